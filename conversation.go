@@ -1,0 +1,242 @@
+package decant
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"time"
+)
+
+// A Conversation is one line of messages between one agent and one model, oldest first.
+//
+// It is a value to read: functions that change what the model sees return a new Conversation and
+// share the blocks that stayed the same. It is safe for concurrent use as long as nobody writes.
+type Conversation struct {
+	ID        string    // the client's name for it (session or thread id), empty when unknown
+	Agent     string    // the program that wrote it: "claude-code", "codex", "pi", or empty
+	Model     string    // model id as the client wrote it, empty when unknown
+	MaxOutput int       // most output tokens that the client asked for, 0 when unknown
+	Thinking  Thinking  // how the request asks the model to think
+	Fixed     Fixed     // system prompt and tools
+	Messages  []Message // in transcript order, Number rising
+}
+
+// Thinking says how a request asks the model to think. The zero value is "not said", which is off.
+type Thinking string
+
+// The thinking modes of the Messages API (anthropic-wire section 2).
+const (
+	ThinkingOff      Thinking = "disabled"
+	ThinkingManual   Thinking = "enabled"  // a token budget; a tool-using turn must start with thinking
+	ThinkingAdaptive Thinking = "adaptive" // the model decides
+	ThinkingBetween  Thinking = "between_tools"
+)
+
+// On reports whether the mode lets the model think at all.
+func (t Thinking) On() bool { return t != "" && t != ThinkingOff }
+
+// Fixed is the part of a request that no pour can shrink: the system prompt and the tool schemas.
+type Fixed struct {
+	Version Hash    // identity of system and tools together; zero when there are none
+	System  []Block // text blocks, in order
+	Tools   []Tool  // in order
+}
+
+// A Tool is one tool that a request offers to the model.
+type Tool struct {
+	Name   string
+	Schema Content // the whole definition as the model reads it: name, description, input schema
+	Cache  string  // lifetime of a cache marker on it: "", "5m" or "1h"
+}
+
+// Role is who speaks in a message.
+type Role string
+
+// The roles. Where an API sends tool results in messages of the user (Messages API), the message
+// has RoleUser and its blocks tell; where it has messages for them, it is RoleTool.
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// A Message is one message of a conversation.
+type Message struct {
+	Number     int       // position in the transcript, counted from 1 and shown as m1; 0: written by Decant
+	Role       Role      // who speaks
+	Blocks     []Block   // in order, at least one in a legal view
+	ID         string    // the provider's message id, when recorded
+	Model      string    // the model that answered, when recorded
+	Time       time.Time // when it was recorded, zero when unknown
+	Usage      *Usage    // what the request that this message answers used, when recorded
+	Compaction bool      // a summary that the client itself put in place of everything before it
+}
+
+// Name returns the message's short name, "m12", or "decant" for one that Decant wrote.
+func (m *Message) Name() string {
+	if m.Number == 0 {
+		return "decant"
+	}
+	return "m" + strconv.Itoa(m.Number)
+}
+
+// Text returns the text of the message's blocks of the given kinds (all kinds that have text when
+// none is given), joined by newlines.
+func (m *Message) Text(kinds ...Kind) string {
+	var out []byte
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		if len(kinds) > 0 && !has(kinds, b.Kind) {
+			continue
+		}
+		if t := b.Text(); t != "" {
+			if out != nil {
+				out = append(out, '\n')
+			}
+			out = append(out, t...)
+		}
+	}
+	return string(out)
+}
+
+// UserWords reports whether the message holds something that a person said.
+func (m *Message) UserWords() bool {
+	for i := range m.Blocks {
+		if b := &m.Blocks[i]; b.Kind == KindText && b.Author == AuthorUser {
+			return true
+		}
+	}
+	return false
+}
+
+func has(kinds []Kind, k Kind) bool {
+	for _, x := range kinds {
+		if x == k {
+			return true
+		}
+	}
+	return false
+}
+
+// Kind is what a block is.
+type Kind string
+
+// The kinds of blocks. Whatever an API calls by another name or a future version adds is opaque:
+// it keeps its place and its bytes.
+const (
+	KindText     Kind = "text"
+	KindImage    Kind = "image"    // also documents: see Media
+	KindUse      Kind = "use"      // a tool call; Content is its arguments
+	KindResult   Kind = "result"   // what the call returned
+	KindThinking Kind = "thinking" // also redacted thinking and reasoning items
+	KindOpaque   Kind = "opaque"
+)
+
+// Author is who wrote a block.
+type Author string
+
+// The authors. A client puts reminders, notes and command output into messages of the user; those
+// are not the user's words.
+const (
+	AuthorUser   Author = "user"   // a person typed it
+	AuthorClient Author = "client" // the agent program put it there
+	AuthorModel  Author = "model"
+	AuthorTool   Author = "tool"
+	AuthorDecant Author = "decant" // made by a decision
+)
+
+// A Block is the smallest piece of a message.
+type Block struct {
+	Kind    Kind
+	Author  Author
+	Content Content // nil: no text (an image, for example)
+	CallID  string  // of a use and its result; may repeat within a conversation
+	Name    string  // of the tool, on a use and on its result
+	Error   bool    // a result that reports a failure
+	Signed  bool    // thinking that carries a provider's signature or encrypted content
+	Media   Media   // of an image, of a document, and of a result that holds some
+	Cache   string  // lifetime of a cache marker on it: "", "5m" or "1h"
+	Ref     Ref     // where it stands in the transcript
+	Changed string  // id of the decision that made it differ from the transcript, empty when verbatim
+}
+
+// Text returns the block's text as the model reads it: of a use its arguments, of a result the text
+// in it. It is decoded anew by each call; keep it where it is needed more than once.
+func (b *Block) Text() string {
+	if b.Content == nil {
+		return ""
+	}
+	return b.Content.Text()
+}
+
+// Hash returns the identity of the block's text. Equal texts have equal hashes.
+func (b *Block) Hash() Hash { return HashText(b.Text()) }
+
+// Ref is a block's place in the transcript.
+type Ref struct {
+	Message int // Number of the message, from 1; 0: nowhere, Decant wrote it
+	Block   int // index in the message's blocks, from 0
+}
+
+// Media describes the images and documents of a block. The zero value is none.
+type Media struct {
+	Type   string // media type of the first one, "image/png"
+	Count  int    // how many
+	Bytes  int    // encoded size of all, as sent
+	Tokens int    // what they count by the provider's rule when their size is known, else 0
+}
+
+// Content is the text of a block, wherever its bytes live.
+type Content interface {
+	// Text returns the decoded text. It may allocate on each call.
+	Text() string
+	// Size returns the size of the encoded text in bytes, without decoding it. It is at least as
+	// large as len(Text()) is likely to be and good enough for budgets and shortcuts.
+	Size() int
+}
+
+// Text is content that is held decoded, such as what Decant writes itself.
+type Text string
+
+// Text returns t.
+func (t Text) Text() string { return string(t) }
+
+// Size returns the length of t in bytes.
+func (t Text) Size() int { return len(t) }
+
+// A Hash identifies content: the first 16 bytes of its SHA-256.
+type Hash [16]byte
+
+// HashText returns the hash of s.
+func HashText(s string) Hash {
+	sum := sha256.Sum256([]byte(s))
+	return Hash(sum[:16])
+}
+
+// String returns the hash in hexadecimal, 32 digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Short returns the first 8 hexadecimal digits, enough to tell the blocks of one conversation apart.
+func (h Hash) Short() string { return hex.EncodeToString(h[:4]) }
+
+// IsZero reports whether h is the zero hash, which no content has.
+func (h Hash) IsZero() bool { return h == Hash{} }
+
+// Live returns the messages that are still in the model's context: everything from the client's own
+// newest summary on, or all of them when there is none.
+func (c *Conversation) Live() []Message {
+	for i := len(c.Messages) - 1; i > 0; i-- {
+		if c.Messages[i].Compaction {
+			return c.Messages[i:]
+		}
+	}
+	return c.Messages
+}
+
+// With returns a copy of c that has the messages ms.
+func (c *Conversation) With(ms []Message) *Conversation {
+	v := *c
+	v.Messages = ms
+	return &v
+}

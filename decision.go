@@ -1,0 +1,146 @@
+package decant
+
+import "time"
+
+// A Decision is an immutable record of one change to what the model sees. It is made once, stored,
+// and replayed byte for byte ever after; undo is another decision.
+type Decision struct {
+	ID        string       `json:"id"`
+	Kind      DecisionKind `json:"kind"`
+	Reduction string       `json:"reduction,omitempty"` // which reduction made it: "superseded", "trim", ...
+	Reason    string       `json:"reason"`              // why, for people
+	Target    Target       `json:"target"`              // the block it changes; zero for a checkpoint
+	Text      string       `json:"text,omitempty"`      // what stands in its place; of a repair or an insert the text added
+	Handle    Handle       `json:"handle,omitempty"`    // how to get the original back
+	Before    int          `json:"before"`              // tokens of what it replaces
+	After     int          `json:"after"`               // tokens of the replacement
+	Risk      []Fact       `json:"facts_at_risk,omitempty"`
+	Revokes   string       `json:"revokes,omitempty"` // id of the decision that it takes back
+	Created   time.Time    `json:"created,omitzero"`
+
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // of kind checkpoint
+}
+
+// DecisionKind is what a decision does.
+type DecisionKind string
+
+// The kinds of decisions.
+const (
+	Shrink       DecisionKind = "shrink"        // a block's text is replaced by a shorter one
+	Stub         DecisionKind = "stub"          // a tool result is replaced by one informative line
+	DropThinking DecisionKind = "drop_thinking" // a thinking block is left out, whole
+	Cover        DecisionKind = "checkpoint"    // a range of messages is replaced by a summary
+	Repair       DecisionKind = "repair"        // broken history is made legal in the view
+	Insert       DecisionKind = "insert"        // a message of ours is added
+	Pin          DecisionKind = "pin"           // the target stays verbatim
+	Unpin        DecisionKind = "unpin"
+	Native       DecisionKind = "native" // the provider's own context management did it
+	Hold         DecisionKind = "hold"   // no pour but a necessary one until released
+	Revoke       DecisionKind = "revoke" // takes an earlier decision back
+)
+
+// A Target names one block of the transcript. The hash makes a decision refuse any other content
+// in the same place; the call id lets forks of a conversation inherit decisions on results.
+type Target struct {
+	Ref
+	CallID string `json:"call_id,omitempty"`
+	Hash   Hash   `json:"hash"`
+}
+
+// TargetOf returns the target that names b.
+func TargetOf(b *Block) Target { return Target{Ref: b.Ref, CallID: b.CallID, Hash: b.Hash()} }
+
+// A Handle names an original that a decision replaced, for people and models: "d:1f2e3d4c" for a
+// block, "c:3" for the range of a checkpoint.
+type Handle string
+
+// HandleOf returns the handle of a block's original text.
+func HandleOf(h Hash) Handle { return Handle("d:" + h.Short()) }
+
+// MarshalText encodes h in hexadecimal.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText decodes what MarshalText wrote.
+func (h *Hash) UnmarshalText(text []byte) error { return h.parse(string(text)) }
+
+// A Checkpoint is a stored summary that stands in the view for a contiguous range of messages.
+type Checkpoint struct {
+	Number     int       `json:"number"` // counted from 1 within a conversation
+	From       int       `json:"from"`   // Number of the first message covered
+	To         int       `json:"to"`     // Number of the last message covered
+	Messages   int       `json:"messages"`
+	Placement  Placement `json:"placement"`
+	Summary    string    `json:"summary"`             // what the model reads, pins included
+	Facts      []Fact    `json:"key_facts,omitempty"` // the must-keep facts that it was checked against and holds
+	Rung       Rung      `json:"rung"`
+	Score      float64   `json:"score"` // share of fact weight kept, 0 to 1
+	Original   int       `json:"original_tokens"`
+	Compressed int       `json:"compressed_tokens"`
+	CostUSD    float64   `json:"cost_usd"` // of model calls made for it
+	Pins       []Ref     `json:"pins,omitempty"`
+	Folds      int       `json:"folds,omitempty"` // number of the checkpoint that it folded in, 0: none
+}
+
+// Ratio returns the size of the summary as a share of what it replaced.
+func (c *Checkpoint) Ratio() float64 {
+	if c.Original == 0 {
+		return 0
+	}
+	return float64(c.Compressed) / float64(c.Original)
+}
+
+// Placement is where a checkpoint's summary goes.
+type Placement string
+
+// The placements. A summary is never put into the system prompt.
+const (
+	PlaceMessage Placement = "message" // a user message of its own where the range was
+	PlaceAppend  Placement = "append"  // appended to the first user message
+)
+
+// Rung is the step of the ladder that produced a summary, best first.
+type Rung string
+
+// The rungs (design, section 7).
+const (
+	RungNative     Rung = "native"
+	RungModel      Rung = "model"
+	RungChunks     Rung = "chunks"
+	RungPartial    Rung = "partial"
+	RungExtractive Rung = "extractive"
+	RungHeadTail   Rung = "head_tail"
+)
+
+// A Plan proposes decisions for one conversation as it is now. It is data: it can be printed,
+// compared, stored, applied or thrown away.
+type Plan struct {
+	Base      Hash       `json:"base"`  // identity of the conversation that it was made for
+	Model     string     `json:"model"` // whose window and prices it was made for
+	Window    int        `json:"window"`
+	Target    int        `json:"target"` // tokens that the messages should have afterwards
+	Reason    string     `json:"reason"`
+	Decisions []Decision `json:"decisions"` // in the order in which they are applied
+	Before    Size       `json:"before"`
+	After     Size       `json:"after"`
+	Price     Price      `json:"price"`
+	Score     float64    `json:"fact_score"` // share of must-keep fact weight in the view afterwards, 0 to 1
+	Risk      []Fact     `json:"facts_at_risk,omitempty"`
+}
+
+// Size is what a view takes in the window, in tokens.
+type Size struct {
+	Fixed    int `json:"fixed"`    // system prompt and tools
+	Messages int `json:"messages"` // everything else
+}
+
+// Total returns the whole size.
+func (s Size) Total() int { return s.Fixed + s.Messages }
+
+// Price is what applying a plan costs now and brings later, assuming that requests go on as before.
+type Price struct {
+	Saved     int     `json:"tokens_saved"`        // per later request
+	CacheLost int     `json:"cache_tokens_lost"`   // cached tokens that have to be written again
+	CostUSD   float64 `json:"cost_usd"`            // of that rewrite and of our own model calls
+	SaveUSD   float64 `json:"save_usd"`            // per later request
+	BreakEven int     `json:"break_even_requests"` // requests after which it has paid for itself, -1: never
+}

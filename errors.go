@@ -1,0 +1,48 @@
+package decant
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+)
+
+// Conditions that callers branch on. Test with errors.Is.
+var (
+	// ErrStale means that a plan or a decision was made for a conversation that has changed since.
+	ErrStale = errors.New("the conversation has changed since the plan was made")
+
+	// ErrIllegal means that a view breaks a rule of the API or the model it is for.
+	ErrIllegal = errors.New("the view breaks a rule of the model's API")
+
+	// ErrNothing means that there is nothing to compact.
+	ErrNothing = errors.New("nothing to compact")
+
+	// ErrSummary means that a summary was refused: empty, not smaller than its source, or missing
+	// too many facts. The next rung is tried.
+	ErrSummary = errors.New("the summary is not acceptable")
+
+	// ErrFixed means that the system prompt, the tools and the pins alone exceed the trigger, so
+	// that no pour can help.
+	ErrFixed = errors.New("system prompt, tools and pins alone do not fit")
+)
+
+// An IrreducibleError says that no legal view reaches the target.
+type IrreducibleError struct {
+	Target int    // tokens wanted
+	Size   int    // tokens of the smallest legal view found
+	What   string // what cannot be made smaller: "m12 (tool result, 84,000 tokens)"
+}
+
+// Error names the irreducible size.
+func (e *IrreducibleError) Error() string {
+	return fmt.Sprintf("no legal view has %d tokens or fewer: the smallest has %d, because of %s", e.Target, e.Size, e.What)
+}
+
+func (h *Hash) parse(s string) error {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(h) {
+		return fmt.Errorf("hash %q: want %d hexadecimal digits", s, 2*len(h))
+	}
+	copy(h[:], b)
+	return nil
+}

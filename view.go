@@ -1,0 +1,122 @@
+package decant
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// View returns what the model is sent of c under the decisions ds: the messages of c in which each
+// block is verbatim, replaced by its newest live edit, dropped, or covered by the one live
+// checkpoint. A message left empty vanishes. It is a pure function; c is not changed.
+//
+// A decision whose target has other content than when it was made is an error that wraps ErrStale.
+func View(c *Conversation, ds []Decision) (*Conversation, error) {
+	live, err := resolve(ds)
+	if err != nil {
+		return nil, err
+	}
+	ms := c.Messages
+	if live.cover != nil {
+		if ms, err = cover(ms, live.cover); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Message, 0, len(ms))
+	for i := range ms {
+		m, err := live.edit(&ms[i])
+		if err != nil {
+			return nil, err
+		}
+		if len(m.Blocks) > 0 {
+			out = append(out, m)
+		}
+	}
+	return c.With(out), nil
+}
+
+// edits is what a list of decisions comes to once revoked ones are taken out.
+type edits struct {
+	cover  *Decision
+	blocks map[Ref]*Decision // newest live edit of each block
+}
+
+func resolve(ds []Decision) (edits, error) {
+	revoked := map[string]bool{}
+	for i := range ds {
+		if ds[i].Kind == Revoke {
+			revoked[ds[i].Revokes] = true
+		}
+	}
+	e := edits{blocks: map[Ref]*Decision{}}
+	for i := range ds {
+		d := &ds[i]
+		if revoked[d.ID] && d.ID != "" {
+			continue
+		}
+		switch d.Kind {
+		case Cover:
+			if d.Checkpoint == nil {
+				return e, fmt.Errorf("decision %s: kind checkpoint without a checkpoint", d.ID)
+			}
+			e.cover = d
+		case Shrink, Stub, DropThinking:
+			e.blocks[d.Target.Ref] = d
+		}
+	}
+	return e, nil
+}
+
+// edit returns m with its edited blocks replaced; m itself when none is.
+func (e *edits) edit(m *Message) (Message, error) {
+	out := *m
+	copied := false
+	for i := 0; i < len(m.Blocks); i++ {
+		d := e.blocks[m.Blocks[i].Ref]
+		if d == nil || m.Blocks[i].Ref.Message == 0 {
+			if copied {
+				out.Blocks = append(out.Blocks, m.Blocks[i])
+			}
+			continue
+		}
+		b := m.Blocks[i]
+		if d.Target.Hash != b.Hash() {
+			return out, fmt.Errorf("decision %s on block %d of m%d: %w", d.ID, b.Ref.Block, b.Ref.Message, ErrStale)
+		}
+		if !copied {
+			out.Blocks = slices.Clone(m.Blocks[:i])
+			copied = true
+		}
+		if d.Kind == DropThinking {
+			continue
+		}
+		b.Content, b.Changed = Text(d.Text), d.ID
+		out.Blocks = append(out.Blocks, b)
+	}
+	return out, nil
+}
+
+// cover replaces the range of a checkpoint by its summary.
+func cover(ms []Message, d *Decision) ([]Message, error) {
+	cp := d.Checkpoint
+	from, ok1 := position(ms, cp.From)
+	to, ok2 := position(ms, cp.To)
+	if !ok1 || !ok2 || to < from {
+		return nil, fmt.Errorf("checkpoint %d covers m%d to m%d: %w", cp.Number, cp.From, cp.To, ErrStale)
+	}
+	summary := Block{Kind: KindText, Author: AuthorDecant, Content: Text(cp.Summary), Changed: d.ID}
+	out := slices.Clone(ms[:from])
+	if cp.Placement == PlaceAppend {
+		if i := slices.IndexFunc(out, func(m Message) bool { return m.Role == RoleUser }); i >= 0 {
+			out[i].Blocks = append(slices.Clone(out[i].Blocks), summary)
+			return append(out, ms[to+1:]...), nil
+		}
+	}
+	out = append(out, Message{Role: RoleUser, Blocks: []Block{summary}})
+	return append(out, ms[to+1:]...), nil
+}
+
+// position returns the index of the message with the given number.
+func position(ms []Message, number int) (int, bool) {
+	return slices.BinarySearchFunc(ms, number, func(m Message, n int) int { return cmp.Compare(m.Number, n) })
+}
