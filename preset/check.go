@@ -1,0 +1,61 @@
+package preset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Reductions are the names that Reduce.Order and Reduce.Always may hold.
+var reductions = []string{"terminal", "superseded", "duplicate", "stub", "trim", "clear", "thinking", "arguments"}
+
+// check returns an error that names the first key whose value cannot be.
+func (p *Preset) check() error {
+	switch {
+	case p.Trigger.Target < 0 || p.Trigger.Target > 1:
+		return fmt.Errorf("trigger.target: %v is not between 0 and 1", p.Trigger.Target)
+	case p.Keep.Share < 0 || p.Keep.Share > 1:
+		return fmt.Errorf("keep.share: %v is not between 0 and 1", p.Keep.Share)
+	case p.Summary.MinScore < 0 || p.Summary.MinScore > 1:
+		return fmt.Errorf("summary.min_score: %v is not between 0 and 1", p.Summary.MinScore)
+	case p.Summary.Placement != "" && p.Summary.Placement != "message" && p.Summary.Placement != "append":
+		return fmt.Errorf("summary.placement: %q is neither message nor append", p.Summary.Placement)
+	}
+	for key, names := range map[string][]string{"reduce.order": p.Reduce.Order, "reduce.always": p.Reduce.Always} {
+		for _, name := range names {
+			if !slices.Contains(reductions, name) {
+				return fmt.Errorf("%s: no reduction named %q: there are %s", key, name, strings.Join(reductions, ", "))
+			}
+		}
+	}
+	for key, n := range p.numbers() {
+		if n < 0 {
+			return fmt.Errorf("%s: %d is negative", key, n)
+		}
+	}
+	return nil
+}
+
+// numbers returns every count in the preset under its key.
+func (p *Preset) numbers() map[string]int {
+	return map[string]int{
+		"trigger.tokens":        p.Trigger.Tokens,
+		"trigger.reserve":       p.Trigger.Reserve,
+		"trigger.window":        p.Trigger.Window,
+		"trigger.messages":      p.Trigger.Messages,
+		"keep.messages":         p.Keep.Messages,
+		"keep.turns":            p.Keep.Turns,
+		"reduce.trim.over":      p.Reduce.Trim.Over,
+		"reduce.trim.head":      p.Reduce.Trim.Head,
+		"reduce.trim.tail":      p.Reduce.Trim.Tail,
+		"reduce.trim.after":     p.Reduce.Trim.After,
+		"reduce.clear.after":    p.Reduce.Clear.After,
+		"reduce.protect":        p.Reduce.Protect,
+		"summary.max_tokens":    p.Summary.MaxTokens,
+		"summary.max_input":     p.Summary.MaxInput,
+		"summary.fallback.head": p.Summary.Fallback.Head,
+		"summary.fallback.tail": p.Summary.Fallback.Tail,
+		"summary.preview.over":  p.Summary.Preview.Over,
+		"tools.cap":             p.Tools.Cap,
+	}
+}

@@ -1,0 +1,160 @@
+// Package preset holds the policies by which a conversation is compacted, as data: when a pour is
+// due, how far it goes, which reductions it may use, what stays verbatim, and how a summary is made
+// and placed. A preset is a YAML file. The ones embedded here carry the numbers of the systems that
+// Decant implements; a user's own file is read by the same rules, and a key that does not exist is
+// an error that names it.
+package preset
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// A Preset is one policy. The zero value of a field means what the field says.
+type Preset struct {
+	Name  string `yaml:"name"`
+	About string `yaml:"about"` // one sentence for people
+
+	Trigger Trigger `yaml:"trigger"`
+	Keep    Keep    `yaml:"keep"`
+	Reduce  Reduce  `yaml:"reduce"`
+	Summary Summary `yaml:"summary"`
+	Tools   Tools   `yaml:"tools"`
+}
+
+// Trigger says when a pour is due and how far it goes.
+type Trigger struct {
+	Tokens   int     `yaml:"tokens"`   // due when the context is strictly larger; 0: window less the reserve
+	Reserve  int     `yaml:"reserve"`  // tokens kept free for the answer; 0: by the window and the output asked for
+	Target   float64 `yaml:"target"`   // share of the room between fixed part and trigger that messages may take after a pour; 0: 0.5
+	Window   int     `yaml:"window"`   // tokens of the model's window, whatever the catalogue says; 0: the catalogue's
+	Messages int     `yaml:"messages"` // due also with more messages than this, and the limit of a view; 0: no limit
+}
+
+// Keep says what stays verbatim at the end and at the beginning of the conversation.
+type Keep struct {
+	Share    float64 `yaml:"share"`    // newest rounds, as a share of the target; 0: 0.2 when nothing else is set
+	Messages int     `yaml:"messages"` // at least the newest so many messages, extended to whole rounds
+	Turns    int     `yaml:"turns"`    // at least the newest so many turns
+	First    bool    `yaml:"first"`    // the first message of the user stays in place
+}
+
+// Reduce lists the reductions of a pour in the order in which they are tried.
+type Reduce struct {
+	Order   []string `yaml:"order"`  // names of reductions: superseded, duplicate, stub, trim, terminal, thinking, arguments
+	Always  []string `yaml:"always"` // those of them that are made whether or not the target asks for them
+	Trim    Trim     `yaml:"trim"`
+	Clear   Clear    `yaml:"clear"`
+	First   Trim     `yaml:"first_sight"` // cut of a result when it enters
+	Protect int      `yaml:"protect"`     // assistant messages at the end whose results are never stubbed; 0: the kept tail only
+}
+
+// Trim cuts a long tool result to its head and its tail.
+type Trim struct {
+	Over    int  `yaml:"over"`    // characters; shorter results stay whole; 0: no trimming
+	Head    int  `yaml:"head"`    // characters kept at the beginning
+	Tail    int  `yaml:"tail"`    // characters kept at the end
+	After   int  `yaml:"after"`   // only results older than so many assistant messages
+	Literal bool `yaml:"literal"` // exactly head, "..." and tail, even inside a line, as the seed's letter says
+}
+
+// Clear replaces an old tool result by a fixed text.
+type Clear struct {
+	After int    `yaml:"after"` // results older than so many assistant messages; 0: never
+	Text  string `yaml:"text"`
+}
+
+// Summary says how a checkpoint is made.
+type Summary struct {
+	Placement string   `yaml:"placement"`  // "message" or "append"; empty: message
+	Begin     string   `yaml:"begin"`      // marker before the summary; empty: Decant's own heading only
+	End       string   `yaml:"end"`        // marker after it
+	Reply     string   `yaml:"reply"`      // answer of the assistant put in where two user messages would meet
+	MaxTokens int      `yaml:"max_tokens"` // most tokens of a summary; 0: what the target leaves
+	MinScore  float64  `yaml:"min_score"`  // least share of fact weight after repair; 0: 0.3
+	Fallback  HeadTail `yaml:"fallback"`   // last rung
+	Preview   Preview  `yaml:"preview"`    // how much of each tool result the summariser reads
+	MaxInput  int      `yaml:"max_input"`  // characters of its input; more is cut in the middle; 0: no limit
+}
+
+// HeadTail is a text cut to its two ends, in characters.
+type HeadTail struct {
+	Head int `yaml:"head"`
+	Tail int `yaml:"tail"`
+}
+
+// Preview is how much of a tool result is shown. The zero value is all of it.
+type Preview struct {
+	Over int `yaml:"over"` // characters; shorter results are shown whole
+	Head int `yaml:"head"`
+	Tail int `yaml:"tail"`
+}
+
+// Tools says which tools' results may be changed. Patterns may hold "*" and ignore case.
+type Tools struct {
+	Include []string `yaml:"include"` // only these; empty: all
+	Exclude []string `yaml:"exclude"` // never these; wins over include
+	Pin     []string `yaml:"pin"`     // these stay verbatim, with the whole batch they were called in
+	Cap     int      `yaml:"cap"`     // characters; every result is cut to so many wherever it stands; 0: no cap
+}
+
+// Names returns the names of the embedded presets, sorted.
+func Names() []string {
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		panic("preset: unreadable embedded files: " + err.Error())
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Load returns the preset of the given name. A name that holds a path separator or ends in .yaml
+// or .yml is read as a file of the user's.
+func Load(name string) (*Preset, error) {
+	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read preset: %w", err)
+		}
+		return Parse(name, data)
+	}
+	data, err := files.ReadFile(name + ".yaml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no preset named %q: there are %s, or name a file ending in .yaml", name, strings.Join(Names(), ", "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read preset %s: %w", name, err)
+	}
+	return Parse(name, data)
+}
+
+// Parse reads a preset from YAML. The file's name is used in errors only. Keys that do not exist and
+// values that cannot be are errors that name the key and its place.
+func Parse(file string, data []byte) (*Preset, error) {
+	var p Preset
+	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
+	if err := dec.Decode(&p); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("preset %s: %s", file, yaml.FormatError(err, false, true))
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("preset %s: %w", file, err)
+	}
+	return &p, nil
+}
