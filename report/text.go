@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Thousands writes n with a comma between groups of three digits: 85,200.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	start := 0
+	if n < 0 {
+		start = 1
+	}
+	for i := len(s) - 3; i > start; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Percent writes the share part of whole in percent, "12 %", or "-" when there is no whole.
+func Percent(part, whole int) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
+}
+
+// WriteText writes in for people, at most width columns wide.
+func (in *Inspection) WriteText(w io.Writer, width int) error {
+	p := &printer{Writer: w, width: width}
+	in.head(p)
+	in.tables(p)
+	in.timeline(p)
+	in.money(p)
+	for _, warning := range in.Warnings {
+		p.line("note: %s", warning)
+	}
+	return p.err
+}
+
+// printer writes lines and keeps the first error.
+type printer struct {
+	io.Writer
+	width int
+	err   error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.Writer, format+"\n", args...)
+	}
+}
+
+func (in *Inspection) head(p *printer) {
+	agent := in.Agent
+	if agent == "" {
+		agent = in.Format
+	}
+	p.line("%s: %s, %s", in.Name, agent, strings.Join(in.Models, ", "))
+	p.line("  %s messages, %s rounds, %s turns%s", Thousands(in.Messages), Thousands(in.Rounds), Thousands(in.Turns), in.span())
+	window := Thousands(in.Window) + " tokens"
+	if in.Assumed {
+		window += " (assumed: the catalogue does not know the model)"
+	}
+	p.line("  %s tokens in all, %s in the context now, window %s", Thousands(in.Tokens), Thousands(in.Live), window)
+}
+
+func (in *Inspection) span() string {
+	if in.Start.IsZero() {
+		return ""
+	}
+	d := in.End.Sub(in.Start).Round(time.Minute)
+	return fmt.Sprintf(", %s, %s", in.Start.Format("2006-01-02 15:04"), strings.TrimSuffix(d.String(), "0s"))
+}
+
+func (in *Inspection) tables(p *printer) {
+	var rows []string
+	for _, c := range in.Categories {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t", Thousands(c.Tokens), Percent(c.Tokens, in.Tokens), c.Name))
+	}
+	p.left("where the tokens went", rows)
+	rows = nil
+	for _, t := range in.Tools {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s (%s), %d calls, %d errors, arguments %s\t",
+			Thousands(t.Results), Percent(t.Results, in.Results), t.Name, t.Class, t.Calls, t.Errors, Thousands(t.Arguments)))
+	}
+	p.left("by tool (results)", rows)
+	rows = nil
+	for _, f := range in.Files {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s, %d reads, %d changes\t", Thousands(f.Tokens), "", shorten(f.Path, p.width-36), f.Reads, f.Changes))
+	}
+	p.left("by file", rows)
+	rows = nil
+	for _, r := range in.Largest {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s %s\t", Thousands(r.Tokens), r.Message, r.Tool, shorten(r.About, p.width-32)))
+	}
+	p.left("largest results", rows)
+	if in.Results > 0 {
+		p.line("\nof the tool results, %.0f %% are reads that a later read or change made stale, %.0f %% are exact duplicates",
+			100*in.Superseded, 100*in.Duplicate)
+	}
+	for _, b := range in.Compactions {
+		p.line("the client compacted at %s: %s tokens before, %s after, summary %s", b.Message, Thousands(b.Before), Thousands(b.After), Thousands(b.Summary))
+	}
+}
+
+// left writes a table whose last cell is left-aligned: numbers first, then words.
+func (p *printer) left(title string, rows []string) {
+	var widths [2]int
+	for _, r := range rows {
+		for i, cell := range strings.Split(r, "\t")[:2] {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	if len(rows) > 0 {
+		p.line("\n%s", title)
+	}
+	for _, r := range rows {
+		c := strings.Split(r, "\t")
+		p.line("  %*s  %*s  %s", widths[0], c[0], widths[1], c[1], c[2])
+	}
+}
+
+// shorten keeps the end of a path that is longer than n characters: the end tells files apart.
+func shorten(s string, n int) string {
+	r := []rune(s)
+	if n < 8 || len(r) <= n {
+		return s
+	}
+	return "…" + string(r[len(r)-n+1:])
+}
+
+func (in *Inspection) money(p *printer) {
+	if in.Requests == 0 {
+		return
+	}
+	u := in.Usage
+	p.line("\n%s requests with recorded usage: %s prompt tokens, %.1f %% from the cache, %s written to it, %s output",
+		Thousands(in.Requests), Thousands(u.Prompt()), 100*u.CacheHit, Thousands(u.CacheWrite), Thousands(u.Output))
+	if u.Priced {
+		p.line("cost by today's prices: $%.2f", u.CostUSD)
+	} else {
+		p.line("cost: unknown, the catalogue has no prices for %s", strings.Join(in.Models, ", "))
+	}
+}
