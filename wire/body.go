@@ -1,0 +1,126 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// A body is the layout of a request body: one list of messages or items in one JSON object.
+type body struct {
+	list  jsonspan.Span // the list
+	items []item        // its elements, in order
+}
+
+// An item is an element of a body's list.
+type item struct {
+	span    jsonspan.Span // the element
+	owner   int           // Number of the message that it belongs to; 0: the fixed part, always kept
+	content jsonspan.Span // the value of its content member
+	calls   jsonspan.Span // the value of its list of calls (Chat Completions)
+}
+
+// fixedTools reads the list of tools and gives the fixed part its version. It comes after the system
+// prompt.
+func (b *builder) fixedTools(list jsonspan.Span) {
+	f := &b.conv.Fixed
+	sc := jsonspan.Scan(b.src, list.Start)
+	if !list.IsZero() {
+		for sc.Open(); sc.Next(); {
+			f.Tools = append(f.Tools, b.tool(sc.Skip()))
+		}
+	}
+	f.Version = version(f)
+}
+
+// tool reads one tool definition. OpenAI's Chat Completions API wraps it into "function"; tools that
+// the server runs may have a type only.
+func (b *builder) tool(def jsonspan.Span) decant.Tool {
+	t := decant.Tool{Schema: b.raw(def), Cache: b.marker(b.find(def, "cache_control"))}
+	inner := def
+	if f := b.find(def, "function"); !f.IsZero() {
+		inner = f
+	}
+	if t.Name = b.str(b.find(inner, "name")); t.Name == "" {
+		t.Name = b.str(b.find(inner, "type"))
+	}
+	return t
+}
+
+// version returns the identity of system prompt and tools; zero when there are none.
+func version(f *decant.Fixed) decant.Hash {
+	if len(f.System) == 0 && len(f.Tools) == 0 {
+		return decant.Hash{}
+	}
+	var s strings.Builder
+	for i := range f.System {
+		s.WriteString(f.System[i].Text())
+		s.WriteByte(0)
+	}
+	for i := range f.Tools {
+		s.WriteString(f.Tools[i].Schema.Text())
+		s.WriteByte(0)
+	}
+	return decant.HashText(s.String())
+}
+
+// bodyAgent tells which agent program wrote a request from how its system prompt begins; "" when
+// it is not one of the known.
+func bodyAgent(system []decant.Block) string {
+	for i := range system {
+		switch head := system[i].Text(); {
+		case strings.HasPrefix(head, "You are Claude Code"):
+			return AgentClaudeCode
+		case strings.HasPrefix(head, "You are Codex"), strings.HasPrefix(head, "You are a coding agent running in the Codex CLI"):
+			return AgentCodex
+		case strings.HasPrefix(head, "You are opencode"):
+			return AgentOpencode
+		}
+	}
+	return ""
+}
+
+// contentAt returns the content of a block at a site.
+func (b *builder) contentAt(s site) decant.Content { return b.content(s.text, s.form) }
+
+// find returns where the value of an object's member stands, the last one of several; zero when the
+// value at s is no object or has no such member.
+func (b *builder) find(s jsonspan.Span, name string) jsonspan.Span {
+	var out jsonspan.Span
+	if s.IsZero() || b.src[s.Start] != '{' {
+		return out
+	}
+	sc := jsonspan.Scan(b.src, s.Start)
+	for sc.Open(); sc.Next(); {
+		if string(sc.Name()) == name {
+			out = sc.Skip()
+			continue
+		}
+		sc.Skip()
+	}
+	return out
+}
+
+// int returns the integer at s, 0 when it is not one.
+func (b *builder) int(s jsonspan.Span) int {
+	n, err := strconv.Atoi(string(s.Of(b.src)))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// fieldError says that a member is not what the format demands.
+func fieldError(offset int, field, want string) error {
+	return fmt.Errorf("offset %d, %s: %s: %w", offset, field, want, ErrFormat)
+}
+
+// indexed returns "name[i]".
+func indexed(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
+
+// isNull reports whether raw is no value at all or null.
+func isNull(raw []byte) bool { return len(raw) == 0 || bytes.Equal(raw, []byte("null")) }
