@@ -3,6 +3,8 @@ package decant
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"io"
 	"strconv"
 	"time"
 )
@@ -232,6 +234,23 @@ func (c *Conversation) Live() []Message {
 		}
 	}
 	return c.Messages
+}
+
+// Hash returns the identity of the conversation: of its fixed part and of every block with its place,
+// author and call. It takes time in proportion to the whole text.
+func (c *Conversation) Hash() Hash {
+	h := sha256.New()
+	h.Write(c.Fixed.Version[:])
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		fmt.Fprintf(h, "\x00%s", m.Role)
+		for k := range m.Blocks {
+			b := &m.Blocks[k]
+			fmt.Fprintf(h, "\x01%s\x01%s\x01%s\x01", b.Kind, b.CallID, b.Name)
+			io.WriteString(h, b.Text())
+		}
+	}
+	return Hash(h.Sum(nil)[:16])
 }
 
 // With returns a copy of c that has the messages ms.

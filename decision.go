@@ -71,6 +71,7 @@ type Checkpoint struct {
 	Messages   int       `json:"messages"`
 	Placement  Placement `json:"placement"`
 	Summary    string    `json:"summary"`             // what the model reads, pins included
+	Reply      string    `json:"reply,omitempty"`     // words of the assistant put in where two user messages would meet; empty: none
 	Facts      []Fact    `json:"key_facts,omitempty"` // the must-keep facts that it was checked against and holds
 	Rung       Rung      `json:"rung"`
 	Score      float64   `json:"score"` // share of fact weight kept, 0 to 1

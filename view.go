@@ -35,6 +35,16 @@ func View(c *Conversation, ds []Decision) (*Conversation, error) {
 	return c.With(out), nil
 }
 
+// Apply returns the view of c under the plan's decisions. A plan for another conversation, or for
+// this one before it changed, is an error that wraps ErrStale; a plan applied twice gives the same
+// view twice.
+func (p *Plan) Apply(c *Conversation) (*Conversation, error) {
+	if got := c.Hash(); got != p.Base {
+		return nil, fmt.Errorf("apply a plan for %s to %s: %w", p.Base.Short(), got.Short(), ErrStale)
+	}
+	return View(c, p.Decisions)
+}
+
 // edits is what a list of decisions comes to once revoked ones are taken out.
 type edits struct {
 	cover  *Decision
@@ -104,16 +114,30 @@ func cover(ms []Message, d *Decision) ([]Message, error) {
 	if !ok1 || !ok2 || to < from {
 		return nil, fmt.Errorf("checkpoint %d covers m%d to m%d: %w", cp.Number, cp.From, cp.To, ErrStale)
 	}
-	summary := Block{Kind: KindText, Author: AuthorDecant, Content: Text(cp.Summary), Changed: d.ID}
-	out := slices.Clone(ms[:from])
+	out := place(slices.Clone(ms[:from]), cp, d.ID)
+	rest := ms[to+1:]
+	if cp.Reply != "" && len(rest) > 0 && rest[0].Role == RoleUser {
+		out = append(out, written(RoleAssistant, cp.Reply, d.ID))
+	}
+	return append(out, rest...), nil
+}
+
+// place adds the summary of cp to head, the messages before its range.
+func place(head []Message, cp *Checkpoint, id string) []Message {
+	summary := written(RoleUser, cp.Summary, id)
 	if cp.Placement == PlaceAppend {
-		if i := slices.IndexFunc(out, func(m Message) bool { return m.Role == RoleUser }); i >= 0 {
-			out[i].Blocks = append(slices.Clone(out[i].Blocks), summary)
-			return append(out, ms[to+1:]...), nil
+		if i := slices.IndexFunc(head, func(m Message) bool { return m.Role == RoleUser }); i >= 0 {
+			head[i].Blocks = append(slices.Clone(head[i].Blocks), summary.Blocks...)
+			return head
 		}
 	}
-	out = append(out, Message{Role: RoleUser, Blocks: []Block{summary}})
-	return append(out, ms[to+1:]...), nil
+	return append(head, summary)
+}
+
+// written returns a message of Decant's own.
+func written(r Role, text, decision string) Message {
+	b := Block{Kind: KindText, Author: AuthorDecant, Content: Text(text), Changed: decision}
+	return Message{Role: r, Blocks: []Block{b}}
 }
 
 // position returns the index of the message with the given number.
