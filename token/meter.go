@@ -1,0 +1,110 @@
+package token
+
+import "github.com/decantdev/decant"
+
+// A Meter reads how large a conversation is. There is one number, and everything that shows or
+// compares a size takes it from here.
+type Meter struct {
+	Estimator   *Estimator  // never nil
+	Calibration Calibration // what was learned about the conversation
+}
+
+// A Reading is how large a conversation is, in tokens, and how that is known.
+type Reading struct {
+	Tokens  int // what the next request would be: Anchor and Since together
+	Anchor  int // reported by the provider, 0 when nothing usable was
+	Since   int // estimated: what came after the anchor, or everything
+	Message int // Number of the message that reported the anchor, 0: none
+}
+
+// Exact reports whether nothing is estimated.
+func (r Reading) Exact() bool { return r.Anchor > 0 && r.Since == 0 }
+
+// Read returns the size of the request that c would be now: the newest usage that the provider
+// reported, its answer included, and an estimate of what came after it. Messages from before the
+// client's last compaction are gone, and usage reported there says nothing any more; so does usage
+// without a prompt, which clients record for answers that failed or were aborted. Without any usable
+// usage everything is estimated.
+func (m Meter) Read(c *decant.Conversation) Reading {
+	e := m.Estimator.With(m.Calibration)
+	ms := c.Live()
+	at := anchor(ms)
+	if at < 0 {
+		n := e.Fixed(&c.Fixed) + e.Messages(ms)
+		return Reading{Tokens: n, Since: n}
+	}
+	used := reported(&ms[at], e)
+	since := e.Messages(ms[at+1:])
+	return Reading{Tokens: used + since, Anchor: used, Since: since, Message: ms[at].Number}
+}
+
+// View returns the size of a view of c, which decisions made smaller: the reading of c less what
+// the estimator says is out.
+func (m Meter) View(c, view *decant.Conversation) Reading {
+	r := m.Read(c)
+	e := m.Estimator.With(m.Calibration)
+	whole := e.Fixed(&c.Fixed) + e.Messages(c.Live())
+	left := e.Fixed(&view.Fixed) + e.Messages(view.Live())
+	if r.Anchor == 0 || whole <= 0 {
+		return Reading{Tokens: left, Since: left}
+	}
+	if whole == left {
+		return r
+	}
+	n := max(r.Tokens-whole+left, min(left, r.Tokens))
+	return Reading{Tokens: n, Since: n}
+}
+
+// Learn returns the calibration after the usage that c's messages report: between two neighbouring
+// reports the prompt grew by what was estimated for the messages between them. A compaction starts
+// anew.
+func (m Meter) Learn(c *decant.Conversation) Calibration {
+	var cal Calibration
+	ms := c.Live()
+	last := -1
+	for i := range ms {
+		if !usable(&ms[i]) {
+			continue
+		}
+		if last >= 0 {
+			grown := ms[i].Usage.Prompt() - reported(&ms[last], m.Estimator)
+			cal = cal.Observe(m.Estimator.Messages(ms[last+1:i]), grown)
+		}
+		last = i
+	}
+	return cal
+}
+
+// anchor returns the index of the newest message with usable usage, -1 when there is none.
+func anchor(ms []decant.Message) int {
+	for i := len(ms) - 1; i >= 0; i-- {
+		if usable(&ms[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func usable(m *decant.Message) bool {
+	return m.Role == decant.RoleAssistant && m.Usage != nil && m.Usage.Prompt() > 0 && m.Usage.Output >= 0
+}
+
+// reported returns what the request that m answers and m itself take in the window. Clients that
+// record usage while the answer is still streaming note an output of a few tokens for it; the
+// estimate of the answer is better then.
+func reported(m *decant.Message, e *Estimator) int {
+	return m.Usage.Prompt() + max(m.Usage.Output, output(m, e))
+}
+
+// output returns what an answer certainly takes: half of its estimate, unless the record is
+// plainly unfinished.
+func output(m *decant.Message, e *Estimator) int {
+	n := e.Message(m)
+	if m.Usage.Output < unfinished {
+		return n
+	}
+	return n / 2
+}
+
+// unfinished is the output in tokens below which a record may be that of an answer's first piece.
+const unfinished = 16
