@@ -1,0 +1,333 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// parseCodex reads a rollout file of the Codex command line.
+//
+// Every line is {timestamp, type, payload}. Lines of type response_item hold an item of the Responses
+// API each; neighbouring items of the assistant's side (text, reasoning, calls) are one message, as
+// are neighbouring results. session_meta holds the system prompt, turn_context the model. A
+// token_count event tells the usage of the request that the newest answer came from.
+//
+// A compacted line replaces the history so far by the items in its replacement_history, which become
+// messages of their own; the first of them carries the mark [decant.Message.Compaction]. In older
+// files it has only a summary. A thread_rolled_back event takes back the newest turns: their
+// messages are left out.
+func parseCodex(src []byte) (*Document, error) {
+	s, err := openSession(src, AgentCodex, codex{})
+	if err != nil {
+		return nil, err
+	}
+	p := codexParser{session: s, answer: -1}
+	back := p.rolledBack()
+	for i := range p.records {
+		p.record(i, back[i])
+	}
+	if len(p.conv.Messages) == 0 && !p.meta {
+		return nil, fmt.Errorf("no line holds an item of a conversation: %w", ErrFormat)
+	}
+	return s.document(Codex, s), nil
+}
+
+type codexParser struct {
+	*session
+	answer  int  // index of the newest assistant message without usage, -1: none
+	compact bool // the next message is the first of a replaced history
+	meta    bool // a session_meta line was read
+}
+
+// record reads one line. A line that was rolled back keeps its place and adds nothing.
+func (p *codexParser) record(i int, back bool) {
+	m := p.members(p.records[i].at, "type", "payload", "timestamp")
+	payload := m[1]
+	switch p.str(m[0]) {
+	case "session_meta":
+		p.sessionMeta(payload)
+	case "turn_context":
+		if model := p.str(p.find(payload, "model")); model != "" {
+			p.conv.Model = model
+		}
+	case "event_msg":
+		p.tokens(payload)
+	case "compacted":
+		if !back {
+			p.compacted(i, payload, m[2])
+		}
+	case "response_item":
+		if !back {
+			p.item(i, payload, m[2])
+		}
+	}
+}
+
+// sessionMeta reads the line that a file begins with. A forked session repeats its ancestors' lines
+// behind its own, so the first counts.
+func (p *codexParser) sessionMeta(payload jsonspan.Span) {
+	if p.meta {
+		return
+	}
+	p.meta = true
+	m := p.members(payload, "id", "base_instructions", "instructions")
+	p.conv.ID = p.string(m[0])
+	text := m[1]
+	if inner := p.find(text, "text"); !inner.IsZero() {
+		text = inner
+	}
+	if text.IsZero() || p.src[text.Start] != '"' {
+		text = m[2]
+	}
+	if text.IsZero() || p.src[text.Start] != '"' {
+		return
+	}
+	f := &p.conv.Fixed
+	f.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)}}
+	f.Version = version(f)
+}
+
+// tokens reads the usage in a token_count event. Input tokens include the cached ones there.
+func (p *codexParser) tokens(payload jsonspan.Span) {
+	if p.answer < 0 || !p.is(p.find(payload, "type"), `"token_count"`) {
+		return
+	}
+	last := p.find(p.find(payload, "info"), "last_token_usage")
+	if last.IsZero() || p.src[last.Start] != '{' {
+		return
+	}
+	m := p.members(last, "input_tokens", "cached_input_tokens", "output_tokens")
+	cached := p.number(m[1])
+	p.conv.Messages[p.answer].Usage = &decant.Usage{
+		Input:     max(0, p.number(m[0])-cached),
+		CacheRead: cached,
+		Output:    p.number(m[2]),
+	}
+	p.answer = -1
+}
+
+// compacted reads a line that replaces everything before it.
+func (p *codexParser) compacted(rec int, payload, time jsonspan.Span) {
+	m := p.members(payload, "message", "replacement_history")
+	p.compact, p.answer = true, -1
+	if items := p.list(m[1]); len(items) > 0 {
+		for _, it := range items {
+			p.item(rec, it, time)
+		}
+		p.compact, p.answer = false, -1
+		return
+	}
+	if p.string(m[0]) == "" {
+		p.note(rec, "a compaction without a summary and without a history: left out")
+		p.compact = false
+		return
+	}
+	p.message(decant.RoleUser, time)
+	p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(m[0])},
+		site{span: m[0], text: m[0], slot: slotMember, item: p.hold(rec, payload)})
+}
+
+// message starts a message.
+func (p *codexParser) message(role decant.Role, time jsonspan.Span) {
+	m := p.start(role)
+	m.Time = p.time(time)
+	m.Compaction, p.compact = p.compact, false
+	if role == decant.RoleAssistant {
+		m.Model = p.conv.Model
+		p.answer = len(p.conv.Messages) - 1
+	}
+}
+
+// side starts a message of the given role unless the newest one has it already and takes items of
+// its neighbours.
+func (p *codexParser) side(role decant.Role, time jsonspan.Span) {
+	if m := p.current(); m == nil || m.Role != role || p.compact {
+		p.message(role, time)
+	}
+	if role == decant.RoleAssistant {
+		p.answer = len(p.conv.Messages) - 1
+	}
+}
+
+// item reads one item of the Responses API.
+func (p *codexParser) item(rec int, v, time jsonspan.Span) {
+	m := p.members(v, "type", "role", "content")
+	kind := p.str(m[0])
+	if kind == "ghost_snapshot" || kind == "" && m[1].IsZero() { // a git commit of the client's, never sent
+		return
+	}
+	if kind == "message" || kind == "" || kind == "agent_message" {
+		p.messageItem(rec, v, kind, m, time)
+		return
+	}
+	blk, where := p.codexBlock(kind, v)
+	role := decant.RoleAssistant
+	switch {
+	case blk.Kind == decant.KindResult:
+		role = decant.RoleTool
+	case kind == "compaction" || kind == "compaction_summary" || kind == "context_compaction":
+		role = decant.RoleUser
+		p.compact = p.compact || p.current() == nil
+	}
+	if role == decant.RoleUser {
+		p.message(role, time)
+	} else {
+		p.side(role, time)
+	}
+	where.item = p.hold(rec, v)
+	p.add(blk, where)
+}
+
+// messageItem reads an item of type message: the developer's (system), the user's or the assistant's. A
+// message from another agent counts as the client's.
+func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jsonspan.Span, time jsonspan.Span) {
+	role := decant.RoleUser
+	switch p.str(m[1]) {
+	case "assistant":
+		role = decant.RoleAssistant
+	case "developer", "system":
+		role = decant.RoleSystem
+	}
+	if role == decant.RoleAssistant {
+		p.side(role, time)
+	} else {
+		p.message(role, time)
+	}
+	at := p.hold(rec, v)
+	if !m[2].IsZero() && p.src[m[2].Start] == '"' {
+		p.add(decant.Block{Kind: decant.KindText, Content: p.text(m[2])}, site{span: m[2], text: m[2], slot: slotString, item: at})
+		return
+	}
+	for _, e := range p.list(m[2]) {
+		blk, where := p.codexPart(e)
+		if kind == "agent_message" {
+			blk.Author = decant.AuthorClient
+		}
+		where.slot, where.item = slotPart, at
+		p.add(blk, where)
+	}
+}
+
+// codexPart reads an element of a message's content.
+func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, site) {
+	sc := jsonspan.Scan(p.src, v.Start)
+	part := readPart(&sc, p.src)
+	s := site{span: v}
+	switch {
+	case part.isText():
+		s.text = part.text
+		return decant.Block{Kind: decant.KindText, Content: p.text(part.text)}, s
+	case part.isMedia():
+		return decant.Block{Kind: decant.KindImage, Media: part.media(p.src)}, s
+	}
+	s.text, s.form = v, formRaw
+	return decant.Block{Kind: decant.KindOpaque, Content: p.raw(v), Signed: part.kind == "encrypted_content"}, s
+}
+
+// codexBlock reads an item that is one block: a call, its output, reasoning, or something else, which
+// is opaque. Tools that the provider runs leave a call without an id and no output, so they are
+// opaque as well.
+func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, site) {
+	m := p.members(v, "call_id", "name", "arguments", "input", "action", "output", "tools", "summary", "encrypted_content", "success", "id")
+	s := site{span: v, slot: slotItem}
+	id := p.str(m[0])
+	blk := decant.Block{CallID: id}
+	switch {
+	case kind == "reasoning":
+		s.text = m[7]
+		blk.Kind, blk.Signed = decant.KindThinking, !m[8].IsZero() && !isNull(m[8].Of(p.src))
+	case id != "" && kind == "function_call":
+		s.text = m[2]
+		blk.Kind, blk.Name = decant.KindUse, p.str(m[1])
+	case id != "" && kind == "custom_tool_call":
+		s.text = m[3]
+		blk.Kind, blk.Name = decant.KindUse, p.str(m[1])
+	case id != "" && kind == "local_shell_call":
+		s.text, s.form = m[4], formRaw
+		blk.Kind, blk.Name = decant.KindUse, "local_shell"
+	case id != "" && kind == "tool_search_call":
+		s.text, s.form = m[2], formRaw
+		blk.Kind, blk.Name = decant.KindUse, "tool_search"
+	case id != "" && (kind == "function_call_output" || kind == "custom_tool_call_output" || kind == "local_shell_call_output"):
+		s.text = m[5]
+		if !s.text.IsZero() && p.src[s.text.Start] == '{' {
+			s.form = formRaw
+		}
+		blk.Kind, blk.Media = decant.KindResult, p.media(m[5])
+		blk.Error = p.failed(m[5], m[9])
+	case id != "" && kind == "tool_search_output":
+		s.text, s.form = m[6], formRaw
+		blk.Kind = decant.KindResult
+	default:
+		s.text, s.form = v, formRaw
+		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !isNull(m[8].Of(p.src))}
+	}
+	blk.Content = p.contentAt(s)
+	return blk, s
+}
+
+// failed reports whether a call's output says that the command ended with another status than 0.
+func (p *codexParser) failed(output, success jsonspan.Span) bool {
+	if p.is(success, "false") {
+		return true
+	}
+	head := output.Of(p.src)
+	head = head[:min(len(head), 300)]
+	for _, mark := range []string{"Process exited with code ", "Exit code: "} {
+		_, rest, ok := bytes.Cut(head, []byte(mark))
+		if !ok {
+			continue
+		}
+		digits := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+		if digits > 0 {
+			code, err := strconv.Atoi(string(rest[:digits]))
+			return err == nil && code != 0
+		}
+	}
+	return false
+}
+
+// rolledBack returns for each record whether a later thread_rolled_back event took it back. An event
+// names a number of turns, which begin with what the user said.
+func (p *codexParser) rolledBack() []bool {
+	back := make([]bool, len(p.records))
+	var turns []int // records that begin a turn and still stand
+	for i := range p.records {
+		m := p.members(p.records[i].at, "type", "payload")
+		kind := p.find(m[1], "type")
+		switch {
+		case p.is(m[0], `"response_item"`) && p.userItem(m[1]):
+			turns = append(turns, i)
+		case p.is(m[0], `"event_msg"`) && p.is(kind, `"thread_rolled_back"`):
+			n := min(p.number(p.find(m[1], "num_turns")), len(turns))
+			if n == 0 {
+				continue
+			}
+			from := turns[len(turns)-n]
+			turns = turns[:len(turns)-n]
+			for j := from; j < i; j++ {
+				back[j] = true
+			}
+			p.note(i, "the user took back %d turns: their messages are left out", n)
+		}
+	}
+	return back
+}
+
+// userItem reports whether an item is something that the user said.
+func (p *codexParser) userItem(v jsonspan.Span) bool {
+	m := p.members(v, "type", "role", "content")
+	if !p.is(m[0], `"message"`) || !p.is(m[1], `"user"`) {
+		return false
+	}
+	for _, e := range p.list(m[2]) {
+		if text := p.find(e, "text"); !text.IsZero() && authorOf(AgentCodex, p.string(text)) == decant.AuthorUser {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,332 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// parsePi reads a session file of pi, or of an agent built on it.
+//
+// The file begins with a session line. In its first version the other lines, its entries, follow
+// each other; since the second they have an id and a parentId and form a tree: the conversation is the
+// path from the newest entry to the root, and what the user left behind on other branches is left out.
+//
+// A compaction entry stands where it happened and says from which older entry on messages were kept,
+// by id or, in the first version, by position. The model reads the summary first and then the kept
+// messages, so that is the order of the messages here.
+func parsePi(src []byte) (*Document, error) {
+	s, err := openSession(src, AgentPi, pi{})
+	if err != nil {
+		return nil, err
+	}
+	p := piParser{session: s}
+	p.read()
+	if !p.header {
+		return nil, fmt.Errorf("no line of type session: %w", ErrFormat)
+	}
+	for _, e := range p.order(p.path()) {
+		p.entry(e)
+	}
+	return s.document(Pi, s), nil
+}
+
+type piParser struct {
+	*session
+	header  bool
+	linear  bool // the file is of the first version: entries without ids
+	entries []piEntry
+}
+
+// A piEntry is one line behind the header.
+type piEntry struct {
+	record     int
+	kind       string
+	id, parent string
+	at         []jsonspan.Span // its members, by their places in piNames
+}
+
+// The members of an entry.
+const (
+	piType = iota
+	piID
+	piParent
+	piMessage
+	piTime
+	piSummary
+	piKeptID
+	piKeptIndex
+	piContent
+	piModel
+)
+
+var piNames = []string{
+	"type", "id", "parentId", "message", "timestamp", "summary", "firstKeptEntryId", "firstKeptEntryIndex", "content", "modelId",
+}
+
+// read reads the header and lists the entries.
+func (p *piParser) read() {
+	p.linear = true
+	for i := range p.records {
+		m := p.members(p.records[i].at, piNames...)
+		e := piEntry{record: i, kind: p.str(m[piType]), id: p.string(m[piID]), parent: p.string(m[piParent]), at: m}
+		if e.kind == "session" {
+			if !p.header {
+				p.conv.ID, p.conv.Model = e.id, p.str(m[piModel])
+			}
+			p.header = true
+			continue
+		}
+		p.linear = p.linear && e.id == ""
+		p.entries = append(p.entries, e)
+	}
+}
+
+// path returns the indices of the entries on the way from the root to the newest one.
+func (p *piParser) path() []int {
+	if p.linear || len(p.entries) == 0 {
+		return p.all()
+	}
+	byID := make(map[string]int, len(p.entries))
+	for i := range p.entries {
+		byID[p.entries[i].id] = i
+	}
+	var path []int
+	for i := len(p.entries) - 1; ; {
+		path = append(path, i)
+		e := &p.entries[i]
+		if e.parent == "" || e.parent == p.conv.ID {
+			break
+		}
+		next, ok := byID[e.parent]
+		if !ok || next >= i {
+			p.note(e.record, "parent %q is not in the file: all entries are read in the order of the file", e.parent)
+			return p.all()
+		}
+		i = next
+	}
+	slices.Reverse(path)
+	p.left(path)
+	return path
+}
+
+// all returns the indices of all entries.
+func (p *piParser) all() []int {
+	out := make([]int, len(p.entries))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// left notes how many messages stand on branches that were left.
+func (p *piParser) left(path []int) {
+	on := map[int]bool{}
+	for _, i := range path {
+		on[i] = true
+	}
+	n, first := 0, 0
+	for i := range p.entries {
+		if on[i] || p.entries[i].kind != "message" {
+			continue
+		}
+		if n++; n == 1 {
+			first = p.entries[i].record
+		}
+	}
+	if n > 0 {
+		p.note(first, "%d messages on branches that the user left are not part of this conversation", n)
+	}
+}
+
+// order moves the compactions of a path to where their kept messages begin. An older compaction
+// never comes behind a newer one.
+func (p *piParser) order(path []int) []int {
+	before := map[int][]int{} // compactions that go in front of a place of the path
+	limit := len(path)
+	for at := len(path) - 1; at >= 0; at-- {
+		if p.entries[path[at]].kind != "compaction" {
+			continue
+		}
+		limit = min(limit, p.kept(path, at))
+		before[limit] = append([]int{path[at]}, before[limit]...)
+	}
+	var out []int
+	for at, i := range path {
+		out = append(out, before[at]...)
+		if p.entries[i].kind != "compaction" {
+			out = append(out, i)
+		}
+	}
+	return append(out, before[len(path)]...)
+}
+
+// kept returns the place in path from which on the compaction there kept messages; its own place when
+// it kept none.
+func (p *piParser) kept(path []int, at int) int {
+	e := &p.entries[path[at]]
+	if index := e.at[piKeptIndex]; p.linear && !index.IsZero() {
+		rec := p.number(index) // counts lines, the header's included
+		for k := range path[:at] {
+			if p.entries[path[k]].record >= rec {
+				return k
+			}
+		}
+		return at
+	}
+	id := p.string(e.at[piKeptID])
+	for k := range path[:at] {
+		if id != "" && p.entries[path[k]].id == id {
+			return k
+		}
+	}
+	return at
+}
+
+// entry adds the message that an entry holds, if any.
+func (p *piParser) entry(i int) {
+	e := &p.entries[i]
+	switch e.kind {
+	case "model_change":
+		p.conv.Model = p.str(e.at[piModel])
+	case "compaction", "branch_summary":
+		p.summary(e)
+	case "custom_message":
+		p.begin(e, decant.RoleUser)
+		p.content(e, e.at[piContent], decant.AuthorClient)
+	case "message":
+		p.message(e)
+	}
+}
+
+// begin starts a message that entry e holds.
+func (p *piParser) begin(e *piEntry, role decant.Role) *decant.Message {
+	m := p.start(role)
+	m.Time = p.time(e.at[piTime])
+	p.hold(e.record, p.records[e.record].at)
+	return m
+}
+
+// summary adds the text that stands for messages that the model no longer sees, or never saw on this
+// branch.
+func (p *piParser) summary(e *piEntry) {
+	text := e.at[piSummary]
+	if p.string(text) == "" {
+		return
+	}
+	p.begin(e, decant.RoleUser).Compaction = e.kind == "compaction"
+	p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)},
+		site{span: text, text: text, slot: slotMember, item: len(p.shares) - 1})
+}
+
+// message adds the message of an entry of type message.
+func (p *piParser) message(e *piEntry) {
+	m := p.members(e.at[piMessage], "role", "content", "model", "usage", "responseId", "toolCallId", "toolName", "isError", "excludeFromContext")
+	switch p.str(m[0]) {
+	case "user":
+		p.begin(e, decant.RoleUser)
+		p.content(e, m[1], "")
+	case "custom", "hookMessage":
+		p.begin(e, decant.RoleUser)
+		p.content(e, m[1], decant.AuthorClient)
+	case "assistant":
+		p.assistant(e, m)
+	case "toolResult", "tool":
+		p.begin(e, decant.RoleTool)
+		p.add(decant.Block{
+			Kind: decant.KindResult, CallID: p.str(m[5]), Name: p.str(m[6]), Error: p.is(m[7], "true"),
+			Content: p.text(m[1]), Media: p.media(m[1]),
+		}, site{span: e.at[piMessage], text: m[1], slot: slotItem, item: len(p.shares) - 1})
+	case "bashExecution":
+		if !p.is(m[8], "true") {
+			p.shell(e)
+		}
+	case "branchSummary", "compactionSummary":
+		e.at[piSummary] = p.find(e.at[piMessage], "summary")
+		p.summary(e)
+	}
+}
+
+// assistant adds an answer of the model. One that was aborted before its first word has no blocks
+// and is left out, as the client leaves it out.
+func (p *piParser) assistant(e *piEntry, m []jsonspan.Span) {
+	if model := p.str(m[2]); model != "" {
+		p.conv.Model = model
+	}
+	if len(p.list(m[1])) == 0 && (m[1].IsZero() || p.src[m[1].Start] != '"') {
+		return
+	}
+	msg := p.begin(e, decant.RoleAssistant)
+	msg.ID, msg.Model = p.string(m[4]), p.str(m[2])
+	msg.Usage = p.usage(m[3])
+	p.content(e, m[1], "")
+}
+
+// usage reads a usage object; nil when nothing was used, as in an answer that was aborted.
+func (p *piParser) usage(v jsonspan.Span) *decant.Usage {
+	m := p.members(v, "input", "cacheRead", "cacheWrite", "output")
+	u := decant.Usage{Input: p.number(m[0]), CacheRead: p.number(m[1]), CacheWrite: p.number(m[2]), Output: p.number(m[3])}
+	if u == (decant.Usage{}) {
+		return nil
+	}
+	return &u
+}
+
+// shell adds a command that the user ran himself, with what it printed. The model reads both in one
+// text; here the command is a text of the client's and its output another.
+func (p *piParser) shell(e *piEntry) {
+	p.begin(e, decant.RoleUser)
+	for _, text := range p.members(e.at[piMessage], "command", "output") {
+		if p.string(text) == "" {
+			continue
+		}
+		p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)},
+			site{span: text, text: text, slot: slotMember, item: len(p.shares) - 1})
+	}
+}
+
+// content adds the blocks of a message. An author that is given wrote all its texts.
+func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
+	at := len(p.shares) - 1
+	if !v.IsZero() && p.src[v.Start] == '"' {
+		p.add(decant.Block{Kind: decant.KindText, Author: author, Content: p.text(v)}, site{span: v, text: v, slot: slotString, item: at})
+		return
+	}
+	for _, elem := range p.list(v) {
+		blk, where := p.block(elem)
+		if blk.Kind == decant.KindText && author != "" {
+			blk.Author = author
+		}
+		where.slot, where.item = slotPart, at
+		p.add(blk, where)
+	}
+}
+
+// block reads an element of a message's content.
+func (p *piParser) block(v jsonspan.Span) (decant.Block, site) {
+	m := p.members(v, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
+	s := site{span: v}
+	var blk decant.Block
+	switch p.str(m[0]) {
+	case "text":
+		s.text = m[1]
+		blk = decant.Block{Kind: decant.KindText}
+	case "thinking":
+		s.text = m[2]
+		blk = decant.Block{Kind: decant.KindThinking, Signed: p.string(m[3]) != ""}
+	case "toolCall":
+		s.text, s.form = m[6], formRaw
+		blk = decant.Block{Kind: decant.KindUse, CallID: p.str(m[4]), Name: p.str(m[5])}
+	case "image":
+		sc := jsonspan.Scan(p.src, v.Start)
+		part := readPart(&sc, p.src)
+		return decant.Block{Kind: decant.KindImage, Media: part.media(p.src)}, s
+	default:
+		s.text, s.form = v, formRaw
+		blk = decant.Block{Kind: decant.KindOpaque}
+	}
+	blk.Content = p.contentAt(s)
+	return blk, s
+}
