@@ -89,22 +89,29 @@ func usable(m *decant.Message) bool {
 	return m.Role == decant.RoleAssistant && m.Usage != nil && m.Usage.Prompt() > 0 && m.Usage.Output >= 0
 }
 
-// reported returns what the request that m answers and m itself take in the window. Clients that
-// record usage while the answer is still streaming note an output of a few tokens for it; the
-// estimate of the answer is better then.
+// reported returns what the request that m answers and m itself take in the window.
+//
+// Clients that record usage while the answer is still streaming note an output of a few tokens for
+// it: in most recorded answers of Claude Code. An output that is less than half of what the answer
+// is estimated at is such a record, and the estimate is better.
 func reported(m *decant.Message, e *Estimator) int {
-	return m.Usage.Prompt() + max(m.Usage.Output, output(m, e))
-}
-
-// output returns what an answer certainly takes: half of its estimate, unless the record is
-// plainly unfinished.
-func output(m *decant.Message, e *Estimator) int {
-	n := e.Message(m)
-	if m.Usage.Output < unfinished {
-		return n
+	output := m.Usage.Output
+	if n := e.Message(m); 2*output < n {
+		output = n + hidden(m)
 	}
-	return n / 2
+	return m.Usage.Prompt() + output
 }
 
-// unfinished is the output in tokens below which a record may be that of an answer's first piece.
-const unfinished = 16
+// fullThinking is how long thinking is shown in full, in bytes; what is longer is a summary. In
+// recorded sessions a third of a token is missing for each byte past it, and nothing below it.
+const fullThinking = 2000
+
+// hidden returns the tokens of thinking that took place but is not shown.
+func hidden(m *decant.Message) (n int) {
+	for i := range m.Blocks {
+		if b := &m.Blocks[i]; b.Kind == decant.KindThinking {
+			n += max(0, len(b.Text())-fullThinking) / 3
+		}
+	}
+	return n
+}

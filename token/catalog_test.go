@@ -1,0 +1,221 @@
+package token_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decantdev/decant/token"
+	"github.com/google/go-cmp/cmp"
+)
+
+func builtin(t testing.TB) *token.Catalog {
+	t.Helper()
+	c, err := token.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestLookup(t *testing.T) {
+	tests := []struct {
+		id, want string
+		window   int
+		known    bool
+	}{
+		{"claude-opus-5-5", "claude-opus-5-5", 1_000_000, true},
+		{"claude-sonnet-4-5-20250929", "claude-sonnet-4-5", 200_000, true},
+		{"claude-sonnet-4-5", "claude-sonnet-4-5", 200_000, true},
+		{"claude-sonnet-4.5", "claude-sonnet-4-5", 200_000, true},
+		{"claude-sonnet-4-5[1m]", "claude-sonnet-4-5", 1_000_000, true},
+		{"Claude-Opus-4-6[1M]", "claude-opus-4-6", 1_000_000, true},
+		{"anthropic/claude-opus-5", "claude-opus-5", 1_000_000, true},
+		{"openrouter/anthropic/claude-opus-4.8", "claude-opus-4-8", 1_000_000, true},
+		{"us.anthropic.claude-opus-5-5", "claude-opus-5-5", 1_000_000, true},
+		{"anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5", 200_000, true},
+		{"claude-sonnet-4-5@20250929", "claude-sonnet-4-5", 200_000, true},
+		{"claude-haiku-5-5-20260901", "claude-haiku-5-5", 1_000_000, true},
+		{"openai/gpt-5", "gpt-5", 400_000, true},
+		{"gpt-6.1-sol-2026-09-29", "gpt-6.1-sol", 1_050_000, true},
+		{"gemini-3.8-flash", "gemini-3.8-flash", 1_048_576, true},
+		{"claude-nova-9", "claude-nova-9", token.DefaultWindow, false},
+		{"my-local-model", "my-local-model", token.DefaultWindow, false},
+		{"claude-nova-9[1m]", "claude-nova-9", 1_000_000, false},
+		{"", "", token.DefaultWindow, false},
+	}
+	c := builtin(t)
+	for _, tt := range tests {
+		t.Run(tt.id, func(t *testing.T) {
+			m, ok := c.Lookup(tt.id)
+			if m.ID != tt.want || m.Window != tt.window || ok != tt.known {
+				t.Errorf("got %q, window %d, known %v; want %q, %d, %v", m.ID, m.Window, ok, tt.want, tt.window, tt.known)
+			}
+		})
+	}
+}
+
+func TestUnknownWindowIsStated(t *testing.T) {
+	c := builtin(t)
+	for _, id := range []string{"gpt-5.5", "gpt-5.4", "nobody-knows-this"} {
+		m, _ := c.Lookup(id)
+		if m.Window != token.DefaultWindow || !m.Assumed {
+			t.Errorf("%s: got window %d, assumed %v; want %d, true", id, m.Window, m.Assumed, token.DefaultWindow)
+		}
+	}
+	for _, m := range c.Models() {
+		if m.Window <= 0 || m.MinCache <= 0 || m.Provider == "" {
+			t.Errorf("%s: window %d, least cached prefix %d, provider %q", m.ID, m.Window, m.MinCache, m.Provider)
+		}
+	}
+}
+
+func TestThinkingBinding(t *testing.T) {
+	tests := map[string]bool{
+		"claude-opus-5-5":            true,
+		"claude-fable-5-1":           true,
+		"claude-mythos-5-1":          false, // the catalogue says so
+		"claude-mythos-5-2":          true,  // the catalogue does not know
+		"claude-opus-5":              false,
+		"claude-sonnet-4-5-20250929": false,
+		"claude-opus-4-1":            false, // not in the catalogue, but older than the rule
+		"claude-3-5-sonnet-20241022": false,
+		"claude-nova-9":              true,
+		"claude-nova":                true,
+		"gpt-6-sol":                  false,
+		"some-model":                 false,
+	}
+	c := builtin(t)
+	for id, want := range tests {
+		if m, _ := c.Lookup(id); m.Binds != want {
+			t.Errorf("%s: got binds %v, want %v", id, m.Binds, want)
+		}
+	}
+}
+
+func TestGeneration(t *testing.T) {
+	tests := []struct {
+		id           string
+		major, minor int
+	}{
+		{"claude-sonnet-4-5-20250929", 4, 5},
+		{"claude-opus-4-20250514", 4, 0},
+		{"claude-3-7-sonnet-20250219", 3, 7},
+		{"claude-opus-5", 5, 0},
+		{"claude-haiku-5-5", 5, 5},
+	}
+	for _, tt := range tests {
+		m := token.Model{ID: tt.id, Provider: token.Anthropic}
+		major, minor, ok := m.Generation()
+		if !ok || major != tt.major || minor != tt.minor {
+			t.Errorf("%s: got %d.%d %v, want %d.%d", tt.id, major, minor, ok, tt.major, tt.minor)
+		}
+	}
+}
+
+func TestUserFileAddsAndOverrides(t *testing.T) {
+	c, err := builtin(t).Read(strings.NewReader(`{"models":[
+		{"id":"house-model","provider":"openai","context_window":32000,"min_cacheable_tokens":null},
+		{"id":"claude-opus-5","provider":"anthropic","context_window":500000,"price_per_mtok":{"input":1,"output":null}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := c.Lookup("openai/house-model"); !ok || m.Window != 32000 || m.Assumed {
+		t.Errorf("added model: got %+v, %v", m, ok)
+	}
+	m, _ := c.Lookup("claude-opus-5")
+	want := token.Rates{Input: token.Rate{USD: 1, Known: true}}
+	if got := m.Prices[0].Rates; m.Window != 500000 || got != want {
+		t.Errorf("overridden model: got window %d, rates %+v; want 500000, %+v", m.Window, got, want)
+	}
+	if m, _ := builtin(t).Lookup("claude-opus-5"); m.Window != 1_000_000 {
+		t.Errorf("the catalogue that was added to has changed: window %d", m.Window)
+	}
+}
+
+func TestUserFileErrorsNameTheModel(t *testing.T) {
+	for src, want := range map[string]string{
+		`{"models":[{"id":"x","price_per_mtok":{"input":"free"}}]}`:                               "price",
+		`{"models":[{"id":"x","price_per_mtok":{"input":-1}}]}`:                                   "zero or more",
+		`{"models":[{"id":"x","price_per_mtok":{"input":1},"price_valid_until":"next Tuesday"}]}`: "models[0] (x): price date",
+		`{"models":[{"id":""}]}`:                      "no id",
+		`{"models":[{"id":"x","context_window":-5}]}`: "negative",
+		`{"models":`: "model catalogue",
+	} {
+		_, err := new(token.Catalog).Add([]byte(src))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want one with %q", src, err, want)
+		}
+	}
+}
+
+func TestPriceRowsByDate(t *testing.T) {
+	day := func(s string) time.Time {
+		d, err := time.Parse(time.DateOnly, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	argon, _ := builtin(t).Lookup("gemini-4-argon")
+	promo, _ := builtin(t).Lookup("gpt-5.6-sol")
+	tests := []struct {
+		name  string
+		m     token.Model
+		at    time.Time
+		input float64
+		stale bool
+	}{
+		{"Promotional", argon, day("2026-11-30").Add(23 * time.Hour), 2, false},
+		{"AfterIt", argon, day("2026-12-01"), 4, false},
+		{"LastDay", promo, day("2026-11-21").Add(20 * time.Hour), 4, false},
+		{"EndedWithoutSuccessor", promo, day("2026-11-22"), 4, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, stale, ok := tt.m.PriceAt(tt.at)
+			if !ok || p.Input.USD != tt.input || stale != tt.stale {
+				t.Errorf("got %v, stale %v, known %v; want %v, %v", p.Input, stale, ok, tt.input, tt.stale)
+			}
+		})
+	}
+	if _, _, ok := (&token.Model{}).PriceAt(day("2026-11-20")); ok {
+		t.Error("a model without prices has one")
+	}
+}
+
+func TestLongPromptTier(t *testing.T) {
+	m, _ := builtin(t).Lookup("claude-haiku-5-5")
+	p, _, _ := m.PriceAt(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	got := []float64{p.At(100_000).Input.USD, p.At(100_001).Input.USD, p.At(100_001).CacheRead.USD}
+	if diff := cmp.Diff([]float64{0.1, 0.5, 0.05}, got); diff != "" {
+		t.Errorf("input below, input above, read above (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzCatalog(f *testing.F) {
+	f.Add([]byte(`{"models":[{"id":"a","supports":{"thinking":["x"]},"later_prices":[{"from":"2026-01-01","input":1}]}]}`))
+	f.Add([]byte(`{"models":[{"id":"a","supports":{"thinking":"x"},"price_per_mtok":{"input":1}}]}`))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		c, err := new(token.Catalog).Add(src)
+		if err != nil {
+			return
+		}
+		for _, m := range c.Models() {
+			if m.Window <= 0 {
+				t.Errorf("%q has window %d", m.ID, m.Window)
+			}
+		}
+	})
+}
+
+func FuzzLookup(f *testing.F) {
+	f.Add("us.anthropic.claude-x@20250101[1m]")
+	f.Add("a/b/-v:")
+	c := builtin(f)
+	f.Fuzz(func(t *testing.T, id string) {
+		if m, _ := c.Lookup(id); m.Window <= 0 || m.MinCache <= 0 {
+			t.Errorf("%q: window %d, least cached prefix %d", id, m.Window, m.MinCache)
+		}
+	})
+}
