@@ -1,0 +1,160 @@
+package decant_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/decantdev/decant"
+
+// layers says what each package may import of this module besides internal packages: "." is the
+// root. Internal packages are leaves and may import the root and one another.
+var layers = map[string][]string{
+	".":                {},
+	"token":            {"."},
+	"fact":             {"."},
+	"preset":           {"."},
+	"wire":             {".", "token", "fact"},
+	"cost":             {".", "token", "fact"},
+	"reduce":           {".", "token", "fact"},
+	"summary":          {".", "token", "fact"},
+	"legal":            {".", "token", "fact"},
+	"report":           {".", "token", "fact", "cost"},
+	"store":            {"."},
+	"store/sqlite":     {".", "store"},
+	"store/storetest":  {".", "store"},
+	"provider/sandbox": {".", "wire", "token"},
+	"engine":           {".", "token", "fact", "preset", "wire", "cost", "reduce", "summary", "legal", "store"},
+	"transport":        {".", "token", "wire", "engine"},
+	"gateway":          {".", "token", "wire", "engine", "transport"},
+	"embedded":         {"*"},
+	"cmd/decant":       {"*"},
+}
+
+func TestImportsFollowTheLayers(t *testing.T) {
+	for dir, imports := range packages(t) {
+		if strings.HasPrefix(dir, "internal/") {
+			continue
+		}
+		allowed, known := layers[dir]
+		if !known {
+			t.Errorf("package %s is not in the table of layers", dir)
+			continue
+		}
+		for _, imp := range imports {
+			rel, ours := strings.CutPrefix(imp, module)
+			rel = strings.TrimPrefix(rel, "/")
+			if rel == "" {
+				rel = "."
+			}
+			switch {
+			case !ours && dir == "." && strings.Contains(imp, "."):
+				t.Errorf("the root package imports %s; it may import the standard library only", imp)
+			case ours && !strings.HasPrefix(rel, "internal/") && !slices.Contains(allowed, rel) && !slices.Contains(allowed, "*"):
+				t.Errorf("package %s imports %s; it may import %v", dir, rel, allowed)
+			case ours && dir == ".":
+				t.Errorf("the root package imports %s", imp)
+			}
+		}
+	}
+}
+
+func TestInternalPackagesAreLeaves(t *testing.T) {
+	for dir, imports := range packages(t) {
+		if !strings.HasPrefix(dir, "internal/") {
+			continue
+		}
+		for _, imp := range imports {
+			if strings.HasPrefix(imp, module+"/") && !strings.HasPrefix(imp, module+"/internal/") {
+				t.Errorf("%s imports %s; internal packages may import the root and one another", dir, imp)
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasOnePackageComment(t *testing.T) {
+	for dir := range packages(t) {
+		comments := 0
+		for _, file := range sources(t, dir) {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Doc != nil {
+				comments++
+			}
+		}
+		if comments != 1 {
+			t.Errorf("package %s has %d package comments, want 1", dir, comments)
+		}
+	}
+}
+
+// packages returns the imports of every package's code, tests left out, by directory.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if base := d.Name(); name != "." && (base == "testdata" || strings.HasPrefix(base, ".")) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir := path.Clean(filepath.ToSlash(filepath.Dir(name)))
+		out[dir] = append(out[dir], []string{}...)
+		for _, i := range f.Imports {
+			p, _ := strconv.Unquote(i.Path.Value)
+			out[dir] = append(out[dir], p)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// sources returns the Go files of a package, tests left out.
+func sources(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		if n := e.Name(); strings.HasSuffix(n, ".go") && !strings.HasSuffix(n, "_test.go") {
+			out = append(out, filepath.Join(dir, n))
+		}
+	}
+	return out
+}
+
+func TestModuleHasNoReplaceLines(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(mod), "\nreplace ") {
+		t.Error("go.mod has a replace line: a program that imports the module would not get what was tested")
+	}
+}
