@@ -1,0 +1,264 @@
+package fact
+
+import (
+	"strings"
+
+	"github.com/decantdev/decant"
+)
+
+// A Span is the place of one fact in a text.
+type Span struct {
+	Start, End int             // bytes, half open
+	Kind       decant.FactKind // path, url, identifier, hash, flag, number or error
+	Inner      bool            // lies within an earlier span: the name of a file in a path
+}
+
+// Scan appends to dst the facts in text that have to be repeated letter by letter: paths, URLs,
+// identifiers, hashes, flags, numbers and names of errors. Spans come in rising order of Start;
+// an inner one follows the span it lies in. Plain words and short numbers are no facts.
+//
+// It is one pass over the bytes without regular expressions, because every block of a transcript
+// goes through it.
+func Scan(dst []Span, text string) []Span {
+	for i := 0; i < len(text); {
+		c := class[text[i]]
+		if c&runByte == 0 {
+			if text[i] == '#' {
+				dst, i = number(dst, text, i)
+				continue
+			}
+			i++
+			continue
+		}
+		end, special := run(text, i)
+		if end+2 < len(text) && text[end] == ':' && text[end+1] == '/' && text[end+2] == '/' && scheme(text[i:end]) {
+			stop := urlEnd(text, end)
+			if stop > end+6 {
+				dst = append(dst, Span{i, stop, decant.FactURL, false})
+				dst = segments(dst, text, end+3, stop)
+			}
+			i = stop
+			continue
+		}
+		if special && !(i > 0 && text[i-1] >= 0x80 && end-i < 3) {
+			dst = classify(dst, text, i, end)
+		}
+		i = end
+	}
+	return dst
+}
+
+// Classes of bytes.
+const (
+	lower = 1 << iota
+	upper
+	digit
+	under
+	link // joins the parts of a path, a file name or a flag
+)
+
+const (
+	letter   = lower | upper
+	wordByte = letter | digit | under
+	runByte  = wordByte | link
+)
+
+var class = classes()
+
+func classes() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case c >= 'a' && c <= 'z':
+			t[c] = lower
+		case c >= 'A' && c <= 'Z':
+			t[c] = upper
+		case c >= '0' && c <= '9':
+			t[c] = digit
+		case c == '_':
+			t[c] = under
+		case strings.IndexByte("./-~@+", byte(c)) >= 0:
+			t[c] = link
+		}
+	}
+	return t
+}
+
+// run returns the end of the run of name bytes that starts at i, and whether it can be more than a
+// plain word: it has something besides lower-case letters and one leading capital.
+func run(text string, i int) (end int, special bool) {
+	seen := uint8(0)
+	j := i
+	for j < len(text) {
+		c := class[text[j]]
+		if c&runByte == 0 {
+			break
+		}
+		if j > i {
+			seen |= c
+		} else {
+			seen |= c &^ upper
+		}
+		j++
+	}
+	return j, seen&(upper|digit|under|link) != 0
+}
+
+func scheme(s string) bool {
+	return s == "http" || s == "https" || s == "ssh" || s == "git" || s == "file" || s == "ws" || s == "wss"
+}
+
+// urlEnd returns where the URL whose colon is at i ends.
+func urlEnd(text string, i int) int {
+	j := i
+	for j < len(text) && text[j] > ' ' && text[j] < 0x80 && strings.IndexByte("\"'`<>)]}\\|", text[j]) < 0 {
+		j++
+	}
+	for j > i && strings.IndexByte(".,:;!?", text[j-1]) >= 0 {
+		j--
+	}
+	return j
+}
+
+// classify appends what the run text[i:end] is.
+func classify(dst []Span, text string, i, end int) []Span {
+	end = trimEnd(text, i, end)
+	if end-i < 4 {
+		return dst
+	}
+	if strings.HasPrefix(text[i:end], "--") {
+		return flag(dst, text, i, end)
+	}
+	if slash := strings.IndexByte(text[i:end], '/'); slash >= 0 {
+		return path(dst, text, i, end)
+	}
+	if isUUID(text[i:end]) {
+		return append(dst, Span{i, end, decant.FactHash, false})
+	}
+	for i < end && (text[i] == '-' || text[i] == '+' || text[i] == '~' || text[i] == '@') {
+		i++
+	}
+	if hasExtension(text[i:end]) {
+		dst = append(dst, Span{i, end, decant.FactPath, false})
+		return inner(dst, len(dst), text, i, end)
+	}
+	return name(dst, text, i, end)
+}
+
+// trimEnd takes off what ends a sentence rather than a name.
+func trimEnd(text string, i, end int) int {
+	for end > i && class[text[end-1]]&link != 0 {
+		end--
+	}
+	return end
+}
+
+// inner appends the names in text[i:end], which lies within a span already found.
+func inner(dst []Span, n int, text string, i, end int) []Span {
+	dst = name(dst, text, i, end)
+	for ; n < len(dst); n++ {
+		dst[n].Inner = true
+	}
+	return dst
+}
+
+func flag(dst []Span, text string, i, end int) []Span {
+	j := i + 2
+	for j < end && (class[text[j]]&(lower|digit) != 0 || text[j] == '-') {
+		j++
+	}
+	if j-i < 5 || class[text[i+2]]&lower == 0 || i > 0 && class[text[i-1]]&wordByte != 0 {
+		return dst
+	}
+	return append(dst, Span{i, j, decant.FactFlag, false})
+}
+
+// path appends the path text[i:end], which holds a slash, and the names within it.
+func path(dst []Span, text string, i, end int) []Span {
+	for i < end && (text[i] == '-' || text[i] == '+' || text[i] == '@' && i+1 < end && text[i+1] == '/') {
+		i++
+	}
+	for i+1 < end && text[i] == '/' && text[i+1] == '/' {
+		i++
+	}
+	if end-i < 5 {
+		return dst
+	}
+	if !fraction(text[i:end]) {
+		dst = append(dst, Span{i, end, decant.FactPath, false})
+	}
+	return segments(dst, text, i, end)
+}
+
+// fraction reports whether s is a number like 3/4 or a date like 11/20/2026, which is no path.
+func fraction(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if class[s[i]]&(digit|link) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// segments appends the names between the slashes of text[i:end].
+func segments(dst []Span, text string, i, end int) []Span {
+	for i < end {
+		j := strings.IndexByte(text[i:end], '/')
+		if j < 0 {
+			j = end - i
+		}
+		if j >= 4 {
+			dst = inner(dst, len(dst), text, i, trimEnd(text, i, i+j))
+		}
+		i += j + 1
+	}
+	return dst
+}
+
+// name appends the identifiers, hashes, numbers and errors in text[i:end], a run without slashes.
+func name(dst []Span, text string, i, end int) []Span {
+	for i < end {
+		if class[text[i]]&(wordByte) == 0 {
+			i++
+			continue
+		}
+		j := i
+		for j < end && (class[text[j]]&wordByte != 0 || text[j] == '.' && j+1 < end && class[text[j+1]]&wordByte != 0) {
+			j++
+		}
+		if k, ok := kind(text[i:j]); ok && (k != decant.FactNumber || i == 0 || text[i-1] != '-') {
+			dst = append(dst, Span{i, j, k, false})
+		}
+		i = j
+	}
+	return dst
+}
+
+// number handles "#123": a number with its mark.
+func number(dst []Span, text string, i int) ([]Span, int) {
+	j := i + 1
+	for j < len(text) && class[text[j]]&digit != 0 {
+		j++
+	}
+	if j-i >= 3 && (j == len(text) || class[text[j]]&wordByte == 0) {
+		dst = append(dst, Span{i, j, decant.FactNumber, false})
+	}
+	return dst, j
+}
+
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if s[i] != '-' {
+				return false
+			}
+		} else if !hex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func hex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }

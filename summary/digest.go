@@ -1,0 +1,183 @@
+package summary
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// A digest is a stretch of conversation taken apart: its distinct lines, the facts in them, and the
+// groups that lines belong to.
+type digest struct {
+	from, to int // numbers of the first and last message
+	size     int // bytes of the texts
+	messages int
+	chinese  bool
+
+	lines  []line
+	groups []group
+	atoms  []atom
+	spans  []span  // facts of all lines
+	words  []int32 // words of the prose, line after line
+	freq   []int32 // of each word, in how many lines
+
+	bySection map[section]int32 // newest group of a section that holds one message each
+	byFile    map[string]int32
+}
+
+// A line is one distinct line of the transcript, or a piece of a long one.
+type line struct {
+	text         string
+	group        int32
+	message      int32 // index of the last message that has it
+	span, spans  int32 // into digest.spans
+	word, nwords int32 // into digest.words
+	plain        int32 // plain words: lower case, four letters or more
+	value        float32
+	cost         float32
+}
+
+// A span is one fact in a line.
+type span struct {
+	atom       int32
+	start, end int32
+}
+
+// An atom is one fact, wherever it stands.
+type atom struct {
+	text     string
+	kind     decant.FactKind
+	inner    bool // stands within another fact where it was found first
+	user     int32
+	model    int32
+	arg      int32
+	tool     int32
+	messages int32 // that have it
+	first    int32 // index of the first of them
+	last     int32
+	authored int32   // index of the last one in which user or model wrote it
+	chance   float32 // that it is needed again
+	piece    piece   // the cheapest piece of a line that says something about it
+}
+
+// A piece is a part of a line: a fact with two plain words next to it.
+type piece struct {
+	line       int32 // -1: none
+	start, end int32
+	cost       float32
+}
+
+// A group is a set of lines that share a heading line: what a message said, a file, a call.
+type group struct {
+	section section
+	number  int    // of the message
+	head    string // heading line, empty where the number does
+	spans   []span // facts in head, by atom
+	cost    float32
+	value   float32 // of the head alone
+	file    *file
+	call    *call
+	lines   []int32
+}
+
+// A file is what became of one file.
+type file struct {
+	path                   string
+	read, changed, created int // number of the last message that did it
+}
+
+// A call is a tool call that is not about one file.
+type call struct {
+	tool.Call
+	text    string // one line that says what was called
+	outcome tool.Outcome
+	done    bool // has a result
+	failed  bool
+}
+
+type section uint8
+
+// The sections of a summary, in the order in which they are read.
+const (
+	secUser section = iota
+	secDecided
+	secOpen
+	secErrors
+	secFiles
+	secCommands
+	secSaid
+	secNames
+	secLast
+	sections
+)
+
+// reader takes messages apart.
+type reader struct {
+	*digest
+	ids   map[string]int32
+	known map[string]int32 // lines by text
+	word  map[string]int32
+	calls map[string]*origin // by call id, newest
+	found []fact.Span
+	plain []place
+	fold  []byte
+}
+
+// An origin is who wrote a text, and which group its lines join.
+type origin struct {
+	author author
+	index  int // of the message
+	number int
+	group  int32
+	call   *call
+	path   string
+}
+
+type author uint8
+
+const (
+	byUser author = iota
+	byModel
+	byCall
+	byTool
+	byEarlier
+)
+
+type place struct{ start, end int32 }
+
+// read takes ms apart.
+func read(ms []decant.Message) *digest {
+	d := &digest{messages: len(ms), bySection: map[section]int32{}, byFile: map[string]int32{}}
+	r := &reader{digest: d, ids: map[string]int32{}, known: map[string]int32{}, word: map[string]int32{}, calls: map[string]*origin{}}
+	for i := range ms {
+		if ms[i].Number > 0 {
+			if d.from == 0 {
+				d.from = ms[i].Number
+			}
+			d.to = ms[i].Number
+		}
+		for k := range ms[i].Blocks {
+			r.block(&ms[i], i, &ms[i].Blocks[k])
+		}
+	}
+	r.finish()
+	return d
+}
+
+func (r *reader) block(m *decant.Message, i int, b *decant.Block) {
+	o := origin{index: i, number: m.Number, group: -1}
+	switch {
+	case b.Kind == decant.KindText && (m.Compaction || b.Author == decant.AuthorDecant || isEarlier(b)):
+		r.earlier(o, b.Text())
+	case b.Kind == decant.KindText && b.Author == decant.AuthorUser:
+		o.author = byUser
+		r.text(o, b.Text())
+	case b.Kind == decant.KindText && b.Author == decant.AuthorModel:
+		o.author = byModel
+		r.text(o, b.Text())
+	case b.Kind == decant.KindUse:
+		r.use(o, b)
+	case b.Kind == decant.KindResult:
+		r.result(o, b)
+	}
+}

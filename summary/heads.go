@@ -1,0 +1,74 @@
+package summary
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/decantdev/decant/fact"
+)
+
+// finish writes the heads of files and calls, once all is known about them.
+func (r *reader) finish() {
+	resolved := map[string]bool{}
+	for i := len(r.groups) - 1; i >= 0; i-- {
+		g := &r.groups[i]
+		switch {
+		case g.file != nil:
+			g.head = g.file.head()
+		case g.call != nil:
+			g.head = g.call.head(g.number)
+			if g.call.Command != "" && g.call.done {
+				if g.call.failed && !resolved[g.call.Command] {
+					g.section = secErrors
+				}
+				resolved[g.call.Command] = true
+			}
+		}
+		if g.head == "" {
+			continue
+		}
+		g.cost = float32(estimate(g.head)) + 1
+		r.found = fact.Scan(r.found[:0], g.head)
+		for _, f := range r.found {
+			id := r.atom(g.head[f.Start:f.End], f)
+			if r.atoms[id].first < 0 {
+				r.count(origin{author: byCall, number: g.number, index: 0}, id)
+			}
+			g.spans = append(g.spans, span{atom: id})
+		}
+	}
+}
+
+// head says what became of the file.
+func (f *file) head() string {
+	var b strings.Builder
+	b.WriteString(f.path)
+	sep := " "
+	for _, x := range [...]struct {
+		what string
+		n    int
+	}{{"created", f.created}, {"edited", f.changed}, {"read", f.read}} {
+		if x.n > 0 {
+			b.WriteString(sep + x.what + " m" + strconv.Itoa(x.n))
+			sep = ", "
+		}
+	}
+	return b.String()
+}
+
+// head says what was called and how it ended.
+func (c *call) head(number int) string {
+	s := "m" + strconv.Itoa(number) + " " + c.text
+	switch {
+	case !c.done:
+		return s
+	case c.outcome.HasExit && c.outcome.Exit != 0:
+		s += " → exit " + strconv.Itoa(c.outcome.Exit)
+	case c.failed:
+		s += " → failed"
+	}
+	if c.failed && c.outcome.FirstError != "" {
+		s += ": " + clip(c.outcome.FirstError, 100)
+	}
+	return s
+}

@@ -1,0 +1,129 @@
+package summary
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mark opens every summary, so that it is known for what it is, by models and by this package.
+const mark = "[Decant record of "
+
+var headings = [sections]string{"User", "Decisions", "Open", "Errors", "Files", "Commands", "Said", "Names", "Last"}
+
+// render writes down what was picked.
+func (d *digest) render(picks []pick) string {
+	ps := slices.Clone(picks)
+	open := make([]bool, len(d.groups))
+	by := make([][]pick, len(d.groups))
+	var names []pick
+	for _, p := range ps {
+		if p.group >= 0 {
+			open[p.group] = true
+		}
+	}
+	whole := map[int32]bool{}
+	for _, p := range ps {
+		if p.line >= 0 && p.end == 0 {
+			whole[p.line] = true
+		}
+	}
+	for _, p := range ps {
+		switch {
+		case p.line >= 0 && p.end > 0:
+			if whole[p.line] {
+				continue
+			}
+			if g := d.lines[p.line].group; open[g] {
+				by[g] = append(by[g], p)
+				continue
+			}
+			names = append(names, p)
+		case p.atom >= 0:
+			names = append(names, p)
+		case p.group >= 0:
+			by[p.group] = append(by[p.group], p)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(mark + "m" + strconv.Itoa(d.from) + "-m" + strconv.Itoa(d.to) + ", not the user's words]\n")
+	for s := range sections {
+		if s == secNames {
+			d.names(&b, names)
+			continue
+		}
+		d.section(&b, s, by, open)
+	}
+	return b.String()
+}
+
+func (d *digest) section(b *strings.Builder, s section, by [][]pick, open []bool) {
+	first := true
+	last := 0
+	for g := range d.groups {
+		if !open[g] || d.groups[g].section != s {
+			continue
+		}
+		if first {
+			b.WriteString("## " + headings[s] + "\n")
+			first = false
+		}
+		gr := &d.groups[g]
+		if gr.head != "" {
+			b.WriteString(gr.head + "\n")
+		} else if n := gr.number; n > 0 && (last == 0 || n-last >= max(4, d.messages/60)) {
+			b.WriteString("m" + strconv.Itoa(n) + " ")
+			last = n
+		}
+		d.body(b, by[g])
+	}
+}
+
+func (d *digest) body(b *strings.Builder, ps []pick) {
+	slices.SortFunc(ps, byPlace)
+	for _, p := range ps {
+		if p.line >= 0 && p.end == 0 {
+			b.WriteString(d.lines[p.line].text)
+			b.WriteByte('\n')
+		}
+	}
+	d.fragments(b, ps)
+}
+
+func (d *digest) fragments(b *strings.Builder, ps []pick) {
+	sep := ""
+	for _, p := range ps {
+		if p.line >= 0 && p.end > 0 {
+			b.WriteString(sep)
+			b.WriteString(d.lines[p.line].text[p.start:p.end])
+			sep = "; "
+		}
+	}
+	if sep != "" {
+		b.WriteByte('\n')
+	}
+}
+
+func byPlace(a, b pick) int {
+	if a.line != b.line {
+		return int(a.line - b.line)
+	}
+	return int(a.start - b.start)
+}
+
+func (d *digest) names(b *strings.Builder, ps []pick) {
+	if len(ps) == 0 {
+		return
+	}
+	b.WriteString("## " + headings[secNames] + "\n")
+	slices.SortFunc(ps, byPlace)
+	d.fragments(b, ps)
+	sep := ""
+	for _, p := range ps {
+		if p.atom >= 0 {
+			b.WriteString(sep + d.atoms[p.atom].text)
+			sep = ", "
+		}
+	}
+	b.WriteByte('\n')
+}
