@@ -118,17 +118,21 @@ func (e *Estimator) Fixed(f *decant.Fixed) (n int) {
 		n += e.Block(&f.System[i])
 	}
 	for i := range f.Tools {
-		n += e.frame.tool
-		if s := f.Tools[i].Schema; s != nil {
-			n += e.Count(s.Text())
-		} else {
-			n += e.Count(f.Tools[i].Name)
-		}
+		n += e.Tool(&f.Tools[i])
 	}
 	if len(f.Tools) > 0 {
 		n += e.frame.toolset
 	}
 	return n
+}
+
+// Tool returns the tokens of one tool's definition. That there are tools at all takes some more,
+// which Fixed adds once.
+func (e *Estimator) Tool(t *decant.Tool) int {
+	if t.Schema == nil {
+		return e.frame.tool + e.Count(t.Name)
+	}
+	return e.frame.tool + e.Count(t.Schema.Text())
 }
 
 // Conversation returns the size of all of c. Messages from before a client's own compaction count as
