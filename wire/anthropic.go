@@ -35,7 +35,7 @@ func parseAnthropic(src []byte) (*Document, error) {
 	if err := p.messages(messages); err != nil {
 		return nil, err
 	}
-	return p.document(Anthropic, &p.body), nil
+	return p.bodyDocument(Anthropic, &p.body), nil
 }
 
 type anthropicParser struct {

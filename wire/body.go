@@ -13,7 +13,9 @@ import (
 // A body is the layout of a request body: one list of messages or items in one JSON object.
 type body struct {
 	list  jsonspan.Span // the list
+	bare  bool          // list is a string instead, which is the one item (Responses)
 	items []item        // its elements, in order
+	sites [][]site      // of each message, where its blocks stand
 }
 
 // An item is an element of a body's list.
@@ -22,6 +24,13 @@ type item struct {
 	owner   int           // Number of the message that it belongs to; 0: the fixed part, always kept
 	content jsonspan.Span // the value of its content member
 	calls   jsonspan.Span // the value of its list of calls (Chat Completions)
+}
+
+// bodyDocument ends the construction of a document with a body's layout.
+func (b *builder) bodyDocument(f Format, l *body) *Document {
+	d := b.document(f, l)
+	l.sites = b.sites
+	return d
 }
 
 // fixedTools reads the list of tools and gives the fixed part its version. It comes after the system

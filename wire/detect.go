@@ -2,92 +2,276 @@ package wire
 
 import (
 	"bytes"
-	"compress/gzip"
-	"errors"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// MaxInput is the most bytes that Read returns, unpacked: far above what any API accepts (32 MB) and
-// any agent's session file has been seen to have.
-const MaxInput = 512 << 20
-
-// Read reads all of r, unpacking it when it is gzip, which it tells by the first two bytes.
-// More than MaxInput bytes are an error.
-func Read(r io.Reader) ([]byte, error) { return read(r, MaxInput) }
-
-func read(r io.Reader, limit int64) ([]byte, error) {
-	var head [2]byte
-	n, err := io.ReadFull(r, head[:])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("read input: %w", err)
-	}
-	all := io.MultiReader(bytes.NewReader(head[:n]), r)
-	if head != [2]byte{0x1f, 0x8b} {
-		return readUpTo(all, limit)
-	}
-	z, err := gzip.NewReader(all)
-	if err != nil {
-		return nil, fmt.Errorf("unpack gzip: %w", err)
-	}
-	return readUpTo(z, limit)
-}
-
-func readUpTo(r io.Reader, limit int64) ([]byte, error) {
-	src, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("read input: %w", err)
-	}
-	if int64(len(src)) > limit {
-		return nil, fmt.Errorf("read input: larger than %d bytes unpacked, the most that is accepted", limit)
-	}
-	return src, nil
-}
-
-// Parse reads src in the format that its content tells. Errors wrap ErrFormat when src is in none of
-// the formats, and name the offset and the field, or the line, where it departs from the format.
+// Detect tells the format of src by what it contains, never by a file's name. It reads the members of
+// the first objects and does not check that the rest is valid. Where a body could be of the Messages
+// API and of Chat Completions alike, which only a few lines of plain text can, the model and
+// max_tokens, which the Messages API demands, decide.
 //
-// src must not change afterwards: the document refers to it.
-func Parse(src []byte) (*Document, error) {
-	f, err := Detect(src)
-	if err != nil {
-		return nil, err
-	}
-	return ParseAs(f, src)
-}
-
-// ParseAs reads src as a document of format f. See [Parse].
-func ParseAs(f Format, src []byte) (*Document, error) {
-	d, err := parse(f, src)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f, err)
-	}
-	return d, nil
-}
-
-func parse(f Format, src []byte) (*Document, error) {
-	switch f {
-	case Anthropic:
-		return parseBody(src, parseAnthropic)
-	}
-	return nil, fmt.Errorf("format %q is not known; known are %q", f, Formats())
-}
-
-// parseBody checks that src is one JSON object before it is taken apart.
-func parseBody(src []byte, parser func([]byte) (*Document, error)) (*Document, error) {
-	if err := jsonspan.Validate(src); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrFormat)
-	}
-	sc := jsonspan.Scan(src, 0)
-	if sc.Kind() != '{' {
-		return nil, fieldError(sc.Pos(), "body", "want a JSON object")
-	}
-	return parser(src)
-}
-
-// Detect tells the format of src by what it contains.
+// Errors wrap ErrFormat and say what src looks like.
 func Detect(src []byte) (Format, error) {
-	return Anthropic, nil
+	sc := jsonspan.Scan(src, len(byteOrderMarkOf(src)))
+	if sc.Kind() != '{' {
+		return "", unknown(src, sc.Pos())
+	}
+	if f := bodyFormat(src, sc.Pos()); f != "" {
+		return f, nil
+	}
+	if f := sessionFormat(src[sc.Pos():]); f != "" {
+		return f, nil
+	}
+	return "", unknown(src, sc.Pos())
+}
+
+// byteOrderMarkOf returns the byte order mark that src starts with.
+func byteOrderMarkOf(src []byte) []byte {
+	if bytes.HasPrefix(src, byteOrderMark) {
+		return byteOrderMark
+	}
+	return nil
+}
+
+// bodyFormat tells which request body the object at an offset is, "" when it is none.
+func bodyFormat(src []byte, at int) Format {
+	var messages, input jsonspan.Span
+	c := chooser{src: src}
+	sc := jsonspan.Scan(src, at)
+	for sc.Open(); sc.Next(); {
+		name := string(sc.Name())
+		v := sc.Skip()
+		switch name {
+		case "messages":
+			messages = v
+		case "input":
+			input = v
+		default:
+			c.member(name, v)
+		}
+	}
+	switch {
+	case starts(src, messages, "["):
+		return c.choose(messages)
+	case starts(src, input, "[") || starts(src, input, `"`) && !c.session:
+		return OpenAIResponses
+	}
+	return ""
+}
+
+// starts reports whether the value at v begins with one of the bytes in set.
+func starts(src []byte, v jsonspan.Span, set string) bool {
+	return !v.IsZero() && v.Start < len(src) && strings.IndexByte(set, src[v.Start]) >= 0
+}
+
+// A chooser weighs what tells the Messages API from Chat Completions.
+type chooser struct {
+	src             []byte
+	anthropic, chat int
+	session         bool // there are members that only a session file's lines have
+}
+
+// The weights of evidence: what only one API accepts, and what the other may hold too.
+const (
+	proof = 100
+	hint  = 1
+)
+
+func (c *chooser) member(name string, v jsonspan.Span) {
+	switch name {
+	case "system", "thinking", "anthropic_version", "anthropic_beta", "context_management", "stop_sequences":
+		c.anthropic += proof
+	case "max_tokens":
+		c.anthropic += hint
+	case "max_completion_tokens", "reasoning_effort", "response_format", "stream_options", "parallel_tool_calls", "kwargs",
+		"frequency_penalty", "presence_penalty", "n", "seed", "stop", "logprobs":
+		c.chat += proof
+	case "model":
+		c.model(string(v.Of(c.src)))
+	case "tools":
+		c.tools(v)
+	case "payload", "uuid", "sessionId", "parentId":
+		c.session = true
+	}
+}
+
+func (c *chooser) model(name string) {
+	if strings.Contains(name, "claude") {
+		c.anthropic += 2 * hint
+	} else {
+		c.chat += 2 * hint
+	}
+}
+
+// tools looks at the first tool.
+func (c *chooser) tools(v jsonspan.Span) {
+	sc := jsonspan.Scan(c.src, v.Start)
+	sc.Open()
+	if !sc.Next() {
+		return
+	}
+	for sc.Open(); sc.Next(); {
+		switch string(sc.Name()) {
+		case "input_schema":
+			c.anthropic += proof
+		case "function":
+			c.chat += proof
+		}
+		sc.Skip()
+	}
+}
+
+// choose looks at messages until one of them is proof.
+func (c *chooser) choose(messages jsonspan.Span) Format {
+	first := true
+	sc := jsonspan.Scan(c.src, messages.Start)
+	for sc.Open(); sc.Next(); {
+		if c.anthropic >= proof || c.chat >= proof {
+			break
+		}
+		for sc.Open(); sc.Next(); {
+			name := string(sc.Name())
+			c.messageMember(name, sc.Skip(), first)
+		}
+		first = false
+	}
+	if c.anthropic > c.chat {
+		return Anthropic
+	}
+	return OpenAIChat
+}
+
+func (c *chooser) messageMember(name string, v jsonspan.Span, first bool) {
+	switch name {
+	case "tool_calls", "tool_call_id", "name", "refusal", "reasoning_content":
+		c.chat += proof
+	case "role":
+		switch role := string(v.Of(c.src)); {
+		case role == `"tool"` || role == `"developer"` || role == `"system"` && first:
+			c.chat += proof
+		}
+	case "content":
+		c.parts(v)
+	}
+}
+
+// parts looks for parts that only one API has.
+func (c *chooser) parts(v jsonspan.Span) {
+	if !starts(c.src, v, "[") {
+		return
+	}
+	sc := jsonspan.Scan(c.src, v.Start)
+	for sc.Open(); sc.Next(); {
+		for sc.Open(); sc.Next(); {
+			switch name := string(sc.Name()); {
+			case name == "tool_use_id" || name == "cache_control" || name == "source" || name == "signature":
+				c.anthropic += hint // "name" and "id" of a call are followed by a tool_use_id
+			case name == "image_url":
+				c.chat += proof
+			case name == "type":
+				c.partType(string(sc.Skip().Of(c.src)))
+				continue
+			}
+			sc.Skip()
+		}
+	}
+}
+
+func (c *chooser) partType(kind string) {
+	switch kind {
+	case `"tool_use"`, `"tool_result"`, `"thinking"`, `"redacted_thinking"`, `"image"`, `"document"`, `"compaction"`:
+		c.anthropic += proof
+	case `"image_url"`, `"input_audio"`:
+		c.chat += proof
+	}
+}
+
+// sessionFormat tells which agent wrote a session file that begins with src, "" when it is none of
+// the known. The first lines may be of any type, so some are read until one decides.
+func sessionFormat(src []byte) Format {
+	const lines = 100
+	for range lines {
+		line, rest, _ := bytes.Cut(src, []byte("\n"))
+		if f := lineFormat(line); f != "" {
+			return f
+		}
+		if src = rest; len(src) == 0 {
+			break
+		}
+	}
+	return ""
+}
+
+// lineFormat tells which agent writes lines like this one, "" when it cannot be told.
+func lineFormat(line []byte) Format {
+	var kind string
+	has := map[string]bool{}
+	sc := jsonspan.Scan(line, 0)
+	if sc.Kind() != '{' {
+		return ""
+	}
+	for sc.Open(); sc.Next(); {
+		name := string(sc.Name())
+		v := sc.Skip()
+		has[name] = true
+		if name == "type" {
+			kind = jsonspan.Unquote(v.Of(line))
+		}
+	}
+	switch {
+	case kind != "" && has["payload"] && has["timestamp"]:
+		return Codex
+	case has["leafUuid"] || has["sessionId"] && (has["uuid"] || has["userType"]) || kind == "file-history-snapshot":
+		return ClaudeCode
+	case kind == "session" && (has["cwd"] || has["version"]):
+		return Pi
+	}
+	return ""
+}
+
+// unknown says what src looks like and what is accepted instead.
+func unknown(src []byte, at int) error {
+	return fmt.Errorf("%s: %w; accepted are request bodies of the Messages, Chat Completions and Responses APIs "+
+		"and session files of Claude Code, Codex and pi, plain or gzip", looks(src, at), ErrFormat)
+}
+
+// looks describes src for somebody who wonders why it is not accepted.
+func looks(src []byte, at int) string {
+	switch rest := bytes.TrimSpace(src[min(at, len(src)):]); {
+	case len(rest) == 0:
+		return "the input is empty"
+	case bytes.HasPrefix(src, []byte{0x1f, 0x8b}):
+		return "the input is packed with gzip: unpack it with Read"
+	case rest[0] == '[':
+		return "the input is a JSON array, not the object that holds it"
+	case rest[0] == '{':
+		return fmt.Sprintf("the input is a JSON object with the members %s", memberList(src, at))
+	case bytes.IndexByte(rest[:min(len(rest), 512)], 0) >= 0:
+		return "the input is binary"
+	default:
+		return fmt.Sprintf("the input is not JSON: it starts with %q", cutText(string(rest), 40))
+	}
+}
+
+// memberList returns the names of the first members of the object at an offset.
+func memberList(src []byte, at int) string {
+	const most = 8
+	var names []string
+	sc := jsonspan.Scan(src, at)
+	for sc.Open(); sc.Next() && len(names) < most; {
+		names = append(names, fmt.Sprintf("%q", cutText(string(sc.Name()), 40)))
+		sc.Skip()
+	}
+	return strings.Join(names, ", ")
+}
+
+// cutText returns the first n bytes of s, and what is left out as an ellipsis.
+func cutText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
 }

@@ -1,0 +1,211 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// item adds an item of the source with those blocks of a view's message that belong to it. It reports
+// false when the item has no place for one of them.
+func (r *renderer) item(m *decant.Message, es []entry) (bool, error) {
+	k := slices.IndexFunc(es, func(e entry) bool { return e.site != nil })
+	if k < 0 {
+		return false, nil
+	}
+	at := es[k].site.item
+	r.root = append(r.root, piece{elem: at})
+	for _, e := range es {
+		if e.site == nil || e.site.slot == slotString {
+			continue // part of the content as a whole
+		}
+		edits, err := r.retext(e.site, e.block)
+		if err != nil {
+			return false, err
+		}
+		r.edits = append(r.edits, edits...)
+	}
+	ok, err := r.content(m, &r.items[at], es)
+	if err != nil || !ok {
+		return false, err
+	}
+	r.members(m, at, es)
+	return true, nil
+}
+
+// content edits the content of an item: the blocks that are its parts, and the new ones.
+func (r *renderer) content(m *decant.Message, it *item, es []entry) (bool, error) {
+	var pieces []piece
+	var parts [][]byte // what pieces are made of when content becomes a list
+	var whole *entry   // the block that is all of the content
+	var elems []jsonspan.Span
+	if !it.content.IsZero() && r.src[it.content.Start] == '[' {
+		elems = elements(r.src, it.content)
+	}
+	fresh := false
+	for i := range es {
+		e := &es[i]
+		switch {
+		case e.site == nil:
+			text := r.copy(e.block)
+			if text == nil {
+				text = r.say.part(e.block, m.Role)
+			}
+			if text == nil {
+				return false, nil
+			}
+			fresh = true
+			pieces, parts = append(pieces, piece{text: text}), append(parts, text)
+		case e.site.slot == slotPart:
+			pieces = append(pieces, piece{elem: slices.IndexFunc(elems, func(s jsonspan.Span) bool { return s.Start == e.site.span.Start })})
+		case e.site.slot == slotString:
+			whole = e
+			parts = append(parts, r.say.part(e.block, m.Role))
+		case e.site.slot == slotItem && len(es) > 1:
+			return false, nil
+		}
+	}
+	switch {
+	case whole != nil && !fresh:
+		edits, err := r.retext(whole.site, whole.block)
+		r.edits = append(r.edits, edits...)
+		return true, err
+	case fresh && len(elems) == 0:
+		if it.content.IsZero() {
+			return false, nil
+		}
+		r.edits = append(r.edits, edit{it.content, list(parts)})
+	case len(pieces) > 0:
+		r.edits = append(r.edits, reseam(r.src, it.content, elems, pieces)...)
+	case r.had(m, es, slotPart) || r.had(m, es, slotString):
+		r.edits = append(r.edits, edit{it.content, []byte("null")})
+	}
+	return true, nil
+}
+
+// had reports whether the item that the entries belong to has a block in such a slot in the source.
+func (r *renderer) had(m *decant.Message, es []entry, s slot) bool {
+	at := -1
+	for _, e := range es {
+		if e.site != nil {
+			at = e.site.item
+		}
+	}
+	return slices.ContainsFunc(r.sites[m.Number-1], func(x site) bool { return x.item == at && x.slot == s })
+}
+
+// members edits what an item holds besides its content: the list of calls, and members that are a
+// block each. A list without calls is refused by the API, so it goes with its last call.
+func (r *renderer) members(m *decant.Message, at int, es []entry) {
+	it := &r.items[at]
+	var gone []string
+	for _, s := range r.sites[m.Number-1] {
+		if s.item == at && s.slot == slotMember && !holds(es, s) {
+			gone = append(gone, r.memberName(it.span, s.span))
+		}
+	}
+	if r.had(m, es, slotCall) {
+		elems := elements(r.src, it.calls)
+		var pieces []piece
+		for i, c := range elems {
+			if slices.ContainsFunc(es, func(e entry) bool { return e.site != nil && e.site.span == c }) {
+				pieces = append(pieces, piece{elem: i})
+			}
+		}
+		if len(pieces) > 0 {
+			r.edits = append(r.edits, reseam(r.src, it.calls, elems, pieces)...)
+		} else {
+			gone = append(gone, r.memberName(it.span, it.calls))
+		}
+	}
+	if len(gone) > 0 {
+		r.edits = append(r.edits, without(r.src, it.span, gone...)...)
+	}
+}
+
+// holds reports whether one of the entries keeps the site s.
+func holds(es []entry, s site) bool {
+	return slices.ContainsFunc(es, func(e entry) bool { return e.site != nil && e.site.span == s.span })
+}
+
+// memberName returns the name of the member of the object at s whose value is at v.
+func (r *renderer) memberName(s, v jsonspan.Span) string {
+	sc := jsonspan.Scan(r.src, s.Start)
+	for sc.Open(); sc.Next(); {
+		name := string(sc.Name())
+		if sc.Skip() == v {
+			return name
+		}
+	}
+	return ""
+}
+
+// retext returns the edits that give the block at s the text that b has; none when it has it already.
+func (r *renderer) retext(s *site, b *decant.Block) ([]edit, error) {
+	was := &r.conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
+	if same(was, b) {
+		return nil, nil
+	}
+	text := b.Text()
+	switch {
+	case b.Kind == decant.KindOpaque || b.Kind == decant.KindThinking:
+		return nil, fmt.Errorf("block %d of m%d: the text of a %s block cannot be replaced, only the whole block left out",
+			b.Ref.Block, b.Ref.Message, b.Kind)
+	case b.Kind == decant.KindUse && !s.text.IsZero():
+		return []edit{{s.text, r.say.arguments(text)}}, nil
+	case b.Kind == decant.KindImage && s.text.IsZero():
+		return []edit{{s.span, r.say.part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
+	case s.text.IsZero() && s.slot != slotPart:
+		return nil, fmt.Errorf("block %d of m%d has no text that could be replaced", b.Ref.Block, b.Ref.Message)
+	case s.text.IsZero():
+		at := jsonspan.Span{Start: s.span.End - 1, End: s.span.End - 1}
+		return []edit{{at, append([]byte(`,"content":`), quoted(text)...)}}, nil
+	case r.src[s.text.Start] == '[':
+		return r.reparts(s.text, text, b.Media.Count > 0), nil
+	}
+	return []edit{{s.text, quoted(text)}}, nil
+}
+
+// same reports whether a block of a view says what it says in the source.
+func same(was, is *decant.Block) bool {
+	if was.Media.Count != is.Media.Count {
+		return false
+	}
+	return was.Content == is.Content || was.Text() == is.Text()
+}
+
+// textBlock returns a text block of ours.
+func textBlock(text, cache string) *decant.Block {
+	return &decant.Block{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(text), Cache: cache}
+}
+
+// reparts returns the edits that replace the text in a list of parts: the first text part gets it
+// all, the others go. Images and documents stay if media says so, and so does what is not known.
+func (r *renderer) reparts(parts jsonspan.Span, text string, media bool) []edit {
+	var edits []edit
+	var elems []jsonspan.Span
+	var keep []piece
+	placed := text == ""
+	sc := jsonspan.Scan(r.src, parts.Start)
+	for sc.Open(); sc.Next(); {
+		p := readPart(&sc, r.src)
+		elems = append(elems, p.span)
+		switch {
+		case p.isText() && !placed && !p.text.IsZero():
+			placed = true
+			edits = append(edits, edit{p.text, quoted(text)})
+		case p.isText(), p.isMedia() && !media:
+			continue
+		}
+		keep = append(keep, piece{elem: len(elems) - 1})
+	}
+	if !placed {
+		keep = slices.Insert(keep, 0, piece{text: r.say.part(textBlock(text, ""), decant.RoleUser)})
+	}
+	if len(keep) == 0 {
+		return []edit{{parts, quoted("")}}
+	}
+	return append(edits, reseam(r.src, parts, elems, keep)...)
+}

@@ -1,0 +1,254 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// parseResponses reads a request body of the Responses API (openai-wire section 2).
+//
+// Neighbouring items of the assistant's side (reasoning, text, calls) are one message; every output of a
+// call is a message of its own, and so is every message of another role. A compaction item begins a
+// message and hides what came before. Instructions and the system and developer messages before the
+// first other item are the system prompt.
+func parseResponses(src []byte) (*Document, error) {
+	p := responsesParser{builder: newBuilder(src)}
+	var input, tools, instructions jsonspan.Span
+	sc := jsonspan.Scan(src, 0)
+	for sc.Open(); sc.Next(); {
+		switch string(sc.Name()) {
+		case "model":
+			p.conv.Model = p.str(sc.Skip())
+		case "max_output_tokens":
+			p.conv.MaxOutput = p.int(sc.Skip())
+		case "instructions":
+			instructions = sc.Skip()
+		case "tools":
+			tools = sc.Skip()
+		case "input":
+			input = sc.Skip()
+		default:
+			sc.Skip()
+		}
+	}
+	if !instructions.IsZero() && src[instructions.Start] == '"' {
+		p.conv.Fixed.System = append(p.conv.Fixed.System,
+			decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(instructions)})
+		p.conv.Agent = bodyAgent(p.conv.Fixed.System)
+	}
+	if err := p.input(input); err != nil {
+		return nil, err
+	}
+	p.fixedTools(tools)
+	return p.bodyDocument(OpenAIResponses, &p.body), nil
+}
+
+type responsesParser struct {
+	*builder
+	body body
+}
+
+// input reads the list of items, or the one text that may stand in its place.
+func (p *responsesParser) input(v jsonspan.Span) error {
+	p.body.list = v
+	switch {
+	case v.IsZero() || p.src[v.Start] != '[' && p.src[v.Start] != '"':
+		return fieldError(v.Start, "input", "want a list of items or a text")
+	case p.src[v.Start] == '"':
+		p.body.bare = true
+		p.body.items = []item{{span: v, owner: p.start(decant.RoleUser).Number, content: v}}
+		p.add(decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString})
+		return nil
+	}
+	sc := jsonspan.Scan(p.src, v.Start)
+	for sc.Open(); sc.Next(); {
+		if sc.Kind() != '{' {
+			return fieldError(sc.Pos(), indexed("input", len(p.body.items)), "want an object")
+		}
+		if err := p.item(&sc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// responseItem is where the known members of an item stand; zero: absent.
+type responseItem struct {
+	span, kind, role, content, callID, name, arguments, input, action, output, summary, encrypted, other jsonspan.Span
+}
+
+// field returns where the span of the member with a name goes.
+func (it *responseItem) field(name []byte) *jsonspan.Span {
+	switch string(name) {
+	case "type":
+		return &it.kind
+	case "role":
+		return &it.role
+	case "content":
+		return &it.content
+	case "call_id":
+		return &it.callID
+	case "name":
+		return &it.name
+	case "arguments":
+		return &it.arguments
+	case "input":
+		return &it.input
+	case "action":
+		return &it.action
+	case "output":
+		return &it.output
+	case "summary":
+		return &it.summary
+	case "encrypted_content":
+		return &it.encrypted
+	}
+	return &it.other
+}
+
+// item consumes one item.
+func (p *responsesParser) item(sc *jsonspan.Scanner) error {
+	it := responseItem{span: jsonspan.Span{Start: sc.Pos()}}
+	for sc.Open(); sc.Next(); {
+		*it.field(sc.Name()) = sc.Skip()
+	}
+	it.span.End = sc.Pos()
+	kind := p.str(it.kind)
+	if kind == "" && !it.role.IsZero() {
+		kind = "message"
+	}
+	if kind == "message" {
+		return p.message(&it)
+	}
+	blk, s := p.block(kind, &it)
+	p.begin(kind, blk.Kind)
+	s.item = p.own(&it)
+	p.add(blk, s)
+	return nil
+}
+
+// own appends the item to the message under construction and returns its index.
+func (p *responsesParser) own(it *responseItem) int {
+	p.body.items = append(p.body.items, item{span: it.span, owner: p.current().Number, content: it.content})
+	return len(p.body.items) - 1
+}
+
+// begin begins the message that an item without a role belongs to, unless it goes with the last one.
+func (p *responsesParser) begin(kind string, k decant.Kind) {
+	switch {
+	case k == decant.KindResult:
+		p.start(decant.RoleTool)
+	case kind == "compaction":
+		p.start(decant.RoleAssistant).Compaction = true
+	case kind == "compaction_trigger":
+		p.start(decant.RoleUser)
+	default:
+		p.assistant()
+	}
+}
+
+// assistant makes sure that the message under construction is one of the assistant.
+func (p *responsesParser) assistant() {
+	if m := p.current(); m == nil || m.Role != decant.RoleAssistant {
+		p.start(decant.RoleAssistant)
+	}
+}
+
+// message adds an item of type message.
+func (p *responsesParser) message(it *responseItem) error {
+	switch role := p.str(it.role); role {
+	case "assistant":
+		p.assistant()
+	case "user":
+		p.start(decant.RoleUser)
+	case "system", "developer":
+		if len(p.conv.Messages) == 0 {
+			p.system(it)
+			return nil
+		}
+		p.start(decant.RoleSystem)
+	default:
+		return fieldError(it.span.Start, indexed("input", len(p.body.items))+".role", "want user, assistant, system or developer")
+	}
+	at, n := p.own(it), len(p.blocks)
+	for _, e := range p.parts(it.content) {
+		e.site.item = at
+		p.add(e.block, e.site)
+	}
+	if len(p.blocks) == n {
+		p.add(decant.Block{Kind: decant.KindOpaque}, site{span: it.content, slot: slotVoid, item: at})
+	}
+	return nil
+}
+
+// system adds an item to the fixed part.
+func (p *responsesParser) system(it *responseItem) {
+	p.body.items = append(p.body.items, item{span: it.span})
+	f := &p.conv.Fixed
+	for _, e := range p.parts(it.content) {
+		e.block.Author = decant.AuthorClient
+		f.System = append(f.System, e.block)
+	}
+	p.conv.Agent = bodyAgent(f.System)
+}
+
+// parts returns the blocks of a message's content.
+func (p *responsesParser) parts(v jsonspan.Span) []placed {
+	if v.IsZero() {
+		return nil
+	}
+	if p.src[v.Start] == '"' {
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString}}}
+	}
+	var out []placed
+	sc := jsonspan.Scan(p.src, v.Start)
+	for sc.Open(); sc.Next(); {
+		out = append(out, p.part(&sc))
+	}
+	return out
+}
+
+// block returns the block that an item of a type other than message is. Calls that the caller carries
+// out are uses; what the server does itself is opaque.
+func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, site) {
+	s := site{span: it.span, slot: slotItem}
+	blk := decant.Block{Kind: decant.KindOpaque, Author: decant.AuthorModel}
+	switch {
+	case kind == "reasoning":
+		blk.Kind = decant.KindThinking
+		blk.Signed = p.str(it.encrypted) != ""
+		s.text = p.reasoning(it)
+	case strings.HasSuffix(kind, "_output"):
+		blk.Kind, blk.Author = decant.KindResult, decant.AuthorTool
+		blk.CallID, blk.Media = p.str(it.callID), p.media(it.output)
+		s.text = it.output
+	case kind == "function_call":
+		blk.Kind, blk.CallID, blk.Name = decant.KindUse, p.str(it.callID), p.str(it.name)
+		s.text = it.arguments
+	case kind == "custom_tool_call":
+		blk.Kind, blk.CallID, blk.Name = decant.KindUse, p.str(it.callID), p.str(it.name)
+		s.text = it.input
+	case !it.callID.IsZero() && strings.HasSuffix(kind, "_call"): // local_shell_call and its like
+		blk.Kind, blk.CallID, blk.Name = decant.KindUse, p.str(it.callID), strings.TrimSuffix(kind, "_call")
+		s.text, s.form = it.action, formRaw
+	case kind == "compaction" || kind == "compaction_trigger":
+		// encrypted: nothing to read
+	default:
+		s.text, s.form = it.span, formRaw
+	}
+	blk.Content = p.contentAt(s)
+	return blk, s
+}
+
+// reasoning returns where the readable part of a reasoning item stands: its content, or else its
+// summary, which is an empty list when the server gave none.
+func (p *responsesParser) reasoning(it *responseItem) jsonspan.Span {
+	for _, v := range []jsonspan.Span{it.content, it.summary} {
+		if !v.IsZero() && p.src[v.Start] == '[' && len(elements(p.src, v)) > 0 {
+			return v
+		}
+	}
+	return jsonspan.Span{}
+}
