@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"strings"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 )
@@ -210,33 +208,35 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 	return out
 }
 
-// block returns the block that an item of a type other than message is. Calls that the caller carries
-// out are uses; what the server does itself is opaque.
+// block returns the block that an item of a type other than message is. Calls whose output is text are
+// uses and results; those with an output of another shape, and what the server does itself, are opaque,
+// both the call and its output, and stay together in one message.
 func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, site) {
 	s := site{span: it.span, slot: slotItem}
-	blk := decant.Block{Kind: decant.KindOpaque, Author: decant.AuthorModel}
-	switch {
-	case kind == "reasoning":
-		blk.Kind = decant.KindThinking
-		blk.Signed = p.str(it.encrypted) != ""
+	blk := decant.Block{Author: decant.AuthorModel}
+	switch kind {
+	case "reasoning":
+		blk.Kind, blk.Signed = decant.KindThinking, p.str(it.encrypted) != ""
 		s.text = p.reasoning(it)
-	case strings.HasSuffix(kind, "_output"):
-		blk.Kind, blk.Author = decant.KindResult, decant.AuthorTool
-		blk.CallID, blk.Media = p.str(it.callID), p.media(it.output)
+	case "function_call":
+		blk.Kind, s.text = decant.KindUse, it.arguments
+	case "custom_tool_call":
+		blk.Kind, s.text = decant.KindUse, it.input
+	case "local_shell_call":
+		blk.Kind, s.text, s.form = decant.KindUse, it.action, formRaw
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, p.media(it.output)
 		s.text = it.output
-	case kind == "function_call":
-		blk.Kind, blk.CallID, blk.Name = decant.KindUse, p.str(it.callID), p.str(it.name)
-		s.text = it.arguments
-	case kind == "custom_tool_call":
-		blk.Kind, blk.CallID, blk.Name = decant.KindUse, p.str(it.callID), p.str(it.name)
-		s.text = it.input
-	case !it.callID.IsZero() && strings.HasSuffix(kind, "_call"): // local_shell_call and its like
-		blk.Kind, blk.CallID, blk.Name = decant.KindUse, p.str(it.callID), strings.TrimSuffix(kind, "_call")
-		s.text, s.form = it.action, formRaw
-	case kind == "compaction" || kind == "compaction_trigger":
-		// encrypted: nothing to read
+	case "compaction", "compaction_trigger":
+		blk.Kind = decant.KindOpaque // encrypted: nothing to read
 	default:
-		s.text, s.form = it.span, formRaw
+		blk.Kind, s.text, s.form = decant.KindOpaque, it.span, formRaw
+	}
+	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
+		blk.CallID, blk.Name = p.str(it.callID), p.str(it.name)
+	}
+	if kind == "local_shell_call" {
+		blk.Name = "local_shell"
 	}
 	blk.Content = p.contentAt(s)
 	return blk, s
