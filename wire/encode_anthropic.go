@@ -61,7 +61,7 @@ func readable(b *decant.Block) string {
 	if t := b.Text(); t != "" || b.Kind != decant.KindImage {
 		return t
 	}
-	return "[" + b.Media.Type + "]"
+	return mediaText(b.Media)
 }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
