@@ -1,0 +1,53 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// An apiError is a refusal in the API's shape (anthropic-wire section 17). Functions that check
+// something return nil when there is nothing to refuse.
+type apiError struct {
+	status  int
+	kind    string // "invalid_request_error", ...
+	message string
+	retry   time.Duration // for retry-after, 0: no such header
+}
+
+// The error types that the sandbox gives out.
+const (
+	kindInvalid    = "invalid_request_error"
+	kindAuth       = "authentication_error"
+	kindNotFound   = "not_found_error"
+	kindTooLarge   = "request_too_large"
+	kindRateLimit  = "rate_limit_error"
+	kindInternal   = "api_error"
+	kindOverloaded = "overloaded_error"
+)
+
+// statusOverloaded is the status of an overloaded_error, which net/http has no name for.
+const statusOverloaded = 529
+
+// invalid returns a 400.
+func invalid(format string, args ...any) *apiError {
+	return &apiError{status: http.StatusBadRequest, kind: kindInvalid, message: fmt.Sprintf(format, args...)}
+}
+
+// internal returns a 500 that names the step that went wrong.
+func internal(step string, err error) *apiError {
+	return &apiError{status: http.StatusInternalServerError, kind: kindInternal, message: step + ": " + err.Error()}
+}
+
+// body returns the error as it is sent, also as the data of an error event.
+func (e *apiError) body(requestID string) []byte {
+	b := append([]byte(nil), `{"type":"error","error":{"type":`...)
+	b = jsonspan.AppendQuote(b, e.kind)
+	b = append(b, `,"message":`...)
+	b = jsonspan.AppendQuote(b, e.message)
+	b = append(b, `},"request_id":`...)
+	b = jsonspan.AppendQuote(b, requestID)
+	return append(b, '}')
+}

@@ -1,0 +1,193 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant"
+)
+
+// lookBack is the number of positions, the breakpoint itself included, that are searched for an
+// entry (section 12).
+const lookBack = 20
+
+// A cache is the prompt cache of all accounts. An entry is the hash of a prefix, account and model
+// included; nothing but its lifetime is kept.
+type cache struct {
+	mu      sync.Mutex
+	entries map[prefix]entry
+	sweep   int // number of entries at which the expired ones are removed
+}
+
+type prefix [sha256.Size]byte
+
+type entry struct {
+	expires time.Time
+	ttl     time.Duration
+}
+
+// A hit says what a request finds in the cache and what it will leave there.
+type hit struct {
+	usage  decant.Usage
+	touch  []prefix         // entries to refresh
+	create map[prefix]entry // entries to write; expires is not yet set
+	start  time.Time
+}
+
+// look returns what a request with the prompt ps finds. Nothing changes until commit, because an
+// entry is readable only once the first answer that wrote it has begun.
+func (c *cache) look(account string, q *request, ps []piece, now time.Time) hit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	keys := prefixes(account, q, ps)
+	h := hit{create: map[prefix]entry{}, start: now}
+	found := -1
+	for i := range ps {
+		if ps[i].ttl == "" {
+			continue
+		}
+		if k := c.search(keys, i, now); k >= 0 {
+			h.touch = append(h.touch, keys[k])
+			found = max(found, k)
+		}
+	}
+	h.measure(ps, keys, found, q.model.MinCache)
+	return h
+}
+
+// search walks back from a breakpoint and returns the position of the first live entry, -1 when
+// there is none.
+func (c *cache) search(keys []prefix, from int, now time.Time) int {
+	for k := from; k >= 0 && k > from-lookBack; k-- {
+		if e, ok := c.entries[keys[k]]; ok && now.Before(e.expires) {
+			return k
+		}
+	}
+	return -1
+}
+
+// measure computes the usage of a prompt of which the prefix up to found is read, and notes the
+// entries that its breakpoints write. What stands between two breakpoints is charged to the later.
+func (h *hit) measure(ps []piece, keys []prefix, found, least int) {
+	sum, charged := 0, 0
+	for i := range ps {
+		sum += ps[i].tokens
+		if i == found {
+			h.usage.CacheRead, charged = sum, sum
+		}
+		if ps[i].ttl == "" || sum < least {
+			continue
+		}
+		h.create[keys[i]] = entry{ttl: lasts(ps[i].ttl)}
+		if i <= found {
+			continue
+		}
+		h.usage.CacheWrite += sum - charged
+		if ps[i].ttl == "1h" {
+			h.usage.Write1h += sum - charged
+		}
+		charged = sum
+	}
+	h.usage.Input = sum - charged
+}
+
+func lasts(ttl string) time.Duration {
+	if ttl == "1h" {
+		return time.Hour
+	}
+	return 5 * time.Minute
+}
+
+// commit writes and refreshes the entries of a request whose answer begins. Lifetimes count from
+// the start of the request.
+func (c *cache) commit(h hit) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range h.touch {
+		e := c.entries[k]
+		c.put(k, entry{ttl: e.ttl}, h.start)
+	}
+	for k, e := range h.create {
+		c.put(k, e, h.start)
+	}
+	c.clean(h.start)
+}
+
+func (c *cache) put(k prefix, e entry, start time.Time) {
+	if c.entries == nil {
+		c.entries = map[prefix]entry{}
+	}
+	e.ttl = max(e.ttl, c.entries[k].ttl)
+	e.expires = start.Add(e.ttl)
+	if old := c.entries[k]; old.expires.After(e.expires) {
+		e.expires = old.expires
+	}
+	c.entries[k] = e
+}
+
+// clean removes expired entries each time their number has doubled.
+func (c *cache) clean(now time.Time) {
+	if len(c.entries) < max(c.sweep, 1024) {
+		return
+	}
+	for k, e := range c.entries {
+		if !now.Before(e.expires) {
+			delete(c.entries, k)
+		}
+	}
+	c.sweep = 2 * len(c.entries)
+}
+
+// prefixes returns the identity of the prompt up to each piece. What invalidates a level of the
+// prompt is mixed in where the level begins.
+func prefixes(account string, q *request, ps []piece) []prefix {
+	h := sha256.Sum256([]byte(account + "\x00" + q.model.ID))
+	out := make([]prefix, len(ps))
+	at := levelTools
+	var buf []byte
+	for i := range ps {
+		for at < ps[i].level {
+			at++
+			h = mix(h, q.settings(at, ps))
+		}
+		buf = append(buf[:0], ps[i].role...)
+		buf = canon{keepOrder: true}.block(append(buf, 0), ps[i].node)
+		h = mix(h, buf)
+		out[i] = h
+	}
+	return out
+}
+
+func mix(h [sha256.Size]byte, more []byte) [sha256.Size]byte {
+	s := sha256.New()
+	s.Write(h[:])
+	s.Write(more)
+	return [sha256.Size]byte(s.Sum(nil))
+}
+
+// settings returns the parameters whose change invalidates a level and those after it. Naming the
+// default effort is the same as leaving it out.
+func (q *request) settings(l level, ps []piece) []byte {
+	if l == levelSystem {
+		return []byte("speed=" + q.body.str("speed"))
+	}
+	out := []byte("thinking=" + q.mode())
+	if n, ok := q.body.get("thinking").get("budget_tokens").integer(); ok {
+		out = strconv.AppendInt(append(out, ' '), int64(n), 10)
+	}
+	out = append(out, " effort="...)
+	if e := q.body.get("output_config").str("effort"); e != "" && e != "high" {
+		out = append(out, e...)
+	}
+	if c := q.body.get("tool_choice"); c != nil {
+		out = canon{}.value(append(out, " choice="...), c)
+	}
+	for i := range ps {
+		if ps[i].kind == "image" {
+			return append(out, " images"...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant"
+)
+
+// An Entry is one request that the sandbox received and what became of it.
+type Entry struct {
+	Number  int // of the request, counted from 1
+	Time    time.Time
+	Method  string
+	Path    string      // with the query
+	Header  http.Header // keys and tokens are replaced by "[redacted]"
+	Body    []byte      // decompressed; read only
+	Status  int         // 0 when the exchange ended without one
+	Error   string      // the refusal's message, empty when accepted
+	Fault   FaultKind   // what went wrong on purpose
+	Prompt  int         // tokens, when the request was counted
+	Usage   decant.Usage
+	Stop    string // stop reason
+	Dropped int    // thinking blocks left out
+	Answer  []byte // the message as JSON, also of a stream; read only
+}
+
+// A Log keeps the newest entries. It is safe for concurrent use. An entry is there before the client
+// sees the end of its answer.
+type Log struct {
+	mu      sync.Mutex
+	size    int
+	entries []Entry
+}
+
+func (l *Log) add(e Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.entries) >= l.size {
+		l.entries = slices.Delete(l.entries, 0, len(l.entries)-l.size+1)
+	}
+	l.entries = append(l.entries, e)
+}
+
+// Entries returns the entries in the order of their verdicts.
+func (l *Log) Entries() []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.entries)
+}
+
+// Last returns the newest entry, the zero Entry when there is none.
+func (l *Log) Last() Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.entries) == 0 {
+		return Entry{}
+	}
+	return l.entries[len(l.entries)-1]
+}
+
+// Refused returns the entries that were answered with an error other than one ordered by a fault.
+func (l *Log) Refused() []Entry {
+	return slices.DeleteFunc(l.Entries(), func(e Entry) bool { return e.Error == "" || e.Fault != "" })
+}
+
+// Reset forgets all entries.
+func (l *Log) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = nil
+}
+
+// redacted returns a copy of h without its secrets.
+func redacted(h http.Header) http.Header {
+	h = h.Clone()
+	for _, name := range []string{"X-Api-Key", "Authorization", "Cookie"} {
+		if h.Get(name) != "" {
+			h.Set(name, "[redacted]")
+		}
+	}
+	return h
+}

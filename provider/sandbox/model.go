@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"context"
+
+	"github.com/decantdev/decant"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Model is what answers behind the API. It is asked once for each request that is legal; the
+// server does the rest: signatures, ids, limits, usage.
+type Model interface {
+	// Answer returns what the model says. An error becomes a 500, never an answer.
+	// It may be called by several requests at once.
+	Answer(ctx context.Context, p *Prompt) (Answer, error)
+}
+
+// A Prompt is a request as the model reads it.
+type Prompt struct {
+	Model     string // as the request names it
+	Session   string // the client's session id where it sends one, else its key
+	MaxTokens int
+	Thinking  decant.Thinking // the mode in force
+	Choice    string          // type of tool_choice, empty when not given
+	Tools     []string        // names
+	System    []string        // texts
+	Messages  []Message       // neighbours of one role merged
+}
+
+// A Message is what one role says.
+type Message struct {
+	Role   decant.Role
+	Blocks []Block
+}
+
+// A Block is a block of a prompt or of an answer.
+type Block struct {
+	Kind  decant.Kind
+	Text  string         // of text, of thinking, and of a result all text within it
+	ID    string         // of a use and its result; in an answer empty for a fresh one
+	Name  string         // of a use
+	Input jsontext.Value // of a use, an object; nil is an empty one
+}
+
+// An Answer is what a model says to a prompt.
+type Answer struct {
+	// Blocks in order: thinking, text and uses. Thinking is left out when the request has it off.
+	Blocks []Block
+	// Stop is the stop reason; empty means "tool_use" when there are uses and "end_turn" otherwise.
+	Stop string
+}
+
+// Answers returns how many messages of the assistant the prompt holds.
+func (p *Prompt) Answers() int {
+	n := 0
+	for i := range p.Messages {
+		if p.Messages[i].Role == decant.RoleAssistant {
+			n++
+		}
+	}
+	return n
+}
+
+// Last returns the text of the last message with the given role, without its results.
+func (p *Prompt) Last(role decant.Role) string {
+	for i := len(p.Messages) - 1; i >= 0; i-- {
+		if p.Messages[i].Role == role {
+			return p.Messages[i].text()
+		}
+	}
+	return ""
+}
+
+func (m *Message) text() string {
+	out := ""
+	for i := range m.Blocks {
+		if m.Blocks[i].Kind == decant.KindText {
+			out += m.Blocks[i].Text + "\n"
+		}
+	}
+	return out
+}
+
+// prompt returns the request as its model reads it.
+func (q *request) prompt(session string) *Prompt {
+	p := &Prompt{
+		Model: q.body.str("model"), Session: session, MaxTokens: q.max,
+		Thinking: decant.Thinking(q.mode()), Choice: q.body.get("tool_choice").str("type"),
+	}
+	for _, t := range q.tools {
+		p.Tools = append(p.Tools, t.str("name"))
+	}
+	for _, b := range q.system {
+		p.System = append(p.System, b.str("text"))
+	}
+	for _, t := range q.turns {
+		m := Message{Role: decant.Role(t.role)}
+		for _, b := range t.blocks {
+			m.Blocks = append(m.Blocks, read(b.node))
+		}
+		p.Messages = append(p.Messages, m)
+	}
+	return p
+}
+
+// read returns a block as a model sees it.
+func read(b *node) Block {
+	switch b.str("type") {
+	case "text":
+		return Block{Kind: decant.KindText, Text: b.str("text")}
+	case "thinking":
+		return Block{Kind: decant.KindThinking, Text: b.str("thinking")}
+	case "tool_use":
+		return Block{Kind: decant.KindUse, ID: b.str("id"), Name: b.str("name"), Input: b.get("input").raw}
+	case "tool_result":
+		out := Block{Kind: decant.KindResult, ID: b.str("tool_use_id")}
+		for _, inner := range b.get("content").blocks() {
+			out.Text += inner.str("text")
+		}
+		return out
+	case "image", "document":
+		return Block{Kind: decant.KindImage}
+	}
+	return Block{Kind: decant.KindOpaque, Text: string(b.raw)}
+}

@@ -1,0 +1,295 @@
+package sandbox
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// checkMessages checks the rules about which block may stand where (section 6, rules 1 to 8 and 10).
+// The number of the rule stands at each check.
+func (q *request) checkMessages() *apiError {
+	for _, check := range []func() *apiError{
+		q.checkFirst, q.checkPlaces, q.checkText, q.checkIDs, q.checkPairs, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFirst is rule 1.
+func (q *request) checkFirst() *apiError {
+	if q.turns[0].role != "user" {
+		return invalid("messages: first message must use the \"user\" role")
+	}
+	return nil
+}
+
+// roleOf says who may send a block; an empty role stands for the assistant's server tools.
+var roleOf = map[string][]string{
+	"text":              {"user", "assistant", "system"},
+	"image":             {"user"},
+	"document":          {"user"},
+	"search_result":     {"user"},
+	"tool_result":       {"user"},
+	"container_upload":  {"user"},
+	"tool_use":          {"assistant"},
+	"thinking":          {"assistant"},
+	"redacted_thinking": {"assistant"},
+	"tool_reference":    {},
+}
+
+// checkPlaces refuses blocks in messages of a role that cannot send them.
+func (q *request) checkPlaces() *apiError {
+	for _, t := range q.turns {
+		for _, b := range t.blocks {
+			roles, ok := roleOf[b.kind]
+			if !ok {
+				roles = []string{"assistant"}
+			}
+			if !slices.Contains(roles, t.role) {
+				return invalid("%s: `%s` blocks are not permitted in messages of the role `%s`", b.path, b.kind, t.role)
+			}
+		}
+	}
+	return nil
+}
+
+// checkText is rule 5, for every text block wherever it stands.
+func (q *request) checkText() *apiError {
+	for i, b := range q.system {
+		if err := filled(index("system", i), "system", b); err != nil {
+			return err
+		}
+	}
+	for _, t := range q.turns {
+		for _, b := range t.blocks {
+			if err := filled(b.path, "messages", b.node); err != nil {
+				return err
+			}
+			for i, inner := range nested(b) {
+				if err := filled(index(b.path+".content", i), "messages", inner); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// nested returns the blocks within a result whose content is a list.
+func nested(b block) []*node {
+	if b.kind != "tool_result" && b.kind != "search_result" {
+		return nil
+	}
+	return b.get("content").list()
+}
+
+func filled(path, part string, b *node) *apiError {
+	if b.str("type") != "text" {
+		return nil
+	}
+	text := b.str("text")
+	if text == "" {
+		return invalid("%s: text content blocks must be non-empty (%s)", part, path)
+	}
+	if strings.TrimSpace(text) == "" {
+		return invalid("%s: text content blocks must contain non-whitespace text (%s)", part, path)
+	}
+	return nil
+}
+
+var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+// checkIDs is rule 4, as far as it is about ids.
+func (q *request) checkIDs() *apiError {
+	seen := map[string]bool{}
+	for _, t := range q.turns {
+		for _, b := range t.blocks {
+			if b.kind != "tool_use" && b.kind != "server_tool_use" && b.kind != "mcp_tool_use" {
+				continue
+			}
+			id := b.str("id")
+			if !callID.MatchString(id) {
+				return invalid("%s.%s.id: String should match pattern '%s'", b.path, b.kind, callID)
+			}
+			if seen[id] {
+				return invalid("messages: `tool_use` ids must be unique (%s at %s)", id, b.path)
+			}
+			seen[id] = true
+		}
+	}
+	return nil
+}
+
+// checkPairs is rules 2 and 3, and the part of rule 4 about the place of results.
+func (q *request) checkPairs() *apiError {
+	for i := range q.turns {
+		if err := q.checkCalls(i); err != nil {
+			return err
+		}
+		if err := q.checkResults(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkCalls checks that the calls of the i-th turn are answered by the next one.
+func (q *request) checkCalls(i int) *apiError {
+	var answered []string
+	if i+1 < len(q.turns) && q.turns[i+1].role == "user" {
+		answered = q.turns[i+1].ids("tool_result", "tool_use_id")
+	}
+	var missing []string
+	for _, id := range q.turns[i].ids("tool_use", "id") {
+		if !slices.Contains(answered, id) {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) > 0 {
+		return invalid("%s: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", q.turns[i].path, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// checkResults checks that the results of the i-th turn answer the calls of the one before, once
+// each, and come first.
+func (q *request) checkResults(i int) *apiError {
+	var asked []string
+	if t := q.before(i); t != nil {
+		asked = t.ids("tool_use", "id")
+	}
+	other := false
+	seen := map[string]bool{}
+	for _, b := range q.turns[i].blocks {
+		if b.kind != "tool_result" {
+			other = true
+			continue
+		}
+		id := b.str("tool_use_id")
+		switch {
+		case !slices.Contains(asked, id):
+			return invalid("%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", b.path, id)
+		case seen[id]:
+			return invalid("%s: each `tool_use` must have a single result. Found multiple `tool_result` blocks with id: %s", b.path, id)
+		case other:
+			return invalid("%s: `tool_result` blocks must come before any other content of the user message", b.path)
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// ids returns a member of all blocks of one type.
+func (t *turn) ids(kind, member string) []string {
+	var out []string
+	for _, b := range t.blocks {
+		if b.kind == kind {
+			out = append(out, b.str(member))
+		}
+	}
+	return out
+}
+
+// checkServerTools is rule 10. A final turn of the assistant may have stopped before the result.
+func (q *request) checkServerTools() *apiError {
+	for i, t := range q.turns {
+		if i == len(q.turns)-1 {
+			break
+		}
+		var results []string
+		for _, b := range t.blocks {
+			if strings.HasSuffix(b.kind, "_tool_result") {
+				results = append(results, b.str("tool_use_id"))
+			}
+		}
+		for _, b := range t.blocks {
+			if b.kind != "server_tool_use" || slices.Contains(results, b.str("id")) {
+				continue
+			}
+			name := b.str("name")
+			return invalid("%s: `%s` tool use with id %s was found without a corresponding `%s_tool_result` block", b.path, name, b.str("id"), name)
+		}
+	}
+	return nil
+}
+
+// checkSystemTurns is rule 8. That a system message may not be first follows from rule 1, that it may
+// not stand between a call and its result from rule 2.
+func (q *request) checkSystemTurns() *apiError {
+	for i, t := range q.turns {
+		if t.role != "system" {
+			continue
+		}
+		if prev := q.turns[i-1]; prev.role != "user" && !prev.endsWithServerResult() {
+			return invalid("%s: a `system` message must follow a `user` message, or an `assistant` message that ends with a server tool result", t.path)
+		}
+		if i+1 < len(q.turns) && q.turns[i+1].role != "assistant" {
+			return invalid("%s: a `system` message must be last or be followed by an `assistant` message", t.path)
+		}
+	}
+	return nil
+}
+
+func (t *turn) endsWithServerResult() bool {
+	if len(t.blocks) == 0 {
+		return false
+	}
+	kind := t.blocks[len(t.blocks)-1].kind
+	return t.role == "assistant" && strings.HasSuffix(kind, "_tool_result")
+}
+
+// checkPrefill is rule 6. An answer that a server tool interrupted is continued, not prefilled.
+func (q *request) checkPrefill() *apiError {
+	last := &q.turns[len(q.turns)-1]
+	if last.role != "assistant" || last.endsWithServerResult() {
+		return nil
+	}
+	if q.model.Since(4, 6) {
+		return invalid("This model does not support assistant message prefill. The conversation must end with a user message.")
+	}
+	if len(last.blocks) == 0 {
+		return nil
+	}
+	b := last.blocks[len(last.blocks)-1]
+	if text := b.str("text"); b.kind == "text" && strings.TrimRight(text, " \t\r\n") != text {
+		return invalid("messages: final assistant content cannot end with trailing whitespace")
+	}
+	return nil
+}
+
+// checkManual is the second part of rule 7: with manual thinking the turn that called tools, or that
+// is prefilled, begins with thinking. A turn is everything the assistant said since the user last
+// said something other than results.
+func (q *request) checkManual() *apiError {
+	if q.mode() != "enabled" {
+		return nil
+	}
+	first := q.currentTurn()
+	if first == nil || len(first.blocks) == 0 {
+		return nil
+	}
+	if b := first.blocks[0]; b.kind != "thinking" && b.kind != "redacted_thinking" {
+		return invalid("%s.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceding the last set of `tool_use` and `tool_result` blocks).", b.path, b.kind)
+	}
+	return nil
+}
+
+// currentTurn returns the first thing the assistant said in the turn that the request continues, nil
+// when the request begins a new one.
+func (q *request) currentTurn() *turn {
+	var first *turn
+	for i := len(q.turns) - 1; i >= 0; i-- {
+		t := &q.turns[i]
+		if t.role == "user" && !t.has("tool_result") {
+			break
+		}
+		if t.role == "assistant" {
+			first = t
+		}
+	}
+	return first
+}

@@ -1,0 +1,177 @@
+// Package sandbox is a strict stand-in for the Messages API, to judge everything else against.
+//
+// A [Server] speaks the API's HTTP: messages as JSON and as a stream of events, token counts and
+// models. It knows the rules of the API and of each model and refuses what they refuse, with the
+// documented statuses and texts; it signs thinking and notices when the conversation that a
+// signature belongs to has been changed; it keeps a prompt cache and reports usage from it; it fails
+// on demand. What it is not is intelligent: a [Model] that plays a recording ([Script]) or follows
+// simple rules ([Rules]) gives the answers.
+//
+// Its reading of the rules is independent of package legal on purpose: two readings of one
+// specification find each other's mistakes. What of the API it does not have (context editing,
+// compaction, batches, threads) it refuses as unknown. Section numbers in comments refer to the
+// reference of the Messages API that the project works from.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
+)
+
+// Options configures a Server. The zero value is ready to use.
+type Options struct {
+	// Model answers. Nil means Rules with their defaults.
+	Model Model
+
+	// Catalog says which models exist and what they are like. Nil means the built-in one.
+	Catalog *token.Catalog
+
+	// Counter counts tokens, for limits and for usage. Nil means Estimate.
+	Counter decant.Counter
+
+	// Window replaces the context window of every model, in tokens. Zero leaves them as they are.
+	Window int
+
+	// Keys are the API keys that are accepted. None means that any key is.
+	Keys []string
+
+	// Secret signs thinking. Nil means a fixed one that is no secret, so that conversations survive
+	// a restart of the sandbox.
+	Secret []byte
+
+	// Betas are accepted in addition to those that the sandbox knows.
+	Betas []string
+
+	// OldAccount enforces the binding of thinking only where a request asks for it, as for accounts
+	// that were created before 31 August 2026 (section 11).
+	OldAccount bool
+
+	// MaxText limits all text of a request, in bytes. Zero means no limit.
+	MaxText int
+
+	// Chunk is about how many bytes a delta of a stream carries. Zero means 48.
+	Chunk int
+
+	// Faults decides what goes wrong with the n-th request for messages, counted from 1. Nil means
+	// nothing. Faults given to Inject come first.
+	Faults func(n int, r *http.Request) Fault
+
+	// LogSize is how many requests the log keeps. Zero means 1,024.
+	LogSize int
+
+	// Now returns the current time. Nil means time.Now.
+	Now func() time.Time
+
+	// Sleep waits, for slow streams and stalls, and returns early with an error when the context
+	// ends. Nil means to wait in real time.
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// A Server is an http.Handler that behaves like the Messages API. It is safe for concurrent use.
+type Server struct {
+	// Log holds what was received.
+	Log *Log
+
+	opts    Options
+	catalog *token.Catalog
+	model   Model
+	counter decant.Counter
+	secret  []byte
+	now     func() time.Time
+	sleep   func(context.Context, time.Duration) error
+
+	cache  cache
+	memory memory
+
+	mu    sync.Mutex
+	n     int // requests received
+	asked int // requests for messages
+	queue []Fault
+}
+
+// New returns a server.
+func New(opts Options) *Server {
+	s := &Server{
+		Log: &Log{size: 1024}, opts: opts, catalog: opts.Catalog, model: opts.Model, counter: opts.Counter,
+		secret: opts.Secret, now: opts.Now, sleep: opts.Sleep,
+	}
+	if s.catalog == nil {
+		catalog, err := token.Builtin()
+		if err != nil {
+			panic(fmt.Sprintf("sandbox: the built-in catalogue is broken: %v", err)) // it is part of the program
+		}
+		s.catalog = catalog
+	}
+	if s.model == nil {
+		s.model = &Rules{}
+	}
+	if s.counter == nil {
+		s.counter = Estimate{}
+	}
+	if s.secret == nil {
+		s.secret = []byte("decant sandbox")
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.sleep == nil {
+		s.sleep = sleep
+	}
+	if opts.LogSize > 0 {
+		s.Log.size = opts.LogSize
+	}
+	if s.opts.Chunk <= 0 {
+		s.opts.Chunk = 48
+	}
+	return s
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ListenAndServe serves a sandbox at addr until the context ends, and then waits for requests in
+// progress for a second at most. It calls ready, unless that is nil, with the address once it listens.
+func ListenAndServe(ctx context.Context, addr string, opts Options, ready func(net.Addr)) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	srv := &http.Server{Handler: New(opts), ReadHeaderTimeout: 10 * time.Second}
+	if ready != nil {
+		ready(l.Addr())
+	}
+	done := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() { done <- shutDown(srv) })
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if stop() {
+			return fmt.Errorf("serve: %w", err)
+		}
+	}
+	return <-done
+}
+
+// shutDown ends a server, with force where a stalled request would hold it.
+func shutDown(srv *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := srv.Shutdown(ctx); err != nil {
+		return srv.Close()
+	}
+	return nil
+}
