@@ -18,7 +18,7 @@ import (
 // The first message behind a compact_boundary record is what the client put in place of everything
 // before it.
 func parseClaudeCode(src []byte) (*Document, error) {
-	s, err := openSession(src, AgentClaudeCode, claudeCode{})
+	s, err := openSession(src, AgentClaudeCode)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func parseClaudeCode(src []byte) (*Document, error) {
 	if len(p.groups) == 0 {
 		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", ErrFormat)
 	}
-	return s.document(ClaudeCode, s), nil
+	return s.close(ClaudeCode, claudeCode{}), nil
 }
 
 type claudeParser struct {
@@ -43,6 +43,7 @@ type claudeParser struct {
 	side     int             // lines of sub-agents
 	repeated int             // lines that stand in the file twice
 	boundary bool            // the next message follows a compaction
+	bounded  bool            // there was a compaction
 }
 
 // A claudeGroup is the lines that make up one message.
@@ -87,7 +88,7 @@ func (p *claudeParser) read() {
 		m := p.members(p.records[i].at, claudeNames...)
 		switch {
 		case p.is(m[ccType], `"system"`) && p.is(m[ccSubtype], `"compact_boundary"`):
-			p.boundary = true
+			p.boundary, p.bounded = true, true
 			continue
 		case !p.is(m[ccType], `"user"`) && !p.is(m[ccType], `"assistant"`) || m[ccMessage].IsZero():
 			continue
@@ -145,23 +146,11 @@ func (p *claudeParser) line(rec int, m []jsonspan.Span) {
 		}
 		p.answers[id] = len(p.groups)
 	}
-	summary := p.is(m[ccSummary], "true") && !p.afterBoundary()
+	// A summary without a boundary right before it is one only where no boundary came at all: behind
+	// one there may be messages that were kept in front of the summary.
+	summary := p.is(m[ccSummary], "true") && !p.bounded
 	p.groups = append(p.groups, claudeGroup{role, p.boundary || summary, []claudeLine{l}})
 	p.boundary = false
-}
-
-// afterBoundary reports whether the newest messages already begin with what a compaction left: such a
-// message may precede the summary when Decant kept it in front.
-func (p *claudeParser) afterBoundary() bool {
-	for i := len(p.groups) - 1; i >= 0; i-- {
-		if p.groups[i].role == decant.RoleAssistant {
-			return false
-		}
-		if p.groups[i].compaction {
-			return true
-		}
-	}
-	return false
 }
 
 // report says what was left out of the conversation.
@@ -221,7 +210,7 @@ func (p *claudeParser) usage(v jsonspan.Span) decant.Usage {
 
 // content adds the blocks of one line.
 func (p *claudeParser) content(l claudeLine, content jsonspan.Span) {
-	at := p.hold(l.record, p.records[l.record].at)
+	at := p.hold(l.record, p.records[l.record].at, content)
 	if content.IsZero() || isNull(content.Of(p.src)) {
 		return
 	}

@@ -21,7 +21,7 @@ import (
 // files it has only a summary. A thread_rolled_back event takes back the newest turns: their
 // messages are left out.
 func parseCodex(src []byte) (*Document, error) {
-	s, err := openSession(src, AgentCodex, codex{})
+	s, err := openSession(src, AgentCodex)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func parseCodex(src []byte) (*Document, error) {
 	if len(p.conv.Messages) == 0 && !p.meta {
 		return nil, fmt.Errorf("no line holds an item of a conversation: %w", ErrFormat)
 	}
-	return s.document(Codex, s), nil
+	return s.close(Codex, codex{}), nil
 }
 
 type codexParser struct {
@@ -128,7 +128,7 @@ func (p *codexParser) compacted(rec int, payload, time jsonspan.Span) {
 	}
 	p.message(decant.RoleUser, time)
 	p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(m[0])},
-		site{span: m[0], text: m[0], slot: slotMember, item: p.hold(rec, payload)})
+		site{span: m[0], text: m[0], slot: slotMember, item: p.hold(rec, payload, jsonspan.Span{})})
 }
 
 // message starts a message.
@@ -178,7 +178,7 @@ func (p *codexParser) item(rec int, v, time jsonspan.Span) {
 	} else {
 		p.side(role, time)
 	}
-	where.item = p.hold(rec, v)
+	where.item = p.hold(rec, v, jsonspan.Span{})
 	p.add(blk, where)
 }
 
@@ -197,7 +197,7 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 	} else {
 		p.message(role, time)
 	}
-	at := p.hold(rec, v)
+	at := p.hold(rec, v, m[2])
 	if !m[2].IsZero() && p.src[m[2].Start] == '"' {
 		p.add(decant.Block{Kind: decant.KindText, Content: p.text(m[2])}, site{span: m[2], text: m[2], slot: slotString, item: at})
 		return
@@ -229,10 +229,10 @@ func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, site) {
 }
 
 // codexBlock reads an item that is one block: a call, its output, reasoning, or something else, which
-// is opaque. Tools that the provider runs leave a call without an id and no output, so they are
-// opaque as well.
+// is opaque. Tools that the provider runs leave a call without an id and no output, and what a search
+// for tools returns has to stay a list of tools, so these are opaque as well.
 func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, site) {
-	m := p.members(v, "call_id", "name", "arguments", "input", "action", "output", "tools", "summary", "encrypted_content", "success", "id")
+	m := p.members(v, "call_id", "name", "arguments", "input", "action", "output", "success", "summary", "encrypted_content")
 	s := site{span: v, slot: slotItem}
 	id := p.str(m[0])
 	blk := decant.Block{CallID: id}
@@ -249,19 +249,13 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, si
 	case id != "" && kind == "local_shell_call":
 		s.text, s.form = m[4], formRaw
 		blk.Kind, blk.Name = decant.KindUse, "local_shell"
-	case id != "" && kind == "tool_search_call":
-		s.text, s.form = m[2], formRaw
-		blk.Kind, blk.Name = decant.KindUse, "tool_search"
 	case id != "" && (kind == "function_call_output" || kind == "custom_tool_call_output" || kind == "local_shell_call_output"):
 		s.text = m[5]
 		if !s.text.IsZero() && p.src[s.text.Start] == '{' {
 			s.form = formRaw
 		}
 		blk.Kind, blk.Media = decant.KindResult, p.media(m[5])
-		blk.Error = p.failed(m[5], m[9])
-	case id != "" && kind == "tool_search_output":
-		s.text, s.form = m[6], formRaw
-		blk.Kind = decant.KindResult
+		blk.Error = p.failed(m[5], m[6])
 	default:
 		s.text, s.form = v, formRaw
 		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !isNull(m[8].Of(p.src))}

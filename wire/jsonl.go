@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -84,40 +86,43 @@ func badLine(src []byte, at jsonspan.Span, err error) string {
 	return fmt.Sprintf("not JSON, left out: %v", err)
 }
 
-// A share is an object of the source that holds a message or a part of one: a record, or an element
-// of a list in it. The item of a block's [site] is the index of its share.
-type share struct {
-	record  int           // index of the record
-	at      jsonspan.Span // the object that is the message or the item
-	message int           // index of the message
-}
-
-// A session is what the three session formats share: a [builder] over the records of a file. It is
-// the layout of the document that it builds.
+// A session is what the three session formats share while they are read: a [builder] over the records
+// of a file. Its items are the objects of the source that hold messages or parts of one: records, or
+// elements of a list in a record.
 type session struct {
 	*builder
-	client  client
-	records []record
-	shares  []share // in the order of their messages
+	records  []record
+	items    []item
+	recordOf []int // for each item the index of its record
 }
 
 // openSession returns a session over src. It is an error when src holds no record at all.
-func openSession(src []byte, agent string, c client) (*session, error) {
+func openSession(src []byte, agent string) (*session, error) {
 	rs, warnings := readRecords(src)
 	if len(rs) == 0 {
 		return nil, fmt.Errorf("no line is a JSON object: %w", ErrFormat)
 	}
-	s := &session{builder: newBuilder(src), client: c, records: rs}
+	s := &session{builder: newBuilder(src), records: rs}
 	s.conv.Agent = agent
 	s.warnings = warnings
 	return s, nil
 }
 
-// hold notes that the object at v, in record rec, holds a part of the message under construction, and
-// returns the index of the share.
-func (s *session) hold(rec int, v jsonspan.Span) int {
-	s.shares = append(s.shares, share{rec, v, len(s.conv.Messages) - 1})
-	return len(s.shares) - 1
+// close ends the reading.
+func (s *session) close(f Format, c client) *Document {
+	l := &log{client: c, records: s.records, recordOf: s.recordOf, body: body{items: s.items}}
+	d := s.document(f, l)
+	l.body.sites = s.sites
+	slices.SortStableFunc(d.Warnings, func(a, b Warning) int { return cmp.Compare(a.Offset, b.Offset) })
+	return d
+}
+
+// hold notes that the object at v, in record rec, holds a part of the message under construction, with
+// the value of its content member, and returns the index of the item.
+func (s *session) hold(rec int, v, content jsonspan.Span) int {
+	s.items = append(s.items, item{span: v, owner: len(s.conv.Messages), content: content})
+	s.recordOf = append(s.recordOf, rec)
+	return len(s.items) - 1
 }
 
 // note adds a warning about record rec.
@@ -143,13 +148,17 @@ func (s *session) number(v jsonspan.Span) int {
 	return int(n)
 }
 
-// time returns the time at v, written as in RFC 3339 or in milliseconds since 1970; zero when unknown.
-func (s *session) time(v jsonspan.Span) time.Time {
-	if t, err := time.Parse(time.RFC3339Nano, s.string(v)); err == nil {
+// time returns the time at v. See [timeOf].
+func (s *session) time(v jsonspan.Span) time.Time { return timeOf(s.src, v) }
+
+// timeOf returns the time at v, written as in RFC 3339 or in milliseconds since 1970; zero when unknown.
+func timeOf(src []byte, v jsonspan.Span) time.Time {
+	raw := v.Of(src)
+	if t, err := time.Parse(time.RFC3339Nano, string(trimQuotes(raw))); err == nil {
 		return t
 	}
-	if ms := s.number(v); ms > 0 {
-		return time.UnixMilli(int64(ms)).UTC()
+	if ms, err := strconv.ParseInt(string(raw), 10, 64); err == nil && ms > 0 {
+		return time.UnixMilli(ms).UTC()
 	}
 	return time.Time{}
 }
@@ -157,11 +166,15 @@ func (s *session) time(v jsonspan.Span) time.Time {
 // members returns the members of the object at v with the given names, in the order of the names. A
 // missing one is zero; of one that stands twice the last counts, as it does for the clients.
 func (s *session) members(v jsonspan.Span, names ...string) []jsonspan.Span {
+	return membersOf(s.src, v, names...)
+}
+
+func membersOf(src []byte, v jsonspan.Span, names ...string) []jsonspan.Span {
 	out := make([]jsonspan.Span, len(names))
-	if v.IsZero() || s.src[v.Start] != '{' {
+	if v.IsZero() || src[v.Start] != '{' {
 		return out
 	}
-	sc := jsonspan.Scan(s.src, v.Start)
+	sc := jsonspan.Scan(src, v.Start)
 	for sc.Open(); sc.Next(); {
 		name := sc.Name()
 		at := sc.Skip()

@@ -1,14 +1,208 @@
 package wire
 
-import "github.com/decantdev/decant"
+import (
+	"bytes"
+	"slices"
 
-type client interface{}
-type (
-	claudeCode struct{}
-	codex      struct{}
-	pi         struct{}
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-func (s *session) render(d *Document, view *decant.Conversation) ([]byte, error) {
-	return d.Source, nil
+// A log is the layout of a session file.
+//
+// A view that leaves out nothing that the model still saw, and adds no message, is written by
+// editing lines where they stand. Any other makes a new file of the lines that hold what stays, what
+// the client needs to go on from there, and the lines of Decant's own that its kind of session has for
+// a compaction. Lines that are left out are not lost: they are in the source.
+type log struct {
+	client   client
+	records  []record
+	recordOf []int // for each item the index of its record
+	body     body  // its items are not elements of one list
+}
+
+// A client knows how one agent program writes down a conversation that was compacted.
+type client interface {
+	dialect() dialect
+	// rewrite returns a session file with the messages of the writer's view.
+	rewrite(w *writer) []byte
+}
+
+func (l *log) render(d *Document, view *decant.Conversation) ([]byte, error) {
+	w := &writer{log: l, renderer: renderer{body: &l.body, src: d.Source, conv: d.Conversation, view: view, say: l.client.dialect()}}
+	if err := w.plan(); err != nil {
+		return nil, err
+	}
+	if !w.moved {
+		return splice(d.Source, w.edits), nil
+	}
+	slices.SortStableFunc(w.edits, func(a, b edit) int { return a.at.Start - b.at.Start })
+	return l.client.rewrite(w), nil
+}
+
+// A writer writes one view of a session.
+type writer struct {
+	*log
+	renderer
+
+	keep  []bool                    // for each item whether it stays
+	fresh map[int][]*decant.Message // messages to write before the one with that Number; 0: at the end
+	moved bool                      // lines come, go or change their order
+	whole bool                      // nothing that the model saw is left out, and no message is added
+}
+
+// plan finds out what the view changes.
+func (w *writer) plan() error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	w.keep = make([]bool, len(w.items))
+	w.fresh = map[int][]*decant.Message{}
+	var pending []*decant.Message
+	for i := range w.view.Messages {
+		m := &w.view.Messages[i]
+		if m.Number == 0 {
+			pending = append(pending, m)
+			continue
+		}
+		ok, err := w.stay(m)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			pending = append(pending, m)
+		}
+		if len(pending) > 0 {
+			w.fresh[m.Number] = pending
+			pending = nil
+		}
+	}
+	if len(pending) > 0 {
+		w.fresh[0] = pending
+	}
+	w.settle()
+	return nil
+}
+
+// stay edits the items of a message that is still in the view. It reports false when the message has to
+// be written anew, because they have no place for what is in it.
+func (w *writer) stay(m *decant.Message) (bool, error) {
+	mark := len(w.edits)
+	w.root = w.root[:0]
+	for _, g := range w.groups(m) {
+		ok, err := w.item(m, g)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			w.edits = w.edits[:mark]
+			return false, nil
+		}
+	}
+	for _, p := range w.root {
+		w.keep[p.elem] = true
+	}
+	return true, nil
+}
+
+// settle decides what becomes of items that the view does not name, and of the file as a whole.
+func (w *writer) settle() {
+	in := map[int]bool{}
+	for i := range w.view.Messages {
+		in[w.view.Messages[i].Number] = true
+	}
+	live := len(w.conv.Messages) - len(w.conv.Live())
+	w.whole = len(w.fresh) == 0
+	for i := range w.conv.Messages {
+		m := &w.conv.Messages[i]
+		if i >= live && len(m.Blocks) > 0 && !in[m.Number] {
+			w.whole = false
+		}
+	}
+	for i, it := range w.items {
+		m := &w.conv.Messages[it.owner-1]
+		empty := len(m.Blocks) == 0 || w.hollow(i)
+		if !in[m.Number] && w.whole || empty && (w.whole || in[m.Number]) {
+			w.keep[i] = true
+		}
+		w.moved = w.moved || !w.keep[i]
+	}
+	w.moved = w.moved || !w.whole
+}
+
+// hollow reports whether an item holds no block.
+func (w *writer) hollow(i int) bool {
+	for _, s := range w.sites[w.items[i].owner-1] {
+		if s.item == i {
+			return false
+		}
+	}
+	return true
+}
+
+// itemsOf returns for each record the indices of its items.
+func (w *writer) itemsOf() [][]int {
+	out := make([][]int, len(w.records))
+	for i, rec := range w.recordOf {
+		out[rec] = append(out[rec], i)
+	}
+	return out
+}
+
+// checkpoint returns the message of the view that stands for what it covers: the first one that
+// Decant wrote for the user. It is nil when there is none.
+func (w *writer) checkpoint() *decant.Message {
+	for i := range w.view.Messages {
+		if m := &w.view.Messages[i]; isCheckpoint(m) {
+			return m
+		}
+	}
+	return nil
+}
+
+func isCheckpoint(m *decant.Message) bool {
+	if m.Number != 0 || m.Role != decant.RoleUser || len(m.Blocks) == 0 {
+		return false
+	}
+	for i := range m.Blocks {
+		if m.Blocks[i].Kind != decant.KindText {
+			return false
+		}
+	}
+	return true
+}
+
+// before returns the tokens that the newest answer's request and the answer took: what the client
+// would show as the size before the compaction. It is 0 when no usage is recorded.
+func (w *writer) before() int {
+	for i := len(w.conv.Messages) - 1; i >= 0; i-- {
+		if u := w.conv.Messages[i].Usage; u != nil {
+			return u.Context()
+		}
+	}
+	return 0
+}
+
+// at returns the bytes of the span with its edits made, and some more.
+func (w *writer) at(s jsonspan.Span, more ...edit) []byte {
+	lo, _ := slices.BinarySearchFunc(w.edits, s.Start, func(e edit, at int) int { return e.at.Start - at })
+	hi := lo
+	for hi < len(w.edits) && w.edits[hi].at.Start < s.End {
+		hi++
+	}
+	return spliceWithin(w.src, s, append(more, w.edits[lo:hi]...))
+}
+
+// addLine appends a line to a file in the making.
+func (w *writer) addLine(dst, line []byte) []byte {
+	dst = append(dst, bytes.TrimRight(line, "\r\n")...)
+	return append(dst, w.lineBreak()...)
+}
+
+// lineBreak returns how the file ends its lines.
+func (w *writer) lineBreak() string {
+	if i := bytes.IndexByte(w.src, '\n'); i > 0 && w.src[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
 }

@@ -18,7 +18,7 @@ import (
 // by id or, in the first version, by position. The model reads the summary first and then the kept
 // messages, so that is the order of the messages here.
 func parsePi(src []byte) (*Document, error) {
-	s, err := openSession(src, AgentPi, pi{})
+	s, err := openSession(src, AgentPi)
 	if err != nil {
 		return nil, err
 	}
@@ -27,10 +27,11 @@ func parsePi(src []byte) (*Document, error) {
 	if !p.header {
 		return nil, fmt.Errorf("no line of type session: %w", ErrFormat)
 	}
-	for _, e := range p.order(p.path()) {
+	path := p.path()
+	for _, e := range p.order(path) {
 		p.entry(e)
 	}
-	return s.document(Pi, s), nil
+	return s.close(Pi, pi{off: p.off(path)}), nil
 }
 
 type piParser struct {
@@ -108,7 +109,6 @@ func (p *piParser) path() []int {
 		i = next
 	}
 	slices.Reverse(path)
-	p.left(path)
 	return path
 }
 
@@ -121,24 +121,27 @@ func (p *piParser) all() []int {
 	return out
 }
 
-// left notes how many messages stand on branches that were left.
-func (p *piParser) left(path []int) {
-	on := map[int]bool{}
+// off returns the records that are not on the path, and notes how many messages they hold.
+func (p *piParser) off(path []int) map[int]bool {
+	off := map[int]bool{}
+	for i := range p.entries {
+		off[p.entries[i].record] = true
+	}
 	for _, i := range path {
-		on[i] = true
+		delete(off, p.entries[i].record)
 	}
 	n, first := 0, 0
 	for i := range p.entries {
-		if on[i] || p.entries[i].kind != "message" {
-			continue
-		}
-		if n++; n == 1 {
-			first = p.entries[i].record
+		if e := &p.entries[i]; off[e.record] && e.kind == "message" {
+			if n++; n == 1 {
+				first = e.record
+			}
 		}
 	}
 	if n > 0 {
 		p.note(first, "%d messages on branches that the user left are not part of this conversation", n)
 	}
+	return off
 }
 
 // order moves the compactions of a path to where their kept messages begin. An older compaction
@@ -194,7 +197,7 @@ func (p *piParser) entry(i int) {
 	case "compaction", "branch_summary":
 		p.summary(e)
 	case "custom_message":
-		p.begin(e, decant.RoleUser)
+		p.begin(e, decant.RoleUser, e.at[piContent])
 		p.content(e, e.at[piContent], decant.AuthorClient)
 	case "message":
 		p.message(e)
@@ -202,10 +205,10 @@ func (p *piParser) entry(i int) {
 }
 
 // begin starts a message that entry e holds.
-func (p *piParser) begin(e *piEntry, role decant.Role) *decant.Message {
+func (p *piParser) begin(e *piEntry, role decant.Role, content jsonspan.Span) *decant.Message {
 	m := p.start(role)
 	m.Time = p.time(e.at[piTime])
-	p.hold(e.record, p.records[e.record].at)
+	p.hold(e.record, p.records[e.record].at, content)
 	return m
 }
 
@@ -216,9 +219,9 @@ func (p *piParser) summary(e *piEntry) {
 	if p.string(text) == "" {
 		return
 	}
-	p.begin(e, decant.RoleUser).Compaction = e.kind == "compaction"
+	p.begin(e, decant.RoleUser, jsonspan.Span{}).Compaction = e.kind == "compaction"
 	p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)},
-		site{span: text, text: text, slot: slotMember, item: len(p.shares) - 1})
+		site{span: text, text: text, slot: slotMember, item: len(p.items) - 1})
 }
 
 // message adds the message of an entry of type message.
@@ -226,19 +229,19 @@ func (p *piParser) message(e *piEntry) {
 	m := p.members(e.at[piMessage], "role", "content", "model", "usage", "responseId", "toolCallId", "toolName", "isError", "excludeFromContext")
 	switch p.str(m[0]) {
 	case "user":
-		p.begin(e, decant.RoleUser)
+		p.begin(e, decant.RoleUser, m[1])
 		p.content(e, m[1], "")
 	case "custom", "hookMessage":
-		p.begin(e, decant.RoleUser)
+		p.begin(e, decant.RoleUser, m[1])
 		p.content(e, m[1], decant.AuthorClient)
 	case "assistant":
 		p.assistant(e, m)
 	case "toolResult", "tool":
-		p.begin(e, decant.RoleTool)
+		p.begin(e, decant.RoleTool, jsonspan.Span{})
 		p.add(decant.Block{
 			Kind: decant.KindResult, CallID: p.str(m[5]), Name: p.str(m[6]), Error: p.is(m[7], "true"),
 			Content: p.text(m[1]), Media: p.media(m[1]),
-		}, site{span: e.at[piMessage], text: m[1], slot: slotItem, item: len(p.shares) - 1})
+		}, site{span: e.at[piMessage], text: m[1], slot: slotItem, item: len(p.items) - 1})
 	case "bashExecution":
 		if !p.is(m[8], "true") {
 			p.shell(e)
@@ -258,7 +261,7 @@ func (p *piParser) assistant(e *piEntry, m []jsonspan.Span) {
 	if len(p.list(m[1])) == 0 && (m[1].IsZero() || p.src[m[1].Start] != '"') {
 		return
 	}
-	msg := p.begin(e, decant.RoleAssistant)
+	msg := p.begin(e, decant.RoleAssistant, m[1])
 	msg.ID, msg.Model = p.string(m[4]), p.str(m[2])
 	msg.Usage = p.usage(m[3])
 	p.content(e, m[1], "")
@@ -277,19 +280,19 @@ func (p *piParser) usage(v jsonspan.Span) *decant.Usage {
 // shell adds a command that the user ran himself, with what it printed. The model reads both in one
 // text; here the command is a text of the client's and its output another.
 func (p *piParser) shell(e *piEntry) {
-	p.begin(e, decant.RoleUser)
+	p.begin(e, decant.RoleUser, jsonspan.Span{})
 	for _, text := range p.members(e.at[piMessage], "command", "output") {
 		if p.string(text) == "" {
 			continue
 		}
 		p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)},
-			site{span: text, text: text, slot: slotMember, item: len(p.shares) - 1})
+			site{span: text, text: text, slot: slotMember, item: len(p.items) - 1})
 	}
 }
 
 // content adds the blocks of a message. An author that is given wrote all its texts.
 func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
-	at := len(p.shares) - 1
+	at := len(p.items) - 1
 	if !v.IsZero() && p.src[v.Start] == '"' {
 		p.add(decant.Block{Kind: decant.KindText, Author: author, Content: p.text(v)}, site{span: v, text: v, slot: slotString, item: at})
 		return

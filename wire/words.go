@@ -23,7 +23,7 @@ func UserWords(agent, text string) string {
 	words := strings.TrimSpace(text)
 	for i := range clientText {
 		r := &clientText[i]
-		if r.agent != agent && known(agent) {
+		if r.agent != "" && r.agent != agent && known(agent) {
 			continue
 		}
 		if r.whole(words) {
@@ -58,7 +58,7 @@ func known(agent string) bool {
 // user typed. Rules recognise only what a program writes in a fixed form at the start of a line, so
 // that a user who quotes such text inside a sentence keeps it.
 type clientRule struct {
-	agent    string
+	agent    string      // "": any program
 	prefixes []string    // a text that begins like this is the program's from start to end
 	parts    [][2]string // from the first string to the second is the program's; the rest may be the user's
 	wrappers []string    // tags around what the user typed: the tags go, the text in them stays
@@ -68,6 +68,9 @@ type clientRule struct {
 // where it is open, its source (context fragments in codex-rs/core/src/context,
 // packages/coding-agent/src/core/messages.ts in pi, packages/opencode/src/session/message-v2.ts).
 var clientText = [...]clientRule{
+	{
+		prefixes: []string{"[Decant record of "}, // a summary of ours that came back
+	},
 	{
 		agent: AgentClaudeCode,
 		prefixes: []string{

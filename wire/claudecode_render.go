@@ -1,0 +1,271 @@
+package wire
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// claudeCode writes sessions of Claude Code.
+type claudeCode struct{}
+
+func (claudeCode) dialect() dialect { return anthropicDialect{} }
+
+// rewrite writes what the client resumes from: a boundary, and behind it the messages of the view with
+// the summary among them, each line linked to the one before. The client follows parentUuid from the
+// last line to the boundary, whose own parentUuid is null.
+func (claudeCode) rewrite(w *writer) []byte {
+	c := claudeWriter{writer: w, items: w.itemsOf(), point: w.checkpoint(), gone: map[string]bool{}, last: []byte("null")}
+	c.survey()
+	for rec := range w.records {
+		if len(c.items[rec]) > 0 {
+			c.message(rec)
+		} else {
+			c.other(rec)
+		}
+	}
+	c.add(w.fresh[0])
+	return c.out
+}
+
+type claudeWriter struct {
+	*writer
+	out   []byte
+	items [][]int         // of each record
+	point *decant.Message // the checkpoint, nil when the view has none
+	cover claudeHead      // of the newest line that the checkpoint covers, or of the first line that stays
+
+	gone   map[string]bool // uuids of lines that are left out, as they are written
+	last   []byte          // uuid of the newest line of the conversation, as it is written
+	linked bool            // the next message has to name last as its parent
+	kept   bool            // the newest line that holds a message stayed
+	began  bool            // the boundary is written
+}
+
+// A claudeHead is what the lines of a session say about themselves.
+type claudeHead struct {
+	uuid, parent, side, user, cwd, session, version, branch, slug, kind, subtype, time jsonspan.Span
+}
+
+func (c *claudeWriter) head(rec int) claudeHead {
+	m := membersOf(c.src, c.records[rec].at, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
+		"version", "gitBranch", "slug", "type", "subtype", "timestamp")
+	return claudeHead{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]}
+}
+
+// survey finds the line that the new lines take their place and time from, and whether what stands
+// before the first message stays.
+func (c *claudeWriter) survey() {
+	until := c.behind(c.point)
+	first := true
+	for rec, items := range c.items {
+		if len(items) == 0 {
+			continue
+		}
+		stays := c.stays(rec)
+		if first {
+			c.kept, c.cover, first = stays, c.head(rec), false
+		}
+		if !stays && c.renderer.items[items[0]].owner < until {
+			c.cover = c.head(rec)
+		}
+	}
+}
+
+// behind returns the Number of the first message of the source that stands behind m in the view.
+func (w *writer) behind(m *decant.Message) int {
+	past := false
+	for i := range w.view.Messages {
+		v := &w.view.Messages[i]
+		if past && v.Number > 0 {
+			return v.Number
+		}
+		past = past || v == m
+	}
+	return len(w.conv.Messages) + 1
+}
+
+// stays reports whether the record holds a part of a message that stays.
+func (c *claudeWriter) stays(rec int) bool {
+	for _, i := range c.items[rec] {
+		if c.keep[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// message writes the line in record rec, which holds a message, if that stays, and before it what is
+// new there.
+func (c *claudeWriter) message(rec int) {
+	number := c.renderer.items[c.items[rec][0]].owner
+	c.add(c.fresh[number])
+	delete(c.fresh, number)
+	h := c.head(rec)
+	if c.kept = c.stays(rec); !c.kept {
+		c.gone[string(h.uuid.Of(c.src))] = true
+		return
+	}
+	c.begin()
+	c.line(rec, h, c.linked)
+	c.last, c.linked = h.uuid.Of(c.src), false
+}
+
+// other writes a line that holds no message if it belongs to what stays: it shares the lot of the
+// message before it, the boundary of an earlier compaction that of the message behind it.
+func (c *claudeWriter) other(rec int) {
+	h := c.head(rec)
+	stays := c.kept
+	if string(h.subtype.Of(c.src)) == `"compact_boundary"` {
+		stays = c.point == nil && c.nextStays(rec)
+	}
+	if !stays && !c.whole {
+		c.gone[string(h.uuid.Of(c.src))] = true
+		return
+	}
+	c.line(rec, h, false)
+	if !h.uuid.IsZero() && string(h.side.Of(c.src)) != "true" {
+		c.last = h.uuid.Of(c.src)
+	}
+}
+
+// nextStays reports whether the first message behind record rec stays.
+func (c *claudeWriter) nextStays(rec int) bool {
+	for rec++; rec < len(c.records); rec++ {
+		if len(c.items[rec]) > 0 {
+			return c.stays(rec)
+		}
+	}
+	return false
+}
+
+// line writes the line in record rec. It is linked to the newest line of the conversation if it must
+// be, or if the line that it names as its parent was left out.
+func (c *claudeWriter) line(rec int, h claudeHead, link bool) {
+	at := c.records[rec].at
+	if h.parent.IsZero() || !link && !c.gone[string(h.parent.Of(c.src))] {
+		c.out = c.addLine(c.out, c.at(at))
+		return
+	}
+	c.out = c.addLine(c.out, c.at(at, edit{h.parent, c.last}))
+}
+
+// begin writes the boundary before the first message.
+func (c *claudeWriter) begin() {
+	if c.began || c.point == nil {
+		return
+	}
+	c.began = true
+	h := c.cover
+	id := c.uuid("boundary", c.point.Text())
+	o := c.open([]byte("null"), func(o *object) { o.raw("logicalParentUuid", orNull(h.uuid.Of(c.src))) })
+	o.str("type", "system").str("subtype", "compact_boundary").str("content", "Conversation compacted")
+	o.raw("isMeta", []byte("false")).raw("timestamp", orNull(h.time.Of(c.src))).raw("uuid", id).str("level", "info")
+	meta := new(object).str("trigger", "manual").raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).end()
+	c.out = c.addLine(c.out, o.raw("compactMetadata", meta).end())
+	c.last, c.linked = id, true
+}
+
+// add writes messages that are not in the source.
+func (c *claudeWriter) add(ms []*decant.Message) {
+	for _, m := range ms {
+		content, role := c.content(m)
+		if content == nil {
+			continue
+		}
+		c.begin()
+		id := c.uuid(string(m.Role), m.Text())
+		o := c.open(c.last, nil)
+		o.str("type", role)
+		if role == "assistant" {
+			o.raw("message", answerOf(id, content))
+		} else {
+			o.raw("message", new(object).str("role", role).raw("content", content).end())
+		}
+		switch {
+		case m == c.point:
+			o.raw("isVisibleInTranscriptOnly", []byte("true")).raw("isCompactSummary", []byte("true"))
+		case role == "user" && m.Number == 0:
+			o.raw("isMeta", []byte("true"))
+		}
+		c.out = c.addLine(c.out, o.raw("uuid", id).raw("timestamp", orNull(c.cover.time.Of(c.src))).end())
+		c.last, c.linked = id, true
+	}
+}
+
+// content returns the content of a new message, nil when nothing of it has a form here, and its role.
+func (c *claudeWriter) content(m *decant.Message) (content []byte, role string) {
+	role = "user"
+	if m.Role == decant.RoleAssistant {
+		role = "assistant"
+	}
+	if len(m.Blocks) == 1 && m.Blocks[0].Kind == decant.KindText && role == "user" {
+		return quoted(m.Blocks[0].Text()), role
+	}
+	var parts [][]byte
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		text := c.copy(b)
+		if text == nil {
+			text = anthropicDialect{}.part(b, m.Role)
+		}
+		if text != nil {
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) == 0 {
+		return nil, role
+	}
+	return list(parts), role
+}
+
+// answerOf returns an answer as the client writes those that it gives itself in the model's place.
+func answerOf(id, content []byte) []byte {
+	usage := new(object).raw("input_tokens", []byte("0")).raw("output_tokens", []byte("0")).end()
+	return new(object).str("model", "<synthetic>").raw("id", id).str("type", "message").str("role", "assistant").
+		raw("content", content).str("stop_reason", "end_turn").raw("stop_sequence", []byte("null")).raw("usage", usage).end()
+}
+
+// open begins a line that repeats what its neighbours say about the session.
+func (c *claudeWriter) open(parent []byte, more func(*object)) *object {
+	o := new(object).raw("parentUuid", parent)
+	if more != nil {
+		more(o)
+	}
+	side := []byte("false")
+	if string(c.cover.side.Of(c.src)) == "true" {
+		side = []byte("true")
+	}
+	o.raw("isSidechain", side)
+	for _, f := range []struct {
+		name string
+		at   jsonspan.Span
+	}{
+		{"userType", c.cover.user}, {"cwd", c.cover.cwd}, {"sessionId", c.cover.session},
+		{"version", c.cover.version}, {"gitBranch", c.cover.branch}, {"slug", c.cover.slug},
+	} {
+		if !f.at.IsZero() {
+			o.raw(f.name, f.at.Of(c.src))
+		}
+	}
+	return o
+}
+
+// uuid returns the id of a new line as a JSON string. It follows from the session, the line's place
+// and what it says, so that the same view gives the same file (RFC 9562, section 5.8).
+func (c *claudeWriter) uuid(kind, text string) []byte {
+	h := decant.HashText("decant\x00" + c.conv.ID + "\x00" + string(c.last) + "\x00" + kind + "\x00" + text)
+	h[6] = h[6]&0x0f | 0x80
+	h[8] = h[8]&0x3f | 0x80
+	x := hex.EncodeToString(h[:])
+	return quoted(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
+}
+
+func orNull(raw []byte) []byte {
+	if len(raw) == 0 {
+		return []byte("null")
+	}
+	return raw
+}

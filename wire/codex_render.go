@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// codex writes rollouts of the Codex command line.
+type codex struct{}
+
+func (codex) dialect() dialect { return responsesDialect{} }
+
+// rewrite writes what the client resumes from: a compacted record, whose replacement_history holds
+// the messages of the view up to the checkpoint, and the lines of the messages behind it. Lines of type
+// session_meta always stay; of those of type turn_context that go with what is left out the newest
+// stays, because it holds the model.
+func (codex) rewrite(w *writer) []byte {
+	c := codexWriter{writer: w, items: w.itemsOf(), point: w.checkpoint(), turn: -1}
+	if c.point != nil {
+		c.until = w.behind(c.point)
+	}
+	for rec := range w.records {
+		c.record(rec)
+	}
+	c.compacted()
+	c.add(w.fresh[0])
+	return c.out
+}
+
+type codexWriter struct {
+	*writer
+	out   []byte
+	items [][]int         // of each record
+	point *decant.Message // the checkpoint, nil when the view has none
+	until int             // Number of the first message behind the checkpoint
+	done  bool            // the compacted record is written
+	kept  bool            // the newest line that holds an item stayed
+	turn  int             // the newest turn_context that was left out and may be needed, -1: none
+	time  jsonspan.Span   // of the newest line that holds an item
+}
+
+// record writes the line in record rec if it stays.
+func (c *codexWriter) record(rec int) {
+	m := membersOf(c.src, c.records[rec].at, "type", "timestamp")
+	if len(c.items[rec]) == 0 {
+		c.other(rec, string(m[0].Of(c.src)))
+		return
+	}
+	c.time = m[1]
+	c.kept = false
+	entire := c.entire(rec, string(m[0].Of(c.src)))
+	for _, i := range c.items[rec] {
+		number := c.renderer.items[i].owner
+		if number < c.until {
+			continue // in the compacted record
+		}
+		c.compacted()
+		c.add(c.fresh[number])
+		delete(c.fresh, number)
+		if !c.keep[i] {
+			continue
+		}
+		c.context()
+		if !entire {
+			c.put(c.source(i)...)
+		} else if !c.kept {
+			c.out = c.addLine(c.out, c.at(c.records[rec].at))
+		}
+		c.kept = true
+	}
+}
+
+// entire reports whether a line stays as it is: all of its items stay, nothing comes between them, and
+// it is not the compacted record of an earlier compaction behind a newer one.
+func (c *codexWriter) entire(rec int, kind string) bool {
+	if kind == `"compacted"` && c.point != nil {
+		return false
+	}
+	for k, i := range c.items[rec] {
+		number := c.renderer.items[i].owner
+		if !c.keep[i] || number < c.until || k > 0 && c.fresh[number] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// other writes a line that holds no item if it stays.
+func (c *codexWriter) other(rec int, kind string) {
+	switch {
+	case kind == `"session_meta"` || c.whole || c.kept:
+		c.out = c.addLine(c.out, c.at(c.records[rec].at))
+	case kind == `"turn_context"`:
+		c.turn = rec
+	}
+}
+
+// context writes the turn_context that was left out last.
+func (c *codexWriter) context() {
+	if c.turn >= 0 {
+		c.out = c.addLine(c.out, c.at(c.records[c.turn].at))
+		c.turn = -1
+	}
+}
+
+// source returns an item of the source as items of the API. The summary of a compacted record without
+// a history is none yet.
+func (c *codexWriter) source(i int) [][]byte {
+	it := c.renderer.items[i]
+	if c.sites[it.owner-1] != nil && c.sites[it.owner-1][0].slot == slotMember {
+		return c.say.items(c.viewed(it.owner), nil)
+	}
+	return [][]byte{c.at(it.span)}
+}
+
+// viewed returns the view's message with that Number.
+func (c *codexWriter) viewed(number int) *decant.Message {
+	for i := range c.view.Messages {
+		if m := &c.view.Messages[i]; m.Number == number {
+			return m
+		}
+	}
+	return &c.conv.Messages[number-1]
+}
+
+// compacted writes the compacted record, once.
+func (c *codexWriter) compacted() {
+	if c.done || c.point == nil {
+		return
+	}
+	c.done = true
+	var history [][]byte
+	for i := range c.view.Messages {
+		m := &c.view.Messages[i]
+		history = append(history, c.history(m)...)
+		if m == c.point {
+			break
+		}
+	}
+	payload := new(object).str("message", c.point.Text()).raw("replacement_history", list(history)).end()
+	c.out = c.addLine(c.out, c.open("compacted").raw("payload", payload).end())
+	c.context()
+}
+
+// history returns the items that a message before the checkpoint has in the compacted record.
+func (c *codexWriter) history(m *decant.Message) [][]byte {
+	var out [][]byte
+	for i, it := range c.renderer.items {
+		if it.owner == m.Number && c.keep[i] {
+			out = append(out, c.source(i)...)
+		}
+	}
+	if out == nil {
+		return c.say.items(m, c.copy)
+	}
+	return out
+}
+
+// add writes messages that are not in the source.
+func (c *codexWriter) add(ms []*decant.Message) {
+	for _, m := range ms {
+		if m == c.point || c.until > 0 && m.Number > 0 && m.Number < c.until {
+			continue
+		}
+		c.put(c.say.items(m, c.copy)...)
+	}
+}
+
+// put writes a line for each item.
+func (c *codexWriter) put(items ...[]byte) {
+	for _, it := range items {
+		c.out = c.addLine(c.out, c.open("response_item").raw("payload", it).end())
+	}
+}
+
+// open begins a line. Its time is that of the newest line that was read.
+func (c *codexWriter) open(kind string) *object {
+	o := new(object)
+	if !c.time.IsZero() {
+		o.raw("timestamp", c.time.Of(c.src))
+	}
+	return o.str("type", kind)
+}

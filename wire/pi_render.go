@@ -1,0 +1,247 @@
+package wire
+
+import (
+	"strconv"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// pi writes sessions of pi.
+type pi struct {
+	off map[int]bool // records on branches that the user left
+}
+
+func (pi) dialect() dialect { return piDialect{} }
+
+// rewrite writes the entries that stay, each with the one before as its parent where its own is left
+// out, and at the end a compaction entry that holds the summary and names the first message that was
+// kept, by id or, in a file of the first version, by position. The client puts the summary first, so
+// messages that stand before it in the view come behind it.
+func (c pi) rewrite(w *writer) []byte {
+	p := piWriter{
+		writer: w, off: c.off, items: w.itemsOf(), point: w.checkpoint(),
+		gone: map[string]bool{}, last: []byte("null"), linear: true,
+	}
+	for rec := range w.records {
+		p.record(rec)
+	}
+	p.add(w.fresh[0])
+	p.compaction()
+	return p.out
+}
+
+type piWriter struct {
+	*writer
+	out    []byte
+	off    map[int]bool    // records on branches that the user left
+	lines  int             // written so far
+	items  [][]int         // of each record
+	point  *decant.Message // the checkpoint, nil when the view has none
+	linear bool            // no entry has an id
+
+	gone   map[string]bool // ids of entries that are left out, as they are written
+	last   []byte          // id of the newest entry written, as it is written
+	chain  bool            // an entry was written, so that the next names it as its parent
+	first  []byte          // id of the first entry with a message, as it is written
+	index  int             // its line, counted from 0
+	time   jsonspan.Span   // of the newest entry
+	answer jsonspan.Span   // the newest answer's message
+}
+
+// record writes the entry in record rec if it stays.
+func (p *piWriter) record(rec int) {
+	at := p.records[rec].at
+	m := membersOf(p.src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
+	kind := string(m[0].Of(p.src))
+	if kind == `"session"` {
+		p.write(p.at(at))
+		return
+	}
+	p.linear = p.linear && m[1].IsZero()
+	p.time = m[3]
+	stays := p.stays(kind, m[4]) && (p.whole || !p.off[rec])
+	if items := p.items[rec]; len(items) > 0 {
+		number := p.renderer.items[items[0]].owner
+		if kind != `"compaction"` {
+			p.add(p.fresh[number])
+			delete(p.fresh, number)
+		}
+		stays = p.keep[items[0]] && (kind != `"compaction"` || p.point == nil)
+	}
+	if !stays {
+		if !m[1].IsZero() {
+			p.gone[string(m[1].Of(p.src))] = true
+		}
+		return
+	}
+	if len(p.items[rec]) > 0 && kind == `"message"` {
+		p.answer = m[5]
+	}
+	p.entry(rec, m, len(p.items[rec]) > 0 && kind != `"compaction"`)
+}
+
+// stays reports whether an entry that holds no message stays. Settings and what extensions store do;
+// answers without a word, messages on branches that were left, and labels of what is left out go
+// with the rest.
+func (p *piWriter) stays(kind string, target jsonspan.Span) bool {
+	switch kind {
+	case `"message"`, `"branch_summary"`, `"custom_message"`, `"compaction"`:
+		return p.whole
+	case `"label"`:
+		return !p.gone[string(target.Of(p.src))]
+	}
+	return true
+}
+
+// entry writes an entry of the source.
+func (p *piWriter) entry(rec int, m []jsonspan.Span, message bool) {
+	at := p.records[rec].at
+	id, parent := m[1], m[2]
+	p.begin(message, id.Of(p.src))
+	if raw := string(parent.Of(p.src)); p.gone[raw] || raw != "" && p.chain && !p.whole && raw != string(p.last) {
+		p.write(p.at(at, edit{parent, p.last}))
+	} else {
+		p.write(p.at(at))
+	}
+	if !id.IsZero() {
+		p.last, p.chain = id.Of(p.src), true
+	}
+}
+
+// begin notes the first entry that holds a message.
+func (p *piWriter) begin(message bool, id []byte) {
+	if message && p.first == nil {
+		p.first, p.index = id, p.lines
+	}
+}
+
+// write writes a line.
+func (p *piWriter) write(line []byte) {
+	p.out = p.addLine(p.out, line)
+	p.lines++
+}
+
+// add writes messages that are not in the source, but for the checkpoint.
+func (p *piWriter) add(ms []*decant.Message) {
+	for _, m := range ms {
+		if m == p.point {
+			continue
+		}
+		for _, it := range p.say.items(m, p.copy) {
+			id := p.id(string(m.Role) + "\x00" + m.Text())
+			p.begin(true, id)
+			p.write(p.open("message", id).raw("message", p.complete(m, it)).end())
+			p.last, p.chain = id, true
+		}
+	}
+}
+
+// complete adds to a message written anew what the client expects every message to have.
+func (p *piWriter) complete(m *decant.Message, item []byte) []byte {
+	o := &object{out: item[:len(item)-1]}
+	if m.Role == decant.RoleAssistant {
+		was := membersOf(p.src, p.answer, "api", "provider", "model")
+		for i, name := range []string{"api", "provider", "model"} {
+			if !was[i].IsZero() {
+				o.raw(name, was[i].Of(p.src))
+			}
+		}
+		o.raw("usage", []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,`+
+			`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`)).str("stopReason", "stop")
+	}
+	if ms := millis(p.src, p.time); ms != "" {
+		o.raw("timestamp", []byte(ms))
+	}
+	return o.end()
+}
+
+// compaction writes the compaction entry.
+func (p *piWriter) compaction() {
+	if p.point == nil {
+		return
+	}
+	text := p.point.Text()
+	id := p.id("compaction\x00" + text)
+	o := p.open("compaction", id).str("summary", text)
+	switch {
+	case p.linear && p.first == nil: // nothing was kept: its own place
+		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.lines), 10))
+	case p.linear:
+		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.index), 10))
+	case p.first == nil:
+		o.raw("firstKeptEntryId", id)
+	default:
+		o.raw("firstKeptEntryId", p.first)
+	}
+	p.write(o.raw("tokensBefore", strconv.AppendInt(nil, int64(p.before()), 10)).end())
+}
+
+// open begins an entry.
+func (p *piWriter) open(kind string, id []byte) *object {
+	o := new(object).str("type", kind)
+	if !p.linear {
+		o.raw("id", id).raw("parentId", p.last)
+	}
+	if !p.time.IsZero() {
+		o.raw("timestamp", p.time.Of(p.src))
+	}
+	return o
+}
+
+// id returns the id of a new entry as a JSON string. It follows from the session, the entry's place
+// and what it says, so that the same view gives the same file.
+func (p *piWriter) id(what string) []byte {
+	return quoted(decant.HashText("decant\x00" + p.conv.ID + "\x00" + string(p.last) + "\x00" + what).Short())
+}
+
+// millis returns the time at v in milliseconds since 1970, "" when unknown.
+func millis(src []byte, v jsonspan.Span) string {
+	t := timeOf(src, v)
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.UnixMilli(), 10)
+}
+
+// piDialect writes messages as pi's sessions hold them.
+type piDialect struct{}
+
+func (d piDialect) items(m *decant.Message, source copier) [][]byte {
+	var out, parts [][]byte
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		if b.Kind == decant.KindResult {
+			out = append(out, new(object).str("role", "toolResult").str("toolCallId", b.CallID).str("toolName", b.Name).
+				raw("content", list([][]byte{textPart(b.Text())})).raw("isError", strconv.AppendBool(nil, b.Error)).end())
+			continue
+		}
+		if p := source.part(b); p != nil {
+			parts = append(parts, p)
+		} else if p := d.part(b, m.Role); p != nil {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == 0 {
+		return out
+	}
+	role := "user"
+	if m.Role == decant.RoleAssistant {
+		role = "assistant"
+	}
+	return append(out, new(object).str("role", role).raw("content", list(parts)).end())
+}
+
+func (d piDialect) part(b *decant.Block, _ decant.Role) []byte {
+	switch b.Kind {
+	case decant.KindText, decant.KindImage:
+		return textPart(readable(b))
+	case decant.KindUse:
+		return new(object).str("type", "toolCall").str("id", b.CallID).str("name", b.Name).raw("arguments", d.arguments(b.Text())).end()
+	}
+	return nil
+}
+
+func (piDialect) arguments(text string) []byte { return asObject(text) }
+
+func textPart(text string) []byte { return new(object).str("type", "text").str("text", text).end() }
