@@ -21,9 +21,8 @@ type fields struct {
 	input   string // a patch given as a member
 	payload int    // bytes of the members that a write carries
 
-	first, last    int // explicit lines, from 1
-	offset, limit  int
-	hasOld, hasNew bool
+	first, last   int // explicit lines, from 1
+	offset, limit int
 }
 
 // readFields gathers the members of args; malformed JSON gives what could be read of it.

@@ -26,7 +26,8 @@ func errorAt(line string, i int) bool {
 	case ':':
 		return strings.HasSuffix(line[:i], "Error") || strings.HasSuffix(line[:i], "Exception")
 	case 'e', 'p', 'f', 't', 'n', 'u', 'c', 's', 'a', 'k', 'r', 'v':
-		return (i == 0 || !letter(line[i-1])) && errorWord(line[i:])
+		// After a quote it is the text of a message in source code, not a message.
+		return (i == 0 || !letter(line[i-1]) && line[i-1] != '"') && errorWord(line[i:])
 	}
 	return false
 }
@@ -54,7 +55,7 @@ func errorStart(line string) bool {
 var errorPhrases = [...]string{
 	"error:", "error[", "error ts", "error -", "errors:", "exception:", "exception in", "panic:", "panicked at", "fatal:", "failed:", "failure:", "failed to ",
 	"traceback (most recent", "no such file or directory", "undefined:", "undefined reference", "undefined symbol",
-	"cannot find", "cannot use", "can't cd", "command not found", "could not ", "segmentation fault", "assertion failed",
+	"cannot find", "cannot use", "can't cd", "command not found", "could not ", "segmentation fault", "assertion failed", "assertion with",
 	"assertionerror", "permission denied", "not found in file", "typeerror", "syntaxerror", "referenceerror", "keyerror", "valueerror", "timed out", "killed",
 	"unexpected token", "unable to ", "compilation error", "tests failed", "syntax error",
 }

@@ -48,7 +48,7 @@ func OutcomeOf(c Call, text string, isError bool) Outcome {
 			counts.line(line)
 		}
 	}
-	if o.FirstError == "" && isError {
+	if o.FirstError == "" && isError && (o.Lines <= 5 || c.Class != Shell) {
 		o.FirstError = firstLine(body)
 	}
 	o.Passed, o.Failed, o.Failing = counts.total()

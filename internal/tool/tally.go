@@ -21,7 +21,7 @@ func IsSummary(line string) bool {
 	if t.summed {
 		return true
 	}
-	return strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "PASS") || strings.HasPrefix(line, "Finished in ") || strings.HasPrefix(line, "Ran ")
+	return strings.HasPrefix(line, "PASS") || strings.HasPrefix(line, "Finished in ") || strings.HasPrefix(line, "Ran ")
 }
 
 // line takes in one line of output.

@@ -208,7 +208,7 @@ func TestIsError(t *testing.T) {
 			t.Errorf("IsError(%q) = false", line)
 		}
 	}
-	for _, line := range []string{"", "ok", "no error: x", "Found 0 errors: fine", "error handling is documented here", "terror: none", "12:34:56 started", "x"} {
+	for _, line := range []string{"", "ok", "no error: x", "Found 0 errors: fine", "error handling is documented here", "terror: none", "12:34:56 started", "x", `return fmt.Errorf("failed to open: %w", err)`} {
 		if tool.IsError(line) {
 			t.Errorf("IsError(%q) = true", line)
 		}

@@ -1,0 +1,137 @@
+package reduce
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// maxString is the length in bytes up to which a string in the arguments of an old call stays.
+const maxString = 400
+
+// Arguments proposes to shorten the long strings in the arguments of old calls that wrote or
+// edited files: the content is in the file. Paths and everything short stay, and arguments that
+// were a JSON object remain one. Calls that failed keep theirs, because their text may be in no
+// file.
+func Arguments(s *Subject) []decant.Decision {
+	var out []decant.Decision
+	for i := range s.uses {
+		u := &s.uses[i]
+		if !u.closed || u.failed || u.call.Payload <= maxString || u.block.Content.Size() <= maxString {
+			continue
+		}
+		old := u.block.Text()
+		d := decant.Decision{Kind: decant.Shrink, Reduction: "arguments", Reason: "written content of an old " + u.call.Name + " call"}
+		if d, ok := s.decide(u.block, old, s.shorten(u, old), d); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// shorten returns the arguments args of u with short notes in the place of long strings.
+func (s *Subject) shorten(u *use, args string) string {
+	if jsonspan.Validate([]byte(args)) == nil {
+		return s.shortenJSON(u, args)
+	}
+	if strings.HasPrefix(strings.TrimSpace(args), "*** Begin Patch") {
+		return patchHeads(args)
+	}
+	return args
+}
+
+// shortenJSON replaces the long string values in valid JSON and copies everything else.
+func (s *Subject) shortenJSON(u *use, args string) string {
+	out := make([]byte, 0, 512)
+	for i := 0; i < len(args); {
+		if args[i] != '"' {
+			out = append(out, args[i])
+			i++
+			continue
+		}
+		end := stringLiteral(args, i)
+		raw := args[i:end]
+		i = end
+		if len(raw) <= maxString || isKey(args[end:]) {
+			out = append(out, raw...)
+			continue
+		}
+		out = jsonspan.AppendQuote(out, s.note(u, jsonspan.Unquote([]byte(raw))))
+	}
+	return string(out)
+}
+
+// stringLiteral returns where the string that starts at args[i] ends.
+func stringLiteral(args string, i int) int {
+	for i++; i < len(args); i++ {
+		switch args[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(args)
+}
+
+// isKey reports whether what follows a string makes it the name of a member.
+func isKey(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	return strings.HasPrefix(rest, ":")
+}
+
+// note is what stands in the place of a long string: its first line where it says what it is about,
+// and its size.
+func (s *Subject) note(u *use, text string) string {
+	if strings.Contains(text, "*** Begin Patch") && u.call.Class != tool.Shell {
+		return patchHeads(text)
+	}
+	keep := ""
+	if u.call.Class == tool.Shell {
+		keep = clipLine(text[:lineLength(text)]) + "\n"
+	}
+	size := fmt.Sprintf("[%s, %s; now in the file", amount(strings.Count(text, "\n")+1, "line"), amount(utf8.RuneCountInString(text), "character"))
+	names := s.weigh(collect(s.mask(text)))
+	chosen := s.choose(names, maxNames/3)
+	var list []string
+	for _, n := range chosen {
+		list = append(list, n.text)
+	}
+	if len(list) > 0 {
+		size += "; names: " + strings.Join(list, ", ")
+	}
+	return keep + size + "]"
+}
+
+func lineLength(text string) int {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return i
+	}
+	return len(text)
+}
+
+// patchHeads keeps the lines of a patch that name files and counts the rest.
+func patchHeads(patch string) string {
+	var out strings.Builder
+	lost := 0
+	gap := func() {
+		if lost > 0 {
+			fmt.Fprintf(&out, "[... %s left out ...]\n", amount(lost, "line"))
+		}
+		lost = 0
+	}
+	for line := range strings.Lines(patch) {
+		if !strings.HasPrefix(line, "*** ") {
+			lost++
+			continue
+		}
+		gap()
+		out.WriteString(line)
+	}
+	gap()
+	return out.String()
+}

@@ -1,0 +1,28 @@
+package reduce
+
+import "github.com/decantdev/decant"
+
+// Cleared is what stands in the place of a cleared result unless the preset says otherwise.
+const Cleared = "[Tool result cleared]"
+
+// Clear proposes to replace every result that has at least after assistant messages behind it by
+// the same short text; Cleared when text is empty. It is what many agents do to old results; Stub
+// says more for a little more.
+func Clear(s *Subject, after int, text string) []decant.Decision {
+	if text == "" {
+		text = Cleared
+	}
+	behind := s.assistants()
+	var out []decant.Decision
+	for i := range s.results {
+		r := &s.results[i]
+		if !r.closed || behind[r.at] < after {
+			continue
+		}
+		d := decant.Decision{Kind: decant.Stub, Reduction: "clear", Reason: "old result of " + toolName(r)}
+		if d, ok := s.decide(r.block, r.read(), text, d); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}

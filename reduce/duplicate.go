@@ -1,0 +1,43 @@
+package reduce
+
+import (
+	"github.com/decantdev/decant"
+)
+
+// minDuplicate is the size in bytes under which two equal results are no news.
+const minDuplicate = 200
+
+// Duplicate proposes stubs for results whose very text comes again later: the newest copy stays.
+func Duplicate(s *Subject) []decant.Decision {
+	newest := map[decant.Hash]*result{}
+	var out []decant.Decision
+	for i := len(s.results) - 1; i >= 0; i-- {
+		r := &s.results[i]
+		if r.block.Content == nil || r.block.Changed != "" || r.size() < minDuplicate {
+			continue
+		}
+		h := decant.HashText(r.read())
+		later := newest[h]
+		if later == nil {
+			newest[h] = r
+			continue
+		}
+		if !r.closed {
+			continue
+		}
+		d := decant.Decision{Kind: decant.Stub, Reduction: "duplicate", Reason: "the same text is in " + s.ms[later.at].Name()}
+		line := s.heading(r) + ": the same result comes again later, see there]"
+		if d, ok := s.decide(r.block, r.read(), line, d); ok {
+			out = append(out, d)
+		}
+	}
+	reverse(out)
+	return out
+}
+
+// reverse puts decisions that were found from the end into the order of the transcript.
+func reverse(ds []decant.Decision) {
+	for i, j := 0, len(ds)-1; i < j; i, j = i+1, j-1 {
+		ds[i], ds[j] = ds[j], ds[i]
+	}
+}

@@ -1,0 +1,57 @@
+package reduce
+
+import (
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// FirstSight proposes what may happen to the results of the open round, which arrive for the first
+// time: control sequences and overwritten progress lines go, and what is very long is cut as t
+// says. A fresh read of a source file is never cut: the agent is about to edit it.
+func FirstSight(s *Subject, t Trimming) []decant.Decision {
+	t = t.defaults()
+	var out []decant.Decision
+	for i := range s.results {
+		r := &s.results[i]
+		if !r.fresh {
+			continue
+		}
+		clean := clean(r.read())
+		text := clean
+		reduction := "terminal"
+		if !readsSource(&r.call) {
+			if text = t.cut(clean); len(text) < len(clean) {
+				reduction = "trim"
+			}
+		}
+		d := decant.Decision{Kind: decant.Shrink, Reduction: reduction, Reason: "new result of " + toolName(r)}
+		if d, ok := s.decide(r.block, r.read(), text, d); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// readsSource reports whether a call shows a file that somebody may edit: any file but data and logs.
+func readsSource(c *tool.Call) bool {
+	if c.Effect != tool.Read {
+		return false
+	}
+	for _, f := range c.Files {
+		if !isData(f.Path) {
+			return true
+		}
+	}
+	return len(c.Files) == 0
+}
+
+func isData(p string) bool {
+	for _, end := range [...]string{".log", ".jsonl", ".ndjson", ".csv", ".tsv", ".lock", ".map", ".min.js", ".min.css", ".svg", ".out", ".output", "package-lock.json", "go.sum"} {
+		if strings.HasSuffix(p, end) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,236 @@
+// Package reduce proposes the small cuts of a conversation: what can go out of the model's sight
+// without anybody missing it.
+//
+// Most of what fills the window of an agent is what its tools returned, and most of that is old: a
+// file that has been read again since, a build log that was acted on, the colours of a progress
+// bar. Each reduction in this package finds one kind of such ballast and proposes decisions that
+// replace whole blocks: nothing is deleted, the original stays behind the decision's handle, and
+// no replacement is larger than what it replaces. [Superseded] and [Duplicate] find results whose
+// content stands elsewhere; [Stub] turns an old result into one line that says what it was, how it
+// ended and which names in it are worth keeping; [Trim] keeps the ends of a long one together with
+// its error lines; [Terminal] removes what a terminal would have overwritten; [Arguments] shortens
+// what was written long ago; [Thinking] drops old thoughts; [Clear] is the blunt end. [FirstSight]
+// is what may happen to a result that arrives for the first time.
+//
+// All of them are pure functions of a [Subject], a conversation that has been looked at once. They
+// see the blocks of the transcript; a block that a decision has changed already is left alone, so
+// a second run over a view proposes nothing.
+package reduce
+
+import (
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// Options say what reductions may touch and how they count. Counter is required.
+type Options struct {
+	Counter decant.Counter
+
+	// Include and Exclude are patterns of tool names, with "*" for any letters, in any case. Only
+	// results of included tools are touched (all when there is no pattern); Exclude wins.
+	Include, Exclude []string
+
+	// Pinned are patterns of tools whose results stay verbatim, and with them everything in the
+	// round they were called in.
+	Pinned []string
+
+	// KeepRounds is the number of newest rounds that are not touched. The open round never is,
+	// except by FirstSight.
+	KeepRounds int
+
+	// Before limits reductions to messages with a smaller Number; zero means no limit.
+	Before int
+
+	// AfterFirstUser leaves alone everything before the first message in which the user speaks.
+	AfterFirstUser bool
+
+	// Handles says that the reader of the view can turn a handle into the original, so that
+	// replacements name it.
+	Handles bool
+
+	// Mask takes secrets out of a text before it is quoted in a replacement; nil means that
+	// nothing is masked.
+	Mask func(text string) string
+}
+
+// Subject is a conversation that has been looked at once for all reductions: its rounds, its calls
+// with their results, and which of them may be touched. It is not safe for concurrent use.
+type Subject struct {
+	opts    Options
+	ms      []decant.Message
+	rounds  []decant.Round
+	results []result
+	uses    []use
+	kept    map[string]bool // names that stay visible whatever becomes of results; made on demand
+}
+
+// result is one tool result with the call it answers.
+type result struct {
+	block  *decant.Block
+	at     int // index of its message
+	round  int // index of its round, -1: outside of any
+	call   tool.Call
+	used   bool // its call was found
+	text   string
+	loaded bool
+	closed bool // in a round that may be touched at a pour
+	fresh  bool // in the open round
+}
+
+// use is one tool call.
+type use struct {
+	block  *decant.Block
+	at     int
+	call   tool.Call
+	closed bool
+	failed bool // its result reports an error, or it has none
+}
+
+// Of looks at the messages of c that are still in the model's context.
+func Of(c *decant.Conversation, o Options) *Subject {
+	s := &Subject{opts: o, ms: c.Live()}
+	s.rounds = decant.Rounds(s.ms)
+	first := s.first()
+	in := s.roundOf()
+	pinned := s.pinnedRounds()
+	calls := map[string][]int{}
+	for i := range s.ms {
+		r := in[i]
+		touchable := i >= first && (o.Before == 0 || s.ms[i].Number < o.Before) && (r < 0 || !pinned[r])
+		closed := touchable && r >= 0 && !s.rounds[r].Open && r < len(s.rounds)-o.KeepRounds
+		for k := range s.ms[i].Blocks {
+			b := &s.ms[i].Blocks[k]
+			switch b.Kind {
+			case decant.KindUse:
+				calls[b.CallID] = append(calls[b.CallID], len(s.uses))
+				s.uses = append(s.uses, use{block: b, at: i, call: tool.Parse(b.Name, b.Text()), closed: closed && s.allowed(b), failed: true})
+			case decant.KindResult:
+				res := result{block: b, at: i, round: r, closed: closed, fresh: touchable && (r < 0 || s.rounds[r].Open)}
+				s.pair(&res, calls)
+				s.results = append(s.results, res)
+			}
+		}
+	}
+	return s
+}
+
+// pair finds the call that res answers: the newest unanswered one with its id, as in decant.Rounds.
+func (s *Subject) pair(res *result, calls map[string][]int) {
+	if open := calls[res.block.CallID]; len(open) > 0 {
+		u := &s.uses[open[len(open)-1]]
+		calls[res.block.CallID] = open[:len(open)-1]
+		res.call, res.used = u.call, true
+		u.failed = res.block.Error
+	} else {
+		res.call = tool.Call{Name: res.block.Name, Class: tool.ClassOf(res.block.Name), Effect: tool.ClassOf(res.block.Name)}
+	}
+	if !s.named(res.call.Name) || res.block.Changed != "" || res.block.Media.Count > 0 || res.block.Content == nil {
+		res.closed, res.fresh = false, false
+	}
+}
+
+// allowed reports whether the arguments of a call may be touched.
+func (s *Subject) allowed(b *decant.Block) bool {
+	return b.Changed == "" && b.Content != nil && s.named(b.Name)
+}
+
+// named reports whether the options allow touching what the named tool did.
+func (s *Subject) named(name string) bool {
+	if matchAny(s.opts.Exclude, name) {
+		return false
+	}
+	return len(s.opts.Include) == 0 || matchAny(s.opts.Include, name)
+}
+
+// first returns the index of the first message that may be touched.
+func (s *Subject) first() int {
+	if !s.opts.AfterFirstUser {
+		return 0
+	}
+	i := slices.IndexFunc(s.ms, func(m decant.Message) bool { return m.Role == decant.RoleUser && m.UserWords() })
+	if i < 0 {
+		return len(s.ms)
+	}
+	return i
+}
+
+// roundOf returns for each message the index of its round, -1 when it is in none.
+func (s *Subject) roundOf() []int {
+	in := make([]int, len(s.ms))
+	for i := range in {
+		in[i] = -1
+	}
+	for r, round := range s.rounds {
+		for i := round.Start; i < round.End; i++ {
+			in[i] = r
+		}
+	}
+	return in
+}
+
+// pinnedRounds marks the rounds that call a pinned tool.
+func (s *Subject) pinnedRounds() []bool {
+	pinned := make([]bool, len(s.rounds))
+	if len(s.opts.Pinned) == 0 {
+		return pinned
+	}
+	for r, round := range s.rounds {
+		for i := round.Start; i < round.End; i++ {
+			for k := range s.ms[i].Blocks {
+				b := &s.ms[i].Blocks[k]
+				pinned[r] = pinned[r] || b.Kind == decant.KindUse && matchAny(s.opts.Pinned, b.Name)
+			}
+		}
+	}
+	return pinned
+}
+
+// read returns the text of r, decoded once.
+func (r *result) read() string {
+	if !r.loaded {
+		r.text, r.loaded = r.block.Text(), true
+	}
+	return r.text
+}
+
+// size returns about how long the text of r is, in bytes, without decoding it.
+func (r *result) size() int { return r.block.Content.Size() }
+
+// decide proposes to put text in the place of b, whose text is old. It reports false when that
+// would not make it smaller.
+func (s *Subject) decide(b *decant.Block, old, text string, d decant.Decision) (decant.Decision, bool) {
+	if len(text) >= len(old) {
+		return d, false
+	}
+	d.Before, d.After = s.opts.Counter.Count(old), s.opts.Counter.Count(text)
+	if d.After >= d.Before {
+		return d, false
+	}
+	h := decant.HashText(old)
+	d.Target = decant.Target{Ref: b.Ref, CallID: b.CallID, Hash: h}
+	d.Text, d.Handle = text, decant.HandleOf(h)
+	return d, true
+}
+
+// mask takes secrets out of text.
+func (s *Subject) mask(text string) string {
+	if s.opts.Mask == nil {
+		return text
+	}
+	return s.opts.Mask(text)
+}
+
+// assistants returns for each message how many assistant messages stand after it.
+func (s *Subject) assistants() []int {
+	after := make([]int, len(s.ms))
+	n := 0
+	for i := len(s.ms) - 1; i >= 0; i-- {
+		after[i] = n
+		if s.ms[i].Role == decant.RoleAssistant {
+			n++
+		}
+	}
+	return after
+}

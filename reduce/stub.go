@@ -1,0 +1,229 @@
+package reduce
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// The parts of a stub, in tokens.
+const (
+	maxHeading = 40  // what was called, how it ended, how big it was
+	maxNames   = 120 // names worth keeping
+)
+
+// minStub is the size in tokens under which a result is not worth a stub.
+const minStub = 60
+
+// Stub proposes one informative line for every old result: what was called, on what, how it ended,
+// how big the result was, the names in it that the agent is most likely to need, and how to get
+// it back. The newest results are looked at first, so that a name stands in the stub nearest to
+// where the agent is and not in every older one again.
+func Stub(s *Subject) []decant.Decision {
+	var out []decant.Decision
+	for i := len(s.results) - 1; i >= 0; i-- {
+		r := &s.results[i]
+		if !r.closed || r.size() < minStub {
+			continue
+		}
+		old := r.read()
+		n := s.opts.Counter.Count(old)
+		if n < minStub {
+			continue
+		}
+		d := decant.Decision{Kind: decant.Stub, Reduction: "stub", Reason: "old result of " + toolName(r)}
+		if d, ok := s.decide(r.block, old, s.stubLine(r, min(maxNames, n/3)), d); ok && d.After <= n*3/4 {
+			out = append(out, d)
+		}
+	}
+	reverse(out)
+	return out
+}
+
+// stubLine is the whole stub of r, with at most names tokens of names.
+func (s *Subject) stubLine(r *result, names int) string {
+	line := s.heading(r) + s.ending(r)
+	if begin := s.beginning(r); begin != "" {
+		line += begin
+		names -= s.opts.Counter.Count(begin)
+	}
+	return s.finish(line+s.namesClause(r, line, names), r)
+}
+
+// heading says what was called on what and how big its result was.
+func (s *Subject) heading(r *result) string {
+	text := tool.Body(r.read())
+	size := fmt.Sprintf(" (%s)", amount(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line"))
+	if strings.TrimSpace(text) == "" {
+		size = " (no output)"
+	}
+	return "[Old result of " + toolName(r) + s.subject(r) + size
+}
+
+func toolName(r *result) string {
+	if r.call.Name == "" {
+		return "a tool"
+	}
+	return r.call.Name
+}
+
+// subject says what a call was about, as short as it can be recognised.
+func (s *Subject) subject(r *result) string {
+	c := &r.call
+	switch {
+	case c.Class == tool.Shell && c.Command != "":
+		return " `" + s.mask(oneLine(c.Command, 90)) + "`"
+	case c.Class == tool.Search && c.Query != "":
+		return s.where(" "+strconv.Quote(s.mask(oneLine(c.Query, 60))), c.Path)
+	case c.URL != "":
+		return " " + s.mask(oneLine(c.URL, 100))
+	case c.Path != "":
+		return " " + shortPath(c.Path) + lineRange(c)
+	case c.Query != "":
+		return " " + strconv.Quote(s.mask(oneLine(c.Query, 60)))
+	}
+	return ""
+}
+
+func (s *Subject) where(what, p string) string {
+	if p == "" {
+		return what
+	}
+	return what + " in " + shortPath(p)
+}
+
+// shortPath keeps the end of a long path, which is what tells it from others; the call above the
+// result has all of it.
+func shortPath(p string) string {
+	if len(p) <= 60 {
+		return p
+	}
+	for i := len(p) - 60; i < len(p); i++ {
+		if p[i] == '/' {
+			return "…" + p[i:]
+		}
+	}
+	return "…" + p[strings.LastIndexByte(p, '/')+1:]
+}
+
+func lineRange(c *tool.Call) string {
+	switch {
+	case c.First == 0 && c.Last == 0:
+		return ""
+	case c.First < 0:
+		return fmt.Sprintf(" last %d lines", -c.First)
+	case c.Last == 0:
+		return fmt.Sprintf(" from line %d", c.First)
+	}
+	return fmt.Sprintf(" lines %d-%d", max(c.First, 1), c.Last)
+}
+
+// ending says how a call ended: exit status, tests, matches, the first error line.
+func (s *Subject) ending(r *result) string {
+	o := tool.OutcomeOf(r.call, r.read(), r.block.Error)
+	var out []string
+	switch {
+	case o.Running:
+		out = append(out, "still running")
+	case o.HasExit && (o.Exit != 0 || r.call.Test || r.call.Effect == tool.Shell):
+		out = append(out, "exit "+strconv.Itoa(o.Exit))
+	case r.block.Error:
+		out = append(out, "failed")
+	}
+	if o.Passed > 0 {
+		out = append(out, fmt.Sprintf("%d passed", o.Passed))
+	}
+	if o.Passed > 0 || o.Failed > 0 {
+		out = append(out, fmt.Sprintf("%d failed", o.Failed))
+	}
+	if r.call.Effect == tool.Search && o.Matches > 0 && !o.HasExit {
+		out = append(out, amount(o.Matches, "match"))
+	}
+	if len(o.Failing) > 0 {
+		out = append(out, "failing: "+s.mask(oneLine(strings.Join(o.Failing, ", "), 200)))
+	}
+	if o.FirstError != "" {
+		out = append(out, "first error: "+s.mask(oneLine(o.FirstError, 160)))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(out, "; ")
+}
+
+// beginning quotes the first line of a result that is neither a file nor a list of hits: what a
+// command or another agent said first is usually what it was about.
+func (s *Subject) beginning(r *result) string {
+	if r.block.Error || r.call.Test || r.call.Effect != tool.Shell && r.call.Effect != tool.Other && r.call.Effect != tool.Agent && r.call.Effect != tool.Web {
+		return ""
+	}
+	for line := range strings.Lines(s.mask(tool.Body(r.read()))) {
+		if line = oneLine(line, 80); len(line) > 8 && strings.ContainsAny(line, "abcdefghijklmnopqrstuvwxyz") {
+			return "; begins: " + line
+		}
+	}
+	return ""
+}
+
+// finish closes a stub and says how to get the original back.
+func (s *Subject) finish(line string, r *result) string {
+	if s.opts.Handles {
+		return line + ". Original: " + string(decant.HandleOf(decant.HashText(r.read()))) + "]"
+	}
+	return line + again(r.call.Effect) + "]"
+}
+
+// again says how the agent gets an old result without a handle. A command that may have changed
+// something is not to be repeated lightly.
+func again(c tool.Class) string {
+	switch c {
+	case tool.Read:
+		return ". Read it again if needed"
+	case tool.Search:
+		return ". Search again if needed"
+	}
+	return ""
+}
+
+// amount counts things in words.
+func amount(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if strings.HasSuffix(thing, "ch") {
+		thing += "e"
+	}
+	return thousands(n) + " " + thing + "s"
+}
+
+// thousands writes n with a comma before every three digits.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// oneLine puts text on one line of at most n bytes, cut at a rune.
+func oneLine(text string, n int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= n {
+		return text
+	}
+	return text[:runeStart(text, n)] + "…"
+}
+
+// runeStart returns the largest boundary of runes in s that is not behind n.
+func runeStart(s string, n int) int {
+	if n >= len(s) {
+		return len(s)
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,174 @@
+package reduce
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// Superseded proposes stubs for reads of files that the agent has read, edited or written again
+// since: nearly half of everything that coding agents read back.
+//
+// A later read counts for the lines that it shows, a write or an edit for the whole file. Where
+// the later touch is an edit only, the old read is the agent's last copy of the lines around it;
+// it stays as long as the file is being worked on, which is when the newest touch of it lies in
+// the protected rounds.
+func Superseded(s *Subject) []decant.Decision {
+	touches := s.touches()
+	var out []decant.Decision
+	for i := range s.results {
+		r := &s.results[i]
+		if !r.closed || r.block.Error || r.call.Effect != tool.Read || len(r.call.Files) == 0 {
+			continue
+		}
+		how, at := s.stale(r, touches)
+		if how == "" {
+			continue
+		}
+		d := decant.Decision{Kind: decant.Stub, Reduction: "superseded", Reason: fmt.Sprintf("%s %s in %s", r.call.Path, how, s.ms[at].Name())}
+		if d, ok := s.decide(r.block, r.read(), s.staleLine(r, how), d); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// touch is a later claim on a file: a view or a change of it.
+type touch struct {
+	tool.Touch
+	at int // index of the message of the result, or of the call for a change
+}
+
+// touches lists what happens to each file, oldest first. What failed does not count.
+func (s *Subject) touches() map[string][]touch {
+	out := map[string][]touch{}
+	for i := range s.results {
+		r := &s.results[i]
+		if r.block.Error || !r.used {
+			continue
+		}
+		for _, f := range r.call.Files {
+			if f.Class == tool.Read {
+				var whole bool
+				if f, whole = s.shown(r, f); !whole {
+					continue
+				}
+			}
+			out[f.Key] = append(out[f.Key], touch{f, r.at})
+		}
+	}
+	return out
+}
+
+// cutMarks are what clients leave in a result that they cut themselves.
+var cutMarks = [...]string{"tokens truncated", "characters truncated", "[truncated", "output truncated", "result (first "}
+
+// shown limits a read to what its result really holds. It reports false when that cannot be told,
+// because the client cut out something in the middle.
+func (s *Subject) shown(r *result, f tool.Touch) (tool.Touch, bool) {
+	if r.block.Changed != "" {
+		return f, false // a view: what stands there now is not the file
+	}
+	text := r.read()
+	for _, mark := range cutMarks {
+		if strings.Contains(text, mark) {
+			return f, false
+		}
+	}
+	tail := text[max(0, len(text)-300):]
+	if strings.Contains(tail, "more lines not shown") || strings.Contains(tail, "more lines below") || strings.Contains(tail, "more lines in file") {
+		f.First = max(f.First, 1)
+		f.Last = f.First + strings.Count(text, "\n") - 3
+	}
+	return f, true
+}
+
+// stale says how every file that r shows went out of date and which message did the last of it;
+// empty when a part of what it shows has no newer copy.
+func (s *Subject) stale(r *result, touches map[string][]touch) (how string, at int) {
+	for _, f := range r.call.Files {
+		if f.Class != tool.Read {
+			return "", 0
+		}
+		h, a := s.staleFile(f, r.at, touches[f.Key])
+		if h == "" {
+			return "", 0
+		}
+		how, at = h, max(a, at)
+	}
+	return how, at
+}
+
+// staleFile says how the read f in message at went out of date.
+func (s *Subject) staleFile(f tool.Touch, at int, touches []touch) (string, int) {
+	edited, newest := -1, at
+	var parts []tool.Touch
+	for _, t := range touches {
+		if t.at <= at {
+			continue
+		}
+		newest = t.at
+		switch {
+		case t.Class == tool.Edit:
+			edited = t.at
+		case t.Covers(f):
+			return "was " + past(t.Class) + " again", t.at
+		case t.Class == tool.Read:
+			if parts = append(parts, t.Touch); covered(f, parts) {
+				return "was read again", t.at
+			}
+		}
+	}
+	if edited < 0 || s.active(newest) {
+		return "", 0
+	}
+	return "was edited", edited
+}
+
+// active reports whether the message at is in the rounds that stay as they are.
+func (s *Subject) active(at int) bool {
+	keep := max(s.opts.KeepRounds, 1)
+	if len(s.rounds) <= keep || s.opts.Before > 0 && s.ms[at].Number >= s.opts.Before {
+		return true
+	}
+	return at >= s.rounds[len(s.rounds)-keep].Start
+}
+
+func past(c tool.Class) string {
+	if c == tool.Read {
+		return "read"
+	}
+	return "written"
+}
+
+// covered reports whether the parts together show every line that f showed.
+func covered(f tool.Touch, parts []tool.Touch) bool {
+	if f.First < 0 {
+		return false
+	}
+	next := max(f.First, 1) // the first line not yet seen again
+	for range parts {
+		for _, p := range parts {
+			if p.First < 0 || p.First > next {
+				continue
+			}
+			if p.Last == 0 {
+				return true
+			}
+			next = max(next, p.Last+1)
+		}
+	}
+	return f.Last > 0 && next > f.Last
+}
+
+// staleLine is the stub of a superseded read. A file that was only edited leaves its names behind,
+// because no newer copy of them is in view.
+func (s *Subject) staleLine(r *result, how string) string {
+	line := s.heading(r) + ": the file " + how + " later"
+	if how != "was edited" { // a newer copy is in view
+		return line + ", see there]"
+	}
+	return s.finish(line+s.namesClause(r, line, maxNames), r)
+}
