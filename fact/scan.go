@@ -134,6 +134,9 @@ func classify(dst []Span, text string, i, end int) []Span {
 	if isUUID(text[i:end]) {
 		return append(dst, Span{i, end, decant.FactHash, false})
 	}
+	if isDate(text[i:end]) {
+		return append(dst, Span{i, end, decant.FactNumber, false})
+	}
 	for i < end && (text[i] == '-' || text[i] == '+' || text[i] == '~' || text[i] == '@') {
 		i++
 	}
@@ -255,6 +258,19 @@ func isUUID(s string) bool {
 				return false
 			}
 		} else if !hex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isDate reports whether s is a date like 2026-11-20.
+func isDate(s string) bool {
+	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if i != 4 && i != 7 && class[s[i]]&digit == 0 {
 			return false
 		}
 	}

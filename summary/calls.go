@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/fact"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/tool"
 )
@@ -16,11 +17,13 @@ func (r *reader) use(o origin, b *decant.Block) {
 	values := r.values(args)
 	if t, ok := c.about(); ok {
 		o.path = t.Path
+		r.mention(o, t.Path)
 		o.group = r.touch(t, o.number)
 	} else {
 		c.text = c.line(values)
 		o.group = r.newGroup(group{section: secCommands, number: o.number, call: c})
 		r.mention(o, c.text)
+		r.arguments(o, c, values)
 	}
 	for _, f := range c.Files {
 		r.touch(f, o.number)
@@ -30,8 +33,47 @@ func (r *reader) use(o origin, b *decant.Block) {
 			r.text(o, v.text)
 		}
 	}
+	r.tool(o, c, values)
 	kept := o
 	r.calls[b.CallID] = &kept
+}
+
+// arguments makes facts of the values that a tool was called with, whatever they look like: "economy",
+// "SEA". A model that calls the tool again writes them again.
+func (r *reader) arguments(o origin, c *call, values []value) {
+	if c.Class != tool.Other {
+		return
+	}
+	g := &r.groups[o.group]
+	for _, v := range values {
+		if len(v.text) < 3 || len(v.text) > 40 || strings.Count(v.text, " ") > 2 || !strings.Contains(c.text, v.text) {
+			continue
+		}
+		id := r.atom(v.text, fact.Span{Kind: decant.FactIdentifier})
+		r.count(o, id)
+		g.spans = append(g.spans, span{atom: id})
+	}
+}
+
+// tool counts the names of a tool and of its arguments: an agent has to write them again.
+func (r *reader) tool(o origin, c *call, values []value) {
+	r.names = append(r.names[:0], c.Name...)
+	last := ""
+	for _, v := range values {
+		if v.name != last && strings.IndexByte(v.name, '_') >= 0 && len(r.names) < maxHead && !strings.Contains(string(r.names), " "+v.name) {
+			r.names = append(append(r.names, ' '), v.name...)
+			last = v.name
+		}
+	}
+	r.mention(o, string(r.names))
+	g, ok := r.tools[c.Name]
+	if !ok {
+		g = r.newGroup(group{section: secTools})
+		r.tools[c.Name] = g
+	}
+	if len(r.names) > len(r.groups[g].head) {
+		r.groups[g].head = string(r.names)
+	}
 }
 
 // result takes in what a call returned.
@@ -47,7 +89,11 @@ func (r *reader) result(o origin, b *decant.Block) {
 	} else {
 		o.group = r.newGroup(group{section: secCommands, number: o.number, call: &call{text: b.Name, done: true, failed: b.Error}})
 	}
-	r.text(o, tool.Body(text))
+	body := tool.Body(text)
+	if flat, ok := flatten(body); ok {
+		body = flat
+	}
+	r.text(o, body)
 }
 
 // about returns the one file that a call reads or changes, if there is just one.
@@ -69,7 +115,7 @@ type value struct {
 func (r *reader) values(args string) []value {
 	src := []byte(args)
 	if jsonspan.Validate(src) != nil {
-		return []value{{text: args}}
+		return []value{{text: args}} // a tool that takes bare text
 	}
 	var out []value
 	s := jsonspan.Scan(src, 0)
@@ -156,4 +202,66 @@ func (r *reader) touch(t tool.Touch, number int) int32 {
 func (r *reader) newGroup(g group) int32 {
 	r.groups = append(r.groups, g)
 	return int32(len(r.groups) - 1)
+}
+
+// flatten writes a JSON text as lines without the punctuation: one line for the plain members of an
+// object or an array. The second result is false when text is not JSON.
+func flatten(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	if len(text) < 2 || text[0] != '{' && text[0] != '[' {
+		return "", false
+	}
+	src := []byte(text)
+	if jsonspan.Validate(src) != nil {
+		return "", false
+	}
+	f := flattener{src: src}
+	s := jsonspan.Scan(src, 0)
+	f.value(&s, "")
+	f.end()
+	return string(f.out), true
+}
+
+type flattener struct {
+	src []byte
+	out []byte
+	row []byte
+}
+
+func (f *flattener) value(s *jsonspan.Scanner, name string) {
+	switch s.Kind() {
+	case '{':
+		f.end()
+		f.title(name)
+		for s.Open(); s.Next(); {
+			f.value(s, string(s.Name()))
+		}
+		f.end()
+	case '[':
+		for s.Open(); s.Next(); {
+			f.value(s, name)
+			name = ""
+		}
+	default:
+		f.title(name)
+		f.row = append(f.row, jsonspan.Unquote(s.Skip().Of(f.src))...)
+	}
+}
+
+// title begins the next member of the row.
+func (f *flattener) title(name string) {
+	if len(f.row) > 0 && f.row[len(f.row)-1] != ' ' {
+		f.row = append(f.row, ", "...)
+	}
+	if name != "" {
+		f.row = append(append(f.row, name...), ' ')
+	}
+}
+
+// end writes the row.
+func (f *flattener) end() {
+	if len(f.row) > 0 {
+		f.out = append(append(f.out, f.row...), '\n')
+		f.row = f.row[:0]
+	}
 }

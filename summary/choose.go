@@ -14,7 +14,9 @@ type pick struct {
 	value      float32
 }
 
-var alpha, gamma, minP, lambda = env("ALPHA", .8), env("GAMMA", 1.5), env("MINP", .02), env("LAMBDA", .02)
+var rho, wpt = env("RHO", .01), env("WPT", 1.6)
+var lambda2 = env("LAMBDA2", .05)
+var alpha, gamma, minP, lambda = env("ALPHA", .8), env("GAMMA", 1.5), env("MINP", .005), env("LAMBDA", .002)
 
 // What is said about a fact so far.
 const (
@@ -26,9 +28,10 @@ const (
 type chooser struct {
 	*digest
 	picks   []pick
-	covered []uint8 // by atom
-	heard   []bool  // by word
-	weight  []float32
+	covered []uint8   // by atom
+	heard   []int32   // by word: how often it was said
+	weight  []float32 // by word: of saying it at all
+	expect  []float32 // by word: how often it is expected
 	open    []bool    // by group
 	members [][]int32 // picks by group
 	taken   []bool
@@ -42,8 +45,8 @@ type entry struct {
 
 // choose returns what to say in budget tokens of the package's estimate, best first.
 func (d *digest) choose(budget float64) []pick {
-	c := &chooser{digest: d, covered: make([]uint8, len(d.atoms)), heard: make([]bool, len(d.freq)), open: make([]bool, len(d.groups))}
-	c.wordWeights()
+	c := &chooser{digest: d, covered: make([]uint8, len(d.atoms)), heard: make([]int32, len(d.freq)), open: make([]bool, len(d.groups))}
+	c.wordWeights(budget)
 	c.candidates()
 	for i := range c.picks {
 		c.push(int32(i))
@@ -51,12 +54,15 @@ func (d *digest) choose(budget float64) []pick {
 	return c.run(float32(budget))
 }
 
-func (c *chooser) wordWeights() {
+func (c *chooser) wordWeights(budget float64) {
 	c.weight = make([]float32, len(c.freq))
 	n := float64(len(c.lines) + 1)
+	total := float64(len(c.digest.words) + 1)
+	c.expect = make([]float32, len(c.freq))
 	for i, f := range c.freq {
+		c.expect[i] = float32(float64(f) / total * budget / wpt)
 		idf := math.Log(n / float64(f))
-		c.weight[i] = float32(lambda * math.Log1p(float64(f)) * min(idf, 3))
+		c.weight[i] = float32((lambda + lambda2*c.prose*c.prose) * math.Log1p(float64(f)) * min(idf, 3))
 	}
 }
 
@@ -128,7 +134,7 @@ func (c *chooser) gain(i int32) (gain, cost float32) {
 		cost += gr.cost
 		g += gr.value
 		for _, s := range gr.spans {
-			g += c.worth(s.atom, true)
+			g += c.worth(s.atom, gr.says)
 		}
 	}
 	switch {
@@ -153,9 +159,10 @@ func (c *chooser) lineWorth(p *pick) float32 {
 	}
 	if p.end == 0 {
 		for _, w := range c.digest.words[l.word : l.word+l.nwords] {
-			if !c.heard[w] {
+			if c.heard[w] == 0 {
 				g += c.weight[w]
 			}
+			g += float32(rho) * min(1, c.expect[w]/float32(c.heard[w]+1))
 		}
 	}
 	return g
@@ -179,7 +186,10 @@ func (c *chooser) take(i int32) {
 	if p.group >= 0 && !c.open[p.group] {
 		c.open[p.group] = true
 		for _, s := range c.groups[p.group].spans {
-			c.covered[s.atom] |= named | grounded
+			c.covered[s.atom] |= named
+			if c.groups[p.group].says {
+				c.covered[s.atom] |= grounded
+			}
 		}
 		for _, m := range c.members[p.group] {
 			if !c.taken[m] {
@@ -204,7 +214,7 @@ func (c *chooser) take(i int32) {
 	}
 	if p.end == 0 {
 		for _, w := range c.digest.words[l.word : l.word+l.nwords] {
-			c.heard[w] = true
+			c.heard[w]++
 		}
 	}
 }

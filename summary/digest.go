@@ -13,6 +13,7 @@ type digest struct {
 	size     int // bytes of the texts
 	messages int
 	chinese  bool
+	prose    float64 // share of the text that user and model said
 
 	lines  []line
 	groups []group
@@ -75,6 +76,7 @@ type group struct {
 	spans   []span // facts in head, by atom
 	cost    float32
 	value   float32 // of the head alone
+	says    bool    // head holds plain words, too
 	file    *file
 	call    *call
 	lines   []int32
@@ -104,6 +106,7 @@ const (
 	secOpen
 	secErrors
 	secFiles
+	secTools
 	secCommands
 	secSaid
 	secNames
@@ -118,6 +121,8 @@ type reader struct {
 	known map[string]int32 // lines by text
 	word  map[string]int32
 	calls map[string]*origin // by call id, newest
+	tools map[string]int32   // group of each tool
+	names []byte
 	found []fact.Span
 	plain []place
 	fold  []byte
@@ -148,7 +153,7 @@ type place struct{ start, end int32 }
 // read takes ms apart.
 func read(ms []decant.Message) *digest {
 	d := &digest{messages: len(ms), bySection: map[section]int32{}, byFile: map[string]int32{}}
-	r := &reader{digest: d, ids: map[string]int32{}, known: map[string]int32{}, word: map[string]int32{}, calls: map[string]*origin{}}
+	r := &reader{digest: d, ids: map[string]int32{}, known: map[string]int32{}, word: map[string]int32{}, calls: map[string]*origin{}, tools: map[string]int32{}}
 	for i := range ms {
 		if ms[i].Number > 0 {
 			if d.from == 0 {

@@ -9,20 +9,26 @@ import (
 
 // finish writes the heads of files and calls, once all is known about them.
 func (r *reader) finish() {
+	r.digest.prose /= float64(max(r.size, 1))
 	resolved := map[string]bool{}
 	for i := len(r.groups) - 1; i >= 0; i-- {
 		g := &r.groups[i]
 		switch {
 		case g.file != nil:
 			g.head = g.file.head()
+			g.says = g.file.changed+g.file.created > 0
 		case g.call != nil:
 			g.head = g.call.head(g.number)
+			g.says = r.wordsOf(g.head, false) >= 2
 			if g.call.Command != "" && g.call.done {
 				if g.call.failed && !resolved[g.call.Command] {
 					g.section = secErrors
 				}
 				resolved[g.call.Command] = true
 			}
+		}
+		if g.section == secTools {
+			g.says = r.wordsOf(g.head, false) >= 2
 		}
 		if g.head == "" {
 			continue
@@ -43,11 +49,11 @@ func (r *reader) finish() {
 func (f *file) head() string {
 	var b strings.Builder
 	b.WriteString(f.path)
-	sep := " "
+	sep := " file "
 	for _, x := range [...]struct {
 		what string
 		n    int
-	}{{"created", f.created}, {"edited", f.changed}, {"read", f.read}} {
+	}{{"created", f.created}, {"updated", f.changed}, {"read", f.read}} {
 		if x.n > 0 {
 			b.WriteString(sep + x.what + " m" + strconv.Itoa(x.n))
 			sep = ", "

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/fact"
 )
 
@@ -14,6 +13,9 @@ const width = 200
 // text takes in the lines of a text.
 func (r *reader) text(o origin, text string) {
 	r.size += len(text)
+	if o.author == byUser || o.author == byModel {
+		r.prose += float64(len(text))
+	}
 	hidden := false
 	for len(text) > 0 {
 		ln := text
@@ -25,9 +27,13 @@ func (r *reader) text(o origin, text string) {
 		if o.author == byTool {
 			ln = unnumber(ln)
 		}
+		tab := ln[:min(len(ln), 1)] == "\t"
 		ln = strings.TrimSpace(ln)
 		if len(ln) < 4 {
 			continue
+		}
+		if tab && o.author == byCall && tabs {
+			ln = `\t` + ln
 		}
 		if ln[0] == '<' && strings.HasPrefix(ln, "<system-reminder>") {
 			hidden = true
@@ -114,7 +120,11 @@ func (r *reader) addLine(o origin, s string) int32 {
 	n := int32(len(r.lines))
 	r.known[s] = n
 	l := line{text: s, group: r.groupOf(o, s), span: int32(len(r.spans)), word: int32(len(r.words))}
-	r.scan(s)
+	if strings.HasPrefix(s, `\t`) {
+		r.scan(s, 2)
+	} else {
+		r.scan(s, 0)
+	}
 	l.spans = int32(len(r.spans)) - l.span
 	prose := o.author == byUser || o.author == byModel || o.author == byEarlier
 	l.plain = r.wordsOf(s, prose)
@@ -127,9 +137,11 @@ func (r *reader) addLine(o origin, s string) int32 {
 }
 
 // scan appends the facts of s.
-func (r *reader) scan(s string) {
-	r.found = fact.Scan(r.found[:0], s)
+func (r *reader) scan(s string, at int) {
+	r.found = fact.Scan(r.found[:0], s[at:])
 	for _, f := range r.found {
+		f.Start += at
+		f.End += at
 		r.spans = append(r.spans, span{r.atom(s[f.Start:f.End], f), int32(f.Start), int32(f.End)})
 	}
 }
@@ -192,4 +204,4 @@ func (r *reader) groupOf(o origin, s string) int32 {
 	return g
 }
 
-var _ = decant.FactPath
+var tabs = env("TABS", 1) > 0

@@ -9,7 +9,7 @@ import (
 // mark opens every summary, so that it is known for what it is, by models and by this package.
 const mark = "[Decant record of "
 
-var headings = [sections]string{"User", "Decisions", "Open", "Errors", "Files", "Commands", "Said", "Names", "Last"}
+var headings = [sections]string{"User", "Decisions", "Open", "Errors", "Files", "Tools", "Commands", "Said", "Names", "Last"}
 
 // render writes down what was picked.
 func (d *digest) render(picks []pick) string {
@@ -65,7 +65,7 @@ func (d *digest) section(b *strings.Builder, s section, by [][]pick, open []bool
 			continue
 		}
 		if first {
-			b.WriteString("## " + headings[s] + "\n")
+			b.WriteString("# " + headings[s] + "\n")
 			first = false
 		}
 		gr := &d.groups[g]
@@ -115,7 +115,7 @@ func (d *digest) names(b *strings.Builder, ps []pick) {
 	if len(ps) == 0 {
 		return
 	}
-	b.WriteString("## " + headings[secNames] + "\n")
+	b.WriteString("# " + headings[secNames] + "\n")
 	slices.SortFunc(ps, byPlace)
 	d.fragments(b, ps)
 	sep := ""

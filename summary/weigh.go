@@ -85,7 +85,8 @@ var logs = func() (t [64]float64) {
 	return t
 }()
 
-var ub, mb, eb, fb, cb = env("UB", .3), env("MB", .1), env("EB", .1), env("FB", .2), env("CB", .02)
+var tb = env("TB", .5)
+var ub, mb, eb, fb, cb = env("UB", .05), env("MB", .01), env("EB", .1), env("FB", .2), env("CB", .02)
 
 // weigh gives facts their chances and lines their values.
 func (d *digest) weigh() {
@@ -104,6 +105,9 @@ func (d *digest) weigh() {
 			l.value = float32(mb * rel * 1.3)
 		case secSaid:
 			l.value = float32(mb * rel)
+		}
+		if l.spans > 0 && d.spans[l.span].start == 2 && l.text[0] == '\\' {
+			l.value += float32(tb) * d.atoms[d.spans[l.span].atom].chance
 		}
 	}
 	for i := range d.groups {
