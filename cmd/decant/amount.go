@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// An amount is a number of tokens (20000, 20k, 1.5M) or a share of something (10%). The zero value
+// is "not given".
+type amount struct {
+	tokens int
+	share  float64
+	given  bool
+}
+
+// UnmarshalText reads an amount from a flag.
+func (a *amount) UnmarshalText(text []byte) error {
+	s := strings.TrimSpace(string(text))
+	digits, unit := s, 1.0
+	switch {
+	case strings.HasSuffix(s, "%"):
+		digits, unit = s[:len(s)-1], 0.01
+	case strings.HasSuffix(strings.ToLower(s), "k"):
+		digits, unit = s[:len(s)-1], 1e3
+	case strings.HasSuffix(strings.ToLower(s), "m"):
+		digits, unit = s[:len(s)-1], 1e6
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || v <= 0 || math.IsInf(v, 0) || v*unit > 1e9 {
+		return fmt.Errorf("%q is not an amount: write 20000, 20k or 10%%", s)
+	}
+	if unit == 0.01 {
+		if v > 100 {
+			return fmt.Errorf("%q is more than all", s)
+		}
+		*a = amount{share: v * unit, given: true}
+		return nil
+	}
+	*a = amount{tokens: int(v * unit), given: true}
+	return nil
+}
+
+// of returns the amount in tokens, where shares are of whole.
+func (a amount) of(whole int) int {
+	if a.share > 0 {
+		return max(1, int(a.share*float64(whole)))
+	}
+	return a.tokens
+}

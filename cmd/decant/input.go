@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"github.com/decantdev/decant/wire"
+)
+
+// standard returns the streams of the process.
+func standard() *streams {
+	s := &streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, width: 80}
+	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
+		s.terminal = true
+		if w, _, err := term.GetSize(fd); err == nil && w >= 40 {
+			s.width = min(w, 120)
+		}
+	}
+	return s
+}
+
+// document reads and parses the file of the given name, or standard input for "-". The format is
+// found in the content unless one is given.
+func (s *streams) document(name, format string) (*wire.Document, error) {
+	src, err := s.bytes(name)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	doc, err := parse(src, format)
+	if err != nil {
+		return nil, inputError{fmt.Errorf("%s: %w", name, err)}
+	}
+	return doc, nil
+}
+
+func (s *streams) bytes(name string) ([]byte, error) {
+	r := s.in
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r = f
+	}
+	src, err := wire.Read(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return src, nil
+}
+
+func parse(src []byte, format string) (*wire.Document, error) {
+	if format == "" {
+		return wire.Parse(src)
+	}
+	return wire.ParseAs(wire.Format(format), src)
+}
+
+// output writes data to the named file, or to standard output when the name is empty or "-".
+func (s *streams) output(name string, write func(io.Writer) error) error {
+	if name == "" || name == "-" {
+		return write(s.out)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".decant-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	defer os.Remove(f.Name())
+	if err := write(f); err != nil {
+		f.Close()
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// errSkipped says that some of several inputs could not be read; which and why was said before.
+var errSkipped = errors.New("some files were left out")
+
+// warn says on standard error that something failed and the rest goes on.
+func (s *streams) warn(err error) { fmt.Fprintln(s.err, "decant:", err) }
+
+// blank writes an empty line between two results.
+func (s *streams) blank() { fmt.Fprintln(s.out) }

@@ -1,0 +1,103 @@
+// Decant keeps every message that an agent exchanged and gives the model only what it needs.
+//
+// This program reads the transcripts of agents, says where their tokens went, makes them smaller and
+// proves what survived. See "decant --help".
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/decantdev/decant"
+)
+
+// commands is the command line; each field's type is in the file named after it.
+type commands struct {
+	Inspect    inspectCmd    `cmd:"" help:"Say what a session is and where its tokens went."`
+	Compact    compactCmd    `cmd:"" help:"Make a conversation smaller, legally, and prove what survived."`
+	Verify     verifyCmd     `cmd:"" help:"Say which facts of one conversation are still in another."`
+	Show       showCmd       `cmd:"" help:"Print one message, or the original behind a handle."`
+	Models     modelsCmd     `cmd:"" help:"List the models that Decant knows: windows, limits, prices."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+}
+
+// streams are where a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	width    int  // columns of the terminal that err is, 80 when it is none
+	terminal bool // err is a terminal
+}
+
+// Exit codes.
+const (
+	exitDone = iota
+	exitOther
+	exitUsage
+	exitInput
+	exitTarget
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], standard()))
+}
+
+// run runs one command line and returns its exit code.
+func run(args []string, s *streams) (code int) {
+	var c commands
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("decant"),
+		kong.Description("Context management for LLM agents: keep everything, send what is needed."),
+		kong.UsageOnError(),
+		kong.Writers(s.out, s.err),
+		kong.Exit(func(code int) { exited = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		fmt.Fprintln(s.err, "decant:", err)
+		return exitOther
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(s.err, "decant: %v\nTry \"decant --help\".\n", err)
+		return exitUsage
+	}
+	if err := ctx.Run(s, parser.Model); err != nil {
+		fmt.Fprintln(s.err, "decant:", err)
+		return exitCode(err)
+	}
+	return exitDone
+}
+
+// usageError is a command line that asks for what cannot be.
+type usageError struct{ error }
+
+// inputError is input that cannot be read or understood.
+type inputError struct{ error }
+
+func (e inputError) Unwrap() error { return e.error }
+
+func exitCode(err error) int {
+	var irreducible *decant.IrreducibleError
+	switch {
+	case errors.As(err, new(usageError)):
+		return exitUsage
+	case errors.As(err, new(inputError)):
+		return exitInput
+	case errors.As(err, &irreducible), errors.Is(err, decant.ErrFixed):
+		return exitTarget
+	}
+	return exitOther
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// working runs f and, when it takes over a second and standard error is a terminal, says there what
+// is being done and for how long.
+func (s *streams) working(what string, f func() error) error {
+	if !s.terminal {
+		return f()
+	}
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	start := time.Now()
+	shown := false
+	for {
+		select {
+		case err := <-done:
+			if shown {
+				fmt.Fprint(s.err, "\r\x1b[K")
+			}
+			return err
+		case <-tick.C:
+			fmt.Fprintf(s.err, "\r%s, %d s ", what, int(time.Since(start).Seconds()))
+			shown = true
+		}
+	}
+}

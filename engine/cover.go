@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/summary"
+)
+
+const (
+	summaryShare = 0.15  // tokens of a summary, as a share of what it covers, where the target leaves a choice
+	leastSummary = 400   // tokens below which a summary is not worth its range
+	mostSummary  = 8_000 // tokens above which a summary is not read
+)
+
+// cover replaces the oldest messages by a verified summary, as few of them as the target allows.
+// Where the kept tail leaves no room, it gives up the tail step by step: results in it are cut, it
+// shrinks to the newest round, and at last everything is folded into one message.
+func (p *planner) cover() error {
+	for _, give := range []func() bool{p.asIs, p.trimTail, p.shortTail, p.fold} {
+		if !give() {
+			continue
+		}
+		if !p.over() {
+			return nil
+		}
+		err := p.checkpoint()
+		if err == nil || !errors.Is(err, errTooSmall) {
+			return err
+		}
+	}
+	return p.irreducible(p.size())
+}
+
+// asIs keeps the tail as it was planned.
+func (p *planner) asIs() bool { return p.tail > p.head }
+
+// shortTail gives up all of the tail but the newest round.
+func (p *planner) shortTail() bool {
+	last := p.lastRound()
+	if p.KeepTurns == 0 || last <= p.tail && p.tail > p.head {
+		return false
+	}
+	p.tail = max(p.head, last)
+	return p.tail > p.head
+}
+
+// fold gives up the tail altogether, so that everything becomes one message, unless it is something
+// that the user said and nobody has answered.
+func (p *planner) fold() bool {
+	ms := p.conv.Messages
+	if p.KeepTurns == 0 || len(ms) == 0 || ms[len(ms)-1].UserWords() {
+		return false
+	}
+	p.head, p.tail = 0, len(ms)
+	return true
+}
+
+// checkpoint covers [head, cut) for the first cut that leaves room for a summary.
+func (p *planner) checkpoint() error {
+	cut, budget := p.cut()
+	if budget < leastSummary && budget < p.covered(cut)/2 {
+		return errTooSmall
+	}
+	cp, err := p.summarise(cut, budget)
+	if err != nil {
+		return err
+	}
+	return p.commit(cut, cp)
+}
+
+// cut returns the earliest safe cut such that what follows fits beside a summary of what precedes,
+// and the tokens that the summary may have.
+func (p *planner) cut() (cut, budget int) {
+	kept := 0
+	for i := range p.head {
+		kept += p.sizes[i]
+	}
+	rest := p.size() - kept
+	for i := p.head; ; i++ {
+		covered := p.covered(i)
+		room := p.Target - kept - rest
+		if p.isCut(i) && i > p.head && (i >= p.tail || p.splits(i) && room >= p.summaryWish(covered)) {
+			return i, p.summaryBudget(covered, room)
+		}
+		if i >= p.tail || i >= len(p.sizes) {
+			return i, p.summaryBudget(covered, room)
+		}
+		rest -= p.sizes[i]
+	}
+}
+
+// splits reports whether the preset lets stubbed messages stay between checkpoint and tail, and the
+// number of messages after i is within its limit.
+func (p *planner) splits(i int) bool {
+	limit := p.Preset.Trigger.Messages
+	fixedTail := p.Preset.Keep.Share == 0 && (p.Preset.Keep.Messages > 0 || p.Preset.Keep.Turns > 0)
+	return !fixedTail && (limit == 0 || p.head+1+len(p.sizes)-i <= limit)
+}
+
+func (p *planner) isCut(i int) bool {
+	return p.cutBefore(i) == i
+}
+
+// covered returns the tokens of the original messages [head, i).
+func (p *planner) covered(i int) int { return p.sums[i] - p.sums[p.head] }
+
+// summaryWish returns the tokens that a good summary of so many takes.
+func (p *planner) summaryWish(covered int) int {
+	return min(max(leastSummary, int(summaryShare*float64(covered))), p.mostSummary())
+}
+
+func (p *planner) mostSummary() int {
+	if n := p.Preset.Summary.MaxTokens; n > 0 {
+		return n
+	}
+	return mostSummary
+}
+
+// summaryBudget returns the tokens that a summary may have in the given room. Without a tail the
+// summary is all there is and takes what it is given.
+func (p *planner) summaryBudget(covered, room int) int {
+	if p.tail == len(p.conv.Messages) && p.head == 0 {
+		return room
+	}
+	return min(room, max(p.summaryWish(covered), min(room/2, p.mostSummary())))
+}
+
+// summarise makes the summary of [head, cut) by the first rung that succeeds.
+func (p *planner) summarise(cut, budget int) (*decant.Checkpoint, error) {
+	ms := p.source(cut)
+	cp := &decant.Checkpoint{
+		Number: 1, From: p.conv.Messages[p.head].Number, To: p.conv.Messages[cut-1].Number,
+		Messages: cut - p.head, Original: p.covered(cut),
+		Placement: decant.Placement(p.Preset.Summary.Placement), Reply: p.Preset.Summary.Reply,
+	}
+	frame := p.est.Count(p.Preset.Summary.Begin) + p.est.Count(p.Preset.Summary.End) + 8
+	o := summary.Options{Budget: budget - frame, Counter: p.est, MinScore: p.Preset.Summary.MinScore}
+	s, err := summary.Extract(ms, o)
+	cp.Rung = decant.RungExtractive
+	if errors.Is(err, decant.ErrSummary) {
+		f := p.Preset.Summary.Fallback
+		s, err = summary.HeadTail(ms, f.Head, f.Tail, o)
+		cp.Rung = decant.RungHeadTail
+	}
+	if errors.Is(err, decant.ErrSummary) {
+		return nil, errTooSmall
+	}
+	if err != nil {
+		return nil, fmt.Errorf("summarise m%d to m%d: %w", cp.From, cp.To, err)
+	}
+	cp.Summary = p.framed(s.Text)
+	cp.Facts, cp.Score = s.Facts, s.Score
+	cp.Compressed = p.est.Count(cp.Summary)
+	return cp, nil
+}
+
+// framed puts the preset's markers around a summary.
+func (p *planner) framed(text string) string {
+	s := p.Preset.Summary
+	parts := []string{text}
+	if s.Begin != "" {
+		parts = []string{s.Begin, text}
+	}
+	if s.End != "" {
+		parts = append(parts, s.End)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// commit decides on the checkpoint; what it covers needs no other decision any more.
+func (p *planner) commit(cut int, cp *decant.Checkpoint) error {
+	var kept []decant.Decision
+	for _, d := range p.decisions {
+		if d.Target.Message > cp.To || d.Target.Message < cp.From {
+			kept = append(kept, d)
+		}
+	}
+	p.decisions = kept
+	for i := p.head; i < cut; i++ {
+		p.sizes[i] = 0
+	}
+	p.sizes[p.head] = cp.Compressed
+	return p.decide(decant.Decision{
+		Kind: decant.Cover, Reduction: "checkpoint", Reason: p.reason(), Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)),
+		Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
+	})
+}

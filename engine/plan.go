@@ -1,0 +1,284 @@
+// Package engine decides what a model is sent: it observes a conversation, meters it, plans what to
+// leave out, checks the result and says what it costs.
+//
+// [Plan] is the heart of it, and pure: given a conversation, a model and a preset it proposes the
+// decisions of one pour, cheapest loss first. Stale reads, duplicates and old results become stubs;
+// if that is not enough, the oldest messages are covered by a verified summary, and only as many of
+// them as must be; what is newest stays verbatim. Where even that does not fit, it goes on into the
+// tail, then folds everything into one message, and only then says that the target is impossible.
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/token"
+)
+
+// PlanOptions say for which model and how far a plan goes.
+type PlanOptions struct {
+	Model     token.Model      // whose window and prices count
+	Estimator *token.Estimator // counts tokens; nil: the model's own
+	Preset    *preset.Preset   // the policy
+
+	// Target is the most tokens that the messages may have afterwards. Zero means the target of
+	// the model's window, see LimitsFor.
+	Target int
+
+	// Keep is the verbatim tail in tokens, whole rounds. Zero means what the preset says.
+	Keep int
+
+	// KeepTurns raises the tail to so many turns. Negative means what the preset says; zero means
+	// no tail at all, a summary of everything.
+	KeepTurns int
+
+	// Handles says that the reader of the view can resolve handles, so stubs may name them.
+	Handles bool
+
+	// Now is when the prices hold. The zero value means the newest prices known.
+	Now time.Time
+}
+
+// Plan proposes the decisions that bring c under the target. A conversation that is under it
+// already gets an empty plan, unless the preset makes some reductions always.
+//
+// It returns a *decant.IrreducibleError when no legal view is small enough, and an error that wraps
+// decant.ErrFixed when the system prompt and the tools alone are too large.
+func Plan(c *decant.Conversation, o PlanOptions) (*decant.Plan, error) {
+	p, err := newPlanner(c, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.reduce(); err != nil {
+		return nil, err
+	}
+	if p.over() {
+		if err := p.cover(); err != nil {
+			return nil, err
+		}
+	}
+	return p.plan()
+}
+
+// planner holds one plan in the making.
+type planner struct {
+	PlanOptions
+	conv   *decant.Conversation
+	est    *token.Estimator
+	facts  []decant.Fact // must-keep facts of the conversation as it was
+	before decant.Size
+
+	head int   // messages [0, head) stay: the task
+	tail int   // messages [tail, end) stay: the newest rounds
+	cuts []int // safe cut points
+
+	decisions []decant.Decision
+	view      *decant.Conversation // under the decisions so far
+	sizes     []int                // tokens of each message of conv as the view has it
+	sums      []int                // sums[i]: tokens of the first i messages of conv as they were
+}
+
+func newPlanner(c *decant.Conversation, o PlanOptions) (*planner, error) {
+	p := &planner{PlanOptions: o, conv: c, est: o.Estimator, view: c}
+	if p.est == nil {
+		p.est = token.For(o.Model)
+	}
+	p.before.Fixed = p.est.Fixed(&c.Fixed)
+	p.sums = make([]int, 1, len(c.Messages)+1)
+	for i := range c.Messages {
+		n := p.est.Message(&c.Messages[i])
+		p.sizes = append(p.sizes, n)
+		p.sums = append(p.sums, p.sums[i]+n)
+	}
+	p.before.Messages = p.sums[len(c.Messages)]
+	if p.Target == 0 {
+		l, err := LimitsFor(o.Model, o.Preset, p.before.Fixed, c.MaxOutput)
+		if err != nil {
+			return nil, err
+		}
+		p.Target = l.Target
+	}
+	p.cuts = decant.Cuts(c.Messages)
+	p.head = p.headEnd()
+	p.tail = max(p.head, p.tailStart())
+	return p, nil
+}
+
+// over reports whether the view is still larger than the target.
+func (p *planner) over() bool { return p.size() > p.Target || p.overCount() }
+
+// overCount reports whether the view has more messages than the preset allows.
+func (p *planner) overCount() bool {
+	return p.Preset.Trigger.Messages > 0 && len(p.view.Messages) > p.Preset.Trigger.Messages
+}
+
+func (p *planner) size() (n int) {
+	for _, s := range p.sizes {
+		n += s
+	}
+	return n
+}
+
+// headEnd returns the end of what stays at the beginning: everything up to the user's first words,
+// when the preset keeps them and they are not a third of the target by themselves.
+func (p *planner) headEnd() int {
+	ms := p.conv.Messages
+	if p.KeepTurns == 0 || !p.Preset.Keep.First || len(ms) == 0 || ms[0].Compaction {
+		return 0
+	}
+	n := 0
+	for i := range ms {
+		if ms[i].Role == decant.RoleAssistant {
+			return 0
+		}
+		n += p.sizes[i]
+		if ms[i].UserWords() {
+			if n > p.Target/3 {
+				return 0
+			}
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// tailStart returns the safe cut from which everything stays verbatim.
+func (p *planner) tailStart() int {
+	n := len(p.conv.Messages)
+	if p.KeepTurns == 0 {
+		return n
+	}
+	start := min(p.lastRound(), p.byTokens())
+	if k := p.Preset.Keep.Messages; k > 0 {
+		start = min(start, p.cutBefore(n-k))
+	}
+	if k := max(p.KeepTurns, p.Preset.Keep.Turns); k > 0 {
+		turns := decant.Turns(p.conv.Messages)
+		start = min(start, turns[max(0, len(turns)-k)].Start)
+	}
+	return start
+}
+
+// lastRound returns the start of what must stay whatever else happens: the open round, or the
+// newest words of the user that nobody has answered yet.
+func (p *planner) lastRound() int { return p.cutBefore(len(p.conv.Messages) - 1) }
+
+// byTokens returns the start of the longest tail of whole rounds within the tokens to keep.
+func (p *planner) byTokens() int {
+	keep := p.Keep
+	if keep == 0 {
+		share := p.Preset.Keep.Share
+		if share == 0 && p.Preset.Keep.Messages == 0 && p.Preset.Keep.Turns == 0 {
+			share = 0.2
+		}
+		keep = int(share * float64(p.Target))
+	}
+	start, sum := len(p.sizes), 0
+	for i := len(p.sizes) - 1; i >= 0; i-- {
+		sum += p.sizes[i]
+		if sum > keep {
+			break
+		}
+		if _, safe := slices.BinarySearch(p.cuts, i); safe {
+			start = i
+		}
+	}
+	return start
+}
+
+// cutBefore returns the last safe cut at or before i.
+func (p *planner) cutBefore(i int) int {
+	k, exact := slices.BinarySearch(p.cuts, max(0, i))
+	if !exact && k > 0 {
+		k--
+	}
+	return p.cuts[k]
+}
+
+// decide adds decisions and brings the view up to date.
+func (p *planner) decide(ds ...decant.Decision) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	for i := range ds {
+		ds[i].ID = fmt.Sprintf("d%d", len(p.decisions)+i+1)
+	}
+	all := append(slices.Clip(p.decisions), ds...)
+	v, err := decant.View(p.conv, all)
+	if err != nil {
+		return fmt.Errorf("apply %s decisions: %w", ds[0].Kind, err)
+	}
+	p.decisions, p.view = all, v
+	for _, d := range ds {
+		if d.Target.Message > 0 {
+			p.sizes[p.index(d.Target.Message)] -= d.Before - d.After
+		}
+	}
+	return nil
+}
+
+// index returns the index in the conversation of the message with the given number.
+func (p *planner) index(number int) int {
+	i, _ := slices.BinarySearchFunc(p.conv.Messages, number, func(m decant.Message, n int) int { return cmp.Compare(m.Number, n) })
+	return i
+}
+
+// plan puts the result together: sizes, facts at risk, price.
+func (p *planner) plan() (*decant.Plan, error) {
+	out := &decant.Plan{
+		Base: p.conv.Hash(), Model: p.Model.ID, Window: p.Model.Window, Target: p.Target,
+		Decisions: p.decisions, Before: p.before,
+		After: decant.Size{Fixed: p.before.Fixed, Messages: p.est.Messages(p.view.Messages)},
+		Score: 1,
+	}
+	out.Reason = p.reason()
+	if len(p.decisions) > 0 {
+		r := fact.Check(p.mustKeep(), viewText(p.view))
+		out.Score, out.Risk = r.Score, r.Missing
+		out.Price = p.price(out)
+	}
+	if out.After.Messages > p.Target {
+		return nil, p.irreducible(out.After.Messages)
+	}
+	return out, nil
+}
+
+func (p *planner) reason() string {
+	switch {
+	case p.before.Messages > p.Target:
+		return fmt.Sprintf("the messages have about %d tokens, the target is %d", p.before.Messages, p.Target)
+	case len(p.decisions) > 0:
+		return "the preset makes these reductions always"
+	}
+	return fmt.Sprintf("the messages have about %d tokens, which is within the target of %d", p.before.Messages, p.Target)
+}
+
+// irreducible names the largest message of what had to stay.
+func (p *planner) irreducible(size int) error {
+	e := &decant.IrreducibleError{Target: p.Target, Size: size, What: "the summary alone"}
+	largest := 0
+	for i := range p.view.Messages {
+		m := &p.view.Messages[i]
+		if n := p.est.Message(m); n > largest && m.Number > 0 {
+			largest = n
+			e.What = fmt.Sprintf("%s (%s, %d tokens)", m.Name(), m.Role, n)
+		}
+	}
+	return e
+}
+
+// mustKeep returns the facts of the conversation, extracted once.
+func (p *planner) mustKeep() []decant.Fact {
+	if p.facts == nil {
+		p.facts = fact.Extract(p.conv.Messages)
+	}
+	return p.facts
+}
+
+var errTooSmall = errors.New("no room for a summary")

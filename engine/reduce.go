@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/reduce"
+)
+
+// reductions are the ways to make blocks smaller, by the names that presets use.
+func (p *planner) reductions() map[string]func(*reduce.Subject) []decant.Decision {
+	r := p.Preset.Reduce
+	return map[string]func(*reduce.Subject) []decant.Decision{
+		"terminal":   reduce.Terminal,
+		"superseded": reduce.Superseded,
+		"duplicate":  reduce.Duplicate,
+		"stub":       reduce.Stub,
+		"arguments":  reduce.Arguments,
+		"thinking":   func(s *reduce.Subject) []decant.Decision { return reduce.Thinking(s, reduce.Thoughts{}) },
+		"trim":       func(s *reduce.Subject) []decant.Decision { return reduce.Trim(s, trimming(r.Trim)) },
+		"clear":      func(s *reduce.Subject) []decant.Decision { return reduce.Clear(s, r.Clear.After, r.Clear.Text) },
+	}
+}
+
+func trimming(t preset.Trim) reduce.Trimming {
+	return reduce.Trimming{Over: t.Over, Head: t.Head, Tail: t.Tail, After: t.After, Literal: t.Literal}
+}
+
+// lossless are the reductions after which everything still stands somewhere in the view. A pour that
+// has to rewrite the history anyway makes all of them.
+var lossless = map[string]bool{"terminal": true, "superseded": true, "duplicate": true}
+
+// reduce makes the preset's reductions: those that it makes always, then the others in their order
+// until the target is met, oldest block first.
+func (p *planner) reduce() error {
+	all := p.reductions()
+	for _, name := range p.Preset.Reduce.Always {
+		if err := p.decide(all[name](p.subject(len(p.conv.Messages)))...); err != nil {
+			return err
+		}
+	}
+	for _, name := range p.Preset.Reduce.Order {
+		if !p.over() {
+			return nil
+		}
+		ds := all[name](p.subject(p.tail))
+		if !lossless[name] {
+			ds = p.enough(ds)
+		}
+		if err := p.decide(ds...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subject returns the view's messages before index end, as reductions see them.
+func (p *planner) subject(end int) *reduce.Subject {
+	o := reduce.Options{
+		Counter: p.est, Mask: secret.Mask, Handles: p.Handles,
+		Include: p.Preset.Tools.Include, Exclude: p.Preset.Tools.Exclude, Pinned: p.Preset.Tools.Pin,
+	}
+	if end < len(p.conv.Messages) {
+		o.Before = p.conv.Messages[end].Number
+	}
+	return reduce.Of(p.view, o)
+}
+
+// enough returns the first of ds that together bring the view under the target.
+func (p *planner) enough(ds []decant.Decision) []decant.Decision {
+	size := p.size()
+	for i, d := range ds {
+		if size <= p.Target {
+			return ds[:i]
+		}
+		size -= d.Before - d.After
+	}
+	return ds
+}
+
+// trimTail cuts the long results of the tail, first a little, then to their outlines. The open
+// round's calls stay as they are.
+func (p *planner) trimTail() bool {
+	if p.KeepTurns == 0 || p.tail == len(p.conv.Messages) {
+		return false
+	}
+	for _, n := range []int{4000, 1500, 500} {
+		if p.tailFits() {
+			break
+		}
+		o := reduce.Trimming{Over: 2 * n, Head: n, Tail: n}
+		s := p.subject(len(p.conv.Messages))
+		if p.decide(append(reduce.Trim(s, o), reduce.FirstSight(s, o)...)...) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// tailFits reports whether the tail leaves room for a summary of the rest.
+func (p *planner) tailFits() bool {
+	sum := 0
+	for i, n := range p.sizes {
+		if i < p.head || i >= p.tail {
+			sum += n
+		}
+	}
+	return sum+p.summaryWish(p.covered(p.tail)) <= p.Target
+}

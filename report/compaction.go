@@ -1,0 +1,175 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+)
+
+// A Compaction is what one compaction did, for people and programs.
+type Compaction struct {
+	Name       string       `json:"name"`
+	Agent      string       `json:"agent,omitempty"`
+	Preset     string       `json:"preset"`
+	Plan       *decant.Plan `json:"plan"`
+	Rung       decant.Rung  `json:"rung,omitempty"` // of the summary, empty when there is none
+	Compacted  int          `json:"messages_compacted"`
+	Kept       []Span       `json:"kept_verbatim"` // ranges of messages that stayed as they were
+	Steps      []Step       `json:"steps"`
+	Repairs    []string     `json:"repairs,omitempty"` // what was broken in the history and is mended in the view
+	Legal      bool         `json:"legal"`
+	Estimator  string       `json:"estimator"`
+	Assumed    bool         `json:"window_assumed,omitempty"`
+	Messages   int          `json:"messages_before"`
+	After      int          `json:"messages_after"`
+	Checkpoint string       `json:"checkpoint,omitempty"` // "m2 to m118"
+	Warnings   []string     `json:"warnings,omitempty"`
+}
+
+// A Span is a range of messages, by their numbers, both ends included.
+type Span struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// A Step sums up the decisions of one reduction.
+type Step struct {
+	Reduction string `json:"reduction"`
+	Decisions int    `json:"decisions"`
+	Before    int    `json:"tokens_before"`
+	After     int    `json:"tokens_after"`
+}
+
+// NewCompaction returns the report of a plan that turned live into view. The view is legal: one that
+// is not never gets here.
+func NewCompaction(name string, live, view *decant.Conversation, plan *decant.Plan, repairs []decant.Decision) *Compaction {
+	r := &Compaction{Name: name, Agent: live.Agent, Plan: plan, Legal: true, Messages: len(live.Messages), After: len(view.Messages)}
+	for _, d := range plan.Decisions {
+		r.step(d)
+		if cp := d.Checkpoint; cp != nil {
+			r.Rung = cp.Rung
+			r.Checkpoint = fmt.Sprintf("m%d to m%d", cp.From, cp.To)
+		}
+	}
+	for _, d := range repairs {
+		r.Repairs = append(r.Repairs, d.Reason)
+	}
+	r.Kept = verbatim(view)
+	r.Compacted = len(live.Messages) - count(r.Kept)
+	return r
+}
+
+func (r *Compaction) step(d decant.Decision) {
+	name := cmp.Or(d.Reduction, string(d.Kind))
+	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Reduction == name })
+	if i < 0 {
+		i = len(r.Steps)
+		r.Steps = append(r.Steps, Step{Reduction: name})
+	}
+	s := &r.Steps[i]
+	s.Decisions++
+	s.Before += d.Before
+	s.After += d.After
+}
+
+// verbatim returns the ranges of messages in which nothing was changed.
+func verbatim(view *decant.Conversation) []Span {
+	var out []Span
+	for i := range view.Messages {
+		m := &view.Messages[i]
+		if m.Number == 0 || slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Changed != "" }) {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].To == m.Number-1 {
+			out[n-1].To = m.Number
+			continue
+		}
+		out = append(out, Span{m.Number, m.Number})
+	}
+	return out
+}
+
+func count(spans []Span) (n int) {
+	for _, s := range spans {
+		n += s.To - s.From + 1
+	}
+	return n
+}
+
+// WriteText writes the report for people.
+func (r *Compaction) WriteText(w io.Writer) error {
+	p := &printer{Writer: w}
+	plan := r.Plan
+	if len(plan.Decisions) == 0 {
+		p.line("nothing to compact: estimated ~%s tokens in %s messages, target %s", Thousands(plan.Before.Messages), Thousands(r.Messages), Thousands(plan.Target))
+		r.notes(p)
+		return p.err
+	}
+	p.line("estimated ~%s tokens, target %s: compacting %s of %s messages", Thousands(plan.Before.Messages), Thousands(plan.Target), Thousands(r.Compacted), Thousands(r.Messages))
+	for _, s := range r.Steps {
+		p.line("  %-12s %4d %-9s %9s -> %s tokens", s.Reduction, s.Decisions, r.unit(s), Thousands(s.Before), Thousands(s.After))
+	}
+	p.line("  verbatim     %s", spansText(r.Kept))
+	p.line("result: ~%s tokens, %s of before, in %s messages; legal; %.0f %% of the must-keep facts by weight",
+		Thousands(plan.After.Messages), Percent(plan.After.Messages, plan.Before.Messages), Thousands(r.After), 100*plan.Score)
+	r.price(p)
+	r.notes(p)
+	return p.err
+}
+
+// unit says what the number of a step counts.
+func (r *Compaction) unit(s Step) string {
+	switch {
+	case s.Reduction == "checkpoint":
+		return r.Checkpoint
+	case s.Decisions == 1:
+		return "block"
+	}
+	return "blocks"
+}
+
+func spansText(spans []Span) string {
+	if len(spans) == 0 {
+		return "nothing"
+	}
+	var parts []string
+	for _, s := range spans {
+		if s.From == s.To {
+			parts = append(parts, fmt.Sprintf("m%d", s.From))
+		} else {
+			parts = append(parts, fmt.Sprintf("m%d to m%d", s.From, s.To))
+		}
+	}
+	if len(parts) > 6 {
+		parts = append(append(parts[:3:3], fmt.Sprintf("%d more stretches", len(parts)-5)), parts[len(parts)-2:]...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *Compaction) price(p *printer) {
+	price := r.Plan.Price
+	switch {
+	case price.SaveUSD == 0:
+		p.line("price: unknown for model %q; saves %s tokens on every later request", r.Plan.Model, Thousands(price.Saved))
+	case price.BreakEven < 0:
+		p.line("price (%s): writing the cache anew costs $%.3f and is never earned back", r.Plan.Model, price.CostUSD)
+	default:
+		p.line("price (%s): writing the cache anew costs $%.3f, every later request saves $%.4f: paid after %d", r.Plan.Model, price.CostUSD, price.SaveUSD, price.BreakEven)
+	}
+}
+
+func (r *Compaction) notes(p *printer) {
+	if n := len(r.Repairs); n > 0 {
+		p.line("repaired in the result: %d places, first: %s", n, r.Repairs[0])
+	}
+	if r.Assumed {
+		p.line("note: the catalogue does not know model %q; assumed a window of %s tokens", r.Plan.Model, Thousands(r.Plan.Window))
+	}
+	for _, w := range r.Warnings {
+		p.line("note: %s", w)
+	}
+}
