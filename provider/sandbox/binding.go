@@ -18,13 +18,13 @@ type chain struct {
 	pos           uint32 // blocks passed, thinking left out
 	last          thoughtID
 	first         uint32
-	any           bool // some thinking was accepted, so that last and first mean something
+	seen          map[thoughtID]bool // the thinking that was accepted
 	buf           []byte
 }
 
 // newChain returns a chain at the beginning of the messages.
 func newChain(q *request) *chain {
-	c := &chain{system: blocksHash(q.system), tools: blocksHash(q.tools)}
+	c := &chain{system: blocksHash(q.system), tools: blocksHash(q.tools), seen: map[thoughtID]bool{}}
 	c.before = mix(c.before, c.system[:])
 	c.before = mix(c.before, c.tools[:])
 	return c
@@ -48,16 +48,17 @@ func (c *chain) pass(role string, b *node) {
 
 // accept goes on over a thinking block that is in its place.
 func (c *chain) accept(id thoughtID) {
-	if !c.any {
-		c.any, c.first = true, c.pos
+	if len(c.seen) == 0 {
+		c.first = c.pos
 	}
 	c.last = id
+	c.seen[id] = true
 }
 
 // seal returns what a signature made here says.
 func (c *chain) seal(model string, bound bool) seal {
 	s := seal{model: short(model), bound: bound, system: c.system, tools: c.tools, before: [16]byte(c.before[:16]), last: c.last, first: c.pos}
-	if c.any {
+	if len(c.seen) > 0 {
 		s.first = c.first
 	}
 	return s
@@ -72,14 +73,12 @@ func (c *chain) broken(s seal) string {
 		return "The tools have changed since the block was created."
 	case s.before != [16]byte(c.before[:16]):
 		return "A message before the block has changed since it was created."
-	case !c.any:
+	case len(c.seen) == 0 || s.last == c.last && s.first <= c.first:
 		return ""
-	case s.last != c.last && s.last == thoughtID{}, c.first < s.first:
+	case s.last == thoughtID{}, s.last == c.last, c.seen[s.last]:
 		return "A thinking block that had been removed was added again before it."
-	case s.last != c.last:
-		return "A thinking block between this one and an earlier one was removed."
 	}
-	return ""
+	return "A thinking block between this one and an earlier one was removed."
 }
 
 // A transformation is what the server did to the prompt before the model read it.

@@ -35,11 +35,12 @@ type Message struct {
 
 // A Block is a block of a prompt or of an answer.
 type Block struct {
-	Kind  decant.Kind
-	Text  string         // of text, of thinking, and of a result all text within it
-	ID    string         // of a use and its result; in an answer empty for a fresh one
-	Name  string         // of a use
-	Input jsontext.Value // of a use, an object; nil is an empty one
+	Kind   decant.Kind
+	Text   string         // of text, of thinking, and of a result all text within it
+	ID     string         // of a use and its result; in an answer empty for a fresh one
+	Name   string         // of a use
+	Input  jsontext.Value // of a use, an object; nil is an empty one
+	Redact bool           // of thinking in an answer: the client gets it encrypted
 }
 
 // An Answer is what a model says to a prompt.
@@ -110,6 +111,8 @@ func read(b *node) Block {
 		return Block{Kind: decant.KindText, Text: b.str("text")}
 	case "thinking":
 		return Block{Kind: decant.KindThinking, Text: b.str("thinking")}
+	case "redacted_thinking":
+		return Block{Kind: decant.KindThinking, Redact: true}
 	case "tool_use":
 		return Block{Kind: decant.KindUse, ID: b.str("id"), Name: b.str("name"), Input: b.get("input").raw}
 	case "tool_result":

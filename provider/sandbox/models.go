@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,11 +19,14 @@ func (x *exchange) listModels() *apiError {
 		return err
 	}
 	b := []byte(`{"data":[`)
-	for i := range page {
+	for i, m := range page {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = x.s.appendModel(b, page[i])
+		if x.s.opts.Window > 0 {
+			m.Window = x.s.opts.Window
+		}
+		b = appendModel(b, m)
 	}
 	b = strconv.AppendBool(append(b, `],"has_more":`...), more)
 	b = appendID(append(b, `,"first_id":`...), page, 0)
@@ -63,26 +67,39 @@ func appendID(b []byte, page []token.Model, i int) []byte {
 
 // oneModel is GET /v1/models/{id}.
 func (x *exchange) oneModel(id string) *apiError {
-	m, ok := x.s.catalog.Lookup(id)
-	if !ok || m.Provider != token.Anthropic {
-		return &apiError{status: http.StatusNotFound, kind: kindNotFound, message: "model: " + id}
+	m, err := x.s.lookup(id)
+	if err != nil {
+		return err
 	}
-	return x.send(http.StatusOK, x.s.appendModel(nil, m))
+	return x.send(http.StatusOK, appendModel(nil, m))
+}
+
+// dated is what may follow a model's name in its id.
+var dated = regexp.MustCompile(`^(-20\d{6})?$`)
+
+// lookup returns the model with an id, which is the API's own: what hosts and routers put around
+// ids does not belong here.
+func (s *Server) lookup(id string) (token.Model, *apiError) {
+	m, ok := s.catalog.Lookup(id)
+	rest, named := strings.CutPrefix(id, m.ID)
+	if !ok || m.Provider != token.Anthropic || !named || !dated.MatchString(rest) {
+		return m, &apiError{status: http.StatusNotFound, kind: kindNotFound, message: "model: " + id}
+	}
+	if s.opts.Window > 0 {
+		m.Window = s.opts.Window
+	}
+	return m, nil
 }
 
 // appendModel appends a model as the API describes it. Capabilities that the sandbox does not offer
 // are reported as missing, whatever the real model can do.
-func (s *Server) appendModel(b []byte, m token.Model) []byte {
-	window := m.Window
-	if s.opts.Window > 0 {
-		window = s.opts.Window
-	}
+func appendModel(b []byte, m token.Model) []byte {
 	b = jsonspan.AppendQuote(append(b, `{"type":"model","id":`...), m.ID)
 	b = jsonspan.AppendQuote(append(b, `,"display_name":`...), displayName(m.ID))
 	b = append(b, `,"created_at":"1970-01-01T00:00:00Z","line":`...)
 	b = jsonspan.AppendQuote(b, line(m.ID))
 	b = jsonspan.AppendQuote(append(b, `,"lifecycle":`...), lifecycle(m.Status))
-	b = strconv.AppendInt(append(b, `,"deprecated_at":null,"retires_at":null,"max_input_tokens":`...), int64(window), 10)
+	b = strconv.AppendInt(append(b, `,"deprecated_at":null,"retires_at":null,"max_input_tokens":`...), int64(m.Window), 10)
 	b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(m.MaxOutput), 10)
 	b = append(b, `,"allowed_fallback_models":[],"capabilities":{"batch":{"supported":false},"context_management":{"supported":false},"thinking":{"supported":`...)
 	b = strconv.AppendBool(b, len(m.Thinking) > 0)

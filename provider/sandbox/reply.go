@@ -108,18 +108,23 @@ func (c *composer) addThinking(b Block) (bool, error) {
 	if text == "" {
 		return false, nil
 	}
-	if c.q.body.get("thinking").str("display") == "omitted" {
+	c.reply.thought += c.s.counter.Count(text)
+	if b.Redact || c.q.body.get("thinking").str("display") == "omitted" {
 		text = ""
 	}
 	o := out{kind: "thinking", text: text, signature: c.chain.seal(c.q.model.ID, c.q.model.Binds).sign(c.s.secret, text)}
-	o.json = append(jsonspan.AppendQuote([]byte(`{"type":"thinking","thinking":`), text), `,"signature":`...)
-	o.json = append(jsonspan.AppendQuote(o.json, o.signature), '}')
 	_, id, ok := unseal(c.s.secret, o.signature, text)
 	if !ok {
 		return false, errors.New("sign thinking: the signature does not verify")
 	}
+	if b.Redact {
+		o.kind = "redacted_thinking"
+		o.json = append(jsonspan.AppendQuote([]byte(`{"type":"redacted_thinking","data":`), o.signature), '}')
+	} else {
+		o.json = append(jsonspan.AppendQuote([]byte(`{"type":"thinking","thinking":`), text), `,"signature":`...)
+		o.json = append(jsonspan.AppendQuote(o.json, o.signature), '}')
+	}
 	c.chain.accept(id)
-	c.reply.thought += c.s.counter.Count(b.Text)
 	c.reply.signed = append(c.reply.signed, o.signature+"\x00"+text)
 	c.reply.blocks = append(c.reply.blocks, o)
 	return whole, nil

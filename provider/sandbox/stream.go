@@ -46,6 +46,8 @@ func (o *out) appendEmpty(b []byte) []byte {
 	switch o.kind {
 	case "thinking":
 		return append(b, `{"type":"thinking","thinking":"","signature":""}`...)
+	case "redacted_thinking":
+		return append(b, o.json...)
 	case "tool_use":
 		b = jsonspan.AppendQuote(append(b, `{"type":"tool_use","id":`...), o.id)
 		b = jsonspan.AppendQuote(append(b, `,"name":`...), o.name)
@@ -57,6 +59,8 @@ func (o *out) appendEmpty(b []byte) []byte {
 // deltas returns the delta objects that complete the block.
 func (o *out) deltas(chunk int) [][]byte {
 	switch o.kind {
+	case "redacted_thinking":
+		return nil
 	case "thinking":
 		ds := pieceDeltas(`{"type":"thinking_delta","thinking":`, o.text, chunk)
 		d := jsonspan.AppendQuote([]byte(`{"type":"signature_delta","signature":`), o.signature)

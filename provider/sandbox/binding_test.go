@@ -1,0 +1,311 @@
+package sandbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+const (
+	bindingBeta = "thinking-binding-controls-2026-08-01"
+	adaptive    = `"thinking":{"type":"adaptive"},`
+	dropBlock   = `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},`
+	system      = `"system":[{"type":"text","text":"be brief"}],`
+)
+
+// finished returns a conversation of three turns with two calls each, nine thinking blocks, in which
+// the user has just said something.
+func finished(t *testing.T, url, model, thinking string) *talk {
+	k := &talk{t: t, url: url, model: model, fields: thinking + bash + system, header: []string{"x-session-id", t.Name() + model}}
+	for _, text := range []string{"first", "second", "third"} {
+		k.turn(text)
+	}
+	if got := len(k.thoughts()); got != 9 {
+		t.Fatalf("%d thinking blocks, want 9", got)
+	}
+	k.add(say("fourth"))
+	return k
+}
+
+// opened returns the same conversation in the middle of the fourth turn.
+func opened(t *testing.T, url, model, thinking string) *talk {
+	k := finished(t, url, model, thinking)
+	k.reply(k.ask(), "output")
+	return k
+}
+
+func TestBinding(t *testing.T) {
+	const mismatch = "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."
+	const modified = "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"
+	edit := func(k *talk, message int, from, to string) {
+		old := strings.Join(k.msgs[message].Content, "\x00")
+		if !strings.Contains(old, from) {
+			panic("nothing to edit in " + old)
+		}
+		k.msgs[message].Content = strings.Split(strings.ReplaceAll(old, from, to), "\x00")
+	}
+	tests := []struct {
+		name   string
+		open   bool
+		change func(k *talk)
+		text   string // of the 400; accepted when empty
+	}{
+		{"11/Appended", false, func(k *talk) {}, ""},
+		{"11/AppendedOpen", true, func(k *talk) {}, ""},
+		{"11/OldResultEdited", false, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch + " A message before the block has changed"},
+		{"11/OldResultEditedOpen", true, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch},
+		{"11/UserWordsEdited", false, func(k *talk) { edit(k, 0, "first", "First") }, mismatch},
+		{"11/MessagesDeleted", false, func(k *talk) { k.msgs = append(k.msgs[:1:1], k.msgs[5:]...) }, mismatch},
+		{"11/SystemChanged", false, func(k *talk) { k.fields = strings.Replace(k.fields, "brief", "long", 1) }, "The system prompt has changed"},
+		{"11/ToolsChanged", false, func(k *talk) {
+			k.fields = strings.Replace(k.fields, `"object"}`, `"object","properties":{}}`, 1)
+		}, "The tools have changed"},
+		{"11/AllThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8) }, ""},
+		{"11/AllThinkingRemovedWithEdit", false, func(k *talk) {
+			k.without(0, 1, 2, 3, 4, 5, 6, 7, 8)
+			edit(k, 2, "result of", "shorter")
+		}, ""},
+		{"11/FirstThinkingRemoved", false, func(k *talk) { k.without(0) }, ""},
+		{"11/FirstFourThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3) }, ""},
+		{"11/FirstThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1) }, ""},
+		{"11/LastThinkingRemoved", false, func(k *talk) { k.without(-1) }, ""},
+		{"11/LastThreeThinkingRemoved", false, func(k *talk) { k.without(-1, -2, -3) }, ""},
+		{"11/FirstAndLastThinkingRemoved", false, func(k *talk) { k.without(0, -1) }, ""},
+		{"11/MiddleThinkingRemoved", false, func(k *talk) { k.without(4) }, mismatch + " A thinking block between this one and an earlier one was removed."},
+		{"11/MiddleThinkingRemovedOpen", true, func(k *talk) { k.without(4) }, mismatch},
+		{"11/MarkersMoved", false, func(k *talk) {
+			edit(k, 2, `"tool_use_id"`, `"cache_control":{"type":"ephemeral"},"tool_use_id"`)
+			edit(k, 0, `"text":"first"`, `"text":"first","cache_control":{"type":"ephemeral","ttl":"1h"}`)
+		}, ""},
+		{"11/StringForList", false, func(k *talk) {
+			k.fields = strings.Replace(k.fields, `[{"type":"text","text":"be brief"}]`, `"be brief"`, 1)
+		}, ""},
+		{"11/KeyOrderAndSpace", false, func(k *talk) {
+			k.fields = strings.Replace(k.fields, `{"type":"text","text":"be brief"}`, "{ \"text\" : \"be \\u0062rief\",\n\"type\":\"text\" }", 1)
+		}, ""},
+		{"11/OtherParameters", false, func(k *talk) { k.fields += `"metadata":{"user_id":"x"},"output_config":{"effort":"low"},` }, ""},
+		{"11/DefaultsSaid", false, func(k *talk) { edit(k, 2, `"tool_use_id"`, `"is_error":false,"tool_use_id"`) }, ""},
+		{"11/MessagesSplit", false, func(k *talk) {
+			m := k.msgs[1]
+			k.msgs = append(k.msgs[:1:1], append([]message{{m.Role, m.Content[:2]}, {m.Role, m.Content[2:]}}, k.msgs[2:]...)...)
+		}, ""},
+		{"11/ThinkingEdited", false, func(k *talk) { edit(k, 1, `"thinking":"Step`, `"thinking":"step`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
+		{"11/SignatureEdited", false, func(k *talk) { edit(k, 1, `"signature":"A`, `"signature":"B`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
+		{"11/SignaturesSwapped", false, func(k *talk) {
+			k.msgs[1].Content[0], k.msgs[3].Content[0] = k.msgs[3].Content[0], k.msgs[1].Content[0]
+		}, mismatch},
+		{"6.7/OpenThinkingRemoved", true, func(k *talk) { k.without(-1) }, modified},
+		{"6.7/OpenThinkingEdited", true, func(k *talk) { edit(k, len(k.msgs)-2, `"thinking":"Step`, `"thinking":"step`) }, modified},
+		{"6.7/AllThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) }, modified},
+		{"11/Folded", true, func(k *talk) { k.msgs = []message{{"user", []string{say("everything so far, as text")}}} }, ""},
+		{"11/FoldedButOpenRound", true, func(k *talk) {
+			k.msgs = append([]message{{"user", []string{say("everything so far, as text")}}}, k.msgs[len(k.msgs)-2:]...)
+		}, mismatch},
+	}
+	_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}})
+	closedTalk := finished(t, url, newest, adaptive)
+	openTalk := opened(t, url, newest, adaptive)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			k := closedTalk.copy()
+			if tt.open {
+				k = openTalk.copy()
+			}
+			tt.change(k)
+			status := k.send()
+			if tt.text == "" && status != 200 {
+				t.Errorf("refused: %s", k.last.body)
+			}
+			if tt.text != "" {
+				checkError(t, k.last, 400, tt.text)
+			}
+		})
+	}
+}
+
+func TestRemovedThinkingDoesNotComeBack(t *testing.T) {
+	_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}})
+	for _, part := range []struct {
+		name    string
+		numbers []int
+	}{{"Start", []int{0}}, {"End", []int{-1}}, {"All", []int{0, 1, 2, 3, 4, 5, 6, 7, 8}}} {
+		t.Run(part.name, func(t *testing.T) {
+			whole := finished(t, url, newest, adaptive)
+			k := whole.copy()
+			k.without(part.numbers...)
+			old := len(k.msgs)
+			k.finish()
+			k.add(say("fifth"))
+			if got := k.copy().send(); got != 200 {
+				t.Fatalf("without the removed thinking: %d", got)
+			}
+			k.msgs = append(whole.copy().msgs, k.msgs[old:]...)
+			k.send()
+			checkError(t, k.last, 400, "A thinking block that had been removed was added again before it.")
+		})
+	}
+}
+
+func TestDropBlock(t *testing.T) {
+	s, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}})
+	k := opened(t, url, newest, adaptive)
+	k.msgs[2].Content[0] = strings.Replace(k.msgs[2].Content[0], "result of", "shortened", 1)
+
+	k.send()
+	checkError(t, k.last, 400, "This needs the beta `"+bindingBeta+"`.")
+	k.fields = strings.Replace(k.fields, adaptive, dropBlock, 1)
+	k.send()
+	checkError(t, k.last, 400, "thinking.block_binding: Extra inputs are not permitted")
+
+	k.header = append(k.header, "anthropic-beta", bindingBeta)
+	calls := k.ask()
+	if got := s.Log.Last().Dropped; got != 9 {
+		t.Errorf("%d blocks dropped, want the 9 after the edit", got)
+	}
+	want := `"input_transformations":[{"type":"thinking_dropped","path":"messages.3.content.0","reason":"prefix_binding_mismatch"},`
+	if !strings.Contains(k.last.body, want) {
+		t.Errorf("answer %s\nwant %s", k.last.body, want)
+	}
+	k.reply(calls, "output")
+	k.finish()
+	for range 3 { // what was dropped stays dropped, what is new fits
+		k.turn("go on")
+	}
+	if got := s.Log.Last().Dropped; got != 9 {
+		t.Errorf("later: %d blocks dropped, want 9", got)
+	}
+	dropped := k.thoughts()[1:10]
+	clean := k.copy()
+	for i := range dropped {
+		clean.without(9 - i)
+	}
+	clean.fields, clean.header = strings.Replace(clean.fields, dropBlock, adaptive, 1), clean.header[:2]
+	clean.add(say("without the control"))
+	if got := clean.send(); got != 200 {
+		t.Errorf("dropped blocks removed by the client: %s", clean.last.body)
+	}
+}
+
+func TestDropBlockIsStreamed(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	k := finished3(t, url)
+	k.msgs[0].Content[0] = say("changed")
+	k.fields = strings.Replace(k.fields, adaptive, dropBlock+`"stream":true,`, 1)
+	k.header = append(k.header, "anthropic-beta", bindingBeta)
+	if k.send() != 200 || strings.Count(k.last.body, `"input_transformations":[{"type":"thinking_dropped"`) != 2 {
+		t.Errorf("want the report in message_start and message_delta: %s", k.last.body)
+	}
+}
+
+// finished3 returns a short conversation in which the user has just said something.
+func finished3(t *testing.T, url string) *talk {
+	k := &talk{t: t, url: url, fields: adaptive + bash}
+	k.turn("first")
+	k.add(say("second"))
+	return k
+}
+
+func TestUnboundModelsVerifyOnlyTheBlock(t *testing.T) {
+	_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}})
+	for _, m := range []struct{ model, thinking, text string }{
+		{"claude-opus-4-8", adaptive, "cannot be modified"},
+		{old, `"thinking":{"type":"enabled","budget_tokens":2000},`, "Expected `thinking` or `redacted_thinking`, but found `text`"},
+	} {
+		k := opened(t, url, m.model, m.thinking)
+		k.msgs[2].Content[0] = strings.Replace(k.msgs[2].Content[0], "result of", "shortened", 1)
+		k.without(4)
+		if k.send() != 200 {
+			t.Errorf("%s: history edited: %s", m.model, k.last.body)
+		}
+		broken := k.copy()
+		broken.msgs[1].Content[0] = strings.Replace(broken.msgs[1].Content[0], `"thinking":"Step`, `"thinking":"step`, 1)
+		broken.send()
+		checkError(t, broken.last, 400, "messages.1.content.0: Invalid `signature` in `thinking` block")
+		k.without(-1)
+		k.send()
+		checkError(t, k.last, 400, m.text)
+	}
+}
+
+func TestManualTurnKeepsItsThinking(t *testing.T) {
+	_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 3}})
+	k := &talk{t: t, url: url, model: old, fields: `"thinking":{"type":"enabled","budget_tokens":2000},` + bash}
+	k.add(say("go"))
+	k.reply(k.ask(), "one")
+	k.reply(k.ask(), "two")
+	if k.copy().send() != 200 {
+		t.Fatal("the turn as it was is refused")
+	}
+	k.without(0)
+	k.send()
+	checkError(t, k.last, 400, "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`")
+}
+
+func TestModelSwitchDropsThinkingSilently(t *testing.T) {
+	s, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}})
+	k := finished(t, url, newest, adaptive)
+	k.model = "claude-sonnet-5-5"
+	k.turn("on another model")
+	if got := s.Log.Last().Dropped; got != 9 {
+		t.Errorf("%d blocks dropped, want 9", got)
+	}
+	if !strings.Contains(k.last.body, `"reason":"model_binding_mismatch"`) {
+		t.Errorf("the drop is not reported: %s", k.last.body)
+	}
+	k.model = newest
+	k.turn("and back")
+	if got := s.Log.Last().Dropped; got != 3 {
+		t.Errorf("%d blocks dropped, want the 3 of the other model", got)
+	}
+}
+
+func TestOldAccountBindsOnlyOnRequest(t *testing.T) {
+	_, url := start(t, sandbox.Options{OldAccount: true})
+	k := finished3(t, url)
+	k.msgs[0].Content[0] = say("changed")
+	if k.copy().send() != 200 {
+		t.Error("refused without block_binding")
+	}
+	k.fields = strings.Replace(k.fields, adaptive, strings.Replace(dropBlock, "drop_block", "error", 1), 1)
+	k.header = append(k.header, "anthropic-beta", bindingBeta)
+	k.send()
+	checkError(t, k.last, 400, "bound to a different conversation")
+}
+
+func TestRedactedAndOmittedThinking(t *testing.T) {
+	script := &sandbox.Script{Count: true, Answers: []sandbox.Answer{
+		{Blocks: []sandbox.Block{{Kind: decant.KindThinking, Text: "secret", Redact: true}, {Kind: decant.KindText, Text: "one"}}},
+		{Blocks: []sandbox.Block{{Kind: decant.KindThinking, Text: "shown"}, {Kind: decant.KindText, Text: "two"}}},
+	}}
+	_, url := start(t, sandbox.Options{Model: script})
+	k := &talk{t: t, url: url, fields: strings.Replace(adaptive, `"}`, `","display":"omitted"}`, 1)}
+	k.turn("a")
+	if !strings.Contains(k.last.body, `{"type":"redacted_thinking","data":"`) || strings.Contains(k.last.body, "secret") {
+		t.Errorf("redacted: %s", k.last.body)
+	}
+	k.turn("b")
+	if !strings.Contains(k.last.body, `{"type":"thinking","thinking":"","signature":"`) {
+		t.Errorf("omitted: %s", k.last.body)
+	}
+	k.turn("c")
+	k.msgs[0].Content[0] = say("changed")
+	k.add(say("d"))
+	k.send()
+	checkError(t, k.last, 400, "messages.1.content.0: Invalid `signature`")
+}
+
+func TestSecretsDiffer(t *testing.T) {
+	_, one := start(t, sandbox.Options{})
+	_, same := start(t, sandbox.Options{})
+	_, other := start(t, sandbox.Options{Secret: []byte("another")})
+	k := finished3(t, one)
+	k.url = same
+	if k.copy().send() != 200 {
+		t.Error("a restarted sandbox does not know its signatures")
+	}
+	k.url = other
+	k.send()
+	checkError(t, k.last, 400, "Invalid `signature`")
+}

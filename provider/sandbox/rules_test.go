@@ -1,0 +1,403 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/token"
+)
+
+// A rule is one request and what the API says to it.
+type rule struct {
+	name     string // section and rule of the wire reference, then the case
+	model    string // claude-opus-5-5 when empty
+	fields   string // further members of the body, each with its comma behind
+	messages string // one user message when empty
+	beta     string
+	status   int    // 200 when 0
+	text     string // part of the message
+}
+
+const (
+	user   = `{"role":"user","content":"hello"}`
+	old    = "claude-sonnet-4-5"
+	newest = "claude-opus-5-5"
+	bash   = `"tools":[{"name":"Bash","input_schema":{"type":"object"}}],`
+	call   = `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}`
+	result = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}`
+)
+
+func (r rule) body() string {
+	if r.model == "" {
+		r.model = newest
+	}
+	if r.messages == "" {
+		r.messages = user
+	}
+	if !strings.Contains(r.fields, `max_tokens`) {
+		r.fields += `"max_tokens":4096,`
+	}
+	return `{"model":"` + r.model + `",` + r.fields + `"messages":[` + r.messages + `]}`
+}
+
+var rules = []rule{
+	// Section 2: the body.
+	{name: "2/MaxTokensMissing", fields: `"max_tokens":null,`, status: 400, text: "max_tokens: Input should be a valid integer"},
+	{name: "2/UnknownField", fields: `"foo":1,`, status: 400, text: "foo: Extra inputs are not permitted"},
+	{name: "2/UnknownMessageField", messages: `{"role":"user","content":"x","id":"m"}`, status: 400, text: "messages.0.id: Extra inputs are not permitted"},
+	{name: "2/UnknownBlockField", messages: `{"role":"user","content":[{"type":"text","text":"x","foo":1}]}`, status: 400, text: "messages.0.content.0.text.foo: Extra inputs are not permitted"},
+	{name: "2/UnknownToolField", fields: `"tools":[{"name":"a","input_schema":{"type":"object"},"foo":1}],`, status: 400, text: "tools.0.custom.foo: Extra inputs are not permitted"},
+	{name: "2/UnknownBlock", messages: `{"role":"user","content":[{"type":"poem","text":"x"}]}`, status: 400, text: "Input tag 'poem' found using 'type' does not match"},
+	{name: "2/NoMessages", messages: ` `, status: 400, text: "messages: at least one message is required"},
+	{name: "2/NoMaxTokens", fields: `"metadata":{"user_id":"\"max_tokens\""},`, status: 400, text: "max_tokens: Field required"},
+	{name: "2/BadRole", messages: `{"role":"tool","content":"x"}`, status: 400, text: "messages.0.role: Input should be 'user', 'assistant' or 'system'"},
+	{name: "2/StringForInteger", fields: `"max_tokens":"10",`, status: 400, text: "max_tokens: Input should be a valid integer"},
+	{name: "2/MaxTokensNegative", fields: `"max_tokens":-1,`, status: 400, text: "greater than or equal to 0"},
+	{name: "2/UnknownModel", model: "claude-nonesuch-9", status: 404, text: "model: claude-nonesuch-9"},
+	{name: "2/ForeignModel", model: "gpt-5", status: 404, text: "model: gpt-5"},
+	{name: "2/HostPrefixedModel", model: "anthropic/claude-opus-5-5", status: 404, text: "model: anthropic/"},
+	{name: "2/DatedModel", model: "claude-sonnet-4-5-20250929"},
+	{name: "2/KnownFields", fields: `"system":"s","stop_sequences":["x"],"stream":false,"metadata":{"user_id":"u"},"service_tier":"auto","speed":"standard","inference_geo":"us","container":"c",`},
+	{name: "2/BadSpeed", fields: `"speed":"warp",`, status: 400, text: "speed: Input should be"},
+	{name: "2/NullOptional", fields: `"system":null,"tools":null,"cache_control":null,`},
+	{name: "2/BudgetTooSmall", model: old, fields: `"thinking":{"type":"enabled","budget_tokens":1023},`, status: 400, text: "budget_tokens: Input should be greater than or equal to 1024"},
+	{name: "2/BudgetNotUnderMax", model: old, fields: `"thinking":{"type":"enabled","budget_tokens":4096},`, status: 400, text: "`max_tokens` must be greater than `thinking.budget_tokens`"},
+	{name: "2/BudgetMissing", model: old, fields: `"thinking":{"type":"enabled"},`, status: 400, text: "budget_tokens: Field required"},
+	{name: "2/BudgetFits", model: old, fields: `"thinking":{"type":"enabled","budget_tokens":4095},`},
+	{name: "2/ManualRefusedByNewer", fields: `"thinking":{"type":"enabled","budget_tokens":1024},`, status: 400, text: `thinking.type: "enabled" is not supported`},
+	{name: "2/AdaptiveRefusedByOlder", model: old, fields: `"thinking":{"type":"adaptive"},`, status: 400, text: `thinking.type: "adaptive" is not supported`},
+	{name: "2/AdaptiveWithEffort", fields: `"thinking":{"type":"adaptive"},"output_config":{"effort":"high"},`},
+	{name: "2/AdaptiveWithBudget", fields: `"thinking":{"type":"adaptive","budget_tokens":1024},`, status: 400, text: "Extra inputs are not permitted"},
+	{name: "2/BadEffort", fields: `"output_config":{"effort":"huge"},`, status: 400, text: "output_config.effort"},
+	{name: "2/TemperatureNewer", fields: `"temperature":0.5,`, status: 400, text: "temperature"},
+	{name: "2/TemperatureDefaultNewer", fields: `"temperature":1,`},
+	{name: "2/TopPNewer", fields: `"top_p":0.9,`, status: 400, text: "top_p"},
+	{name: "2/TopKNewer", fields: `"top_k":5,`, status: 400, text: "top_k"},
+	{name: "2/TemperatureOlder", model: old, fields: `"temperature":0.5,`},
+	{name: "2/TemperatureWithManual", model: old, fields: `"temperature":0.5,"thinking":{"type":"enabled","budget_tokens":1024},`, status: 400, text: "`temperature` may only be set to 1 when thinking is enabled"},
+	{name: "2/WarmupStream", fields: `"max_tokens":0,"stream":true,`, status: 400, text: "max_tokens: 0"},
+	{name: "2/WarmupManual", model: old, fields: `"max_tokens":0,"thinking":{"type":"enabled","budget_tokens":1024},`, status: 400, text: "max_tokens: 0"},
+	{name: "2/WarmupChoice", model: old, fields: bash + `"max_tokens":0,"tool_choice":{"type":"any"},`, status: 400, text: "max_tokens: 0"},
+	{name: "2/WarmupFormat", fields: `"max_tokens":0,"output_config":{"format":{"type":"json_schema"}},`, status: 400, text: "max_tokens: 0"},
+	{name: "2/BetaFieldWithoutBeta", fields: `"diagnostics":{"previous_message_id":null},`, status: 400, text: "diagnostics: Extra inputs are not permitted"},
+	{name: "2/BetaFieldWithBeta", fields: `"diagnostics":{"previous_message_id":null},`, beta: "cache-diagnosis-2026-04-07"},
+	{name: "2/TaskBudgetWithoutBeta", fields: `"output_config":{"task_budget":{"type":"tokens","total":20000}},`, status: 400, text: "output_config.task_budget: Extra inputs are not permitted"},
+
+	// Section 6.
+	{name: "6.1/FirstIsAssistant", messages: `{"role":"assistant","content":"x"},` + user, status: 400, text: `first message must use the "user" role`},
+	{name: "6.1/NeighboursAreMerged", messages: user + "," + user + `,{"role":"assistant","content":"a"},{"role":"assistant","content":"b"},` + user},
+	{name: "6.2/CallWithoutResult", fields: bash, messages: user + "," + call + "," + user, status: 400, text: "`tool_use` ids were found without `tool_result` blocks immediately after: t1"},
+	{name: "6.2/ResultTooLate", fields: bash, messages: user + "," + call + "," + user + `,{"role":"assistant","content":"x"},` + result, status: 400, text: "without `tool_result` blocks immediately after: t1"},
+	{name: "6.2/ResultsOverMergedMessages", fields: bash, messages: user + `,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}},{"type":"tool_use","id":"t2","name":"Bash","input":{}}]},` + result + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2"}]}`},
+	{name: "6.2/OneOfTwoMissing", fields: bash, messages: user + `,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}},{"type":"tool_use","id":"t2","name":"Bash","input":{}}]},` + result, status: 400, text: "immediately after: t2"},
+	{name: "6.2/CallIsLast", model: old, fields: bash, messages: user + "," + call, status: 400, text: "immediately after: t1"},
+	{name: "6.2/Paired", fields: bash, messages: user + "," + call + "," + result},
+	{name: "6.3/ResultWithoutCall", messages: result, status: 400, text: "unexpected `tool_use_id` found in `tool_result` blocks: t1"},
+	{name: "6.3/ResultOfEarlierCall", fields: bash, messages: user + "," + call + "," + result + `,{"role":"assistant","content":"x"},` + result, status: 400, text: "unexpected `tool_use_id`"},
+	{name: "6.3/ResultTwice", fields: bash, messages: user + "," + call + "," + result + "," + result, status: 400, text: "multiple `tool_result` blocks with id: t1"},
+	{name: "6.4/IDTwice", fields: bash, messages: user + "," + call + "," + result + "," + call + "," + result, status: 400, text: "`tool_use` ids must be unique"},
+	{name: "6.4/IDPattern", fields: bash, messages: user + "," + strings.ReplaceAll(call, "t1", "t.1") + "," + strings.ReplaceAll(result, "t1", "t.1"), status: 400, text: "String should match pattern '^[a-zA-Z0-9_-]+$'"},
+	{name: "6.4/TextBeforeResult", fields: bash, messages: user + "," + call + "," + user + "," + result, status: 400, text: "`tool_result` blocks must come before"},
+	{name: "6.4/TextAfterResult", fields: bash, messages: user + "," + call + "," + result + "," + user},
+	{name: "6.5/EmptyText", messages: `{"role":"user","content":[{"type":"text","text":""}]}`, status: 400, text: "text content blocks must be non-empty"},
+	{name: "6.5/WhitespaceText", messages: `{"role":"user","content":[{"type":"text","text":" \n"}]}`, status: 400, text: "must contain non-whitespace text"},
+	{name: "6.5/WhitespaceString", messages: `{"role":"user","content":"  "}`, status: 400, text: "must contain non-whitespace text"},
+	{name: "6.5/EmptyString", messages: `{"role":"user","content":""}`, status: 400, text: "must have non-empty content"},
+	{name: "6.5/EmptyList", messages: user + `,{"role":"assistant","content":[]},` + user, status: 400, text: "must have non-empty content"},
+	{name: "6.5/EmptySystem", fields: `"system":[{"type":"text","text":""}],`, status: 400, text: "system: text content blocks must be non-empty"},
+	{name: "6.5/EmptyTextInResult", fields: bash, messages: user + "," + call + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":""}]}]}`, status: 400, text: "must be non-empty"},
+	{name: "6.5/EmptyResult", fields: bash, messages: user + "," + call + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":""}]}`},
+	{name: "6.6/PrefillNewer", model: "claude-sonnet-4-6", messages: user + `,{"role":"assistant","content":"I"}`, status: 400, text: "This model does not support assistant message prefill. The conversation must end with a user message."},
+	{name: "6.6/PrefillOlder", model: old, messages: user + `,{"role":"assistant","content":"I"}`},
+	{name: "6.6/PrefillTrailingSpace", model: old, messages: user + `,{"role":"assistant","content":"I "}`, status: 400, text: "trailing whitespace"},
+	{name: "6.7/ManualTurnStartsWithText", model: old, fields: bash + `"thinking":{"type":"enabled","budget_tokens":1024},`, messages: user + `,{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t1","name":"Bash","input":{}}]},` + result, status: 400, text: "Expected `thinking` or `redacted_thinking`, but found `text`"},
+	{name: "6.7/ManualFinishedTurn", model: old, fields: bash + `"thinking":{"type":"enabled","budget_tokens":1024},`, messages: user + "," + call + "," + result + `,{"role":"assistant","content":"done"},` + user},
+	{name: "6.7/ForeignSignature", messages: user + `,{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"EqQB"},{"type":"text","text":"y"}]},` + user, status: 400, text: "messages.1.content.0: Invalid `signature` in `thinking` block"},
+	{name: "6.8/SystemFirst", messages: `{"role":"system","content":"x"},` + user, status: 400, text: `first message must use the "user" role`},
+	{name: "6.8/SystemAfterAssistant", messages: user + `,{"role":"assistant","content":"x"},{"role":"system","content":"x"}`, status: 400, text: "a `system` message must follow a `user` message"},
+	{name: "6.8/SystemBeforeUser", messages: user + `,{"role":"system","content":"x"},` + user, status: 400, text: "must be last or be followed by an `assistant` message"},
+	{name: "6.8/SystemBetweenCallAndResult", fields: bash, messages: user + "," + call + `,{"role":"system","content":"x"},` + result, status: 400, text: "immediately after: t1"},
+	{name: "6.8/SystemLast", messages: user + `,{"role":"system","content":"x"}`},
+	{name: "6.8/SystemInPlace", messages: user + `,{"role":"system","content":"x"},{"role":"assistant","content":"x"},` + user},
+	{name: "6.9/FiveMarkers", messages: strings.Repeat(marked("x", "")+",", 4) + marked("x", ""), status: 400, text: "A maximum of 4 blocks with cache_control may be provided. Found 5."},
+	{name: "6.9/FourMarkers", messages: strings.Repeat(marked("x", "")+",", 3) + marked("x", "")},
+	{name: "6.9/FourAndAutomatic", fields: `"cache_control":{"type":"ephemeral"},`, messages: strings.Repeat(marked("x", "")+",", 4) + user, status: 400, text: "Found 5."},
+	{name: "6.9/AutomaticOnMarker", fields: `"cache_control":{"type":"ephemeral"},`, messages: strings.Repeat(marked("x", "")+",", 3) + marked("x", "")},
+	{name: "6.9/AutomaticContradictsMarker", fields: `"cache_control":{"type":"ephemeral","ttl":"1h"},`, messages: marked("x", ""), status: 400, text: "cache_control.ttl"},
+	{name: "6.9/MarkerInsideResult", fields: bash, messages: user + "," + call + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}],"cache_control":{"type":"ephemeral"}},{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}`, status: 400, text: "Found 5."},
+	{name: "6.9/LongAfterShort", messages: marked("x", "5m") + "," + marked("x", "1h"), status: 400, text: "a ttl='1h' cache_control block must not come after a ttl='5m'"},
+	{name: "6.9/ShortAfterLong", messages: marked("x", "1h") + "," + marked("x", "5m")},
+	{name: "6.9/LongInSystemAfterShortTool", fields: `"tools":[{"name":"a","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral","ttl":"1h"}}],`, status: 400, text: "must not come after"},
+	{name: "6.9/BadTTL", messages: marked("x", "2h"), status: 400, text: "cache_control.ttl: Input should be '5m' or '1h'"},
+	{name: "6.9/MarkerOnThinking", messages: user + `,{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"s","cache_control":{"type":"ephemeral"}}]},` + user, status: 400, text: "thinking.cache_control: Extra inputs are not permitted"},
+	{name: "6.9/ScopeWithoutBeta", messages: `{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","scope":"global"}}]}`, status: 400, text: "cache_control.scope: Extra inputs"},
+	{name: "6.9/ScopeWithBeta", messages: `{"role":"user","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","scope":"global"}}]}`, beta: "prompt-caching-scope-2026-01-05"},
+	{name: "6.10/ServerToolWithoutResult", messages: user + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]},` + user, status: 400, text: "`web_search` tool use with id srvtoolu_1 was found without a corresponding `web_search_tool_result` block"},
+	{name: "6.10/ServerToolWithResult", messages: user + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"x"}]},` + user},
+	{name: "6.11/MaxTokensOverModel", fields: `"max_tokens":128001,`, status: 400, text: "max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens"},
+	{name: "6.11/MaxTokensOfModel", fields: `"max_tokens":128000,`},
+	{name: "6.12/ChoiceWithManual", model: old, fields: bash + `"tool_choice":{"type":"any"},"thinking":{"type":"enabled","budget_tokens":1024},`, status: 400, text: "Thinking may not be enabled when tool_choice forces tool use"},
+	{name: "6.12/ChoiceOfAlwaysThinking", fields: bash + `"tool_choice":{"type":"tool","name":"Bash"},`, status: 400, text: "Thinking may not be enabled"},
+	{name: "6.12/ChoiceOlder", model: old, fields: bash + `"tool_choice":{"type":"any"},`},
+	{name: "6.12/ChoiceAuto", fields: bash + `"tool_choice":{"type":"auto"},`},
+	{name: "6.12/ChoiceWithoutTools", fields: `"tool_choice":{"type":"auto"},`, status: 400, text: "tool_choice may only be specified while providing `tools`"},
+	{name: "6/BlockOfOtherRole", messages: `{"role":"user","content":[{"type":"tool_use","id":"a","name":"b","input":{}}]}`, status: 400, text: "`tool_use` blocks are not permitted in messages of the role `user`"},
+	{name: "6/ToolNameTwice", fields: `"tools":[{"name":"a","input_schema":{"type":"object"}},{"name":"a","input_schema":{"type":"object"}}],`, status: 400, text: "Tool names must be unique"},
+	{name: "6/ToolName", fields: `"tools":[{"name":"a b","input_schema":{"type":"object"}}],`, status: 400, text: "name: String should match pattern"},
+	{name: "6/ServerTool", fields: `"tools":[{"type":"memory_20250818","name":"memory"}],`},
+
+	// Section 8: the one edit that changes nothing.
+	{name: "8/KeepAll", fields: `"thinking":{"type":"adaptive"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`, beta: "context-management-2025-06-27"},
+	{name: "8/KeepAllObject", fields: `"thinking":{"type":"adaptive"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"all"}}]},`, beta: "context-management-2025-06-27"},
+	{name: "8/WithoutBeta", fields: `"thinking":{"type":"adaptive"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`, status: 400, text: "context_management: Extra inputs are not permitted"},
+	{name: "8/ThinkingOff", model: old, fields: `"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`, beta: "context-management-2025-06-27", status: 400, text: "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive"},
+	{name: "8/OtherKeep", fields: `"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}]},`, beta: "context-management-2025-06-27", status: 400, text: `accepts "all" only`},
+	{name: "8/OtherEdit", fields: `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`, beta: "context-management-2025-06-27", status: 400, text: "does not support the 'clear_tool_uses_20250919' context management strategy"},
+
+	// Sections 9 and 10 do not exist here.
+	{name: "9/Beta", beta: "compact-2026-01-12", status: 400, text: "invalid beta flag"},
+	{name: "10/Beta", beta: "compact-2026-09-04", status: 400, text: "invalid beta flag"},
+	{name: "10/Field", fields: `"compaction":{"type":"summarize"},`, status: 400, text: "compaction: Extra inputs are not permitted"},
+	{name: "10/Block", messages: user + `,{"role":"assistant","content":[{"type":"compaction","content":"x"}]},` + user, status: 400, text: "Input tag 'compaction'"},
+
+	// Section 11: the control.
+	{name: "11/BindingWithoutBeta", fields: `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},`, status: 400, text: "thinking.block_binding: Extra inputs are not permitted"},
+	{name: "11/BindingWithBeta", fields: `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},`, beta: "thinking-binding-controls-2026-08-01"},
+	{name: "11/BindingValue", fields: `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"ignore"}},`, beta: "thinking-binding-controls-2026-08-01", status: 400, text: "prefix_mismatch_behavior: Input should be 'error' or 'drop_block'"},
+
+	// Section 18.
+	{name: "18/UnknownBeta", beta: "nonesuch-2026-01-01", status: 400, text: "invalid beta flag"},
+	{name: "18/BetasOfClaudeCode", beta: "claude-code-20250219,interleaved-thinking-2025-05-14,thinking-token-count-2026-05-13,context-management-2025-06-27,prompt-caching-scope-2026-01-05, mid-conversation-system-2026-04-07,effort-2025-11-24"},
+	{name: "18/BetasOfOpencode", beta: "structured-outputs-2025-11-13"},
+}
+
+// marked returns a user message with a cache marker.
+func marked(text, ttl string) string {
+	if ttl != "" {
+		ttl = `,"ttl":"` + ttl + `"`
+	}
+	return `{"role":"user","content":[{"type":"text","text":"` + text + `","cache_control":{"type":"ephemeral"` + ttl + `}}]}`
+}
+
+func TestRules(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			got := do(t, "POST", url+"/v1/messages", r.body(), "anthropic-beta", r.beta)
+			want := max(r.status, 200)
+			if got.status != want {
+				t.Fatalf("status %d, want %d\n%s", got.status, want, got.body)
+			}
+			if want != 200 {
+				checkError(t, got, want, r.text)
+			}
+		})
+	}
+}
+
+// TestRulesHoldForCounts checks that a count refuses what its messages would be refused for.
+func TestRulesHoldForCounts(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	for _, r := range rules {
+		if !strings.HasPrefix(r.name, "6.") || strings.HasPrefix(r.name, "6.11") || strings.HasPrefix(r.name, "6.12") {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			body := strings.Replace(r.body(), `"max_tokens":4096,`, "", 1)
+			got := do(t, "POST", url+"/v1/messages/count_tokens", body, "anthropic-beta", r.beta)
+			if want := max(r.status, 200); got.status != want {
+				t.Errorf("status %d, want %d\n%s", got.status, want, got.body)
+			}
+		})
+	}
+	got := do(t, "POST", url+"/v1/messages/count_tokens", rule{}.body())
+	checkError(t, got, 400, "max_tokens: Extra inputs are not permitted")
+}
+
+// checkError checks the shape of section 17.
+func checkError(t *testing.T, got answer, status int, text string) {
+	t.Helper()
+	var e struct {
+		Type  string
+		Error struct{ Type, Message string }
+		ID    string `json:"request_id"`
+	}
+	if err := json.Unmarshal([]byte(got.body), &e); err != nil {
+		t.Fatalf("error body %q: %v", got.body, err)
+	}
+	types := map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 405: "invalid_request_error",
+		413: "request_too_large", 429: "rate_limit_error", 500: "api_error", 529: "overloaded_error",
+	}
+	if got.status != status || e.Type != "error" || e.Error.Type != types[status] || !strings.Contains(e.Error.Message, text) {
+		t.Errorf("got %d %s\nwant %d %s with %q", got.status, got.body, status, types[status], text)
+	}
+	if e.ID == "" || e.ID != got.header.Get("request-id") {
+		t.Errorf("request_id %q, header %q", e.ID, got.header.Get("request-id"))
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	_, url := start(t, sandbox.Options{Keys: []string{"key", "other"}, Betas: []string{"mine-2026-01-01"}})
+	body := rule{}.body()
+	tests := []struct {
+		name   string
+		header []string
+		status int
+		text   string
+	}{
+		{"1/Key", nil, 200, ""},
+		{"1/Bearer", []string{"x-api-key", "", "authorization", "Bearer other"}, 200, ""},
+		{"1/NoKey", []string{"x-api-key", ""}, 401, "x-api-key header is required"},
+		{"1/WrongKey", []string{"x-api-key", "wrong"}, 401, "invalid x-api-key"},
+		{"1/NoVersion", []string{"anthropic-version", ""}, 400, "anthropic-version: header is required"},
+		{"1/BadVersion", []string{"anthropic-version", "2020-01-01"}, 400, "is not a valid version"},
+		{"1/ContentType", []string{"content-type", "text/plain"}, 400, "content-type: must be application/json"},
+		{"1/ContentTypeWithCharset", []string{"content-type", "application/json; charset=utf-8"}, 200, ""},
+		{"1/ContentEncoding", []string{"content-encoding", "br"}, 400, "content-encoding: br is not supported"},
+		{"18/OwnBeta", []string{"anthropic-beta", "mine-2026-01-01"}, 200, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := do(t, "POST", url+"/v1/messages?beta=true", body, tt.header...)
+			if tt.status != 200 {
+				checkError(t, got, tt.status, tt.text)
+				return
+			}
+			if got.status != 200 || got.header.Get("anthropic-organization-id") == "" || got.header.Get("anthropic-ratelimit-requests-limit") == "" {
+				t.Errorf("got %d %v %s", got.status, got.header, got.body)
+			}
+		})
+	}
+}
+
+func TestBodies(t *testing.T) {
+	_, url := start(t, sandbox.Options{MaxText: 100})
+	big := strings.Repeat("x", 32<<20)
+	tests := []struct {
+		name, body string
+		status     int
+		text       string
+	}{
+		{"NotJSON", `{"model":`, 400, "not valid JSON"},
+		{"MoreBehind", rule{}.body() + "{}", 400, "not valid JSON"},
+		{"NameTwice", `{"model":"a","model":"b"}`, 400, "not valid JSON"},
+		{"BadUTF8", "{\"model\":\"\xff\"}", 400, "not valid JSON"},
+		{"NotAnObject", `[]`, 400, "Input should be an object"},
+		{"Empty", ``, 400, "not valid JSON"},
+		{"1/Over32MB", `{"model":"` + big + `"}`, 413, "exceeds the maximum size"},
+		{"7/TooMuchText", rule{messages: `{"role":"user","content":"` + strings.Repeat("x", 101) + `"}`}.body(), 400, "too many total text bytes: 101 > 100"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			checkError(t, do(t, "POST", url+"/v1/messages", tt.body), tt.status, tt.text)
+		})
+	}
+}
+
+func TestPaths(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	if got := do(t, "HEAD", url+"/", "", "x-api-key", ""); got.status != 200 {
+		t.Errorf("HEAD /: %d", got.status)
+	}
+	checkError(t, do(t, "GET", url+"/v1/messages", ""), http.StatusMethodNotAllowed, "Method Not Allowed")
+	checkError(t, do(t, "POST", url+"/v1/messages/batches", "{}"), 404, "Not found")
+	checkError(t, do(t, "GET", url+"/v1/models/claude-nonesuch-9", ""), 404, "model: claude-nonesuch-9")
+}
+
+func TestModels(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	type list struct {
+		Data []struct {
+			ID     string
+			Window int `json:"max_input_tokens"`
+		}
+		More  bool   `json:"has_more"`
+		First string `json:"first_id"`
+		Last  string `json:"last_id"`
+	}
+	var all []string
+	for after := ""; ; {
+		var page list
+		got := do(t, "GET", url+"/v1/models?limit=7&after_id="+after, "")
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil {
+			t.Fatalf("%s: %v", got.body, err)
+		}
+		for _, m := range page.Data {
+			if m.Window == 0 {
+				t.Errorf("%s has no window", m.ID)
+			}
+			all = append(all, m.ID)
+		}
+		if page.First != page.Data[0].ID || page.Last != page.Data[len(page.Data)-1].ID {
+			t.Errorf("first %q, last %q do not match the data", page.First, page.Last)
+		}
+		if after = page.Last; !page.More {
+			break
+		}
+	}
+	seen := strings.Join(all, " ") + " "
+	for _, id := range []string{"claude-opus-5-5 ", "claude-haiku-4-5 ", "claude-fable-5-1 "} {
+		if strings.Count(seen, id) != 1 {
+			t.Errorf("%s is %d times in %s", id, strings.Count(seen, id), seen)
+		}
+	}
+	if got := do(t, "GET", url+"/v1/models/claude-sonnet-4-5-20250929", ""); !strings.Contains(got.body, `"max_input_tokens":200000`) {
+		t.Errorf("one model: %s", got.body)
+	}
+}
+
+// TestOverflowBeforeGeneration45 is section 7, second and third row, for a model that the built-in
+// catalogue no longer has.
+func TestOverflowBeforeGeneration45(t *testing.T) {
+	catalog, err := (&token.Catalog{}).Add([]byte(`{"models":[{"id":"claude-opus-4-1","provider":"anthropic","context_window":5000,"max_output":5000}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, url := start(t, sandbox.Options{Catalog: catalog})
+	body := rule{model: "claude-opus-4-1"}.body()
+	if got := do(t, "POST", url+"/v1/messages", body); got.status != 200 {
+		t.Errorf("4096 + 6 tokens: %d %s", got.status, got.body)
+	}
+	body = strings.Replace(body, "4096", "4999", 1)
+	checkError(t, do(t, "POST", url+"/v1/messages", body), 400, "input length and `max_tokens` exceed context limit: 6 + 4999 > 5000, decrease input length or `max_tokens` and try again")
+	if got := do(t, "POST", url+"/v1/messages", body, "anthropic-beta", "model-context-window-exceeded-2025-08-26"); got.status != 200 {
+		t.Errorf("with the beta of newer models: %d %s", got.status, got.body)
+	}
+}
+
+func TestOverflow(t *testing.T) {
+	long := func(tokens int) string { // a user message of so many tokens by Estimate, framing included
+		return `{"role":"user","content":"` + strings.Repeat("x", 3*(tokens-4)) + `"}`
+	}
+	model := &sandbox.Script{Count: true, Answers: []sandbox.Answer{{Blocks: []sandbox.Block{{Kind: "text", Text: strings.Repeat("word ", 600)}}}}}
+	_, url := start(t, sandbox.Options{Window: 5000, Model: model})
+	tests := []struct {
+		name   string
+		rule   rule
+		status int
+		text   string
+	}{
+		{"7/PromptTooLong", rule{messages: long(5001)}, 400, "prompt is too long: 5001 tokens > 5000 maximum"},
+		{"7/PromptFits", rule{messages: long(3900)}, 200, `"stop_reason":"end_turn"`},
+		{"7/OutputDoesNotFit", rule{messages: long(4900)}, 200, `"stop_reason":"model_context_window_exceeded"`},
+		{"7/MaxTokens", rule{messages: long(3900), fields: `"max_tokens":10,`}, 200, `"stop_reason":"max_tokens"`},
+		{"2/Warmup", rule{fields: `"max_tokens":0,`}, 200, `"content":[],"stop_reason":"max_tokens"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := do(t, "POST", url+"/v1/messages", tt.rule.body())
+			if got.status != tt.status || !strings.Contains(got.body, tt.text) {
+				t.Errorf("got %d %s\nwant %d with %s", got.status, got.body, tt.status, tt.text)
+			}
+		})
+	}
+	count := do(t, "POST", url+"/v1/messages/count_tokens", strings.Replace(rule{messages: long(6000)}.body(), `"max_tokens":4096,`, "", 1))
+	if want := `{"input_tokens":` + strconv.Itoa(6000) + `}`; count.body != want {
+		t.Errorf("count %s, want %s", count.body, want)
+	}
+}
