@@ -19,8 +19,7 @@ func Clear(s *Subject, after int, text string) []decant.Decision {
 		if !r.closed || behind[r.at] < after {
 			continue
 		}
-		d := decant.Decision{Kind: decant.Stub, Reduction: "clear", Reason: "old result of " + toolName(r)}
-		if d, ok := s.decide(r.block, r.read(), text, d); ok {
+		if d, ok := s.replace(r, text, "clear", "old result of "+toolName(r)); ok {
 			out = append(out, d)
 		}
 	}

@@ -13,7 +13,7 @@ func Duplicate(s *Subject) []decant.Decision {
 	var out []decant.Decision
 	for i := len(s.results) - 1; i >= 0; i-- {
 		r := &s.results[i]
-		if r.block.Content == nil || r.block.Changed != "" || r.size() < minDuplicate {
+		if r.block.Content == nil || !r.verbatim() && r.shrunk == nil || r.size() < minDuplicate {
 			continue
 		}
 		h := decant.HashText(r.read())
@@ -25,9 +25,8 @@ func Duplicate(s *Subject) []decant.Decision {
 		if !r.closed {
 			continue
 		}
-		d := decant.Decision{Kind: decant.Stub, Reduction: "duplicate", Reason: "the same text is in " + s.ms[later.at].Name()}
 		line := s.heading(r) + ": the same result comes again later, see there]"
-		if d, ok := s.decide(r.block, r.read(), line, d); ok {
+		if d, ok := s.replace(r, line, "duplicate", "the same text is in "+s.ms[later.at].Name()); ok {
 			out = append(out, d)
 		}
 	}

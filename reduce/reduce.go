@@ -12,9 +12,10 @@
 // what was written long ago; [Thinking] drops old thoughts; [Clear] is the blunt end. [FirstSight]
 // is what may happen to a result that arrives for the first time.
 //
-// All of them are pure functions of a [Subject], a conversation that has been looked at once. They
-// see the blocks of the transcript; a block that a decision has changed already is left alone, so
-// a second run over a view proposes nothing.
+// All of them are pure functions of a [Subject], a transcript or a view that has been looked at
+// once. In a view a block that a decision has changed already is left alone, so that a second run
+// proposes nothing; only a result that was merely shrunk may still become a stub, see
+// [Options.Made].
 package reduce
 
 import (
@@ -50,6 +51,10 @@ type Options struct {
 	// replacements name it.
 	Handles bool
 
+	// Made are the decisions that a view was made with. A result that one of them shrank may be
+	// replaced by a stub, which then takes the decision's place; without Made it stays as it is.
+	Made []decant.Decision
+
 	// Mask takes secrets out of a text before it is quoted in a replacement; nil means that
 	// nothing is masked.
 	Mask func(text string) string
@@ -69,15 +74,19 @@ type Subject struct {
 // result is one tool result with the call it answers.
 type result struct {
 	block  *decant.Block
-	at     int // index of its message
-	round  int // index of its round, -1: outside of any
+	shrunk *decant.Decision // the decision that made it what it is, nil: it is verbatim
+	at     int              // index of its message
+	round  int              // index of its round, -1: outside of any
 	call   tool.Call
 	used   bool // its call was found
 	text   string
 	loaded bool
 	closed bool // in a round that may be touched at a pour
-	fresh  bool // in the open round
+	fresh  bool // in the open round, and verbatim
 }
+
+// verbatim reports whether the transcript has r as it stands here.
+func (r *result) verbatim() bool { return r.block.Changed == "" }
 
 // use is one tool call.
 type use struct {
@@ -96,6 +105,10 @@ func Of(c *decant.Conversation, o Options) *Subject {
 	in := s.roundOf()
 	pinned := s.pinnedRounds()
 	calls := map[string][]int{}
+	made := map[string]*decant.Decision{}
+	for i := range o.Made {
+		made[o.Made[i].ID] = &o.Made[i]
+	}
 	for i := range s.ms {
 		r := in[i]
 		touchable := i >= first && (o.Before == 0 || s.ms[i].Number < o.Before) && (r < 0 || !pinned[r])
@@ -109,6 +122,7 @@ func Of(c *decant.Conversation, o Options) *Subject {
 			case decant.KindResult:
 				res := result{block: b, at: i, round: r, closed: closed, fresh: touchable && (r < 0 || s.rounds[r].Open)}
 				s.pair(&res, calls)
+				s.settle(&res, made)
 				s.results = append(s.results, res)
 			}
 		}
@@ -126,9 +140,23 @@ func (s *Subject) pair(res *result, calls map[string][]int) {
 	} else {
 		res.call = tool.Call{Name: res.block.Name, Class: tool.ClassOf(res.block.Name), Effect: tool.ClassOf(res.block.Name)}
 	}
-	if !s.named(res.call.Name) || res.block.Changed != "" || res.block.Media.Count > 0 || res.block.Content == nil {
+}
+
+// settle says whether res may be touched, given what it is and what has been done to it.
+func (s *Subject) settle(res *result, made map[string]*decant.Decision) {
+	if !s.named(res.call.Name) || res.block.Media.Count > 0 || res.block.Content == nil {
 		res.closed, res.fresh = false, false
 	}
+	if res.verbatim() {
+		return
+	}
+	res.fresh = false
+	d := made[res.block.Changed]
+	if d == nil || d.Kind != decant.Shrink || d.Target.Ref != res.block.Ref {
+		res.closed = false
+		return
+	}
+	res.shrunk = d
 }
 
 // allowed reports whether the arguments of a call may be touched.
@@ -212,6 +240,23 @@ func (s *Subject) decide(b *decant.Block, old, text string, d decant.Decision) (
 	d.Target = decant.Target{Ref: b.Ref, CallID: b.CallID, Hash: h}
 	d.Text, d.Handle = text, decant.HandleOf(h)
 	return d, true
+}
+
+// replace proposes to put a stub in the place of r.
+func (s *Subject) replace(r *result, stub, reduction, reason string) (decant.Decision, bool) {
+	d, ok := s.decide(r.block, r.read(), stub, decant.Decision{Kind: decant.Stub, Reduction: reduction, Reason: reason})
+	if r.shrunk != nil {
+		d.Target, d.Handle = r.shrunk.Target, r.shrunk.Handle
+	}
+	return d, ok
+}
+
+// handle names the original of r.
+func (r *result) handle() decant.Handle {
+	if r.shrunk != nil {
+		return r.shrunk.Handle
+	}
+	return decant.HandleOf(decant.HashText(r.read()))
 }
 
 // mask takes secrets out of text.

@@ -34,8 +34,8 @@ func Stub(s *Subject) []decant.Decision {
 		if n < minStub {
 			continue
 		}
-		d := decant.Decision{Kind: decant.Stub, Reduction: "stub", Reason: "old result of " + toolName(r)}
-		if d, ok := s.decide(r.block, old, s.stubLine(r, min(maxNames, n/3)), d); ok && d.After <= n*3/4 {
+		d, ok := s.replace(r, s.stubLine(r, min(maxNames, n/3)), "stub", "old result of "+toolName(r))
+		if ok && d.After <= n*3/4 {
 			out = append(out, d)
 		}
 	}
@@ -56,11 +56,28 @@ func (s *Subject) stubLine(r *result, names int) string {
 // heading says what was called on what and how big its result was.
 func (s *Subject) heading(r *result) string {
 	text := tool.Body(r.read())
-	size := fmt.Sprintf(" (%s)", amount(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line"))
+	size := fmt.Sprintf(" (%s)", amount(countLines(text), "line"))
 	if strings.TrimSpace(text) == "" {
 		size = " (no output)"
 	}
 	return "[Old result of " + toolName(r) + s.subject(r) + size
+}
+
+// countLines counts the lines of a result, those included that Trim took out of it.
+func countLines(text string) int {
+	n := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
+	for rest := text; ; {
+		_, gap, ok := strings.Cut(rest, gapStart)
+		if !ok {
+			return n
+		}
+		rest = gap
+		digits, after, _ := strings.Cut(gap, " ")
+		lost, err := strconv.Atoi(strings.ReplaceAll(digits, ",", ""))
+		if err == nil && strings.HasPrefix(after, "line") {
+			n += lost - 1
+		}
+	}
 }
 
 func toolName(r *result) string {
@@ -171,7 +188,7 @@ func (s *Subject) beginning(r *result) string {
 // finish closes a stub and says how to get the original back.
 func (s *Subject) finish(line string, r *result) string {
 	if s.opts.Handles {
-		return line + ". Original: " + string(decant.HandleOf(decant.HashText(r.read()))) + "]"
+		return line + ". Original: " + string(r.handle()) + "]"
 	}
 	return line + again(r.call.Effect) + "]"
 }

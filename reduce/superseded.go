@@ -27,8 +27,8 @@ func Superseded(s *Subject) []decant.Decision {
 		if how == "" {
 			continue
 		}
-		d := decant.Decision{Kind: decant.Stub, Reduction: "superseded", Reason: fmt.Sprintf("%s %s in %s", r.call.Path, how, s.ms[at].Name())}
-		if d, ok := s.decide(r.block, r.read(), s.staleLine(r, how), d); ok {
+		reason := fmt.Sprintf("%s %s in %s", r.call.Path, how, s.ms[at].Name())
+		if d, ok := s.replace(r, s.staleLine(r, how), "superseded", reason); ok {
 			out = append(out, d)
 		}
 	}
@@ -68,8 +68,8 @@ var cutMarks = [...]string{"tokens truncated", "characters truncated", "[truncat
 // shown limits a read to what its result really holds. It reports false when that cannot be told,
 // because the client cut out something in the middle.
 func (s *Subject) shown(r *result, f tool.Touch) (tool.Touch, bool) {
-	if r.block.Changed != "" {
-		return f, false // a view: what stands there now is not the file
+	if !r.verbatim() && (r.shrunk == nil || r.shrunk.Reduction != "terminal") {
+		return f, false // what stands there now is not the file
 	}
 	text := r.read()
 	for _, mark := range cutMarks {

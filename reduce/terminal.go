@@ -13,7 +13,7 @@ func Terminal(s *Subject) []decant.Decision {
 	var out []decant.Decision
 	for i := range s.results {
 		r := &s.results[i]
-		if !r.closed && !r.fresh {
+		if !r.closed && !r.fresh || !r.verbatim() {
 			continue
 		}
 		text := r.read()

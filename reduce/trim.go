@@ -44,7 +44,7 @@ func Trim(s *Subject, t Trimming) []decant.Decision {
 	var out []decant.Decision
 	for i := range s.results {
 		r := &s.results[i]
-		if !r.closed || r.size() <= t.Over || after[r.at] < t.After {
+		if !r.closed || !r.verbatim() || r.size() <= t.Over || after[r.at] < t.After {
 			continue
 		}
 		d := decant.Decision{Kind: decant.Shrink, Reduction: "trim", Reason: "long result of " + toolName(r)}
@@ -146,9 +146,12 @@ func writeMiddle(out *strings.Builder, lines []string) {
 	writeGap(out, lost, chars)
 }
 
+// gapStart begins every note of what was left out.
+const gapStart = "[... "
+
 func writeGap(out *strings.Builder, lines, chars int) {
 	if lines > 0 {
-		fmt.Fprintf(out, "[... %s, %s left out ...]\n", amount(lines, "line"), amount(chars, "character"))
+		fmt.Fprintf(out, gapStart+"%s, %s left out ...]\n", amount(lines, "line"), amount(chars, "character"))
 	}
 }
 
@@ -164,6 +167,6 @@ func clipLine(l string) string {
 		return l
 	}
 	const half = maxLine / 2
-	note := fmt.Sprintf("[... %s left out ...]", amount(n-2*half, "character"))
+	note := fmt.Sprintf(gapStart+"%s left out ...]", amount(n-2*half, "character"))
 	return body[:runeOffset(body, half)] + note + body[tailOffset(body, half):] + l[len(body):]
 }
