@@ -11,7 +11,7 @@ import (
 // A member that stands twice counts as the server counts it: the last one.
 func parseAnthropic(src []byte) (*Document, error) {
 	p := anthropicParser{builder: newBuilder(src)}
-	var messages, system, tools jsonspan.Span
+	var tools jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
@@ -22,19 +22,22 @@ func parseAnthropic(src []byte) (*Document, error) {
 		case "thinking":
 			p.conv.Thinking = decant.Thinking(p.str(p.find(sc.Skip(), "type")))
 		case "system":
-			system = sc.Skip()
+			p.system(&sc)
 		case "tools":
 			tools = sc.Skip()
 		case "messages":
-			messages = sc.Skip()
+			if err := p.messages(&sc); err != nil {
+				return nil, err
+			}
 		default:
 			sc.Skip()
 		}
 	}
-	p.fixed(system, tools)
-	if err := p.messages(messages); err != nil {
-		return nil, err
+	if p.body.list.IsZero() {
+		return nil, fieldError(0, "messages", "missing, want a list of messages")
 	}
+	p.fixedTools(tools)
+	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
 	return p.bodyDocument(Anthropic, &p.body), nil
 }
 
@@ -43,88 +46,83 @@ type anthropicParser struct {
 	body body
 }
 
-// fixed reads system prompt and tools.
-func (p *anthropicParser) fixed(system, tools jsonspan.Span) {
-	f := &p.conv.Fixed
-	sc := jsonspan.Scan(p.src, system.Start)
-	switch {
-	case system.IsZero():
-	case sc.Kind() == '"':
-		f.System = append(f.System, decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(system)})
-	default:
-		for sc.Open(); sc.Next(); {
-			blk, _ := p.block(&sc)
-			blk.Author = decant.AuthorClient
-			f.System = append(f.System, blk)
+// system consumes the system prompt.
+func (p *anthropicParser) system(sc *jsonspan.Scanner) {
+	p.conv.Fixed.System = nil
+	if sc.Kind() == '"' {
+		p.conv.Fixed.System = []decant.Block{
+			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(sc.Skip())},
 		}
+		return
 	}
-	p.fixedTools(tools)
-	p.conv.Agent = bodyAgent(f.System)
+	for sc.Open(); sc.Next(); {
+		blk, _ := p.block(sc)
+		blk.Author = decant.AuthorClient
+		p.conv.Fixed.System = append(p.conv.Fixed.System, blk)
+	}
 }
 
-// messages reads the list of messages.
-func (p *anthropicParser) messages(list jsonspan.Span) error {
-	if list.IsZero() || p.src[list.Start] != '[' {
-		return fieldError(list.Start, "messages", "want a list of messages")
+// messages consumes the list of messages.
+func (p *anthropicParser) messages(sc *jsonspan.Scanner) error {
+	p.restart()
+	p.body = body{list: jsonspan.Span{Start: sc.Pos()}, items: make([]item, 0, expected(p.src))}
+	if sc.Kind() != '[' {
+		return fieldError(sc.Pos(), "messages", "want a list of messages")
 	}
-	p.body.list = list
-	sc := jsonspan.Scan(p.src, list.Start)
 	for sc.Open(); sc.Next(); {
-		if err := p.message(&sc); err != nil {
+		if err := p.message(sc); err != nil {
 			return err
 		}
 	}
+	p.body.list.End = sc.Pos()
 	return nil
 }
 
-// message reads one message. Its members come in any order, so the content is read when the role is
-// known.
+// message consumes one message. Its members come in any order.
 func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
-	it := item{span: jsonspan.Span{Start: sc.Pos()}}
-	var role jsonspan.Span
+	it := item{span: jsonspan.Span{Start: sc.Pos()}, owner: p.start("").Number}
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "role":
-			role = sc.Skip()
+			p.current().Role = decant.Role(p.str(sc.Skip()))
 		case "content":
-			it.content = sc.Skip()
+			it.content = p.content(sc)
 		default:
 			sc.Skip()
 		}
 	}
 	it.span.End = sc.Pos()
-	r := decant.Role(p.str(role))
-	if r != decant.RoleUser && r != decant.RoleAssistant && r != decant.RoleSystem {
-		return fieldError(it.span.Start, indexed("messages", len(p.body.items))+".role", "want user, assistant or system")
+	if p.empty() {
+		p.add(decant.Block{Kind: decant.KindOpaque}, site{span: it.content, slot: slotVoid, item: len(p.body.items)})
 	}
-	it.owner = p.start(r).Number
 	p.body.items = append(p.body.items, it)
-	p.content(it.content)
-	return nil
+	switch p.current().Role {
+	case decant.RoleUser, decant.RoleAssistant, decant.RoleSystem:
+		return nil
+	}
+	return fieldError(it.span.Start, indexed("messages", len(p.body.items)-1)+".role", "want user, assistant or system")
 }
 
-// content reads a message's blocks.
-func (p *anthropicParser) content(content jsonspan.Span) {
-	at := len(p.body.items) - 1
-	sc := jsonspan.Scan(p.src, content.Start)
-	switch {
-	case content.IsZero():
-	case sc.Kind() == '"':
-		p.add(decant.Block{Kind: decant.KindText, Content: p.text(content)},
-			site{span: content, text: content, slot: slotString, item: at})
-	default:
-		for sc.Open(); sc.Next(); {
-			blk, s := p.block(&sc)
-			s.slot, s.item = slotPart, at
-			if len(p.blocks) == 0 && p.hides(&blk, s) {
-				p.current().Compaction = true
-			}
-			p.add(blk, s)
+// content consumes a message's content and adds its blocks.
+func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
+	v, at := jsonspan.Span{Start: sc.Pos()}, len(p.body.items)
+	p.blocks.drop() // of a content that stands twice
+	p.places.drop()
+	if sc.Kind() == '"' {
+		v = sc.Skip()
+		p.add(decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString, item: at})
+		return v
+	}
+	for sc.Open(); sc.Next(); {
+		blk, s := p.block(sc)
+		s.slot, s.item = slotPart, at
+		if p.empty() && p.hides(&blk, s) {
+			p.current().Compaction = true
 		}
+		p.add(blk, s)
 	}
-	if len(p.blocks) == 0 {
-		p.add(decant.Block{Kind: decant.KindOpaque}, site{span: content, slot: slotVoid, item: at})
-	}
+	v.End = sc.Pos()
+	return v
 }
 
 // hides reports whether a message's first block is a compaction block with a summary: the server

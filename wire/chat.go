@@ -12,7 +12,7 @@ import (
 // messages. Reasoning that some servers return beside the content is thinking.
 func parseChat(src []byte) (*Document, error) {
 	p := chatParser{builder: newBuilder(src)}
-	var messages, tools, response jsonspan.Span
+	var tools, response jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
@@ -23,7 +23,9 @@ func parseChat(src []byte) (*Document, error) {
 		case "tools":
 			tools = sc.Skip()
 		case "messages":
-			messages = sc.Skip()
+			if err := p.messages(&sc); err != nil {
+				return nil, err
+			}
 		case "response":
 			response = sc.Skip()
 		default:
@@ -33,10 +35,11 @@ func parseChat(src []byte) (*Document, error) {
 	if p.conv.Model == "" {
 		p.conv.Model = p.str(p.find(response, "model"))
 	}
-	if err := p.messages(messages); err != nil {
-		return nil, err
+	if p.body.list.IsZero() {
+		return nil, fieldError(0, "messages", "missing, want a list of messages")
 	}
 	p.fixedTools(tools)
+	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
 	return p.bodyDocument(OpenAIChat, &p.body), nil
 }
 
@@ -45,17 +48,20 @@ type chatParser struct {
 	body body
 }
 
-func (p *chatParser) messages(list jsonspan.Span) error {
-	if list.IsZero() || p.src[list.Start] != '[' {
-		return fieldError(list.Start, "messages", "want a list of messages")
+// messages consumes the list of messages.
+func (p *chatParser) messages(sc *jsonspan.Scanner) error {
+	p.restart()
+	p.conv.Fixed.System = nil
+	p.body = body{list: jsonspan.Span{Start: sc.Pos()}, items: make([]item, 0, expected(p.src))}
+	if sc.Kind() != '[' {
+		return fieldError(sc.Pos(), "messages", "want a list of messages")
 	}
-	p.body.list = list
-	sc := jsonspan.Scan(p.src, list.Start)
 	for sc.Open(); sc.Next(); {
-		if err := p.message(&sc); err != nil {
+		if err := p.message(sc); err != nil {
 			return err
 		}
 	}
+	p.body.list.End = sc.Pos()
 	return nil
 }
 
@@ -126,7 +132,6 @@ func (p *chatParser) system(m *chatMessage) {
 		e.block.Author = decant.AuthorClient
 		f.System = append(f.System, e.block)
 	}
-	p.conv.Agent = bodyAgent(f.System)
 }
 
 // A placed block is one that is not yet added to its message.
@@ -152,7 +157,7 @@ func (p *chatParser) fill(m *chatMessage) {
 	}
 	p.memberBlock(decant.KindText, m.refusal, at)
 	p.calls(m, at)
-	if len(p.blocks) == 0 {
+	if p.empty() {
 		p.add(decant.Block{Kind: decant.KindOpaque}, site{span: m.item.content, slot: slotVoid, item: at})
 	}
 }

@@ -36,30 +36,26 @@ func byteOrderMarkOf(src []byte) []byte {
 	return nil
 }
 
-// bodyFormat tells which request body the object at an offset is, "" when it is none.
+// bodyFormat tells which request body the object at an offset is, "" when it is none. It reads no
+// further than it has to, which for a large body is a small part of it.
 func bodyFormat(src []byte, at int) Format {
-	var messages, input jsonspan.Span
 	c := chooser{src: src}
 	sc := jsonspan.Scan(src, at)
 	for sc.Open(); sc.Next(); {
 		name := string(sc.Name())
-		v := sc.Skip()
-		switch name {
-		case "messages":
-			messages = v
-		case "input":
-			input = v
-		default:
-			c.member(name, v)
+		switch {
+		case name == "messages" && sc.Kind() == '[':
+			c.messages = true
+			c.choose(sc.Pos())
+		case name == "input" && (sc.Kind() == '[' || sc.Kind() == '"'):
+			c.input = true
 		}
+		if f := c.proven(); f != "" {
+			return f
+		}
+		c.member(name, sc.Skip())
 	}
-	switch {
-	case starts(src, messages, "["):
-		return c.choose(messages)
-	case starts(src, input, "[") || starts(src, input, `"`) && !c.session:
-		return OpenAIResponses
-	}
-	return ""
+	return c.format()
 }
 
 // starts reports whether the value at v begins with one of the bytes in set.
@@ -71,7 +67,32 @@ func starts(src []byte, v jsonspan.Span, set string) bool {
 type chooser struct {
 	src             []byte
 	anthropic, chat int
+	messages, input bool // there is such a member
 	session         bool // there are members that only a session file's lines have
+}
+
+// proven returns the format once it is beyond doubt.
+func (c *chooser) proven() Format {
+	switch {
+	case c.messages && c.anthropic >= proof && c.chat < proof:
+		return Anthropic
+	case c.messages && c.chat >= proof && c.anthropic < proof:
+		return OpenAIChat
+	}
+	return ""
+}
+
+// format returns the format when everything is weighed.
+func (c *chooser) format() Format {
+	switch {
+	case c.messages && c.anthropic > c.chat:
+		return Anthropic
+	case c.messages:
+		return OpenAIChat
+	case c.input && !c.session:
+		return OpenAIResponses
+	}
+	return ""
 }
 
 // The weights of evidence: what only one API accepts, and what the other may hold too.
@@ -124,24 +145,17 @@ func (c *chooser) tools(v jsonspan.Span) {
 	}
 }
 
-// choose looks at messages until one of them is proof.
-func (c *chooser) choose(messages jsonspan.Span) Format {
+// choose looks at the messages in the list at an offset until one of them is proof.
+func (c *chooser) choose(at int) {
 	first := true
-	sc := jsonspan.Scan(c.src, messages.Start)
-	for sc.Open(); sc.Next(); {
-		if c.anthropic >= proof || c.chat >= proof {
-			break
-		}
+	sc := jsonspan.Scan(c.src, at)
+	for sc.Open(); c.proven() == "" && sc.Next(); {
 		for sc.Open(); sc.Next(); {
 			name := string(sc.Name())
 			c.messageMember(name, sc.Skip(), first)
 		}
 		first = false
 	}
-	if c.anthropic > c.chat {
-		return Anthropic
-	}
-	return OpenAIChat
 }
 
 func (c *chooser) messageMember(name string, v jsonspan.Span, first bool) {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -142,9 +143,9 @@ type builder struct {
 	sites    [][]site // of each message, its blocks'
 	warnings []Warning
 
-	blocks   []decant.Block // of the message under construction
-	places   []site
-	slab     slab
+	blocks   slab[decant.Block] // the run is the message under construction
+	places   slab[site]
+	texts    slab[lazy]
 	names    map[string]string // interned call ids and tool names
 	openCall map[string]int    // call id → index of the newest unanswered call
 	calls    []call
@@ -163,9 +164,20 @@ func newBuilder(src []byte) *builder {
 // start begins the next message. The pointer is good until the next start.
 func (b *builder) start(role decant.Role) *decant.Message {
 	b.finish()
+	if b.conv.Messages == nil {
+		n := expected(b.src)
+		b.conv.Messages, b.sites = make([]decant.Message, 0, n), make([][]site, 0, n)
+		b.blocks.grow(n)
+		b.places.grow(n)
+		b.texts.grow(n)
+	}
 	b.conv.Messages = append(b.conv.Messages, decant.Message{Number: len(b.conv.Messages) + 1, Role: role})
 	return b.current()
 }
+
+// expected returns how many messages a source of this size is likely to hold: with the average of real
+// sessions, 1,000 bytes each, one growth at most.
+func expected(src []byte) int { return len(src)/1000 + 8 }
 
 // current returns the message under construction, nil before the first.
 func (b *builder) current() *decant.Message {
@@ -175,11 +187,14 @@ func (b *builder) current() *decant.Message {
 	return &b.conv.Messages[len(b.conv.Messages)-1]
 }
 
-// add appends a block to the message under construction. It fills in Ref, the name of a result's
-// tool, and, where the parser did not, the author.
+// empty reports whether the message under construction has no block yet.
+func (b *builder) empty() bool { return len(b.blocks.current()) == 0 }
+
+// add appends a block to the message under construction. It fills in Ref and the name of a result's
+// tool. An author that is left empty is filled in by document.
 func (b *builder) add(blk decant.Block, s site) {
 	m := b.current()
-	blk.Ref = decant.Ref{Message: m.Number, Block: len(b.blocks)}
+	blk.Ref = decant.Ref{Message: m.Number, Block: len(b.blocks.current())}
 	switch blk.Kind {
 	case decant.KindUse:
 		b.opened(blk.CallID, blk.Name)
@@ -188,11 +203,8 @@ func (b *builder) add(blk decant.Block, s site) {
 			blk.Name = name
 		}
 	}
-	if blk.Author == "" {
-		blk.Author = b.author(m.Role, &blk)
-	}
-	b.blocks = append(b.blocks, blk)
-	b.places = append(b.places, s)
+	b.blocks.push(blk)
+	b.places.push(s)
 }
 
 // author returns who wrote a block of a message of the given role.
@@ -241,14 +253,31 @@ func (b *builder) finish() {
 	if m == nil {
 		return
 	}
-	m.Blocks = b.slab.keepBlocks(b.blocks)
-	b.sites = append(b.sites, b.slab.keepSites(b.places))
-	b.blocks, b.places = b.blocks[:0], b.places[:0]
+	m.Blocks = b.blocks.take()
+	b.sites = append(b.sites, b.places.take())
 }
 
-// document ends the construction.
+// restart forgets all messages, for a list of messages that stands in a body twice.
+func (b *builder) restart() {
+	b.conv.Messages, b.sites = nil, nil
+	b.blocks.drop()
+	b.places.drop()
+	b.calls = b.calls[:0]
+	clear(b.openCall)
+}
+
+// document ends the construction. Only now are role and agent known for certain, and with them the
+// authors.
 func (b *builder) document(f Format, l layout) *Document {
 	b.finish()
+	for i := range b.conv.Messages {
+		m := &b.conv.Messages[i]
+		for k := range m.Blocks {
+			if blk := &m.Blocks[k]; blk.Author == "" {
+				blk.Author = b.author(m.Role, blk)
+			}
+		}
+	}
 	return &Document{Format: f, Source: b.src, Conversation: &b.conv, Warnings: b.warnings, layout: l}
 }
 
@@ -267,7 +296,7 @@ func (b *builder) content(s jsonspan.Span, f form) decant.Content {
 	if s.IsZero() {
 		return nil
 	}
-	return b.slab.keepText(lazy{s.Of(b.src), f})
+	return b.texts.one(lazy{s.Of(b.src), f})
 }
 
 // str returns the short string at s, one copy for all its repetitions; "" when the span is zero.
@@ -275,12 +304,15 @@ func (b *builder) str(s jsonspan.Span) string {
 	if s.IsZero() || b.src[s.Start] != '"' {
 		return ""
 	}
-	raw := s.Of(b.src)
-	if v, ok := b.names[string(raw)]; ok {
+	if raw := s.Of(b.src); bytes.IndexByte(raw, '\\') >= 0 {
+		return jsonspan.Unquote(raw)
+	}
+	body := trimQuotes(s.Of(b.src))
+	if v, ok := b.names[string(body)]; ok {
 		return v
 	}
-	v := jsonspan.Unquote(raw)
-	b.names[string(raw)] = v
+	v := jsonspan.Unquote(s.Of(b.src))
+	b.names[v] = v
 	return v
 }
 

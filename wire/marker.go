@@ -13,6 +13,9 @@ import (
 // A marker that lives for an hour may not come after one that lives for five minutes
 // (anthropic-wire section 12), so one that would break that order is left out.
 func (r *renderer) adoptMarker() {
+	if !r.added() {
+		return
+	}
 	lost := r.lostMarker()
 	if lost == "" {
 		return
@@ -28,6 +31,11 @@ func (r *renderer) adoptMarker() {
 		}
 		return
 	}
+}
+
+// added reports whether there is a block in the view that could take a marker over.
+func (r *renderer) added() bool {
+	return slices.ContainsFunc(r.view.Messages, func(m decant.Message) bool { return lastAdded(&m) >= 0 })
 }
 
 // lostMarker returns the lifetime of the newest marker whose block is not in the view, "" for none.

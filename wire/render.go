@@ -10,6 +10,9 @@ import (
 // render writes a view of a request body by editing its list of messages.
 func (b *body) render(d *Document, view *decant.Conversation) ([]byte, error) {
 	r := renderer{body: b, src: d.Source, conv: d.Conversation, say: dialectOf(d.Format), view: view}
+	if r.unchanged() {
+		return d.Source, nil
+	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -37,6 +40,19 @@ type renderer struct {
 
 	edits []edit  // within items that stay
 	root  []piece // the items as they shall be
+}
+
+// unchanged reports whether the view is the conversation itself.
+func (r *renderer) unchanged() bool {
+	if len(r.view.Messages) != len(r.conv.Messages) {
+		return false
+	}
+	for i := range r.view.Messages {
+		if m := &r.view.Messages[i]; m.Number != i+1 || !r.untouched(m) {
+			return false
+		}
+	}
+	return true
 }
 
 // check returns an error unless the view's messages are messages of the source, in order, and
@@ -102,6 +118,14 @@ func (r *renderer) message(m *decant.Message) error {
 		r.fresh(r.say.items(m, r.copy))
 		return nil
 	}
+	if r.untouched(m) {
+		for _, s := range r.sites[m.Number-1] {
+			if n := len(r.root); n == 0 || r.root[n-1].text != nil || r.root[n-1].elem != s.item {
+				r.root = append(r.root, piece{elem: s.item})
+			}
+		}
+		return nil
+	}
 	mark, root := len(r.edits), len(r.root)
 	ok := true
 	for _, g := range r.groups(m) {
@@ -116,6 +140,13 @@ func (r *renderer) message(m *decant.Message) error {
 		r.fresh(r.say.items(m, r.copy))
 	}
 	return nil
+}
+
+// untouched reports whether the view's message has the very blocks of the source, which is so for most
+// messages of most views.
+func (r *renderer) untouched(m *decant.Message) bool {
+	was := r.conv.Messages[m.Number-1].Blocks
+	return len(m.Blocks) == len(was) && len(was) > 0 && &m.Blocks[0] == &was[0]
 }
 
 func (r *renderer) fresh(items [][]byte) {

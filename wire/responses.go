@@ -13,7 +13,7 @@ import (
 // first other item are the system prompt.
 func parseResponses(src []byte) (*Document, error) {
 	p := responsesParser{builder: newBuilder(src)}
-	var input, tools, instructions jsonspan.Span
+	var tools, instructions jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
@@ -26,19 +26,22 @@ func parseResponses(src []byte) (*Document, error) {
 		case "tools":
 			tools = sc.Skip()
 		case "input":
-			input = sc.Skip()
+			if err := p.input(&sc); err != nil {
+				return nil, err
+			}
 		default:
 			sc.Skip()
 		}
 	}
+	if p.body.list.IsZero() {
+		return nil, fieldError(0, "input", "missing, want a list of items or a text")
+	}
 	if !instructions.IsZero() && src[instructions.Start] == '"' {
-		p.conv.Fixed.System = append(p.conv.Fixed.System,
-			decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(instructions)})
-		p.conv.Agent = bodyAgent(p.conv.Fixed.System)
+		p.conv.Fixed.System = append([]decant.Block{
+			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(instructions)},
+		}, p.conv.Fixed.System...)
 	}
-	if err := p.input(input); err != nil {
-		return nil, err
-	}
+	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
 	p.fixedTools(tools)
 	return p.bodyDocument(OpenAIResponses, &p.body), nil
 }
@@ -48,27 +51,31 @@ type responsesParser struct {
 	body body
 }
 
-// input reads the list of items, or the one text that may stand in its place.
-func (p *responsesParser) input(v jsonspan.Span) error {
-	p.body.list = v
-	switch {
-	case v.IsZero() || p.src[v.Start] != '[' && p.src[v.Start] != '"':
-		return fieldError(v.Start, "input", "want a list of items or a text")
-	case p.src[v.Start] == '"':
-		p.body.bare = true
-		p.body.items = []item{{span: v, owner: p.start(decant.RoleUser).Number, content: v}}
+// input consumes the list of items, or the one text that may stand in its place.
+func (p *responsesParser) input(sc *jsonspan.Scanner) error {
+	p.restart()
+	p.conv.Fixed.System = nil
+	p.body = body{list: jsonspan.Span{Start: sc.Pos()}}
+	switch sc.Kind() {
+	case '"':
+		v := sc.Skip()
+		p.body = body{list: v, bare: true, items: []item{{span: v, owner: p.start(decant.RoleUser).Number, content: v}}}
 		p.add(decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString})
 		return nil
+	case '[':
+		p.body.items = make([]item, 0, expected(p.src))
+	default:
+		return fieldError(sc.Pos(), "input", "want a list of items or a text")
 	}
-	sc := jsonspan.Scan(p.src, v.Start)
 	for sc.Open(); sc.Next(); {
 		if sc.Kind() != '{' {
 			return fieldError(sc.Pos(), indexed("input", len(p.body.items)), "want an object")
 		}
-		if err := p.item(&sc); err != nil {
+		if err := p.item(sc); err != nil {
 			return err
 		}
 	}
+	p.body.list.End = sc.Pos()
 	return nil
 }
 
@@ -170,12 +177,12 @@ func (p *responsesParser) message(it *responseItem) error {
 	default:
 		return fieldError(it.span.Start, indexed("input", len(p.body.items))+".role", "want user, assistant, system or developer")
 	}
-	at, n := p.own(it), len(p.blocks)
+	at, n := p.own(it), len(p.blocks.current())
 	for _, e := range p.parts(it.content) {
 		e.site.item = at
 		p.add(e.block, e.site)
 	}
-	if len(p.blocks) == n {
+	if len(p.blocks.current()) == n {
 		p.add(decant.Block{Kind: decant.KindOpaque}, site{span: it.content, slot: slotVoid, item: at})
 	}
 	return nil
@@ -189,7 +196,6 @@ func (p *responsesParser) system(it *responseItem) {
 		e.block.Author = decant.AuthorClient
 		f.System = append(f.System, e.block)
 	}
-	p.conv.Agent = bodyAgent(f.System)
 }
 
 // parts returns the blocks of a message's content.

@@ -1,36 +1,50 @@
 package wire
 
-import "github.com/decantdev/decant"
-
-// A slab hands out pieces of large arrays, so that a conversation of ten thousand blocks does not
-// cost ten thousand allocations. What it handed out stays where it is.
-type slab struct {
-	texts  []lazy
-	blocks []decant.Block
-	sites  []site
+// A slab holds values of one type in large arrays, so that a conversation of ten thousand blocks does
+// not cost ten thousand allocations. What it handed out stays where it is.
+type slab[T any] struct {
+	array []T
+	run   int // where the run of values begins that take returns next
 }
 
-// slabSize is how many pieces an array of a slab holds.
-const slabSize = 256
+// slabSize is how many values an array of a slab holds at least.
+const slabSize = 64
 
-func (s *slab) keepText(l lazy) *lazy {
-	if len(s.texts) == cap(s.texts) {
-		s.texts = make([]lazy, 0, slabSize)
+// grow makes room for n values more than the run has, so that pushing them moves nothing.
+func (s *slab[T]) grow(n int) {
+	if len(s.array)+n <= cap(s.array) {
+		return
 	}
-	s.texts = append(s.texts, l)
-	return &s.texts[len(s.texts)-1]
+	run := s.array[s.run:]
+	s.array = append(make([]T, 0, max(slabSize, 2*len(run)+n)), run...)
+	s.run = 0
 }
 
-func (s *slab) keepBlocks(bs []decant.Block) []decant.Block { return keep(&s.blocks, bs) }
-
-func (s *slab) keepSites(ss []site) []site { return keep(&s.sites, ss) }
-
-// keep copies vs to the end of the array and returns the copy, which cannot grow into its neighbour.
-func keep[T any](array *[]T, vs []T) []T {
-	if len(*array)+len(vs) > cap(*array) {
-		*array = make([]T, 0, max(slabSize, len(vs)))
+// push appends a value to the run and returns where it is until the next push.
+func (s *slab[T]) push(v T) *T {
+	if len(s.array) == cap(s.array) {
+		s.grow(slabSize)
 	}
-	n := len(*array)
-	*array = append(*array, vs...)
-	return (*array)[n:len(*array):len(*array)]
+	s.array = append(s.array, v)
+	return &s.array[len(s.array)-1]
+}
+
+// one adds a run of a single value and returns where it is for good.
+func (s *slab[T]) one(v T) *T {
+	p := s.push(v)
+	s.run = len(s.array)
+	return p
+}
+
+// current returns the run.
+func (s *slab[T]) current() []T { return s.array[s.run:] }
+
+// drop forgets the run.
+func (s *slab[T]) drop() { s.array = s.array[:s.run] }
+
+// take ends the run and returns it. It cannot grow into its neighbour.
+func (s *slab[T]) take() []T {
+	run := s.array[s.run:len(s.array):len(s.array)]
+	s.run = len(s.array)
+	return run
 }

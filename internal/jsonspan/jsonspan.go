@@ -35,7 +35,7 @@ func (s Span) Of(src []byte) []byte { return src[s.Start:s.End:s.End] }
 // The error names the offset and, as far as it is known, the place (RFC 6901 pointer).
 func Validate(src []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if err := d.SkipValue(); err != nil {
+	if _, err := d.ReadValue(); err != nil {
 		return syntaxError(err, len(src))
 	}
 	if end := int(d.InputOffset()); skipSpace(src, end) < len(src) {

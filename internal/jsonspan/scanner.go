@@ -82,16 +82,23 @@ func (s *Scanner) Next() bool {
 // source unless the name is written with escapes.
 func (s *Scanner) Name() []byte {
 	start := s.pos
-	s.pos = skipString(s.src, s.pos)
+	s.pos = skipString(s.src, start)
 	raw := s.src[start:s.pos]
+	s.colon()
+	for _, c := range raw { // names are short
+		if c == '\\' {
+			return []byte(Unquote(raw))
+		}
+	}
+	return trimQuotes(raw)
+}
+
+// colon consumes the colon behind a name and the space around it.
+func (s *Scanner) colon() {
 	s.pos = skipSpace(s.src, s.pos)
 	if s.pos < len(s.src) && s.src[s.pos] == ':' {
 		s.pos = skipSpace(s.src, s.pos+1)
 	}
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		return []byte(Unquote(raw))
-	}
-	return trimQuotes(raw)
 }
 
 // Skip consumes the next value, whatever it is, and returns where it stands.
@@ -150,11 +157,21 @@ func skipNested(src []byte, i int) int {
 	return len(src)
 }
 
-// skipString returns the end of the string whose opening quote is at i: behind the first quote that
-// an even number of backslashes precedes.
+// skipString returns the end of the string whose opening quote is at i. Most strings are short, so the
+// first bytes are looked at one by one; from there on it searches for the first quote that an even
+// number of backslashes precedes.
 func skipString(src []byte, i int) int {
+	const short = 24
 	start := i + 1
-	for i = start; i < len(src); {
+	for i = start; i < len(src) && i < start+short; i++ {
+		switch src[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	for i < len(src) {
 		n := bytes.IndexByte(src[i:], '"')
 		if n < 0 {
 			break
