@@ -1,0 +1,162 @@
+// Package fact finds what an agent may have to repeat exactly or obey, and checks what a text keeps of it.
+//
+// [Scan] finds the spans of one text that have to be repeated letter by letter: paths, URLs,
+// identifiers, hashes, flags, numbers, names of errors. [Extract] gathers them over a conversation,
+// together with instructions, decisions and open items, and weighs each by the chance that it is needed
+// again ([Seen.Chance]): who said it, how recently, how often, and whether it was an argument of a tool.
+// [Check] tells which of them a text, a summary or a whole view, still has. Secrets are never facts.
+package fact
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/secret"
+)
+
+// Limits of what Extract returns.
+const (
+	minChance    = .03 // of facts that are worth checking
+	maxSentences = 40  // of each of instructions, decisions and open items; the newest are taken
+)
+
+// Extract returns the facts of ms that should be kept, the most important first.
+func Extract(ms []decant.Message) []decant.Fact {
+	x := extractor{ids: map[string]int{}}
+	for i := range ms {
+		for k := range ms[i].Blocks {
+			x.block(i, &ms[i], &ms[i].Blocks[k])
+		}
+	}
+	out := x.facts(ms)
+	for _, k := range [...]decant.FactKind{decant.FactInstruction, decant.FactDecision, decant.FactOpen} {
+		out = append(out, x.newest(k)...)
+	}
+	slices.SortStableFunc(out, func(a, b decant.Fact) int { return cmp.Compare(b.Weight, a.Weight) })
+	return out
+}
+
+type extractor struct {
+	ids       map[string]int
+	atoms     []atom
+	spans     []Span
+	sentences []decant.Fact
+	asked     bool // the user's first words were seen
+}
+
+type atom struct {
+	text string
+	kind decant.FactKind
+	seen Seen
+}
+
+func (x *extractor) block(i int, m *decant.Message, b *decant.Block) {
+	switch b.Kind {
+	case decant.KindText:
+		text := secret.Mask(b.Text())
+		x.scan(i, b.Author, false, text)
+		x.prose(m, b.Author, text)
+	case decant.KindUse:
+		x.arguments(i, b.Text())
+	case decant.KindResult:
+		x.scan(i, b.Author, false, secret.Mask(b.Text()))
+	}
+}
+
+// arguments takes in the strings of a call's arguments, decoded, so that "\n" is no part of a name.
+func (x *extractor) arguments(i int, args string) {
+	src := []byte(secret.Mask(args))
+	if jsonspan.Validate(src) != nil {
+		x.scan(i, decant.AuthorModel, true, string(src))
+		return
+	}
+	s := jsonspan.Scan(src, 0)
+	x.value(i, &s, src)
+}
+
+func (x *extractor) value(i int, s *jsonspan.Scanner, src []byte) {
+	switch s.Kind() {
+	case '{':
+		for s.Open(); s.Next(); {
+			s.Name()
+			x.value(i, s, src)
+		}
+	case '[':
+		for s.Open(); s.Next(); {
+			x.value(i, s, src)
+		}
+	case '"':
+		x.scan(i, decant.AuthorModel, true, jsonspan.Unquote(s.Skip().Of(src)))
+	default:
+		s.Skip()
+	}
+}
+
+func (x *extractor) scan(i int, author decant.Author, args bool, text string) {
+	x.spans = Scan(x.spans[:0], text)
+	for _, s := range x.spans {
+		t := text[s.Start:s.End]
+		id, ok := x.ids[t]
+		if !ok {
+			id = len(x.atoms)
+			x.ids[t] = id
+			x.atoms = append(x.atoms, atom{text: t, kind: s.Kind, seen: Seen{Inner: s.Inner}})
+		}
+		x.atoms[id].seen.Add(i, author, args)
+	}
+}
+
+// prose gathers the lines that are facts as a whole. The first words of the user are the task.
+func (x *extractor) prose(m *decant.Message, author decant.Author, text string) {
+	if author != decant.AuthorUser && author != decant.AuthorModel {
+		return
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		kind, ok := Sentence(author, line)
+		weight := .5
+		if author == decant.AuthorUser {
+			weight = 1
+			if !x.asked && len(line) > 3 {
+				kind, ok, x.asked = decant.FactInstruction, true, true
+				line = line[:min(len(line), maxSentence)]
+			}
+		}
+		if ok {
+			x.sentences = append(x.sentences, decant.Fact{Kind: kind, Text: strings.ToValidUTF8(line, ""), Weight: weight, Message: m.Number, Author: author})
+		}
+	}
+}
+
+// facts returns the spans that are likely enough to be needed again.
+func (x *extractor) facts(ms []decant.Message) []decant.Fact {
+	var out []decant.Fact
+	for i := range x.atoms {
+		a := &x.atoms[i]
+		if a.seen.Inner {
+			continue
+		}
+		if p := a.seen.Chance(a.kind, a.text, len(ms)); p >= minChance {
+			out = append(out, decant.Fact{Kind: a.kind, Text: a.text, Weight: p, Message: ms[a.seen.Last].Number, Author: a.seen.Trusted()})
+		}
+	}
+	return out
+}
+
+// newest returns the sentences of a kind: the first and the newest ones.
+func (x *extractor) newest(k decant.FactKind) []decant.Fact {
+	var out []decant.Fact
+	seen := map[string]bool{}
+	for i := len(x.sentences) - 1; i >= 0 && len(out) < maxSentences; i-- {
+		f := x.sentences[i]
+		if f.Kind == k && !seen[f.Text] {
+			seen[f.Text] = true
+			out = append(out, f)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}

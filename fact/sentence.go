@@ -1,0 +1,44 @@
+package fact
+
+import (
+	"strings"
+
+	"github.com/decantdev/decant"
+)
+
+// maxSentence is the longest line in bytes that is taken for a fact as a whole.
+const maxSentence = 400
+
+// Sentence returns what a line of prose is, and whether it is a fact as a whole: an instruction of the
+// user that goes on, a decision, an open item. It looks for the words that people use for them, in
+// English and Chinese; what it misses is still a line like any other.
+func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
+	if len(line) < 8 || len(line) > maxSentence {
+		return "", false
+	}
+	low := strings.ToLower(line)
+	switch {
+	case author == decant.AuthorUser:
+		return decant.FactInstruction, hasAny(low, standing)
+	case hasAny(low, open):
+		return decant.FactOpen, true
+	case hasAny(low, decided):
+		return decant.FactDecision, true
+	}
+	return "", false
+}
+
+var (
+	standing = []string{"always", "never", "don't", "do not", "must", "make sure", "please use", "prefer ", "remember", "from now on", "avoid ", "only use", "no need to", "should not", "shouldn't", "every time", "不要", "必须", "总是", "始终", "请用", "记住", "务必", "一定要", "以后", "别再"}
+	decided  = []string{"decided", "decision:", "i'll use", "we'll use", "let's use", "going with", "root cause", "the issue is", "the problem is", "the fix is", "the fix:", "agreed", "决定", "改用", "原因是", "问题是", "选择了"}
+	open     = []string{"todo", "next step", "next:", "remaining", "not yet", "still need", "pending", "blocked", "open question", "follow-up", "待办", "下一步", "尚未", "还需要", "未完成"}
+)
+
+func hasAny(low string, cues []string) bool {
+	for _, c := range cues {
+		if strings.Contains(low, c) {
+			return true
+		}
+	}
+	return false
+}
