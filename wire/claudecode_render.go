@@ -17,7 +17,10 @@ func (claudeCode) dialect() dialect { return anthropicDialect{} }
 // the summary among them, each line linked to the one before. The client follows parentUuid from the
 // last line to the boundary, whose own parentUuid is null.
 func (claudeCode) rewrite(w *writer) []byte {
-	c := claudeWriter{writer: w, items: w.itemsOf(), point: w.checkpoint(), gone: map[string]bool{}, last: []byte("null")}
+	c := claudeWriter{
+		writer: w, items: w.itemsOf(), point: w.checkpoint(),
+		gone: map[string]bool{}, done: map[string]bool{}, last: []byte("null"),
+	}
 	c.survey()
 	for rec := range w.records {
 		if len(c.items[rec]) > 0 {
@@ -38,6 +41,7 @@ type claudeWriter struct {
 	cover claudeHead      // of the newest line that the checkpoint covers, or of the first line that stays
 
 	gone   map[string]bool // uuids of lines that are left out, as they are written
+	done   map[string]bool // uuids of lines that are written
 	last   []byte          // uuid of the newest line of the conversation, as it is written
 	linked bool            // the next message has to name last as its parent
 	kept   bool            // the newest line that holds a message stayed
@@ -74,19 +78,6 @@ func (c *claudeWriter) survey() {
 	}
 }
 
-// behind returns the Number of the first message of the source that stands behind m in the view.
-func (w *writer) behind(m *decant.Message) int {
-	past := false
-	for i := range w.view.Messages {
-		v := &w.view.Messages[i]
-		if past && v.Number > 0 {
-			return v.Number
-		}
-		past = past || v == m
-	}
-	return len(w.conv.Messages) + 1
-}
-
 // stays reports whether the record holds a part of a message that stays.
 func (c *claudeWriter) stays(rec int) bool {
 	for _, i := range c.items[rec] {
@@ -117,6 +108,9 @@ func (c *claudeWriter) message(rec int) {
 // message before it, the boundary of an earlier compaction that of the message behind it.
 func (c *claudeWriter) other(rec int) {
 	h := c.head(rec)
+	if c.done[string(h.uuid.Of(c.src))] { // it stands in the file twice
+		return
+	}
 	stays := c.kept
 	if string(h.subtype.Of(c.src)) == `"compact_boundary"` {
 		stays = c.point == nil && c.nextStays(rec)
@@ -145,6 +139,9 @@ func (c *claudeWriter) nextStays(rec int) bool {
 // be, or if the line that it names as its parent was left out.
 func (c *claudeWriter) line(rec int, h claudeHead, link bool) {
 	at := c.records[rec].at
+	if !h.uuid.IsZero() {
+		c.done[string(h.uuid.Of(c.src))] = true
+	}
 	if h.parent.IsZero() || !link && !c.gone[string(h.parent.Of(c.src))] {
 		c.out = c.addLine(c.out, c.at(at))
 		return

@@ -46,7 +46,6 @@ func (c *codexWriter) record(rec int) {
 		c.other(rec, string(m[0].Of(c.src)))
 		return
 	}
-	c.time = m[1]
 	c.kept = false
 	entire := c.entire(rec, string(m[0].Of(c.src)))
 	for _, i := range c.items[rec] {
@@ -57,6 +56,7 @@ func (c *codexWriter) record(rec int) {
 		c.compacted()
 		c.add(c.fresh[number])
 		delete(c.fresh, number)
+		c.time = m[1]
 		if !c.keep[i] {
 			continue
 		}
@@ -68,6 +68,7 @@ func (c *codexWriter) record(rec int) {
 		}
 		c.kept = true
 	}
+	c.time = m[1]
 }
 
 // entire reports whether a line stays as it is: all of its items stay, nothing comes between them, and
@@ -111,16 +112,6 @@ func (c *codexWriter) source(i int) [][]byte {
 		return c.say.items(c.viewed(it.owner), nil)
 	}
 	return [][]byte{c.at(it.span)}
-}
-
-// viewed returns the view's message with that Number.
-func (c *codexWriter) viewed(number int) *decant.Message {
-	for i := range c.view.Messages {
-		if m := &c.view.Messages[i]; m.Number == number {
-			return m
-		}
-	}
-	return &c.conv.Messages[number-1]
 }
 
 // compacted writes the compacted record, once.
@@ -173,7 +164,8 @@ func (c *codexWriter) put(items ...[]byte) {
 	}
 }
 
-// open begins a line. Its time is that of the newest line that was read.
+// open begins a line. Its time is that of the newest item that was read: of the last one covered, in a
+// compacted record.
 func (c *codexWriter) open(kind string) *object {
 	o := new(object)
 	if !c.time.IsZero() {

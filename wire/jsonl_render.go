@@ -150,10 +150,12 @@ func (w *writer) itemsOf() [][]int {
 }
 
 // checkpoint returns the message of the view that stands for what it covers: the first one that
-// Decant wrote for the user. It is nil when there is none.
+// Decant wrote for the user, or an earlier summary of the client's that has to be written anew. It is
+// nil when there is none.
 func (w *writer) checkpoint() *decant.Message {
 	for i := range w.view.Messages {
-		if m := &w.view.Messages[i]; isCheckpoint(m) {
+		m := &w.view.Messages[i]
+		if isCheckpoint(m) || m.Compaction && slices.Contains(w.fresh[m.Number], m) {
 			return m
 		}
 	}
@@ -170,6 +172,29 @@ func isCheckpoint(m *decant.Message) bool {
 		}
 	}
 	return true
+}
+
+// viewed returns the view's message with that Number.
+func (w *writer) viewed(number int) *decant.Message {
+	for i := range w.view.Messages {
+		if m := &w.view.Messages[i]; m.Number == number {
+			return m
+		}
+	}
+	return &w.conv.Messages[number-1]
+}
+
+// behind returns the Number of the first message of the source that stands behind m in the view.
+func (w *writer) behind(m *decant.Message) int {
+	past := false
+	for i := range w.view.Messages {
+		v := &w.view.Messages[i]
+		if past && v.Number > 0 {
+			return v.Number
+		}
+		past = past || v == m
+	}
+	return len(w.conv.Messages) + 1
 }
 
 // before returns the tokens that the newest answer's request and the answer took: what the client

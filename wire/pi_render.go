@@ -43,6 +43,7 @@ type piWriter struct {
 	gone   map[string]bool // ids of entries that are left out, as they are written
 	last   []byte          // id of the newest entry written, as it is written
 	chain  bool            // an entry was written, so that the next names it as its parent
+	older  []int           // items that are older compactions, in front of the checkpoint in the view
 	first  []byte          // id of the first entry with a message, as it is written
 	index  int             // its line, counted from 0
 	time   jsonspan.Span   // of the newest entry
@@ -67,7 +68,11 @@ func (p *piWriter) record(rec int) {
 			p.add(p.fresh[number])
 			delete(p.fresh, number)
 		}
-		stays = p.keep[items[0]] && (kind != `"compaction"` || p.point == nil)
+		stays = p.keep[items[0]]
+		if kind == `"compaction"` && p.point != nil {
+			p.older = append(p.older, items[0])
+			stays = false
+		}
 	}
 	if !stays {
 		if !m[1].IsZero() {
@@ -161,7 +166,7 @@ func (p *piWriter) compaction() {
 	if p.point == nil {
 		return
 	}
-	text := p.point.Text()
+	text := p.summary()
 	id := p.id("compaction\x00" + text)
 	o := p.open("compaction", id).str("summary", text)
 	switch {
@@ -175,6 +180,18 @@ func (p *piWriter) compaction() {
 		o.raw("firstKeptEntryId", p.first)
 	}
 	p.write(o.raw("tokensBefore", strconv.AppendInt(nil, int64(p.before()), 10)).end())
+}
+
+// summary returns the text of the compaction entry: that of the checkpoint, behind those of older
+// compactions that the view still holds. The client reads the newest entry only.
+func (p *piWriter) summary() string {
+	text := p.point.Text()
+	for i := len(p.older) - 1; i >= 0; i-- {
+		if k := p.older[i]; p.keep[k] {
+			text = p.viewed(p.renderer.items[k].owner).Text() + "\n\n" + text
+		}
+	}
+	return text
 }
 
 // open begins an entry.
