@@ -1,0 +1,122 @@
+package legal
+
+import (
+	"reflect"
+
+	"github.com/decantdev/decant"
+)
+
+// CheckEdit returns the thinking in a view that the provider will refuse because it is bound to
+// another beginning: signed thinking in front of which anything differs from the original, other
+// thinking left aside, and thinking that was kept behind some that was taken out of the middle. The
+// original is what the model was sent when it wrote the thinking. Models that do not bind have no such
+// violations.
+func CheckEdit(original, view *decant.Conversation, rules Rules) []Violation {
+	if !rules.Binds {
+		return nil
+	}
+	c := &checker{view: view, rules: rules, ms: view.Live()}
+	c.base = len(view.Messages) - len(c.ms)
+	was, is := said(original.Live()), said(c.ms)
+	same := commonPrefix(original, view, was, is)
+	order := map[decant.Ref]int{}
+	for i, t := range was.thoughts {
+		order[t.block.Ref] = i
+	}
+	last := -1
+	for _, t := range is.thoughts {
+		i, ok := order[t.block.Ref]
+		switch {
+		case !ok || t.block.Ref.Message == 0:
+			c.report(t.at, ThinkingBound, "the thinking is not from this conversation")
+			continue
+		case t.before != was.thoughts[i].before || t.before > same:
+			c.report(t.at, ThinkingBound, "something before the thinking has changed")
+		case last >= 0 && i != last+1:
+			c.report(t.at, ThinkingGap, "thinking before this was taken out of the middle or moved")
+		}
+		last = i
+	}
+	return c.found
+}
+
+// speech is a conversation split into signed thinking and everything else.
+type speech struct {
+	thoughts []thought
+	rest     []spoken
+}
+
+// thought is a signed block of thinking, and how many blocks that are not thinking are before it.
+type thought struct {
+	at     place
+	block  *decant.Block
+	before int
+}
+
+type spoken struct {
+	role  decant.Role
+	block *decant.Block
+}
+
+func said(ms []decant.Message) (s speech) {
+	for i := range ms {
+		for k := range ms[i].Blocks {
+			b := &ms[i].Blocks[k]
+			switch {
+			case b.Kind != decant.KindThinking:
+				s.rest = append(s.rest, spoken{ms[i].Role, b})
+			case b.Signed:
+				s.thoughts = append(s.thoughts, thought{place{i, k}, b, len(s.rest)})
+			}
+		}
+	}
+	return s
+}
+
+// commonPrefix returns how many blocks of two conversations agree from the start, -1 when even
+// system or tools differ.
+func commonPrefix(a, b *decant.Conversation, x, y speech) (n int) {
+	if !sameFixed(&a.Fixed, &b.Fixed) {
+		return -1
+	}
+	for n < len(x.rest) && n < len(y.rest) && x.rest[n].role == y.rest[n].role && sameBlock(x.rest[n].block, y.rest[n].block) {
+		n++
+	}
+	return n
+}
+
+func sameFixed(a, b *decant.Fixed) bool {
+	if len(a.System) != len(b.System) || len(a.Tools) != len(b.Tools) {
+		return false
+	}
+	for i := range a.System {
+		if !sameBlock(&a.System[i], &b.System[i]) {
+			return false
+		}
+	}
+	for i := range a.Tools {
+		if a.Tools[i].Name != b.Tools[i].Name || !sameContent(a.Tools[i].Schema, b.Tools[i].Schema) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameBlock reports whether two blocks are the same to a signature. Cache markers are not part of it.
+func sameBlock(a, b *decant.Block) bool {
+	return a.Kind == b.Kind && a.CallID == b.CallID && a.Name == b.Name && a.Error == b.Error &&
+		a.Media == b.Media && sameText(a, b)
+}
+
+func sameText(a, b *decant.Block) bool { return a == b || sameContent(a.Content, b.Content) }
+
+// sameContent compares the texts, which takes decoding them only where they are not one and the same.
+func sameContent(a, b decant.Content) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b {
+		return true
+	}
+	return a.Text() == b.Text()
+}

@@ -1,0 +1,11 @@
+// Package legal knows what the model APIs refuse, so that no request is refused because of Decant.
+//
+// [Check] holds a view against the rules of the API and the model that it is for and returns every
+// violation: order of roles, pairing of calls and results, empty text, cache markers, thinking that
+// must come back as it was. [CheckEdit] compares a view with the conversation that it was made of, for models whose
+// thinking is bound to everything before it. [Repair] makes broken history legal (a call that was
+// interrupted, a result without its call, results in the wrong place) in a view, never in the transcript.
+//
+// Rules are named by the section and number that they have in the API's own description, "6.2" for the
+// second reason of a refusal by the Messages API. Everything here is a pure function of values.
+package legal

@@ -1,0 +1,115 @@
+package legal
+
+import (
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
+)
+
+// API is whose rules hold.
+type API string
+
+// The APIs.
+const (
+	Messages  API = "anthropic"
+	Chat      API = "openai-chat"
+	Responses API = "openai-responses"
+)
+
+// Rules are what a view must keep to. RulesFor makes them.
+type Rules struct {
+	API       API
+	Thinking  decant.Thinking // how the request asks the model to think
+	Prefill   bool            // the last message may be the assistant's
+	Record    bool            // the view is a record of a session and not a request: it may end anywhere
+	ReuseIDs  bool            // call ids may repeat in later turns, as in the records of some clients
+	Binds     bool            // thinking is bound to everything before it
+	MaxOutput int             // most output tokens that may be asked for, 0: not known
+	Automatic bool            // the request has an automatic cache breakpoint, which counts
+
+	// Original is what the view was made of. With it Check knows what thinking must look like and
+	// which reasoning belongs to which call; without it those rules are not checked. Where thinking was
+	// written on top of an earlier view, it is that view.
+	Original *decant.Conversation
+}
+
+// RulesFor returns the rules of an API and a model for a request that thinks in the given mode.
+func RulesFor(api API, m token.Model, thinking decant.Thinking) Rules {
+	return Rules{
+		API:       api,
+		Thinking:  thinking,
+		Prefill:   api != Messages || !m.Since(4, 6),
+		Binds:     api == Messages && m.Binds,
+		MaxOutput: m.MaxOutput,
+	}
+}
+
+// Of returns the rules for a view of c.
+func (r Rules) Of(c *decant.Conversation) Rules {
+	r.Original = c
+	return r
+}
+
+// A Rule names what was broken: the section and number of the API's description, then a word.
+type Rule string
+
+// The rules of the Messages API. Rule 6.12 is about tool_choice, which no view changes.
+const (
+	FirstUser     Rule = "6.1 first message"
+	CallAnswered  Rule = "6.2 call without result"
+	ResultCalled  Rule = "6.3 result without call"
+	CallIDs       Rule = "6.4 call id malformed"
+	UniqueIDs     Rule = "6.4 call ids unique"
+	ResultsFirst  Rule = "6.4 results first"
+	TextNotEmpty  Rule = "6.5 empty text"
+	NoPrefill     Rule = "6.6 prefill"
+	SameThinking  Rule = "6.7 thinking modified"
+	ThinkingFirst Rule = "6.7 thinking first"
+	SystemPlace   Rule = "6.8 system message"
+	Breakpoints   Rule = "6.9 breakpoints"
+	Lifetimes     Rule = "6.9 lifetimes"
+	ServerResult  Rule = "6.10 server tool"
+	OutputLimit   Rule = "6.11 max_tokens"
+	ThinkingBound Rule = "11 thinking bound"
+	ThinkingGap   Rule = "11 thinking gap"
+	NoMarker      Rule = "5 marker on thinking"
+	MessageCount  Rule = "2 messages"
+)
+
+// The rules of OpenAI's APIs.
+const (
+	ChatCall          Rule = "1 tool_calls answered"
+	ChatResult        Rule = "1 tool message"
+	ItemOutput        Rule = "2 call without output"
+	ItemCall          Rule = "2 output without call"
+	ReasoningFollowed Rule = "2 reasoning without item"
+	ReasoningKept     Rule = "2 item without reasoning"
+)
+
+// A Violation is one place where a view breaks a rule.
+type Violation struct {
+	Message int    `json:"message"` // Number of the message, 0: one that Decant wrote, or none
+	Index   int    `json:"index"`   // its index in the view's messages, -1: system, tools or the request as a whole
+	Block   int    `json:"block"`   // index of the block in the message, -1: the message as a whole
+	Rule    Rule   `json:"rule"`
+	Text    string `json:"text"` // what is wrong, for people
+}
+
+// Error describes the violation in one line.
+func (v Violation) Error() string {
+	where := "request"
+	if v.Index >= 0 {
+		where = fmt.Sprintf("messages[%d]", v.Index)
+	}
+	if v.Message > 0 {
+		where += fmt.Sprintf(" (m%d)", v.Message)
+	}
+	if v.Block >= 0 {
+		where += fmt.Sprintf(" block %d", v.Block)
+	}
+	return fmt.Sprintf("%s: %s: rule %s", where, v.Text, v.Rule)
+}
+
+// Unwrap makes errors.Is(v, decant.ErrIllegal) true.
+func (v Violation) Unwrap() error { return decant.ErrIllegal }
