@@ -14,6 +14,7 @@ type talk struct {
 	model  string
 	fields string // further members of the body, each with its comma behind
 	header []string
+	marks  bool // a cache marker on the last block of the last message, as clients do
 	msgs   []message
 	last   answer
 	usage  usage
@@ -46,9 +47,20 @@ func say(text string) string {
 	return `{"type":"text","text":` + string(b) + `}`
 }
 
+// mark returns a block or tool with a cache marker.
+func mark(block, ttl string) string {
+	if ttl != "" {
+		ttl = `,"ttl":"` + ttl + `"`
+	}
+	return `{"cache_control":{"type":"ephemeral"` + ttl + `},` + block[1:]
+}
+
 func (k *talk) body() string {
 	var ms []string
-	for _, m := range k.msgs {
+	for i, m := range k.msgs {
+		if last := len(m.Content) - 1; k.marks && i == len(k.msgs)-1 {
+			m.Content = append(slices.Clone(m.Content[:last]), mark(m.Content[last], ""))
+		}
 		ms = append(ms, `{"role":"`+m.Role+`","content":[`+strings.Join(m.Content, ",")+`]}`)
 	}
 	return rule{model: k.model, fields: k.fields, messages: strings.Join(ms, ",")}.body()
