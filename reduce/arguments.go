@@ -60,7 +60,7 @@ func (s *Subject) shortenJSON(u *use, args string) string {
 			out = append(out, raw...)
 			continue
 		}
-		out = jsonspan.AppendQuote(out, s.note(u, jsonspan.Unquote([]byte(raw))))
+		out = jsonspan.AppendQuote(out, s.summary(u, jsonspan.Unquote([]byte(raw))))
 	}
 	return string(out)
 }
@@ -84,9 +84,9 @@ func isKey(rest string) bool {
 	return strings.HasPrefix(rest, ":")
 }
 
-// note is what stands in the place of a long string: its first line where it says what it is about,
+// summary is what stands in the place of a long string: its first line where it says what it is about,
 // and its size.
-func (s *Subject) note(u *use, text string) string {
+func (s *Subject) summary(u *use, text string) string {
 	if strings.Contains(text, "*** Begin Patch") && u.call.Class != tool.Shell {
 		return patchHeads(text)
 	}
@@ -95,16 +95,7 @@ func (s *Subject) note(u *use, text string) string {
 		keep = clipLine(text[:lineLength(text)]) + "\n"
 	}
 	size := fmt.Sprintf("[%s, %s; now in the file", amount(strings.Count(text, "\n")+1, "line"), amount(utf8.RuneCountInString(text), "character"))
-	names := s.weigh(collect(s.mask(text)))
-	chosen := s.choose(names, maxNames/3)
-	var list []string
-	for _, n := range chosen {
-		list = append(list, n.text)
-	}
-	if len(list) > 0 {
-		size += "; names: " + strings.Join(list, ", ")
-	}
-	return keep + size + "]"
+	return keep + size + s.list(s.choose(s.weigh(collect(s.mask(text)), 1), maxNames/3)) + "]"
 }
 
 func lineLength(text string) int {

@@ -68,7 +68,7 @@ type Subject struct {
 	rounds  []decant.Round
 	results []result
 	uses    []use
-	kept    map[string]bool // names that stay visible whatever becomes of results; made on demand
+	kept    map[string]int // in how many blocks each name stays visible; made on demand, see visible
 }
 
 // result is one tool result with the call it answers.
