@@ -2,26 +2,18 @@ package wire_test
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire"
 )
 
-// megabyte returns a Messages API body of about a megabyte: the messages of a real session, repeated.
+// megabyte returns a Messages API body of about a megabyte: the messages of a real session, 2.2 kB
+// each as is the average of real sessions, repeated.
 func megabyte(tb testing.TB) []byte {
 	tb.Helper()
-	src, err := os.ReadFile("testdata/bodies/anthropic-session.json")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	start := bytes.Index(src, []byte(`"messages":[`)) + len(`"messages":[`)
-	d, err := wire.Parse(src)
-	if err != nil || len(d.Conversation.Messages) == 0 {
-		tb.Fatal("the excerpt cannot be read: ", err)
-	}
-	sc := jsonspan.Scan(src, start-1)
+	src := body(tb, "anthropic-large.json.gz")
+	sc := jsonspan.Scan(src, bytes.Index(src, []byte(`"messages":`))+len(`"messages":`))
 	list := sc.Skip()
 	one := src[list.Start+1 : list.End-1]
 	out := bytes.Clone(src[:list.End-1])

@@ -176,8 +176,8 @@ func (b *builder) start(role decant.Role) *decant.Message {
 }
 
 // expected returns how many messages a source of this size is likely to hold: with the average of real
-// sessions, 1,000 bytes each, one growth at most.
-func expected(src []byte) int { return len(src)/1000 + 8 }
+// sessions, 2,000 bytes each.
+func expected(src []byte) int { return len(src)/2000 + 8 }
 
 // current returns the message under construction, nil before the first.
 func (b *builder) current() *decant.Message {

@@ -151,7 +151,7 @@ func (r *renderer) retext(s *site, b *decant.Block) ([]edit, error) {
 	text := b.Text()
 	switch {
 	case b.Kind == decant.KindOpaque || b.Kind == decant.KindThinking:
-		return nil, fmt.Errorf("block %d of m%d: the text of a %s block cannot be replaced, only the whole block left out",
+		return nil, fmt.Errorf("block %d of m%d: the text of a block of kind %s cannot be replaced, only the whole block left out",
 			b.Ref.Block, b.Ref.Message, b.Kind)
 	case b.Kind == decant.KindUse && !s.text.IsZero():
 		return []edit{{s.text, r.say.arguments(text)}}, nil

@@ -8,7 +8,7 @@ type slab[T any] struct {
 }
 
 // slabSize is how many values an array of a slab holds at least.
-const slabSize = 64
+const slabSize = 128
 
 // grow makes room for n values more than the run has, so that pushing them moves nothing.
 func (s *slab[T]) grow(n int) {
