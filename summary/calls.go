@@ -6,12 +6,13 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/fact"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/tool"
 )
 
 // use takes in a tool call: its file or its line, and the texts it carries.
 func (r *reader) use(o origin, b *decant.Block) {
-	args := b.Text()
+	args := secret.Mask(b.Text())
 	c := &call{Call: tool.Parse(b.Name, args)}
 	o.author, o.call = byCall, c
 	values := r.values(args)
@@ -29,7 +30,7 @@ func (r *reader) use(o origin, b *decant.Block) {
 		r.touch(f, o.number)
 	}
 	for _, v := range values {
-		if !v.old && v.text != o.path {
+		if !v.old && v.text != o.path && !strings.HasSuffix(c.text, v.text) {
 			r.text(o, v.text)
 		}
 	}
@@ -65,21 +66,28 @@ func (r *reader) tool(o origin, c *call, values []value) {
 			last = v.name
 		}
 	}
-	r.mention(o, string(r.names))
-	g, ok := r.tools[c.Name]
+	r.toolHead(o, string(r.names))
+}
+
+// toolHead keeps the longest line about a tool.
+func (r *reader) toolHead(o origin, s string) {
+	o.author = byCall
+	r.mention(o, s)
+	name, _, _ := strings.Cut(s, " ")
+	g, ok := r.tools[name]
 	if !ok {
 		g = r.newGroup(group{section: secTools})
-		r.tools[c.Name] = g
+		r.tools[name] = g
 	}
-	if len(r.names) > len(r.groups[g].head) {
-		r.groups[g].head = string(r.names)
+	if len(s) > len(r.groups[g].head) {
+		r.groups[g].head = s
 	}
 }
 
 // result takes in what a call returned.
 func (r *reader) result(o origin, b *decant.Block) {
 	o.author = byTool
-	text := b.Text()
+	text := secret.Mask(b.Text())
 	if from := r.calls[b.CallID]; from != nil {
 		o.group, o.call, o.path = from.group, from.call, from.path
 		c := from.call

@@ -1,8 +1,11 @@
 package summary
 
 import (
+	"strings"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -13,6 +16,7 @@ type digest struct {
 	size     int // bytes of the texts
 	messages int
 	chinese  bool
+	model    bool    // the model said something
 	prose    float64 // share of the text that user and model said
 
 	lines  []line
@@ -34,6 +38,9 @@ type line struct {
 	span, spans  int32 // into digest.spans
 	word, nwords int32 // into digest.words
 	plain        int32 // plain words: lower case, four letters or more
+	standing     bool  // an instruction of the user that goes on, or the task
+	follows      bool  // goes on where the line before it was cut
+	cut          bool  // goes on in the next line
 	value        float32
 	cost         float32
 }
@@ -46,19 +53,11 @@ type span struct {
 
 // An atom is one fact, wherever it stands.
 type atom struct {
-	text     string
-	kind     decant.FactKind
-	inner    bool // stands within another fact where it was found first
-	user     int32
-	model    int32
-	arg      int32
-	tool     int32
-	messages int32 // that have it
-	first    int32 // index of the first of them
-	last     int32
-	authored int32   // index of the last one in which user or model wrote it
-	chance   float32 // that it is needed again
-	piece    piece   // the cheapest piece of a line that says something about it
+	text   string
+	kind   decant.FactKind
+	seen   fact.Seen
+	chance float32 // that it is needed again
+	piece  piece   // the cheapest piece of a line that says something about it
 }
 
 // A piece is a part of a line: a fact with two plain words next to it.
@@ -124,18 +123,21 @@ type reader struct {
 	tools map[string]int32   // group of each tool
 	names []byte
 	found []fact.Span
+	asked bool // the user's first words were seen
 	plain []place
-	fold  []byte
+	small []byte
 }
 
 // An origin is who wrote a text, and which group its lines join.
 type origin struct {
-	author author
-	index  int // of the message
-	number int
-	group  int32
-	call   *call
-	path   string
+	author  author
+	index   int // of the message
+	number  int
+	group   int32
+	call    *call
+	path    string
+	section section // that its lines go to, if forced
+	forced  bool
 }
 
 type author uint8
@@ -171,18 +173,31 @@ func read(ms []decant.Message) *digest {
 
 func (r *reader) block(m *decant.Message, i int, b *decant.Block) {
 	o := origin{index: i, number: m.Number, group: -1}
-	switch {
-	case b.Kind == decant.KindText && (m.Compaction || b.Author == decant.AuthorDecant || isEarlier(b)):
-		r.earlier(o, b.Text())
-	case b.Kind == decant.KindText && b.Author == decant.AuthorUser:
-		o.author = byUser
-		r.text(o, b.Text())
-	case b.Kind == decant.KindText && b.Author == decant.AuthorModel:
-		o.author = byModel
-		r.text(o, b.Text())
-	case b.Kind == decant.KindUse:
+	switch b.Kind {
+	case decant.KindText:
+		r.said(o, m, b)
+	case decant.KindUse:
 		r.use(o, b)
-	case b.Kind == decant.KindResult:
+	case decant.KindResult:
 		r.result(o, b)
+	}
+}
+
+// said takes in a text block. What a client put there is not taken in.
+func (r *reader) said(o origin, m *decant.Message, b *decant.Block) {
+	text := secret.Mask(b.Text())
+	switch {
+	case strings.HasPrefix(text, mark):
+		r.fold(o, text)
+	case m.Compaction || b.Author == decant.AuthorDecant || strings.HasPrefix(text, continued):
+		o.author = byEarlier
+		r.text(o, text)
+	case b.Author == decant.AuthorUser:
+		o.author = byUser
+		r.text(o, text)
+	case b.Author == decant.AuthorModel:
+		o.author = byModel
+		r.model = true
+		r.text(o, text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 // finish writes the heads of files and calls, once all is known about them.
 func (r *reader) finish() {
 	r.digest.prose /= float64(max(r.size, 1))
+	r.chinese = r.isChinese()
 	resolved := map[string]bool{}
 	for i := len(r.groups) - 1; i >= 0; i-- {
 		g := &r.groups[i]
@@ -19,7 +20,6 @@ func (r *reader) finish() {
 			g.says = g.file.changed+g.file.created > 0
 		case g.call != nil:
 			g.head = g.call.head(g.number)
-			g.says = r.wordsOf(g.head, false) >= 2
 			if g.call.Command != "" && g.call.done {
 				if g.call.failed && !resolved[g.call.Command] {
 					g.section = secErrors
@@ -27,18 +27,18 @@ func (r *reader) finish() {
 				resolved[g.call.Command] = true
 			}
 		}
-		if g.section == secTools {
-			g.says = r.wordsOf(g.head, false) >= 2
-		}
 		if g.head == "" {
 			continue
+		}
+		if g.file == nil {
+			g.says = r.wordsOf(g.head, false) >= 2
 		}
 		g.cost = float32(estimate(g.head)) + 1
 		r.found = fact.Scan(r.found[:0], g.head)
 		for _, f := range r.found {
 			id := r.atom(g.head[f.Start:f.End], f)
-			if r.atoms[id].first < 0 {
-				r.count(origin{author: byCall, number: g.number, index: 0}, id)
+			if r.atoms[id].seen.Messages == 0 {
+				r.count(origin{author: byTool}, id)
 			}
 			g.spans = append(g.spans, span{atom: id})
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/fact"
 )
 
@@ -32,6 +33,9 @@ func (r *reader) text(o origin, text string) {
 		if len(ln) < 4 {
 			continue
 		}
+		if o.author == byModel || o.author == byEarlier {
+			ln = strings.TrimLeft(ln, "# ")
+		}
 		if tab && o.author == byCall && tabs {
 			ln = `\t` + ln
 		}
@@ -48,16 +52,36 @@ func (r *reader) text(o origin, text string) {
 
 // pieces takes in one line, in pieces when it is long.
 func (r *reader) pieces(o origin, ln string) {
+	if !says(ln) || o.author == byEarlier && isAside(ln) {
+		return
+	}
+	follows := false
 	for len(ln) > width {
 		n := cutAt(ln, width)
-		if p := strings.TrimSpace(ln[:n]); len(p) > 3 {
-			r.line(o, p)
-		}
+		r.line(o, strings.TrimSpace(ln[:n]), follows, true)
 		ln = strings.TrimSpace(ln[n:])
+		follows = true
 	}
-	if len(ln) > 3 {
-		r.line(o, ln)
+	r.line(o, ln, follows, false)
+}
+
+// says reports whether s has a letter or a digit at all.
+func says(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' {
+			return len(s) > 3
+		}
 	}
+	return false
+}
+
+func isAside(s string) bool {
+	for _, a := range asides {
+		if strings.HasPrefix(s, a) {
+			return true
+		}
+	}
+	return false
 }
 
 // cutAt returns a place at or before n, and not far before it, where s may be cut: after a sentence,
@@ -103,10 +127,14 @@ func unnumber(s string) string {
 }
 
 // line takes in one line or piece.
-func (r *reader) line(o origin, s string) {
+func (r *reader) line(o origin, s string, follows, cut bool) {
+	if len(s) < 4 {
+		return
+	}
 	n, ok := r.known[s]
 	if !ok {
 		n = r.addLine(o, s)
+		r.lines[n].follows, r.lines[n].cut = follows, cut
 	}
 	l := &r.lines[n]
 	l.message = int32(o.index)
@@ -119,12 +147,13 @@ func (r *reader) line(o origin, s string) {
 func (r *reader) addLine(o origin, s string) int32 {
 	n := int32(len(r.lines))
 	r.known[s] = n
-	l := line{text: s, group: r.groupOf(o, s), span: int32(len(r.spans)), word: int32(len(r.words))}
-	if strings.HasPrefix(s, `\t`) {
-		r.scan(s, 2)
-	} else {
-		r.scan(s, 0)
+	sec, standing := r.place(o, s)
+	l := line{text: s, standing: standing, group: r.groupOf(o, sec), span: int32(len(r.spans)), word: int32(len(r.words))}
+	at := 0
+	if l.tabbed() {
+		at = 2
 	}
+	r.scan(s, at)
 	l.spans = int32(len(r.spans)) - l.span
 	prose := o.author == byUser || o.author == byModel || o.author == byEarlier
 	l.plain = r.wordsOf(s, prose)
@@ -160,42 +189,51 @@ func (r *reader) atom(s string, f fact.Span) int32 {
 	}
 	id := int32(len(r.atoms))
 	r.ids[s] = id
-	r.atoms = append(r.atoms, atom{text: s, kind: f.Kind, inner: f.Inner, first: -1, piece: piece{line: -1}})
+	r.atoms = append(r.atoms, atom{text: s, kind: f.Kind, seen: fact.Seen{Inner: f.Inner}, piece: piece{line: -1}})
 	return id
 }
 
 // count counts one occurrence of a fact.
 func (r *reader) count(o origin, id int32) {
-	a := &r.atoms[id]
-	if a.first < 0 {
-		a.first = int32(o.index)
-		a.last = -1
-	}
-	if a.last != int32(o.index) {
-		a.messages++
-		a.last = int32(o.index)
-	}
-	if o.author != byTool {
-		a.authored = int32(o.index)
-	}
+	author := decant.AuthorTool
 	switch o.author {
 	case byUser, byEarlier:
-		a.user++
-	case byModel:
-		a.model++
-	case byCall:
-		a.arg++
-	default:
-		a.tool++
+		author = decant.AuthorUser
+	case byModel, byCall:
+		author = decant.AuthorModel
 	}
+	r.atoms[id].seen.Add(o.index, author, o.author == byCall)
+}
+
+// place returns the section of a new line of a message, and whether it has to stand.
+func (r *reader) place(o origin, s string) (section, bool) {
+	switch {
+	case o.group >= 0:
+		return 0, false
+	case o.author == byUser:
+		_, standing := fact.Sentence(decant.AuthorUser, s)
+		if !o.forced && !r.asked {
+			r.asked, standing = true, true
+		}
+		return secUser, standing
+	case o.forced:
+		return o.section, false
+	}
+	kind, _ := fact.Sentence(decant.AuthorModel, s)
+	switch kind {
+	case decant.FactDecision:
+		return secDecided, false
+	case decant.FactOpen:
+		return secOpen, false
+	}
+	return secSaid, false
 }
 
 // groupOf returns the group of a new line.
-func (r *reader) groupOf(o origin, s string) int32 {
+func (r *reader) groupOf(o origin, sec section) int32 {
 	if o.group >= 0 {
 		return o.group
 	}
-	sec := sectionOf(o, s)
 	if g, ok := r.bySection[sec]; ok && r.groups[g].number == o.number {
 		return g
 	}
@@ -203,5 +241,8 @@ func (r *reader) groupOf(o origin, s string) int32 {
 	r.bySection[sec] = g
 	return g
 }
+
+// tabbed reports whether the line shows that it was indented by a tab.
+func (l *line) tabbed() bool { return strings.HasPrefix(l.text, `\t`) }
 
 var tabs = env("TABS", 1) > 0

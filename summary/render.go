@@ -9,8 +9,6 @@ import (
 // mark opens every summary, so that it is known for what it is, by models and by this package.
 const mark = "[Decant record of "
 
-var headings = [sections]string{"User", "Decisions", "Open", "Errors", "Files", "Tools", "Commands", "Said", "Names", "Last"}
-
 // render writes down what was picked.
 func (d *digest) render(picks []pick) string {
 	ps := slices.Clone(picks)
@@ -29,6 +27,11 @@ func (d *digest) render(picks []pick) string {
 		}
 	}
 	for _, p := range ps {
+		if p.line >= 0 && d.groups[d.lines[p.line].group].section == secNames && p.end == 0 {
+			p.end, p.group = int32(len(d.lines[p.line].text)), -1
+			names = append(names, p)
+			continue
+		}
 		switch {
 		case p.line >= 0 && p.end > 0:
 			if whole[p.line] {
@@ -46,7 +49,7 @@ func (d *digest) render(picks []pick) string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString(mark + "m" + strconv.Itoa(d.from) + "-m" + strconv.Itoa(d.to) + ", not the user's words]\n")
+	b.WriteString(mark + "m" + strconv.Itoa(d.from) + "-m" + strconv.Itoa(d.to) + notes[d.language()] + "\n")
 	for s := range sections {
 		if s == secNames {
 			d.names(&b, names)
@@ -65,7 +68,7 @@ func (d *digest) section(b *strings.Builder, s section, by [][]pick, open []bool
 			continue
 		}
 		if first {
-			b.WriteString("# " + headings[s] + "\n")
+			b.WriteString("# " + headings[d.language()][s] + "\n")
 			first = false
 		}
 		gr := &d.groups[g]
@@ -79,19 +82,46 @@ func (d *digest) section(b *strings.Builder, s section, by [][]pick, open []bool
 	}
 }
 
+// body writes the lines of a group, then the pieces of its other lines.
 func (d *digest) body(b *strings.Builder, ps []pick) {
 	slices.SortFunc(ps, byPlace)
+	last := int32(-2)
 	for _, p := range ps {
-		if p.line >= 0 && p.end == 0 {
-			b.WriteString(d.lines[p.line].text)
-			b.WriteByte('\n')
+		if p.line < 0 || p.end > 0 {
+			continue
 		}
+		l := &d.lines[p.line]
+		joined := l.follows && p.line == last+1
+		if last >= 0 {
+			d.endLine(b, last, joined)
+		}
+		if l.follows && !joined {
+			b.WriteString("… ")
+		}
+		b.WriteString(l.text)
+		last = p.line
 	}
-	d.fragments(b, ps)
+	if last >= 0 {
+		d.endLine(b, last, false)
+	}
+	d.fragments(b, ps, "… ")
 }
 
-func (d *digest) fragments(b *strings.Builder, ps []pick) {
-	sep := ""
+// endLine ends a line that was written, or goes on on it.
+func (d *digest) endLine(b *strings.Builder, n int32, joined bool) {
+	switch {
+	case joined:
+		b.WriteByte(' ')
+	case d.lines[n].cut:
+		b.WriteString(" …\n")
+	default:
+		b.WriteByte('\n')
+	}
+}
+
+// fragments writes pieces of lines in one line.
+func (d *digest) fragments(b *strings.Builder, ps []pick, sep string) {
+	first := sep
 	for _, p := range ps {
 		if p.line >= 0 && p.end > 0 {
 			b.WriteString(sep)
@@ -99,7 +129,7 @@ func (d *digest) fragments(b *strings.Builder, ps []pick) {
 			sep = "; "
 		}
 	}
-	if sep != "" {
+	if sep != first {
 		b.WriteByte('\n')
 	}
 }
@@ -115,9 +145,9 @@ func (d *digest) names(b *strings.Builder, ps []pick) {
 	if len(ps) == 0 {
 		return
 	}
-	b.WriteString("# " + headings[secNames] + "\n")
+	b.WriteString("# " + headings[d.language()][secNames] + "\n")
 	slices.SortFunc(ps, byPlace)
-	d.fragments(b, ps)
+	d.fragments(b, ps, "")
 	sep := ""
 	for _, p := range ps {
 		if p.atom >= 0 {

@@ -54,18 +54,18 @@ func standsAlone(s string, i, j int) bool {
 }
 
 func (r *reader) intern(w string) {
-	r.fold = r.fold[:0]
+	r.small = r.small[:0]
 	for i := 0; i < len(w); i++ {
 		c := w[i]
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
-		r.fold = append(r.fold, c)
+		r.small = append(r.small, c)
 	}
-	id, ok := r.word[string(r.fold)]
+	id, ok := r.word[string(r.small)]
 	if !ok {
 		id = int32(len(r.freq))
-		r.word[string(r.fold)] = id
+		r.word[string(r.small)] = id
 		r.freq = append(r.freq, 0)
 	}
 	r.freq[id]++
