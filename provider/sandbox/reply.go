@@ -58,7 +58,7 @@ func (s *Server) compose(q *request, th *thoughts, a Answer, prompt, n int) (*re
 		c.room, full = q.model.Window-prompt, "model_context_window_exceeded"
 	}
 	r.stop = a.Stop
-	for _, b := range a.Blocks {
+	for _, b := range q.opening(a.Blocks) {
 		whole, err := c.add(b)
 		if err != nil {
 			return nil, err
@@ -82,6 +82,16 @@ func (s *Server) compose(q *request, th *thoughts, a Answer, prompt, n int) (*re
 		}
 	}
 	return r, nil
+}
+
+// opening puts a thought before an answer that has none where a turn must begin with one: with
+// manual thinking (section 6, rule 7). Without it a recording that was made without thinking could
+// not be played to a client that has it on.
+func (q *request) opening(blocks []Block) []Block {
+	if q.mode() != "enabled" || q.currentTurn() != nil || len(blocks) == 0 || blocks[0].Kind == decant.KindThinking && blocks[0].Text != "" {
+		return blocks
+	}
+	return append([]Block{{Kind: decant.KindThinking, Text: "Let me see."}}, blocks...)
 }
 
 // add appends a block. It returns false when the block did not fit and the answer ends here.

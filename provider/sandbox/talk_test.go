@@ -138,7 +138,8 @@ func (k *talk) copy() *talk {
 func (k *talk) thoughts() (at [][2]int) {
 	for i, m := range k.msgs {
 		for j, b := range m.Content {
-			if strings.HasPrefix(b, `{"type":"thinking"`) || strings.HasPrefix(b, `{"type":"redacted_thinking"`) {
+			var block struct{ Type string }
+			if json.Unmarshal([]byte(b), &block); block.Type == "thinking" || block.Type == "redacted_thinking" {
 				at = append(at, [2]int{i, j})
 			}
 		}
