@@ -96,18 +96,14 @@ func trimName(w string, at int) (string, int) {
 	return cutLineNumber(w), at
 }
 
-// cutLineNumber takes "-608" off "a/b.go-608", as grep writes lines of context.
+// cutLineNumber takes "-608" or "-608-func" off "a/b.go-608-func", as grep writes lines of context.
 func cutLineNumber(w string) string {
-	i := strings.LastIndexByte(w, '-')
-	if i <= 0 || i+1 == len(w) || !isFile(w[:i]) {
-		return w
-	}
-	for _, c := range []byte(w[i+1:]) {
-		if c < '0' || c > '9' {
-			return w
+	for i := 1; i+1 < len(w); i++ {
+		if w[i] == '-' && '0' <= w[i+1] && w[i+1] <= '9' && isFile(w[:i]) {
+			return w[:i]
 		}
 	}
-	return w[:i]
+	return w
 }
 
 // classify tells what sort of name w is.

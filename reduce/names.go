@@ -101,9 +101,7 @@ func (s *Subject) visible() map[string]int {
 	s.kept = map[string]int{}
 	for i := range s.ms {
 		for k := range s.ms[i].Blocks {
-			if b := &s.ms[i].Blocks[k]; b.Kind == decant.KindUse || b.Kind == decant.KindText {
-				s.note(b.Text())
-			}
+			s.noteWords(&s.ms[i].Blocks[k])
 		}
 	}
 	for i := range s.results {
@@ -112,6 +110,13 @@ func (s *Subject) visible() map[string]int {
 		}
 	}
 	return s.kept
+}
+
+// noteWords counts the names in what the model or the user wrote.
+func (s *Subject) noteWords(b *decant.Block) {
+	if b.Kind == decant.KindUse || b.Kind == decant.KindText {
+		s.note(b.Text())
+	}
 }
 
 // note counts the names of one block of the view.

@@ -91,7 +91,6 @@ func (r *result) verbatim() bool { return r.block.Changed == "" }
 // use is one tool call.
 type use struct {
 	block  *decant.Block
-	at     int
 	call   tool.Call
 	closed bool
 	failed bool // its result reports an error, or it has none
@@ -103,31 +102,47 @@ func Of(c *decant.Conversation, o Options) *Subject {
 	s.rounds = decant.Rounds(s.ms)
 	first := s.first()
 	in := s.roundOf()
-	pinned := s.pinnedRounds()
-	calls := map[string][]int{}
-	made := map[string]*decant.Decision{}
+	pinned := s.pinnedRounds(in)
+	p := pairing{calls: map[string][]int{}, made: map[string]*decant.Decision{}}
 	for i := range o.Made {
-		made[o.Made[i].ID] = &o.Made[i]
+		p.made[o.Made[i].ID] = &o.Made[i]
 	}
 	for i := range s.ms {
 		r := in[i]
 		touchable := i >= first && (o.Before == 0 || s.ms[i].Number < o.Before) && (r < 0 || !pinned[r])
 		closed := touchable && r >= 0 && !s.rounds[r].Open && r < len(s.rounds)-o.KeepRounds
+		fresh := touchable && (r < 0 || s.rounds[r].Open)
 		for k := range s.ms[i].Blocks {
-			b := &s.ms[i].Blocks[k]
-			switch b.Kind {
-			case decant.KindUse:
-				calls[b.CallID] = append(calls[b.CallID], len(s.uses))
-				s.uses = append(s.uses, use{block: b, at: i, call: tool.Parse(b.Name, b.Text()), closed: closed && s.allowed(b), failed: true})
-			case decant.KindResult:
-				res := result{block: b, at: i, round: r, closed: closed, fresh: touchable && (r < 0 || s.rounds[r].Open)}
-				s.pair(&res, calls)
-				s.settle(&res, made)
-				s.results = append(s.results, res)
-			}
+			s.look(&s.ms[i].Blocks[k], place{i, r, closed, fresh}, &p)
 		}
 	}
 	return s
+}
+
+// pairing is what is known while results are matched with their calls.
+type pairing struct {
+	calls map[string][]int            // unanswered calls by id, as indices of uses
+	made  map[string]*decant.Decision // Options.Made by id
+}
+
+// place says where a block stands and what may be done there.
+type place struct {
+	at, round     int
+	closed, fresh bool
+}
+
+// look takes in one block.
+func (s *Subject) look(b *decant.Block, at place, p *pairing) {
+	switch b.Kind {
+	case decant.KindUse:
+		p.calls[b.CallID] = append(p.calls[b.CallID], len(s.uses))
+		s.uses = append(s.uses, use{block: b, call: tool.Parse(b.Name, b.Text()), closed: at.closed && s.allowed(b), failed: true})
+	case decant.KindResult:
+		r := result{block: b, at: at.at, round: at.round, closed: at.closed, fresh: at.fresh}
+		s.pair(&r, p.calls)
+		s.settle(&r, p.made)
+		s.results = append(s.results, r)
+	}
 }
 
 // pair finds the call that res answers: the newest unanswered one with its id, as in decant.Rounds.
@@ -198,21 +213,20 @@ func (s *Subject) roundOf() []int {
 	return in
 }
 
-// pinnedRounds marks the rounds that call a pinned tool.
-func (s *Subject) pinnedRounds() []bool {
+// pinnedRounds marks the rounds that call a pinned tool; in says which message is in which.
+func (s *Subject) pinnedRounds(in []int) []bool {
 	pinned := make([]bool, len(s.rounds))
-	if len(s.opts.Pinned) == 0 {
-		return pinned
-	}
-	for r, round := range s.rounds {
-		for i := round.Start; i < round.End; i++ {
-			for k := range s.ms[i].Blocks {
-				b := &s.ms[i].Blocks[k]
-				pinned[r] = pinned[r] || b.Kind == decant.KindUse && matchAny(s.opts.Pinned, b.Name)
-			}
+	for i, r := range in {
+		if r >= 0 && !pinned[r] {
+			pinned[r] = slices.ContainsFunc(s.ms[i].Blocks, s.pins)
 		}
 	}
 	return pinned
+}
+
+// pins reports whether b calls a pinned tool.
+func (s *Subject) pins(b decant.Block) bool {
+	return b.Kind == decant.KindUse && matchAny(s.opts.Pinned, b.Name)
 }
 
 // read returns the text of r, decoded once.

@@ -50,13 +50,9 @@ func (s *Subject) touches() map[string][]touch {
 			continue
 		}
 		for _, f := range r.call.Files {
-			if f.Class == tool.Read {
-				var whole bool
-				if f, whole = s.shown(r, f); !whole {
-					continue
-				}
+			if f, ok := shown(r, f); ok {
+				out[f.Key] = append(out[f.Key], touch{f, r.at})
 			}
-			out[f.Key] = append(out[f.Key], touch{f, r.at})
 		}
 	}
 	return out
@@ -66,8 +62,11 @@ func (s *Subject) touches() map[string][]touch {
 var cutMarks = [...]string{"tokens truncated", "characters truncated", "[truncated", "output truncated", "result (first "}
 
 // shown limits a read to what its result really holds. It reports false when that cannot be told,
-// because the client cut out something in the middle.
-func (s *Subject) shown(r *result, f tool.Touch) (tool.Touch, bool) {
+// because something was cut out of the middle. A change is what it is.
+func shown(r *result, f tool.Touch) (tool.Touch, bool) {
+	if f.Class != tool.Read {
+		return f, true
+	}
 	if !r.verbatim() && (r.shrunk == nil || r.shrunk.Reduction != "terminal") {
 		return f, false // what stands there now is not the file
 	}

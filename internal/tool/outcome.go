@@ -30,29 +30,58 @@ func OutcomeOf(c Call, text string, isError bool) Outcome {
 	var o Outcome
 	body := o.frame(text)
 	o.Bytes = len(body)
-	quiet := !isError && (c.Effect == Read || c.Effect == Search || c.Effect == Agent || c.Effect == Web)
-	counts := tally{}
+	listens := isError || c.Class == Shell && c.Effect != Read && c.Effect != Search && c.Effect != Web
+	var errs firstErrors
+	var counts tally
 	for line := range strings.Lines(body) {
 		line = strings.TrimRight(line, "\r\n")
 		o.Lines++
 		if c.Effect == Search && !quietSearch(line) {
 			o.Matches++
 		}
-		if quiet || c.Class != Shell && !isError {
+		if !listens {
 			continue
 		}
-		if o.FirstError == "" && IsError(line) {
-			o.FirstError = clip(strings.TrimSpace(line), maxError)
-		}
+		errs.line(line)
 		if c.Test || c.Effect == Shell {
 			counts.line(line)
 		}
 	}
+	o.Passed, o.Failed, o.Failing = counts.total()
+	o.FirstError = errs.best(o.Bad())
 	if o.FirstError == "" && isError && (o.Lines <= 5 || c.Class != Shell) {
 		o.FirstError = firstLine(body)
 	}
-	o.Passed, o.Failed, o.Failing = counts.total()
 	return o
+}
+
+// firstErrors gathers the first line of each sort that names an error.
+type firstErrors struct {
+	message string // says what is wrong
+	test    string // what a failing test of Go said; a passing one may say the same
+	heading string // says only that something is: "--- FAIL: TestX"
+}
+
+func (e *firstErrors) line(line string) {
+	if e.message != "" {
+		return
+	}
+	switch text := strings.TrimSpace(line); {
+	case strings.HasPrefix(text, "FAIL") || strings.HasPrefix(text, "--- FAIL") || strings.HasPrefix(text, "not ok "):
+		e.heading = first(e.heading, text)
+	case IsError(text):
+		e.message = clip(text, maxError)
+	case e.test == "" && strings.Contains(text, "_test.go:") && strings.HasPrefix(line, "    "):
+		e.test = text
+	}
+}
+
+// best returns the most telling of them; bad says that the run failed.
+func (e *firstErrors) best(bad bool) string {
+	if bad || e.heading != "" {
+		return clip(first(first(e.message, e.test), e.heading), maxError)
+	}
+	return e.message
 }
 
 // Bad reports whether the outcome says that the call did not do its work.

@@ -176,7 +176,7 @@ func TestOutcome(t *testing.T) {
 		{"Copilot", "bash", `{"command":"bd ready"}`, "done\n<shellId: 23 completed with exit code 0>", false,
 			tool.Outcome{HasExit: true, Lines: 1, Bytes: 4}},
 		{"GoTest", "Bash", `{"command":"go test -v ./..."}`, "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n    x_test.go:3: got 1, want 2\nFAIL\nFAIL\tx\t0.1s\n", true,
-			tool.Outcome{Lines: 5, Bytes: 96, FirstError: "--- FAIL: TestB (0.00s)", Passed: 1, Failed: 1, Failing: []string{"TestB"}}},
+			tool.Outcome{Lines: 5, Bytes: 96, FirstError: "x_test.go:3: got 1, want 2", Passed: 1, Failed: 1, Failing: []string{"TestB"}}},
 		{"Pytest", "Bash", `{"command":"pytest"}`, "FAILED tests/a.py::test_x - assert 1\n=== 1 failed, 12 passed in 3.2s ===\n", false,
 			tool.Outcome{Lines: 2, Bytes: 73, FirstError: "FAILED tests/a.py::test_x - assert 1", Passed: 12, Failed: 1, Failing: []string{"tests/a.py::test_x"}}},
 		{"Jest", "Bash", `{"command":"npx jest"}`, "Tests:       2 failed, 5 passed, 7 total\n", false, tool.Outcome{Lines: 1, Bytes: 41, Passed: 5, Failed: 2}},
