@@ -53,68 +53,116 @@ type claudeGroup struct {
 	lines      []claudeLine
 }
 
-// A claudeLine is a line that holds a message or a part of one.
+// A claudeLine is what a line says: members of the line, and of the message on it.
 type claudeLine struct {
-	record  int
-	message jsonspan.Span
-	time    jsonspan.Span
-	client  bool // the client wrote it, whatever role it has
+	record                                                    int
+	kind, subtype, uuid, side, meta, summary, failed, session jsonspan.Span
+	time, message, id, model, usage, content                  jsonspan.Span
 }
 
-// The members of a line, by their places in claudeNames.
-const (
-	ccType = iota
-	ccSubtype
-	ccUUID
-	ccSidechain
-	ccMeta
-	ccSummary
-	ccMessage
-	ccTime
-	ccSession
-	ccAPIError
-)
+// member returns where the value of a line's member goes, nil when nobody needs it.
+func (l *claudeLine) member(name []byte) *jsonspan.Span {
+	switch string(name) {
+	case "type":
+		return &l.kind
+	case "subtype":
+		return &l.subtype
+	case "uuid":
+		return &l.uuid
+	case "isSidechain":
+		return &l.side
+	case "isMeta":
+		return &l.meta
+	case "isCompactSummary":
+		return &l.summary
+	case "isApiErrorMessage":
+		return &l.failed
+	case "sessionId":
+		return &l.session
+	case "timestamp":
+		return &l.time
+	}
+	return nil
+}
 
-var claudeNames = []string{
-	"type", "subtype", "uuid", "isSidechain", "isMeta", "isCompactSummary", "message", "timestamp", "sessionId", "isApiErrorMessage",
+// scan reads the line in record rec, its message included.
+func (p *claudeParser) scan(rec int) claudeLine {
+	l := claudeLine{record: rec}
+	sc := jsonspan.Scan(p.src, p.records[rec].at.Start)
+	for sc.Open(); sc.Next(); {
+		name := sc.Name()
+		if to := l.member(name); to != nil {
+			*to = sc.Skip()
+		} else if string(name) == "message" {
+			p.head(&sc, &l)
+		} else {
+			sc.Skip()
+		}
+	}
+	return l
+}
+
+// head reads the message on a line up to its content.
+func (p *claudeParser) head(sc *jsonspan.Scanner, l *claudeLine) {
+	l.message = jsonspan.Span{Start: sc.Pos()}
+	object := sc.Kind() == '{'
+	for sc.Open(); sc.Next() && object; {
+		switch string(sc.Name()) {
+		case "id":
+			l.id = sc.Skip()
+		case "model":
+			l.model = sc.Skip()
+		case "usage":
+			l.usage = sc.Skip()
+		case "content":
+			l.content = sc.Skip()
+		default:
+			sc.Skip()
+		}
+	}
+	if l.message.End = sc.Pos(); !object {
+		l.message = jsonspan.Span{}
+	}
+}
+
+// client reports whether the client wrote the line, whatever role it has.
+func (p *claudeParser) client(l *claudeLine) bool {
+	return p.is(l.meta, "true") || p.is(l.summary, "true") || p.is(l.failed, "true")
 }
 
 // read groups the lines of the file into messages.
 func (p *claudeParser) read() {
 	p.known, p.answers = map[string]bool{}, map[string]int{}
-	skipSide := p.hasMainLine()
-	var last jsonspan.Span
+	var lines []claudeLine
+	main := false
 	for i := range p.records {
-		m := p.members(p.records[i].at, claudeNames...)
-		switch {
-		case p.is(m[ccType], `"system"`) && p.is(m[ccSubtype], `"compact_boundary"`):
-			p.boundary, p.bounded = true, true
-			continue
-		case !p.is(m[ccType], `"user"`) && !p.is(m[ccType], `"assistant"`) || m[ccMessage].IsZero():
-			continue
-		case skipSide && p.is(m[ccSidechain], "true"):
-			p.side++
-			continue
-		case p.seen(m[ccUUID]):
-			p.repeated++
-			continue
+		l := p.scan(i)
+		message := (p.is(l.kind, `"user"`) || p.is(l.kind, `"assistant"`)) && !l.message.IsZero()
+		boundary := p.is(l.kind, `"system"`) && p.is(l.subtype, `"compact_boundary"`)
+		if message || boundary {
+			lines = append(lines, l)
+			main = main || message && !p.is(l.side, "true")
 		}
-		last = m[ccSession]
-		p.line(i, m)
 	}
-	p.conv.ID = p.string(last)
+	for i := range lines {
+		p.line(&lines[i], main)
+	}
 	p.report()
 }
 
-// hasMainLine reports whether any message of the file is not a sub-agent's.
-func (p *claudeParser) hasMainLine() bool {
-	for i := range p.records {
-		m := p.members(p.records[i].at, "type", "isSidechain")
-		if (p.is(m[0], `"user"`) || p.is(m[0], `"assistant"`)) && !p.is(m[1], "true") {
-			return true
-		}
+// line takes one line in. Lines of sub-agents count in a file that has no others.
+func (p *claudeParser) line(l *claudeLine, main bool) {
+	switch {
+	case main && p.is(l.side, "true"):
+		p.side++
+	case p.is(l.kind, `"system"`):
+		p.boundary, p.bounded = true, true
+	case p.seen(l.uuid):
+		p.repeated++
+	default:
+		p.conv.ID = p.str(l.session)
+		p.group(l)
 	}
-	return false
 }
 
 // seen reports whether a line with that uuid was read before.
@@ -128,28 +176,22 @@ func (p *claudeParser) seen(uuid jsonspan.Span) bool {
 	return was
 }
 
-// line adds the line in record rec to the message that it belongs to.
-func (p *claudeParser) line(rec int, m []jsonspan.Span) {
-	l := claudeLine{
-		record:  rec,
-		message: m[ccMessage],
-		time:    m[ccTime],
-		client:  p.is(m[ccMeta], "true") || p.is(m[ccSummary], "true") || p.is(m[ccAPIError], "true"),
-	}
+// group adds a line to the message that it belongs to.
+func (p *claudeParser) group(l *claudeLine) {
 	role := decant.RoleUser
-	if p.is(m[ccType], `"assistant"`) {
+	if p.is(l.kind, `"assistant"`) {
 		role = decant.RoleAssistant
-		id := p.string(p.find(l.message, "id"))
+		id := p.string(l.id)
 		if g, ok := p.answers[id]; ok && id != "" {
-			p.groups[g].lines = append(p.groups[g].lines, l)
+			p.groups[g].lines = append(p.groups[g].lines, *l)
 			return
 		}
 		p.answers[id] = len(p.groups)
 	}
 	// A summary without a boundary right before it is one only where no boundary came at all: behind
 	// one there may be messages that were kept in front of the summary.
-	summary := p.is(m[ccSummary], "true") && !p.bounded
-	p.groups = append(p.groups, claudeGroup{role, p.boundary || summary, []claudeLine{l}})
+	summary := p.is(l.summary, "true") && !p.bounded
+	p.groups = append(p.groups, claudeGroup{role, p.boundary || summary, []claudeLine{*l}})
 	p.boundary = false
 }
 
@@ -168,13 +210,13 @@ func (p *claudeParser) message(g *claudeGroup) {
 	m := p.start(g.role)
 	m.Compaction = g.compaction
 	m.Time = p.time(g.lines[0].time)
-	for _, l := range g.lines {
-		head := p.members(l.message, "id", "model", "usage", "content")
+	for i := range g.lines {
+		l := &g.lines[i]
 		if g.role == decant.RoleAssistant {
-			m.ID = p.string(head[0])
-			p.answer(m, head[1], head[2])
+			m.ID = p.string(l.id)
+			p.answer(m, l.model, l.usage)
 		}
-		p.content(l, head[3])
+		p.content(l)
 	}
 }
 
@@ -209,27 +251,31 @@ func (p *claudeParser) usage(v jsonspan.Span) decant.Usage {
 }
 
 // content adds the blocks of one line.
-func (p *claudeParser) content(l claudeLine, content jsonspan.Span) {
-	at := p.hold(l.record, p.records[l.record].at, content)
-	if content.IsZero() || isNull(content.Of(p.src)) {
+func (p *claudeParser) content(l *claudeLine) {
+	at := p.hold(l.record, p.records[l.record].at, l.content)
+	if l.content.IsZero() {
 		return
 	}
-	sc := jsonspan.Scan(p.src, content.Start)
+	client := p.client(l)
+	sc := jsonspan.Scan(p.src, l.content.Start)
 	if sc.Kind() == '"' {
-		blk := decant.Block{Kind: decant.KindText, Content: p.text(content)}
-		p.put(l, blk, site{span: content, text: content, slot: slotString, item: at})
+		blk := decant.Block{Kind: decant.KindText, Content: p.text(l.content)}
+		p.put(blk, site{span: l.content, text: l.content, slot: slotString, item: at}, client)
+		return
+	}
+	if sc.Kind() != '[' {
 		return
 	}
 	for sc.Open(); sc.Next(); {
 		blk, where := p.anthropic.block(&sc)
 		where.slot, where.item = slotPart, at
-		p.put(l, blk, where)
+		p.put(blk, where, client)
 	}
 }
 
-// put adds a block of one line.
-func (p *claudeParser) put(l claudeLine, blk decant.Block, where site) {
-	if l.client && blk.Kind == decant.KindText {
+// put adds a block of a line.
+func (p *claudeParser) put(blk decant.Block, where site, client bool) {
+	if client && blk.Kind == decant.KindText {
 		blk.Author = decant.AuthorClient
 	}
 	p.add(blk, where)

@@ -289,6 +289,9 @@ func (p *codexParser) failed(output, success jsonspan.Span) bool {
 // names a number of turns, which begin with what the user said.
 func (p *codexParser) rolledBack() []bool {
 	back := make([]bool, len(p.records))
+	if !bytes.Contains(p.src, []byte("thread_rolled_back")) {
+		return back
+	}
 	var turns []int // records that begin a turn and still stand
 	for i := range p.records {
 		m := p.members(p.records[i].at, "type", "payload")

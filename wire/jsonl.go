@@ -48,23 +48,27 @@ func readRecords(src []byte) ([]record, []Warning) {
 
 // lineRecords returns the objects of one line and what is wrong with the line, if anything.
 func lineRecords(src []byte, at jsonspan.Span, line int) (out []record, problem string) {
-	for pos := at.Start; ; {
-		rest := bytes.TrimLeft(src[pos:at.End], " \t\r\n")
-		if len(rest) == 0 {
-			break
-		}
-		sc := jsonspan.Scan(src[:at.End], at.End-len(rest))
+	text := bytes.Trim(at.Of(src), " \t\r\n")
+	if len(text) == 0 {
+		return nil, ""
+	}
+	start := at.Start + bytes.IndexByte(at.Of(src), text[0])
+	if text[0] == '{' && jsonspan.Validate(text) == nil { // as it should be
+		return []record{{line: line, at: jsonspan.Span{Start: start, End: start + len(text)}, end: at.End}}, ""
+	}
+	return splitLine(src, jsonspan.Span{Start: start, End: at.End}, line)
+}
+
+// splitLine returns the objects at the start of a line that is not exactly one.
+func splitLine(src []byte, at jsonspan.Span, line int) (out []record, problem string) {
+	for sc := jsonspan.Scan(src[:at.End], at.Start); sc.Kind() != 0; sc = jsonspan.Scan(src[:at.End], sc.Pos()) {
 		v := sc.Skip()
 		if err := jsonspan.Validate(v.Of(src)); err != nil || src[v.Start] != '{' {
 			return endLine(out, at), badLine(src, at, err)
 		}
 		out = append(out, record{line: line, at: v, end: v.End})
-		pos = v.End
 	}
-	if len(out) > 1 {
-		problem = fmt.Sprintf("%d objects on one line: all are read", len(out))
-	}
-	return endLine(out, at), problem
+	return endLine(out, at), fmt.Sprintf("%d objects on one line: all are read", len(out))
 }
 
 // endLine gives the rest of the line to its last record.

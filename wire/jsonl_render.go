@@ -29,6 +29,9 @@ type client interface {
 }
 
 func (l *log) render(d *Document, view *decant.Conversation) ([]byte, error) {
+	if unchanged(d.Conversation, view) {
+		return d.Source, nil
+	}
 	w := &writer{log: l, renderer: renderer{body: &l.body, src: d.Source, conv: d.Conversation, view: view, say: l.client.dialect()}}
 	if err := w.plan(); err != nil {
 		return nil, err
@@ -38,6 +41,16 @@ func (l *log) render(d *Document, view *decant.Conversation) ([]byte, error) {
 	}
 	slices.SortStableFunc(w.edits, func(a, b edit) int { return a.at.Start - b.at.Start })
 	return l.client.rewrite(w), nil
+}
+
+// unchanged reports whether a view is the conversation itself, or its live part: the very same
+// messages. A view may say the same with other messages.
+func unchanged(c, view *decant.Conversation) bool {
+	n := len(view.Messages)
+	if n == 0 || n != len(c.Messages) && n != len(c.Live()) {
+		return false
+	}
+	return &view.Messages[0] == &c.Messages[len(c.Messages)-n]
 }
 
 // A writer writes one view of a session.
