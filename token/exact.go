@@ -26,7 +26,7 @@ func (e *exact) count(s string) int {
 	if len(s) < short {
 		return countPieces(s)
 	}
-	key := keyOf(s)
+	key := e.seen.keyOf(s)
 	if n, ok := e.seen.get(key); ok {
 		return n
 	}

@@ -2,31 +2,38 @@ package token
 
 import (
 	"container/list"
+	"hash/maphash"
 	"sync"
-
-	"github.com/decantdev/decant"
 )
 
 // lru remembers the token counts of the texts that were used last. It is safe for concurrent use.
 type lru struct {
+	seed  maphash.Seed
 	mu    sync.Mutex
 	limit int
 	order *list.List // of *counted, newest first
-	items map[decant.Hash]*list.Element
+	items map[textKey]*list.Element
+}
+
+// A textKey stands for a text. The hash is seeded anew by each process, so nobody can make two
+// texts collide; that two of the remembered ones do by chance has odds of one in 10^10.
+type textKey struct {
+	hash uint64
+	size int
 }
 
 type counted struct {
-	key    decant.Hash
+	key    textKey
 	tokens int
 }
 
 func newLRU(limit int) *lru {
-	return &lru{limit: limit, order: list.New(), items: map[decant.Hash]*list.Element{}}
+	return &lru{seed: maphash.MakeSeed(), limit: limit, order: list.New(), items: map[textKey]*list.Element{}}
 }
 
-func keyOf(s string) decant.Hash { return decant.HashText(s) }
+func (c *lru) keyOf(s string) textKey { return textKey{maphash.String(c.seed, s), len(s)} }
 
-func (c *lru) get(key decant.Hash) (int, bool) {
+func (c *lru) get(key textKey) (int, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.items[key]
@@ -37,7 +44,7 @@ func (c *lru) get(key decant.Hash) (int, bool) {
 	return e.Value.(*counted).tokens, true
 }
 
-func (c *lru) put(key decant.Hash, tokens int) {
+func (c *lru) put(key textKey, tokens int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.items[key] != nil {
