@@ -264,10 +264,13 @@ func TestRenderRefusesViewsOfOtherConversations(t *testing.T) {
 // FuzzRender checks that any body that can be read is written back as it is, and that a view of it is
 // JSON that can be read again.
 func FuzzRender(f *testing.F) {
-	for name := range bodies {
-		if !strings.HasSuffix(name, ".gz") {
-			f.Add(body(f, name), uint64(0xA5))
+	files, _ := filepath.Glob("testdata/bodies/render/*.txtar")
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
 		}
+		f.Add(a.Files[0].Data, uint64(0xA5)) // before.json
 	}
 	f.Add([]byte(`{"max_tokens":1,"messages":[ {"role":"user","content":[ ]} , {"role":"assistant","content":[{"type":"tool_use"}]}]}`), uint64(1))
 	f.Add([]byte(`{"messages":[{"role":"assistant","tool_calls":[{}],"function_call":{}},{"role":"tool"}]}`), uint64(2))
