@@ -17,6 +17,18 @@ const (
 	Responses API = "openai-responses"
 )
 
+// ForFormat returns the API whose rules hold for a format that conversations come in, by its name: what an
+// agent records is held against the API that the agent speaks.
+func ForFormat(format string) API {
+	switch format {
+	case "openai-chat":
+		return Chat
+	case "openai-responses", "codex":
+		return Responses
+	}
+	return Messages
+}
+
 // Rules are what a view must keep to. RulesFor makes them.
 type Rules struct {
 	API       API

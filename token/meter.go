@@ -1,6 +1,10 @@
 package token
 
-import "github.com/decantdev/decant"
+import (
+	"slices"
+
+	"github.com/decantdev/decant"
+)
 
 // A Meter reads how large a conversation is. There is one number, and everything that shows or
 // compares a size takes it from here.
@@ -13,7 +17,7 @@ type Meter struct {
 type Reading struct {
 	Tokens  int // what the next request would be: Anchor and Since together
 	Anchor  int // reported by the provider, 0 when nothing usable was
-	Since   int // estimated: what came after the anchor, or everything
+	Since   int // estimated: what came after the anchor less what fell away since, or everything
 	Message int // Number of the message that reported the anchor, 0: none
 }
 
@@ -35,7 +39,30 @@ func (m Meter) Read(c *decant.Conversation) Reading {
 	}
 	used := reported(&ms[at], e)
 	since := e.Messages(ms[at+1:])
+	if e.model.Provider == OpenAI && slices.ContainsFunc(ms[at+1:], asks) {
+		since -= min(reasoned(ms[:at+1], e), used)
+	}
 	return Reading{Tokens: used + since, Anchor: used, Since: since, Message: ms[at].Number}
+}
+
+// reasoned returns the tokens of reasoning in the turn that ms ends with. OpenAI's models read it only
+// until the user speaks again. Its text is not recorded, but text that the model wrote can be counted
+// exactly, so the rest of the reported output is reasoning.
+func reasoned(ms []decant.Message, e *Estimator) (n int) {
+	for i := len(ms) - 1; i >= 0 && !asks(ms[i]); i-- {
+		m := &ms[i]
+		if usable(m) && slices.ContainsFunc(m.Blocks, isThinking) {
+			n += max(0, m.Usage.Output-e.Message(m))
+		}
+	}
+	return n
+}
+
+func isThinking(b decant.Block) bool { return b.Kind == decant.KindThinking }
+
+// asks reports whether m is a message of the user that is more than results.
+func asks(m decant.Message) bool {
+	return m.Role == decant.RoleUser && slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Kind != decant.KindResult })
 }
 
 // View returns the size of a view of c, which decisions made smaller: the reading of c less what

@@ -73,6 +73,29 @@ func TestMeterUnfinishedOutput(t *testing.T) {
 	}
 }
 
+// OpenAI's models read their reasoning until the user speaks again.
+func TestMeterReasoningFallsAwayWithTheTurn(t *testing.T) {
+	e := token.For(model(t, "gpt-5"))
+	answer := say(decant.RoleAssistant, "done", &decant.Usage{Input: 1000, Output: 500})
+	answer.Blocks = append([]decant.Block{{Kind: decant.KindThinking}}, answer.Blocks...)
+	visible := e.Message(&answer)
+	result := decant.Message{Role: decant.RoleTool, Blocks: []decant.Block{{Kind: decant.KindResult, Content: decant.Text("ok")}}}
+	more := say(decant.RoleUser, "more", nil)
+
+	within := token.Meter{Estimator: e}.Read(conversation(say(decant.RoleUser, "hi", nil), answer, result))
+	if want := 1500 + e.Message(&result); within.Tokens != want {
+		t.Errorf("within the turn: got %d, want %d", within.Tokens, want)
+	}
+	after := token.Meter{Estimator: e}.Read(conversation(say(decant.RoleUser, "hi", nil), answer, more))
+	if want := 1000 + visible + e.Message(&more); after.Tokens != want {
+		t.Errorf("after the turn: got %d, want %d", after.Tokens, want)
+	}
+	claude := token.Meter{Estimator: token.For(model(t, "claude-opus-4-6"))}.Read(conversation(say(decant.RoleUser, "hi", nil), answer, more))
+	if claude.Tokens < 1500 {
+		t.Errorf("Claude keeps its thinking: got %d, want at least 1500", claude.Tokens)
+	}
+}
+
 func TestMeterViewSubtractsWhatIsOut(t *testing.T) {
 	e := token.For(model(t, "claude-opus-4-6"))
 	big := strings.Repeat("result line\n", 2000)
