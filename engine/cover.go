@@ -19,15 +19,18 @@ const (
 // Where the kept tail leaves no room, it gives up the tail step by step: results in it are cut, it
 // shrinks to the newest round, and at last everything is folded into one message.
 func (p *planner) cover() error {
-	for _, give := range []func() bool{p.asIs, p.trimTail, p.shortTail, p.fold} {
-		if !give() {
+	steps := []struct {
+		give  func() bool
+		least int // tokens that a summary must have at least
+	}{{p.asIs, leastSummary}, {p.trimTail, leastSummary}, {p.shortTail, leastSummary / 4}, {p.fold, 1}}
+	for _, s := range steps {
+		if !s.give() {
 			continue
 		}
 		if !p.over() {
 			return nil
 		}
-		err := p.checkpoint()
-		if err == nil || !errors.Is(err, errTooSmall) {
+		if err := p.checkpoint(s.least); err == nil || !errors.Is(err, errTooSmall) {
 			return err
 		}
 	}
@@ -35,7 +38,7 @@ func (p *planner) cover() error {
 }
 
 // asIs keeps the tail as it was planned.
-func (p *planner) asIs() bool { return p.tail > p.head }
+func (p *planner) asIs() bool { return p.tail > p.head && p.KeepTurns != 0 }
 
 // shortTail gives up all of the tail but the newest round.
 func (p *planner) shortTail() bool {
@@ -51,45 +54,49 @@ func (p *planner) shortTail() bool {
 // that the user said and nobody has answered.
 func (p *planner) fold() bool {
 	ms := p.conv.Messages
-	if p.KeepTurns == 0 || len(ms) == 0 || ms[len(ms)-1].UserWords() {
+	if p.KeepTurns != 0 && (len(ms) == 0 || ms[len(ms)-1].UserWords()) {
 		return false
 	}
 	p.head, p.tail = 0, len(ms)
-	return true
+	return len(ms) > 0
 }
 
-// checkpoint covers [head, cut) for the first cut that leaves room for a summary.
-func (p *planner) checkpoint() error {
-	cut, budget := p.cut()
-	if budget < leastSummary && budget < p.covered(cut)/2 {
-		return errTooSmall
+// checkpoint covers [head, cut) for the first cut that leaves room for an acceptable summary.
+func (p *planner) checkpoint(least int) error {
+	for from := p.head + 1; from <= p.tail; {
+		cut, budget := p.cut(from)
+		if budget < least {
+			return errTooSmall
+		}
+		cp, err := p.summarise(cut, budget)
+		if err == nil {
+			return p.commit(cut, cp)
+		}
+		if !errors.Is(err, errTooSmall) {
+			return err
+		}
+		from = max(cut+1, (cut+p.tail+1)/2)
 	}
-	cp, err := p.summarise(cut, budget)
-	if err != nil {
-		return err
-	}
-	return p.commit(cut, cp)
+	return errTooSmall
 }
 
-// cut returns the earliest safe cut such that what follows fits beside a summary of what precedes,
-// and the tokens that the summary may have.
-func (p *planner) cut() (cut, budget int) {
+// cut returns the earliest safe cut at or after from such that what follows fits beside a summary of
+// what precedes, and the tokens that the summary may have. It is the tail's start when none does.
+func (p *planner) cut(from int) (cut, budget int) {
 	kept := 0
 	for i := range p.head {
 		kept += p.sizes[i]
 	}
 	rest := p.size() - kept
-	for i := p.head; ; i++ {
+	for i := p.head; i < p.tail; i++ {
 		covered := p.covered(i)
 		room := p.Target - kept - rest
-		if p.isCut(i) && i > p.head && (i >= p.tail || p.splits(i) && room >= p.summaryWish(covered)) {
-			return i, p.summaryBudget(covered, room)
-		}
-		if i >= p.tail || i >= len(p.sizes) {
+		if i >= from && p.cutBefore(i) == i && p.splits(i) && covered >= 2*leastSummary && room >= p.summaryWish(covered) {
 			return i, p.summaryBudget(covered, room)
 		}
 		rest -= p.sizes[i]
 	}
+	return p.tail, p.summaryBudget(p.covered(p.tail), p.Target-kept-rest)
 }
 
 // splits reports whether the preset lets stubbed messages stay between checkpoint and tail, and the
@@ -98,10 +105,6 @@ func (p *planner) splits(i int) bool {
 	limit := p.Preset.Trigger.Messages
 	fixedTail := p.Preset.Keep.Share == 0 && (p.Preset.Keep.Messages > 0 || p.Preset.Keep.Turns > 0)
 	return !fixedTail && (limit == 0 || p.head+1+len(p.sizes)-i <= limit)
-}
-
-func (p *planner) isCut(i int) bool {
-	return p.cutBefore(i) == i
 }
 
 // covered returns the tokens of the original messages [head, i).

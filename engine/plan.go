@@ -38,11 +38,23 @@ type PlanOptions struct {
 	// no tail at all, a summary of everything.
 	KeepTurns int
 
+	// Record says that the result is a session file, whose client resumes from a summary and what
+	// follows it: nothing stays in front of the summary, which quotes the user anyway.
+	Record bool
+
 	// Handles says that the reader of the view can resolve handles, so stubs may name them.
 	Handles bool
 
 	// Now is when the prices hold. The zero value means the newest prices known.
 	Now time.Time
+
+	// Made are edits of single blocks that were decided before and stay in force: the plan is made
+	// on top of them and does not repeat them. An earlier checkpoint is not among them: a new one
+	// is made from the transcript and covers everything that the earlier one did.
+	Made []decant.Decision
+
+	// Pinned are blocks that stay verbatim. One that a checkpoint covers is copied into its text.
+	Pinned map[decant.Ref]decant.Hash
 }
 
 // Plan proposes the decisions that bring c under the target. A conversation that is under it
@@ -91,9 +103,13 @@ func newPlanner(c *decant.Conversation, o PlanOptions) (*planner, error) {
 	}
 	p.before.Fixed = p.est.Fixed(&c.Fixed)
 	p.sums = make([]int, 1, len(c.Messages)+1)
+	made, err := p.madeSizes()
+	if err != nil {
+		return nil, err
+	}
 	for i := range c.Messages {
 		n := p.est.Message(&c.Messages[i])
-		p.sizes = append(p.sizes, n)
+		p.sizes = append(p.sizes, n-made[i])
 		p.sums = append(p.sums, p.sums[i]+n)
 	}
 	p.before.Messages = p.sums[len(c.Messages)]
@@ -129,7 +145,7 @@ func (p *planner) size() (n int) {
 // when the preset keeps them and they are not a third of the target by themselves.
 func (p *planner) headEnd() int {
 	ms := p.conv.Messages
-	if p.KeepTurns == 0 || !p.Preset.Keep.First || len(ms) == 0 || ms[0].Compaction {
+	if p.KeepTurns == 0 || p.Record || !p.Preset.Keep.First || len(ms) == 0 || ms[0].Compaction {
 		return 0
 	}
 	n := 0
@@ -203,14 +219,14 @@ func (p *planner) cutBefore(i int) int {
 
 // decide adds decisions and brings the view up to date.
 func (p *planner) decide(ds ...decant.Decision) error {
-	if len(ds) == 0 {
+	if ds = p.unpinned(ds); len(ds) == 0 {
 		return nil
 	}
 	for i := range ds {
 		ds[i].ID = fmt.Sprintf("d%d", len(p.decisions)+i+1)
 	}
 	all := append(slices.Clip(p.decisions), ds...)
-	v, err := decant.View(p.conv, all)
+	v, err := decant.View(p.conv, p.withMade(all))
 	if err != nil {
 		return fmt.Errorf("apply %s decisions: %w", ds[0].Kind, err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -59,6 +58,7 @@ func (c *compactCmd) Run(s *streams) error {
 // compaction is a finished plan and the view it leads to.
 type compaction struct {
 	plan    *decant.Plan
+	model   token.Model
 	view    *decant.Conversation
 	changed bool
 	report  *report.Compaction
@@ -68,7 +68,8 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *pres
 	live := doc.Conversation.With(doc.Conversation.Live())
 	est := token.For(model)
 	all := est.Messages(live.Messages)
-	o := engine.PlanOptions{Model: model, Estimator: est, Preset: policy, KeepTurns: c.KeepTurns, Now: time.Now()}
+	o := engine.PlanOptions{Model: model, Estimator: est, Preset: policy, KeepTurns: c.KeepTurns, Now: time.Now(),
+		Record: c.As == "same" && record(doc.Format)}
 	if c.To.given {
 		o.Target = c.To.of(all)
 	}
@@ -83,11 +84,11 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *pres
 	if err != nil {
 		return nil, err
 	}
-	view, repairs, err := engine.Legal(view, c.rules(doc, model))
+	view, repairs, err := engine.Legal(view, c.rules(doc, doc.Format, model))
 	if err != nil {
 		return nil, err
 	}
-	r := &compaction{plan: plan, view: view, changed: len(plan.Decisions)+len(repairs) > 0}
+	r := &compaction{plan: plan, model: model, view: view, changed: len(plan.Decisions)+len(repairs) > 0}
 	r.report = report.NewCompaction(c.File, live, view, plan, repairs)
 	r.report.Preset = policy.Name
 	for _, w := range doc.Warnings {
@@ -96,22 +97,21 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *pres
 	return r, nil
 }
 
-// rules returns what the result must keep to. A session file is a record and may end anywhere; a
-// request body is sent as it is.
-func (c *compactCmd) rules(doc *wire.Document, model token.Model) legal.Rules {
-	out := wire.Format(c.As)
-	if c.As == "same" || c.As == "text" {
-		out = doc.Format
-	}
+// rules returns what a conversation in the given format must keep to. A session file is a record and
+// may end anywhere; a request body is sent as it is.
+func (c *compactCmd) rules(doc *wire.Document, f wire.Format, model token.Model) legal.Rules {
 	api := legal.Messages
-	switch out {
+	switch f {
 	case wire.OpenAIChat:
 		api = legal.Chat
 	case wire.OpenAIResponses, wire.Codex:
 		api = legal.Responses
 	}
 	rules := legal.RulesFor(api, model, doc.Conversation.Thinking)
-	rules.Record = c.As == "same" && record(doc.Format)
+	if ms := doc.Conversation.Messages; len(ms) > 0 && ms[len(ms)-1].Role == decant.RoleAssistant {
+		rules.Prefill = true // the input ends so already: what the user says next is still to come
+	}
+	rules.Record = record(f)
 	return rules
 }
 
@@ -178,9 +178,22 @@ func (c *compactCmd) encode(doc *wire.Document, r *compaction) ([]byte, error) {
 	case c.As == "same":
 		return doc.Render(r.view)
 	}
-	out, err := wire.Encode(r.view, wire.Format(c.As))
-	if errors.Is(err, wire.ErrFormat) {
-		return nil, usageError{err}
+	return c.convert(doc, r)
+}
+
+// convert writes the result for another API and checks what it wrote by reading it again.
+func (c *compactCmd) convert(doc *wire.Document, r *compaction) ([]byte, error) {
+	f := wire.Format(c.As)
+	out, err := wire.Encode(r.view, f)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	written, err := wire.ParseAs(f, out)
+	if err != nil {
+		return nil, fmt.Errorf("read what was written as %s: %w", f, err)
+	}
+	if bad := legal.Check(written.Conversation, c.rules(doc, f, r.model)); len(bad) > 0 {
+		return nil, fmt.Errorf("written as %s: %w", f, bad[0])
+	}
+	return out, nil
 }

@@ -70,7 +70,7 @@ func priceText(m *token.Model) string {
 		return "unknown"
 	}
 	r := p.At(0)
-	return fmt.Sprintf("%s, %s, %s, %s", r.Input, r.CacheRead, r.CacheWrite5m, r.Output)
+	return fmt.Sprintf("%s, %s, %s, %s", r.Input, r.CacheRead, r.Write5m, r.Output)
 }
 
 // writeJSON writes v as indented JSON with a newline at its end.
