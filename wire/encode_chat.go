@@ -12,7 +12,7 @@ func (c chatDialect) items(m *decant.Message, _ copier) [][]byte {
 		b := &m.Blocks[i]
 		switch b.Kind {
 		case decant.KindResult:
-			out = append(out, new(object).str("role", "tool").str("tool_call_id", b.CallID).str("content", b.Text()).end())
+			out = append(out, new(object).str("role", "tool").str("tool_call_id", b.CallID).str("content", outputText(b)).end())
 		case decant.KindUse:
 			calls = append(calls, c.call(b))
 		default:
@@ -52,7 +52,7 @@ func (chatDialect) content(m *decant.Message, parts [][]byte) []byte {
 }
 
 func (c chatDialect) call(b *decant.Block) []byte {
-	f := new(object).str("name", b.Name).raw("arguments", c.arguments(b.Text())).end()
+	f := new(object).str("name", b.Name).raw("arguments", c.arguments(argumentText(b))).end()
 	return new(object).str("id", b.CallID).str("type", "function").raw("function", f).end()
 }
 
@@ -64,3 +64,20 @@ func (chatDialect) part(b *decant.Block, _ decant.Role) []byte {
 }
 
 func (chatDialect) arguments(text string) []byte { return quoted(text) }
+
+// argumentText returns the arguments of a call; servers refuse an empty text.
+func argumentText(b *decant.Block) string {
+	if t := b.Text(); !isBlank(t) {
+		return t
+	}
+	return "{}"
+}
+
+// outputText returns the text of a result. The OpenAI APIs have no mark for one that reports a failure,
+// so the text says it, unless Decant wrote it.
+func outputText(b *decant.Block) string {
+	if b.Error && b.Author != decant.AuthorDecant {
+		return "[error]\n" + b.Text()
+	}
+	return b.Text()
+}

@@ -20,10 +20,10 @@ func (r responsesDialect) items(m *decant.Message, _ copier) [][]byte {
 		case decant.KindUse:
 			flush()
 			out = append(out, new(object).str("type", "function_call").str("call_id", b.CallID).str("name", b.Name).
-				raw("arguments", r.arguments(b.Text())).end())
+				raw("arguments", r.arguments(argumentText(b))).end())
 		case decant.KindResult:
 			flush()
-			out = append(out, new(object).str("type", "function_call_output").str("call_id", b.CallID).str("output", b.Text()).end())
+			out = append(out, new(object).str("type", "function_call_output").str("call_id", b.CallID).str("output", outputText(b)).end())
 		default:
 			if p := r.part(b, m.Role); p != nil {
 				parts = append(parts, p)
