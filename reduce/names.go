@@ -85,7 +85,9 @@ func (s *Subject) weigh(found map[string]*name, own int) []*name {
 		if n.kind == kindIdent && strings.Contains(n.text, ".") {
 			v *= 0.6
 		}
-		n.visible = visible[n.text] > own
+		if n.visible = visible[n.text] > own; n.visible {
+			v *= 0.1 // after all others
+		}
 		n.score = v / math.Sqrt(float64(2+len(n.text)/3))
 		out = append(out, n)
 	}

@@ -15,6 +15,9 @@ const (
 	maxNames   = 120 // names worth keeping
 )
 
+// firstError goes before the error line that a stub quotes.
+const firstError = "first error: "
+
 // minStub is the size in tokens under which a result is not worth a stub.
 const minStub = 60
 
@@ -29,13 +32,12 @@ func Stub(s *Subject) []decant.Decision {
 		if !r.closed || r.size() < minStub {
 			continue
 		}
-		old := r.read()
-		n := s.opts.Counter.Count(old)
-		if n < minStub {
+		line, n := s.heading(r)+s.ending(r), s.opts.Counter.Count(r.read())
+		// Names take a third at most, so that what is worth a stub depends on the result alone.
+		if n < minStub || s.opts.Counter.Count(line) > n/2 {
 			continue
 		}
-		d, ok := s.replace(r, s.stubLine(r, min(maxNames, n/3)), "stub", "old result of "+toolName(r))
-		if ok && d.After <= n*3/4 {
+		if d, ok := s.replace(r, s.stubLine(r, line, min(maxNames, n/3)), "stub", "old result of "+toolName(r)); ok {
 			out = append(out, d)
 		}
 	}
@@ -43,14 +45,13 @@ func Stub(s *Subject) []decant.Decision {
 	return out
 }
 
-// stubLine is the whole stub of r, with at most names tokens of names.
-func (s *Subject) stubLine(r *result, names int) string {
-	line := s.heading(r) + s.ending(r)
-	if begin := s.beginning(r); begin != "" {
+// stubLine completes the stub of r with at most room tokens of what is in it.
+func (s *Subject) stubLine(r *result, line string, room int) string {
+	if begin := s.beginning(r); begin != "" && !strings.Contains(line, firstError) {
 		line += begin
-		names -= s.opts.Counter.Count(begin)
+		room -= s.opts.Counter.Count(begin)
 	}
-	return s.finish(line+s.namesClause(r, line, names), r)
+	return s.finish(line+s.namesClause(r, line, room), r)
 }
 
 // heading says what was called on what and how big its result was.
@@ -163,7 +164,7 @@ func (s *Subject) ending(r *result) string {
 		out = append(out, "failing: "+s.mask(oneLine(strings.Join(o.Failing, ", "), 200)))
 	}
 	if o.FirstError != "" {
-		out = append(out, "first error: "+s.mask(oneLine(o.FirstError, 160)))
+		out = append(out, firstError+s.mask(oneLine(o.FirstError, 160)))
 	}
 	if len(out) == 0 {
 		return ""
