@@ -42,15 +42,15 @@ func (c *checker) open(turns []turn, at int) bool {
 
 // unmodified checks each block of thinking against the one in the original that it stands for.
 func (c *checker) unmodified() {
-	blocks := byRef(c.rules.Original.Messages)
+	written := thinkingOf(c.rules.Original.Messages)
 	for i := range c.ms {
 		for k := range c.ms[i].Blocks {
 			b := &c.ms[i].Blocks[k]
 			if b.Kind != decant.KindThinking {
 				continue
 			}
-			o := blocks[b.Ref]
-			if o == nil || o.Kind != decant.KindThinking || b.Changed != o.Changed || b.Signed != o.Signed || !sameText(b, o) {
+			o := written[b.Ref]
+			if o == nil || b.Changed != o.Changed || b.Signed != o.Signed || !sameText(b, o) {
 				c.report(place{i, k}, SameThinking, "thinking is not as the model wrote it")
 			}
 		}
@@ -121,12 +121,12 @@ func (c *checker) leads(t *turn) bool {
 	return len(t.blocks) > 0 && c.block(t.blocks[0]).Kind == decant.KindThinking
 }
 
-// byRef returns the blocks of ms by their place in the transcript.
-func byRef(ms []decant.Message) map[decant.Ref]*decant.Block {
+// thinkingOf returns the blocks of thinking in ms by their place in the transcript.
+func thinkingOf(ms []decant.Message) map[decant.Ref]*decant.Block {
 	out := map[decant.Ref]*decant.Block{}
 	for i := range ms {
 		for k := range ms[i].Blocks {
-			if b := &ms[i].Blocks[k]; b.Ref.Message != 0 {
+			if b := &ms[i].Blocks[k]; b.Kind == decant.KindThinking && b.Ref.Message != 0 {
 				out[b.Ref] = b
 			}
 		}

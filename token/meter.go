@@ -65,8 +65,9 @@ func asks(m decant.Message) bool {
 	return m.Role == decant.RoleUser && slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Kind != decant.KindResult })
 }
 
-// View returns the size of a view of c, which decisions made smaller: the reading of c less what
-// the estimator says is out.
+// View returns the size of a view of c that decisions made smaller: the reading of c less what the
+// estimator says is out. c is what the model was sent when it reported the usage in it, which is an
+// earlier view where there was one; usage reported for the new view itself is read with Read.
 func (m Meter) View(c, view *decant.Conversation) Reading {
 	r := m.Read(c)
 	e := m.Estimator.With(m.Calibration)

@@ -1,0 +1,31 @@
+package legal_test
+
+import (
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/token"
+)
+
+// An agent was interrupted while a tool ran, and its user went on typing.
+func Example() {
+	c := &decant.Conversation{Messages: []decant.Message{
+		{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text("run the tests")}}},
+		{Number: 2, Role: decant.RoleAssistant, Blocks: []decant.Block{{Kind: decant.KindUse, CallID: "toolu_1", Name: "Bash", Content: decant.Text(`{"command":"go test"}`)}}},
+		{Number: 3, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text("stop, only this package")}}},
+	}}
+	rules := legal.RulesFor(legal.Messages, token.Model{ID: "claude-opus-5-5", Provider: token.Anthropic}, decant.ThinkingAdaptive)
+	for _, v := range legal.Check(c, rules) {
+		fmt.Println(v)
+	}
+	ms, repairs := legal.Repair(c.Messages)
+	fmt.Println(repairs[0].Reason)
+	fmt.Println(ms[2].Text(decant.KindResult))
+	fmt.Println(len(legal.Check(c.With(ms), rules)), "violations")
+	// Output:
+	// messages[1] (m2) block 0: call toolu_1 has no result in the next message: rule 6.2 call without result
+	// the call was interrupted and has no result
+	// [decant: this call was interrupted; no result was recorded and its outcome is unknown]
+	// 0 violations
+}
