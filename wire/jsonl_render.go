@@ -115,7 +115,25 @@ func (w *writer) stay(m *decant.Message) (bool, error) {
 	for _, p := range w.root {
 		w.keep[p.elem] = true
 	}
+	w.objects(m, w.edits[mark:])
 	return true, nil
+}
+
+// objects makes the edits of those calls whose arguments are an object in the source, and not a string
+// that holds one, write objects.
+func (w *writer) objects(m *decant.Message, edits []edit) {
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		s := w.origin(b)
+		if s == nil || s.form != formRaw || b.Kind != decant.KindUse {
+			continue
+		}
+		for k := range edits {
+			if edits[k].at == s.text {
+				edits[k].text = asObject(b.Text())
+			}
+		}
+	}
 }
 
 // settle decides what becomes of items that the view does not name, and of the file as a whole.

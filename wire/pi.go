@@ -31,7 +31,7 @@ func parsePi(src []byte) (*Document, error) {
 	for _, e := range p.order(path) {
 		p.entry(e)
 	}
-	return s.close(Pi, pi{off: p.off(path)}), nil
+	return s.close(Pi, pi{off: p.off(path), linear: p.linear}), nil
 }
 
 type piParser struct {

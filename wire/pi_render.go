@@ -9,7 +9,8 @@ import (
 
 // pi writes sessions of pi.
 type pi struct {
-	off map[int]bool // records on branches that the user left
+	off    map[int]bool // records on branches that the user left
+	linear bool         // the file is of the first version: entries have no ids
 }
 
 func (pi) dialect() dialect { return piDialect{} }
@@ -20,8 +21,8 @@ func (pi) dialect() dialect { return piDialect{} }
 // messages that stand before it in the view come behind it.
 func (c pi) rewrite(w *writer) []byte {
 	p := piWriter{
-		writer: w, off: c.off, items: w.itemsOf(), point: w.checkpoint(),
-		gone: map[string]bool{}, last: []byte("null"), linear: true,
+		writer: w, pi: c, items: w.itemsOf(), point: w.checkpoint(),
+		gone: map[string]bool{}, last: []byte("null"),
 	}
 	for rec := range w.records {
 		p.record(rec)
@@ -33,12 +34,11 @@ func (c pi) rewrite(w *writer) []byte {
 
 type piWriter struct {
 	*writer
-	out    []byte
-	off    map[int]bool    // records on branches that the user left
-	lines  int             // written so far
-	items  [][]int         // of each record
-	point  *decant.Message // the checkpoint, nil when the view has none
-	linear bool            // no entry has an id
+	pi
+	out   []byte
+	lines int             // written so far
+	items [][]int         // of each record
+	point *decant.Message // the checkpoint, nil when the view has none
 
 	gone   map[string]bool // ids of entries that are left out, as they are written
 	last   []byte          // id of the newest entry written, as it is written
@@ -59,7 +59,9 @@ func (p *piWriter) record(rec int) {
 		p.write(p.at(at))
 		return
 	}
-	p.linear = p.linear && m[1].IsZero()
+	if !starts(p.src, m[1], `"`) { // an id is a string
+		m[1] = jsonspan.Span{}
+	}
 	p.time = m[3]
 	stays := p.stays(kind, m[4]) && (p.whole || !p.off[rec])
 	if items := p.items[rec]; len(items) > 0 {
@@ -116,7 +118,7 @@ func (p *piWriter) entry(rec int, m []jsonspan.Span, message bool) {
 
 // begin notes the first entry that holds a message.
 func (p *piWriter) begin(message bool, id []byte) {
-	if message && p.first == nil {
+	if message && p.first == nil && (p.linear || len(id) > 0) {
 		p.first, p.index = id, p.lines
 	}
 }
