@@ -1,0 +1,133 @@
+package store
+
+import (
+	"time"
+
+	"github.com/decantdev/decant"
+)
+
+// A Key names a conversation.
+type Key struct {
+	Tenant string // empty for a store that serves one user
+	ID     string
+}
+
+// A Conversation is what is known of a conversation apart from its contents.
+type Conversation struct {
+	Key
+	Session string // the client's own id for it; several conversations share one (sub-agents, forks)
+	Agent   string // the program that wrote it
+	Project string // what it is about: a directory, a repository; empty when unknown
+	Origin  *Origin
+	Version int64 // counts commits, from 1
+	Length  int   // entries in its chain, those of the common part included
+	Created time.Time
+	Updated time.Time // of the last commit or record
+}
+
+// An Origin is where a fork left its parent: the fork's first entries are the first Position ones
+// of the parent as it was at Version.
+type Origin struct {
+	Parent   string // id, of the same tenant
+	Version  int64
+	Position int
+}
+
+// A Head is what changes with a conversation and is always read whole.
+type Head struct {
+	Model       string      // that the last request asked for
+	Fixed       decant.Hash // version of system prompt and tools in force; zero: none
+	Hold        bool        // no pour but a necessary one until released
+	Suppressed  int         // poor pours since something changed (anti-thrash)
+	Pinned      bool        // never collected by GC
+	Calibration []byte      // of the token estimate; opaque to the store
+}
+
+// An Anchor is the usage that the provider reported last, and what it counted.
+type Anchor struct {
+	Usage   decant.Usage
+	Version int64     // of the conversation that the request was made from
+	Length  int       // entries of the chain that the request held
+	Time    time.Time // of the report; of two anchors the later one stays
+}
+
+// An Entry is one block in a conversation's chain.
+type Entry struct {
+	Position   int         // in the chain, from 1; set by the store
+	Chain      decant.Hash // h(i): of everything up to and including this block; thinking repeats the one before
+	Raw        decant.Hash // blob: the block in the bytes that the client sent
+	Text       decant.Hash // blob: what the model reads of it, which decisions target; zero when it has no text
+	Role       decant.Role
+	Kind       decant.Kind
+	Author     decant.Author
+	CallID     string
+	Name       string // of the tool
+	decant.Ref        // message number and block index in the transcript
+	Tokens     int    // estimate
+}
+
+// A State is a conversation as of one version.
+type State struct {
+	Conversation                   // Version and Length are those of the state
+	Chain        []Entry           // in order; Chain[i].Position is i+1
+	Decisions    []decant.Decision // in the order in which they were made, the inherited ones first
+	Head         Head              // as it is now, also in a state of an earlier version
+	Anchor       Anchor            // likewise; zero: none yet
+}
+
+// Checkpoints returns the checkpoints among the state's decisions, in order, revoked ones included.
+func (s *State) Checkpoints() []*decant.Checkpoint {
+	var out []*decant.Checkpoint
+	for i := range s.Decisions {
+		if d := &s.Decisions[i]; d.Kind == decant.Cover && d.Checkpoint != nil {
+			out = append(out, d.Checkpoint)
+		}
+	}
+	return out
+}
+
+// Fixed is a version of what a request fixes: its system prompt and its tools.
+type Fixed struct {
+	Version decant.Hash // the identity that a Head names
+	System  []byte      // as the client sent it; nil when there is none
+	Tools   []byte      // likewise
+	Tokens  int         // estimate
+}
+
+// A Match is the longest known prefix of a request's chain.
+type Match struct {
+	Known int    // hashes of the chain that are known: h(Known) is the last
+	Lines []Line // that hold h(Known): those that end there first, then the last changed
+}
+
+// A Line is a conversation that a request may continue.
+type Line struct {
+	ID       string
+	Version  int64
+	Position int // of the last entry whose Chain is the hash that matched
+	Length   int // of the whole chain; entries after Position are not in the request
+	Updated  time.Time
+}
+
+// A Filter selects conversations. The zero value selects all of the tenant "".
+type Filter struct {
+	Tenant  string
+	Session string    // exactly; empty: any
+	Name    string    // an id, the beginning of one, or a session, as people type it; empty: any
+	Since   time.Time // changed at or after; zero: any
+	Limit   int       // 0: 1000
+}
+
+// A Summary is a conversation in a list.
+type Summary struct {
+	Conversation
+	Model       string
+	Messages    int // number of the last message
+	Tokens      int // estimate of all live entries
+	Decisions   int // made in this conversation, inherited ones not counted
+	Checkpoints int
+	Requests    int
+	Pinned      bool
+	Cost        Money // spent, our own calls included
+	Without     Money // what it would have cost without Decant
+}

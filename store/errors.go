@@ -1,0 +1,56 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/decantdev/decant"
+)
+
+// Conditions that callers branch on. Test with errors.Is.
+var (
+	// ErrConflict means that somebody else was first: load again and decide again.
+	ErrConflict = errors.New("the conversation has moved on")
+
+	// ErrNotFound means that there is no such conversation, blob, handle or job.
+	ErrNotFound = errors.New("not found")
+
+	// ErrInvalid means that a batch contradicts itself.
+	ErrInvalid = errors.New("invalid batch")
+
+	// ErrBadHandle means that what was given as a handle is none.
+	ErrBadHandle = errors.New("not a handle")
+
+	// ErrFull means that there is no space left to write to.
+	ErrFull = errors.New("no space left for the database")
+
+	// ErrReadOnly means that the database must not be written.
+	ErrReadOnly = errors.New("the database is read-only")
+
+	// ErrCorrupt means that the file is damaged or no database of Decant. Restore a backup, or move
+	// it away: conversations then begin anew.
+	ErrCorrupt = errors.New("the database is damaged")
+
+	// ErrNewer means that a newer version of Decant has changed the database's form.
+	ErrNewer = errors.New("the database was written by a newer version of decant")
+
+	// ErrClosed means that the store has been closed.
+	ErrClosed = errors.New("the store is closed")
+)
+
+// An AmbiguousError says that a handle or a name fits several things.
+type AmbiguousError struct {
+	Name       string
+	Candidates []string // what it may mean, each of which is unambiguous
+}
+
+// Error lists the candidates.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is ambiguous: it may be %s", e.Name, strings.Join(e.Candidates, ", "))
+}
+
+// Missing returns an error that wraps ErrNotFound and says what is missing.
+func Missing(what string, h decant.Hash) error {
+	return fmt.Errorf("%s %s: %w", what, h, ErrNotFound)
+}

@@ -1,0 +1,23 @@
+package store
+
+import "time"
+
+// A Policy says what GC may remove. Conversations go whole. Never removed are pinned ones, and
+// ones that a remaining fork shares its beginning with.
+type Policy struct {
+	Now    time.Time
+	MaxAge time.Duration // unchanged for longer is removed; 0: no limit. The default of the commands is 30 days
+	Size   int64         // bytes that the database may have: beyond, the longest unchanged go first; 0: no limit
+	Spends time.Duration // age at which spends are removed; 0: never
+	DryRun bool          // report only
+}
+
+// Collected is what GC removed, or would remove.
+type Collected struct {
+	Conversations []Key // longest unchanged first
+	Pinned        int   // due, but kept because pinned
+	Shared        int   // due, but kept because a fork needs them
+	Blobs         int
+	Bytes         int64 // of those blobs, as stored
+	Spends        int
+}

@@ -1,0 +1,158 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// Check implements store.Keeper: SQLite's own check of the file, then what the tables say of each
+// other, then every chain and every blob.
+func (db *DB) Check(ctx context.Context) ([]string, error) {
+	c := &checker{db: db}
+	err := db.snapshot(ctx, func(r *reader) error {
+		c.q = r
+		for _, step := range []func() error{c.integrity, c.references, c.chains, c.contents} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return c.problems, wrap("check database", err)
+}
+
+type checker struct {
+	db       *DB
+	q        querier
+	problems []string
+}
+
+func (c *checker) report(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+func (c *checker) integrity() error {
+	return c.q.rows("PRAGMA integrity_check", nil, func(rows *sql.Rows) error {
+		var s string
+		err := rows.Scan(&s)
+		if s != "ok" {
+			c.report("%s", s)
+		}
+		return err
+	})
+}
+
+// references are what must not dangle: a message and a query for the rows that break the rule.
+var references = []struct{ what, query string }{
+	{"reference to a blob that is not there", `SELECT r.tenant, r.conversation, hex(r.hash) FROM refs r
+		WHERE NOT EXISTS (SELECT 1 FROM blobs b WHERE b.tenant = r.tenant AND b.hash = r.hash)`},
+	{"reference from a conversation that is not there", `SELECT r.tenant, r.conversation, hex(r.hash) FROM refs r
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = r.tenant AND c.id = r.conversation)`},
+	{"blob that nothing refers to", `SELECT b.tenant, '', hex(b.hash) FROM blobs b
+		WHERE NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = b.tenant AND r.hash = b.hash)`},
+	{"entry whose block is not held", `SELECT e.tenant, e.conversation, e.position FROM entries e
+		WHERE NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = e.tenant AND r.hash = e.raw AND r.conversation = e.conversation)`},
+	{"entry whose text is not held", `SELECT e.tenant, e.conversation, e.position FROM entries e WHERE e.text <> x''
+		AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = e.tenant AND r.hash = e.text AND r.conversation = e.conversation)`},
+	{"decision whose original is not held", `SELECT d.tenant, d.conversation, d.id FROM decisions d WHERE d.target <> x''
+		AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = d.tenant AND r.hash = d.target AND r.conversation = d.conversation)`},
+	{"checkpoint decision without a checkpoint", `SELECT d.tenant, d.conversation, d.id FROM decisions d WHERE d.kind = 'checkpoint'
+		AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant = d.tenant AND c.conversation = d.conversation AND c.decision = d.id)`},
+	{"fork whose parent is not there", `SELECT f.tenant, f.id, f.parent FROM conversations f WHERE f.parent <> ''
+		AND NOT EXISTS (SELECT 1 FROM conversations p WHERE p.tenant = f.tenant AND p.id = f.parent)`},
+	{"request whose answer is not held", `SELECT q.tenant, q.conversation, q.id FROM requests q WHERE q.answer <> x''
+		AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = q.tenant AND r.hash = q.answer AND r.conversation = q.conversation)`},
+}
+
+func (c *checker) references() error {
+	for _, r := range references {
+		err := c.q.rows(r.query, nil, func(rows *sql.Rows) error {
+			var tenant, conversation, what string
+			err := rows.Scan(&tenant, &conversation, &what)
+			c.report("%s: tenant %q, conversation %q, %s", r.what, tenant, conversation, what)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chains loads every conversation.
+func (c *checker) chains() error {
+	var keys []store.Key
+	err := c.q.rows("SELECT tenant, id FROM conversations", nil, func(rows *sql.Rows) error {
+		var k store.Key
+		err := rows.Scan(&k.Tenant, &k.ID)
+		keys = append(keys, k)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		s, err := conversation(c.q, k)
+		if err != nil {
+			return err
+		}
+		length := s.Length
+		if s, err = load(c.q, k, store.Newest); err != nil {
+			c.report("conversation %q of tenant %q: %v", k.ID, k.Tenant, err)
+			continue
+		}
+		if len(s.Chain) != length {
+			c.report("conversation %q of tenant %q: %d entries, its row says %d", k.ID, k.Tenant, len(s.Chain), length)
+		}
+	}
+	return nil
+}
+
+// contents reads every blob and compares it with its name.
+func (c *checker) contents() error {
+	return c.q.rows("SELECT tenant, hash, codec, size, data FROM blobs", nil, func(rows *sql.Rows) error {
+		var tenant string
+		var h, data sql.RawBytes
+		var codec, size int
+		if err := rows.Scan(&tenant, &h, &codec, &size, &data); err != nil {
+			return err
+		}
+		content, err := c.db.codec.decode(codec, size, data)
+		if err != nil {
+			c.report("blob %s of tenant %q: %v", hash(h), tenant, err)
+		} else if decant.HashText(string(content)) != hash(h) {
+			c.report("blob %s of tenant %q holds something else", hash(h), tenant)
+		}
+		return nil
+	})
+}
+
+// Backup implements store.Keeper. The copy is compact, has mode 0600, and is on the disk when
+// Backup returns. A file that exists is left alone.
+func (db *DB) Backup(ctx context.Context, path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // SQLite takes an empty file
+	if err != nil {
+		return fmt.Errorf("back up database: %w", err)
+	}
+	err = db.read(ctx, func(*reader) error { return db.vacuumInto(ctx, path) })
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return wrap("back up database to "+path, err)
+}
+
+func (db *DB) vacuumInto(ctx context.Context, path string) error {
+	c, err := sql.Open("sqlite", db.dsn.with())
+	if err != nil {
+		return err
+	}
+	_, err = c.ExecContext(ctx, "VACUUM INTO ?", path)
+	return errors.Join(err, c.Close())
+}

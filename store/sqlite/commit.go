@@ -1,0 +1,335 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// Commit implements store.Committer.
+func (db *DB) Commit(ctx context.Context, b *store.Batch) (int64, error) {
+	c, err := db.prepare(b)
+	if err != nil {
+		return 0, wrap("prepare commit", err)
+	}
+	if err := db.write(ctx, c.write); err != nil {
+		return 0, wrap("commit "+b.ID, err)
+	}
+	return c.head.version, nil
+}
+
+// A commit is a batch with everything done that does not need the database.
+type commit struct {
+	*store.Batch
+	now time.Time
+	content
+	records []record // of the decisions
+	head    head     // of the conversation: as it was, then as it will be
+}
+
+// head is the part of a conversation's row that a commit reads and writes.
+type head struct {
+	version   int64
+	length    int
+	messages  int
+	tokens    int
+	decisions int
+	base      int
+	session   string
+	baseChain []byte
+}
+
+func (db *DB) prepare(b *store.Batch) (*commit, error) {
+	if err := validate(b); err != nil {
+		return nil, err
+	}
+	c := &commit{Batch: b, now: b.Time}
+	if c.now.IsZero() {
+		c.now = db.now()
+	}
+	for i := range b.Decisions {
+		r, err := newRecord(&b.Decisions[i])
+		if err != nil {
+			return nil, err
+		}
+		c.records = append(c.records, r)
+	}
+	c.content = db.newContent(b.Blobs, b.Events.Blobs)
+	if f := b.Fixed; f != nil {
+		c.content.add(&db.codec, f.System)
+		c.content.add(&db.codec, f.Tools)
+	}
+	return c, nil
+}
+
+// validate refuses what cannot be right whatever the database holds.
+func validate(b *store.Batch) error {
+	switch {
+	case b.ID == "":
+		return fmt.Errorf("no conversation id: %w", store.ErrInvalid)
+	case (b.Version == 0) != (b.Create != nil):
+		return fmt.Errorf("version %d, creation %t: %w", b.Version, b.Create != nil, store.ErrInvalid)
+	case b.Version < 0 || b.Replace < 0:
+		return fmt.Errorf("version %d, replace %d: %w", b.Version, b.Replace, store.ErrInvalid)
+	case b.Fixed != nil && b.Fixed.Version.IsZero():
+		return fmt.Errorf("fixed part without a version: %w", store.ErrInvalid)
+	}
+	for i := range b.Entries {
+		if e := &b.Entries[i]; e.Chain.IsZero() || e.Raw.IsZero() {
+			return fmt.Errorf("entry %d of %d without chain or raw hash: %w", i+1, len(b.Entries), store.ErrInvalid)
+		}
+	}
+	for i := range b.Decisions {
+		if d := &b.Decisions[i]; d.ID == "" || (d.Kind == decant.Cover) != (d.Checkpoint != nil) {
+			return fmt.Errorf("decision %d (%s): an id, and a checkpoint if and only if that is its kind: %w", i+1, d.Kind, store.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// write applies the commit. Whatever it has done when it fails is undone by the writer.
+func (c *commit) write(t *tx) error {
+	steps := []struct {
+		name string
+		do   func(*tx) error
+	}{
+		{"begin version", c.begin},
+		{"store blobs", func(t *tx) error { return c.content.store(t, c.Key) }},
+		{"replace entries", c.replace},
+		{"append entries", c.append},
+		{"append decisions", c.decide},
+		{"store fixed part", c.fix},
+		{"finish version", c.finish},
+		{"record events", c.events},
+	}
+	for _, s := range steps {
+		if err := s.do(t); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// begin compares the version, or creates the conversation.
+func (c *commit) begin(t *tx) error {
+	h := &c.head
+	err := t.row("SELECT version, length, messages, tokens, decisions, base, session, base_chain FROM conversations WHERE tenant = ? AND id = ?",
+		[]any{c.Tenant, c.ID}, &h.version, &h.length, &h.messages, &h.tokens, &h.decisions, &h.base, &h.session, &h.baseChain)
+	exists := err == nil
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return err
+	case !exists && c.Create == nil:
+		return fmt.Errorf("conversation %s: %w", c.ID, store.ErrNotFound)
+	case exists && h.version != c.Version:
+		return fmt.Errorf("committed for version %d, it has %d: %w", c.Version, h.version, store.ErrConflict)
+	case !exists:
+		if err := c.create(t); err != nil {
+			return err
+		}
+	}
+	h.version++
+	return nil
+}
+
+func (c *commit) create(t *tx) error {
+	h := &c.head
+	h.session, h.baseChain = c.Create.Session, []byte{}
+	o := c.Create.Origin
+	if o == nil {
+		o = &store.Origin{}
+	} else if err := c.fork(t, o); err != nil {
+		return err
+	}
+	if err := c.unclaimed(t); err != nil {
+		return err
+	}
+	now := micros(c.now)
+	return t.exec(`INSERT INTO conversations (tenant, id, session, agent, project, parent, parent_version, parent_length, base, base_chain,
+		version, length, messages, tokens, decisions, model, fixed, hold, suppressed, pinned, calibration, anchor, anchor_time, created, updated)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, '', x'', 0, 0, 0, x'', '', 0, ?, ?)`,
+		c.Tenant, c.ID, h.session, c.Create.Agent, c.Create.Project, o.Parent, o.Version, o.Position, h.base, h.baseChain,
+		h.length, h.messages, h.tokens, now, now)
+}
+
+// fork takes over the common part from the parent.
+func (c *commit) fork(t *tx, o *store.Origin) error {
+	chain, err := lineage{t, c.Tenant}.chain(o.Parent, o.Version)
+	if err != nil {
+		return fmt.Errorf("parent: %w", err)
+	}
+	if o.Position < 1 || o.Position > len(chain) {
+		return fmt.Errorf("fork at position %d of a chain of %d: %w", o.Position, len(chain), store.ErrInvalid)
+	}
+	h := &c.head
+	last := chain[o.Position-1]
+	h.length, h.base, h.messages, h.baseChain = o.Position, o.Position, last.Message, bytes(last.Chain)
+	for i := range chain[:o.Position] {
+		h.tokens += chain[i].Tokens
+	}
+	return t.exec("INSERT INTO bases (tenant, conversation, version, position) VALUES (?, ?, 1, ?)", c.Tenant, c.ID, h.base)
+}
+
+// unclaimed refuses to create a line that another request has created meanwhile.
+func (c *commit) unclaimed(t *tx) error {
+	for i := range c.Entries {
+		chain := c.Entries[i].Chain
+		if chain == hash(c.head.baseChain) {
+			continue // thinking repeats the hash before it
+		}
+		var other string
+		err := t.row("SELECT conversation FROM entries WHERE tenant = ? AND session = ? AND chain = ? AND removed = 0 LIMIT 1",
+			[]any{c.Tenant, c.head.session, chain[:]}, &other)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("conversation %s has the same beginning: %w", other, store.ErrConflict)
+	}
+	return nil
+}
+
+// replace ends the entries from c.Replace on.
+func (c *commit) replace(t *tx) error {
+	h := &c.head
+	if c.Replace == 0 {
+		return nil
+	}
+	if c.Replace > h.length+1 {
+		return fmt.Errorf("replace from position %d of a chain of %d: %w", c.Replace, h.length, store.ErrInvalid)
+	}
+	if c.Replace <= h.base {
+		if err := c.lowerBase(t, c.Replace-1); err != nil {
+			return err
+		}
+	}
+	if err := t.exec("UPDATE entries SET removed = ? WHERE tenant = ? AND conversation = ? AND position >= ? AND removed = 0",
+		h.version, c.Tenant, c.ID, c.Replace); err != nil {
+		return err
+	}
+	h.length = c.Replace - 1
+	chain, err := lineage{t, c.Tenant}.chain(c.ID, h.version)
+	if err != nil {
+		return err
+	}
+	h.messages, h.tokens = 0, 0
+	for i := range chain {
+		h.messages, h.tokens = chain[i].Message, h.tokens+chain[i].Tokens
+	}
+	return nil
+}
+
+// lowerBase makes the part that a fork shares with its parent end at position.
+func (c *commit) lowerBase(t *tx, position int) error {
+	chain, err := lineage{t, c.Tenant}.chain(c.ID, c.Version)
+	if err != nil {
+		return err
+	}
+	c.head.base, c.head.baseChain = position, []byte{}
+	if position > 0 {
+		c.head.baseChain = bytes(chain[position-1].Chain)
+	}
+	return t.exec("INSERT INTO bases (tenant, conversation, version, position) VALUES (?, ?, ?, ?)",
+		c.Tenant, c.ID, c.head.version, position)
+}
+
+func (c *commit) append(t *tx) error {
+	h := &c.head
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		for _, blob := range []decant.Hash{e.Raw, e.Text} {
+			if err := c.refer(t, blob); err != nil {
+				return fmt.Errorf("entry %d: %w", i+1, err)
+			}
+		}
+		h.length++
+		h.messages, h.tokens = e.Message, h.tokens+e.Tokens
+		if err := t.exec(`INSERT INTO entries (tenant, conversation, position, added, removed, session, chain, raw, text,
+			role, kind, author, call_id, name, message, block, tokens) VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.Tenant, c.ID, h.length, h.version, h.session, e.Chain[:], e.Raw[:], bytes(e.Text),
+			string(e.Role), string(e.Kind), string(e.Author), e.CallID, e.Name, e.Message, e.Block, e.Tokens); err != nil {
+			return err
+		}
+		if err := c.enqueue(t, e.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enqueue notes a text that is new to the store for the index.
+func (c *commit) enqueue(t *tx, text decant.Hash) error {
+	if !c.fresh[text] {
+		return nil
+	}
+	return t.exec("INSERT INTO search_queue (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", c.Tenant, text[:])
+}
+
+func (c *commit) fix(t *tx) error {
+	f := c.Fixed
+	if f == nil {
+		return nil
+	}
+	system, tools := contentHash(f.System), contentHash(f.Tools)
+	for _, h := range []decant.Hash{system, tools} {
+		if err := c.refer(t, h); err != nil {
+			return err
+		}
+	}
+	return t.exec("INSERT INTO fixed (tenant, version, system, tools, tokens) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		c.Tenant, f.Version[:], bytes(system), bytes(tools), f.Tokens)
+}
+
+// finish writes the conversation's row.
+func (c *commit) finish(t *tx) error {
+	h := &c.head
+	if err := t.exec(`UPDATE conversations SET version = ?, length = ?, messages = ?, tokens = ?, decisions = ?, base = ?, base_chain = ?, updated = ?
+		WHERE tenant = ? AND id = ?`,
+		h.version, h.length, h.messages, h.tokens, h.decisions, h.base, nonNil(h.baseChain), micros(c.now), c.Tenant, c.ID); err != nil {
+		return err
+	}
+	if c.Head == nil {
+		return nil
+	}
+	if err := c.holdFixed(t, c.Head.Fixed); err != nil {
+		return err
+	}
+	return t.exec("UPDATE conversations SET model = ?, fixed = ?, hold = ?, suppressed = ?, pinned = ?, calibration = ? WHERE tenant = ? AND id = ?",
+		c.Head.Model, bytes(c.Head.Fixed), c.Head.Hold, c.Head.Suppressed, c.Head.Pinned, nonNil(c.Head.Calibration), c.Tenant, c.ID)
+}
+
+func (c *commit) events(t *tx) error {
+	e := events{Events: &c.Batch.Events, Key: c.Key, version: c.head.version, content: &c.content}
+	return e.write(t)
+}
+
+// micros returns t as it is stored.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// moment returns the time that micros stored.
+func moment(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+// nonNil returns b, or an empty slice: a nil slice would be NULL.
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// conn is one connection with the statements prepared on it. One goroutine uses it at a time.
+type conn struct {
+	*sql.Conn
+	stmts map[string]*sql.Stmt
+}
+
+func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+// stmt returns the prepared statement for query. Statements outlive the context of whoever needed
+// them first.
+func (c *conn) stmt(query string) (*sql.Stmt, error) {
+	if s := c.stmts[query]; s != nil {
+		return s, nil
+	}
+	s, err := c.PrepareContext(context.Background(), query)
+	if err == nil {
+		c.stmts[query] = s
+	}
+	return s, err
+}
+
+func (c *conn) close() error {
+	var errs []error
+	for _, s := range c.stmts {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, c.Close())...)
+}
+
+// scan returns a function that calls each for every row and closes rows.
+func scan(rows *sql.Rows, err error) func(each func(*sql.Rows) error) error {
+	return func(each func(*sql.Rows) error) error {
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := each(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}
+}

@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/decantdev/decant/store"
+)
+
+// dsn makes the data source names of one file.
+type dsn struct {
+	path string
+	busy time.Duration
+	sync string
+}
+
+func newDSN(path string, o Options) dsn {
+	d := dsn{path: path, busy: o.Busy, sync: "normal"}
+	if d.busy == 0 {
+		d.busy = 10 * time.Second
+	}
+	if o.SurvivePowerLoss {
+		d.sync = "full"
+	}
+	return d
+}
+
+func (d dsn) write() string {
+	return d.with("_txlock=immediate", "_pragma=auto_vacuum(incremental)", "_pragma=journal_mode(wal)",
+		"_pragma=synchronous("+d.sync+")", "_pragma=cache_size(-16000)")
+}
+
+func (d dsn) read() string {
+	return d.with("_pragma=query_only(1)", "_pragma=cache_size(-8000)", "_pragma=temp_store(memory)")
+}
+
+// with returns the URI of the file. The path is escaped, because the driver would cut it at a
+// question mark.
+func (d dsn) with(params ...string) string {
+	busy := "_pragma=busy_timeout(" + strconv.FormatInt(d.busy.Milliseconds(), 10) + ")"
+	p := (&url.URL{Path: filepath.ToSlash(d.path)}).EscapedPath()
+	return "file:" + p + "?" + strings.Join(append([]string{busy}, params...), "&")
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrate brings the form of the database up to date. Two processes may do it at once: each
+// migration is one immediate transaction, so the later one fails and finds the work done.
+func migrate(ctx context.Context, w *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, w, files,
+		goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	for range p.ListSources() {
+		if _, err = p.Up(ctx); err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	have, known, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("read the version: %w", err)
+	}
+	if have > known {
+		return fmt.Errorf("its form has version %d, this program knows %d: %w", have, known, store.ErrNewer)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// events writes store.Events.
+type events struct {
+	*store.Events
+	store.Key
+	version int64 // for requests that name none
+	content *content
+}
+
+// Record implements store.Committer.
+func (db *DB) Record(ctx context.Context, k store.Key, e *store.Events) error {
+	c := db.newContent(e.Blobs)
+	ev := events{Events: e, Key: k, content: &c}
+	now := micros(db.now())
+	err := db.write(ctx, func(t *tx) error {
+		if err := t.row("SELECT version FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, &ev.version); err != nil {
+			return err
+		}
+		if err := c.store(t, k); err != nil {
+			return err
+		}
+		if err := t.exec("UPDATE conversations SET updated = max(updated, ?) WHERE tenant = ? AND id = ?", now, k.Tenant, k.ID); err != nil {
+			return err
+		}
+		return ev.write(t)
+	})
+	return wrap("record events of "+k.ID, err)
+}
+
+func (e *events) write(t *tx) error {
+	for i := range e.Requests {
+		if err := e.request(t, &e.Requests[i]); err != nil {
+			return fmt.Errorf("request %s: %w", e.Requests[i].ID, err)
+		}
+	}
+	for i := range e.Spends {
+		if err := e.spend(t, &e.Spends[i]); err != nil {
+			return fmt.Errorf("spend %s: %w", e.Spends[i].ID, err)
+		}
+	}
+	return e.anchor(t)
+}
+
+func (e *events) request(t *tx, r *store.Request) error {
+	if r.ID == "" || r.Version < 0 || r.Version > e.version {
+		return fmt.Errorf("id %q, version %d of %d: %w", r.ID, r.Version, e.version, store.ErrInvalid)
+	}
+	for _, h := range []decant.Hash{r.Frame, r.Answer} {
+		if err := e.content.refer(t, h); err != nil {
+			return err
+		}
+	}
+	if err := e.content.holdFixed(t, r.Fixed); err != nil {
+		return err
+	}
+	usage, err := marshal(r.Usage)
+	if err != nil {
+		return err
+	}
+	version := r.Version
+	if version == 0 {
+		version = e.version
+	}
+	return t.exec(`INSERT INTO requests (tenant, conversation, id, time, version, length, api, model, fixed, frame, view, status, answer, stop, usage)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, conversation, id) DO UPDATE SET time = excluded.time, version = excluded.version, length = excluded.length,
+		api = excluded.api, model = excluded.model, fixed = excluded.fixed, frame = excluded.frame, view = excluded.view,
+		status = excluded.status, answer = excluded.answer, stop = excluded.stop, usage = excluded.usage`,
+		e.Tenant, e.ID, r.ID, micros(r.Time), version, r.Length, r.API, r.Model, bytes(r.Fixed), bytes(r.Frame), bytes(r.View),
+		r.Status, bytes(r.Answer), r.Stop, string(usage))
+}
+
+func (e *events) spend(t *tx, s *store.Spend) error {
+	if s.ID == "" {
+		return fmt.Errorf("no id: %w", store.ErrInvalid)
+	}
+	u, b := s.Usage, s.Without
+	return t.exec(`INSERT INTO spends (tenant, id, conversation, time, day, model, own, input, cache_read, cache_write, write_1h, output,
+		bare_input, bare_cache_read, bare_cache_write, bare_write_1h, bare_output, cost, bare, rewrite)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		e.Tenant, s.ID, e.ID, micros(s.Time), day(s.Time), s.Model, s.Own,
+		u.Input, u.CacheRead, u.CacheWrite, u.Write1h, u.Output,
+		b.Input, b.CacheRead, b.CacheWrite, b.Write1h, b.Output, int64(s.Cost), int64(s.Bare), int64(s.Rewrite))
+}
+
+// anchor keeps the newest report of usage.
+func (e *events) anchor(t *tx) error {
+	a := e.Anchor
+	if a == nil {
+		return nil
+	}
+	data, err := marshal(a)
+	if err != nil {
+		return fmt.Errorf("encode anchor: %w", err)
+	}
+	return t.exec("UPDATE conversations SET anchor = ?, anchor_time = ? WHERE tenant = ? AND id = ? AND anchor_time <= ?",
+		string(data), micros(a.Time), e.Tenant, e.ID, micros(a.Time))
+}
+
+// day returns the day of t since 1970, in UTC.
+func day(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix() / 86400
+}

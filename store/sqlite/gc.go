@@ -1,0 +1,211 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant/store"
+)
+
+// errUndo makes the writer undo what a dry run has done.
+var errUndo = errors.New("dry run")
+
+// GC implements store.Keeper. Each conversation goes in a transaction of its own, so that commits
+// are never kept waiting for long; a dry run is one transaction that is undone.
+func (db *DB) GC(ctx context.Context, p store.Policy) (*store.Collected, error) {
+	if p.Now.IsZero() {
+		p.Now = db.now()
+	}
+	c := &collector{Policy: p, Collected: &store.Collected{}, write: db.write}
+	var err error
+	if p.DryRun {
+		err = db.write(ctx, func(t *tx) error {
+			c.write = func(_ context.Context, do func(*tx) error) error { return do(t) }
+			if err := c.run(ctx); err != nil {
+				return err
+			}
+			return errUndo
+		})
+		if errors.Is(err, errUndo) {
+			err = nil
+		}
+	} else if err = c.run(ctx); err == nil {
+		err = shrink(ctx, db.write)
+	}
+	return c.Collected, wrap("collect garbage", err)
+}
+
+// A collector carries out a policy.
+type collector struct {
+	store.Policy
+	*store.Collected
+	write func(context.Context, func(*tx) error) error
+
+	size int64 // of the database, as far as it is in use
+}
+
+// A candidate is a conversation that the policy may remove.
+type candidate struct {
+	store.Key
+	updated int64
+	pinned  bool
+}
+
+func (c *collector) run(ctx context.Context) error {
+	var list []candidate
+	if err := c.write(ctx, func(t *tx) (err error) {
+		list, err = c.candidates(t)
+		return err
+	}); err != nil {
+		return err
+	}
+	// A parent can go only after its forks, whichever was changed last: go round until nothing more goes.
+	for rest := list; len(list) > 0; list = rest {
+		var err error
+		if rest, err = c.round(ctx, list); err != nil {
+			return err
+		}
+		if len(rest) == len(list) {
+			break
+		}
+	}
+	return c.spends(ctx)
+}
+
+// candidates lists all conversations, longest unchanged first.
+func (c *collector) candidates(t *tx) (list []candidate, err error) {
+	err = t.rows("SELECT tenant, id, updated, pinned FROM conversations ORDER BY updated, tenant, id", nil, func(rows *sql.Rows) error {
+		var k candidate
+		err := rows.Scan(&k.Tenant, &k.ID, &k.updated, &k.pinned)
+		list = append(list, k)
+		return err
+	})
+	if err == nil {
+		c.size, err = used(t)
+	}
+	return list, err
+}
+
+// used returns how many bytes of the file hold something.
+func used(t *tx) (int64, error) {
+	var pages, free, size int64
+	err := errors.Join(t.row("PRAGMA page_count", nil, &pages), t.row("PRAGMA freelist_count", nil, &free), t.row("PRAGMA page_size", nil, &size))
+	return (pages - free) * size, err
+}
+
+// round tries to remove each conversation once and returns those that are left.
+func (c *collector) round(ctx context.Context, list []candidate) (rest []candidate, err error) {
+	c.Pinned, c.Shared = 0, 0
+	for _, k := range list {
+		removed, err := c.try(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if !removed {
+			rest = append(rest, k)
+		}
+	}
+	return rest, nil
+}
+
+// due reports whether the policy wants a conversation that was last changed then to go.
+func (c *collector) due(updated int64) bool {
+	old := c.MaxAge > 0 && updated < micros(c.Now.Add(-c.MaxAge))
+	return old || c.Size > 0 && c.size > c.Size
+}
+
+func (c *collector) try(ctx context.Context, k candidate) (removed bool, err error) {
+	if !c.due(k.updated) {
+		return false, nil
+	}
+	if k.pinned {
+		c.Pinned++
+		return false, nil
+	}
+	err = c.write(ctx, func(t *tx) (err error) {
+		removed, err = c.remove(t, k)
+		return err
+	})
+	return removed, err
+}
+
+// remove removes a conversation unless it is in use after all.
+func (c *collector) remove(t *tx, k candidate) (bool, error) {
+	var forks, same int
+	if err := t.row("SELECT count(*) FROM conversations WHERE tenant = ? AND parent = ?", []any{k.Tenant, k.ID}, &forks); err != nil {
+		return false, err
+	}
+	if forks > 0 {
+		c.Shared++
+		return false, nil
+	}
+	if err := t.row("SELECT count(*) FROM conversations WHERE tenant = ? AND id = ? AND updated = ? AND pinned = 0",
+		[]any{k.Tenant, k.ID, k.updated}, &same); err != nil || same == 0 {
+		return false, err // changed or pinned since it was listed
+	}
+	if err := c.blobs(t, k.Key); err != nil {
+		return false, err
+	}
+	for _, table := range []string{"entries", "bases", "decisions", "checkpoints", "requests", "jobs"} {
+		if err := t.exec("DELETE FROM "+table+" WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
+			return false, err
+		}
+	}
+	if err := t.exec("DELETE FROM conversations WHERE tenant = ? AND id = ?", k.Tenant, k.ID); err != nil {
+		return false, err
+	}
+	c.Conversations = append(c.Conversations, k.Key)
+	var err error
+	c.size, err = used(t)
+	return true, err
+}
+
+// blobs removes the blobs that only this conversation holds, and their place in the index.
+func (c *collector) blobs(t *tx, k store.Key) error {
+	const mine = ` IN (SELECT r.hash FROM refs r WHERE r.tenant = ? AND r.conversation = ? AND NOT EXISTS
+		(SELECT 1 FROM refs o WHERE o.tenant = r.tenant AND o.hash = r.hash AND o.conversation <> r.conversation))`
+	args := []any{k.Tenant, k.Tenant, k.ID}
+	var n int
+	var bytes int64
+	if err := t.row("SELECT count(*), COALESCE(sum(length(data)), 0) FROM blobs WHERE tenant = ? AND hash"+mine, args, &n, &bytes); err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"DELETE FROM search_text WHERE rowid IN (SELECT id FROM search_docs WHERE tenant = ? AND hash" + mine + ")",
+		"DELETE FROM search_docs WHERE tenant = ? AND hash" + mine,
+		"DELETE FROM search_queue WHERE tenant = ? AND hash" + mine,
+		"DELETE FROM fixed WHERE tenant = ? AND system" + mine,
+		"DELETE FROM fixed WHERE tenant = ? AND tools" + mine,
+		"DELETE FROM blobs WHERE tenant = ? AND hash" + mine,
+	} {
+		if err := t.exec(statement, args...); err != nil {
+			return err
+		}
+	}
+	c.Blobs, c.Bytes = c.Blobs+n, c.Bytes+bytes
+	return t.exec("DELETE FROM refs WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID)
+}
+
+// spends removes old spends.
+func (c *collector) spends(ctx context.Context) error {
+	if c.Policy.Spends == 0 {
+		return nil
+	}
+	return c.write(ctx, func(t *tx) error {
+		n, err := t.change("DELETE FROM spends WHERE time < ?", micros(c.Now.Add(-c.Policy.Spends)))
+		c.Collected.Spends = int(n)
+		return err
+	})
+}
+
+// shrink gives free pages back to the file system.
+func shrink(ctx context.Context, write func(context.Context, func(*tx) error) error) error {
+	if err := write(ctx, func(t *tx) error {
+		return t.rows("PRAGMA incremental_vacuum", nil, func(*sql.Rows) error { return nil })
+	}); err != nil {
+		return fmt.Errorf("shrink the file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/decantdev/decant/store"
+)
+
+// Enqueue implements store.Jobs.
+func (db *DB) Enqueue(ctx context.Context, jobs ...store.Job) error {
+	return wrap("enqueue jobs", db.write(ctx, func(t *tx) error {
+		for i := range jobs {
+			j := &jobs[i]
+			if j.ID == "" || j.Kind == "" {
+				return fmt.Errorf("job without id or kind: %w", store.ErrInvalid)
+			}
+			if err := t.exec(`INSERT INTO jobs (tenant, id, kind, conversation, payload, due, attempts, holder, lease, error)
+				VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, '') ON CONFLICT DO NOTHING`,
+				j.Tenant, j.ID, j.Kind, j.Conversation, nonNil(j.Payload), micros(j.Due)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// Claim implements store.Jobs.
+func (db *DB) Claim(ctx context.Context, c store.Claim) (*store.Job, error) {
+	where, args := "", []any{micros(c.Now), micros(c.Now)}
+	if len(c.Kinds) > 0 {
+		where = " AND kind IN (?" + strings.Repeat(", ?", len(c.Kinds)-1) + ")"
+		for _, k := range c.Kinds {
+			args = append(args, k)
+		}
+	}
+	j := &store.Job{Holder: c.Holder, Lease: c.Until.UTC()}
+	err := db.write(ctx, func(t *tx) error {
+		var due int64
+		err := t.row(`SELECT tenant, id, kind, conversation, payload, due, attempts, error FROM jobs
+			WHERE due <= ? AND (holder = '' OR lease <= ?)`+where+" ORDER BY due, tenant, id LIMIT 1",
+			args, &j.Tenant, &j.ID, &j.Kind, &j.Conversation, &j.Payload, &due, &j.Attempts, &j.Error)
+		if err != nil {
+			return err
+		}
+		j.Due = moment(due)
+		j.Attempts++
+		return t.exec("UPDATE jobs SET holder = ?, lease = ?, attempts = ? WHERE tenant = ? AND id = ?",
+			c.Holder, micros(c.Until), j.Attempts, j.Tenant, j.ID)
+	})
+	if err != nil {
+		return nil, wrap("claim job", err)
+	}
+	return j, nil
+}
+
+// Settle implements store.Jobs.
+func (db *DB) Settle(ctx context.Context, s store.Settlement) error {
+	query, args := "UPDATE jobs SET holder = '', lease = 0, due = ?, error = ?", []any{micros(s.Due), s.Error}
+	switch {
+	case s.Done:
+		query, args = "DELETE FROM jobs", nil
+	case !s.Extend.IsZero():
+		query, args = "UPDATE jobs SET lease = ?", []any{micros(s.Extend)}
+	}
+	args = append(args, s.Tenant, s.ID, s.Holder)
+	return wrap("settle job "+s.ID, db.write(ctx, func(t *tx) error {
+		n, err := t.change(query+" WHERE tenant = ? AND id = ? AND holder = ?", args...)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("%s does not hold it: %w", s.Holder, store.ErrConflict)
+		}
+		return err
+	}))
+}

@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"github.com/decantdev/decant/store"
+)
+
+const summaryColumns = `c.id, c.session, c.agent, c.project, c.parent, c.parent_version, c.parent_length, c.version, c.length, c.created, c.updated,
+	c.model, c.messages, c.tokens, c.decisions, c.pinned,
+	(SELECT count(*) FROM checkpoints p WHERE p.tenant = c.tenant AND p.conversation = c.id),
+	(SELECT count(*) FROM requests r WHERE r.tenant = c.tenant AND r.conversation = c.id),
+	(SELECT COALESCE(sum(s.cost), 0) FROM spends s WHERE s.tenant = c.tenant AND s.conversation = c.id),
+	(SELECT COALESCE(sum(s.bare), 0) FROM spends s WHERE s.tenant = c.tenant AND s.conversation = c.id)`
+
+// Conversations implements store.Directory.
+func (db *DB) Conversations(ctx context.Context, f store.Filter) ([]store.Summary, error) {
+	where, args := "c.tenant = ? AND c.updated >= ?", []any{f.Tenant, micros(f.Since)}
+	if f.Session != "" {
+		where, args = where+" AND c.session = ?", append(args, f.Session)
+	}
+	if f.Name != "" {
+		where += ` AND (c.session = ? OR c.id LIKE ? ESCAPE '\')`
+		args = append(args, f.Name, escapeLike(f.Name)+"%")
+	}
+	if f.Limit == 0 {
+		f.Limit = 1000
+	}
+	var out []store.Summary
+	err := db.rows(ctx, "SELECT "+summaryColumns+" FROM conversations c WHERE "+where+" ORDER BY c.updated DESC, c.id DESC LIMIT ?",
+		append(args, f.Limit), func(rows *sql.Rows) error {
+			s, err := scanSummary(rows)
+			s.Tenant = f.Tenant
+			out = append(out, s)
+			return err
+		})
+	return out, wrap("list conversations", err)
+}
+
+func scanSummary(rows *sql.Rows) (s store.Summary, err error) {
+	var o store.Origin
+	var created, updated int64
+	err = rows.Scan(&s.ID, &s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &s.Version, &s.Length, &created, &updated,
+		&s.Model, &s.Messages, &s.Tokens, &s.Decisions, &s.Pinned, &s.Checkpoints, &s.Requests, &s.Cost, &s.Without)
+	s.Created, s.Updated = moment(created), moment(updated)
+	if o.Parent != "" {
+		s.Origin = &o
+	}
+	return s, err
+}
+
+// escapeLike returns s with the wildcards of LIKE taken literally.
+func escapeLike(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}

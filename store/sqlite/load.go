@@ -1,0 +1,199 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// Version implements store.Loader.
+func (db *DB) Version(ctx context.Context, k store.Key) (version int64, err error) {
+	err = db.read(ctx, func(r *reader) error {
+		return r.row("SELECT version FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, &version)
+	})
+	return version, wrap("read version of "+k.ID, err)
+}
+
+// Load implements store.Loader.
+func (db *DB) Load(ctx context.Context, k store.Key, version int64) (*store.State, error) {
+	var s *store.State
+	err := db.snapshot(ctx, func(r *reader) (err error) {
+		s, err = load(r, k, version)
+		return err
+	})
+	if err != nil {
+		return nil, wrap("load "+k.ID, err)
+	}
+	return s, nil
+}
+
+func load(q querier, k store.Key, version int64) (*store.State, error) {
+	s, err := conversation(q, k)
+	if err != nil {
+		return nil, err
+	}
+	if version == store.Newest {
+		version = s.Version
+	}
+	if version < 1 || version > s.Version {
+		return nil, fmt.Errorf("version %d of %d: %w", version, s.Version, store.ErrNotFound)
+	}
+	l := lineage{q, k.Tenant}
+	if s.Chain, s.Decisions, err = l.state(k.ID, version); err != nil {
+		return nil, err
+	}
+	s.Version, s.Length = version, len(s.Chain)
+	return s, nil
+}
+
+// conversation reads a conversation's row.
+func conversation(q querier, k store.Key) (*store.State, error) {
+	s := &store.State{Conversation: store.Conversation{Key: k}}
+	var o store.Origin
+	var fixed []byte
+	var anchor string
+	var created, updated int64
+	h := &s.Head
+	err := q.row(`SELECT session, agent, project, parent, parent_version, parent_length, version, length, model, fixed, hold, suppressed, pinned,
+		calibration, anchor, created, updated FROM conversations WHERE tenant = ? AND id = ?`, []any{k.Tenant, k.ID},
+		&s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &s.Version, &s.Length, &h.Model, &fixed, &h.Hold,
+		&h.Suppressed, &h.Pinned, &h.Calibration, &anchor, &created, &updated)
+	if err != nil {
+		return nil, err
+	}
+	if o.Parent != "" {
+		s.Origin = &o
+	}
+	if len(h.Calibration) == 0 {
+		h.Calibration = nil
+	}
+	h.Fixed, s.Created, s.Updated = hash(fixed), moment(created), moment(updated)
+	return s, unmarshal([]byte(anchor), &s.Anchor)
+}
+
+// lineage reads chains and decisions of conversations through their forks.
+type lineage struct {
+	querier
+	tenant string
+}
+
+// An origin is where the part that a conversation shares with another one ends.
+type origin struct {
+	parent  string
+	version int64 // of the parent
+	length  int   // entries shared
+}
+
+// origin returns what the conversation shares as of version.
+func (l lineage) origin(id string, version int64) (o origin, err error) {
+	err = l.row(`SELECT c.parent, c.parent_version, COALESCE((SELECT b.position FROM bases b
+		WHERE b.tenant = c.tenant AND b.conversation = c.id AND b.version <= ? ORDER BY b.version DESC LIMIT 1), 0)
+		FROM conversations c WHERE c.tenant = ? AND c.id = ?`, []any{version, l.tenant, id}, &o.parent, &o.version, &o.length)
+	if err != nil {
+		return o, fmt.Errorf("conversation %s: %w", id, err)
+	}
+	return o, nil
+}
+
+// chain returns the conversation's chain as of version.
+func (l lineage) chain(id string, version int64) ([]store.Entry, error) {
+	o, err := l.origin(id, version)
+	if err != nil {
+		return nil, err
+	}
+	var chain []store.Entry
+	if o.length > 0 {
+		if chain, err = l.chain(o.parent, o.version); err != nil {
+			return nil, err
+		}
+		chain = chain[:min(o.length, len(chain)):o.length]
+	}
+	return l.own(chain, id, version)
+}
+
+// own appends the conversation's own entries as of version.
+func (l lineage) own(chain []store.Entry, id string, version int64) ([]store.Entry, error) {
+	err := l.rows("SELECT "+entryColumns+` FROM entries WHERE tenant = ? AND conversation = ? AND added <= ? AND (removed = 0 OR removed > ?)
+		ORDER BY position`, []any{l.tenant, id, version, version}, func(rows *sql.Rows) error {
+		e, err := scanEntry(rows)
+		if err != nil {
+			return err
+		}
+		if e.Position != len(chain)+1 {
+			return fmt.Errorf("conversation %s: entry %d follows entry %d: %w", id, e.Position, len(chain), store.ErrCorrupt)
+		}
+		chain = append(chain, e)
+		return nil
+	})
+	return chain, err
+}
+
+// state returns chain and decisions as of version, those of the common part first.
+func (l lineage) state(id string, version int64) ([]store.Entry, []decant.Decision, error) {
+	o, err := l.origin(id, version)
+	if err != nil {
+		return nil, nil, err
+	}
+	var chain []store.Entry
+	var ds []decant.Decision
+	if o.length > 0 {
+		if chain, ds, err = l.state(o.parent, o.version); err != nil {
+			return nil, nil, err
+		}
+		if len(chain) < o.length {
+			return nil, nil, fmt.Errorf("conversation %s shares %d entries of %d: %w", id, o.length, len(chain), store.ErrCorrupt)
+		}
+		ds = store.Inherit(ds, chain, o.length)
+		chain = chain[:o.length:o.length]
+	}
+	if chain, err = l.own(chain, id, version); err != nil {
+		return nil, nil, err
+	}
+	err = l.rows("SELECT "+decisionColumns+" FROM "+decisionTables+` WHERE d.tenant = ? AND d.conversation = ? AND d.version <= ? ORDER BY d.seq`,
+		[]any{l.tenant, id, version}, func(rows *sql.Rows) error {
+			d, err := scanDecision(rows)
+			ds = append(ds, d)
+			return err
+		})
+	return chain, ds, err
+}
+
+const entryColumns = "position, chain, raw, text, role, kind, author, call_id, name, message, block, tokens"
+
+func scanEntry(rows *sql.Rows) (e store.Entry, err error) {
+	var chain, raw, text sql.RawBytes
+	err = rows.Scan(&e.Position, &chain, &raw, &text, &e.Role, &e.Kind, &e.Author, &e.CallID, &e.Name, &e.Message, &e.Block, &e.Tokens)
+	e.Chain, e.Raw, e.Text = hash(chain), hash(raw), hash(text)
+	return e, err
+}
+
+// Fixed implements store.Loader.
+func (db *DB) Fixed(ctx context.Context, tenant string, version decant.Hash) (*store.Fixed, error) {
+	f := &store.Fixed{Version: version}
+	err := db.snapshot(ctx, func(r *reader) error {
+		var system, tools []byte
+		err := r.row("SELECT system, tools, tokens FROM fixed WHERE tenant = ? AND version = ?", []any{tenant, version[:]}, &system, &tools, &f.Tokens)
+		if err == nil {
+			f.System, err = db.optional(r, tenant, system)
+		}
+		if err == nil {
+			f.Tools, err = db.optional(r, tenant, tools)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, wrap("read fixed part "+version.String(), err)
+	}
+	return f, nil
+}
+
+// optional reads a blob, nil when h names none.
+func (db *DB) optional(q querier, tenant string, h []byte) ([]byte, error) {
+	if len(h) == 0 {
+		return nil, nil
+	}
+	return db.blob(q, tenant, hash(h))
+}

@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// matchSteps are the numbers of hashes that one query of Match looks for, from the end of the
+// chain: the usual request adds a few blocks to what is known. The last one repeats.
+var matchSteps = [...]int{16, 128, 1024}
+
+// Match implements store.Matcher.
+func (db *DB) Match(ctx context.Context, tenant, session string, chain []decant.Hash) (store.Match, error) {
+	var m store.Match
+	err := db.read(ctx, func(r *reader) (err error) {
+		for end, step := len(chain), 0; end > 0 && m.Known == 0 && err == nil; step++ {
+			start := max(0, end-matchSteps[min(step, len(matchSteps)-1)])
+			m, err = match(r, tenant, session, chain, start, end)
+			end = start
+		}
+		return err
+	})
+	return m, wrap("match conversation", err)
+}
+
+// match looks for the longest known prefix of chain that is longer than start and at most end.
+func match(q querier, tenant, session string, chain []decant.Hash, start, end int) (store.Match, error) {
+	index := make(map[decant.Hash]int, end-start)
+	for i := start; i < end; i++ {
+		index[chain[i]] = i + 1
+	}
+	in, hashes := oneOf(chain[start:end])
+	args := append([]any{tenant, session}, hashes...)
+	var m store.Match
+	err := q.rows(`SELECT e.chain, c.id, c.version, max(e.position), c.length, c.updated
+		FROM entries e JOIN conversations c ON c.tenant = e.tenant AND c.id = e.conversation
+		WHERE e.tenant = ? AND e.session = ? AND e.removed = 0 AND e.chain IN `+in+`
+		GROUP BY e.chain, c.id, c.version, c.length, c.updated
+		UNION ALL SELECT base_chain, id, version, base, length, updated FROM conversations
+		WHERE tenant = ? AND session = ? AND base_chain IN `+in, append(args, args...), func(rows *sql.Rows) error {
+		var chain []byte
+		var l store.Line
+		var updated int64
+		if err := rows.Scan(&chain, &l.ID, &l.Version, &l.Position, &l.Length, &updated); err != nil {
+			return err
+		}
+		l.Updated = moment(updated)
+		keep(&m, index[hash(chain)], l)
+		return nil
+	})
+	slices.SortFunc(m.Lines, compareLines)
+	return m, err
+}
+
+// oneOf returns a list of parameters for IN and their values. The list has one of few lengths, so
+// that there are few statements; the last hash fills it up.
+func oneOf(hashes []decant.Hash) (string, []any) {
+	n := 1
+	for _, n = range matchSteps {
+		if n >= len(hashes) {
+			break
+		}
+	}
+	args := make([]any, n)
+	for i := range args {
+		args[i] = hashes[min(i, len(hashes)-1)][:]
+	}
+	return "(?" + strings.Repeat(", ?", n-1) + ")", args
+}
+
+// keep adds a line that holds h(known) to m if no longer prefix is known, once.
+func keep(m *store.Match, known int, l store.Line) {
+	if known < m.Known {
+		return
+	}
+	if known > m.Known {
+		m.Known, m.Lines = known, nil
+	}
+	// A fork holds the last hash that it shares, and holds it again where it goes on thinking.
+	if i := slices.IndexFunc(m.Lines, func(o store.Line) bool { return o.ID == l.ID }); i >= 0 {
+		m.Lines[i].Position = max(m.Lines[i].Position, l.Position)
+		return
+	}
+	m.Lines = append(m.Lines, l)
+}
+
+// compareLines orders the lines of a match: those that end there, then the last changed.
+func compareLines(a, b store.Line) int {
+	ends := func(l store.Line) int { return min(1, l.Length-l.Position) }
+	return cmp.Or(cmp.Compare(ends(a), ends(b)), b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+}
+
+// Decided implements store.Matcher.
+func (db *DB) Decided(ctx context.Context, tenant, session string, hashes []decant.Hash) ([]decant.Decision, error) {
+	var out []decant.Decision
+	err := db.read(ctx, func(r *reader) error {
+		for part := range slices.Chunk(hashes, matchSteps[len(matchSteps)-1]) {
+			if err := decidedOn(r, tenant, session, part, &out); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b decant.Decision) int { return a.Created.Compare(b.Created) })
+	return out, wrap("find decisions", err)
+}
+
+// decidedOn appends the live decisions on the contents to out.
+func decidedOn(q querier, tenant, session string, contents []decant.Hash, out *[]decant.Decision) error {
+	in, args := oneOf(contents)
+	args = append([]any{tenant}, args...)
+	return q.rows("SELECT "+decisionColumns+" FROM "+decisionTables+` JOIN conversations v ON v.tenant = d.tenant AND v.id = d.conversation
+		WHERE d.tenant = ? AND d.target IN `+in+` AND d.target <> x'' AND v.session = ? AND d.kind <> 'revoke'
+		AND NOT EXISTS (SELECT 1 FROM decisions x WHERE x.tenant = d.tenant AND x.conversation = d.conversation AND x.revokes = d.id)
+		ORDER BY d.created, d.conversation, d.seq`, append(args, session), func(rows *sql.Rows) error {
+		d, err := scanDecision(rows)
+		*out = append(*out, d)
+		return err
+	})
+}

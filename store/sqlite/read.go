@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/decantdev/decant/store"
+)
+
+// A querier reads: within the writer's transaction, or on a connection of the read pool.
+type querier interface {
+	// row reads one row into dest. No row is sql.ErrNoRows.
+	row(query string, args []any, dest ...any) error
+	// rows calls each for every row.
+	rows(query string, args []any, each func(*sql.Rows) error) error
+}
+
+// readers is how many reads run at a time.
+const readers = 8
+
+// pool keeps the read connections. They are opened when they are needed first: an entry of free is
+// nil until then.
+type pool struct {
+	db   *sql.DB
+	free chan *conn
+}
+
+func newPool(db *sql.DB) *pool {
+	p := &pool{db: db, free: make(chan *conn, readers)}
+	for range readers {
+		p.free <- nil
+	}
+	return p
+}
+
+// use calls do with a connection that nobody else uses meanwhile.
+func (p *pool) use(ctx context.Context, do func(*conn) error) (err error) {
+	var c *conn
+	select {
+	case c = <-p.free:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if c == nil {
+		if c, err = newConn(ctx, p.db); err != nil {
+			p.free <- nil
+			return err
+		}
+	}
+	err = do(c)
+	if errors.Is(err, sql.ErrConnDone) { // it broke: the next one opens another
+		c.close()
+		c = nil
+	}
+	p.free <- c
+	return err
+}
+
+// close waits for the reads under way.
+func (p *pool) close() error {
+	var errs []error
+	for range readers {
+		if c := <-p.free; c != nil {
+			errs = append(errs, c.close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// read calls do with a querier, each of whose reads sees what is committed when it begins.
+func (db *DB) read(ctx context.Context, do func(*reader) error) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if db.closed {
+		return store.ErrClosed
+	}
+	return db.pool.use(ctx, func(c *conn) error { return do(&reader{ctx, c}) })
+}
+
+// snapshot calls do with a querier all of whose reads see one moment.
+func (db *DB) snapshot(ctx context.Context, do func(*reader) error) error {
+	return db.read(ctx, func(r *reader) (err error) {
+		if _, err = r.ExecContext(ctx, "BEGIN DEFERRED"); err != nil {
+			return err
+		}
+		defer func() {
+			_, end := r.ExecContext(context.Background(), "ROLLBACK")
+			err = errors.Join(err, end)
+		}()
+		return do(r)
+	})
+}
+
+// reader is a querier on a connection of the pool.
+type reader struct {
+	ctx context.Context
+	*conn
+}
+
+func (r *reader) row(query string, args []any, dest ...any) error {
+	s, err := r.stmt(query)
+	if err != nil {
+		return err
+	}
+	return s.QueryRowContext(r.ctx, args...).Scan(dest...)
+}
+
+func (r *reader) rows(query string, args []any, each func(*sql.Rows) error) error {
+	s, err := r.stmt(query)
+	if err != nil {
+		return err
+	}
+	return scan(s.QueryContext(r.ctx, args...))(each)
+}
+
+// rows calls each for every row of one query.
+func (db *DB) rows(ctx context.Context, query string, args []any, each func(*sql.Rows) error) error {
+	return db.read(ctx, func(r *reader) error { return r.rows(query, args, each) })
+}

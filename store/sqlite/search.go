@@ -1,0 +1,270 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// Search implements store.Searcher. What the index does not find is looked for in the texts
+// themselves: a part of a word, or signs that are no words.
+func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
+	terms := parseTerms(q.Text)
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	if err := db.indexWaiting(ctx); err != nil {
+		return nil, err
+	}
+	if q.Limit == 0 {
+		q.Limit = 20
+	}
+	s := &search{Query: q, db: db, terms: terms}
+	err := db.snapshot(ctx, func(r *reader) (err error) {
+		s.q = r
+		if q.Conversation != "" {
+			if s.within, err = (lineage{r, q.Tenant}).ancestors(q.Conversation); err != nil {
+				return err
+			}
+		}
+		if err = s.indexed(); err == nil && len(s.hits) == 0 {
+			err = s.scan(ctx)
+		}
+		return err
+	})
+	return s.hits, wrap("search", err)
+}
+
+// search is a search under way.
+type search struct {
+	store.Query
+	db     *DB
+	q      querier
+	terms  []term
+	within []string // conversations, nil: all
+	hits   []store.Hit
+}
+
+// searchPage is how many texts are asked from the index at a time.
+const searchPage = 100
+
+// indexed finds texts by the index.
+func (s *search) indexed() error {
+	match := matchExpression(s.terms)
+	if match == "" {
+		return nil
+	}
+	for offset := 0; len(s.hits) < s.Limit; offset += searchPage {
+		texts, err := s.page(`SELECT d.hash FROM search_text JOIN search_docs d ON d.id = search_text.rowid
+			WHERE search_text MATCH ? AND d.tenant = ? ORDER BY search_text.rank, d.id LIMIT ? OFFSET ?`, match, s.Tenant, searchPage, offset)
+		if err != nil {
+			return err
+		}
+		exact := slices.DeleteFunc(slices.Clone(s.terms), func(t term) bool { return !t.exact })
+		if err := s.add(texts, exact); err != nil || len(texts) < searchPage {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan reads all texts, newest first.
+func (s *search) scan(ctx context.Context) error {
+	last := int64(1) << 62
+	for len(s.hits) < s.Limit && last > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		texts, err := s.page("SELECT hash FROM search_docs WHERE tenant = ? AND id < ? ORDER BY id DESC LIMIT ?", s.Tenant, last, searchPage)
+		if err != nil {
+			return err
+		}
+		if err := s.add(texts, s.terms); err != nil || len(texts) < searchPage {
+			return err
+		}
+		h := texts[len(texts)-1]
+		if err := s.q.row("SELECT id FROM search_docs WHERE tenant = ? AND hash = ?", []any{s.Tenant, h[:]}, &last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *search) page(query string, args ...any) (texts []decant.Hash, err error) {
+	err = s.q.rows(query, args, func(rows *sql.Rows) error {
+		var h []byte
+		err := rows.Scan(&h)
+		texts = append(texts, hash(h))
+		return err
+	})
+	return texts, err
+}
+
+// add adds those of the texts to the hits that hold the terms.
+func (s *search) add(texts []decant.Hash, terms []term) error {
+	for _, h := range texts {
+		if len(s.hits) == s.Limit {
+			return nil
+		}
+		content, err := s.db.blob(s.q, s.Tenant, h)
+		if err != nil {
+			return err
+		}
+		if !holds(string(content), terms) {
+			continue
+		}
+		if err := s.locate(h, string(content)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// locate adds the first entry that has the text.
+func (s *search) locate(h decant.Hash, text string) error {
+	holders, err := s.holders(h)
+	if err != nil {
+		return err
+	}
+	for _, hit := range holders {
+		hit.Entry, err = entryOf(s.q, s.Tenant, hit.Conversation, h)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue // it holds the text for another reason than an entry
+		}
+		if err != nil {
+			return err
+		}
+		hit.Snippet, hit.Match = snippet(text, s.terms)
+		s.hits = append(s.hits, hit)
+		return nil
+	}
+	return nil
+}
+
+// holders returns the conversations that hold a blob, oldest first.
+func (s *search) holders(h decant.Hash) (out []store.Hit, err error) {
+	err = s.q.rows(`SELECT c.id, c.session, c.updated FROM refs r JOIN conversations c ON c.tenant = r.tenant AND c.id = r.conversation
+		WHERE r.tenant = ? AND r.hash = ? ORDER BY c.created, c.id`, []any{s.Tenant, h[:]}, func(rows *sql.Rows) error {
+		var hit store.Hit
+		var updated int64
+		err := rows.Scan(&hit.Conversation, &hit.Session, &updated)
+		hit.Time = moment(updated)
+		if s.within == nil || slices.Contains(s.within, hit.Conversation) {
+			out = append(out, hit)
+		}
+		return err
+	})
+	return out, err
+}
+
+// entryOf returns the first of the conversation's own entries with the given text.
+func entryOf(q querier, tenant, conversation string, text decant.Hash) (e store.Entry, err error) {
+	found := false
+	err = q.rows("SELECT "+entryColumns+" FROM entries WHERE tenant = ? AND conversation = ? AND text = ? ORDER BY removed > 0, position, added LIMIT 1",
+		[]any{tenant, conversation, text[:]}, func(rows *sql.Rows) (err error) {
+			e, err = scanEntry(rows)
+			found = true
+			return err
+		})
+	if err == nil && !found {
+		err = sql.ErrNoRows
+	}
+	return e, err
+}
+
+// indexWaiting indexes what is committed but not indexed.
+func (db *DB) indexWaiting(ctx context.Context) error {
+	waiting := false
+	err := db.rows(ctx, "SELECT 1 FROM search_queue LIMIT 1", nil, func(*sql.Rows) error {
+		waiting = true
+		return nil
+	})
+	if err == nil && waiting {
+		_, err = db.Index(ctx, 0)
+	}
+	return wrap("search", err)
+}
+
+// indexBatch is how many texts are indexed in one transaction.
+const indexBatch = 64
+
+// Index implements store.Searcher.
+func (db *DB) Index(ctx context.Context, limit int) (int, error) {
+	total := 0
+	for limit == 0 || total < limit {
+		size := indexBatch
+		if limit > 0 {
+			size = min(size, limit-total)
+		}
+		n, err := db.indexSome(ctx, size)
+		total += n
+		if err != nil {
+			return total, wrap("index texts", err)
+		}
+		if n < size {
+			break
+		}
+	}
+	return total, nil
+}
+
+// indexSome indexes up to size texts.
+func (db *DB) indexSome(ctx context.Context, size int) (n int, err error) {
+	err = db.write(ctx, func(t *tx) error {
+		texts, err := queued(t, size)
+		if err != nil {
+			return err
+		}
+		for _, k := range texts {
+			if err := db.indexText(t, k.tenant, k.hash); err != nil {
+				return fmt.Errorf("text %s: %w", k.hash, err)
+			}
+		}
+		n = len(texts)
+		return nil
+	})
+	return n, err
+}
+
+type textKey struct {
+	tenant string
+	hash   decant.Hash
+}
+
+func queued(t *tx, size int) (out []textKey, err error) {
+	err = t.rows("SELECT tenant, hash FROM search_queue ORDER BY tenant, hash LIMIT ?", []any{size}, func(rows *sql.Rows) error {
+		var k textKey
+		var h []byte
+		err := rows.Scan(&k.tenant, &h)
+		k.hash = hash(h)
+		out = append(out, k)
+		return err
+	})
+	return out, err
+}
+
+// indexText moves one text from the queue to the index. The queue may name a text that is indexed
+// already, and one that has been collected.
+func (db *DB) indexText(t *tx, tenant string, h decant.Hash) error {
+	if err := t.exec("DELETE FROM search_queue WHERE tenant = ? AND hash = ?", tenant, h[:]); err != nil {
+		return err
+	}
+	content, err := db.blob(t, tenant, h)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n, err := t.change("INSERT INTO search_docs (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", tenant, h[:])
+	if err != nil || n == 0 {
+		return err
+	}
+	return t.exec("INSERT INTO search_text (rowid, text) SELECT id, ? FROM search_docs WHERE tenant = ? AND hash = ?",
+		spread(string(content)), tenant, h[:])
+}

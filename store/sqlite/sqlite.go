@@ -1,0 +1,141 @@
+// Package sqlite is the embedded store: one SQLite file, no server.
+//
+// Writes go through one connection. Commits that arrive while another is being written are
+// coalesced into the next transaction, each within a savepoint of its own, so that one that
+// conflicts undoes nothing of its neighbours. Reads have a pool of connections and never wait for
+// a write. Several processes may share the file.
+//
+// The journal is a write-ahead log with synchronous NORMAL: what a commit acknowledged has been
+// handed to the operating system and survives the death of the process at any moment, kill -9
+// included. A power failure may lose the newest commits, never the database;
+// [Options.SurvivePowerLoss] closes that gap for the price of a disk flush in each transaction.
+// Lost commits are not lost conversations: a client's next request brings its messages again.
+//
+// Blobs are compressed with zstd when that makes them smaller. The text index is FTS5 without a
+// copy of the text, filled by Index or by the first search.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant/store"
+)
+
+// Options configures a DB. The zero value is ready to use.
+type Options struct {
+	// SurvivePowerLoss flushes the disk in each transaction (synchronous FULL), so that a commit
+	// survives a power failure too.
+	SurvivePowerLoss bool
+
+	// Busy is how long a write waits for another process. Zero means 10 seconds.
+	Busy time.Duration
+
+	// Now returns the current time. Nil means time.Now.
+	Now func() time.Time
+}
+
+// DB is a store in one SQLite file.
+type DB struct {
+	path string
+	now  func() time.Time
+	dsn  dsn
+
+	w      *sql.DB // its only connection belongs to the writer
+	r      *sql.DB // its connections belong to the pool
+	writer *writer
+	pool   *pool
+	codec  codec
+
+	mu     sync.RWMutex // held for reading by reads, for writing to close
+	closed bool
+}
+
+var _ store.Store = (*DB)(nil)
+
+// Open opens the database file at path, creating it (mode 0600) and its folder (mode 0700) if need
+// be, and brings its form up to date. Use DefaultPath for the user's own database.
+//
+// A file that is damaged or something else is store.ErrCorrupt, one of a later version
+// store.ErrNewer.
+func Open(ctx context.Context, path string, o Options) (*DB, error) {
+	db := &DB{path: path, now: o.Now}
+	if db.now == nil {
+		db.now = time.Now
+	}
+	db.dsn = newDSN(path, o)
+	if err := db.open(ctx); err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, errors.Join(translate(err), db.shut()))
+	}
+	return db, nil
+}
+
+func (db *DB) open(ctx context.Context) (err error) {
+	if err = createFile(db.path); err != nil {
+		return err
+	}
+	if db.w, err = sql.Open("sqlite", db.dsn.write()); err != nil {
+		return err
+	}
+	db.w.SetMaxOpenConns(1)
+	if err = migrate(ctx, db.w); err != nil {
+		return err
+	}
+	if db.r, err = sql.Open("sqlite", db.dsn.read()); err != nil {
+		return err
+	}
+	db.pool = newPool(db.r)
+	if db.codec, err = newCodec(); err != nil {
+		return err
+	}
+	db.writer, err = newWriter(ctx, db.w)
+	return err
+}
+
+// Close waits for the reads and commits under way and closes the database.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return nil
+	}
+	db.closed = true
+	if err := db.shut(); err != nil {
+		return fmt.Errorf("close database %s: %w", db.path, err)
+	}
+	return nil
+}
+
+// shut closes whatever open opened.
+func (db *DB) shut() error {
+	var errs []error
+	if db.writer != nil {
+		errs = append(errs, db.writer.close())
+	}
+	if db.pool != nil {
+		errs = append(errs, db.pool.close())
+	}
+	if db.r != nil {
+		errs = append(errs, db.r.Close())
+	}
+	if db.w != nil {
+		errs = append(errs, db.w.Close())
+	}
+	db.codec.close()
+	return errors.Join(errs...)
+}
+
+// write runs do within a transaction.
+func (db *DB) write(ctx context.Context, do func(*tx) error) error { return db.writer.write(ctx, do) }
+
+// wrap says in terms of package store what went wrong in a step.
+func wrap(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", step, translate(err))
+}

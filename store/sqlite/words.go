@@ -1,0 +1,167 @@
+package sqlite
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A term is one thing that a query asks for.
+type term struct {
+	text  string
+	exact bool // in quotes: must occur as it is, letter case aside
+}
+
+// parseTerms takes a query apart: words, and phrases in double quotes. There is no other syntax, so
+// that any text may be searched for.
+func parseTerms(query string) []term {
+	var out []term
+	for i, part := range strings.Split(query, `"`) {
+		if i%2 == 1 {
+			if strings.TrimSpace(part) != "" {
+				out = append(out, term{text: part, exact: true})
+			}
+			continue
+		}
+		for _, w := range strings.Fields(part) {
+			out = append(out, term{text: w})
+		}
+	}
+	return out
+}
+
+// matchExpression returns what FTS5 is asked for: every term as a quoted phrase. It is empty when
+// no term has a letter or digit, which the index knows nothing of.
+func matchExpression(terms []term) string {
+	var out []string
+	for _, t := range terms {
+		if strings.IndexFunc(t.text, isToken) >= 0 {
+			out = append(out, `"`+strings.ReplaceAll(spread(t.text), `"`, `""`)+`"`)
+		}
+	}
+	return strings.Join(out, " AND ")
+}
+
+func isToken(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// spread returns text with the letters of scripts that are written without spaces set apart. The
+// tokenizer would take a whole run of them for one word; so each is a word, and a phrase of them is
+// found wherever it occurs, even if it has one letter only.
+func spread(text string) string {
+	i := strings.IndexFunc(text, isUnspaced)
+	if i < 0 {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/2)
+	b.WriteString(text[:i])
+	for _, r := range text[i:] {
+		if !isUnspaced(r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteByte(' ')
+		b.WriteRune(r)
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func isUnspaced(r rune) bool {
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar)
+}
+
+// indexFold returns where sub occurs in s first, whatever the case of the letters: the byte range
+// in s, or -1 and 0.
+func indexFold(s, sub string) (start, end int) {
+	first, _ := utf8.DecodeRuneInString(sub)
+	first = fold(first)
+	for i, r := range s {
+		if fold(r) != first {
+			continue
+		}
+		if n := prefixFold(s[i:], sub); n >= 0 {
+			return i, i + n
+		}
+	}
+	return -1, 0
+}
+
+// prefixFold returns how many bytes of s are sub, whatever the case, or -1.
+func prefixFold(s, sub string) int {
+	n := 0
+	for _, want := range sub {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if size == 0 || fold(r) != fold(want) {
+			return -1
+		}
+		n += size
+	}
+	return n
+}
+
+func fold(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	return unicode.ToLower(r)
+}
+
+// holds reports whether text has all the terms, whatever the case.
+func holds(text string, terms []term) bool {
+	for _, t := range terms {
+		if i, _ := indexFold(text, t.text); i < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// around is how many bytes of text a snippet shows on either side of a match.
+const around = 80
+
+// snippet returns the text around the first term that occurs, on one line, and where that is.
+func snippet(text string, terms []term) (string, [2]int) {
+	start, end := 0, 0
+	for _, t := range terms {
+		if i, n := indexFold(text, t.text); i >= 0 {
+			start, end = i, n
+			break
+		}
+	}
+	from, to := max(0, start-around), min(len(text), max(end, start+1)+around)
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	before, match, after := oneLine(text[from:start]), oneLine(text[start:end]), oneLine(text[end:to])
+	before, after = strings.TrimLeft(before, " "), strings.TrimRight(after, " ")
+	return before + match + after, [2]int{len(before), len(before) + len(match)}
+}
+
+// oneLine returns s with each run of white space and control characters as one space.
+func oneLine(s string) string {
+	var b strings.Builder
+	space := false
+	for _, r := range s {
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
+			space = true
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+		}
+		space = false
+		b.WriteRune(r)
+	}
+	if space {
+		b.WriteByte(' ')
+	}
+	return b.String()
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"io"
+
+	"github.com/decantdev/decant"
+)
+
+// A Store is a database of conversations. All methods are safe for concurrent use and return when
+// their context ends.
+type Store interface {
+	Matcher
+	Loader
+	Committer
+	Blobs
+	Log
+	Directory
+	Searcher
+	Jobs
+	Keeper
+	io.Closer // waits for commits under way; afterwards every method returns ErrClosed
+}
+
+// A Matcher finds the conversation that a request belongs to.
+type Matcher interface {
+	// Match returns the longest known prefix of chain within the tenant and the client's session,
+	// and the lines that hold it. chain is h(1), h(2), ... of the request's blocks (design,
+	// section 4). Match.Known is 0 and there are no lines when even h(1) is unknown.
+	Match(ctx context.Context, tenant, session string, chain []decant.Hash) (Match, error)
+
+	// Decided returns the live decisions on single blocks whose content is among hashes, in any
+	// conversation of the session, oldest first: what a fork, a sub-agent, or a client that
+	// truncates its history inherits without sharing a chain.
+	Decided(ctx context.Context, tenant, session string, hashes []decant.Hash) ([]decant.Decision, error)
+}
+
+// A Loader reads the state of one conversation.
+type Loader interface {
+	// Version returns the conversation's current version. It is one indexed read, cheap enough to
+	// verify a cached state on every request. An unknown conversation is ErrNotFound.
+	Version(ctx context.Context, k Key) (int64, error)
+
+	// Load returns the conversation as it was at the given version, or as it is when version is
+	// Newest. The caller owns the result.
+	Load(ctx context.Context, k Key, version int64) (*State, error)
+
+	// Fixed returns a version of system prompt and tools.
+	Fixed(ctx context.Context, tenant string, version decant.Hash) (*Fixed, error)
+}
+
+// Newest asks Load for the current version.
+const Newest int64 = 0
+
+// A Committer writes.
+type Committer interface {
+	// Commit applies all of b or nothing and returns the conversation's new version. When it
+	// returns nil, everything in b survives the death of the process.
+	//
+	// The errors to branch on: ErrConflict when the conversation is no longer at b.Version, or when
+	// b creates a line that another commit has created; ErrNotFound when b.Version is not 0 and the
+	// conversation does not exist (it may have been collected), or when b refers to a blob, a parent
+	// or a fixed part that is neither in b nor in the store; ErrFull and ErrReadOnly.
+	Commit(ctx context.Context, b *Batch) (int64, error)
+
+	// Record stores what happened around a conversation without changing what any view depends on:
+	// it needs no version and makes none. The conversation must exist.
+	Record(ctx context.Context, k Key, e *Events) error
+}
+
+// Blobs reads content by hash.
+type Blobs interface {
+	// Blobs returns the contents with the given hashes, in that order. The caller owns them.
+	// A hash that the tenant has no content for is ErrNotFound, which names it.
+	Blobs(ctx context.Context, tenant string, hashes ...decant.Hash) ([][]byte, error)
+
+	// Resolve returns what a handle stands for. With a conversation it looks there and in the
+	// conversations that it was forked from; with an empty Key.ID in all of the tenant. A handle
+	// of a block may have more than 8 digits; one that fits several contents is an
+	// *AmbiguousError. The handle of a checkpoint, "c:3", needs a conversation.
+	Resolve(ctx context.Context, k Key, h decant.Handle) (*Original, error)
+}
+
+// A Log reads what Record and Commit wrote about requests and money.
+type Log interface {
+	// Requests returns the conversation's requests, oldest first. Each names the version whose
+	// decisions were in force: Load with it gives the state that its view was made from.
+	Requests(ctx context.Context, k Key) ([]Request, error)
+
+	// Spending returns the sums of what the query selects, by day and model, in that order.
+	Spending(ctx context.Context, q SpendQuery) ([]Total, error)
+}
+
+// A Directory lists conversations.
+type Directory interface {
+	// Conversations returns the conversations that f selects, last changed first.
+	Conversations(ctx context.Context, f Filter) ([]Summary, error)
+}
+
+// A Searcher finds text in the archive. The index is filled by Index and, for what is still
+// missing, by the first Search; a commit only notes what has to be indexed.
+type Searcher interface {
+	// Search returns the blocks that hold every word of q.Text, best first.
+	Search(ctx context.Context, q Query) ([]Hit, error)
+
+	// Index adds up to limit texts to the index (all when limit is 0) and returns how many it
+	// added. Call it when idle.
+	Index(ctx context.Context, limit int) (int, error)
+}
+
+// Jobs is a queue of background work that survives restarts.
+type Jobs interface {
+	// Enqueue adds jobs that are not there yet; a job whose id exists is left as it is.
+	Enqueue(ctx context.Context, jobs ...Job) error
+
+	// Claim takes one job that is due and that nobody holds, or whose holder let its lease run
+	// out. It returns ErrNotFound when there is none.
+	Claim(ctx context.Context, c Claim) (*Job, error)
+
+	// Settle ends, extends or gives back a claim. It returns ErrConflict when the claim is no
+	// longer the holder's.
+	Settle(ctx context.Context, s Settlement) error
+}
+
+// A Keeper looks after the database itself.
+type Keeper interface {
+	// GC removes conversations by the policy and the blobs that nothing refers to any longer, and
+	// reports what it removed. An original is kept as long as a decision on it.
+	GC(ctx context.Context, p Policy) (*Collected, error)
+
+	// Check examines the database and returns what is wrong with it, nothing when it is sound.
+	// It reads everything.
+	Check(ctx context.Context) ([]string, error)
+
+	// Backup writes a consistent copy of the database to a new file while others go on writing.
+	Backup(ctx context.Context, path string) error
+}

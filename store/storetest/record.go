@@ -1,0 +1,128 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+var recordTests = []test{
+	{"RequestsNameTheVersionOfTheirDecisions", func(b *bench) {
+		l := b.talk("s", "a", "b")
+		batch := l.batch(0)
+		batch.Decisions = []decant.Decision{l.shrink(1, "x")}
+		batch.Events.Requests = []store.Request{{ID: "r1", Time: epoch, Length: 2, Model: "m"}}
+		l.must(batch)
+		seen := l.load(store.Newest)
+		l.must(l.batch(1, l.blocks(0, "something else")...))
+		b.record(l, store.Request{ID: "r2", Time: epoch.Add(time.Minute), Length: 1})
+		rs := b.requests(l)
+		if len(rs) != 2 || rs[0].ID != "r1" || rs[0].Version != 2 || rs[1].Version != 3 {
+			b.Fatalf("requests %+v, want r1 of version 2 and r2 of version 3", rs)
+		}
+		got := l.load(rs[0].Version)
+		got.Updated = seen.Updated
+		b.equal("the state that a request saw can be loaded again", got, seen)
+	}},
+	{"AnswerCompletesItsRequest", func(b *bench) {
+		l := b.talk("s", "a")
+		r := store.Request{ID: "r", Time: epoch, API: "messages", Model: "m", Length: 1, View: decant.HashText("view")}
+		b.record(l, r)
+		answer := []byte(`[{"type":"text","text":"hi"}]`)
+		r.Status, r.Stop, r.Answer, r.Version = 200, "end_turn", decant.HashText(string(answer)), 1
+		r.Usage = decant.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Write1h: 1, Output: 4}
+		if err := b.Record(b.ctx, l.Key, &store.Events{Blobs: [][]byte{answer}, Requests: []store.Request{r}}); err != nil {
+			b.Fatal(err)
+		}
+		b.equal("one request, as it was recorded last", b.requests(l), []store.Request{r})
+		if v, _ := b.Version(b.ctx, l.Key); v != 1 {
+			b.Errorf("Record made version %d: it must not make any", v)
+		}
+	}},
+	{"NewestAnchorStays", func(b *bench) {
+		l := b.talk("s", "a")
+		newer := &store.Anchor{Usage: decant.Usage{Input: 20}, Version: 1, Length: 1, Time: epoch.Add(time.Minute)}
+		for _, a := range []*store.Anchor{{Usage: decant.Usage{Input: 10}, Time: epoch}, newer, {Usage: decant.Usage{Input: 15}, Time: epoch.Add(time.Second)}} {
+			if err := b.Record(b.ctx, l.Key, &store.Events{Anchor: a}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.equal("of usage reports the latest stays, in whatever order they arrive", l.load(store.Newest).Anchor, *newer)
+	}},
+	{"OfUnknownConversationIsNotFound", func(b *bench) {
+		err := b.Record(b.ctx, store.Key{ID: "nobody"}, &store.Events{Requests: []store.Request{{ID: "r"}}})
+		if !errors.Is(err, store.ErrNotFound) {
+			b.Errorf("got %v, want ErrNotFound", err)
+		}
+	}},
+	{"DanglingAnswerIsRefused", func(b *bench) {
+		l := b.talk("s", "a")
+		err := b.Record(b.ctx, l.Key, &store.Events{Requests: []store.Request{{ID: "r", Answer: decant.HashText("nowhere")}}})
+		if !errors.Is(err, store.ErrNotFound) || len(b.requests(l)) != 0 {
+			b.Errorf("got %v and %v, want ErrNotFound and no request", err, b.requests(l))
+		}
+	}},
+	{"SpendingAddsUp", spendingAddsUp},
+	{"SpendsCountOnce", func(b *bench) {
+		l := b.talk("s", "a")
+		s := store.Spend{ID: "call", Time: epoch, Model: "m", Cost: 5, Bare: 9}
+		for range 3 {
+			b.spend(l, s)
+		}
+		totals := b.spending(store.SpendQuery{})
+		if len(totals) != 1 || totals[0].Calls != 1 || totals[0].Cost != 5 || totals[0].Net() != 4 {
+			b.Errorf("the same call recorded three times: %+v, want it counted once", totals)
+		}
+	}},
+}
+
+func spendingAddsUp(b *bench) {
+	l, k := b.talk("s", "a"), b.talk("t", "b")
+	day := epoch.Truncate(24 * time.Hour)
+	u := decant.Usage{Input: 1, CacheRead: 10, CacheWrite: 100, Write1h: 50, Output: 1000}
+	b.spend(l, store.Spend{ID: "1", Time: day, Model: "m", Usage: u, Without: u.Add(u), Cost: 3, Bare: 7, Rewrite: 1})
+	b.spend(l, store.Spend{ID: "2", Time: day.Add(24*time.Hour - time.Microsecond), Model: "m", Usage: u, Without: u, Cost: 30, Bare: 70})
+	b.spend(l, store.Spend{ID: "3", Time: day.Add(24 * time.Hour), Model: "m", Own: true, Usage: u, Cost: 300})
+	b.spend(k, store.Spend{ID: "4", Time: day, Model: "k", Usage: u, Cost: 1 << 60})
+	first := store.Total{Day: "2026-03-14", Model: "m", Calls: 2, Usage: u.Add(u), Without: u.Add(u).Add(u), Cost: 33, Bare: 77, Rewrite: 1}
+	second := store.Total{Day: "2026-03-15", Model: "m", Own: 1, Usage: u, Cost: 300, OwnCost: 300}
+	third := store.Total{Day: "2026-03-14", Model: "k", Calls: 1, Usage: u, Cost: 1 << 60}
+	b.equal("all, by day and model", b.spending(store.SpendQuery{}), []store.Total{third, first, second})
+	b.equal("one conversation", b.spending(store.SpendQuery{Conversation: l.ID}), []store.Total{first, second})
+	b.equal("since is inclusive", b.spending(store.SpendQuery{Since: day.Add(24 * time.Hour)}), []store.Total{second})
+	b.equal("until is exclusive", b.spending(store.SpendQuery{Conversation: l.ID, Until: day.Add(24 * time.Hour)}), []store.Total{first})
+}
+
+func (b *bench) record(l *line, r store.Request) {
+	b.Helper()
+	if err := b.Record(b.ctx, l.Key, &store.Events{Requests: []store.Request{r}}); err != nil {
+		b.Fatalf("record request: %v", err)
+	}
+}
+
+func (b *bench) spend(l *line, s store.Spend) {
+	b.Helper()
+	if err := b.Record(b.ctx, l.Key, &store.Events{Spends: []store.Spend{s}}); err != nil {
+		b.Fatalf("record spend: %v", err)
+	}
+}
+
+func (b *bench) requests(l *line) []store.Request {
+	b.Helper()
+	rs, err := b.Requests(b.ctx, l.Key)
+	if err != nil {
+		b.Fatalf("requests: %v", err)
+	}
+	return rs
+}
+
+func (b *bench) spending(q store.SpendQuery) []store.Total {
+	b.Helper()
+	ts, err := b.Spending(b.ctx, q)
+	if err != nil {
+		b.Fatalf("spending: %v", err)
+	}
+	return ts
+}
