@@ -281,11 +281,6 @@ func (b *builder) document(f Format, l layout) *Document {
 	return &Document{Format: f, Source: b.src, Conversation: &b.conv, Warnings: b.warnings, layout: l}
 }
 
-// warn notes that something at an offset is not as it should be.
-func (b *builder) warn(offset int, format string, args ...any) {
-	b.warnings = append(b.warnings, Warning{Offset: offset, Text: fmt.Sprintf(format, args...)})
-}
-
 // text returns the content that the value at s holds: nil when the span is zero.
 func (b *builder) text(s jsonspan.Span) decant.Content { return b.content(s, formText) }
 

@@ -2,7 +2,6 @@ package wire_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,8 +18,6 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire"
 )
-
-var updateBodies = flag.Bool("update-bodies", false, "rewrite the golden files of request bodies")
 
 func TestRenderWithoutChangesReturnsTheSameSlice(t *testing.T) {
 	for name := range bodies {
@@ -73,7 +70,7 @@ func renderGolden(t *testing.T, file string) {
 	} else if err := jsonspan.Validate(got); err != nil {
 		t.Errorf("the result is not JSON: %v", err)
 	}
-	if *updateBodies {
+	if *update {
 		after.Data = got
 		if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
 			t.Fatal(err)
