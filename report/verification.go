@@ -1,19 +1,33 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/fact"
 )
 
 // A Verification says which facts of one conversation are still in another.
 type Verification struct {
-	Before string `json:"before"`
-	After  string `json:"after"`
-	fact.Result
+	Before  string                      `json:"before"`
+	After   string                      `json:"after"`
+	Score   float64                     `json:"score"` // share of fact weight kept, 0 to 1
+	ByKind  map[decant.FactKind]float64 `json:"by_kind"`
+	Kept    []decant.Fact               `json:"kept"`    // heaviest first
+	Missing []decant.Fact               `json:"missing"` // heaviest first
+}
+
+// NewVerification reports the result of a check.
+func NewVerification(before, after string, r fact.Result) *Verification {
+	return &Verification{Before: before, After: after, Score: r.Score, ByKind: r.ByKind, Kept: heaviest(r.Kept), Missing: heaviest(r.Missing)}
+}
+
+func heaviest(facts []decant.Fact) []decant.Fact {
+	return slices.SortedStableFunc(slices.Values(facts), func(a, b decant.Fact) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
 // WriteText writes the verification for people, with at most so many of the missing facts.

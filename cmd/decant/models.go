@@ -47,13 +47,49 @@ func (c *modelsCmd) Run(s *streams) error {
 	}
 	models := catalog.Models()
 	if c.JSON {
-		return writeJSON(s.out, models)
+		rows := make([]modelRow, len(models))
+		for i := range models {
+			rows[i] = rowOf(&models[i])
+		}
+		return writeJSON(s.out, rows)
 	}
 	fmt.Fprintf(s.out, "%-24s %-10s %10s %9s  %s\n", "model", "provider", "window", "output", "$ per million tokens: input, cached, cache write, output")
 	for i := range models {
 		fmt.Fprintln(s.out, strings.TrimRight(modelLine(&models[i]), " "))
 	}
 	return nil
+}
+
+// modelRow is a model in JSON; prices are today's, in US dollars per million tokens, null when unknown.
+type modelRow struct {
+	ID         string         `json:"id"`
+	Provider   token.Provider `json:"provider"`
+	Window     int            `json:"window"`
+	Assumed    bool           `json:"window_assumed"`
+	MaxOutput  int            `json:"max_output"`
+	MinCache   int            `json:"min_cacheable"`
+	Binds      bool           `json:"thinking_prefix_binding"`
+	Input      *float64       `json:"input"`
+	CacheRead  *float64       `json:"cache_read"`
+	CacheWrite *float64       `json:"cache_write"`
+	Output     *float64       `json:"output"`
+}
+
+func rowOf(m *token.Model) modelRow {
+	row := modelRow{ID: m.ID, Provider: m.Provider, Window: m.Window, Assumed: m.Assumed, MaxOutput: m.MaxOutput, MinCache: m.MinCache, Binds: m.Binds}
+	if p, _, ok := m.PriceAt(time.Now()); ok {
+		r := p.At(0)
+		row.Input, row.CacheRead, row.CacheWrite, row.Output = known(r.Input), known(r.CacheRead), known(r.Write5m), known(r.Output)
+	}
+	return row
+}
+
+// known returns the price, nil when it is not known.
+func known(r token.Rate) *float64 {
+	if !r.Known {
+		return nil
+	}
+	return &r.USD
 }
 
 func modelLine(m *token.Model) string {
@@ -70,10 +106,17 @@ func priceText(m *token.Model) string {
 		return "unknown"
 	}
 	r := p.At(0)
-	return fmt.Sprintf("%s, %s, %s, %s", r.Input, r.CacheRead, r.Write5m, r.Output)
+	return strings.Join([]string{rate(r.Input), rate(r.CacheRead), rate(r.Write5m), rate(r.Output)}, ", ")
+}
+
+func rate(r token.Rate) string {
+	if !r.Known {
+		return "?"
+	}
+	return fmt.Sprint(r.USD)
 }
 
 // writeJSON writes v as indented JSON with a newline at its end.
 func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
-	return json.MarshalWrite(w, v, jsontext.Multiline(true), json.Deterministic(true))
+	return json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true))
 }

@@ -23,7 +23,7 @@ func (c *verifyCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	v := report.Verification{Before: c.Before, After: c.After, Result: fact.Check(fact.Extract(before.Conversation.Live()), text)}
+	v := report.NewVerification(c.Before, c.After, fact.Check(fact.Extract(before.Conversation.Live()), text))
 	if c.JSON {
 		return writeJSON(s.out, v)
 	}
