@@ -20,6 +20,9 @@ var requestFormats = []wire.Format{wire.Anthropic, wire.OpenAIChat, wire.OpenAIR
 // format, and checks the rules that the APIs refuse requests for.
 func TestEncodeIsLegal(t *testing.T) {
 	for name := range bodies {
+		if strings.HasSuffix(name, ".gz") {
+			continue // the large one adds time and no cases
+		}
 		d := parsed(t, name)
 		for _, f := range requestFormats {
 			t.Run(fmt.Sprintf("%s as %s", name, f), func(t *testing.T) {
