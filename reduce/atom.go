@@ -134,7 +134,7 @@ func pathKind(w string) kind {
 	if strings.HasPrefix(w, "github.com/") {
 		return kindStd // an import
 	}
-	if s.dots == 0 && w[0] != '/' {
+	if w[0] != '/' && !isFile(w) {
 		return kindDir
 	}
 	return kindPath

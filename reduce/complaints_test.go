@@ -105,10 +105,14 @@ func TestShrunkResultMayBecomeStub(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ds := reduce.Stub(reduce.Of(view, options())); len(ds) != 0 {
-		t.Errorf("without Made: %s", print(ds))
+		t.Errorf("without the transcript: %s", print(ds))
 	}
 	o := options()
-	o.Made, o.Handles = trims, true
+	o.Transcript, o.Made, o.Handles = c, trims, true
+	again := reduce.Trim(reduce.Of(view, o), reduce.Trimming{Over: 300, Head: 50, Tail: 50})
+	if len(again) != 1 || again[0].Target != trims[0].Target || strings.Count(again[0].Text, "[...") != 1 || again[0].Before != trims[0].After {
+		t.Errorf("want it cut further, from the original: %s", print(again))
+	}
 	ds := reduce.Stub(reduce.Of(view, o))
 	if len(ds) != 1 || ds[0].Target != trims[0].Target || !strings.Contains(ds[0].Text, "100 lines") || !strings.Contains(ds[0].Text, string(trims[0].Handle)) {
 		t.Fatalf("want a stub of the original: %s", print(ds))

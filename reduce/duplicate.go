@@ -19,14 +19,16 @@ func Duplicate(s *Subject) []decant.Decision {
 		h := decant.HashText(r.read())
 		later := newest[h]
 		if later == nil {
-			newest[h] = r
+			if r.verbatim() {
+				newest[h] = r
+			}
 			continue
 		}
 		if !r.closed {
 			continue
 		}
 		line := s.heading(r) + ": the same result comes again later, see there]"
-		if d, ok := s.replace(r, line, "duplicate", "the same text is in "+s.ms[later.at].Name()); ok {
+		if d, ok := s.replace(r, decant.Stub, line, "duplicate", "the same text is in "+s.ms[later.at].Name()); ok {
 			out = append(out, d)
 		}
 	}

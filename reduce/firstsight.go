@@ -18,20 +18,24 @@ func FirstSight(s *Subject, t Trimming) []decant.Decision {
 		if !r.fresh {
 			continue
 		}
-		clean := clean(r.read())
-		text := clean
-		reduction := "terminal"
-		if !readsSource(&r.call) {
-			if text = t.cut(clean); len(text) < len(clean) {
-				reduction = "trim"
-			}
-		}
-		d := decant.Decision{Kind: decant.Shrink, Reduction: reduction, Reason: "new result of " + toolName(r)}
-		if d, ok := s.decide(r.block, r.read(), text, d); ok {
+		text, reduction := t.first(r)
+		if d, ok := s.replace(r, decant.Shrink, text, reduction, "new result of "+toolName(r)); ok {
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// first returns what of r is shown at first sight and which reduction made it so.
+func (t Trimming) first(r *result) (text, reduction string) {
+	whole := clean(r.read())
+	if readsSource(&r.call) {
+		return whole, "terminal"
+	}
+	if text = t.cut(whole); len(text) < len(whole) {
+		return text, "first_sight"
+	}
+	return whole, "terminal"
 }
 
 // readsSource reports whether a call shows a file that somebody may edit: any file but data and logs.

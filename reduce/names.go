@@ -148,6 +148,9 @@ func collect(text string) map[string]*name {
 
 // collectLine gathers the names of one line, which starts at offset at of the text.
 func collectLine(found map[string]*name, line string, at int) {
+	if routine(line) {
+		return
+	}
 	def := defines(line)
 	add := func(t string, k kind, i int) {
 		n := found[t]
@@ -162,6 +165,16 @@ func collectLine(found map[string]*name, line string, at int) {
 	if def != "" && found[def] == nil {
 		add(def, kindIdent, 0)
 	}
+}
+
+// routine reports whether a line only says that a test went well or is about to start.
+func routine(line string) bool {
+	for _, p := range [...]string{"ok  \t", "?   \t", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS"} {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // defines returns the name that a line of source defines, empty when it defines none.

@@ -100,12 +100,17 @@ func TestReductionIsReversible(t *testing.T) {
 func TestSecondRunChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := draw(t)
+		known := rapid.Bool().Draw(t, "with transcript")
 		for name, ds := range all(c, options()) {
 			view, err := decant.View(c, number(ds))
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if again := all(view, options())[name]; len(again) > 0 && name != "superseded" && name != "duplicate" {
+			o := options()
+			if known {
+				o.Transcript, o.Made = c, ds
+			}
+			if again := all(view, o)[name]; len(again) > 0 && name != "superseded" && name != "duplicate" {
 				t.Errorf("%s: second run proposes %s", name, print(again))
 			} else if len(again) > len(ds) {
 				t.Errorf("%s: second run proposes more: %s", name, print(again))

@@ -19,6 +19,7 @@
 package reduce
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/decantdev/decant"
@@ -51,9 +52,11 @@ type Options struct {
 	// replacements name it.
 	Handles bool
 
-	// Made are the decisions that a view was made with. A result that one of them shrank may be
-	// replaced by a stub, which then takes the decision's place; without Made it stays as it is.
-	Made []decant.Decision
+	// Transcript and Made are what a view was made of: the conversation and the decisions. With
+	// both a result that was only shrunk may be shrunk further or become a stub, from its original
+	// and in place of the earlier decision; without them it stays as it is.
+	Transcript *decant.Conversation
+	Made       []decant.Decision
 
 	// Mask takes secrets out of a text before it is quoted in a replacement; nil means that
 	// nothing is masked.
@@ -75,6 +78,7 @@ type Subject struct {
 type result struct {
 	block  *decant.Block
 	shrunk *decant.Decision // the decision that made it what it is, nil: it is verbatim
+	orig   *decant.Block    // the block of the transcript: block itself when it is verbatim
 	at     int              // index of its message
 	round  int              // index of its round, -1: outside of any
 	call   tool.Call
@@ -138,7 +142,7 @@ func (s *Subject) look(b *decant.Block, at place, p *pairing) {
 		p.calls[b.CallID] = append(p.calls[b.CallID], len(s.uses))
 		s.uses = append(s.uses, use{block: b, call: tool.Parse(b.Name, b.Text()), closed: at.closed && s.allowed(b), failed: true})
 	case decant.KindResult:
-		r := result{block: b, at: at.at, round: at.round, closed: at.closed, fresh: at.fresh}
+		r := result{block: b, orig: b, at: at.at, round: at.round, closed: at.closed, fresh: at.fresh}
 		s.pair(&r, p.calls)
 		s.settle(&r, p.made)
 		s.results = append(s.results, r)
@@ -165,13 +169,26 @@ func (s *Subject) settle(res *result, made map[string]*decant.Decision) {
 	if res.verbatim() {
 		return
 	}
-	res.fresh = false
 	d := made[res.block.Changed]
-	if d == nil || d.Kind != decant.Shrink || d.Target.Ref != res.block.Ref {
-		res.closed = false
+	orig := s.original(res.block.Ref)
+	if d == nil || d.Kind != decant.Shrink || d.Target.Ref != res.block.Ref || orig == nil {
+		res.closed, res.fresh = false, false
 		return
 	}
-	res.shrunk = d
+	res.shrunk, res.orig = d, orig
+}
+
+// original returns the block of the transcript at r, nil when it is not known.
+func (s *Subject) original(r decant.Ref) *decant.Block {
+	if s.opts.Transcript == nil {
+		return nil
+	}
+	ms := s.opts.Transcript.Messages
+	i, ok := slices.BinarySearchFunc(ms, r.Message, func(m decant.Message, n int) int { return cmp.Compare(m.Number, n) })
+	if !ok || r.Block >= len(ms[i].Blocks) {
+		return nil
+	}
+	return &ms[i].Blocks[r.Block]
 }
 
 // allowed reports whether the arguments of a call may be touched.
@@ -229,15 +246,23 @@ func (s *Subject) pins(b decant.Block) bool {
 	return b.Kind == decant.KindUse && matchAny(s.opts.Pinned, b.Name)
 }
 
-// read returns the text of r, decoded once.
+// read returns the original text of r, decoded once.
 func (r *result) read() string {
 	if !r.loaded {
-		r.text, r.loaded = r.block.Text(), true
+		r.text, r.loaded = r.orig.Text(), true
 	}
 	return r.text
 }
 
-// size returns about how long the text of r is, in bytes, without decoding it.
+// shown returns the text of r as the view has it now.
+func (r *result) shown() string {
+	if r.verbatim() {
+		return r.read()
+	}
+	return r.block.Text()
+}
+
+// size returns about how long the text of r is now, in bytes, without decoding it.
 func (r *result) size() int { return r.block.Content.Size() }
 
 // decide proposes to put text in the place of b, whose text is old. It reports false when that
@@ -256,21 +281,13 @@ func (s *Subject) decide(b *decant.Block, old, text string, d decant.Decision) (
 	return d, true
 }
 
-// replace proposes to put a stub in the place of r.
-func (s *Subject) replace(r *result, stub, reduction, reason string) (decant.Decision, bool) {
-	d, ok := s.decide(r.block, r.read(), stub, decant.Decision{Kind: decant.Stub, Reduction: reduction, Reason: reason})
+// replace proposes to put text in the place of r, whatever stands there now.
+func (s *Subject) replace(r *result, kind decant.DecisionKind, text, reduction, reason string) (decant.Decision, bool) {
+	d, ok := s.decide(r.block, r.shown(), text, decant.Decision{Kind: kind, Reduction: reduction, Reason: reason})
 	if r.shrunk != nil {
 		d.Target, d.Handle = r.shrunk.Target, r.shrunk.Handle
 	}
 	return d, ok
-}
-
-// handle names the original of r.
-func (r *result) handle() decant.Handle {
-	if r.shrunk != nil {
-		return r.shrunk.Handle
-	}
-	return decant.HandleOf(decant.HashText(r.read()))
 }
 
 // mask takes secrets out of text.

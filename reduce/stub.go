@@ -32,12 +32,12 @@ func Stub(s *Subject) []decant.Decision {
 		if !r.closed || r.size() < minStub {
 			continue
 		}
-		line, n := s.heading(r)+s.ending(r), s.opts.Counter.Count(r.read())
+		line, n := s.heading(r)+s.ending(r), s.opts.Counter.Count(r.shown())
 		// Names take a third at most, so that what is worth a stub depends on the result alone.
 		if n < minStub || s.opts.Counter.Count(line) > n/2 {
 			continue
 		}
-		if d, ok := s.replace(r, s.stubLine(r, line, min(maxNames, n/3)), "stub", "old result of "+toolName(r)); ok {
+		if d, ok := s.replace(r, decant.Stub, s.stubLine(r, line, min(maxNames, n/3)), "stub", "old result of "+toolName(r)); ok {
 			out = append(out, d)
 		}
 	}
@@ -57,28 +57,11 @@ func (s *Subject) stubLine(r *result, line string, room int) string {
 // heading says what was called on what and how big its result was.
 func (s *Subject) heading(r *result) string {
 	text := tool.Body(r.read())
-	size := fmt.Sprintf(" (%s)", amount(countLines(text), "line"))
+	size := fmt.Sprintf(" (%s)", amount(strings.Count(strings.TrimRight(text, "\n"), "\n")+1, "line"))
 	if strings.TrimSpace(text) == "" {
 		size = " (no output)"
 	}
 	return "[Old result of " + toolName(r) + s.subject(r) + size
-}
-
-// countLines counts the lines of a result, those included that Trim took out of it.
-func countLines(text string) int {
-	n := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
-	for rest := text; ; {
-		_, gap, ok := strings.Cut(rest, gapStart)
-		if !ok {
-			return n
-		}
-		rest = gap
-		digits, after, _ := strings.Cut(gap, " ")
-		lost, err := strconv.Atoi(strings.ReplaceAll(digits, ",", ""))
-		if err == nil && strings.HasPrefix(after, "line") {
-			n += lost - 1
-		}
-	}
 }
 
 func toolName(r *result) string {
@@ -189,7 +172,7 @@ func (s *Subject) beginning(r *result) string {
 // finish closes a stub and says how to get the original back.
 func (s *Subject) finish(line string, r *result) string {
 	if s.opts.Handles {
-		return line + ". Original: " + string(r.handle()) + "]"
+		return line + ". Original: " + string(decant.HandleOf(decant.HashText(r.read()))) + "]"
 	}
 	return line + again(r.call.Effect) + "]"
 }

@@ -28,7 +28,7 @@ func Superseded(s *Subject) []decant.Decision {
 			continue
 		}
 		reason := fmt.Sprintf("%s %s in %s", r.call.Path, how, s.ms[at].Name())
-		if d, ok := s.replace(r, s.staleLine(r, how), "superseded", reason); ok {
+		if d, ok := s.replace(r, decant.Stub, s.staleLine(r, how), "superseded", reason); ok {
 			out = append(out, d)
 		}
 	}
@@ -50,7 +50,7 @@ func (s *Subject) touches() map[string][]touch {
 			continue
 		}
 		for _, f := range r.call.Files {
-			if f, ok := shown(r, f); ok {
+			if f, ok := extent(r, f); ok {
 				out[f.Key] = append(out[f.Key], touch{f, r.at})
 			}
 		}
@@ -61,9 +61,9 @@ func (s *Subject) touches() map[string][]touch {
 // cutMarks are what clients leave in a result that they cut themselves.
 var cutMarks = [...]string{"tokens truncated", "characters truncated", "[truncated", "output truncated", "result (first "}
 
-// shown limits a read to what its result really holds. It reports false when that cannot be told,
+// extent limits a read to what its result really holds. It reports false when that cannot be told,
 // because something was cut out of the middle. A change is what it is.
-func shown(r *result, f tool.Touch) (tool.Touch, bool) {
+func extent(r *result, f tool.Touch) (tool.Touch, bool) {
 	if f.Class != tool.Read {
 		return f, true
 	}

@@ -44,15 +44,22 @@ func Trim(s *Subject, t Trimming) []decant.Decision {
 	var out []decant.Decision
 	for i := range s.results {
 		r := &s.results[i]
-		if !r.closed || !r.verbatim() || r.size() <= t.Over || after[r.at] < t.After {
+		if !r.closed || r.size() <= t.Over || after[r.at] < t.After {
 			continue
 		}
-		d := decant.Decision{Kind: decant.Shrink, Reduction: "trim", Reason: "long result of " + toolName(r)}
-		if d, ok := s.decide(r.block, r.read(), t.cut(r.read()), d); ok {
+		if d, ok := s.replace(r, decant.Shrink, t.cut(r.clean()), "trim", "long result of "+toolName(r)); ok {
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// clean returns the original text of r, as a terminal shows it when that is how r was shown before.
+func (r *result) clean() string {
+	if r.verbatim() || r.shrunk.Reduction == "trim" {
+		return r.read()
+	}
+	return clean(r.read())
 }
 
 // cut returns text cut down as t says; text itself when it is short enough.
@@ -146,12 +153,9 @@ func writeMiddle(out *strings.Builder, lines []string) {
 	writeGap(out, lost, chars)
 }
 
-// gapStart begins every note of what was left out.
-const gapStart = "[... "
-
 func writeGap(out *strings.Builder, lines, chars int) {
 	if lines > 0 {
-		fmt.Fprintf(out, gapStart+"%s, %s left out ...]\n", amount(lines, "line"), amount(chars, "character"))
+		fmt.Fprintf(out, "[... %s, %s left out ...]\n", amount(lines, "line"), amount(chars, "character"))
 	}
 }
 
@@ -167,6 +171,6 @@ func clipLine(l string) string {
 		return l
 	}
 	const half = maxLine / 2
-	note := fmt.Sprintf(gapStart+"%s left out ...]", amount(n-2*half, "character"))
+	note := fmt.Sprintf("[... %s left out ...]", amount(n-2*half, "character"))
 	return body[:runeOffset(body, half)] + note + body[tailOffset(body, half):] + l[len(body):]
 }
