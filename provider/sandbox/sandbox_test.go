@@ -33,7 +33,8 @@ func do(t testing.TB, method, url, body string, header ...string) answer {
 	t.Helper()
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("%s %s: %v", method, url, err)
+		return answer{}
 	}
 	req.Header.Set("x-api-key", "key")
 	req.Header.Set("anthropic-version", "2023-06-01")
@@ -46,12 +47,13 @@ func do(t testing.TB, method, url, body string, header ...string) answer {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("%s %s: %v", method, url, err)
+		return answer{}
 	}
 	defer res.Body.Close()
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, res.Body); err != nil {
-		t.Fatal(err)
+		t.Errorf("%s %s: read the answer: %v", method, url, err)
 	}
 	return answer{res.StatusCode, res.Header, b.String()}
 }

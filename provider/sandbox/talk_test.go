@@ -79,12 +79,17 @@ func (k *talk) ask() []string {
 	if got := k.send(); got != 200 {
 		k.t.Fatalf("message %d: %d %s\n%s", len(k.msgs), got, k.last.body, k.body())
 	}
+	return k.take()
+}
+
+// take appends the answer and returns the ids of the calls in it.
+func (k *talk) take() []string {
 	var msg struct {
 		Content []json.RawMessage
 		Usage   usage
 	}
 	if err := json.Unmarshal([]byte(k.last.body), &msg); err != nil {
-		k.t.Fatal(err)
+		k.t.Errorf("answer %s: %v", k.last.body, err)
 	}
 	k.usage = msg.Usage
 	m := message{Role: "assistant"}
