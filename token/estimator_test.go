@@ -55,6 +55,26 @@ func TestExactCutsBetweenTokens(t *testing.T) {
 	}
 }
 
+// Cutting text into pieces and remembering them must not change a count.
+func TestExactAgreesWithLibrary(t *testing.T) {
+	library := codec.NewO200kBase()
+	e := token.For(model(t, "gpt-5"))
+	part := rapid.SampledFrom([]string{
+		"a", "B", "word", "Word", "WORD", "camelCase", "don't", "I'LL", "'s", "'", "1", "1234", " ", "  ", "\t", "\n", "\r\n", "\n\n",
+		".", "/", "//", "::", "_", "-", "=", "é", "É", "ß", "上", "上下", "😀", "\u0301", "\u00a0", "\u3000", "²", "ǅ", "ʰ", "\x00",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(part, 0, 60).Draw(t, "parts"), "")
+		want, err := library.Count(text)
+		if err != nil {
+			t.Skip(err)
+		}
+		if got := e.Count(text); got != want {
+			t.Fatalf("%q: got %d, want %d", text, got, want)
+		}
+	})
+}
+
 func TestExactOnPathologicalText(t *testing.T) {
 	e := token.For(model(t, "gpt-5"))
 	for name, text := range map[string]string{

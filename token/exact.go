@@ -10,9 +10,12 @@ import (
 // takes some 20 ms, so it happens at the first count. The codec is safe for concurrent use.
 var o200k = sync.OnceValue(codec.NewO200kBase)
 
-// exact counts tokens in the o200k vocabulary and remembers what it has counted, because it runs at
-// 10 MB/s and agents send the same blocks again and again.
-type exact struct{ seen *lru }
+// exact counts tokens in the o200k vocabulary. The library runs at 10 MB/s and agents send the same
+// blocks again and again, so whole texts are remembered, and pieces for texts that are new.
+type exact struct {
+	seen   *lru
+	pieces *pieces
+}
 
 // remembered is how many texts an exact counter remembers, at about 100 bytes each.
 const remembered = 1 << 15
@@ -20,37 +23,37 @@ const remembered = 1 << 15
 // short is the length in bytes under which counting is not worth remembering.
 const short = 48
 
-func newExact() *exact { return &exact{seen: newLRU(remembered)} }
+func newExact() *exact { return &exact{newLRU(remembered), newPieces()} }
 
 func (e *exact) count(s string) int {
 	if len(s) < short {
-		return countPieces(s)
+		return e.pieces.count(s)
 	}
 	key := e.seen.keyOf(s)
 	if n, ok := e.seen.get(key); ok {
 		return n
 	}
-	n := countPieces(s)
+	n := e.pieces.count(s)
 	e.seen.put(key, n)
 	return n
 }
 
-// pieceSize is the most bytes that are given to the vocabulary at once. The library needs up to 140
+// libraryMost is the most bytes that are given to the vocabulary at once. The library needs up to 140
 // bytes of memory for each.
-const pieceSize = 32 << 10
+const libraryMost = 32 << 10
 
-// countPieces counts s in pieces that are cut where no token can cross. Where a piece holds no such
-// place (a long line of encoded bytes) the cut may cost one token.
-func countPieces(s string) (n int) {
-	for len(s) > pieceSize {
-		cut := cutBefore(s, pieceSize)
-		n += countPiece(s[:cut])
+// countLong counts s in parts that are cut where no token can cross. Where a part holds no such place
+// (a long line of Chinese) the cut may cost one token.
+func countLong(s string) (n int) {
+	for len(s) > libraryMost {
+		cut := cutBefore(s, libraryMost)
+		n += countPart(s[:cut])
 		s = s[cut:]
 	}
-	return n + countPiece(s)
+	return n + countPart(s)
 }
 
-func countPiece(s string) int {
+func countPart(s string) int {
 	n, err := o200k().Count(s)
 	if err != nil { // the splitting expression gave up; the average is better than nothing
 		return (len(s) + 3) / 4
