@@ -21,6 +21,8 @@ func parseAnthropic(src []byte) (*Document, error) {
 			p.conv.MaxOutput = p.int(sc.Skip())
 		case "thinking":
 			p.conv.Thinking = decant.Thinking(p.str(p.find(sc.Skip(), "type")))
+		case "metadata":
+			p.conv.ID = sessionOf(p.str(p.find(sc.Skip(), "user_id")))
 		case "system":
 			p.system(&sc)
 		case "tools":

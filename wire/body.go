@@ -1,8 +1,9 @@
 package wire
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"hash"
 	"strconv"
 	"strings"
 
@@ -60,37 +61,67 @@ func (b *builder) tool(def jsonspan.Span) decant.Tool {
 	return t
 }
 
-// version returns the identity of system prompt and tools; zero when there are none.
+// version returns the identity of system prompt and tools; zero when there are none. It is taken from
+// the texts and definitions as they are written in the source, without decoding; a cache marker on a text
+// does not count.
 func version(f *decant.Fixed) decant.Hash {
 	if len(f.System) == 0 && len(f.Tools) == 0 {
 		return decant.Hash{}
 	}
-	var s strings.Builder
+	h := sha256.New()
 	for i := range f.System {
-		s.WriteString(f.System[i].Text())
-		s.WriteByte(0)
+		hashContent(h, f.System[i].Content)
 	}
 	for i := range f.Tools {
-		s.WriteString(f.Tools[i].Schema.Text())
-		s.WriteByte(0)
+		hashContent(h, f.Tools[i].Schema)
 	}
-	return decant.HashText(s.String())
+	return decant.Hash(h.Sum(nil)[:16])
 }
 
-// bodyAgent tells which agent program wrote a request from how its system prompt begins; "" when
-// it is not one of the known.
+// hashContent adds a content to h, and an end that no JSON value holds.
+func hashContent(h hash.Hash, c decant.Content) {
+	if l, ok := c.(*lazy); ok {
+		h.Write(l.raw)
+	} else if c != nil {
+		h.Write([]byte(c.Text()))
+	}
+	h.Write([]byte{0})
+}
+
+// agentHeads are the first words of the system prompts of the agent programs that are known.
+var agentHeads = []struct{ head, agent string }{
+	{"You are Claude Code", AgentClaudeCode},
+	{"You are a Claude agent", AgentClaudeCode},
+	{"You are Codex", AgentCodex},
+	{"You are a coding agent running in the Codex CLI", AgentCodex},
+	{"You are opencode", AgentOpencode},
+}
+
+// bodyAgent tells which agent program wrote a request from how a block of its system prompt begins; ""
+// when it is none of the known.
 func bodyAgent(system []decant.Block) string {
 	for i := range system {
-		switch head := system[i].Text(); {
-		case strings.HasPrefix(head, "You are Claude Code"):
-			return AgentClaudeCode
-		case strings.HasPrefix(head, "You are Codex"), strings.HasPrefix(head, "You are a coding agent running in the Codex CLI"):
-			return AgentCodex
-		case strings.HasPrefix(head, "You are opencode"):
-			return AgentOpencode
+		text := system[i].Text()
+		for _, a := range agentHeads {
+			if strings.HasPrefix(text, a.head) {
+				return a.agent
+			}
 		}
 	}
 	return ""
+}
+
+// sessionOf returns the session's id in the user id that a client sends as metadata: Claude Code puts
+// an object with a session_id there, and in older versions a text that ends with it.
+func sessionOf(user string) string {
+	if _, id, ok := strings.Cut(user, "_session_"); ok {
+		return id
+	}
+	b := builder{src: []byte(user), names: map[string]string{}}
+	if jsonspan.Validate(b.src) != nil {
+		return ""
+	}
+	return b.str(b.find(jsonspan.Span{End: len(b.src)}, "session_id"))
 }
 
 // contentAt returns the content of a block at a site.
@@ -132,4 +163,4 @@ func fieldError(offset int, field, want string) error {
 func indexed(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
 
 // isNull reports whether raw is no value at all or null.
-func isNull(raw []byte) bool { return len(raw) == 0 || bytes.Equal(raw, []byte("null")) }
+func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }

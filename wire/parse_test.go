@@ -215,7 +215,7 @@ func TestParseFillsInEveryFact(t *testing.T) {
 }
 
 func TestParseReadsTheFixedPart(t *testing.T) {
-	src := `{"model":"claude-opus-4-6","max_tokens":32000,"thinking":{"type":"adaptive"},
+	src := `{"model":"claude-opus-4-6","metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"s1\"}"},"max_tokens":32000,"thinking":{"type":"adaptive"},
 		"messages":[{"role":"user","content":"hi"}],
 		"system":[{"type":"text","text":"You are Claude Code."},{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral","ttl":"1h"}}],
 		"tools":[{"name":"Read","description":"reads","input_schema":{}},{"type":"memory_20250818","name":"memory","cache_control":{"type":"ephemeral"}}]}`
@@ -224,9 +224,9 @@ func TestParseReadsTheFixedPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := d.Conversation
-	got := []any{c.Model, c.MaxOutput, c.Thinking, c.Agent, len(c.Fixed.System), c.Fixed.System[1].Cache,
+	got := []any{c.ID, c.Model, c.MaxOutput, c.Thinking, c.Agent, len(c.Fixed.System), c.Fixed.System[1].Cache,
 		c.Fixed.Tools[0].Name, c.Fixed.Tools[1].Name, c.Fixed.Tools[1].Cache, c.Fixed.Version.IsZero()}
-	want := []any{"claude-opus-4-6", 32000, decant.ThinkingAdaptive, "claude-code", 2, "1h", "Read", "memory", "5m", false}
+	want := []any{"s1", "claude-opus-4-6", 32000, decant.ThinkingAdaptive, "claude-code", 2, "1h", "Read", "memory", "5m", false}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -19,6 +19,8 @@ func parseResponses(src []byte) (*Document, error) {
 		switch string(sc.Name()) {
 		case "model":
 			p.conv.Model = p.str(sc.Skip())
+		case "prompt_cache_key": // a client's own name for the thread
+			p.conv.ID = p.str(sc.Skip())
 		case "max_output_tokens":
 			p.conv.MaxOutput = p.int(sc.Skip())
 		case "instructions":
