@@ -1,0 +1,174 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// BenchmarkOpen opens a database of 10,000 conversations and serves the first request: it finds
+// the conversation, loads it and commits. The aim is 100 ms.
+func BenchmarkOpen(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "decant.db")
+	db := open(b, path)
+	fill(b, db, 10_000)
+	l := &line{Key: store.Key{ID: "conv-5000"}, size: 300}
+	must(b, l.commit(b.Context(), db))
+	db.Close()
+	b.ResetTimer()
+	for b.Loop() {
+		db, err := sqlite.Open(b.Context(), path, sqlite.Options{})
+		must(b, err)
+		m, err := db.Match(b.Context(), "", l.ID, []decant.Hash{l.chain, decant.HashText("new")})
+		must(b, err)
+		if m.Known != 1 {
+			b.Fatalf("match: %+v", m)
+		}
+		_, err = db.Load(b.Context(), l.Key, store.Newest)
+		must(b, err)
+		must(b, l.commit(b.Context(), db))
+		b.StopTimer()
+		db.Close()
+		b.StartTimer()
+	}
+}
+
+// fill creates n conversations, but conv-5000.
+func fill(b *testing.B, db *sqlite.DB, n int) {
+	results := make(chan error, 64)
+	next := atomic.Int64{}
+	for range cap(results) {
+		go func() {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+				l := &line{Key: store.Key{ID: fmt.Sprint("conv-", i)}, size: 300}
+				if i == 5000 {
+					continue
+				}
+				if err := l.commit(context.Background(), db); err != nil {
+					results <- err
+					return
+				}
+			}
+			results <- nil
+		}()
+	}
+	for range cap(results) {
+		must(b, <-results)
+	}
+}
+
+func must(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkCommit commits a round: a message of 4 KB with a decision on the one before.
+func BenchmarkCommit(b *testing.B) {
+	for _, o := range []struct {
+		name    string
+		options sqlite.Options
+	}{{"SurviveKill", sqlite.Options{}}, {"SurvivePowerLoss", sqlite.Options{SurvivePowerLoss: true}}} {
+		b.Run(o.name+"/One", func(b *testing.B) {
+			db := openWith(b, o.options)
+			l := &line{Key: store.Key{ID: "conv"}, size: 4000}
+			b.SetBytes(4000)
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, l.commit(b.Context(), db))
+			}
+		})
+		b.Run(o.name+"/Concurrent", func(b *testing.B) {
+			db := openWith(b, o.options)
+			next := atomic.Int64{}
+			b.SetBytes(4000)
+			b.ReportAllocs()
+			b.SetParallelism(16)
+			b.RunParallel(func(pb *testing.PB) {
+				l := &line{Key: store.Key{ID: fmt.Sprint("conv-", next.Add(1))}, size: 4000}
+				for pb.Next() {
+					if err := l.commit(context.Background(), db); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}
+
+func openWith(b *testing.B, o sqlite.Options) *sqlite.DB {
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "decant.db"), o)
+	must(b, err)
+	b.Cleanup(func() { db.Close() })
+	return db
+}
+
+// long makes a conversation of 600 blocks and returns its chain hashes.
+func long(b *testing.B, db *sqlite.DB) (*line, []decant.Hash) {
+	l := &line{Key: store.Key{ID: "conv"}, size: 1000}
+	var chain []decant.Hash
+	for range 600 {
+		must(b, l.commit(b.Context(), db))
+		chain = append(chain, l.chain)
+	}
+	return l, chain
+}
+
+// BenchmarkRead times what a request reads, in a conversation of 600 blocks and 599 decisions.
+func BenchmarkRead(b *testing.B) {
+	db := openWith(b, sqlite.Options{})
+	l, chain := long(b, db)
+	grown := append(chain[:len(chain):len(chain)], decant.HashText("new 1"), decant.HashText("new 2"))
+	foreign := make([]decant.Hash, len(chain))
+	for i := range foreign {
+		foreign[i] = decant.HashText(fmt.Sprint("foreign ", i))
+	}
+	text := decant.HashText(l.text(300))
+	for _, bm := range []struct {
+		name string
+		read func() error
+	}{
+		{"Version", func() error { _, err := db.Version(b.Context(), l.Key); return err }},
+		{"MatchKnown", func() error { _, err := db.Match(b.Context(), "", l.ID, grown); return err }},
+		{"MatchUnknown", func() error { _, err := db.Match(b.Context(), "", l.ID, foreign); return err }},
+		{"Load", func() error { _, err := db.Load(b.Context(), l.Key, store.Newest); return err }},
+		{"Blob", func() error { _, err := db.Blobs(b.Context(), "", text); return err }},
+		{"Resolve", func() error { _, err := db.Resolve(b.Context(), l.Key, decant.HandleOf(text)); return err }},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, bm.read())
+			}
+		})
+	}
+}
+
+// BenchmarkSearch searches 10 MB of text by the index, and by reading it all.
+func BenchmarkSearch(b *testing.B) {
+	db := openWith(b, sqlite.Options{})
+	l := &line{Key: store.Key{ID: "conv"}, size: 10_000}
+	for range 1000 {
+		must(b, l.commit(b.Context(), db))
+	}
+	_, err := db.Index(b.Context(), 0)
+	must(b, err)
+	for name, query := range map[string]string{"Index": `"message 500"`, "Scan": "essage 500 o"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				hits, err := db.Search(b.Context(), store.Query{Text: query})
+				if err != nil || len(hits) != 1 {
+					b.Fatal(hits, err)
+				}
+			}
+		})
+	}
+}

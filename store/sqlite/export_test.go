@@ -1,0 +1,43 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"testing"
+
+	"github.com/pressly/goose/v3"
+)
+
+// Pragma runs a statement on the write connection.
+func (db *DB) Pragma(t *testing.T, statement string) {
+	t.Helper()
+	err := db.write(t.Context(), func(x *tx) error {
+		return x.rows(statement, nil, func(*sql.Rows) error { return nil })
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// Downgrade gives the database at path the form that it had at a version.
+func Downgrade(ctx context.Context, path string, version int64) error {
+	db, err := sql.Open("sqlite", newDSN(path, Options{}).write())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return err
+	}
+	_, err = p.DownTo(ctx, version)
+	return err
+}
+
+// DefaultPathOn is DefaultPath on another system.
+var DefaultPathOn = defaultPath

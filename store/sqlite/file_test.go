@@ -1,0 +1,264 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// filled makes a database with a conversation of n commits and closes it.
+func filled(t *testing.T, path string, n int) *line {
+	t.Helper()
+	db := open(t, path)
+	l := &line{Key: store.Key{ID: "conv"}, size: 2000}
+	for range n {
+		if err := l.commit(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestFileModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // files have no such modes there
+	}
+	dir := filepath.Join(t.TempDir(), "data", "decant")
+	db := open(t, filepath.Join(dir, "decant.db"))
+	l := &line{Key: store.Key{ID: "conv"}}
+	if err := l.commit(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Backup(t.Context(), filepath.Join(dir, "backup.db")); err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	err := filepath.WalkDir(filepath.Dir(dir), func(path string, d fs.DirEntry, err error) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		} else {
+			files++
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("mode of %s is %o, want %o", path, got, want)
+		}
+		return nil
+	})
+	if err != nil || files < 3 {
+		t.Errorf("found %d files, %v; want the database, its journal and the backup", files, err)
+	}
+}
+
+func TestPathsWithSpecialCharacters(t *testing.T) {
+	for _, name := range []string{"a b.db", "what?.db", "50%.db", "#1.db", "a&b=c.db", "数据.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		filled(t, path, 1)
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("database %q: %v", name, err)
+		}
+	}
+}
+
+func TestDefaultPath(t *testing.T) {
+	for _, tt := range []struct{ system, xdg, local, want string }{
+		{"linux", "", "", "/home/u/.local/share/decant/decant.db"},
+		{"linux", "/data", "", "/data/decant/decant.db"},
+		{"linux", "relative", "", "/home/u/.local/share/decant/decant.db"},
+		{"darwin", "", "", "/home/u/Library/Application Support/decant/decant.db"},
+		{"darwin", "/data", "", "/data/decant/decant.db"},
+		{"windows", "", "/local", "/local/decant/decant.db"},
+		{"windows", "", "", "/home/u/AppData/Local/decant/decant.db"},
+	} {
+		env := func(name string) string {
+			return map[string]string{"XDG_DATA_HOME": tt.xdg, "LocalAppData": tt.local}[name]
+		}
+		got, err := sqlite.DefaultPathOn(tt.system, env, func() (string, error) { return "/home/u", nil })
+		if err != nil || filepath.ToSlash(got) != tt.want {
+			t.Errorf("%s with XDG_DATA_HOME=%q, LocalAppData=%q: %q, %v; want %q", tt.system, tt.xdg, tt.local, got, err, tt.want)
+		}
+	}
+}
+
+func TestMigratesOlderForm(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	l := filled(t, path, 5)
+	if err := sqlite.Downgrade(t.Context(), path, 1); err != nil {
+		t.Fatalf("downgrade: %v", err)
+	}
+	db := open(t, path)
+	if err := l.verify(t.Context(), db, 5); err != nil {
+		t.Errorf("after the migration: %v", err)
+	}
+	hits, err := db.Search(t.Context(), store.Query{Text: `"message 3"`})
+	if err != nil || len(hits) != 1 {
+		t.Errorf("search for a text from before the search index: %v, %v; want one hit", hits, err)
+	}
+	if err := l.commit(t.Context(), db); err != nil {
+		t.Errorf("commit after the migration: %v", err)
+	}
+}
+
+func TestMigratesEmptyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	filled(t, path, 1)
+}
+
+func TestNewerFormIsErrNewer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	db := open(t, path)
+	db.Pragma(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)")
+	db.Close()
+	_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), path) {
+		t.Errorf("a database of a later version: got %v, want ErrNewer with the path", err)
+	}
+}
+
+func TestOtherFileIsErrCorrupt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	before := []byte(strings.Repeat("this is a letter, not a database. ", 1000))
+	if err := os.WriteFile(path, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v, want ErrCorrupt with the path", err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("the file was changed")
+	}
+}
+
+func TestDamagedPagesAreFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	l := filled(t, path, 200)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	damage := bytes.Repeat([]byte{0xa5}, 4096)
+	for at := info.Size() / 2 / 4096 * 4096; at < info.Size(); at += 3 * 4096 {
+		if _, err := f.WriteAt(damage, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Close()
+	db := open(t, path)
+	if err := l.verify(t.Context(), db, 200); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("reading damaged pages: got %v, want ErrCorrupt", err)
+	}
+	problems, err := db.Check(t.Context())
+	if len(problems) == 0 {
+		t.Errorf("check of a damaged file found nothing (%v)", err)
+	}
+}
+
+func TestCheckFindsWhatIsMissing(t *testing.T) {
+	for name, damage := range map[string]string{
+		"blob":         "DELETE FROM blobs WHERE hash = (SELECT raw FROM entries WHERE position = 2)",
+		"entry":        "DELETE FROM entries WHERE position = 2",
+		"reference":    "DELETE FROM refs WHERE hash = (SELECT text FROM entries WHERE position = 1)",
+		"content":      "UPDATE blobs SET codec = 0, data = x'00' WHERE hash = (SELECT raw FROM entries WHERE position = 2)",
+		"conversation": "DELETE FROM conversations",
+	} {
+		path := filepath.Join(t.TempDir(), "decant.db")
+		filled(t, path, 3)
+		db := open(t, path)
+		db.Pragma(t, damage)
+		problems, err := db.Check(t.Context())
+		if err != nil || len(problems) == 0 {
+			t.Errorf("a missing %s: %v, %v; want it reported", name, problems, err)
+		}
+	}
+}
+
+func TestFullDiskIsErrFull(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "decant.db"))
+	l := &line{Key: store.Key{ID: "conv"}, size: 20_000}
+	if err := l.commit(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	db.Pragma(t, "PRAGMA max_page_count = 60")
+	var err error
+	for err == nil {
+		err = l.commit(t.Context(), db)
+	}
+	if !errors.Is(err, store.ErrFull) {
+		t.Errorf("commit to a full disk: got %v, want ErrFull", err)
+	}
+	if err := l.verify(t.Context(), db, l.version); err != nil {
+		t.Errorf("after the commit that did not fit: %v", err)
+	}
+	db.Pragma(t, "PRAGMA max_page_count = 100000")
+	if err := l.commit(t.Context(), db); err != nil {
+		t.Errorf("the same commit when there is space again: %v", err)
+	}
+}
+
+func TestReadOnlyIsErrReadOnly(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "decant.db"))
+	l := &line{Key: store.Key{ID: "conv"}}
+	if err := l.commit(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	db.Pragma(t, "PRAGMA query_only = 1")
+	if err := l.commit(t.Context(), db); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("got %v, want ErrReadOnly", err)
+	}
+	if err := l.verify(t.Context(), db, 1); err != nil {
+		t.Errorf("reading goes on: %v", err)
+	}
+}
+
+func TestBackupIsADatabase(t *testing.T) {
+	dir := t.TempDir()
+	path, backup := filepath.Join(dir, "decant.db"), filepath.Join(dir, "it's a backup.db")
+	l := filled(t, path, 10)
+	db := open(t, path)
+	if err := db.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.commit(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	copied := open(t, backup)
+	if err := l.verify(t.Context(), copied, 10); err != nil {
+		t.Error(err)
+	}
+	if problems, err := copied.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("check of the backup: %v, %v", problems, err)
+	}
+}
+
+func TestUnwritableFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(t.Context(), filepath.Join(file, "decant.db"), sqlite.Options{}); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a folder that cannot be made: got %v, want an error with the path", err)
+	}
+}
