@@ -37,6 +37,7 @@ func (r *reader) use(o origin, b *decant.Block) {
 	r.tool(o, c, values)
 	kept := o
 	r.calls[b.CallID] = &kept
+	r.latest = &kept
 }
 
 // arguments makes facts of the values that a tool was called with, whatever they look like: "economy",

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"math"
+	"slices"
 )
 
 // A pick is one thing that was chosen: a line, a piece of one, the name of a fact, or the head of a group.
@@ -14,9 +15,10 @@ type pick struct {
 	value      float32
 }
 
+var usual = env("USUAL", .035)
 var rho, wpt = env("RHO", .01), env("WPT", 1.6)
 var lambda2 = env("LAMBDA2", .05)
-var alpha, gamma, minP, lambda = env("ALPHA", .8), env("GAMMA", 1.5), env("MINP", .005), env("LAMBDA", .002)
+var alpha, gamma, minP, lambda = env("ALPHA", .9), env("GAMMA", 2), env("MINP", .005), env("LAMBDA", .002)
 
 // What is said about a fact so far.
 const (
@@ -36,6 +38,7 @@ type chooser struct {
 	members [][]int32 // picks by group
 	taken   []bool
 	heap    []entry
+	spent   float32
 }
 
 type entry struct {
@@ -51,16 +54,18 @@ func (d *digest) choose(budget float64) []pick {
 	for i := range c.picks {
 		c.push(int32(i))
 	}
-	return c.run(float32(budget))
+	out := c.must(float32(budget * mustShare))
+	return append(out, c.run(float32(budget))...)
 }
 
 func (c *chooser) wordWeights(budget float64) {
 	c.weight = make([]float32, len(c.freq))
 	n := float64(len(c.lines) + 1)
 	total := float64(len(c.digest.words) + 1)
+	said := min(budget, usual*float64(c.size)*.27) / wpt
 	c.expect = make([]float32, len(c.freq))
 	for i, f := range c.freq {
-		c.expect[i] = float32(float64(f) / total * budget / wpt)
+		c.expect[i] = float32(float64(f) / total * said)
 		idf := math.Log(n / float64(f))
 		c.weight[i] = float32((lambda + lambda2*c.prose*c.prose) * math.Log1p(float64(f)) * min(idf, 3))
 	}
@@ -96,18 +101,57 @@ func (c *chooser) candidates() {
 	c.taken = make([]bool, len(c.picks))
 }
 
+// mustShare is the part of the budget that goes first to what a successor has to know whatever it
+// costs: the task, the standing instructions of the user, and what happened last.
+const mustShare = .12
+
+// must takes what a successor has to know: the newest call, the last words of the model, the task, and
+// the user's standing instructions, newest first.
+func (c *chooser) must(budget float32) []pick {
+	if !c.model {
+		return nil
+	}
+	var last, task, rest []int32
+	for i := range c.picks {
+		p := &c.picks[i]
+		if p.group < 0 {
+			continue
+		}
+		switch g := &c.groups[p.group]; {
+		case p.line < 0 && g.section == secLast:
+			last = append(last, int32(i))
+		case p.line >= 0 && c.lines[p.line].standing && len(task) < taskLines:
+			task = append(task, int32(i))
+		case p.line >= 0 && c.lines[p.line].standing:
+			rest = append(rest, int32(i))
+		}
+	}
+	slices.Reverse(rest)
+	order := slices.Concat(last, task, rest)
+	var out []pick
+	for _, i := range order {
+		if _, cost := c.gain(i); cost <= budget {
+			budget -= cost
+			c.spent += cost
+			c.taken[i] = true
+			c.take(i)
+			out = append(out, c.picks[i])
+		}
+	}
+	return out
+}
+
 // run takes picks until the budget is spent.
 func (c *chooser) run(budget float32) []pick {
 	var out []pick
-	spent := float32(0)
-	for len(c.heap) > 0 && spent < budget {
+	for len(c.heap) > 0 && c.spent < budget {
 		e := c.heap[0]
 		if c.taken[e.pick] {
 			c.pop()
 			continue
 		}
 		gain, cost := c.gain(e.pick)
-		if gain <= 0 || spent+cost > budget {
+		if gain <= 0 || c.spent+cost > budget {
 			c.pop()
 			continue
 		}
@@ -118,7 +162,7 @@ func (c *chooser) run(budget float32) []pick {
 		}
 		c.pop()
 		c.taken[e.pick] = true
-		spent += cost
+		c.spent += cost
 		c.take(e.pick)
 		out = append(out, c.picks[e.pick])
 	}

@@ -116,16 +116,17 @@ const (
 // reader takes messages apart.
 type reader struct {
 	*digest
-	ids   map[string]int32
-	known map[string]int32 // lines by text
-	word  map[string]int32
-	calls map[string]*origin // by call id, newest
-	tools map[string]int32   // group of each tool
-	names []byte
-	found []fact.Span
-	asked bool // the user's first words were seen
-	plain []place
-	small []byte
+	ids    map[string]int32
+	known  map[string]int32 // lines by text
+	word   map[string]int32
+	calls  map[string]*origin // by call id, newest
+	tools  map[string]int32   // group of each tool
+	names  []byte
+	found  []fact.Span
+	asked  int     // lines of the user that are the task, so far
+	latest *origin // the newest tool call
+	plain  []place
+	small  []byte
 }
 
 // An origin is who wrote a text, and which group its lines join.

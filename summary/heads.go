@@ -11,6 +11,7 @@ import (
 func (r *reader) finish() {
 	r.digest.prose /= float64(max(r.size, 1))
 	r.chinese = r.isChinese()
+	r.ending()
 	resolved := map[string]bool{}
 	for i := len(r.groups) - 1; i >= 0; i-- {
 		g := &r.groups[i]
@@ -77,4 +78,24 @@ func (c *call) head(number int) string {
 		s += ": " + clip(c.outcome.FirstError, 100)
 	}
 	return s
+}
+
+// ending makes the last section: what the model said last, and the newest call.
+func (r *reader) ending() {
+	for i := len(r.groups) - 1; i >= 0; i-- {
+		g := &r.groups[i]
+		if g.number < r.to-4 {
+			break
+		}
+		if g.section == secSaid || g.section == secDecided || g.section == secOpen {
+			g.section = secLast
+		}
+	}
+	if o := r.latest; o != nil {
+		c := *o.call
+		if o.path != "" {
+			c.text = c.Name + " " + o.path[strings.LastIndexByte(o.path, '/')+1:]
+		}
+		r.newGroup(group{section: secLast, number: o.number, call: &c})
+	}
 }

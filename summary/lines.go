@@ -8,6 +8,9 @@ import (
 	"github.com/decantdev/decant/fact"
 )
 
+// taskLines is how many of the user's first lines are taken for the task.
+const taskLines = 4
+
 // width is the longest line that is kept whole, in bytes. Longer ones are cut into pieces.
 const width = 200
 
@@ -212,8 +215,9 @@ func (r *reader) place(o origin, s string) (section, bool) {
 		return 0, false
 	case o.author == byUser:
 		_, standing := fact.Sentence(decant.AuthorUser, s)
-		if !o.forced && !r.asked {
-			r.asked, standing = true, true
+		if !o.forced && r.asked < taskLines {
+			r.asked++
+			standing = true
 		}
 		return secUser, standing
 	case o.forced:

@@ -13,7 +13,7 @@ func env(k string, d float64) float64 {
 }
 
 var tb = env("TB", .5)
-var ub, mb, fb, cb = env("UB", .05), env("MB", .01), env("FB", .2), env("CB", .02)
+var ub, mb, fb, cb = env("UB", .03), env("MB", .01), env("FB", .2), env("CB", .02)
 var ib, db = env("IB", .3), env("DB", .02)
 
 // weigh gives facts their chances and lines and heads their values.
