@@ -15,6 +15,9 @@ import (
 // sub-agents are no part of the conversation and stay where they are. A file that has nothing but
 // the lines of a sub-agent is that agent's own session.
 //
+// Lines name their parents. Where the user went back and said something else, what was said in between
+// hangs on another branch of the same parent: it is left out.
+//
 // The first message behind a compact_boundary record is what the client put in place of everything
 // before it.
 func parseClaudeCode(src []byte) (*Document, error) {
@@ -30,7 +33,7 @@ func parseClaudeCode(src []byte) (*Document, error) {
 	if len(p.groups) == 0 {
 		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", ErrFormat)
 	}
-	return s.close(ClaudeCode, claudeCode{}), nil
+	return s.close(ClaudeCode, claudeCode{left: p.left}), nil
 }
 
 type claudeParser struct {
@@ -40,6 +43,7 @@ type claudeParser struct {
 	answers   map[string]int // message id → index of its group
 
 	known    map[string]bool // uuids of lines that were read
+	left     map[int]bool    // records on branches that the user left
 	side     int             // lines of sub-agents
 	repeated int             // lines that stand in the file twice
 	boundary bool            // the next message follows a compaction
@@ -55,9 +59,9 @@ type claudeGroup struct {
 
 // A claudeLine is what a line says: members of the line, and of the message on it.
 type claudeLine struct {
-	record                                                    int
-	kind, subtype, uuid, side, meta, summary, failed, session jsonspan.Span
-	time, message, id, model, usage, content                  jsonspan.Span
+	record                                                   int
+	kind, subtype, uuid, parent, side, meta, summary, failed jsonspan.Span
+	session, time, message, id, model, usage, content        jsonspan.Span
 }
 
 // member returns where the value of a line's member goes, nil when nobody needs it.
@@ -69,6 +73,8 @@ func (l *claudeLine) member(name []byte) *jsonspan.Span {
 		return &l.subtype
 	case "uuid":
 		return &l.uuid
+	case "parentUuid":
+		return &l.parent
 	case "isSidechain":
 		return &l.side
 	case "isMeta":
@@ -134,9 +140,11 @@ func (p *claudeParser) client(l *claudeLine) bool {
 func (p *claudeParser) read() {
 	p.known, p.answers = map[string]bool{}, map[string]int{}
 	var lines []claudeLine
+	links := make([]claudeLink, len(p.records))
 	main := false
 	for i := range p.records {
 		l := p.scan(i)
+		links[i] = claudeLink{l.uuid, l.parent}
 		message := (p.is(l.kind, `"user"`) || p.is(l.kind, `"assistant"`)) && !l.message.IsZero()
 		boundary := p.is(l.kind, `"system"`) && p.is(l.subtype, `"compact_boundary"`)
 		if message || boundary {
@@ -144,6 +152,7 @@ func (p *claudeParser) read() {
 			main = main || message && !p.is(l.side, "true")
 		}
 	}
+	p.branches(lines, links)
 	for i := range lines {
 		p.line(&lines[i], main)
 	}
@@ -153,6 +162,7 @@ func (p *claudeParser) read() {
 // line takes one line in. Lines of sub-agents count in a file that has no others.
 func (p *claudeParser) line(l *claudeLine, main bool) {
 	switch {
+	case p.left[l.record]:
 	case main && p.is(l.side, "true"):
 		p.side++
 	case p.is(l.kind, `"system"`):
@@ -163,6 +173,62 @@ func (p *claudeParser) line(l *claudeLine, main bool) {
 		p.conv.ID = p.str(l.session)
 		p.group(l)
 	}
+}
+
+// A claudeLink is the place of a record in the tree of lines.
+type claudeLink struct{ uuid, parent jsonspan.Span }
+
+// branches finds the branches that the user left: what hangs, between a line and a later message of
+// the user that names it as its parent, on that same line.
+func (p *claudeParser) branches(lines []claudeLine, links []claudeLink) {
+	p.left = map[int]bool{}
+	message := map[int]bool{}
+	for i := range lines {
+		l := &lines[i]
+		from := l.record - 1
+		if p.is(l.kind, `"user"`) && !p.is(l.side, "true") && p.typed(l) {
+			from = p.parent(links, l.record)
+		}
+		under := map[string]bool{string(l.parent.Of(p.src)): true}
+		for rec := from + 1; rec < l.record; rec++ {
+			if under[string(links[rec].parent.Of(p.src))] {
+				under[string(links[rec].uuid.Of(p.src))] = true
+				p.left[rec] = message[rec]
+			}
+		}
+		message[l.record] = true
+	}
+}
+
+// typed reports whether a line holds something that the user said, and nothing else: what is said
+// together with the result of a call hangs on that call, beside the other calls of the same answer.
+func (p *claudeParser) typed(l *claudeLine) bool {
+	if l.parent.IsZero() || p.client(l) || l.content.IsZero() {
+		return false
+	}
+	if p.src[l.content.Start] == '"' {
+		return authorOf(AgentClaudeCode, p.string(l.content)) == decant.AuthorUser
+	}
+	said := false
+	for _, b := range p.list(l.content) {
+		m := p.members(b, "type", "text")
+		if p.is(m[0], `"tool_result"`) {
+			return false
+		}
+		said = said || authorOf(AgentClaudeCode, p.string(m[1])) == decant.AuthorUser
+	}
+	return said
+}
+
+// parent returns the record before rec that is its parent, the one right before it when there is none.
+func (p *claudeParser) parent(links []claudeLink, rec int) int {
+	want := string(links[rec].parent.Of(p.src))
+	for i := rec - 1; i >= 0 && want != "null"; i-- {
+		if string(links[i].uuid.Of(p.src)) == want {
+			return i
+		}
+	}
+	return rec - 1
 }
 
 // seen reports whether a line with that uuid was read before.
@@ -200,9 +266,22 @@ func (p *claudeParser) report() {
 	if p.side > 0 {
 		p.note(0, "%d lines of sub-agents are not part of this conversation", p.side)
 	}
+	if n := p.leftMessages(); n > 0 {
+		p.note(0, "%d lines on branches that the user left are not part of this conversation", n)
+	}
 	if p.repeated > 0 {
 		p.note(0, "%d lines stand in the file twice: the first counts", p.repeated)
 	}
+}
+
+func (p *claudeParser) leftMessages() int {
+	n := 0
+	for _, message := range p.left {
+		if message {
+			n++
+		}
+	}
+	return n
 }
 
 // message adds the message that a group of lines makes up.

@@ -9,16 +9,18 @@ import (
 )
 
 // claudeCode writes sessions of Claude Code.
-type claudeCode struct{}
+type claudeCode struct {
+	left map[int]bool // records on branches that the user left, whether or not they hold a message
+}
 
 func (claudeCode) dialect() dialect { return anthropicDialect{} }
 
 // rewrite writes what the client resumes from: a boundary, and behind it the messages of the view with
 // the summary among them, each line linked to the one before. The client follows parentUuid from the
 // last line to the boundary, whose own parentUuid is null.
-func (claudeCode) rewrite(w *writer) []byte {
+func (f claudeCode) rewrite(w *writer) []byte {
 	c := claudeWriter{
-		writer: w, items: w.itemsOf(), point: w.checkpoint(),
+		writer: w, left: f.left, items: w.itemsOf(), point: w.checkpoint(),
 		gone: map[string]bool{}, done: map[string]bool{}, last: []byte("null"),
 	}
 	c.survey()
@@ -36,6 +38,7 @@ func (claudeCode) rewrite(w *writer) []byte {
 type claudeWriter struct {
 	*writer
 	out   []byte
+	left  map[int]bool    // records on branches that the user left
 	items [][]int         // of each record
 	point *decant.Message // the checkpoint, nil when the view has none
 	cover claudeHead      // of the newest line that the checkpoint covers, or of the first line that stays
@@ -108,7 +111,7 @@ func (c *claudeWriter) message(rec int) {
 // message before it, the boundary of an earlier compaction that of the message behind it.
 func (c *claudeWriter) other(rec int) {
 	h := c.head(rec)
-	if c.done[string(h.uuid.Of(c.src))] { // it stands in the file twice
+	if _, left := c.left[rec]; left || c.done[string(h.uuid.Of(c.src))] { // or it stands in the file twice
 		return
 	}
 	stays := c.kept

@@ -157,3 +157,29 @@ func fuzzSession(f *testing.F, format wire.Format) {
 		}
 	})
 }
+
+func TestClaudeCodeBranchThatTheUserLeftIsLeftOut(t *testing.T) {
+	line := func(kind, uuid, parent, text string) string {
+		return `{"parentUuid":` + parent + `,"type":"` + kind + `","uuid":"` + uuid + `","sessionId":"s","timestamp":"2026-01-30T10:00:00Z","message":{"id":"` + uuid + `","role":"` + kind + `","content":[{"type":"text","text":"` + text + `"}]}}`
+	}
+	d := parseAs(t, wire.ClaudeCode,
+		line("user", "a", "null", "one"), line("assistant", "b", `"a"`, "first"),
+		line("user", "c", `"b"`, "wrong"), line("assistant", "d", `"c"`, "sorry"),
+		`{"parentUuid":"d","type":"system","subtype":"turn_duration","uuid":"e"}`,
+		line("user", "f", `"b"`, "right"), line("assistant", "g", `"f"`, "fine"))
+	if diff := cmp.Diff([]string{"one", "first", "right", "fine"}, texts(d.Conversation)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "2 lines on branches") {
+		t.Errorf("got warnings %v", d.Warnings)
+	}
+	cp := &decant.Checkpoint{Number: 1, From: 1, To: 2, Summary: record}
+	view, err := decant.View(d.Conversation, []decant.Decision{{ID: "c", Kind: decant.Cover, Checkpoint: cp}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.Render(view)
+	if err != nil || strings.Contains(string(out), "sorry") || !strings.Contains(string(out), "fine") {
+		t.Errorf("got %s, %v", out, err)
+	}
+}
