@@ -50,12 +50,15 @@ func (p *planner) unpinned(ds []decant.Decision) []decant.Decision {
 	})
 }
 
-// pinnedText returns the pinned blocks of the messages [from, to) as a part of a summary, and their
-// references.
+// pinnedText returns the pinned blocks of the messages with the numbers from to to as text, and
+// their references.
 func pinnedText(c *decant.Conversation, pins map[decant.Ref]decant.Hash, from, to int) (string, []decant.Ref) {
 	var out strings.Builder
 	var refs []decant.Ref
-	for _, m := range c.Messages[from:to] {
+	for _, m := range c.Messages {
+		if m.Number < from || m.Number > to {
+			continue
+		}
 		var kept []decant.Block
 		for _, b := range m.Blocks {
 			if h, ok := pins[b.Ref]; ok && b.Hash() == h {

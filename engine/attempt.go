@@ -1,0 +1,270 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/reduce"
+	"github.com/decantdev/decant/token"
+	"github.com/decantdev/decant/wire"
+)
+
+// An attempt is one request on its way through the engine, against one state of its conversation.
+type attempt struct {
+	*place
+	*numbering
+	e    *Engine
+	req  *Request
+	who  start
+	r    *reading
+	must Reason // a pour that must happen, whatever the meter says
+	most int    // bytes that the body may have
+
+	model  token.Model
+	est    *token.Estimator
+	preset *preset.Preset
+	meter  meter
+	limits Limits
+	fixed  int // tokens of system prompt and tools
+
+	inForce []decant.Decision // committed before, as far as they concern the request
+	made    []decant.Decision // by this attempt, in order
+	before  *decant.Conversation
+	view    *decant.Conversation // under all of them
+	report  Report
+	betas   []string
+	params  []byte // replaces the request's thinking parameter, nil: it stays
+
+	suppress  int  // pours of this attempt that were not worth it
+	committed bool // what it brought is in the store
+}
+
+// observe finds the request's conversation and replays what was decided about it.
+func (e *Engine) observe(ctx context.Context, req *Request, who start, r *reading) (*attempt, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.opts.Optional)
+	defer cancel()
+	p, err := e.find(ctx, who, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.replay(req, who, r, p)
+}
+
+// replay builds the view of a request under the decisions that are in force at its place.
+func (e *Engine) replay(req *Request, who start, r *reading, p *place) (*attempt, error) {
+	a := &attempt{e: e, req: req, who: who, r: r, place: p, numbering: number(r, p), preset: req.Preset, most: e.opts.MaxBytes}
+	if a.preset == nil {
+		a.preset = e.opts.Preset
+	}
+	if p.line != nil {
+		p.line.saw(r, len(known(p.to)))
+		a.meter = p.line.reading()
+	}
+	a.model = e.model(a.conv.Model, a.meter.Window)
+	a.est = e.sizes.estimator(a.model)
+	a.fixed = e.sizes.fixed(a.est, &a.conv.Fixed)
+	a.inForce = applicable(p, a.numbering)
+	v, err := decant.View(a.conv, a.inForce)
+	if err != nil {
+		return nil, fmt.Errorf("replay decisions: %w", err)
+	}
+	a.before, a.view = v, v
+	a.report = Report{Relation: string(p.rel), Messages: len(a.conv.Messages), Window: a.model.Window}
+	return a, nil
+}
+
+// force takes over what a refusal of the provider demands.
+func (a *attempt) force(f forced) {
+	a.must = f.reason
+	if f.bytes > 0 {
+		a.most = min(a.most, f.bytes)
+	}
+	if f.window > 0 {
+		a.meter.Window = f.window
+		a.model = a.e.model(a.conv.Model, f.window)
+		a.report.Window = a.model.Window
+	}
+	if f.factor > 0 {
+		a.meter.Calibration = token.Calibration{Factor: min(max(f.factor, 0.5), 2), Seen: a.meter.Seen + 1}
+	}
+	if f.reason == Overflow {
+		a.meter.length = 0 // what was reported before has proved wrong
+	}
+}
+
+// known returns the leading part of to that is known.
+func known(to []int) []int {
+	for i, k := range to {
+		if k < 0 {
+			return to[:i]
+		}
+	}
+	return to
+}
+
+// model looks a model up. A window that the provider has named in a refusal counts, and one that
+// the options name even more.
+func (e *Engine) model(id string, learned int) token.Model {
+	m, _ := e.opts.Catalog.Lookup(id)
+	if learned > 0 {
+		m.Window, m.Assumed = min(m.Window, learned), false
+	}
+	if e.opts.Window > 0 {
+		m.Window, m.Assumed = e.opts.Window, false
+	}
+	return m
+}
+
+// decide makes the decisions of this request: first what it brings for the first time, then, if it is
+// due, the pour. The error says what was due and could not be done; the view stays legal.
+func (a *attempt) decide(ctx context.Context) error {
+	if err := a.firstSight(); err != nil {
+		return fmt.Errorf("first sight: %w", err)
+	}
+	a.report.Before = a.size(a.view)
+	a.report.After = a.report.Before
+	l, err := LimitsFor(a.model, a.preset, a.fixed, a.conv.MaxOutput)
+	a.limits = l
+	if err != nil {
+		return err
+	}
+	reason := a.must
+	if reason == "" {
+		reason = Due(a.situation())
+	}
+	if reason == "" {
+		return nil
+	}
+	return a.pour(ctx, reason)
+}
+
+// firstSight shrinks results that arrive for the first time: those after the last message of the
+// assistant, which nothing was written on top of. What was seen before stays as it was.
+func (a *attempt) firstSight() error {
+	last := len(a.view.Messages) - 1
+	for last >= 0 && a.view.Messages[last].Role != decant.RoleAssistant {
+		last--
+	}
+	if last < 0 || last == len(a.view.Messages)-1 {
+		return nil
+	}
+	s := reduce.Of(a.view.With(a.view.Messages[last:]), a.reduceOptions())
+	t := a.preset.Reduce.First
+	var ds []decant.Decision
+	for _, d := range reduce.FirstSight(s, trimming(t)) {
+		if a.isNew(d.Target.Ref) {
+			ds = append(ds, d)
+		}
+	}
+	return a.add(ds)
+}
+
+func (a *attempt) reduceOptions() reduce.Options {
+	t := a.preset.Tools
+	return reduce.Options{Counter: a.est, Mask: secret.Mask, Include: t.Include, Exclude: t.Exclude, Pinned: t.Pin}
+}
+
+// isNew reports whether the block with a reference is not in the store yet.
+func (a *attempt) isNew(ref decant.Ref) bool {
+	if a.line == nil {
+		return true
+	}
+	for i := len(a.to) - 1; i >= 0 && a.to[i] < 0; i-- {
+		if a.refOf(i) == ref {
+			return true
+		}
+	}
+	return false
+}
+
+// refOf returns the transcript reference of the i-th block of the spine.
+func (a *attempt) refOf(i int) decant.Ref {
+	at := a.r.at(i)
+	if a.same {
+		return at.Ref
+	}
+	return a.conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+}
+
+// add makes decisions of this attempt and brings the view up to date.
+func (a *attempt) add(ds []decant.Decision) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	if err := a.name(ds); err != nil {
+		return err
+	}
+	all := append(a.made[:len(a.made):len(a.made)], ds...)
+	v, err := decant.View(a.conv, append(a.inForce[:len(a.inForce):len(a.inForce)], all...))
+	if err != nil {
+		return fmt.Errorf("apply decisions: %w", err)
+	}
+	a.made, a.view = all, v
+	return nil
+}
+
+// name gives decisions that were made together their ids, which begin alike, and the time.
+func (a *attempt) name(ds []decant.Decision) error {
+	id, err := a.e.ids.Next()
+	if err != nil {
+		return err
+	}
+	now := a.e.opts.Now().UTC()
+	for i := range ds {
+		ds[i].ID = fmt.Sprintf("%s.%d", id, i+1)
+		ds[i].Created = now
+	}
+	return nil
+}
+
+// render returns the bytes of the view: the request's own body when nothing is different.
+func (a *attempt) render() ([]byte, error) {
+	if len(a.inForce)+len(a.made) == 0 {
+		return a.req.Body, nil
+	}
+	body, err := a.r.doc.Render(a.request(a.view))
+	if err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	if a.params != nil {
+		body = withThinking(body, a.params)
+	}
+	return body, nil
+}
+
+// prepared returns the result of the attempt.
+func (a *attempt) prepared(body []byte) *Prepared {
+	a.report.Decisions = a.made
+	p := &Prepared{Body: body, Betas: a.betas, Report: a.report, attempt: a}
+	if a.line != nil {
+		p.Conversation = a.line.key.ID
+		p.Report.Version = a.line.now().Version
+	}
+	return p
+}
+
+// untouched is prepared for a request that is observed only.
+func (a *attempt) untouched() *Prepared {
+	a.made = nil
+	return a.prepared(a.req.Body)
+}
+
+// dryRun plans what would be done. It keeps the report and nothing else.
+func (a *attempt) dryRun() {
+	view := a.view
+	if err := a.decide(context.Background()); err != nil {
+		a.report.Route = "none: " + err.Error()
+	}
+	a.made, a.view = nil, view
+}
+
+// Text returns the view that was sent as plain text, for people.
+func (p *Prepared) Text() string {
+	if p.attempt == nil {
+		return string(p.Body)
+	}
+	return wire.Text(p.attempt.view)
+}

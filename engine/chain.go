@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"crypto/sha256"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire"
+)
+
+// A reading is a client's request as the engine looks at it: the parsed body, its blocks in one
+// row, and their chain of hashes as far as it was needed.
+//
+// The chain is the identity of a conversation (design, section 4): h(i) = H(h(i-1), role, block).
+// It knows no borders between messages, so neighbours of one role count as merged, and it passes
+// over thinking, which clients may leave out. The blocks in the chain are the spine.
+type reading struct {
+	doc   *wire.Document
+	atoms []atom
+	spine []int         // indexes of atoms in the chain
+	chain []decant.Hash // h(1), h(2), ... of the spine, as far as they are known
+}
+
+// An atom is one block of a request.
+type atom struct {
+	*decant.Block
+	role    decant.Role
+	message int         // index of its message in the request
+	bytes   []byte      // as the client sent it
+	raw     decant.Hash // of bytes
+}
+
+// read parses a request body of the Messages API.
+func read(body []byte) (*reading, error) {
+	doc, err := wire.ParseAs(wire.Anthropic, body)
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{doc: doc}
+	ms := doc.Conversation.Messages
+	for i := range ms {
+		for k := range ms[i].Blocks {
+			r.add(i, &ms[i].Blocks[k], ms[i].Role)
+		}
+	}
+	return r, nil
+}
+
+func (r *reading) add(message int, b *decant.Block, role decant.Role) {
+	raw := r.doc.Raw(b.Ref)
+	if b.Kind != decant.KindThinking {
+		r.spine = append(r.spine, len(r.atoms))
+	}
+	r.atoms = append(r.atoms, atom{Block: b, role: role, message: message, bytes: raw, raw: hashBytes(raw)})
+}
+
+func hashBytes(b []byte) decant.Hash {
+	sum := sha256.Sum256(b)
+	return decant.Hash(sum[:16])
+}
+
+// at returns the i-th block of the spine.
+func (r *reading) at(i int) *atom { return &r.atoms[r.spine[i]] }
+
+// hash returns h(i+1), the hash of the chain up to and with the i-th block of the spine. It is zero
+// for -1.
+func (r *reading) hash(i int) decant.Hash {
+	if i < 0 {
+		return decant.Hash{}
+	}
+	for n := len(r.chain); n <= i; n++ {
+		a := r.at(n)
+		r.chain = append(r.chain, link(r.hash(n-1), a.role, canonical(a.bytes)))
+	}
+	return r.chain[i]
+}
+
+// hashes returns the whole chain.
+func (r *reading) hashes() []decant.Hash {
+	r.hash(len(r.spine) - 1)
+	return r.chain
+}
+
+// link returns h(i) from h(i-1) and the i-th block.
+func link(before decant.Hash, role decant.Role, block decant.Hash) decant.Hash {
+	buf := make([]byte, 0, 64)
+	buf = append(buf, before[:]...)
+	buf = append(append(buf, role...), 0)
+	return hashBytes(append(buf, block[:]...))
+}
+
+// shared returns how many blocks at the beginning of the spine are those of l. What has the same
+// raw bytes as before is the same block; only the rest is brought into canonical form.
+func (r *reading) shared(l *line) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(len(r.spine), len(l.spine))
+	for i := range n {
+		known := &l.state.Chain[l.spine[i]]
+		if a := r.at(i); i == len(r.chain) && a.raw == l.raws[i] && a.role == known.Role {
+			r.chain = append(r.chain, known.Chain)
+			continue
+		}
+		if r.hash(i) != known.Chain {
+			return i
+		}
+	}
+	return n
+}

@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// commit stores what this attempt decided together with the blocks that it decided about, before any
+// byte of it leaves. Without decisions there is nothing to do yet: the archive follows when the
+// request has been answered.
+func (a *attempt) commit(ctx context.Context) error {
+	if len(a.made) == 0 || a.req.Count {
+		return nil
+	}
+	limit := a.e.opts.Optional
+	if a.report.Reason != "" {
+		limit = a.e.opts.Necessary
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return a.store(ctx, a.batch())
+}
+
+// store commits a batch and brings the cached line up to date.
+func (a *attempt) store(ctx context.Context, b *store.Batch) error {
+	version, err := a.e.store.Commit(ctx, b)
+	if errors.Is(err, store.ErrNotFound) && a.line != nil { // collected since it was read
+		a.e.lines.forget(a.line.key)
+		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
+	}
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return a.stored(ctx, b, version)
+}
+
+// stored makes the attempt one about the state that its commit made.
+func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) error {
+	l := a.line
+	switch {
+	case b.Create == nil && l.advance(a.state, b, version):
+	case b.Create != nil && b.Create.Origin == nil:
+		s := &store.State{Conversation: store.Conversation{Key: b.Key, Session: b.Create.Session, Agent: b.Create.Agent, Project: b.Create.Project}}
+		l = newLine(s)
+		l.advance(s, b, version)
+	default:
+		s, err := a.e.store.Load(ctx, b.Key, version)
+		if err != nil {
+			a.e.lines.forget(b.Key)
+			return nil // it is stored; the next request reads it
+		}
+		l = newLine(s)
+	}
+	a.line, a.state = l, l.now()
+	a.settleMeter()
+	a.kept = len(a.state.Chain)
+	a.committed = true
+	a.line.saw(a.r, len(a.r.spine))
+	a.e.lines.put(a.who, a.line)
+	return nil
+}
+
+// batch returns the commit of everything that is new in the attempt.
+func (a *attempt) batch() *store.Batch {
+	b := &store.Batch{Time: a.e.opts.Now().UTC(), Decisions: a.made, Head: a.head()}
+	from := a.entriesFrom()
+	switch {
+	case a.line == nil || a.rel == forks || a.rel == returns && len(a.made) > 0:
+		id, err := a.e.ids.Next()
+		if err != nil {
+			id = "" // the store refuses it and says so
+		}
+		b.Key = store.Key{Tenant: a.req.Tenant, ID: id}
+		b.Create = &store.Creation{Session: a.req.Session, Agent: a.conv.Agent, Project: a.req.Project}
+		if a.line != nil {
+			b.Create.Origin = &store.Origin{Parent: a.line.key.ID, Version: a.state.Version, Position: a.base()}
+		}
+	default:
+		b.Key, b.Version = a.line.key, a.state.Version
+		if a.base() < len(a.state.Chain) {
+			b.Replace = a.base() + 1
+		}
+	}
+	for i := from; i < len(a.r.atoms); i++ {
+		a.entry(b, i)
+	}
+	for i := range a.made {
+		if orig := blockAt(a.conv, a.made[i].Target.Ref); orig != nil {
+			b.Blobs = append(b.Blobs, []byte(orig.Text()))
+		}
+	}
+	b.Fixed = a.fixedPart()
+	return b
+}
+
+// base returns how many entries of the chain stay in front of what is new.
+func (a *attempt) base() int {
+	if !a.fits {
+		return 0
+	}
+	if a.rel == returns {
+		return a.shared()
+	}
+	return a.kept
+}
+
+// entriesFrom returns the index of the first atom that a commit has to add.
+func (a *attempt) entriesFrom() int {
+	if a.line == nil || !a.fits {
+		return 0
+	}
+	if a.rel == returns {
+		return len(a.r.atoms)
+	}
+	from := 0
+	for i, k := range a.to {
+		if k < 0 || k >= a.kept {
+			break
+		}
+		from = a.r.spine[i] + 1
+	}
+	return from
+}
+
+// entry adds the i-th atom to a batch.
+func (a *attempt) entry(b *store.Batch, i int) {
+	at := &a.r.atoms[i]
+	e := store.Entry{
+		Raw: at.raw, Text: textHash(at.Block), Role: at.role, Kind: at.Kind, Author: at.Author,
+		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.est.Block(at.Block),
+	}
+	if !a.same {
+		e.Ref = a.conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+	}
+	e.Chain = a.chainAt(i)
+	if e.Chain.IsZero() {
+		return // thinking before anything else, which no API accepts
+	}
+	b.Blobs = append(b.Blobs, at.bytes)
+	if !e.Text.IsZero() {
+		b.Blobs = append(b.Blobs, []byte(at.Text()))
+	}
+	b.Entries = append(b.Entries, e)
+}
+
+// chainAt returns the hash of the chain up to and with the i-th atom.
+func (a *attempt) chainAt(i int) decant.Hash {
+	lo, hi := 0, len(a.r.spine)
+	for lo < hi {
+		if mid := (lo + hi) / 2; a.r.spine[mid] <= i {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return a.r.hash(lo - 1)
+}
+
+// fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
+func (a *attempt) fixedPart() *store.Fixed {
+	v := a.conv.Fixed.Version
+	if v.IsZero() || a.state != nil && a.state.Head.Fixed == v {
+		return nil
+	}
+	f := &store.Fixed{Version: v, Tokens: a.fixed}
+	if at := topMember(a.req.Body, "system"); !at.IsZero() {
+		f.System = at.Of(a.req.Body)
+	}
+	if at := topMember(a.req.Body, "tools"); !at.IsZero() {
+		f.Tools = at.Of(a.req.Body)
+	}
+	return f
+}
+
+// head returns what changes with the conversation.
+func (a *attempt) head() *store.Head {
+	h := store.Head{}
+	if a.state != nil {
+		h = a.state.Head
+	}
+	h.Model, h.Fixed = a.conv.Model, a.conv.Fixed.Version
+	switch {
+	case a.report.Reason != "":
+		h.Suppressed = 0
+		a.meter.Poor = 0
+	case a.suppress > 0 && a.state != nil && a.changedSince():
+		h.Suppressed = a.suppress
+	default:
+		h.Suppressed += a.suppress
+	}
+	h.Calibration = a.meter.learned.encode()
+	return &h
+}
+
+// settleMeter gives the line what this attempt knows of its size.
+func (a *attempt) settleMeter() {
+	a.line.mu.Lock()
+	defer a.line.mu.Unlock()
+	a.line.meter = a.meter
+}

@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// Options configures an Engine. The zero value is ready to use.
+type Options struct {
+	// Catalog knows the models. Nil means the built-in one.
+	Catalog *token.Catalog
+
+	// Preset is the policy for requests that name none. Nil means the preset "default".
+	Preset *preset.Preset
+
+	// Mode is what the engine does with requests that do not say. Empty means Manage.
+	Mode Mode
+
+	// Window replaces the window of every model, in tokens. Zero leaves the catalogue's.
+	Window int
+
+	// MaxBytes is the largest body that may be sent. Zero means 32 MB, the API's own limit.
+	MaxBytes int
+
+	// DropBlock permits asking the provider to drop thinking that no longer fits, for models that
+	// bind it. It adds a field and a beta to the request.
+	DropBlock bool
+
+	// Schedule permits pours before the window demands one, when they pay.
+	Schedule bool
+
+	// Optional and Necessary are how long work may take that a request can do without, and work
+	// that it cannot. Zero means one second and twenty.
+	Optional, Necessary time.Duration
+
+	// Conversations and Entries are how many conversations, and blocks of them, stay in memory.
+	// Zero means 1,000 and 200,000.
+	Conversations, Entries int
+
+	// Fault is told of every error that did not become the answer to a request: archives that
+	// failed. Nil means that nobody is.
+	Fault func(error)
+
+	// Now returns the current time, Rand gives random bytes for ids. Nil means time.Now and
+	// crypto/rand.
+	Now  func() time.Time
+	Rand io.Reader
+}
+
+// Mode is how much of its work an engine does.
+type Mode string
+
+// The modes.
+const (
+	Manage  Mode = "manage"  // decide and send views
+	Observe Mode = "observe" // record and plan, change nothing
+	Off     Mode = "off"     // neither
+)
+
+// Store is what an engine needs of a store.
+type Store interface {
+	store.Matcher
+	store.Loader
+	store.Committer
+}
+
+// An Engine prepares the requests of many conversations. All that it knows is in its store; what it
+// keeps in memory is checked against it on every request, so that several engines may share one
+// store. It is safe for concurrent use.
+type Engine struct {
+	store Store
+	opts  Options
+	ids   *store.IDs
+
+	lines   *lines
+	sizes   sizes
+	pending pending
+	work    sync.WaitGroup // archives under way
+}
+
+// New returns an engine on a store.
+func New(s Store, o Options) (*Engine, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	return &Engine{
+		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand),
+		lines: newLines(o.Conversations, o.Entries),
+	}, nil
+}
+
+func (o *Options) setDefaults() (err error) {
+	if o.Catalog == nil {
+		if o.Catalog, err = token.Builtin(); err != nil {
+			return err
+		}
+	}
+	if o.Preset == nil {
+		if o.Preset, err = preset.Load("default"); err != nil {
+			return err
+		}
+	}
+	if o.Mode == "" {
+		o.Mode = Manage
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	if o.Fault == nil {
+		o.Fault = func(error) {}
+	}
+	for _, d := range []struct {
+		field *int
+		value int
+	}{{&o.MaxBytes, 32 << 20}, {&o.Conversations, 1000}, {&o.Entries, 200_000}} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if o.Optional == 0 {
+		o.Optional = time.Second
+	}
+	if o.Necessary == 0 {
+		o.Necessary = 20 * time.Second
+	}
+	return nil
+}
+
+// Close waits for what is still being archived.
+func (e *Engine) Close() error {
+	e.work.Wait()
+	return nil
+}
+
+// A Request is one request of a client to the Messages API.
+type Request struct {
+	Tenant  string // whose it is; empty for a store that serves one user
+	Session string // the client's own id of the conversation, empty when it has none
+	Project string // what it is about, when the client says
+	Body    []byte // as the client sent it; it must not change afterwards
+
+	Preset *preset.Preset // nil: the engine's
+	Mode   Mode           // empty: the engine's
+	Count  bool           // only the size is asked for: nothing is committed
+}
+
+// ErrUnavailable means that neither the view nor the client's own bytes can be sent: what was
+// decided before cannot be read, and without it the request would be refused.
+var ErrUnavailable = errors.New("the conversation's decisions cannot be read")
+
+// Prepare returns what to send in place of a request.
+//
+// It finds the conversation, replays what was decided about it, decides about what is new, and if
+// the window demands it pours; what it decides is committed before it returns. If nothing needs to
+// change, Prepared.Body is req.Body itself.
+//
+// When a step of its own fails it falls back: to the committed decisions alone, then to the
+// client's own bytes. Prepared.Fault says what failed. Only when even that cannot be right it
+// returns an error, which wraps ErrUnavailable.
+func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
+	if e.mode(req) == Off {
+		return &Prepared{Body: req.Body}, nil
+	}
+	r, err := read(req.Body)
+	if err != nil { // the provider knows best what is wrong with it
+		return &Prepared{Body: req.Body, Fault: err}, nil
+	}
+	who := startOf(req, r)
+	e.pending.wait(ctx, who, e.opts.Optional)
+	p, err := e.prepare(ctx, req, who, r, forced{})
+	if err != nil {
+		return e.fallBack(req, who, r, err)
+	}
+	return p, nil
+}
+
+func startOf(req *Request, r *reading) start {
+	s := start{tenant: req.Tenant, session: req.Session}
+	if len(r.spine) > 0 {
+		s.first = r.hash(0)
+	}
+	return s
+}
+
+// maxTries is how often a request is looked at anew after others have committed first.
+const maxTries = 8
+
+// prepare makes one attempt after the other until no other request comes in between.
+func (e *Engine) prepare(ctx context.Context, req *Request, who start, r *reading, force forced) (*Prepared, error) {
+	for range maxTries {
+		p, err := e.try(ctx, req, who, r, force)
+		if !errors.Is(err, store.ErrConflict) {
+			return p, err
+		}
+	}
+	return nil, fmt.Errorf("commit decisions: given up after %d tries: %w", maxTries, store.ErrConflict)
+}
+
+// try is the way of a request: observe, meter, plan, check, commit, render.
+func (e *Engine) try(ctx context.Context, req *Request, who start, r *reading, force forced) (*Prepared, error) {
+	a, err := e.observe(ctx, req, who, r)
+	if err != nil {
+		return nil, err
+	}
+	a.force(force)
+	if e.mode(req) == Observe {
+		a.dryRun()
+		return a.untouched(), nil
+	}
+	fault := a.decide(ctx)
+	body, err := a.render()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.commit(ctx); err != nil {
+		return nil, err
+	}
+	p := a.prepared(body)
+	p.Fault = fault
+	return p, nil
+}
+
+func (e *Engine) mode(req *Request) Mode {
+	if req.Mode != "" {
+		return req.Mode
+	}
+	return e.opts.Mode
+}
+
+// A Prepared is a request that is ready to be sent.
+type Prepared struct {
+	Body         []byte   // to send in place of the request's body
+	Betas        []string // that Body needs beyond those that the client asks for
+	Conversation string   // id of the conversation, empty when it is not known
+	Report       Report
+	Fault        error // what of Decant's own failed, nil when nothing did
+
+	attempt  *attempt // nil: nothing is known about the request
+	recovers int      // how often it was made anew after a refusal
+}
+
+// A Report says what was decided about a request.
+type Report struct {
+	Version   int64             // of the conversation whose decisions are in force; 0: it is not stored yet
+	Relation  string            // how the request stands to the conversation
+	Reason    Reason            // why there was a pour, empty when there was none
+	Route     string            // how it was carried out
+	Decisions []decant.Decision // that are new
+	Plan      *decant.Plan      // of the pour, or the one that Observe would have made
+	Before    int               // tokens of the request before the decisions that are new
+	After     int               // and with them
+	Window    int               // tokens that the model takes
+	Messages  int               // of the request
+}

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/decantdev/decant"
+)
+
+// fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
+// that are known to be committed and making no new ones, else by the client's own bytes. These are
+// right as long as nothing was decided that the model's thinking is bound to.
+func (e *Engine) fallBack(req *Request, who start, r *reading, fault error) (*Prepared, error) {
+	l := longest(e.lines.of(who), r)
+	if l == nil {
+		return &Prepared{Body: req.Body, Fault: fault}, nil
+	}
+	a, err := e.replay(req, who, r, locate(l, l.now(), r, r.shared(l)))
+	if err == nil {
+		body, err := a.render()
+		if err == nil {
+			p := a.prepared(body)
+			p.Fault = fault
+			return p, nil
+		}
+		fault = fmt.Errorf("%w; replay: %w", fault, err)
+	}
+	return e.original(req, r, l, fault)
+}
+
+// longest returns the line that shares most with a request, nil when none shares anything.
+func longest(ls []*line, r *reading) *line {
+	var out *line
+	long := 0
+	for _, l := range ls {
+		if n := r.shared(l); n > long {
+			out, long = l, n
+		}
+	}
+	return out
+}
+
+// original prepares the client's own bytes for a conversation whose decisions cannot be replayed.
+// Thinking that was written on top of them is left out where that is legal.
+func (e *Engine) original(req *Request, r *reading, l *line, fault error) (*Prepared, error) {
+	p := &Prepared{Body: req.Body, Fault: fault}
+	c := r.doc.Conversation
+	m := e.model(c.Model, 0)
+	a := &attempt{e: e, req: req, r: r, place: &place{rel: begins, to: fresh(len(r.spine))},
+		numbering: &numbering{conv: c, same: true, fits: true}, model: m, est: e.sizes.estimator(m), before: c, view: c}
+	if len(live(l.now().Decisions)) == 0 || !a.bound() {
+		return p, nil
+	}
+	if openRound(c) {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, fault)
+	}
+	view, err := decant.View(c, a.allThinking())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if p.Body, err = r.doc.Render(view); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// A relation is how a request stands to the conversation that it was found to belong to.
+type relation string
+
+// The relations (design, section 4).
+const (
+	begins    relation = "begins"    // nothing of it is known
+	continues relation = "continues" // it holds all that is known, and perhaps more
+	returns   relation = "returns"   // it is a beginning of what is known, and holds nothing new
+	replaces  relation = "replaces"  // it has something else in place of the provisional tail
+	amends    relation = "amends"    // it lacks something that a checkpoint covers anyway
+	forks     relation = "forks"     // it goes another way from some point on
+)
+
+// A place is where a request belongs.
+type place struct {
+	rel   relation
+	line  *line        // nil: a new conversation
+	state *store.State // of line, as it was found; nil with it
+	to    []int        // for each block of the request's spine the entry in state.Chain that it is, -1: new
+	kept  int          // entries of state.Chain that stay; a commit replaces those behind
+}
+
+// find returns the place of a request: the longest known beginning of its chain within the tenant
+// and the session. There is no fuzzy matching: what is not known begins a new conversation.
+func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error) {
+	if len(r.spine) == 0 {
+		return &place{rel: begins}, nil
+	}
+	p, err := e.findCached(ctx, who, r)
+	if p != nil || err != nil {
+		return p, err
+	}
+	m, err := e.store.Match(ctx, who.tenant, who.session, r.hashes())
+	if err != nil {
+		return nil, fmt.Errorf("match conversation: %w", err)
+	}
+	if m.Known == 0 {
+		return &place{rel: begins, to: fresh(len(r.spine))}, nil
+	}
+	l, err := e.load(ctx, who, store.Key{Tenant: who.tenant, ID: m.Lines[0].ID}, m.Lines[0].Version)
+	if errors.Is(err, store.ErrNotFound) { // collected since
+		return &place{rel: begins, to: fresh(len(r.spine))}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return locate(l, l.now(), r, r.shared(l)), nil
+}
+
+// findCached returns the place of a request that holds all of a conversation in memory; nil when
+// there is none. What is in memory counts only if it is still what the store has.
+func (e *Engine) findCached(ctx context.Context, who start, r *reading) (*place, error) {
+	l := best(e.lines.of(who), r)
+	if l == nil {
+		return nil, nil
+	}
+	s := l.now()
+	v, err := e.store.Version(ctx, l.key)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		e.lines.forget(l.key)
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("check version of %s: %w", l.key.ID, err)
+	case v != s.Version:
+		if l, err = e.load(ctx, who, l.key, v); err != nil {
+			return nil, err
+		}
+		s = l.now()
+	}
+	known := r.shared(l)
+	if known < len(l.spine) {
+		return nil, nil
+	}
+	return locate(l, s, r, known), nil
+}
+
+// best returns the longest line that the request holds as a whole.
+func best(ls []*line, r *reading) *line {
+	var out *line
+	long := 0
+	for _, l := range ls {
+		if n := r.shared(l); n > long && n == l.length() {
+			out, long = l, n
+		}
+	}
+	return out
+}
+
+// length returns the number of blocks in the line's spine.
+func (l *line) length() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.spine)
+}
+
+// load reads a conversation into memory, unless it is there with that version already.
+func (e *Engine) load(ctx context.Context, who start, k store.Key, version int64) (*line, error) {
+	if l := e.lines.get(k); l != nil && l.now().Version == version {
+		return l, nil
+	}
+	s, err := e.store.Load(ctx, k, store.Newest)
+	if err != nil {
+		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
+	}
+	l := newLine(s)
+	l.meter = e.recall(ctx, s)
+	e.lines.put(who, l)
+	return l, nil
+}
+
+// locate says how a request whose first known blocks are those of l stands to it.
+func locate(l *line, s *store.State, r *reading, known int) *place {
+	spine := spineOf(s)
+	p := &place{line: l, state: s, to: fresh(len(r.spine)), kept: len(s.Chain)}
+	copy(p.to, spine[:known])
+	switch {
+	case known == 0:
+		return &place{rel: begins, to: p.to}
+	case known == len(spine):
+		p.rel = continues
+		return p
+	case known == len(r.spine):
+		p.rel = returns
+		return p
+	}
+	p.kept = spine[known-1] + 1
+	switch {
+	case provisional(s.Chain[p.kept:]):
+		p.rel = replaces
+	case p.amend(r, spine, known):
+		p.rel = amends
+	default:
+		p.rel = forks
+	}
+	return p
+}
+
+// spineOf returns the indexes of the entries of a state that are not thinking.
+func spineOf(s *store.State) []int {
+	out := make([]int, 0, len(s.Chain))
+	for i := range s.Chain {
+		if s.Chain[i].Kind != decant.KindThinking {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// fresh returns a row of n times -1.
+func fresh(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = -1
+	}
+	return out
+}
+
+// provisional reports whether entries may be replaced without a fork: the assistant has not
+// answered them.
+func provisional(es []store.Entry) bool {
+	return !slices.ContainsFunc(es, func(e store.Entry) bool { return e.Role == decant.RoleAssistant })
+}
+
+// amend finds out whether the request differs from what is known only by lacking blocks that a
+// checkpoint covers, and if so notes which blocks are which. The last block that is covered must be
+// there: without it the client has gone back rather than left something out.
+func (p *place) amend(r *reading, spine []int, known int) bool {
+	last := p.lastCovered(spine)
+	to := slices.Clone(p.to)
+	j := known
+	i := known
+	for ; i < len(r.spine) && j < len(spine); i++ {
+		for j <= last && !sameBlock(r.at(i), &p.state.Chain[spine[j]]) {
+			j++
+		}
+		if j >= len(spine) || !sameBlock(r.at(i), &p.state.Chain[spine[j]]) {
+			break
+		}
+		to[i] = spine[j]
+		j++
+	}
+	if j <= last || j < len(spine) && !provisional(p.state.Chain[spine[j]:]) || !slices.Contains(to, spine[max(last, 0)]) {
+		return false
+	}
+	p.to = to
+	return true
+}
+
+// lastCovered returns the index in the spine of the last block that the live checkpoint covers, -1
+// when there is none.
+func (p *place) lastCovered(spine []int) int {
+	cp := coverOf(p.state.Decisions)
+	if cp == nil {
+		return -1
+	}
+	last := -1
+	for i, k := range spine {
+		if p.state.Chain[k].Message <= cp.To {
+			last = i
+		}
+	}
+	return last
+}
+
+// sameBlock reports whether a block of a request is the one that an entry describes.
+func sameBlock(a *atom, e *store.Entry) bool {
+	if a.raw == e.Raw {
+		return a.role == e.Role
+	}
+	return a.role == e.Role && a.Kind == e.Kind && a.CallID == e.CallID && a.Name == e.Name && textHash(a.Block) == e.Text
+}
+
+// textHash returns the identity of a block's text as entries have it: zero when it has none.
+func textHash(b *decant.Block) decant.Hash {
+	if b.Content == nil {
+		return decant.Hash{}
+	}
+	return b.Hash()
+}

@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// A Response is what the provider answered to a prepared request.
+type Response struct {
+	Status  int          // as in HTTP
+	Usage   decant.Usage // as reported, zero when it was not
+	Content []byte       // of the answer, a JSON list of blocks; nil when there was none
+	Stop    string       // why the model stopped
+}
+
+// Finish tells the engine how a prepared request was answered, so that it can be archived and that
+// the next one is metered by what the provider reported. It returns at once; the archive is written
+// behind it, and the conversation's next request waits for it. Errors go to Options.Fault.
+//
+// An answer is not part of the conversation before the client has sent it back.
+func (e *Engine) Finish(p *Prepared, res Response) {
+	if p.attempt == nil || p.attempt.req.Count || res.Status != 200 {
+		return
+	}
+	done := e.pending.begin(p.attempt.who)
+	e.work.Go(func() {
+		defer done()
+		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
+		defer cancel()
+		if err := e.archive(ctx, p, res); err != nil {
+			e.opts.Fault(fmt.Errorf("archive conversation %s: %w", p.Conversation, err))
+		}
+	})
+}
+
+// archive stores what the request brought and how it was answered.
+func (e *Engine) archive(ctx context.Context, p *Prepared, res Response) error {
+	a := p.attempt
+	for range maxTries {
+		err := a.archive(ctx, p, res)
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		place, err := e.find(ctx, a.who, a.r)
+		if err != nil {
+			return err
+		}
+		next, err := e.replay(a.req, a.who, a.r, place)
+		if err != nil {
+			return err
+		}
+		next.view, next.report = a.view, a.report
+		a = next
+	}
+	return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
+}
+
+func (a *attempt) archive(ctx context.Context, p *Prepared, res Response) error {
+	id, err := a.e.ids.Next()
+	if err != nil {
+		return err
+	}
+	now := a.e.opts.Now().UTC()
+	req := store.Request{
+		ID: id, Time: now, Length: len(a.r.atoms), API: "anthropic", Model: a.conv.Model, Fixed: a.conv.Fixed.Version,
+		View: hashBytes(p.Body), Status: res.Status, Stop: res.Stop, Usage: res.Usage,
+	}
+	ev := store.Events{Requests: []store.Request{req}}
+	if res.Content != nil {
+		ev.Requests[0].Answer = hashBytes(res.Content)
+		ev.Blobs = [][]byte{res.Content}
+	}
+	if a.committed || a.line != nil && a.entriesFrom() == len(a.r.atoms) && a.rel != replaces {
+		return a.record(ctx, ev, res, now)
+	}
+	a.learn(res.Usage)
+	a.made = nil
+	b := a.batch()
+	length := a.base() + len(b.Entries)
+	ev.Anchor = anchor(res.Usage, b.Version+1, length, now)
+	b.Events = ev
+	if err := a.store(ctx, b); err != nil {
+		return err
+	}
+	a.report.Version = a.state.Version
+	a.read(res.Usage, length)
+	return nil
+}
+
+// record stores an answer to a request that brought nothing new, or whose news are stored.
+func (a *attempt) record(ctx context.Context, ev store.Events, res Response, now time.Time) error {
+	a.learn(res.Usage)
+	length := a.base()
+	ev.Requests[0].Version = a.state.Version
+	ev.Anchor = anchor(res.Usage, a.state.Version, length, now)
+	ev.Requests[0].Length = length
+	err := a.e.store.Record(ctx, a.line.key, &ev)
+	if err != nil {
+		return fmt.Errorf("record answer: %w", err)
+	}
+	if ev.Anchor != nil {
+		a.line.anchored(*ev.Anchor)
+	}
+	a.read(res.Usage, length)
+	return nil
+}
+
+// anchor returns usage as an anchor, nil when nothing usable was reported.
+func anchor(u decant.Usage, version int64, length int, now time.Time) *store.Anchor {
+	if u.Prompt() == 0 || length == 0 {
+		return nil
+	}
+	return &store.Anchor{Usage: u, Version: version, Length: length, Time: now}
+}
+
+// learn compares what was estimated with what was reported.
+func (a *attempt) learn(u decant.Usage) {
+	if u.Prompt() == 0 {
+		return
+	}
+	if a.report.Reason != "" && a.report.Reason != Overflow {
+		a.meter.Calibration = a.meter.Calibration.Reset()
+		return
+	}
+	if a.state == nil || !a.anchored() {
+		return
+	}
+	since := a.estimate(a.view, a.state.Chain[a.meter.length-1].Ref)
+	a.meter.Calibration = a.meter.Calibration.Observe(since, u.Prompt()-a.meter.usage.Context())
+}
+
+// read sets the line's meter to what was reported about its first length entries.
+func (a *attempt) read(u decant.Usage, length int) {
+	if u.Prompt() == 0 || length == 0 || length > len(a.state.Chain) {
+		return
+	}
+	a.meter.usage, a.meter.length, a.meter.chain = u, length, a.state.Chain[length-1].Chain
+	a.meter.decisions, a.meter.fixed = len(a.state.Decisions), a.fixed
+	a.settleMeter()
+}
+
+// pending knows which conversations have archives under way.
+type pending struct {
+	mu sync.Mutex
+	of map[start]*waiting
+}
+
+type waiting struct {
+	n    int
+	done chan struct{} // closed when n is 0
+}
+
+// begin notes that an archive is under way, until the function that it returns is called.
+func (p *pending) begin(s start) func() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of == nil {
+		p.of = map[start]*waiting{}
+	}
+	w := p.of[s]
+	if w == nil {
+		w = &waiting{done: make(chan struct{})}
+		p.of[s] = w
+	}
+	w.n++
+	return func() { p.end(s) }
+}
+
+func (p *pending) end(s start) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.of[s]
+	if w.n--; w.n == 0 {
+		close(w.done)
+		delete(p.of, s)
+	}
+}
+
+// wait returns when no archive is under way for s, or after d: then the request goes on with what
+// is stored.
+func (p *pending) wait(ctx context.Context, s start, d time.Duration) {
+	p.mu.Lock()
+	w := p.of[s]
+	p.mu.Unlock()
+	if w == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
+}

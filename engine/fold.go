@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire"
+)
+
+const (
+	foldBegin = "[Record of the conversation so far, made to fit the window. It is a record and not the user's words, except where it says user; m1, m2, ... are the numbers of its messages.]"
+	foldEnd   = "[End of the record. The work goes on from here.]"
+)
+
+// foldRoute makes the whole conversation one message of the user: pins, checkpoint and the recent
+// rounds, the open one included, as text, so that no message of the assistant remains. That is legal
+// in every state. What the user said last and nobody has answered stays a message of its own.
+func (a *attempt) foldRoute(target int) error {
+	made, view := a.made, a.view
+	if _, ds, err := a.plan(target); err == nil { // what the fold is made of; it covers all of it
+		if err := a.add(ds); err != nil {
+			return err
+		}
+	}
+	end := len(a.conv.Messages)
+	for end > 0 && unanswered(&a.conv.Messages[end-1]) {
+		end--
+	}
+	if end == 0 {
+		return errNoRoute
+	}
+	d := a.fold(end)
+	a.made, a.view = made, view
+	return a.add([]decant.Decision{d})
+}
+
+// unanswered reports whether m belongs to what stands after the last round: no message of the
+// assistant and no result.
+func unanswered(m *decant.Message) bool {
+	if m.Role == decant.RoleAssistant {
+		return false
+	}
+	for k := range m.Blocks {
+		if m.Blocks[k].Kind == decant.KindResult {
+			return false
+		}
+	}
+	return true
+}
+
+// fold returns the checkpoint that covers the first end messages with their text in the view.
+func (a *attempt) fold(end int) decant.Decision {
+	from, to := a.conv.Messages[0].Number, a.conv.Messages[end-1].Number
+	cp := &decant.Checkpoint{
+		Number: a.checkpoints() + 1, From: from, To: to, Messages: end,
+		Placement: decant.PlaceMessage, Rung: decant.RungExtractive, Score: 1,
+		Original: a.est.Messages(a.conv.Messages[:end]),
+	}
+	if was := coverOf(a.inForce); was != nil {
+		cp.Folds = was.Number
+	}
+	if plan := coverOf(a.made); plan != nil {
+		cp.Facts, cp.Score, cp.Rung, cp.Pins = plan.Facts, plan.Score, plan.Rung, plan.Pins
+	}
+	var text []decant.Message
+	for i := range a.view.Messages {
+		if m := &a.view.Messages[i]; m.Number == 0 || m.Number <= to {
+			text = append(text, *m)
+		}
+	}
+	cp.Summary = strings.Join([]string{foldBegin, strings.TrimSpace(wire.Text(a.view.With(text))), foldEnd}, "\n\n")
+	cp.Compressed = a.est.Count(cp.Summary)
+	return decant.Decision{
+		Kind: decant.Cover, Reduction: "fold", Reason: "everything as one message: the only legal form here",
+		Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)), Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
+	}
+}

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"container/list"
+	"slices"
+	"sync"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// A line is a conversation of the store that is kept in memory. Its state is replaced, never
+// changed, except that entries are appended behind it; so a state that was taken from it stays as
+// it was.
+type line struct {
+	key store.Key
+
+	mu    sync.Mutex
+	state *store.State
+	spine []int         // indexes in state.Chain of the entries that are not thinking
+	raws  []decant.Hash // of each of them, the raw hash it was last seen with
+	meter meter
+}
+
+func newLine(s *store.State) *line {
+	l := &line{key: s.Key}
+	l.set(s)
+	return l
+}
+
+// set makes s the line's state. Entries that it shares with the state before keep what is known.
+func (l *line) set(s *store.State) {
+	keep := 0
+	if l.state != nil {
+		for keep < len(l.spine) && l.spine[keep] < len(s.Chain) &&
+			s.Chain[l.spine[keep]].Chain == l.state.Chain[l.spine[keep]].Chain &&
+			s.Chain[l.spine[keep]].Kind != decant.KindThinking {
+			keep++
+		}
+	}
+	from := 0
+	if keep > 0 {
+		from = l.spine[keep-1] + 1
+	}
+	l.state, l.spine, l.raws = s, l.spine[:keep], l.raws[:keep]
+	for i := from; i < len(s.Chain); i++ {
+		if s.Chain[i].Kind != decant.KindThinking {
+			l.spine = append(l.spine, i)
+			l.raws = append(l.raws, s.Chain[i].Raw)
+		}
+	}
+}
+
+// now returns the line's state.
+func (l *line) now() *store.State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state
+}
+
+// saw notes the raw hashes of the first n blocks of a request that continues the line, so that a
+// cache marker that has moved on costs one canonical hash and not one on every request.
+func (l *line) saw(r *reading, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range min(n, len(l.raws)) {
+		l.raws[i] = r.at(i).raw
+	}
+}
+
+// advance makes the state after b the line's state, unless another commit came in between.
+func (l *line) advance(base *store.State, b *store.Batch, version int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state != base {
+		return false
+	}
+	s := *base
+	s.Version = version
+	if b.Replace > 0 {
+		s.Chain = slices.Clip(s.Chain[:b.Replace-1])
+	}
+	for _, e := range b.Entries {
+		e.Position = len(s.Chain) + 1
+		s.Chain = append(s.Chain, e)
+	}
+	s.Length = len(s.Chain)
+	s.Decisions = append(s.Decisions, b.Decisions...)
+	if b.Head != nil {
+		s.Head = *b.Head
+	}
+	if b.Events.Anchor != nil {
+		s.Anchor = *b.Events.Anchor
+	}
+	l.set(&s)
+	return true
+}
+
+// anchored notes an anchor that was recorded without a commit.
+func (l *line) anchored(a store.Anchor) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state.Anchor.Time.After(a.Time) {
+		return
+	}
+	s := *l.state
+	s.Anchor = a
+	l.state = &s
+}
+
+// A start is where lines are looked for: what requests of one conversation have in common.
+type start struct {
+	tenant, session string
+	first           decant.Hash // h(1)
+}
+
+// lines keeps the conversations that were used last, bounded by their number and by the number of
+// their entries.
+type lines struct {
+	maxLines, maxEntries int
+
+	mu      sync.Mutex
+	byStart map[start][]*line
+	places  map[store.Key]*list.Element // of held
+	order   *list.List                  // of held, last used first
+	entries int
+}
+
+// held is a line in the cache.
+type held struct {
+	*line
+	start   start
+	entries int // counted for it
+}
+
+func newLines(maxLines, maxEntries int) *lines {
+	return &lines{
+		maxLines: maxLines, maxEntries: maxEntries,
+		byStart: map[start][]*line{}, places: map[store.Key]*list.Element{}, order: list.New(),
+	}
+}
+
+// of returns the lines that begin at s, and counts them as used.
+func (c *lines) of(s start) []*line {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.byStart[s] {
+		c.order.MoveToFront(c.places[l.key])
+	}
+	return slices.Clone(c.byStart[s])
+}
+
+// get returns the line with a key, nil when it is not kept.
+func (c *lines) get(k store.Key) *line {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.places[k]; e != nil {
+		return e.Value.(*held).line
+	}
+	return nil
+}
+
+// put keeps l, in place of one with its key, and forgets what was not used for longest.
+func (c *lines) put(s start, l *line) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(l.key)
+	n := len(l.now().Chain)
+	c.places[l.key] = c.order.PushFront(&held{line: l, start: s, entries: n})
+	c.byStart[s] = append(c.byStart[s], l)
+	c.entries += n
+	for len(c.places) > 1 && (len(c.places) > c.maxLines || c.entries > c.maxEntries) {
+		c.drop(c.order.Back().Value.(*held).key)
+	}
+}
+
+// forget drops the line with a key.
+func (c *lines) forget(k store.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(k)
+}
+
+func (c *lines) drop(k store.Key) {
+	e := c.places[k]
+	if e == nil {
+		return
+	}
+	h := e.Value.(*held)
+	c.order.Remove(e)
+	delete(c.places, k)
+	c.entries -= h.entries
+	same := func(l *line) bool { return l == h.line }
+	if c.byStart[h.start] = slices.DeleteFunc(c.byStart[h.start], same); len(c.byStart[h.start]) == 0 {
+		delete(c.byStart, h.start)
+	}
+}

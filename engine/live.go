@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// live returns the decisions in force among ds: without those that were taken back and what took
+// them back.
+func live(ds []decant.Decision) []decant.Decision {
+	revoked := map[string]bool{}
+	for i := range ds {
+		if ds[i].Kind == decant.Revoke {
+			revoked[ds[i].Revokes] = true
+		}
+	}
+	out := make([]decant.Decision, 0, len(ds))
+	for i := range ds {
+		if d := &ds[i]; d.Kind != decant.Revoke && !revoked[d.ID] {
+			out = append(out, *d)
+		}
+	}
+	return out
+}
+
+// coverOf returns the checkpoint in force among ds, nil when there is none.
+func coverOf(ds []decant.Decision) *decant.Checkpoint {
+	ds = live(ds)
+	for i := len(ds) - 1; i >= 0; i-- {
+		if ds[i].Kind == decant.Cover {
+			return ds[i].Checkpoint
+		}
+	}
+	return nil
+}
+
+// pinsOf returns the blocks that are pinned.
+func pinsOf(ds []decant.Decision) map[decant.Ref]decant.Hash {
+	pins := map[decant.Ref]decant.Hash{}
+	for i := range ds {
+		switch d := &ds[i]; d.Kind {
+		case decant.Pin:
+			pins[d.Target.Ref] = d.Target.Hash
+		case decant.Unpin:
+			delete(pins, d.Target.Ref)
+		}
+	}
+	return pins
+}
+
+// edits reports whether a decision of this kind changes the text of one block.
+func edits(k decant.DecisionKind) bool {
+	return k == decant.Shrink || k == decant.Stub || k == decant.DropThinking
+}
+
+// applicable returns the decisions in force that concern the request at its place: edits of blocks
+// that it has, with the content that was decided about, and the newest checkpoint if the request has
+// its range. What concerns a replaced tail or another branch is left out.
+func applicable(p *place, n *numbering) []decant.Decision {
+	if p.line == nil {
+		return nil
+	}
+	ds := p.state.Decisions
+	if p.rel == forks || p.rel == returns {
+		ds = store.Inherit(ds, p.state.Chain, p.shared())
+	}
+	if len(ds) == 0 {
+		return nil
+	}
+	w := witness{texts: p.texts(), conv: n.conv, unknown: p.firstNew(n)}
+	cover := -1
+	var out []decant.Decision
+	for _, d := range live(ds) {
+		switch {
+		case d.Kind == decant.Cover:
+			cp := w.narrow(d.Checkpoint)
+			if !n.fits || cp == nil {
+				continue
+			}
+			d.Checkpoint = cp
+			if cover >= 0 {
+				out[cover] = d
+				continue
+			}
+			cover = len(out)
+		case edits(d.Kind) && !w.confirms(&d.Target):
+			continue
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// shared returns how many entries from the beginning the request and the state have in common.
+func (p *place) shared() int {
+	n := 0
+	for _, k := range p.to {
+		if k != n && !(k > n && thinkingOnly(p.state.Chain[n:k])) {
+			break
+		}
+		n = k + 1
+	}
+	return n
+}
+
+// firstNew returns the transcript number of the first message that holds a block which is not known.
+func (p *place) firstNew(n *numbering) int {
+	at := 0
+	for i := range n.conv.Messages {
+		m := &n.conv.Messages[i]
+		for k := range m.Blocks {
+			if m.Blocks[k].Kind == decant.KindThinking {
+				continue
+			}
+			if p.to[at] < 0 {
+				return m.Number
+			}
+			at++
+		}
+	}
+	return math.MaxInt
+}
+
+func thinkingOnly(es []store.Entry) bool {
+	for i := range es {
+		if es[i].Kind != decant.KindThinking {
+			return false
+		}
+	}
+	return true
+}
+
+// texts returns the hash of the text of every entry that the request has.
+func (p *place) texts() map[decant.Ref]decant.Hash {
+	out := make(map[decant.Ref]decant.Hash, len(p.to))
+	for _, k := range p.to {
+		if k >= 0 {
+			out[p.state.Chain[k].Ref] = p.state.Chain[k].Text
+		}
+	}
+	return out
+}
+
+// A witness knows what is in a request: from the store for blocks that are known, else by looking.
+type witness struct {
+	texts   map[decant.Ref]decant.Hash
+	conv    *decant.Conversation
+	unknown int // number of the first message that holds something new
+}
+
+// confirms reports whether the block that t names is in the request as it was.
+func (w *witness) confirms(t *decant.Target) bool {
+	if h, ok := w.texts[t.Ref]; ok {
+		return h == t.Hash || h.IsZero() && t.Hash == decant.HashText("")
+	}
+	b := blockAt(w.conv, t.Ref)
+	return b != nil && b.Hash() == t.Hash
+}
+
+// narrow returns a checkpoint whose range is the part of cp's that the request still has; nil when
+// the request has something new in it.
+func (w *witness) narrow(cp *decant.Checkpoint) *decant.Checkpoint {
+	if cp.To >= w.unknown {
+		return nil
+	}
+	if messageAt(w.conv, cp.From) != nil && messageAt(w.conv, cp.To) != nil {
+		return cp
+	}
+	out := *cp
+	out.From = 0
+	for i := range w.conv.Messages {
+		switch n := w.conv.Messages[i].Number; {
+		case n < cp.From || n > cp.To:
+		case out.From == 0:
+			out.From, out.To = n, n
+		default:
+			out.To = n
+		}
+	}
+	if out.From == 0 {
+		return nil
+	}
+	return &out
+}
+
+// messageAt returns the message of c with a number, nil when it has none.
+func messageAt(c *decant.Conversation, number int) *decant.Message {
+	lo, hi := 0, len(c.Messages)
+	for lo < hi {
+		if mid := (lo + hi) / 2; c.Messages[mid].Number < number {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(c.Messages) && c.Messages[lo].Number == number {
+		return &c.Messages[lo]
+	}
+	return nil
+}
+
+// blockAt returns the block of c with a reference, nil when it has none.
+func blockAt(c *decant.Conversation, ref decant.Ref) *decant.Block {
+	m := messageAt(c, ref.Message)
+	if m == nil {
+		return nil
+	}
+	if ref.Block < len(m.Blocks) && m.Blocks[ref.Block].Ref == ref {
+		return &m.Blocks[ref.Block]
+	}
+	for i := range m.Blocks {
+		if m.Blocks[i].Ref == ref {
+			return &m.Blocks[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/token"
+)
+
+// pour makes the one deliberate rewrite of older history. It tries the routes that are legal in the
+// conversation's state, cheapest first, each first with the target that is wanted and then with
+// smaller ones; the first whose view is legal, fits and saves enough is taken.
+func (a *attempt) pour(ctx context.Context, why Reason) error {
+	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Necessary)
+	defer cancel()
+	var failed []error
+	for _, target := range a.targets(why) {
+		for _, rt := range a.routes(why) {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("pour: %w", errors.Join(append(failed, err)...))
+			}
+			err := a.attemptRoute(rt, target, why)
+			if err == nil {
+				a.report.Reason, a.report.Route = why, rt.name
+				return nil
+			}
+			failed = append(failed, fmt.Errorf("%s: %w", rt.name, err))
+		}
+	}
+	return a.poor(why, errors.Join(failed...))
+}
+
+// targets returns the tokens of messages to aim at, one after the other.
+func (a *attempt) targets(why Reason) []int {
+	t := a.limits.Target
+	if f := a.meter.Factor; f > 0 { // the planner counts by the estimate alone
+		t = int(float64(t) / f)
+	}
+	if why == Refusal {
+		return []int{a.est.Messages(a.view.Messages)}
+	}
+	return []int{t, t / 2, t / 4}
+}
+
+// attemptRoute carries a pour out by one route and keeps it if it is good.
+func (a *attempt) attemptRoute(rt route, target int, why Reason) error {
+	made, view := a.made, a.view
+	err := rt.carry(a, target)
+	if err == nil {
+		err = a.check(why)
+	}
+	if err != nil {
+		a.made, a.view = made, view
+	}
+	return err
+}
+
+// Errors of a pour that the next route or target may not have.
+var (
+	errPoor     = errors.New("the pour would save less than a twentieth")
+	errTooLarge = errors.New("the view would still be too large")
+	errNoRoute  = errors.New("not possible here")
+)
+
+// check says what is wrong with the view that a route made, nil when it may leave.
+func (a *attempt) check(why Reason) error {
+	if err := a.lawful(); err != nil {
+		return err
+	}
+	n := a.size(a.view)
+	if bytes := a.bytes(); bytes > a.most {
+		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, a.most, errTooLarge)
+	}
+	if why != Refusal {
+		if n > a.limits.Trigger {
+			return fmt.Errorf("%d tokens, a pour is due at %d: %w", n, a.limits.Trigger, errTooLarge)
+		}
+		if before := a.size(a.before); float64(before-n) < worth*float64(before) && !a.overCount() {
+			return errPoor
+		}
+	}
+	a.report.After = n
+	return nil
+}
+
+// overCount reports whether there are more messages than the preset allows before the pour, and no
+// more than that after it.
+func (a *attempt) overCount() bool {
+	most := a.preset.Trigger.Messages
+	return most > 0 && len(a.before.Messages) > most && len(a.view.Messages) <= most
+}
+
+// lawful holds the view against the rules of the API and the model. What was wrong with the client's
+// own request stays the client's; what the pour adds to it is refused.
+func (a *attempt) lawful() error {
+	rules := legal.RulesFor(legal.Messages, a.model, a.conv.Thinking)
+	known := map[string]int{}
+	for _, v := range legal.Check(a.before, rules.Of(a.before)) {
+		known[key(v)]++
+	}
+	for _, v := range legal.Check(a.view, rules.Of(a.before)) {
+		if a.params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap) {
+			continue // the provider drops what does not fit
+		}
+		if known[key(v)]--; known[key(v)] < 0 {
+			return v
+		}
+	}
+	return nil
+}
+
+func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Message, v.Block) }
+
+// poor notes that a pour was due and not worth it, or not possible. Two in a row suppress further
+// ones until something changes. It returns a typed error when the request does not fit its window.
+func (a *attempt) poor(why Reason, err error) error {
+	a.meter.Poor = a.report.Before
+	a.report.Route = "none"
+	a.suppress++
+	var irreducible *decant.IrreducibleError
+	switch {
+	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), a.report.Before > a.limits.Window:
+		return fmt.Errorf("pour (%s): %w", why, err)
+	}
+	return nil
+}
+
+// plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
+// single blocks that are in force. A new checkpoint covers all that an earlier one did.
+func (a *attempt) plan(target int) (*decant.Plan, []decant.Decision, error) {
+	var kept []decant.Decision
+	for _, d := range append(a.inForce[:len(a.inForce):len(a.inForce)], a.made...) {
+		if edits(d.Kind) {
+			kept = append(kept, d)
+		}
+	}
+	est := a.est.With(token.Calibration{})
+	p, err := Plan(a.conv, PlanOptions{
+		Model: a.model, Estimator: est, Preset: a.preset, Target: target, KeepTurns: -1,
+		Made: kept, Pinned: pinsOf(a.inForce), Now: a.e.opts.Now(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, a.settle(p.Decisions), nil
+}
+
+// settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out
+// what an earlier checkpoint covers further.
+func (a *attempt) settle(ds []decant.Decision) []decant.Decision {
+	was := coverOf(a.inForce)
+	to := 0
+	if was != nil {
+		to = was.To
+	}
+	var out []decant.Decision
+	for _, d := range ds {
+		switch cp := d.Checkpoint; {
+		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
+			continue
+		case cp == nil:
+		case cp.To < to:
+			continue
+		default:
+			c := *cp
+			c.Number = a.checkpoints() + 1
+			if was != nil {
+				c.Folds = was.Number
+			}
+			a.quotePins(&c)
+			d.Checkpoint, d.Handle = &c, decant.Handle(fmt.Sprintf("c:%d", c.Number))
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// quotePins copies the pinned blocks that a checkpoint covers into its text.
+func (a *attempt) quotePins(cp *decant.Checkpoint) {
+	pins := pinsOf(a.inForce)
+	if len(pins) == 0 {
+		return
+	}
+	text, refs := pinnedText(a.conv, pins, cp.From, cp.To)
+	if text == "" {
+		return
+	}
+	cp.Summary += "\n\n[Pinned, verbatim]\n" + text
+	cp.Pins = refs
+	cp.Compressed = a.est.Count(cp.Summary)
+}
+
+// checkpoints returns the number of the newest checkpoint, revoked ones included.
+func (a *attempt) checkpoints() int {
+	n := 0
+	if a.state != nil {
+		for _, cp := range a.state.Checkpoints() {
+			n = max(n, cp.Number)
+		}
+	}
+	return n
+}

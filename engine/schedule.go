@@ -1,0 +1,120 @@
+package engine
+
+import "time"
+
+// A Reason is why a pour happens.
+type Reason string
+
+// The reasons. Overflow and refusal are what the provider says; the others are what the schedule
+// says before a request is sent.
+const (
+	Necessary Reason = "necessary" // the window demands it
+	Free      Reason = "free"      // the provider's cache is cold: the rewrite costs nothing extra
+	Paid      Reason = "paid"      // carrying the ballast has cost as much as the rewrite will
+	Overflow  Reason = "overflow"  // the provider refused the request for its size
+	Refusal   Reason = "refusal"   // the provider says that thinking belongs to another conversation
+)
+
+// A Situation is all that the decision to pour depends on.
+type Situation struct {
+	Limits
+
+	Tokens   int // of the request, as metered
+	Messages int // of the view
+	Most     int // messages that the preset allows, 0: no limit
+	Bytes    int // of the body as it would be sent
+	MaxBytes int // that the API takes
+
+	Hold       bool // only at the hard limit
+	Suppressed bool // pours have not been worth it lately, and nothing has changed since
+
+	Economy Economy
+}
+
+// Economy is what the schedule knows of money; the zero value never pours early. All prices are per
+// token and in one currency.
+type Economy struct {
+	Early    bool          // pours before they are necessary are permitted, and legal now
+	Idle     time.Duration // since the last request
+	Lifetime time.Duration // of the provider's cache entries, as the request's markers ask for
+	Switched bool          // the model or the tools have just changed: the cache is of no use
+
+	Freed  int // S: tokens that a pour of cheap reductions would free
+	Behind int // L: tokens after the first change that would remain
+	Spent  float64
+	Write  float64 // w
+	Read   float64 // r
+}
+
+// worth is the least share of a request that an early pour, or any pour, has to free.
+const worth = 0.05
+
+// Due returns why a pour is due, empty when it is not. It is a pure function; the reasons are those
+// of the schedule, in their order:
+//
+// Necessary: the window's trigger, the preset's limit of messages or the API's limit of bytes is
+// passed. On hold, or when pours have not been worth it, only the hard limit counts.
+//
+// Free: the cache is cold, so everything is written again whether the view changes or not.
+//
+// Paid: a ski-rental rule. Carrying S tokens costs S·r with each request, removing them costs
+// L·(w-r) once; they go when what carrying them has cost so far reaches the price of removing them.
+// For a fixed S and L that is at most twice what the best choice in hindsight costs.
+func Due(s Situation) Reason {
+	limit := s.Trigger
+	if s.Hold || s.Suppressed {
+		limit = s.hard()
+	}
+	switch e := &s.Economy; {
+	case s.Tokens > limit, s.Bytes > s.MaxBytes:
+		return Necessary
+	case s.Hold || s.Suppressed:
+		return ""
+	case s.Most > 0 && s.Messages > s.Most:
+		return Necessary
+	case !e.Early || float64(e.Freed) < worth*float64(s.Tokens):
+		return ""
+	case e.Switched, e.Lifetime > 0 && e.Idle > e.Lifetime:
+		return Free
+	case e.Spent > 0 && e.Spent >= float64(e.Behind)*(e.Write-e.Read):
+		return Paid
+	}
+	return ""
+}
+
+// hard returns the size from which a request leaves hardly any room for an answer.
+func (l Limits) hard() int { return l.Window - l.Reserve/4 }
+
+// situation describes the request as it stands after first sight.
+func (a *attempt) situation() Situation {
+	s := Situation{
+		Limits: a.limits, Tokens: a.report.Before, Messages: len(a.view.Messages), Most: a.preset.Trigger.Messages,
+		Bytes: a.bytes(), MaxBytes: a.most,
+	}
+	if a.state != nil {
+		s.Hold = a.state.Head.Hold
+		s.Suppressed = a.state.Head.Suppressed >= 2 && !a.changedSince()
+	}
+	return s
+}
+
+// bytes returns about how large the body will be. It is exact when nothing was decided.
+func (a *attempt) bytes() int {
+	n := len(a.req.Body)
+	if n <= a.most || len(a.inForce)+len(a.made) == 0 {
+		return n
+	}
+	body, err := a.render()
+	if err != nil {
+		return n
+	}
+	return len(body)
+}
+
+// changedSince reports whether the conversation is another one than when its last pours were not
+// worth it: another model, other tools, or a twentieth of the window more of it.
+func (a *attempt) changedSince() bool {
+	h := &a.state.Head
+	return h.Model != a.conv.Model || h.Fixed != a.conv.Fixed.Version ||
+		a.meter.Poor == 0 || a.report.Before > a.meter.Poor+a.limits.Window/20
+}

@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// A meter is what is known about the size of a conversation: the provider's newest report, what it
+// was about, and what was learned from earlier ones.
+type meter struct {
+	usage     decant.Usage // of the newest request that was answered
+	length    int          // entries of the chain that it held
+	chain     decant.Hash  // of the last of them
+	decisions int          // that were in force, counted in the order of the state
+	fixed     int          // tokens of its fixed part, as estimated
+	learned
+}
+
+// learned is what a meter keeps over restarts.
+type learned struct {
+	token.Calibration
+	Window int `json:"window,omitzero"` // that the provider named in a refusal
+	Poor   int `json:"poor,omitzero"`   // tokens of the request at the last pour that was not worth it
+}
+
+func (l learned) encode() []byte {
+	if l == (learned{}) {
+		return nil
+	}
+	out, err := json.Marshal(l)
+	if err != nil {
+		return nil // a struct of numbers; without it the next report teaches again
+	}
+	return out
+}
+
+// recall restores the meter of a conversation that was read from the store.
+func (e *Engine) recall(ctx context.Context, s *store.State) meter {
+	var m meter
+	if len(s.Head.Calibration) > 0 && json.Unmarshal(s.Head.Calibration, &m.learned) != nil {
+		m.learned = learned{}
+	}
+	a := &s.Anchor
+	if a.Length == 0 {
+		return m
+	}
+	then := s
+	if a.Version != s.Version {
+		var err error
+		if then, err = e.store.Load(ctx, s.Key, a.Version); err != nil {
+			return m // without an anchor everything is estimated
+		}
+	}
+	if a.Length <= len(then.Chain) {
+		m.usage, m.length, m.chain = a.Usage, a.Length, then.Chain[a.Length-1].Chain
+		m.decisions = len(then.Decisions)
+	}
+	return m
+}
+
+// reading returns the line's meter.
+func (l *line) reading() meter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.meter
+}
+
+// size returns the tokens that a view takes, system prompt and tools included: what the provider
+// reported last, and an estimate of what came after. Once decisions have changed what it reported
+// about, everything is estimated.
+func (a *attempt) size(view *decant.Conversation) int {
+	if !a.anchored() || len(a.made) > 0 && view != a.before && a.pourMade() {
+		return a.fixed + a.scale(a.estimate(view, decant.Ref{}))
+	}
+	m := &a.meter
+	last := a.state.Chain[m.length-1].Ref
+	drift := 0
+	if m.fixed > 0 {
+		drift = a.fixed - m.fixed
+	}
+	return m.usage.Context() + drift + a.scale(a.estimate(view, last))
+}
+
+// pourMade reports whether this attempt has decided about something that the anchor counts.
+func (a *attempt) pourMade() bool {
+	last := a.state.Chain[a.meter.length-1].Ref
+	for i := range a.made {
+		if d := &a.made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !after(d.Target.Ref, last) {
+			return true
+		}
+	}
+	return false
+}
+
+// anchored reports whether the meter's report is about a beginning of this request as it would be sent.
+func (a *attempt) anchored() bool {
+	m := &a.meter
+	return a.state != nil && m.length > 0 && m.length <= a.kept && m.length <= len(a.state.Chain) &&
+		a.state.Chain[m.length-1].Chain == m.chain && a.holds(m.length) && len(a.state.Decisions) == m.decisions
+}
+
+// holds reports whether the request has the first n entries of the chain.
+func (a *attempt) holds(n int) bool {
+	for i := len(a.to) - 1; i >= 0; i-- {
+		if a.to[i] >= 0 {
+			return a.to[i]+1 >= n || thinkingOnly(a.state.Chain[a.to[i]+1:n])
+		}
+	}
+	return false
+}
+
+// estimate returns the tokens of the blocks of a view behind a reference, without calibration. The
+// answer that followed a reported request was reported with it.
+func (a *attempt) estimate(view *decant.Conversation, behind decant.Ref) int {
+	n := 0
+	answer := behind.Message > 0 && a.meter.usage.Output > 0
+	for i := len(view.Messages) - 1; i >= 0; i-- {
+		m := &view.Messages[i]
+		if behind.Message > 0 && m.Number > 0 && m.Number < behind.Message {
+			break
+		}
+		if answer && m.Role == decant.RoleAssistant && a.first(view, i, behind) {
+			continue
+		}
+		n += a.weigh(m, behind)
+	}
+	return n
+}
+
+// first reports whether the view's i-th message is the first of the assistant behind a reference.
+func (a *attempt) first(view *decant.Conversation, i int, behind decant.Ref) bool {
+	for k := i - 1; k >= 0 && view.Messages[k].Number > behind.Message; k-- {
+		if view.Messages[k].Role == decant.RoleAssistant {
+			return false
+		}
+	}
+	return view.Messages[i].Number > behind.Message
+}
+
+// weigh returns the tokens of the blocks of m behind a reference.
+func (a *attempt) weigh(m *decant.Message, behind decant.Ref) int {
+	n := 0
+	for k := range m.Blocks {
+		b := &m.Blocks[k]
+		if b.Ref.Message > 0 && !after(b.Ref, behind) {
+			continue
+		}
+		n += a.est.Block(b)
+	}
+	if n > 0 {
+		n += 4 // its frame
+	}
+	return n
+}
+
+func after(a, b decant.Ref) bool {
+	return a.Message > b.Message || a.Message == b.Message && a.Block > b.Block
+}
+
+// scale applies what was learned about the conversation to an estimate.
+func (a *attempt) scale(n int) int {
+	if f := a.meter.Factor; f > 0 {
+		return int(float64(n) * f)
+	}
+	return n
+}
+
+// sizes keeps estimators by model, and the sizes of fixed parts, which are large and the same on
+// every request.
+type sizes struct {
+	mu     sync.Mutex
+	models map[string]*token.Estimator
+	fixeds map[fixedKey]int
+}
+
+type fixedKey struct {
+	model   string
+	version decant.Hash
+}
+
+// mostFixed bounds the number of fixed parts whose sizes are kept.
+const mostFixed = 4096
+
+func (s *sizes) estimator(m token.Model) *token.Estimator {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.models == nil {
+		s.models = map[string]*token.Estimator{}
+	}
+	if e := s.models[m.ID]; e != nil {
+		return e
+	}
+	if len(s.models) >= mostFixed {
+		clear(s.models)
+	}
+	e := token.For(m)
+	s.models[m.ID] = e
+	return e
+}
+
+func (s *sizes) fixed(e *token.Estimator, f *decant.Fixed) int {
+	if f.Version.IsZero() {
+		return 0
+	}
+	k := fixedKey{e.Model().ID, f.Version}
+	s.mu.Lock()
+	n, ok := s.fixeds[k]
+	s.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = e.Fixed(f)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fixeds == nil || len(s.fixeds) >= mostFixed {
+		s.fixeds = map[fixedKey]int{}
+	}
+	s.fixeds[k] = n
+	return n
+}

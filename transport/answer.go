@@ -1,0 +1,216 @@
+package transport
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// An answer is what the model said, put together from what passed by.
+type answer struct {
+	usage   usage
+	stop    string
+	blocks  []block
+	whole   []byte // content of an answer that came in one piece
+	started bool
+	ended   bool
+}
+
+// block is a content block of a stream.
+type block struct {
+	start     jsontext.Value // as it began
+	kind      string
+	text      []byte // of its deltas: text, thinking or arguments
+	signature []byte
+}
+
+// usage is what the API reports, each number as it was reported last: in a stream they are
+// cumulative, so they replace and never add up (anthropic-wire, section 4).
+type usage struct {
+	Input  *int `json:"input_tokens"`
+	Read   *int `json:"cache_read_input_tokens"`
+	Write  *int `json:"cache_creation_input_tokens"`
+	Output *int `json:"output_tokens"`
+	Cache  *struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+}
+
+// event is what matters of an event of a stream.
+type event struct {
+	Message struct {
+		Usage usage `json:"usage"`
+	} `json:"message"`
+	Index int            `json:"index"`
+	Block jsontext.Value `json:"content_block"`
+	Delta struct {
+		Type      string `json:"type"`
+		Text      string `json:"text"`
+		Thinking  string `json:"thinking"`
+		Signature string `json:"signature"`
+		Arguments string `json:"partial_json"`
+		Stop      string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage usage `json:"usage"`
+}
+
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// event reads one event of a stream. What it does not understand it passes over.
+func (a *answer) event(name, data []byte) {
+	switch string(name) {
+	case "message_start", "content_block_start", "content_block_delta", "message_delta":
+	case "message_stop":
+		a.ended = true
+		return
+	default:
+		return
+	}
+	var e event
+	if json.Unmarshal(data, &e, lenient) != nil {
+		return
+	}
+	switch string(name) {
+	case "message_start":
+		a.started = true
+		a.usage.take(&e.Message.Usage)
+	case "content_block_start":
+		a.begin(&e)
+	case "content_block_delta":
+		a.delta(&e)
+	case "message_delta":
+		a.stop = e.Delta.Stop
+		a.usage.take(&e.Usage)
+	}
+}
+
+// maxBlocks bounds the content of one answer, whatever index a stream names.
+const maxBlocks = 10_000
+
+func (a *answer) begin(e *event) {
+	if e.Index != len(a.blocks) || e.Index >= maxBlocks {
+		return
+	}
+	var head struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(e.Block, &head, lenient) != nil {
+		head.Type = ""
+	}
+	a.blocks = append(a.blocks, block{start: e.Block.Clone(), kind: head.Type, text: []byte(head.Text)})
+}
+
+func (a *answer) delta(e *event) {
+	if e.Index < 0 || e.Index >= len(a.blocks) {
+		return
+	}
+	b := &a.blocks[e.Index]
+	d := &e.Delta
+	b.text = append(append(append(b.text, d.Text...), d.Thinking...), d.Arguments...)
+	b.signature = append(b.signature, d.Signature...)
+}
+
+// take replaces what u reports newly.
+func (u *usage) take(v *usage) {
+	for _, f := range []struct{ to, from **int }{{&u.Input, &v.Input}, {&u.Read, &v.Read}, {&u.Write, &v.Write}, {&u.Output, &v.Output}} {
+		if *f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	if v.Cache != nil {
+		u.Cache = v.Cache
+	}
+}
+
+func (u *usage) tokens() decant.Usage {
+	n := func(p *int) int {
+		if p == nil {
+			return 0
+		}
+		return max(0, *p)
+	}
+	out := decant.Usage{Input: n(u.Input), CacheRead: n(u.Read), CacheWrite: n(u.Write), Output: n(u.Output)}
+	if u.Cache != nil {
+		out.Write1h = u.Cache.Hour
+	}
+	return out
+}
+
+// object reads an answer that came as one JSON object.
+func (a *answer) object(src []byte) {
+	var o struct {
+		Content jsontext.Value `json:"content"`
+		Stop    string         `json:"stop_reason"`
+		Usage   usage          `json:"usage"`
+	}
+	if json.Unmarshal(src, &o, lenient) != nil {
+		return
+	}
+	a.whole, a.stop, a.usage, a.ended = o.Content.Clone(), o.Stop, o.Usage, true
+}
+
+// response returns the answer for the engine. One that broke off has no content and no output: the
+// client may send back any part of it, or none.
+func (a *answer) response() engine.Response {
+	res := engine.Response{Status: 200, Usage: a.usage.tokens()}
+	if !a.ended {
+		res.Usage.Output = 0
+		return res
+	}
+	res.Stop, res.Content = a.stop, a.whole
+	if a.started {
+		res.Content = a.content()
+	}
+	return res
+}
+
+// content returns the blocks of a stream as a JSON list.
+func (a *answer) content() []byte {
+	out := []byte{'['}
+	for i := range a.blocks {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = a.blocks[i].append(out)
+	}
+	return append(out, ']')
+}
+
+// append appends the block as it stands in an answer that comes in one piece.
+func (b *block) append(dst []byte) []byte {
+	switch b.kind {
+	case "text":
+		return b.with(dst, "text", jsonspan.AppendQuote(nil, string(b.text)))
+	case "thinking":
+		dst = b.with(dst, "thinking", jsonspan.AppendQuote(nil, string(b.text)))
+		dst = append(dst[:len(dst)-1], `,"signature":`...)
+		return append(jsonspan.AppendQuote(dst, string(b.signature)), '}')
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		if len(b.text) == 0 || jsonspan.Validate(b.text) != nil {
+			return append(dst, b.start...)
+		}
+		return b.with(dst, "input", b.text)
+	}
+	return append(dst, b.start...)
+}
+
+// with appends the block as it began, with one member replaced and without an empty signature.
+func (b *block) with(dst []byte, name string, value []byte) []byte {
+	sc := jsonspan.Scan(b.start, 0)
+	dst = append(dst, '{')
+	for sc.Open(); sc.Next(); {
+		n := string(sc.Name())
+		v := sc.Skip()
+		if n == name || n == "signature" {
+			continue
+		}
+		dst = append(append(jsonspan.AppendQuote(dst, n), ':'), v.Of(b.start)...)
+		dst = append(dst, ',')
+	}
+	dst = append(append(jsonspan.AppendQuote(dst, name), ':'), value...)
+	return append(dst, '}')
+}
