@@ -110,9 +110,10 @@ func (p *planner) splits(i int) bool {
 // covered returns the tokens of the original messages [head, i).
 func (p *planner) covered(i int) int { return p.sums[i] - p.sums[p.head] }
 
-// summaryWish returns the tokens that a good summary of so many takes.
+// summaryWish returns the tokens that a good summary of so many takes, if it is not to crowd out the
+// messages beside it.
 func (p *planner) summaryWish(covered int) int {
-	return min(max(leastSummary, int(summaryShare*float64(covered))), p.mostSummary())
+	return min(max(leastSummary, int(summaryShare*float64(covered))), p.mostSummary(), max(leastSummary, 2*p.Target/5))
 }
 
 func (p *planner) mostSummary() int {

@@ -67,8 +67,10 @@ func Plan(c *decant.Conversation, o PlanOptions) (*decant.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.reduce(); err != nil {
-		return nil, err
+	if p.KeepTurns != 0 || !p.over() {
+		if err := p.reduce(); err != nil {
+			return nil, err
+		}
 	}
 	if p.over() {
 		if err := p.cover(); err != nil {

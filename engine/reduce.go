@@ -34,6 +34,9 @@ var lossless = map[string]bool{"terminal": true, "superseded": true, "duplicate"
 // until the target is met, oldest block first.
 func (p *planner) reduce() error {
 	all := p.reductions()
+	if err := p.cap(); err != nil {
+		return err
+	}
 	for _, name := range p.Preset.Reduce.Always {
 		if err := p.decide(all[name](p.subject(len(p.conv.Messages)))...); err != nil {
 			return err
@@ -52,6 +55,17 @@ func (p *planner) reduce() error {
 		}
 	}
 	return nil
+}
+
+// cap cuts every result to the size that the preset allows, wherever it stands.
+func (p *planner) cap() error {
+	n := p.Preset.Tools.Cap
+	if n == 0 {
+		return nil
+	}
+	t := reduce.Trimming{Over: n, Head: n / 2, Tail: n / 2}
+	s := p.subject(len(p.conv.Messages))
+	return p.decide(append(reduce.Trim(s, t), reduce.FirstSight(s, t)...)...)
 }
 
 // subject returns the view's messages before index end, as reductions see them.
