@@ -89,6 +89,34 @@ func session(rounds int) *decant.Conversation {
 	return c
 }
 
+// TestTimeGrowsWithSize guards against work that grows with the square of a session.
+func TestTimeGrowsWithSize(t *testing.T) {
+	steps := func(rounds int) int {
+		c := session(rounds)
+		for i := range c.Messages { // every read shows other lines of one file, the worst case for Superseded
+			if b := &c.Messages[i].Blocks[0]; b.Kind == decant.KindUse {
+				b.Name, b.Content = "Read", decant.Text(`{"file_path":"/r/a.go","offset":`+strings.Repeat("1", 1+i%9)+`,"limit":1}`)
+			}
+		}
+		n := &countingCounter{}
+		Stub(Of(c, Options{Counter: n}))
+		Superseded(Of(c, Options{Counter: n}))
+		return n.bytes
+	}
+	small, large := steps(100), steps(400)
+	if large > 44*small/10 {
+		t.Errorf("four times the input counts %.1f times the bytes, want at most 4.4", float64(large)/float64(small))
+	}
+}
+
+// countingCounter counts the bytes that it was asked to count.
+type countingCounter struct{ bytes int }
+
+func (c *countingCounter) Count(text string) int {
+	c.bytes += len(text)
+	return len(text)
+}
+
 func bytesOf(c *decant.Conversation) (n int64) {
 	for _, m := range c.Messages {
 		n += int64(m.Blocks[0].Content.Size())

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -100,6 +101,10 @@ func (s *Subject) stale(r *result, touches map[string][]touch) (how string, at i
 	return how, at
 }
 
+// maxParts bounds how many later reads are pieced together, so that a file that is read a thousand
+// times costs no more than its reads.
+const maxParts = 16
+
 // staleFile says how the read f in message at went out of date.
 func (s *Subject) staleFile(f tool.Touch, at int, touches []touch) (string, int) {
 	edited, newest := -1, at
@@ -109,15 +114,15 @@ func (s *Subject) staleFile(f tool.Touch, at int, touches []touch) (string, int)
 			continue
 		}
 		newest = t.at
-		switch {
-		case t.Class == tool.Edit:
+		if t.Class == tool.Edit {
 			edited = t.at
-		case t.Covers(f):
+			continue
+		}
+		if len(parts) < maxParts {
+			parts = append(parts, t.Touch)
+		}
+		if t.Covers(f) || covered(f, parts) {
 			return "was " + past(t.Class) + " again", t.at
-		case t.Class == tool.Read:
-			if parts = append(parts, t.Touch); covered(f, parts) {
-				return "was read again", t.at
-			}
 		}
 	}
 	if edited < 0 || s.active(newest) {
@@ -149,17 +154,26 @@ func covered(f tool.Touch, parts []tool.Touch) bool {
 	}
 	next := max(f.First, 1) // the first line not yet seen again
 	for range parts {
-		for _, p := range parts {
-			if p.First < 0 || p.First > next {
-				continue
-			}
-			if p.Last == 0 {
-				return true
-			}
+		next = reach(next, parts)
+	}
+	return next == toTheEnd || f.Last > 0 && next > f.Last
+}
+
+// toTheEnd is the line after the last one of any file.
+const toTheEnd = math.MaxInt
+
+// reach returns the line up to which the parts that hold the line next go on, exclusive.
+func reach(next int, parts []tool.Touch) int {
+	for _, p := range parts {
+		switch {
+		case p.First < 0 || p.First > next:
+		case p.Last == 0:
+			return toTheEnd
+		default:
 			next = max(next, p.Last+1)
 		}
 	}
-	return f.Last > 0 && next > f.Last
+	return next
 }
 
 // staleLine is the stub of a superseded read. A file that was only edited leaves its names behind,

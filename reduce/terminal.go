@@ -156,13 +156,12 @@ func (t *screen) escape(text string) int {
 // ends with BEL or ESC \. One that never ends is only its introduction, so that no text is lost.
 func stringEnd(text string) int {
 	for i := 2; i < len(text) && text[i] != '\n'; i++ {
-		if text[i] == 0x07 {
+		switch {
+		case text[i] == 0x07:
 			return i + 1
-		}
-		if text[i] == 0x1B {
-			if i+1 < len(text) && text[i+1] == '\\' {
-				return i + 2
-			}
+		case strings.HasPrefix(text[i:], "\x1b\\"):
+			return i + 2
+		case text[i] == 0x1B:
 			return 2
 		}
 	}
