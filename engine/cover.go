@@ -104,7 +104,8 @@ func (p *planner) cut(from int) (cut, budget int) {
 func (p *planner) splits(i int) bool {
 	limit := p.Preset.Trigger.Messages
 	fixedTail := p.Preset.Keep.Share == 0 && (p.Preset.Keep.Messages > 0 || p.Preset.Keep.Turns > 0)
-	return !fixedTail && (limit == 0 || p.head+1+len(p.sizes)-i <= limit)
+	folded := p.tail == len(p.conv.Messages)
+	return !folded && !fixedTail && (limit == 0 || p.head+1+len(p.sizes)-i <= limit)
 }
 
 // covered returns the tokens of the original messages [head, i).
