@@ -238,7 +238,7 @@ func lineFormat(line []byte) Format {
 	switch {
 	case kind != "" && has["payload"] && has["timestamp"]:
 		return Codex
-	case has["leafUuid"] || has["sessionId"] && (has["uuid"] || has["userType"]) || kind == "file-history-snapshot":
+	case has["leafUuid"] || has["sessionId"] && (has["isSidechain"] || has["userType"]) || kind == "file-history-snapshot":
 		return ClaudeCode
 	case kind == "session" && (has["cwd"] || has["version"]):
 		return Pi

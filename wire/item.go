@@ -35,54 +35,69 @@ func (r *renderer) item(m *decant.Message, es []entry) (bool, error) {
 	return true, nil
 }
 
+// A content is what the content of an item shall become.
+type content struct {
+	elems  []jsonspan.Span // the parts that it has in the source
+	pieces []piece         // the parts that it shall have
+	parts  [][]byte        // the same written out, where it becomes a list
+	whole  *entry          // the block that is all of it in the source
+	fresh  bool            // there are new parts
+}
+
 // content edits the content of an item: the blocks that are its parts, and the new ones.
 func (r *renderer) content(m *decant.Message, it *item, es []entry) (bool, error) {
-	var pieces []piece
-	var parts [][]byte // what pieces are made of when content becomes a list
-	var whole *entry   // the block that is all of the content
-	var elems []jsonspan.Span
-	if !it.content.IsZero() && r.src[it.content.Start] == '[' {
-		elems = elements(r.src, it.content)
-	}
-	fresh := false
-	for i := range es {
-		e := &es[i]
-		switch {
-		case e.site == nil:
-			text := r.copy(e.block)
-			if text == nil {
-				text = r.say.part(e.block, m.Role)
-			}
-			if text == nil {
-				return false, nil
-			}
-			fresh = true
-			pieces, parts = append(pieces, piece{text: text}), append(parts, text)
-		case e.site.slot == slotPart:
-			pieces = append(pieces, piece{elem: slices.IndexFunc(elems, func(s jsonspan.Span) bool { return s.Start == e.site.span.Start })})
-		case e.site.slot == slotString:
-			whole = e
-			parts = append(parts, r.say.part(e.block, m.Role))
-		case e.site.slot == slotItem && len(es) > 1:
-			return false, nil
-		}
-	}
+	c, ok := r.plan(m, it, es)
 	switch {
-	case whole != nil && !fresh:
-		edits, err := r.retext(whole.site, whole.block)
+	case !ok, c.fresh && it.content.IsZero():
+		return false, nil
+	case c.whole != nil && !c.fresh:
+		edits, err := r.retext(c.whole.site, c.whole.block)
 		r.edits = append(r.edits, edits...)
 		return true, err
-	case fresh && len(elems) == 0:
-		if it.content.IsZero() {
-			return false, nil
-		}
-		r.edits = append(r.edits, edit{it.content, list(parts)})
-	case len(pieces) > 0:
-		r.edits = append(r.edits, reseam(r.src, it.content, elems, pieces)...)
+	case c.fresh && len(c.elems) == 0:
+		r.edits = append(r.edits, edit{it.content, list(c.parts)})
+	case len(c.pieces) > 0:
+		r.edits = append(r.edits, reseam(r.src, it.content, c.elems, c.pieces)...)
 	case r.had(m, es, slotPart) || r.had(m, es, slotString):
 		r.edits = append(r.edits, edit{it.content, []byte("null")})
 	}
 	return true, nil
+}
+
+// plan sorts the entries into the parts of the content. It reports false when one has no place there.
+func (r *renderer) plan(m *decant.Message, it *item, es []entry) (content, bool) {
+	var c content
+	if !it.content.IsZero() && r.src[it.content.Start] == '[' {
+		c.elems = elements(r.src, it.content)
+	}
+	for i := range es {
+		e := &es[i]
+		switch {
+		case e.site == nil:
+			text := r.newPart(m, e.block)
+			if text == nil {
+				return c, false
+			}
+			c.fresh = true
+			c.pieces, c.parts = append(c.pieces, piece{text: text}), append(c.parts, text)
+		case e.site.slot == slotPart:
+			c.pieces = append(c.pieces, piece{elem: slices.Index(c.elems, e.site.span)})
+		case e.site.slot == slotString:
+			c.whole = e
+			c.parts = append(c.parts, r.say.part(e.block, m.Role))
+		case e.site.slot == slotItem && len(es) > 1:
+			return c, false
+		}
+	}
+	return c, true
+}
+
+// newPart returns a block as a new element of a content list, nil when it does not go there.
+func (r *renderer) newPart(m *decant.Message, b *decant.Block) []byte {
+	if text := r.copy(b); text != nil {
+		return text
+	}
+	return r.say.part(b, m.Role)
 }
 
 // had reports whether the item that the entries belong to has a block in such a slot in the source.

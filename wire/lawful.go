@@ -15,32 +15,45 @@ const noResult = "[no result: the call was interrupted]"
 // RoleTool, messages of the user, and of the system.
 func lawful(view *decant.Conversation) []decant.Message {
 	ms := view.Live()
-	n := namer{used: map[string]bool{}}
-	answers, orphan := pair(ms)
+	l := lawyer{namer: namer{used: map[string]bool{}}}
+	l.answers, l.orphan = pair(ms)
 	var out []decant.Message
 	for i := range ms {
-		m := decant.Message{Number: ms[i].Number, Role: ms[i].Role}
-		results := decant.Message{Number: ms[i].Number, Role: decant.RoleTool}
-		for k := range ms[i].Blocks {
-			b := &ms[i].Blocks[k]
-			switch {
-			case b.Kind == decant.KindUse && m.Role == decant.RoleAssistant:
-				use, result := n.call(b, answers[b])
-				m.Blocks = append(m.Blocks, use)
-				results.Blocks = append(results.Blocks, result)
-			case b.Kind == decant.KindResult && !orphan[b]: // stands behind its call
-			default:
-				if t, ok := spoken(b, ms[i].Compaction); ok {
-					m.Blocks = append(m.Blocks, t)
-				}
-			}
-		}
-		if m.Role == decant.RoleTool || ms[i].Compaction && m.Role == decant.RoleAssistant && len(results.Blocks) == 0 {
-			m.Role = decant.RoleUser
-		}
-		out = appendFull(out, m, results)
+		out = appendFull(out, l.message(&ms[i])...)
 	}
 	return out
+}
+
+// A lawyer brings the messages of a conversation into lawful form, one after the other.
+type lawyer struct {
+	namer
+	answers map[*decant.Block]*decant.Block
+	orphan  map[*decant.Block]bool
+}
+
+// message returns what becomes of one message: the message, and the results of its calls.
+func (l *lawyer) message(was *decant.Message) []decant.Message {
+	m := decant.Message{Number: was.Number, Role: was.Role}
+	results := decant.Message{Number: was.Number, Role: decant.RoleTool}
+	for k := range was.Blocks {
+		b := &was.Blocks[k]
+		if b.Kind == decant.KindUse && m.Role == decant.RoleAssistant {
+			use, result := l.call(b, l.answers[b])
+			m.Blocks = append(m.Blocks, use)
+			results.Blocks = append(results.Blocks, result)
+			continue
+		}
+		if b.Kind == decant.KindResult && !l.orphan[b] {
+			continue // it stands behind its call
+		}
+		if t, ok := spoken(b, was.Compaction); ok {
+			m.Blocks = append(m.Blocks, t)
+		}
+	}
+	if m.Role == decant.RoleTool || was.Compaction && len(results.Blocks) == 0 {
+		m.Role = decant.RoleUser
+	}
+	return []decant.Message{m, results}
 }
 
 // appendFull appends those messages that have blocks.

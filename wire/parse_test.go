@@ -35,6 +35,10 @@ func TestDetectTellsBodiesByContent(t *testing.T) {
 		{"Functions", `{"tools":[{"type":"function","function":{}}],"messages":[]}`, wire.OpenAIChat},
 		{"Items", `{"model":"gpt-5.5","input":[]}`, wire.OpenAIResponses},
 		{"Text", `{"model":"gpt-5.5","input":"hi"}`, wire.OpenAIResponses},
+		{"ClaudeCodeLines", `{"type":"summary","leafUuid":"u"}` + "\n" + `{"type":"user"}`, wire.ClaudeCode},
+		{"ClaudeCodeLaterLine", `{"type":"queue"}` + "\n" + `{"sessionId":"s","isSidechain":false}`, wire.ClaudeCode},
+		{"CodexLines", `{"timestamp":"t","type":"session_meta","payload":{}}` + "\n", wire.Codex},
+		{"PiLines", `{"type":"session","cwd":"x"}` + "\n", wire.Pi},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,6 +57,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"Binary", "\x7fELF\x00\x00", "binary"},
 		{"Gzip", "\x1f\x8b\x08", "gzip"},
 		{"OtherObject", `{"name":"decant","version":1}`, `the members "name", "version"`},
+		{"LinesOfAnotherAgent", `{"uuid":"u","sessionId":"s","type":"user"}` + "\n", `the members "uuid", "sessionId", "type"`},
 		{"CutOff", `{"system":"x","messages":[{"role":"user"`, "offset 40"},
 		{"TwoBodies", `{"system":"x","messages":[]}{}`, "offset 28: more bytes"},
 		{"NoList", `{"system":"x","messages":[],"messages":7}`, "offset 39, messages: want a list"},

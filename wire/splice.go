@@ -61,7 +61,7 @@ func reseam(src []byte, list jsonspan.Span, elems []jsonspan.Span, pieces []piec
 	var out []edit
 	var fresh [][]byte // new elements since the last one of the source
 	last := -1
-	close := func(next int) {
+	bridge := func(next int) { // closes the gap between the last element of the source and the next
 		if len(fresh) > 0 || next != last+1 {
 			at := jsonspan.Span{Start: list.Start + 1, End: list.End - 1}
 			if last >= 0 {
@@ -79,9 +79,9 @@ func reseam(src []byte, list jsonspan.Span, elems []jsonspan.Span, pieces []piec
 			fresh = append(fresh, p.text)
 			continue
 		}
-		close(p.elem)
+		bridge(p.elem)
 	}
-	close(len(elems))
+	bridge(len(elems))
 	return out
 }
 
