@@ -8,6 +8,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/reduce"
 )
 
@@ -50,6 +51,20 @@ func TestStubOfEmptyFailureSaysNothingFalse(t *testing.T) {
 		if strings.Contains(d.Text, "exit 0") || strings.Contains(d.Text, "passed") || !strings.Contains(d.Text, "no output") {
 			t.Errorf("stub claims what nobody said: %s", d.Text)
 		}
+	}
+}
+
+func TestStubQuotesNoSecret(t *testing.T) {
+	key := "ghp_" + strings.Repeat("a1B2c3D4e5F6", 3)
+	c := talk("-- user --\nPush.\n-- ! Bash {\"command\":\"GITHUB_TOKEN=" + key + " git push\"} --\nExit code 1\nusing " + key + "\nfatal: " + strings.Repeat("x", 150) + " token " + key + " rejected\n" + long(50) + "-- assistant --\nHm.\n")
+	o := options()
+	o.Mask = secret.Mask
+	ds := reduce.Stub(reduce.Of(c, o))
+	if len(ds) != 1 {
+		t.Fatalf("got %d decisions, want 1", len(ds))
+	}
+	if strings.Contains(ds[0].Text, key[:12]) {
+		t.Errorf("a part of the key is in the stub: %s", ds[0].Text)
 	}
 }
 

@@ -23,7 +23,7 @@ type name struct {
 // namesClause lists the names of r that are worth keeping and not in the line already, in at most
 // limit tokens; empty when there are none.
 func (s *Subject) namesClause(r *result, line string, limit int) string {
-	names := collect(s.mask(r.read()))
+	names := collect(s.masked(r))
 	delete(names, r.call.Path)
 	delete(names, r.call.URL)
 	eachName(line, func(t string, _ kind, _ int) { delete(names, t) })

@@ -85,6 +85,7 @@ type result struct {
 	used   bool // its call was found
 	text   string
 	loaded bool
+	safe   *string // text with its secrets masked, once it was needed
 	closed bool // in a round that may be touched at a pour
 	fresh  bool // in the open round, and verbatim
 }
@@ -296,6 +297,16 @@ func (s *Subject) mask(text string) string {
 		return text
 	}
 	return s.opts.Mask(text)
+}
+
+// masked returns the text of r without its secrets. Whatever a stub quotes is taken from it before
+// it is cut, because half a secret is not recognised.
+func (s *Subject) masked(r *result) string {
+	if r.safe == nil {
+		text := s.mask(r.read())
+		r.safe = &text
+	}
+	return *r.safe
 }
 
 // assistants returns for each message how many assistant messages stand after it.

@@ -76,15 +76,15 @@ func (s *Subject) subject(r *result) string {
 	c := &r.call
 	switch {
 	case c.Class == tool.Shell && c.Command != "":
-		return " `" + s.mask(oneLine(c.Command, 90)) + "`"
+		return " `" + oneLine(s.mask(c.Command), 90) + "`"
 	case c.Class == tool.Search && c.Query != "":
-		return s.where(" "+strconv.Quote(s.mask(oneLine(c.Query, 60))), c.Path)
+		return s.where(" "+strconv.Quote(oneLine(s.mask(c.Query), 60)), c.Path)
 	case c.URL != "":
-		return " " + s.mask(oneLine(c.URL, 100))
+		return " " + oneLine(s.mask(c.URL), 100)
 	case c.Path != "":
 		return " " + shortPath(c.Path) + lineRange(c)
 	case c.Query != "":
-		return " " + strconv.Quote(s.mask(oneLine(c.Query, 60)))
+		return " " + strconv.Quote(oneLine(s.mask(c.Query), 60))
 	}
 	return ""
 }
@@ -124,7 +124,7 @@ func lineRange(c *tool.Call) string {
 
 // ending says how a call ended: exit status, tests, matches, the first error line.
 func (s *Subject) ending(r *result) string {
-	o := tool.OutcomeOf(r.call, r.read(), r.block.Error)
+	o := tool.OutcomeOf(r.call, s.masked(r), r.block.Error)
 	var out []string
 	switch {
 	case o.Running:
@@ -144,10 +144,10 @@ func (s *Subject) ending(r *result) string {
 		out = append(out, amount(o.Matches, "match"))
 	}
 	if len(o.Failing) > 0 {
-		out = append(out, "failing: "+s.mask(oneLine(strings.Join(o.Failing, ", "), 200)))
+		out = append(out, "failing: "+oneLine(strings.Join(o.Failing, ", "), 200))
 	}
 	if o.FirstError != "" {
-		out = append(out, firstError+s.mask(oneLine(o.FirstError, 160)))
+		out = append(out, firstError+oneLine(o.FirstError, 160))
 	}
 	if len(out) == 0 {
 		return ""
@@ -161,9 +161,9 @@ func (s *Subject) beginning(r *result) string {
 	if r.block.Error || r.call.Test || r.call.Effect != tool.Shell && r.call.Effect != tool.Other && r.call.Effect != tool.Agent && r.call.Effect != tool.Web {
 		return ""
 	}
-	for line := range strings.Lines(s.mask(tool.Body(r.read()))) {
-		if line = oneLine(line, 80); len(line) > 8 && strings.ContainsAny(line, "abcdefghijklmnopqrstuvwxyz") {
-			return "; begins: " + line
+	for line := range strings.Lines(tool.Body(s.masked(r))) {
+		if len(line) > 8 && strings.ContainsAny(line, "abcdefghijklmnopqrstuvwxyz") {
+			return "; begins: " + oneLine(line, 80)
 		}
 	}
 	return ""
