@@ -86,8 +86,8 @@ type result struct {
 	text   string
 	loaded bool
 	safe   *string // text with its secrets masked, once it was needed
-	closed bool // in a round that may be touched at a pour
-	fresh  bool // in the open round, and verbatim
+	closed bool    // in a round that may be touched at a pour
+	fresh  bool    // in the open round, and verbatim
 }
 
 // verbatim reports whether the transcript has r as it stands here.
