@@ -224,3 +224,34 @@ func TestEncodeWritesOnlyWhatIsLive(t *testing.T) {
 		t.Errorf("got %q, want nothing from before the compaction", got)
 	}
 }
+
+// FuzzEncode checks that whatever can be read can be written for every API, and that it is legal there.
+func FuzzEncode(f *testing.F) {
+	for name := range bodies {
+		if src := body(f, name); len(src) < 64<<10 {
+			f.Add(src)
+		}
+	}
+	f.Add([]byte(`{"max_tokens":1,"messages":[{"role":"assistant","content":[{"type":"tool_use"},{"type":"tool_use"}]},{"role":"assistant"}]}`))
+	f.Add([]byte(`{"messages":[{"role":"tool"},{"role":"assistant","tool_calls":[{"id":"a"},{"id":"a"}]},{"role":"tool","tool_call_id":"a"}]}`))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		d, err := wire.Parse(src)
+		if err != nil {
+			return
+		}
+		wire.Text(d.Conversation)
+		for _, format := range requestFormats {
+			out, err := wire.Encode(d.Conversation, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := wire.ParseAs(format, out)
+			if err != nil {
+				t.Fatalf("%s as %s is %s: %v", src, format, out, err)
+			}
+			if bad := broken(again.Conversation, format); len(bad) > 0 {
+				t.Errorf("%s as %s is %s: %s", src, format, out, bad)
+			}
+		}
+	})
+}
