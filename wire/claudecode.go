@@ -44,8 +44,9 @@ type claudeParser struct {
 
 	known    map[string]bool // uuids of lines that were read
 	left     map[int]bool    // records on branches that the user left
-	side     int             // lines of sub-agents
-	repeated int             // lines that stand in the file twice
+	side     tally           // lines of sub-agents
+	repeated tally           // lines that stand in the file twice
+	gone     tally           // lines with messages on branches that the user left
 	boundary bool            // the next message follows a compaction
 	bounded  bool            // there was a compaction
 }
@@ -163,12 +164,13 @@ func (p *claudeParser) read() {
 func (p *claudeParser) line(l *claudeLine, main bool) {
 	switch {
 	case p.left[l.record]:
+		p.gone.add(l.record)
 	case main && p.is(l.side, "true"):
-		p.side++
+		p.side.add(l.record)
 	case p.is(l.kind, `"system"`):
 		p.boundary, p.bounded = true, true
 	case p.seen(l.uuid):
-		p.repeated++
+		p.repeated.add(l.record)
 	default:
 		p.conv.ID = p.str(l.session)
 		p.group(l)
@@ -236,9 +238,9 @@ func (p *claudeParser) seen(uuid jsonspan.Span) bool {
 	if uuid.IsZero() {
 		return false
 	}
-	raw := string(uuid.Of(p.src))
-	was := p.known[raw]
-	p.known[raw] = true
+	id := string(uuid.Of(p.src))
+	was := p.known[id]
+	p.known[id] = true
 	return was
 }
 
@@ -263,25 +265,24 @@ func (p *claudeParser) group(l *claudeLine) {
 
 // report says what was left out of the conversation.
 func (p *claudeParser) report() {
-	if p.side > 0 {
-		p.note(0, "%d lines of sub-agents are not part of this conversation", p.side)
+	if t := p.side; t.n > 0 {
+		p.note(t.first, "%d lines of sub-agents from here on are not part of this conversation", t.n)
 	}
-	if n := p.leftMessages(); n > 0 {
-		p.note(0, "%d lines on branches that the user left are not part of this conversation", n)
+	if t := p.gone; t.n > 0 {
+		p.note(t.first, "%d lines from here on are on branches that the user left and not part of this conversation", t.n)
 	}
-	if p.repeated > 0 {
-		p.note(0, "%d lines stand in the file twice: the first counts", p.repeated)
+	if t := p.repeated; t.n > 0 {
+		p.note(t.first, "%d lines from here on stand in the file twice: the first counts", t.n)
 	}
 }
 
-func (p *claudeParser) leftMessages() int {
-	n := 0
-	for _, message := range p.left {
-		if message {
-			n++
-		}
+// A tally counts records and remembers the first.
+type tally struct{ n, first int }
+
+func (t *tally) add(rec int) {
+	if t.n++; t.n == 1 {
+		t.first = rec
 	}
-	return n
 }
 
 // message adds the message that a group of lines makes up.

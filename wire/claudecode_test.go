@@ -170,7 +170,7 @@ func TestClaudeCodeBranchThatTheUserLeftIsLeftOut(t *testing.T) {
 	if diff := cmp.Diff([]string{"one", "first", "right", "fine"}, texts(d.Conversation)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "2 lines on branches") {
+	if len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "2 lines from here on are on branches") {
 		t.Errorf("got warnings %v", d.Warnings)
 	}
 	cp := &decant.Checkpoint{Number: 1, From: 1, To: 2, Summary: record}

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,24 +64,29 @@ func edits(t *rapid.T, c *decant.Conversation, in func(number int) bool) []decan
 }
 
 func TestSessionCompactedReadsBackAsTheView(t *testing.T) {
-	for name, src := range sessions(t) {
-		t.Run(name, func(t *testing.T) {
-			d := parse(t, src)
-			live := d.Conversation.With(d.Conversation.Live())
-			rapid.Check(t, func(t *rapid.T) { readBack(t, d, live, covered(t, live)) })
-		})
-	}
+	docs := documents(t)
+	rapid.Check(t, func(t *rapid.T) {
+		d := docs[rapid.SampledFrom(slices.Sorted(maps.Keys(docs))).Draw(t, "session")]
+		live := d.Conversation.With(d.Conversation.Live())
+		readBack(t, d, live, covered(t, live))
+	})
 }
 
 func TestSessionEditedInPlaceReadsBackAsTheView(t *testing.T) {
-	for name, src := range sessions(t) {
-		t.Run(name, func(t *testing.T) {
-			d := parse(t, src)
-			rapid.Check(t, func(t *rapid.T) {
-				readBack(t, d, d.Conversation, edits(t, d.Conversation, func(int) bool { return true }))
-			})
-		})
+	docs := documents(t)
+	rapid.Check(t, func(t *rapid.T) {
+		d := docs[rapid.SampledFrom(slices.Sorted(maps.Keys(docs))).Draw(t, "session")]
+		readBack(t, d, d.Conversation, edits(t, d.Conversation, func(int) bool { return true }))
+	})
+}
+
+// documents returns the excerpts of real session files, read.
+func documents(tb testing.TB) map[string]*wire.Document {
+	out := map[string]*wire.Document{}
+	for name, src := range sessions(tb) {
+		out[name] = parse(tb, src)
 	}
+	return out
 }
 
 // readBack writes the view of c under ds and checks what a reader of the file finds in it.
