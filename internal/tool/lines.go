@@ -22,14 +22,15 @@ func IsError(line string) bool {
 
 // errorAt reports whether an error phrase starts at line[i], or the name of an exception ends there.
 func errorAt(line string, i int) bool {
-	switch line[i] | 0x20 {
-	case ':':
+	c := line[i]
+	if c == ':' {
 		return strings.HasSuffix(line[:i], "Error") || strings.HasSuffix(line[:i], "Exception")
-	case 'e', 'p', 'f', 't', 'n', 'u', 'c', 's', 'a', 'k', 'r', 'v':
-		// After a quote it is the text of a message in source code, not a message.
-		return (i == 0 || !letter(line[i-1]) && line[i-1] != '"') && errorWord(line[i:])
 	}
-	return false
+	if !letter(c) {
+		return false
+	}
+	// After a quote it is the text of a message in source code, not a message.
+	return (i == 0 || !letter(line[i-1]) && line[i-1] != '"') && errorWord(line[i:])
 }
 
 // errorStart knows the marks that test runners and compilers put at the start of a line.
@@ -51,18 +52,26 @@ func errorStart(line string) bool {
 	return false
 }
 
-// errorPhrases are the beginnings of what names an error wherever it stands in a line, in lower case.
-var errorPhrases = [...]string{
-	"error:", "error[", "error ts", "error -", "errors:", "exception:", "exception in", "panic:", "panicked at", "fatal:", "failed:", "failure:", "failed to ",
-	"traceback (most recent", "no such file or directory", "undefined:", "undefined reference", "undefined symbol",
-	"cannot find", "cannot use", "can't cd", "command not found", "could not ", "segmentation fault", "assertion failed", "assertion with",
-	"assertionerror", "permission denied", "not found in file", "typeerror", "syntaxerror", "referenceerror", "keyerror", "valueerror", "timed out", "killed",
-	"unexpected token", "unable to ", "compilation error", "tests failed", "syntax error",
+// errorPhrases are the beginnings of what names an error wherever it stands in a line, in lower case
+// and by their first letter, counted from a.
+var errorPhrases = [26][]string{
+	0:  {"assertion failed", "assertion with", "assertionerror"},
+	2:  {"cannot find", "cannot use", "can't cd", "command not found", "could not ", "compilation error"},
+	4:  {"error:", "error[", "error ts", "error -", "errors:", "exception:", "exception in"},
+	5:  {"fatal:", "failed:", "failure:", "failed to "},
+	10: {"keyerror", "killed"},
+	13: {"no such file or directory", "not found in file"},
+	15: {"panic:", "panicked at", "permission denied"},
+	17: {"referenceerror"},
+	18: {"segmentation fault", "syntaxerror", "syntax error"},
+	19: {"traceback (most recent", "typeerror", "timed out", "tests failed"},
+	20: {"undefined:", "undefined reference", "undefined symbol", "unexpected token", "unable to "},
+	21: {"valueerror"},
 }
 
-// errorWord reports whether s starts with an error phrase, in any case.
+// errorWord reports whether s, which starts with a letter, starts with an error phrase in any case.
 func errorWord(s string) bool {
-	for _, p := range errorPhrases {
+	for _, p := range errorPhrases[s[0]|0x20-'a'] {
 		if hasPrefixFold(s, p) {
 			return true
 		}
