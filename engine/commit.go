@@ -130,7 +130,7 @@ func (a *attempt) entriesFrom() int {
 func (a *attempt) entry(b *store.Batch, i int) {
 	at := &a.r.atoms[i]
 	e := store.Entry{
-		Raw: at.raw, Text: textHash(at.Block), Role: at.role, Kind: at.Kind, Author: at.Author,
+		Raw: at.raw(), Text: textHash(at.Block), Role: at.role, Kind: at.Kind, Author: at.Author,
 		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.est.Block(at.Block),
 	}
 	if !a.same {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"sync"
 	"time"
@@ -81,6 +82,7 @@ type Engine struct {
 	store Store
 	opts  Options
 	ids   *store.IDs
+	seed  maphash.Seed // of fingerprints
 
 	lines   *lines
 	sizes   sizes
@@ -94,7 +96,7 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	return &Engine{
-		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand),
+		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
 		lines: newLines(o.Conversations, o.Entries),
 	}, nil
 }
@@ -174,7 +176,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if e.mode(req) == Off {
 		return &Prepared{Body: req.Body}, nil
 	}
-	r, err := read(req.Body)
+	r, err := read(req.Body, e.seed)
 	if err != nil { // the provider knows best what is wrong with it
 		return &Prepared{Body: req.Body, Fault: err}, nil
 	}

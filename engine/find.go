@@ -217,7 +217,7 @@ func (p *place) lastCovered(spine []int) int {
 
 // sameBlock reports whether a block of a request is the one that an entry describes.
 func sameBlock(a *atom, e *store.Entry) bool {
-	if a.raw == e.Raw {
+	if a.raw() == e.Raw {
 		return a.role == e.Role
 	}
 	return a.role == e.Role && a.Kind == e.Kind && a.CallID == e.CallID && a.Name == e.Name && textHash(a.Block) == e.Text

@@ -15,11 +15,11 @@ import (
 type line struct {
 	key store.Key
 
-	mu    sync.Mutex
-	state *store.State
-	spine []int         // indexes in state.Chain of the entries that are not thinking
-	raws  []decant.Hash // of each of them, the raw hash it was last seen with
-	meter meter
+	mu     sync.Mutex
+	state  *store.State
+	spine  []int    // indexes in state.Chain of the entries that are not thinking
+	prints []uint64 // of each of them, the fingerprint it was last seen with; 0: not seen yet
+	meter  meter
 }
 
 func newLine(s *store.State) *line {
@@ -42,11 +42,11 @@ func (l *line) set(s *store.State) {
 	if keep > 0 {
 		from = l.spine[keep-1] + 1
 	}
-	l.state, l.spine, l.raws = s, l.spine[:keep], l.raws[:keep]
+	l.state, l.spine, l.prints = s, l.spine[:keep], l.prints[:keep]
 	for i := from; i < len(s.Chain); i++ {
 		if s.Chain[i].Kind != decant.KindThinking {
 			l.spine = append(l.spine, i)
-			l.raws = append(l.raws, s.Chain[i].Raw)
+			l.prints = append(l.prints, 0)
 		}
 	}
 }
@@ -58,13 +58,13 @@ func (l *line) now() *store.State {
 	return l.state
 }
 
-// saw notes the raw hashes of the first n blocks of a request that continues the line, so that a
+// saw notes the fingerprints of the first n blocks of a request that continues the line, so that a
 // cache marker that has moved on costs one canonical hash and not one on every request.
 func (l *line) saw(r *reading, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range min(n, len(l.raws)) {
-		l.raws[i] = r.at(i).raw
+	for i := range min(n, len(l.prints)) {
+		l.prints[i] = r.at(i).print
 	}
 }
 
