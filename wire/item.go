@@ -8,12 +8,17 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// item adds an item of the source with those blocks of a view's message that belong to it. It reports
-// false when the item has no place for one of them.
+// item adds an item of the source with those blocks of a view's message that belong to it, or new items
+// for blocks that belong to none. It reports false when the item has no place for one of them.
 func (r *renderer) item(m *decant.Message, es []entry) (bool, error) {
 	k := slices.IndexFunc(es, func(e entry) bool { return e.site != nil })
 	if k < 0 {
-		return false, nil
+		added := decant.Message{Role: m.Role}
+		for _, e := range es {
+			added.Blocks = append(added.Blocks, *e.block)
+		}
+		r.fresh(r.say.items(&added, r.copy))
+		return true, nil
 	}
 	at := es[k].site.item
 	r.root = append(r.root, piece{elem: at})
@@ -85,8 +90,6 @@ func (r *renderer) plan(m *decant.Message, it *item, es []entry) (content, bool)
 		case e.site.slot == slotString:
 			c.whole = e
 			c.parts = append(c.parts, r.say.part(e.block, m.Role))
-		case e.site.slot == slotItem && len(es) > 1:
-			return c, false
 		}
 	}
 	return c, true

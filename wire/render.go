@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
@@ -155,40 +156,46 @@ func (r *renderer) fresh(items [][]byte) {
 	}
 }
 
-// groups returns the blocks of a view's message by the item of the source that they belong to.
-// A block that is new goes with the one before it, or else with the first that is not new.
+// groups returns the blocks of a view's message by the item of the source that they belong to. A block
+// that is new goes with the one before it, or else with the first that is not new, unless that one
+// fills its item: then it makes a group of its own.
 func (r *renderer) groups(m *decant.Message) [][]entry {
 	var out [][]entry
-	at := -1 // item of the last group
-	last := -1
+	var last *site // of the newest block that is not new
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		s := r.own(m, b, last)
-		if s != nil {
-			last = b.Ref.Block
-		}
-		if len(out) == 0 || s != nil && at >= 0 && s.item != at {
+		if len(out) == 0 || apart(out[len(out)-1], s, last) {
 			out = append(out, nil)
 		}
-		if s != nil {
-			at = s.item
-		}
 		out[len(out)-1] = append(out[len(out)-1], entry{b, s})
+		if s != nil {
+			last = s
+		}
 	}
 	return out
 }
 
-// own returns the site of a block that is still in its place: in its own message, of its own kind,
-// and behind the block with the index last.
-func (r *renderer) own(m *decant.Message, b *decant.Block, last int) *site {
-	sites := r.sites[m.Number-1]
-	if b.Ref.Message != m.Number || b.Ref.Block <= last || b.Ref.Block >= len(sites) {
+// apart reports whether a block at s, nil for a new one, begins a group of its own behind a group whose
+// newest site is last.
+func apart(group []entry, s, last *site) bool {
+	if s == nil {
+		return last != nil && last.slot == slotItem && group[len(group)-1].site != nil
+	}
+	return s.slot == slotItem || last != nil && s.item != last.item
+}
+
+// own returns the site of a block that is still in its place: in its own message, of its own kind, and
+// behind the block at last.
+func (r *renderer) own(m *decant.Message, b *decant.Block, last *site) *site {
+	s := r.origin(b)
+	if s == nil || b.Ref.Message != m.Number {
 		return nil
 	}
-	if r.conv.Messages[m.Number-1].Blocks[b.Ref.Block].Kind != b.Kind {
+	if sites := r.sites[m.Number-1]; last != nil && slices.Index(sites, *last) >= b.Ref.Block {
 		return nil
 	}
-	return &sites[b.Ref.Block]
+	return s
 }
 
 // copy returns the source of a block that stands in a content list there, with the text that it has
