@@ -15,10 +15,18 @@ type pick struct {
 	value      float32
 }
 
-var usual = env("USUAL", .035)
-var rho, wpt = env("RHO", .01), env("WPT", 1.6)
-var lambda2 = env("LAMBDA2", .05)
-var alpha, gamma, minP, lambda = env("ALPHA", .9), env("GAMMA", 2), env("MINP", .005), env("LAMBDA", .002)
+// Weights of the choice, in chances: 1 is a fact that is sure to be needed again. They were set on the
+// sessions, meetings and dialogs of docs/BENCHMARKS.md.
+const (
+	groundWeight = 2     // a fact is worth this much more on a line that says something about it
+	minNamed     = .005  // the least chance of a fact that is listed by itself
+	wordWeight   = .0145 // a word, as often as it is expected
+	rareWeight   = .002  // a word that is not too common, once
+	chatWeight   = .05   // the same, where all is said and nothing is done
+	usualShare   = .025  // prose is expected up to this share of the source: the size that summaries usually have
+	perWord      = 1.6   // tokens of a word and the blank after it
+	perChar      = .27   // tokens of a byte of the source
+)
 
 // What is said about a fact so far.
 const (
@@ -62,12 +70,12 @@ func (c *chooser) wordWeights(budget float64) {
 	c.weight = make([]float32, len(c.freq))
 	n := float64(len(c.lines) + 1)
 	total := float64(len(c.digest.words) + 1)
-	said := min(budget, usual*float64(c.size)*.27) / wpt
+	said := min(budget, usualShare*float64(c.size)*perChar) / perWord
 	c.expect = make([]float32, len(c.freq))
 	for i, f := range c.freq {
 		c.expect[i] = float32(float64(f) / total * said)
 		idf := math.Log(n / float64(f))
-		c.weight[i] = float32((lambda + lambda2*c.prose*c.prose) * math.Log1p(float64(f)) * min(idf, 3))
+		c.weight[i] = float32((rareWeight + chatWeight*c.prose*c.prose) * math.Log1p(float64(f)) * min(idf, 3))
 	}
 }
 
@@ -90,7 +98,7 @@ func (c *chooser) candidates() {
 	}
 	for i := range c.atoms {
 		a := &c.atoms[i]
-		if a.chance < float32(minP) {
+		if a.chance < minNamed {
 			continue
 		}
 		if a.piece.line >= 0 {
@@ -190,7 +198,7 @@ func (c *chooser) gain(i int32) (gain, cost float32) {
 	if cost <= 0 {
 		return 0, 0
 	}
-	return g / float32(math.Pow(float64(cost), alpha)), cost
+	return g / cost, cost
 }
 
 func (c *chooser) lineWorth(p *pick) float32 {
@@ -206,7 +214,7 @@ func (c *chooser) lineWorth(p *pick) float32 {
 			if c.heard[w] == 0 {
 				g += c.weight[w]
 			}
-			g += float32(rho) * min(1, c.expect[w]/float32(c.heard[w]+1))
+			g += wordWeight * min(1, c.expect[w]/float32(c.heard[w]+1))
 		}
 	}
 	return g
@@ -219,7 +227,7 @@ func (c *chooser) worth(atom int32, says bool) float32 {
 		g = p
 	}
 	if says && c.covered[atom]&grounded == 0 {
-		g += p * float32(gamma)
+		g += p * groundWeight
 	}
 	return g
 }

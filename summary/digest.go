@@ -184,7 +184,7 @@ func (r *reader) block(m *decant.Message, i int, b *decant.Block) {
 	}
 }
 
-// said takes in a text block. What a client put there is not taken in.
+// said takes in a text block.
 func (r *reader) said(o origin, m *decant.Message, b *decant.Block) {
 	text := secret.Mask(b.Text())
 	switch {
@@ -199,6 +199,10 @@ func (r *reader) said(o origin, m *decant.Message, b *decant.Block) {
 	case b.Author == decant.AuthorModel:
 		o.author = byModel
 		r.model = true
+		r.text(o, text)
+	default:
+		o.author = byTool
+		o.group = r.newGroup(group{section: secCommands, number: o.number, call: &call{text: "note of the client"}})
 		r.text(o, text)
 	}
 }

@@ -36,10 +36,10 @@ func (r *reader) text(o origin, text string) {
 		if len(ln) < 4 {
 			continue
 		}
-		if o.author == byModel || o.author == byEarlier {
+		if o.author == byModel || o.author == byEarlier || o.author == byUser {
 			ln = strings.TrimLeft(ln, "# ")
 		}
-		if tab && o.author == byCall && tabs {
+		if tab && o.author == byCall {
 			ln = `\t` + ln
 		}
 		if ln[0] == '<' && strings.HasPrefix(ln, "<system-reminder>") {
@@ -55,7 +55,7 @@ func (r *reader) text(o origin, text string) {
 
 // pieces takes in one line, in pieces when it is long.
 func (r *reader) pieces(o origin, ln string) {
-	if !says(ln) || o.author == byEarlier && isAside(ln) {
+	if !says(ln) || strings.HasPrefix(ln, "```") || o.author == byEarlier && isAside(ln) {
 		return
 	}
 	follows := false
@@ -248,5 +248,3 @@ func (r *reader) groupOf(o origin, sec section) int32 {
 
 // tabbed reports whether the line shows that it was indented by a tab.
 func (l *line) tabbed() bool { return strings.HasPrefix(l.text, `\t`) }
-
-var tabs = env("TABS", 1) > 0

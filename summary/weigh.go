@@ -1,20 +1,15 @@
 package summary
 
-import (
-	"os"
-	"strconv"
+// Values of lines and heads for being said, whatever they say, in chances.
+const (
+	standingValue = .3  // an instruction of the user that goes on
+	userValue     = .03 // another line of the user
+	turnValue     = .02 // a decision or an open item
+	proseValue    = .01 // another line of the model
+	changeValue   = .2  // a file that was changed, an error that was not resolved
+	callValue     = .02 // a call
+	indentValue   = .5  // times the chance of the first name: a line of new code that shows its indent
 )
-
-func env(k string, d float64) float64 {
-	if v, err := strconv.ParseFloat(os.Getenv(k), 64); err == nil {
-		return v
-	}
-	return d
-}
-
-var tb = env("TB", .5)
-var ub, mb, fb, cb = env("UB", .03), env("MB", .01), env("FB", .2), env("CB", .02)
-var ib, db = env("IB", .3), env("DB", .02)
 
 // weigh gives facts their chances and lines and heads their values.
 func (d *digest) weigh() {
@@ -28,16 +23,16 @@ func (d *digest) weigh() {
 		rel := .5 + float64(l.message)/n
 		l.value = float32(d.saying(l) * rel)
 		if l.tabbed() && l.spans > 0 && d.spans[l.span].start == 2 {
-			l.value += float32(tb) * d.atoms[d.spans[l.span].atom].chance
+			l.value += indentValue * d.atoms[d.spans[l.span].atom].chance
 		}
 	}
 	for i := range d.groups {
 		g := &d.groups[i]
 		switch {
 		case g.file != nil && g.file.changed+g.file.created > 0, g.section == secErrors:
-			g.value = float32(fb)
+			g.value = changeValue
 		case g.call != nil:
-			g.value = float32(cb)
+			g.value = callValue
 		}
 	}
 }
@@ -47,13 +42,13 @@ func (d *digest) saying(l *line) float64 {
 	switch d.groups[l.group].section {
 	case secUser:
 		if l.standing {
-			return ib
+			return standingValue
 		}
-		return ub
+		return userValue
 	case secDecided, secOpen:
-		return db
+		return turnValue
 	case secSaid, secLast:
-		return mb
+		return proseValue
 	}
 	return 0
 }
