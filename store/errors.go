@@ -28,6 +28,9 @@ var (
 	// ErrReadOnly means that the database must not be written.
 	ErrReadOnly = errors.New("the database is read-only")
 
+	// ErrBusy means that another process has been writing for longer than one waits: try again.
+	ErrBusy = errors.New("another process keeps the database busy")
+
 	// ErrCorrupt means that the file is damaged or no database of Decant. Restore a backup, or move
 	// it away: conversations then begin anew.
 	ErrCorrupt = errors.New("the database is damaged")

@@ -8,6 +8,7 @@ type Policy struct {
 	Now    time.Time
 	MaxAge time.Duration // unchanged for longer is removed; 0: no limit. The default of the commands is 30 days
 	Size   int64         // bytes that the database may have: beyond, the longest unchanged go first; 0: no limit
+	Lines  int           // conversations of one session: beyond, the longest unchanged of it go first; 0: no limit
 	Spends time.Duration // age at which spends are removed; 0: never
 	DryRun bool          // report only
 }

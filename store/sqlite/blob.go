@@ -50,9 +50,9 @@ type blob struct {
 	data  []byte
 }
 
-// encode returns content as it is stored.
-func (c *codec) encode(content []byte) blob {
-	b := blob{hash: decant.HashText(string(content)), codec: plain, size: len(content), data: content}
+// encode returns content, whose hash is h, as it is stored.
+func (c *codec) encode(h decant.Hash, content []byte) blob {
+	b := blob{hash: h, codec: plain, size: len(content), data: content}
 	if len(content) < minZip {
 		return b
 	}

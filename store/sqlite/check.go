@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 )
 
@@ -126,7 +125,7 @@ func (c *checker) contents() error {
 		content, err := c.db.codec.decode(codec, size, data)
 		if err != nil {
 			c.report("blob %s of tenant %q: %v", hash(h), tenant, err)
-		} else if decant.HashText(string(content)) != hash(h) {
+		} else if contentHash(content) != hash(h) {
 			c.report("blob %s of tenant %q holds something else", hash(h), tenant)
 		}
 		return nil

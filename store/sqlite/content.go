@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/decantdev/decant"
@@ -29,20 +30,21 @@ func (db *DB) newContent(lists ...[][]byte) content {
 
 // add encodes one content unless it is there; nil is no content.
 func (c *content) add(k *codec, data []byte) {
-	if data == nil || c.brought[contentHash(data)] {
+	h := contentHash(data)
+	if h.IsZero() || c.brought[h] {
 		return
 	}
-	b := k.encode(data)
-	c.brought[b.hash] = true
-	c.blobs = append(c.blobs, b)
+	c.brought[h] = true
+	c.blobs = append(c.blobs, k.encode(h, data))
 }
 
-// contentHash returns the hash of data, zero for nil.
+// contentHash is decant.HashText without a copy of the data; zero for nil.
 func contentHash(data []byte) decant.Hash {
 	if data == nil {
 		return decant.Hash{}
 	}
-	return decant.HashText(string(data))
+	sum := sha256.Sum256(data)
+	return decant.Hash(sum[:len(decant.Hash{})])
 }
 
 // store writes the blobs that are new and refers to all of them.

@@ -38,7 +38,7 @@ func newDSN(path string, o Options) dsn {
 
 func (d dsn) write() string {
 	return d.with("_txlock=immediate", "_pragma=auto_vacuum(incremental)", "_pragma=journal_mode(wal)",
-		"_pragma=synchronous("+d.sync+")", "_pragma=cache_size(-16000)")
+		"_pragma=synchronous("+d.sync+")", "_pragma=cache_size(-16000)", "_pragma=journal_size_limit(67108864)")
 }
 
 func (d dsn) read() string {

@@ -29,6 +29,7 @@ func translate(err error) error {
 	}
 	for condition, codes := range map[error][]int{
 		store.ErrFull:     {lib.SQLITE_FULL},
+		store.ErrBusy:     {lib.SQLITE_BUSY, lib.SQLITE_LOCKED},
 		store.ErrReadOnly: {lib.SQLITE_READONLY, lib.SQLITE_PERM},
 		store.ErrCorrupt:  {lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB},
 	} {

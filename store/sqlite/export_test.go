@@ -41,3 +41,22 @@ func Downgrade(ctx context.Context, path string, version int64) error {
 
 // DefaultPathOn is DefaultPath on another system.
 var DefaultPathOn = defaultPath
+
+// Hold keeps a write transaction open until release is called.
+func (db *DB) Hold(t *testing.T) (release func()) {
+	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- db.write(t.Context(), func(x *tx) error {
+			close(begun)
+			<-end
+			return nil
+		})
+	}()
+	<-begun
+	return func() {
+		close(end)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

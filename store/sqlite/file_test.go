@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -45,7 +46,10 @@ func TestFileModes(t *testing.T) {
 	}
 	files := 0
 	err := filepath.WalkDir(filepath.Dir(dir), func(path string, d fs.DirEntry, err error) error {
-		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
 		if err != nil {
 			return err
 		}
@@ -260,5 +264,24 @@ func TestUnwritableFolder(t *testing.T) {
 	}
 	if _, err := sqlite.Open(t.Context(), filepath.Join(file, "decant.db"), sqlite.Options{}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a folder that cannot be made: got %v, want an error with the path", err)
+	}
+}
+
+func TestBusyIsErrBusy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	db := open(t, path)
+	other, err := sqlite.Open(t.Context(), path, sqlite.Options{Busy: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	release := db.Hold(t)
+	l := &line{Key: store.Key{ID: "conv"}}
+	if err := l.commit(t.Context(), other); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("commit while another process writes: got %v, want ErrBusy", err)
+	}
+	release()
+	if err := l.commit(t.Context(), other); err != nil {
+		t.Errorf("commit when it has ended: %v", err)
 	}
 }

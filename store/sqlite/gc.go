@@ -49,8 +49,10 @@ type collector struct {
 // A candidate is a conversation that the policy may remove.
 type candidate struct {
 	store.Key
+	session string
 	updated int64
 	pinned  bool
+	surplus bool // its session has Policy.Lines newer ones
 }
 
 func (c *collector) run(ctx context.Context) error {
@@ -62,30 +64,42 @@ func (c *collector) run(ctx context.Context) error {
 		return err
 	}
 	// A parent can go only after its forks, whichever was changed last: go round until nothing more goes.
-	for rest := list; len(list) > 0; list = rest {
-		var err error
-		if rest, err = c.round(ctx, list); err != nil {
+	for {
+		rest, err := c.round(ctx, list)
+		if err != nil {
 			return err
 		}
 		if len(rest) == len(list) {
-			break
+			return c.spends(ctx)
 		}
+		list = rest
 	}
-	return c.spends(ctx)
 }
 
 // candidates lists all conversations, longest unchanged first.
 func (c *collector) candidates(t *tx) (list []candidate, err error) {
-	err = t.rows("SELECT tenant, id, updated, pinned FROM conversations ORDER BY updated, tenant, id", nil, func(rows *sql.Rows) error {
+	err = t.rows("SELECT tenant, id, session, updated, pinned FROM conversations ORDER BY updated, tenant, id", nil, func(rows *sql.Rows) error {
 		var k candidate
-		err := rows.Scan(&k.Tenant, &k.ID, &k.updated, &k.pinned)
+		err := rows.Scan(&k.Tenant, &k.ID, &k.session, &k.updated, &k.pinned)
 		list = append(list, k)
 		return err
 	})
 	if err == nil {
 		c.size, err = used(t)
 	}
+	c.markSurplus(list)
 	return list, err
+}
+
+// markSurplus marks the conversations beyond the number that their session may have.
+func (c *collector) markSurplus(list []candidate) {
+	newer := map[[2]string]int{}
+	for i := len(list) - 1; i >= 0; i-- {
+		k := &list[i]
+		session := [2]string{k.Tenant, k.session}
+		k.surplus = c.Lines > 0 && newer[session] >= c.Lines
+		newer[session]++
+	}
 }
 
 // used returns how many bytes of the file hold something.
@@ -110,14 +124,14 @@ func (c *collector) round(ctx context.Context, list []candidate) (rest []candida
 	return rest, nil
 }
 
-// due reports whether the policy wants a conversation that was last changed then to go.
-func (c *collector) due(updated int64) bool {
-	old := c.MaxAge > 0 && updated < micros(c.Now.Add(-c.MaxAge))
-	return old || c.Size > 0 && c.size > c.Size
+// due reports whether the policy wants a conversation to go.
+func (c *collector) due(k candidate) bool {
+	old := c.MaxAge > 0 && k.updated < micros(c.Now.Add(-c.MaxAge))
+	return old || k.surplus || c.Size > 0 && c.size > c.Size
 }
 
 func (c *collector) try(ctx context.Context, k candidate) (removed bool, err error) {
-	if !c.due(k.updated) {
+	if !c.due(k) {
 		return false, nil
 	}
 	if k.pinned {

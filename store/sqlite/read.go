@@ -81,7 +81,9 @@ func (db *DB) read(ctx context.Context, do func(*reader) error) error {
 // snapshot calls do with a querier all of whose reads see one moment.
 func (db *DB) snapshot(ctx context.Context, do func(*reader) error) error {
 	return db.read(ctx, func(r *reader) (err error) {
-		if _, err = r.ExecContext(ctx, "BEGIN DEFERRED"); err != nil {
+		// Not with ctx: a BEGIN that was carried out and then reported as cancelled would leave the
+		// connection in the past.
+		if _, err = r.ExecContext(context.Background(), "BEGIN DEFERRED"); err != nil {
 			return err
 		}
 		defer func() {

@@ -190,42 +190,45 @@ func (db *DB) indexWaiting(ctx context.Context) error {
 	return wrap("search", err)
 }
 
-// indexBatch is how many texts are indexed in one transaction.
-const indexBatch = 64
+// What is indexed in one transaction: commits have to wait for it.
+const (
+	indexTexts = 64      // texts at most
+	indexBytes = 1 << 18 // no further text beyond
+)
 
 // Index implements store.Searcher.
 func (db *DB) Index(ctx context.Context, limit int) (int, error) {
 	total := 0
 	for limit == 0 || total < limit {
-		size := indexBatch
+		most := indexTexts
 		if limit > 0 {
-			size = min(size, limit-total)
+			most = min(most, limit-total)
 		}
-		n, err := db.indexSome(ctx, size)
+		n, err := db.indexSome(ctx, most)
 		total += n
-		if err != nil {
+		if err != nil || n == 0 {
 			return total, wrap("index texts", err)
-		}
-		if n < size {
-			break
 		}
 	}
 	return total, nil
 }
 
-// indexSome indexes up to size texts.
-func (db *DB) indexSome(ctx context.Context, size int) (n int, err error) {
+// indexSome indexes texts, in one transaction, and returns how many.
+func (db *DB) indexSome(ctx context.Context, most int) (n int, err error) {
 	err = db.write(ctx, func(t *tx) error {
-		texts, err := queued(t, size)
+		texts, err := queued(t, most)
 		if err != nil {
 			return err
 		}
-		for _, k := range texts {
-			if err := db.indexText(t, k.tenant, k.hash); err != nil {
+		size := 0
+		for n = 0; n < len(texts) && size < indexBytes; n++ {
+			k := texts[n]
+			added, err := db.indexText(t, k.tenant, k.hash)
+			if err != nil {
 				return fmt.Errorf("text %s: %w", k.hash, err)
 			}
+			size += added
 		}
-		n = len(texts)
 		return nil
 	})
 	return n, err
@@ -248,23 +251,23 @@ func queued(t *tx, size int) (out []textKey, err error) {
 	return out, err
 }
 
-// indexText moves one text from the queue to the index. The queue may name a text that is indexed
-// already, and one that has been collected.
-func (db *DB) indexText(t *tx, tenant string, h decant.Hash) error {
+// indexText moves one text from the queue to the index and returns its size. The queue may name a
+// text that is indexed already, and one that has been collected.
+func (db *DB) indexText(t *tx, tenant string, h decant.Hash) (size int, err error) {
 	if err := t.exec("DELETE FROM search_queue WHERE tenant = ? AND hash = ?", tenant, h[:]); err != nil {
-		return err
+		return 0, err
 	}
 	content, err := db.blob(t, tenant, h)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return 0, nil
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	n, err := t.change("INSERT INTO search_docs (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", tenant, h[:])
 	if err != nil || n == 0 {
-		return err
+		return 0, err
 	}
-	return t.exec("INSERT INTO search_text (rowid, text) SELECT id, ? FROM search_docs WHERE tenant = ? AND hash = ?",
+	return len(content), t.exec("INSERT INTO search_text (rowid, text) SELECT id, ? FROM search_docs WHERE tenant = ? AND hash = ?",
 		spread(string(content)), tenant, h[:])
 }

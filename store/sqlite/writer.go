@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -28,6 +27,12 @@ type op struct {
 	err   error
 	state atomic.Int32 // opWaiting, then one of the others
 	done  chan struct{}
+}
+
+// try does it and keeps the error.
+func (o *op) try(t *tx) error {
+	o.err = o.do(t)
+	return o.err
 }
 
 const (
@@ -146,13 +151,18 @@ func (w *writer) run(batch []*op) error {
 	if err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	for _, o := range batch {
-		if err := w.tx.attempt(o); err != nil {
-			return errors.Join(err, w.tx.rollback())
+	if len(batch) == 1 { // the transaction is its savepoint
+		if o := batch[0]; o.try(w.tx) != nil {
+			w.tx.rollback()
+			return nil
 		}
+	} else if err := w.tx.attempt(batch); err != nil {
+		w.tx.rollback()
+		return err
 	}
 	if err := w.tx.exec("COMMIT"); err != nil {
-		return errors.Join(fmt.Errorf("commit: %w", err), w.tx.rollback())
+		w.tx.rollback()
+		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
 }
@@ -161,25 +171,27 @@ func (w *writer) run(batch []*op) error {
 // statements do not end with anybody's context: a transaction that has begun must end.
 type tx struct{ *conn }
 
-// attempt runs one op within a savepoint; the op's own error goes to the op. The error it returns
-// means that the transaction is lost.
-func (t *tx) attempt(o *op) error {
-	if err := t.exec("SAVEPOINT op"); err != nil {
-		return err
-	}
-	if o.err = o.do(t); o.err != nil {
-		if err := t.exec("ROLLBACK TO op"); err != nil {
-			return err // a full disk ends the whole transaction by itself
+// attempt runs each op within a savepoint; an op's own error goes to the op. The error that it
+// returns means that the transaction is lost.
+func (t *tx) attempt(batch []*op) error {
+	for _, o := range batch {
+		if err := t.exec("SAVEPOINT op"); err != nil {
+			return err
+		}
+		if o.try(t) != nil {
+			if err := t.exec("ROLLBACK TO op"); err != nil {
+				return err // a full disk ends the whole transaction by itself
+			}
+		}
+		if err := t.exec("RELEASE op"); err != nil {
+			return err
 		}
 	}
-	return t.exec("RELEASE op")
-}
-
-// rollback ends a transaction that failed. It is no error if it has ended by itself.
-func (t *tx) rollback() error {
-	_ = t.exec("ROLLBACK")
 	return nil
 }
+
+// rollback ends a transaction that failed. That it may have ended by itself is no error.
+func (t *tx) rollback() { _ = t.exec("ROLLBACK") }
 
 // exec runs a statement.
 func (t *tx) exec(query string, args ...any) error {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -65,6 +66,30 @@ var concurrencyTests = []test{
 			b.equal("no write is lost", l.load(store.Newest).Chain, l.chain)
 		}
 		b.sound()
+	}},
+	{"CancelledCallsLeaveNothingBehind", func(b *bench) {
+		l := b.talk("s", "a", "b", "c")
+		for i := range 200 {
+			ctx, cancel := context.WithCancel(b.ctx)
+			go cancel()
+			b.Load(ctx, l.Key, store.Newest)
+			b.Match(ctx, "", "s", l.hashes(3))
+			if i%20 == 0 {
+				l.must(l.batch(0)) // a reader stuck in the past would not see it
+			}
+			if s := l.load(store.Newest); s.Version != l.version {
+				b.Fatalf("after cancelled calls Load returns version %d, want %d", s.Version, l.version)
+			}
+		}
+	}},
+	{"CancelledCommitIsNotMade", func(b *bench) {
+		l := b.talk("s", "a")
+		ctx, cancel := context.WithCancel(b.ctx)
+		cancel()
+		if _, err := b.Commit(ctx, l.say("b")); !errors.Is(err, context.Canceled) {
+			b.Errorf("got %v, want context.Canceled", err)
+		}
+		l.must(l.say("c")) // it still has the version
 	}},
 	{"ReadersSeeWholeCommits", func(b *bench) {
 		l := b.talk("s", "a")

@@ -81,6 +81,21 @@ var gcTests = []test{
 		}
 		b.sound()
 	}},
+	{"ByLinesOfASession", func(b *bench) {
+		var lines []*line
+		for i := range 5 {
+			l := b.line("", "s")
+			l.time = epoch.Add(time.Duration(i) * time.Hour)
+			l.must(l.say(b.id("text")))
+			lines = append(lines, l)
+		}
+		other := b.talk("t", "the only one of its session")
+		c := b.gc(store.Policy{Now: epoch.Add(month), Lines: 2})
+		b.equal("all but the two last changed go", c.Conversations, []store.Key{lines[0].Key, lines[1].Key, lines[2].Key})
+		for _, l := range []*line{lines[3], lines[4], other} {
+			b.readable(l)
+		}
+	}},
 	{"ReturnsAsNew", func(b *bench) {
 		l := b.talk("s", "a", "b")
 		b.gc(store.Policy{Now: epoch.Add(2 * month), MaxAge: month})

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/decantdev/decant/store"
@@ -101,6 +102,19 @@ var searchTests = []test{
 		}
 		if n, err := b.Index(b.ctx, 0); n != 0 || err != nil {
 			b.Errorf("Index when nothing is left = %d, %v", n, err)
+		}
+	}},
+	{"IndexesLargeTexts", func(b *bench) {
+		var texts []string
+		for i := range 6 {
+			texts = append(texts, strings.Repeat(fmt.Sprintf("filler%d ", i), 20_000)+"needle")
+		}
+		b.talk("s", texts...)
+		if n, err := b.Index(b.ctx, 0); n != len(texts) || err != nil {
+			b.Errorf("Index(0) = %d, %v; want all %d", n, err, len(texts))
+		}
+		if n := len(b.search(store.Query{Text: "needle filler3"})); n != 1 {
+			b.Errorf("%d hits, want 1", n)
 		}
 	}},
 	{"FindsWhatOtherHandlesCommit", func(b *bench) {
