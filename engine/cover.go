@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -20,17 +21,21 @@ const (
 // shrinks to the newest round, and at last everything is folded into one message.
 func (p *planner) cover() error {
 	steps := []struct {
-		give  func() bool
+		give  func() (bool, error)
 		least int // tokens that a summary must have at least
 	}{{p.asIs, leastSummary}, {p.trimTail, leastSummary}, {p.shortTail, leastSummary / 4}, {p.fold, 1}}
 	for _, s := range steps {
-		if !s.give() {
+		ok, err := s.give()
+		if err != nil {
+			return err
+		}
+		if !ok {
 			continue
 		}
 		if !p.over() {
 			return nil
 		}
-		if err := p.checkpoint(s.least); err == nil || !errors.Is(err, errTooSmall) {
+		if err = p.checkpoint(s.least); err == nil || !errors.Is(err, errTooSmall) {
 			return err
 		}
 	}
@@ -38,27 +43,27 @@ func (p *planner) cover() error {
 }
 
 // asIs keeps the tail as it was planned.
-func (p *planner) asIs() bool { return p.tail > p.head && p.KeepTurns != 0 }
+func (p *planner) asIs() (bool, error) { return p.tail > p.head && p.KeepTurns != 0, nil }
 
 // shortTail gives up all of the tail but the newest round.
-func (p *planner) shortTail() bool {
+func (p *planner) shortTail() (bool, error) {
 	last := p.lastRound()
 	if p.KeepTurns == 0 || last <= p.tail && p.tail > p.head {
-		return false
+		return false, nil
 	}
 	p.tail = max(p.head, last)
-	return p.tail > p.head
+	return p.tail > p.head, nil
 }
 
 // fold gives up the tail altogether, so that everything becomes one message, unless it is something
 // that the user said and nobody has answered.
-func (p *planner) fold() bool {
+func (p *planner) fold() (bool, error) {
 	ms := p.conv.Messages
 	if p.KeepTurns != 0 && (len(ms) == 0 || ms[len(ms)-1].UserWords()) {
-		return false
+		return false, nil
 	}
 	p.head, p.tail = 0, len(ms)
-	return len(ms) > 0
+	return len(ms) > 0, nil
 }
 
 // checkpoint covers [head, cut) for the first cut that leaves room for an acceptable summary.
@@ -70,7 +75,8 @@ func (p *planner) checkpoint(least int) error {
 		}
 		cp, err := p.summarise(cut, budget)
 		if err == nil {
-			return p.commit(cut, cp)
+			p.commit(cut, cp)
+			return nil
 		}
 		if !errors.Is(err, errTooSmall) {
 			return err
@@ -176,19 +182,15 @@ func (p *planner) framed(text string) string {
 }
 
 // commit decides on the checkpoint; what it covers needs no other decision any more.
-func (p *planner) commit(cut int, cp *decant.Checkpoint) error {
-	var kept []decant.Decision
-	for _, d := range p.decisions {
-		if d.Target.Message > cp.To || d.Target.Message < cp.From {
-			kept = append(kept, d)
-		}
-	}
-	p.decisions = kept
+func (p *planner) commit(cut int, cp *decant.Checkpoint) {
+	p.decisions = slices.DeleteFunc(p.decisions, func(d decant.Decision) bool {
+		return d.Target.Message >= cp.From && d.Target.Message <= cp.To
+	})
 	for i := p.head; i < cut; i++ {
 		p.sizes[i] = 0
 	}
 	p.sizes[p.head] = cp.Compressed
-	return p.decide(decant.Decision{
+	p.decide(decant.Decision{
 		Kind: decant.Cover, Reduction: "checkpoint", Reason: p.reason(), Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)),
 		Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	})

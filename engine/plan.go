@@ -19,6 +19,7 @@ import (
 	"github.com/decantdev/decant/fact"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/token"
+	"github.com/decantdev/decant/wire"
 )
 
 // PlanOptions say for which model and how far a plan goes.
@@ -93,7 +94,8 @@ type planner struct {
 	cuts []int // safe cut points
 
 	decisions []decant.Decision
-	view      *decant.Conversation // under the decisions so far
+	view      *decant.Conversation // under the decisions when it was made, see current
+	stale     bool                 // decisions were made since
 	sizes     []int                // tokens of each message of conv as the view has it
 	sums      []int                // sums[i]: tokens of the first i messages of conv as they were
 }
@@ -128,12 +130,22 @@ func newPlanner(c *decant.Conversation, o PlanOptions) (*planner, error) {
 	return p, nil
 }
 
-// over reports whether the view is still larger than the target.
-func (p *planner) over() bool { return p.size() > p.Target || p.overCount() }
+// over reports whether the view is still larger than the target, or has more messages than the
+// preset allows.
+func (p *planner) over() bool {
+	limit := p.Preset.Trigger.Messages
+	return p.size() > p.Target || limit > 0 && p.count() > limit
+}
 
-// overCount reports whether the view has more messages than the preset allows.
-func (p *planner) overCount() bool {
-	return p.Preset.Trigger.Messages > 0 && len(p.view.Messages) > p.Preset.Trigger.Messages
+// count returns the number of messages in the view.
+func (p *planner) count() int {
+	n := len(p.conv.Messages)
+	for i := range p.decisions {
+		if cp := p.decisions[i].Checkpoint; cp != nil {
+			n -= cp.Messages - 1
+		}
+	}
+	return n
 }
 
 func (p *planner) size() (n int) {
@@ -219,26 +231,49 @@ func (p *planner) cutBefore(i int) int {
 	return p.cuts[k]
 }
 
-// decide adds decisions and brings the view up to date.
-func (p *planner) decide(ds ...decant.Decision) error {
-	if ds = p.unpinned(ds); len(ds) == 0 {
-		return nil
-	}
-	for i := range ds {
-		ds[i].ID = fmt.Sprintf("d%d", len(p.decisions)+i+1)
-	}
-	all := append(slices.Clip(p.decisions), ds...)
-	v, err := decant.View(p.conv, p.withMade(all))
-	if err != nil {
-		return fmt.Errorf("apply %s decisions: %w", ds[0].Kind, err)
-	}
-	p.decisions, p.view = all, v
-	for _, d := range ds {
-		if d.Target.Message > 0 {
-			p.sizes[p.index(d.Target.Message)] -= d.Before - d.After
+// decide adds decisions. Of two edits of one block the one that leaves less stands, each from the
+// original; pinned blocks are left alone.
+func (p *planner) decide(ds ...decant.Decision) {
+	for _, d := range p.unpinned(ds) {
+		if d.Target.Message > 0 && !p.supersede(&d) {
+			continue
 		}
+		p.decisions = append(p.decisions, d)
+		p.stale = true
 	}
-	return nil
+}
+
+// supersede makes room for an edit of a block in place of an earlier one of this plan. It reports
+// false when the earlier one leaves less.
+func (p *planner) supersede(d *decant.Decision) bool {
+	size := &p.sizes[p.index(d.Target.Message)]
+	i := slices.IndexFunc(p.decisions, func(e decant.Decision) bool { return e.Target.Ref == d.Target.Ref })
+	if i >= 0 {
+		old := p.decisions[i]
+		if d.After >= old.After {
+			return false
+		}
+		p.decisions = slices.Delete(p.decisions, i, i+1)
+		*size += old.Before - old.After
+	}
+	*size -= d.Before - d.After
+	return true
+}
+
+// current returns the view under the decisions so far.
+func (p *planner) current() (*decant.Conversation, error) {
+	if !p.stale {
+		return p.view, nil
+	}
+	for i := range p.decisions {
+		p.decisions[i].ID = fmt.Sprintf("d%d", i+1)
+	}
+	v, err := decant.View(p.conv, p.withMade(p.decisions))
+	if err != nil {
+		return nil, fmt.Errorf("apply the planned decisions: %w", err)
+	}
+	p.view, p.stale = v, false
+	return v, nil
 }
 
 // index returns the index in the conversation of the message with the given number.
@@ -249,15 +284,17 @@ func (p *planner) index(number int) int {
 
 // plan puts the result together: sizes, facts at risk, price.
 func (p *planner) plan() (*decant.Plan, error) {
+	view, err := p.current()
+	if err != nil {
+		return nil, err
+	}
 	out := &decant.Plan{
 		Base: p.conv.Hash(), Model: p.Model.ID, Window: p.Model.Window, Target: p.Target,
-		Decisions: p.decisions, Before: p.before,
-		After: decant.Size{Fixed: p.before.Fixed, Messages: p.est.Messages(p.view.Messages)},
-		Score: 1,
+		Decisions: p.decisions, Before: p.before, Reason: p.reason(), Score: 1,
+		After: decant.Size{Fixed: p.before.Fixed, Messages: p.est.Messages(view.Messages)},
 	}
-	out.Reason = p.reason()
 	if len(p.decisions) > 0 {
-		r := fact.Check(p.mustKeep(), viewText(p.view))
+		r := fact.Check(p.mustKeep(), wire.Text(view))
 		out.Score, out.Risk = r.Score, r.Missing
 		out.Price = p.price(out)
 	}

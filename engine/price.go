@@ -3,7 +3,6 @@ package engine
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
-	"github.com/decantdev/decant/wire"
 )
 
 // price returns what the plan costs now and saves later.
@@ -44,6 +43,3 @@ func changed(m *decant.Message) bool {
 	}
 	return false
 }
-
-// viewText returns what a model reads of a view.
-func viewText(view *decant.Conversation) string { return wire.Text(view) }

@@ -34,50 +34,51 @@ var lossless = map[string]bool{"terminal": true, "superseded": true, "duplicate"
 // until the target is met, oldest block first.
 func (p *planner) reduce() error {
 	all := p.reductions()
-	if err := p.cap(); err != nil {
+	everything, err := p.subject(len(p.conv.Messages))
+	if err != nil {
 		return err
 	}
+	if n := p.Preset.Tools.Cap; n > 0 {
+		t := reduce.Trimming{Over: n, Head: n / 2, Tail: n / 2}
+		p.decide(append(reduce.Trim(everything, t), reduce.FirstSight(everything, t)...)...)
+	}
 	for _, name := range p.Preset.Reduce.Always {
-		if err := p.decide(all[name](p.subject(len(p.conv.Messages)))...); err != nil {
-			return err
-		}
+		p.decide(all[name](everything)...)
+	}
+	if !p.over() {
+		return nil
+	}
+	old, err := p.subject(p.tail)
+	if err != nil {
+		return err
 	}
 	for _, name := range p.Preset.Reduce.Order {
 		if !p.over() {
-			return nil
+			break
 		}
-		ds := all[name](p.subject(p.tail))
+		ds := all[name](old)
 		if !lossless[name] {
 			ds = p.enough(ds)
 		}
-		if err := p.decide(ds...); err != nil {
-			return err
-		}
+		p.decide(ds...)
 	}
 	return nil
 }
 
-// cap cuts every result to the size that the preset allows, wherever it stands.
-func (p *planner) cap() error {
-	n := p.Preset.Tools.Cap
-	if n == 0 {
-		return nil
-	}
-	t := reduce.Trimming{Over: n, Head: n / 2, Tail: n / 2}
-	s := p.subject(len(p.conv.Messages))
-	return p.decide(append(reduce.Trim(s, t), reduce.FirstSight(s, t)...)...)
-}
-
 // subject returns the view's messages before index end, as reductions see them.
-func (p *planner) subject(end int) *reduce.Subject {
+func (p *planner) subject(end int) (*reduce.Subject, error) {
+	view, err := p.current()
+	if err != nil {
+		return nil, err
+	}
 	o := reduce.Options{
-		Counter: p.est, Mask: secret.Mask, Handles: p.Handles,
+		Counter: p.est, Mask: secret.Mask, Handles: p.Handles, Transcript: p.conv, Made: p.withMade(p.decisions),
 		Include: p.Preset.Tools.Include, Exclude: p.Preset.Tools.Exclude, Pinned: p.Preset.Tools.Pin,
 	}
 	if end < len(p.conv.Messages) {
 		o.Before = p.conv.Messages[end].Number
 	}
-	return reduce.Of(p.view, o)
+	return reduce.Of(view, o), nil
 }
 
 // enough returns the first of ds that together bring the view under the target.
@@ -94,21 +95,22 @@ func (p *planner) enough(ds []decant.Decision) []decant.Decision {
 
 // trimTail cuts the long results of the tail, first a little, then to their outlines. The open
 // round's calls stay as they are.
-func (p *planner) trimTail() bool {
+func (p *planner) trimTail() (bool, error) {
 	if p.KeepTurns == 0 || p.tail == len(p.conv.Messages) {
-		return false
+		return false, nil
+	}
+	s, err := p.subject(len(p.conv.Messages))
+	if err != nil {
+		return false, err
 	}
 	for _, n := range []int{4000, 1500, 500} {
 		if p.tailFits() {
 			break
 		}
-		o := reduce.Trimming{Over: 2 * n, Head: n, Tail: n}
-		s := p.subject(len(p.conv.Messages))
-		if p.decide(append(reduce.Trim(s, o), reduce.FirstSight(s, o)...)...) != nil {
-			return false
-		}
+		t := reduce.Trimming{Over: 2 * n, Head: n, Tail: n}
+		p.decide(append(reduce.Trim(s, t), reduce.FirstSight(s, t)...)...)
 	}
-	return true
+	return true, nil
 }
 
 // tailFits reports whether the tail leaves room for a summary of the rest.
