@@ -29,6 +29,9 @@ func (r *reader) use(o origin, b *decant.Block) {
 	for _, f := range c.Files {
 		r.touch(f, o.number)
 	}
+	if c.Class == tool.Todo && r.takePlan(o, values) {
+		values = nil
+	}
 	for _, v := range values {
 		if !v.old && v.text != o.path && !strings.HasSuffix(c.text, v.text) {
 			r.text(o, v.text)

@@ -123,7 +123,8 @@ type reader struct {
 	tools  map[string]int32   // group of each tool
 	names  []byte
 	found  []fact.Span
-	asked  int     // lines of the user that are the task, so far
+	asked  int // lines of the user that are the task, so far
+	plan   *plan
 	latest *origin // the newest tool call
 	plain  []place
 	small  []byte

@@ -91,6 +91,9 @@ func (r *reader) ending() {
 			g.section = secLast
 		}
 	}
+	if r.plan != nil {
+		r.newGroup(group{section: secOpen, number: r.plan.number, head: r.plan.head("m" + strconv.Itoa(r.plan.number)), value: planValue})
+	}
 	if o := r.latest; o != nil {
 		c := *o.call
 		if o.path != "" {

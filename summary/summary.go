@@ -33,6 +33,8 @@ type Summary struct {
 	Tokens   int    // of Text, by the counter of the options
 	From, To int    // numbers of the first and the last message that it covers
 	Rung     decant.Rung
+	Score    float64       // share of fact weight that it keeps, when it was checked (Accept)
+	Facts    []decant.Fact // those that it keeps, when it was checked
 }
 
 // Extract returns the summary of ms within the budget of o. The same messages and options give the

@@ -7,6 +7,7 @@ const (
 	turnValue     = .02 // a decision or an open item
 	proseValue    = .01 // another line of the model
 	changeValue   = .2  // a file that was changed, an error that was not resolved
+	planValue     = .3  // what is left of the newest plan
 	callValue     = .02 // a call
 	indentValue   = .5  // times the chance of the first name: a line of new code that shows its indent
 )
