@@ -71,25 +71,52 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// find appends the matches of r in text.
-func (r *rule) find(dst []Match, text string) []Match {
-	for at := 0; ; {
-		i := strings.Index(text[at:], r.literal)
-		if i < 0 {
-			return dst
-		}
-		i += at
-		at = i + len(r.literal)
-		end := at
-		for end < len(text) && end-at < r.max && class[text[end]]&r.class != 0 {
+// shortest is the length of the shortest credential: a literal of AWS and its 16 bytes.
+const shortest = 20
+
+// literals tells for each byte which rules' literals begin with it.
+var literals = func() (t [256][]*rule) {
+	for i := range rules {
+		c := rules[i].literal[0]
+		t[c] = append(t[c], &rules[i])
+	}
+	return t
+}()
+
+// byLiteral appends the matches of all rules in text. A credential is part of a run of bytes that are
+// usual in addresses, and it begins the run or follows punctuation in it.
+func byLiteral(dst []Match, text string) []Match {
+	for end := 0; end < len(text); end++ {
+		start := end
+		for end < len(text) && class[text[end]]&path != 0 {
 			end++
 		}
-		if end-at < r.min || i > 0 && class[text[i-1]]&alnum != 0 || !r.plausible(text[i:end]) {
-			continue
+		for i := start; i+shortest <= end; i++ {
+			if i > start && class[text[i-1]]&alnum != 0 {
+				continue
+			}
+			for _, r := range literals[text[i]] {
+				dst = r.at(dst, text, i)
+			}
 		}
-		dst = append(dst, Match{i, end, r.kind})
-		at = end
 	}
+	return dst
+}
+
+// at appends the match of r that begins at text[i], if there is one.
+func (r *rule) at(dst []Match, text string, i int) []Match {
+	if !strings.HasPrefix(text[i:], r.literal) {
+		return dst
+	}
+	end := i + len(r.literal)
+	most := min(len(text), end+r.max)
+	for end < most && class[text[end]]&r.class != 0 {
+		end++
+	}
+	if end-i-len(r.literal) < r.min || !r.plausible(text[i:end]) {
+		return dst
+	}
+	return append(dst, Match{i, end, r.kind})
 }
 
 // plausible refuses what only looks like a credential: a word that goes on, a JWT without its dots.
