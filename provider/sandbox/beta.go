@@ -8,20 +8,19 @@ import (
 
 // The betas that switch on something the sandbox checks.
 const (
-	betaBinding   = "thinking-binding-controls-2026-08-01"
-	betaEditing   = "context-management-2025-06-27"
-	betaScope     = "prompt-caching-scope-2026-01-05"
-	betaDiagnosis = "cache-diagnosis-2026-04-07"
-	betaBudgets   = "task-budgets-2026-03-13"
-	betaExceeded  = "model-context-window-exceeded-2025-08-26"
+	betaBinding  = "thinking-binding-controls-2026-08-01"
+	betaEditing  = "context-management-2025-06-27"
+	betaScope    = "prompt-caching-scope-2026-01-05"
+	betaBudgets  = "task-budgets-2026-03-13"
+	betaMillion  = "context-1m-2025-08-07"
+	betaExceeded = "model-context-window-exceeded-2025-08-26"
 )
 
 // knownBetas are the values of anthropic-beta that the sandbox accepts: those of anthropic-wire
 // section 18 that it can honour, and what the clients of clients.md send.
 var knownBetas = []string{
-	betaBinding, betaEditing, betaScope, betaDiagnosis, betaBudgets, betaExceeded,
+	betaBinding, betaEditing, betaScope, betaBudgets, betaExceeded, betaMillion,
 	"extended-cache-ttl-2025-04-11",
-	"context-1m-2025-08-07",
 	"interleaved-thinking-2025-05-14",
 	"fast-mode-2026-02-01",
 	"output-300k-2026-03-24",
@@ -39,6 +38,7 @@ var absentBetas = []string{
 	"compact-2026-01-12",
 	"compact-2026-09-04",
 	"message-threads-2026-08-12",
+	"cache-diagnosis-2026-04-07",
 	"mid-conversation-tool-changes-2026-07-01",
 	"mid-conversation-output-config-2026-07-01",
 	"mid-conversation-system-clear-at-2026-08-21",

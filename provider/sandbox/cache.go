@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -171,7 +172,8 @@ func mix(h [sha256.Size]byte, more []byte) [sha256.Size]byte {
 // default effort is the same as leaving it out.
 func (q *request) settings(l level, ps []piece) []byte {
 	if l == levelSystem {
-		return []byte("speed=" + q.body.str("speed"))
+		out := []byte("speed=" + q.body.str("speed"))
+		return strconv.AppendBool(append(out, " citations="...), anyBlock(ps, cites))
 	}
 	out := []byte("thinking=" + q.mode())
 	if n, ok := q.body.get("thinking").get("budget_tokens").integer(); ok {
@@ -184,10 +186,18 @@ func (q *request) settings(l level, ps []piece) []byte {
 	if c := q.body.get("tool_choice"); c != nil {
 		out = canon{}.value(append(out, " choice="...), c)
 	}
+	return strconv.AppendBool(append(out, " images="...), anyBlock(ps, isImage))
+}
+
+func cites(b *node) bool   { return b.get("citations").is("enabled") }
+func isImage(b *node) bool { return b.str("type") == "image" }
+
+// anyBlock reports whether a block of the messages, or one within it, has a property.
+func anyBlock(ps []piece, has func(*node) bool) bool {
 	for i := range ps {
-		if ps[i].kind == "image" {
-			return append(out, " images"...)
+		if ps[i].level == levelMessages && (has(ps[i].node) || slices.ContainsFunc(ps[i].get("content").list(), has)) {
+			return true
 		}
 	}
-	return out
+	return false
 }

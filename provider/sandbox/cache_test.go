@@ -210,6 +210,9 @@ func TestCacheInvalidation(t *testing.T) {
 		{"12/Image", func(k *talk) {
 			k.msgs[0].Content = append(k.msgs[0].Content, `{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}`)
 		}, 2},
+		{"12/Citations", func(k *talk) {
+			k.msgs[0].Content = append(k.msgs[0].Content, `{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"},"citations":{"enabled":true}}`)
+		}, tools},
 		{"12/FirstWords", func(k *talk) { k.msgs[0].Content[0] = words(1000) }, 2},
 		{"12/OtherParameters", func(k *talk) { k.fields += `"metadata":{"user_id":"u"},"stop_sequences":["x"],` }, all},
 		{"12/OtherKey", func(k *talk) { k.header = []string{"x-api-key", "another"} }, 0},

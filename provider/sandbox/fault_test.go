@@ -230,6 +230,21 @@ func TestLog(t *testing.T) {
 	}
 }
 
+func TestLogMakesRoom(t *testing.T) {
+	size := len(rule{}.body())
+	s, url := start(t, sandbox.Options{LogSize: 4, LogBytes: 2*size + 1})
+	for range 9 {
+		do(t, "POST", url+"/v1/messages", rule{}.body())
+	}
+	var got []int
+	for _, e := range s.Log.Entries() {
+		got = append(got, len(e.Body))
+	}
+	if d := cmp.Diff([]int{0, 0, size, size}, got); d != "" {
+		t.Errorf("sizes of the bodies (-want +got):\n%s", d)
+	}
+}
+
 func TestListenAndServe(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	addr := make(chan net.Addr, 1)

@@ -16,7 +16,7 @@ type Entry struct {
 	Method  string
 	Path    string      // with the query
 	Header  http.Header // keys and tokens are replaced by "[redacted]"
-	Body    []byte      // decompressed; read only
+	Body    []byte      // decompressed; read only; nil when the log had to make room
 	Status  int         // 0 when the exchange ended without one
 	Error   string      // the refusal's message, empty when accepted
 	Fault   FaultKind   // what went wrong on purpose
@@ -27,21 +27,32 @@ type Entry struct {
 	Answer  []byte // the message as JSON, also of a stream; read only
 }
 
-// A Log keeps the newest entries. It is safe for concurrent use. An entry is there before the client
-// sees the end of its answer.
+// A Log keeps the newest entries, and the newest bodies up to a limit of its own. It is safe for
+// concurrent use. An entry is there before the client sees the end of its answer.
 type Log struct {
 	mu      sync.Mutex
-	size    int
+	size    int // entries
+	room    int // bytes of bodies
 	entries []Entry
+	held    int // bytes of bodies held
+	bare    int // entries at the beginning that have lost their bodies
 }
 
 func (l *Log) add(e Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.entries) >= l.size {
-		l.entries = slices.Delete(l.entries, 0, len(l.entries)-l.size+1)
-	}
 	l.entries = append(l.entries, e)
+	l.held += len(e.Body)
+	for l.bare < len(l.entries)-1 && (l.held > l.room || len(l.entries)-l.bare > l.size) {
+		old := &l.entries[l.bare]
+		l.held -= len(old.Body)
+		old.Body = nil
+		l.bare++
+	}
+	if extra := len(l.entries) - l.size; extra > 0 {
+		l.entries = slices.Delete(l.entries, 0, extra)
+		l.bare -= extra
+	}
 }
 
 // Entries returns the entries in the order of their verdicts.
@@ -70,7 +81,7 @@ func (l *Log) Refused() []Entry {
 func (l *Log) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries = nil
+	l.entries, l.held, l.bare = nil, 0, 0
 }
 
 // redacted returns a copy of h without its secrets.

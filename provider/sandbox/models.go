@@ -91,6 +91,12 @@ func (s *Server) lookup(id string) (token.Model, *apiError) {
 	return m, nil
 }
 
+// olderMillion reports whether a model has a window of a million tokens for those who ask for it:
+// the Sonnets of generation 4 before those that always have it.
+func olderMillion(m token.Model) bool {
+	return line(m.ID) == "sonnet" && m.Since(4, 0) && !m.Since(4, 6)
+}
+
 // appendModel appends a model as the API describes it. Capabilities that the sandbox does not offer
 // are reported as missing, whatever the real model can do.
 func appendModel(b []byte, m token.Model) []byte {

@@ -84,7 +84,7 @@ var rules = []rule{
 	{name: "2/WarmupChoice", model: old, fields: bash + `"max_tokens":0,"tool_choice":{"type":"any"},`, status: 400, text: "max_tokens: 0"},
 	{name: "2/WarmupFormat", fields: `"max_tokens":0,"output_config":{"format":{"type":"json_schema"}},`, status: 400, text: "max_tokens: 0"},
 	{name: "2/BetaFieldWithoutBeta", fields: `"diagnostics":{"previous_message_id":null},`, status: 400, text: "diagnostics: Extra inputs are not permitted"},
-	{name: "2/BetaFieldWithBeta", fields: `"diagnostics":{"previous_message_id":null},`, beta: "cache-diagnosis-2026-04-07"},
+	{name: "2/TaskBudgetWithBeta", fields: `"output_config":{"task_budget":{"type":"tokens","total":20000}},`, beta: "task-budgets-2026-03-13"},
 	{name: "2/TaskBudgetWithoutBeta", fields: `"output_config":{"task_budget":{"type":"tokens","total":20000}},`, status: 400, text: "output_config.task_budget: Extra inputs are not permitted"},
 
 	// Section 6.
@@ -170,6 +170,7 @@ var rules = []rule{
 	{name: "11/BindingValue", fields: `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"ignore"}},`, beta: "thinking-binding-controls-2026-08-01", status: 400, text: "prefix_mismatch_behavior: Input should be 'error' or 'drop_block'"},
 
 	// Section 18.
+	{name: "18/AbsentBeta", beta: "message-threads-2026-08-12", status: 400, text: "this sandbox does not offer it"},
 	{name: "18/UnknownBeta", beta: "nonesuch-2026-01-01", status: 400, text: "invalid beta flag"},
 	{name: "18/BetasOfClaudeCode", beta: "claude-code-20250219,interleaved-thinking-2025-05-14,thinking-token-count-2026-05-13,context-management-2025-06-27,prompt-caching-scope-2026-01-05, mid-conversation-system-2026-04-07,effort-2025-11-24"},
 	{name: "18/BetasOfOpencode", beta: "structured-outputs-2025-11-13"},
@@ -254,6 +255,7 @@ func TestHeaders(t *testing.T) {
 		{"1/Bearer", []string{"x-api-key", "", "authorization", "Bearer other"}, 200, ""},
 		{"1/NoKey", []string{"x-api-key", ""}, 401, "x-api-key header is required"},
 		{"1/WrongKey", []string{"x-api-key", "wrong"}, 401, "invalid x-api-key"},
+		{"1/NotABearer", []string{"x-api-key", "", "authorization", "Basic other"}, 401, "x-api-key header is required"},
 		{"1/NoVersion", []string{"anthropic-version", ""}, 400, "anthropic-version: header is required"},
 		{"1/BadVersion", []string{"anthropic-version", "2020-01-01"}, 400, "is not a valid version"},
 		{"1/ContentType", []string{"content-type", "text/plain"}, 400, "content-type: must be application/json"},
@@ -348,6 +350,24 @@ func TestModels(t *testing.T) {
 	}
 	if got := do(t, "GET", url+"/v1/models/claude-sonnet-4-5-20250929", ""); !strings.Contains(got.body, `"max_input_tokens":200000`) {
 		t.Errorf("one model: %s", got.body)
+	}
+}
+
+func TestWindowOfAMillion(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	for _, tt := range []struct {
+		model, beta string
+		status      int
+	}{
+		{old, "", 400},
+		{old, "context-1m-2025-08-07", 200},
+		{"claude-haiku-4-5", "context-1m-2025-08-07", 400},
+		{newest, "", 200},
+	} {
+		got := do(t, "POST", url+"/v1/messages", rule{model: tt.model, messages: `{"role":"user","content":"` + strings.Repeat("x", 700_000) + `"}`}.body(), "anthropic-beta", tt.beta)
+		if got.status != tt.status {
+			t.Errorf("%s with beta %q: %d %s", tt.model, tt.beta, got.status, got.body)
+		}
 	}
 }
 

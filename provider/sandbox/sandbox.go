@@ -67,6 +67,10 @@ type Options struct {
 	// LogSize is how many requests the log keeps. Zero means 1,024.
 	LogSize int
 
+	// LogBytes is how many bytes of request bodies the log keeps; older entries lose theirs. The
+	// newest body is always there. Zero means 64 MB.
+	LogBytes int
+
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 
@@ -100,7 +104,7 @@ type Server struct {
 // New returns a server.
 func New(opts Options) *Server {
 	s := &Server{
-		Log: &Log{size: 1024}, opts: opts, catalog: opts.Catalog, model: opts.Model, counter: opts.Counter,
+		Log: &Log{size: 1024, room: 64 << 20}, opts: opts, catalog: opts.Catalog, model: opts.Model, counter: opts.Counter,
 		secret: opts.Secret, now: opts.Now, sleep: opts.Sleep,
 	}
 	if s.catalog == nil {
@@ -127,6 +131,9 @@ func New(opts Options) *Server {
 	}
 	if opts.LogSize > 0 {
 		s.Log.size = opts.LogSize
+	}
+	if opts.LogBytes > 0 {
+		s.Log.room = opts.LogBytes
 	}
 	if s.opts.Chunk <= 0 {
 		s.opts.Chunk = 48

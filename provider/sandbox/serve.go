@@ -88,8 +88,8 @@ func (x *exchange) only(method string, do func() *apiError) *apiError {
 // identify checks the headers that every call needs (section 1).
 func (x *exchange) identify() *apiError {
 	key := x.r.Header.Get("X-Api-Key")
-	if key == "" {
-		key, _ = strings.CutPrefix(x.r.Header.Get("Authorization"), "Bearer ")
+	if token, ok := strings.CutPrefix(x.r.Header.Get("Authorization"), "Bearer "); ok && key == "" {
+		key = token
 	}
 	if key == "" {
 		return &apiError{status: http.StatusUnauthorized, kind: kindAuth, message: "x-api-key header is required"}
@@ -100,7 +100,7 @@ func (x *exchange) identify() *apiError {
 	sum := sha256.Sum256([]byte(key))
 	x.account = string(sum[:16])
 	switch v := x.r.Header.Get("Anthropic-Version"); v {
-	case "2023-06-01", "2023-01-01":
+	case "2023-06-01":
 	case "":
 		return invalid("anthropic-version: header is required")
 	default:
@@ -128,6 +128,9 @@ func (x *exchange) request(count bool) (*request, *apiError) {
 	}
 	if q.model, err = x.s.lookup(root.str("model")); err != nil {
 		return nil, err
+	}
+	if x.betas.has(betaMillion) && olderMillion(q.model) && x.s.opts.Window == 0 {
+		q.model.Window = 1_000_000
 	}
 	for _, check := range []func() *apiError{q.checkParams, q.checkMessages, q.checkMarkers} {
 		if err := check(); err != nil {

@@ -33,7 +33,7 @@ type field struct {
 const required = true
 
 // The fields of a request body (anthropic-wire section 2). What other capabilities of the API would
-// need (compaction, threads) is missing on purpose: it is refused as any unknown field is.
+// need (compaction, threads, diagnostics) is missing on purpose: it is refused as any unknown field is.
 var messageFields = []field{
 	{"model", isText, required, ""},
 	{"max_tokens", isInt, required, ""},
@@ -55,7 +55,6 @@ var messageFields = []field{
 	{"container", anything, false, ""},
 	{"cache_control", isMarker, false, ""},
 	{"context_management", isObject, false, betaEditing},
-	{"diagnostics", isObject, false, betaDiagnosis},
 }
 
 // The fields of a count_tokens body (section 13): no output limit and no sampling.
