@@ -68,6 +68,7 @@ type chooser struct {
 	src             []byte
 	anthropic, chat int
 	messages, input bool // there is such a member
+	limit           bool // max_tokens is there, which the Messages API demands
 	session         bool // there are members that only a session file's lines have
 }
 
@@ -84,6 +85,9 @@ func (c *chooser) proven() Format {
 
 // format returns the format when everything is weighed.
 func (c *chooser) format() Format {
+	if !c.limit {
+		c.chat += 2 * hint
+	}
 	switch {
 	case c.messages && c.anthropic > c.chat:
 		return Anthropic
@@ -107,6 +111,7 @@ func (c *chooser) member(name string, v jsonspan.Span) {
 		c.anthropic += proof
 	case "max_tokens":
 		c.anthropic += hint
+		c.limit = true
 	case "max_completion_tokens", "reasoning_effort", "response_format", "stream_options", "parallel_tool_calls", "kwargs",
 		"frequency_penalty", "presence_penalty", "n", "seed", "stop", "logprobs":
 		c.chat += proof

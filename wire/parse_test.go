@@ -26,6 +26,7 @@ func TestDetectTellsBodiesByContent(t *testing.T) {
 	}{
 		{"OnlyText", `{"model":"claude-opus-4-6","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}`, wire.Anthropic},
 		{"OnlyTextOfAnotherModel", `{"model":"gpt-5.5","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}`, wire.OpenAIChat},
+		{"OnlyTextWithoutLimit", `{"model":"anthropic/claude-opus-4.6","messages":[{"role":"user","content":"hi"}]}`, wire.OpenAIChat},
 		{"NoModel", `{"max_tokens":1,"messages":[{"role":"user","content":"hi"}]}`, wire.Anthropic},
 		{"SystemBehindMessages", `{"messages":[{"role":"user","content":"hi"}],"system":"x"}`, wire.Anthropic},
 		{"SystemMessage", `{"model":"claude-opus-4-6","messages":[{"role":"system","content":"x"}]}`, wire.OpenAIChat},
