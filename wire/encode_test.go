@@ -132,9 +132,9 @@ func messy() *decant.Conversation {
 	}
 }
 
-func TestEncodeMakesAnythingLegal(t *testing.T) {
-	want := map[wire.Format]string{
-		wire.Anthropic: `{"model":"m","max_tokens":100,"system":[{"type":"text","text":"be brief"}],
+// messyAs is the messy conversation in each format, without the line breaks.
+var messyAs = map[wire.Format]string{
+	wire.Anthropic: `{"model":"m","max_tokens":100,"system":[{"type":"text","text":"be brief"}],
 "tools":[{"name":"read_file","description":"reads","input_schema":{"type":"object"}}],
 "messages":[{"role":"user","content":[{"type":"text","text":"[the beginning of this conversation is not included]"}]},
 {"role":"assistant","content":[{"type":"text","text":"I read."},
@@ -147,7 +147,7 @@ func TestEncodeMakesAnythingLegal(t *testing.T) {
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1_2","content":"again","is_error":true},
 {"type":"text","text":"[result of a call that is not in this conversation]\nan orphan"},
 {"type":"text","text":"mind the gap"},{"type":"text","text":"[image/png]"}]}]}`,
-		wire.OpenAIChat: `{"model":"m","max_completion_tokens":100,"messages":[{"role":"system","content":"be brief"},
+	wire.OpenAIChat: `{"model":"m","max_completion_tokens":100,"messages":[{"role":"system","content":"be brief"},
 {"role":"assistant","content":"I read.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"read_file","arguments":"{\"p\":1}"}},
 {"id":"b","type":"function","function":{"name":"patch","arguments":"*** not json"}}]},
 {"role":"tool","tool_call_id":"call_1","content":"seen\n[image/png]"},
@@ -158,7 +158,7 @@ func TestEncodeMakesAnythingLegal(t *testing.T) {
 {"role":"user","content":"[result of a call that is not in this conversation]\nan orphan"},
 {"role":"system","content":"mind the gap"},{"role":"user","content":"[image/png]"}],
 "tools":[{"type":"function","function":{"name":"read_file","description":"reads","parameters":{"type":"object"}}}]}`,
-		wire.OpenAIResponses: `{"model":"m","max_output_tokens":100,"instructions":"be brief",
+	wire.OpenAIResponses: `{"model":"m","max_output_tokens":100,"instructions":"be brief",
 "input":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I read."}]},
 {"type":"function_call","call_id":"call_1","name":"read_file","arguments":"{\"p\":1}"},
 {"type":"function_call","call_id":"b","name":"patch","arguments":"*** not json"},
@@ -171,14 +171,16 @@ func TestEncodeMakesAnythingLegal(t *testing.T) {
 {"type":"message","role":"developer","content":[{"type":"input_text","text":"mind the gap"}]},
 {"type":"message","role":"user","content":[{"type":"input_text","text":"[image/png]"}]}],
 "tools":[{"type":"function","name":"read_file","description":"reads","parameters":{"type":"object"}}]}`,
-	}
+}
+
+func TestEncodeMakesAnythingLegal(t *testing.T) {
 	for _, f := range requestFormats {
 		t.Run(string(f), func(t *testing.T) {
 			got, err := wire.Encode(messy(), f)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(strings.ReplaceAll(want[f], "\n", ""), string(got)); diff != "" {
+			if diff := cmp.Diff(strings.ReplaceAll(messyAs[f], "\n", ""), string(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			d, err := wire.ParseAs(f, got)

@@ -111,103 +111,105 @@ func blocks(c *decant.Conversation) []string {
 	return out
 }
 
+// factTests show small bodies and what parsing makes of each block.
+var factTests = []struct {
+	name, src string
+	want      []string
+}{
+	{"AnthropicBlocks", `{"system":"x","messages":[
+		{"content":"hi","role":"user"},
+		{"role":"assistant","content":[
+			{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"A"},
+			{"type":"tool_use","id":"a","name":"Read","input":{"p":1}},{"type":"tool_use","id":"b","name":"Bash","input":{}}]},
+		{"role":"user","content":[
+			{"type":"tool_result","tool_use_id":"b","is_error":true,"content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]},
+			{"type":"tool_result","tool_use_id":"a","cache_control":{"type":"ephemeral","ttl":"1h"}},
+			{"type":"text","text":"<system-reminder>tidy up</system-reminder>"},
+			{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]},
+		{"role":"system","content":"mind the gap"},
+		{"role":"assistant","content":[]}]}`,
+		[]string{
+			"m1.0 user user text text=hi",
+			"m2.0 assistant model thinking signed=true text=hm",
+			"m2.1 assistant model thinking signed=true",
+			`m2.2 assistant model use id=a name=Read text={"p":1}`,
+			`m2.3 assistant model use id=b name=Bash text={}`,
+			"m3.0 user tool result id=b name=Bash error=true text=x\ny",
+			"m3.1 user tool result id=a name=Read cache=1h",
+			"m3.2 user client text text=<system-reminder>tidy up</system-reminder>",
+			"m3.3 user user text cache=5m text=go on",
+			"m4.0 system client text text=mind the gap",
+			"m5.0 assistant model opaque",
+		}},
+	{"RepeatedCallIDs", `{"system":"x","messages":[
+		{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"One","input":{}}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},
+		{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Two","input":{}}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"2"},{"type":"tool_result","tool_use_id":"a","content":"3"}]}]}`,
+		[]string{
+			"m1.0 assistant model use id=a name=One text={}",
+			"m2.0 user tool result id=a name=One text=1",
+			"m3.0 assistant model use id=a name=Two text={}",
+			"m4.0 user tool result id=a name=Two text=2",
+			"m4.1 user tool result id=a text=3",
+		}},
+	{"AnthropicCompaction", `{"system":"x","messages":[
+		{"role":"user","content":"old"},
+		{"role":"assistant","content":[{"type":"compaction","content":"the story so far","signature":"s"}]},
+		{"role":"assistant","content":[{"type":"compaction","content":null}]}]}`,
+		[]string{
+			"m1.0 user user text text=old",
+			"m2.0 assistant model opaque compaction=true text=the story so far",
+			"m3.0 assistant model opaque text=",
+		}},
+	{"Images", `{"system":"x","messages":[{"role":"user","content":[
+		{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhLAHIAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs="}},
+		{"type":"document","source":{"type":"text","media_type":"text/plain","data":"words"}},
+		{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}]}]}`,
+		[]string{
+			"m1.0 user user image media={image/gif 1 48 80}",
+			"m1.1 user user image text=words",
+			"m1.2 user user image media={application/pdf 1 4 0}",
+		}},
+	{"Chat", `{"messages":[{"role":"developer","content":"be brief"},
+		{"role":"user","content":[{"type":"text","text":"hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]},
+		{"role":"assistant","content":"","reasoning_content":"hm","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1}"}}]},
+		{"role":"tool","tool_call_id":"a","content":"ok"},
+		{"role":"system","content":"late"},
+		{"role":"assistant","content":null}]}`,
+		[]string{
+			"m1.0 user user text text=hi",
+			"m1.1 user user image media={image/png 1 26 0}",
+			"m2.0 assistant model thinking text=hm",
+			`m2.1 assistant model use id=a name=f text={"x":1}`,
+			"m3.0 tool tool result id=a name=f text=ok",
+			"m4.0 system client text text=late",
+			"m5.0 assistant model opaque",
+		}},
+	{"Responses", `{"input":[{"role":"user","content":"hi"},
+		{"type":"reasoning","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"E"},
+		{"type":"message","role":"assistant","content":[{"type":"output_text","text":"reading"}]},
+		{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},
+		{"type":"custom_tool_call","call_id":"d","name":"patch","input":"***"},
+		{"type":"function_call_output","call_id":"c","output":"1"},
+		{"type":"custom_tool_call_output","call_id":"d","output":"2"},
+		{"type":"compaction","encrypted_content":"E"},
+		{"type":"web_search_call","id":"w"}]}`,
+		[]string{
+			"m1.0 user user text text=hi",
+			"m2.0 assistant model thinking signed=true text=a\nb",
+			"m2.1 assistant model text text=reading",
+			"m2.2 assistant model use id=c name=f text={}",
+			"m2.3 assistant model use id=d name=patch text=***",
+			"m3.0 tool tool result id=c name=f text=1",
+			"m4.0 tool tool result id=d name=patch text=2",
+			"m5.0 assistant model opaque compaction=true",
+			`m5.1 assistant model opaque compaction=true text={"type":"web_search_call","id":"w"}`,
+		}},
+}
+
 func TestParseFillsInEveryFact(t *testing.T) {
-	tests := []struct {
-		name, src string
-		want      []string
-	}{
-		{"AnthropicBlocks", `{"system":"x","messages":[
-			{"content":"hi","role":"user"},
-			{"role":"assistant","content":[
-				{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"A"},
-				{"type":"tool_use","id":"a","name":"Read","input":{"p":1}},{"type":"tool_use","id":"b","name":"Bash","input":{}}]},
-			{"role":"user","content":[
-				{"type":"tool_result","tool_use_id":"b","is_error":true,"content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]},
-				{"type":"tool_result","tool_use_id":"a","cache_control":{"type":"ephemeral","ttl":"1h"}},
-				{"type":"text","text":"<system-reminder>tidy up</system-reminder>"},
-				{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]},
-			{"role":"system","content":"mind the gap"},
-			{"role":"assistant","content":[]}]}`,
-			[]string{
-				"m1.0 user user text text=hi",
-				"m2.0 assistant model thinking signed=true text=hm",
-				"m2.1 assistant model thinking signed=true",
-				`m2.2 assistant model use id=a name=Read text={"p":1}`,
-				`m2.3 assistant model use id=b name=Bash text={}`,
-				"m3.0 user tool result id=b name=Bash error=true text=x\ny",
-				"m3.1 user tool result id=a name=Read cache=1h",
-				"m3.2 user client text text=<system-reminder>tidy up</system-reminder>",
-				"m3.3 user user text cache=5m text=go on",
-				"m4.0 system client text text=mind the gap",
-				"m5.0 assistant model opaque",
-			}},
-		{"RepeatedCallIDs", `{"system":"x","messages":[
-			{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"One","input":{}}]},
-			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]},
-			{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Two","input":{}}]},
-			{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"2"},{"type":"tool_result","tool_use_id":"a","content":"3"}]}]}`,
-			[]string{
-				"m1.0 assistant model use id=a name=One text={}",
-				"m2.0 user tool result id=a name=One text=1",
-				"m3.0 assistant model use id=a name=Two text={}",
-				"m4.0 user tool result id=a name=Two text=2",
-				"m4.1 user tool result id=a text=3",
-			}},
-		{"AnthropicCompaction", `{"system":"x","messages":[
-			{"role":"user","content":"old"},
-			{"role":"assistant","content":[{"type":"compaction","content":"the story so far","signature":"s"}]},
-			{"role":"assistant","content":[{"type":"compaction","content":null}]}]}`,
-			[]string{
-				"m1.0 user user text text=old",
-				"m2.0 assistant model opaque compaction=true text=the story so far",
-				"m3.0 assistant model opaque text=",
-			}},
-		{"Images", `{"system":"x","messages":[{"role":"user","content":[
-			{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhLAHIAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs="}},
-			{"type":"document","source":{"type":"text","media_type":"text/plain","data":"words"}},
-			{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}]}]}`,
-			[]string{
-				"m1.0 user user image media={image/gif 1 48 80}",
-				"m1.1 user user image text=words",
-				"m1.2 user user image media={application/pdf 1 4 0}",
-			}},
-		{"Chat", `{"messages":[{"role":"developer","content":"be brief"},
-			{"role":"user","content":[{"type":"text","text":"hi"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]},
-			{"role":"assistant","content":"","reasoning_content":"hm","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1}"}}]},
-			{"role":"tool","tool_call_id":"a","content":"ok"},
-			{"role":"system","content":"late"},
-			{"role":"assistant","content":null}]}`,
-			[]string{
-				"m1.0 user user text text=hi",
-				"m1.1 user user image media={image/png 1 26 0}",
-				"m2.0 assistant model thinking text=hm",
-				`m2.1 assistant model use id=a name=f text={"x":1}`,
-				"m3.0 tool tool result id=a name=f text=ok",
-				"m4.0 system client text text=late",
-				"m5.0 assistant model opaque",
-			}},
-		{"Responses", `{"input":[{"role":"user","content":"hi"},
-			{"type":"reasoning","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"E"},
-			{"type":"message","role":"assistant","content":[{"type":"output_text","text":"reading"}]},
-			{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},
-			{"type":"custom_tool_call","call_id":"d","name":"patch","input":"***"},
-			{"type":"function_call_output","call_id":"c","output":"1"},
-			{"type":"custom_tool_call_output","call_id":"d","output":"2"},
-			{"type":"compaction","encrypted_content":"E"},
-			{"type":"web_search_call","id":"w"}]}`,
-			[]string{
-				"m1.0 user user text text=hi",
-				"m2.0 assistant model thinking signed=true text=a\nb",
-				"m2.1 assistant model text text=reading",
-				"m2.2 assistant model use id=c name=f text={}",
-				"m2.3 assistant model use id=d name=patch text=***",
-				"m3.0 tool tool result id=c name=f text=1",
-				"m4.0 tool tool result id=d name=patch text=2",
-				"m5.0 assistant model opaque compaction=true",
-				`m5.1 assistant model opaque compaction=true text={"type":"web_search_call","id":"w"}`,
-			}},
-	}
-	for _, tt := range tests {
+	for _, tt := range factTests {
 		t.Run(tt.name, func(t *testing.T) {
 			d, err := wire.Parse([]byte(tt.src))
 			if err != nil {
