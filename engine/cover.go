@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/summary"
+	"github.com/decantdev/decant/wire"
 )
 
 const (
@@ -139,33 +141,65 @@ func (p *planner) summaryBudget(covered, room int) int {
 	return min(room, max(p.summaryWish(covered), min(room/2, p.mostSummary())))
 }
 
-// summarise makes the summary of [head, cut) by the first rung that succeeds.
+// summarise makes the summary of [head, cut) by the first rung that is accepted.
 func (p *planner) summarise(cut, budget int) (*decant.Checkpoint, error) {
-	ms := p.source(cut)
 	cp := &decant.Checkpoint{
 		Number: 1, From: p.conv.Messages[p.head].Number, To: p.conv.Messages[cut-1].Number,
 		Messages: cut - p.head, Original: p.covered(cut),
 		Placement: decant.Placement(p.Preset.Summary.Placement), Reply: p.Preset.Summary.Reply,
 	}
-	frame := p.est.Count(p.Preset.Summary.Begin) + p.est.Count(p.Preset.Summary.End) + 8
-	o := summary.Options{Budget: budget - frame, Counter: p.est, MinScore: p.Preset.Summary.MinScore}
-	s, err := summary.Extract(ms, o)
-	cp.Rung = decant.RungExtractive
-	if errors.Is(err, decant.ErrSummary) {
-		f := p.Preset.Summary.Fallback
-		s, err = summary.HeadTail(ms, f.Head, f.Tail, o)
-		cp.Rung = decant.RungHeadTail
+	ms := p.source(cut)
+	limits := summary.Limits{Source: cp.Original, Budget: budget - p.frame(), MinScore: p.Preset.Summary.MinScore, Counter: p.est}
+	s, err := summary.Extract(ms, summary.Options{Budget: limits.Budget, Counter: p.est})
+	if err == nil {
+		s, err = summary.Accept(s.Text, p.lastSaid(cp.From, cp.To), limits)
+		s.Rung = decant.RungExtractive
 	}
 	if errors.Is(err, decant.ErrSummary) {
+		s, err = p.headTail(ms, limits)
+	}
+	switch {
+	case errors.Is(err, decant.ErrSummary), errors.Is(err, decant.ErrNothing):
 		return nil, errTooSmall
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("summarise m%d to m%d: %w", cp.From, cp.To, err)
 	}
-	cp.Summary = p.framed(s.Text)
-	cp.Facts, cp.Score = s.Facts, s.Score
+	cp.Summary, cp.Rung, cp.Facts, cp.Score = p.framed(s.Text), s.Rung, s.Facts, s.Score
 	cp.Compressed = p.est.Count(cp.Summary)
 	return cp, nil
+}
+
+// headTail is the last rung: the two ends of the text, whatever facts they hold.
+func (p *planner) headTail(ms []decant.Message, limits summary.Limits) (summary.Summary, error) {
+	f := p.Preset.Summary.Fallback
+	if f.Head+f.Tail == 0 {
+		return summary.Summary{}, fmt.Errorf("the preset has no fallback: %w", decant.ErrSummary)
+	}
+	text := secret.Mask(summary.HeadTail(wire.Text(p.conv.With(ms)), f.Head, f.Tail))
+	if p.est.Count(text) > limits.Budget {
+		return summary.Summary{}, fmt.Errorf("%d tokens are too few for the two ends: %w", limits.Budget, decant.ErrSummary)
+	}
+	limits.MinScore = 0
+	s, err := summary.Accept(text, nil, limits)
+	s.Rung = decant.RungHeadTail
+	return s, err
+}
+
+// lastSaid returns the must-keep facts that were said last in the messages with the given numbers.
+func (p *planner) lastSaid(from, to int) []decant.Fact {
+	var out []decant.Fact
+	for _, f := range p.mustKeep() {
+		if f.Message >= from && f.Message <= to {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// frame returns the tokens that the preset's markers take.
+func (p *planner) frame() int {
+	s := p.Preset.Summary
+	return p.est.Count(s.Begin) + p.est.Count(s.End) + 8
 }
 
 // framed puts the preset's markers around a summary.
