@@ -89,7 +89,7 @@ func TestBinding(t *testing.T) {
 		{"11/DefaultsSaid", false, func(k *talk) { edit(k, 2, `"tool_use_id"`, `"is_error":false,"tool_use_id"`) }, ""},
 		{"11/MessagesSplit", false, func(k *talk) {
 			m := k.msgs[1]
-			k.msgs = append(k.msgs[:1:1], append([]message{{m.Role, m.Content[:2]}, {m.Role, m.Content[2:]}}, k.msgs[2:]...)...)
+			k.msgs = append(k.msgs[:1:1], append([]message{{Role: m.Role, Content: m.Content[:2]}, {Role: m.Role, Content: m.Content[2:]}}, k.msgs[2:]...)...)
 		}, ""},
 		{"11/ThinkingEdited", false, func(k *talk) { edit(k, 1, `"thinking":"Step`, `"thinking":"step`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
 		{"11/SignatureEdited", false, func(k *talk) { edit(k, 1, `"signature":"A`, `"signature":"B`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
@@ -99,9 +99,11 @@ func TestBinding(t *testing.T) {
 		{"6.7/OpenThinkingRemoved", true, func(k *talk) { k.without(-1) }, modified},
 		{"6.7/OpenThinkingEdited", true, func(k *talk) { edit(k, len(k.msgs)-2, `"thinking":"Step`, `"thinking":"step`) }, modified},
 		{"6.7/AllThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) }, modified},
-		{"11/Folded", true, func(k *talk) { k.msgs = []message{{"user", []string{say("everything so far, as text")}}} }, ""},
+		{"11/Folded", true, func(k *talk) {
+			k.msgs = []message{{Role: "user", Content: []string{say("everything so far, as text")}}}
+		}, ""},
 		{"11/FoldedButOpenRound", true, func(k *talk) {
-			k.msgs = append([]message{{"user", []string{say("everything so far, as text")}}}, k.msgs[len(k.msgs)-2:]...)
+			k.msgs = append([]message{{Role: "user", Content: []string{say("everything so far, as text")}}}, k.msgs[len(k.msgs)-2:]...)
 		}, mismatch},
 	}
 	_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}})

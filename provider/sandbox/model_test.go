@@ -149,7 +149,7 @@ func TestRequestOfClaudeCode(t *testing.T) {
 			`"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`}
 		k.add(say("<system-reminder>\nnotes\n</system-reminder>"), say("do it"))
 		if tt.model != old {
-			k.msgs = append(k.msgs, message{"system", []string{say("reminders")}})
+			k.msgs = append(k.msgs, message{Role: "system", Content: []string{say("reminders")}})
 		}
 		k.finish()
 		k.add(say("more"))
@@ -176,7 +176,7 @@ func TestManyClientsAtOnce(t *testing.T) {
 					k.reply(calls, "ok")
 				}
 				if last := k.msgs[len(k.msgs)-1]; last.Role == "user" {
-					k.msgs = append(k.msgs, message{"assistant", []string{say("interrupted")}})
+					k.msgs = append(k.msgs, message{Role: "assistant", Content: []string{say("interrupted")}})
 				}
 			}
 		})

@@ -70,7 +70,7 @@ func (s *Server) compose(q *request, th *thoughts, a Answer, prompt, n int) (*re
 			return r, nil
 		}
 	}
-	if len(a.Blocks) > 0 && len(r.blocks) == 0 {
+	if q.max > 0 && len(r.blocks) == 0 { // an empty answer could not be sent back
 		if _, err := c.addText(Block{Text: "Done."}); err != nil {
 			return nil, err
 		}

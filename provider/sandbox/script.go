@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -23,7 +24,8 @@ type Script struct {
 	next int
 }
 
-// NewScript returns a script of the answers in a recorded conversation. A call id that the recording
+// NewScript returns a script of the answers in a recorded conversation: their text, thinking and
+// calls. A call id that the recording
 // uses again is replaced by a fresh one, because ids must be unique.
 func NewScript(c *decant.Conversation) *Script {
 	s := &Script{}
@@ -38,7 +40,10 @@ func NewScript(c *decant.Conversation) *Script {
 		}
 		a := &s.Answers[len(s.Answers)-1]
 		for k := range m.Blocks {
-			a.Blocks = append(a.Blocks, recorded(&m.Blocks[k], used))
+			switch b := &m.Blocks[k]; b.Kind {
+			case decant.KindText, decant.KindThinking, decant.KindUse:
+				a.Blocks = append(a.Blocks, recorded(b, used))
+			}
 		}
 	}
 	return s
@@ -50,12 +55,21 @@ func recorded(b *decant.Block, used map[string]bool) Block {
 	if b.Kind != decant.KindUse {
 		return out
 	}
-	out.Name, out.Input, out.Text = b.Name, jsontext.Value(out.Text), ""
+	out.Name, out.Input, out.Text = b.Name, arguments(out.Text), ""
 	if !used[b.CallID] && callID.MatchString(b.CallID) {
 		out.ID = b.CallID
 		used[b.CallID] = true
 	}
 	return out
+}
+
+// arguments returns recorded arguments as an object. Tools of other APIs that take plain text get it
+// as the member "input".
+func arguments(text string) jsontext.Value {
+	if n, err := parse([]byte(text)); err == nil && n.kind == '{' {
+		return jsontext.Value(text)
+	}
+	return append(jsonspan.AppendQuote([]byte(`{"input":`), text), '}')
 }
 
 // Seek makes the n-th answer, counted from 0, the next one.

@@ -23,6 +23,7 @@ type talk struct {
 type message struct {
 	Role    string
 	Content []string // JSON of each block
+	results int      // how many of them, at the beginning, are results that bring put there
 }
 
 type usage struct {
@@ -38,7 +39,7 @@ type usage struct {
 
 // add appends a message of the user.
 func (k *talk) add(blocks ...string) {
-	k.msgs = append(k.msgs, message{"user", blocks})
+	k.msgs = append(k.msgs, message{Role: "user", Content: blocks})
 }
 
 // say returns a text block.
@@ -134,7 +135,7 @@ func (k *talk) copy() *talk {
 	c := *k
 	c.msgs = nil
 	for _, m := range k.msgs {
-		c.msgs = append(c.msgs, message{m.Role, slices.Clone(m.Content)})
+		c.msgs = append(c.msgs, message{Role: m.Role, Content: slices.Clone(m.Content)})
 	}
 	return &c
 }
