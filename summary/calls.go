@@ -54,7 +54,9 @@ func (r *reader) arguments(o origin, c *call, values []value) {
 		if len(v.text) < 3 || len(v.text) > 40 || strings.Count(v.text, " ") > 2 || !strings.Contains(c.text, v.text) {
 			continue
 		}
+		_, known := r.ids[v.text]
 		id := r.atom(v.text, fact.Span{Kind: decant.FactIdentifier})
+		r.atoms[id].argument = r.atoms[id].argument || !known
 		r.count(o, id)
 		g.spans = append(g.spans, span{atom: id})
 	}

@@ -104,6 +104,9 @@ func (c *chooser) candidates() {
 		if a.piece.line >= 0 {
 			add(pick{line: a.piece.line, start: a.piece.start, end: a.piece.end, atom: -1, group: -1, cost: a.piece.cost + .64})
 		}
+		if a.argument {
+			continue
+		}
 		add(pick{line: -1, atom: int32(i), group: -1, cost: float32(estimate(a.text)) + .64})
 	}
 	c.taken = make([]bool, len(c.picks))

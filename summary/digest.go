@@ -53,11 +53,12 @@ type span struct {
 
 // An atom is one fact, wherever it stands.
 type atom struct {
-	text   string
-	kind   decant.FactKind
-	seen   fact.Seen
-	chance float32 // that it is needed again
-	piece  piece   // the cheapest piece of a line that says something about it
+	text     string
+	kind     decant.FactKind
+	seen     fact.Seen
+	chance   float32 // that it is needed again
+	argument bool    // a word or a small number, a fact only as the argument of a tool
+	piece    piece   // the cheapest piece of a line that says something about it
 }
 
 // A piece is a part of a line: a fact with two plain words next to it.

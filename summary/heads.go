@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/tool"
 )
 
 // finish writes the heads of files and calls, once all is known about them.
@@ -32,7 +33,7 @@ func (r *reader) finish() {
 			continue
 		}
 		if g.file == nil {
-			g.says = r.wordsOf(g.head, false) >= 2
+			g.says = r.wordsOf(g.head, false) >= 2 || g.call != nil && g.call.Class == tool.Other
 		}
 		g.cost = float32(estimate(g.head)) + 1
 		r.found = fact.Scan(r.found[:0], g.head)

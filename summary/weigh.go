@@ -1,5 +1,7 @@
 package summary
 
+import "github.com/decantdev/decant/internal/tool"
+
 // Values of lines and heads for being said, whatever they say, in chances.
 const (
 	standingValue = .3  // an instruction of the user that goes on
@@ -8,6 +10,7 @@ const (
 	proseValue    = .01 // another line of the model
 	changeValue   = .2  // a file that was changed, an error that was not resolved
 	planValue     = .3  // what is left of the newest plan
+	actionValue   = .1  // a call of a tool that is none of the usual ones: something was done in the world
 	callValue     = .02 // a call
 	indentValue   = .5  // times the chance of the first name: a line of new code that shows its indent
 )
@@ -32,6 +35,8 @@ func (d *digest) weigh() {
 		switch {
 		case g.file != nil && g.file.changed+g.file.created > 0, g.section == secErrors:
 			g.value = changeValue
+		case g.call != nil && g.call.Class == tool.Other:
+			g.value = actionValue
 		case g.call != nil:
 			g.value = callValue
 		}
