@@ -13,6 +13,7 @@ import (
 // use takes in a tool call: its file or its line, and the texts it carries.
 func (r *reader) use(o origin, b *decant.Block) {
 	args := secret.Mask(b.Text())
+	r.size += len(args)
 	c := &call{Call: tool.Parse(b.Name, args)}
 	o.author, o.call = byCall, c
 	values := r.values(args)
@@ -94,6 +95,7 @@ func (r *reader) toolHead(o origin, s string) {
 func (r *reader) result(o origin, b *decant.Block) {
 	o.author = byTool
 	text := secret.Mask(b.Text())
+	r.size += len(text)
 	if from := r.calls[b.CallID]; from != nil {
 		o.group, o.call, o.path = from.group, from.call, from.path
 		c := from.call

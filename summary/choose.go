@@ -101,7 +101,7 @@ func (c *chooser) candidates() {
 		if a.chance < minNamed {
 			continue
 		}
-		if a.piece.line >= 0 {
+		if a.piece.line >= 0 && !a.headed {
 			add(pick{line: a.piece.line, start: a.piece.start, end: a.piece.end, atom: -1, group: -1, cost: a.piece.cost + .64})
 		}
 		if a.argument {

@@ -57,6 +57,7 @@ type atom struct {
 	kind     decant.FactKind
 	seen     fact.Seen
 	chance   float32 // that it is needed again
+	headed   bool    // the path of a file that was changed, which its head says
 	argument bool    // a word or a small number, a fact only as the argument of a tool
 	piece    piece   // the cheapest piece of a line that says something about it
 }
@@ -189,6 +190,7 @@ func (r *reader) block(m *decant.Message, i int, b *decant.Block) {
 // said takes in a text block.
 func (r *reader) said(o origin, m *decant.Message, b *decant.Block) {
 	text := secret.Mask(b.Text())
+	r.size += len(text)
 	switch {
 	case strings.HasPrefix(text, mark):
 		r.fold(o, text)

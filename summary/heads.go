@@ -43,6 +43,9 @@ func (r *reader) finish() {
 				r.count(origin{author: byTool}, id)
 			}
 			g.spans = append(g.spans, span{atom: id})
+			if g.file != nil && g.says {
+				r.atoms[id].headed = true
+			}
 		}
 	}
 }
@@ -95,11 +98,14 @@ func (r *reader) ending() {
 	if r.plan != nil {
 		r.newGroup(group{section: secOpen, number: r.plan.number, head: r.plan.head("m" + strconv.Itoa(r.plan.number)), value: planValue})
 	}
-	if o := r.latest; o != nil {
+	o := r.latest
+	switch {
+	case o == nil:
+	case o.path == "":
+		r.groups[o.group].section = secLast
+	default:
 		c := *o.call
-		if o.path != "" {
-			c.text = c.Name + " " + o.path[strings.LastIndexByte(o.path, '/')+1:]
-		}
+		c.text = c.Name + " " + o.path[strings.LastIndexByte(o.path, '/')+1:]
 		r.newGroup(group{section: secLast, number: o.number, call: &c})
 	}
 }

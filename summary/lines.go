@@ -16,7 +16,6 @@ const width = 200
 
 // text takes in the lines of a text.
 func (r *reader) text(o origin, text string) {
-	r.size += len(text)
 	if o.author == byUser || o.author == byModel {
 		r.prose += float64(len(text))
 	}

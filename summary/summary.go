@@ -52,10 +52,7 @@ func Extract(ms []decant.Message, o Options) (Summary, error) {
 	picks := d.choose(d.allowance(o))
 	s := d.fit(picks, o)
 	if s.Text == "" {
-		return s, fmt.Errorf("summarise %d messages in %d tokens: nothing fits: %w", len(ms), o.Budget, decant.ErrSummary)
-	}
-	if size := len(s.Text); size >= d.size {
-		return s, fmt.Errorf("summarise %d messages: %d bytes are not fewer than %d: %w", len(ms), size, d.size, decant.ErrSummary)
+		return s, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), d.size, o.Budget, decant.ErrSummary)
 	}
 	return s, nil
 }
@@ -72,7 +69,8 @@ func (d *digest) allowance(o Options) float64 {
 	return float64(o.Budget) / ratio * 1.2
 }
 
-// fit returns the summary of the longest run of picks, best first, that is within the budget.
+// fit returns the summary of the longest run of picks, best first, that is within the budget and clearly
+// smaller than its source.
 func (d *digest) fit(picks []pick, o Options) Summary {
 	best := Summary{From: d.from, To: d.to, Rung: decant.RungExtractive}
 	lo, hi := 0, len(picks)+1 // picks[:lo] fits, picks[:hi] does not
@@ -80,6 +78,9 @@ func (d *digest) fit(picks []pick, o Options) Summary {
 	for lo < hi-1 {
 		text := d.render(picks[:n])
 		size := o.Counter.Count(text)
+		if long := len(text) * 10 / 9; long > d.size {
+			size = max(size, o.Budget+1, o.Budget*long/d.size)
+		}
 		if size <= o.Budget {
 			lo = n
 			best.Text, best.Tokens = text, size

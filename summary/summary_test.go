@@ -1,0 +1,326 @@
+package summary_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/summary"
+	"pgregory.net/rapid"
+)
+
+// extract returns the summary of a conversation within budget.
+func extract(t *testing.T, ms []decant.Message, budget int) string {
+	t.Helper()
+	s, err := summary.Extract(ms, summary.Options{Budget: budget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Text
+}
+
+// work is a conversation of n steps after the given start: a file is read, changed and tested.
+func work(t *testing.T, start string, n int) []decant.Message {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(start) + "\n")
+	for i := range n {
+		m := 10 + 6*i
+		fmt.Fprintf(&b, "-- m%d model --\nNow the handler of route %d: it has to validate what it is given.\n", m, i)
+		fmt.Fprintf(&b, "-- m%d call r%d Read --\n{\"file_path\":\"/src/app/route_%d.go\"}\n", m, i, i)
+		fmt.Fprintf(&b, "-- m%d result r%d --\n     1→package app\n     2→\n     3→// handleRoute%d answers requests for the route.\n     4→func handleRoute%d(w http.ResponseWriter, r *http.Request) {\n     5→\tif err := validateInput%d(r); err != nil {\n", m+1, i, i, i, i)
+		fmt.Fprintf(&b, "-- m%d call e%d Edit --\n{\"file_path\":\"/src/app/route_%d.go\",\"old_string\":\"validateInput%d(r)\",\"new_string\":\"checkRequest%d(r, limits)\"}\n", m+2, i, i, i, i)
+		fmt.Fprintf(&b, "-- m%d result e%d --\nThe file /src/app/route_%d.go has been updated.\n", m+3, i, i)
+		fmt.Fprintf(&b, "-- m%d call t%d Bash --\n{\"command\":\"go test ./app -run TestRoute%d\"}\n-- m%d result t%d --\nok  \tapp\t0.1%ds\n", m+4, i, i, m+5, i, i%10)
+	}
+	return talk(t, b.String())
+}
+
+const standing = "Never push to main and always write the tests first."
+
+func TestSummaryKeepsStandingInstructions(t *testing.T) {
+	ms := work(t, "-- m1 user --\nBuild the routes of the app.\n-- m3 user --\n"+standing+"\n", 60)
+	for _, budget := range []int{300, 1000, 4000} {
+		text := extract(t, ms, budget)
+		for _, want := range []string{"Build the routes of the app.", standing} {
+			if !strings.Contains(text, want) {
+				t.Errorf("with %d tokens: %q is missing in\n%s", budget, want, text)
+			}
+		}
+	}
+}
+
+func TestSummaryLanguageFollowsUser(t *testing.T) {
+	chinese := talk(t, `
+-- m1 user --
+请帮我修改登录页面，以后必须先写测试再提交代码。
+-- m2 model --
+好的，我先看一下登录页面的代码。问题是表单没有检查输入。
+-- m2 call a Read --
+{"file_path":"/src/login.ts"}
+-- m3 result a --
+export function checkForm(input: string) { return input.length > 0 }
+-- m4 model --
+我决定改用统一的校验函数 validateForm，接下来还需要处理错误提示。
+-- m5 user --
+可以，继续吧。错误提示请使用中文。
+`)
+	text := extract(t, chinese, 120)
+	for _, want := range []string{"并非用户的话", "# 用户", "以后必须先写测试再提交代码"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if text := extract(t, work(t, "-- m1 user --\nBuild the routes.\n", 5), 200); !strings.Contains(text, "# User") {
+		t.Errorf("no English heading in\n%s", text)
+	}
+}
+
+func TestSummaryIsMarkedAsARecordAndNotTheUsersWords(t *testing.T) {
+	text := extract(t, work(t, "-- m1 user --\nBuild the routes.\n", 5), 300)
+	if first, _, _ := strings.Cut(text, "\n"); first != "[Decant record of m1-m39, not the user's words]" {
+		t.Errorf("got the first line %q", first)
+	}
+}
+
+// again compacts ms over and over, each time with the last summary in front of the next messages.
+func again(t *testing.T, ms []decant.Message, times, budget int) []string {
+	t.Helper()
+	var out []string
+	per := (len(ms) - 1) / times
+	at := 0
+	for i := range times {
+		next := ms[at:min(at+per, len(ms))]
+		if i > 0 {
+			earlier := decant.Message{Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(out[i-1])}}}
+			next = append([]decant.Message{earlier}, next...)
+		}
+		at += per
+		out = append(out, extract(t, next, budget))
+	}
+	return out
+}
+
+func TestSecondCompactionDoesNotStack(t *testing.T) {
+	ms := work(t, "-- m1 user --\nBuild the routes of the app.\n"+standing+"\n", 180)
+	const budget = 500
+	texts := again(t, ms, 60, budget)
+	for _, n := range []int{2, 6, 60} {
+		text := texts[n-1]
+		if size := len(text); size > 5*budget {
+			t.Errorf("compaction %d has %d bytes", n, size)
+		}
+		if c := strings.Count(text, "[Decant record of"); c != 1 {
+			t.Errorf("compaction %d has %d marks, want 1\n%s", n, c, text)
+		}
+		for _, want := range []string{"[Decant record of m1-", "m1 Build the routes of the app.", standing} {
+			if !strings.Contains(text, want) {
+				t.Errorf("compaction %d: %q is missing in\n%s", n, want, text)
+			}
+		}
+	}
+}
+
+func TestFoldKeepsFilesAndTheirState(t *testing.T) {
+	ms := work(t, "-- m1 user --\nBuild the routes of the app.\n", 4)
+	first := extract(t, ms, 400)
+	if !strings.Contains(first, "/src/app/route_3.go file updated m30, read m28") {
+		t.Fatalf("no state of the file in\n%s", first)
+	}
+	rest := talk(t, "-- m50 decant --\n"+first+"\n-- m51 user --\nNow the documentation.\n-- m52 model --\nI will write it in docs/routes.md and describe every route of the app there, one after the other, in detail.\n"+strings.Repeat("It is a long text about the routes and what they do. ", 40)+"\n")
+	if second := extract(t, rest, 400); !strings.Contains(second, "/src/app/route_3.go file updated m30, read m28") {
+		t.Errorf("the state of the file is lost in\n%s", second)
+	}
+}
+
+func TestFoldOfAClientSummaryLeavesItsAsidesOut(t *testing.T) {
+	ms := work(t, `
+-- m1 user --
+This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.
+
+1. Primary Request: the user wants rate limits in limiter.go.
+Please continue the conversation from where we left it off without asking the user any further questions.
+`, 3)
+	text := extract(t, ms, 500)
+	if !strings.Contains(text, "rate limits in limiter.go") {
+		t.Errorf("the request is missing in\n%s", text)
+	}
+	for _, aside := range []string{"being continued", "Please continue"} {
+		if strings.Contains(text, aside) {
+			t.Errorf("%q is kept in\n%s", aside, text)
+		}
+	}
+	if _, user, ok := strings.Cut(text, "# User"); ok && strings.Contains(user[:strings.Index(user+"#", "#")], "rate limits") {
+		t.Errorf("the client's summary passes for the user's words in\n%s", text)
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	key := "ghp_" + strings.Repeat("a1B2c3D4", 5)
+	text := extract(t, talk(t, "-- m1 user --\nUse "+key+" to push. Always ask before you do.\n-- m2 call a Bash --\n{\"command\":\"git push https://"+key+"@github.com/x/y\"}\n-- m3 result a --\npushed with "+key+" and a long explanation of what happened on the way\n-- m4 model --\nIt is pushed now, as you wanted it to be, and the branch is up to date again.\n"), 90)
+	if strings.Contains(text, key) || !strings.Contains(text, "[redacted github-token]") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+func TestErrorIsUnresolvedUntilTheCommandSucceeds(t *testing.T) {
+	const failed = "-- m1 user --\nMake the tests pass.\n-- m2 call a Bash --\n{\"command\":\"go test ./pkg\"}\n-- m3 result a error --\nExit code 1\n--- FAIL: TestParse (0.00s)\nFAIL\n"
+	filler := "-- m4 model --\n" + strings.Repeat("The parser has to look one token further ahead before it decides. ", 8) + "\n"
+	if text := extract(t, talk(t, failed+filler), 100); !strings.Contains(text, "# Errors\nm2 $ go test ./pkg → exit 1") {
+		t.Errorf("the error is missing in\n%s", text)
+	}
+	fixed := failed + filler + "-- m5 call b Bash --\n{\"command\":\"go test ./pkg\"}\n-- m6 result b --\nok  \tpkg\t0.1s\n"
+	if text := extract(t, talk(t, fixed), 100); strings.Contains(text, "# Errors") {
+		t.Errorf("the error is still there in\n%s", text)
+	}
+}
+
+func TestNewestPlanReplacesTheOneBefore(t *testing.T) {
+	ms := talk(t, `
+-- m1 user --
+Move the store to another table.
+-- m2 call a TodoWrite --
+{"todos":[{"content":"Write the migration","status":"in_progress"},{"content":"Run the migration","status":"pending"}]}
+-- m3 result a --
+Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress.
+-- m4 call b TodoWrite --
+{"todos":[{"content":"Write the migration","status":"completed"},{"content":"Run the migration","status":"in_progress"},{"content":"Drop the old table","status":"pending"}]}
+-- m5 result b --
+Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress.
+`)
+	text := extract(t, ms, 100)
+	if want := "m4 plan: doing Run the migration. To do Drop the old table."; !strings.Contains(text, want) || strings.Contains(text, "Write the migration") {
+		t.Errorf("want %q alone in\n%s", want, text)
+	}
+}
+
+func TestLineNumbersOfFileReadsAreTakenOff(t *testing.T) {
+	text := extract(t, work(t, "-- m1 user --\nBuild the routes.\n", 3), 500)
+	if !strings.Contains(text, "handleRoute2 answers") || strings.Contains(text, "→") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+func TestLongLinesAreCutAtWordsWithAMark(t *testing.T) {
+	long := strings.Repeat("several plain words that go on and on without an end ", 40)
+	text := extract(t, talk(t, "-- m1 user --\nRead it.\n-- m2 model --\n"+long+"\n"), 120)
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.Contains(line, "several") && !strings.HasSuffix(line, " …") && !strings.HasSuffix(line, "end") {
+			t.Errorf("line %q is cut without a mark", line)
+		}
+	}
+}
+
+func TestOneGiantLine(t *testing.T) {
+	giant := strings.Repeat("x", 300_000) + " resolveTranscript " + strings.Repeat("0123456789abcdef", 20_000)
+	text := extract(t, talk(t, "-- m1 user --\nLook at the file.\n-- m2 call a Read --\n{\"file_path\":\"/a/b.js\"}\n-- m3 result a --\n"+giant+"\n"), 300)
+	if !strings.Contains(text, "/a/b.js") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+func TestNothingToSummarise(t *testing.T) {
+	for name, ms := range map[string][]decant.Message{
+		"NoMessages": nil,
+		"EmptyText":  talk(t, "-- m1 user --\n\n"),
+		"Image":      {{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindImage}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := summary.Extract(ms, summary.Options{Budget: 100}); !errors.Is(err, decant.ErrNothing) {
+				t.Errorf("got %v, want ErrNothing", err)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		budget     int
+	}{
+		{"BudgetTooSmall", "-- m1 user --\nBuild the routes of the app, all of them, and test them well.\n", 3},
+		{"NotSmallerThanItsSource", "-- m1 user --\nHi there.\n", 100},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if s, err := summary.Extract(talk(t, tt.text), summary.Options{Budget: tt.budget}); !errors.Is(err, decant.ErrSummary) {
+				t.Errorf("got %v and %q, want ErrSummary", err, s.Text)
+			}
+		})
+	}
+}
+
+// bytesOver3 is a counter with other tokens than the package's own estimate.
+type bytesOver3 struct{}
+
+func (bytesOver3) Count(text string) int { return (len(text) + 2) / 3 }
+
+func TestBudgetIsNeverExceeded(t *testing.T) {
+	words := []string{"parse", "the", "request", "handleRoute", "cmd/app/main.go", "--dry-run", "请修改", "#123", "\n", "{\"a\": \"b\"}", "TypeError", "always", "🙂", "\\", "; ", "# User", "m3 "}
+	rapid.Check(t, func(t *rapid.T) {
+		var ms []decant.Message
+		for i := range rapid.IntRange(1, 12).Draw(t, "messages") {
+			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 60).Draw(t, "text"), rapid.SampledFrom([]string{" ", "", "\n"}).Draw(t, "between"))
+			b := decant.Block{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(text)}
+			switch rapid.IntRange(0, 3).Draw(t, "sort") {
+			case 1:
+				b.Author = decant.AuthorModel
+			case 2:
+				b.Author, b.Kind, b.Name, b.CallID = decant.AuthorModel, decant.KindUse, "Bash", "a"
+			case 3:
+				b.Author, b.Kind, b.CallID = decant.AuthorTool, decant.KindResult, "a"
+			}
+			ms = append(ms, decant.Message{Number: i + 1, Blocks: []decant.Block{b}})
+		}
+		o := summary.Options{Budget: rapid.IntRange(1, 400).Draw(t, "budget"), Counter: bytesOver3{}}
+		s, err := summary.Extract(ms, o)
+		if err != nil && !errors.Is(err, decant.ErrSummary) && !errors.Is(err, decant.ErrNothing) {
+			t.Fatal(err)
+		}
+		if n := o.Counter.Count(s.Text); n > o.Budget {
+			t.Fatalf("%d tokens, the budget is %d:\n%s", n, o.Budget, s.Text)
+		}
+		if again, _ := summary.Extract(ms, o); again.Text != s.Text {
+			t.Fatalf("two summaries of the same messages:\n%s\n%s", s.Text, again.Text)
+		}
+	})
+}
+
+func FuzzExtract(f *testing.F) {
+	f.Add("hello parseRequest", `{"command":"go test"}`, "--- FAIL: TestX", uint16(50))
+	f.Add("[Decant record of m1-m3, not the user's words]\n# Files\na/b.go file updated m3\n# Names and fragments\nx; y", `{`, `[{"a":1}]`, uint16(20))
+	f.Fuzz(func(t *testing.T, said, args, result string, budget uint16) {
+		ms := []decant.Message{
+			{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text(said)}}},
+			{Number: 2, Role: decant.RoleAssistant, Blocks: []decant.Block{{Kind: decant.KindUse, Author: decant.AuthorModel, CallID: "a", Name: "Bash", Content: decant.Text(args)}}},
+			{Number: 3, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: "a", Content: decant.Text(result)}}},
+		}
+		o := summary.Options{Budget: int(budget), Counter: bytesOver3{}}
+		s, _ := summary.Extract(ms, o)
+		if n := o.Counter.Count(s.Text); n > int(budget) {
+			t.Fatalf("%d tokens, the budget is %d", n, budget)
+		}
+	})
+}
+
+func BenchmarkExtract(b *testing.B) {
+	for _, steps := range []int{400, 1600} {
+		t := &testing.T{}
+		ms := work(t, "-- m1 user --\nBuild the routes.\n", steps)
+		size := 0
+		for i := range ms {
+			size += len(ms[i].Text())
+		}
+		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := summary.Extract(ms, summary.Options{Budget: size / 40}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

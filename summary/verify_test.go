@@ -1,0 +1,82 @@
+package summary_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/summary"
+)
+
+func facts(kind decant.FactKind, n int, weight float64) []decant.Fact {
+	var out []decant.Fact
+	for i := range n {
+		out = append(out, decant.Fact{Kind: kind, Text: fmt.Sprintf("%s_number%d", kind, i), Weight: weight})
+	}
+	return out
+}
+
+func TestRepairStarvesNoKind(t *testing.T) {
+	missing := append(facts(decant.FactPath, 200, .9), facts(decant.FactError, 2, .1)...)
+	text := summary.Repair(strings.Repeat("some words of a summary ", 60), missing, summary.Limits{})
+	for _, want := range []string{"path_number0", "error_number0", "error_number1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
+func TestRepairTakesAQuarterAtMost(t *testing.T) {
+	text := strings.Repeat("some words of a summary ", 60)
+	c := bytesOver3{}
+	for _, budget := range []int{0, c.Count(text) + 20} {
+		got := summary.Repair(text, facts(decant.FactPath, 500, 1), summary.Limits{Counter: c, Budget: budget})
+		limit := c.Count(text) * 5 / 4
+		if budget > 0 {
+			limit = min(limit, budget)
+		}
+		if n := c.Count(got); n > limit {
+			t.Errorf("%d tokens, want at most %d", n, limit)
+		}
+	}
+}
+
+func TestAccept(t *testing.T) {
+	long := strings.Repeat("The parser was rewritten and it is tested. ", 20)
+	for _, tt := range []struct {
+		name, text string
+		limits     summary.Limits
+		facts      []decant.Fact
+		refused    bool
+	}{
+		{"Good", long + "path_number0", summary.Limits{Source: 1000, MinScore: .9}, facts(decant.FactPath, 1, 1), false},
+		{"Repaired", long, summary.Limits{Source: 1000, MinScore: .9}, facts(decant.FactPath, 3, 1), false},
+		{"Empty", " \n", summary.Limits{}, nil, true},
+		{"ErrorText", "API Error: 529 overloaded", summary.Limits{}, nil, true},
+		{"NotSmaller", long, summary.Limits{Source: 100}, nil, true},
+		{"OverBudget", long, summary.Limits{Budget: 50}, nil, true},
+		{"TooMuchIsMissing", long, summary.Limits{MinScore: .9}, facts(decant.FactPath, 400, 1), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := summary.Accept(tt.text, tt.facts, tt.limits)
+			if got := errors.Is(err, decant.ErrSummary); got != tt.refused {
+				t.Fatalf("got error %v, want refusal %v", err, tt.refused)
+			}
+			if !tt.refused && (s.Score < tt.limits.MinScore || len(s.Facts) != len(tt.facts)) {
+				t.Errorf("got score %v and %d facts, want all %d", s.Score, len(s.Facts), len(tt.facts))
+			}
+		})
+	}
+}
+
+func TestHeadTail(t *testing.T) {
+	if got := summary.HeadTail("short", 10, 10); got != "short" {
+		t.Errorf("got %q", got)
+	}
+	got := summary.HeadTail("你好世界你好世界", 2, 3)
+	if want := "你好\n[… 3 characters left out …]\n好世界"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
