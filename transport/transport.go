@@ -11,6 +11,7 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,9 +35,13 @@ type Options struct {
 	Project string
 
 	// Presets returns the preset that a request names with x-decant-preset, or that the caller
-	// chooses for it when the name is empty; nil means the engine's. Nil means preset.Load for
-	// embedded names.
-	Presets func(name string, r *http.Request) (*preset.Preset, error)
+	// chooses for it when the name is empty; nil means the engine's. model returns the model that
+	// the request asks for; it has to look for it. Nil means Embedded.
+	Presets func(name string, model func() string, r *http.Request) (*preset.Preset, error)
+
+	// Done is told of every managed request when its answer has ended, or broken off, with what was
+	// prepared for it last. Nil means that nobody is.
+	Done func(r *http.Request, p *engine.Prepared, res engine.Response)
 
 	// MaxBody is the largest request body that is read, in bytes. Zero means 256 MB.
 	MaxBody int64
@@ -59,7 +64,10 @@ func New(e *engine.Engine, o Options) *Transport {
 		o.Tenant = func(*http.Request) (string, error) { return "", nil }
 	}
 	if o.Presets == nil {
-		o.Presets = embedded
+		o.Presets = func(name string, _ func() string, _ *http.Request) (*preset.Preset, error) { return Embedded(name) }
+	}
+	if o.Done == nil {
+		o.Done = func(*http.Request, *engine.Prepared, engine.Response) {}
 	}
 	if o.MaxBody == 0 {
 		o.MaxBody = 256 << 20
@@ -67,9 +75,9 @@ func New(e *engine.Engine, o Options) *Transport {
 	return &Transport{engine: e, opts: o}
 }
 
-// embedded returns a preset that is part of the program; files of the user's are not for clients to
-// name.
-func embedded(name string, _ *http.Request) (*preset.Preset, error) {
+// Embedded returns a preset that is part of the program, nil for the empty name; files of the user's
+// are not for clients to name.
+func Embedded(name string) (*preset.Preset, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -99,11 +107,21 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if req.Tenant, err = t.opts.Tenant(r); err != nil {
 		return refuse(r, http.StatusUnauthorized, "authentication_error", err.Error(), 0), nil
 	}
-	p, err := t.engine.Prepare(r.Context(), req)
+	p, err := t.prepare(r.Context(), req)
 	if err != nil {
 		return refuse(r, http.StatusServiceUnavailable, "api_error", "decant: "+err.Error(), retryAfter), nil
 	}
 	return x.forward(p)
+}
+
+// prepare asks the engine. If that panics, which is a mistake in it, the request goes out as it came.
+func (t *Transport) prepare(ctx context.Context, req *engine.Request) (p *engine.Prepared, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p, err = &engine.Prepared{Body: req.Body, Fault: fmt.Errorf("prepare request: panic: %v", v)}, nil
+		}
+	}()
+	return t.engine.Prepare(ctx, req)
 }
 
 // retryAfter is when a request that could not be prepared may be tried again, in seconds.
@@ -141,18 +159,41 @@ type exchange struct {
 
 // read takes the request's body.
 func (x *exchange) read() error {
-	body, err := io.ReadAll(io.LimitReader(x.in.Body, x.t.opts.MaxBody+1))
+	body, err := readBody(x.in.Body, x.in.ContentLength, x.t.opts.MaxBody)
 	err = errors.Join(err, x.in.Body.Close())
 	if err != nil {
 		return fmt.Errorf("read request: %w", err)
 	}
 	x.sent = body
-	if int64(len(body)) > x.t.opts.MaxBody {
-		return fmt.Errorf("read request: the body has more than %d bytes", x.t.opts.MaxBody)
-	}
 	x.body, err = decompress(body, x.in.Header.Get("Content-Encoding"), x.t.opts.MaxBody)
 	x.foreign = err != nil
 	return nil
+}
+
+// maxTrust is how much room is made for a body because its length says so, before any of it is there.
+const maxTrust = 32 << 20
+
+// readBody reads a body of the given length, negative when it is not known. More than limit bytes
+// are an *http.MaxBytesError.
+func readBody(r io.Reader, length, limit int64) ([]byte, error) {
+	r = io.LimitReader(r, limit+1)
+	var b bytes.Buffer
+	if length > 0 {
+		b.Grow(int(min(length, limit, maxTrust)) + bytes.MinRead) // one allocation, and one read that finds the end
+	}
+	if length > maxTrust {
+		if _, err := io.CopyN(&b, r, maxTrust); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		b.Grow(int(min(length, limit)-maxTrust) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(r); err != nil {
+		return nil, err
+	}
+	if int64(b.Len()) > limit {
+		return nil, &http.MaxBytesError{Limit: limit}
+	}
+	return b.Bytes(), nil
 }
 
 // describe returns the request for the engine.
@@ -168,7 +209,7 @@ func (x *exchange) describe(k kind) (*engine.Request, error) {
 		return nil, fmt.Errorf("x-decant-mode: %q is not manage, observe or off", req.Mode)
 	}
 	var err error
-	req.Preset, err = x.t.opts.Presets(h.Get("X-Decant-Preset"), x.in)
+	req.Preset, err = x.t.opts.Presets(h.Get("X-Decant-Preset"), func() string { return member(x.body, "model", false) }, x.in)
 	return req, err
 }
 
@@ -277,9 +318,13 @@ func oneLine(s string) string {
 
 // watch puts a tee into an answer, which tells the engine what it was.
 func (x *exchange) watch(res *http.Response, p *engine.Prepared) {
+	done := func(a engine.Response) {
+		x.t.engine.Finish(p, a)
+		x.t.opts.Done(x.in, p, a)
+	}
 	if res.StatusCode != http.StatusOK {
-		x.t.engine.Finish(p, engine.Response{Status: res.StatusCode})
+		done(engine.Response{Status: res.StatusCode})
 		return
 	}
-	res.Body = newTee(res, func(a engine.Response) { x.t.engine.Finish(p, a) })
+	res.Body = newTee(res, done)
 }
