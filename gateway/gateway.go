@@ -1,0 +1,235 @@
+// Package gateway is the HTTP front of Decant: a reverse proxy that any agent in any language can use
+// by changing one base URL.
+//
+// Requests for messages and for token counts go through the managed transport; everything else
+// passes. What arrives is what was sent, in both directions: path, query, method, status, headers and
+// body, except for headers that begin with x-decant-, the accepted encodings of managed requests, and
+// the bodies that the engine changed. Streams pass as they come; when the client leaves, the upstream
+// request ends. The upstream is configured and never chosen by a client, and every connection that the
+// process opens goes through one list of allowed destinations, see [Outbound].
+//
+// When something of Decant's own fails, the client's bytes are forwarded and the header
+// x-decant-fault says what failed.
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/transport"
+)
+
+// Options configures a Gateway. Engine and Upstream are required.
+type Options struct {
+	// Engine manages the conversations. The caller closes it after the gateway.
+	Engine *engine.Engine
+
+	// Upstream is the base URL of the Messages API; the path of a request is appended to its own.
+	Upstream *url.URL
+
+	// Outbound carries requests to the upstream. Nil means an Outbound that allows the upstream
+	// only.
+	Outbound http.RoundTripper
+
+	// Keys admit tenants by the header x-decant-key. None means that all requests are of the one
+	// local user.
+	Keys []Key
+
+	// Rules choose the preset of a request that names none; the first that fits counts. None fits:
+	// the engine's.
+	Rules []Rule
+
+	// Project is what the conversations are about, for those who look at them later.
+	Project string
+
+	// Ready reports whether requests can be managed, for /readyz. Nil means that they always can.
+	Ready func(context.Context) error
+
+	// Log is told of every request, without its content. Nil means that nothing is logged.
+	Log *slog.Logger
+
+	// Metrics is where the gateway's metrics are registered, and what /metrics shows. Nil means a
+	// registry of its own.
+	Metrics *prometheus.Registry
+
+	// Now returns the current time. Nil means time.Now.
+	Now func() time.Time
+}
+
+// A Gateway is an http.Handler in front of the Messages API. It is safe for concurrent use.
+type Gateway struct {
+	opts     Options
+	keys     keyring
+	proxy    *httputil.ReverseProxy
+	metrics  *metrics
+	exporter http.Handler
+	draining atomic.Bool
+}
+
+var _ http.Handler = (*Gateway)(nil)
+
+// New returns a gateway.
+func New(o Options) (*Gateway, error) {
+	if o.Engine == nil || o.Upstream == nil {
+		return nil, errors.New("gateway: no engine or no upstream")
+	}
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	g := &Gateway{opts: o, keys: newKeyring(o.Keys)}
+	var err error
+	if g.metrics, err = newMetrics(o.Metrics); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
+	managed := transport.New(o.Engine, transport.Options{
+		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Project: o.Project, Presets: chooser(o.Rules).choose, Done: done,
+	})
+	g.proxy = &httputil.ReverseProxy{
+		Transport: managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,
+		FlushInterval: -1, BufferPool: &buffers{}, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	return g, nil
+}
+
+func (o *Options) setDefaults() (err error) {
+	if o.Outbound == nil {
+		if o.Outbound, err = NewOutbound(OutboundOptions{Allow: []*url.URL{o.Upstream}}); err != nil {
+			return err
+		}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = prometheus.NewRegistry()
+	}
+	if o.Ready == nil {
+		o.Ready = func(context.Context) error { return nil }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return nil
+}
+
+// ServeHTTP answers one request.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/healthz":
+		answer(w, http.StatusOK, "ok\n")
+	case "/readyz":
+		g.ready(w, r)
+	case "/metrics":
+		g.show(w, r)
+	default:
+		g.forward(w, r)
+	}
+}
+
+func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
+	if g.draining.Load() {
+		answer(w, http.StatusServiceUnavailable, "draining\n")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := g.opts.Ready(ctx); err != nil {
+		answer(w, http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n")
+		return
+	}
+	answer(w, http.StatusOK, "ready\n")
+}
+
+// show shows the metrics, to those who may use the gateway.
+func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
+	if _, err := g.keys.tenant(r.Header); err != nil {
+		refuse(w, http.StatusUnauthorized, "authentication_error", err.Error())
+		return
+	}
+	g.exporter.ServeHTTP(w, r)
+}
+
+func answer(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write([]byte(text)) // a client that is gone needs no answer
+}
+
+// forward sends a request on and its answer back.
+func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
+	v := &visit{door: doorOf(r), begin: g.opts.Now()}
+	tenant, err := g.keys.tenant(r.Header)
+	if err != nil {
+		v.status = http.StatusUnauthorized
+		refuse(w, v.status, "authentication_error", err.Error())
+		g.finish(v, r)
+		return
+	}
+	v.tenant = tenant
+	g.metrics.open.Inc()
+	defer func() { // also when the proxy gives up by a panic, which is how it cuts a connection
+		g.metrics.open.Dec()
+		g.finish(v, r)
+	}()
+	if r.Method == http.MethodConnect {
+		v.status = http.StatusMethodNotAllowed
+		refuse(w, v.status, "invalid_request_error", "decant: CONNECT is for proxies; set the client's base URL instead")
+		return
+	}
+	h := w.Header()
+	h["Date"], h["Content-Type"] = nil, nil // only if the upstream sends them
+	g.proxy.ServeHTTP(&watched{ResponseWriter: w, visit: v, now: g.opts.Now}, r.WithContext(with(r.Context(), v)))
+}
+
+// doorOf returns which of the gateway's doors a request is at.
+func doorOf(r *http.Request) string {
+	switch path := r.URL.Path; {
+	case r.Method != http.MethodPost:
+		return doorOther
+	case strings.HasSuffix(path, "/v1/messages"):
+		return doorMessages
+	case strings.HasSuffix(path, "/v1/messages/count_tokens"):
+		return doorCount
+	}
+	return doorOther
+}
+
+// chooser chooses presets by rules.
+type chooser []Rule
+
+// choose returns the preset that a request names, or the one that the rules choose for it; nil means
+// the engine's.
+func (c chooser) choose(name string, model func() string, r *http.Request) (*preset.Preset, error) {
+	if name == "" {
+		return c.byRule(model, r.Header.Get("User-Agent")), nil
+	}
+	for i := range c {
+		if c[i].Preset.Name == name {
+			return c[i].Preset, nil
+		}
+	}
+	return transport.Embedded(name)
+}
+
+func (c chooser) byRule(model func() string, client string) *preset.Preset {
+	for i := range c {
+		if c[i].fits(model, client) {
+			return c[i].Preset
+		}
+	}
+	return nil
+}

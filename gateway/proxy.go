@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// rewrite turns a client's request into one to the upstream. Beyond what HTTP demands of every hop it
+// changes nothing but where it goes: what ReverseProxy would clean or drop is put back.
+func (g *Gateway) rewrite(p *httputil.ProxyRequest) {
+	up, out := g.opts.Upstream, p.Out
+	out.URL.Scheme, out.URL.Host, out.Host = up.Scheme, up.Host, ""
+	out.URL.User, out.URL.RawQuery, out.URL.ForceQuery = nil, p.In.URL.RawQuery, p.In.URL.ForceQuery
+	join(out.URL, up)
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if v, ok := p.In.Header[name]; ok {
+			out.Header[name] = v
+		}
+	}
+}
+
+// join puts the path of base before that of u. Without one the path stays exactly as it was written.
+func join(u, base *url.URL) {
+	if base.Path == "" || base.Path == "/" {
+		return
+	}
+	whole, raw := strings.TrimSuffix(base.Path, "/")+u.Path, strings.TrimSuffix(base.EscapedPath(), "/")+u.EscapedPath()
+	u.Path, u.RawPath = whole, raw
+}
+
+// buffers is a pool of the buffers through which answers pass.
+type buffers struct{ pool sync.Pool }
+
+const bufferSize = 32 << 10
+
+// Get returns a buffer.
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[bufferSize]byte); ok {
+		return p[:]
+	}
+	return make([]byte, bufferSize)
+}
+
+// Put takes it back.
+func (b *buffers) Put(p []byte) { b.pool.Put((*[bufferSize]byte)(p)) }
+
+// statusLeft is how a request counts whose client did not wait for the answer.
+const statusLeft = 499
+
+// refuseFailed answers a request for which the upstream gave no answer.
+func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error) {
+	v := of(r.Context())
+	v.failure = err
+	switch large := (*http.MaxBytesError)(nil); {
+	case r.Context().Err() != nil || errors.Is(err, context.Canceled):
+		v.status = statusLeft
+		panic(http.ErrAbortHandler) // nobody is there to read an answer
+	case errors.As(err, &large):
+		refuse(w, http.StatusRequestEntityTooLarge, "request_too_large", "decant: "+err.Error())
+	default:
+		refuse(w, http.StatusBadGateway, "api_error", "decant: no answer from the upstream: "+err.Error())
+	}
+}
+
+// refuse answers in the API's shape.
+func refuse(w http.ResponseWriter, status int, kind, message string) {
+	body := jsonspan.AppendQuote([]byte(`{"type":"error","error":{"type":`), kind)
+	body = append(jsonspan.AppendQuote(append(body, `,"message":`...), message), `}}`...)
+	h := w.Header()
+	delete(h, "Date")
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Decant-Fault", oneLine(message))
+	w.WriteHeader(status)
+	w.Write(body) // a client that is gone needs no answer
+}
+
+// oneLine returns s as a header may hold it.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 300)]
+}

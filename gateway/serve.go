@@ -1,0 +1,41 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Serve answers requests on a listener until the context ends. Then it takes no more and waits for
+// those under way, streams included, at most for drain; what is still open after that is cut. It
+// returns nil when everything was answered.
+func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
+	srv := &http.Server{
+		Handler:           g,
+		ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute, // no limit on bodies: streams are long
+		ErrorLog: slog.NewLogLogger(g.opts.Log.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() { ended <- g.drain(srv, drain) })
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) && stop() {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return <-ended
+}
+
+// drain ends a server.
+func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
+	g.draining.Store(true)
+	g.opts.Log.Info("draining", "limit", limit)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	err := srv.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.Join(fmt.Errorf("drain: requests still open after %s were cut", limit), srv.Close())
+	}
+	return err
+}

@@ -1,0 +1,178 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+)
+
+// The doors of the gateway.
+const (
+	doorMessages = "messages"
+	doorCount    = "count_tokens"
+	doorOther    = "other"
+)
+
+// A visit is what is known about one request while it is in the gateway. Only one goroutine at a time
+// uses it.
+type visit struct {
+	door   string
+	tenant string
+	status int
+
+	begin    time.Time
+	sent     time.Time // on its way to the upstream for the first time
+	first    time.Time // first byte of the answer's body to the client
+	tries    int       // requests to the upstream
+	received int64     // bytes of the body as it came, -1 when it was not said
+	out      int64     // bytes of the body that went out last
+	in       int64     // bytes of the answer's body
+
+	prepared *engine.Prepared // nil: nothing was managed
+	usage    decant.Usage
+	failure  error
+}
+
+type visitKey struct{}
+
+func with(ctx context.Context, v *visit) context.Context {
+	return context.WithValue(ctx, visitKey{}, v)
+}
+
+// of returns the visit that a context belongs to.
+func of(ctx context.Context) *visit {
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		return v
+	}
+	return &visit{}
+}
+
+// tenantOf returns the tenant that the door has found.
+func tenantOf(r *http.Request) (string, error) { return of(r.Context()).tenant, nil }
+
+// done notes how a managed request was answered.
+func done(r *http.Request, p *engine.Prepared, res engine.Response) {
+	v := of(r.Context())
+	v.prepared, v.usage = p, res.Usage
+}
+
+// witness notes when requests leave for the upstream, and how large they are.
+type witness struct {
+	base http.RoundTripper
+	now  func() time.Time
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *witness) RoundTrip(r *http.Request) (*http.Response, error) {
+	v := of(r.Context())
+	if v.tries == 0 {
+		v.sent = w.now()
+	}
+	v.tries++
+	v.out = r.ContentLength
+	return w.base.RoundTrip(r)
+}
+
+// watched is a response that notes what passes.
+type watched struct {
+	http.ResponseWriter
+	visit *visit
+	now   func() time.Time
+}
+
+// Unwrap is for http.ResponseController.
+func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *watched) WriteHeader(status int) {
+	if status >= 200 {
+		w.visit.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *watched) Write(p []byte) (int, error) {
+	if w.visit.first.IsZero() {
+		w.visit.first = w.now()
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.visit.in += int64(n)
+	return n, err
+}
+
+var _ io.Writer = (*watched)(nil)
+
+// finish enters a visit into metrics and log.
+func (g *Gateway) finish(v *visit, r *http.Request) {
+	now := g.opts.Now()
+	v.received = r.ContentLength
+	g.metrics.add(v, now)
+	level := slog.LevelInfo
+	if v.failure != nil && v.status != statusLeft || v.fault() != nil {
+		level = slog.LevelWarn
+	}
+	if !g.opts.Log.Enabled(r.Context(), level) {
+		return
+	}
+	g.opts.Log.LogAttrs(r.Context(), level, "request", v.attrs(r, now)...)
+}
+
+// fault returns what of Decant's own failed.
+func (v *visit) fault() error {
+	if v.prepared == nil {
+		return nil
+	}
+	return v.prepared.Fault
+}
+
+// attrs describes a visit without anything that was said in it. The query stays out: clients have put
+// keys there.
+func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
+	as := []slog.Attr{
+		slog.String("method", r.Method), slog.String("path", clipped(r.URL.Path)), slog.Int("status", v.status),
+		slog.Duration("took", now.Sub(v.begin)), slog.Int64("bytes_in", v.received), slog.Int64("bytes_sent", v.out), slog.Int64("bytes_back", v.in),
+	}
+	if v.tenant != "" {
+		as = append(as, slog.String("tenant", v.tenant))
+	}
+	if !v.sent.IsZero() {
+		as = append(as, slog.Duration("held", v.sent.Sub(v.begin)))
+	}
+	if v.tries > 1 {
+		as = append(as, slog.Int("tries", v.tries))
+	}
+	if v.prepared != nil {
+		as = append(as, managed(v.prepared, v.usage)...)
+	}
+	if v.failure != nil {
+		as = append(as, slog.String("failure", oneLine(v.failure.Error())))
+	}
+	return as
+}
+
+// managed describes what the engine did.
+func managed(p *engine.Prepared, u decant.Usage) []slog.Attr {
+	as := []slog.Attr{
+		slog.String("conversation", p.Conversation), slog.Int("messages", p.Report.Messages), slog.Int("tokens", p.Report.After),
+		slog.Int("decisions", len(p.Report.Decisions)), slog.Int("usage_prompt", u.Prompt()), slog.Int("usage_output", u.Output),
+	}
+	if p.Report.Reason != "" {
+		as = append(as, slog.String("pour", string(p.Report.Reason)), slog.String("route", p.Report.Route), slog.Int("tokens_before", p.Report.Before))
+	}
+	if len(p.Betas) > 0 {
+		as = append(as, slog.Any("betas", p.Betas))
+	}
+	if p.Fault != nil {
+		as = append(as, slog.String("fault", oneLine(p.Fault.Error())))
+	}
+	return as
+}
+
+// clipped returns a path as it goes into a log.
+func clipped(path string) string { return oneLine(path[:min(len(path), 120)]) }

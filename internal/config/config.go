@@ -1,0 +1,219 @@
+// Package config reads how a gateway is to be run. What a setting is comes from four places, each
+// stronger than the one before: its default, a YAML file, the environment, the command line. A key
+// that does not exist is an error that names it, wherever it stands: a setting that is misspelled
+// and ignored would be worse than none.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Config is how a gateway runs. Files use the names in the tags; the environment DECANT_ and the
+// name in capitals.
+type Config struct {
+	Listen    string        `yaml:"listen"`             // address to serve, host:port
+	Upstream  string        `yaml:"anthropic_upstream"` // base URL of the Messages API
+	DB        string        `yaml:"db"`                 // database file; empty: the user's own
+	Preset    string        `yaml:"preset"`             // policy of requests that no rule names one for
+	Mode      string        `yaml:"mode"`               // manage, observe or off
+	Window    int           `yaml:"window"`             // tokens, in place of every model's own; 0: the catalogue's
+	Project   string        `yaml:"project"`            // what the conversations are about
+	Early     bool          `yaml:"early_pours"`        // pours before the window demands them, when they pay
+	DropBlock bool          `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
+	Drain     time.Duration `yaml:"drain"`              // how long open streams may go on after a signal to stop
+	Log       string        `yaml:"log"`                // least level that is logged: debug, info, warn, error
+	LogFormat string        `yaml:"log_format"`         // text or json
+	CA        []string      `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
+	Allow     []string      `yaml:"allow"`              // base URLs that calls may go to besides the upstream
+	Keys      []Key         `yaml:"keys"`               // who may use the gateway; none: everybody who reaches it
+	Presets   []Rule        `yaml:"presets"`            // the first rule that fits chooses the policy
+}
+
+// A Key admits one tenant. One tenant may have several.
+type Key struct {
+	Tenant string `yaml:"tenant"`
+	Key    Secret `yaml:"key"`    // as the client sends it in x-decant-key
+	SHA256 string `yaml:"sha256"` // or its SHA-256 in hexadecimal
+}
+
+// A Rule chooses a preset by pattern. Patterns may hold "*" and ignore case; an empty one fits all.
+type Rule struct {
+	Model  string `yaml:"model"`  // of the request
+	Client string `yaml:"client"` // the User-Agent header
+	Preset string `yaml:"preset"` // a name, or a file ending in .yaml
+}
+
+// Sources are where settings come from.
+type Sources struct {
+	File    string            // empty: DECANT_CONFIG, else none
+	Environ []string          // as of os.Environ
+	Flags   map[string]string // by the settings' names; empty values are not set
+}
+
+// Load returns the configuration.
+func Load(s Sources) (*Config, error) {
+	c := defaults()
+	env, err := c.environment(s.Environ)
+	if err != nil {
+		return nil, err
+	}
+	if s.File == "" {
+		s.File = env["config"]
+	}
+	if s.File != "" {
+		if err := c.file(s.File); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.set(env, variable); err != nil {
+		return nil, err
+	}
+	if err := c.set(s.Flags, flag); err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func defaults() *Config {
+	return &Config{
+		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage",
+		Drain: 30 * time.Second, Log: "info", LogFormat: "text",
+	}
+}
+
+// file reads a YAML file over c. Errors do not quote the file: it may hold keys.
+func (c *Config) file(name string) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
+	if err := dec.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("configuration %s: %s", name, yaml.FormatError(err, false, false))
+	}
+	return nil
+}
+
+// check finds what cannot be.
+func (c *Config) check() error {
+	for _, one := range []struct {
+		name, value string
+		of          []string
+	}{
+		{"mode", c.Mode, []string{"manage", "observe", "off"}},
+		{"log", c.Log, []string{"debug", "info", "warn", "error"}},
+		{"log_format", c.LogFormat, []string{"text", "json"}},
+	} {
+		if !slices.Contains(one.of, one.value) {
+			return fmt.Errorf("%s: %q is not one of %s", one.name, one.value, strings.Join(one.of, ", "))
+		}
+	}
+	if c.Window < 0 {
+		return fmt.Errorf("window: %d is not a number of tokens", c.Window)
+	}
+	if c.Drain < 0 {
+		return fmt.Errorf("drain: %s is less than nothing", c.Drain)
+	}
+	if err := c.checkKeys(); err != nil {
+		return err
+	}
+	if err := c.checkRules(); err != nil {
+		return err
+	}
+	for _, u := range append([]string{c.Upstream}, c.Allow...) {
+		if _, err := parseBase(u); err != nil {
+			return err
+		}
+	}
+	return c.checkListen()
+}
+
+// Destinations returns the upstream and the other base URLs that calls may go to, the upstream
+// first.
+func (c *Config) Destinations() []*url.URL {
+	var out []*url.URL
+	for _, s := range append([]string{c.Upstream}, c.Allow...) {
+		if u, err := parseBase(s); err == nil { // checked by Load
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// parseBase parses a base URL. What it returns in errors does not show a password.
+func parseBase(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return nil, errors.New("upstream: the address cannot be parsed; want one like https://api.anthropic.com")
+	case u.User != nil:
+		return nil, fmt.Errorf("upstream %s: it holds a password; credentials come from the client", u.Redacted())
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.RawQuery != "", u.Fragment != "":
+		return nil, fmt.Errorf("upstream %q: want a base URL like https://api.anthropic.com", s)
+	}
+	return u, nil
+}
+
+// checkListen insists on keys where others can reach the gateway.
+func (c *Config) checkListen() error {
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %q is not an address like 127.0.0.1:4141", c.Listen)
+	}
+	if len(c.Keys) == 0 && !Loopback(host) {
+		return fmt.Errorf("listen: %s can be reached from other machines, and no keys are configured; add keys to the configuration file, set DECANT_KEYS=TENANT:KEY, or listen on 127.0.0.1", c.Listen)
+	}
+	return nil
+}
+
+// Loopback reports whether an address of the host can be reached from this machine only.
+func Loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+func (c *Config) checkKeys() error {
+	for i := range c.Keys {
+		k := &c.Keys[i]
+		if k.Tenant == "" {
+			return fmt.Errorf("keys[%d]: no tenant", i)
+		}
+		if (k.Key == "") == (k.SHA256 == "") {
+			return fmt.Errorf("keys[%d] of tenant %s: want either key or sha256", i, k.Tenant)
+		}
+		if _, err := k.Hash(); err != nil {
+			return fmt.Errorf("keys[%d] of tenant %s: %w", i, k.Tenant, err)
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkRules() error {
+	for i, r := range c.Presets {
+		if r.Preset == "" {
+			return fmt.Errorf("presets[%d]: no preset", i)
+		}
+		if r.Model == "" && r.Client == "" {
+			return fmt.Errorf("presets[%d]: neither model nor client; use the setting preset for all requests", i)
+		}
+	}
+	return nil
+}

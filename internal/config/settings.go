@@ -1,0 +1,125 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A setting is one key of the configuration that has room in the environment and on a command line.
+type setting struct {
+	name string
+	set  func(string) error
+}
+
+func (c *Config) settings() []setting {
+	return []setting{
+		{"listen", text(&c.Listen)}, {"anthropic_upstream", text(&c.Upstream)}, {"db", text(&c.DB)}, {"preset", text(&c.Preset)},
+		{"mode", text(&c.Mode)}, {"window", parsed(&c.Window, strconv.Atoi)}, {"project", text(&c.Project)},
+		{"early_pours", parsed(&c.Early, strconv.ParseBool)}, {"drop_block", parsed(&c.DropBlock, strconv.ParseBool)},
+		{"drain", parsed(&c.Drain, time.ParseDuration)}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
+		{"ca", parsed(&c.CA, list)}, {"allow", parsed(&c.Allow, list)}, {"keys", parsed(&c.Keys, keys)},
+	}
+}
+
+func text(to *string) func(string) error {
+	return func(s string) error { *to = s; return nil }
+}
+
+func parsed[T any](to *T, parse func(string) (T, error)) func(string) error {
+	return func(s string) error {
+		v, err := parse(s)
+		if err != nil {
+			return err
+		}
+		*to = v
+		return nil
+	}
+}
+
+// list reads elements with commas between them.
+func list(s string) ([]string, error) { return strings.Split(s, ","), nil }
+
+// keys reads TENANT:KEY,TENANT:KEY. Its errors do not quote.
+func keys(s string) ([]Key, error) {
+	var out []Key
+	for part := range strings.SplitSeq(s, ",") {
+		tenant, key, ok := strings.Cut(part, ":")
+		if !ok || tenant == "" || key == "" {
+			return nil, errors.New("want TENANT:KEY, with commas between several")
+		}
+		out = append(out, Key{Tenant: tenant, Key: Secret(key)})
+	}
+	return out, nil
+}
+
+// Hash returns the SHA-256 of the key.
+func (k *Key) Hash() (h [sha256.Size]byte, err error) {
+	if k.Key != "" {
+		return sha256.Sum256([]byte(k.Key.Reveal())), nil
+	}
+	b, err := hex.DecodeString(k.SHA256)
+	if err != nil || len(b) != len(h) {
+		return h, fmt.Errorf("sha256: want %d hexadecimal digits", 2*len(h))
+	}
+	copy(h[:], b)
+	return h, nil
+}
+
+// set sets what values holds. Errors say where a value stands; they do not quote keys.
+func (c *Config) set(values map[string]string, place func(name string) string) error {
+	settings := c.settings()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		if value == "" || name == "config" {
+			continue
+		}
+		i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name })
+		if i < 0 {
+			return fmt.Errorf("%s: there is no such setting", place(name))
+		}
+		if err := settings[i].set(value); err != nil {
+			return fmt.Errorf("%s: %w", place(name), err)
+		}
+	}
+	return nil
+}
+
+// variable and flag say how a setting is written in the environment and on a command line.
+func variable(name string) string { return prefix + strings.ToUpper(name) }
+func flag(name string) string     { return "--" + strings.ReplaceAll(name, "_", "-") }
+
+const prefix = "DECANT_"
+
+// environment returns the settings among the variables. One that begins like a setting and is none
+// is an error, except those of other commands and those that Kubernetes and Docker invent for a
+// service called decant.
+func (c *Config) environment(environ []string) (map[string]string, error) {
+	out := map[string]string{}
+	known := map[string]bool{"CONFIG": true}
+	for _, s := range c.settings() {
+		known[strings.ToUpper(s.name)] = true
+	}
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		name, ours := strings.CutPrefix(name, prefix)
+		switch {
+		case !ours || foreign(name):
+		case !known[name]:
+			return nil, fmt.Errorf("environment: there is no setting %s%s; remove it or correct its name", prefix, name)
+		default:
+			out[strings.ToLower(name)] = value
+		}
+	}
+	return out, nil
+}
+
+func foreign(name string) bool {
+	return name == "CATALOG" || name == "PORT" || strings.HasPrefix(name, "PORT_") || strings.HasPrefix(name, "SERVICE_")
+}
