@@ -70,10 +70,15 @@ type Entry struct {
 type State struct {
 	Conversation                   // Version and Length are those of the state
 	Chain        []Entry           // in order; Chain[i].Position is i+1
-	Decisions    []decant.Decision // in the order in which they were made, the inherited ones first
+	Decisions    []decant.Decision // in the order in which they were made, the inherited ones first; see Live
 	Head         Head              // as it is now, also in a state of an earlier version
 	Anchor       Anchor            // likewise; zero: none yet
 }
+
+// Live returns the decisions that still apply to the chain: those on blocks that are in it, with the
+// content that they were made for, checkpoints that cover nothing beyond its end, the revocations of
+// these, and holds. The others were made about entries that have been replaced since.
+func (s *State) Live() []decant.Decision { return Inherit(s.Decisions, s.Chain, len(s.Chain)) }
 
 // Checkpoints returns the checkpoints among the state's decisions, in order, revoked ones included.
 func (s *State) Checkpoints() []*decant.Checkpoint {

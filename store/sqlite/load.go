@@ -84,14 +84,15 @@ type lineage struct {
 type origin struct {
 	parent  string
 	version int64 // of the parent
-	length  int   // entries shared
+	shared  int   // entries shared when it began: the decisions on them are inherited
+	length  int   // entries shared now
 }
 
 // origin returns what the conversation shares as of version.
 func (l lineage) origin(id string, version int64) (o origin, err error) {
-	err = l.row(`SELECT c.parent, c.parent_version, COALESCE((SELECT b.position FROM bases b
+	err = l.row(`SELECT c.parent, c.parent_version, c.parent_length, COALESCE((SELECT b.position FROM bases b
 		WHERE b.tenant = c.tenant AND b.conversation = c.id AND b.version <= ? ORDER BY b.version DESC LIMIT 1), 0)
-		FROM conversations c WHERE c.tenant = ? AND c.id = ?`, []any{version, l.tenant, id}, &o.parent, &o.version, &o.length)
+		FROM conversations c WHERE c.tenant = ? AND c.id = ?`, []any{version, l.tenant, id}, &o.parent, &o.version, &o.shared, &o.length)
 	if err != nil {
 		return o, fmt.Errorf("conversation %s: %w", id, err)
 	}
@@ -139,14 +140,14 @@ func (l lineage) state(id string, version int64) ([]store.Entry, []decant.Decisi
 	}
 	var chain []store.Entry
 	var ds []decant.Decision
-	if o.length > 0 {
+	if o.parent != "" {
 		if chain, ds, err = l.state(o.parent, o.version); err != nil {
 			return nil, nil, err
 		}
-		if len(chain) < o.length {
-			return nil, nil, fmt.Errorf("conversation %s shares %d entries of %d: %w", id, o.length, len(chain), store.ErrCorrupt)
+		if len(chain) < o.shared || o.shared < o.length {
+			return nil, nil, fmt.Errorf("conversation %s shares %d entries of %d: %w", id, o.shared, len(chain), store.ErrCorrupt)
 		}
-		ds = store.Inherit(ds, chain, o.length)
+		ds = store.Inherit(ds, chain, o.shared)
 		chain = chain[:o.length:o.length]
 	}
 	if chain, err = l.own(chain, id, version); err != nil {

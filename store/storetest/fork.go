@@ -84,12 +84,17 @@ var forkTests = []test{
 	}},
 	{"ReplaceInsideTheCommonPart", func(b *bench) {
 		l := b.talk("s", "a", "b", "c", "d")
+		decided := l.batch(0)
+		decided.Decisions = []decant.Decision{l.shrink(1, "kept"), l.shrink(3, "replaced")}
+		l.must(decided)
 		f := b.fork(l, 4)
 		f.must(f.say("e"))
 		before := f.load(store.Newest)
 		f.must(f.batch(3, f.blocks(2, "amended", "on")...))
 		b.equal("the fork replaces inherited entries", f.load(store.Newest).Chain, f.chain)
 		b.equal("the parent does not change", l.load(store.Newest).Chain, l.chain)
+		b.equal("inherited decisions stay on record like its own", f.load(store.Newest).Decisions, decided.Decisions)
+		b.equal("but do not apply to what has been replaced", f.load(store.Newest).Live(), decided.Decisions[:1])
 		got := f.load(before.Version)
 		got.Updated = before.Updated
 		b.equal("the fork's earlier version does not change", got, before)

@@ -40,6 +40,7 @@ func Run(t *testing.T, create func(t *testing.T) Open) {
 		{"Tenants", tenantTests},
 		{"Concurrency", concurrencyTests},
 		{"Keeper", keeperTests},
+		{"Model", modelTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, tt := range group.tests {
