@@ -33,8 +33,9 @@ var layers = map[string][]string{
 	"store/storetest":  {".", "store"},
 	"provider/sandbox": {".", "wire", "token"},
 	"engine":           {".", "token", "fact", "preset", "wire", "cost", "reduce", "summary", "legal", "store"},
-	"transport":        {".", "token", "wire", "engine"},
-	"gateway":          {".", "token", "wire", "engine", "transport"},
+	"transport":        {".", "token", "preset", "wire", "store", "engine"},
+	"gateway":          {".", "token", "preset", "wire", "store", "engine", "transport"},
+	"replay":           {".", "token", "fact", "preset", "wire", "cost", "reduce", "legal", "engine"},
 	"embedded":         {"*"},
 	"cmd/decant":       {"*"},
 }
