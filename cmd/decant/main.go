@@ -21,6 +21,7 @@ type commands struct {
 	Compact    compactCmd    `cmd:"" help:"Make a conversation smaller, legally, and prove what survived."`
 	Verify     verifyCmd     `cmd:"" help:"Say which facts of one conversation are still in another."`
 	Show       showCmd       `cmd:"" help:"Print one message, or the original behind a handle."`
+	Serve      serveCmd      `cmd:"" help:"Serve a gateway in front of the Messages API."`
 	Models     modelsCmd     `cmd:"" help:"List the models that Decant knows: windows, limits, prices."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// gatewayFlags are the settings that a command line may give. What is left empty comes from the
+// environment, the file, or the defaults, in that order; so no flag has a default here.
+type gatewayFlags struct {
+	Config   string `placeholder:"FILE" help:"YAML file with settings (or DECANT_CONFIG)."`
+	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
+	DB       string `name:"db" placeholder:"FILE" help:"Database file (the user's own)."`
+	Preset   string `placeholder:"NAME" help:"Policy for requests that no rule chooses one for (default)."`
+	Mode     string `placeholder:"MODE" help:"manage; observe: record and plan, change nothing; off (manage)."`
+	Window   int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
+	Log      string `placeholder:"LEVEL" help:"debug, info, warn or error (info)."`
+}
+
+// load returns the configuration; listen may be empty.
+func (f *gatewayFlags) load(listen string) (*config.Config, error) {
+	window := ""
+	if f.Window != 0 {
+		window = strconv.Itoa(f.Window)
+	}
+	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: map[string]string{
+		"listen": listen, "anthropic_upstream": f.Upstream, "db": f.DB, "preset": f.Preset, "mode": f.Mode, "window": window, "log": f.Log,
+	}})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return c, nil
+}
+
+type serveCmd struct {
+	gatewayFlags
+	Listen string `placeholder:"ADDR" help:"Address to serve (127.0.0.1:4141); any but loopback needs keys."`
+}
+
+// Run serves until it is told to stop.
+func (c *serveCmd) Run(s *streams) error {
+	cfg, err := c.load(c.Listen)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	log := logger(cfg, s)
+	srv, err := newService(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen: %w", err), srv.close())
+	}
+	log.Info("serving", "listen", l.Addr().String(), "upstream", cfg.Upstream, "db", srv.path, "preset", cfg.Preset, "mode", cfg.Mode, "window", cfg.Window, "tenants", len(cfg.Keys))
+	return errors.Join(srv.gateway.Serve(ctx, l, cfg.Drain), srv.close())
+}
+
+// logger returns the log that a configuration asks for. Logs go to standard error.
+func logger(c *config.Config, s *streams) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Log)); err != nil {
+		level = slog.LevelInfo // checked with the configuration
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(s.err, o))
+	}
+	return slog.New(slog.NewTextHandler(s.err, o))
+}
+
+// A service is a gateway with what stands behind it.
+type service struct {
+	gateway  *gateway.Gateway
+	engine   *engine.Engine
+	store    *sqlite.DB
+	outbound *gateway.Outbound
+	path     string // of the database
+}
+
+// newService opens the store and builds what a configuration asks for.
+func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*service, error) {
+	policy, rules, err := presets(c)
+	if err != nil {
+		return nil, err
+	}
+	out, err := outbound(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &service{outbound: out}
+	if s.path, err = databasePath(c.DB); err != nil {
+		return nil, err
+	}
+	if s.store, err = sqlite.Open(ctx, s.path, sqlite.Options{}); err != nil {
+		return nil, err
+	}
+	s.engine, err = engine.New(s.store, engine.Options{
+		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, Schedule: c.Early,
+		Fault: func(err error) { log.Warn("fault", "error", err.Error()) },
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())
+	}
+	s.gateway, err = gateway.New(gateway.Options{
+		Engine: s.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: keysOf(c), Rules: rules, Project: c.Project, Log: log,
+		Ready: func(ctx context.Context) error {
+			_, err := s.store.Conversations(ctx, store.Filter{Limit: 1})
+			return err
+		},
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// close waits for archives and closes everything.
+func (s *service) close() error {
+	s.outbound.CloseIdleConnections()
+	return errors.Join(s.engine.Close(), s.store.Close())
+}
+
+// databasePath returns the file of a database, the user's own for the empty name.
+func databasePath(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	return sqlite.DefaultPath()
+}
+
+// presets returns the policy for everybody and the rules.
+func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
+	p, err := preset.Load(c.Preset)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	var rules []gateway.Rule
+	for i, r := range c.Presets {
+		chosen, err := preset.Load(r.Preset)
+		if err != nil {
+			return nil, nil, usageError{fmt.Errorf("presets[%d]: %w", i, err)}
+		}
+		rules = append(rules, gateway.Rule{Model: r.Model, Client: r.Client, Preset: chosen})
+	}
+	return p, rules, nil
+}
+
+// outbound returns the only way out of the process.
+func outbound(c *config.Config) (*gateway.Outbound, error) {
+	o := gateway.OutboundOptions{Allow: c.Destinations()}
+	for _, name := range c.CA {
+		pem, err := os.ReadFile(name)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("ca: %w", err)}
+		}
+		o.CA = append(o.CA, pem)
+	}
+	out, err := gateway.NewOutbound(o)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("ca: %w", err)}
+	}
+	return out, nil
+}
+
+func keysOf(c *config.Config) []gateway.Key {
+	var out []gateway.Key
+	for i := range c.Keys {
+		hash, err := c.Keys[i].Hash()
+		if err != nil {
+			continue // checked with the configuration
+		}
+		out = append(out, gateway.Key{Tenant: c.Keys[i].Tenant, Hash: hash})
+	}
+	return out
+}
