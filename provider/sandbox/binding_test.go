@@ -1,6 +1,9 @@
 package sandbox_test
 
 import (
+	"math/bits"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,80 +39,88 @@ func opened(t *testing.T, url, model, thinking string) *talk {
 	return k
 }
 
+// What the refusals of section 11 and of rule 6.7 say.
+const (
+	mismatch = "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."
+	modified = "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"
+)
+
+// edit replaces text in the blocks of a message.
+func edit(k *talk, message int, from, to string) {
+	old := strings.Join(k.msgs[message].Content, "\x00")
+	if !strings.Contains(old, from) {
+		k.t.Fatalf("nothing to edit in %s", old)
+	}
+	k.msgs[message].Content = strings.Split(strings.ReplaceAll(old, from, to), "\x00")
+}
+
+// bindings are changes to a conversation, and what the server says to it afterwards.
+var bindings = []struct {
+	name   string
+	open   bool
+	change func(k *talk)
+	text   string // of the 400; accepted when empty
+}{
+	{"11/Appended", false, func(k *talk) {}, ""},
+	{"11/AppendedOpen", true, func(k *talk) {}, ""},
+	{"11/OldResultEdited", false, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch + " A message before the block has changed"},
+	{"11/OldResultEditedOpen", true, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch},
+	{"11/UserWordsEdited", false, func(k *talk) { edit(k, 0, "first", "First") }, mismatch},
+	{"11/MessagesDeleted", false, func(k *talk) { k.msgs = append(k.msgs[:1:1], k.msgs[5:]...) }, mismatch},
+	{"11/SystemChanged", false, func(k *talk) { k.fields = strings.Replace(k.fields, "brief", "long", 1) }, "The system prompt has changed"},
+	{"11/ToolsChanged", false, func(k *talk) {
+		k.fields = strings.Replace(k.fields, `"object"}`, `"object","properties":{}}`, 1)
+	}, "The tools have changed"},
+	{"11/AllThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8) }, ""},
+	{"11/AllThinkingRemovedWithEdit", false, func(k *talk) {
+		k.without(0, 1, 2, 3, 4, 5, 6, 7, 8)
+		edit(k, 2, "result of", "shorter")
+	}, ""},
+	{"11/FirstThinkingRemoved", false, func(k *talk) { k.without(0) }, ""},
+	{"11/FirstFourThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3) }, ""},
+	{"11/FirstThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1) }, ""},
+	{"11/LastThinkingRemoved", false, func(k *talk) { k.without(-1) }, ""},
+	{"11/LastThreeThinkingRemoved", false, func(k *talk) { k.without(-1, -2, -3) }, ""},
+	{"11/FirstAndLastThinkingRemoved", false, func(k *talk) { k.without(0, -1) }, ""},
+	{"11/MiddleThinkingRemoved", false, func(k *talk) { k.without(4) }, mismatch + " A thinking block between this one and an earlier one was removed."},
+	{"11/MiddleThinkingRemovedOpen", true, func(k *talk) { k.without(4) }, mismatch},
+	{"11/MarkersMoved", false, func(k *talk) {
+		edit(k, 2, `"tool_use_id"`, `"cache_control":{"type":"ephemeral"},"tool_use_id"`)
+		edit(k, 0, `"text":"first"`, `"text":"first","cache_control":{"type":"ephemeral","ttl":"1h"}`)
+	}, ""},
+	{"11/StringForList", false, func(k *talk) {
+		k.fields = strings.Replace(k.fields, `[{"type":"text","text":"be brief"}]`, `"be brief"`, 1)
+	}, ""},
+	{"11/KeyOrderAndSpace", false, func(k *talk) {
+		k.fields = strings.Replace(k.fields, `{"type":"text","text":"be brief"}`, "{ \"text\" : \"be \\u0062rief\",\n\"type\":\"text\" }", 1)
+	}, ""},
+	{"11/OtherParameters", false, func(k *talk) { k.fields += `"metadata":{"user_id":"x"},"output_config":{"effort":"low"},` }, ""},
+	{"11/DefaultsSaid", false, func(k *talk) { edit(k, 2, `"tool_use_id"`, `"is_error":false,"tool_use_id"`) }, ""},
+	{"11/MessagesSplit", false, func(k *talk) {
+		m := k.msgs[1]
+		k.msgs = append(k.msgs[:1:1], append([]message{{Role: m.Role, Content: m.Content[:2]}, {Role: m.Role, Content: m.Content[2:]}}, k.msgs[2:]...)...)
+	}, ""},
+	{"11/ThinkingEdited", false, func(k *talk) { edit(k, 1, `"thinking":"Step`, `"thinking":"step`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
+	{"11/SignatureEdited", false, func(k *talk) { edit(k, 1, `"signature":"A`, `"signature":"B`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
+	{"11/SignaturesSwapped", false, func(k *talk) {
+		k.msgs[1].Content[0], k.msgs[3].Content[0] = k.msgs[3].Content[0], k.msgs[1].Content[0]
+	}, mismatch},
+	{"6.7/OpenThinkingRemoved", true, func(k *talk) { k.without(-1) }, modified},
+	{"6.7/OpenThinkingEdited", true, func(k *talk) { edit(k, len(k.msgs)-2, `"thinking":"Step`, `"thinking":"step`) }, modified},
+	{"6.7/AllThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) }, modified},
+	{"11/Folded", true, func(k *talk) {
+		k.msgs = []message{{Role: "user", Content: []string{say("everything so far, as text")}}}
+	}, ""},
+	{"11/FoldedButOpenRound", true, func(k *talk) {
+		k.msgs = append([]message{{Role: "user", Content: []string{say("everything so far, as text")}}}, k.msgs[len(k.msgs)-2:]...)
+	}, mismatch},
+}
+
 func TestBinding(t *testing.T) {
-	const mismatch = "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."
-	const modified = "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"
-	edit := func(k *talk, message int, from, to string) {
-		old := strings.Join(k.msgs[message].Content, "\x00")
-		if !strings.Contains(old, from) {
-			panic("nothing to edit in " + old)
-		}
-		k.msgs[message].Content = strings.Split(strings.ReplaceAll(old, from, to), "\x00")
-	}
-	tests := []struct {
-		name   string
-		open   bool
-		change func(k *talk)
-		text   string // of the 400; accepted when empty
-	}{
-		{"11/Appended", false, func(k *talk) {}, ""},
-		{"11/AppendedOpen", true, func(k *talk) {}, ""},
-		{"11/OldResultEdited", false, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch + " A message before the block has changed"},
-		{"11/OldResultEditedOpen", true, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch},
-		{"11/UserWordsEdited", false, func(k *talk) { edit(k, 0, "first", "First") }, mismatch},
-		{"11/MessagesDeleted", false, func(k *talk) { k.msgs = append(k.msgs[:1:1], k.msgs[5:]...) }, mismatch},
-		{"11/SystemChanged", false, func(k *talk) { k.fields = strings.Replace(k.fields, "brief", "long", 1) }, "The system prompt has changed"},
-		{"11/ToolsChanged", false, func(k *talk) {
-			k.fields = strings.Replace(k.fields, `"object"}`, `"object","properties":{}}`, 1)
-		}, "The tools have changed"},
-		{"11/AllThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8) }, ""},
-		{"11/AllThinkingRemovedWithEdit", false, func(k *talk) {
-			k.without(0, 1, 2, 3, 4, 5, 6, 7, 8)
-			edit(k, 2, "result of", "shorter")
-		}, ""},
-		{"11/FirstThinkingRemoved", false, func(k *talk) { k.without(0) }, ""},
-		{"11/FirstFourThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3) }, ""},
-		{"11/FirstThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1) }, ""},
-		{"11/LastThinkingRemoved", false, func(k *talk) { k.without(-1) }, ""},
-		{"11/LastThreeThinkingRemoved", false, func(k *talk) { k.without(-1, -2, -3) }, ""},
-		{"11/FirstAndLastThinkingRemoved", false, func(k *talk) { k.without(0, -1) }, ""},
-		{"11/MiddleThinkingRemoved", false, func(k *talk) { k.without(4) }, mismatch + " A thinking block between this one and an earlier one was removed."},
-		{"11/MiddleThinkingRemovedOpen", true, func(k *talk) { k.without(4) }, mismatch},
-		{"11/MarkersMoved", false, func(k *talk) {
-			edit(k, 2, `"tool_use_id"`, `"cache_control":{"type":"ephemeral"},"tool_use_id"`)
-			edit(k, 0, `"text":"first"`, `"text":"first","cache_control":{"type":"ephemeral","ttl":"1h"}`)
-		}, ""},
-		{"11/StringForList", false, func(k *talk) {
-			k.fields = strings.Replace(k.fields, `[{"type":"text","text":"be brief"}]`, `"be brief"`, 1)
-		}, ""},
-		{"11/KeyOrderAndSpace", false, func(k *talk) {
-			k.fields = strings.Replace(k.fields, `{"type":"text","text":"be brief"}`, "{ \"text\" : \"be \\u0062rief\",\n\"type\":\"text\" }", 1)
-		}, ""},
-		{"11/OtherParameters", false, func(k *talk) { k.fields += `"metadata":{"user_id":"x"},"output_config":{"effort":"low"},` }, ""},
-		{"11/DefaultsSaid", false, func(k *talk) { edit(k, 2, `"tool_use_id"`, `"is_error":false,"tool_use_id"`) }, ""},
-		{"11/MessagesSplit", false, func(k *talk) {
-			m := k.msgs[1]
-			k.msgs = append(k.msgs[:1:1], append([]message{{Role: m.Role, Content: m.Content[:2]}, {Role: m.Role, Content: m.Content[2:]}}, k.msgs[2:]...)...)
-		}, ""},
-		{"11/ThinkingEdited", false, func(k *talk) { edit(k, 1, `"thinking":"Step`, `"thinking":"step`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
-		{"11/SignatureEdited", false, func(k *talk) { edit(k, 1, `"signature":"A`, `"signature":"B`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
-		{"11/SignaturesSwapped", false, func(k *talk) {
-			k.msgs[1].Content[0], k.msgs[3].Content[0] = k.msgs[3].Content[0], k.msgs[1].Content[0]
-		}, mismatch},
-		{"6.7/OpenThinkingRemoved", true, func(k *talk) { k.without(-1) }, modified},
-		{"6.7/OpenThinkingEdited", true, func(k *talk) { edit(k, len(k.msgs)-2, `"thinking":"Step`, `"thinking":"step`) }, modified},
-		{"6.7/AllThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) }, modified},
-		{"11/Folded", true, func(k *talk) {
-			k.msgs = []message{{Role: "user", Content: []string{say("everything so far, as text")}}}
-		}, ""},
-		{"11/FoldedButOpenRound", true, func(k *talk) {
-			k.msgs = append([]message{{Role: "user", Content: []string{say("everything so far, as text")}}}, k.msgs[len(k.msgs)-2:]...)
-		}, mismatch},
-	}
 	_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}})
 	closedTalk := finished(t, url, newest, adaptive)
 	openTalk := opened(t, url, newest, adaptive)
-	for _, tt := range tests {
+	for _, tt := range bindings {
 		t.Run(tt.name, func(t *testing.T) {
 			k := closedTalk.copy()
 			if tt.open {
@@ -310,4 +321,58 @@ func TestSecretsDiffer(t *testing.T) {
 	k.url = other
 	k.send()
 	checkError(t, k.last, 400, "Invalid `signature`")
+}
+
+// TestThinkingMayBeMissingAtTheEnds tries every way of leaving thinking out of a finished
+// conversation: what remains must have had nothing between it.
+func TestThinkingMayBeMissingAtTheEnds(t *testing.T) {
+	s := sandbox.New(sandbox.Options{Model: &sandbox.Rules{Calls: 2}})
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	whole := finished(t, srv.URL, newest, adaptive)
+	for kept := range 1 << 9 {
+		k := whole.copy()
+		var gone []int
+		for i := range 9 {
+			if kept&(1<<i) == 0 {
+				gone = append(gone, i)
+			}
+		}
+		k.without(gone...)
+		want := 400
+		if block := kept >> bits.TrailingZeros(uint(kept)|1<<9); block&(block+1) == 0 {
+			want = 200 // the ones stand together
+		}
+		if got := k.send(); got != want {
+			t.Errorf("thinking %09b kept: %d, want %d\n%s", kept, got, want, k.last.body)
+		}
+	}
+}
+
+// TestEveryBlockIsBound changes one block at a time: whatever has thinking behind it cannot change.
+func TestEveryBlockIsBound(t *testing.T) {
+	_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}})
+	whole := finished(t, url, newest, adaptive)
+	at := whole.thoughts()
+	last := at[len(at)-1]
+	for i, m := range whole.msgs {
+		for j, b := range m.Content {
+			if slices.Contains(at, [2]int{i, j}) {
+				continue
+			}
+			k := whole.copy()
+			changed := strings.NewReplacer(`"text":"`, `"text":"x`, `"command":"`, `"command":"x`).Replace(b)
+			if changed == b {
+				t.Fatalf("nothing to change in %s", b)
+			}
+			k.msgs[i].Content[j] = changed
+			want := 400
+			if i > last[0] || i == last[0] && j > last[1] {
+				want = 200
+			}
+			if got := k.send(); got != want {
+				t.Errorf("message %d, block %d changed: %d, want %d\n%s", i, j, got, want, k.last.body)
+			}
+		}
+	}
 }

@@ -10,7 +10,7 @@ import (
 // A FaultKind is something that goes wrong at a provider or on the way to it.
 type FaultKind string
 
-// The faults. The last four can strike in the middle of a stream.
+// The faults. All but the first three can strike in the middle of a stream.
 const (
 	FaultRateLimit   FaultKind = "rate_limit"   // 429 with retry-after
 	FaultOverloaded  FaultKind = "overloaded"   // 529

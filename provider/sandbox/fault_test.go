@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+	"go.uber.org/goleak"
 )
 
 // names returns the names of the events in a stream.
@@ -246,6 +247,8 @@ func TestLogMakesRoom(t *testing.T) {
 }
 
 func TestListenAndServe(t *testing.T) {
+	http.DefaultClient.CloseIdleConnections()
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ctx, cancel := context.WithCancel(t.Context())
 	addr := make(chan net.Addr, 1)
 	done := make(chan error, 1)
