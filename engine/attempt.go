@@ -132,13 +132,18 @@ func (a *attempt) decide(ctx context.Context) error {
 		return err
 	}
 	reason := a.must
-	if reason == "" {
+	if reason == "" && !a.repeats() {
 		reason = Due(a.situation())
 	}
 	if reason == "" {
 		return nil
 	}
 	return a.pour(ctx, reason)
+}
+
+// repeats reports whether the request is one that was decided about before: it gets the same view.
+func (a *attempt) repeats() bool {
+	return a.rel == continues && (len(a.to) == 0 || a.to[len(a.to)-1] >= 0)
 }
 
 // firstSight shrinks results that arrive for the first time: those after the last message of the

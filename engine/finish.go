@@ -94,8 +94,9 @@ func (a *attempt) archive(ctx context.Context, p *Prepared, res Response) error 
 }
 
 // record stores an answer to a request that brought nothing new, or whose news are stored.
+//
+// It teaches nothing: what was learned is stored with a commit, so that all engines know the same.
 func (a *attempt) record(ctx context.Context, ev store.Events, res Response, now time.Time) error {
-	a.learn(res.Usage)
 	length := a.base()
 	ev.Requests[0].Version = a.state.Version
 	ev.Anchor = anchor(res.Usage, a.state.Version, length, now)

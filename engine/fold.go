@@ -38,15 +38,7 @@ func (a *attempt) foldRoute(target int) error {
 // unanswered reports whether m belongs to what stands after the last round: no message of the
 // assistant and no result.
 func unanswered(m *decant.Message) bool {
-	if m.Role == decant.RoleAssistant {
-		return false
-	}
-	for k := range m.Blocks {
-		if m.Blocks[k].Kind == decant.KindResult {
-			return false
-		}
-	}
-	return true
+	return m.Role != decant.RoleAssistant && !brings(m, decant.KindResult)
 }
 
 // fold returns the checkpoint that covers the first end messages with their text in the view.

@@ -109,7 +109,47 @@ func (a *attempt) lawful() error {
 			return v
 		}
 	}
+	if a.conv.Thinking == decant.ThinkingManual && thoughtless(a.view) && !thoughtless(a.before) {
+		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
+	}
 	return nil
+}
+
+// lastWords returns the number of the last message of the user that brings no results: the turn that
+// is under way begins there.
+func lastWords(c *decant.Conversation) int {
+	for i := len(c.Messages) - 1; i >= 0; i-- {
+		if m := &c.Messages[i]; m.Role == decant.RoleUser && !brings(m, decant.KindResult) {
+			return m.Number
+		}
+	}
+	return 0
+}
+
+// thoughtless reports whether the turn under way, if calls were made in it, begins without thinking.
+// That is the strict reading of rule 6.7: the first thing that the assistant said in the turn counts.
+func thoughtless(view *decant.Conversation) bool {
+	var first *decant.Message
+	for i := len(view.Messages) - 1; i >= 0; i-- {
+		m := &view.Messages[i]
+		if m.Role == decant.RoleAssistant {
+			first = m
+		}
+		if m.Role == decant.RoleUser && !brings(m, decant.KindResult) {
+			break
+		}
+	}
+	return first != nil && len(first.Blocks) > 0 && first.Blocks[0].Kind != decant.KindThinking
+}
+
+// brings reports whether m has a block of a kind.
+func brings(m *decant.Message, k decant.Kind) bool {
+	for i := range m.Blocks {
+		if m.Blocks[i].Kind == k {
+			return true
+		}
+	}
+	return false
 }
 
 func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Message, v.Block) }
@@ -156,11 +196,14 @@ func (a *attempt) settle(ds []decant.Decision) []decant.Decision {
 	if was != nil {
 		to = was.To
 	}
+	turn := lastWords(a.conv)
 	var out []decant.Decision
 	for _, d := range ds {
 		switch cp := d.Checkpoint; {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
+		case d.Kind == decant.DropThinking && a.conv.Thinking.On() && d.Target.Message > turn:
+			continue // only thinking of finished turns may go (anthropic-wire, section 11)
 		case cp == nil:
 		case cp.To < to:
 			continue

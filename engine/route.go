@@ -61,22 +61,11 @@ func openRound(c *decant.Conversation) bool {
 		m := &c.Messages[i]
 		switch m.Role {
 		case decant.RoleAssistant:
-			return i == len(c.Messages)-1 || hasUse(m)
+			return i == len(c.Messages)-1 || brings(m, decant.KindUse)
 		case decant.RoleUser:
-			for k := range m.Blocks {
-				if m.Blocks[k].Kind == decant.KindResult {
-					return true
-				}
+			if brings(m, decant.KindResult) {
+				return true
 			}
-		}
-	}
-	return false
-}
-
-func hasUse(m *decant.Message) bool {
-	for k := range m.Blocks {
-		if m.Blocks[k].Kind == decant.KindUse {
-			return true
 		}
 	}
 	return false

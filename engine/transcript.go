@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/wire"
+)
+
+// An Archive is what of a store reading a transcript needs.
+type Archive interface {
+	store.Loader
+	store.Blobs
+	store.Log
+}
+
+// A Transcript is a conversation read back from the store: every message as the client sent it, and
+// what was decided about them. It is safe for concurrent use.
+type Transcript struct {
+	State *store.State
+
+	// Conversation holds every block verbatim, cache markers left out: they belong to requests and
+	// not to the conversation. Messages have the numbers of the transcript, which decisions speak of.
+	Conversation *decant.Conversation
+
+	// Answered says that the last message is the model's newest answer, which the client has not
+	// sent back yet, so that the chain does not hold it.
+	Answered bool
+
+	doc *wire.Document // the conversation as a request body
+	numbering
+}
+
+// ReadTranscript reads a conversation as it was at a version, or as it is, with the newest answer,
+// when version is store.Newest.
+func ReadTranscript(ctx context.Context, a Archive, k store.Key, version int64) (*Transcript, error) {
+	s, err := a.Load(ctx, k, version)
+	if err != nil {
+		return nil, err
+	}
+	var answer []byte
+	if version == store.Newest {
+		if answer, err = newestAnswer(ctx, a, s); err != nil {
+			return nil, err
+		}
+	}
+	t, err := rebuild(ctx, a, s, answer)
+	if err != nil {
+		return nil, fmt.Errorf("rebuild conversation %s: %w", k.ID, err)
+	}
+	return t, nil
+}
+
+// View returns what the model is sent of the conversation: the transcript under the decisions that
+// are in force.
+func (t *Transcript) View() (*decant.Conversation, error) {
+	return decant.View(t.Conversation, t.State.Live())
+}
+
+// Body returns a view of the conversation as the body of a request to the Messages API, with the
+// client's own bytes wherever the view is verbatim.
+func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
+	return t.doc.Render(t.request(view))
+}
+
+// newestAnswer returns the content of the answer to the newest request; nil when there is none, or
+// when the conversation has gone on since.
+func newestAnswer(ctx context.Context, a Archive, s *store.State) ([]byte, error) {
+	rs, err := a.Requests(ctx, s.Key)
+	if err != nil || len(rs) == 0 {
+		return nil, err
+	}
+	r := &rs[len(rs)-1]
+	if r.Answer.IsZero() || r.Length != len(s.Chain) || len(s.Chain) == 0 {
+		return nil, nil
+	}
+	then, err := a.Load(ctx, s.Key, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	if len(then.Chain) != len(s.Chain) || then.Chain[len(then.Chain)-1].Raw != s.Chain[len(s.Chain)-1].Raw {
+		return nil, nil
+	}
+	content, err := a.Blobs(ctx, s.Tenant, r.Answer)
+	if err != nil {
+		return nil, fmt.Errorf("read the newest answer: %w", err)
+	}
+	return content[0], nil
+}
+
+// rebuild puts the conversation together as the body of a request and reads that.
+func rebuild(ctx context.Context, a Archive, s *store.State, answer []byte) (*Transcript, error) {
+	raws := make([]decant.Hash, len(s.Chain))
+	for i := range s.Chain {
+		raws[i] = s.Chain[i].Raw
+	}
+	blocks, err := a.Blobs(ctx, s.Tenant, raws...)
+	if err != nil {
+		return nil, err
+	}
+	w := bodyWriter{out: jsonspan.AppendQuote([]byte(`{"model":`), s.Head.Model)}
+	w.out = fmt.Appendf(w.out, `,"max_tokens":%d`, leastReserve)
+	if err := w.fixed(ctx, a, s); err != nil {
+		return nil, err
+	}
+	body := w.messages(s.Chain, blocks, answer)
+	doc, err := wire.ParseAs(wire.Anthropic, body)
+	if err != nil {
+		return nil, err
+	}
+	doc.Conversation.ID, doc.Conversation.Agent = s.Session, s.Agent
+	t := &Transcript{State: s, Answered: answer != nil, doc: doc, numbering: numberingOf(doc.Conversation, s.Chain)}
+	t.Conversation = t.conv
+	return t, nil
+}
+
+// A bodyWriter writes a stored conversation as the body of a request.
+type bodyWriter struct{ out []byte }
+
+// fixed writes system prompt and tools as the client sent them last.
+func (w *bodyWriter) fixed(ctx context.Context, a Archive, s *store.State) error {
+	if s.Head.Fixed.IsZero() {
+		return nil
+	}
+	f, err := a.Fixed(ctx, s.Tenant, s.Head.Fixed)
+	if err != nil {
+		return err
+	}
+	if f.System != nil {
+		w.out = append(w.out, `,"system":`...)
+		w.blocks(f.System)
+	}
+	if f.Tools != nil {
+		w.out = append(w.out, `,"tools":`...)
+		w.blocks(f.Tools)
+	}
+	return nil
+}
+
+// messages writes the entries, those of one message together, and the answer, and ends the body.
+func (w *bodyWriter) messages(chain []store.Entry, blocks [][]byte, answer []byte) []byte {
+	w.out = append(w.out, `,"messages":[`...)
+	for i := range chain {
+		e := &chain[i]
+		if i == 0 || chain[i-1].Message != e.Message {
+			w.begin(i > 0, e.Role)
+		} else {
+			w.out = append(w.out, ',')
+		}
+		w.block(blocks[i])
+		if i+1 == len(chain) || chain[i+1].Message != e.Message {
+			w.out = append(w.out, "]}"...)
+		}
+	}
+	if answer != nil {
+		w.begin(true, decant.RoleAssistant)
+		w.out = append(w.out[:len(w.out)-1], answer...)
+		w.out = append(w.out, '}')
+	}
+	return append(w.out, "]}"...)
+}
+
+func (w *bodyWriter) begin(more bool, role decant.Role) {
+	if more {
+		w.out = append(w.out, ',')
+	}
+	w.out = jsonspan.AppendQuote(append(w.out, `{"role":`...), string(role))
+	w.out = append(w.out, `,"content":[`...)
+}
+
+// blocks writes a list of blocks, or the string that stands for one.
+func (w *bodyWriter) blocks(list []byte) {
+	sc := jsonspan.Scan(list, 0)
+	if sc.Kind() != '[' {
+		w.out = append(w.out, list...)
+		return
+	}
+	w.out = append(w.out, '[')
+	more := false
+	for sc.Open(); sc.Next(); more = true {
+		if more {
+			w.out = append(w.out, ',')
+		}
+		w.block(sc.Skip().Of(list))
+	}
+	w.out = append(w.out, ']')
+}
+
+// block writes one block without its cache marker; a string becomes a block of text. Members keep
+// their order and bytes.
+func (w *bodyWriter) block(raw []byte) {
+	sc := jsonspan.Scan(raw, 0)
+	switch sc.Kind() {
+	case '{':
+	case '"':
+		w.out = append(append(append(w.out, `{"type":"text","text":`...), raw...), '}')
+		return
+	default:
+		w.out = append(w.out, raw...)
+		return
+	}
+	w.out = append(w.out, '{')
+	more := false
+	for sc.Open(); sc.Next(); {
+		name := string(sc.Name())
+		value := sc.Skip().Of(raw)
+		if name == "cache_control" {
+			continue
+		}
+		if more {
+			w.out = append(w.out, ',')
+		}
+		more = true
+		w.out = append(jsonspan.AppendQuote(w.out, name), ':')
+		if name == "content" {
+			w.blocks(value)
+		} else {
+			w.out = append(w.out, value...)
+		}
+	}
+	w.out = append(w.out, '}')
+}
+
+// numberingOf returns the numbering of a conversation whose blocks are the entries of chain, one by
+// one, and perhaps an answer behind them.
+func numberingOf(c *decant.Conversation, chain []store.Entry) numbering {
+	n := numbering{conv: c, same: true, fits: true, back: map[decant.Ref]decant.Ref{}, index: map[int]int{}}
+	ms := slices.Clone(c.Messages)
+	at, last := 0, 0
+	for i := range ms {
+		m := &ms[i]
+		m.Blocks = slices.Clone(m.Blocks)
+		number := last + 1
+		if at < len(chain) {
+			number = chain[at].Message
+		}
+		n.same = n.same && number == m.Number
+		n.index[number], m.Number, last = m.Number, number, number
+		for k := range m.Blocks {
+			b := &m.Blocks[k]
+			ref := decant.Ref{Message: number, Block: k}
+			if at < len(chain) {
+				ref = chain[at].Ref
+				at++
+			}
+			n.same = n.same && ref == b.Ref
+			n.back[ref], b.Ref = b.Ref, ref
+		}
+	}
+	if !n.same {
+		n.conv = c.With(ms)
+	}
+	return n
+}
