@@ -17,21 +17,24 @@ func (r *reader) use(o origin, b *decant.Block) {
 	c := &call{Call: tool.Parse(b.Name, args)}
 	o.author, o.call = byCall, c
 	values := r.values(args)
+	listed := c.Class == tool.Todo && r.takePlan(o, values)
+	if listed {
+		values = nil
+	}
 	if t, ok := c.about(); ok {
 		o.path = t.Path
 		r.mention(o, t.Path)
 		o.group = r.touch(t, o.number)
 	} else {
-		c.text = c.line(values)
+		if !listed {
+			c.text = c.line(values)
+		}
 		o.group = r.newGroup(group{section: secCommands, number: o.number, call: c})
 		r.mention(o, c.text)
 		r.arguments(o, c, values)
 	}
 	for _, f := range c.Files {
 		r.touch(f, o.number)
-	}
-	if c.Class == tool.Todo && r.takePlan(o, values) {
-		values = nil
 	}
 	for _, v := range values {
 		if !v.old && v.text != o.path && !strings.HasSuffix(c.text, v.text) {
@@ -41,7 +44,9 @@ func (r *reader) use(o origin, b *decant.Block) {
 	r.tool(o, c, values)
 	kept := o
 	r.calls[b.CallID] = &kept
-	r.latest = &kept
+	if !listed {
+		r.latest = &kept
+	}
 }
 
 // arguments makes facts of the values that a tool was called with, whatever they look like: "economy",
@@ -73,7 +78,11 @@ func (r *reader) tool(o origin, c *call, values []value) {
 			last = v.name
 		}
 	}
+	known := len(r.atoms)
 	r.toolHead(o, string(r.names))
+	for ; known < len(r.atoms); known++ {
+		r.atoms[known].argument = true
+	}
 }
 
 // toolHead keeps the longest line about a tool.

@@ -69,6 +69,9 @@ func (f *file) head() string {
 
 // head says what was called and how it ended.
 func (c *call) head(number int) string {
+	if c.text == "" {
+		return ""
+	}
 	s := "m" + strconv.Itoa(number) + " " + c.text
 	switch {
 	case !c.done:

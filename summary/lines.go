@@ -214,7 +214,7 @@ func (r *reader) place(o origin, s string) (section, bool) {
 		return 0, false
 	case o.author == byUser:
 		_, standing := fact.Sentence(decant.AuthorUser, s)
-		if !o.forced && r.asked < taskLines {
+		if r.asked < taskLines {
 			r.asked++
 			standing = true
 		}

@@ -198,7 +198,7 @@ Todos have been modified successfully. Ensure that you continue to use the todo 
 
 func TestLineNumbersOfFileReadsAreTakenOff(t *testing.T) {
 	text := extract(t, work(t, "-- m1 user --\nBuild the routes.\n", 3), 500)
-	if !strings.Contains(text, "handleRoute2 answers") || strings.Contains(text, "→") {
+	if !strings.Contains(text, "func handleRoute2(w http.ResponseWriter") || strings.Contains(text, "→") {
 		t.Errorf("got\n%s", text)
 	}
 }

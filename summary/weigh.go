@@ -33,14 +33,21 @@ func (d *digest) weigh() {
 	for i := range d.groups {
 		g := &d.groups[i]
 		switch {
-		case g.file != nil && g.file.changed+g.file.created > 0, g.section == secErrors:
-			g.value = changeValue
+		case g.file != nil && g.file.changed+g.file.created > 0:
+			g.value = float32(changeValue * d.fresh(max(g.file.changed, g.file.created)))
+		case g.section == secErrors:
+			g.value = float32(changeValue * d.fresh(g.number))
 		case g.call != nil && g.call.Class == tool.Other:
 			g.value = actionValue
 		case g.call != nil:
 			g.value = callValue
 		}
 	}
+}
+
+// fresh returns 1 for the last message and less for older ones: half for one a hundred messages back.
+func (d *digest) fresh(number int) float64 {
+	return 100 / (100 + float64(max(d.to-number, 0)))
 }
 
 // saying returns what a line is worth for being said, whatever it says.
