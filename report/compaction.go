@@ -123,13 +123,11 @@ func (r *Compaction) WriteText(w io.Writer) error {
 
 // unit says what the number of a step counts.
 func (r *Compaction) unit(s Step) string {
-	switch {
-	case s.Reduction == "checkpoint":
+	if s.Reduction == "checkpoint" {
 		return r.Checkpoint
-	case s.Decisions == 1:
-		return "block"
 	}
-	return "blocks"
+	_, what, _ := strings.Cut(Count(s.Decisions, "block"), " ")
+	return what
 }
 
 func spansText(spans []Span) string {

@@ -21,6 +21,14 @@ func Thousands(n int) string {
 	return s
 }
 
+// Count writes n and what it counts, with an s unless n is 1: "3 calls".
+func Count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return Thousands(n) + " " + what
+}
+
 // Percent writes the share part of whole in percent, "12 %", or "-" when there is no whole.
 func Percent(part, whole int) string {
 	if whole == 0 {
@@ -61,7 +69,7 @@ func (in *Inspection) head(p *printer) {
 		agent = in.Format
 	}
 	p.line("%s: %s, %s", in.Name, agent, strings.Join(in.Models, ", "))
-	p.line("  %s messages, %s rounds, %s turns%s", Thousands(in.Messages), Thousands(in.Rounds), Thousands(in.Turns), in.span())
+	p.line("  %s, %s, %s%s", Count(in.Messages, "message"), Count(in.Rounds, "round"), Count(in.Turns, "turn"), in.span())
 	window := Thousands(in.Window) + " tokens"
 	if in.Assumed {
 		window += " (assumed: the catalogue does not know the model)"
@@ -85,13 +93,13 @@ func (in *Inspection) tables(p *printer) {
 	p.left("where the tokens went", rows)
 	rows = nil
 	for _, t := range in.Tools {
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%s (%s), %d calls, %d errors, arguments %s\t",
-			Thousands(t.Results), Percent(t.Results, in.Results), t.Name, t.Class, t.Calls, t.Errors, Thousands(t.Arguments)))
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s (%s), %s, %s, arguments %s\t",
+			Thousands(t.Results), Percent(t.Results, in.Results), t.Name, t.Class, Count(t.Calls, "call"), Count(t.Errors, "error"), Thousands(t.Arguments)))
 	}
 	p.left("by tool (results)", rows)
 	rows = nil
 	for _, f := range in.Files {
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%s, %d reads, %d changes\t", Thousands(f.Tokens), "", shorten(f.Path, p.width-36), f.Reads, f.Changes))
+		rows = append(rows, fmt.Sprintf("%s\t\t%s, %s, %s\t", Thousands(f.Tokens), shorten(f.Path, p.width-36), Count(f.Reads, "read"), Count(f.Changes, "change")))
 	}
 	p.left("by file", rows)
 	rows = nil
@@ -139,8 +147,8 @@ func (in *Inspection) money(p *printer) {
 		return
 	}
 	u := in.Usage
-	p.line("\n%s requests with recorded usage: %s prompt tokens, %.1f %% from the cache, %s written to it, %s output",
-		Thousands(in.Requests), Thousands(u.Prompt()), 100*u.CacheHit, Thousands(u.CacheWrite), Thousands(u.Output))
+	p.line("\n%s with recorded usage: %s prompt tokens, %.1f %% from the cache, %s written to it, %s output",
+		Count(in.Requests, "request"), Thousands(u.Prompt()), 100*u.CacheHit, Thousands(u.CacheWrite), Thousands(u.Output))
 	if u.Priced {
 		p.line("cost by today's prices: $%.2f", u.CostUSD)
 	} else {

@@ -31,7 +31,7 @@ func (in *Inspection) timeline(p *printer) {
 	}
 	p.line("%*s └%s", plotAxis-2, "0", strings.Repeat("─", cols))
 	first, last := in.Timeline[0].Message, in.Timeline[len(in.Timeline)-1].Message
-	p.line("%*s%s%*s", plotAxis, "", first, max(1, cols-len(first)), last)
+	p.line("%*s%s %*s", plotAxis, "", first, cols-len(first)-1, last)
 }
 
 // columns returns the peak of each of n equal stretches of the timeline.
