@@ -221,7 +221,7 @@ func (m *memory) of(account, call string) ([]string, bool) {
 // checkOpenTurn is the first part of rule 7: while a turn is open its thinking is as it was sent.
 func (s *Server) checkOpenTurn(account string, q *request) *apiError {
 	t := q.open()
-	if t == nil || !q.thinks() {
+	if t == nil || !q.thinks() || s.opts.ForgetAnswers {
 		return nil
 	}
 	calls := t.ids("tool_use", "id")

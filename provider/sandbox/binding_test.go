@@ -287,6 +287,19 @@ func TestOldAccountBindsOnlyOnRequest(t *testing.T) {
 	checkError(t, k.last, 400, "bound to a different conversation")
 }
 
+func TestForgottenAnswers(t *testing.T) {
+	_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2}, ForgetAnswers: true})
+	k := opened(t, url, newest, adaptive)
+	broken := k.copy()
+	broken.msgs[1].Content[0] = strings.Replace(broken.msgs[1].Content[0], `"thinking":"Step`, `"thinking":"step`, 1)
+	broken.send()
+	checkError(t, broken.last, 400, "Invalid `signature`")
+	k.without(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	if k.send() != 200 {
+		t.Errorf("all thinking removed from an open turn: %s", k.last.body)
+	}
+}
+
 func TestRedactedAndOmittedThinking(t *testing.T) {
 	script := &sandbox.Script{Count: true, Answers: []sandbox.Answer{
 		{Blocks: []sandbox.Block{{Kind: decant.KindThinking, Text: "secret", Redact: true}, {Kind: decant.KindText, Text: "one"}}},

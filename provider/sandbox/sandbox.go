@@ -11,6 +11,15 @@
 // specification find each other's mistakes. What of the API it does not have (context editing,
 // compaction, batches, threads) it refuses as unknown. Section numbers in comments refer to the
 // reference of the Messages API that the project works from.
+//
+// Where that leaves room, the stricter reading holds:
+//   - thinking in a request is verified whether or not the request has thinking on;
+//   - while calls are being answered, no thinking may be missing from the message that made them
+//     (Options.ForgetAnswers takes this back);
+//   - with manual thinking, the first message of the unfinished turn must begin with thinking;
+//   - a model that is not known to take thinking off always thinks;
+//   - results come before everything else in their message, not only before text;
+//   - a body with a name twice or with invalid UTF-8 is not JSON.
 package sandbox
 
 import (
@@ -53,6 +62,10 @@ type Options struct {
 	// OldAccount enforces the binding of thinking only where a request asks for it, as for accounts
 	// that were created before 31 August 2026 (section 11).
 	OldAccount bool
+
+	// ForgetAnswers makes the server blind to thinking that is missing from the assistant's open
+	// turn, as one is that keeps no answers. What is there is checked all the same.
+	ForgetAnswers bool
 
 	// MaxText limits all text of a request, in bytes. Zero means no limit.
 	MaxText int
