@@ -35,20 +35,21 @@ type Origin struct {
 
 // A Head is what changes with a conversation and is always read whole.
 type Head struct {
-	Model       string      // that the last request asked for
-	Fixed       decant.Hash // version of system prompt and tools in force; zero: none
-	Hold        bool        // no pour but a necessary one until released
-	Suppressed  int         // poor pours since something changed (anti-thrash)
-	Pinned      bool        // never collected by GC
-	Calibration []byte      // of the token estimate; opaque to the store
+	Model      string      // that the last request asked for
+	Fixed      decant.Hash // version of system prompt and tools in force; zero: none
+	Hold       bool        // no pour but a necessary one until released
+	Suppressed int         // poor pours since something changed (anti-thrash)
+	Pinned     bool        // never collected by GC
 }
 
-// An Anchor is the usage that the provider reported last, and what it counted.
+// An Anchor is the usage that the provider reported last, what it counted, and what was learned
+// from it.
 type Anchor struct {
-	Usage   decant.Usage
-	Version int64     // of the conversation that the request was made from
-	Length  int       // entries of the chain that the request held
-	Time    time.Time // of the report; of two anchors the later one stays
+	Usage       decant.Usage
+	Version     int64     // of the conversation that the request was made from
+	Length      int       // entries of the chain that the request held
+	Time        time.Time // of the report; of two anchors the later one stays
+	Calibration []byte    // of the token estimate; opaque to the store
 }
 
 // An Entry is one block in a conversation's chain.

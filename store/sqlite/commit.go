@@ -151,8 +151,8 @@ func (c *commit) create(t *tx) error {
 	}
 	now := micros(c.now)
 	return t.exec(`INSERT INTO conversations (tenant, id, session, agent, project, parent, parent_version, parent_length, base, base_chain,
-		version, length, messages, tokens, decisions, model, fixed, hold, suppressed, pinned, calibration, anchor, anchor_time, created, updated)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, '', x'', 0, 0, 0, x'', '', 0, ?, ?)`,
+		version, length, messages, tokens, decisions, model, fixed, hold, suppressed, pinned, anchor, anchor_time, created, updated)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, '', x'', 0, 0, 0, '', 0, ?, ?)`,
 		c.Tenant, c.ID, h.session, c.Create.Agent, c.Create.Project, o.Parent, o.Version, o.Position, h.base, h.baseChain,
 		h.length, h.messages, h.tokens, now, now)
 }
@@ -301,8 +301,8 @@ func (c *commit) finish(t *tx) error {
 	if err := c.holdFixed(t, c.Head.Fixed); err != nil {
 		return err
 	}
-	return t.exec("UPDATE conversations SET model = ?, fixed = ?, hold = ?, suppressed = ?, pinned = ?, calibration = ? WHERE tenant = ? AND id = ?",
-		c.Head.Model, bytes(c.Head.Fixed), c.Head.Hold, c.Head.Suppressed, c.Head.Pinned, nonNil(c.Head.Calibration), c.Tenant, c.ID)
+	return t.exec("UPDATE conversations SET model = ?, fixed = ?, hold = ?, suppressed = ?, pinned = ? WHERE tenant = ? AND id = ?",
+		c.Head.Model, bytes(c.Head.Fixed), c.Head.Hold, c.Head.Suppressed, c.Head.Pinned, c.Tenant, c.ID)
 }
 
 func (c *commit) events(t *tx) error {

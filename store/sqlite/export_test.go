@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/pressly/goose/v3"
@@ -59,4 +60,18 @@ func (db *DB) Hold(t *testing.T) (release func()) {
 			t.Error(err)
 		}
 	}
+}
+
+// Row returns the columns of the one row that a query gives, with bars between them.
+func (db *DB) Row(t *testing.T, query string, columns int) string {
+	t.Helper()
+	cells := make([]string, columns)
+	dest := make([]any, columns)
+	for i := range cells {
+		dest[i] = &cells[i]
+	}
+	if err := db.rows(t.Context(), query, nil, func(rows *sql.Rows) error { return rows.Scan(dest...) }); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(cells, "|")
 }

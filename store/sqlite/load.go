@@ -58,17 +58,14 @@ func conversation(q querier, k store.Key) (*store.State, error) {
 	var created, updated int64
 	h := &s.Head
 	err := q.row(`SELECT session, agent, project, parent, parent_version, parent_length, version, length, model, fixed, hold, suppressed, pinned,
-		calibration, anchor, created, updated FROM conversations WHERE tenant = ? AND id = ?`, []any{k.Tenant, k.ID},
+		anchor, created, updated FROM conversations WHERE tenant = ? AND id = ?`, []any{k.Tenant, k.ID},
 		&s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &s.Version, &s.Length, &h.Model, &fixed, &h.Hold,
-		&h.Suppressed, &h.Pinned, &h.Calibration, &anchor, &created, &updated)
+		&h.Suppressed, &h.Pinned, &anchor, &created, &updated)
 	if err != nil {
 		return nil, err
 	}
 	if o.Parent != "" {
 		s.Origin = &o
-	}
-	if len(h.Calibration) == 0 {
-		h.Calibration = nil
 	}
 	h.Fixed, s.Created, s.Updated = hash(fixed), moment(created), moment(updated)
 	return s, unmarshal([]byte(anchor), &s.Anchor)

@@ -149,6 +149,7 @@ func (w *writer) commit(batch []*op) {
 // run returns an error when nothing of the batch was committed.
 func (w *writer) run(batch []*op) error {
 	if err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
+		w.tx.rollback() // of a transaction that would not end; the next one begins clean
 		return fmt.Errorf("begin: %w", err)
 	}
 	if len(batch) == 1 { // the transaction is its savepoint

@@ -84,7 +84,8 @@ var commitTests = []test{
 		l := b.talk("s", "hello", "hi")
 		batch := l.say("more")
 		batch.Decisions = []decant.Decision{l.shrink(1, "h"), l.cover(1, 1, 2)}
-		batch.Head = &store.Head{Model: "m", Hold: true, Suppressed: 2, Calibration: []byte(`{"a":1}`)}
+		batch.Head = &store.Head{Model: "m", Hold: true, Suppressed: 2}
+		batch.Events.Anchor = &store.Anchor{Usage: decant.Usage{Input: 5}, Version: 1, Length: 2, Time: epoch, Calibration: []byte{0, 0xff}}
 		l.must(batch)
 		before := l.load(store.Newest)
 		b.reopen()

@@ -14,7 +14,7 @@ var loadTests = []test{
 		batch := l.batch(0)
 		fixed := &store.Fixed{Version: decant.HashText("v1"), System: []byte(`"be brief"`), Tokens: 7}
 		batch.Fixed = fixed
-		batch.Head = &store.Head{Model: "m-1", Fixed: fixed.Version, Pinned: true, Calibration: []byte("x")}
+		batch.Head = &store.Head{Model: "m-1", Fixed: fixed.Version, Pinned: true}
 		batch.Decisions = []decant.Decision{l.shrink(2, "h"), l.cover(1, 1, 2)}
 		l.must(batch)
 		s := l.load(store.Newest)

@@ -23,7 +23,6 @@ CREATE TABLE conversations (
     hold           INTEGER NOT NULL,
     suppressed     INTEGER NOT NULL,
     pinned         INTEGER NOT NULL,
-    calibration    BLOB    NOT NULL,
     anchor         TEXT    NOT NULL, -- JSON
     anchor_time    INTEGER NOT NULL,
     created        INTEGER NOT NULL,
