@@ -38,8 +38,9 @@ type attempt struct {
 	betas   []string
 	params  []byte // replaces the request's thinking parameter, nil: it stays
 
-	suppress  int  // pours of this attempt that were not worth it
-	committed bool // what it brought is in the store
+	id        string // of the conversation that the request begins
+	suppress  int    // pours of this attempt that were not worth it
+	committed bool   // what it brought is in the store
 }
 
 // observe finds the request's conversation and replays what was decided about it.
@@ -244,11 +245,27 @@ func (a *attempt) render() ([]byte, error) {
 func (a *attempt) prepared(body []byte) *Prepared {
 	a.report.Decisions = a.made
 	p := &Prepared{Body: body, Betas: a.betas, Report: a.report, attempt: a}
-	if a.line != nil {
+	switch {
+	case a.starts():
+		p.Conversation = a.newID()
+	case a.line != nil:
 		p.Conversation = a.line.key.ID
-		p.Report.Version = a.line.now().Version
+		p.Report.Version = a.state.Version
 	}
 	return p
+}
+
+// starts reports whether the request will begin a conversation of its own in the store.
+func (a *attempt) starts() bool {
+	return !a.committed && (a.line == nil || a.rel == forks || a.rel == returns && len(a.made) > 0)
+}
+
+// newID returns the id that the request's new conversation gets.
+func (a *attempt) newID() string {
+	if a.id == "" {
+		a.id, _ = a.e.ids.Next() // without an id the store refuses the commit and says so
+	}
+	return a.id
 }
 
 // untouched is prepared for a request that is observed only.

@@ -69,12 +69,8 @@ func (a *attempt) batch() *store.Batch {
 	b := &store.Batch{Time: a.e.opts.Now().UTC(), Decisions: a.made, Head: a.head()}
 	from := a.entriesFrom()
 	switch {
-	case a.line == nil || a.rel == forks || a.rel == returns && len(a.made) > 0:
-		id, err := a.e.ids.Next()
-		if err != nil {
-			id = "" // the store refuses it and says so
-		}
-		b.Key = store.Key{Tenant: a.req.Tenant, ID: id}
+	case a.starts():
+		b.Key = store.Key{Tenant: a.req.Tenant, ID: a.newID()}
 		b.Create = &store.Creation{Session: a.req.Session, Agent: a.conv.Agent, Project: a.req.Project}
 		if a.line != nil {
 			b.Create.Origin = &store.Origin{Parent: a.line.key.ID, Version: a.state.Version, Position: a.base()}

@@ -55,7 +55,7 @@ func (e *Engine) archive(ctx context.Context, p *Prepared, res Response) error {
 		if err != nil {
 			return err
 		}
-		next.view, next.report = a.view, a.report
+		next.view, next.report, next.id = a.view, a.report, a.id
 		a = next
 	}
 	return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)

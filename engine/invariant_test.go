@@ -275,11 +275,11 @@ func TestInvariant4EveryDecisionExpandsToItsOriginal(t *testing.T) {
 	t.Run("TranscriptIsWhatTheClientHas", func(t *testing.T) {
 		plays(t, func(s *step) {
 			st := s.state()
-			if st == nil { // first request: the header comes with the second
-				return
+			if st == nil {
+				s.Fatalf("conversation %q is not in the store", s.x.header.Get("X-Decant-Conversation"))
 			}
-			if got, want := s.transcript(st), s.c.said(); got != want {
-				s.Errorf("the store has\n%s\nthe client has\n%s", got, want)
+			if got, want := s.transcript(st), s.c.said(); !strings.HasPrefix(got, want) {
+				s.Errorf("the store has\n%.3000s\nthe client has\n%.3000s", got, want)
 			}
 		})
 	})
