@@ -107,7 +107,7 @@ func (c *chooser) candidates() {
 		if a.argument {
 			continue
 		}
-		add(pick{line: -1, atom: int32(i), group: -1, cost: float32(estimate(a.text)) + .64})
+		add(pick{line: -1, atom: int32(i), group: -1, cost: float32(estimate(a.text)) + .08})
 	}
 	c.taken = make([]bool, len(c.picks))
 }
@@ -215,9 +215,9 @@ func (c *chooser) lineWorth(p *pick) float32 {
 	if p.end == 0 {
 		for _, w := range c.digest.words[l.word : l.word+l.nwords] {
 			if c.heard[w] == 0 {
-				g += c.weight[w]
+				g += l.voice * c.weight[w]
 			}
-			g += wordWeight * min(1, c.expect[w]/float32(c.heard[w]+1))
+			g += l.voice * wordWeight * min(1, c.expect[w]/float32(c.heard[w]+1))
 		}
 	}
 	return g

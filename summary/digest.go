@@ -34,13 +34,15 @@ type digest struct {
 type line struct {
 	text         string
 	group        int32
-	message      int32 // index of the last message that has it
-	span, spans  int32 // into digest.spans
-	word, nwords int32 // into digest.words
-	plain        int32 // plain words: lower case, four letters or more
-	standing     bool  // an instruction of the user that goes on, or the task
-	follows      bool  // goes on where the line before it was cut
-	cut          bool  // goes on in the next line
+	message      int32   // index of the last message that has it
+	span, spans  int32   // into digest.spans
+	word, nwords int32   // into digest.words
+	plain        int32   // plain words: lower case, four letters or more
+	rank         int32   // which line of its text it is, from 0
+	voice        float32 // how much its words count
+	standing     bool    // an instruction of the user that goes on, or the task
+	follows      bool    // goes on where the line before it was cut
+	cut          bool    // goes on in the next line
 	value        float32
 	cost         float32
 }
@@ -134,6 +136,7 @@ type reader struct {
 
 // An origin is who wrote a text, and which group its lines join.
 type origin struct {
+	rank    int32 // of the line in its text
 	author  author
 	index   int // of the message
 	number  int

@@ -146,7 +146,11 @@ func (f *folder) under(s string) {
 func (f *folder) names(s string) {
 	o := f.o
 	o.author, o.section, o.forced = byTool, secNames, true
-	for p := range strings.SplitSeq(s, "; ") {
+	sep := "; "
+	if !strings.Contains(s, sep) {
+		sep = " " // the line of bare names
+	}
+	for p := range strings.SplitSeq(s, sep) {
 		f.pieces(o, p)
 	}
 }

@@ -50,7 +50,7 @@ func (r *reader) finish() {
 	}
 }
 
-// head says what became of the file.
+// head says what became of the file: how it was made and changed, and read since.
 func (f *file) head() string {
 	var b strings.Builder
 	b.WriteString(f.path)
@@ -59,7 +59,7 @@ func (f *file) head() string {
 		what string
 		n    int
 	}{{"created", f.created}, {"updated", f.changed}, {"read", f.read}} {
-		if x.n > 0 {
+		if x.n > 0 && (x.what != "read" || x.n > max(f.created, f.changed)) {
 			b.WriteString(sep + x.what + " m" + strconv.Itoa(x.n))
 			sep = ", "
 		}

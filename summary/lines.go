@@ -49,6 +49,7 @@ func (r *reader) text(o origin, text string) {
 			continue
 		}
 		r.pieces(o, ln)
+		o.rank++
 	}
 }
 
@@ -150,7 +151,7 @@ func (r *reader) addLine(o origin, s string) int32 {
 	n := int32(len(r.lines))
 	r.known[s] = n
 	sec, standing := r.place(o, s)
-	l := line{text: s, standing: standing, group: r.groupOf(o, sec), span: int32(len(r.spans)), word: int32(len(r.words))}
+	l := line{text: s, rank: o.rank, standing: standing, group: r.groupOf(o, sec), span: int32(len(r.spans)), word: int32(len(r.words))}
 	at := 0
 	if l.tabbed() {
 		at = 2

@@ -74,7 +74,7 @@ func (d *digest) section(b *strings.Builder, s section, by [][]pick, open []bool
 		gr := &d.groups[g]
 		if gr.head != "" {
 			b.WriteString(gr.head + "\n")
-		} else if n := gr.number; n > 0 && (last == 0 || n-last >= max(4, d.messages/60)) {
+		} else if n := gr.number; n > 0 && (last == 0 || n-last >= max(4, d.messages/40)) {
 			b.WriteString("m" + strconv.Itoa(n) + " ")
 			last = n
 		}
@@ -152,7 +152,7 @@ func (d *digest) names(b *strings.Builder, ps []pick) {
 	for _, p := range ps {
 		if p.atom >= 0 {
 			b.WriteString(sep + d.atoms[p.atom].text)
-			sep = ", "
+			sep = " "
 		}
 	}
 	b.WriteByte('\n')

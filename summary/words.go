@@ -109,10 +109,10 @@ func (r *reader) tryPiece(n int32, s string, sp span, i, l, k, j int) {
 	if j > k {
 		p.end = r.plain[j-1].end
 	}
-	for p.start > 0 && s[p.start-1] > ' ' {
+	for p.start > 0 && nameByte(s[p.start-1]) {
 		p.start--
 	}
-	for int(p.end) < len(s) && s[p.end] > ' ' {
+	for int(p.end) < len(s) && nameByte(s[p.end]) {
 		p.end++
 	}
 	if p.end-p.start > maxPiece {
@@ -122,4 +122,9 @@ func (r *reader) tryPiece(n int32, s string, sp span, i, l, k, j int) {
 	if a := &r.atoms[sp.atom]; a.piece.line < 0 || p.cost < a.piece.cost {
 		a.piece = p
 	}
+}
+
+// nameByte reports whether c may be a part of a name or a word, in any script.
+func nameByte(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c >= 0x80
 }
