@@ -22,6 +22,8 @@ type Prompt struct {
 	MaxTokens int
 	Thinking  decant.Thinking // the mode in force
 	Choice    string          // type of tool_choice, empty when not given
+	Named     string          // the tool that tool_choice demands
+	OneCall   bool            // no parallel calls
 	Tools     []string        // names
 	System    []string        // texts
 	Messages  []Message       // neighbours of one role merged
@@ -84,9 +86,10 @@ func (m *Message) text() string {
 
 // prompt returns the request as its model reads it.
 func (q *request) prompt(session string) *Prompt {
+	choice := q.body.get("tool_choice")
 	p := &Prompt{
-		Model: q.body.str("model"), Session: session, MaxTokens: q.max,
-		Thinking: decant.Thinking(q.mode()), Choice: q.body.get("tool_choice").str("type"),
+		Model: q.body.str("model"), Session: session, MaxTokens: q.max, Thinking: decant.Thinking(q.mode()),
+		Choice: choice.str("type"), Named: choice.str("name"), OneCall: choice.is("disable_parallel_tool_use"),
 	}
 	for _, t := range q.tools {
 		p.Tools = append(p.Tools, t.str("name"))

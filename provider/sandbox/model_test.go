@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -119,6 +120,32 @@ func TestRulesWithoutTools(t *testing.T) {
 	k.turn("and now")
 	if strings.Contains(k.last.body, "tool_use") {
 		t.Errorf("a call although tool_choice is none: %s", k.last.body)
+	}
+}
+
+func TestRulesObeyToolChoice(t *testing.T) {
+	tools := `"tools":[{"name":"Read","input_schema":{"type":"object"}},{"name":"Bash","input_schema":{"type":"object"}}],`
+	for _, tt := range []struct{ choice, want string }{
+		{`{"type":"auto"}`, "Bash Bash"},
+		{`{"type":"auto","disable_parallel_tool_use":true}`, "Bash"},
+		{`{"type":"tool","name":"Read"}`, "Read Read"},
+		{`{"type":"none"}`, ""},
+	} {
+		_, url := start(t, sandbox.Options{Model: &sandbox.Rules{Calls: 2, Parallel: 2}})
+		got := do(t, "POST", url+"/v1/messages", rule{model: "claude-sonnet-5", fields: tools + `"tool_choice":` + tt.choice + `,`}.body())
+		var msg struct{ Content []struct{ Name string } }
+		if err := json.Unmarshal([]byte(got.body), &msg); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, b := range msg.Content {
+			if b.Name != "" {
+				names = append(names, b.Name)
+			}
+		}
+		if called := strings.Join(names, " "); called != tt.want {
+			t.Errorf("%s: called %q, want %q", tt.choice, called, tt.want)
+		}
 	}
 }
 

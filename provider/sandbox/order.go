@@ -27,7 +27,8 @@ func (q *request) checkFirst() *apiError {
 	return nil
 }
 
-// roleOf says who may send a block; an empty role stands for the assistant's server tools.
+// roleOf says who may send a block in a message. What is missing here belongs to server tools, which
+// only the assistant uses; a tool_reference stands within results only.
 var roleOf = map[string][]string{
 	"text":              {"user", "assistant", "system"},
 	"image":             {"user"},

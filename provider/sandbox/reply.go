@@ -48,7 +48,7 @@ type composer struct {
 	reply *reply
 }
 
-// compose makes a reply of what the model said. prompt is the size of the request in tokens.
+// compose makes a reply of what the model said to the n-th request, whose prompt has that many tokens.
 func (s *Server) compose(q *request, th *thoughts, a Answer, prompt, n int) (*reply, error) {
 	r := &reply{model: q.body.str("model"), changes: th.appendChanges(nil), edits: q.body.get("context_management") != nil}
 	c := &composer{s: s, q: q, chain: th.chain, n: n, reply: r}

@@ -62,7 +62,7 @@ func (r *Rules) Answer(_ context.Context, p *Prompt) (Answer, error) {
 	}
 	note := fmt.Sprintf("Step %d.", first+1)
 	blocks := r.think(p, note, text(note))
-	tool := pick(p.Tools)
+	tool := pick(p)
 	for i := range n {
 		blocks = append(blocks, Block{Kind: decant.KindUse, Name: tool, Input: r.input(tool, first+i+1)})
 	}
@@ -86,9 +86,15 @@ func (r *Rules) advance(p *Prompt) (before, n int) {
 	if calls == 0 {
 		calls = 1
 	}
+	if p.OneCall {
+		parallel = 1
+	}
 	before, n = s.made, max(0, min(parallel, calls-s.since))
-	if p.Choice == "none" {
+	switch p.Choice {
+	case "none":
 		n = 0
+	case "any", "tool":
+		n = max(n, 1)
 	}
 	s.made, s.since = s.made+n, s.since+n
 	if n == 0 {
@@ -110,14 +116,14 @@ func (r *Rules) think(p *Prompt, thought string, blocks ...Block) []Block {
 	return append([]Block{{Kind: decant.KindThinking, Text: thought}}, blocks...)
 }
 
-// pick chooses a shell when there is one, else the first tool.
-func pick(tools []string) string {
-	for _, shell := range []string{"Bash", "bash"} {
-		if slices.Contains(tools, shell) {
-			return shell
+// pick chooses the tool that the client demands, else a shell, else the first tool.
+func pick(p *Prompt) string {
+	for _, tool := range []string{p.Named, "Bash", "bash"} {
+		if slices.Contains(p.Tools, tool) {
+			return tool
 		}
 	}
-	return tools[0]
+	return p.Tools[0]
 }
 
 // lineBytes is about how long a line is that the shell command prints.
