@@ -107,8 +107,9 @@ func (c *cache) commit(h hit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range h.touch {
-		e := c.entries[k]
-		c.put(k, entry{ttl: e.ttl}, h.start)
+		if e, ok := c.entries[k]; ok {
+			c.put(k, e, h.start)
+		}
 	}
 	for k, e := range h.create {
 		c.put(k, e, h.start)
