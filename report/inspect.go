@@ -28,7 +28,7 @@ type Inspection struct {
 	End   time.Time `json:"end,omitzero"`
 
 	Tokens      int        `json:"tokens"` // everything the transcript holds, system and tools included
-	Live        int        `json:"live"`   // what is still in the context: since the client's own newest summary
+	Live        int        `json:"live"`   // in the context now; Inspect estimates it, a meter that knows the reported usage does better
 	Categories  []Category `json:"categories"`
 	Tools       []ToolRow  `json:"tools"`
 	Files       []FileRow  `json:"files"`

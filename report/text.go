@@ -74,7 +74,7 @@ func (in *Inspection) head(p *printer) {
 	if in.Assumed {
 		window += " (assumed: the catalogue does not know the model)"
 	}
-	p.line("  %s tokens in all, %s in the context now, window %s", Thousands(in.Tokens), Thousands(in.Live), window)
+	p.line("  %s tokens in the transcript, %s in the context now, window %s", Thousands(in.Tokens), Thousands(in.Live), window)
 }
 
 func (in *Inspection) span() string {

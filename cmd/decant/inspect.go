@@ -60,6 +60,7 @@ func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Cat
 	est := token.For(model)
 	in := report.Inspect(conv, est)
 	in.Name, in.Format, in.Window, in.Assumed = name, string(doc.Format), model.Window, model.Assumed
+	in.Live = token.Meter{Estimator: est}.Read(conv).Tokens
 	in.Superseded, in.Duplicate = engine.Stale(conv, est)
 	in.Usage.CostUSD, in.Usage.Priced = priced(conv, catalog, model.ID)
 	for _, w := range doc.Warnings {

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant"
+)
+
+// An Overview is what is kept of one conversation and what the model sees of it.
+type Overview struct {
+	Session
+	Hold        bool            `json:"hold"` // no pour but a necessary one until released
+	Seen        int             `json:"seen"` // messages of the view
+	SeenTokens  int             `json:"seen_tokens"`
+	Fixed       int             `json:"fixed_tokens"` // system prompt and tools
+	Checkpoints []CheckpointRow `json:"checkpoint_list"`
+	List        []MessageRow    `json:"message_list"`
+}
+
+// A CheckpointRow is a checkpoint in a list.
+type CheckpointRow struct {
+	decant.Checkpoint
+	Handle  decant.Handle `json:"handle"`
+	Created time.Time     `json:"created"`
+	Live    bool          `json:"live"` // it is the one in the view
+}
+
+// A MessageRow is a message in a list.
+type MessageRow struct {
+	Number int         `json:"number"`
+	Role   decant.Role `json:"role"`
+	Tokens int         `json:"tokens"` // as it was sent
+	Seen   string      `json:"seen"`   // "whole", the handle of a checkpoint, or what was done to its blocks
+	About  string      `json:"about"`  // its beginning, on one line
+}
+
+// NewOverview returns the overview of a conversation: all of it, and the view of it under the
+// decisions.
+func NewOverview(s Session, all, view *decant.Conversation, ds []decant.Decision, size Sizer) *Overview {
+	o := &Overview{Session: s, Seen: len(view.Messages), Fixed: size.Fixed(&all.Fixed)}
+	o.checkpoints(ds)
+	seen := map[int]*decant.Message{}
+	for i := range view.Messages {
+		m := &view.Messages[i]
+		seen[m.Number] = m
+		o.SeenTokens += tokens(m, size)
+	}
+	kinds := map[string]decant.DecisionKind{}
+	for i := range ds {
+		kinds[ds[i].ID] = ds[i].Kind
+	}
+	for i := range all.Messages {
+		m := &all.Messages[i]
+		row := MessageRow{Number: m.Number, Role: m.Role, Tokens: tokens(m, size), About: aboutMessage(m)}
+		row.Seen = o.fate(m, seen[m.Number], kinds)
+		o.List = append(o.List, row)
+	}
+	return o
+}
+
+func tokens(m *decant.Message, size Sizer) (n int) {
+	for i := range m.Blocks {
+		n += size.Block(&m.Blocks[i])
+	}
+	return n
+}
+
+// checkpoints lists the checkpoints among ds. The newest that was not taken back is live.
+func (o *Overview) checkpoints(ds []decant.Decision) {
+	revoked := map[string]bool{}
+	for i := range ds {
+		revoked[ds[i].Revokes] = true
+	}
+	live := -1
+	for i := range ds {
+		if cp := ds[i].Checkpoint; cp != nil {
+			if !revoked[ds[i].ID] {
+				live = len(o.Checkpoints)
+			}
+			o.Checkpoints = append(o.Checkpoints, CheckpointRow{Checkpoint: *cp, Handle: ds[i].Handle, Created: ds[i].Created})
+		}
+	}
+	if live >= 0 {
+		o.Checkpoints[live].Live = true
+	}
+}
+
+// fate says what became of a message in the view; seen is nil when it is not there.
+func (o *Overview) fate(m, seen *decant.Message, kinds map[string]decant.DecisionKind) string {
+	if seen == nil {
+		for i := range o.Checkpoints {
+			if c := &o.Checkpoints[i]; c.Live && m.Number >= c.From && m.Number <= c.To {
+				return string(c.Handle)
+			}
+		}
+		return "left out"
+	}
+	what := ""
+	for i := range seen.Blocks {
+		switch k := kinds[seen.Blocks[i].Changed]; {
+		case k == decant.Stub:
+			what = "stub"
+		case k == decant.Shrink && what == "":
+			what = "shrunk"
+		}
+	}
+	if what == "" && len(seen.Blocks) < len(m.Blocks) {
+		what = "no thinking"
+	}
+	if what == "" {
+		what = "whole"
+	}
+	return what
+}
+
+// aboutMessage returns the beginning of a message: its words, else its first call or result.
+func aboutMessage(m *decant.Message) string {
+	text := m.Text(decant.KindText)
+	for i := 0; text == "" && i < len(m.Blocks); i++ {
+		switch b := &m.Blocks[i]; b.Kind {
+		case decant.KindUse:
+			text = b.Name + " " + b.Text()
+		case decant.KindResult:
+			text = "result of " + dash(b.Name) + ": " + b.Text()
+		case decant.KindImage, decant.KindOpaque, decant.KindThinking:
+			text = "(" + string(b.Kind) + ")"
+		}
+	}
+	return cut(strings.Join(strings.Fields(cut(text, 400)), " "), 120)
+}
+
+// WriteText writes the overview for people, at most width columns wide.
+func (o *Overview) WriteText(w io.Writer, width int, zone *time.Location) error {
+	p := &printer{Writer: w, width: width}
+	p.line("%s", o.ID)
+	p.line("  session %s, agent %s, project %s, model %s", dash(o.Session.Session), dash(o.Agent), dash(o.Project), dash(o.Model))
+	p.line("  kept: %s messages, %s tokens%s", Thousands(o.Messages), Thousands(o.total()), o.fixed())
+	p.line("  the model sees: %s messages, %s tokens", Thousands(o.Seen), Thousands(o.SeenTokens))
+	if o.Hold {
+		p.line("  on hold: nothing more is left out before the window is full; \"decant release\" ends that")
+	}
+	for i := range o.Checkpoints {
+		if i == 0 {
+			p.line("\ncheckpoints")
+		}
+		p.line("  %s", o.Checkpoints[i].text(zone))
+	}
+	p.line("\nmessages")
+	rows := [][]string{{"", "role", "tokens", "model sees", ""}}
+	for _, m := range o.List {
+		rows = append(rows, []string{fmt.Sprintf("m%d", m.Number), string(m.Role), Thousands(m.Tokens), m.Seen, cut(m.About, max(20, width-42))})
+	}
+	p.table(rows, "rlrll")
+	return p.err
+}
+
+func (o *Overview) total() (n int) {
+	for i := range o.List {
+		n += o.List[i].Tokens
+	}
+	return n
+}
+
+func (o *Overview) fixed() string {
+	if o.Fixed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %s of system prompt and tools", Thousands(o.Fixed))
+}
+
+func (c *CheckpointRow) text(zone *time.Location) string {
+	state := ""
+	if !c.Live {
+		state = ", not in the view any more"
+	}
+	return fmt.Sprintf("%s  m%d to m%d (%s messages): %s tokens became %s (%s), %.0f %% of the facts kept, %s, %s%s",
+		c.Handle, c.From, c.To, Thousands(c.Messages), Thousands(c.Original), Thousands(c.Compressed), Percent(c.Compressed, c.Original),
+		100*c.Score, c.Rung, c.Created.In(zone).Format("2006-01-02 15:04"), state)
+}
+
+// WriteText writes the checkpoint with its summary for people.
+func (c *CheckpointRow) WriteText(w io.Writer, zone *time.Location) error {
+	p := &printer{Writer: w}
+	p.line("%s\n", c.text(zone))
+	p.line("%s", strings.TrimRight(c.Summary, "\n"))
+	return p.err
+}
+
+// Checkpoint returns the checkpoint with a number, nil when there is none.
+func (o *Overview) Checkpoint(number int) *CheckpointRow {
+	for i := range o.Checkpoints {
+		if o.Checkpoints[i].Number == number {
+			return &o.Checkpoints[i]
+		}
+	}
+	return nil
+}
