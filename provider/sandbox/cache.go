@@ -117,14 +117,16 @@ func (c *cache) commit(h hit) {
 	c.clean(h.start)
 }
 
+// put writes an entry, or refreshes it.
 func (c *cache) put(k prefix, e entry, start time.Time) {
 	if c.entries == nil {
 		c.entries = map[prefix]entry{}
 	}
-	e.ttl = max(e.ttl, c.entries[k].ttl)
-	e.expires = start.Add(e.ttl)
-	if old := c.entries[k]; old.expires.After(e.expires) {
-		e.expires = old.expires
+	if old := c.entries[k]; start.Before(old.expires) { // what is alive does not lose by a shorter marker
+		e.ttl, e.expires = max(e.ttl, old.ttl), old.expires
+	}
+	if until := start.Add(e.ttl); until.After(e.expires) {
+		e.expires = until
 	}
 	c.entries[k] = e
 }

@@ -97,6 +97,30 @@ func TestCacheLifetime(t *testing.T) {
 	}
 }
 
+func TestCacheLifetimeIsThatOfTheNewEntry(t *testing.T) {
+	c := newClock()
+	_, url := start(t, sandbox.Options{Now: c.Now})
+	for _, step := range []struct {
+		ttl  string
+		wait time.Duration
+		read int
+	}{
+		{"1h", 30 * time.Minute, 0},
+		{"5m", 30 * time.Minute, 1004}, // still an entry of an hour
+		{"5m", time.Hour, 1004},
+		{"5m", 6 * time.Minute, 0}, // expired and written again, now for five minutes
+		{"5m", 0, 0},
+	} {
+		k := &talk{t: t, url: url}
+		k.add(mark(words(1000), step.ttl))
+		k.ask()
+		if k.usage.Read != step.read {
+			t.Errorf("ttl %s: usage %+v, want %d read", step.ttl, k.usage, step.read)
+		}
+		c.pass(step.wait)
+	}
+}
+
 func TestCacheLooksBackTwentyBlocks(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
