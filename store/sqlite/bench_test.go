@@ -139,6 +139,7 @@ func BenchmarkRead(b *testing.B) {
 		{"Version", func() error { _, err := db.Version(b.Context(), l.Key); return err }},
 		{"MatchKnown", func() error { _, err := db.Match(b.Context(), "", l.ID, grown); return err }},
 		{"MatchUnknown", func() error { _, err := db.Match(b.Context(), "", l.ID, foreign); return err }},
+		{"MatchNewSession", func() error { _, err := db.Match(b.Context(), "", "new", foreign); return err }},
 		{"Load", func() error { _, err := db.Load(b.Context(), l.Key, store.Newest); return err }},
 		{"Blob", func() error { _, err := db.Blobs(b.Context(), "", text); return err }},
 		{"Resolve", func() error { _, err := db.Resolve(b.Context(), l.Key, decant.HandleOf(text)); return err }},

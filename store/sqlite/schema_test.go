@@ -46,6 +46,7 @@ func FuzzSearch(f *testing.F) {
 	f.Add("store/sqlite/open.go:42 returned <nil>", 6, 20)
 	f.Add("修复 the 内存 leak\nnow", 0, 3)
 	f.Add("İstanbul ſtrasse ﬁne", 0, 9)
+	f.Add("0\x00", 0, 2)
 	f.Add("a*b NEAR(c) -d \x00 \xff", 0, 8)
 	path := filepath.Join(f.TempDir(), "decant.db")
 	db := open(f, path)

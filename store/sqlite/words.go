@@ -46,8 +46,10 @@ func isToken(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // spread returns text with the letters of scripts that are written without spaces set apart. The
 // tokenizer would take a whole run of them for one word; so each is a word, and a phrase of them is
-// found wherever it occurs, even if it has one letter only.
+// found wherever it occurs, even if it has one letter only. Zero bytes, which would end an
+// expression, become spaces.
 func spread(text string) string {
+	text = strings.ReplaceAll(text, "\x00", " ")
 	i := strings.IndexFunc(text, isUnspaced)
 	if i < 0 {
 		return text
