@@ -18,7 +18,7 @@ type pick struct {
 // Weights of the choice, in chances: 1 is a fact that is sure to be needed again. They were set on the
 // sessions, meetings and dialogs of docs/BENCHMARKS.md.
 const (
-	groundWeight = 1.4     // a fact is worth this much more on a line that says something about it
+	groundWeight = 1.4   // a fact is worth this much more on a line that says something about it
 	minNamed     = .005  // the least chance of a fact that is listed by itself
 	wordWeight   = .0115 // a word, as often as it is expected
 	rareWeight   = .002  // a word that is not too common, once

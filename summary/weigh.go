@@ -1,8 +1,6 @@
 package summary
 
 import (
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/decantdev/decant/internal/tool"
@@ -19,6 +17,13 @@ const (
 	actionValue   = .1  // a call of a tool that is none of the usual ones: something was done in the world
 	callValue     = .02 // a call
 	indentValue   = .5  // times the chance of the first name: a line of new code that shows its indent
+)
+
+// How much the words of some lines count, of one.
+const (
+	pasted          = 12 // lines after which a text of the user is taken for a paste
+	pastedVoice     = .25
+	announcingVoice = .5
 )
 
 // weigh gives facts their chances and lines and heads their values.
@@ -58,25 +63,17 @@ func (d *digest) voice(l *line) float64 {
 	switch d.groups[l.group].section {
 	case secUser:
 		if d.model && l.rank >= pasted {
-			return PV
+			return pastedVoice
 		}
 	case secSaid:
 		if announces(l.text) {
-			return AV
+			return announcingVoice
 		}
 	}
 	return 1
 }
 
-var PV, AV = env("PV", .25), env("AV", .5)
-
-func env(k string, d float64) float64 {
-	if v, err := strconv.ParseFloat(os.Getenv(k), 64); err == nil {
-		return v
-	}
-	return d
-}
-
+// announces reports whether the model says what it is about to do.
 func announces(s string) bool {
 	for _, p := range [...]string{"Let me ", "Now let me ", "Now I'll ", "I'll ", "Now I ", "Good", "Great", "Perfect", "OK", "Now "} {
 		if strings.HasPrefix(s, p) {
@@ -85,9 +82,6 @@ func announces(s string) bool {
 	}
 	return false
 }
-
-// pasted is the number of lines after which a text of the user is taken for a paste.
-const pasted = 12
 
 // fresh returns 1 for the last message and less for older ones: half for one a hundred messages back.
 func (d *digest) fresh(number int) float64 {
