@@ -3,11 +3,13 @@ package sqlite_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -219,6 +221,42 @@ func TestFullDiskIsErrFull(t *testing.T) {
 	db.Pragma(t, "PRAGMA max_page_count = 100000")
 	if err := l.commit(t.Context(), db); err != nil {
 		t.Errorf("the same commit when there is space again: %v", err)
+	}
+}
+
+func TestFullDiskLosesNothingAcknowledged(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "decant.db"))
+	db.Pragma(t, "PRAGMA max_page_count = 300")
+	lines := make([]*line, 8)
+	var wg sync.WaitGroup
+	for i := range lines {
+		l := &line{Key: store.Key{ID: fmt.Sprint("conv", i)}, size: 3000 << (i % 3)}
+		lines[i] = l
+		wg.Go(func() {
+			var err error
+			for err == nil { // all commits of a transaction fail together if the disk fills up at its end
+				err = l.commit(t.Context(), db)
+			}
+			if !errors.Is(err, store.ErrFull) {
+				t.Errorf("%s: got %v, want ErrFull", l.ID, err)
+			}
+		})
+	}
+	wg.Wait()
+	db.Pragma(t, "PRAGMA max_page_count = 100000")
+	for _, l := range lines {
+		if l.version == 0 {
+			continue
+		}
+		if err := l.verify(t.Context(), db, l.version); err != nil {
+			t.Errorf("%s: %v", l.ID, err)
+		}
+		if err := l.commit(t.Context(), db); err != nil {
+			t.Errorf("%s, when there is space again: %v", l.ID, err)
+		}
+	}
+	if problems, err := db.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("check: %v, %v", problems, err)
 	}
 }
 

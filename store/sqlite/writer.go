@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -181,7 +182,7 @@ func (t *tx) attempt(batch []*op) error {
 		}
 		if o.try(t) != nil {
 			if err := t.exec("ROLLBACK TO op"); err != nil {
-				return err // a full disk ends the whole transaction by itself
+				return errors.Join(o.err, err) // a full disk ends the whole transaction by itself
 			}
 		}
 		if err := t.exec("RELEASE op"); err != nil {
