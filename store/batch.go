@@ -19,7 +19,7 @@ type Batch struct {
 
 	// Replace is the first position that Entries take the place of: with Replace 5, entries 5 and
 	// up leave the chain (earlier versions keep them) and Entries follow entry 4. 0 appends.
-	// In a fork it may lie in the common part; the parent does not change.
+	// In a fork it may lie in the common part; the parent does not change. 0 when creating.
 	Replace int
 	Entries []Entry
 

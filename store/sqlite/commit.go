@@ -74,7 +74,7 @@ func validate(b *store.Batch) error {
 		return fmt.Errorf("no conversation id: %w", store.ErrInvalid)
 	case (b.Version == 0) != (b.Create != nil):
 		return fmt.Errorf("version %d, creation %t: %w", b.Version, b.Create != nil, store.ErrInvalid)
-	case b.Version < 0 || b.Replace < 0:
+	case b.Version < 0 || b.Replace < 0 || b.Create != nil && b.Replace > 0:
 		return fmt.Errorf("version %d, replace %d: %w", b.Version, b.Replace, store.ErrInvalid)
 	case b.Fixed != nil && b.Fixed.Version.IsZero():
 		return fmt.Errorf("fixed part without a version: %w", store.ErrInvalid)

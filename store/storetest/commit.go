@@ -128,8 +128,12 @@ func commitDangling(b *bench) {
 
 func commitInvalid(b *bench) {
 	for name, change := range map[string]func(*line, *store.Batch){
-		"NoID":               func(_ *line, x *store.Batch) { x.ID = "" },
-		"CreateWithVersion":  func(_ *line, x *store.Batch) { x.Create = &store.Creation{} },
+		"NoID":              func(_ *line, x *store.Batch) { x.ID = "" },
+		"CreateWithVersion": func(_ *line, x *store.Batch) { x.Create = &store.Creation{} },
+		"CreateAndReplace": func(l *line, x *store.Batch) {
+			x.Version, x.ID, x.Replace = 0, l.id("conv"), 1
+			x.Create = &store.Creation{Origin: &store.Origin{Parent: l.ID, Version: 1, Position: 2}}
+		},
 		"NeitherOfThem":      func(_ *line, x *store.Batch) { x.Version = 0 },
 		"ReplaceBeyondEnd":   func(l *line, x *store.Batch) { x.Replace = len(l.chain) + 2 },
 		"EntryWithoutChain":  func(_ *line, x *store.Batch) { x.Entries[0].Chain = decant.Hash{} },
