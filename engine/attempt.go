@@ -38,6 +38,7 @@ type attempt struct {
 	betas   []string
 	params  []byte // replaces the request's thinking parameter, nil: it stays
 
+	group     string // how the ids of a pour's decisions begin, empty when there is none
 	id        string // of the conversation that the request begins
 	suppress  int    // pours of this attempt that were not worth it
 	committed bool   // what it brought is in the store
@@ -212,15 +213,19 @@ func (a *attempt) add(ds []decant.Decision) error {
 	return nil
 }
 
-// name gives decisions that were made together their ids, which begin alike, and the time.
+// name gives decisions that were made together their ids, which begin alike, and the time. All
+// decisions of one pour are made together.
 func (a *attempt) name(ds []decant.Decision) error {
-	id, err := a.e.ids.Next()
-	if err != nil {
-		return err
+	group := a.group
+	if group == "" {
+		var err error
+		if group, err = a.e.ids.Next(); err != nil {
+			return err
+		}
 	}
 	now := a.e.opts.Now().UTC()
 	for i := range ds {
-		ds[i].ID = fmt.Sprintf("%s.%d", id, i+1)
+		ds[i].ID = fmt.Sprintf("%s.%d", group, len(a.made)+i+1)
 		ds[i].Created = now
 	}
 	return nil

@@ -188,7 +188,6 @@ func (a *attempt) head() *store.Head {
 	default:
 		h.Suppressed += a.suppress
 	}
-	h.Calibration = a.meter.learned.encode()
 	return &h
 }
 

@@ -73,6 +73,8 @@ type Store interface {
 	store.Matcher
 	store.Loader
 	store.Committer
+	store.Blobs
+	store.Log
 }
 
 // An Engine prepares the requests of many conversations. All that it knows is in its store; what it

@@ -83,7 +83,7 @@ func (a *attempt) archive(ctx context.Context, p *Prepared, res Response) error 
 	a.made = nil
 	b := a.batch()
 	length := a.base() + len(b.Entries)
-	ev.Anchor = anchor(res.Usage, b.Version+1, length, now)
+	ev.Anchor = a.anchor(res.Usage, b.Version+1, length, now)
 	b.Events = ev
 	if err := a.store(ctx, b); err != nil {
 		return err
@@ -94,12 +94,11 @@ func (a *attempt) archive(ctx context.Context, p *Prepared, res Response) error 
 }
 
 // record stores an answer to a request that brought nothing new, or whose news are stored.
-//
-// It teaches nothing: what was learned is stored with a commit, so that all engines know the same.
 func (a *attempt) record(ctx context.Context, ev store.Events, res Response, now time.Time) error {
+	a.learn(res.Usage)
 	length := a.base()
 	ev.Requests[0].Version = a.state.Version
-	ev.Anchor = anchor(res.Usage, a.state.Version, length, now)
+	ev.Anchor = a.anchor(res.Usage, a.state.Version, length, now)
 	ev.Requests[0].Length = length
 	err := a.e.store.Record(ctx, a.line.key, &ev)
 	if err != nil {
@@ -113,11 +112,11 @@ func (a *attempt) record(ctx context.Context, ev store.Events, res Response, now
 }
 
 // anchor returns usage as an anchor, nil when nothing usable was reported.
-func anchor(u decant.Usage, version int64, length int, now time.Time) *store.Anchor {
+func (a *attempt) anchor(u decant.Usage, version int64, length int, now time.Time) *store.Anchor {
 	if u.Prompt() == 0 || length == 0 {
 		return nil
 	}
-	return &store.Anchor{Usage: u, Version: version, Length: length, Time: now}
+	return &store.Anchor{Usage: u, Version: version, Length: length, Time: now, Calibration: a.meter.learned.encode()}
 }
 
 // learn compares what was estimated with what was reported.

@@ -16,6 +16,12 @@ import (
 func (a *attempt) pour(ctx context.Context, why Reason) error {
 	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Necessary)
 	defer cancel()
+	id, err := a.e.ids.Next()
+	if err != nil {
+		return err
+	}
+	a.group = pourMark + id
+	defer func() { a.group = "" }()
 	var failed []error
 	for _, target := range a.targets(why) {
 		for _, rt := range a.routes(why) {

@@ -43,7 +43,7 @@ func (l learned) encode() []byte {
 // recall restores the meter of a conversation that was read from the store.
 func (e *Engine) recall(ctx context.Context, s *store.State) meter {
 	var m meter
-	if len(s.Head.Calibration) > 0 && json.Unmarshal(s.Head.Calibration, &m.learned) != nil {
+	if len(s.Anchor.Calibration) > 0 && json.Unmarshal(s.Anchor.Calibration, &m.learned) != nil {
 		m.learned = learned{}
 	}
 	a := &s.Anchor

@@ -1,0 +1,250 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/store"
+)
+
+// A Change is something that somebody wants done to a stored conversation: a plan with its price, for
+// one version of it. It is data until it is given to Apply.
+type Change struct {
+	Key     store.Key
+	Version int64 // that it was made for
+	Plan    *decant.Plan
+	Hold    bool // whether the conversation is on hold afterwards
+}
+
+// Preview returns what a pour of a conversation would do now, whether it is due or not. It returns an
+// error that wraps decant.ErrNothing when it would not do anything worth doing.
+func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
+	a, err := e.reopen(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if a.limits, err = LimitsFor(a.model, a.preset, a.fixed, a.conv.MaxOutput); err != nil {
+		return nil, err
+	}
+	a.report.Before = a.size(a.view)
+	if err := a.pour(ctx, Necessary); err != nil {
+		return nil, err
+	}
+	if len(a.made) == 0 {
+		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
+	}
+	return a.change("a pour now, by the route "+a.report.Route, a.state.Head.Hold), nil
+}
+
+// Undo returns the change that takes back the newest pour: its decisions are revoked, thinking that
+// was written on top of it is dropped where the model binds it, and the conversation is put on hold,
+// so that it is not poured again until it is released or its window leaves no choice.
+//
+// It returns an error that wraps decant.ErrNothing when there is no pour, and one that wraps
+// decant.ErrIllegal while the model has still to answer to results and its thinking is bound.
+func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
+	a, err := e.reopen(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	ds := revocations(a.state.Decisions)
+	if len(ds) == 0 {
+		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
+	}
+	if a.bound() {
+		if openRound(a.conv) {
+			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
+		}
+		at, err := e.poured(ctx, a.state, ds[0].Revokes)
+		if err != nil {
+			return nil, err
+		}
+		ds = append(ds, a.thinkingBehind(at)...)
+	}
+	ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: "undo", Reason: "the newest pour was taken back"})
+	if err := a.add(ds); err != nil {
+		return nil, err
+	}
+	return a.change("take back the newest pour and hold", true), nil
+}
+
+// Release returns the change that ends a hold. It returns an error that wraps decant.ErrNothing when
+// the conversation is not on hold.
+func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
+	a, err := e.reopen(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	var ds []decant.Decision
+	for _, d := range live(a.state.Decisions) {
+		if d.Kind == decant.Hold {
+			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
+		}
+	}
+	if len(ds) == 0 && !a.state.Head.Hold {
+		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
+	}
+	if err := a.add(ds); err != nil {
+		return nil, err
+	}
+	return a.change("end the hold", false), nil
+}
+
+// Pin returns the change that keeps a block verbatim in every later view, or with on false no longer.
+// A block that was replaced before comes back.
+func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) (*Change, error) {
+	a, err := e.reopen(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	b := blockAt(a.conv, ref)
+	if b == nil {
+		return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, store.ErrNotFound)
+	}
+	d := decant.Decision{Kind: decant.Pin, Reason: "pinned", Target: decant.TargetOf(b), Handle: decant.HandleOf(b.Hash())}
+	if !on {
+		d.Kind, d.Reason = decant.Unpin, "no longer pinned"
+	}
+	if err := a.add([]decant.Decision{d}); err != nil {
+		return nil, err
+	}
+	return a.change(d.Reason, a.state.Head.Hold), nil
+}
+
+// Apply makes a change. It returns an error that wraps decant.ErrStale when the conversation has moved
+// on since the change was planned: plan again.
+func (e *Engine) Apply(ctx context.Context, c *Change) error {
+	s, err := e.store.Load(ctx, c.Key, store.Newest)
+	if err != nil {
+		return fmt.Errorf("load conversation %s: %w", c.Key.ID, err)
+	}
+	if s.Version != c.Version {
+		return fmt.Errorf("apply to version %d a change planned for %d: %w", s.Version, c.Version, decant.ErrStale)
+	}
+	h := s.Head
+	h.Hold = c.Hold
+	b := &store.Batch{Key: c.Key, Version: c.Version, Time: e.opts.Now().UTC(), Decisions: c.Plan.Decisions, Head: &h}
+	_, err = e.store.Commit(ctx, b)
+	if errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("apply: %w: %w", err, decant.ErrStale)
+	}
+	if err != nil {
+		return fmt.Errorf("apply: %w", err)
+	}
+	return nil
+}
+
+// reopen looks at a stored conversation as if its newest request were made again.
+func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
+	s, err := e.store.Load(ctx, k, store.Newest)
+	if err != nil {
+		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
+	}
+	t, err := ReadTranscript(ctx, e.store, k, s.Version)
+	if err != nil {
+		return nil, err
+	}
+	body, err := t.Body(t.Conversation)
+	if err != nil {
+		return nil, fmt.Errorf("write conversation %s: %w", k.ID, err)
+	}
+	r, err := read(body, e.seed)
+	if err != nil {
+		return nil, err
+	}
+	l := newLine(s)
+	l.meter = e.recall(ctx, s)
+	req := &Request{Tenant: k.Tenant, Session: s.Session, Body: body}
+	return e.replay(req, start{tenant: k.Tenant, session: s.Session}, r, locate(l, s, r, r.shared(l)))
+}
+
+// change returns what the attempt has made as a change, with its price.
+func (a *attempt) change(reason string, hold bool) *Change {
+	now := a.e.opts.Now()
+	before, after := a.est.Messages(a.before.Messages), a.est.Messages(a.view.Messages)
+	p := &decant.Plan{
+		Base: a.conv.Hash(), Model: a.model.ID, Window: a.model.Window, Target: a.limits.Target, Reason: reason,
+		Decisions: a.made, Score: 1,
+		Before: decant.Size{Fixed: a.fixed, Messages: before}, After: decant.Size{Fixed: a.fixed, Messages: after},
+	}
+	if a.report.Plan != nil {
+		p.Score, p.Risk = a.report.Plan.Score, a.report.Plan.Risk
+	}
+	c := cost.Change{Prompt: a.fixed + before, Freed: before - after, Behind: a.behind()}
+	price, ok := c.Price(a.model, now)
+	if !ok {
+		price.CostUSD, price.SaveUSD = 0, 0
+	}
+	p.Price = price
+	return &Change{Key: a.line.key, Version: a.state.Version, Plan: p, Hold: hold}
+}
+
+// behind returns the tokens of the view from the first block on that is different from before: what
+// the provider's cache has to be written anew.
+func (a *attempt) behind() int {
+	n := min(len(a.before.Messages), len(a.view.Messages))
+	for i := range n {
+		if !slices.EqualFunc(a.before.Messages[i].Blocks, a.view.Messages[i].Blocks, alike) {
+			return a.est.Messages(a.view.Messages[i:])
+		}
+	}
+	return a.est.Messages(a.view.Messages[n:])
+}
+
+func alike(x, y decant.Block) bool {
+	return x.Ref == y.Ref && x.Kind == y.Kind && x.Changed == y.Changed
+}
+
+// pourMark is how the ids of decisions begin that were made by a pour.
+const pourMark = "pour-"
+
+// revocations returns the decisions that take back the newest pour among ds, none when there is no
+// pour in force.
+func revocations(ds []decant.Decision) []decant.Decision {
+	ds = live(ds)
+	group := ""
+	var out []decant.Decision
+	for _, d := range slices.Backward(ds) {
+		g, _, _ := strings.Cut(d.ID, ".")
+		if !strings.HasPrefix(g, pourMark) || group != "" && g != group {
+			continue
+		}
+		group = g
+		out = append(out, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "undo of " + string(d.Kind)})
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// poured returns how many entries the conversation had when a decision was made.
+func (e *Engine) poured(ctx context.Context, s *store.State, id string) (int, error) {
+	lo, hi := int64(1), s.Version
+	length := len(s.Chain)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		then, err := e.store.Load(ctx, s.Key, mid)
+		if err != nil {
+			return 0, fmt.Errorf("load version %d: %w", mid, err)
+		}
+		if slices.ContainsFunc(then.Decisions, func(d decant.Decision) bool { return d.ID == id }) {
+			hi, length = mid, len(then.Chain)
+		} else {
+			lo = mid + 1
+		}
+	}
+	return length, nil
+}
+
+// thinkingBehind returns decisions that drop the thinking behind the first n entries of the chain.
+func (a *attempt) thinkingBehind(n int) []decant.Decision {
+	var last decant.Ref
+	if n > 0 {
+		last = a.state.Chain[n-1].Ref
+	}
+	return slices.DeleteFunc(a.allThinking(), func(d decant.Decision) bool { return !after(d.Target.Ref, last) })
+}
