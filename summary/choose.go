@@ -18,14 +18,16 @@ type pick struct {
 // Weights of the choice, in chances: 1 is a fact that is sure to be needed again. They were set on the
 // sessions, meetings and dialogs of docs/BENCHMARKS.md.
 const (
-	groundWeight = 1.4   // a fact is worth this much more on a line that says something about it
-	minNamed     = .005  // the least chance of a fact that is listed by itself
-	wordWeight   = .0115 // a word, as often as it is expected
-	rareWeight   = .002  // a word that is not too common, once
-	chatWeight   = .05   // the same, where all is said and nothing is done
-	usualShare   = .025  // prose is expected up to this share of the source: the size that summaries usually have
-	perWord      = 1.6   // tokens of a word and the blank after it
-	perChar      = .27   // tokens of a byte of the source
+	groundBase  = .9    // a fact is worth this much more on a line that says something about it,
+	groundShare = 6     // and this times the budget's share of the source: a longer record has room to say more,
+	groundMost  = 2.5   // but no more than this
+	minNamed    = .005  // the least chance of a fact that is listed by itself
+	wordWeight  = .0115 // a word, as often as it is expected
+	rareWeight  = .002  // a word that is not too common, once
+	chatWeight  = .05   // the same, where all is said and nothing is done
+	usualShare  = .025  // prose is expected up to this share of the source: the size that summaries usually have
+	perWord     = 1.6   // tokens of a word and the blank after it
+	perChar     = .27   // tokens of a byte of the source
 )
 
 // What is said about a fact so far.
@@ -47,6 +49,7 @@ type chooser struct {
 	taken   []bool
 	heap    []entry
 	spent   float32
+	ground  float32 // what a fact is worth more on a line that says something
 }
 
 type entry struct {
@@ -57,6 +60,7 @@ type entry struct {
 // choose returns what to say in budget tokens of the package's estimate, best first.
 func (d *digest) choose(budget float64) []pick {
 	c := &chooser{digest: d, covered: make([]uint8, len(d.atoms)), heard: make([]int32, len(d.freq)), open: make([]bool, len(d.groups))}
+	c.ground = float32(min(groundBase+groundShare*budget/(float64(d.size)*perChar), groundMost))
 	c.wordWeights(budget)
 	c.candidates()
 	for i := range c.picks {
@@ -230,7 +234,7 @@ func (c *chooser) worth(atom int32, says bool) float32 {
 		g = p
 	}
 	if says && c.covered[atom]&grounded == 0 {
-		g += p * groundWeight
+		g += p * c.ground
 	}
 	return g
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/decantdev/decant/fact"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -80,7 +81,20 @@ func (f *folder) statement(s string) {
 	if f.sec == secLast {
 		o.section = secSaid
 	}
+	if rest, ok := strings.CutPrefix(s, "… "); ok && strings.Contains(rest, "; ") {
+		f.list(o, rest, "; ")
+		return
+	}
 	f.pieces(o, unmarked(s))
+}
+
+// list takes in the pieces of lines in a list, those that hold a fact.
+func (f *folder) list(o origin, s, sep string) {
+	for p := range strings.SplitSeq(s, sep) {
+		if f.found = fact.Scan(f.found[:0], p); len(f.found) > 0 {
+			f.pieces(o, p)
+		}
+	}
 }
 
 // file takes in the head of a file or a line about it.
@@ -134,9 +148,7 @@ func (f *folder) under(s string) {
 	o := f.o
 	o.author = byTool
 	if rest, ok := strings.CutPrefix(s, "… "); ok {
-		for p := range strings.SplitSeq(rest, "; ") {
-			f.pieces(o, p)
-		}
+		f.list(o, rest, "; ")
 		return
 	}
 	f.pieces(o, unmarked(s))
@@ -150,9 +162,7 @@ func (f *folder) names(s string) {
 	if !strings.Contains(s, sep) {
 		sep = " " // the line of bare names
 	}
-	for p := range strings.SplitSeq(s, sep) {
-		f.pieces(o, p)
-	}
+	f.list(o, s, sep)
 }
 
 // unmarked takes off the marks that say that a line was cut.

@@ -119,18 +119,23 @@ func (d *digest) endLine(b *strings.Builder, n int32, joined bool) {
 	}
 }
 
-// fragments writes pieces of lines in one line.
-func (d *digest) fragments(b *strings.Builder, ps []pick, sep string) {
-	first := sep
+// fragments writes pieces of lines in one line, each once.
+func (d *digest) fragments(b *strings.Builder, ps []pick, start string) {
+	var out strings.Builder
 	for _, p := range ps {
-		if p.line >= 0 && p.end > 0 {
-			b.WriteString(sep)
-			b.WriteString(d.lines[p.line].text[p.start:p.end])
-			sep = "; "
+		if p.line < 0 || p.end == 0 {
+			continue
+		}
+		text := d.lines[p.line].text[p.start:p.end]
+		switch {
+		case out.Len() == 0:
+			out.WriteString(start + text)
+		case !strings.Contains(out.String(), text):
+			out.WriteString("; " + text)
 		}
 	}
-	if sep != first {
-		b.WriteByte('\n')
+	if out.Len() > 0 {
+		b.WriteString(out.String() + "\n")
 	}
 }
 

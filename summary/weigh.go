@@ -23,7 +23,9 @@ const (
 const (
 	pasted          = 12 // lines after which a text of the user is taken for a paste
 	pastedVoice     = .25
-	announcingVoice = .5
+	announcingVoice = .2
+	userVoice       = 1.6 // of the user in a talk: what a person tells is asked for later
+	talk            = .8  // least share of prose that makes a conversation a talk
 )
 
 // weigh gives facts their chances and lines and heads their values.
@@ -62,8 +64,11 @@ func (d *digest) weigh() {
 func (d *digest) voice(l *line) float64 {
 	switch d.groups[l.group].section {
 	case secUser:
-		if d.model && l.rank >= pasted {
+		switch {
+		case d.model && l.rank >= pasted:
 			return pastedVoice
+		case d.model && d.prose > talk:
+			return userVoice
 		}
 	case secSaid:
 		if announces(l.text) {
