@@ -55,6 +55,15 @@ func ReadTranscript(ctx context.Context, a Archive, k store.Key, version int64) 
 	return t, nil
 }
 
+// ReadEntries reads some entries of a conversation, in order: what a handle stands for.
+func ReadEntries(ctx context.Context, a Archive, k store.Key, entries []store.Entry) (*Transcript, error) {
+	t, err := rebuild(ctx, a, &store.State{Conversation: store.Conversation{Key: k}, Chain: entries}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read entries of conversation %s: %w", k.ID, err)
+	}
+	return t, nil
+}
+
 // View returns what the model is sent of the conversation: the transcript under the decisions that
 // are in force.
 func (t *Transcript) View() (*decant.Conversation, error) {
@@ -103,7 +112,7 @@ func rebuild(ctx context.Context, a Archive, s *store.State, answer []byte) (*Tr
 		return nil, err
 	}
 	w := bodyWriter{out: jsonspan.AppendQuote([]byte(`{"model":`), s.Head.Model)}
-	w.out = fmt.Appendf(w.out, `,"max_tokens":%d`, leastReserve)
+	w.out = fmt.Appendf(w.out, `,"max_tokens":%d`, leastOutput)
 	if err := w.fixed(ctx, a, s); err != nil {
 		return nil, err
 	}
@@ -117,6 +126,9 @@ func rebuild(ctx context.Context, a Archive, s *store.State, answer []byte) (*Tr
 	t.Conversation = t.conv
 	return t, nil
 }
+
+// leastOutput is asked for in bodies that are rebuilt: every model gives as much.
+const leastOutput = 4096
 
 // A bodyWriter writes a stored conversation as the body of a request.
 type bodyWriter struct{ out []byte }

@@ -21,7 +21,22 @@ func standard() *streams {
 			s.width = min(w, 120)
 		}
 	}
+	s.colour = term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return s
+}
+
+// asks reports whether somebody can be asked: input and messages are a terminal.
+func (s *streams) asks() bool {
+	f, ok := s.in.(*os.File)
+	return ok && s.terminal && term.IsTerminal(int(f.Fd()))
+}
+
+// confirm asks a question on the terminal and reports whether the answer is yes.
+func (s *streams) confirm(question string) bool {
+	fmt.Fprintf(s.err, "%s [y/N] ", question)
+	var answer string
+	fmt.Fscanln(s.in, &answer) // no answer is a no
+	return answer == "y" || answer == "yes" || answer == "Y"
 }
 
 // document reads and parses the file of the given name, or standard input for "-". The format is

@@ -20,8 +20,21 @@ type commands struct {
 	Inspect    inspectCmd    `cmd:"" help:"Say what a session is and where its tokens went."`
 	Compact    compactCmd    `cmd:"" help:"Make a conversation smaller, legally, and prove what survived."`
 	Verify     verifyCmd     `cmd:"" help:"Say which facts of one conversation are still in another."`
-	Show       showCmd       `cmd:"" help:"Print one message, or the original behind a handle."`
+	Show       showCmd       `cmd:"" help:"Print a message, the original behind a handle, a checkpoint, or an overview of a conversation."`
+	Sessions   sessionsCmd   `cmd:"" help:"List the conversations that are kept."`
+	Diff       diffCmd       `cmd:"" help:"Print what was changed of what the model sees."`
+	Expand     expandCmd     `cmd:"" help:"Print the original behind a stub or a checkpoint."`
+	Plan       planCmd       `cmd:"" help:"Say what would be left out now, what that costs and what it saves; --apply does it."`
+	Undo       undoCmd       `cmd:"" help:"Take back what was left out last, and leave out nothing more until released."`
+	Release    releaseCmd    `cmd:"" help:"End the hold that an undo has put on a conversation."`
+	Search     searchCmd     `cmd:"" help:"Search everything that was ever said."`
+	Export     exportCmd     `cmd:"" help:"Write a conversation as a request of any API: one can leave at any time."`
+	GC         gcCmd         `cmd:"" name:"gc" help:"Remove what is old."`
+	DB         dbCmd         `cmd:"" name:"db" help:"Check the database, or back it up."`
 	Serve      serveCmd      `cmd:"" help:"Serve a gateway in front of the Messages API."`
+	Run        runCmd        `cmd:"" help:"Run an agent on a gateway of its own: decant run -- claude"`
+	Doctor     doctorCmd     `cmd:"" help:"Say what is wrong between agents, gateway, store and API."`
+	Sandbox    sandboxCmd    `cmd:"" help:"Serve a strict local stand-in for the Messages API."`
 	Models     modelsCmd     `cmd:"" help:"List the models that Decant knows: windows, limits, prices."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
@@ -33,6 +46,7 @@ type streams struct {
 	out, err io.Writer
 	width    int  // columns of the terminal that err is, 80 when it is none
 	terminal bool // err is a terminal
+	colour   bool // out is a terminal, and its user has nothing against colours
 }
 
 // Exit codes.
@@ -76,6 +90,9 @@ func run(args []string, s *streams) (code int) {
 		return exitUsage
 	}
 	if err := ctx.Run(s, parser.Model); err != nil {
+		if status := exitStatus(0); errors.As(err, &status) {
+			return int(status)
+		}
 		fmt.Fprintln(s.err, "decant:", err)
 		return exitCode(err)
 	}

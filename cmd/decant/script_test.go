@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"decant": main})
+	testscript.Main(m, map[string]func(){"decant": main, "fill": fill})
 }
 
 // Each script is a user at a terminal: commands, files, and what must come out.

@@ -1,40 +1,71 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
 type showCmd struct {
-	File string `arg:"" help:"Request body or session file; - for standard input."`
-	What string `arg:"" help:"A message (m12) or the handle of an original (d:1f2e3d4c)."`
-	From string `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
+	Source string `arg:"" help:"Request body or session file, - for standard input; or a conversation of the database: its id, the beginning of that, its session, or \"last\"."`
+	What   string `arg:"" optional:"" help:"A message (m12), the handle of an original (d:1f2e3d4c), or of a conversation a checkpoint (c:1). Default: an overview of the conversation."`
+	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
+	View   bool   `help:"Of a conversation: the message as the model sees it."`
+	JSON   bool   `name:"json" help:"Print the overview as JSON."`
+	catalogFlag
+	dbFlag
 }
 
-// Run prints one message, or the original of a block that a stub stands for.
+// Run prints one message, the original that a stub stands for, a checkpoint, or an overview. What is
+// a file stays a file.
 func (c *showCmd) Run(s *streams) error {
-	doc, err := s.document(c.File, c.From)
+	if _, err := os.Stat(c.Source); err != nil && c.Source != "-" {
+		return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
+	}
+	doc, err := s.document(c.Source, c.From)
 	if err != nil {
 		return err
+	}
+	if c.What == "" {
+		return usageError{fmt.Errorf("%s is a file: say which message (m12) or handle (d:1f2e3d4c); \"decant inspect\" gives an overview", c.Source)}
 	}
 	if h, ok := strings.CutPrefix(c.What, "d:"); ok {
 		return c.original(s.out, doc.Conversation, h)
 	}
+	return c.message(s.out, doc.Conversation)
+}
+
+// message prints the message that is asked for.
+func (c *showCmd) message(w io.Writer, conv *decant.Conversation) error {
 	n, err := strconv.Atoi(strings.TrimPrefix(c.What, "m"))
 	if err != nil {
-		return usageError{fmt.Errorf("%q is neither a message (m12) nor a handle (d:1f2e3d4c)", c.What)}
+		return usageError{fmt.Errorf("%q is neither a message (m12) nor a handle (d:1f2e3d4c, c:1)", c.What)}
 	}
-	ms := doc.Conversation.Messages
-	if n < 1 || n > len(ms) {
-		return inputError{fmt.Errorf("%s: no message m%d: it has m1 to m%d", c.File, n, len(ms))}
+	ms := conv.Messages
+	i := slices.IndexFunc(ms, func(m decant.Message) bool { return m.Number == n })
+	switch {
+	case i >= 0:
+		_, err = io.WriteString(w, wire.Text(conv.With(ms[i:i+1])))
+		return err
+	case c.View:
+		return inputError{fmt.Errorf("the model does not see m%d: \"decant show %s\" says what became of it", n, c.Source)}
+	case len(ms) == 0:
+		return inputError{fmt.Errorf("%s: no message m%d: it has none", c.Source, n)}
 	}
-	_, err = io.WriteString(s.out, wire.Text(doc.Conversation.With(ms[n-1:n])))
-	return err
+	return inputError{fmt.Errorf("%s: no message m%d: it has m%d to m%d", c.Source, n, ms[0].Number, ms[len(ms)-1].Number)}
 }
 
 // original prints the text of the block whose hash begins with the digits of a handle.
@@ -50,7 +81,7 @@ func (c *showCmd) original(w io.Writer, conv *decant.Conversation, digits string
 	}
 	switch len(found) {
 	case 0:
-		return inputError{fmt.Errorf("%s: nothing has the handle d:%s: was the stub made from another file?", c.File, digits)}
+		return inputError{fmt.Errorf("%s: nothing has the handle d:%s: was the stub made from another file?", c.Source, digits)}
 	case 1:
 		for _, b := range found {
 			_, err := io.WriteString(w, b.Text()+"\n")
@@ -58,4 +89,60 @@ func (c *showCmd) original(w io.Writer, conv *decant.Conversation, digits string
 		}
 	}
 	return usageError{fmt.Errorf("%d blocks have a handle that begins with d:%s: give more digits", len(found), digits)}
+}
+
+// stored prints what is asked for of a conversation of the database.
+func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
+	conv, err := c.find(ctx, db, c.Source)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(c.What, "d:") {
+		o, err := c.dbFlag.original(ctx, db, conv.ID, decant.Handle(c.What))
+		if err != nil {
+			return err
+		}
+		return writeOriginal(ctx, s.out, db, o)
+	}
+	t, err := engine.ReadTranscript(ctx, db, conv.Key, store.Newest)
+	if err != nil {
+		return err
+	}
+	view, err := t.View()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.What == "" || strings.HasPrefix(c.What, "c:"):
+		return c.overview(s, conv, t, view)
+	case c.View:
+		return c.message(s.out, view)
+	}
+	return c.message(s.out, t.Conversation)
+}
+
+// overview prints the list of messages, or one checkpoint.
+func (c *showCmd) overview(s *streams, conv *store.Summary, t *engine.Transcript, view *decant.Conversation) error {
+	catalog, err := c.models()
+	if err != nil {
+		return err
+	}
+	model, _ := catalog.Lookup(conv.Model)
+	o := report.NewOverview(sessionOf(conv), t.Conversation, view, t.State.Decisions, token.For(model))
+	o.Hold = t.State.Head.Hold
+	if number, ok := strings.CutPrefix(c.What, "c:"); ok {
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return usageError{fmt.Errorf("%q is not a checkpoint: write c:1", c.What)}
+		}
+		cp := o.Checkpoint(n)
+		if cp == nil {
+			return inputError{fmt.Errorf("%s has no checkpoint %s: it has %d", c.Source, c.What, len(o.Checkpoints))}
+		}
+		return cp.WriteText(s.out, time.Local)
+	}
+	if c.JSON {
+		return writeJSON(s.out, o)
+	}
+	return o.WriteText(s.out, s.width, time.Local)
 }

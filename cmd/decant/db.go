@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// dbFlag is the flags of every command that looks into a database.
+type dbFlag struct {
+	DB     string `name:"db" placeholder:"FILE" env:"DECANT_DB" help:"Database. Default: the user's own, which the gateway writes too."`
+	Tenant string `placeholder:"NAME" help:"Whose conversations. Default: those of a database with one user."`
+}
+
+// open opens the database, which must be there. Close it.
+func (f *dbFlag) open(ctx context.Context) (*sqlite.DB, error) {
+	path := f.DB
+	if path == "" {
+		var err error
+		if path, err = sqlite.DefaultPath(); err != nil {
+			return nil, err
+		}
+	}
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, inputError{fmt.Errorf("there is no database %s yet: run an agent through Decant first, or name one with --db", path)}
+	case err != nil:
+		return nil, inputError{err}
+	}
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNewer) {
+		return nil, inputError{err}
+	}
+	return db, err
+}
+
+// with runs do with the open database.
+func (f *dbFlag) with(do func(context.Context, *sqlite.DB) error) error {
+	ctx := context.Background()
+	db, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(ctx, db), db.Close())
+}
+
+// last is what people call the conversation that changed last.
+const last = "last"
+
+// find returns the conversation that a name means: an id, the beginning of one, the client's session
+// if it has one conversation only, or "last".
+func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.Summary, error) {
+	filter := store.Filter{Tenant: f.Tenant, Name: name, Limit: 20}
+	if name == last {
+		filter.Name, filter.Limit = "", 1
+	}
+	found, err := db.Conversations(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		if len(found) == 1 || found[i].ID == name {
+			return &found[i], nil
+		}
+	}
+	if len(found) == 0 {
+		return nil, inputError{fmt.Errorf("no conversation %q: \"decant sessions\" lists them", name)}
+	}
+	lines := make([]string, len(found))
+	for i, c := range found {
+		lines[i] = fmt.Sprintf("  %s  %d messages, %s", c.ID, c.Messages, c.Updated.Local().Format(time.DateTime))
+	}
+	return nil, usageError{fmt.Errorf("%q may be any of these, give more of the id:\n%s", name, strings.Join(lines, "\n"))}
+}
+
+// transcript reads the conversation that a name means.
+func (f *dbFlag) transcript(ctx context.Context, db *sqlite.DB, name string) (*engine.Transcript, error) {
+	c, err := f.find(ctx, db, name)
+	if err != nil {
+		return nil, err
+	}
+	return engine.ReadTranscript(ctx, db, c.Key, store.Newest)
+}
+
+// original returns what a handle stands for, in one conversation or, with an empty session, in all.
+func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h decant.Handle) (*store.Original, error) {
+	k := store.Key{Tenant: f.Tenant}
+	if session != "" {
+		c, err := f.find(ctx, db, session)
+		if err != nil {
+			return nil, err
+		}
+		k = c.Key
+	} else if strings.HasPrefix(string(h), "c:") {
+		return nil, usageError{fmt.Errorf("every conversation has a checkpoint %s of its own: say which with --session", h)}
+	}
+	o, err := db.Resolve(ctx, k, h)
+	var ambiguous *store.AmbiguousError
+	switch {
+	case errors.As(err, &ambiguous):
+		return nil, usageError{fmt.Errorf("%s may be any of these, give more digits:\n  %s", h, strings.Join(ambiguous.Candidates, "\n  "))}
+	case errors.Is(err, store.ErrBadHandle):
+		return nil, usageError{err}
+	case errors.Is(err, store.ErrNotFound):
+		return nil, inputError{fmt.Errorf("nothing has the handle %s: it belongs to another database or conversation, or was collected", h)}
+	}
+	return o, err
+}
+
+// dbCmd looks after the database itself.
+type dbCmd struct {
+	Check  dbCheckCmd  `cmd:"" help:"Examine the whole database and say what is wrong with it."`
+	Backup dbBackupCmd `cmd:"" help:"Write a copy of the database to a new file while others go on using it."`
+}
+
+type dbCheckCmd struct {
+	dbFlag
+}
+
+// Run checks the database. A problem is an error.
+func (c *dbCheckCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		var problems []string
+		err := s.working("checking the database", func() (err error) {
+			problems, err = db.Check(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, p := range problems {
+			fmt.Fprintln(s.out, p)
+		}
+		if n := len(problems); n > 0 {
+			return inputError{fmt.Errorf("%d problems: restore a backup, or move the file away; conversations then begin anew", n)}
+		}
+		_, err = fmt.Fprintln(s.out, "the database is sound")
+		return err
+	})
+}
+
+type dbBackupCmd struct {
+	File string `arg:"" help:"New file for the copy."`
+	dbFlag
+}
+
+// Run writes a copy of the database.
+func (c *dbBackupCmd) Run(s *streams) error {
+	if _, err := os.Stat(c.File); err == nil {
+		return usageError{fmt.Errorf("%s exists already: name a new file", c.File)}
+	}
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		return s.working("writing "+c.File, func() error { return db.Backup(ctx, c.File) })
+	})
+}
+
+// An age is how long ago something was: 30d, 12h, 90m. The zero value is "not given".
+type age time.Duration
+
+// UnmarshalText reads an age from a flag.
+func (a *age) UnmarshalText(text []byte) error {
+	s := strings.TrimSpace(string(text))
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || n < 0 || n > 36_500 {
+			return fmt.Errorf("%q is not an age: write 30d or 12h", s)
+		}
+		*a = age(n * 24 * float64(time.Hour))
+		return nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is not an age: write 30d or 12h", s)
+	}
+	*a = age(d)
+	return nil
+}
+
+// since returns the moment that lies so long before now, the zero time when none is given.
+func (a age) since(now time.Time) time.Time {
+	if a == 0 {
+		return time.Time{}
+	}
+	return now.Add(-time.Duration(a))
+}

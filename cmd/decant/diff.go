@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/wire"
+)
+
+type diffCmd struct {
+	Session    string `arg:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): what the model saw before it was made, and after. Default: all that was said, and what the model sees of it now."`
+	dbFlag
+}
+
+// Run prints what Decant changed of what the model sees, as a unified diff.
+func (c *diffCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		before, after, err := c.texts(ctx, db)
+		if err != nil {
+			return err
+		}
+		return report.WriteDiff(s.out, before, after, s.colour)
+	})
+}
+
+func (c *diffCmd) texts(ctx context.Context, db *sqlite.DB) (before, after report.Text, err error) {
+	conv, err := c.find(ctx, db, c.Session)
+	if err != nil {
+		return before, after, err
+	}
+	if c.Checkpoint == "" {
+		t, err := engine.ReadTranscript(ctx, db, conv.Key, store.Newest)
+		if err != nil {
+			return before, after, err
+		}
+		view, err := t.View()
+		if err != nil {
+			return before, after, err
+		}
+		return report.Text{Name: "transcript", Text: wire.Text(t.Conversation)}, report.Text{Name: "view", Text: wire.Text(view)}, nil
+	}
+	return c.around(ctx, db, conv.Key)
+}
+
+// around returns the view as it was before a checkpoint was made, and after.
+func (c *diffCmd) around(ctx context.Context, db *sqlite.DB, k store.Key) (before, after report.Text, err error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(c.Checkpoint, "c:"))
+	if err != nil {
+		return before, after, usageError{fmt.Errorf("%q is not a checkpoint: write c:1", c.Checkpoint)}
+	}
+	pour, err := engine.FindCheckpoint(ctx, db, k, n)
+	if errors.Is(err, store.ErrNotFound) {
+		return before, after, inputError{fmt.Errorf("%s has no checkpoint c:%d: \"decant show %s\" lists them", c.Session, n, c.Session)}
+	}
+	if err != nil {
+		return before, after, err
+	}
+	t, err := engine.ReadTranscript(ctx, db, pour.Key, pour.Version)
+	if err != nil {
+		return before, after, err
+	}
+	was, err := decant.View(t.Conversation, pour.Before)
+	if err != nil {
+		return before, after, err
+	}
+	is, err := t.View()
+	if err != nil {
+		return before, after, err
+	}
+	name := fmt.Sprintf("c:%d", n)
+	return report.Text{Name: "before " + name, Text: wire.Text(was)}, report.Text{Name: "after " + name, Text: wire.Text(is)}, nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/wire"
+)
+
+type expandCmd struct {
+	Handle  string `arg:"" help:"What a stub or a checkpoint names: d:1f2e3d4c or c:1."`
+	Session string `placeholder:"ID" help:"The conversation that it is about; needed for checkpoints."`
+	dbFlag
+}
+
+// Run prints the original behind a handle: of a block exactly its text, of a checkpoint the messages
+// that it covers.
+func (c *expandCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		o, err := c.original(ctx, db, c.Session, decant.Handle(c.Handle))
+		if err != nil {
+			return err
+		}
+		return writeOriginal(ctx, s.out, db, o)
+	})
+}
+
+// writeOriginal writes what a handle stands for.
+func writeOriginal(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Original) error {
+	if o.Decision.Checkpoint != nil {
+		return writeCovered(ctx, w, db, o)
+	}
+	for i := range o.Entries {
+		text, err := db.Blobs(ctx, o.Tenant, o.Entries[i].Text)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(text[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCovered writes the messages that a checkpoint covers.
+func writeCovered(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Original) error {
+	if len(o.Entries) == 0 {
+		return errors.New("the checkpoint covers nothing")
+	}
+	t, err := engine.ReadEntries(ctx, db, o.Key, o.Entries)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, wire.Text(t.Conversation))
+	return err
+}

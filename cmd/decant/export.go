@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/wire"
+)
+
+type exportCmd struct {
+	Session string `arg:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"anthropic, openai-chat, openai-responses, or text. Default: anthropic, which leaves nothing out."`
+	View    bool   `help:"What the model sees, instead of all that was said."`
+	Output  string `short:"o" placeholder:"FILE" help:"Where it goes. Default: standard output."`
+	catalogFlag
+	dbFlag
+}
+
+// Run writes a conversation as the body of a request, which is checked before it is written. Standard
+// error says what the format has no place for.
+func (c *exportCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		t, err := c.transcript(ctx, db, c.Session)
+		if err != nil {
+			return err
+		}
+		conv := t.Conversation
+		if c.View {
+			if conv, err = t.View(); err != nil {
+				return err
+			}
+		}
+		out, err := c.encode(s, t, conv)
+		if err != nil {
+			return fmt.Errorf("write %s as %s: %w", c.Session, c.As, err)
+		}
+		return s.output(c.Output, func(w io.Writer) error {
+			_, err := w.Write(out)
+			return err
+		})
+	})
+}
+
+// encode returns the conversation in the format that is asked for.
+func (c *exportCmd) encode(s *streams, t *engine.Transcript, conv *decant.Conversation) ([]byte, error) {
+	switch {
+	case c.As == "text":
+		return []byte(wire.Text(conv)), nil
+	case len(conv.Messages) == 0:
+		return nil, inputError{errors.New("the conversation has no messages")}
+	}
+	rules, err := c.rules(conv)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	if f := wire.Format(c.As); f == wire.Anthropic {
+		view, repairs, err := engine.Legal(conv, rules)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range repairs {
+			s.warn(fmt.Errorf("repaired: %s", d.Reason))
+		}
+		out, err = t.Body(view)
+		if err != nil {
+			return nil, err
+		}
+	} else if out, err = wire.Encode(conv, f); err != nil {
+		return nil, err
+	} else if n := images(conv); n > 0 {
+		s.warn(fmt.Errorf("%d images or documents are named and not included: --as anthropic has them", n))
+	}
+	return out, check(out, wire.Format(c.As), rules)
+}
+
+// check reads what was written and holds it against the rules of its API.
+func check(body []byte, f wire.Format, rules legal.Rules) error {
+	doc, err := wire.ParseAs(f, body)
+	if err != nil {
+		return fmt.Errorf("read what was written: %w", err)
+	}
+	if bad := legal.Check(doc.Conversation, rules); len(bad) > 0 {
+		return bad[0]
+	}
+	return nil
+}
+
+// rules returns what a request with the conversation must keep to. It may end with the answer to the
+// newest request: what the user says next is still to come.
+func (c *exportCmd) rules(conv *decant.Conversation) (legal.Rules, error) {
+	catalog, err := c.models()
+	if err != nil {
+		return legal.Rules{}, err
+	}
+	model, _ := catalog.Lookup(conv.Model)
+	rules := legal.RulesFor(legal.ForFormat(c.As), model, "")
+	if conv.Messages[len(conv.Messages)-1].Role == decant.RoleAssistant {
+		rules.Prefill = true
+		rules.Record = true
+	}
+	return rules, nil
+}
+
+// images counts the images and documents of a conversation.
+func images(conv *decant.Conversation) (n int) {
+	for i := range conv.Messages {
+		for k := range conv.Messages[i].Blocks {
+			n += conv.Messages[i].Blocks[k].Media.Count
+		}
+	}
+	return n
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+
+	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/transport"
+	"github.com/decantdev/decant/wire"
+)
+
+// fill is a command for scripts: it plays a recorded session through Decant against the sandbox, so
+// that a database has something in it.
+//
+//	fill [-window N] [-requests N] [-session ID] [-project NAME] [-model ID] DB FILE
+func fill() {
+	if err := runFill(); err != nil {
+		fmt.Fprintln(os.Stderr, "fill:", err)
+		os.Exit(1)
+	}
+}
+
+func runFill() error {
+	window := flag.Int("window", 40_000, "tokens")
+	most := flag.Int("requests", 1000, "at most")
+	session := flag.String("session", "", "id")
+	project := flag.String("project", "", "name")
+	model := flag.String("model", "claude-sonnet-4-5", "id")
+	flag.Parse()
+	src, err := os.Open(flag.Arg(1))
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	data, err := wire.Read(src)
+	if err != nil {
+		return err
+	}
+	doc, err := wire.Parse(data)
+	if err != nil {
+		return err
+	}
+	doc.Conversation.Model = *model
+	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: *window, Model: sandbox.NewScript(doc.Conversation)}))
+	defer api.Close()
+	d, err := embedded.Open(flag.Arg(0), embedded.Options{
+		Engine:    engine.Options{Window: *window, Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) }},
+		Transport: transport.Options{Project: *project},
+	})
+	if err != nil {
+		return err
+	}
+	p := &player{client: d.Client(), url: api.URL, session: *session, conv: doc.Conversation}
+	for i, n := range p.requests() {
+		if i == *most {
+			break
+		}
+		if err := p.send(context.Background(), n); err != nil {
+			return err
+		}
+	}
+	return d.Close()
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type gcCmd struct {
+	Age    age      `default:"30d" help:"Remove conversations that have not changed for longer; 0d: whatever their age."`
+	NoAge  bool     `help:"Remove nothing for its age alone."`
+	Size   byteSize `placeholder:"SIZE" help:"Beyond this size of the database the longest unchanged go first: 500MB, 2GB."`
+	DryRun bool     `help:"Say what would be removed; remove nothing."`
+	JSON   bool     `name:"json" help:"Print JSON."`
+	dbFlag
+}
+
+// Run removes old conversations, with everything that only they hold. Pinned ones stay, and ones that
+// a fork begins with. A client that goes on with a removed conversation begins it anew.
+func (c *gcCmd) Run(s *streams) error {
+	p := store.Policy{Now: time.Now(), MaxAge: max(time.Duration(c.Age), 1), Size: int64(c.Size), DryRun: c.DryRun}
+	if c.NoAge {
+		p.MaxAge = 0
+		if c.Size == 0 {
+			return usageError{fmt.Errorf("nothing to go by: give --size with --no-age")}
+		}
+	}
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		known, err := db.Conversations(ctx, store.Filter{Tenant: c.Tenant, Limit: math.MaxInt32})
+		if err != nil {
+			return err
+		}
+		var done *store.Collected
+		err = s.working("removing", func() (err error) {
+			done, err = db.GC(ctx, p)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r := collection(done, known, c.DryRun)
+		if c.JSON {
+			return writeJSON(s.out, r)
+		}
+		return r.WriteText(s.out, time.Local)
+	})
+}
+
+func collection(done *store.Collected, known []store.Summary, dry bool) *report.Collection {
+	r := &report.Collection{DryRun: dry, Pinned: done.Pinned, Shared: done.Shared, Blobs: done.Blobs, Bytes: done.Bytes}
+	byKey := map[store.Key]*store.Summary{}
+	for i := range known {
+		byKey[known[i].Key] = &known[i]
+	}
+	for _, k := range done.Conversations {
+		if c := byKey[k]; c != nil {
+			r.Removed = append(r.Removed, sessionOf(c))
+		} else {
+			r.Removed = append(r.Removed, report.Session{ID: k.ID})
+		}
+	}
+	r.Left = len(known) - len(r.Removed)
+	return r
+}
+
+// A byteSize is a number of bytes: 500MB, 2GB, 1048576. Units are powers of 1000.
+type byteSize int64
+
+// UnmarshalText reads a size from a flag.
+func (b *byteSize) UnmarshalText(text []byte) error {
+	s := strings.ToUpper(strings.TrimSpace(string(text)))
+	digits, unit := strings.TrimSuffix(s, "B"), 1.0
+	for i, u := range []string{"K", "M", "G", "T"} {
+		if d, ok := strings.CutSuffix(digits, u); ok {
+			digits, unit = d, math.Pow(1000, float64(i+1))
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if err != nil || n <= 0 || n*unit > 1e18 {
+		return fmt.Errorf("%q is not a size: write 500MB or 2GB", text)
+	}
+	*b = byteSize(n * unit)
+	return nil
+}

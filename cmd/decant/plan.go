@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/token"
+)
+
+type planCmd struct {
+	Source string `arg:"" help:"Conversation of the database: its id, the beginning of that, its session, or \"last\"; or a request body or session file."`
+	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
+	Model  string `placeholder:"ID" help:"Of a file: the model that will read it. Default: the one in the file."`
+	Window amount `placeholder:"TOKENS" help:"Window of the model. Default: the catalogue's."`
+	Preset string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, orchestrator, or a YAML file."`
+	Apply  bool   `help:"Do it, with the next request of the conversation. Refused when the conversation has moved on."`
+	At     int64  `placeholder:"VERSION" help:"With --apply: only if the conversation is still at this version, so that exactly the plan that was printed is carried out."`
+	JSON   bool   `name:"json" help:"Print JSON."`
+	catalogFlag
+	dbFlag
+}
+
+// Run prints what a pour would do to a conversation now, and with --apply does it. What is a file
+// stays a file.
+func (c *planCmd) Run(s *streams) error {
+	policy, err := preset.Load(c.Preset)
+	if err != nil {
+		return usageError{err}
+	}
+	if _, err := os.Stat(c.Source); err == nil || c.Source == "-" {
+		return c.file(s, policy)
+	}
+	return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db, policy) })
+}
+
+// file plans for a file. Nothing is written: "decant compact" does that.
+func (c *planCmd) file(s *streams, policy *preset.Preset) error {
+	if c.Apply {
+		return usageError{fmt.Errorf("%s is a file: \"decant compact\" writes a smaller one", c.Source)}
+	}
+	doc, err := s.document(c.Source, c.From)
+	if err != nil {
+		return err
+	}
+	catalog, err := c.models()
+	if err != nil {
+		return err
+	}
+	live := doc.Conversation.With(doc.Conversation.Live())
+	model, _ := catalog.Lookup(modelOf(c.Model, live))
+	if c.Window.tokens > 0 {
+		model.Window = c.Window.tokens
+	}
+	plan, err := engine.Plan(live, engine.PlanOptions{Model: model, Estimator: token.For(model), Preset: policy, KeepTurns: -1, Now: time.Now()})
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Source, err)
+	}
+	return c.print(s, &report.Plan{Name: c.Source, Plan: plan})
+}
+
+// stored plans for a conversation of the database.
+func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB, policy *preset.Preset) error {
+	catalog, err := c.models()
+	if err != nil {
+		return err
+	}
+	e, err := engine.New(db, engine.Options{Catalog: catalog, Preset: policy, Window: c.Window.tokens})
+	if err != nil {
+		return err
+	}
+	conv, err := c.find(ctx, db, c.Source)
+	if err != nil {
+		return err
+	}
+	change, err := e.Preview(ctx, conv.Key)
+	if errors.Is(err, decant.ErrNothing) {
+		return c.print(s, &report.Plan{Name: c.Source, Version: conv.Version, Plan: &decant.Plan{Reason: "there is nothing worth leaving out now", Model: conv.Model}})
+	}
+	if err != nil {
+		return err
+	}
+	if c.At != 0 && c.At != change.Version {
+		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, change.Version, c.At, decant.ErrStale)
+	}
+	if err := c.print(s, &report.Plan{Name: c.Source, Version: change.Version, Plan: change.Plan, Hold: change.Hold}); err != nil {
+		return err
+	}
+	if !c.Apply {
+		fmt.Fprintf(s.err, "nothing was changed; \"decant plan %s --apply --at %d\" does exactly this\n", c.Source, change.Version)
+		return nil
+	}
+	if err := e.Apply(ctx, change); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+	return nil
+}
+
+func (c *planCmd) print(s *streams, p *report.Plan) error {
+	if c.JSON {
+		return writeJSON(s.out, p)
+	}
+	return p.WriteText(s.out)
+}

@@ -1,0 +1,8 @@
+package main
+
+import "github.com/decantdev/decant/engine"
+
+type releaseCmd struct{ changeFlags }
+
+// Run ends the hold that an undo has put on a conversation.
+func (c *releaseCmd) Run(s *streams) error { return c.run(s, (*engine.Engine).Release) }

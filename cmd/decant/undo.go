@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// changeFlags are the flags of commands that change a stored conversation after having said what
+// that costs.
+type changeFlags struct {
+	Session string `arg:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	Yes     bool   `short:"y" help:"Do it without asking."`
+	DryRun  bool   `help:"Say what it would do and cost; change nothing."`
+	JSON    bool   `name:"json" help:"Print the plan as JSON."`
+	catalogFlag
+	dbFlag
+}
+
+type undoCmd struct{ changeFlags }
+
+// Run takes the newest pour back: what it left out is sent again, and nothing more is left out before
+// the conversation is released or its window is full.
+func (c *undoCmd) Run(s *streams) error { return c.run(s, (*engine.Engine).Undo) }
+
+// run plans a change, prints it, and makes it when somebody says so.
+func (c *changeFlags) run(s *streams, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error)) error {
+	catalog, err := c.models()
+	if err != nil {
+		return err
+	}
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		conv, err := c.find(ctx, db, c.Session)
+		if err != nil {
+			return err
+		}
+		e, err := engine.New(db, engine.Options{Catalog: catalog})
+		if err != nil {
+			return err
+		}
+		change, err := plan(e, ctx, conv.Key)
+		if errors.Is(err, decant.ErrNothing) {
+			return inputError{err}
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.print(s, change); err != nil || c.DryRun {
+			return err
+		}
+		if err := c.agreed(s); err != nil {
+			return err
+		}
+		if err := e.Apply(ctx, change); err != nil {
+			return err
+		}
+		fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+		return nil
+	})
+}
+
+func (c *changeFlags) print(s *streams, change *engine.Change) error {
+	p := &report.Plan{Name: c.Session, Version: change.Version, Plan: change.Plan, Hold: change.Hold}
+	if c.JSON {
+		return writeJSON(s.out, p)
+	}
+	return p.WriteText(s.out)
+}
+
+// agreed returns nil when the change may be made.
+func (c *changeFlags) agreed(s *streams) error {
+	switch {
+	case c.Yes:
+		return nil
+	case !s.asks():
+		return usageError{errors.New("nothing was changed: --yes does it")}
+	case !s.confirm("Do it?"):
+		return errors.New("nothing was changed")
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// A Commitment is the commit that made a checkpoint: where it is stored, and what was decided.
+type Commitment struct {
+	Key     store.Key         // of the conversation that made it: the one asked for, or one that it was forked from
+	Version int64             // that the commit made
+	Before  []decant.Decision // in force until then
+	Made    []decant.Decision // by the commit
+}
+
+// FindCheckpoint returns the commit that made the checkpoint with a number. One that the conversation
+// does not have is store.ErrNotFound.
+func FindCheckpoint(ctx context.Context, l store.Loader, k store.Key, number int) (*Commitment, error) {
+	has := func(d decant.Decision) bool { return d.Checkpoint != nil && d.Checkpoint.Number == number }
+	s, err := l.Load(ctx, k, store.Newest)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(s.Decisions, has) {
+		return nil, fmt.Errorf("checkpoint %d of conversation %s: %w", number, k.ID, store.ErrNotFound)
+	}
+	return commitOf(ctx, l, s, has)
+}
+
+// commitOf returns the commit that made a decision which the state has.
+func commitOf(ctx context.Context, l store.Loader, s *store.State, is func(decant.Decision) bool) (*Commitment, error) {
+	version, err := firstWith(ctx, l, s, is)
+	if err != nil {
+		return nil, err
+	}
+	then, before := s, &store.State{}
+	if version != s.Version {
+		if then, err = l.Load(ctx, s.Key, version); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case version > 1:
+		before, err = l.Load(ctx, s.Key, version-1)
+	case s.Origin != nil:
+		before, err = l.Load(ctx, store.Key{Tenant: s.Tenant, ID: s.Origin.Parent}, s.Origin.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if version == 1 && slices.ContainsFunc(before.Decisions, is) {
+		return commitOf(ctx, l, before, is) // inherited
+	}
+	c := &Commitment{Key: s.Key, Version: version}
+	was := map[string]bool{}
+	for _, d := range before.Decisions {
+		was[d.ID] = true
+	}
+	for _, d := range then.Live() {
+		if was[d.ID] {
+			c.Before = append(c.Before, d)
+		} else {
+			c.Made = append(c.Made, d)
+		}
+	}
+	return c, nil
+}
+
+// firstWith returns the first version of a conversation that has a decision which the state has.
+func firstWith(ctx context.Context, l store.Loader, s *store.State, is func(decant.Decision) bool) (int64, error) {
+	var failed error
+	n := sort.Search(int(s.Version)-1, func(i int) bool {
+		then, err := l.Load(ctx, s.Key, int64(i)+1)
+		if err != nil {
+			failed = err
+			return true
+		}
+		return slices.ContainsFunc(then.Decisions, is)
+	})
+	return int64(n) + 1, failed
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/decantdev/decant"
+)
+
+// A Plan is a plan for one conversation, for people and programs.
+type Plan struct {
+	Name    string `json:"name"`             // as the conversation was asked for
+	Version int64  `json:"version,omitzero"` // of the stored conversation that it was made for; 0: of a file
+	*decant.Plan
+	Hold bool `json:"hold"` // whether nothing more is left out afterwards unless it must be
+}
+
+// WriteText writes the plan for people, with each decision.
+func (r *Plan) WriteText(w io.Writer) error {
+	p := &printer{Writer: w}
+	p.line("%s: %s", r.Name, r.Reason)
+	r.decisions(p)
+	r.sizes(p)
+	r.price(p)
+	r.facts(p)
+	return p.err
+}
+
+func (r *Plan) decisions(p *printer) {
+	if len(r.Decisions) == 0 {
+		return
+	}
+	rows := [][]string{{"", "change", "tokens", "", "original", "why"}}
+	for i := range r.Decisions {
+		rows = append(rows, decisionRow(&r.Decisions[i]))
+	}
+	p.table(rows, "rlrlll")
+}
+
+func decisionRow(d *decant.Decision) []string {
+	what, where := string(d.Kind), ""
+	if d.Target.Message > 0 {
+		where = fmt.Sprintf("m%d", d.Target.Message)
+	}
+	before, after := Thousands(d.Before), "-> "+Thousands(d.After)
+	if d.Before+d.After == 0 {
+		before, after = "", ""
+	}
+	if cp := d.Checkpoint; cp != nil {
+		where = fmt.Sprintf("m%d to m%d", cp.From, cp.To)
+	}
+	return []string{where, what, before, after, string(d.Handle), cut(cmp.Or(d.Reason, d.Reduction), 60)}
+}
+
+func (r *Plan) sizes(p *printer) {
+	p.line("messages: %s tokens before, %s after%s; window %s", Thousands(r.Before.Messages), Thousands(r.After.Messages),
+		r.fixed(), Thousands(r.Window))
+}
+
+func (r *Plan) fixed() string {
+	if r.Before.Fixed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", besides %s of system prompt and tools", Thousands(r.Before.Fixed))
+}
+
+// price says what the plan costs once and what it saves, or costs, with each later request.
+func (r *Plan) price(p *printer) {
+	price := &r.Price
+	once := fmt.Sprintf("%s tokens of the provider's cache are written anew", Thousands(price.CacheLost))
+	if price.CacheLost == 0 {
+		once = "the provider's cache stays as it is"
+	}
+	switch {
+	case len(r.Decisions) == 0:
+	case price.Saved == 0 && price.CacheLost == 0:
+		p.line("price: nothing")
+	case price.SaveUSD == 0:
+		p.line("price: %s; dollars unknown for model %q; %s", once, r.Model, perRequest(price.Saved, ""))
+	case price.Saved < 0:
+		p.line("price: %s for $%.4f; %s", once, price.CostUSD, perRequest(price.Saved, fmt.Sprintf(", $%.4f", math.Abs(price.SaveUSD))))
+	case price.BreakEven < 0:
+		p.line("price: %s for $%.4f, never earned back", once, price.CostUSD)
+	default:
+		p.line("price: %s for $%.4f; %s: paid for after %s", once, price.CostUSD,
+			perRequest(price.Saved, fmt.Sprintf(", $%.4f", price.SaveUSD)), plural(price.BreakEven, "request"))
+	}
+}
+
+func perRequest(saved int, dollars string) string {
+	if saved < 0 {
+		return fmt.Sprintf("every later request reads %s tokens more%s", Thousands(-saved), dollars)
+	}
+	return fmt.Sprintf("every later request reads %s tokens less%s", Thousands(saved), dollars)
+}
+
+// facts lists what the model would have to look up again.
+func (r *Plan) facts(p *printer) {
+	if len(r.Risk) == 0 {
+		return
+	}
+	const most = 10
+	p.line("facts kept: %.0f %% by weight; at risk are %s, heaviest first:", 100*r.Score, plural(len(r.Risk), "fact"))
+	for i, f := range heaviest(r.Risk) {
+		if i == most {
+			p.line("  and %s more: --json lists them", Thousands(len(r.Risk)-most))
+			break
+		}
+		p.line("  %-12s %-5s %s", f.Kind, fmt.Sprintf("m%d", f.Message), clip(f.Text, 80))
+	}
+}

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/decantdev/decant"
+)
+
+// A Hit is a place where a search found something.
+type Hit struct {
+	Conversation string      `json:"conversation"`
+	Session      string      `json:"session"`
+	Message      string      `json:"message"` // "m12"
+	Role         decant.Role `json:"role"`
+	Kind         decant.Kind `json:"kind"`
+	Tool         string      `json:"tool,omitempty"`
+	Snippet      string      `json:"snippet"`
+	Match        [2]int      `json:"match"` // where in Snippet, in bytes
+	Time         time.Time   `json:"time"`  // when the conversation last changed
+}
+
+// WriteHits writes what a search found for people, best first, each under the words with which
+// "decant show" prints the message. With colour, matches are bold.
+func WriteHits(w io.Writer, hits []Hit, colour bool) error {
+	p := &printer{Writer: w}
+	if len(hits) == 0 {
+		p.line("nothing found")
+	}
+	for i := range hits {
+		h := &hits[i]
+		p.line("%s %s  %s", h.Conversation, h.Message, h.what())
+		p.line("    %s", h.marked(colour))
+	}
+	return p.err
+}
+
+// what says what kind of block it is.
+func (h *Hit) what() string {
+	switch h.Kind {
+	case decant.KindUse:
+		return "call of " + dash(h.Tool)
+	case decant.KindResult:
+		return "result of " + dash(h.Tool)
+	case decant.KindText:
+		return string(h.Role)
+	}
+	return fmt.Sprintf("%s, %s", h.Role, h.Kind)
+}
+
+func (h *Hit) marked(colour bool) string {
+	from, to := h.Match[0], h.Match[1]
+	if !colour || from < 0 || to <= from || to > len(h.Snippet) {
+		return h.Snippet
+	}
+	return h.Snippet[:from] + "\x1b[1m" + h.Snippet[from:to] + "\x1b[0m" + h.Snippet[to:]
+}
