@@ -107,15 +107,15 @@ func known(to []int) []int {
 	return to
 }
 
-// model looks a model up. A window that the provider has named in a refusal counts, and one that
-// the options name even more.
+// model looks a model up. A window that the options name replaces the catalogue's; a smaller one that
+// the provider has named in a refusal counts in any case.
 func (e *Engine) model(id string, learned int) token.Model {
 	m, _ := e.opts.Catalog.Lookup(id)
-	if learned > 0 {
-		m.Window, m.Assumed = min(m.Window, learned), false
-	}
 	if e.opts.Window > 0 {
 		m.Window, m.Assumed = e.opts.Window, false
+	}
+	if learned > 0 {
+		m.Window, m.Assumed = min(m.Window, learned), false
 	}
 	return m
 }

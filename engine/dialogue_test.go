@@ -1,0 +1,202 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// A dialogue is one conversation of a client with a model through an engine, without HTTP between them.
+type dialogue struct {
+	testing.TB
+	store   engine.Store
+	engine  *engine.Engine
+	sandbox *sandbox.Server
+	model   string
+	extra   string // parameters before the messages
+	session string
+
+	ms   []string
+	last *engine.Prepared
+}
+
+const dialogueWindow = 40_000
+
+func newDialogue(t testing.TB, o engine.Options) *dialogue {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &dialogue{TB: t, store: db, model: "claude-sonnet-4-5", session: "s", sandbox: sandbox.New(sandbox.Options{Window: dialogueWindow, Model: &actor{}})}
+	t.Cleanup(func() {
+		k.engine.Close()
+		db.Close()
+	})
+	k.start(o)
+	return k
+}
+
+// start starts an engine on the dialogue's store, as after a restart.
+func (k *dialogue) start(o engine.Options) {
+	k.Helper()
+	if k.engine != nil {
+		k.engine.Close()
+	}
+	if o.Window == 0 {
+		o.Window = dialogueWindow
+	}
+	if o.Fault == nil {
+		o.Fault = func(err error) { k.Errorf("fault: %v", err) }
+	}
+	var err error
+	if k.engine, err = engine.New(k.store, o); err != nil {
+		k.Fatal(err)
+	}
+}
+
+func (k *dialogue) body() []byte {
+	return []byte(fmt.Sprintf(`{"model":%q,"max_tokens":4000,"tools":[{"name":"Bash","input_schema":{"type":"object"}}],%s"messages":[%s]}`,
+		k.model, k.extra, strings.Join(k.ms, ",")))
+}
+
+// user appends a message of the user.
+func (k *dialogue) user(words string) {
+	k.ms = append(k.ms, `{"role":"user","content":[{"type":"text","text":`+quote(words)+`}]}`)
+}
+
+// round appends a call and its result.
+func (k *dialogue) round(n int, result string) {
+	k.ms = append(k.ms,
+		fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":"Step %d."},{"type":"tool_use","id":"call_%d","name":"Bash","input":{"command":"step %d"}}]}`, n, n, n),
+		fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_%d","content":[{"type":"text","text":%s}]}]}`, n, quote(result)))
+}
+
+// says appends a final answer.
+func (k *dialogue) says(words string) {
+	k.ms = append(k.ms, `{"role":"assistant","content":[{"type":"text","text":`+quote(words)+`}]}`)
+}
+
+// prepare prepares the conversation as it is.
+func (k *dialogue) prepare() *engine.Prepared {
+	k.Helper()
+	p, err := k.engine.Prepare(k.Context(), &engine.Request{Session: k.session, Body: k.body()})
+	if err != nil {
+		k.Fatal(err)
+	}
+	k.last = p
+	return p
+}
+
+// send prepares the conversation, sends it to the sandbox, recovers where it is refused, and reports
+// the answer.
+func (k *dialogue) send() (status int, answer string) {
+	k.Helper()
+	p := k.prepare()
+	for {
+		status, answer = k.post(p)
+		if status == http.StatusOK {
+			break
+		}
+		next, ok := k.engine.Recover(k.Context(), p, status, []byte(answer))
+		if !ok {
+			break
+		}
+		p = next
+	}
+	k.last = p
+	usage := k.sandbox.Log.Last().Usage
+	k.engine.Finish(p, engine.Response{Status: status, Usage: usage, Content: []byte(`[{"type":"text","text":"noted"}]`), Stop: "end_turn"})
+	return status, answer
+}
+
+func (k *dialogue) post(p *engine.Prepared) (int, string) {
+	r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(string(p.Body)))
+	r.Header.Set("x-api-key", "key")
+	r.Header.Set("anthropic-version", "2023-06-01")
+	r.Header.Set("content-type", "application/json")
+	for _, b := range p.Betas {
+		r.Header.Add("anthropic-beta", b)
+	}
+	w := httptest.NewRecorder()
+	k.sandbox.ServeHTTP(w, r)
+	body, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return w.Code, string(body)
+}
+
+// mustSend fails the test when the request is refused.
+func (k *dialogue) mustSend() {
+	k.Helper()
+	if status, answer := k.send(); status != http.StatusOK {
+		k.Fatalf("status %d: %s", status, answer)
+	}
+}
+
+// state returns the conversation of the last request from the store.
+func (k *dialogue) state() *store.State {
+	k.Helper()
+	k.engine.Close()
+	s, err := k.store.Load(k.Context(), store.Key{ID: k.last.Conversation}, store.Newest)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return s
+}
+
+// pour works until there was a pour, and returns the number of rounds.
+func (k *dialogue) pour() int {
+	k.Helper()
+	k.user("Do the work. The password of the vault is in /etc/vault.conf.")
+	for n := 1; n < 60; n++ {
+		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.mustSend()
+		if k.last.Report.Reason != "" {
+			return n
+		}
+	}
+	k.Fatal("60 rounds without a pour")
+	return 0
+}
+
+// broken is a store whose parts can be made to fail.
+type broken struct {
+	engine.Store
+	version, commit, match error
+	commits                int
+}
+
+func (b *broken) Version(ctx context.Context, k store.Key) (int64, error) {
+	if b.version != nil {
+		return 0, b.version
+	}
+	return b.Store.Version(ctx, k)
+}
+
+func (b *broken) Match(ctx context.Context, tenant, session string, chain []decant.Hash) (store.Match, error) {
+	if b.match != nil {
+		return store.Match{}, b.match
+	}
+	return b.Store.Match(ctx, tenant, session, chain)
+}
+
+func (b *broken) Commit(ctx context.Context, x *store.Batch) (int64, error) {
+	b.commits++
+	if b.commit != nil {
+		return 0, b.commit
+	}
+	return b.Store.Commit(ctx, x)
+}
