@@ -38,6 +38,9 @@ func (r *reader) text(o origin, text string) {
 		if o.author == byModel || o.author == byEarlier || o.author == byUser {
 			ln = strings.TrimLeft(ln, "# ")
 		}
+		if o.author == byModel || o.author == byEarlier {
+			ln = emphasis.Replace(ln)
+		}
 		if tab && o.author == byCall {
 			ln = `\t` + ln
 		}
@@ -52,6 +55,10 @@ func (r *reader) text(o origin, text string) {
 		o.rank++
 	}
 }
+
+// emphasis takes off the marks of Markdown that say how the model's words look. They cost tokens and
+// tell nothing here. What the user wrote stays as it is.
+var emphasis = strings.NewReplacer("**", "", "`", "")
 
 // pieces takes in one line, in pieces when it is long.
 func (r *reader) pieces(o origin, ln string) {

@@ -8,15 +8,16 @@ import (
 
 // Values of lines and heads for being said, whatever they say, in chances.
 const (
-	standingValue = .3  // an instruction of the user that goes on
-	userValue     = .03 // another line of the user
-	turnValue     = .02 // a decision or an open item
-	proseValue    = .01 // another line of the model
-	changeValue   = .2  // a file that was changed, an error that was not resolved
-	planValue     = .3  // what is left of the newest plan
-	actionValue   = .1  // a call of a tool that is none of the usual ones: something was done in the world
-	callValue     = .02 // a call
-	indentValue   = .5  // times the chance of the first name: a line of new code that shows its indent
+	standingValue = .3    // an instruction of the user that goes on
+	userValue     = .03   // another line of the user
+	turnValue     = .02   // a decision or an open item
+	proseValue    = .01   // another line of the model
+	lineValue     = .0003 // any other line, so that a large budget is used
+	changeValue   = .2    // a file that was changed, an error that was not resolved
+	planValue     = .3    // what is left of the newest plan
+	actionValue   = .1    // a call of a tool that is none of the usual ones: something was done in the world
+	callValue     = .02   // a call
+	indentValue   = .5    // times the chance of the first name: a line of new code that shows its indent
 )
 
 // How much the words of some lines count, of one.
@@ -106,5 +107,5 @@ func (d *digest) saying(l *line) float64 {
 	case secSaid, secLast:
 		return proseValue
 	}
-	return 0
+	return lineValue
 }
