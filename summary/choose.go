@@ -18,11 +18,11 @@ type pick struct {
 // Weights of the choice, in chances: 1 is a fact that is sure to be needed again. They were set on the
 // sessions, meetings and dialogs of docs/BENCHMARKS.md.
 const (
-	groundBase  = .85   // a fact is worth this much more on a line that says something about it,
+	groundBase  = .75   // a fact is worth this much more on a line that says something about it,
 	groundShare = 6     // and this times the budget's share of the source: a longer record has room to say more,
 	groundMost  = 2.5   // but no more than this
 	minNamed    = .002  // the least chance of a fact that is listed by itself
-	wordWeight  = .0104 // a word, as often as it is expected
+	wordWeight  = .0101 // a word, as often as it is expected
 	rareWeight  = .002  // a word that is not too common, once
 	chatWeight  = .05   // the same, where all is said and nothing is done
 	usualShare  = .025  // prose is expected up to this share of the source: the size that summaries usually have
