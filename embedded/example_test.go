@@ -44,7 +44,7 @@ func Example() {
 		said += len(words)
 		history = append(history, anthropic.NewUserMessage(anthropic.NewTextBlock(words)))
 		answer, err := client.Messages.New(ctx, anthropic.MessageNewParams{
-			Model: anthropic.ModelClaudeSonnet4_5, MaxTokens: 1000, Messages: history,
+			Model: "claude-sonnet-5-5", MaxTokens: 1000, Messages: history,
 		})
 		if err != nil {
 			log.Fatal(err)

@@ -165,8 +165,9 @@ func (x *exchange) read() error {
 		return fmt.Errorf("read request: %w", err)
 	}
 	x.sent = body
-	x.body, err = decompress(body, x.in.Header.Get("Content-Encoding"), x.t.opts.MaxBody)
-	x.foreign = err != nil
+	if x.body, err = decompress(body, x.in.Header.Get("Content-Encoding"), x.t.opts.MaxBody); err != nil {
+		x.body, x.foreign = body, true // it is the provider's to judge
+	}
 	return nil
 }
 
