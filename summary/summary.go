@@ -49,13 +49,26 @@ func Extract(ms []decant.Message, o Options) (Summary, error) {
 		return Summary{}, fmt.Errorf("summarise %d messages: %w", len(ms), decant.ErrNothing)
 	}
 	d.weigh()
-	picks := d.choose(d.allowance(o))
-	s := d.fit(picks, o)
+	budget := d.allowance(o)
+	s := d.fit(d.choose(budget), o)
+	for range retries {
+		if s.Text != "" {
+			break
+		}
+		budget = budget*.75 - frame // what was picked first was too large by itself
+		s = d.fit(d.choose(budget), o)
+	}
 	if s.Text == "" {
 		return s, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), d.size, o.Budget, decant.ErrSummary)
 	}
 	return s, nil
 }
+
+// Tiny budgets are tried again with less, since the first line and the headings take their part.
+const (
+	retries = 4
+	frame   = 6 // tokens of a part of the first line
+)
 
 // allowance returns the budget in tokens of the package's own estimate, a little more than will fit,
 // and never more than the text can use.
@@ -74,7 +87,7 @@ func (d *digest) allowance(o Options) float64 {
 func (d *digest) fit(picks []pick, o Options) Summary {
 	best := Summary{From: d.from, To: d.to, Rung: decant.RungExtractive}
 	lo, hi := 0, len(picks)+1 // picks[:lo] fits, picks[:hi] does not
-	n := len(picks) * 5 / 6
+	n := max(len(picks)*5/6, 1)
 	for lo < hi-1 {
 		text := d.render(picks[:n])
 		size := o.Counter.Count(text)
