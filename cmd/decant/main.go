@@ -17,6 +17,7 @@ import (
 
 // commands is the command line; each field's type is in the file named after it.
 type commands struct {
+	Demo       demoCmd       `cmd:"" help:"Show on a real session what Decant does: a few seconds, no network, no key."`
 	Inspect    inspectCmd    `cmd:"" help:"Say what a session is and where its tokens went."`
 	Compact    compactCmd    `cmd:"" help:"Make a conversation smaller, legally, and prove what survived."`
 	Verify     verifyCmd     `cmd:"" help:"Say which facts of one conversation are still in another."`

@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -81,3 +84,28 @@ func (p *player) send(ctx context.Context, n int) error {
 	}
 	return nil
 }
+
+// A stand is a stand-in for the API on a port of its own, the client that plays against it, and what
+// that has used.
+type stand struct {
+	api    *sandbox.Server
+	server *http.Server
+	player player
+	bill   cost.Bill
+	sizes  []int // tokens of each request
+}
+
+// newStand starts a stand-in that answers as in a recording, with a window; 0 is the model's own.
+func newStand(conv *decant.Conversation, window int, now func() time.Time) (*stand, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen on this machine: %w", err)
+	}
+	api := sandbox.New(sandbox.Options{Window: window, Model: sandbox.NewScript(conv), Now: now})
+	s := &stand{api: api, server: &http.Server{Handler: api, ReadHeaderTimeout: 10 * time.Second}}
+	s.player = player{client: &http.Client{Transport: &http.Transport{}}, url: "http://" + l.Addr().String(), conv: conv}
+	go s.server.Serve(l) // it ends with close
+	return s, nil
+}
+
+func (s *stand) close() error { return s.server.Close() }
