@@ -9,124 +9,132 @@ import (
 // mark opens every summary, so that it is known for what it is, by models and by this package.
 const mark = "[Decant record of "
 
-// render writes down what was picked.
-func (d *digest) render(picks []pick) string {
-	ps := slices.Clone(picks)
-	open := make([]bool, len(d.groups))
-	by := make([][]pick, len(d.groups))
-	var names []pick
-	for _, p := range ps {
-		if p.group >= 0 {
-			open[p.group] = true
-		}
-	}
-	whole := map[int32]bool{}
-	for _, p := range ps {
-		if p.line >= 0 && p.end == 0 {
-			whole[p.line] = true
-		}
-	}
-	for _, p := range ps {
-		if p.line >= 0 && d.groups[d.lines[p.line].group].section == secNames && p.end == 0 {
-			p.end, p.group = int32(len(d.lines[p.line].text)), -1
-			names = append(names, p)
-			continue
-		}
-		switch {
-		case p.line >= 0 && p.end > 0:
-			if whole[p.line] {
-				continue
-			}
-			if g := d.lines[p.line].group; open[g] {
-				by[g] = append(by[g], p)
-				continue
-			}
-			names = append(names, p)
-		case p.atom >= 0:
-			names = append(names, p)
-		case p.group >= 0:
-			by[p.group] = append(by[p.group], p)
-		}
-	}
-	var b strings.Builder
-	b.WriteString(mark + "m" + strconv.Itoa(d.from) + "-m" + strconv.Itoa(d.to) + notes[d.language()] + "\n")
-	for s := range sections {
-		if s == secNames {
-			d.names(&b, names)
-			continue
-		}
-		d.section(&b, s, by, open)
-	}
-	return b.String()
+// A page is a summary as it is written down.
+type page struct {
+	*digest
+	strings.Builder
+	open  []bool   // groups that have something to say
+	by    [][]pick // lines and pieces of each group
+	names []pick   // pieces of other groups, and bare names
 }
 
-func (d *digest) section(b *strings.Builder, s section, by [][]pick, open []bool) {
-	first := true
-	last := 0
-	for g := range d.groups {
-		if !open[g] || d.groups[g].section != s {
+// render writes down what was picked, in the order of the sections and, in them, of the messages.
+func (d *digest) render(picks []pick) string {
+	p := d.layOut(picks)
+	p.WriteString(mark + "m" + strconv.Itoa(d.from) + "-m" + strconv.Itoa(d.to) + notes[d.language()] + "\n")
+	for s := range sections {
+		if s == secNames {
+			p.writeNames()
+			continue
+		}
+		p.writeSection(s)
+	}
+	return p.String()
+}
+
+// layOut puts each pick where it belongs: a piece goes to its group if that is open, else to the names,
+// and nowhere if its line is there as a whole.
+func (d *digest) layOut(picks []pick) *page {
+	p := &page{digest: d, open: make([]bool, len(d.groups)), by: make([][]pick, len(d.groups))}
+	whole := map[int32]bool{}
+	for _, x := range picks {
+		if x.group >= 0 {
+			p.open[x.group] = true
+		}
+		if x.whole() {
+			whole[x.line] = true
+		}
+	}
+	for _, x := range picks {
+		switch {
+		case x.piece() && whole[x.line]:
+		case x.piece() && p.open[d.lines[x.line].group]:
+			g := d.lines[x.line].group
+			p.by[g] = append(p.by[g], x)
+		case x.whole() && d.groups[x.group].section == secNames:
+			x.end = int32(len(d.lines[x.line].text))
+			p.names = append(p.names, x)
+		case x.whole():
+			p.by[x.group] = append(p.by[x.group], x)
+		case x.piece() || x.atom >= 0:
+			p.names = append(p.names, x)
+		}
+	}
+	return p
+}
+
+func (x *pick) whole() bool { return x.line >= 0 && x.end == 0 }
+func (x *pick) piece() bool { return x.line >= 0 && x.end > 0 }
+
+// cites is about how many message numbers a section of prose may name: they cost tokens.
+const cites = 40
+
+// writeSection writes the groups of a section. A group without a head gets the number of its message,
+// unless one close to it was just named.
+func (p *page) writeSection(s section) {
+	first, last := true, 0
+	for g := range p.groups {
+		if !p.open[g] || p.groups[g].section != s {
 			continue
 		}
 		if first {
-			b.WriteString("# " + headings[d.language()][s] + "\n")
+			p.WriteString("# " + headings[p.language()][s] + "\n")
 			first = false
 		}
-		gr := &d.groups[g]
-		if gr.head != "" {
-			b.WriteString(gr.head + "\n")
-		} else if n := gr.number; n > 0 && (last == 0 || n-last >= max(4, d.messages/40)) {
-			b.WriteString("m" + strconv.Itoa(n) + " ")
+		gr := &p.groups[g]
+		switch n := gr.number; {
+		case gr.head != "":
+			p.WriteString(gr.head + "\n")
+		case n > 0 && (last == 0 || n-last >= max(4, p.messages/cites)):
+			p.WriteString("m" + strconv.Itoa(n) + " ")
 			last = n
 		}
-		d.body(b, by[g])
+		p.writeBody(p.by[g])
 	}
 }
 
-// body writes the lines of a group, then the pieces of its other lines.
-func (d *digest) body(b *strings.Builder, ps []pick) {
-	slices.SortFunc(ps, byPlace)
-	last := int32(-2)
-	for _, p := range ps {
-		if p.line < 0 || p.end > 0 {
+// writeBody writes the lines of a group, then the pieces of its other lines.
+func (p *page) writeBody(xs []pick) {
+	slices.SortFunc(xs, byPlace)
+	last := int32(-1)
+	for _, x := range xs {
+		if !x.whole() {
 			continue
 		}
-		l := &d.lines[p.line]
-		joined := l.follows && p.line == last+1
-		if last >= 0 {
-			d.endLine(b, last, joined)
-		}
+		l := &p.lines[x.line]
+		joined := l.follows && last >= 0 && x.line == last+1
+		p.endLine(last, joined)
 		if l.follows && !joined {
-			b.WriteString("… ")
+			p.WriteString("… ")
 		}
-		b.WriteString(l.text)
-		last = p.line
+		p.WriteString(l.text)
+		last = x.line
 	}
-	if last >= 0 {
-		d.endLine(b, last, false)
-	}
-	d.fragments(b, ps, "… ")
+	p.endLine(last, false)
+	p.writePieces(xs, "… ")
 }
 
-// endLine ends a line that was written, or goes on on it.
-func (d *digest) endLine(b *strings.Builder, n int32, joined bool) {
+// endLine ends line n, if any, or goes on on it when the next piece of the same line was picked, too.
+func (p *page) endLine(n int32, joined bool) {
 	switch {
+	case n < 0:
 	case joined:
-		b.WriteByte(' ')
-	case d.lines[n].cut:
-		b.WriteString(" …\n")
+		p.WriteByte(' ')
+	case p.lines[n].cut:
+		p.WriteString(" …\n")
 	default:
-		b.WriteByte('\n')
+		p.WriteByte('\n')
 	}
 }
 
-// fragments writes pieces of lines in one line, each once.
-func (d *digest) fragments(b *strings.Builder, ps []pick, start string) {
+// writePieces writes pieces of lines in one line, each once.
+func (p *page) writePieces(xs []pick, start string) {
 	var out strings.Builder
-	for _, p := range ps {
-		if p.line < 0 || p.end == 0 {
+	for _, x := range xs {
+		if !x.piece() {
 			continue
 		}
-		text := d.lines[p.line].text[p.start:p.end]
+		text := p.lines[x.line].text[x.start:x.end]
 		switch {
 		case out.Len() == 0:
 			out.WriteString(start + text)
@@ -135,7 +143,27 @@ func (d *digest) fragments(b *strings.Builder, ps []pick, start string) {
 		}
 	}
 	if out.Len() > 0 {
-		b.WriteString(out.String() + "\n")
+		p.WriteString(out.String() + "\n")
+	}
+}
+
+// writeNames writes the pieces that have no group, then the bare names.
+func (p *page) writeNames() {
+	if len(p.names) == 0 {
+		return
+	}
+	p.WriteString("# " + headings[p.language()][secNames] + "\n")
+	slices.SortFunc(p.names, byPlace)
+	p.writePieces(p.names, "")
+	sep := ""
+	for _, x := range p.names {
+		if x.atom >= 0 {
+			p.WriteString(sep + p.atoms[x.atom].text)
+			sep = " "
+		}
+	}
+	if sep != "" {
+		p.WriteByte('\n')
 	}
 }
 
@@ -143,22 +171,8 @@ func byPlace(a, b pick) int {
 	if a.line != b.line {
 		return int(a.line - b.line)
 	}
-	return int(a.start - b.start)
-}
-
-func (d *digest) names(b *strings.Builder, ps []pick) {
-	if len(ps) == 0 {
-		return
+	if a.start != b.start {
+		return int(a.start - b.start)
 	}
-	b.WriteString("# " + headings[d.language()][secNames] + "\n")
-	slices.SortFunc(ps, byPlace)
-	d.fragments(b, ps, "")
-	sep := ""
-	for _, p := range ps {
-		if p.atom >= 0 {
-			b.WriteString(sep + d.atoms[p.atom].text)
-			sep = " "
-		}
-	}
-	b.WriteByte('\n')
+	return int(a.atom - b.atom)
 }
