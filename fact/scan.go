@@ -119,10 +119,33 @@ func urlEnd(text string, i int) int {
 	return j
 }
 
+// longest is the longest fact in bytes. What is longer is data, not a name that somebody repeats.
+const longest = 300
+
+// encoded reports whether s is a stretch of base64 rather than a path: long, without the marks that
+// names have, and changing between capitals, small letters and digits all the time.
+func encoded(s string) bool {
+	if len(s) < 40 {
+		return false
+	}
+	changes, seen := 0, class[s[0]]
+	for i := 1; i < len(s); i++ {
+		c := class[s[i]]
+		if c&under != 0 || s[i] == '.' || s[i] == '-' {
+			return false
+		}
+		if c != class[s[i-1]] {
+			changes++
+		}
+		seen |= c
+	}
+	return seen&digit != 0 && seen&letter == letter && changes*3 > len(s)
+}
+
 // classify appends what the run text[i:end] is.
 func classify(dst []Span, text string, i, end int) []Span {
 	end = trimEnd(text, i, end)
-	if end-i < 4 {
+	if end-i < 4 || end-i > longest || encoded(text[i:end]) {
 		return dst
 	}
 	if strings.HasPrefix(text[i:end], "--") {
@@ -187,9 +210,14 @@ func path(dst []Span, text string, i, end int) []Span {
 		return dst
 	}
 	if !fraction(text[i:end]) {
-		dst = append(dst, Span{i, end, decant.FactPath, false})
+		return segments(append(dst, Span{i, end, decant.FactPath, false}), text, i, end)
 	}
-	return segments(dst, text, i, end)
+	n := len(dst)
+	dst = segments(dst, text, i, end)
+	for ; n < len(dst); n++ {
+		dst[n].Inner = false
+	}
+	return dst
 }
 
 // fraction reports whether s is a number like 3/4 or a date like 11/20/2026, which is no path.
