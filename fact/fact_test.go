@@ -26,7 +26,7 @@ func TestScan(t *testing.T) {
 		{"Errors", "TypeError or ENOENT or E1234 or ERR_BAD_REQUEST", []string{"error:TypeError", "error:ENOENT", "error:E1234", "error:ERR_BAD_REQUEST"}},
 		{"Booking", "reservation NO6JO3 on HAT136", []string{"identifier:NO6JO3", "identifier:HAT136"}},
 		{"Chinese", "请修改 src/app.ts 里的 parseRequest。", []string{"path:src/app.ts", "+identifier:app.ts", "identifier:parseRequest"}},
-		{"Base64", "data iVBORw0KGgoAAAANSUhEUgAAAAUA/AAFCAYAAACNbyblAAAAHElEQVQI12P4 end", nil},
+		{"Base64", "data aGVsbG8gd29ybGQ/dGhpcyBpcyBhIHRlc3Q+b2YgYmFzZTY0IGVuY29kaW5n end", nil},
 		{"LongPath", "in /Users/somebody/workspace/project/worktrees/internal/server/handlers", []string{"path:/Users/somebody/workspace/project/worktrees/internal/server/handlers"}},
 		{"Empty", "", nil},
 	} {
