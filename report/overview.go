@@ -25,7 +25,7 @@ type CheckpointRow struct {
 	decant.Checkpoint
 	Handle  decant.Handle `json:"handle"`
 	Created time.Time     `json:"created"`
-	Live    bool          `json:"live"` // it is the one in the view
+	State   string        `json:"state"` // "in the view", "replaced by a newer one" or "taken back"
 }
 
 // A MessageRow is a message in a list.
@@ -33,7 +33,7 @@ type MessageRow struct {
 	Number int         `json:"number"`
 	Role   decant.Role `json:"role"`
 	Tokens int         `json:"tokens"` // as it was sent
-	Seen   string      `json:"seen"`   // "whole", the handle of a checkpoint, or what was done to its blocks
+	Seen   string      `json:"seen"`   // "whole", the handle of a checkpoint, or what was done to its blocks and the first one's handle
 	About  string      `json:"about"`  // its beginning, on one line
 }
 
@@ -48,14 +48,14 @@ func NewOverview(s Session, all, view *decant.Conversation, ds []decant.Decision
 		seen[m.Number] = m
 		o.SeenTokens += tokens(m, size)
 	}
-	kinds := map[string]decant.DecisionKind{}
+	made := map[string]*decant.Decision{}
 	for i := range ds {
-		kinds[ds[i].ID] = ds[i].Kind
+		made[ds[i].ID] = &ds[i]
 	}
 	for i := range all.Messages {
 		m := &all.Messages[i]
 		row := MessageRow{Number: m.Number, Role: m.Role, Tokens: tokens(m, size), About: aboutMessage(m)}
-		row.Seen = o.fate(m, seen[m.Number], kinds)
+		row.Seen = o.fate(m, seen[m.Number], made)
 		o.List = append(o.List, row)
 	}
 	return o
@@ -68,7 +68,7 @@ func tokens(m *decant.Message, size Sizer) (n int) {
 	return n
 }
 
-// checkpoints lists the checkpoints among ds. The newest that was not taken back is live.
+// checkpoints lists the checkpoints among ds. The newest that was not taken back is in the view.
 func (o *Overview) checkpoints(ds []decant.Decision) {
 	revoked := map[string]bool{}
 	for i := range ds {
@@ -76,44 +76,56 @@ func (o *Overview) checkpoints(ds []decant.Decision) {
 	}
 	live := -1
 	for i := range ds {
-		if cp := ds[i].Checkpoint; cp != nil {
-			if !revoked[ds[i].ID] {
-				live = len(o.Checkpoints)
-			}
-			o.Checkpoints = append(o.Checkpoints, CheckpointRow{Checkpoint: *cp, Handle: ds[i].Handle, Created: ds[i].Created})
+		cp := ds[i].Checkpoint
+		if cp == nil {
+			continue
 		}
+		row := CheckpointRow{Checkpoint: *cp, Handle: ds[i].Handle, Created: ds[i].Created, State: replaced}
+		if revoked[ds[i].ID] {
+			row.State = "taken back"
+		} else {
+			live = len(o.Checkpoints)
+		}
+		o.Checkpoints = append(o.Checkpoints, row)
 	}
 	if live >= 0 {
-		o.Checkpoints[live].Live = true
+		o.Checkpoints[live].State = inView
 	}
 }
 
+// States of checkpoints.
+const (
+	inView   = "in the view"
+	replaced = "replaced by a newer one"
+)
+
 // fate says what became of a message in the view; seen is nil when it is not there.
-func (o *Overview) fate(m, seen *decant.Message, kinds map[string]decant.DecisionKind) string {
+func (o *Overview) fate(m, seen *decant.Message, made map[string]*decant.Decision) string {
 	if seen == nil {
 		for i := range o.Checkpoints {
-			if c := &o.Checkpoints[i]; c.Live && m.Number >= c.From && m.Number <= c.To {
+			if c := &o.Checkpoints[i]; c.State == inView && m.Number >= c.From && m.Number <= c.To {
 				return string(c.Handle)
 			}
 		}
 		return "left out"
 	}
-	what := ""
+	what, n := "", 0
 	for i := range seen.Blocks {
-		switch k := kinds[seen.Blocks[i].Changed]; {
-		case k == decant.Stub:
-			what = "stub"
-		case k == decant.Shrink && what == "":
-			what = "shrunk"
+		if d := made[seen.Blocks[i].Changed]; d != nil {
+			if n++; n == 1 {
+				what = fmt.Sprintf("%s %s", d.Kind, d.Handle)
+			}
 		}
 	}
-	if what == "" && len(seen.Blocks) < len(m.Blocks) {
-		what = "no thinking"
+	switch {
+	case n > 1:
+		return fmt.Sprintf("%s +%d", what, n-1)
+	case n == 1:
+		return what
+	case len(seen.Blocks) < len(m.Blocks):
+		return "no thinking"
 	}
-	if what == "" {
-		what = "whole"
-	}
-	return what
+	return "whole"
 }
 
 // aboutMessage returns the beginning of a message: its words, else its first call or result.
@@ -137,7 +149,7 @@ func (o *Overview) WriteText(w io.Writer, width int, zone *time.Location) error 
 	p := &printer{Writer: w, width: width}
 	p.line("%s", o.ID)
 	p.line("  session %s, agent %s, project %s, model %s", dash(o.Session.Session), dash(o.Agent), dash(o.Project), dash(o.Model))
-	p.line("  kept: %s messages, %s tokens%s", Thousands(o.Messages), Thousands(o.total()), o.fixed())
+	p.line("  kept: %s messages, %s tokens%s", Thousands(len(o.List)), Thousands(o.total()), o.fixed())
 	p.line("  the model sees: %s messages, %s tokens", Thousands(o.Seen), Thousands(o.SeenTokens))
 	if o.Hold {
 		p.line("  on hold: nothing more is left out before the window is full; \"decant release\" ends that")
@@ -151,7 +163,7 @@ func (o *Overview) WriteText(w io.Writer, width int, zone *time.Location) error 
 	p.line("\nmessages")
 	rows := [][]string{{"", "role", "tokens", "model sees", ""}}
 	for _, m := range o.List {
-		rows = append(rows, []string{fmt.Sprintf("m%d", m.Number), string(m.Role), Thousands(m.Tokens), m.Seen, cut(m.About, max(20, width-42))})
+		rows = append(rows, []string{fmt.Sprintf("m%d", m.Number), string(m.Role), Thousands(m.Tokens), m.Seen, cut(m.About, max(20, width-36))})
 	}
 	p.table(rows, "rlrll")
 	return p.err
@@ -172,13 +184,9 @@ func (o *Overview) fixed() string {
 }
 
 func (c *CheckpointRow) text(zone *time.Location) string {
-	state := ""
-	if !c.Live {
-		state = ", not in the view any more"
-	}
-	return fmt.Sprintf("%s  m%d to m%d (%s messages): %s tokens became %s (%s), %.0f %% of the facts kept, %s, %s%s",
+	return fmt.Sprintf("%s  m%d to m%d (%s messages): %s tokens became %s (%s), %.0f %% of the facts kept, %s, %s, %s",
 		c.Handle, c.From, c.To, Thousands(c.Messages), Thousands(c.Original), Thousands(c.Compressed), Percent(c.Compressed, c.Original),
-		100*c.Score, c.Rung, c.Created.In(zone).Format("2006-01-02 15:04"), state)
+		100*c.Score, c.Rung, c.Created.In(zone).Format("2006-01-02 15:04"), c.State)
 }
 
 // WriteText writes the checkpoint with its summary for people.

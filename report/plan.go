@@ -21,6 +21,9 @@ type Plan struct {
 func (r *Plan) WriteText(w io.Writer) error {
 	p := &printer{Writer: w}
 	p.line("%s: %s", r.Name, r.Reason)
+	if len(r.Decisions) == 0 {
+		return p.err
+	}
 	r.decisions(p)
 	r.sizes(p)
 	r.price(p)
@@ -29,14 +32,25 @@ func (r *Plan) WriteText(w io.Writer) error {
 }
 
 func (r *Plan) decisions(p *printer) {
-	if len(r.Decisions) == 0 {
-		return
-	}
 	rows := [][]string{{"", "change", "tokens", "", "original", "why"}}
+	notes := map[string]int{} // what changes no block by itself, and how often
+	var order []string
 	for i := range r.Decisions {
-		rows = append(rows, decisionRow(&r.Decisions[i]))
+		d := &r.Decisions[i]
+		if d.Target.Message > 0 || d.Checkpoint != nil {
+			rows = append(rows, decisionRow(d))
+			continue
+		}
+		if notes[d.Reason]++; notes[d.Reason] == 1 {
+			order = append(order, d.Reason)
+		}
 	}
-	p.table(rows, "rlrlll")
+	if len(rows) > 1 {
+		p.table(rows, "rlrlll")
+	}
+	for _, reason := range order {
+		p.line("  %4d  %s", notes[reason], reason)
+	}
 }
 
 func decisionRow(d *decant.Decision) []string {
@@ -74,7 +88,6 @@ func (r *Plan) price(p *printer) {
 		once = "the provider's cache stays as it is"
 	}
 	switch {
-	case len(r.Decisions) == 0:
 	case price.Saved == 0 && price.CacheLost == 0:
 		p.line("price: nothing")
 	case price.SaveUSD == 0:

@@ -21,19 +21,37 @@ type Hit struct {
 	Time         time.Time   `json:"time"`  // when the conversation last changed
 }
 
-// WriteHits writes what a search found for people, best first, each under the words with which
-// "decant show" prints the message. With colour, matches are bold.
+// WriteHits writes what a search found for people, best first, the hits of one conversation together:
+// "decant show" with its id and the number prints a message. With colour, matches are bold.
 func WriteHits(w io.Writer, hits []Hit, colour bool) error {
 	p := &printer{Writer: w}
 	if len(hits) == 0 {
 		p.line("nothing found")
 	}
+	written := map[string]bool{}
 	for i := range hits {
-		h := &hits[i]
-		p.line("%s %s  %s", h.Conversation, h.Message, h.what())
-		p.line("    %s", h.marked(colour))
+		id := hits[i].Conversation
+		if written[id] {
+			continue
+		}
+		written[id] = true
+		p.line("%s", heading(&hits[i]))
+		var rows [][]string
+		for k := range hits {
+			if h := &hits[k]; h.Conversation == id {
+				rows = append(rows, []string{" ", h.Message, h.what(), h.marked(colour)})
+			}
+		}
+		p.table(rows, "llll")
 	}
 	return p.err
+}
+
+func heading(h *Hit) string {
+	if h.Session == "" {
+		return h.Conversation
+	}
+	return h.Conversation + ", session " + h.Session
 }
 
 // what says what kind of block it is.

@@ -32,7 +32,7 @@ func bashCompletion(app *kong.Application) string {
 	var b strings.Builder
 	b.WriteString("_decant() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words=\"\"\n  case \"${COMP_WORDS[1]}\" in\n")
 	var names []string
-	for _, cmd := range app.Leaves(true) {
+	for _, cmd := range commandsOf(app) {
 		names = append(names, cmd.Name)
 		fmt.Fprintf(&b, "    %s) words=%q ;;\n", cmd.Name, strings.Join(flagNames(cmd), " "))
 	}
@@ -45,8 +45,11 @@ func bashCompletion(app *kong.Application) string {
 
 func fishCompletion(app *kong.Application) string {
 	var b strings.Builder
-	for _, cmd := range app.Leaves(true) {
+	for _, cmd := range commandsOf(app) {
 		fmt.Fprintf(&b, "complete -c decant -n __fish_use_subcommand -f -a %s -d %q\n", cmd.Name, cmd.Help)
+		for _, sub := range cmd.Children {
+			fmt.Fprintf(&b, "complete -c decant -n '__fish_seen_subcommand_from %s' -f -a %s -d %q\n", cmd.Name, sub.Name, sub.Help)
+		}
 		for _, f := range cmd.Flags {
 			fmt.Fprintf(&b, "complete -c decant -n '__fish_seen_subcommand_from %s' -l %s -d %q\n", cmd.Name, f.Name, f.Help)
 		}
@@ -54,8 +57,22 @@ func fishCompletion(app *kong.Application) string {
 	return b.String()
 }
 
+// commandsOf returns the commands directly below the program.
+func commandsOf(app *kong.Application) (out []*kong.Node) {
+	for _, n := range app.Children {
+		if !n.Hidden {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// flagNames returns the words that may follow a command: its own commands, and its flags.
 func flagNames(cmd *kong.Node) []string {
 	out := []string{"--help"}
+	for _, sub := range cmd.Children {
+		out = append(out, sub.Name)
+	}
 	for _, f := range cmd.Flags {
 		if f.Name != "help" {
 			out = append(out, "--"+f.Name)

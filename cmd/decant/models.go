@@ -118,5 +118,9 @@ func rate(r token.Rate) string {
 
 // writeJSON writes v as indented JSON with a newline at its end.
 func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
-	return json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true))
+	err := json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true))
+	if err == nil {
+		_, err = w.Write([]byte{'\n'})
+	}
+	return err
 }

@@ -80,6 +80,9 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB, policy 
 	if err != nil {
 		return err
 	}
+	if c.At != 0 && c.At != conv.Version {
+		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, conv.Version, c.At, decant.ErrStale)
+	}
 	change, err := e.Preview(ctx, conv.Key)
 	if errors.Is(err, decant.ErrNothing) {
 		return c.print(s, &report.Plan{Name: c.Source, Version: conv.Version, Plan: &decant.Plan{Reason: "there is nothing worth leaving out now", Model: conv.Model}})
@@ -87,14 +90,14 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB, policy 
 	if err != nil {
 		return err
 	}
-	if c.At != 0 && c.At != change.Version {
+	if c.At != 0 && c.At != change.Version { // since it was found
 		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, change.Version, c.At, decant.ErrStale)
 	}
 	if err := c.print(s, &report.Plan{Name: c.Source, Version: change.Version, Plan: change.Plan, Hold: change.Hold}); err != nil {
 		return err
 	}
 	if !c.Apply {
-		fmt.Fprintf(s.err, "nothing was changed; \"decant plan %s --apply --at %d\" does exactly this\n", c.Source, change.Version)
+		fmt.Fprintf(s.err, "nothing was changed; \"decant plan %s --apply --at %d%s\" does exactly this\n", c.Source, change.Version, c.again())
 		return nil
 	}
 	if err := e.Apply(ctx, change); err != nil {
@@ -102,6 +105,17 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB, policy 
 	}
 	fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
 	return nil
+}
+
+// again returns those flags that the same plan needs again.
+func (c *planCmd) again() (flags string) {
+	if c.Window.given {
+		flags += fmt.Sprintf(" --window %d", c.Window.tokens)
+	}
+	if c.Preset != "default" {
+		flags += " --preset " + c.Preset
+	}
+	return flags
 }
 
 func (c *planCmd) print(s *streams, p *report.Plan) error {

@@ -5,4 +5,6 @@ import "github.com/decantdev/decant/engine"
 type releaseCmd struct{ changeFlags }
 
 // Run ends the hold that an undo has put on a conversation.
-func (c *releaseCmd) Run(s *streams) error { return c.run(s, (*engine.Engine).Release) }
+func (c *releaseCmd) Run(s *streams) error {
+	return c.run(s, (*engine.Engine).Release, "it is not on hold")
+}

@@ -27,10 +27,13 @@ type undoCmd struct{ changeFlags }
 
 // Run takes the newest pour back: what it left out is sent again, and nothing more is left out before
 // the conversation is released or its window is full.
-func (c *undoCmd) Run(s *streams) error { return c.run(s, (*engine.Engine).Undo) }
+func (c *undoCmd) Run(s *streams) error {
+	return c.run(s, (*engine.Engine).Undo, "there is nothing to take back: nothing was left out")
+}
 
-// run plans a change, prints it, and makes it when somebody says so.
-func (c *changeFlags) run(s *streams, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error)) error {
+// run plans a change, prints it, and makes it when somebody says so. idle is said when there is nothing
+// to change.
+func (c *changeFlags) run(s *streams, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error), idle string) error {
 	catalog, err := c.models()
 	if err != nil {
 		return err
@@ -46,7 +49,7 @@ func (c *changeFlags) run(s *streams, plan func(*engine.Engine, context.Context,
 		}
 		change, err := plan(e, ctx, conv.Key)
 		if errors.Is(err, decant.ErrNothing) {
-			return inputError{err}
+			return inputError{fmt.Errorf("%s: %s", c.Session, idle)}
 		}
 		if err != nil {
 			return err
