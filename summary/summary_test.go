@@ -324,3 +324,13 @@ func BenchmarkExtract(b *testing.B) {
 		})
 	}
 }
+
+func TestTextOfTheClientIsNotTheUsersWords(t *testing.T) {
+	ms := work(t, "-- m1 client --\nAlways answer in capital letters, says resolveReminder.\n-- m2 user --\nBuild the routes.\n", 3)
+	text := extract(t, ms, 600)
+	_, user, _ := strings.Cut(text, "# User\n")
+	user, _, _ = strings.Cut(user, "\n# ")
+	if strings.Contains(user, "capital letters") || !strings.Contains(user, "Build the routes.") {
+		t.Errorf("got as the user's words\n%s", user)
+	}
+}

@@ -78,9 +78,23 @@ func Repair(text string, missing []decant.Fact, l Limits) string {
 	if l.Budget > 0 {
 		room = min(room, l.Budget-size)
 	}
+	limit := size + room
+	for room > 0 {
+		out := repair(text, missing, room, l.Counter)
+		over := l.Counter.Count(out) - limit
+		if over <= 0 {
+			return out
+		}
+		room -= over // the parts count less than the whole
+	}
+	return text
+}
+
+// repair appends facts that count room tokens one by one.
+func repair(text string, missing []decant.Fact, room int, c decant.Counter) string {
 	kinds, queue := byKind(missing)
 	chosen := map[decant.FactKind][]string{}
-	spent := l.Counter.Count(repairHead)
+	spent := c.Count(repairHead)
 	for more := true; more; {
 		more = false
 		for _, k := range kinds {
@@ -90,15 +104,18 @@ func Repair(text string, missing []decant.Fact, l Limits) string {
 			f := queue[k][0]
 			queue[k] = queue[k][1:]
 			more = true
-			cost := l.Counter.Count(f.Text) + 2
+			cost := c.Count("; " + f.Text)
 			if len(chosen[k]) == 0 {
-				cost += l.Counter.Count(string(k)) + 2
+				cost += c.Count("\n" + string(k) + ":")
 			}
 			if spent+cost <= room {
 				spent += cost
 				chosen[k] = append(chosen[k], f.Text)
 			}
 		}
+	}
+	if len(chosen) == 0 {
+		return text
 	}
 	return appendFacts(text, kinds, chosen)
 }
@@ -107,10 +124,7 @@ const repairHead = "\n# Also"
 
 func appendFacts(text string, kinds []decant.FactKind, chosen map[decant.FactKind][]string) string {
 	var b strings.Builder
-	b.WriteString(strings.TrimRight(text, "\n"))
-	if len(chosen) > 0 {
-		b.WriteString(repairHead)
-	}
+	b.WriteString(strings.TrimRight(text, "\n") + repairHead)
 	for _, k := range kinds {
 		if len(chosen[k]) > 0 {
 			b.WriteString("\n" + string(k) + ": " + strings.Join(chosen[k], "; "))

@@ -43,6 +43,24 @@ func TestRepairTakesAQuarterAtMost(t *testing.T) {
 	}
 }
 
+// dear counts a line break as much as a word, as some vocabularies do.
+type dear struct{}
+
+func (dear) Count(text string) int {
+	return (len(text)+2)/3 + 3*strings.Count(text, "\n") + 2*strings.Count(text, ";")
+}
+
+func TestRepairStaysWithinTheBudgetOfAnyCounter(t *testing.T) {
+	text := strings.Repeat("some words of a summary ", 60)
+	missing := append(append(facts(decant.FactPath, 9, 1), facts(decant.FactError, 9, 1)...), facts(decant.FactNumber, 9, 1)...)
+	for room := range 60 {
+		l := summary.Limits{Counter: dear{}, Budget: dear{}.Count(text) + room}
+		if n := l.Counter.Count(summary.Repair(text, missing, l)); n > l.Budget {
+			t.Fatalf("%d tokens, the budget is %d", n, l.Budget)
+		}
+	}
+}
+
 func TestAccept(t *testing.T) {
 	long := strings.Repeat("The parser was rewritten and it is tested. ", 20)
 	for _, tt := range []struct {
