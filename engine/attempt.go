@@ -123,6 +123,9 @@ func (e *Engine) model(id string, learned int) token.Model {
 // decide makes the decisions of this request: first what it brings for the first time, then, if it is
 // due, the pour. The error says what was due and could not be done; the view stays legal.
 func (a *attempt) decide(ctx context.Context) error {
+	if err := a.inherit(ctx); err != nil {
+		return err
+	}
 	if err := a.firstSight(); err != nil {
 		return fmt.Errorf("first sight: %w", err)
 	}

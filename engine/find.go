@@ -19,7 +19,7 @@ const (
 	continues relation = "continues" // it holds all that is known, and perhaps more
 	returns   relation = "returns"   // it is a beginning of what is known, and holds nothing new
 	replaces  relation = "replaces"  // it has something else in place of the provisional tail
-	amends    relation = "amends"    // it lacks something that a checkpoint covers anyway
+	amends    relation = "amends"    // it lacks something of what is known, and adds at its end only
 	forks     relation = "forks"     // it goes another way from some point on
 )
 
@@ -47,7 +47,7 @@ func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error
 		return nil, fmt.Errorf("match conversation: %w", err)
 	}
 	if m.Known == 0 {
-		return &place{rel: begins, to: fresh(len(r.spine))}, nil
+		return e.findRest(who, r), nil
 	}
 	l, err := e.load(ctx, who, store.Key{Tenant: who.tenant, ID: m.Lines[0].ID}, m.Lines[0].Version)
 	if errors.Is(err, store.ErrNotFound) { // collected since
@@ -56,7 +56,22 @@ func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error
 	if err != nil {
 		return nil, err
 	}
-	return locate(l, l.now(), r, r.shared(l)), nil
+	known, s := r.shared(l)
+	return locate(l, s, r, known), nil
+}
+
+// findRest returns the place of a request of which not even the beginning is known: that of a
+// conversation in memory of the same session whose beginning the client has left out, or a new one.
+func (e *Engine) findRest(who start, r *reading) *place {
+	for _, l := range e.lines.session(who.tenant, who.session) {
+		s := l.now()
+		p := &place{rel: amends, line: l, state: s, to: fresh(len(r.spine))}
+		spine := spineOf(s)
+		if p.lastAnswer(spine) >= 0 && p.amend(r, spine, 0) {
+			return p
+		}
+	}
+	return &place{rel: begins, to: fresh(len(r.spine))}
 }
 
 // findCached returns the place of a request that holds all of a conversation in memory; nil when
@@ -66,7 +81,7 @@ func (e *Engine) findCached(ctx context.Context, who start, r *reading) (*place,
 	if l == nil {
 		return nil, nil
 	}
-	s := l.now()
+	cached := l.now().Version
 	v, err := e.store.Version(ctx, l.key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -74,17 +89,17 @@ func (e *Engine) findCached(ctx context.Context, who start, r *reading) (*place,
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("check version of %s: %w", l.key.ID, err)
-	case v != s.Version:
+	case v != cached:
 		if l, err = e.load(ctx, who, l.key, v); err != nil {
 			return nil, err
 		}
-		s = l.now()
 	}
-	known := r.shared(l)
-	if known < len(l.spine) {
+	known, s := r.shared(l) // of this state or, if another request has just moved it on, a later one
+	p := locate(l, s, r, known)
+	if p.rel != continues {
 		return nil, nil
 	}
-	return locate(l, s, r, known), nil
+	return p, nil
 }
 
 // best returns the longest line that the request holds as a whole.
@@ -92,18 +107,11 @@ func best(ls []*line, r *reading) *line {
 	var out *line
 	long := 0
 	for _, l := range ls {
-		if n := r.shared(l); n > long && n == l.length() {
+		if n := r.sharedWhole(l); n > long {
 			out, long = l, n
 		}
 	}
 	return out
-}
-
-// length returns the number of blocks in the line's spine.
-func (l *line) length() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.spine)
 }
 
 // load reads a conversation into memory, unless it is there with that version already.
@@ -174,35 +182,53 @@ func provisional(es []store.Entry) bool {
 	return !slices.ContainsFunc(es, func(e store.Entry) bool { return e.Role == decant.RoleAssistant })
 }
 
-// amend finds out whether the request differs from what is known only by lacking blocks that a
-// checkpoint covers, and if so notes which blocks are which. The last block that is covered must be
-// there: without it the client has gone back rather than left something out.
+// amend finds out whether the request differs from what is known only by lacking some of it, and if
+// so notes which blocks are which. A client that truncates its history does that on every request, one
+// that takes back a reminder or an image once. What the assistant said last must be there, and what a
+// checkpoint covers last: without them the client has gone back rather than left something out.
 func (p *place) amend(r *reading, spine []int, known int) bool {
-	last := p.lastCovered(spine)
+	must := []int{p.lastAnswer(spine), p.lastCovered(spine)}
 	to := slices.Clone(p.to)
-	j := known
-	i := known
+	end := max(must[0], must[1])
+	i, j := known, known
 	for ; i < len(r.spine) && j < len(spine); i++ {
-		for j <= last && !sameBlock(r.at(i), &p.state.Chain[spine[j]]) {
-			j++
+		k := j
+		for k <= end && !sameBlock(r.at(i), &p.state.Chain[spine[k]]) {
+			k++
 		}
-		if j >= len(spine) || !sameBlock(r.at(i), &p.state.Chain[spine[j]]) {
+		if k >= len(spine) || !sameBlock(r.at(i), &p.state.Chain[spine[k]]) {
 			break
 		}
-		to[i] = spine[j]
-		j++
+		to[i] = spine[k]
+		j = k + 1
 	}
-	if j <= last || j < len(spine) && !provisional(p.state.Chain[spine[j]:]) || !slices.Contains(to, spine[max(last, 0)]) {
+	for _, m := range must {
+		if m >= known && !slices.Contains(to, spine[m]) {
+			return false
+		}
+	}
+	if j <= end {
 		return false
 	}
 	p.to = to
 	return true
 }
 
+// lastAnswer returns the index in the spine of the last block of the assistant's, -1 when there is
+// none.
+func (p *place) lastAnswer(spine []int) int {
+	for i, k := range slices.Backward(spine) {
+		if p.state.Chain[k].Role == decant.RoleAssistant {
+			return i
+		}
+	}
+	return -1
+}
+
 // lastCovered returns the index in the spine of the last block that the live checkpoint covers, -1
 // when there is none.
 func (p *place) lastCovered(spine []int) int {
-	cp := coverOf(p.state.Decisions)
+	cp := coverOf(p.state.Live())
 	if cp == nil {
 		return -1
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -30,7 +31,7 @@ func (a *attempt) foldRoute(target int) error {
 	if end == 0 {
 		return errNoRoute
 	}
-	d := a.fold(end)
+	d := a.fold(end, target)
 	a.made, a.view = made, view
 	return a.add([]decant.Decision{d})
 }
@@ -41,8 +42,9 @@ func unanswered(m *decant.Message) bool {
 	return m.Role != decant.RoleAssistant && !brings(m, decant.KindResult)
 }
 
-// fold returns the checkpoint that covers the first end messages with their text in the view.
-func (a *attempt) fold(end int) decant.Decision {
+// fold returns the checkpoint that covers the first end messages with their text in the view, within
+// the target if results and arguments can be cut so far.
+func (a *attempt) fold(end, target int) decant.Decision {
 	from, to := a.conv.Messages[0].Number, a.conv.Messages[end-1].Number
 	cp := &decant.Checkpoint{
 		Number: a.checkpoints() + 1, From: from, To: to, Messages: end,
@@ -61,10 +63,53 @@ func (a *attempt) fold(end int) decant.Decision {
 			text = append(text, *m)
 		}
 	}
-	cp.Summary = strings.Join([]string{foldBegin, strings.TrimSpace(wire.Text(a.view.With(text))), foldEnd}, "\n\n")
-	cp.Compressed = a.est.Count(cp.Summary)
+	for _, keep := range foldCuts {
+		cp.Summary = strings.Join([]string{foldBegin, strings.TrimSpace(wire.Text(a.view.With(shortened(text, keep)))), foldEnd}, "\n\n")
+		if cp.Compressed = a.est.Count(cp.Summary); cp.Compressed <= target {
+			break
+		}
+	}
 	return decant.Decision{
 		Kind: decant.Cover, Reduction: "fold", Reason: "everything as one message: the only legal form here",
 		Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)), Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	}
+}
+
+// foldCuts are the characters of each end of a result, or of a call's arguments, that a fold keeps: as
+// many as the target allows. 0 keeps all.
+var foldCuts = [...]int{0, 4000, 1500, 500, 150}
+
+// shortened returns ms with long results and arguments cut to their ends, keep characters each and
+// whole lines where there are lines.
+func shortened(ms []decant.Message, keep int) []decant.Message {
+	if keep == 0 {
+		return ms
+	}
+	out := slices.Clone(ms)
+	for i := range out {
+		out[i].Blocks = slices.Clone(out[i].Blocks)
+		for k := range out[i].Blocks {
+			b := &out[i].Blocks[k]
+			if b.Kind != decant.KindResult && b.Kind != decant.KindUse {
+				continue
+			}
+			if t := b.Text(); len(t) > 2*keep+100 {
+				b.Content = decant.Text(ends(t, keep))
+			}
+		}
+	}
+	return out
+}
+
+// ends returns the two ends of a text and how much is between them.
+func ends(t string, keep int) string {
+	head, tail := t[:keep], t[len(t)-keep:]
+	if i := strings.LastIndexByte(head, '\n'); i > keep/2 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < keep/2 {
+		tail = tail[i+1:]
+	}
+	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", head, len(t)-len(head)-len(tail), tail)
 }

@@ -59,12 +59,15 @@ func (l *line) now() *store.State {
 }
 
 // saw notes the fingerprints of the first n blocks of a request that continues the line, so that a
-// cache marker that has moved on costs one canonical hash and not one on every request.
+// cache marker that has moved on costs one canonical hash and not one on every request. Blocks that
+// another request has replaced meanwhile are not those that were seen.
 func (l *line) saw(r *reading, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range min(n, len(l.prints)) {
-		l.prints[i] = r.at(i).print
+	for i := range min(n, len(l.prints), len(r.chain)) {
+		if r.chain[i] == l.state.Chain[l.spine[i]].Chain {
+			l.prints[i] = r.at(i).print
+		}
 	}
 }
 
@@ -148,6 +151,25 @@ func (c *lines) of(s start) []*line {
 		c.order.MoveToFront(c.places[l.key])
 	}
 	return slices.Clone(c.byStart[s])
+}
+
+// mostRest bounds how many conversations of a session are looked through for a request that lacks
+// their beginning.
+const mostRest = 4
+
+// session returns the lines of a session that were used last, none when the session has no name.
+func (c *lines) session(tenant, session string) (out []*line) {
+	if session == "" {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for e := c.order.Front(); e != nil && len(out) < mostRest; e = e.Next() {
+		if h := e.Value.(*held); h.start.tenant == tenant && h.start.session == session {
+			out = append(out, h.line)
+		}
+	}
+	return out
 }
 
 // get returns the line with a key, nil when it is not kept.

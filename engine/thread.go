@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire"
+)
+
+// A Thread is the conversation of a program that calls its model by itself, without HTTP that Decant
+// could stand in: it appends what is said, asks for the view to send, and reports what the provider
+// said about usage. It is not safe for concurrent use.
+type Thread struct {
+	engine *Engine
+	req    Request
+	conv   decant.Conversation
+	last   *Prepared
+}
+
+// Thread returns a thread for the conversation c, which may hold messages already: those that the
+// engine has seen before, in this process or another, continue where they were. Tenant, session,
+// project, preset and mode are those of req; its body is not used.
+func (e *Engine) Thread(req Request, c *decant.Conversation) *Thread {
+	t := &Thread{engine: e, req: req, conv: *c}
+	t.conv.Messages = nil
+	t.Append(c.Messages...)
+	return t
+}
+
+// Append adds messages to the end. They are numbered anew.
+func (t *Thread) Append(ms ...decant.Message) {
+	for _, m := range ms {
+		m.Number = len(t.conv.Messages) + 1
+		blocks := make([]decant.Block, len(m.Blocks))
+		for i, b := range m.Blocks {
+			b.Ref = decant.Ref{Message: m.Number, Block: i}
+			blocks[i] = b
+		}
+		m.Blocks = blocks
+		t.conv.Messages = append(t.conv.Messages, m)
+	}
+}
+
+// View returns what to send to the model now, and how it came about. What was decided is committed
+// when it returns.
+func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error) {
+	body, err := wire.Encode(&t.conv, wire.Anthropic)
+	if err != nil {
+		return nil, nil, fmt.Errorf("write the conversation: %w", err)
+	}
+	req := t.req
+	req.Body = body
+	p, err := t.engine.Prepare(ctx, &req)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.last = p
+	if p.attempt == nil {
+		return &t.conv, &p.Report, p.Fault
+	}
+	return p.attempt.view, &p.Report, p.Fault
+}
+
+// Report tells what the provider reported for the view that was asked for last. Append the answer
+// itself before the next View.
+func (t *Thread) Report(u decant.Usage) {
+	if t.last != nil {
+		t.engine.Finish(t.last, Response{Status: 200, Usage: u})
+	}
+}
