@@ -20,6 +20,7 @@ import (
 // Limits of what Extract returns.
 const (
 	minChance    = .03 // of facts that are worth checking
+	pasted       = 12  // lines after which a text of the user is taken for a paste: what it says counts less
 	maxSentences = 40  // of each of instructions, decisions and open items; the newest are taken
 )
 
@@ -114,12 +115,17 @@ func (x *extractor) prose(m *decant.Message, author decant.Author, text string) 
 	if author != decant.AuthorUser && author != decant.AuthorModel {
 		return
 	}
+	rank := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		kind, ok := Sentence(author, line)
 		weight := .5
+		rank++
 		if author == decant.AuthorUser {
 			weight = 1
+			if rank > pasted {
+				weight = .25
+			}
 			if !x.asked && len(line) > 3 {
 				kind, ok, x.asked = decant.FactInstruction, true, true
 				line = line[:min(len(line), maxSentence)]
