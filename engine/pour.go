@@ -7,7 +7,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/legal"
-	"github.com/decantdev/decant/token"
 )
 
 // pour makes the one deliberate rewrite of older history. It tries the routes that are legal in the
@@ -45,8 +44,11 @@ func (a *attempt) targets(why Reason) []int {
 	if f := a.meter.Factor; f > 0 { // the planner counts by the estimate alone
 		t = int(float64(t) / f)
 	}
-	if why == Refusal {
+	switch why {
+	case Refusal:
 		return []int{a.est.Messages(a.view.Messages)}
+	case Free, Paid:
+		return []int{t}
 	}
 	return []int{t, t / 2, t / 4}
 }
@@ -163,8 +165,12 @@ func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Me
 // poor notes that a pour was due and not worth it, or not possible. Two in a row suppress further
 // ones until something changes. It returns a typed error when the request does not fit its window.
 func (a *attempt) poor(why Reason, err error) error {
-	a.meter.Poor = a.report.Before
 	a.report.Route = "none"
+	if why == Free || why == Paid {
+		a.meter.Ballast.Freed, a.meter.Ballast.Spent = 0, 0 // not again before the conversation has grown
+		return nil
+	}
+	a.meter.Poor = a.report.Before
 	a.suppress++
 	var irreducible *decant.IrreducibleError
 	switch {
@@ -177,21 +183,26 @@ func (a *attempt) poor(why Reason, err error) error {
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
 func (a *attempt) plan(target int) (*decant.Plan, []decant.Decision, error) {
-	var kept []decant.Decision
-	for _, d := range append(a.inForce[:len(a.inForce):len(a.inForce)], a.made...) {
-		if edits(d.Kind) {
-			kept = append(kept, d)
-		}
-	}
-	est := a.est.With(token.Calibration{})
-	p, err := Plan(a.conv, PlanOptions{
-		Model: a.model, Estimator: est, Preset: a.preset, Target: target, KeepTurns: -1,
-		Made: kept, Pinned: pinsOf(a.inForce), Now: a.e.opts.Now(),
-	})
+	p, err := Plan(a.conv, a.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
 	return p, a.settle(p.Decisions), nil
+}
+
+func (a *attempt) planOptions(target int) PlanOptions {
+	o := PlanOptions{
+		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, KeepTurns: -1,
+		Pinned: pinsOf(a.inForce), Now: a.e.opts.Now(),
+	}
+	for _, ds := range [][]decant.Decision{a.inForce, a.made} {
+		for _, d := range ds {
+			if edits(d.Kind) {
+				o.Made = append(o.Made, d)
+			}
+		}
+	}
+	return o
 }
 
 // settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out

@@ -18,6 +18,7 @@ var (
 	forgetful = route{"edit and drop thinking", (*attempt).dropRoute}
 	dropping  = route{"edit, thinking dropped by the provider", (*attempt).dropBlockRoute}
 	folding   = route{"fold", (*attempt).foldRoute}
+	early     = route{"edit early", (*attempt).earlyRoute}
 	thoughts  = route{"drop thinking", (*attempt).thoughtsRoute}
 )
 
@@ -30,6 +31,8 @@ func (a *attempt) routes(why Reason) []route {
 		return []route{folding}
 	case why == Refusal:
 		return []route{thoughts, folding}
+	case why == Free, why == Paid:
+		return []route{early}
 	case !a.bound():
 		return []route{editing, folding}
 	case !open:

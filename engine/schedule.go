@@ -89,7 +89,7 @@ func (l Limits) hard() int { return l.Window - l.Reserve/4 }
 func (a *attempt) situation() Situation {
 	s := Situation{
 		Limits: a.limits, Tokens: a.report.Before, Messages: len(a.view.Messages), Most: a.preset.Trigger.Messages,
-		Bytes: a.bytes(), MaxBytes: a.most,
+		Bytes: a.bytes(), MaxBytes: a.most, Economy: a.economy(),
 	}
 	if a.state != nil {
 		s.Hold = a.state.Head.Hold

@@ -27,6 +27,8 @@ type learned struct {
 	token.Calibration
 	Window int `json:"window,omitzero"` // that the provider named in a refusal
 	Poor   int `json:"poor,omitzero"`   // tokens of the request at the last pour that was not worth it
+
+	Ballast ballast `json:"ballast,omitzero"`
 }
 
 func (l learned) encode() []byte {
