@@ -22,7 +22,7 @@ func WriteDiff(w io.Writer, before, after Text, colour bool) error {
 		return p.err
 	}
 	for line := range strings.Lines(diff) {
-		line = strings.TrimSuffix(line, "\n")
+		line = visible(strings.TrimSuffix(line, "\n"))
 		if code := paint(line); colour && code != "" {
 			line = fmt.Sprintf("\x1b[%sm%s\x1b[0m", code, line)
 		}
@@ -44,4 +44,18 @@ func paint(line string) string {
 		return "32"
 	}
 	return ""
+}
+
+// visible returns a line with the control characters in it as pictures (U+2400 and up), so that they
+// can be seen and do nothing to a terminal.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == 0x7f:
+			return '\u2421'
+		case r < ' ' && r != '\t':
+			return '\u2400' + r
+		}
+		return r
+	}, s)
 }

@@ -141,7 +141,7 @@ func aboutMessage(m *decant.Message) string {
 			text = "(" + string(b.Kind) + ")"
 		}
 	}
-	return cut(strings.Join(strings.Fields(cut(text, 400)), " "), 120)
+	return cut(plain(strings.Join(strings.Fields(cut(text, 400)), " ")), 120)
 }
 
 // WriteText writes the overview for people, at most width columns wide.

@@ -67,10 +67,11 @@ func (h *Hit) what() string {
 	return fmt.Sprintf("%s, %s", h.Role, h.Kind)
 }
 
+// marked returns the snippet without control characters, with colour its match in bold.
 func (h *Hit) marked(colour bool) string {
 	from, to := h.Match[0], h.Match[1]
 	if !colour || from < 0 || to <= from || to > len(h.Snippet) {
-		return h.Snippet
+		return plain(h.Snippet)
 	}
-	return h.Snippet[:from] + "\x1b[1m" + h.Snippet[from:to] + "\x1b[0m" + h.Snippet[to:]
+	return plain(h.Snippet[:from]) + "\x1b[1m" + plain(h.Snippet[from:to]) + "\x1b[0m" + plain(h.Snippet[to:])
 }

@@ -17,7 +17,7 @@ import (
 // fill is a command for scripts: it plays a recorded session through Decant against the sandbox, so
 // that a database has something in it.
 //
-//	fill [-window N] [-requests N] [-session ID] [-project NAME] [-model ID] DB FILE
+//	fill [-window N] [-from N] [-requests N] [-session ID] [-project NAME] [-model ID] DB FILE
 func fill() {
 	if err := runFill(); err != nil {
 		fmt.Fprintln(os.Stderr, "fill:", err)
@@ -27,7 +27,8 @@ func fill() {
 
 func runFill() error {
 	window := flag.Int("window", 40_000, "tokens")
-	most := flag.Int("requests", 1000, "at most")
+	from := flag.Int("from", 0, "requests to leave out at the beginning")
+	most := flag.Int("requests", 1000, "the last one to make, counted from 1")
 	session := flag.String("session", "", "id")
 	project := flag.String("project", "", "name")
 	model := flag.String("model", "claude-sonnet-4-5", "id")
@@ -46,7 +47,9 @@ func runFill() error {
 		return err
 	}
 	doc.Conversation.Model = *model
-	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: *window, Model: sandbox.NewScript(doc.Conversation)}))
+	script := sandbox.NewScript(doc.Conversation)
+	script.Seek(*from)
+	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: *window, Model: script}))
 	defer api.Close()
 	d, err := embedded.Open(flag.Arg(0), embedded.Options{
 		Engine:    engine.Options{Window: *window, Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) }},
@@ -57,8 +60,8 @@ func runFill() error {
 	}
 	p := &player{client: d.Client(), url: api.URL, session: *session, conv: doc.Conversation}
 	for i, n := range p.requests() {
-		if i == *most {
-			break
+		if i < *from || i >= *most {
+			continue
 		}
 		if err := p.send(context.Background(), n); err != nil {
 			return err

@@ -19,7 +19,8 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "original": original},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
