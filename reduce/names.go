@@ -78,20 +78,27 @@ func (s *Subject) weigh(found map[string]*name, own int) []*name {
 	visible := s.visible()
 	out := make([]*name, 0, len(found))
 	for _, n := range found {
-		v := n.kind.weight() * (1 + 1.5*math.Log(float64(n.count)))
-		if n.defined {
-			v *= 2
-		}
-		if n.kind == kindIdent && strings.Contains(n.text, ".") {
-			v *= 0.6
-		}
-		if n.visible = visible[n.text] > own; n.visible {
-			v *= 0.1 // after all others
-		}
+		n.visible = visible[n.text] > own
+		v := n.value(n.visible)
 		n.score = v / math.Sqrt(float64(2+len(n.text)/3))
 		out = append(out, n)
 	}
 	return out
+}
+
+// value returns what knowing n is worth to an agent, by what it is and how often it comes.
+func (n *name) value(visible bool) float64 {
+	v := n.kind.weight() * (1 + 1.5*math.Log(float64(n.count)))
+	if n.defined {
+		v *= 2
+	}
+	if n.kind == kindIdent && strings.Contains(n.text, ".") {
+		v *= 0.6
+	}
+	if visible {
+		v *= 0.1 // after all others
+	}
+	return v
 }
 
 // visible returns in how many blocks the view shows each name whatever becomes of old results: in

@@ -52,6 +52,10 @@ type Options struct {
 	// replacements name it.
 	Handles bool
 
+	// Quote says how much of an old result its stub quotes. With it stubs are shrunk results of
+	// kind decant.Shrink, reduction "outline", which a later pour may still turn into one line.
+	Quote Quoting
+
 	// Transcript and Made are what a view was made of: the conversation and the decisions. With
 	// both a result that was only shrunk may be shrunk further or become a stub, from its original
 	// and in place of the earlier decision; without them it stays as it is.

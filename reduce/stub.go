@@ -29,7 +29,7 @@ func Stub(s *Subject) []decant.Decision {
 	var out []decant.Decision
 	for i := len(s.results) - 1; i >= 0; i-- {
 		r := &s.results[i]
-		if !r.closed || r.size() < minStub {
+		if !r.closed || r.size() < minStub || s.outlined(r) {
 			continue
 		}
 		line, n := s.heading(r)+s.ending(r), s.opts.Counter.Count(r.shown())
@@ -37,12 +37,26 @@ func Stub(s *Subject) []decant.Decision {
 		if n < minStub || s.opts.Counter.Count(line) > n/2 {
 			continue
 		}
-		if d, ok := s.replace(r, decant.Stub, s.stubLine(r, line, min(maxNames, n/3)), "stub", "old result of "+toolName(r)); ok {
+		if d, ok := s.stub(r, line, n); ok {
 			out = append(out, d)
 		}
 	}
 	reverse(out)
 	return out
+}
+
+// stub replaces r, which has n tokens, by a line, or by an outline where the options ask for one.
+func (s *Subject) stub(r *result, line string, n int) (decant.Decision, bool) {
+	reason := "old result of " + toolName(r)
+	if s.opts.Quote.on() {
+		return s.replace(r, decant.Shrink, s.quotedStub(r, line, n), "outline", reason)
+	}
+	return s.replace(r, decant.Stub, s.stubLine(r, line, min(maxNames, n/3)), "stub", reason)
+}
+
+// outlined reports whether r is the outline that it would become.
+func (s *Subject) outlined(r *result) bool {
+	return s.opts.Quote.on() && r.shrunk != nil && r.shrunk.Reduction == "outline"
 }
 
 // stubLine completes the stub of r with at most room tokens of what is in it.

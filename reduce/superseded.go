@@ -25,7 +25,7 @@ func Superseded(s *Subject) []decant.Decision {
 			continue
 		}
 		how, at := s.stale(r, touches)
-		if how == "" {
+		if how == "" || how == wasEdited && s.opts.Quote.on() { // then Stub keeps more of the last copy
 			continue
 		}
 		reason := fmt.Sprintf("%s %s in %s", r.call.Path, how, s.ms[at].Name())
@@ -128,8 +128,11 @@ func (s *Subject) staleFile(f tool.Touch, at int, touches []touch) (string, int)
 	if edited < 0 || s.active(newest) {
 		return "", 0
 	}
-	return "was edited", edited
+	return wasEdited, edited
 }
+
+// wasEdited is how a read went out of date that has no newer copy in view.
+const wasEdited = "was edited"
 
 // active reports whether the message at is in the rounds that stay as they are.
 func (s *Subject) active(at int) bool {
@@ -180,7 +183,7 @@ func reach(next int, parts []tool.Touch) int {
 // because no newer copy of them is in view.
 func (s *Subject) staleLine(r *result, how string) string {
 	line := s.heading(r) + ": the file " + how + " later"
-	if how != "was edited" { // a newer copy is in view
+	if how != wasEdited { // a newer copy is in view
 		return line + ", see there]"
 	}
 	return s.finish(line+s.namesClause(r, line, maxNames), r)
