@@ -21,7 +21,15 @@ import (
 const (
 	minChance    = .03 // of facts that are worth checking
 	pasted       = 12  // lines after which a text of the user is taken for a paste: what it says counts less
-	maxSentences = 40  // of each of instructions, decisions and open items; the newest are taken
+	maxSentences = 12  // of each of instructions, decisions and open items; the newest are taken, and the task
+)
+
+// Weights of sentences, beside chances of 0 to 1 of the facts that are repeated letter by letter.
+const (
+	taskWeight        = 1
+	instructionWeight = .5
+	pastedWeight      = .1
+	otherWeight       = .2
 )
 
 // Extract returns the facts of ms that should be kept, the most important first.
@@ -33,11 +41,18 @@ func Extract(ms []decant.Message) []decant.Fact {
 		}
 	}
 	out := x.facts(ms)
+	if !x.model {
+		return byWeight(out) // a meeting or a log: nobody is told to do anything
+	}
 	for _, k := range [...]decant.FactKind{decant.FactInstruction, decant.FactDecision, decant.FactOpen} {
 		out = append(out, x.newest(k)...)
 	}
-	slices.SortStableFunc(out, func(a, b decant.Fact) int { return cmp.Compare(b.Weight, a.Weight) })
-	return out
+	return byWeight(out)
+}
+
+func byWeight(fs []decant.Fact) []decant.Fact {
+	slices.SortStableFunc(fs, func(a, b decant.Fact) int { return cmp.Compare(b.Weight, a.Weight) })
+	return fs
 }
 
 type extractor struct {
@@ -46,6 +61,7 @@ type extractor struct {
 	spans     []Span
 	sentences []decant.Fact
 	asked     bool // the user's first words were seen
+	model     bool // the model said or did something
 }
 
 type atom struct {
@@ -61,6 +77,7 @@ func (x *extractor) block(i int, m *decant.Message, b *decant.Block) {
 		x.scan(i, b.Author, false, text)
 		x.prose(m, b.Author, text)
 	case decant.KindUse:
+		x.model = true
 		x.arguments(i, b.Text())
 	case decant.KindResult:
 		x.scan(i, b.Author, false, secret.Mask(b.Text()))
@@ -119,20 +136,22 @@ func (x *extractor) prose(m *decant.Message, author decant.Author, text string) 
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		kind, ok := Sentence(author, line)
-		weight := .5
+		weight := otherWeight
 		rank++
-		if author == decant.AuthorUser {
-			weight = 1
-			if rank > pasted {
-				weight = .25
-			}
-			if !x.asked && len(line) > 3 {
-				kind, ok, x.asked = decant.FactInstruction, true, true
-				line = line[:min(len(line), maxSentence)]
-			}
+		switch {
+		case author == decant.AuthorModel:
+			x.model = true
+		case !x.asked && len(line) > 3:
+			kind, ok, x.asked = decant.FactInstruction, true, true
+			weight = taskWeight
+			line = strings.ToValidUTF8(line[:min(len(line), maxSentence)], "")
+		case rank > pasted:
+			weight = pastedWeight
+		default:
+			weight = instructionWeight
 		}
 		if ok {
-			x.sentences = append(x.sentences, decant.Fact{Kind: kind, Text: strings.ToValidUTF8(line, ""), Weight: weight, Message: m.Number, Author: author})
+			x.sentences = append(x.sentences, decant.Fact{Kind: kind, Text: line, Weight: weight, Message: m.Number, Author: author})
 		}
 	}
 }
@@ -152,13 +171,13 @@ func (x *extractor) facts(ms []decant.Message) []decant.Fact {
 	return out
 }
 
-// newest returns the sentences of a kind: the first and the newest ones.
+// newest returns the sentences of a kind: the task, and the newest others.
 func (x *extractor) newest(k decant.FactKind) []decant.Fact {
 	var out []decant.Fact
 	seen := map[string]bool{}
-	for i := len(x.sentences) - 1; i >= 0 && len(out) < maxSentences; i-- {
+	for i := len(x.sentences) - 1; i >= 0; i-- {
 		f := x.sentences[i]
-		if f.Kind == k && !seen[f.Text] {
+		if f.Kind == k && !seen[f.Text] && (len(out) < maxSentences || f.Weight == taskWeight) {
 			seen[f.Text] = true
 			out = append(out, f)
 		}

@@ -131,6 +131,31 @@ func TestExtractKeepsTaskInstructionsDecisionsAndOpenItems(t *testing.T) {
 	}
 }
 
+func TestSentence(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want bool
+	}{
+		{"Don't push to main.", true},
+		{"Fix it, but please don't touch the API.", true},
+		{"I don't remember the reservation number.", false},
+		{"We do not know why it fails.", false},
+		{"Always answer in French.", true},
+		{"以后必须先写测试", true},
+		{"Fix the parser.", false},
+	} {
+		if _, got := fact.Sentence(decant.AuthorUser, tt.line); got != tt.want {
+			t.Errorf("%q: got %v, want %v", tt.line, got, tt.want)
+		}
+	}
+}
+
+func TestMeetingsHoldNoInstructions(t *testing.T) {
+	for _, f := range fact.Extract(talk("user: Ann: We must never forget the budget.", "user: Bob: Always.")) {
+		t.Errorf("got %s %q", f.Kind, f.Text)
+	}
+}
+
 func TestExtractNeverTakesSecrets(t *testing.T) {
 	key := "ghp_" + strings.Repeat("a1B2c3D4", 5)
 	for _, f := range fact.Extract(talk("user: use "+key, "tool: token="+key, `call: {"command":"curl -H `+key+`"}`)) {

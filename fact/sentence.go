@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -19,7 +20,7 @@ func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
 	low := strings.ToLower(line)
 	switch {
 	case author == decant.AuthorUser:
-		return decant.FactInstruction, hasAny(low, standing)
+		return decant.FactInstruction, hasAny(low, standing) || forbids(low, "don't ") || forbids(low, "do not ")
 	case hasAny(low, open):
 		return decant.FactOpen, true
 	case hasAny(low, decided):
@@ -29,10 +30,23 @@ func Sentence(author decant.Author, line string) (decant.FactKind, bool) {
 }
 
 var (
-	standing = []string{"always", "never", "don't", "do not", "must", "make sure", "please use", "prefer ", "remember", "from now on", "avoid ", "only use", "no need to", "should not", "shouldn't", "every time", "不要", "必须", "总是", "始终", "请用", "记住", "务必", "一定要", "以后", "别再"}
+	standing = []string{"always ", "never ", "must ", "make sure", "please use", "prefer ", "remember to", "remember that", "from now on", "avoid ", "only use", "no need to", "should not", "shouldn't", "every time", "不要", "必须", "总是", "始终", "请用", "记住", "务必", "一定要", "以后", "别再"}
 	decided  = []string{"decided", "decision:", "i'll use", "we'll use", "let's use", "going with", "root cause", "the issue is", "the problem is", "the fix is", "the fix:", "agreed", "决定", "改用", "原因是", "问题是", "选择了"}
 	open     = []string{"todo", "next step", "next:", "remaining", "not yet", "still need", "pending", "blocked", "open question", "follow-up", "待办", "下一步", "尚未", "还需要", "未完成"}
 )
+
+// tellers are the words before "don't" that make it a report and no order: "I don't remember".
+var tellers = []string{"i", "we", "they", "you", "he", "she", "it", "that", "which", "who", "people", "users", "tests", "these", "those", "ones"}
+
+// forbids reports whether low, a line in small letters, has the word not and it is an order.
+func forbids(low, not string) bool {
+	i := strings.Index(low, not)
+	if i < 0 || i > 0 && class[low[i-1]]&letter != 0 {
+		return false
+	}
+	before := strings.FieldsFunc(low[:i], func(r rune) bool { return r >= 0x80 || class[byte(r)]&letter == 0 })
+	return len(before) == 0 || !slices.Contains(tellers, before[len(before)-1]) || strings.ContainsAny(low[max(0, i-2):i], ".,;:-!?(")
+}
 
 func hasAny(low string, cues []string) bool {
 	for _, c := range cues {
