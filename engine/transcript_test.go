@@ -1,0 +1,233 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/wire"
+)
+
+// archive returns an empty store.
+func archive(t testing.TB) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// Messages as clients write them: a string, cache markers that move on, thinking, an image, results
+// whose content is a list, members that nobody knows.
+var sent = []string{
+	`{"role":"user","content":"look at \u0061.png"}`,
+	`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"tool_use","id":"t1","name":"Read","input":{"b":1, "a":2}}]}`,
+	`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"it is red","cache_control":{"type":"ephemeral"}},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}]},{"type":"text","text":"and?","x_new":[1,{"y":null}],"cache_control":{"type":"ephemeral"}}]}`,
+	`{"role":"assistant","content":[{"type":"text","text":"red"}]}`,
+	`{"role":"user","content":"thanks"}`,
+}
+
+const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral","ttl":"1h"}}],"tools":[{"name":"Read","input_schema":{"type":"object"}}],`
+
+// kept sends the conversation that grows, and returns the store and the conversation's key.
+func kept(t *testing.T) (*sqlite.DB, store.Key) {
+	t.Helper()
+	db := archive(t)
+	e, err := engine.New(db, engine.Options{Fault: func(err error) { t.Error(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := store.Key{}
+	for n := 1; n <= len(sent); n += 2 {
+		body := `{"model":"claude-sonnet-4-5","max_tokens":1000,` + fixedPart + `"messages":[` + strings.Join(sent[:n], ",") + `]}`
+		p, err := e.Prepare(t.Context(), &engine.Request{Session: "s", Body: []byte(body)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Finish(p, engine.Response{Status: 200, Content: []byte(`[{"type":"text","text":"you are welcome","citations":null}]`)})
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cs, err := db.Conversations(t.Context(), store.Filter{})
+	if err != nil || len(cs) != 1 {
+		t.Fatalf("%d conversations, %v", len(cs), err)
+	}
+	k = cs[0].Key
+	return db, k
+}
+
+func read(t *testing.T, a engine.Archive, k store.Key, version int64) *engine.Transcript {
+	t.Helper()
+	tr, err := engine.ReadTranscript(t.Context(), a, k, version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// One can leave at any time: what comes back is what was sent, block for block, the newest answer
+// included, and only cache markers are missing.
+func TestTranscriptIsWhatWasSent(t *testing.T) {
+	db, k := kept(t)
+	tr := read(t, db, k, store.Newest)
+	got, err := tr.Body(tr.Conversation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"model":"claude-sonnet-4-5","max_tokens":4096,"system":[{"type":"text","text":"Be brief."}],"tools":[{"name":"Read","input_schema":{"type":"object"}}],"messages":[` + strings.Join([]string{
+		`{"role":"user","content":[{"type":"text","text":"look at \u0061.png"}]}`,
+		sent[1],
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"it is red"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}]},{"type":"text","text":"and?","x_new":[1,{"y":null}]}]}`,
+		sent[3],
+		`{"role":"user","content":[{"type":"text","text":"thanks"}]}`,
+		`{"role":"assistant","content":[{"type":"text","text":"you are welcome","citations":null}]}`,
+	}, ",") + `]}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !tr.Answered || tr.Conversation.ID != "s" {
+		t.Errorf("answered %t, session %q", tr.Answered, tr.Conversation.ID)
+	}
+}
+
+// An earlier version is the conversation of then, and has no answer.
+func TestTranscriptOfAnEarlierVersion(t *testing.T) {
+	db, k := kept(t)
+	tr := read(t, db, k, 1)
+	if n := len(tr.Conversation.Messages); n != 1 || tr.Answered || tr.State.Version != 1 {
+		t.Errorf("%d messages, answered %t, version %d; want 1 without an answer at version 1", n, tr.Answered, tr.State.Version)
+	}
+	if _, err := engine.ReadTranscript(t.Context(), db, k, 99); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("version 99: got %v, want ErrNotFound", err)
+	}
+	if _, err := engine.ReadTranscript(t.Context(), db, store.Key{ID: "nosuch"}, store.Newest); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("no such conversation: got %v, want ErrNotFound", err)
+	}
+}
+
+// The answer is that of the newest request only while the conversation ends with that request.
+func TestTranscriptHasNoOldAnswer(t *testing.T) {
+	db, k := kept(t)
+	s, err := db.Load(t.Context(), k, store.Newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := entryOf(len(sent)+1, 0, decant.RoleUser, "one more thing")
+	b := &store.Batch{Key: k, Version: s.Version, Blobs: e.blobs, Entries: []store.Entry{e.Entry}}
+	if _, err := db.Commit(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	tr := read(t, db, k, store.Newest)
+	last := tr.Conversation.Messages[len(tr.Conversation.Messages)-1]
+	if tr.Answered || last.Text() != "one more thing" {
+		t.Errorf("answered %t, the last message is %q", tr.Answered, last.Text())
+	}
+}
+
+// A stored is an entry with its blobs.
+type stored struct {
+	store.Entry
+	blobs [][]byte
+}
+
+// entryOf returns an entry for a block of text.
+func entryOf(message, block int, role decant.Role, text string) stored {
+	raw := `{"type":"text","text":` + quote(text) + `}`
+	e := store.Entry{
+		Chain: decant.HashText(fmt.Sprint(message, block, text)), Raw: decant.HashText(raw), Text: decant.HashText(text),
+		Role: role, Kind: decant.KindText, Author: decant.AuthorUser, Ref: decant.Ref{Message: message, Block: block},
+	}
+	return stored{e, [][]byte{[]byte(raw), []byte(text)}}
+}
+
+// commit commits entries and decisions and returns the new version.
+func commit(t *testing.T, db *sqlite.DB, b *store.Batch, entries ...stored) int64 {
+	t.Helper()
+	for _, e := range entries {
+		b.Entries = append(b.Entries, e.Entry)
+		b.Blobs = append(b.Blobs, e.blobs...)
+	}
+	v, err := db.Commit(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Clients leave things out, so numbers may have gaps; decisions speak of the numbers of the
+// transcript, and a body is written all the same.
+func TestTranscriptKeepsNumbers(t *testing.T) {
+	db, k := archive(t), store.Key{ID: "c"}
+	edited := entryOf(4, 2, decant.RoleUser, "a long text")
+	d := decant.Decision{ID: "d1", Kind: decant.Shrink, Text: "short", Target: decant.Target{Ref: edited.Ref, Hash: edited.Text}}
+	commit(t, db, &store.Batch{Key: k, Create: &store.Creation{Session: "s"}, Decisions: []decant.Decision{d}},
+		entryOf(2, 0, decant.RoleUser, "one"), entryOf(3, 1, decant.RoleAssistant, "two"), entryOf(4, 0, decant.RoleUser, "three"), edited)
+	tr := read(t, db, k, store.Newest)
+	view, err := tr.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := tr.Body(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `"messages":[{"role":"user","content":[{"type":"text","text":"one"}]},{"role":"assistant","content":[{"type":"text","text":"two"}]},{"role":"user","content":[{"type":"text","text":"three"},{"type":"text","text":"short"}]}]}`
+	if !strings.HasSuffix(string(body), want) {
+		t.Errorf("body %s, want it to end with %s", body, want)
+	}
+	if got := wire.Text(tr.Conversation); !strings.Contains(got, "== m4 user\nthree\na long text\n") {
+		t.Errorf("transcript:\n%s", got)
+	}
+}
+
+// A checkpoint that a fork has inherited was made in the conversation that it was forked from.
+func TestFindCheckpoint(t *testing.T) {
+	db, k, fork := archive(t), store.Key{ID: "c"}, store.Key{ID: "f"}
+	cover := func(id string, number, to int) []decant.Decision {
+		cp := &decant.Checkpoint{Number: number, From: 1, To: to, Messages: to, Summary: "s"}
+		return []decant.Decision{{ID: id, Kind: decant.Cover, Checkpoint: cp}}
+	}
+	v := commit(t, db, &store.Batch{Key: k, Create: &store.Creation{Session: "s"}}, entryOf(1, 0, decant.RoleUser, "one"))
+	v = commit(t, db, &store.Batch{Key: k, Version: v}, entryOf(2, 0, decant.RoleAssistant, "two"))
+	v = commit(t, db, &store.Batch{Key: k, Version: v, Decisions: cover("d1", 1, 1)}, entryOf(3, 0, decant.RoleUser, "three"))
+	v = commit(t, db, &store.Batch{Key: k, Version: v}, entryOf(4, 0, decant.RoleAssistant, "four"))
+	origin := &store.Origin{Parent: k.ID, Version: v, Position: 3}
+	f := commit(t, db, &store.Batch{Key: fork, Create: &store.Creation{Session: "s", Origin: origin}}, entryOf(4, 0, decant.RoleAssistant, "other"))
+	commit(t, db, &store.Batch{Key: fork, Version: f, Decisions: cover("d2", 2, 3)})
+
+	for _, tt := range []struct {
+		key     store.Key
+		number  int
+		in      store.Key
+		version int64
+		before  int
+	}{
+		{k, 1, k, 3, 0},
+		{fork, 1, k, 3, 0},
+		{fork, 2, fork, 2, 1},
+	} {
+		c, err := engine.FindCheckpoint(t.Context(), db, tt.key, tt.number)
+		if err != nil {
+			t.Errorf("checkpoint %d of %s: %v", tt.number, tt.key.ID, err)
+			continue
+		}
+		if c.Key != tt.in || c.Version != tt.version || len(c.Before) != tt.before || len(c.Made) != 1 {
+			t.Errorf("checkpoint %d of %s: got %+v, want version %d of %s with %d decisions before", tt.number, tt.key.ID, c, tt.version, tt.in.ID, tt.before)
+		}
+	}
+	if _, err := engine.FindCheckpoint(context.Background(), db, k, 2); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("checkpoint 2 of c: got %v, want ErrNotFound", err)
+	}
+}
