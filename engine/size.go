@@ -27,8 +27,6 @@ type learned struct {
 	token.Calibration
 	Window int `json:"window,omitzero"` // that the provider named in a refusal
 	Poor   int `json:"poor,omitzero"`   // tokens of the request at the last pour that was not worth it
-
-	Ballast ballast `json:"ballast,omitzero"`
 }
 
 func (l learned) encode() []byte {
@@ -150,7 +148,7 @@ func (a *attempt) weigh(m *decant.Message, behind decant.Ref) int {
 	n := 0
 	for k := range m.Blocks {
 		b := &m.Blocks[k]
-		if b.Ref.Message > 0 && !after(b.Ref, behind) {
+		if behind.Message > 0 && !after(b.Ref, behind) { // also what Decant wrote, which was reported too
 			continue
 		}
 		n += a.est.Block(b)

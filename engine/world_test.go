@@ -117,6 +117,7 @@ func quote(s string) string { return string(jsonspan.AppendQuote(nil, s)) }
 type world struct {
 	t       *rapid.T
 	dir     string
+	early   bool // the schedule may pour early
 	sandbox *sandbox.Server
 	db      *sqlite.DB
 	engine  *engine.Engine
@@ -134,7 +135,7 @@ func newWorld(t *rapid.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, sandbox: sandbox.New(sandbox.Options{Window: worldWindow, Model: &actor{}})}
+	w := &world{t: t, dir: dir, early: rapid.Bool().Draw(t, "schedule"), sandbox: sandbox.New(sandbox.Options{Window: worldWindow, Model: &actor{}})}
 	w.start()
 	return w
 }
@@ -150,7 +151,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	e, err := engine.New(w.db, engine.Options{Window: worldWindow, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
+	e, err := engine.New(w.db, engine.Options{Window: worldWindow, Schedule: w.early, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/transport"
 )
@@ -60,16 +61,25 @@ func (w *world) sdk(opts ...option.RequestOption) anthropic.Client {
 	}, opts...)...)
 }
 
-// pours returns how often a request was much smaller than the one before it.
-func (w *world) pours() (n int) {
-	last := 0
-	for _, e := range w.sandbox.Log.Entries() {
-		if e.Prompt > 0 && e.Prompt < last*4/5 {
-			n++
-		}
-		last = e.Prompt
+// pours returns how often the decisions about the world's only conversation came from another pour.
+func (w *world) pours(t testing.TB) int {
+	t.Helper()
+	w.engine.Close()
+	cs, err := w.store.Conversations(t.Context(), store.Filter{})
+	if err != nil || len(cs) != 1 {
+		t.Fatalf("%d conversations, %v", len(cs), err)
 	}
-	return n
+	s, err := w.store.Load(t.Context(), cs[0].Key, store.Newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pours := map[string]bool{}
+	for _, d := range s.Decisions {
+		if group, _, _ := strings.Cut(d.ID, "."); strings.HasPrefix(group, "pour-") {
+			pours[group] = true
+		}
+	}
+	return len(pours)
 }
 
 // An agent drives a conversation as programs do: it sends what the user says, runs the tools that the
@@ -187,8 +197,8 @@ func TestPairsSurviveSixtyPours(t *testing.T) {
 				for _, e := range w.sandbox.Log.Refused() {
 					t.Errorf("request %d refused: %s", e.Number, e.Error)
 				}
-				if n := w.pours(); n < 4 {
-					t.Errorf("%d pours, want at least four", n)
+				if n := w.pours(t); n < 4 || n > 8 {
+					t.Errorf("%d pours, want at least four, and room for some rounds after each", n)
 				}
 			})
 		}
