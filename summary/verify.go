@@ -14,13 +14,17 @@ import (
 type Limits struct {
 	Source   int            // tokens of what the summary stands for; 0: unknown, not checked
 	Budget   int            // most tokens of the repaired summary; 0: no limit but the quarter
-	MinScore float64        // least share of fact weight after repair, 0 to 1
+	MinScore float64        // least share of fact weight after repair, 0 to 1, see Accept
 	Counter  decant.Counter // nil means an estimate by classes of characters
 }
 
 // Accept takes a summary, whoever wrote it, repairs it where facts are missing, and returns it with its
 // score and the facts that it keeps. It refuses, with an error that wraps decant.ErrSummary and says
 // why, a text that is empty, an error message, not smaller than its source, or below the least score.
+//
+// The least score is a share of what can be asked of the budget: of the weight of the facts that fit into
+// a quarter of it. Nothing is asked where the facts together weigh less than one that is sure to be
+// needed, as in a meeting.
 func Accept(text string, facts []decant.Fact, l Limits) (Summary, error) {
 	if l.Counter == nil {
 		l.Counter = classes{}
@@ -35,15 +39,35 @@ func Accept(text string, facts []decant.Fact, l Limits) (Summary, error) {
 		r = Verify(facts, text)
 	}
 	s := Summary{Text: text, Tokens: l.Counter.Count(text), Score: r.Score, Facts: r.Kept}
+	least := l.MinScore * attainable(facts, l)
 	switch {
 	case l.Source > 0 && s.Tokens >= l.Source:
 		return s, fmt.Errorf("check summary: its %d tokens are not fewer than the %d of its source: %w", s.Tokens, l.Source, decant.ErrSummary)
 	case l.Budget > 0 && s.Tokens > l.Budget:
 		return s, fmt.Errorf("check summary: its %d tokens are over the budget of %d: %w", s.Tokens, l.Budget, decant.ErrSummary)
-	case r.Score < l.MinScore:
-		return s, fmt.Errorf("check summary: it keeps %.2f of the facts' weight, %.2f are asked for: %w", r.Score, l.MinScore, decant.ErrSummary)
+	case r.Score < least:
+		return s, fmt.Errorf("check summary: it keeps %.2f of the facts' weight, %.2f are asked for: %w", r.Score, least, decant.ErrSummary)
 	}
 	return s, nil
+}
+
+// attainable returns the share of the facts' weight that fits into a quarter of the budget, 0 when the
+// facts weigh too little to judge by.
+func attainable(facts []decant.Fact, l Limits) float64 {
+	total, fits, cost := 0.0, 0.0, 0
+	for _, f := range facts {
+		total += f.Weight
+		if l.Budget > 0 {
+			cost += l.Counter.Count(f.Text) + 1
+		}
+		if cost <= l.Budget/4 {
+			fits += f.Weight
+		}
+	}
+	if total < 1 {
+		return 0
+	}
+	return fits / total
 }
 
 // unusable says why text is no summary at all, or nothing.
