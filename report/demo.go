@@ -167,8 +167,42 @@ func spark(ns []int, top int) string {
 
 // Checkpoint shows what the model reads in place of old messages.
 func (d *Demo) Checkpoint(cp *decant.Checkpoint) {
-	d.title(fmt.Sprintf("What the model reads in place of m%d to m%d, %s messages", cp.From, cp.To, Thousands(cp.Messages)))
-	d.quote(cp.Summary, 24)
+	d.title(fmt.Sprintf("What a summary holds: it stands in place of m%d to m%d, %s messages", cp.From, cp.To, Thousands(cp.Messages)))
+	d.quote(sections(cp.Summary, 3), 60)
+	d.p.line("\n  The facts in it with the most weight, and which message said them last:")
+	rows := [][]string{}
+	for i, f := range heaviest(cp.Facts) {
+		if i == 6 {
+			break
+		}
+		rows = append(rows, []string{"   ", string(f.Kind), fmt.Sprintf("m%d", f.Message), cut(plain(f.Text), 50)})
+	}
+	d.p.table(rows, "llrl")
+}
+
+// sections returns a text with at most so many lines below each heading, and how many there are more.
+func sections(text string, most int) string {
+	var out []string
+	n := 0
+	more := func() {
+		if n > most {
+			out = append(out, fmt.Sprintf("  ... %s", plural(n-most, "more line")))
+		}
+		n = 0
+	}
+	for l := range strings.Lines(text) {
+		l = strings.TrimRight(l, "\n")
+		if strings.HasPrefix(l, "# ") {
+			more()
+			out = append(out, l)
+			continue
+		}
+		if n++; n <= most {
+			out = append(out, l)
+		}
+	}
+	more()
+	return strings.Join(out, "\n")
 }
 
 // quote prints the first lines of a text, each cut to the width, and says how many more there are.
@@ -180,6 +214,27 @@ func (d *Demo) quote(text string, most int) {
 	if n := len(lines) - most; n > 0 {
 		d.p.line("  | ... and %s", plural(n, "more line"))
 	}
+}
+
+// wrap breaks a text into lines of at most n characters, between words where that is possible.
+func wrap(text string, n int) string {
+	var b strings.Builder
+	col := 0
+	for i, word := range strings.Split(text, " ") {
+		size := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case col+1+size > n:
+			b.WriteByte('\n')
+			col = 0
+		default:
+			b.WriteByte(' ')
+			col++
+		}
+		b.WriteString(word)
+		col += size
+	}
+	return b.String()
 }
 
 // plain returns a line of text that is safe to print: without control characters.
@@ -198,8 +253,8 @@ func plain(s string) string {
 // Expand shows a replaced tool result and its original.
 func (d *Demo) Expand(dec *decant.Decision, original string, same bool) {
 	d.title("Nothing is lost: every original can be had back")
-	d.p.line("  In place of a tool result of %s tokens, m%d, the model reads:", Thousands(dec.Before), dec.Target.Message)
-	d.quote(dec.Text, 6)
+	d.p.line("  In place of a tool result of %s tokens, m%d, the model got this line:", Thousands(dec.Before), dec.Target.Message)
+	d.quote(wrap(dec.Text, demoWidth-4), 8)
 	d.p.line("\n  $ decant expand %s", dec.Handle)
 	d.quote(original, 5)
 	if same {
