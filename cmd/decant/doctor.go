@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type doctorCmd struct {
+	gatewayFlags
+	Listen string `placeholder:"ADDR" help:"Address of the gateway that clients should use (127.0.0.1:4141)."`
+}
+
+// Run examines everything between an agent and the API. It fails when something is broken; what only
+// deserves attention does not fail.
+func (c *doctorCmd) Run(s *streams) error {
+	cfg, err := c.load(c.Listen)
+	if err != nil {
+		return err
+	}
+	out, err := outbound(cfg)
+	if err != nil {
+		return err
+	}
+	defer out.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	x := &examination{cfg: cfg, outbound: out, env: os.Getenv, now: time.Now}
+	x.upstream(ctx)
+	x.store(ctx)
+	x.keys(c.Config)
+	x.variables(ctx)
+	x.costs()
+	return x.print(s.out)
+}
+
+// verdict is how serious a finding is.
+type verdict string
+
+const (
+	fine   verdict = "ok"
+	note   verdict = "note"
+	worry  verdict = "warn"
+	broken verdict = "FAIL"
+)
+
+// A finding is one thing that a doctor says.
+type finding struct {
+	verdict verdict
+	about   string
+	text    string
+}
+
+// examination collects findings.
+type examination struct {
+	cfg      *config.Config
+	outbound *gateway.Outbound
+	env      func(string) string
+	now      func() time.Time
+	findings []finding
+}
+
+func (x *examination) say(v verdict, about, format string, args ...any) {
+	x.findings = append(x.findings, finding{v, about, fmt.Sprintf(format, args...)})
+}
+
+// print prints the findings. It returns an error when something is broken.
+func (x *examination) print(w io.Writer) error {
+	n := 0
+	for _, f := range x.findings {
+		if f.verdict == broken {
+			n++
+		}
+		if _, err := fmt.Fprintf(w, "%-4s  %-12s  %s\n", f.verdict, f.about, f.text); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		return fmt.Errorf("broken: %d of %d", n, len(x.findings))
+	}
+	return nil
+}
+
+// upstream finds out whether the API answers, and how late this clock is. It needs no credentials:
+// any answer will do.
+func (x *examination) upstream(ctx context.Context) {
+	base := x.cfg.Destinations()[0].String()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, base, nil)
+	if err != nil {
+		x.say(broken, "upstream", "%v", err)
+		return
+	}
+	begin := x.now()
+	res, err := (&http.Client{Transport: x.outbound, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	if err != nil {
+		x.say(broken, "upstream", "%v (check anthropic_upstream, HTTPS_PROXY and, behind a proxy with its own certificates, ca)", err)
+		return
+	}
+	defer res.Body.Close()
+	x.say(fine, "upstream", "%s answers after %d ms", base, x.now().Sub(begin).Milliseconds())
+	x.clock(res.Header.Get("Date"))
+}
+
+// clock compares this machine's clock with the upstream's.
+func (x *examination) clock(date string) {
+	there, err := http.ParseTime(date)
+	if err != nil {
+		x.say(note, "clock", "the upstream does not say what time it is")
+		return
+	}
+	skew := x.now().Sub(there).Round(time.Second)
+	switch {
+	case skew.Abs() > 5*time.Minute:
+		x.say(broken, "clock", "this machine is %s off; when the provider's cache is cold and what a day cost will be wrong", skew)
+	case skew.Abs() > 30*time.Second:
+		x.say(worry, "clock", "this machine is %s off", skew)
+	default:
+		x.say(fine, "clock", "within %d s of the upstream's", max(1, int(skew.Abs().Seconds())))
+	}
+}
+
+// store finds out whether the database can be read and written.
+func (x *examination) store(ctx context.Context) {
+	path, err := databasePath(x.cfg.DB)
+	if err != nil {
+		x.say(broken, "store", "%v", err)
+		return
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		x.folder(path)
+		return
+	}
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		x.say(broken, "store", "%v", err)
+		return
+	}
+	defer db.Close()
+	cs, err := db.Conversations(ctx, store.Filter{})
+	if err != nil {
+		x.say(broken, "store", "%v", err)
+		return
+	}
+	// Indexing what waits for it is useful, writes, and changes nothing that anybody sees.
+	if _, err := db.Index(ctx, 1); err != nil {
+		x.say(broken, "store", "%s can be read but not written: %v", path, err)
+		return
+	}
+	x.say(fine, "store", "%s can be read and written; %d conversations of the newest 1,000 at most", path, len(cs))
+}
+
+// folder finds out whether a database could be made.
+func (x *examination) folder(path string) {
+	dir := filepath.Dir(path)
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".decant-doctor-*")
+	if err != nil {
+		x.say(broken, "store", "%s does not exist and cannot be made: %v", path, err)
+		return
+	}
+	f.Close()
+	os.Remove(f.Name())
+	x.say(fine, "store", "%s does not exist yet and can be made", path)
+}
+
+// keys looks at who may use the gateway, and who may read their keys.
+func (x *examination) keys(file string) {
+	if file == "" {
+		file = x.env("DECANT_CONFIG")
+	}
+	switch info, err := os.Stat(file); {
+	case len(x.cfg.Keys) == 0:
+		x.say(fine, "keys", "none: everybody on this machine is one user; only loopback is served")
+	case file != "" && err == nil && info.Mode().Perm()&0o044 != 0:
+		x.say(worry, "keys", "%d; others on this machine can read %s: chmod 600, or keep sha256 instead of key", len(x.cfg.Keys), file)
+	default:
+		x.say(fine, "keys", "%d", len(x.cfg.Keys))
+	}
+}
+
+// variables looks at the environment in which clients would be started.
+func (x *examination) variables(ctx context.Context) {
+	want := "http://" + x.cfg.Listen
+	switch base := strings.TrimSuffix(x.env("ANTHROPIC_BASE_URL"), "/"); {
+	case base == "":
+		x.say(note, "clients", "ANTHROPIC_BASE_URL is not set: clients of this shell go straight to the API; export ANTHROPIC_BASE_URL=%s, or use decant run", want)
+	case strings.HasSuffix(base, "/v1"):
+		x.say(broken, "clients", "ANTHROPIC_BASE_URL=%s: clients append /v1 themselves; set %s", base, want)
+	case base != want && base != strings.Replace(want, "127.0.0.1", "localhost", 1):
+		x.say(worry, "clients", "ANTHROPIC_BASE_URL=%s is not this gateway (%s)", base, want)
+	default:
+		x.listening(ctx, want)
+	}
+	for _, name := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
+		if x.env(name) != "" {
+			x.say(worry, "clients", "%s is set: Claude Code talks to that service and not to ANTHROPIC_BASE_URL", name)
+		}
+	}
+	proxy := x.env("HTTP_PROXY") + x.env("http_proxy")
+	if except := x.env("NO_PROXY") + x.env("no_proxy"); proxy != "" && !strings.Contains(except, "127.0.0.1") && except != "*" {
+		x.say(worry, "clients", "HTTP_PROXY is set and NO_PROXY does not hold 127.0.0.1: clients may ask the proxy for the gateway; add 127.0.0.1,localhost to NO_PROXY")
+	}
+}
+
+// listening finds out whether a gateway is where the clients look for it.
+func (x *examination) listening(ctx context.Context, base string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/healthz", nil)
+	if err != nil {
+		x.say(broken, "clients", "%v", err)
+		return
+	}
+	here, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{req.URL}, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }})
+	if err != nil {
+		x.say(broken, "clients", "%v", err)
+		return
+	}
+	defer here.CloseIdleConnections()
+	res, err := (&http.Client{Transport: here, Timeout: 5 * time.Second}).Do(req)
+	if err != nil {
+		x.say(broken, "clients", "ANTHROPIC_BASE_URL names this gateway, and nothing answers there: start decant serve (%v)", errors.Unwrap(err))
+		return
+	}
+	res.Body.Close()
+	x.say(fine, "clients", "ANTHROPIC_BASE_URL names this gateway, and it answers")
+}
+
+// costs says what a base URL of one's own costs each client.
+func (x *examination) costs() {
+	if x.env("ENABLE_TOOL_SEARCH") == "" && x.env(firstParty) == "" {
+		x.say(note, "Claude Code", "with a base URL of its own it sends all MCP tools instead of searching them; ENABLE_TOOL_SEARCH=true brings the search back")
+	}
+	switch {
+	case x.env(firstParty) != "":
+		x.say(fine, "Claude Code", "%s is set: windows of 1M tokens and tool search as without a gateway", firstParty)
+	case x.cfg.Destinations()[0].Hostname() == firstPartyHost:
+		x.say(note, "Claude Code", "with a base URL of its own it counts on 200,000 tokens where the model has 1M; %s=1 tells it that the requests reach %s (decant run sets it)", firstParty, firstPartyHost)
+	}
+	x.say(note, "Claude Code", "remote control does not work with a base URL of its own")
+	x.say(note, "opencode", "reads provider.anthropic.options.baseURL from its configuration, with /v1 at the end, not ANTHROPIC_BASE_URL (decant run sets it)")
+	x.say(note, "SDKs", "Go, Python and TypeScript read ANTHROPIC_BASE_URL; it costs them nothing")
+}
+
+// firstParty tells Claude Code that its base URL leads to the provider's own API, which is true when
+// the upstream is firstPartyHost.
+const (
+	firstParty     = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL"
+	firstPartyHost = "api.anthropic.com"
+)

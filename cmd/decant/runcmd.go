@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/internal/config"
+)
+
+type runCmd struct {
+	gatewayFlags
+	LogFile string   `placeholder:"FILE" help:"Where the gateway's log goes; without it warnings are dropped, so that they do not disturb the agent's screen."`
+	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"The agent with its arguments: decant run -- claude -p hello"`
+}
+
+// Run runs an agent on a gateway of its own and returns the agent's exit code.
+func (c *runCmd) Run(s *streams) (err error) {
+	command := c.Command
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	if len(command) == 0 {
+		return usageError{errors.New("run: no command; for example: decant run -- claude")}
+	}
+	if c.Upstream == "" {
+		c.Upstream = os.Getenv("ANTHROPIC_BASE_URL") // where the agent would go is where we go
+	}
+	cfg, err := c.load("127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	cfg.Keys = nil // the agent is the one local user
+	quiet := *s
+	closeLog, err := c.redirect(&quiet)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	own := cfg.Destinations()[0].Hostname() == firstPartyHost
+	return withGateway(cfg, &quiet, func(base string) error { return runAgent(command, base, own, s) })
+}
+
+// redirect sends the gateway's log to its file.
+func (c *runCmd) redirect(s *streams) (func() error, error) {
+	name := c.LogFile
+	if name == "" {
+		name = os.DevNull
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("log file: %w", err)
+	}
+	s.err = f
+	return f.Close, nil
+}
+
+// withGateway serves a gateway on a free port while do runs.
+func withGateway(cfg *config.Config, s *streams, do func(base string) error) error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	srv, err := newService(ctx, cfg, logger(cfg, s))
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen: %w", err), srv.close())
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.gateway.Serve(ctx, l, cfg.Drain) }()
+	err = do("http://" + l.Addr().String())
+	stop()
+	if failed := errors.Join(<-served, srv.close()); failed != nil && err == nil {
+		return failed
+	}
+	return err
+}
+
+// An exitStatus is how a command that we ran ended. It is passed on without a word.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// runAgent runs a command whose API is at base; own says that behind it is the provider's own. Signals to stop go to it; it decides what to do.
+func runAgent(command []string, base string, own bool, s *streams) error {
+	env, err := clientEnv(os.Environ(), base, own)
+	if err != nil {
+		return usageError{err}
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, s.in, s.out, s.err
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("run %s: %w", filepath.Base(command[0]), err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return exitOf(err)
+		case sig := <-signals:
+			if sig == syscall.SIGTERM { // an interrupt at the terminal has reached it already
+				cmd.Process.Signal(sig) // it may have ended meanwhile
+			}
+		}
+	}
+}
+
+// exitOf returns how a command ended, as a shell would say it.
+func exitOf(err error) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitStatus(128 + int(status.Signal()))
+	}
+	return exitStatus(exit.ExitCode())
+}
+
+// clientEnv returns the environment in which clients find the gateway at base: Claude Code and the
+// SDKs by ANTHROPIC_BASE_URL, opencode by its configuration; none of them by way of a proxy. Claude
+// Code is told when the provider's own API is behind it, unless the user has told it something.
+func clientEnv(environ []string, base string, own bool) ([]string, error) {
+	get := func(name string) string {
+		for _, e := range environ {
+			if v, ok := strings.CutPrefix(e, name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+	opencode, err := opencodeConfig(get("OPENCODE_CONFIG_CONTENT"), base)
+	if err != nil {
+		return nil, err
+	}
+	set := []string{"ANTHROPIC_BASE_URL=" + base, "OPENCODE_CONFIG_CONTENT=" + opencode}
+	if own && get(firstParty) == "" {
+		set = append(set, firstParty+"=1")
+	}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		set = append(set, name+"="+strings.TrimPrefix(get(name)+",127.0.0.1,localhost", ","))
+	}
+	return append(environ[:len(environ):len(environ)], set...), nil
+}
+
+// opencodeConfig returns opencode's configuration with the address of its provider of Claude set and
+// everything else as it was.
+func opencodeConfig(content, base string) (string, error) {
+	if content == "" {
+		content = "{}"
+	}
+	out, err := setPath([]byte(content), []string{"provider", "anthropic", "options", "baseURL"}, jsontext.Value(fmt.Sprintf("%q", base+"/v1")))
+	if err != nil {
+		return "", fmt.Errorf("OPENCODE_CONFIG_CONTENT: %w", err)
+	}
+	return string(out), nil
+}
+
+// setPath returns a JSON object with the member at a path set.
+func setPath(object jsontext.Value, path []string, value jsontext.Value) (jsontext.Value, error) {
+	if len(path) == 0 {
+		return value, nil
+	}
+	members := map[string]jsontext.Value{}
+	if len(object) > 0 {
+		if err := json.Unmarshal(object, &members); err != nil {
+			return nil, fmt.Errorf("%s: %w", path[0], err)
+		}
+	}
+	inner, err := setPath(members[path[0]], path[1:], value)
+	if err != nil {
+		return nil, err
+	}
+	members[path[0]] = inner
+	return json.Marshal(members, json.Deterministic(true))
+}

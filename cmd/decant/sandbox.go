@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+type sandboxCmd struct {
+	catalogFlag
+	Listen   string `default:"127.0.0.1:4142" placeholder:"ADDR" help:"Address to serve; port 0 is any free one (${default})."`
+	Script   string `placeholder:"FILE" help:"Play the assistant of this transcript. Without it, answers follow rules: some tool calls in each turn, then done."`
+	Calls    int    `default:"1" help:"Tool calls in a turn (${default})."`
+	OutputKB int    `name:"output-kb" default:"1" help:"Size of what each shell call prints (${default})."`
+	Thought  int    `placeholder:"BYTES" help:"How much is thought before each answer, where thinking is on."`
+	Window   int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
+}
+
+// Run serves a sandbox until it is told to stop.
+func (c *sandboxCmd) Run(s *streams) error {
+	model, err := c.model(s)
+	if err != nil {
+		return err
+	}
+	catalog, err := c.models()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o := sandbox.Options{Model: model, Catalog: catalog, Window: c.Window}
+	return sandbox.ListenAndServe(ctx, c.Listen, o, func(a net.Addr) {
+		fmt.Fprintf(s.out, "A stand-in for the Messages API listens on http://%s. Any key will do; nothing leaves this machine.\n", a)
+	})
+}
+
+// model returns who answers.
+func (c *sandboxCmd) model(s *streams) (sandbox.Model, error) {
+	if c.Script == "" {
+		calls := c.Calls
+		if calls == 0 {
+			calls = -1 // for Rules, zero is the default
+		}
+		return &sandbox.Rules{Calls: calls, OutputKB: c.OutputKB, Thought: c.Thought}, nil
+	}
+	doc, err := s.document(c.Script, "")
+	if err != nil {
+		return nil, err
+	}
+	script := sandbox.NewScript(doc.Conversation)
+	if len(script.Answers) == 0 {
+		return nil, inputError{fmt.Errorf("%s: there is no message of an assistant to play", c.Script)}
+	}
+	return script, nil
+}
