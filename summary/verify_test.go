@@ -76,7 +76,7 @@ func TestAccept(t *testing.T) {
 		{"NotSmaller", long, summary.Limits{Source: 100}, nil, true},
 		{"OverBudget", long, summary.Limits{Budget: 50}, nil, true},
 		{"LittleToJudgeBy", long, summary.Limits{MinScore: .9}, facts(decant.FactPath, 400, .001), false},
-		{"NoRoomForFacts", long, summary.Limits{MinScore: .9, Budget: 230}, facts(decant.FactPath, 400, 1), false},
+		{"NoRoomForFacts", long, summary.Limits{MinScore: .5, Budget: 230}, facts(decant.FactPath, 400, 1), false},
 		{"TooMuchIsMissing", long, summary.Limits{MinScore: .9}, facts(decant.FactPath, 400, 1), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
