@@ -82,7 +82,6 @@ type group struct {
 	says    bool    // head holds plain words, too
 	file    *file
 	call    *call
-	lines   []int32
 }
 
 // A file is what became of one file.
@@ -100,6 +99,7 @@ type call struct {
 	failed  bool
 }
 
+// A section is a part of a summary under one heading.
 type section uint8
 
 // The sections of a summary, in the order in which they are read.
@@ -117,7 +117,7 @@ const (
 	sections
 )
 
-// reader takes messages apart.
+// A reader takes messages apart.
 type reader struct {
 	*digest
 	ids    map[string]int32
@@ -147,6 +147,7 @@ type origin struct {
 	forced  bool
 }
 
+// An author is who wrote a text, as far as it matters here.
 type author uint8
 
 const (
@@ -157,6 +158,7 @@ const (
 	byEarlier
 )
 
+// A place is where a word stands in a line.
 type place struct{ start, end int32 }
 
 // read takes ms apart.

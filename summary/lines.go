@@ -170,7 +170,6 @@ func (r *reader) addLine(o origin, s string) int32 {
 	l.nwords = int32(len(r.words)) - l.word
 	l.cost = float32(estimate(s)) + .94
 	r.lines = append(r.lines, l)
-	r.groups[l.group].lines = append(r.groups[l.group].lines, n)
 	r.piecesAround(n, s, r.spans[l.span:])
 	return n
 }

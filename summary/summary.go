@@ -97,7 +97,7 @@ func (d *digest) fit(picks []pick, o Options) Summary {
 		if size <= o.Budget {
 			lo = n
 			best.Text, best.Tokens = text, size
-			if float64(size) > .985*float64(o.Budget) {
+			if float64(size) > .996*float64(o.Budget) {
 				break
 			}
 		} else {
