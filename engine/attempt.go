@@ -9,7 +9,6 @@ import (
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/reduce"
 	"github.com/decantdev/decant/token"
-	"github.com/decantdev/decant/wire"
 )
 
 // An attempt is one request on its way through the engine, against one state of its conversation.
@@ -69,6 +68,7 @@ func (e *Engine) replay(req *Request, who start, r *reading, p *place) (*attempt
 	a.est = e.sizes.estimator(a.model)
 	a.fixed = e.sizes.fixed(a.est, &a.conv.Fixed)
 	a.inForce = applicable(p, a.numbering)
+	a.keepDropping()
 	v, err := decant.View(a.conv, a.inForce)
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
@@ -291,10 +291,11 @@ func (a *attempt) dryRun() {
 	a.made, a.view = nil, view
 }
 
-// Text returns the view that was sent as plain text, for people.
-func (p *Prepared) Text() string {
+// View returns what is sent as a conversation, nil when the request could not be read. Its messages
+// have the numbers of the transcript.
+func (p *Prepared) View() *decant.Conversation {
 	if p.attempt == nil {
-		return string(p.Body)
+		return nil
 	}
-	return wire.Text(p.attempt.view)
+	return p.attempt.view
 }

@@ -60,7 +60,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 		if openRound(a.conv) {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := e.poured(ctx, a.state, ds[0].Revokes)
+		at, err := e.entriesAt(ctx, a.state, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +110,35 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	if !on {
 		d.Kind, d.Reason = decant.Unpin, "no longer pinned"
 	}
-	if err := a.add([]decant.Decision{d}); err != nil {
+	ds := []decant.Decision{d}
+	if on {
+		back, err := a.bringBack(ref)
+		if err != nil {
+			return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, err)
+		}
+		ds = append(ds, back...)
+	}
+	if err := a.add(ds); err != nil {
 		return nil, err
 	}
 	return a.change(d.Reason, a.state.Head.Hold), nil
+}
+
+// bringBack returns the decisions that make a block verbatim again; none when it is, or when a
+// checkpoint covers it. Thinking that is bound to the view without it goes.
+func (a *attempt) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
+	for _, d := range live(a.state.Decisions) {
+		if edits(d.Kind) && d.Target.Ref == ref {
+			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
+		}
+	}
+	switch {
+	case len(ds) == 0 || !a.bound():
+		return ds, nil
+	case openRound(a.conv):
+		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
+	}
+	return append(ds, a.allThinking()...), nil
 }
 
 // Apply makes a change. It returns an error that wraps decant.ErrStale when the conversation has moved
@@ -160,7 +185,8 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 	l := newLine(s)
 	l.meter = e.recall(ctx, s)
 	req := &Request{Tenant: k.Tenant, Session: s.Session, Body: body}
-	return e.replay(req, start{tenant: k.Tenant, session: s.Session}, r, locate(l, s, r, r.shared(l)))
+	known, _ := r.shared(l)
+	return e.replay(req, start{tenant: k.Tenant, session: s.Session}, r, locate(l, s, r, known))
 }
 
 // change returns what the attempt has made as a change, with its price.
@@ -221,8 +247,8 @@ func revocations(ds []decant.Decision) []decant.Decision {
 	return out
 }
 
-// poured returns how many entries the conversation had when a decision was made.
-func (e *Engine) poured(ctx context.Context, s *store.State, id string) (int, error) {
+// entriesAt returns how many entries the conversation had when a decision was made.
+func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int, error) {
 	lo, hi := int64(1), s.Version
 	length := len(s.Chain)
 	for lo < hi {

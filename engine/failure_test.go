@@ -220,3 +220,28 @@ func TestPinsStay(t *testing.T) {
 		}
 	}
 }
+
+// Where configuration permits it, the provider drops thinking that a pour has cut from its history, in
+// that request and in all that follow.
+func TestDropBlock(t *testing.T) {
+	k := newDialogue(t, engine.Options{DropBlock: true})
+	k.sandbox = sandbox.New(sandbox.Options{Window: dialogueWindow, Model: &sandbox.Rules{Calls: 1000}})
+	k.model, k.extra = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`
+	k.user("Do the work.")
+	after := 0
+	for n := range 60 {
+		status, answer := k.send()
+		if status != http.StatusOK {
+			t.Fatalf("status %d: %s", status, answer)
+		}
+		if r := k.last.Report; r.Reason != "" && !strings.Contains(r.Route, "dropped by the provider") {
+			t.Fatalf("poured by %s", r.Route)
+		} else if r.Reason != "" || after > 0 {
+			after++
+		}
+		k.accept(answer, n)
+	}
+	if n := len(k.sandbox.Log.Refused()); after < 10 || n > 0 {
+		t.Errorf("%d requests since the first pour, %d refused", after, n)
+	}
+}

@@ -253,6 +253,101 @@ func TestInvariant1UnchangedRequestsLeaveAsTheSameBytes(t *testing.T) {
 	})
 }
 
+func TestInvariant2WhatIsSentIsTheView(t *testing.T) {
+	plays(t, func(s *step) {
+		p, err := s.w.engine.Prepare(context.Background(), &engine.Request{Tenant: s.c.tenant, Session: s.c.session, Body: s.x.body, Count: true})
+		if err != nil || p.View() == nil {
+			s.Fatalf("prepare: %v, %v", err, p.Fault)
+		}
+		var want []string
+		for _, m := range p.View().Messages {
+			for _, b := range m.Blocks {
+				want = append(want, fmt.Sprintf("%s %s %s %s", m.Role, b.Kind, b.CallID, b.Text()))
+			}
+		}
+		if got := blocks(s.T, s.x.sent); !slices.Equal(got, want) {
+			s.Errorf("sent\n%s\nthe view has\n%q", brief(s.T, s.x.sent), want)
+		}
+	})
+}
+
+func TestInvariant3EveryBlockIsOneOfFour(t *testing.T) {
+	plays(t, func(s *step) {
+		key := store.Key{Tenant: s.c.tenant, ID: s.x.header.Get("X-Decant-Conversation")}
+		s.w.engine.Close()
+		tr, err := engine.ReadTranscript(context.Background(), s.w.db, key, store.Newest)
+		if err != nil {
+			s.Fatal(err)
+		}
+		view, err := tr.View()
+		if err != nil {
+			s.Fatal(err)
+		}
+		f := fates{seen: map[decant.Ref]*decant.Block{}, edits: map[decant.Ref]decant.Decision{}}
+		f.read(view, tr.State.Live())
+		for _, m := range tr.Conversation.Messages {
+			for i := range m.Blocks {
+				if wrong := f.of(&m.Blocks[i]); wrong != "" {
+					s.Errorf("block %d of m%d (%s): %s", i, m.Number, m.Blocks[i].Kind, wrong)
+				}
+			}
+		}
+	})
+}
+
+// fates knows what became of the blocks of a transcript.
+type fates struct {
+	seen  map[decant.Ref]*decant.Block
+	edits map[decant.Ref]decant.Decision
+	cover *decant.Checkpoint
+}
+
+func (f *fates) read(view *decant.Conversation, ds []decant.Decision) {
+	for _, m := range view.Messages {
+		for i := range m.Blocks {
+			if b := &m.Blocks[i]; b.Ref.Message > 0 {
+				f.seen[b.Ref] = b
+			}
+		}
+	}
+	revoked := map[string]bool{}
+	for _, d := range ds {
+		revoked[d.Revokes] = true
+	}
+	for _, d := range ds {
+		switch {
+		case revoked[d.ID] || d.Kind == decant.Revoke:
+		case d.Checkpoint != nil:
+			f.cover = d.Checkpoint
+		default:
+			f.edits[d.Target.Ref] = d
+		}
+	}
+}
+
+// of returns what is wrong with a block, empty when it is verbatim, replaced, dropped or covered.
+func (f *fates) of(b *decant.Block) string {
+	v, d := f.seen[b.Ref], f.edits[b.Ref]
+	covered := f.cover != nil && b.Ref.Message >= f.cover.From && b.Ref.Message <= f.cover.To
+	switch {
+	case covered && v != nil:
+		return "it is covered and in the view"
+	case covered:
+		return ""
+	case d.Kind == decant.DropThinking && v != nil:
+		return "it is dropped and in the view"
+	case d.Kind == decant.DropThinking:
+		return ""
+	case v == nil:
+		return "it is not in the view and nobody has decided so"
+	case d.Kind == "" && v.Text() != b.Text():
+		return "it was changed and nobody has decided so"
+	case d.Kind != "" && v.Text() != d.Text:
+		return "it is not what its newest edit says"
+	}
+	return ""
+}
+
 func TestInvariant4EveryDecisionExpandsToItsOriginal(t *testing.T) {
 	plays(t, func(s *step) {
 		st := s.state()

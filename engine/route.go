@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/decantdev/decant"
 )
@@ -122,15 +124,32 @@ func (a *attempt) allThinking() []decant.Decision {
 	return ds
 }
 
+// keepDropping has the provider go on dropping thinking that was written on top of what a pour has
+// changed since: the instruction holds for one request only.
+func (a *attempt) keepDropping() {
+	if !a.e.opts.DropBlock || !a.model.Binds || !poured(a.inForce) {
+		return
+	}
+	if params, ok := dropBlock(a.r.doc.Source); ok {
+		a.params, a.betas = params, []string{bindingBeta}
+	}
+}
+
+// poured reports whether a pour is among ds.
+func poured(ds []decant.Decision) bool {
+	return slices.ContainsFunc(ds, func(d decant.Decision) bool { return strings.HasPrefix(d.ID, pourMark) })
+}
+
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
 func (a *attempt) dropBlockRoute(target int) error {
 	params, ok := dropBlock(a.r.doc.Source)
 	if !ok {
 		return errNoRoute
 	}
+	was, betas := a.params, a.betas
 	a.params, a.betas = params, []string{bindingBeta}
 	if err := a.editRoute(target); err != nil {
-		a.params, a.betas = nil, nil
+		a.params, a.betas = was, betas
 		return fmt.Errorf("with drop_block: %w", err)
 	}
 	return nil

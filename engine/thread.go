@@ -56,10 +56,10 @@ func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error
 		return nil, nil, err
 	}
 	t.last = p
-	if p.attempt == nil {
+	if p.View() == nil {
 		return &t.conv, &p.Report, p.Fault
 	}
-	return p.attempt.view, &p.Report, p.Fault
+	return p.View(), &p.Report, p.Fault
 }
 
 // Report tells what the provider reported for the view that was asked for last. Append the answer
