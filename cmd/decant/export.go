@@ -75,7 +75,7 @@ func (c *exportCmd) encode(s *streams, t *engine.Transcript, conv *decant.Conver
 	} else if out, err = wire.Encode(conv, f); err != nil {
 		return nil, err
 	} else if n := images(conv); n > 0 {
-		s.warn(fmt.Errorf("%d images or documents are named and not included: --as anthropic has them", n))
+		s.warn(fmt.Errorf("of %d images and documents only the names are included: --as anthropic has them", n))
 	}
 	return out, check(out, wire.Format(c.As), rules)
 }

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type pinCmd struct {
+	Session string `arg:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	Message string `arg:"" optional:"" help:"A message (m12) that the model shall see as it was said. Default: the conversation, which gc then never removes."`
+	Off     bool   `help:"Take the pin away."`
+	dbFlag
+}
+
+// Run pins a conversation or a message of it.
+func (c *pinCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		conv, err := c.find(ctx, db, c.Session)
+		if err != nil {
+			return err
+		}
+		if c.Message == "" {
+			return c.conversation(ctx, s, db, conv.Key)
+		}
+		return c.message(ctx, s, db, conv.Key)
+	})
+}
+
+// conversation pins a whole conversation.
+func (c *pinCmd) conversation(ctx context.Context, s *streams, db *sqlite.DB, k store.Key) error {
+	st, err := db.Load(ctx, k, store.Newest)
+	if err != nil {
+		return err
+	}
+	st.Head.Pinned = !c.Off
+	_, err = db.Commit(ctx, &store.Batch{Key: k, Version: st.Version, Time: time.Now().UTC(), Head: &st.Head})
+	if errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("%w: try again", err)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.err, "done; gc %s the conversation\n", map[bool]string{false: "keeps", true: "may remove"}[c.Off])
+	return err
+}
+
+// message pins the blocks of a message.
+func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store.Key) error {
+	n, err := strconv.Atoi(strings.TrimPrefix(c.Message, "m"))
+	if err != nil {
+		return usageError{fmt.Errorf("%q is not a message: write m12", c.Message)}
+	}
+	t, err := engine.ReadTranscript(ctx, db, k, store.Newest)
+	if err != nil {
+		return err
+	}
+	e, err := engine.New(db, engine.Options{})
+	if err != nil {
+		return err
+	}
+	pinned := 0
+	for _, ref := range pinnable(t, n) {
+		change, err := e.Pin(ctx, k, ref, !c.Off)
+		if err == nil {
+			err = e.Apply(ctx, change)
+		}
+		if err != nil {
+			return err
+		}
+		pinned++
+	}
+	if pinned == 0 {
+		return inputError{fmt.Errorf("%s has nothing to pin in m%d: \"decant show %s\" lists its messages", c.Session, n, c.Session)}
+	}
+	_, err = fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+	return err
+}
+
+// pinnable returns the blocks of a message that the client has sent and that have text.
+func pinnable(t *engine.Transcript, number int) (out []decant.Ref) {
+	for i := range t.State.Chain {
+		e := &t.State.Chain[i]
+		if e.Message == number && !e.Text.IsZero() && e.Kind != decant.KindThinking {
+			out = append(out, e.Ref)
+		}
+	}
+	return out
+}
