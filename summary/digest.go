@@ -192,13 +192,17 @@ func (r *reader) block(m *decant.Message, i int, b *decant.Block) {
 	}
 }
 
+// lead is where the mark of a record has to stand at the latest: a preset may put a marker before it.
+const lead = 400
+
 // said takes in a text block.
 func (r *reader) said(o origin, m *decant.Message, b *decant.Block) {
 	text := secret.Mask(b.Text())
 	r.size += len(text)
+	at := strings.Index(text[:min(len(text), lead)], mark)
 	switch {
-	case strings.HasPrefix(text, mark):
-		r.fold(o, text)
+	case at == 0, at > 0 && text[at-1] == '\n':
+		r.fold(o, text[at:])
 	case m.Compaction || b.Author == decant.AuthorDecant || strings.HasPrefix(text, continued):
 		o.author = byEarlier
 		r.text(o, text)

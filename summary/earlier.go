@@ -42,6 +42,9 @@ func (f *folder) line(s string) {
 			return
 		}
 	}
+	if isMarker(s) {
+		return
+	}
 	n, rest := messageNumber(s)
 	switch f.sec {
 	case secFiles:
@@ -58,6 +61,11 @@ func (f *folder) line(s string) {
 		}
 		f.statement(rest)
 	}
+}
+
+// isMarker reports whether s is a line that a preset puts around a summary: "[END OF SUMMARY]".
+func isMarker(s string) bool {
+	return strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") && s == strings.ToUpper(s)
 }
 
 // covers reads which messages the earlier summary was made from.
@@ -154,8 +162,21 @@ func (f *folder) under(s string) {
 	f.pieces(o, unmarked(s))
 }
 
-// names takes in the list of names.
+// repaired are the sections that the sentences of a repair belong to, by the kind it names.
+var repaired = map[string]section{"instruction": secUser, "decision": secDecided, "open": secOpen}
+
+// names takes in the list of names, or what a repair appended.
 func (f *folder) names(s string) {
+	if kind, rest, ok := strings.Cut(s, ": "); ok {
+		if sec, ok := repaired[kind]; ok {
+			f.sec = sec
+			for p := range strings.SplitSeq(rest, "; ") {
+				f.statement(p)
+			}
+			f.sec = secNames
+			return
+		}
+	}
 	o := f.o
 	o.author, o.section, o.forced = byTool, secNames, true
 	sep := "; "

@@ -19,6 +19,9 @@ func (d *digest) language() int {
 
 // sectionNamed returns the section that has the heading s.
 func sectionNamed(s string) (section, bool) {
+	if s == alsoHeading {
+		return secNames, true
+	}
 	for _, hs := range headings {
 		for i, h := range hs {
 			if h == s {

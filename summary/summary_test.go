@@ -135,6 +135,23 @@ func TestFoldKeepsFilesAndTheirState(t *testing.T) {
 	}
 }
 
+func TestFoldOfARepairedSummaryBetweenMarkers(t *testing.T) {
+	earlier := summary.Repair(extract(t, work(t, "-- m1 user --\nBuild the routes of the app.\n", 12), 300), []decant.Fact{
+		{Kind: decant.FactInstruction, Text: "Never use global state."},
+		{Kind: decant.FactIdentifier, Text: "resolveTranscript"},
+	}, summary.Limits{})
+	ms := append(talk(t, "-- m70 decant --\n[PREVIOUS SUMMARY]\n"+earlier+"\n[END OF SUMMARY]\n"), work(t, "-- m81 user --\nNow the documentation.\n", 9)...)
+	text := extract(t, ms, 400)
+	_, user, _ := strings.Cut(text, "# User\n")
+	user, _, _ = strings.Cut(user, "\n# ")
+	if !strings.Contains(user, "Never use global state.") {
+		t.Errorf("the repaired instruction is not among the user's words in\n%s", text)
+	}
+	if strings.Contains(text, "SUMMARY]") || strings.Contains(text, "Also") {
+		t.Errorf("markers are kept in\n%s", text)
+	}
+}
+
 func TestFoldOfAClientSummaryLeavesItsAsidesOut(t *testing.T) {
 	ms := work(t, `
 -- m1 user --

@@ -144,7 +144,10 @@ func repair(text string, missing []decant.Fact, room int, c decant.Counter) stri
 	return appendFacts(text, kinds, chosen)
 }
 
-const repairHead = "\n# Also"
+// alsoHeading is the heading of what a repair appends.
+const alsoHeading = "Also"
+
+const repairHead = "\n# " + alsoHeading
 
 func appendFacts(text string, kinds []decant.FactKind, chosen map[decant.FactKind][]string) string {
 	var b strings.Builder
