@@ -1,0 +1,171 @@
+package gateway_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway"
+)
+
+// endless is a reader of n bytes that takes no memory.
+type endless struct{ n int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.n == 0 {
+		return 0, io.EOF
+	}
+	k := int(min(int64(len(p)), e.n))
+	for i := range p[:k] {
+		p[i] = ' '
+	}
+	e.n -= int64(k)
+	return k, nil
+}
+
+// sink is an upstream that counts what it gets.
+func sink(got *int64) http.Handler {
+	return handler(func(w http.ResponseWriter, r *http.Request) {
+		*got, _ = io.Copy(io.Discard, r.Body) // a broken body shows in the number
+		io.WriteString(w, `{"ok":true}`)
+	})
+}
+
+// heap returns the memory that is in use, after a collection.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// A file or a batch of 256 MB passes without being kept; so does one whose length is not known before.
+func TestLargeBodiesPassWithoutBeingKept(t *testing.T) {
+	const size = 256 << 20
+	var got int64
+	w := newWorld(t, sink(&got), gateway.Options{}, engine.Options{})
+	for _, known := range []bool{true, false} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, err := http.NewRequestWithContext(t.Context(), "POST", w.url+"/v1/messages/batches", &endless{size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.ContentLength = -1; known {
+			r.ContentLength = size
+		}
+		res, err := w.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		runtime.ReadMemStats(&after)
+		if got != size || res.StatusCode != 200 {
+			t.Errorf("known length %t: status %d, %d bytes arrived", known, res.StatusCode, got)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
+			t.Errorf("known length %t: %d MB were allocated", known, n>>20)
+		}
+	}
+}
+
+// A request for messages of 256 MB is read, found to be too large to be managed or not, and passed on
+// for the provider to answer; it is not kept more than a few times over.
+func TestLargestBodyOfAMessage(t *testing.T) {
+	const size = 256 << 20
+	var got int64
+	w := newWorld(t, sink(&got), gateway.Options{}, engine.Options{})
+	head, tail := strings.TrimSuffix(hello, `Hello."}]}`), `"}]}`
+	for _, c := range []struct {
+		extra  int64
+		status int
+	}{{0, 200}, {1, 413}} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		body := io.MultiReader(strings.NewReader(head), &endless{size - int64(len(head)+len(tail)) + c.extra}, strings.NewReader(tail))
+		r, err := http.NewRequestWithContext(t.Context(), "POST", w.url+"/v1/messages", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = size + c.extra
+		r.Header.Set("X-Decant-Mode", "off")
+		res, err := w.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(res.Body) // the status says enough
+		res.Body.Close()
+		runtime.ReadMemStats(&after)
+		if res.StatusCode != c.status || c.status == 200 && got != size {
+			t.Errorf("status %d, %d bytes arrived: %s", res.StatusCode, got, text)
+		}
+		if c.status == 413 && !strings.Contains(string(text), "request_too_large") {
+			t.Errorf("the refusal is not in the API's shape: %s", text)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > size*3/2 {
+			t.Errorf("%d MB were allocated for %d", n>>20, size>>20)
+		}
+	}
+}
+
+// A thousand agents wait for their answers, each with 100 KB of history.
+func TestThousandOpenStreams(t *testing.T) {
+	const streams, limit = 1000, 400 << 20
+	release := make(chan struct{})
+	up := handler(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9,\"output_tokens\":1}}}\n\n")
+		http.NewResponseController(w).Flush()
+		<-release
+		io.WriteString(w, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+	})
+	w := newWorld(t, up, gateway.Options{}, engine.Options{})
+	w.client.Transport.(*http.Transport).MaxIdleConnsPerHost = streams
+	before := heap()
+	bodies := make([]io.ReadCloser, streams)
+	var wg sync.WaitGroup
+	limiter := make(chan struct{}, 32)
+	for i := range streams {
+		wg.Go(func() {
+			limiter <- struct{}{}
+			defer func() { <-limiter }()
+			body := talk(i, 100_000, 1)[0]
+			r, err := http.NewRequestWithContext(t.Context(), "POST", w.url+"/v1/messages", strings.NewReader(string(body)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("X-Decant-Session", fmt.Sprint(i))
+			res, err := w.client.Do(r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			bodies[i] = res.Body
+			var first [16]byte
+			if _, err := io.ReadFull(res.Body, first[:]); err != nil {
+				t.Errorf("stream %d: %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	used := heap() - before
+	t.Logf("%d MB of heap for %d open streams, with client and upstream in the same process", used>>20, streams)
+	if used > limit {
+		t.Errorf("%d MB in use, want at most %d", used>>20, limit>>20)
+	}
+	close(release)
+	for i, b := range bodies {
+		rest, err := io.ReadAll(b)
+		b.Close()
+		if err != nil || !strings.HasSuffix(string(rest), "message_stop\"}\n\n") {
+			t.Errorf("stream %d was dropped: %q, %v", i, rest, err)
+		}
+	}
+}
