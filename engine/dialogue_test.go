@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
@@ -56,6 +57,9 @@ func (k *dialogue) start(o engine.Options) {
 	}
 	if o.Window == 0 {
 		o.Window = dialogueWindow
+	}
+	if o.Optional == 0 { // the machine may be busy
+		o.Optional, o.Necessary = time.Minute, time.Minute
 	}
 	if o.Fault == nil {
 		o.Fault = func(err error) { k.Errorf("fault: %v", err) }

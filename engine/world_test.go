@@ -151,7 +151,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	e, err := engine.New(w.db, engine.Options{Window: worldWindow, Schedule: w.early, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
+	e, err := engine.New(w.db, engine.Options{Window: worldWindow, Schedule: w.early, Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -39,6 +40,7 @@ func newWorld(t testing.TB, so sandbox.Options, eo engine.Options) *world {
 		t.Fatal(err)
 	}
 	w.store = db
+	eo.Optional, eo.Necessary = time.Minute, time.Minute // the machine may be busy
 	if eo.Fault == nil {
 		eo.Fault = func(err error) { t.Errorf("fault: %v", err) }
 	}
