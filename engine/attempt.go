@@ -43,9 +43,14 @@ type attempt struct {
 	committed bool   // what it brought is in the store
 }
 
-// observe finds the request's conversation and replays what was decided about it.
-func (e *Engine) observe(ctx context.Context, req *Request, who start, r *reading) (*attempt, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.opts.Optional)
+// observe finds the request's conversation and replays what was decided about it. A request that was
+// refused before can wait longer for that.
+func (e *Engine) observe(ctx context.Context, req *Request, who start, r *reading, f forced) (*attempt, error) {
+	limit := e.opts.Optional
+	if f.again {
+		limit = e.opts.Necessary
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	p, err := e.find(ctx, who, r)
 	if err != nil {

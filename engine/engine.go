@@ -186,9 +186,12 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	e.pending.wait(ctx, who, e.opts.Optional)
 	p, err := e.prepare(ctx, req, who, r, forced{})
 	if err != nil {
-		return e.fallBack(req, who, r, err)
+		p, err = e.fallBack(req, who, r, err)
 	}
-	return p, nil
+	if p != nil {
+		p.req, p.who, p.r = req, who, r
+	}
+	return p, err
 }
 
 func startOf(req *Request, r *reading) start {
@@ -215,7 +218,7 @@ func (e *Engine) prepare(ctx context.Context, req *Request, who start, r *readin
 
 // try is the way of a request: observe, meter, plan, check, commit, render.
 func (e *Engine) try(ctx context.Context, req *Request, who start, r *reading, force forced) (*Prepared, error) {
-	a, err := e.observe(ctx, req, who, r)
+	a, err := e.observe(ctx, req, who, r, force)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +255,10 @@ type Prepared struct {
 	Report       Report
 	Fault        error // what of Decant's own failed, nil when nothing did
 
-	attempt  *attempt // nil: nothing is known about the request
+	req      *Request // with who and r, what it was made from; nil: it could not be read
+	who      start
+	r        *reading
+	attempt  *attempt // nil: nothing is known about the conversation
 	recovers int      // how often it was made anew after a refusal
 }
 

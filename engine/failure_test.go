@@ -38,6 +38,32 @@ func TestFailureLadder(t *testing.T) {
 			t.Errorf("%d decisions were made that cannot be committed, fault %v", len(p.Report.Decisions), p.Fault)
 		}
 	})
+	t.Run("WhatWasLostIsFoundAgainWithinTheRequest", func(t *testing.T) {
+		k := newDialogue(t, engine.Options{})
+		k.pour()
+		for n := 50; n < 58; n++ {
+			k.round(n, output(fmt.Sprintf("call_%d", n), 4))
+		}
+		b := &broken{Store: k.store, match: down, version: down}
+		k.store = b
+		k.start(engine.Options{Fault: func(error) {}})
+		p := k.prepare()
+		if !bytes.Equal(p.Body, k.body()) {
+			t.Fatal("a fresh engine without a store knows of decisions")
+		}
+		status, answer := k.post(p)
+		if status != http.StatusBadRequest {
+			t.Fatalf("status %d: %s", status, answer)
+		}
+		b.match, b.version = nil, nil
+		next, ok := k.engine.Recover(t.Context(), p, status, []byte(answer))
+		if !ok {
+			t.Fatal("not recovered")
+		}
+		if status, answer = k.post(next); status != http.StatusOK {
+			t.Errorf("status %d: %s", status, answer)
+		}
+	})
 	t.Run("UnknownConversationLeavesAsItCame", func(t *testing.T) {
 		k := newDialogue(t, engine.Options{})
 		k.store = &broken{Store: k.store, match: down, commit: down}

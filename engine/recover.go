@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 // forced is what a refusal of the provider demands of the next attempt.
 type forced struct {
+	again  bool // the request was sent before
 	reason Reason
 	factor float64 // reported as a share of estimated, 0: not known
 	window int     // that the provider named, 0: none
@@ -24,32 +26,63 @@ const maxRecovers = 2
 // because thinking in it is bound to another conversation. It returns false when the refusal is about
 // something else, or when there is no other form: then it is the client's.
 func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []byte) (*Prepared, bool) {
-	a := p.attempt
-	if a == nil || p.recovers >= maxRecovers || e.mode(a.req) != Manage || a.req.Count {
+	f := classify(status, body)
+	if f.reason == "" || p.r == nil || p.recovers >= maxRecovers || e.mode(p.req) != Manage || p.req.Count {
 		return nil, false
 	}
-	f := classify(status, body)
-	switch {
-	case f.reason == "", f.reason == Refusal && p.recovers > 0:
+	f.again = true
+	if p.attempt == nil {
+		return e.retry(ctx, p)
+	}
+	if f.reason == Refusal && p.recovers > 0 {
 		return nil, false
-	case f.reason == Overflow && status == http.StatusRequestEntityTooLarge:
+	}
+	f.measure(p, status)
+	next, err := e.prepare(ctx, p.req, p.who, p.r, f)
+	if err == nil && next.Report.Reason == "" {
+		err = next.Fault
+	}
+	if err != nil || next.Report.Reason == "" {
+		e.note(err)
+		return nil, false
+	}
+	return p.follow(next), true
+}
+
+// retry prepares once more, with more patience, what went out as the client sent it because the
+// store did not answer: the refusal is most likely about what was decided before.
+func (e *Engine) retry(ctx context.Context, p *Prepared) (*Prepared, bool) {
+	next, err := e.prepare(ctx, p.req, p.who, p.r, forced{again: true})
+	if err != nil || bytes.Equal(next.Body, p.Body) {
+		e.note(err)
+		return nil, false
+	}
+	return p.follow(next), true
+}
+
+// follow makes next the successor of p, which was refused.
+func (p *Prepared) follow(next *Prepared) *Prepared {
+	next.req, next.who, next.r = p.req, p.who, p.r
+	next.recovers = p.recovers + 1
+	return next
+}
+
+// note tells about an error that does not become the answer to a request.
+func (e *Engine) note(err error) {
+	if err != nil {
+		e.opts.Fault(err)
+	}
+}
+
+// measure completes what a refusal demands by what was refused.
+func (f *forced) measure(p *Prepared, status int) {
+	a := p.attempt
+	if f.reason == Overflow && status == http.StatusRequestEntityTooLarge {
 		f.bytes = len(p.Body) / 2
 	}
 	if n := a.est.Messages(a.view.Messages); f.factor > 0 && n > 0 {
 		f.factor = max(0, f.factor-float64(a.fixed)) / float64(n)
 	}
-	next, err := e.prepare(ctx, a.req, a.who, a.r, f)
-	if err != nil || next.Report.Reason == "" {
-		if err == nil {
-			err = next.Fault
-		}
-		if err != nil {
-			e.opts.Fault(err)
-		}
-		return nil, false
-	}
-	next.recovers = p.recovers + 1
-	return next, true
 }
 
 // The texts by which a provider refuses a request for its size (anthropic-wire section 7) or for its
