@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 )
@@ -22,7 +23,7 @@ func WriteDiff(w io.Writer, before, after Text, colour bool) error {
 		return p.err
 	}
 	for line := range strings.Lines(diff) {
-		line = visible(strings.TrimSuffix(line, "\n"))
+		line = Visible(strings.TrimSuffix(line, "\n"))
 		if code := paint(line); colour && code != "" {
 			line = fmt.Sprintf("\x1b[%sm%s\x1b[0m", code, line)
 		}
@@ -46,15 +47,17 @@ func paint(line string) string {
 	return ""
 }
 
-// visible returns a line with the control characters in it as pictures (U+2400 and up), so that they
-// can be seen and do nothing to a terminal.
-func visible(s string) string {
+// Visible returns a text with the control characters in it as pictures (U+2400 and up), so that they
+// can be seen and do nothing to a terminal. Tabs and ends of lines stay.
+func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == 0x7f:
 			return '\u2421'
-		case r < ' ' && r != '\t':
+		case r < ' ' && r != '\t' && r != '\n':
 			return '\u2400' + r
+		case r >= 0x80 && r < 0xa0:
+			return utf8.RuneError
 		}
 		return r
 	}, s)

@@ -55,6 +55,7 @@ type demo struct {
 	model token.Model
 	clock atomic.Int64 // nanoseconds since 1970
 	dir   string       // temporary, empty: none
+	path  string       // of the database
 
 	small, wide, behind *stand // a small window, the model's own, and a small one behind Decant
 	decant              *embedded.Decant
@@ -85,24 +86,29 @@ func newDemo(keep string) (d *demo, err error) {
 			return nil, errors.Join(err, d.close())
 		}
 	}
-	if err := d.open(keep); err != nil {
+	if err := d.create(keep); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
-// open puts Decant before a stand-in.
-func (d *demo) open(keep string) (err error) {
-	path := keep
-	if path == "" {
+// create makes the database, a temporary one unless it is to be kept.
+func (d *demo) create(keep string) (err error) {
+	d.path = keep
+	if keep == "" {
 		if d.dir, err = os.MkdirTemp("", "decant-demo-"); err != nil {
 			return err
 		}
-		path = filepath.Join(d.dir, "demo.db")
-	} else if _, err := os.Stat(path); err == nil {
-		return usageError{fmt.Errorf("%s exists already: name a new file", path)}
+		d.path = filepath.Join(d.dir, "demo.db")
+	} else if _, err := os.Stat(keep); err == nil {
+		return usageError{fmt.Errorf("%s exists already: name a new file", keep)}
 	}
-	d.decant, err = embedded.Open(path, embedded.Options{
+	return d.open()
+}
+
+// open puts Decant before a stand-in.
+func (d *demo) open() (err error) {
+	d.decant, err = embedded.Open(d.path, embedded.Options{
 		Engine:    engine.Options{Window: demoWindow, Now: d.now},
 		Transport: transport.Options{Project: "demo"},
 		Store:     sqlite.Options{Now: d.now},
@@ -112,6 +118,16 @@ func (d *demo) open(keep string) (err error) {
 	}
 	d.behind.player.client, d.behind.player.session = d.decant.Client(), "demo"
 	return nil
+}
+
+// reopen ends Decant, which then has written everything down, and starts it again.
+func (d *demo) reopen(context.Context, *report.Demo) error {
+	old := d.decant
+	d.decant = nil
+	if err := old.Close(); err != nil {
+		return err
+	}
+	return d.open()
 }
 
 func (d *demo) close() error {
@@ -142,7 +158,7 @@ func (d *demo) show(ctx context.Context, r *report.Demo, keep string) error {
 	if err := d.with(ctx, r, requests); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, *report.Demo) error{d.checkpoint, d.expand, d.undo} {
+	for _, step := range []func(context.Context, *report.Demo) error{d.reopen, d.checkpoint, d.expand, d.undo} {
 		if err := step(ctx, r); err != nil {
 			return err
 		}

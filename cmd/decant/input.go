@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -21,8 +22,19 @@ func standard() *streams {
 			s.width = min(w, 120)
 		}
 	}
-	s.colour = term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	s.shown = term.IsTerminal(int(os.Stdout.Fd()))
+	s.colour = s.shown && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return s
+}
+
+// say writes what somebody said or a tool returned: on a terminal with its control characters made
+// visible, else as it is.
+func (s *streams) say(text string) error {
+	if s.shown {
+		text = report.Visible(text)
+	}
+	_, err := io.WriteString(s.out, text)
+	return err
 }
 
 // asks reports whether somebody can be asked: input and messages are a terminal.

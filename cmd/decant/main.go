@@ -48,6 +48,7 @@ type streams struct {
 	out, err io.Writer
 	width    int  // columns of the terminal that err is, 80 when it is none
 	terminal bool // err is a terminal
+	shown    bool // out is a terminal
 	colour   bool // out is a terminal, and its user has nothing against colours
 }
 

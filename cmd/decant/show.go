@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -43,13 +42,13 @@ func (c *showCmd) Run(s *streams) error {
 		return usageError{fmt.Errorf("%s is a file: say which message (m12) or handle (d:1f2e3d4c); \"decant inspect\" gives an overview", c.Source)}
 	}
 	if h, ok := strings.CutPrefix(c.What, "d:"); ok {
-		return c.original(s.out, doc.Conversation, h)
+		return c.original(s, doc.Conversation, h)
 	}
-	return c.message(s.out, doc.Conversation)
+	return c.message(s, doc.Conversation)
 }
 
 // message prints the message that is asked for.
-func (c *showCmd) message(w io.Writer, conv *decant.Conversation) error {
+func (c *showCmd) message(s *streams, conv *decant.Conversation) error {
 	n, err := strconv.Atoi(strings.TrimPrefix(c.What, "m"))
 	if err != nil {
 		return usageError{fmt.Errorf("%q is neither a message (m12) nor a handle (d:1f2e3d4c, c:1)", c.What)}
@@ -58,8 +57,7 @@ func (c *showCmd) message(w io.Writer, conv *decant.Conversation) error {
 	i := slices.IndexFunc(ms, func(m decant.Message) bool { return m.Number == n })
 	switch {
 	case i >= 0:
-		_, err = io.WriteString(w, wire.Text(conv.With(ms[i:i+1])))
-		return err
+		return s.say(wire.Text(conv.With(ms[i : i+1])))
 	case c.View:
 		return inputError{fmt.Errorf("the model does not see m%d: \"decant show %s\" says what became of it", n, c.Source)}
 	case len(ms) == 0:
@@ -69,7 +67,7 @@ func (c *showCmd) message(w io.Writer, conv *decant.Conversation) error {
 }
 
 // original prints the text of the block whose hash begins with the digits of a handle.
-func (c *showCmd) original(w io.Writer, conv *decant.Conversation, digits string) error {
+func (c *showCmd) original(s *streams, conv *decant.Conversation, digits string) error {
 	found := map[decant.Hash]*decant.Block{}
 	for i := range conv.Messages {
 		for k := range conv.Messages[i].Blocks {
@@ -84,8 +82,7 @@ func (c *showCmd) original(w io.Writer, conv *decant.Conversation, digits string
 		return inputError{fmt.Errorf("%s: nothing has the handle d:%s: was the stub made from another file?", c.Source, digits)}
 	case 1:
 		for _, b := range found {
-			_, err := io.WriteString(w, b.Text()+"\n")
-			return err
+			return s.say(b.Text() + "\n")
 		}
 	}
 	return usageError{fmt.Errorf("%d blocks have a handle that begins with d:%s: give more digits", len(found), digits)}
@@ -102,7 +99,11 @@ func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 		if err != nil {
 			return err
 		}
-		return writeOriginal(ctx, s.out, db, o)
+		var text strings.Builder
+		if err := writeOriginal(ctx, &text, db, o); err != nil {
+			return err
+		}
+		return s.say(text.String())
 	}
 	t, err := engine.ReadTranscript(ctx, db, conv.Key, store.Newest)
 	if err != nil {
@@ -116,9 +117,9 @@ func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	case c.What == "" || strings.HasPrefix(c.What, "c:"):
 		return c.overview(s, conv, t, view)
 	case c.View:
-		return c.message(s.out, view)
+		return c.message(s, view)
 	}
-	return c.message(s.out, t.Conversation)
+	return c.message(s, t.Conversation)
 }
 
 // overview prints the list of messages, or one checkpoint.
