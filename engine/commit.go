@@ -182,7 +182,7 @@ func (a *attempt) head() *store.Head {
 	switch {
 	case a.report.Reason != "":
 		h.Suppressed = 0
-		a.meter.Poor, a.meter.Ballast = 0, ballast{}
+		a.meter.Poor = 0
 	case a.suppress > 0 && a.state != nil && a.changedSince():
 		h.Suppressed = a.suppress
 	default:

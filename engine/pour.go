@@ -167,7 +167,6 @@ func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Me
 func (a *attempt) poor(why Reason, err error) error {
 	a.report.Route = "none"
 	if why == Free || why == Paid {
-		a.meter.Ballast.Freed, a.meter.Ballast.Spent = 0, 0 // not again before the conversation has grown
 		return nil
 	}
 	a.meter.Poor = a.report.Before

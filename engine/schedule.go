@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Reason is why a pour happens.
 type Reason string
@@ -39,11 +42,12 @@ type Economy struct {
 	Lifetime time.Duration // of the provider's cache entries, as the request's markers ask for
 	Switched bool          // the model or the tools have just changed: the cache is of no use
 
-	Freed  int // S: tokens that a pour of cheap reductions would free
-	Behind int // L: tokens after the first change that would remain
-	Spent  float64
-	Write  float64 // w
-	Read   float64 // r
+	Freed    int     // S: tokens that a pour of cheap reductions would free
+	Behind   int     // L: tokens after the first change that would remain
+	Spent    float64 // what carrying S has cost so far
+	Write    float64 // w
+	Read     float64 // r
+	Patience float64 // how many times the price of the rewrite Spent must reach; 0: once
 }
 
 // worth is the least share of a request that an early pour, or any pour, has to free.
@@ -59,7 +63,10 @@ const worth = 0.05
 //
 // Paid: a ski-rental rule. Carrying S tokens costs S·r with each request, removing them costs
 // L·(w-r) once; they go when what carrying them has cost so far reaches the price of removing them.
-// For a fixed S and L that is at most twice what the best choice in hindsight costs.
+// For a fixed S and L that is at most 1 + 1/p times what the best choice in hindsight costs when the
+// rest of the conversation would not have paid for the rewrite, and 1 + p times when it would, with p
+// the patience; twice where p is 1. docs/ECONOMICS.md has the proof, and why p is larger: S grows
+// while one waits, and one rewrite for much is better than two for little.
 func Due(s Situation) Reason {
 	limit := s.Trigger
 	if s.Hold || s.Suppressed {
@@ -76,7 +83,7 @@ func Due(s Situation) Reason {
 		return ""
 	case e.Switched, e.Lifetime > 0 && e.Idle > e.Lifetime:
 		return Free
-	case e.Spent > 0 && e.Spent >= float64(e.Behind)*(e.Write-e.Read):
+	case e.Spent > 0 && e.Spent >= cmp.Or(e.Patience, 1)*float64(e.Behind)*(e.Write-e.Read):
 		return Paid
 	}
 	return ""

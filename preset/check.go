@@ -18,6 +18,12 @@ func (p *Preset) check() error {
 		return fmt.Errorf("keep.share: %v is not between 0 and 1", p.Keep.Share)
 	case p.Summary.MinScore < 0 || p.Summary.MinScore > 1:
 		return fmt.Errorf("summary.min_score: %v is not between 0 and 1", p.Summary.MinScore)
+	case p.Thrift.Quote < 0 || p.Thrift.Quote > 1:
+		return fmt.Errorf("thrift.quote: %v is not between 0 and 1", p.Thrift.Quote)
+	case p.Thrift.Patience < 0:
+		return fmt.Errorf("thrift.patience: %v is negative", p.Thrift.Patience)
+	case !slices.Contains(append(Levels(), ""), p.Thrift.Level):
+		return fmt.Errorf("thrift.level: %q is none of %s", p.Thrift.Level, strings.Join(Levels(), ", "))
 	case p.Summary.Placement != "" && p.Summary.Placement != "message" && p.Summary.Placement != "append":
 		return fmt.Errorf("summary.placement: %q is neither message nor append", p.Summary.Placement)
 	}
@@ -57,5 +63,9 @@ func (p *Preset) numbers() map[string]int {
 		"summary.fallback.tail": p.Summary.Fallback.Tail,
 		"summary.preview.over":  p.Summary.Preview.Over,
 		"tools.cap":             p.Tools.Cap,
+		"thrift.keep":           p.Thrift.Keep,
+		"thrift.quote_most":     p.Thrift.QuoteMost,
+		"thrift.names":          p.Thrift.Names,
+		"thrift.least":          p.Thrift.Least,
 	}
 }

@@ -33,6 +33,7 @@ type Preset struct {
 	Reduce  Reduce  `yaml:"reduce"`
 	Summary Summary `yaml:"summary"`
 	Tools   Tools   `yaml:"tools"`
+	Thrift  Thrift  `yaml:"thrift"`
 }
 
 // Trigger says when a pour is due and how far it goes.

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/tool"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/reduce"
+)
+
+// A Thinning is what a pour for money works on and by which rules.
+type Thinning struct {
+	Preset     *preset.Preset
+	Counter    decant.Counter
+	Transcript *decant.Conversation // what the view was made of; nil: the view itself
+	Made       []decant.Decision    // by which it was made
+	Pinned     map[decant.Ref]decant.Hash
+}
+
+// A Ballast is what a view carries that thinning it would free, in quarters of a byte's worth: about
+// tokens, near enough because only proportions between them count.
+type Ballast struct {
+	Freed   int // S
+	Behind  int // L: after the first change, what would remain
+	Carried int // S summed over the requests that carried it: what it has cost so far, divided by the read price
+}
+
+// Spare returns the ballast of a view without making the reductions. It looks at every block once and
+// decodes none.
+//
+// What was carried follows from the view alone, so every node knows it and nothing is lost in a
+// crash: a block becomes ballast when the rounds to keep have passed it, and each round since then
+// was one request that carried it; when it is poured it is ballast no longer.
+func Spare(view *decant.Conversation, t Thinning) Ballast {
+	rule := t.Preset.Thrift.Settled()
+	if !rule.On() {
+		return Ballast{}
+	}
+	rounds := decant.Rounds(view.Messages)
+	var b Ballast
+	for r := range rounds {
+		past := len(rounds) - rule.Keep - r // requests that carried this round as ballast
+		for i := rounds[r].Start; i < rounds[r].End; i++ {
+			b.add(&view.Messages[i], past, r == len(rounds)-1, t, rule)
+		}
+		if r+1 < len(rounds) {
+			b.stand(view.Messages[rounds[r].End:rounds[r+1].Start])
+		} else {
+			b.stand(view.Messages[rounds[r].End:])
+		}
+	}
+	return b
+}
+
+// stand counts messages between rounds, which no thinning touches.
+func (b *Ballast) stand(ms []decant.Message) {
+	if b.Freed == 0 {
+		return
+	}
+	for i := range ms {
+		for k := range ms[i].Blocks {
+			b.Behind += weight(&ms[i].Blocks[k])
+		}
+	}
+}
+
+// add counts one message of a round.
+func (b *Ballast) add(m *decant.Message, past int, last bool, t Thinning, rule preset.Thrift) {
+	for k := range m.Blocks {
+		block := &m.Blocks[k]
+		n := weight(block)
+		free := 0
+		switch {
+		case block.Kind == decant.KindThinking && !last:
+			b.Carried += n * (past + rule.Keep - 1) // it is ballast from the next round on
+			free = n
+		case past > 0:
+			free = t.free(block, n, rule)
+			b.Carried += free * past
+		}
+		b.Freed += free
+		if b.Freed > 0 {
+			b.Behind += n - free
+		}
+	}
+}
+
+// weight returns about how many tokens a block takes, without decoding it.
+func weight(b *decant.Block) int {
+	if b.Content == nil {
+		return 1600 * b.Media.Count
+	}
+	return b.Content.Size() / 4
+}
+
+// free returns about how many of the n tokens of an old block go.
+func (t Thinning) free(b *decant.Block, n int, rule preset.Thrift) int {
+	const longArguments = 250
+	switch {
+	case n < rule.Least || b.Content == nil || b.Media.Count > 0 || t.untouchable(b):
+	case b.Kind == decant.KindUse && b.Changed == "" && n > longArguments && writes(b.Name):
+		return n * 3 / 5
+	case b.Kind == decant.KindResult && t.whole(b):
+		return max(0, n-quoting(rule).Left(n))
+	}
+	return 0
+}
+
+func writes(name string) bool {
+	c := tool.ClassOf(name)
+	return c == tool.Write || c == tool.Edit
+}
+
+// whole reports whether a result has not been reduced but at first sight.
+func (t Thinning) whole(b *decant.Block) bool {
+	if b.Changed == "" {
+		return true
+	}
+	for i := range t.Made {
+		if d := &t.Made[i]; d.ID == b.Changed {
+			return d.Reduction == "first_sight" || d.Reduction == "terminal"
+		}
+	}
+	return false
+}
+
+func (t Thinning) untouchable(b *decant.Block) bool {
+	_, pinned := t.Pinned[b.Ref]
+	return pinned
+}
+
+func quoting(rule preset.Thrift) reduce.Quoting {
+	return reduce.Quoting{Share: rule.Quote, Most: rule.QuoteMost, Names: rule.Names}
+}
+
+// Thin returns the decisions of a pour for money: of everything behind the rounds to keep, reads with
+// a newer copy become a line, old results an outline of their most telling lines, long arguments of
+// writes a note, and thinking goes. It is a pure function of the view.
+func Thin(view *decant.Conversation, t Thinning) []decant.Decision {
+	rule := t.Preset.Thrift.Settled()
+	if !rule.On() {
+		return nil
+	}
+	tools := t.Preset.Tools
+	s := reduce.Of(view, reduce.Options{
+		Counter: t.Counter, Mask: secret.Mask, Transcript: t.transcript(view), Made: t.Made, KeepRounds: rule.Keep,
+		Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin, Quote: quoting(rule),
+	})
+	var out thinned
+	for _, name := range t.Preset.Reduce.Order {
+		for _, d := range thinnings(s, name, view) {
+			if _, pinned := t.Pinned[d.Target.Ref]; !pinned && (d.Kind == decant.DropThinking || d.Before >= rule.Least) {
+				out.take(d)
+			}
+		}
+	}
+	return out.ds
+}
+
+// transcript returns what the view was made of.
+func (t Thinning) transcript(view *decant.Conversation) *decant.Conversation {
+	if t.Transcript != nil {
+		return t.Transcript
+	}
+	return view
+}
+
+// thinnings returns what one reduction proposes for a pour for money. Those that cut by size or clear
+// are for when the window demands it.
+func thinnings(s *reduce.Subject, name string, view *decant.Conversation) []decant.Decision {
+	switch name {
+	case "superseded":
+		return reduce.Superseded(s)
+	case "duplicate":
+		return reduce.Duplicate(s)
+	case "stub":
+		return reduce.Stub(s)
+	case "arguments":
+		return reduce.Arguments(s)
+	case "thinking":
+		if through := beforeLast(view); through > 0 {
+			return reduce.Thinking(s, reduce.Thoughts{KeepTurns: -1, Through: through})
+		}
+	}
+	return nil
+}
+
+// beforeLast returns the number of the last message before the newest round, 0 when there is none.
+func beforeLast(view *decant.Conversation) int {
+	rounds := decant.Rounds(view.Messages)
+	if len(rounds) == 0 {
+		return 0
+	}
+	for i := rounds[len(rounds)-1].Start - 1; i >= 0; i-- {
+		if n := view.Messages[i].Number; n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// thinned are decisions, of which each block has one: the one that leaves less.
+type thinned struct {
+	ds []decant.Decision
+	at map[decant.Ref]int
+}
+
+func (t *thinned) take(d decant.Decision) {
+	if t.at == nil {
+		t.at = map[decant.Ref]int{}
+	}
+	i, ok := t.at[d.Target.Ref]
+	switch {
+	case !ok:
+		t.at[d.Target.Ref] = len(t.ds)
+		t.ds = append(t.ds, d)
+	case d.After < t.ds[i].After:
+		t.ds[i] = d
+	}
+}

@@ -1,0 +1,64 @@
+package preset
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Thrift says when history is poured for money before the window demands it, and how much of it. The
+// zero value of a field means what the level says; the zero value of the level is "default".
+type Thrift struct {
+	Level     string  `yaml:"level"`      // "off", "low" (careful), "default" or "high" (thrifty)
+	Patience  float64 `yaml:"patience"`   // how many times the price of a rewrite carrying the ballast must have cost
+	Keep      int     `yaml:"keep"`       // newest rounds that stay as they are
+	Least     int     `yaml:"least"`      // tokens under which a result or an argument is left alone
+	Quote     float64 `yaml:"quote"`      // share of an old result whose lines stay
+	QuoteMost int     `yaml:"quote_most"` // tokens of such lines in one result
+	Names     int     `yaml:"names"`      // tokens of names behind the lines
+}
+
+// Off is the level that never pours for money alone.
+const Off = "off"
+
+// level returns the numbers of a level, false when there is none of that name. They were found by
+// playing recorded sessions of three projects through some hundred combinations; docs/ECONOMICS.md
+// has the table.
+func level(name string) (Thrift, bool) {
+	switch name {
+	case Off:
+		return Thrift{Level: Off}, true
+	case "low":
+		return Thrift{Level: name, Patience: 2, Keep: 8, Least: 60, Quote: 0.25, QuoteMost: 1500, Names: 100}, true
+	case "", "default":
+		return Thrift{Level: "default", Patience: 1.6, Keep: 3, Least: 60, Quote: 0.2, QuoteMost: 1000, Names: 100}, true
+	case "high":
+		return Thrift{Level: name, Patience: 1.6, Keep: 2, Least: 60, Quote: 0.125, QuoteMost: 400, Names: 100}, true
+	}
+	return Thrift{}, false
+}
+
+// Levels returns the names of the levels, least thrifty first.
+func Levels() []string { return []string{Off, "low", "default", "high"} }
+
+// On reports whether t pours for money at all.
+func (t Thrift) On() bool { return t.Level != Off }
+
+// Settled returns t with the numbers of its level where it says nothing itself.
+func (t Thrift) Settled() Thrift {
+	l, _ := level(t.Level)
+	return Thrift{
+		Level: l.Level, Patience: cmp.Or(t.Patience, l.Patience), Keep: cmp.Or(t.Keep, l.Keep), Least: cmp.Or(t.Least, l.Least),
+		Quote: cmp.Or(t.Quote, l.Quote), QuoteMost: cmp.Or(t.QuoteMost, l.QuoteMost), Names: cmp.Or(t.Names, l.Names),
+	}
+}
+
+// WithThrift returns a copy of p at another level of thrift, whatever numbers p has for it.
+func (p *Preset) WithThrift(name string) (*Preset, error) {
+	if _, ok := level(name); !ok {
+		return nil, fmt.Errorf("no level of thrift named %q: there are %s", name, strings.Join(Levels(), ", "))
+	}
+	out := *p
+	out.Thrift = Thrift{Level: name}
+	return &out, nil
+}
