@@ -172,8 +172,14 @@ func (b *Block) Text() string {
 	return b.Content.Text()
 }
 
-// Hash returns the identity of the block's text. Equal texts have equal hashes.
-func (b *Block) Hash() Hash { return HashText(b.Text()) }
+// Hash returns the identity of the block's text. Equal texts have equal hashes. Content that knows its
+// hash, by a method Hash() Hash, is not decoded for it.
+func (b *Block) Hash() Hash {
+	if h, ok := b.Content.(interface{ Hash() Hash }); ok {
+		return h.Hash()
+	}
+	return HashText(b.Text())
+}
 
 // Ref is a block's place in the transcript.
 type Ref struct {

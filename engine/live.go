@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -91,6 +92,46 @@ func applicable(p *place, n *numbering) []decant.Decision {
 		out = append(out, d)
 	}
 	return out
+}
+
+// A hashed is content whose hash is known from the store, so that nobody decodes it to check that it
+// is what was decided about.
+type hashed struct {
+	decant.Content
+	hash decant.Hash
+}
+
+// Hash returns the hash of the text.
+func (h hashed) Hash() decant.Hash { return h.hash }
+
+// vouched returns c with the hashes of those blocks that ds edit. That they are what was decided about
+// has been found by applicable.
+func vouched(c *decant.Conversation, ds []decant.Decision) *decant.Conversation {
+	var ms []decant.Message
+	copied := map[int]bool{}
+	for i := range ds {
+		d := &ds[i]
+		k := indexOf(c, d.Target.Message)
+		if !edits(d.Kind) || k < 0 {
+			continue
+		}
+		if ms == nil {
+			ms = slices.Clone(c.Messages)
+		}
+		if !copied[k] {
+			copied[k] = true
+			ms[k].Blocks = slices.Clone(ms[k].Blocks)
+		}
+		for n := range ms[k].Blocks {
+			if b := &ms[k].Blocks[n]; b.Ref == d.Target.Ref && b.Content != nil {
+				b.Content = hashed{b.Content, d.Target.Hash}
+			}
+		}
+	}
+	if ms == nil {
+		return c
+	}
+	return c.With(ms)
 }
 
 // shared returns how many entries from the beginning the request and the state have in common.
@@ -187,6 +228,14 @@ func (w *witness) narrow(cp *decant.Checkpoint) *decant.Checkpoint {
 
 // messageAt returns the message of c with a number, nil when it has none.
 func messageAt(c *decant.Conversation, number int) *decant.Message {
+	if k := indexOf(c, number); k >= 0 {
+		return &c.Messages[k]
+	}
+	return nil
+}
+
+// indexOf returns the index of the message of c with a number, -1 when it has none.
+func indexOf(c *decant.Conversation, number int) int {
 	lo, hi := 0, len(c.Messages)
 	for lo < hi {
 		if mid := (lo + hi) / 2; c.Messages[mid].Number < number {
@@ -196,9 +245,9 @@ func messageAt(c *decant.Conversation, number int) *decant.Message {
 		}
 	}
 	if lo < len(c.Messages) && c.Messages[lo].Number == number {
-		return &c.Messages[lo]
+		return lo
 	}
-	return nil
+	return -1
 }
 
 // blockAt returns the block of c with a reference, nil when it has none.

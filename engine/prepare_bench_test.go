@@ -54,35 +54,40 @@ func BenchmarkPrepareFloor(b *testing.B) {
 
 // BenchmarkPrepare is one request of a conversation that has grown by one round, with nothing to
 // decide: at most 2.5 times BenchmarkPrepareFloor. Doubling the history may only add reading, scanning
-// and copying.
+// and copying. In a conversation that was poured before, the decisions are replayed.
 func BenchmarkPrepare(b *testing.B) {
-	for _, kb := range []int{500, 1000} {
-		b.Run(fmt.Sprintf("%dKB", kb), func(b *testing.B) {
-			db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer db.Close()
-			e, err := engine.New(db, engine.Options{Fault: func(err error) { b.Error(err) }})
-			if err != nil {
-				b.Fatal(err)
-			}
-			n := kb / 10
-			before, src := longRequest(n-1, (kb<<10)/n*(n-1)), longRequest(n, kb<<10)
-			p, err := e.Prepare(b.Context(), &engine.Request{Session: "s", Body: before})
-			if err != nil || p.Fault != nil {
-				b.Fatal(err, p.Fault)
-			}
-			e.Finish(p, engine.Response{Status: 200, Usage: decant.Usage{CacheRead: len(before) / 4, Output: 50}})
-			e.Close()
-			b.SetBytes(int64(len(src)))
-			b.ReportAllocs()
-			for b.Loop() {
-				p, err := e.Prepare(b.Context(), &engine.Request{Session: "s", Body: src})
-				if err != nil || p.Fault != nil || p.Report.Relation != "continues" || p.Report.Reason != "" {
-					b.Fatal(err, p.Fault, p.Report)
-				}
-			}
-		})
+	for _, c := range []struct {
+		name       string
+		kb, window int
+	}{{"500KB", 500, 0}, {"1000KB", 1000, 0}, {"500KBPoured", 500, 80_000}} {
+		b.Run(c.name, func(b *testing.B) { benchmarkPrepare(b, c.kb, c.window) })
+	}
+}
+
+func benchmarkPrepare(b *testing.B, kb, window int) {
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	e, err := engine.New(db, engine.Options{Window: window, Fault: func(err error) { b.Error(err) }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := kb / 10
+	before, src := longRequest(n-1, (kb<<10)/n*(n-1)), longRequest(n, kb<<10)
+	p, err := e.Prepare(b.Context(), &engine.Request{Session: "s", Body: before})
+	if err != nil || p.Fault != nil || (p.Report.Reason != "") != (window > 0) {
+		b.Fatal(err, p.Fault, p.Report.Reason)
+	}
+	e.Finish(p, engine.Response{Status: 200, Usage: decant.Usage{CacheRead: len(p.Body) / 4, Output: 50}})
+	e.Close()
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		p, err := e.Prepare(b.Context(), &engine.Request{Session: "s", Body: src})
+		if err != nil || p.Fault != nil || p.Report.Relation != "continues" || p.Report.Reason != "" {
+			b.Fatal(err, p.Fault, p.Report)
+		}
 	}
 }
