@@ -22,7 +22,7 @@ const (
 	groundShare = 6     // and this times the budget's share of the source: a longer record has room to say more,
 	groundMost  = 2.5   // but no more than this
 	minNamed    = .002  // the least chance of a fact that is listed by itself
-	wordWeight  = .0101 // a word, as often as it is expected
+	wordWeight  = .0108 // a word, as often as it is expected
 	rareWeight  = .002  // a word that is not too common, once
 	chatWeight  = .05   // the same, where all is said and nothing is done
 	usualShare  = .025  // prose is expected up to this share of the source: the size that summaries usually have

@@ -24,7 +24,7 @@ const (
 const (
 	pasted          = 12 // lines after which a text of the user is taken for a paste
 	pastedVoice     = .25
-	announcingVoice = .2
+	announcingVoice = .4
 	userVoice       = 1.6 // of the user in a talk: what a person tells is asked for later
 	talk            = .8  // least share of prose that makes a conversation a talk
 )
