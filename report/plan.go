@@ -83,30 +83,46 @@ func (r *Plan) fixed() string {
 // price says what the plan costs once and what it saves, or costs, with each later request.
 func (r *Plan) price(p *printer) {
 	price := &r.Price
-	once := fmt.Sprintf("%s tokens of the provider's cache are written anew", Thousands(price.CacheLost))
-	if price.CacheLost == 0 {
-		once = "the provider's cache stays as it is"
+	if price.Saved == 0 && price.CacheLost == 0 {
+		p.line("price now: nothing")
+		return
 	}
-	switch {
-	case price.Saved == 0 && price.CacheLost == 0:
-		p.line("price: nothing")
-	case price.SaveUSD == 0:
-		p.line("price: %s; dollars unknown for model %q; %s", once, r.Model, perRequest(price.Saved, ""))
-	case price.Saved < 0:
-		p.line("price: %s for $%.4f; %s", once, price.CostUSD, perRequest(price.Saved, fmt.Sprintf(", $%.4f", math.Abs(price.SaveUSD))))
-	case price.BreakEven < 0:
-		p.line("price: %s for $%.4f, never earned back", once, price.CostUSD)
-	default:
-		p.line("price: %s for $%.4f; %s: paid for after %s", once, price.CostUSD,
-			perRequest(price.Saved, fmt.Sprintf(", $%.4f", price.SaveUSD)), plural(price.BreakEven, "request"))
+	known := price.SaveUSD != 0
+	now := "the provider's cache stays as it is"
+	if price.CacheLost > 0 {
+		now = Thousands(price.CacheLost) + " tokens of the provider's cache are written anew"
+	}
+	p.line("price now: %s%s", now, dollars(known, price.CostUSD))
+	more := "less"
+	if price.Saved < 0 {
+		more = "more"
+	}
+	p.line("later: every request reads %s tokens %s%s%s", Thousands(max(price.Saved, -price.Saved)), more,
+		dollars(known, math.Abs(price.SaveUSD)), r.earned())
+	if !known {
+		p.line("dollars: unknown, the catalogue has no prices for model %q", r.Model)
 	}
 }
 
-func perRequest(saved int, dollars string) string {
-	if saved < 0 {
-		return fmt.Sprintf("every later request reads %s tokens more%s", Thousands(-saved), dollars)
+// dollars writes an amount behind what it is for; nothing when it is not known.
+func dollars(known bool, usd float64) string {
+	if !known {
+		return ""
 	}
-	return fmt.Sprintf("every later request reads %s tokens less%s", Thousands(saved), dollars)
+	return fmt.Sprintf(", $%.4f", usd)
+}
+
+// earned says when a saving has paid for itself.
+func (r *Plan) earned() string {
+	switch {
+	case r.Price.Saved <= 0:
+		return ""
+	case r.Price.BreakEven < 0:
+		return "; that is never earned back"
+	case r.Price.BreakEven == 0:
+		return "; it pays from the first one on"
+	}
+	return "; paid for after " + plural(r.Price.BreakEven, "request")
 }
 
 // facts lists what the model would have to look up again.
