@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -105,11 +106,27 @@ func (l *line) looks(i int, a *atom) bool {
 	return a.raw() == l.state.Chain[l.spine[i]].Raw
 }
 
-// shared returns how many blocks at the beginning of the spine are those of l. What has the same
-// raw bytes as before is the same block; only the rest is brought into canonical form.
-func (r *reading) shared(l *line) int {
+// shared returns how many blocks at the beginning of the spine are those of l, and the state of l
+// that this is about: other requests may move l on at any time. What has the same raw bytes as before
+// is the same block; only the rest is brought into canonical form.
+func (r *reading) shared(l *line) (int, *store.State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	n := r.sharedLocked(l)
+	return n, l.state
+}
+
+// sharedWhole returns the number of blocks of l when the request holds them all, else 0.
+func (r *reading) sharedWhole(l *line) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := r.sharedLocked(l); n == len(l.spine) {
+		return n
+	}
+	return 0
+}
+
+func (r *reading) sharedLocked(l *line) int {
 	n := min(len(r.spine), len(l.spine))
 	for i := range n {
 		known := &l.state.Chain[l.spine[i]]

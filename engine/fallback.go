@@ -14,7 +14,8 @@ func (e *Engine) fallBack(req *Request, who start, r *reading, fault error) (*Pr
 	if l == nil {
 		return &Prepared{Body: req.Body, Fault: fault}, nil
 	}
-	a, err := e.replay(req, who, r, locate(l, l.now(), r, r.shared(l)))
+	known, s := r.shared(l)
+	a, err := e.replay(req, who, r, locate(l, s, r, known))
 	if err == nil {
 		body, err := a.render()
 		if err == nil {
@@ -32,7 +33,7 @@ func longest(ls []*line, r *reading) *line {
 	var out *line
 	long := 0
 	for _, l := range ls {
-		if n := r.shared(l); n > long {
+		if n, _ := r.shared(l); n > long {
 			out, long = l, n
 		}
 	}
