@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -63,6 +64,19 @@ func (s *streams) document(name, format string) (*wire.Document, error) {
 		return nil, inputError{fmt.Errorf("%s: %w", name, err)}
 	}
 	return doc, nil
+}
+
+// isFile reports whether a name that may be a file's or a conversation's is a file's: there is one, or
+// it is written like one.
+func isFile(name string) bool {
+	if info, err := os.Stat(name); err == nil {
+		return !info.IsDir()
+	}
+	switch filepath.Ext(name) {
+	case ".json", ".jsonl", ".gz":
+		return true
+	}
+	return name == "-" || strings.ContainsAny(name, `/\`)
 }
 
 func (s *streams) bytes(name string) ([]byte, error) {

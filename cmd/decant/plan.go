@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -35,7 +34,7 @@ func (c *planCmd) Run(s *streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if _, err := os.Stat(c.Source); err == nil || c.Source == "-" {
+	if isFile(c.Source) {
 		return c.file(s, policy)
 	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db, policy) })

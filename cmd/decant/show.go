@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +30,7 @@ type showCmd struct {
 // Run prints one message, the original that a stub stands for, a checkpoint, or an overview. What is
 // a file stays a file.
 func (c *showCmd) Run(s *streams) error {
-	if _, err := os.Stat(c.Source); err != nil && c.Source != "-" {
+	if !isFile(c.Source) {
 		return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
 	}
 	doc, err := s.document(c.Source, c.From)
