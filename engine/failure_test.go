@@ -271,3 +271,31 @@ func TestDropBlock(t *testing.T) {
 		t.Errorf("%d requests since the first pour, %d refused", after, n)
 	}
 }
+
+// Images have a budget of their own: bytes. They go before the window is full, and the newest stay.
+func TestBytesAreABudget(t *testing.T) {
+	const most = 300 << 10
+	k := newDialogue(t, engine.Options{MaxBytes: most, Window: 200_000})
+	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.user("Look at the screen.")
+	pours := 0
+	for n := 1; n <= 30; n++ {
+		k.round(n, "a screenshot")
+		last := &k.ms[len(k.ms)-1]
+		picture := fmt.Sprintf(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":%q}},{"type":"text"`, strings.Repeat("iVBORw0KGgoA", 2500))
+		*last = strings.Replace(*last, `{"type":"text"`, picture, 1)
+		k.mustSend()
+		if len(k.last.Body) > most {
+			t.Fatalf("%d bytes were sent", len(k.last.Body))
+		}
+		if !bytes.Contains(k.last.Body, []byte(`"image"`)) {
+			t.Fatal("the newest picture is gone")
+		}
+		if k.last.Report.Reason != "" {
+			pours++
+		}
+	}
+	if pours < 2 || pours > 15 {
+		t.Errorf("%d pours in 30 requests of 30 KB each", pours)
+	}
+}

@@ -50,6 +50,10 @@ func (a *attempt) targets(why Reason) []int {
 	case Free, Paid:
 		return []int{t}
 	}
+	if n := a.bytes(); n > a.most { // tokens are a poor measure of images
+		share := float64(a.most) / float64(n) / 2
+		t = min(t, int(share*float64(a.est.Messages(a.view.Messages))))
+	}
 	return []int{t, t / 2, t / 4}
 }
 

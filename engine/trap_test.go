@@ -65,6 +65,36 @@ func TestSessionsNeverConfused(t *testing.T) {
 	})
 }
 
+// Calls and results stay together however often the conversation is poured.
+func TestPairsSurviveSixtyPours(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.model+m.thinking, func(t *testing.T) {
+			const window = 12_000
+			k := newDialogue(t, engine.Options{Window: window})
+			k.sandbox = sandbox.New(sandbox.Options{Window: window, Model: &actor{}})
+			k.model = m.model
+			if m.thinking != "" {
+				k.extra = `"thinking":` + m.thinking + ","
+			}
+			k.user("Do the work.")
+			pours := 0
+			for n := 0; pours < 60 && n < 600; n++ {
+				status, answer := k.send()
+				if status != http.StatusOK {
+					t.Fatalf("request %d, after %d pours: status %d: %s", n, pours, status, answer)
+				}
+				if k.last.Report.Reason != "" {
+					pours++
+				}
+				k.accept(answer, n)
+			}
+			if pours < 60 {
+				t.Errorf("%d pours in 600 requests", pours)
+			}
+		})
+	}
+}
+
 // What the user has just said stays, however long it is. A pour that cannot help is not tried on every
 // request.
 func TestEndlessCompactionStops(t *testing.T) {

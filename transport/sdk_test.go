@@ -168,7 +168,7 @@ func off() anthropic.ThinkingConfigParamUnion { return anthropic.ThinkingConfigP
 
 // An agent works on and on in a small window: no request may be refused, in any mode of thinking, at
 // turn boundaries and within long open rounds.
-func TestPairsSurviveSixtyPours(t *testing.T) {
+func TestOfficialClientIsNeverRefused(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		model    string
