@@ -29,9 +29,9 @@ func level(name string) (Thrift, bool) {
 	case Off:
 		return Thrift{Level: Off}, true
 	case "low":
-		return Thrift{Level: name, Patience: 2, Keep: 8, Least: 60, Quote: 0.25, QuoteMost: 1500, Names: 100}, true
+		return Thrift{Level: name, Patience: 1.6, Keep: 8, Least: 60, Quote: 0.25, QuoteMost: 1500, Names: 100}, true
 	case "", "default":
-		return Thrift{Level: "default", Patience: 1.6, Keep: 3, Least: 60, Quote: 0.2, QuoteMost: 1000, Names: 100}, true
+		return Thrift{Level: "default", Patience: 1.3, Keep: 2, Least: 60, Quote: 0.2, QuoteMost: 1000, Names: 100}, true
 	case "high":
 		return Thrift{Level: name, Patience: 1.6, Keep: 2, Least: 60, Quote: 0.125, QuoteMost: 400, Names: 100}, true
 	}
