@@ -1,9 +1,18 @@
 package engine_test
 
 import (
+	"flag"
+	"log"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// A generated history opens databases and talks to a whole sandbox; 25 of them for each invariant are
+// what a run of all tests can afford. -rapid.checks asks for more.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "25"); err != nil { // the command line is read later and wins
+		log.Fatal(err)
+	}
+	goleak.VerifyTestMain(m)
+}
