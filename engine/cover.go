@@ -150,13 +150,18 @@ func (p *planner) summarise(cut, budget int) (*decant.Checkpoint, error) {
 	}
 	ms := p.source(cut)
 	limits := summary.Limits{Source: cp.Original, Budget: budget - p.frame(), MinScore: p.Preset.Summary.MinScore, Counter: p.est}
-	s, err := summary.Extract(ms, summary.Options{Budget: limits.Budget, Counter: p.est})
+	facts := p.lastSaid(cp.From, cp.To)
+	extract, err := summary.Extract(ms, summary.Options{Budget: limits.Budget, Counter: p.est})
+	s := extract
 	if err == nil {
-		s, err = summary.Accept(s.Text, p.lastSaid(cp.From, cp.To), limits)
-		s.Rung = decant.RungExtractive
+		s, err = summary.Accept(extract.Text, facts, limits)
 	}
 	if errors.Is(err, decant.ErrSummary) {
 		s, err = p.headTail(ms, limits)
+	}
+	if errors.Is(err, decant.ErrSummary) && extract.Text != "" { // a poor summary is better than none at all
+		limits.MinScore = 0
+		s, err = summary.Accept(extract.Text, facts, limits)
 	}
 	switch {
 	case errors.Is(err, decant.ErrSummary), errors.Is(err, decant.ErrNothing):
@@ -164,7 +169,10 @@ func (p *planner) summarise(cut, budget int) (*decant.Checkpoint, error) {
 	case err != nil:
 		return nil, fmt.Errorf("summarise m%d to m%d: %w", cp.From, cp.To, err)
 	}
-	cp.Summary, cp.Rung, cp.Facts, cp.Score = p.framed(s.Text), s.Rung, s.Facts, s.Score
+	if cp.Rung = s.Rung; cp.Rung == "" {
+		cp.Rung = decant.RungExtractive
+	}
+	cp.Summary, cp.Facts, cp.Score = p.framed(s.Text), s.Facts, s.Score
 	cp.Compressed = p.est.Count(cp.Summary)
 	return cp, nil
 }

@@ -102,16 +102,18 @@ type call struct {
 // A section is a part of a summary under one heading.
 type section uint8
 
-// The sections of a summary, in the order in which they are read.
+// The sections of a summary, in the order in which they are read: what was said and done first, what
+// it was said and done about behind it, and at the end what the work has come to.
 const (
 	secUser section = iota
 	secDecided
 	secOpen
 	secErrors
-	secFiles
-	secTools
-	secCommands
 	secSaid
+	secFiles
+	secCommands
+	secExcerpts // of files and of what commands printed; no group is of this section
+	secTools
 	secNames
 	secLast
 	sections

@@ -17,7 +17,7 @@ var asides = []string{continued, "Please continue the conversation from where", 
 // fold takes in an earlier summary of this package: each statement goes back to its section, with the
 // number of the message that it was made from, to be chosen or left out like any other.
 func (r *reader) fold(o origin, text string) {
-	f := folder{reader: r, o: o, sec: secSaid}
+	f := folder{reader: r, o: o, sec: secSaid, heads: map[string]int32{}}
 	for line := range strings.Lines(text) {
 		f.line(strings.TrimSpace(line))
 	}
@@ -28,6 +28,9 @@ type folder struct {
 	o    origin // of what comes next
 	sec  section
 	open bool // o.group is the file or call that the next lines belong to
+
+	paths []string         // of the files named so far, newest last
+	heads map[string]int32 // groups of those files, and of calls by "m12"
 }
 
 func (f *folder) line(s string) {
@@ -51,6 +54,8 @@ func (f *folder) line(s string) {
 		f.file(s)
 	case secErrors, secCommands:
 		f.call(s, n)
+	case secExcerpts:
+		f.excerpt(s)
 	case secTools:
 		f.reader.toolHead(f.o, s)
 	case secNames:
@@ -113,9 +118,38 @@ func (f *folder) file(s string) {
 		f.o.group = f.history(path, rest)
 		f.mention(f.o, path)
 		f.open = true
+		f.paths = append(f.paths, path)
+		f.heads[path] = f.o.group
 		return
 	}
 	f.under(s)
+}
+
+// excerpt takes in the short name of a file or a call, or a line of it.
+func (f *folder) excerpt(s string) {
+	name, ok := strings.CutSuffix(s, ":")
+	if !ok || strings.Contains(name, " ") {
+		f.under(s)
+		return
+	}
+	if g, ok := f.headed(name); ok {
+		f.o.group, f.open = g, true
+		return
+	}
+	f.under(s)
+}
+
+// headed returns the group that a short name stands for.
+func (f *folder) headed(name string) (int32, bool) {
+	if g, ok := f.heads[name]; ok {
+		return g, true
+	}
+	for _, path := range f.paths {
+		if strings.HasSuffix(path, "/"+name) {
+			return f.heads[path], true
+		}
+	}
+	return 0, false
 }
 
 // history reads "created m5, updated m40" back.
@@ -146,6 +180,7 @@ func (f *folder) call(s string, n int) {
 	f.o.group = f.newGroup(group{section: f.sec, number: n, head: s})
 	f.mention(f.o, s)
 	f.open = true
+	f.heads["m"+strconv.Itoa(n)] = f.o.group
 }
 
 // under takes in a line, or pieces of lines, of the open file or call.

@@ -80,6 +80,10 @@ func (c *call) head(number int) string {
 		s += " → exit " + strconv.Itoa(c.outcome.Exit)
 	case c.failed:
 		s += " → failed"
+	case c.Test && c.outcome.Passed > 0:
+		s += " → " + strconv.Itoa(c.outcome.Passed) + " passed"
+	case c.Test:
+		s += " → ok"
 	}
 	if c.failed && c.outcome.FirstError != "" {
 		s += ": " + clip(c.outcome.FirstError, 100)

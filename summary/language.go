@@ -2,8 +2,8 @@ package summary
 
 // headings are the titles of the sections, in English and Chinese. They are read back by fold.
 var headings = [2][sections]string{
-	{"User", "Decisions", "Open", "Errors", "Files", "Tools", "Commands", "Progress", "Names and fragments", "Last"},
-	{"用户", "决定", "未完成", "错误", "文件", "工具", "命令", "经过", "名称与片段", "最近"},
+	{"User", "Decisions", "Open", "Errors", "Progress", "Files", "Commands", "Excerpts", "Tools", "Names and fragments", "Last"},
+	{"用户", "决定", "未完成", "错误", "经过", "文件", "命令", "摘录", "工具", "名称与片段", "最近"},
 }
 
 // notes say on the first line what the text is.

@@ -23,11 +23,14 @@ func (d *digest) render(picks []pick) string {
 	p := d.layOut(picks)
 	p.WriteString(mark + "m" + strconv.Itoa(d.from) + "-m" + strconv.Itoa(d.to) + notes[d.language()] + "\n")
 	for s := range sections {
-		if s == secNames {
+		switch s {
+		case secNames:
 			p.writeNames()
-			continue
+		case secExcerpts:
+			p.writeExcerpts()
+		default:
+			p.writeSection(s)
 		}
-		p.writeSection(s)
 	}
 	return p.String()
 }
@@ -89,8 +92,57 @@ func (p *page) writeSection(s section) {
 			p.WriteString("m" + strconv.Itoa(n) + " ")
 			last = n
 		}
+		if s != secFiles && s != secCommands {
+			p.writeBody(p.by[g])
+		}
+	}
+}
+
+// writeExcerpts writes what was picked of files and of what commands printed, each under a short name
+// of its head.
+func (p *page) writeExcerpts() {
+	first := true
+	names := p.shortNames()
+	for g := range p.groups {
+		if s := p.groups[g].section; !p.open[g] || len(p.by[g]) == 0 || s != secFiles && s != secCommands {
+			continue
+		}
+		if first {
+			p.WriteString("# " + headings[p.language()][secExcerpts] + "\n")
+			first = false
+		}
+		p.WriteString(names[g] + ":\n")
 		p.writeBody(p.by[g])
 	}
+}
+
+// shortNames returns what the heads of files and commands are called in excerpts: the end of a path
+// that no other file of the page has, or the number of a command's message.
+func (p *page) shortNames() map[int]string {
+	out := map[int]string{}
+	taken := map[string]bool{}
+	for g := range p.groups {
+		gr := &p.groups[g]
+		if !p.open[g] || gr.section != secFiles && gr.section != secCommands {
+			continue
+		}
+		name := "m" + strconv.Itoa(gr.number)
+		if gr.file != nil {
+			name = shortName(gr.file.path, taken)
+		}
+		taken[name], out[g] = true, name
+	}
+	return out
+}
+
+// shortName returns the shortest end of path, whole elements, that is not taken.
+func shortName(path string, taken map[string]bool) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' && i+1 < len(path) && !taken[path[i+1:]] {
+			return path[i+1:]
+		}
+	}
+	return path
 }
 
 // writeBody writes the lines of a group, then the pieces of its other lines.
