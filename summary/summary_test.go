@@ -216,7 +216,7 @@ Todos have been modified successfully. Ensure that you continue to use the todo 
 
 func TestLineNumbersOfFileReadsAreTakenOff(t *testing.T) {
 	text := extract(t, work(t, "-- m1 user --\nBuild the routes.\n", 3), 500)
-	if !strings.Contains(text, "func handleRoute2(w http.ResponseWriter") || regexp.MustCompile(`\d\s*→`).MatchString(text) {
+	if !strings.Contains(text, "func handleRoute2(w http.ResponseWriter") || regexp.MustCompile(`\d→`).MatchString(text) {
 		t.Errorf("got\n%s", text)
 	}
 }
