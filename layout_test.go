@@ -27,7 +27,7 @@ var layers = map[string][]string{
 	"reduce":           {".", "token", "fact"},
 	"summary":          {".", "token", "fact"},
 	"legal":            {".", "token", "fact"},
-	"report":           {".", "token", "fact", "cost"},
+	"report":           {".", "token", "fact", "cost", "replay"},
 	"store":            {"."},
 	"store/sqlite":     {".", "store"},
 	"store/storetest":  {".", "store"},

@@ -46,3 +46,7 @@ func lay(b *decant.Block, role decant.Role, e *token.Estimator) Block {
 	id := string(role) + "\x00" + string(b.Kind) + "\x00" + b.CallID + "\x00" + b.Name + "\x00" + b.Text()
 	return Block{ID: decant.HashText(id), Tokens: e.Block(b), Cache: b.Cache}
 }
+
+// LayBlock returns one block of a message of the given role as Lay does, without the framing of the
+// message: so that whoever lays out one view after the other can keep what stays the same.
+func LayBlock(b *decant.Block, role decant.Role, e *token.Estimator) Block { return lay(b, role, e) }

@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/preset"
+)
+
+// A Policy is a way to decide what a model is sent.
+type Policy struct {
+	Name  string
+	About string // one sentence
+	start func(*stage) player
+}
+
+// A player plays one conversation under a policy.
+type player interface {
+	// view returns what is sent for the request with the first n messages, made at a time.
+	view(n int, at time.Time) (step, error)
+}
+
+// A step is what a player sends for one request.
+type step struct {
+	messages []decant.Message
+	made     []decant.Decision // by this step
+	reason   engine.Reason     // why it poured, empty when it did not
+}
+
+// defaultTrim and defaultKeep are the numbers of "trim" and "keep-last" without any.
+const (
+	defaultTrim = 1500
+	defaultKeep = 10
+)
+
+// Parse returns the policy of a name: none, trim or trim-N, keep-last-N, drop-oldest, the name of a
+// preset, the name of a preset and a level of thrift ("default:high"), or a YAML file. A preset that
+// is named without a level gets the one given as thrift, its own when that is empty.
+func Parse(name, thrift string) (Policy, error) {
+	base, number, _ := cutNumber(name)
+	switch base {
+	case "none":
+		return Policy{name, "Everything is sent, as the client did.", startNone}, nil
+	case "trim":
+		n := cmp.Or(number, defaultTrim)
+		return Policy{name, fmt.Sprintf("Results are cut to head and tail of %d characters when they enter.", n), startTrim(n)}, nil
+	case "keep-last":
+		n := cmp.Or(number, defaultKeep)
+		return Policy{name, fmt.Sprintf("All but the newest %d results are cleared on every request.", n), startKeep(n)}, nil
+	case "drop-oldest":
+		return Policy{name, "The oldest rounds are dropped when the window is full.", startDrop}, nil
+	}
+	file, level, _ := strings.Cut(name, ":")
+	p, err := preset.Load(file)
+	if err != nil {
+		return Policy{}, fmt.Errorf("policy %q is neither none, trim-N, keep-last-N nor drop-oldest: %w", name, err)
+	}
+	if level = cmp.Or(level, thrift); level != "" {
+		if p, err = p.WithThrift(level); err != nil {
+			return Policy{}, fmt.Errorf("policy %q: %w", name, err)
+		}
+	}
+	return Policy{name, p.About, startPreset(p)}, nil
+}
+
+// Defaults returns the names of the policies that are compared when none is asked for.
+func Defaults() []string {
+	return []string{"none", "trim", "keep-last-10", "drop-oldest", "default:low", "default", "default:high"}
+}
+
+// cutNumber splits "trim-500" into its name and its number.
+func cutNumber(name string) (base string, n int, ok bool) {
+	i := strings.LastIndexByte(name, '-')
+	if i < 0 {
+		return name, 0, false
+	}
+	n, err := strconv.Atoi(name[i+1:])
+	if err != nil || n < 0 {
+		return name, 0, false
+	}
+	return name[:i], n, true
+}

@@ -1,0 +1,161 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/reduce"
+)
+
+// pourer plays a preset: the same decisions at the same moments as the gateway makes them.
+type pourer struct {
+	*stage
+	preset *preset.Preset
+	ds     []decant.Decision // in force
+	named  int               // decisions that have got an id
+	seen   int               // messages of the request before
+	last   time.Time         // of the request before
+}
+
+func startPreset(p *preset.Preset) func(*stage) player {
+	return func(s *stage) player { return &pourer{stage: s, preset: p} }
+}
+
+func (p *pourer) view(n int, at time.Time) (step, error) {
+	var out step
+	conv := p.seg.conv.With(p.seg.conv.Messages[:n])
+	out.made = p.firstSight(conv)
+	view, err := decant.View(conv, p.ds)
+	if err != nil {
+		return out, fmt.Errorf("replay decisions: %w", err)
+	}
+	why, err := p.due(view, at)
+	if err != nil {
+		return out, err
+	}
+	if why != "" {
+		if view, err = p.pour(conv, view, why, &out); err != nil {
+			return out, err
+		}
+	}
+	p.seen, p.last = n, at
+	out.messages = view.Messages
+	return out, nil
+}
+
+// firstSight shrinks the results that the request brings.
+func (p *pourer) firstSight(conv *decant.Conversation) []decant.Decision {
+	if p.seen == 0 || p.seen >= len(conv.Messages) {
+		return nil
+	}
+	f := p.preset.Reduce.First
+	news := conv.With(conv.Messages[p.seen:])
+	return p.keep(reduce.FirstSight(reduce.Of(news, p.options()), reduce.Trimming{Over: f.Over, Head: f.Head, Tail: f.Tail}))
+}
+
+func (p *pourer) options() reduce.Options {
+	t := p.preset.Tools
+	return reduce.Options{Counter: p.lay.est, Mask: secret.Mask, Include: t.Include, Exclude: t.Exclude, Pinned: t.Pin}
+}
+
+// keep gives decisions ids and puts them in force.
+func (p *pourer) keep(ds []decant.Decision) []decant.Decision {
+	for i := range ds {
+		p.named++
+		ds[i].ID = strconv.Itoa(p.named)
+	}
+	p.ds = append(p.ds, ds...)
+	return ds
+}
+
+// due returns why a pour is due for a view.
+func (p *pourer) due(view *decant.Conversation, at time.Time) (engine.Reason, error) {
+	_, size := p.lay.prompt(view.Messages)
+	l, err := engine.LimitsFor(p.limited(), p.preset, p.seg.fixed, view.MaxOutput)
+	if err != nil {
+		return "", err
+	}
+	s := engine.Situation{Limits: l, Tokens: size, Messages: len(view.Messages), Most: p.preset.Trigger.Messages, MaxBytes: 1 << 30}
+	if p.preset.Thrift.On() && p.seen > 0 && !(p.model.Binds && thinks(view)) {
+		s.Economy = p.economy(view, at, size)
+	}
+	return engine.Due(s), nil
+}
+
+// thinks reports whether a view holds thinking.
+func thinks(view *decant.Conversation) bool {
+	for i := range view.Messages {
+		for k := range view.Messages[i].Blocks {
+			if view.Messages[i].Blocks[k].Kind == decant.KindThinking {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *pourer) economy(view *decant.Conversation, at time.Time, size int) engine.Economy {
+	write, read := p.rates(at, size)
+	b := engine.Spare(view, p.thinning(view))
+	return engine.Economy{
+		Early: true, Idle: p.idle(at), Lifetime: 5 * time.Minute, Freed: b.Freed, Behind: b.Behind,
+		Spent: float64(b.Carried) * read, Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
+	}
+}
+
+func (p *pourer) idle(at time.Time) time.Duration {
+	if p.warm {
+		return 0
+	}
+	return at.Sub(p.last)
+}
+
+func (p *pourer) thinning(view *decant.Conversation) engine.Thinning {
+	return engine.Thinning{Preset: p.preset, Counter: p.lay.est, Transcript: p.seg.conv, Made: p.ds}
+}
+
+// pour carries a pour out and returns the view after it.
+func (p *pourer) pour(conv, view *decant.Conversation, why engine.Reason, out *step) (*decant.Conversation, error) {
+	made, err := p.decisions(conv, view, why)
+	var irreducible *decant.IrreducibleError
+	if errors.As(err, &irreducible) || err == nil && len(made) == 0 {
+		return view, nil // it stays as it is; the provider will say what it thinks of it
+	}
+	if err != nil {
+		return view, fmt.Errorf("pour: %w", err)
+	}
+	out.made, out.reason = append(out.made, p.keep(made)...), why
+	view, err = decant.View(conv, p.ds)
+	if err != nil {
+		return view, fmt.Errorf("pour: %w", err)
+	}
+	return view, nil
+}
+
+func (p *pourer) decisions(conv, view *decant.Conversation, why engine.Reason) ([]decant.Decision, error) {
+	if why != engine.Necessary {
+		return engine.Thin(view, p.thinning(view)), nil
+	}
+	o := engine.PlanOptions{Model: p.limited(), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.at[0]}
+	for _, d := range p.ds {
+		if d.Checkpoint == nil {
+			o.Made = append(o.Made, d)
+		}
+	}
+	l, err := engine.LimitsFor(p.limited(), p.preset, p.seg.fixed, conv.MaxOutput)
+	if err != nil {
+		return nil, err
+	}
+	o.Target = l.Target
+	plan, err := engine.Plan(conv, o)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Decisions, nil
+}

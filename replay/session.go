@@ -1,0 +1,75 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
+)
+
+// A segment is the part of a session between two compactions of its client: one conversation.
+type segment struct {
+	conv     *decant.Conversation
+	requests []int       // how many messages each request holds
+	at       []time.Time // when each was made
+	fixed    int         // tokens of system prompt and tools, as far as the recording tells
+}
+
+// segments divides a recorded session at the summaries that its client put in. Each begins with one.
+func segments(c *decant.Conversation, e *token.Estimator) []*segment {
+	var out []*segment
+	start := 0
+	for i := 1; i <= len(c.Messages); i++ {
+		if i < len(c.Messages) && !c.Messages[i].Compaction {
+			continue
+		}
+		if s := newSegment(c, c.Messages[start:i], e); len(s.requests) > 1 {
+			out = append(out, s)
+		}
+		start = i
+	}
+	return out
+}
+
+func newSegment(c *decant.Conversation, ms []decant.Message, e *token.Estimator) *segment {
+	s := &segment{conv: c.With(ms)}
+	var last time.Time
+	for i := range ms {
+		if i == 0 || ms[i].Role != decant.RoleAssistant || ms[i-1].Role == decant.RoleAssistant {
+			continue
+		}
+		if t := ms[i].Time; t.After(last) {
+			last = t
+		} else {
+			last = last.Add(time.Second) // recordings without times are played at a steady pace
+		}
+		s.requests = append(s.requests, i)
+		s.at = append(s.at, last)
+	}
+	s.fixed = s.fixedPart(e)
+	return s
+}
+
+// fixedPart returns the tokens of system prompt and tools: those in the recording, or what the first
+// reported request had beyond its messages.
+func (s *segment) fixedPart(e *token.Estimator) int {
+	if n := e.Fixed(&s.conv.Fixed); n > 0 || len(s.requests) == 0 {
+		return n
+	}
+	first := s.requests[0]
+	u := s.conv.Messages[first].Usage
+	if u == nil {
+		return 0
+	}
+	return max(0, u.Prompt()-e.Messages(s.conv.Messages[:first]))
+}
+
+// rounds returns how many messages of ms are the assistant's.
+func assistants(ms []decant.Message) (n int) {
+	for i := range ms {
+		if ms[i].Role == decant.RoleAssistant {
+			n++
+		}
+	}
+	return n
+}
