@@ -41,6 +41,7 @@ type attempt struct {
 	id        string // of the conversation that the request begins
 	suppress  int    // pours of this attempt that were not worth it
 	committed bool   // what it brought is in the store
+	moved     bool   // its place must be found anew before it is archived
 }
 
 // observe finds the request's conversation and replays what was decided about it. A request that was
@@ -53,6 +54,9 @@ func (e *Engine) observe(ctx context.Context, req *Request, who start, r *readin
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	p, err := e.find(ctx, who, r)
+	if err == nil && p.rel == begins && e.pending.wait(ctx, who) { // its beginning was under way
+		p, err = e.find(ctx, who, r)
+	}
 	if err != nil {
 		return nil, err
 	}

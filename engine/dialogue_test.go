@@ -122,6 +122,7 @@ func (k *dialogue) send() (status int, answer string) {
 	k.last = p
 	usage := k.sandbox.Log.Last().Usage
 	k.engine.Finish(p, engine.Response{Status: status, Usage: usage, Content: []byte(`[{"type":"text","text":"noted"}]`), Stop: "end_turn"})
+	k.engine.Close() // so that the next request knows of the usage
 	return status, answer
 }
 

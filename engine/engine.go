@@ -183,7 +183,6 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 		return &Prepared{Body: req.Body, Fault: err}, nil
 	}
 	who := startOf(req, r)
-	e.pending.wait(ctx, who, e.opts.Optional)
 	p, err := e.prepare(ctx, req, who, r, forced{})
 	if err != nil {
 		p, err = e.fallBack(req, who, r, err)

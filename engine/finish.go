@@ -21,16 +21,20 @@ type Response struct {
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
 // the next one is metered by what the provider reported. It returns at once; the archive is written
-// behind it, and the conversation's next request waits for it. Errors go to Options.Fault.
+// behind it, in the order of the answers. A request that comes before it is written is met by what is
+// stored until then. Errors go to Options.Fault.
 //
 // An answer is not part of the conversation before the client has sent it back.
 func (e *Engine) Finish(p *Prepared, res Response) {
 	if p.attempt == nil || p.attempt.req.Count || res.Status != 200 {
 		return
 	}
-	done := e.pending.begin(p.attempt.who)
+	before, done := e.pending.begin(p.attempt.who)
 	e.work.Go(func() {
 		defer done()
+		if before != nil {
+			<-before
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
 		defer cancel()
 		if err := e.archive(ctx, p, res); err != nil {
@@ -43,22 +47,34 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 func (e *Engine) archive(ctx context.Context, p *Prepared, res Response) error {
 	a := p.attempt
 	for range maxTries {
-		err := a.archive(ctx, p, res)
+		err := a.rebase(ctx)
+		if err == nil {
+			err = a.archive(ctx, p, res)
+		}
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
-		place, err := e.find(ctx, a.who, a.r)
-		if err != nil {
-			return err
-		}
-		next, err := e.replay(a.req, a.who, a.r, place)
-		if err != nil {
-			return err
-		}
-		next.view, next.report, next.id = a.view, a.report, a.id
-		a = next
+		a.state = nil // it has moved on
 	}
 	return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
+}
+
+// rebase finds the attempt's place anew if its conversation has moved on since it was looked for, or
+// was created by another request. What has been sent stays as it was.
+func (a *attempt) rebase(ctx context.Context) error {
+	if a.committed || a.line != nil && a.line.now() == a.state || a.line == nil && a.state == nil && !a.moved {
+		a.moved = true
+		return nil
+	}
+	p, err := a.e.find(ctx, a.who, a.r)
+	if err != nil {
+		return err
+	}
+	a.place, a.numbering = p, number(a.r, p)
+	if p.line != nil {
+		a.meter = p.line.reading()
+	}
+	return nil
 }
 
 func (a *attempt) archive(ctx context.Context, p *Prepared, res Response) error {
@@ -145,56 +161,49 @@ func (a *attempt) read(u decant.Usage, length int) {
 	a.settleMeter()
 }
 
-// pending knows which conversations have archives under way.
+// pending knows which conversations have archives under way, and in which order.
 type pending struct {
-	mu sync.Mutex
-	of map[start]*waiting
+	mu   sync.Mutex
+	last map[start]chan struct{} // closed when the newest archive of the conversation is done
 }
 
-type waiting struct {
-	n    int
-	done chan struct{} // closed when n is 0
-}
-
-// begin notes that an archive is under way, until the function that it returns is called.
-func (p *pending) begin(s start) func() {
+// begin notes that an archive is under way until done is called. It is to wait for the one before it,
+// if there is one.
+func (p *pending) begin(s start) (before <-chan struct{}, done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.of == nil {
-		p.of = map[start]*waiting{}
+	if p.last == nil {
+		p.last = map[start]chan struct{}{}
 	}
-	w := p.of[s]
-	if w == nil {
-		w = &waiting{done: make(chan struct{})}
-		p.of[s] = w
+	if c := p.last[s]; c != nil {
+		before = c
 	}
-	w.n++
-	return func() { p.end(s) }
+	c := make(chan struct{})
+	p.last[s] = c
+	return before, func() { p.end(s, c) }
 }
 
-func (p *pending) end(s start) {
+func (p *pending) end(s start, c chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w := p.of[s]
-	if w.n--; w.n == 0 {
-		close(w.done)
-		delete(p.of, s)
+	close(c)
+	if p.last[s] == c {
+		delete(p.last, s)
 	}
 }
 
-// wait returns when no archive is under way for s, or after d: then the request goes on with what
-// is stored.
-func (p *pending) wait(ctx context.Context, s start, d time.Duration) {
+// wait returns when the archives under way for s are done, or the context ends, and whether there
+// were any.
+func (p *pending) wait(ctx context.Context, s start) bool {
 	p.mu.Lock()
-	w := p.of[s]
+	c := p.last[s]
 	p.mu.Unlock()
-	if w == nil {
-		return
+	if c == nil {
+		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
 	select {
-	case <-w.done:
+	case <-c:
 	case <-ctx.Done():
 	}
+	return true
 }
