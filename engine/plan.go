@@ -6,6 +6,16 @@
 // if that is not enough, the oldest messages are covered by a verified summary, and only as many of
 // them as must be; what is newest stays verbatim. Where even that does not fit, it goes on into the
 // tail, then folds everything into one message, and only then says that the target is impossible.
+//
+// An [Engine] stands around it. [Engine.Prepare] finds the conversation that a request belongs to by
+// the chain of its blocks, replays what was decided about it, and decides at four moments and no
+// others: when a result arrives for the first time, when [Due] says that a pour is due, when the
+// provider refuses a request for its size, and when it refuses thinking that belongs to another
+// history ([Engine.Recover]). What is decided is committed to the store before the bytes leave, by
+// compare-and-set, so that any engine on the store sends the same bytes; what the provider answers is
+// archived behind it ([Engine.Finish]). Between pours the view of a conversation grows at its end
+// only. [Engine.Undo], [Engine.Preview] and [Engine.Pin] plan changes of stored conversations with
+// their price. [Engine.Thread] does all of it for programs without HTTP.
 package engine
 
 import (
