@@ -181,7 +181,7 @@ func (k *dialogue) pour() int {
 type broken struct {
 	engine.Store
 	version, commit, match error
-	commits                int
+	panics                 bool
 }
 
 func (b *broken) Version(ctx context.Context, k store.Key) (int64, error) {
@@ -192,6 +192,9 @@ func (b *broken) Version(ctx context.Context, k store.Key) (int64, error) {
 }
 
 func (b *broken) Match(ctx context.Context, tenant, session string, chain []decant.Hash) (store.Match, error) {
+	if b.panics {
+		panic("the store is broken")
+	}
 	if b.match != nil {
 		return store.Match{}, b.match
 	}
@@ -199,7 +202,6 @@ func (b *broken) Match(ctx context.Context, tenant, session string, chain []deca
 }
 
 func (b *broken) Commit(ctx context.Context, x *store.Batch) (int64, error) {
-	b.commits++
 	if b.commit != nil {
 		return 0, b.commit
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -179,8 +180,8 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 		return &Prepared{Body: req.Body}, nil
 	}
 	r, err := read(req.Body, e.seed)
-	if err != nil { // the provider knows best what is wrong with it
-		return &Prepared{Body: req.Body, Fault: err}, nil
+	if err != nil { // nothing of ours has failed, and the provider knows best what is wrong with it
+		return &Prepared{Body: req.Body}, nil
 	}
 	who := startOf(req, r)
 	p, err := e.prepare(ctx, req, who, r, forced{})
@@ -204,8 +205,10 @@ func startOf(req *Request, r *reading) start {
 // maxTries is how often a request is looked at anew after others have committed first.
 const maxTries = 8
 
-// prepare makes one attempt after the other until no other request comes in between.
-func (e *Engine) prepare(ctx context.Context, req *Request, who start, r *reading, force forced) (*Prepared, error) {
+// prepare makes one attempt after the other until no other request comes in between. A panic in it is
+// a fault like any other: the client's request goes out all the same.
+func (e *Engine) prepare(ctx context.Context, req *Request, who start, r *reading, force forced) (p *Prepared, err error) {
+	defer e.caught(&err)
 	for range maxTries {
 		p, err := e.try(ctx, req, who, r, force)
 		if !errors.Is(err, store.ErrConflict) {
@@ -213,6 +216,15 @@ func (e *Engine) prepare(ctx context.Context, req *Request, who start, r *readin
 		}
 	}
 	return nil, fmt.Errorf("commit decisions: given up after %d tries: %w", maxTries, store.ErrConflict)
+}
+
+// caught turns a panic into an error. Where it happened is for those who run the engine, not for its
+// clients.
+func (e *Engine) caught(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("panic: %v", v)
+		e.opts.Fault(fmt.Errorf("%w\n%s", *err, debug.Stack()))
+	}
 }
 
 // try is the way of a request: observe, meter, plan, check, commit, render.

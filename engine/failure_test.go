@@ -73,6 +73,15 @@ func TestFailureLadder(t *testing.T) {
 			t.Errorf("fault %v, body %s", p.Fault, p.Body)
 		}
 	})
+	t.Run("PanicForwardsTheRequest", func(t *testing.T) {
+		k := newDialogue(t, engine.Options{})
+		k.store = &broken{Store: k.store, panics: true}
+		k.start(engine.Options{Fault: func(error) {}})
+		k.user("Hello.")
+		if p := k.prepare(); !bytes.Equal(p.Body, k.body()) || p.Fault == nil {
+			t.Errorf("fault %v, body %s", p.Fault, p.Body)
+		}
+	})
 	t.Run("FailedCommitLeavesTheConversationAsItWas", func(t *testing.T) {
 		k := newDialogue(t, engine.Options{})
 		b := &broken{Store: k.store, commit: down}

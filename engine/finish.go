@@ -44,7 +44,8 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 }
 
 // archive stores what the request brought and how it was answered.
-func (e *Engine) archive(ctx context.Context, p *Prepared, res Response) error {
+func (e *Engine) archive(ctx context.Context, p *Prepared, res Response) (err error) {
+	defer e.caught(&err)
 	a := p.attempt
 	for range maxTries {
 		err := a.rebase(ctx)
