@@ -95,6 +95,41 @@ func TestPairsSurviveSixtyPours(t *testing.T) {
 	}
 }
 
+// New models get reminders in messages of the role system, in the middle of the conversation, and the
+// API is particular about their places.
+func TestSystemMessagesKeepTheirPlace(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.model+m.thinking, func(t *testing.T) {
+			const window = 20_000
+			k := newDialogue(t, engine.Options{Window: window})
+			k.sandbox = sandbox.New(sandbox.Options{Window: window, Model: &actor{}})
+			k.model = m.model
+			if m.thinking != "" {
+				k.extra = `"thinking":` + m.thinking + ","
+			}
+			k.user("Do the work.")
+			k.ms = append(k.ms, `{"role":"system","content":`+quote(strings.Repeat("Mind the rules of this project. ", 200))+`}`)
+			pours := 0
+			for n := range 80 {
+				status, answer := k.send()
+				if status != http.StatusOK {
+					t.Fatalf("request %d, after %d pours: status %d: %s", n, pours, status, answer)
+				}
+				if k.last.Report.Reason != "" {
+					pours++
+				}
+				k.accept(answer, n)
+				if n%5 == 0 && strings.Contains(k.ms[len(k.ms)-1], `"role":"user"`) {
+					k.ms = append(k.ms, fmt.Sprintf(`{"role":"system","content":"Reminder %d."}`, n))
+				}
+			}
+			if pours < 3 {
+				t.Errorf("%d pours", pours)
+			}
+		})
+	}
+}
+
 // What the user has just said stays, however long it is. A pour that cannot help is not tried on every
 // request.
 func TestEndlessCompactionStops(t *testing.T) {
