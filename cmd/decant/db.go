@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,21 +12,51 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/token"
 )
 
-// dbFlag is the flags of every command that looks into a database.
+// dbFlag is the flags of every command that looks into a database. What is not given is as for the
+// gateway, so that both use the same database.
 type dbFlag struct {
-	DB     string `name:"db" placeholder:"FILE" env:"DECANT_DB" help:"Database. Default: the user's own, which the gateway writes too."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
+	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
 	Tenant string `placeholder:"NAME" help:"Whose conversations. Default: those of a database with one user."`
+}
+
+// settings returns the gateway's settings.
+func (f *dbFlag) settings() (*config.Config, error) {
+	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: map[string]string{"db": f.DB}})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return c, nil
+}
+
+// engine returns an engine that decides as the gateway does.
+func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, policy string) (*engine.Engine, error) {
+	c, err := f.settings()
+	if err != nil {
+		return nil, err
+	}
+	p, err := preset.Load(cmp.Or(policy, c.Preset))
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return engine.New(db, engine.Options{Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), DropBlock: c.DropBlock})
 }
 
 // open opens the database, which must be there. Close it.
 func (f *dbFlag) open(ctx context.Context) (*sqlite.DB, error) {
-	path := f.DB
+	c, err := f.settings()
+	if err != nil {
+		return nil, err
+	}
+	path := c.DB
 	if path == "" {
-		var err error
 		if path, err = sqlite.DefaultPath(); err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store
 	if err != nil {
 		return err
 	}
-	e, err := engine.New(db, engine.Options{})
+	e, err := c.engine(db, nil, 0, "")
 	if err != nil {
 		return err
 	}

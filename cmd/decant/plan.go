@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,8 @@ type planCmd struct {
 	Source string `arg:"" help:"Conversation of the database: its id, the beginning of that, its session, or \"last\"; or a request body or session file."`
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
 	Model  string `placeholder:"ID" help:"Of a file: the model that will read it. Default: the one in the file."`
-	Window amount `placeholder:"TOKENS" help:"Window of the model. Default: the catalogue's."`
-	Preset string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, orchestrator, or a YAML file."`
+	Window amount `placeholder:"TOKENS" help:"Window of the model. Default: the gateway's setting, else the catalogue's."`
+	Preset string `placeholder:"NAME" help:"Policy: default, agent-loop, chat, orchestrator, or a YAML file. Default: the gateway's setting."`
 	Apply  bool   `help:"Do it, with the next request of the conversation. Refused when the conversation has moved on."`
 	At     int64  `placeholder:"VERSION" help:"With --apply: only if the conversation is still at this version, so that exactly the plan that was printed is carried out."`
 	JSON   bool   `name:"json" help:"Print JSON."`
@@ -30,20 +31,20 @@ type planCmd struct {
 // Run prints what a pour would do to a conversation now, and with --apply does it. What is a file
 // stays a file.
 func (c *planCmd) Run(s *streams) error {
-	policy, err := preset.Load(c.Preset)
-	if err != nil {
-		return usageError{err}
-	}
 	if isFile(c.Source) {
-		return c.file(s, policy)
+		return c.file(s)
 	}
-	return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db, policy) })
+	return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
 }
 
 // file plans for a file. Nothing is written: "decant compact" does that.
-func (c *planCmd) file(s *streams, policy *preset.Preset) error {
+func (c *planCmd) file(s *streams) error {
 	if c.Apply {
 		return usageError{fmt.Errorf("%s is a file: \"decant compact\" writes a smaller one", c.Source)}
+	}
+	policy, err := preset.Load(cmp.Or(c.Preset, "default"))
+	if err != nil {
+		return usageError{err}
 	}
 	doc, err := s.document(c.Source, c.From)
 	if err != nil {
@@ -66,12 +67,12 @@ func (c *planCmd) file(s *streams, policy *preset.Preset) error {
 }
 
 // stored plans for a conversation of the database.
-func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB, policy *preset.Preset) error {
+func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	catalog, err := c.models()
 	if err != nil {
 		return err
 	}
-	e, err := engine.New(db, engine.Options{Catalog: catalog, Preset: policy, Window: c.Window.tokens})
+	e, err := c.engine(db, catalog, c.Window.tokens, c.Preset)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (c *planCmd) again() (flags string) {
 	if c.Window.given {
 		flags += fmt.Sprintf(" --window %d", c.Window.tokens)
 	}
-	if c.Preset != "default" {
+	if c.Preset != "" {
 		flags += " --preset " + c.Preset
 	}
 	return flags

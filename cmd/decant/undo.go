@@ -43,7 +43,7 @@ func (c *changeFlags) run(s *streams, plan func(*engine.Engine, context.Context,
 		if err != nil {
 			return err
 		}
-		e, err := engine.New(db, engine.Options{Catalog: catalog})
+		e, err := c.engine(db, catalog, 0, "")
 		if err != nil {
 			return err
 		}
