@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -78,7 +79,7 @@ func withGateway(cfg *config.Config, s *streams, do func(base string) error) err
 		return errors.Join(fmt.Errorf("listen: %w", err), srv.close())
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.gateway.Serve(ctx, l, cfg.Drain) }()
+	go func() { served <- srv.gateway.Serve(ctx, l, time.Duration(cfg.Drain)) }()
 	err = do("http://" + l.Addr().String())
 	stop()
 	if failed := errors.Join(<-served, srv.close()); failed != nil && err == nil {

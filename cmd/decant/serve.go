@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
@@ -26,6 +27,7 @@ type gatewayFlags struct {
 	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
 	DB       string `name:"db" placeholder:"FILE" help:"Database file (the user's own)."`
 	Preset   string `placeholder:"NAME" help:"Policy for requests that no rule chooses one for (default)."`
+	Thrift   string `placeholder:"LEVEL" help:"How much is poured for money before the window demands it: off, low (careful), default or high (thrifty); in place of what presets say."`
 	Mode     string `placeholder:"MODE" help:"manage; observe: record and plan, change nothing; off (manage)."`
 	Window   int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
 	Log      string `placeholder:"LEVEL" help:"debug, info, warn or error (info)."`
@@ -38,7 +40,7 @@ func (f *gatewayFlags) load(listen string) (*config.Config, error) {
 		window = strconv.Itoa(f.Window)
 	}
 	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: map[string]string{
-		"listen": listen, "anthropic_upstream": f.Upstream, "db": f.DB, "preset": f.Preset, "mode": f.Mode, "window": window, "log": f.Log,
+		"listen": listen, "anthropic_upstream": f.Upstream, "db": f.DB, "preset": f.Preset, "thrift": f.Thrift, "mode": f.Mode, "window": window, "log": f.Log,
 	}})
 	if err != nil {
 		return nil, usageError{err}
@@ -70,7 +72,7 @@ func (c *serveCmd) Run(s *streams) error {
 		return errors.Join(fmt.Errorf("listen: %w", err), srv.close())
 	}
 	log.Info("serving", "listen", l.Addr().String(), "upstream", cfg.Upstream, "db", srv.path, "preset", cfg.Preset, "mode", cfg.Mode, "window", cfg.Window, "tenants", len(cfg.Keys))
-	return errors.Join(srv.gateway.Serve(ctx, l, cfg.Drain), srv.close())
+	return errors.Join(srv.gateway.Serve(ctx, l, time.Duration(cfg.Drain)), srv.close())
 }
 
 // logger returns the log that a configuration asks for. Logs go to standard error.
@@ -148,19 +150,28 @@ func databasePath(name string) (string, error) {
 
 // presets returns the policy for everybody and the rules.
 func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
-	p, err := preset.Load(c.Preset)
+	p, err := policy(c.Preset, c.Thrift)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
 	var rules []gateway.Rule
 	for i, r := range c.Presets {
-		chosen, err := preset.Load(r.Preset)
+		chosen, err := policy(r.Preset, c.Thrift)
 		if err != nil {
 			return nil, nil, usageError{fmt.Errorf("presets[%d]: %w", i, err)}
 		}
 		rules = append(rules, gateway.Rule{Model: r.Model, Client: r.Client, Preset: chosen})
 	}
 	return p, rules, nil
+}
+
+// policy returns a preset at a level of thrift, its own when that is empty.
+func policy(name, thrift string) (*preset.Preset, error) {
+	p, err := preset.Load(name)
+	if err != nil || thrift == "" {
+		return p, err
+	}
+	return p.WithThrift(thrift)
 }
 
 // outbound returns the only way out of the process.

@@ -23,22 +23,37 @@ import (
 // Config is how a gateway runs. Files use the names in the tags; the environment DECANT_ and the
 // name in capitals.
 type Config struct {
-	Listen    string        `yaml:"listen"`             // address to serve, host:port
-	Upstream  string        `yaml:"anthropic_upstream"` // base URL of the Messages API
-	DB        string        `yaml:"db"`                 // database file; empty: the user's own
-	Preset    string        `yaml:"preset"`             // policy of requests that no rule names one for
-	Mode      string        `yaml:"mode"`               // manage, observe or off
-	Window    int           `yaml:"window"`             // tokens, in place of every model's own; 0: the catalogue's
-	Project   string        `yaml:"project"`            // what the conversations are about
-	Early     bool          `yaml:"early_pours"`        // pours before the window demands them, when they pay
-	DropBlock bool          `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
-	Drain     time.Duration `yaml:"drain"`              // how long open streams may go on after a signal to stop
-	Log       string        `yaml:"log"`                // least level that is logged: debug, info, warn, error
-	LogFormat string        `yaml:"log_format"`         // text or json
-	CA        []string      `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
-	Allow     []string      `yaml:"allow"`              // base URLs that calls may go to besides the upstream
-	Keys      []Key         `yaml:"keys"`               // who may use the gateway; none: everybody who reaches it
-	Presets   []Rule        `yaml:"presets"`            // the first rule that fits chooses the policy
+	Listen    string   `yaml:"listen"`             // address to serve, host:port
+	Upstream  string   `yaml:"anthropic_upstream"` // base URL of the Messages API
+	DB        string   `yaml:"db"`                 // database file; empty: the user's own
+	Preset    string   `yaml:"preset"`             // policy of requests that no rule names one for
+	Mode      string   `yaml:"mode"`               // manage, observe or off
+	Window    int      `yaml:"window"`             // tokens, in place of every model's own; 0: the catalogue's
+	Project   string   `yaml:"project"`            // what the conversations are about
+	Early     bool     `yaml:"early_pours"`        // pours before the window demands them, when they pay
+	Thrift    string   `yaml:"thrift"`             // level of thrift of every preset: off, low, default or high; empty: the preset's own
+	DropBlock bool     `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
+	Drain     Drain    `yaml:"drain"`              // how long open streams may go on after a signal to stop
+	Log       string   `yaml:"log"`                // least level that is logged: debug, info, warn, error
+	LogFormat string   `yaml:"log_format"`         // text or json
+	CA        []string `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
+	Allow     []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
+	Keys      []Key    `yaml:"keys"`               // who may use the gateway; none: everybody who reaches it
+	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
+}
+
+// Drain is a duration that is written like "30s".
+type Drain time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler. The YAML reader does not say which key a value
+// belongs to, so this does.
+func (d *Drain) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("drain: %q is not a duration like 30s", text)
+	}
+	*d = Drain(v)
+	return nil
 }
 
 // A Key admits one tenant. One tenant may have several.
@@ -91,8 +106,8 @@ func Load(s Sources) (*Config, error) {
 
 func defaults() *Config {
 	return &Config{
-		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage",
-		Drain: 30 * time.Second, Log: "info", LogFormat: "text",
+		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage", Early: true,
+		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text",
 	}
 }
 
@@ -127,7 +142,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("window: %d is not a number of tokens", c.Window)
 	}
 	if c.Drain < 0 {
-		return fmt.Errorf("drain: %s is less than nothing", c.Drain)
+		return fmt.Errorf("drain: %s is less than nothing", time.Duration(c.Drain))
 	}
 	if err := c.checkKeys(); err != nil {
 		return err

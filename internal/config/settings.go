@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // A setting is one key of the configuration that has room in the environment and on a command line.
@@ -22,8 +21,8 @@ func (c *Config) settings() []setting {
 	return []setting{
 		{"listen", text(&c.Listen)}, {"anthropic_upstream", text(&c.Upstream)}, {"db", text(&c.DB)}, {"preset", text(&c.Preset)},
 		{"mode", text(&c.Mode)}, {"window", parsed(&c.Window, strconv.Atoi)}, {"project", text(&c.Project)},
-		{"early_pours", parsed(&c.Early, strconv.ParseBool)}, {"drop_block", parsed(&c.DropBlock, strconv.ParseBool)},
-		{"drain", parsed(&c.Drain, time.ParseDuration)}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
+		{"thrift", text(&c.Thrift)}, {"early_pours", parsed(&c.Early, strconv.ParseBool)}, {"drop_block", parsed(&c.DropBlock, strconv.ParseBool)},
+		{"drain", func(v string) error { return c.Drain.UnmarshalText([]byte(v)) }}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
 		{"ca", parsed(&c.CA, list)}, {"allow", parsed(&c.Allow, list)}, {"keys", parsed(&c.Keys, keys)},
 	}
 }
@@ -110,7 +109,7 @@ func (c *Config) environment(environ []string) (map[string]string, error) {
 		name, value, _ := strings.Cut(e, "=")
 		name, ours := strings.CutPrefix(name, prefix)
 		switch {
-		case !ours || foreign(name):
+		case !ours || value == "" || foreign(name):
 		case !known[name]:
 			return nil, fmt.Errorf("environment: there is no setting %s%s; remove it or correct its name", prefix, name)
 		default:
