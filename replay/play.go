@@ -134,6 +134,7 @@ func (r *run) play() (*Result, error) {
 // send prices and judges one request.
 func (r *run) send(q int, at time.Time, s step) {
 	blocks, size := r.lay.prompt(s.messages)
+	lost := r.changedPrefix(blocks)
 	when := at
 	if r.warm {
 		when = r.seg.at[0].Add(time.Duration(q) * time.Second)
@@ -153,7 +154,6 @@ func (r *run) send(q int, at time.Time, s step) {
 			o.FirstBurst = o.Requests
 		}
 	}
-	lost := r.changedPrefix(blocks)
 	if lost > 0 {
 		o.Busts++
 		o.Rewritten += lost
@@ -171,7 +171,8 @@ func (r *run) send(q int, at time.Time, s step) {
 }
 
 // changedPrefix returns how many tokens of the prompt stood in the one before and have to be written
-// again because something before them is different.
+// again because something before them is different. Whoever changes a prompt is taken to know where,
+// and to ask for the cache up to there.
 func (r *run) changedPrefix(blocks []cost.Block) int {
 	k := 0
 	for k < len(blocks) && k < len(r.before) && blocks[k].ID == r.before[k].ID {
@@ -179,6 +180,9 @@ func (r *run) changedPrefix(blocks []cost.Block) int {
 	}
 	if k == len(r.before) {
 		return 0
+	}
+	if k > 0 {
+		blocks[k-1].Cache = "5m"
 	}
 	had := map[decant.Hash]bool{}
 	for _, b := range r.before[k:] {

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+)
+
+// Sizes of a chart in its own units; pages scale it to their width.
+const (
+	chartWidth  = 760
+	chartHeight = 300
+	padLeft     = 62
+	padRight    = 14
+	padTop      = 34
+	padBottom   = 42
+	barHeight   = 22
+	barGap      = 10
+	barName     = 130
+)
+
+// lines is a chart of curves over the number of the request.
+type lines struct {
+	title, unit string
+	curves      []curve
+	limit       float64 // drawn across, 0: none
+	limitName   string
+}
+
+type curve struct {
+	name, class string
+	y           []float64
+	marks       []bool // a dot on the curve
+}
+
+// svg draws the chart.
+func (l *lines) svg() template.HTML {
+	n, top := l.extent()
+	if n < 2 {
+		return ""
+	}
+	step := niceStep(top / 4)
+	top = step * math.Ceil(top/step)
+	x := func(i int) float64 {
+		return padLeft + float64(i)/float64(n-1)*(chartWidth-padLeft-padRight)
+	}
+	y := func(v float64) float64 { return chartHeight - padBottom - v/top*(chartHeight-padTop-padBottom) }
+	var m markup
+	m.add(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><text class="title" x="%d" y="16">%s, %s</text>`, chartWidth, chartHeight, escape(l.title), padLeft, escape(l.title), escape(l.unit))
+	for v := 0.0; v <= top*1.0001; v += step {
+		m.add(`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick end" x="%d" y="%.1f">%s</text>`, padLeft, chartWidth-padRight, y(v), y(v), padLeft-8, y(v)+4, number(v, step))
+	}
+	l.axis(&m, n, x)
+	if l.limit > 0 && l.limit <= top {
+		m.add(`<line class="limit" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick" x="%d" y="%.1f">%s</text>`, padLeft, chartWidth-padRight, y(l.limit), y(l.limit), padLeft+6, y(l.limit)-5, escape(l.limitName))
+	}
+	for _, c := range l.curves {
+		c.draw(&m, x, y)
+	}
+	m.add(`</svg>`)
+	return template.HTML(m.String())
+}
+
+// extent returns the number of points and the largest value.
+func (l *lines) extent() (n int, top float64) {
+	for _, c := range l.curves {
+		n = max(n, len(c.y))
+		for _, v := range c.y {
+			top = max(top, v)
+		}
+	}
+	if l.limit > 0 && l.limit < 1.6*top {
+		top = max(top, l.limit)
+	}
+	return n, max(top, 1e-6)
+}
+
+// axis draws the numbers of requests.
+func (l *lines) axis(m *markup, n int, x func(int) float64) {
+	step := max(1, int(niceStep(float64(n)/6)))
+	for i := 0; i < n; i += step {
+		m.add(`<text class="tick mid" x="%.1f" y="%d">%d</text>`, x(i), chartHeight-padBottom+18, i)
+	}
+	m.add(`<text class="tick mid" x="%d" y="%d">request</text>`, (padLeft+chartWidth-padRight)/2, chartHeight-6)
+}
+
+func (c *curve) draw(m *markup, x func(int) float64, y func(float64) float64) {
+	m.add(`<polyline class="line %s" points="`, c.class)
+	for i, v := range c.y {
+		m.add("%.1f,%.1f ", x(i), y(v))
+	}
+	m.add(`"><title>%s</title></polyline>`, escape(c.name))
+	for i, on := range c.marks {
+		if on {
+			m.add(`<circle class="dot %s" cx="%.1f" cy="%.1f" r="3.2"><title>%s pours at request %d</title></circle>`, c.class, x(i), y(c.y[i]), escape(c.name), i)
+		}
+	}
+}
+
+// barChart is a chart of rows, each made of parts.
+type barChart struct {
+	rows   []bar
+	legend []barPart
+}
+
+type bar struct {
+	name, label string
+	parts       []barPart
+}
+
+type barPart struct {
+	value float64
+	class string
+	name  string
+}
+
+// svg draws the chart.
+func (b barChart) svg(title, unit string) template.HTML {
+	top := 1e-6
+	for _, r := range b.rows {
+		sum := 0.0
+		for _, p := range r.parts {
+			sum += p.value
+		}
+		top = max(top, sum)
+	}
+	height := padTop + len(b.rows)*(barHeight+barGap) + 8
+	if len(b.legend) > 0 {
+		height += 22
+	}
+	var m markup
+	m.add(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><text class="title" x="0" y="16">%s, %s</text>`, chartWidth, height, escape(title), escape(title), escape(unit))
+	room := float64(chartWidth - barName - 70)
+	for i, r := range b.rows {
+		y := padTop + i*(barHeight+barGap)
+		m.add(`<text class="tick end" x="%d" y="%d">%s</text>`, barName-10, y+barHeight-6, escape(r.name))
+		at := float64(barName)
+		for _, p := range r.parts {
+			w := p.value / top * room
+			m.add(`<rect class="fill %s" x="%.1f" y="%d" width="%.1f" height="%d"/>`, p.class, at, y, w, barHeight)
+			at += w
+		}
+		m.add(`<text class="tick" x="%.1f" y="%d">%s</text>`, at+8, y+barHeight-6, escape(r.label))
+	}
+	x := barName
+	for _, p := range b.legend {
+		m.add(`<rect class="fill %s" x="%d" y="%d" width="12" height="12"/><text class="tick" x="%d" y="%d">%s</text>`, p.class, x, height-16, x+18, height-6, escape(p.name))
+		x += 180
+	}
+	m.add(`</svg>`)
+	return template.HTML(m.String())
+}
+
+// niceStep returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not under x.
+func niceStep(x float64) float64 {
+	if x <= 0 {
+		return 1
+	}
+	p := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, f := range []float64{1, 2, 2.5, 5, 10} {
+		if f*p >= x*0.9999 {
+			return f * p
+		}
+	}
+	return 10 * p
+}
+
+// number writes a tick with the digits that its step needs.
+func number(v, step float64) string {
+	digits := max(0, int(math.Ceil(-math.Log10(step))))
+	if math.Abs(step-math.Round(step)) > 1e-9 && digits == 0 {
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f", digits, v)
+}
