@@ -17,6 +17,7 @@ func (a *attempt) economy() Economy {
 		e.Idle = a.e.opts.Now().Sub(t)
 	}
 	e.Write, e.Read = a.rates(e.Lifetime)
+	e.Read = a.meter.Doubt.Read(e.Read, e.Write)
 	b := Spare(a.view, a.thinning())
 	e.Freed, e.Behind, e.Spent = b.Freed, b.Behind, float64(b.Carried)*e.Read
 	e.Patience = a.preset.Thrift.Settled().Patience

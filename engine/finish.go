@@ -89,6 +89,9 @@ func (a *attempt) archive(ctx context.Context, p *Prepared, res Response) error 
 		View: hashBytes(p.Body), Status: res.Status, Stop: res.Stop, Usage: res.Usage,
 	}
 	ev := store.Events{Requests: []store.Request{req}}
+	if s := a.spend(id, res.Usage, now); s != nil {
+		ev.Spends = []store.Spend{*s}
+	}
 	if res.Content != nil {
 		ev.Requests[0].Answer = hashBytes(res.Content)
 		ev.Blobs = [][]byte{res.Content}

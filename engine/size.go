@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -25,8 +26,10 @@ type meter struct {
 // learned is what a meter keeps over restarts.
 type learned struct {
 	token.Calibration
-	Window int `json:"window,omitzero"` // that the provider named in a refusal
-	Poor   int `json:"poor,omitzero"`   // tokens of the request at the last pour that was not worth it
+	Window int        `json:"window,omitzero"` // that the provider named in a refusal
+	Bare   int        `json:"bare,omitzero"`   // tokens of the newest request as the client sent it
+	Doubt  cost.Doubt `json:"doubt,omitzero"`
+	Poor   int        `json:"poor,omitzero"` // tokens of the request at the last pour that was not worth it
 }
 
 func (l learned) encode() []byte {
@@ -101,7 +104,7 @@ func (a *attempt) pourMade() bool {
 // anchored reports whether the meter's report is about a beginning of this request as it would be sent.
 func (a *attempt) anchored() bool {
 	m := &a.meter
-	return a.state != nil && m.length > 0 && m.length <= a.kept && m.length <= len(a.state.Chain) &&
+	return (a.rel == continues || a.rel == replaces) && m.length > 0 && m.length <= a.kept && m.length <= len(a.state.Chain) &&
 		a.state.Chain[m.length-1].Chain == m.chain && a.holds(m.length) && len(a.state.Decisions) == m.decisions
 }
 
