@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,4 +231,57 @@ func TestFindCheckpoint(t *testing.T) {
 	if _, err := engine.FindCheckpoint(context.Background(), db, k, 2); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("checkpoint 2 of c: got %v, want ErrNotFound", err)
 	}
+}
+
+// Whatever clients do, every stored conversation can be read back, and its view is what was sent last,
+// or goes on behind that when the client went back to an earlier point.
+func TestTranscriptsOfPlays(t *testing.T) {
+	plays(t, func(s *step) {
+		var views []string
+		named := s.x.header.Get("X-Decant-Conversation")
+		for id, state := range s.w.conversations(s.c.tenant) {
+			if named != "" && id != named {
+				continue
+			}
+			tr, err := engine.ReadTranscript(context.Background(), s.w.db, state.Key, state.Version)
+			if err != nil {
+				s.Fatalf("conversation %s: %v", id, err)
+			}
+			view, err := tr.View()
+			if err != nil {
+				s.Fatalf("view of conversation %s: %v", id, err)
+			}
+			body, err := tr.Body(view)
+			if err != nil {
+				s.Fatalf("body of conversation %s: %v", id, err)
+			}
+			views = append(views, words(s, body))
+		}
+		got := words(s, s.x.sent)
+		if !slices.ContainsFunc(views, func(v string) bool { return strings.HasPrefix(v, got) }) {
+			s.Fatalf("what was sent is the view of no conversation (of %d):\n%s", len(views), cmp.Diff(got, views[0]))
+		}
+	})
+}
+
+// words returns who says what in a body, thinking left out, neighbours of one role together.
+func words(s *step, body []byte) string {
+	doc, err := wire.ParseAs(wire.Anthropic, body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var out strings.Builder
+	role := decant.Role("")
+	for _, m := range doc.Conversation.Messages {
+		if m.Role != role {
+			fmt.Fprintf(&out, "== %s\n", m.Role)
+		}
+		role = m.Role
+		for k := range m.Blocks {
+			if b := &m.Blocks[k]; b.Kind != decant.KindThinking {
+				fmt.Fprintf(&out, "%s %s %s %.70q\n", b.Kind, b.CallID, b.Hash().Short(), b.Text())
+			}
+		}
+	}
+	return out.String()
 }
