@@ -54,7 +54,7 @@ func (c *gcCmd) Run(s *streams) error {
 }
 
 func collection(done *store.Collected, known []store.Summary, dry bool) *report.Collection {
-	r := &report.Collection{DryRun: dry, Pinned: done.Pinned, Shared: done.Shared, Blobs: done.Blobs, Bytes: done.Bytes}
+	r := &report.Collection{DryRun: dry, Left: len(known), Pinned: done.Pinned, Shared: done.Shared, Blobs: done.Blobs, Bytes: done.Bytes}
 	byKey := map[store.Key]*store.Summary{}
 	for i := range known {
 		byKey[known[i].Key] = &known[i]
@@ -62,11 +62,11 @@ func collection(done *store.Collected, known []store.Summary, dry bool) *report.
 	for _, k := range done.Conversations {
 		if c := byKey[k]; c != nil {
 			r.Removed = append(r.Removed, sessionOf(c))
-		} else {
+			r.Left--
+		} else { // of another tenant: the policy holds for all of them
 			r.Removed = append(r.Removed, report.Session{ID: k.ID})
 		}
 	}
-	r.Left = len(known) - len(r.Removed)
 	return r
 }
 
