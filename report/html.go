@@ -72,8 +72,8 @@ func (r *Replay) page() *page {
 	for i := range r.Total {
 		p.Rows = append(p.Rows, row(i, &r.Total[i], &r.Total[0]))
 	}
-	p.Cost = costBars(r.Total).svg("Cost, as a share of "+r.Total[0].Policy, "share")
-	p.Parts = tokenBars(r.Total).svg("Prompt tokens by how they were billed", "million tokens")
+	p.Cost = costBars(r.Total).svg("Cost as a share of " + r.Total[0].Policy)
+	p.Parts = tokenBars(r.Total).svg("Prompt tokens by how they were billed, millions")
 	for _, s := range r.Sessions {
 		p.Sessions = append(p.Sessions, pageOf(s))
 	}

@@ -8,15 +8,15 @@ import (
 
 // Sizes of a chart in its own units; pages scale it to their width.
 const (
-	chartWidth  = 760
-	chartHeight = 300
+	chartWidth  = 560
+	chartHeight = 290
 	padLeft     = 62
 	padRight    = 14
 	padTop      = 34
 	padBottom   = 42
 	barHeight   = 22
 	barGap      = 10
-	barName     = 130
+	barName     = 118
 )
 
 // lines is a chart of curves over the number of the request.
@@ -115,7 +115,7 @@ type barPart struct {
 }
 
 // svg draws the chart.
-func (b barChart) svg(title, unit string) template.HTML {
+func (b barChart) svg(title string) template.HTML {
 	top := 1e-6
 	for _, r := range b.rows {
 		sum := 0.0
@@ -129,7 +129,7 @@ func (b barChart) svg(title, unit string) template.HTML {
 		height += 22
 	}
 	var m markup
-	m.add(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><text class="title" x="0" y="16">%s, %s</text>`, chartWidth, height, escape(title), escape(title), escape(unit))
+	m.add(`<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><text class="title" x="0" y="16">%s</text>`, chartWidth, height, escape(title), escape(title))
 	room := float64(chartWidth - barName - 70)
 	for i, r := range b.rows {
 		y := padTop + i*(barHeight+barGap)
@@ -142,10 +142,10 @@ func (b barChart) svg(title, unit string) template.HTML {
 		}
 		m.add(`<text class="tick" x="%.1f" y="%d">%s</text>`, at+8, y+barHeight-6, escape(r.label))
 	}
-	x := barName
+	x := 0
 	for _, p := range b.legend {
 		m.add(`<rect class="fill %s" x="%d" y="%d" width="12" height="12"/><text class="tick" x="%d" y="%d">%s</text>`, p.class, x, height-16, x+18, height-6, escape(p.name))
-		x += 180
+		x += 22 + 8*len(p.name)
 	}
 	m.add(`</svg>`)
 	return template.HTML(m.String())
