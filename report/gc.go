@@ -31,7 +31,11 @@ func (c *Collection) WriteText(w io.Writer, zone *time.Location) error {
 	p.line("%s %s with %s of blocks, %s left%s", verb, plural(len(c.Removed), "conversation"), Bytes(c.Bytes), Thousands(c.Left), c.kept())
 	const most = 20
 	for i := range c.Removed {
-		if s := &c.Removed[i]; i < most {
+		switch s := &c.Removed[i]; {
+		case i >= most:
+		case s.Updated.IsZero():
+			p.line("  %s  of another tenant", s.ID)
+		default:
 			p.line("  %s  %s, last change %s", s.ID, plural(s.Messages, "message"), s.Updated.In(zone).Format("2006-01-02 15:04"))
 		}
 	}

@@ -81,7 +81,7 @@ func TestStoreTexts(t *testing.T) {
 		{Conversation: "01a1f8c2", Message: "m12", Role: decant.RoleAssistant, Kind: decant.KindText, Snippet: "next we test", Match: [2]int{0, 4}},
 		{Conversation: "01a1f8c1", Session: "abc", Message: "m10", Role: decant.RoleAssistant, Kind: decant.KindUse, Tool: "Bash", Snippet: `{"command":"next"}`, Match: [2]int{12, 16}},
 	}
-	gone := &report.Collection{Removed: sessions()[1:], Left: 3, Pinned: 1, Shared: 2, Blobs: 9, Bytes: 81_200}
+	gone := &report.Collection{Removed: append(sessions()[1:], report.Session{ID: "01a1f8c1-36aa"}), Left: 3, Pinned: 1, Shared: 2, Blobs: 9, Bytes: 81_200}
 	before, after := report.Text{Name: "before c:1", Text: "one\ntwo\nthree\n"}, report.Text{Name: "after c:1", Text: "one\n\x1b[1m2\r\n\tthree\n"}
 	dry := *gone
 	dry.DryRun = true

@@ -202,7 +202,7 @@ func (a *age) UnmarshalText(text []byte) error {
 	s := strings.TrimSpace(string(text))
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
-		if err != nil || n < 0 || n > 36_500 {
+		if err != nil || !(n >= 0 && n <= 36_500) {
 			return fmt.Errorf("%q is not an age: write 30d or 12h", s)
 		}
 		*a = age(n * 24 * float64(time.Hour))

@@ -12,7 +12,7 @@ func TestAge(t *testing.T) {
 			t.Errorf("%q: got %v, %v; want %v", text, time.Duration(a), err, want)
 		}
 	}
-	for _, text := range []string{"", "d", "30", "-1d", "-1h", "1e9d", "soon"} {
+	for _, text := range []string{"", "d", "30", "-1d", "-1h", "1e9d", "nand", "soon"} {
 		if err := new(age).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
@@ -26,7 +26,7 @@ func TestByteSize(t *testing.T) {
 			t.Errorf("%q: got %d, %v; want %d", text, b, err, want)
 		}
 	}
-	for _, text := range []string{"", "MB", "-1GB", "0", "big", "1e30"} {
+	for _, text := range []string{"", "MB", "-1GB", "0", "big", "nan", "1e30"} {
 		if err := new(byteSize).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is accepted", text)
 		}

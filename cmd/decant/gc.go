@@ -84,7 +84,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 		}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if err != nil || n <= 0 || n*unit > 1e18 {
+	if err != nil || !(n > 0 && n*unit <= 1e18) {
 		return fmt.Errorf("%q is not a size: write 500MB or 2GB", text)
 	}
 	*b = byteSize(n * unit)
