@@ -101,7 +101,7 @@ func (p *page) writeSection(s section) {
 // writeExcerpts writes what was picked of files and of what commands printed, each under a short name
 // of its head.
 func (p *page) writeExcerpts() {
-	first := true
+	first, last := true, ""
 	names := p.shortNames()
 	for g := range p.groups {
 		if s := p.groups[g].section; !p.open[g] || len(p.by[g]) == 0 || s != secFiles && s != secCommands {
@@ -111,7 +111,10 @@ func (p *page) writeExcerpts() {
 			p.WriteString("# " + headings[p.language()][secExcerpts] + "\n")
 			first = false
 		}
-		p.WriteString(names[g] + ":\n")
+		if names[g] != last {
+			last = names[g]
+			p.WriteString(last + ":\n")
+		}
 		p.writeBody(p.by[g])
 	}
 }
