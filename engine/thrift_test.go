@@ -1,0 +1,145 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/token"
+)
+
+// reader is a conversation of n rounds, each reading a file of its own and thinking about it.
+func reader(n int) *decant.Conversation {
+	c := &decant.Conversation{}
+	say := func(r decant.Role, bs ...decant.Block) {
+		number := len(c.Messages) + 1
+		for k := range bs {
+			bs[k].Ref = decant.Ref{Message: number, Block: k}
+		}
+		c.Messages = append(c.Messages, decant.Message{Number: number, Role: r, Blocks: bs})
+	}
+	say(decant.RoleUser, decant.Block{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("read them all")})
+	for i := range n {
+		id := fmt.Sprint("call", i)
+		args := decant.Text(fmt.Sprintf(`{"file_path":"/repo/part%d.go"}`, i))
+		text := strings.Repeat(fmt.Sprintf("func loadPart%d(ctx context.Context) error { return errors.New(partMissing%d) }\n", i, i), 80)
+		say(decant.RoleAssistant, decant.Block{Kind: decant.KindThinking, Author: decant.AuthorModel, Signed: true, Content: decant.Text("I should read the next part now.")},
+			decant.Block{Kind: decant.KindUse, Author: decant.AuthorModel, Name: "Read", CallID: id, Content: args})
+		say(decant.RoleUser, decant.Block{Kind: decant.KindResult, Author: decant.AuthorTool, Name: "Read", CallID: id, Content: decant.Text(text)})
+	}
+	return c
+}
+
+func thinning(t *testing.T, level string) engine.Thinning {
+	t.Helper()
+	p, err := preset.Load("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = p.WithThrift(level); err != nil {
+		t.Fatal(err)
+	}
+	models, err := token.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := models.Lookup("claude-sonnet-4-5")
+	return engine.Thinning{Preset: p, Counter: token.For(m)}
+}
+
+func TestThinLeavesTheNewestRoundsAlone(t *testing.T) {
+	c := reader(12)
+	for _, level := range []string{"low", "default", "high"} {
+		tt := thinning(t, level)
+		keep := tt.Preset.Thrift.Settled().Keep
+		first := len(c.Messages) - 2*keep // index of the first message of the rounds to keep
+		for _, d := range engine.Thin(c, tt) {
+			switch {
+			case d.Kind == decant.DropThinking && d.Target.Message >= len(c.Messages)-1:
+				t.Errorf("%s: thinking of the open round is dropped", level)
+			case d.Kind != decant.DropThinking && d.Target.Message > first:
+				t.Errorf("%s: m%d is thinned, of %d messages, with %d rounds to keep", level, d.Target.Message, len(c.Messages), keep)
+			}
+		}
+	}
+}
+
+func TestThinningTwiceChangesNothingMore(t *testing.T) {
+	c := reader(12)
+	tt := thinning(t, "default")
+	before := engine.Spare(c, tt)
+	ds := engine.Thin(c, tt)
+	if diff := cmp.Diff(ds, engine.Thin(c, tt)); diff != "" {
+		t.Fatalf("the same view was thinned in two ways:\n%s", diff)
+	}
+	for i := range ds {
+		ds[i].ID = fmt.Sprint("d", i)
+	}
+	view, err := decant.View(c, ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tt.Transcript, tt.Made = c, ds
+	if again := engine.Thin(view, tt); len(again) != 0 {
+		t.Errorf("thinned again: %+v", again)
+	}
+	if after := engine.Spare(view, tt); before.Freed < 1000 || after.Freed != 0 || after.Carried != 0 {
+		t.Errorf("ballast %+v before and %+v after", before, after)
+	}
+}
+
+// What a view has carried grows with every request, and what it could free with every round.
+func TestBallastGrows(t *testing.T) {
+	tt := thinning(t, "default")
+	var last engine.Ballast
+	for n := 4; n < 12; n++ {
+		b := engine.Spare(reader(n), tt)
+		if b.Freed <= last.Freed || b.Carried < last.Carried+b.Freed {
+			t.Errorf("after %d rounds the ballast is %+v, after %+v the round before", n, b, last)
+		}
+		last = b
+	}
+}
+
+func TestNoThriftNoThinning(t *testing.T) {
+	tt := thinning(t, preset.Off)
+	if b, ds := engine.Spare(reader(12), tt), engine.Thin(reader(12), tt); b != (engine.Ballast{}) || ds != nil {
+		t.Errorf("ballast %+v, %d decisions", b, len(ds))
+	}
+}
+
+func TestPinnedBlocksAreNotThinned(t *testing.T) {
+	c := reader(12)
+	tt := thinning(t, "default")
+	pin := c.Messages[2].Blocks[0]
+	tt.Pinned = map[decant.Ref]decant.Hash{pin.Ref: pin.Hash()}
+	for _, d := range engine.Thin(c, tt) {
+		if d.Target.Ref == pin.Ref {
+			t.Errorf("a pinned block is thinned: %+v", d)
+		}
+	}
+}
+
+func BenchmarkSpare(b *testing.B) {
+	c := reader(200)
+	n := 0
+	for i := range c.Messages {
+		for k := range c.Messages[i].Blocks {
+			n += c.Messages[i].Blocks[k].Content.Size()
+		}
+	}
+	p, err := preset.Load("default")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(n))
+	b.ReportAllocs()
+	for b.Loop() {
+		engine.Spare(c, engine.Thinning{Preset: p})
+	}
+}
