@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/decantdev/decant"
@@ -154,7 +155,22 @@ func (a *attempt) decide(ctx context.Context) error {
 	if reason == "" {
 		return nil
 	}
+	if a.must == "" && a.overtook(ctx) {
+		return errBehind
+	}
 	return a.pour(ctx, reason)
+}
+
+// errBehind means that the conversation must be looked at anew before it is poured: the archive of an
+// earlier request was still under way.
+var errBehind = errors.New("an earlier request was being archived")
+
+// overtook waits for archives of the conversation that are under way, and reports whether there were
+// any. A pour must know all of it, and that this request is not the same again.
+func (a *attempt) overtook(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
+	defer cancel()
+	return a.e.pending.wait(ctx, a.who)
 }
 
 // repeats reports whether the request is one that was decided about before: it gets the same view.

@@ -90,6 +90,7 @@ type Engine struct {
 	lines   *lines
 	sizes   sizes
 	pending pending
+	writing chan struct{}  // one archive at a time: requests need the processors more
 	work    sync.WaitGroup // archives under way
 }
 
@@ -99,7 +100,8 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	return &Engine{
-		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
+		writing: make(chan struct{}, 1),
+		store:   s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
 		lines: newLines(o.Conversations, o.Entries),
 	}, nil
 }
@@ -239,6 +241,9 @@ func (e *Engine) try(ctx context.Context, req *Request, who start, r *reading, f
 		return a.untouched(), nil
 	}
 	fault := a.decide(ctx)
+	if errors.Is(fault, errBehind) {
+		return nil, fmt.Errorf("%w: %w", errBehind, store.ErrConflict)
+	}
 	body, err := a.render()
 	if err != nil {
 		return nil, err
