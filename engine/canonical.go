@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
@@ -15,7 +17,7 @@ func canonical(raw []byte) decant.Hash {
 	c := canon{src: raw, out: make([]byte, 0, len(raw)+16)}
 	sc := jsonspan.Scan(raw, 0)
 	c.block(&sc)
-	return decant.HashText(string(c.out))
+	return hashBytes(c.out)
 }
 
 // canon writes the canonical form of src to out. It is not JSON: every member and every element
@@ -76,11 +78,31 @@ func (c *canon) value(sc *jsonspan.Scanner) {
 // scalar writes a string without needless escapes, and anything else as it stands.
 func (c *canon) scalar(s jsonspan.Span) {
 	raw := s.Of(c.src)
-	if len(raw) > 0 && raw[0] == '"' {
+	if len(raw) > 0 && raw[0] == '"' && !plain(raw) {
 		c.out = jsonspan.AppendQuote(c.out, jsonspan.Unquote(raw))
 		return
 	}
 	c.out = append(c.out, raw...)
+}
+
+// plain reports whether a string is written as AppendQuote writes it: most are, and need not be
+// decoded to find that out.
+func plain(raw []byte) bool {
+	if !utf8.Valid(raw) {
+		return false
+	}
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 || i+1 >= len(raw) {
+			return true
+		}
+		switch raw[i+1] {
+		case '"', '\\', 'n', 'r', 't':
+		default:
+			return false // the others have, or may have, another form
+		}
+		raw = raw[i+2:]
+	}
 }
 
 // member is a member of an object: its name and where its value stands.

@@ -35,6 +35,8 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		if before != nil {
 			<-before
 		}
+		e.writing <- struct{}{}
+		defer func() { <-e.writing }()
 		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
 		defer cancel()
 		if err := e.archive(ctx, p, res); err != nil {

@@ -38,7 +38,7 @@ func join(u, base *url.URL) {
 // buffers is a pool of the buffers through which answers pass.
 type buffers struct{ pool sync.Pool }
 
-const bufferSize = 32 << 10
+const bufferSize = 16 << 10
 
 // Get returns a buffer.
 func (b *buffers) Get() []byte {

@@ -62,6 +62,7 @@ func (c *serveCmd) Run(s *streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	go tendMemory(ctx)
 	log := logger(cfg, s)
 	srv, err := newService(ctx, cfg, log)
 	if err != nil {
