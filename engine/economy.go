@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -12,7 +13,7 @@ func (a *attempt) economy() Economy {
 	if !a.e.opts.Schedule || !a.preset.Thrift.On() || a.state == nil || a.rel != continues || a.bound() && openRound(a.conv) {
 		return Economy{}
 	}
-	e := Economy{Early: true, Lifetime: lifetime(a.conv), Switched: a.switched()}
+	e := Economy{Early: true, Lifetime: a.lifetime(), Switched: a.switched()}
 	if t := a.state.Anchor.Time; !t.IsZero() {
 		e.Idle = a.e.opts.Now().Sub(t)
 	}
@@ -31,7 +32,24 @@ func (a *attempt) switched() bool {
 	return h.Model != "" && (h.Model != a.conv.Model || h.Fixed != a.conv.Fixed.Version)
 }
 
-// lifetime returns how long the cache entries live that the request asks for, 0 when it asks for none.
+// lifetime returns how long the cache entries live that the request asks for, by a marker on a block
+// or for the whole request; 0 when it asks for none.
+func (a *attempt) lifetime() time.Duration {
+	life := lifetime(a.conv)
+	if life > 0 {
+		return life
+	}
+	at := topMember(a.req.Body, "cache_control")
+	switch {
+	case at.IsZero() || a.req.Body[at.Start] != '{':
+		return 0
+	case bytes.Contains(at.Of(a.req.Body), []byte(`"1h"`)):
+		return time.Hour
+	}
+	return 5 * time.Minute
+}
+
+// lifetime returns the longest life that a marker on a block asks for.
 func lifetime(c *decant.Conversation) (out time.Duration) {
 	see := func(marker string) {
 		switch marker {

@@ -18,7 +18,7 @@ func (a *attempt) spend(id string, u decant.Usage, now time.Time) *store.Spend {
 	if a.state != nil {
 		was.At = a.state.Anchor.Time
 	}
-	life := lifetime(a.conv)
+	life := a.lifetime()
 	bare, next := was.Next(u.Prompt()+a.scale(a.leftOut()), now, life, a.state != nil && a.switched())
 	bare.Output = u.Output
 	a.believe(u, was.At, now, life)

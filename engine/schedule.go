@@ -63,10 +63,9 @@ const worth = 0.05
 //
 // Paid: a ski-rental rule. Carrying S tokens costs S·r with each request, removing them costs
 // L·(w-r) once; they go when what carrying them has cost so far reaches the price of removing them.
-// For a fixed S and L that is at most 1 + 1/p times what the best choice in hindsight costs when the
-// rest of the conversation would not have paid for the rewrite, and 1 + p times when it would, with p
-// the patience; twice where p is 1. docs/ECONOMICS.md has the proof, and why p is larger: S grows
-// while one waits, and one rewrite for much is better than two for little.
+// With a patience p of at least 1 and a fixed S and L that is at most 1 + p times what the best choice
+// in hindsight costs, and one more request of carrying. docs/ECONOMICS.md has the proof, and why p is
+// more than 1: S grows while one waits, and one rewrite for much is better than two for little.
 func Due(s Situation) Reason {
 	limit := s.Trigger
 	if s.Hold || s.Suppressed {
