@@ -65,7 +65,7 @@ const worth = 0.05
 // L·(w-r) once; they go when what carrying them has cost so far reaches the price of removing them.
 // With a patience p of at least 1 and a fixed S and L that is at most 1 + p times what the best choice
 // in hindsight costs, and one more request of carrying. docs/ECONOMICS.md has the proof, and why p is
-// more than 1: S grows while one waits, and one rewrite for much is better than two for little.
+// more than 1.
 func Due(s Situation) Reason {
 	limit := s.Trigger
 	if s.Hold || s.Suppressed {
