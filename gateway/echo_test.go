@@ -135,10 +135,10 @@ func TestEveryHeaderAndByteArrives(t *testing.T) {
 func TestHeadersOfOursComeOnce(t *testing.T) {
 	seen := make(chan arrived, 1)
 	w := newWorld(t, echo(seen, 200, http.Header{"Content-Type": {"application/json"}, "X-Decant-Conversation": {"theirs"}}, `{"content":[],"usage":{"input_tokens":1,"output_tokens":1}}`), gateway.Options{}, engine.Options{})
-	res, _ := w.post(w.url, "/v1/messages", hello)
+	w.post(w.url, "/v1/messages", hello)
 	<-seen
 	w.engine.Close() // the archive has been written
-	res, _ = w.post(w.url, "/v1/messages", hello)
+	res, _ := w.post(w.url, "/v1/messages", hello)
 	<-seen
 	got := res.Header.Values("X-Decant-Conversation")
 	if len(got) != 1 || got[0] == "theirs" || got[0] == "" {
