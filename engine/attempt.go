@@ -9,7 +9,6 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/reduce"
-	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
@@ -39,12 +38,11 @@ type attempt struct {
 	betas   []string
 	params  []byte // replaces the request's thinking parameter, nil: it stays
 
-	group     string       // how the ids of a pour's decisions begin, empty when there is none
-	id        string       // of the conversation that the request begins
-	suppress  int          // pours of this attempt that were not worth it
-	spent     *store.Spend // what it cost, once it has been answered
-	committed bool         // what it brought is in the store
-	moved     bool         // its place must be found anew before it is archived
+	group     string // how the ids of a pour's decisions begin, empty when there is none
+	id        string // of the conversation that the request begins
+	suppress  int    // pours of this attempt that were not worth it
+	committed bool   // what it brought is in the store
+	moved     bool   // its place must be found anew before it is archived
 }
 
 // observe finds the request's conversation and replays what was decided about it. A request that was

@@ -21,38 +21,82 @@ type Response struct {
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
 // the next one is metered by what the provider reported. It returns at once; the archive is written
-// behind it, in the order of the answers. A request that comes before it is written is met by what is
-// stored until then. Errors go to Options.Fault.
+// behind it, in the order of the answers, and answers that waited for each other are written together.
+// A request that comes before it is written is met by what is stored until then. Errors go to
+// Options.Fault.
 //
 // An answer is not part of the conversation before the client has sent it back.
 func (e *Engine) Finish(p *Prepared, res Response) {
 	if p.attempt == nil || p.attempt.req.Count || res.Status != 200 {
 		return
 	}
-	before, done := e.pending.begin(p.attempt.who)
-	e.work.Go(func() {
-		defer done()
-		if before != nil {
-			<-before
-		}
-		e.writing <- struct{}{}
-		defer func() { <-e.writing }()
-		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
-		defer cancel()
-		if err := e.archive(ctx, p, res); err != nil {
-			e.opts.Fault(fmt.Errorf("archive conversation %s: %w", p.Conversation, err))
-		}
-	})
+	who := p.attempt.who
+	if e.pending.add(who, finished{p, res, e.opts.Now().UTC()}) {
+		e.work.Go(func() { e.write(who) })
+	}
 }
 
-// archive stores what the request brought and how it was answered.
-func (e *Engine) archive(ctx context.Context, p *Prepared, res Response) (err error) {
+// finished is a request with its answer.
+type finished struct {
+	*Prepared
+	res  Response
+	time time.Time
+}
+
+// write archives the answers in a conversation until there are none left.
+func (e *Engine) write(who start) {
+	for {
+		e.writing <- struct{}{}
+		fs := e.pending.take(who)
+		for len(fs) > 0 {
+			n := together(fs)
+			e.writeTogether(fs[:n])
+			fs = fs[n:]
+		}
+		<-e.writing
+		if e.pending.done(who) {
+			return
+		}
+	}
+}
+
+// together returns how many answers at the beginning of fs can be written as one: requests of which
+// each begins with the one before, and about which nothing was decided.
+func together(fs []finished) int {
+	n := 1
+	for n < len(fs) && fs[n-1].attempt.within(fs[n].attempt) {
+		n++
+	}
+	return n
+}
+
+// within reports whether everything that a would archive is part of b.
+func (a *attempt) within(b *attempt) bool {
+	n := len(a.r.spine)
+	if a.committed || b.committed || a.suppress > 0 || a.report.Reason != "" || n == 0 || n > len(b.r.spine) || len(a.r.atoms) > len(b.r.atoms) {
+		return false
+	}
+	return a.r.hash(n-1) == b.r.hash(n-1)
+}
+
+// writeTogether archives answers that belong together.
+func (e *Engine) writeTogether(fs []finished) {
+	ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
+	defer cancel()
+	if err := e.archive(ctx, fs); err != nil {
+		e.opts.Fault(fmt.Errorf("archive conversation %s: %w", fs[len(fs)-1].Conversation, err))
+	}
+}
+
+// archive stores what requests brought and how they were answered. The last of them holds what the
+// others brought.
+func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 	defer e.caught(&err)
-	a := p.attempt
+	a := fs[len(fs)-1].attempt
 	for range maxTries {
 		err := a.rebase(ctx)
 		if err == nil {
-			err = a.archive(ctx, p, res)
+			err = a.archive(ctx, fs)
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return err
@@ -80,24 +124,14 @@ func (a *attempt) rebase(ctx context.Context) error {
 	return nil
 }
 
-func (a *attempt) archive(ctx context.Context, p *Prepared, res Response) error {
-	id, err := a.e.ids.Next()
+func (a *attempt) archive(ctx context.Context, fs []finished) error {
+	ev, err := a.e.events(fs)
 	if err != nil {
 		return err
 	}
-	now := a.e.opts.Now().UTC()
-	req := store.Request{
-		ID: id, Time: now, Length: len(a.r.atoms), API: "anthropic", Model: a.conv.Model, Fixed: a.conv.Fixed.Version,
-		View: hashBytes(p.Body), Status: res.Status, Stop: res.Stop, Usage: res.Usage,
-	}
-	ev := store.Events{Requests: []store.Request{req}}
-	if s := a.spend(id, res.Usage, now); s != nil {
-		ev.Spends = []store.Spend{*s}
-	}
-	if res.Content != nil {
-		ev.Requests[0].Answer = hashBytes(res.Content)
-		ev.Blobs = [][]byte{res.Content}
-	}
+	ev.Spends = a.spends(fs, ev.Requests)
+	last := &fs[len(fs)-1]
+	res, now := last.res, last.time
 	if a.committed || a.line != nil && a.entriesFrom() == len(a.r.atoms) && a.rel != replaces {
 		return a.record(ctx, ev, res, now)
 	}
@@ -115,13 +149,36 @@ func (a *attempt) archive(ctx context.Context, p *Prepared, res Response) error 
 	return nil
 }
 
+// events returns answers as the store keeps them.
+func (e *Engine) events(fs []finished) (ev store.Events, err error) {
+	for i := range fs {
+		f := &fs[i]
+		c := f.attempt.conv
+		req := store.Request{
+			Time: f.time, Length: len(f.attempt.r.atoms), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			View: hashBytes(f.Body), Status: f.res.Status, Stop: f.res.Stop, Usage: f.res.Usage,
+		}
+		if req.ID, err = e.ids.Next(); err != nil {
+			return ev, err
+		}
+		if f.res.Content != nil {
+			req.Answer = hashBytes(f.res.Content)
+			ev.Blobs = append(ev.Blobs, f.res.Content)
+		}
+		ev.Requests = append(ev.Requests, req)
+	}
+	return ev, nil
+}
+
 // record stores an answer to a request that brought nothing new, or whose news are stored.
 func (a *attempt) record(ctx context.Context, ev store.Events, res Response, now time.Time) error {
 	a.learn(res.Usage)
 	length := a.base()
-	ev.Requests[0].Version = a.state.Version
+	for i := range ev.Requests {
+		ev.Requests[i].Version = a.state.Version
+	}
 	ev.Anchor = a.anchor(res.Usage, a.state.Version, length, now)
-	ev.Requests[0].Length = length
+	ev.Requests[len(ev.Requests)-1].Length = length
 	err := a.e.store.Record(ctx, a.line.key, &ev)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
@@ -167,48 +224,69 @@ func (a *attempt) read(u decant.Usage, length int) {
 	a.settleMeter()
 }
 
-// pending knows which conversations have archives under way, and in which order.
+// pending knows which conversations have archives under way.
 type pending struct {
-	mu   sync.Mutex
-	last map[start]chan struct{} // closed when the newest archive of the conversation is done
+	mu sync.Mutex
+	of map[start]*queue
 }
 
-// begin notes that an archive is under way until done is called. It is to wait for the one before it,
-// if there is one.
-func (p *pending) begin(s start) (before <-chan struct{}, done func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.last == nil {
-		p.last = map[start]chan struct{}{}
-	}
-	if c := p.last[s]; c != nil {
-		before = c
-	}
-	c := make(chan struct{})
-	p.last[s] = c
-	return before, func() { p.end(s, c) }
+// A queue holds the answers in one conversation that are to be archived.
+type queue struct {
+	waiting []finished
+	empty   chan struct{} // closed when all are written
 }
 
-func (p *pending) end(s start, c chan struct{}) {
+// add adds an answer, and reports whether it is the first: then somebody has to write.
+func (p *pending) add(s start, f finished) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	close(c)
-	if p.last[s] == c {
-		delete(p.last, s)
+	if p.of == nil {
+		p.of = map[start]*queue{}
 	}
+	q := p.of[s]
+	first := q == nil
+	if first {
+		q = &queue{empty: make(chan struct{})}
+		p.of[s] = q
+	}
+	q.waiting = append(q.waiting, f)
+	return first
+}
+
+// take returns what is waiting.
+func (p *pending) take(s start) []finished {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.of[s]
+	fs := q.waiting
+	q.waiting = nil
+	return fs
+}
+
+// done ends a queue if nothing is waiting, and reports whether it did.
+func (p *pending) done(s start) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.of[s]
+	if len(q.waiting) > 0 {
+		return false
+	}
+	close(q.empty)
+	delete(p.of, s)
+	return true
 }
 
 // wait returns when the archives under way for s are done, or the context ends, and whether there
 // were any.
 func (p *pending) wait(ctx context.Context, s start) bool {
 	p.mu.Lock()
-	c := p.last[s]
+	q := p.of[s]
 	p.mu.Unlock()
-	if c == nil {
+	if q == nil {
 		return false
 	}
 	select {
-	case <-c:
+	case <-q.empty:
 	case <-ctx.Done():
 	}
 	return true

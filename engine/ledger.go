@@ -8,29 +8,39 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// spend returns what the request cost and what the client's own request would have cost, by the same
-// model of the cache; nil when nothing was reported. It is made once, however often it is stored.
-func (a *attempt) spend(id string, u decant.Usage, now time.Time) *store.Spend {
-	if a.spent != nil || u.Prompt() == 0 {
-		return a.spent
-	}
+// spends returns what answered requests cost, and what the client's own requests would have cost by
+// the same model of the cache. rs are the requests as they are stored. The meter learns from them.
+func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) {
 	was := cost.Shadow{Prompt: a.meter.Bare}
 	if a.state != nil {
 		was.At = a.state.Anchor.Time
 	}
-	life := a.lifetime()
-	bare, next := was.Next(u.Prompt()+a.scale(a.leftOut()), now, life, a.state != nil && a.switched())
+	for i := range fs {
+		f := &fs[i]
+		if f.res.Usage.Prompt() == 0 {
+			continue
+		}
+		a.believe(f.attempt, f.res.Usage, was.At, f.time)
+		s, next := f.attempt.spend(f, was)
+		s.ID = rs[i].ID
+		out, was = append(out, s), next
+	}
+	a.meter.Bare = was.Prompt
+	return out
+}
+
+// spend returns what one request cost, given the client's own requests before it.
+func (a *attempt) spend(f *finished, was cost.Shadow) (store.Spend, cost.Shadow) {
+	u := f.res.Usage
+	bare, next := was.Next(u.Prompt()+a.scale(a.leftOut()), f.time, a.lifetime(), a.state != nil && a.switched())
 	bare.Output = u.Output
-	a.believe(u, was.At, now, life)
-	a.meter.Bare = next.Prompt
-	terms := cost.Terms{At: now}
-	s := &store.Spend{ID: id, Time: now, Model: a.model.ID, Usage: u, Without: bare}
+	terms := cost.Terms{At: f.time}
+	s := store.Spend{Time: f.time, Model: a.model.ID, Usage: u, Without: bare}
 	s.Cost, s.Bare = money(a, u, terms), money(a, bare, terms)
 	if again := min(u.CacheWrite, max(0, u.CacheWrite-bare.CacheWrite)); again > 0 && a.poured() {
 		s.Rewrite = money(a, decant.Usage{CacheWrite: again, Write1h: min(again, u.Write1h)}, terms)
 	}
-	a.spent = s
-	return s
+	return s, next
 }
 
 // money prices usage; what has no known price counts nothing.
@@ -60,11 +70,12 @@ func (a *attempt) leftOut() (n int) {
 // poured reports whether this request has changed something that was sent before.
 func (a *attempt) poured() bool { return a.report.Reason != "" }
 
-// believe compares what was read from the cache with what the request before had left there. The
+// believe compares what x read from the cache with what the request before had left there. The
 // request of a pour is no witness, the one after it is: then everything that was written again must
 // be read.
-func (a *attempt) believe(u decant.Usage, before, now time.Time, life time.Duration) {
-	if life == 0 || before.IsZero() || now.Sub(before) >= life || a.rel != continues || a.switched() || a.poured() {
+func (a *attempt) believe(x *attempt, u decant.Usage, before, now time.Time) {
+	life := x.lifetime()
+	if life == 0 || before.IsZero() || now.Sub(before) >= life || x.rel != continues || x.switched() || x.poured() {
 		return
 	}
 	a.meter.Doubt = a.meter.Doubt.Observe(a.meter.usage.CacheRead+a.meter.usage.CacheWrite, u.CacheRead)

@@ -63,13 +63,3 @@ func (s *segment) fixedPart(e *token.Estimator) int {
 	}
 	return max(0, u.Prompt()-e.Messages(s.conv.Messages[:first]))
 }
-
-// rounds returns how many messages of ms are the assistant's.
-func assistants(ms []decant.Message) (n int) {
-	for i := range ms {
-		if ms[i].Role == decant.RoleAssistant {
-			n++
-		}
-	}
-	return n
-}
