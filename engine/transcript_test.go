@@ -233,11 +233,12 @@ func TestFindCheckpoint(t *testing.T) {
 	}
 }
 
-// Whatever clients do, every stored conversation can be read back, and its view is what was sent last,
-// or goes on behind that when the client went back to an earlier point.
+// Whatever clients do, every stored conversation can be read back, and what was sent is the view of it:
+// of all of it, or, for a client that went back to an earlier point, of that beginning.
 func TestTranscriptsOfPlays(t *testing.T) {
 	plays(t, func(s *step) {
 		var views []string
+		got := words(s, s.x.sent)
 		named := s.x.header.Get("X-Decant-Conversation")
 		for id, state := range s.w.conversations(s.c.tenant) {
 			if named != "" && id != named {
@@ -256,23 +257,96 @@ func TestTranscriptsOfPlays(t *testing.T) {
 				s.Fatalf("body of conversation %s: %v", id, err)
 			}
 			views = append(views, words(s, body))
+			if then := newestView(s, s.w.db, state.Key); then != nil && said(then) == got {
+				return
+			}
 		}
-		got := words(s, s.x.sent)
 		if !slices.ContainsFunc(views, func(v string) bool { return strings.HasPrefix(v, got) }) {
 			s.Fatalf("what was sent is the view of no conversation (of %d):\n%s", len(views), cmp.Diff(got, views[0]))
 		}
 	})
 }
 
-// words returns who says what in a body, thinking left out, neighbours of one role together.
+// A request for what is a beginning of a stored conversation adds nothing to it. What it was sent is
+// the view of that beginning, without the pour that came later, and the log says so: it names the
+// version and how much of the chain the request held.
+func TestTranscriptOfARequestThatGoesBack(t *testing.T) {
+	k := newDialogue(t, engine.Options{})
+	k.user("Begin.")
+	k.says("I have begun.")
+	early := len(k.ms)
+	k.pour()
+	whole := k.state()
+	k.ms = k.ms[:early+1] // to the words before the first round
+	k.mustSend()
+	if got := k.last.Report.Relation; got != "returns" {
+		t.Fatalf("the request %s the conversation, want returns", got)
+	}
+	if s := k.state(); s.ID != whole.ID || s.Version != whole.Version {
+		t.Errorf("going back made version %d of %s out of version %d of %s", s.Version, s.ID, whole.Version, whole.ID)
+	}
+	then := newestView(t, k.store, whole.Key)
+	if then == nil {
+		t.Fatal("the log does not have the request")
+	}
+	if diff := cmp.Diff(said(k.last.View()), said(then)); diff != "" {
+		t.Errorf("the view of the beginning (-sent +read back):\n%s", diff)
+	}
+	if n := len(then.Messages); n != early+1 {
+		t.Errorf("%d messages were sent, want %d verbatim", n, early+1)
+	}
+}
+
+// newestView returns the view that the newest request of a conversation was answered under, as the
+// store has it: of as much of the chain as the request held, at the version that it names. It is nil
+// when no request is stored.
+func newestView(t fataler, a engine.Archive, k store.Key) *decant.Conversation {
+	t.Helper()
+	rs, err := a.Requests(context.Background(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rs) == 0 {
+		return nil
+	}
+	r := rs[len(rs)-1]
+	tr, err := engine.ReadTranscript(context.Background(), a, k, r.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain := tr.State.Chain
+	n := min(r.Length, len(chain))
+	begin, err := engine.ReadEntries(context.Background(), a, k, chain[:n])
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := decant.View(begin.Conversation, store.Inherit(tr.State.Decisions, chain, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view
+}
+
+// A fataler is a test, generated or not.
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}
+
+// words returns who says what in a body, see said.
 func words(s *step, body []byte) string {
 	doc, err := wire.ParseAs(wire.Anthropic, body)
 	if err != nil {
 		s.Fatal(err)
 	}
+	return said(doc.Conversation)
+}
+
+// said returns who says what in a conversation, thinking left out, neighbours of one role together.
+func said(c *decant.Conversation) string {
 	var out strings.Builder
 	role := decant.Role("")
-	for _, m := range doc.Conversation.Messages {
+	for _, m := range c.Messages {
 		if m.Role != role {
 			fmt.Fprintf(&out, "== %s\n", m.Role)
 		}
