@@ -14,6 +14,9 @@ import (
 //go:embed replay.html
 var replayPage string
 
+//go:embed page.css
+var pageStyle string
+
 // mostListed bounds the decisions that a page lists for one policy of one session; the rest is
 // counted. JSON has all of them.
 const mostListed = 2000
@@ -24,6 +27,9 @@ func (r *Replay) WriteHTML(w io.Writer) error {
 	t, err := template.New("replay").Funcs(template.FuncMap{
 		"thousands": Thousands, "percent": Percent, "count": Count, "base": path.Base,
 	}).Parse(replayPage)
+	if err == nil {
+		_, err = t.New("style").Parse(pageStyle)
+	}
 	if err != nil {
 		return fmt.Errorf("parse the page: %w", err)
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -25,6 +26,7 @@ type lines struct {
 	curves      []curve
 	limit       float64 // drawn across, 0: none
 	limitName   string
+	axisName    string // what the points are, "request" when empty
 }
 
 type curve struct {
@@ -81,7 +83,7 @@ func (l *lines) axis(m *markup, n int, x func(int) float64) {
 	for i := 0; i < n; i += step {
 		m.add(`<text class="tick mid" x="%.1f" y="%d">%d</text>`, x(i), chartHeight-padBottom+18, i)
 	}
-	m.add(`<text class="tick mid" x="%d" y="%d">request</text>`, (padLeft+chartWidth-padRight)/2, chartHeight-6)
+	m.add(`<text class="tick mid" x="%d" y="%d">%s</text>`, (padLeft+chartWidth-padRight)/2, chartHeight-6, escape(cmp.Or(l.axisName, "request")))
 }
 
 func (c *curve) draw(m *markup, x func(int) float64, y func(float64) float64) {

@@ -30,6 +30,7 @@ type commands struct {
 	Release    releaseCmd    `cmd:"" help:"End the hold that an undo has put on a conversation."`
 	Pin        pinCmd        `cmd:"" help:"Keep a conversation from gc, or a message in what the model sees."`
 	Replay     replayCmd     `cmd:"" help:"Play recorded sessions through policies side by side: tokens, dollars, what would have been missed."`
+	Report     reportCmd     `cmd:"" help:"Sum up what was kept, left out, spent and saved, by day, model and project."`
 	Search     searchCmd     `cmd:"" help:"Search everything that was ever said."`
 	Export     exportCmd     `cmd:"" help:"Write a conversation as a request of any API: one can leave at any time."`
 	GC         gcCmd         `cmd:"" name:"gc" help:"Remove what is old."`
