@@ -3,6 +3,7 @@ package engine_test
 import (
 	"flag"
 	"log"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -11,6 +12,9 @@ import (
 // A generated history opens databases and talks to a whole sandbox; 25 of them for each invariant are
 // what a run of all tests can afford. -rapid.checks asks for more.
 func TestMain(m *testing.M) {
+	if path := os.Getenv(childPath); path != "" {
+		log.Fatal(gateway(path))
+	}
 	if err := flag.Set("rapid.checks", "25"); err != nil { // the command line is read later and wins
 		log.Fatal(err)
 	}

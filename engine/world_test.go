@@ -260,6 +260,13 @@ func (c *caller) send(rt http.RoundTripper) exchange {
 
 // accept appends the answer of an exchange to the conversation.
 func (c *caller) accept(x exchange) {
+	if err := c.hear(x.answer); err != nil {
+		c.w.t.Fatal(err)
+	}
+}
+
+// hear appends an answer to the conversation.
+func (c *caller) hear(answer []byte) error {
 	var m struct {
 		Content []struct {
 			Type      string         `json:"type"`
@@ -271,8 +278,8 @@ func (c *caller) accept(x exchange) {
 			Input     jsontext.Value `json:"input"`
 		} `json:"content"`
 	}
-	if err := json.Unmarshal(x.answer, &m); err != nil {
-		c.w.t.Fatalf("answer %s: %v", x.answer, err)
+	if err := json.Unmarshal(answer, &m); err != nil {
+		return fmt.Errorf("answer %s: %w", answer, err)
 	}
 	s := saying{role: "assistant"}
 	for _, b := range m.Content {
@@ -284,6 +291,7 @@ func (c *caller) accept(x exchange) {
 	}
 	c.ms = append(c.ms, s)
 	c.answered = true
+	return nil
 }
 
 // calls returns the calls of the last message that wait for results.
