@@ -14,9 +14,10 @@ import (
 )
 
 type exportCmd struct {
-	Session string `arg:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	Session string `arg:"" optional:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
 	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"anthropic, openai-chat, openai-responses, or text. Default: anthropic, which leaves nothing out."`
 	View    bool   `help:"What the model sees, instead of all that was said."`
+	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, and an index of them."`
 	Output  string `short:"o" placeholder:"FILE" help:"Where it goes. Default: standard output."`
 	catalogFlag
 	dbFlag
@@ -25,7 +26,13 @@ type exportCmd struct {
 // Run writes a conversation as the body of a request, which is checked before it is written. Standard
 // error says what the format has no place for.
 func (c *exportCmd) Run(s *streams) error {
+	if (c.Archive == "") == (c.Session == "") {
+		return usageError{errors.New("name a conversation, or a directory with --archive")}
+	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		if c.Archive != "" {
+			return c.archive(ctx, s, db)
+		}
 		t, err := c.transcript(ctx, db, c.Session)
 		if err != nil {
 			return err
