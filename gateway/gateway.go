@@ -77,6 +77,7 @@ type Gateway struct {
 	metrics  *metrics
 	exporter http.Handler
 	draining atomic.Bool
+	open     open
 }
 
 var _ http.Handler = (*Gateway)(nil)
@@ -171,6 +172,7 @@ func answer(w http.ResponseWriter, status int, text string) {
 
 // forward sends a request on and its answer back.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
+	defer g.open.enter()()
 	v := &visit{door: doorOf(r), begin: g.opts.Now()}
 	tenant, err := g.keys.tenant(r.Header)
 	if err != nil {

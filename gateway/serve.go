@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -35,7 +36,41 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 	defer cancel()
 	err := srv.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.Join(fmt.Errorf("drain: requests still open after %s were cut", limit), srv.Close())
+		err = errors.Join(fmt.Errorf("drain: requests still open after %s were cut", limit), srv.Close())
 	}
+	g.open.wait() // what was cut ends at once; nobody may close the engine before
 	return err
+}
+
+// open counts the requests that are being answered.
+type open struct {
+	mu   sync.Mutex
+	n    int
+	none *sync.Cond
+}
+
+// enter counts a request until leave is called.
+func (o *open) enter() (leave func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.n++
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.n--; o.n == 0 && o.none != nil {
+			o.none.Broadcast()
+		}
+	}
+}
+
+// wait returns when no request is being answered.
+func (o *open) wait() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.none == nil {
+		o.none = sync.NewCond(&o.mu)
+	}
+	for o.n > 0 {
+		o.none.Wait()
+	}
 }
