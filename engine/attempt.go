@@ -146,6 +146,7 @@ func (a *attempt) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.tighten(ctx)
 	reason := a.must
 	if reason == "" && !a.repeats() {
 		reason = Due(a.situation())

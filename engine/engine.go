@@ -38,6 +38,10 @@ type Options struct {
 	// bind it. It adds a field and a beta to the request.
 	DropBlock bool
 
+	// Budgets limit what is spent. A request that would exceed one is refused with a *BudgetError;
+	// when one is spent to 95 %, pours come earlier. The store must know what was spent.
+	Budgets []Budget
+
 	// Schedule permits pours before the window demands one, when they pay.
 	Schedule bool
 
@@ -90,6 +94,7 @@ type Engine struct {
 	lines   *lines
 	sizes   sizes
 	pending pending
+	purse   purse
 	writing chan struct{}  // one archive at a time: requests need the processors more
 	work    sync.WaitGroup // archives under way
 }
@@ -176,7 +181,7 @@ var ErrUnavailable = errors.New("the conversation's decisions cannot be read")
 //
 // When a step of its own fails it falls back: to the committed decisions alone, then to the
 // client's own bytes. Prepared.Fault says what failed. Only when even that cannot be right it
-// returns an error, which wraps ErrUnavailable.
+// returns an error, which wraps ErrUnavailable. A request that exceeds a budget is a *BudgetError.
 func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if e.mode(req) == Off {
 		return &Prepared{Body: req.Body}, nil
@@ -192,6 +197,11 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	}
 	if p != nil {
 		p.req, p.who, p.r = req, who, r
+	}
+	if err == nil {
+		if err = e.reserve(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	return p, err
 }

@@ -27,7 +27,11 @@ type Response struct {
 //
 // An answer is not part of the conversation before the client has sent it back.
 func (e *Engine) Finish(p *Prepared, res Response) {
-	if p.attempt == nil || p.attempt.req.Count || res.Status != 200 {
+	if p.attempt == nil || p.attempt.req.Count {
+		return
+	}
+	if res.Status != 200 {
+		e.purse.release(p.attempt.req)
 		return
 	}
 	who := p.attempt.who
@@ -85,6 +89,9 @@ func (e *Engine) writeTogether(fs []finished) {
 	defer cancel()
 	if err := e.archive(ctx, fs); err != nil {
 		e.opts.Fault(fmt.Errorf("archive conversation %s: %w", fs[len(fs)-1].Conversation, err))
+	}
+	for i := range fs {
+		e.purse.release(fs[i].attempt.req) // it is booked now
 	}
 }
 

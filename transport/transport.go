@@ -108,6 +108,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return refuse(r, http.StatusUnauthorized, "authentication_error", err.Error(), 0), nil
 	}
 	p, err := t.prepare(r.Context(), req)
+	if over := (*engine.BudgetError)(nil); errors.As(err, &over) {
+		return refuse(r, http.StatusPaymentRequired, "billing_error", "decant: "+over.Error(), 0), nil
+	}
 	if err != nil {
 		return refuse(r, http.StatusServiceUnavailable, "api_error", "decant: "+err.Error(), retryAfter), nil
 	}

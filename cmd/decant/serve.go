@@ -116,7 +116,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 		return nil, err
 	}
 	s.engine, err = engine.New(s.store, engine.Options{
-		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, Schedule: c.Early,
+		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, Schedule: c.Early, Budgets: budgetsOf(c),
 		Fault: func(err error) { log.Warn("fault", "error", err.Error()) },
 	})
 	if err != nil {
@@ -164,6 +164,13 @@ func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
 		rules = append(rules, gateway.Rule{Model: r.Model, Client: r.Client, Preset: chosen})
 	}
 	return p, rules, nil
+}
+
+func budgetsOf(c *config.Config) (out []engine.Budget) {
+	for _, b := range c.Budgets {
+		out = append(out, engine.Budget(b))
+	}
+	return out
 }
 
 // policy returns a preset at a level of thrift, its own when that is empty.

@@ -39,6 +39,7 @@ type Config struct {
 	CA        []string `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
 	Allow     []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
 	Keys      []Key    `yaml:"keys"`               // who may use the gateway; none: everybody who reaches it
+	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
 	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
 }
 
@@ -68,6 +69,13 @@ type Rule struct {
 	Model  string `yaml:"model"`  // of the request
 	Client string `yaml:"client"` // the User-Agent header
 	Preset string `yaml:"preset"` // a name, or a file ending in .yaml
+}
+
+// A Budget limits what is spent in a conversation, by a tenant, or by a tenant on a day (UTC).
+type Budget struct {
+	Per    string  `yaml:"per"`    // conversation, tenant or day
+	Tokens int     `yaml:"tokens"` // of prompts and answers; 0: no limit
+	USD    float64 `yaml:"usd"`    // 0: no limit
 }
 
 // Sources are where settings come from.
@@ -144,6 +152,9 @@ func (c *Config) check() error {
 	if c.Drain < 0 {
 		return fmt.Errorf("drain: %s is less than nothing", time.Duration(c.Drain))
 	}
+	if err := c.checkBudgets(); err != nil {
+		return err
+	}
 	if err := c.checkKeys(); err != nil {
 		return err
 	}
@@ -203,6 +214,18 @@ func Loopback(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
+}
+
+func (c *Config) checkBudgets() error {
+	for i, b := range c.Budgets {
+		if !slices.Contains([]string{"conversation", "tenant", "day"}, b.Per) {
+			return fmt.Errorf("budgets[%d].per: %q is not one of conversation, tenant, day", i, b.Per)
+		}
+		if b.Tokens < 0 || b.USD < 0 || b.Tokens == 0 && b.USD == 0 {
+			return fmt.Errorf("budgets[%d]: want tokens, usd or both, more than nothing", i)
+		}
+	}
+	return nil
 }
 
 func (c *Config) checkKeys() error {
