@@ -38,7 +38,7 @@ const (
 	defaultKeep = 10
 )
 
-// Parse returns the policy of a name: none, trim or trim-N, keep-last-N, drop-oldest, the name of a
+// Parse returns the policy of a name: none, client, trim or trim-N, keep-last-N, drop-oldest, the name of a
 // preset, the name of a preset and a level of thrift ("default:high"), or a YAML file. A preset that
 // is named without a level gets the one given as thrift, its own when that is empty.
 func Parse(name, thrift string) (Policy, error) {
@@ -46,6 +46,8 @@ func Parse(name, thrift string) (Policy, error) {
 	switch base {
 	case "none":
 		return Policy{name, "Everything is sent, as the client did.", startNone}, nil
+	case "client":
+		return Policy{name, "What the client did itself, its own compactions included; a session is played from one of them to the next, so this is none by its other name.", startNone}, nil
 	case "trim":
 		n := cmp.Or(number, defaultTrim)
 		return Policy{name, fmt.Sprintf("Results are cut to head and tail of %d characters when they enter.", n), startTrim(n)}, nil

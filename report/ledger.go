@@ -32,9 +32,24 @@ type Ledger struct {
 	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out: the price of forgetting
 	ReadAgainTokens int `json:"read_again_tokens"` // that these reads brought
 
+	Pours []Pour `json:"pours"` // newest last
+
 	Days     []LedgerRow `json:"days"`
 	Models   []LedgerRow `json:"models"`
 	Projects []LedgerRow `json:"projects"`
+}
+
+// A Pour is what one rewrite of a conversation's history has come to so far, at the prices of its model.
+type Pour struct {
+	Conversation string  `json:"conversation"`
+	Time         string  `json:"time"`
+	Decisions    int     `json:"decisions"`
+	Freed        int     `json:"freed_tokens"` // with every later request
+	Again        int     `json:"rewritten_tokens"`
+	Requests     int     `json:"requests_since"`
+	Cost         float64 `json:"cost_usd"`  // of writing again what stood behind the first change
+	Saved        float64 `json:"saved_usd"` // by not reading what was freed
+	Even         bool    `json:"broken_even"`
 }
 
 // A LedgerRow is one day, model or project.
@@ -86,8 +101,19 @@ func (l *Ledger) facts() [][2]string {
 		{"without Decant", usd(l.Bare)},
 		{"spent", fmt.Sprintf("%s, of it %s for cache written again and %s for our own calls", usd(l.Spent), usd(l.Rewritten), usd(l.Own))},
 		{"saved net", fmt.Sprintf("%s, %s", usd(l.Net()), Percent(int(1e4*l.Net()), int(1e4*l.Bare)))},
+		{"pours", fmt.Sprintf("%s, of which %s broken even", Thousands(len(l.Pours)), Thousands(l.even()))},
 		{"read again", fmt.Sprintf("%s, %s tokens", Count(l.ReadAgain, "file"), Thousands(l.ReadAgainTokens))},
 	}
+}
+
+// even returns how many pours have paid for themselves.
+func (l *Ledger) even() (n int) {
+	for i := range l.Pours {
+		if l.Pours[i].Even {
+			n++
+		}
+	}
+	return n
 }
 
 func usd(v float64) string {

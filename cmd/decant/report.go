@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/token"
 )
 
 type reportCmd struct {
@@ -20,6 +21,7 @@ type reportCmd struct {
 	JSON     bool   `name:"json" help:"Print JSON."`
 	Markdown bool   `help:"Print Markdown."`
 	HTML     string `name:"html" placeholder:"FILE" help:"Write a page that needs no network."`
+	catalogFlag
 	dbFlag
 }
 
@@ -33,8 +35,12 @@ func (c *reportCmd) Run(s *streams) error {
 		}
 		since = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
+	catalog, err := c.models()
+	if err != nil {
+		return err
+	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
-		l, err := ledgerOf(ctx, db, c.Tenant, since, now)
+		l, err := ledgerOf(ctx, db, c.Tenant, catalog, since, now)
 		if err != nil {
 			return err
 		}
@@ -58,7 +64,7 @@ func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 }
 
 // ledgerOf reads the conversations of a tenant that changed since a moment, and what was booked since.
-func ledgerOf(ctx context.Context, db *sqlite.DB, tenant string, since, now time.Time) (*report.Ledger, error) {
+func ledgerOf(ctx context.Context, db *sqlite.DB, tenant string, catalog *token.Catalog, since, now time.Time) (*report.Ledger, error) {
 	l := &report.Ledger{To: now.Format(time.DateOnly)}
 	if !since.IsZero() {
 		l.From = since.Format(time.DateOnly)
@@ -77,7 +83,7 @@ func ledgerOf(ctx context.Context, db *sqlite.DB, tenant string, since, now time
 	sum := 0
 	for i := range found {
 		sum += found[i].Tokens
-		if err := review(ctx, db, l, &found[i], since); err != nil {
+		if err := review(ctx, db, l, &found[i], catalog, since); err != nil {
 			return nil, fmt.Errorf("conversation %s: %w", found[i].ID, err)
 		}
 	}
@@ -105,7 +111,7 @@ func book(l *report.Ledger, t *store.Total) {
 }
 
 // review adds what one conversation shows.
-func review(ctx context.Context, db *sqlite.DB, l *report.Ledger, c *store.Summary, since time.Time) error {
+func review(ctx context.Context, db *sqlite.DB, l *report.Ledger, c *store.Summary, catalog *token.Catalog, since time.Time) error {
 	requests, err := db.Requests(ctx, c.Key)
 	if err != nil {
 		return err
@@ -133,15 +139,17 @@ func review(ctx context.Context, db *sqlite.DB, l *report.Ledger, c *store.Summa
 		return nil
 	}
 	l.Compacted++
-	return forgotten(ctx, db, l, c.Key, requests)
-}
-
-// forgotten adds what was left out of a conversation, and what was read again after it had been.
-func forgotten(ctx context.Context, db *sqlite.DB, l *report.Ledger, k store.Key, requests []store.Request) error {
-	state, err := db.Load(ctx, k, store.Newest)
+	state, err := db.Load(ctx, c.Key, store.Newest)
 	if err != nil {
 		return err
 	}
+	model, _ := catalog.Lookup(c.Model)
+	l.Pours = append(l.Pours, poursOf(state, requests, model, since)...)
+	return forgotten(ctx, db, l, state, requests)
+}
+
+// forgotten adds what was left out of a conversation, and what was read again after it had been.
+func forgotten(ctx context.Context, db *sqlite.DB, l *report.Ledger, state *store.State, requests []store.Request) error {
 	reads, err := readsOf(ctx, db, state)
 	if err != nil {
 		return err
