@@ -98,13 +98,13 @@ func (p *planner) cut(from int) (cut, budget int) {
 	rest := p.size() - kept
 	for i := p.head; i < p.tail; i++ {
 		covered := p.covered(i)
-		room := p.Target - kept - rest
+		room := p.Target - kept - rest - p.quoted(i)
 		if i >= from && p.cutBefore(i) == i && p.splits(i) && covered >= 2*leastSummary && room >= p.summaryWish(covered) {
 			return i, p.summaryBudget(covered, room)
 		}
 		rest -= p.sizes[i]
 	}
-	return p.tail, p.summaryBudget(p.covered(p.tail), p.Target-kept-rest)
+	return p.tail, p.summaryBudget(p.covered(p.tail), p.Target-kept-rest-p.quoted(p.tail))
 }
 
 // splits reports whether the preset lets stubbed messages stay between checkpoint and tail, and the
@@ -172,7 +172,9 @@ func (p *planner) summarise(cut, budget int) (*decant.Checkpoint, error) {
 	if cp.Rung = s.Rung; cp.Rung == "" {
 		cp.Rung = decant.RungExtractive
 	}
-	cp.Summary, cp.Facts, cp.Score = p.framed(s.Text), s.Facts, s.Score
+	cp.Facts, cp.Score = s.Facts, s.Score
+	pins, refs := p.quote(cut)
+	cp.Summary, cp.Pins = p.framed(s.Text+pins), refs
 	cp.Compressed = p.est.Count(cp.Summary)
 	return cp, nil
 }

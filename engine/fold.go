@@ -55,7 +55,11 @@ func (a *attempt) fold(end, target int) decant.Decision {
 		cp.Folds = was.Number
 	}
 	if plan := coverOf(a.made); plan != nil {
-		cp.Facts, cp.Score, cp.Rung, cp.Pins = plan.Facts, plan.Score, plan.Rung, plan.Pins
+		cp.Facts, cp.Score, cp.Rung = plan.Facts, plan.Score, plan.Rung
+	}
+	pins := allPins(a.conv, a.preset, pinsOf(a.inForce))
+	if len(pins) > 0 {
+		_, cp.Pins = pinnedText(a.conv.With(a.conv.Messages[:end]), pins)
 	}
 	var text []decant.Message
 	for i := range a.view.Messages {
@@ -64,7 +68,7 @@ func (a *attempt) fold(end, target int) decant.Decision {
 		}
 	}
 	for _, keep := range foldCuts {
-		cp.Summary = strings.Join([]string{foldBegin, strings.TrimSpace(wire.Text(a.view.With(shortened(text, keep)))), foldEnd}, "\n\n")
+		cp.Summary = strings.Join([]string{foldBegin, strings.TrimSpace(wire.Text(a.view.With(shortened(text, keep, pins)))), foldEnd}, "\n\n")
 		if cp.Compressed = a.est.Count(cp.Summary); cp.Compressed <= target {
 			break
 		}
@@ -80,8 +84,8 @@ func (a *attempt) fold(end, target int) decant.Decision {
 var foldCuts = [...]int{0, 4000, 1500, 500, 150}
 
 // shortened returns ms with long results and arguments cut to their ends, keep characters each and
-// whole lines where there are lines.
-func shortened(ms []decant.Message, keep int) []decant.Message {
+// whole lines where there are lines. What is pinned stays.
+func shortened(ms []decant.Message, keep int, pins map[decant.Ref]decant.Hash) []decant.Message {
 	if keep == 0 {
 		return ms
 	}
@@ -90,7 +94,7 @@ func shortened(ms []decant.Message, keep int) []decant.Message {
 		out[i].Blocks = slices.Clone(out[i].Blocks)
 		for k := range out[i].Blocks {
 			b := &out[i].Blocks[k]
-			if b.Kind != decant.KindResult && b.Kind != decant.KindUse {
+			if _, pinned := pins[b.Ref]; pinned || b.Kind != decant.KindResult && b.Kind != decant.KindUse {
 				continue
 			}
 			if t := b.Text(); len(t) > 2*keep+100 {

@@ -64,7 +64,8 @@ type PlanOptions struct {
 	// is made from the transcript and covers everything that the earlier one did.
 	Made []decant.Decision
 
-	// Pinned are blocks that stay verbatim. One that a checkpoint covers is copied into its text.
+	// Pinned are blocks that stay verbatim, in addition to those of the tools that the preset pins.
+	// One that a checkpoint covers is copied into its text.
 	Pinned map[decant.Ref]decant.Hash
 }
 
@@ -108,6 +109,7 @@ type planner struct {
 	stale     bool                 // decisions were made since
 	sizes     []int                // tokens of each message of conv as the view has it
 	sums      []int                // sums[i]: tokens of the first i messages of conv as they were
+	quotes    []int                // quotes[i]: tokens of the pins in the first i messages of conv
 }
 
 func newPlanner(c *decant.Conversation, o PlanOptions) (*planner, error) {
@@ -134,6 +136,7 @@ func newPlanner(c *decant.Conversation, o PlanOptions) (*planner, error) {
 		}
 		p.Target = l.Target
 	}
+	p.pin()
 	p.cuts = decant.Cuts(c.Messages)
 	p.head = p.headEnd()
 	p.tail = max(p.head, p.tailStart())

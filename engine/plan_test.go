@@ -193,6 +193,37 @@ func TestLiveQuestionIsKept(t *testing.T) {
 	}
 }
 
+// A tool that the preset pins stays: in place while nothing covers its round, and in the text of the
+// checkpoint that does, with the whole batch. That counts towards the target.
+func TestCheckpointQuotesPinnedTools(t *testing.T) {
+	c := work(60, 3000)
+	c.Messages[5].Blocks[0].Name = "get_contract"
+	c.Messages[6].Blocks[0].Name = "get_contract"
+	original := c.Messages[6].Blocks[0].Text()
+	o := options(t, "default")
+	pinning := *o.Preset
+	pinning.Tools.Pin = []string{"get_*"}
+	o.Preset = &pinning
+	for _, target := range []int{30_000, 12_000, 6_000} {
+		o.Target = target
+		plan, view := planned(t, c, o)
+		if text := wire.Text(view); strings.Count(text, original) != 1 || !strings.Contains(text, `go test ./pkg/mod2`) {
+			t.Errorf("target %d: the pinned result is in the view %d times, want once, with its call", target, strings.Count(text, original))
+		}
+		if plan.After.Messages > target {
+			t.Errorf("target %d: the view has %d tokens", target, plan.After.Messages)
+		}
+		cp := plan.Decisions[len(plan.Decisions)-1].Checkpoint
+		if target > 12_000 {
+			continue // stubs are enough
+		}
+		want := []decant.Ref{{Message: 6}, {Message: 7}}
+		if cp == nil || cp.To < 7 || !cmp.Equal(cp.Pins, want) {
+			t.Errorf("target %d: checkpoint %+v, want one that covers m7 and pins %v", target, cp, want)
+		}
+	}
+}
+
 func TestFixedPartTooLarge(t *testing.T) {
 	c := work(2, 100)
 	c.Fixed.System = []decant.Block{{Kind: decant.KindText, Content: decant.Text(strings.Repeat("rule 17 applies. ", 60_000))}}

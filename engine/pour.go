@@ -233,27 +233,11 @@ func (a *attempt) settle(ds []decant.Decision) []decant.Decision {
 			if was != nil {
 				c.Folds = was.Number
 			}
-			a.quotePins(&c)
 			d.Checkpoint, d.Handle = &c, decant.Handle(fmt.Sprintf("c:%d", c.Number))
 		}
 		out = append(out, d)
 	}
 	return out
-}
-
-// quotePins copies the pinned blocks that a checkpoint covers into its text.
-func (a *attempt) quotePins(cp *decant.Checkpoint) {
-	pins := pinsOf(a.inForce)
-	if len(pins) == 0 {
-		return
-	}
-	text, refs := pinnedText(a.conv, pins, cp.From, cp.To)
-	if text == "" {
-		return
-	}
-	cp.Summary += "\n\n[Pinned, verbatim]\n" + text
-	cp.Pins = refs
-	cp.Compressed = a.est.Count(cp.Summary)
 }
 
 // checkpoints returns the number of the newest checkpoint, revoked ones included.
