@@ -17,8 +17,8 @@ type Thinning struct {
 	Pinned     map[decant.Ref]decant.Hash
 }
 
-// A Ballast is what a view carries that thinning it would free, in quarters of a byte's worth: about
-// tokens, near enough because only proportions between them count.
+// A Ballast is what a view carries that thinning it would free, in fours of encoded bytes: about
+// tokens, and near enough, because only the proportions between them count.
 type Ballast struct {
 	Freed   int // S
 	Behind  int // L: after the first change, what would remain
