@@ -168,6 +168,9 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 		if req.ID, err = e.ids.Next(); err != nil {
 			return ev, err
 		}
+		params := frameOf(f.attempt.req.Body)
+		req.Frame = hashBytes(params)
+		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
 			req.Answer = hashBytes(f.res.Content)
 			ev.Blobs = append(ev.Blobs, f.res.Content)

@@ -42,13 +42,17 @@ func ReadTranscript(ctx context.Context, a Archive, k store.Key, version int64) 
 	if err != nil {
 		return nil, err
 	}
+	rs, err := a.Requests(ctx, k)
+	if err != nil {
+		return nil, err
+	}
 	var answer []byte
 	if version == store.Newest {
-		if answer, err = newestAnswer(ctx, a, s); err != nil {
+		if answer, err = newestAnswer(ctx, a, s, rs); err != nil {
 			return nil, err
 		}
 	}
-	t, err := rebuild(ctx, a, s, answer)
+	t, err := rebuild(ctx, a, s, rs, answer)
 	if err != nil {
 		return nil, fmt.Errorf("rebuild conversation %s: %w", k.ID, err)
 	}
@@ -57,7 +61,7 @@ func ReadTranscript(ctx context.Context, a Archive, k store.Key, version int64) 
 
 // ReadEntries reads some entries of a conversation, in order: what a handle stands for.
 func ReadEntries(ctx context.Context, a Archive, k store.Key, entries []store.Entry) (*Transcript, error) {
-	t, err := rebuild(ctx, a, &store.State{Conversation: store.Conversation{Key: k}, Chain: entries}, nil)
+	t, err := rebuild(ctx, a, &store.State{Conversation: store.Conversation{Key: k}, Chain: entries}, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read entries of conversation %s: %w", k.ID, err)
 	}
@@ -76,12 +80,11 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	return t.doc.Render(t.request(view))
 }
 
-// newestAnswer returns the content of the answer to the newest request; nil when there is none, or
-// when the conversation has gone on since.
-func newestAnswer(ctx context.Context, a Archive, s *store.State) ([]byte, error) {
-	rs, err := a.Requests(ctx, s.Key)
-	if err != nil || len(rs) == 0 {
-		return nil, err
+// newestAnswer returns the content of the answer to the newest of the requests rs; nil when there is
+// none, or when the conversation has gone on since.
+func newestAnswer(ctx context.Context, a Archive, s *store.State, rs []store.Request) ([]byte, error) {
+	if len(rs) == 0 {
+		return nil, nil
 	}
 	r := &rs[len(rs)-1]
 	if r.Answer.IsZero() || r.Length != len(s.Chain) || len(s.Chain) == 0 {
@@ -101,8 +104,9 @@ func newestAnswer(ctx context.Context, a Archive, s *store.State) ([]byte, error
 	return content[0], nil
 }
 
-// rebuild puts the conversation together as the body of a request and reads that.
-func rebuild(ctx context.Context, a Archive, s *store.State, answer []byte) (*Transcript, error) {
+// rebuild puts the conversation together as the body of a request, with the parameters of the newest
+// one among rs, and reads that.
+func rebuild(ctx context.Context, a Archive, s *store.State, rs []store.Request, answer []byte) (*Transcript, error) {
 	raws := make([]decant.Hash, len(s.Chain))
 	for i := range s.Chain {
 		raws[i] = s.Chain[i].Raw
@@ -111,8 +115,11 @@ func rebuild(ctx context.Context, a Archive, s *store.State, answer []byte) (*Tr
 	if err != nil {
 		return nil, err
 	}
-	w := bodyWriter{out: jsonspan.AppendQuote([]byte(`{"model":`), s.Head.Model)}
-	w.out = fmt.Appendf(w.out, `,"max_tokens":%d`, leastOutput)
+	params, err := frame(ctx, a, s, rs)
+	if err != nil {
+		return nil, err
+	}
+	w := bodyWriter{out: params[: len(params)-1 : len(params)-1]}
 	if err := w.fixed(ctx, a, s); err != nil {
 		return nil, err
 	}
@@ -126,9 +133,6 @@ func rebuild(ctx context.Context, a Archive, s *store.State, answer []byte) (*Tr
 	t.Conversation = t.conv
 	return t, nil
 }
-
-// leastOutput is asked for in bodies that are rebuilt: every model gives as much.
-const leastOutput = 4096
 
 // A bodyWriter writes a stored conversation as the body of a request.
 type bodyWriter struct{ out []byte }

@@ -51,7 +51,7 @@ func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	}
 	k := store.Key{}
 	for n := 1; n <= len(sent); n += 2 {
-		body := `{"model":"claude-sonnet-4-5","max_tokens":1000,` + fixedPart + `"messages":[` + strings.Join(sent[:n], ",") + `]}`
+		body := `{"model":"claude-sonnet-4-5","max_tokens":1000,` + fixedPart + `"messages":[` + strings.Join(sent[:n], ",") + `],"thinking": {"type":"disabled"},"metadata":{"user_id":"u"}}`
 		p, err := e.Prepare(t.Context(), &engine.Request{Session: "s", Body: []byte(body)})
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func read(t *testing.T, a engine.Archive, k store.Key, version int64) *engine.Tr
 }
 
 // One can leave at any time: what comes back is what was sent, block for block, the newest answer
-// included, and only cache markers are missing.
+// included, with the parameters of the newest request, and only cache markers are missing.
 func TestTranscriptIsWhatWasSent(t *testing.T) {
 	db, k := kept(t)
 	tr := read(t, db, k, store.Newest)
@@ -87,7 +87,7 @@ func TestTranscriptIsWhatWasSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"model":"claude-sonnet-4-5","max_tokens":4096,"system":[{"type":"text","text":"Be brief."}],"tools":[{"name":"Read","input_schema":{"type":"object"}}],"messages":[` + strings.Join([]string{
+	want := `{"model":"claude-sonnet-4-5","max_tokens":1000,"thinking":{"type":"disabled"},"metadata":{"user_id":"u"},"system":[{"type":"text","text":"Be brief."}],"tools":[{"name":"Read","input_schema":{"type":"object"}}],"messages":[` + strings.Join([]string{
 		`{"role":"user","content":[{"type":"text","text":"look at \u0061.png"}]}`,
 		sent[1],
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"it is red"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}]},{"type":"text","text":"and?","x_new":[1,{"y":null}]}]}`,

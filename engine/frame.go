@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/store"
+)
+
+// frameOf returns a request without system, tools and messages: the parameters, in the client's own
+// bytes and order.
+func frameOf(body []byte) []byte {
+	out := []byte{'{'}
+	sc := jsonspan.Scan(body, 0)
+	for sc.Open(); sc.Next(); {
+		name := string(sc.Name())
+		value := sc.Skip()
+		switch name {
+		case "system", "tools", "messages":
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(jsonspan.AppendQuote(out, name), ':')
+		out = append(out, value.Of(body)...)
+	}
+	return append(out, '}')
+}
+
+// leastOutput is asked for in bodies that are rebuilt without a frame: every model gives as much.
+const leastOutput = 4096
+
+// frame returns the parameters of the newest of the requests rs that was made of the state or one
+// before it. Where none is stored the model is all that is known.
+func frame(ctx context.Context, a Archive, s *store.State, rs []store.Request) ([]byte, error) {
+	var newest decant.Hash
+	for i := range rs {
+		if r := &rs[i]; r.Version <= s.Version && !r.Frame.IsZero() {
+			newest = r.Frame
+		}
+	}
+	if !newest.IsZero() {
+		blobs, err := a.Blobs(ctx, s.Tenant, newest)
+		if err != nil {
+			return nil, fmt.Errorf("read the parameters of the newest request: %w", err)
+		}
+		if len(blobs[0]) > len("{}") {
+			return blobs[0], nil
+		}
+	}
+	out := jsonspan.AppendQuote([]byte(`{"model":`), s.Head.Model)
+	return fmt.Appendf(out, `,"max_tokens":%d}`, leastOutput), nil
+}
