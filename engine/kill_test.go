@@ -185,7 +185,7 @@ func (s *siege) event() {
 func (s *siege) live(upstream string) {
 	s.Helper()
 	s.events.Store(0)
-	s.fatal, s.die, s.once = 1+s.random.Int64N(160), make(chan struct{}), &sync.Once{}
+	s.fatal, s.die, s.once = 1+s.random.Int64N(120), make(chan struct{}), &sync.Once{}
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), childPath+"="+s.path, childUpstream+"="+upstream)
 	var stderr strings.Builder

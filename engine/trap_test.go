@@ -67,6 +67,10 @@ func TestSessionsNeverConfused(t *testing.T) {
 
 // Calls and results stay together however often the conversation is poured.
 func TestPairsSurviveSixtyPours(t *testing.T) {
+	most := 60
+	if testing.Short() {
+		most = 6
+	}
 	for _, m := range modes {
 		t.Run(m.model+m.thinking, func(t *testing.T) {
 			const window = 12_000
@@ -78,7 +82,7 @@ func TestPairsSurviveSixtyPours(t *testing.T) {
 			}
 			k.user("Do the work.")
 			pours := 0
-			for n := 0; pours < 60 && n < 600; n++ {
+			for n := 0; pours < most && n < 600; n++ {
 				status, answer := k.send()
 				if status != http.StatusOK {
 					t.Fatalf("request %d, after %d pours: status %d: %s", n, pours, status, answer)
@@ -88,7 +92,7 @@ func TestPairsSurviveSixtyPours(t *testing.T) {
 				}
 				k.accept(answer, n)
 			}
-			if pours < 60 {
+			if pours < most {
 				t.Errorf("%d pours in 600 requests", pours)
 			}
 		})
@@ -110,7 +114,7 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 			k.user("Do the work.")
 			k.ms = append(k.ms, `{"role":"system","content":`+quote(strings.Repeat("Mind the rules of this project. ", 200))+`}`)
 			pours := 0
-			for n := range 80 {
+			for n := range 60 {
 				status, answer := k.send()
 				if status != http.StatusOK {
 					t.Fatalf("request %d, after %d pours: status %d: %s", n, pours, status, answer)
@@ -123,7 +127,7 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 					k.ms = append(k.ms, fmt.Sprintf(`{"role":"system","content":"Reminder %d."}`, n))
 				}
 			}
-			if pours < 3 {
+			if pours < 2 {
 				t.Errorf("%d pours", pours)
 			}
 		})
