@@ -86,7 +86,7 @@ func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "role":
-			p.current().Role = decant.Role(p.str(sc.Skip()))
+			p.current().Role = p.role(sc.Skip())
 		case "content":
 			it.content = p.content(sc)
 		default:
@@ -199,7 +199,7 @@ func (p *anthropicParser) known(m *members, s *site) decant.Block {
 			Error: p.is(m.failed, "true"), Media: p.media(m.content)}
 	case `"thinking"`:
 		s.text = m.thinking
-		return decant.Block{Kind: decant.KindThinking, Signed: p.str(m.signature) != ""}
+		return decant.Block{Kind: decant.KindThinking, Signed: m.signature.Len() > len(`""`)}
 	case `"redacted_thinking"`:
 		return decant.Block{Kind: decant.KindThinking, Signed: true}
 	case `"image"`, `"document"`:

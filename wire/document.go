@@ -158,7 +158,8 @@ type call struct {
 }
 
 func newBuilder(src []byte) *builder {
-	return &builder{src: src, names: map[string]string{}, openCall: map[string]int{}}
+	const apart = 4 << 10 // bytes between two names that were not there before, about
+	return &builder{src: src, names: make(map[string]string, len(src)/apart), openCall: make(map[string]int, len(src)/apart)}
 }
 
 // start begins the next message. The pointer is good until the next start.
@@ -309,6 +310,17 @@ func (b *builder) str(s jsonspan.Span) string {
 	v := jsonspan.Unquote(s.Of(b.src))
 	b.names[v] = v
 	return v
+}
+
+// role returns the role at s.
+func (b *builder) role(s jsonspan.Span) decant.Role {
+	switch string(s.Of(b.src)) {
+	case `"user"`:
+		return decant.RoleUser
+	case `"assistant"`:
+		return decant.RoleAssistant
+	}
+	return decant.Role(b.str(s))
 }
 
 // is reports whether the value at s is the literal or string written as lit.
