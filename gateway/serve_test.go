@@ -108,7 +108,7 @@ func TestStoreThatFailsDoesNotStopRequests(t *testing.T) {
 	if f := res.Header.Get("X-Decant-Fault"); !strings.Contains(f, "closed") {
 		t.Errorf("x-decant-fault %q", f)
 	}
-	if log := w.log.String(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "fault=") {
+	if log := w.logged(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "fault=") {
 		t.Errorf("the log does not say it:\n%s", log)
 	}
 }

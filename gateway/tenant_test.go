@@ -99,7 +99,7 @@ func TestLogsHoldNoContentAndNoKeys(t *testing.T) {
 	w.post(w.url, "/v1/messages", body, append(header, "X-Decant-Key", aliceKey)...)
 	w.engine.Close()
 	_, metrics := get(t, w, "/metrics", "X-Decant-Key", aliceKey)
-	log := w.log.String()
+	log := w.logged()
 	for _, s := range secrets {
 		if strings.Contains(log, s) {
 			t.Errorf("the log holds %q:\n%s", s, log)

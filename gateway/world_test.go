@@ -34,6 +34,13 @@ type world struct {
 	store   *sqlite.DB
 	log     *record
 	client  *http.Client
+	server  *httptest.Server
+}
+
+// logged ends the gateway's server, so that every request has been logged, and returns the log.
+func (w *world) logged() string {
+	w.server.Close()
+	return w.log.String()
 }
 
 // newWorld starts a gateway in front of an upstream. The zero options will do.
@@ -68,7 +75,7 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 	}
 	srv := httptest.NewServer(w.gateway)
 	tr := &http.Transport{DisableCompression: true}
-	w.url, w.client = srv.URL, &http.Client{Transport: tr}
+	w.server, w.url, w.client = srv, srv.URL, &http.Client{Transport: tr}
 	t.Cleanup(func() {
 		tr.CloseIdleConnections()
 		srv.Close()
