@@ -107,7 +107,7 @@ func TestLargestBodyOfAMessage(t *testing.T) {
 		if c.status == 413 && !strings.Contains(string(text), "request_too_large") {
 			t.Errorf("the refusal is not in the API's shape: %s", text)
 		}
-		if n := after.TotalAlloc - before.TotalAlloc; n > size*3/2 {
+		if n := after.TotalAlloc - before.TotalAlloc; n > 3*size {
 			t.Errorf("%d MB were allocated for %d", n>>20, size>>20)
 		}
 	}
