@@ -1,25 +1,31 @@
 package engine
 
 import (
+	"maps"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/reduce"
 )
 
+// unset are the reductions without settings that every pour may use, by the names that presets use.
+var unset = map[string]func(*reduce.Subject) []decant.Decision{
+	"superseded": reduce.Superseded,
+	"duplicate":  reduce.Duplicate,
+	"stub":       reduce.Stub,
+	"arguments":  reduce.Arguments,
+}
+
 // reductions are the ways to make blocks smaller, by the names that presets use.
 func (p *planner) reductions() map[string]func(*reduce.Subject) []decant.Decision {
 	r := p.Preset.Reduce
-	return map[string]func(*reduce.Subject) []decant.Decision{
-		"terminal":   reduce.Terminal,
-		"superseded": reduce.Superseded,
-		"duplicate":  reduce.Duplicate,
-		"stub":       reduce.Stub,
-		"arguments":  reduce.Arguments,
-		"thinking":   func(s *reduce.Subject) []decant.Decision { return reduce.Thinking(s, reduce.Thoughts{}) },
-		"trim":       func(s *reduce.Subject) []decant.Decision { return reduce.Trim(s, trimming(r.Trim)) },
-		"clear":      func(s *reduce.Subject) []decant.Decision { return reduce.Clear(s, r.Clear.After, r.Clear.Text) },
-	}
+	all := maps.Clone(unset)
+	all["terminal"] = reduce.Terminal
+	all["thinking"] = func(s *reduce.Subject) []decant.Decision { return reduce.Thinking(s, reduce.Thoughts{}) }
+	all["trim"] = func(s *reduce.Subject) []decant.Decision { return reduce.Trim(s, trimming(r.Trim)) }
+	all["clear"] = func(s *reduce.Subject) []decant.Decision { return reduce.Clear(s, r.Clear.After, r.Clear.Text) }
+	return all
 }
 
 func trimming(t preset.Trim) reduce.Trimming {

@@ -168,19 +168,11 @@ func (t Thinning) transcript(view *decant.Conversation) *decant.Conversation {
 // thinnings returns what one reduction proposes for a pour for money. Those that cut by size or clear
 // are for when the window demands it.
 func thinnings(s *reduce.Subject, name string, view *decant.Conversation) []decant.Decision {
-	switch name {
-	case "superseded":
-		return reduce.Superseded(s)
-	case "duplicate":
-		return reduce.Duplicate(s)
-	case "stub":
-		return reduce.Stub(s)
-	case "arguments":
-		return reduce.Arguments(s)
-	case "thinking":
-		if through := beforeLast(view); through > 0 {
-			return reduce.Thinking(s, reduce.Thoughts{KeepTurns: -1, Through: through})
-		}
+	if f := unset[name]; f != nil {
+		return f(s)
+	}
+	if through := beforeLast(view); name == "thinking" && through > 0 {
+		return reduce.Thinking(s, reduce.Thoughts{KeepTurns: -1, Through: through})
 	}
 	return nil
 }
