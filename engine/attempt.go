@@ -160,16 +160,23 @@ func (a *attempt) decide(ctx context.Context) error {
 	return a.pour(ctx, reason)
 }
 
-// errBehind means that the conversation must be looked at anew before it is poured: the archive of an
-// earlier request was still under way.
+// errBehind means that the conversation must be looked at anew before it is poured: an earlier request
+// has been archived since, or was about to be.
 var errBehind = errors.New("an earlier request was being archived")
 
 // overtook waits for archives of the conversation that are under way, and reports whether there were
-// any. A pour must know all of it, and that this request is not the same again.
+// any, or one has ended since the conversation was looked at. A pour must know all of it, and that this
+// request is not the same again.
 func (a *attempt) overtook(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
 	defer cancel()
-	return a.e.pending.wait(ctx, a.who)
+	if a.e.pending.wait(ctx, a.who) {
+		return true
+	}
+	if a.line == nil {
+		return best(a.e.lines.of(a.who), a.r) != nil
+	}
+	return a.line.now() != a.state
 }
 
 // repeats reports whether the request is one that was decided about before: it gets the same view.
