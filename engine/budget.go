@@ -178,7 +178,7 @@ func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 		e.purse.warned = map[string]bool{}
 	}
 	e.purse.warned[key] = true
-	e.opts.Fault(fmt.Errorf("the %s's budget is spent to %.0f %%", b.Per, 100*share))
+	e.opts.Notice(fmt.Sprintf("the %s's budget is spent to %.0f %%", b.Per, 100*share))
 }
 
 // worst returns what the request may cost at most: all of it written to the cache, and as long an

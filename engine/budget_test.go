@@ -32,10 +32,11 @@ func newTill(t *testing.T, budgets ...engine.Budget) *till {
 	x := &till{t: t}
 	x.engine, err = engine.New(db, engine.Options{
 		Budgets: budgets, Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
-		Fault: func(err error) {
+		Fault: func(err error) { t.Errorf("fault: %v", err) },
+		Notice: func(text string) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.said = append(x.said, err.Error())
+			x.said = append(x.said, text)
 		},
 	})
 	if err != nil {

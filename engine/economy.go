@@ -10,7 +10,7 @@ import (
 
 // economy returns what the schedule has to know of money.
 func (a *attempt) economy() Economy {
-	if !a.e.opts.Schedule || !a.preset.Thrift.On() || a.state == nil || a.rel != continues || a.bound() && openRound(a.conv) {
+	if !a.e.opts.Schedule || !a.preset.Thrift.On() || a.state == nil || a.rel != continues || a.bound() && openRound(a.conv) || a.e.futile.holds(a) {
 		return Economy{}
 	}
 	e := Economy{Early: true, Lifetime: a.lifetime(), Switched: a.switched()}
@@ -20,7 +20,7 @@ func (a *attempt) economy() Economy {
 	e.Write, e.Read = a.rates(e.Lifetime)
 	e.Read = a.meter.Doubt.Read(e.Read, e.Write)
 	b := Spare(a.view, a.thinning())
-	e.Freed, e.Behind, e.Spent = b.Freed, b.Behind, float64(b.Carried)*e.Read
+	e.Freed, e.Behind, e.Whole, e.Spent = b.Freed, b.Behind, a.fixed+b.Whole, float64(b.Carried)*e.Read
 	e.Patience = a.preset.Thrift.Settled().Patience
 	return e
 }
@@ -38,6 +38,9 @@ func (a *attempt) lifetime() time.Duration {
 	life := lifetime(a.conv)
 	if life > 0 {
 		return life
+	}
+	if !bytes.Contains(a.req.Body, []byte("cache_control")) { // most of the time, and much faster
+		return 0
 	}
 	at := topMember(a.req.Body, "cache_control")
 	switch {

@@ -57,6 +57,10 @@ type Options struct {
 	// failed. Nil means that nobody is.
 	Fault func(error)
 
+	// Notice is told what those who run the engine should know and what is no fault of its own: a
+	// budget that is nearly spent, an upstream whose reports cannot be true. Nil means that nobody is.
+	Notice func(string)
+
 	// Now returns the current time, Rand gives random bytes for ids. Nil means time.Now and
 	// crypto/rand.
 	Now  func() time.Time
@@ -95,8 +99,11 @@ type Engine struct {
 	sizes   sizes
 	pending pending
 	purse   purse
+	futile  futile
 	writing chan struct{}  // one archive at a time: requests need the processors more
 	work    sync.WaitGroup // archives under way
+
+	unbelieved sync.Once // told of an upstream whose reports cannot be true
 }
 
 // New returns an engine on a store.
@@ -133,6 +140,9 @@ func (o *Options) setDefaults() (err error) {
 	}
 	if o.Fault == nil {
 		o.Fault = func(error) {}
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
 	}
 	for _, d := range []struct {
 		field *int

@@ -9,7 +9,9 @@ import (
 )
 
 // spends returns what answered requests cost, and what the client's own requests would have cost by
-// the same model of the cache. rs are the requests as they are stored. The meter learns from them.
+// the same model of the cache. rs are the requests as they are stored. The meter learns from them; a
+// report that cannot be true is booked like any other, and then the estimate stands in its place in fs,
+// so that no meter starts from it.
 func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) {
 	was := cost.Shadow{Prompt: a.meter.Bare}
 	if a.state != nil {
@@ -20,10 +22,16 @@ func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) 
 		if f.res.Usage.Prompt() == 0 {
 			continue
 		}
-		a.believe(f.attempt, f.res.Usage, was.At, f.time)
+		believable := f.believable()
+		if believable {
+			a.believe(f.attempt, f.res.Usage, was.At, f.time)
+		}
 		s, next := f.attempt.spend(f, was)
 		s.ID = rs[i].ID
 		out, was = append(out, s), next
+		if !believable {
+			a.e.disbelieve(f)
+		}
 	}
 	a.meter.Bare = was.Prompt
 	return out

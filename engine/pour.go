@@ -90,12 +90,20 @@ func (a *attempt) check(why Reason) error {
 		if n > a.limits.Trigger {
 			return fmt.Errorf("%d tokens, a pour is due at %d: %w", n, a.limits.Trigger, errTooLarge)
 		}
-		if before := a.size(a.before); float64(before-n) < worth*float64(before) && !a.overCount() {
+		if !a.pays() && !a.overCount() {
 			return errPoor
 		}
 	}
 	a.report.After = n
 	return nil
+}
+
+// pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
+// reported and one that was not would not compare.
+func (a *attempt) pays() bool {
+	before := a.fixed + a.scale(a.estimate(a.before, decant.Ref{}))
+	after := a.fixed + a.scale(a.estimate(a.view, decant.Ref{}))
+	return float64(before-after) >= worth*float64(before)
 }
 
 // overCount reports whether there are more messages than the preset allows before the pour, and no
@@ -166,11 +174,12 @@ func brings(m *decant.Message, k decant.Kind) bool {
 
 func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Message, v.Block) }
 
-// poor notes that a pour was due and not worth it, or not possible. Two in a row suppress further
-// ones until something changes. It returns a typed error when the request does not fit its window.
+// poor notes that a pour was due and not worth it, or not possible. One for money is not planned again,
+// and two others in a row suppress further ones, until something changes. It returns a typed error when the request does not fit its window.
 func (a *attempt) poor(why Reason, err error) error {
 	a.report.Route = "none"
 	if why == Free || why == Paid {
+		a.e.futile.note(a)
 		return nil
 	}
 	a.meter.Poor = a.report.Before

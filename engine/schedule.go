@@ -44,6 +44,7 @@ type Economy struct {
 
 	Freed    int     // S: tokens that a pour of cheap reductions would free
 	Behind   int     // L: tokens after the first change that would remain
+	Whole    int     // tokens of the request as Freed is counted; 0: as Tokens is
 	Spent    float64 // what carrying S has cost so far
 	Write    float64 // w
 	Read     float64 // r
@@ -78,7 +79,7 @@ func Due(s Situation) Reason {
 		return ""
 	case s.Most > 0 && s.Messages > s.Most:
 		return Necessary
-	case !e.Early || float64(e.Freed) < worth*float64(s.Tokens):
+	case !e.Early || float64(e.Freed) < worth*float64(max(s.Tokens, e.Whole)):
 		return ""
 	case e.Switched, e.Lifetime > 0 && e.Idle > e.Lifetime:
 		return Free

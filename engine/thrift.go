@@ -15,6 +15,8 @@ type Thinning struct {
 	Transcript *decant.Conversation // what the view was made of; nil: the view itself
 	Made       []decant.Decision    // by which it was made
 	Pinned     map[decant.Ref]decant.Hash
+
+	entered map[string]bool // ids of decisions that were made when their blocks came in
 }
 
 // A Ballast is what a view carries that thinning it would free, in fours of encoded bytes: about
@@ -22,6 +24,7 @@ type Thinning struct {
 type Ballast struct {
 	Freed   int // S
 	Behind  int // L: after the first change, what would remain
+	Whole   int // of the view
 	Carried int // S summed over the requests that carried it: what it has cost so far, divided by the read price
 }
 
@@ -37,7 +40,11 @@ func Spare(view *decant.Conversation, t Thinning) Ballast {
 		return Ballast{}
 	}
 	rounds := decant.Rounds(view.Messages)
+	t.entered = atFirstSight(t.Made)
 	var b Ballast
+	if len(rounds) > 0 {
+		b.stand(view.Messages[:rounds[0].Start])
+	}
 	for r := range rounds {
 		past := len(rounds) - rule.Keep - r // requests that carried this round as ballast
 		for i := rounds[r].Start; i < rounds[r].End; i++ {
@@ -54,12 +61,13 @@ func Spare(view *decant.Conversation, t Thinning) Ballast {
 
 // stand counts messages between rounds, which no thinning touches.
 func (b *Ballast) stand(ms []decant.Message) {
-	if b.Freed == 0 {
-		return
-	}
 	for i := range ms {
 		for k := range ms[i].Blocks {
-			b.Behind += weight(&ms[i].Blocks[k])
+			n := weight(&ms[i].Blocks[k])
+			b.Whole += n
+			if b.Freed > 0 {
+				b.Behind += n
+			}
 		}
 	}
 }
@@ -78,6 +86,7 @@ func (b *Ballast) add(m *decant.Message, past int, last bool, t Thinning, rule p
 			free = t.free(block, n, rule)
 			b.Carried += free * past
 		}
+		b.Whole += n
 		b.Freed += free
 		if b.Freed > 0 {
 			b.Behind += n - free
@@ -112,16 +121,17 @@ func writes(name string) bool {
 }
 
 // whole reports whether a result has not been reduced but at first sight.
-func (t Thinning) whole(b *decant.Block) bool {
-	if b.Changed == "" {
-		return true
-	}
-	for i := range t.Made {
-		if d := &t.Made[i]; d.ID == b.Changed {
-			return d.Reduction == "first_sight" || d.Reduction == "terminal"
+func (t Thinning) whole(b *decant.Block) bool { return b.Changed == "" || t.entered[b.Changed] }
+
+// atFirstSight returns the ids of those of ds that were made when their blocks came in.
+func atFirstSight(ds []decant.Decision) map[string]bool {
+	out := map[string]bool{}
+	for i := range ds {
+		if d := &ds[i]; d.Reduction == "first_sight" || d.Reduction == "terminal" {
+			out[d.ID] = true
 		}
 	}
-	return false
+	return out
 }
 
 func (t Thinning) untouchable(b *decant.Block) bool {

@@ -117,7 +117,8 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 	}
 	s.engine, err = engine.New(s.store, engine.Options{
 		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, Schedule: c.Early, Budgets: budgetsOf(c),
-		Fault: func(err error) { log.Warn("fault", "error", err.Error()) },
+		Fault:  func(err error) { log.Warn("fault", "error", err.Error()) },
+		Notice: func(text string) { log.Warn(text) },
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/decantdev/decant"
+)
+
+// mostPerToken is how many bytes of text a token can stand for, on average over a whole prompt. Prose
+// and code have about four.
+const mostPerToken = 16
+
+// believable reports whether the usage that an upstream reported can be that of the request. Simple
+// stand-ins report the same few tokens for everything, and servers that imitate the API leave out what
+// they read from their cache. A meter that started from such a report would be wrong by the whole
+// conversation, while the estimate is wrong by a tenth.
+//
+// A client that asks the provider to clear old results is told the size of what was left of them.
+func (f *finished) believable() bool {
+	u := f.res.Usage
+	return u.Prompt() == 0 || f.attempt.text() <= mostPerToken*u.Prompt() || f.attempt.cleared()
+}
+
+// text returns about how many bytes of text the request sends, without images and without thinking,
+// of which the provider may count nothing.
+func (a *attempt) text() (n int) {
+	for i := range a.conv.Fixed.System {
+		n += textSize(&a.conv.Fixed.System[i])
+	}
+	for i := range a.conv.Fixed.Tools {
+		if s := a.conv.Fixed.Tools[i].Schema; s != nil {
+			n += s.Size()
+		}
+	}
+	for i := range a.view.Messages {
+		for k := range a.view.Messages[i].Blocks {
+			n += textSize(&a.view.Messages[i].Blocks[k])
+		}
+	}
+	return n
+}
+
+func textSize(b *decant.Block) int {
+	if b.Content == nil || b.Media.Count > 0 || b.Kind == decant.KindThinking || b.Kind == decant.KindOpaque {
+		return 0
+	}
+	return b.Content.Size()
+}
+
+// cleared reports whether the request asks the provider to leave out some of it.
+func (a *attempt) cleared() bool {
+	edits := topMember(a.req.Body, "context_management")
+	return !edits.IsZero() && (bytes.Contains(edits.Of(a.req.Body), []byte("clear_tool_uses")) || bytes.Contains(edits.Of(a.req.Body), []byte("compact")))
+}
+
+// disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from
+// it, and says so once. What is booked and stored of it stays as it was reported.
+func (e *Engine) disbelieve(f *finished) {
+	n, bytes := f.res.Usage.Prompt(), f.attempt.text()
+	f.res.Usage = decant.Usage{Input: f.attempt.report.After, Output: f.res.Usage.Output}
+	e.unbelieved.Do(func() {
+		e.opts.Notice(fmt.Sprintf("the upstream reports %d tokens for a prompt of %d bytes of text; sizes are estimated where its reports cannot be true", n, bytes))
+	})
+}
