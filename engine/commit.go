@@ -96,6 +96,9 @@ func (a *attempt) batch() *store.Batch {
 
 // base returns how many entries of the chain stay in front of what is new.
 func (a *attempt) base() int {
+	if a.committed {
+		return a.kept // the chain is what it made it
+	}
 	if !a.fits {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -140,12 +141,17 @@ func (a *attempt) archive(ctx context.Context, fs []finished) error {
 	last := &fs[len(fs)-1]
 	res, now := last.res, last.time
 	if a.committed || a.line != nil && a.entriesFrom() == len(a.r.atoms) && a.rel != replaces {
-		return a.record(ctx, ev, res, now)
+		return a.record(ctx, ev, fs)
 	}
 	a.learn(res.Usage)
 	a.made = nil
 	b := a.batch()
+	var kept []store.Entry
+	if a.state != nil {
+		kept = a.state.Chain[:a.base()]
+	}
 	length := a.base() + len(b.Entries)
+	lengths(ev.Requests, fs, kept, b.Entries)
 	ev.Anchor = a.anchor(res.Usage, b.Version+1, length, now)
 	b.Events = ev
 	if err := a.store(ctx, b); err != nil {
@@ -180,15 +186,36 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 	return ev, nil
 }
 
+// lengths notes how much of the chain, which is kept and then added, each request held: the last of them
+// all of it, and those before it up to their last block. That is not how many blocks they had: clients
+// leave thinking out.
+func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
+	n := len(kept) + len(added)
+	rs[len(rs)-1].Length = n
+	if len(rs) == 1 {
+		return
+	}
+	chain := slices.Concat(kept, added)
+	for i := len(rs) - 2; i >= 0; i-- {
+		r := fs[i].attempt.r
+		last := r.hash(len(r.spine) - 1)
+		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
+			n--
+		}
+		rs[i].Length = n
+	}
+}
+
 // record stores an answer to a request that brought nothing new, or whose news are stored.
-func (a *attempt) record(ctx context.Context, ev store.Events, res Response, now time.Time) error {
+func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) error {
+	res, now := fs[len(fs)-1].res, fs[len(fs)-1].time
 	a.learn(res.Usage)
 	length := a.base()
 	for i := range ev.Requests {
 		ev.Requests[i].Version = a.state.Version
 	}
 	ev.Anchor = a.anchor(res.Usage, a.state.Version, length, now)
-	ev.Requests[len(ev.Requests)-1].Length = length
+	lengths(ev.Requests, fs, a.state.Chain[:length], nil)
 	err := a.e.store.Record(ctx, a.line.key, &ev)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)

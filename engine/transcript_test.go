@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -358,4 +359,126 @@ func said(c *decant.Conversation) string {
 		}
 	}
 	return out.String()
+}
+
+// A client that leaves thinking out, while the chain has it, holds more of the chain than it counts
+// blocks: its request is the newest all the same, and so is the answer to it.
+func TestTranscriptHasTheAnswerToARequestWithoutThinking(t *testing.T) {
+	const thought = `{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"text","text":"red"}]}`
+	for _, c := range []struct {
+		name string
+		ms   []string
+		want int // entries of the chain that the newest request holds
+	}{
+		{"NothingNew", []string{thought, `{"role":"user","content":"and?"}`}, 4},
+		{"LeavesItOut", []string{`{"role":"assistant","content":"red"}`, `{"role":"user","content":"and?"}`, `{"role":"assistant","content":"blue"}`, `{"role":"user","content":"thanks"}`}, 6},
+		{"LeavesItOutOnce", []string{`{"role":"assistant","content":"red"}`, `{"role":"user","content":"and?"}`}, 4},
+		{"GoesOn", []string{thought, `{"role":"user","content":"and?"}`, thought, `{"role":"user","content":"thanks"}`}, 7},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newDialogue(t, engine.Options{})
+			k.extra = `"thinking":{"type":"enabled","budget_tokens":1024},`
+			k.user("look")
+			first := k.ms
+			for _, ms := range [][]string{nil, {thought, `{"role":"user","content":"and?"}`}, c.ms} {
+				k.ms = append(first[:1:1], ms...)
+				k.engine.Finish(k.prepare(), engine.Response{Status: http.StatusOK, Content: []byte(`[{"type":"text","text":"noted"}]`)})
+				k.engine.Close()
+			}
+			key := store.Key{ID: k.last.Conversation}
+			rs, err := k.store.Requests(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := rs[len(rs)-1].Length; got != c.want {
+				t.Errorf("the request is kept as one of the first %d entries, want %d", got, c.want)
+			}
+			tr := read(t, k.store, key, store.Newest)
+			last := tr.Conversation.Messages[len(tr.Conversation.Messages)-1]
+			if !tr.Answered || last.Text() != "noted" {
+				t.Errorf("answered %t, the last message is %q", tr.Answered, last.Text())
+			}
+		})
+	}
+}
+
+// Several answers that are archived together are each kept with as much of the chain as their request
+// held, whatever thinking the client leaves out.
+func TestRequestsArchivedTogetherKnowTheirPlace(t *testing.T) {
+	k := newDialogue(t, engine.Options{})
+	gate := &gated{Store: k.store, open: make(chan struct{}), busy: make(chan struct{}, 10)}
+	k.store = gate
+	k.start(engine.Options{})
+	k.extra = `"thinking":{"type":"enabled","budget_tokens":1024},`
+	thought := func(n int) string {
+		return fmt.Sprintf(`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"text","text":"answer %d"}]}`, n)
+	}
+	k.user("look")
+	for n := range 5 { // the second is being written while the others wait
+		p := k.prepare()
+		k.engine.Finish(p, engine.Response{Status: http.StatusOK, Content: []byte(`[{"type":"text","text":"noted"}]`)})
+		if n < 2 {
+			<-gate.busy
+		}
+		if n == 0 {
+			gate.open <- struct{}{}
+			k.engine.Close()
+		}
+		k.ms = append(k.ms, thought(n))
+		k.user("and then?")
+	}
+	close(gate.open)
+	key := store.Key{ID: k.last.Conversation}
+	k.engine.Close()
+	rs, err := k.store.Requests(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, r := range rs {
+		got = append(got, r.Length)
+	}
+	if want := []int{1, 4, 7, 10, 13}; !slices.Equal(got, want) {
+		t.Errorf("the requests held %d entries, want %d", got, want)
+	}
+}
+
+// A gated store says when it is asked to commit, and waits to be let.
+type gated struct {
+	engine.Store
+	open, busy chan struct{}
+}
+
+func (g *gated) Commit(ctx context.Context, b *store.Batch) (int64, error) {
+	g.busy <- struct{}{}
+	<-g.open
+	return g.Store.Commit(ctx, b)
+}
+
+// A client that cuts its messages anew begins them anew. When something is decided about such a
+// request, it is stored before it leaves, and the answer finds its place behind it.
+func TestTranscriptHasTheAnswerToMessagesCutAnew(t *testing.T) {
+	k := newDialogue(t, engine.Options{})
+	k.user("look")
+	k.round(1, "red")
+	k.ms[2] = strings.TrimSuffix(k.ms[2], "]}") + `,{"type":"text","text":"By the way."}]}`
+	finish := func() {
+		k.engine.Finish(k.prepare(), engine.Response{Status: http.StatusOK, Usage: decant.Usage{Input: 1000, Output: 10}, Content: []byte(`[{"type":"text","text":"noted"}]`)})
+		k.engine.Close()
+	}
+	finish()
+	k.ms[2] = strings.Replace(k.ms[2], `,{"type":"text","text":"By the way."}]}`, `]},{"role":"user","content":"By the way."}`, 1)
+	k.round(2, strings.Repeat("\x1b[32mok\x1b[0m\n", 2000))
+	finish()
+	if len(k.last.Report.Decisions) == 0 {
+		t.Fatal("nothing was decided: the test shows nothing")
+	}
+	tr := read(t, k.store, store.Key{ID: k.last.Conversation}, store.Newest)
+	if last := tr.Conversation.Messages[len(tr.Conversation.Messages)-1]; !tr.Answered || last.Text() != "noted" {
+		t.Errorf("answered %t, the last message is %.60q", tr.Answered, last.Text())
+	}
+	k.round(3, "done")
+	if p := k.prepare(); p.Report.Before < 1000 || p.Report.Before > 1100 {
+		t.Errorf("metered at %d tokens after a report of 1,010 and a small round", p.Report.Before)
+	}
 }
