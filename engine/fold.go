@@ -68,7 +68,7 @@ func (a *attempt) fold(end, target int) decant.Decision {
 		}
 	}
 	for _, keep := range foldCuts {
-		cp.Summary = strings.Join([]string{foldBegin, strings.TrimSpace(wire.Text(a.view.With(shortened(text, keep, pins)))), foldEnd}, "\n\n")
+		cp.Summary = strings.Join([]string{foldBegin, a.recorded(shortened(text, keep, pins)), foldEnd}, "\n\n")
 		if cp.Compressed = a.est.Count(cp.Summary); cp.Compressed <= target {
 			break
 		}
@@ -77,6 +77,39 @@ func (a *attempt) fold(end, target int) decant.Decision {
 		Kind: decant.Cover, Reduction: "fold", Reason: "everything as one message: the only legal form here",
 		Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)), Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	}
+}
+
+// recorded returns messages as text. What an earlier fold recorded goes on in the new record as it was,
+// without the lines around it: it is part of the same record now.
+func (a *attempt) recorded(ms []decant.Message) string {
+	var parts []string
+	from := 0
+	for i := range ms {
+		inner, ok := unfolded(&ms[i])
+		if !ok {
+			continue
+		}
+		parts = append(parts, wire.Text(a.view.With(ms[from:i])), inner)
+		from = i + 1
+	}
+	parts = append(parts, wire.Text(a.view.With(ms[from:])))
+	parts = slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" })
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// unfolded returns the record in a message that a fold wrote.
+func unfolded(m *decant.Message) (string, bool) {
+	if m.Number != 0 || len(m.Blocks) != 1 {
+		return "", false
+	}
+	text, ok := strings.CutPrefix(m.Blocks[0].Text(), foldBegin)
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(text, foldEnd)
 }
 
 // foldCuts are the characters of each end of a result, or of a call's arguments, that a fold keeps: as
