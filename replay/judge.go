@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -119,6 +120,9 @@ func (j *judge) judge(q int, view []decant.Message) verdict {
 	if v.gold == 0 {
 		return v
 	}
+	if n := j.seg.requests[q]; len(view) == n && &view[0] == &j.seg.conv.Messages[0] { // everything
+		return verdict{v.gold, v.gold, v.gold}
+	}
 	s := newSight(view)
 	for _, t := range j.gold[q] {
 		clean, kept := j.look(t, j.seg.requests[q], s)
@@ -143,11 +147,11 @@ func (j *judge) look(t string, n int, s *sight) (clean, kept bool) {
 		if at.message >= n {
 			break
 		}
-		b := s.blocks[j.ref(at)]
+		b := s.block(j.ref(at))
 		if b == nil || b.Changed != "" {
 			clean = false
 		}
-		kept = kept || b != nil && (b.Changed == "" || strings.Contains(s.text(b), t))
+		kept = kept || b != nil && (b.Changed == "" || strings.Contains(b.Text(), t))
 	}
 	return clean, kept
 }
@@ -165,12 +169,12 @@ func (j *judge) grounded(t string, n int, s *sight) bool {
 		}
 		was := j.contexts(found{at, t, ""}, j.words[at])
 		before = append(before, was...)
-		switch b := s.blocks[j.ref(at)]; {
+		switch b := s.block(j.ref(at)); {
 		case b == nil:
 		case b.Changed == "":
 			now = append(now, was...)
 		default:
-			now = append(now, j.contexts(found{at, t, b.Changed}, s.text(b))...)
+			now = append(now, j.contexts(found{at, t, b.Changed}, b.Text())...)
 		}
 	}
 	for _, text := range s.ours {
@@ -202,29 +206,45 @@ func (j *judge) contexts(f found, text string) []context {
 
 // sight is a view, looked up by place.
 type sight struct {
-	blocks map[decant.Ref]*decant.Block
-	ours   []string // texts that stand nowhere in the transcript
-	read   map[*decant.Block]string
+	view    []decant.Message
+	numbers []int           // of the messages that stand in the transcript, ascending
+	at      []int           // and their indices
+	ours    []string        // texts that stand nowhere in the transcript
+	changed []*decant.Block // blocks of the transcript with another text
 }
 
 func newSight(view []decant.Message) *sight {
-	s := &sight{blocks: map[decant.Ref]*decant.Block{}, read: map[*decant.Block]string{}}
+	s := &sight{view: view, numbers: make([]int, 0, len(view)), at: make([]int, 0, len(view))}
 	for i := range view {
+		if n := view[i].Number; n > 0 {
+			s.numbers, s.at = append(s.numbers, n), append(s.at, i)
+		}
 		for k := range view[i].Blocks {
-			if b := &view[i].Blocks[k]; b.Ref.Message > 0 {
-				s.blocks[b.Ref] = b
-				if b.Changed != "" {
-					s.read[b] = ""
-				}
-			} else {
+			switch b := &view[i].Blocks[k]; {
+			case b.Ref.Message == 0:
 				s.ours = append(s.ours, b.Text())
+			case b.Changed != "":
+				s.changed = append(s.changed, b)
 			}
 		}
 	}
 	return s
 }
 
-func (s *sight) text(b *decant.Block) string { return b.Text() }
+// block returns the block of the view that stands at a place of the transcript, nil when none does.
+func (s *sight) block(r decant.Ref) *decant.Block {
+	i, ok := slices.BinarySearch(s.numbers, r.Message)
+	if !ok {
+		return nil
+	}
+	m := &s.view[s.at[i]]
+	for k := range m.Blocks {
+		if m.Blocks[k].Ref == r {
+			return &m.Blocks[k]
+		}
+	}
+	return nil
+}
 
 // written reports whether something that the policy wrote holds t.
 func (s *sight) written(t string) bool {
@@ -233,7 +253,7 @@ func (s *sight) written(t string) bool {
 			return true
 		}
 	}
-	for b := range s.read {
+	for _, b := range s.changed {
 		if strings.Contains(b.Text(), t) {
 			return true
 		}

@@ -39,11 +39,13 @@ func (l *layout) fork() *layout {
 	return &out
 }
 
-// prompt returns a view as the blocks of a prompt. Like the agents that were recorded it asks for
-// caching behind the fixed part and at the ends of the last two messages of the user.
-func (l *layout) prompt(ms []decant.Message) (blocks []cost.Block, tokens int) {
-	blocks = append(make([]cost.Block, 0, 2*len(ms)+1), l.fixed)
-	tokens = l.fixed.Tokens
+// prompt returns a view as the blocks of a prompt, more blocks in front of it. Like the agents that were
+// recorded it asks for caching behind the fixed part and at the ends of the last two messages of the user.
+func (l *layout) prompt(ms []decant.Message, more ...cost.Block) (blocks []cost.Block, tokens int) {
+	blocks = append(append(make([]cost.Block, 0, 2*len(ms)+2), l.fixed), more...)
+	for i := range blocks {
+		tokens += blocks[i].Tokens
+	}
 	ends := lastUsers(ms, 2)
 	for i := range ms {
 		frame := l.frame

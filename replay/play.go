@@ -21,6 +21,7 @@ type Options struct {
 	Window   int    // in place of the model's; 0: the model's
 	Fixed    int    // tokens of system prompt and tools; 0: as far as the recording tells
 	Warm     bool   // the cache never goes cold, whatever the recorded times say
+	Split    bool   // each stretch between two compactions of the client is a conversation of its own
 	Details  bool   // keep what each request and each decision was
 }
 
@@ -65,11 +66,12 @@ func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 	if o.Window > 0 {
 		out.Window = o.Window
 	}
+	out.Begun = len(c.Messages) > 0 && c.Messages[0].Compaction
 	out.Results = make([]Result, len(o.Policies))
 	for i, p := range o.Policies {
 		out.Results[i].Policy = p.Name
 	}
-	for k, seg := range segments(c, est) {
+	for k, seg := range segments(c, est, o.Split) {
 		if o.Fixed > 0 {
 			seg.fixed = o.Fixed
 		}
@@ -86,6 +88,7 @@ func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 			out.Results[i].add(r)
 		}
 		out.Conversations++
+		out.Compactions += len(seg.compactions)
 	}
 	return out, nil
 }
@@ -114,6 +117,7 @@ type run struct {
 
 	out    Result
 	before []cost.Block
+	last   time.Time // when the cache was last asked
 }
 
 func (r *run) play() (*Result, error) {
@@ -133,20 +137,19 @@ func (r *run) play() (*Result, error) {
 
 // send prices and judges one request.
 func (r *run) send(q int, at time.Time, s step) {
-	blocks, size := r.lay.prompt(s.messages)
-	lost := r.changedPrefix(blocks)
+	spent := r.out.USD
 	when := at
 	if r.warm {
 		when = r.seg.at[0].Add(time.Duration(q) * time.Second)
 	}
-	u := r.cache.Send(cost.Request{At: when, Blocks: blocks})
-	usd, known := cost.Of(r.model, u, cost.Terms{At: at}).Total()
+	for i := range s.calls {
+		r.call(&s.calls[i], when)
+	}
+	blocks, size := r.lay.prompt(s.messages, s.attached...)
+	lost := r.changedPrefix(blocks)
+	u := r.bill(when, blocks, 0)
 	o := &r.out
 	o.Requests++
-	o.Usage = o.Usage.Add(u)
-	o.USD += usd
-	o.Unpriced = o.Unpriced || !known
-	o.Units += 0.1*float64(u.CacheRead) + 1.25*float64(u.CacheWrite) + float64(u.Input)
 	o.Peak = max(o.Peak, size)
 	if size > r.window {
 		o.Burst++
@@ -165,9 +168,34 @@ func (r *run) send(q int, at time.Time, s step) {
 		o.Illegal += r.illegal(s.messages, r.seg.requests[q])
 	}
 	if r.details {
-		o.Series = append(o.Series, Point{Segment: r.segment, At: at, Prompt: size, Read: u.CacheRead, USD: usd, Pour: s.reason})
+		o.Series = append(o.Series, Point{Segment: r.segment, At: at, Prompt: size, Read: u.CacheRead, USD: o.USD - spent, Pour: s.reason})
 	}
 	r.before = blocks
+}
+
+// call prices a request for a summary: the history as it stood, read from the cache as far as it is
+// there, and the answer. It comes before the request that is sent at a time.
+func (r *run) call(c *call, by time.Time) {
+	when := c.at
+	if r.warm || when.After(by) || when.Before(r.last) {
+		when = by
+	}
+	blocks, _ := r.lay.prompt(c.messages, c.attached...)
+	r.bill(when, blocks, c.written)
+}
+
+// bill asks the cache for a prompt and adds up what it and the answer cost.
+func (r *run) bill(when time.Time, blocks []cost.Block, written int) decant.Usage {
+	r.last = when
+	u := r.cache.Send(cost.Request{At: when, Blocks: blocks})
+	u.Output = written
+	usd, known := cost.Of(r.model, u, cost.Terms{At: when}).Total()
+	o := &r.out
+	o.Usage = o.Usage.Add(u)
+	o.USD += usd
+	o.Unpriced = o.Unpriced || !known
+	o.Units += 0.1*float64(u.CacheRead) + 1.25*float64(u.CacheWrite) + float64(u.Input) + 5*float64(u.Output)
+	return u
 }
 
 // changedPrefix returns how many tokens of the prompt stood in the one before and have to be written
@@ -206,6 +234,8 @@ func (r *run) decided(s step, at time.Time) {
 		r.out.Free++
 	case engine.Paid:
 		r.out.Paid++
+	case Compacted:
+		r.out.Client += len(s.made)
 	}
 	r.out.Decisions += len(s.made)
 	for i := range s.made {

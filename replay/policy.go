@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 )
@@ -28,6 +29,8 @@ type player interface {
 // A step is what a player sends for one request.
 type step struct {
 	messages []decant.Message
+	attached []cost.Block      // sent as well, of unknown content
+	calls    []call            // of the client's own, before
 	made     []decant.Decision // by this step
 	reason   engine.Reason     // why it poured, empty when it did not
 }
@@ -45,9 +48,9 @@ func Parse(name, thrift string) (Policy, error) {
 	base, number, _ := cutNumber(name)
 	switch base {
 	case "none":
-		return Policy{name, "Everything is sent, as the client did.", startNone}, nil
+		return Policy{name, "Everything is sent, the client's own compactions left out.", startNone}, nil
 	case "client":
-		return Policy{name, "What the client did itself, its own compactions included; a session is played from one of them to the next, so this is none by its other name.", startNone}, nil
+		return Policy{name, "What the recorded client sent: behind each of its own compactions its summary and what it kept.", startClient}, nil
 	case "trim":
 		n := cmp.Or(number, defaultTrim)
 		return Policy{name, fmt.Sprintf("Results are cut to head and tail of %d characters when they enter.", n), startTrim(n)}, nil
@@ -60,7 +63,7 @@ func Parse(name, thrift string) (Policy, error) {
 	file, level, _ := strings.Cut(name, ":")
 	p, err := preset.Load(file)
 	if err != nil {
-		return Policy{}, fmt.Errorf("policy %q is neither none, trim-N, keep-last-N nor drop-oldest: %w", name, err)
+		return Policy{}, fmt.Errorf("policy %q is neither none, client, trim-N, keep-last-N nor drop-oldest: %w", name, err)
 	}
 	if level = cmp.Or(level, thrift); level != "" {
 		if p, err = p.WithThrift(level); err != nil {
@@ -70,9 +73,10 @@ func Parse(name, thrift string) (Policy, error) {
 	return Policy{name, p.About, startPreset(p)}, nil
 }
 
-// Defaults returns the names of the policies that are compared when none is asked for.
+// Defaults returns the names of the policies that are compared when none is asked for. What was really
+// sent comes first; where the client compacted nothing, that is what "none" sends as well.
 func Defaults() []string {
-	return []string{"none", "trim", "keep-last-10", "drop-oldest", "default:low", "default", "default:high"}
+	return []string{"client", "none", "trim", "keep-last-10", "drop-oldest", "default:low", "default", "default:high"}
 }
 
 // cutNumber splits "trim-500" into its name and its number.

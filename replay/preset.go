@@ -20,6 +20,7 @@ type pourer struct {
 	ds     []decant.Decision // in force
 	named  int               // decisions that have got an id
 	seen   int               // messages of the request before
+	sent   []decant.Message  // the view of the request before
 	last   time.Time         // of the request before
 }
 
@@ -31,7 +32,7 @@ func (p *pourer) view(n int, at time.Time) (step, error) {
 	var out step
 	conv := p.seg.conv.With(p.seg.conv.Messages[:n])
 	out.made = p.firstSight(conv)
-	view, err := decant.View(conv, p.ds)
+	view, err := p.grown(conv, out.made)
 	if err != nil {
 		return out, fmt.Errorf("replay decisions: %w", err)
 	}
@@ -44,9 +45,19 @@ func (p *pourer) view(n int, at time.Time) (step, error) {
 			return out, err
 		}
 	}
-	p.seen, p.last = n, at
+	p.seen, p.last, p.sent = n, at, view.Messages
 	out.messages = view.Messages
 	return out, nil
+}
+
+// grown returns the view of the request before with what has come since: between pours a view grows at
+// its end only. made are the decisions on what has come.
+func (p *pourer) grown(conv *decant.Conversation, made []decant.Decision) (*decant.Conversation, error) {
+	news, err := decant.View(conv.With(conv.Messages[p.seen:]), made)
+	if err != nil {
+		return nil, err
+	}
+	return conv.With(append(p.sent, news.Messages...)), nil
 }
 
 // firstSight shrinks the results that the request brings.

@@ -12,18 +12,20 @@ type Session struct {
 	Name          string   `json:"name"`
 	Model         string   `json:"model"`
 	Window        int      `json:"window"`
-	Conversations int      `json:"conversations"` // between compactions of the client
-	Results       []Result `json:"results"`       // one a policy, in their order
+	Conversations int      `json:"conversations"`              // that were played: one, or one for each stretch between compactions of the client
+	Compactions   int      `json:"client_compactions"`         // of the client in the recording
+	Begun         bool     `json:"begins_compacted,omitempty"` // it begins with a summary, and what that stands for is not there
+	Results       []Result `json:"results"`                    // one a policy, in their order
 }
 
 // A Result is what one policy made of one or more conversations. Its parts add up.
 type Result struct {
 	Policy   string       `json:"policy"`
 	Requests int          `json:"requests"`
-	Usage    decant.Usage `json:"usage"` // as the cache model predicts it; output is the same for all policies and left out
+	Usage    decant.Usage `json:"usage"` // as the cache model predicts it; the answers are the same for all policies and left out, summaries that the client asked for are not
 	USD      float64      `json:"usd"`
 	Unpriced bool         `json:"unpriced,omitempty"` // a price is not known, so USD is too low
-	Units    float64      `json:"cost_units"`         // reads at 0.1, writes at 1.25, plain input at 1, in tokens: comparable over models
+	Units    float64      `json:"cost_units"`         // reads at 0.1, writes at 1.25, plain input at 1, output at 5, in tokens: comparable over models
 
 	Busts     int `json:"busts"`            // requests whose prefix was not the one sent before
 	Rewritten int `json:"rewritten_tokens"` // that had been sent before and stand behind a change
@@ -35,6 +37,7 @@ type Result struct {
 	Necessary int `json:"pours_necessary"`
 	Free      int `json:"pours_free"`
 	Paid      int `json:"pours_paid"`
+	Client    int `json:"pours_client,omitempty"` // compactions of the client's own
 	Decisions int `json:"decisions"`
 	Freed     int `json:"freed_tokens"`
 	Illegal   int `json:"illegal"` // broken rules that the recording does not break
@@ -55,8 +58,8 @@ func (r *Result) Recall() float64 { return share(r.Kept, r.Gold) }
 // GroundedRecall returns the grounded recall.
 func (r *Result) GroundedRecall() float64 { return share(r.Grounded, r.Gold) }
 
-// Pours returns the number of pours.
-func (r *Result) Pours() int { return r.Necessary + r.Free + r.Paid }
+// Pours returns the number of pours, the client's own compactions included.
+func (r *Result) Pours() int { return r.Necessary + r.Free + r.Paid + r.Client }
 
 func share(part, whole int) float64 {
 	if whole == 0 {
@@ -104,6 +107,7 @@ func (r *Result) add(s *Result) {
 	r.Peak = max(r.Peak, s.Peak)
 	r.Burst += s.Burst
 	r.Necessary, r.Free, r.Paid = r.Necessary+s.Necessary, r.Free+s.Free, r.Paid+s.Paid
+	r.Client += s.Client
 	r.Decisions += s.Decisions
 	r.Freed += s.Freed
 	r.Illegal += s.Illegal

@@ -7,16 +7,33 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A segment is the part of a session between two compactions of its client: one conversation.
+// A segment is one conversation as it is played: a whole session, or the part of one between two
+// compactions of its client.
 type segment struct {
-	conv     *decant.Conversation
-	requests []int       // how many messages each request holds
-	at       []time.Time // when each was made
-	fixed    int         // tokens of system prompt and tools, as far as the recording tells
+	conv        *decant.Conversation
+	compactions []compaction // of the client; conv is the history without them
+	requests    []int        // how many messages each request holds
+	at          []time.Time  // when each was made
+	recorded    int          // tokens of system prompt and tools, as far as the recording tells
+	fixed       int          // tokens of them that are played
 }
 
-// segments divides a recorded session at the summaries that its client put in. Each begins with one.
-func segments(c *decant.Conversation, e *token.Estimator) []*segment {
+// segments returns the conversations of a recorded session.
+func segments(c *decant.Conversation, e *token.Estimator, split bool) []*segment {
+	if split {
+		return stretches(c, e)
+	}
+	whole, compactions := uncompacted(c.Messages, e)
+	s := newSegment(c, whole, e)
+	s.compactions = compactions
+	if len(s.requests) < 2 {
+		return nil
+	}
+	return []*segment{s}
+}
+
+// stretches divides a recorded session at the summaries that its client put in. Each begins with one.
+func stretches(c *decant.Conversation, e *token.Estimator) []*segment {
 	var out []*segment
 	start := 0
 	for i := 1; i <= len(c.Messages); i++ {
@@ -46,7 +63,8 @@ func newSegment(c *decant.Conversation, ms []decant.Message, e *token.Estimator)
 		s.requests = append(s.requests, i)
 		s.at = append(s.at, last)
 	}
-	s.fixed = s.fixedPart(e)
+	s.recorded = s.fixedPart(e)
+	s.fixed = s.recorded
 	return s
 }
 

@@ -19,12 +19,13 @@ import (
 
 type replayCmd struct {
 	Files  []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
-	Policy []string `placeholder:"NAME" sep:"none" help:"none, trim-N, keep-last-N, drop-oldest, a preset, a preset and a level of thrift (default:high), or a YAML file; may repeat. The first one is what others are compared with."`
+	Policy []string `placeholder:"NAME" sep:"none" help:"client (what was really sent, the client's own compactions included), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset and a level of thrift (default:high), or a YAML file; may repeat. The first one is what others are compared with. Default: the usual ones, client first where the client compacted."`
 	Thrift string   `placeholder:"LEVEL" help:"Level of thrift of the presets that name none: off, low, default or high."`
 	Model  string   `placeholder:"ID" help:"Model whose window and prices count. Default: the one in the recording."`
 	Window int      `placeholder:"TOKENS" help:"Window in place of the model's."`
 	Fixed  int      `placeholder:"TOKENS" help:"Tokens of system prompt and tools. Default: as far as the recording tells."`
 	Warm   bool     `help:"The cache never goes cold, whatever the recorded times say."`
+	Split  bool     `help:"Play each stretch between two compactions of the client as a conversation of its own: what a policy saves while the client goes on compacting. Default: one conversation, as it would have been without them."`
 	From   string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	CSV    bool     `name:"csv" help:"Print CSV, one line a session and policy."`
@@ -57,7 +58,43 @@ func (c *replayCmd) Run(s *streams) error {
 	case c.CSV:
 		return r.WriteCSV(s.out)
 	}
-	return r.WriteText(s.out)
+	if err := r.WriteText(s.out); err != nil {
+		return err
+	}
+	return c.notes(s.out, r.Sessions)
+}
+
+// notes says what was played where the recorded clients compacted.
+func (c *replayCmd) notes(w io.Writer, sessions []*replay.Session) error {
+	held, compactions, begun, stretches := 0, 0, 0, 0
+	for _, s := range sessions {
+		compactions += s.Compactions
+		stretches += s.Conversations - 1
+		if s.Compactions > 0 {
+			held++
+		}
+		if s.Begun {
+			begun++
+		}
+	}
+	var out []string
+	if held > 0 {
+		out = append(out, fmt.Sprintf("note: %s with %s of the client's own. \"client\" plays them and pays for the summaries; the other policies play the\n"+
+			"whole history as the one conversation that it would have been. What is over the window is priced as if it had been answered.",
+			report.Count(held, "session"), report.Count(compactions, "compaction")))
+	}
+	if stretches > 0 {
+		out = append(out, "note: each stretch between two compactions of the client is a conversation of its own here.")
+	}
+	if begun > 0 {
+		out = append(out, fmt.Sprintf("note: %s with a summary of the client's at the beginning; what it stands for is not in the file.", report.Count(begun, "session")))
+	}
+	for _, line := range out {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *replayCmd) options() (*replay.Options, error) {
@@ -65,7 +102,7 @@ func (c *replayCmd) options() (*replay.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &replay.Options{Catalog: catalog, Model: c.Model, Window: c.Window, Fixed: c.Fixed, Warm: c.Warm, Details: c.JSON || c.HTML != ""}
+	o := &replay.Options{Catalog: catalog, Model: c.Model, Window: c.Window, Fixed: c.Fixed, Warm: c.Warm, Split: c.Split, Details: c.JSON || c.HTML != ""}
 	names := c.Policy
 	if len(names) == 0 {
 		names = replay.Defaults()
@@ -140,9 +177,24 @@ func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*rep
 			notes = append(notes, files[i]+": no conversation with two requests")
 		}
 	}
-	r := report.NewReplay(slices.DeleteFunc(played, func(p *replay.Session) bool { return p == nil || p.Conversations == 0 }))
+	played = slices.DeleteFunc(played, func(p *replay.Session) bool { return p == nil || p.Conversations == 0 })
+	if len(c.Policy) == 0 {
+		withoutClient(played)
+	}
+	r := report.NewReplay(played)
 	r.Skipped = notes
 	return r, nil
+}
+
+// withoutClient leaves out what the clients did by themselves when they did nothing: then the policy
+// after it, which sends everything, says the same.
+func withoutClient(sessions []*replay.Session) {
+	if slices.ContainsFunc(sessions, func(s *replay.Session) bool { return s.Compactions > 0 }) {
+		return
+	}
+	for _, s := range sessions {
+		s.Results = s.Results[1:]
+	}
 }
 
 func (c *replayCmd) play(s *streams, file string, o *replay.Options) (*replay.Session, error) {
