@@ -39,6 +39,7 @@ func TestGrownViewIsTheWholeView(t *testing.T) {
 			t.Fatal(err)
 		}
 		seg := segments(doc.Conversation, est, false)[0]
+		seg.fixed = 1000
 		p := policy.start(&stage{seg: seg, model: m, window: 50_000, lay: newLayout(est, 1000)}).(*pourer)
 		pours := 0
 		for q, n := range seg.requests {
