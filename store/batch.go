@@ -17,6 +17,10 @@ type Batch struct {
 	// be new. One that is stored already is not stored again.
 	Blobs [][]byte
 
+	// Hashes are those of Blobs, in the same order, from a caller who has computed them already. They
+	// are taken on trust. Nil: the store computes them.
+	Hashes []decant.Hash
+
 	// Replace is the first position that Entries take the place of: with Replace 5, entries 5 and
 	// up leave the chain (earlier versions keep them) and Entries follow entry 4. 0 appends.
 	// In a fork it may lie in the common part; the parent does not change. 0 when creating.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 )
 
@@ -51,22 +52,22 @@ func (c *checker) integrity() error {
 var references = []struct{ what, query string }{
 	{"reference to a blob that is not there", `SELECT r.tenant, r.conversation, hex(r.hash) FROM refs r
 		WHERE NOT EXISTS (SELECT 1 FROM blobs b WHERE b.tenant = r.tenant AND b.hash = r.hash)`},
-	{"reference from a conversation that is not there", `SELECT r.tenant, r.conversation, hex(r.hash) FROM refs r
+	{"reference from a conversation that is not there", `SELECT r.tenant, r.conversation, hex(r.hash) FROM holders r
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = r.tenant AND c.id = r.conversation)`},
 	{"blob that nothing refers to", `SELECT b.tenant, '', hex(b.hash) FROM blobs b
-		WHERE NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = b.tenant AND r.hash = b.hash)`},
+		WHERE NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = b.tenant AND r.hash = b.hash)`},
 	{"entry whose block is not held", `SELECT e.tenant, e.conversation, e.position FROM entries e
-		WHERE NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = e.tenant AND r.hash = e.raw AND r.conversation = e.conversation)`},
+		WHERE NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = e.tenant AND r.hash = e.raw AND r.conversation = e.conversation)`},
 	{"entry whose text is not held", `SELECT e.tenant, e.conversation, e.position FROM entries e WHERE e.text <> x''
-		AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = e.tenant AND r.hash = e.text AND r.conversation = e.conversation)`},
+		AND NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = e.tenant AND r.hash = e.text AND r.conversation = e.conversation)`},
 	{"decision whose original is not held", `SELECT d.tenant, d.conversation, d.id FROM decisions d WHERE d.target <> x''
-		AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = d.tenant AND r.hash = d.target AND r.conversation = d.conversation)`},
+		AND NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = d.tenant AND r.hash = d.target AND r.conversation = d.conversation)`},
 	{"checkpoint decision without a checkpoint", `SELECT d.tenant, d.conversation, d.id FROM decisions d WHERE d.kind = 'checkpoint'
 		AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant = d.tenant AND c.conversation = d.conversation AND c.decision = d.id)`},
 	{"fork whose parent is not there", `SELECT f.tenant, f.id, f.parent FROM conversations f WHERE f.parent <> ''
 		AND NOT EXISTS (SELECT 1 FROM conversations p WHERE p.tenant = f.tenant AND p.id = f.parent)`},
 	{"request whose answer is not held", `SELECT q.tenant, q.conversation, q.id FROM requests q WHERE q.answer <> x''
-		AND NOT EXISTS (SELECT 1 FROM refs r WHERE r.tenant = q.tenant AND r.hash = q.answer AND r.conversation = q.conversation)`},
+		AND NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = q.tenant AND r.hash = q.answer AND r.conversation = q.conversation)`},
 }
 
 func (c *checker) references() error {
@@ -113,23 +114,60 @@ func (c *checker) chains() error {
 	return nil
 }
 
-// contents reads every blob and compares it with its name.
+// contents reads every pack and compares the blobs in it with their names.
 func (c *checker) contents() error {
-	return c.q.rows("SELECT tenant, hash, codec, size, data FROM blobs", nil, func(rows *sql.Rows) error {
-		var tenant string
-		var h, data sql.RawBytes
-		var codec, size int
-		if err := rows.Scan(&tenant, &h, &codec, &size, &data); err != nil {
+	var packs []int64
+	if err := c.q.rows("SELECT id FROM packs", nil, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		packs = append(packs, id)
+		return err
+	}); err != nil {
+		return err
+	}
+	named := 0
+	for _, id := range packs {
+		n, err := c.pack(id)
+		if err != nil {
 			return err
 		}
-		content, err := c.db.codec.decode(codec, size, data)
-		if err != nil {
-			c.report("blob %s of tenant %q: %v", hash(h), tenant, err)
-		} else if contentHash(append([]byte{}, content...)) != hash(h) { // an empty one is scanned as nil
-			c.report("blob %s of tenant %q holds something else", hash(h), tenant)
+		named += n
+	}
+	var blobs int
+	if err := c.q.row("SELECT count(*) FROM blobs", nil, &blobs); err != nil {
+		return err
+	}
+	if blobs != named {
+		c.report("%d blobs, the packs hold %d", blobs, named)
+	}
+	return nil
+}
+
+// pack examines one pack and returns how many blobs it has.
+func (c *checker) pack(id int64) (n int, err error) {
+	u := c.db.unpacker(c.q)
+	if err := u.load(id); err != nil {
+		c.report("%v", err)
+		return 0, nil
+	}
+	var tenant string
+	if err := c.q.row("SELECT tenant FROM packs WHERE id = ?", []any{id}, &tenant); err != nil {
+		return 0, err
+	}
+	u.last.each(func(h decant.Hash, blob []byte) bool {
+		n++
+		var at int64
+		err = c.q.row("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{tenant, h[:]}, &at)
+		if errors.Is(err, sql.ErrNoRows) || at != id {
+			c.report("blob %s of tenant %q is in pack %d unknown to the rest", h, tenant, id)
+			err = nil
 		}
-		return nil
+		if contentHash(blob) != h {
+			c.report("blob %s of tenant %q holds something else", h, tenant)
+		}
+		return err == nil
 	})
+	return n, err
 }
 
 // Backup implements store.Keeper. The copy is compact, has mode 0600, and is on the disk when

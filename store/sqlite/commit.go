@@ -42,6 +42,7 @@ type head struct {
 	base      int
 	session   string
 	baseChain []byte
+	anchored  int64 // time of the anchor
 }
 
 func (db *DB) prepare(b *store.Batch) (*commit, error) {
@@ -59,10 +60,11 @@ func (db *DB) prepare(b *store.Batch) (*commit, error) {
 		}
 		c.records = append(c.records, r)
 	}
-	c.content = db.newContent(b.Blobs, b.Events.Blobs)
+	c.content = newContent(len(b.Blobs) + len(b.Events.Blobs) + 2)
+	c.content.add(b.Hashes, b.Blobs...)
+	c.content.add(nil, b.Events.Blobs...)
 	if f := b.Fixed; f != nil {
-		c.content.add(&db.codec, f.System)
-		c.content.add(&db.codec, f.Tools)
+		c.content.add(nil, f.System, f.Tools)
 	}
 	return c, nil
 }
@@ -76,6 +78,8 @@ func validate(b *store.Batch) error {
 		return fmt.Errorf("version %d, creation %t: %w", b.Version, b.Create != nil, store.ErrInvalid)
 	case b.Version < 0 || b.Replace < 0 || b.Create != nil && b.Replace > 0:
 		return fmt.Errorf("version %d, replace %d: %w", b.Version, b.Replace, store.ErrInvalid)
+	case b.Hashes != nil && len(b.Hashes) != len(b.Blobs):
+		return fmt.Errorf("%d hashes of %d blobs: %w", len(b.Hashes), len(b.Blobs), store.ErrInvalid)
 	case b.Fixed != nil && b.Fixed.Version.IsZero():
 		return fmt.Errorf("fixed part without a version: %w", store.ErrInvalid)
 	}
@@ -104,8 +108,8 @@ func (c *commit) write(t *tx) error {
 		{"append entries", c.append},
 		{"append decisions", c.decide},
 		{"store fixed part", c.fix},
+		{"record events", c.record},
 		{"finish version", c.finish},
-		{"record events", c.events},
 	}
 	for _, s := range steps {
 		if err := s.do(t); err != nil {
@@ -118,8 +122,11 @@ func (c *commit) write(t *tx) error {
 // begin compares the version, or creates the conversation.
 func (c *commit) begin(t *tx) error {
 	h := &c.head
-	err := t.row("SELECT version, length, messages, tokens, decisions, base, session, base_chain FROM conversations WHERE tenant = ? AND id = ?",
-		[]any{c.Tenant, c.ID}, &h.version, &h.length, &h.messages, &h.tokens, &h.decisions, &h.base, &h.session, &h.baseChain)
+	var fixed []byte
+	err := t.row(`SELECT version, length, messages, tokens, decisions, base, session, base_chain, fixed, anchor_time
+		FROM conversations WHERE tenant = ? AND id = ?`, []any{c.Tenant, c.ID},
+		&h.version, &h.length, &h.messages, &h.tokens, &h.decisions, &h.base, &h.session, &h.baseChain, &fixed, &h.anchored)
+	c.content.fixed = hash(fixed)
 	exists := err == nil
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
@@ -257,24 +264,27 @@ func (c *commit) append(t *tx) error {
 			string(e.Role), string(e.Kind), string(e.Author), e.CallID, e.Name, e.Message, e.Block, e.Tokens); err != nil {
 			return err
 		}
-		if err := c.enqueue(t, e.Text); err != nil {
-			return err
-		}
 	}
-	return nil
+	return c.enqueue(t)
 }
 
-// enqueue notes a text that is new to the store for the index.
-func (c *commit) enqueue(t *tx, text decant.Hash) error {
-	if !c.fresh[text] {
+// enqueue notes the texts that are new to the store for the index.
+func (c *commit) enqueue(t *tx) error {
+	var texts []byte
+	for i := range c.Entries {
+		if h := c.Entries[i].Text; c.fresh(h) {
+			texts = append(texts, h[:]...)
+		}
+	}
+	if texts == nil {
 		return nil
 	}
-	return t.exec("INSERT INTO search_queue (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", c.Tenant, text[:])
+	return t.exec("INSERT INTO search_queue (tenant, hashes) VALUES (?, ?)", c.Tenant, texts)
 }
 
 func (c *commit) fix(t *tx) error {
 	f := c.Fixed
-	if f == nil {
+	if f == nil || f.Version == c.content.fixed {
 		return nil
 	}
 	system, tools := contentHash(f.System), contentHash(f.Tools)
@@ -287,27 +297,27 @@ func (c *commit) fix(t *tx) error {
 		c.Tenant, f.Version[:], bytes(system), bytes(tools), f.Tokens)
 }
 
+func (c *commit) record(t *tx) error {
+	e := events{Events: &c.Batch.Events, Key: c.Key, version: c.head.version, content: &c.content}
+	return e.write(t)
+}
+
 // finish writes the conversation's row.
 func (c *commit) finish(t *tx) error {
 	h := &c.head
-	if err := t.exec(`UPDATE conversations SET version = ?, length = ?, messages = ?, tokens = ?, decisions = ?, base = ?, base_chain = ?, updated = ?
-		WHERE tenant = ? AND id = ?`,
-		h.version, h.length, h.messages, h.tokens, h.decisions, h.base, nonNil(h.baseChain), micros(c.now), c.Tenant, c.ID); err != nil {
+	var row assignments
+	row.set("version = ?, length = ?, messages = ?, tokens = ?, decisions = ?, base = ?, base_chain = ?, updated = ?",
+		h.version, h.length, h.messages, h.tokens, h.decisions, h.base, nonNil(h.baseChain), micros(c.now))
+	if n := c.Head; n != nil {
+		if err := c.holdFixed(t, n.Fixed); err != nil {
+			return err
+		}
+		row.set("model = ?, fixed = ?, hold = ?, suppressed = ?, pinned = ?", n.Model, bytes(n.Fixed), n.Hold, n.Suppressed, n.Pinned)
+	}
+	if err := row.anchor(c.Batch.Events.Anchor, h.anchored); err != nil {
 		return err
 	}
-	if c.Head == nil {
-		return nil
-	}
-	if err := c.holdFixed(t, c.Head.Fixed); err != nil {
-		return err
-	}
-	return t.exec("UPDATE conversations SET model = ?, fixed = ?, hold = ?, suppressed = ?, pinned = ? WHERE tenant = ? AND id = ?",
-		c.Head.Model, bytes(c.Head.Fixed), c.Head.Hold, c.Head.Suppressed, c.Head.Pinned, c.Tenant, c.ID)
-}
-
-func (c *commit) events(t *tx) error {
-	e := events{Events: &c.Batch.Events, Key: c.Key, version: c.head.version, content: &c.content}
-	return e.write(t)
+	return row.update(t, c.Key)
 }
 
 // micros returns t as it is stored.

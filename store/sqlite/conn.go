@@ -3,13 +3,22 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 )
 
 // conn is one connection with the statements prepared on it. One goroutine uses it at a time.
 type conn struct {
 	*sql.Conn
-	stmts map[string]*sql.Stmt
+	stmts   map[string]*sql.Stmt
+	directs map[string]directStmt
+}
+
+// A directStmt is a statement of the driver's, without package sql around it.
+type directStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
 }
 
 func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
@@ -17,7 +26,7 @@ func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, stmts: map[string]*sql.Stmt{}}, nil
+	return &conn{Conn: c, stmts: map[string]*sql.Stmt{}, directs: map[string]directStmt{}}, nil
 }
 
 // stmt returns the prepared statement for query. Statements outlive the context of whoever needed
@@ -33,8 +42,35 @@ func (c *conn) stmt(query string) (*sql.Stmt, error) {
 	return s, err
 }
 
+// direct is stmt for the driver's connection d, which is c's and known while a function given to
+// Raw runs.
+func (c *conn) direct(d driver.Conn, query string) (directStmt, error) {
+	if s := c.directs[query]; s != nil {
+		return s, nil
+	}
+	p, err := d.Prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := p.(directStmt)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver's statements take no context"), p.Close())
+	}
+	c.directs[query] = s
+	return s, nil
+}
+
 func (c *conn) close() error {
 	var errs []error
+	if len(c.directs) > 0 {
+		errs = append(errs, c.Raw(func(any) error {
+			var errs []error
+			for _, s := range c.directs {
+				errs = append(errs, s.Close())
+			}
+			return errors.Join(errs...)
+		}))
+	}
 	for _, s := range c.stmts {
 		errs = append(errs, s.Close())
 	}

@@ -1,66 +1,95 @@
 package sqlite
 
 import (
-	"crypto/sha256"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 )
 
-// content is the blobs that a write brings along, encoded, and what it has found out about them.
+// content is the blobs that a write brings along, and what it knows of those that it refers to.
 type content struct {
-	key     store.Key // set by store
-	blobs   []blob
-	brought map[decant.Hash]bool // among blobs
-	fresh   map[decant.Hash]bool // those of blobs that the store did not have
+	key   store.Key // set by store
+	blobs []blob
+	known map[decant.Hash]int // index in blobs
+	fixed decant.Hash         // version of the fixed part that the conversation is known to hold
 }
 
-// newContent encodes contents. It is the expensive part of a commit and is done before the writer
-// is asked for.
-func (db *DB) newContent(lists ...[][]byte) content {
-	c := content{brought: map[decant.Hash]bool{}, fresh: map[decant.Hash]bool{}}
-	for _, list := range lists {
-		for _, data := range list {
-			c.add(&db.codec, data)
+// A blob is content that may be new, or that is referred to.
+type blob struct {
+	hash  decant.Hash
+	data  []byte // nil: not brought along
+	fresh bool   // the store did not have it
+	held  bool   // the conversation holds it
+}
+
+func newContent(size int) content {
+	return content{blobs: make([]blob, 0, size), known: make(map[decant.Hash]int, size)}
+}
+
+// add adds contents, each once. Hashes that are not given are computed.
+func (c *content) add(hashes []decant.Hash, list ...[]byte) {
+	for i, data := range list {
+		if data == nil {
+			continue // no content
+		}
+		var h decant.Hash
+		if hashes != nil {
+			h = hashes[i]
+		} else {
+			h = contentHash(data)
+		}
+		if _, ok := c.known[h]; !ok {
+			c.note(blob{hash: h, data: data})
 		}
 	}
-	return c
 }
 
-// add encodes one content unless it is there; nil is no content.
-func (c *content) add(k *codec, data []byte) {
-	h := contentHash(data)
-	if h.IsZero() || c.brought[h] {
-		return
-	}
-	c.brought[h] = true
-	c.blobs = append(c.blobs, k.encode(h, data))
+func (c *content) note(b blob) {
+	c.known[b.hash] = len(c.blobs)
+	c.blobs = append(c.blobs, b)
 }
 
-// contentHash is decant.HashText without a copy of the data; zero for nil.
-func contentHash(data []byte) decant.Hash {
-	if data == nil {
-		return decant.Hash{}
-	}
-	sum := sha256.Sum256(data)
-	return decant.Hash(sum[:len(decant.Hash{})])
+// fresh reports whether the write has brought a blob that the store did not have.
+func (c *content) fresh(h decant.Hash) bool {
+	i, ok := c.known[h]
+	return ok && c.blobs[i].fresh
 }
 
-// store writes the blobs that are new and refers to all of them.
+// store writes the blobs that are new, in packs of the conversation's, and refers to the others.
 func (c *content) store(t *tx, k store.Key) error {
 	c.key = k
+	if len(c.blobs) == 0 {
+		return nil
+	}
+	p := &t.packer
+	if err := p.start(t); err != nil {
+		return err
+	}
 	for i := range c.blobs {
 		b := &c.blobs[i]
-		n, err := t.change("INSERT INTO blobs (tenant, hash, codec, size, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			k.Tenant, b.hash[:], b.codec, b.size, nonNil(b.data))
+		n, err := t.change("INSERT INTO blobs (tenant, hash, pack) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", k.Tenant, b.hash[:], p.id)
 		if err != nil {
 			return err
 		}
-		if n > 0 {
-			c.fresh[b.hash] = true
+		if n == 0 {
+			continue
 		}
-		if err := c.refer(t, b.hash); err != nil {
+		b.fresh, b.held = true, true
+		if p.add(b.hash, b.data); len(p.data) < packSize {
+			continue
+		}
+		if _, err := p.flush(t, k); err != nil {
+			return err
+		}
+	}
+	if _, err := p.flush(t, k); err != nil {
+		return err
+	}
+	for i := range c.blobs {
+		if err := c.refer(t, c.blobs[i].hash); err != nil {
 			return err
 		}
 	}
@@ -70,24 +99,33 @@ func (c *content) store(t *tx, k store.Key) error {
 // refer makes the conversation hold a blob and fails if there is no such blob. The zero hash is
 // no blob.
 func (c *content) refer(t *tx, h decant.Hash) error {
-	if h.IsZero() {
+	i, ok := c.known[h]
+	if h.IsZero() || ok && c.blobs[i].held {
 		return nil
 	}
-	added, err := t.change("INSERT INTO refs (tenant, hash, conversation) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", c.key.Tenant, h[:], c.key.ID)
-	if err != nil || added == 0 || c.brought[h] {
-		return err // where there was a reference, there is the blob
+	var held bool
+	err := t.row(`SELECT p.conversation = ? OR EXISTS (SELECT 1 FROM refs r WHERE r.tenant = b.tenant AND r.hash = b.hash AND r.conversation = ?)
+		FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?`, []any{c.key.ID, c.key.ID, c.key.Tenant, h[:]}, &held)
+	if errors.Is(err, sql.ErrNoRows) {
+		return store.Missing("blob", h)
 	}
-	var n int
-	err = t.row("SELECT count(*) FROM blobs WHERE tenant = ? AND hash = ?", []any{c.key.Tenant, h[:]}, &n)
-	if err == nil && n == 0 {
-		err = store.Missing("blob", h)
+	if err == nil && !held {
+		err = t.exec("INSERT INTO refs (tenant, hash, conversation) VALUES (?, ?, ?)", c.key.Tenant, h[:], c.key.ID)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if ok {
+		c.blobs[i].held = true
+	} else {
+		c.note(blob{hash: h, held: true})
+	}
+	return nil
 }
 
 // holdFixed makes the conversation hold the blobs of a version of the fixed part.
 func (c *content) holdFixed(t *tx, version decant.Hash) error {
-	if version.IsZero() {
+	if version.IsZero() || version == c.fixed {
 		return nil
 	}
 	var system, tools []byte
@@ -98,5 +136,9 @@ func (c *content) holdFixed(t *tx, version decant.Hash) error {
 	if err := c.refer(t, hash(system)); err != nil {
 		return err
 	}
-	return c.refer(t, hash(tools))
+	if err := c.refer(t, hash(tools)); err != nil {
+		return err
+	}
+	c.fixed = version
+	return nil
 }

@@ -19,20 +19,30 @@ type events struct {
 
 // Record implements store.Committer.
 func (db *DB) Record(ctx context.Context, k store.Key, e *store.Events) error {
-	c := db.newContent(e.Blobs)
+	c := newContent(len(e.Blobs))
+	c.add(nil, e.Blobs...)
 	ev := events{Events: e, Key: k, content: &c}
 	now := micros(db.now())
 	err := db.write(ctx, func(t *tx) error {
-		if err := t.row("SELECT version FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, &ev.version); err != nil {
+		var fixed []byte
+		var anchored, updated int64
+		if err := t.row("SELECT version, fixed, anchor_time, updated FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID},
+			&ev.version, &fixed, &anchored, &updated); err != nil {
 			return err
 		}
+		c.fixed = hash(fixed)
 		if err := c.store(t, k); err != nil {
 			return err
 		}
-		if err := t.exec("UPDATE conversations SET updated = max(updated, ?) WHERE tenant = ? AND id = ?", now, k.Tenant, k.ID); err != nil {
+		if err := ev.write(t); err != nil {
 			return err
 		}
-		return ev.write(t)
+		var row assignments
+		row.set("updated = ?", max(updated, now))
+		if err := row.anchor(e.Anchor, anchored); err != nil {
+			return err
+		}
+		return row.update(t, k)
 	})
 	return wrap("record events of "+k.ID, err)
 }
@@ -48,7 +58,7 @@ func (e *events) write(t *tx) error {
 			return fmt.Errorf("spend %s: %w", e.Spends[i].ID, err)
 		}
 	}
-	return e.anchor(t)
+	return nil
 }
 
 func (e *events) request(t *tx, r *store.Request) error {
@@ -93,18 +103,37 @@ func (e *events) spend(t *tx, s *store.Spend) error {
 		b.Input, b.CacheRead, b.CacheWrite, b.Write1h, b.Output, int64(s.Cost), int64(s.Bare), int64(s.Rewrite))
 }
 
-// anchor keeps the newest report of usage.
-func (e *events) anchor(t *tx) error {
-	a := e.Anchor
-	if a == nil {
+// assignments are what changes in a conversation's row: it is written once.
+type assignments struct {
+	columns string
+	args    []any
+}
+
+// set adds columns, in SQL, with the values of their parameters.
+func (a *assignments) set(columns string, args ...any) {
+	if a.columns != "" {
+		a.columns += ", "
+	}
+	a.columns += columns
+	a.args = append(a.args, args...)
+}
+
+// anchor keeps the newest report of usage: the present one is of the time anchored.
+func (a *assignments) anchor(n *store.Anchor, anchored int64) error {
+	if n == nil || micros(n.Time) < anchored {
 		return nil
 	}
-	data, err := marshal(a)
+	data, err := marshal(n)
 	if err != nil {
 		return fmt.Errorf("encode anchor: %w", err)
 	}
-	return t.exec("UPDATE conversations SET anchor = ?, anchor_time = ? WHERE tenant = ? AND id = ? AND anchor_time <= ?",
-		string(data), micros(a.Time), e.Tenant, e.ID, micros(a.Time))
+	a.set("anchor = ?, anchor_time = ?", string(data), micros(n.Time))
+	return nil
+}
+
+// update writes them.
+func (a *assignments) update(t *tx, k store.Key) error {
+	return t.exec("UPDATE conversations SET "+a.columns+" WHERE tenant = ? AND id = ?", append(a.args, k.Tenant, k.ID)...)
 }
 
 // day returns the day of t since 1970, in UTC.

@@ -2,8 +2,10 @@ package sqlite_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -101,22 +104,81 @@ func TestDefaultPath(t *testing.T) {
 	}
 }
 
+// older unpacks a database as Decant made it before blobs were put into packs: a conversation of five
+// commits, and another one that begins with the same message and has a fixed part and a request.
+func older(t *testing.T) (path string, l *line) {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "form2.db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "decant.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l = &line{Key: store.Key{ID: "conv"}, size: 2000}
+	for range 5 {
+		l.version++
+		l.chain = decant.HashText(l.chain.String() + l.text(l.version))
+	}
+	return path, l
+}
+
 func TestMigratesOlderForm(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "decant.db")
-	l := filled(t, path, 5)
-	if err := sqlite.Downgrade(t.Context(), path, 1); err != nil {
-		t.Fatalf("downgrade: %v", err)
+	for form := int64(1); form <= 2; form++ {
+		t.Run(fmt.Sprint(form), func(t *testing.T) {
+			path, l := older(t)
+			if err := sqlite.Downgrade(t.Context(), path, form); err != nil {
+				t.Fatalf("downgrade: %v", err)
+			}
+			db := open(t, path)
+			if err := l.verify(t.Context(), db, 5); err != nil {
+				t.Errorf("after the migration: %v", err)
+			}
+			f, err := db.Fixed(t.Context(), "", decant.HashText("fixed"))
+			if err != nil || string(f.System) != "You are careful." {
+				t.Errorf("fixed part after the migration: %+v, %v", f, err)
+			}
+			hits, err := db.Search(t.Context(), store.Query{Text: `"message 3"`})
+			if err != nil || len(hits) != 1 {
+				t.Errorf("search for a text from before the migration: %v, %v; want one hit", hits, err)
+			}
+			if err := l.commit(t.Context(), db); err != nil {
+				t.Errorf("commit after the migration: %v", err)
+			}
+			if problems, err := db.Check(t.Context()); err != nil || len(problems) > 0 {
+				t.Errorf("check after the migration: %v, %v", problems, err)
+			}
+		})
 	}
+}
+
+// TestCollectsOlderForm removes one of two conversations that hold the same blobs: those pass to the
+// other one.
+func TestCollectsOlderForm(t *testing.T) {
+	path, _ := older(t)
 	db := open(t, path)
-	if err := l.verify(t.Context(), db, 5); err != nil {
-		t.Errorf("after the migration: %v", err)
+	db.Pragma(t, "UPDATE conversations SET updated = 1 WHERE id = 'conv'")
+	c, err := db.GC(t.Context(), store.Policy{MaxAge: time.Minute, Now: time.UnixMicro(2).Add(time.Minute)})
+	if err != nil || len(c.Conversations) != 1 || c.Blobs != 8 {
+		t.Fatalf("collected %+v, %v; want one conversation and the 8 blobs that it holds alone", c, err)
 	}
-	hits, err := db.Search(t.Context(), store.Query{Text: `"message 3"`})
-	if err != nil || len(hits) != 1 {
-		t.Errorf("search for a text from before the search index: %v, %v; want one hit", hits, err)
+	other := &line{Key: store.Key{ID: "conv"}, size: 2000}
+	got, err := db.Blobs(t.Context(), "", decant.HashText(other.raw(1)), decant.HashText(other.text(1)))
+	if err != nil || string(got[1]) != other.text(1) {
+		t.Errorf("what the other conversation holds: %v", err)
 	}
-	if err := l.commit(t.Context(), db); err != nil {
-		t.Errorf("commit after the migration: %v", err)
+	if problems, err := db.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("check after the collection: %v, %v", problems, err)
 	}
 }
 
@@ -156,7 +218,7 @@ func TestOtherFileIsErrCorrupt(t *testing.T) {
 
 func TestDamagedPagesAreFound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
-	l := filled(t, path, 200)
+	l := filled(t, path, 600)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +235,7 @@ func TestDamagedPagesAreFound(t *testing.T) {
 	}
 	f.Close()
 	db := open(t, path)
-	if err := l.verify(t.Context(), db, 200); !errors.Is(err, store.ErrCorrupt) {
+	if err := l.verify(t.Context(), db, 600); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("reading damaged pages: got %v, want ErrCorrupt", err)
 	}
 	problems, err := db.Check(t.Context())
@@ -186,8 +248,10 @@ func TestCheckFindsWhatIsMissing(t *testing.T) {
 	for name, damage := range map[string]string{
 		"blob":         "DELETE FROM blobs WHERE hash = (SELECT raw FROM entries WHERE position = 2)",
 		"entry":        "DELETE FROM entries WHERE position = 2",
-		"reference":    "DELETE FROM refs WHERE hash = (SELECT text FROM entries WHERE position = 1)",
-		"content":      "UPDATE blobs SET codec = 0, data = x'00' WHERE hash = (SELECT raw FROM entries WHERE position = 2)",
+		"reference":    "UPDATE packs SET conversation = 'other' WHERE id = (SELECT min(id) FROM packs)",
+		"content":      "UPDATE packs SET codec = 0, data = x'00' WHERE id = (SELECT max(id) FROM packs)",
+		"pack":         "DELETE FROM packs WHERE id = (SELECT max(id) FROM packs)",
+		"name":         "UPDATE packs SET names = names || names WHERE id = (SELECT max(id) FROM packs)",
 		"conversation": "DELETE FROM conversations",
 	} {
 		path := filepath.Join(t.TempDir(), "decant.db")

@@ -18,7 +18,7 @@ func (db *DB) GC(ctx context.Context, p store.Policy) (*store.Collected, error) 
 	if p.Now.IsZero() {
 		p.Now = db.now()
 	}
-	c := &collector{Policy: p, Collected: &store.Collected{}, write: db.write}
+	c := &collector{Policy: p, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
 	var err error
 	if p.DryRun {
 		err = db.write(ctx, func(t *tx) error {
@@ -42,6 +42,7 @@ type collector struct {
 	store.Policy
 	*store.Collected
 	write func(context.Context, func(*tx) error) error
+	codec *codec
 
 	size int64 // of the database, as far as it is in use
 }
@@ -159,7 +160,7 @@ func (c *collector) remove(t *tx, k candidate) (bool, error) {
 		[]any{k.Tenant, k.ID, k.updated}, &same); err != nil || same == 0 {
 		return false, err // changed or pinned since it was listed
 	}
-	if err := c.blobs(t, k.Key); err != nil {
+	if err := c.release(t, k.Key); err != nil {
 		return false, err
 	}
 	for _, table := range []string{"entries", "bases", "decisions", "checkpoints", "requests", "jobs"} {
@@ -174,32 +175,6 @@ func (c *collector) remove(t *tx, k candidate) (bool, error) {
 	var err error
 	c.size, err = used(t)
 	return true, err
-}
-
-// blobs removes the blobs that only this conversation holds, and their place in the index.
-func (c *collector) blobs(t *tx, k store.Key) error {
-	const mine = ` IN (SELECT r.hash FROM refs r WHERE r.tenant = ? AND r.conversation = ? AND NOT EXISTS
-		(SELECT 1 FROM refs o WHERE o.tenant = r.tenant AND o.hash = r.hash AND o.conversation <> r.conversation))`
-	args := []any{k.Tenant, k.Tenant, k.ID}
-	var n int
-	var bytes int64
-	if err := t.row("SELECT count(*), COALESCE(sum(length(data)), 0) FROM blobs WHERE tenant = ? AND hash"+mine, args, &n, &bytes); err != nil {
-		return err
-	}
-	for _, statement := range []string{
-		"DELETE FROM search_text WHERE rowid IN (SELECT id FROM search_docs WHERE tenant = ? AND hash" + mine + ")",
-		"DELETE FROM search_docs WHERE tenant = ? AND hash" + mine,
-		"DELETE FROM search_queue WHERE tenant = ? AND hash" + mine,
-		"DELETE FROM fixed WHERE tenant = ? AND system" + mine,
-		"DELETE FROM fixed WHERE tenant = ? AND tools" + mine,
-		"DELETE FROM blobs WHERE tenant = ? AND hash" + mine,
-	} {
-		if err := t.exec(statement, args...); err != nil {
-			return err
-		}
-	}
-	c.Blobs, c.Bytes = c.Blobs+n, c.Bytes+bytes
-	return t.exec("DELETE FROM refs WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID)
 }
 
 // spends removes old spends.

@@ -172,13 +172,14 @@ func scanEntry(rows *sql.Rows) (e store.Entry, err error) {
 func (db *DB) Fixed(ctx context.Context, tenant string, version decant.Hash) (*store.Fixed, error) {
 	f := &store.Fixed{Version: version}
 	err := db.snapshot(ctx, func(r *reader) error {
+		u := db.unpacker(r)
 		var system, tools []byte
 		err := r.row("SELECT system, tools, tokens FROM fixed WHERE tenant = ? AND version = ?", []any{tenant, version[:]}, &system, &tools, &f.Tokens)
 		if err == nil {
-			f.System, err = db.optional(r, tenant, system)
+			f.System, err = u.optional(tenant, system)
 		}
 		if err == nil {
-			f.Tools, err = db.optional(r, tenant, tools)
+			f.Tools, err = u.optional(tenant, tools)
 		}
 		return err
 	})
@@ -189,9 +190,9 @@ func (db *DB) Fixed(ctx context.Context, tenant string, version decant.Hash) (*s
 }
 
 // optional reads a blob, nil when h names none.
-func (db *DB) optional(q querier, tenant string, h []byte) ([]byte, error) {
+func (u *unpacker) optional(tenant string, h []byte) ([]byte, error) {
 	if len(h) == 0 {
 		return nil, nil
 	}
-	return db.blob(q, tenant, hash(h))
+	return u.blob(tenant, hash(h))
 }

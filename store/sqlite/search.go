@@ -24,9 +24,9 @@ func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 	if q.Limit == 0 {
 		q.Limit = 20
 	}
-	s := &search{Query: q, db: db, terms: terms}
+	s := &search{Query: q, terms: terms}
 	err := db.snapshot(ctx, func(r *reader) (err error) {
-		s.q = r
+		s.q, s.blobs = r, db.unpacker(r)
 		if q.Conversation != "" {
 			if s.within, err = (lineage{r, q.Tenant}).ancestors(q.Conversation); err != nil {
 				return err
@@ -43,8 +43,8 @@ func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 // search is a search under way.
 type search struct {
 	store.Query
-	db     *DB
 	q      querier
+	blobs  *unpacker
 	terms  []term
 	within []string // conversations, nil: all
 	hits   []store.Hit
@@ -111,7 +111,7 @@ func (s *search) add(texts []decant.Hash, terms []term) error {
 		if len(s.hits) == s.Limit {
 			return nil
 		}
-		content, err := s.db.blob(s.q, s.Tenant, h)
+		content, err := s.blobs.blob(s.Tenant, h)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (s *search) locate(h decant.Hash, text string) error {
 
 // holders returns the conversations that hold a blob, oldest first.
 func (s *search) holders(h decant.Hash) (out []store.Hit, err error) {
-	err = s.q.rows(`SELECT c.id, c.session, c.updated FROM refs r JOIN conversations c ON c.tenant = r.tenant AND c.id = r.conversation
+	err = s.q.rows(`SELECT c.id, c.session, c.updated FROM holders r JOIN conversations c ON c.tenant = r.tenant AND c.id = r.conversation
 		WHERE r.tenant = ? AND r.hash = ? ORDER BY c.created, c.id`, []any{s.Tenant, h[:]}, func(rows *sql.Rows) error {
 		var hit store.Hit
 		var updated int64
@@ -215,59 +215,63 @@ func (db *DB) Index(ctx context.Context, limit int) (int, error) {
 
 // indexSome indexes texts, in one transaction, and returns how many.
 func (db *DB) indexSome(ctx context.Context, most int) (n int, err error) {
-	err = db.write(ctx, func(t *tx) error {
-		texts, err := queued(t, most)
-		if err != nil {
-			return err
-		}
-		size := 0
-		for n = 0; n < len(texts) && size < indexBytes; n++ {
-			k := texts[n]
-			added, err := db.indexText(t, k.tenant, k.hash)
-			if err != nil {
-				return fmt.Errorf("text %s: %w", k.hash, err)
+	err = db.write(ctx, func(t *tx) (err error) {
+		x := indexer{t: t, blobs: db.unpacker(t), left: most}
+		for n = 0; x.left > 0 && x.size < indexBytes && err == nil; n = most - x.left {
+			if err = x.next(); errors.Is(err, sql.ErrNoRows) {
+				return nil
 			}
-			size += added
 		}
-		return nil
+		return err
 	})
 	return n, err
 }
 
-type textKey struct {
-	tenant string
-	hash   decant.Hash
+// An indexer moves texts from the queue to the index.
+type indexer struct {
+	t     *tx
+	blobs *unpacker
+	left  int // texts that it may still move
+	size  int // of those that it has moved
 }
 
-func queued(t *tx, size int) (out []textKey, err error) {
-	err = t.rows("SELECT tenant, hash FROM search_queue ORDER BY tenant, hash LIMIT ?", []any{size}, func(rows *sql.Rows) error {
-		var k textKey
-		var h []byte
-		err := rows.Scan(&k.tenant, &h)
-		k.hash = hash(h)
-		out = append(out, k)
+// next moves texts of the commit that waits longest.
+func (x *indexer) next() error {
+	var id int64
+	var tenant string
+	var hashes []byte
+	if err := x.t.row("SELECT id, tenant, hashes FROM search_queue ORDER BY id LIMIT 1", nil, &id, &tenant, &hashes); err != nil {
 		return err
-	})
-	return out, err
+	}
+	for len(hashes) > 0 && x.left > 0 && x.size < indexBytes {
+		h := hash(hashes)
+		if err := x.index(tenant, h); err != nil {
+			return fmt.Errorf("text %s: %w", h, err)
+		}
+		hashes = hashes[len(h):]
+		x.left--
+	}
+	if len(hashes) > 0 {
+		return x.t.exec("UPDATE search_queue SET hashes = ? WHERE id = ?", hashes, id)
+	}
+	return x.t.exec("DELETE FROM search_queue WHERE id = ?", id)
 }
 
-// indexText moves one text from the queue to the index and returns its size. The queue may name a
-// text that is indexed already, and one that has been collected.
-func (db *DB) indexText(t *tx, tenant string, h decant.Hash) (size int, err error) {
-	if err := t.exec("DELETE FROM search_queue WHERE tenant = ? AND hash = ?", tenant, h[:]); err != nil {
-		return 0, err
-	}
-	content, err := db.blob(t, tenant, h)
+// index adds one text to the index. The queue may name a text that is indexed already, and one that
+// has been collected.
+func (x *indexer) index(tenant string, h decant.Hash) error {
+	content, err := x.blobs.blob(tenant, h)
 	if errors.Is(err, store.ErrNotFound) {
-		return 0, nil
+		return nil
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	n, err := t.change("INSERT INTO search_docs (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", tenant, h[:])
+	n, err := x.t.change("INSERT INTO search_docs (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", tenant, h[:])
 	if err != nil || n == 0 {
-		return 0, err
+		return err
 	}
-	return len(content), t.exec("INSERT INTO search_text (rowid, text) SELECT id, ? FROM search_docs WHERE tenant = ? AND hash = ?",
+	x.size += len(content)
+	return x.t.exec("INSERT INTO search_text (rowid, text) SELECT id, ? FROM search_docs WHERE tenant = ? AND hash = ?",
 		spread(string(content)), tenant, h[:])
 }

@@ -11,8 +11,8 @@
 // [Options.SurvivePowerLoss] closes that gap for the price of a disk flush in each transaction.
 // Lost commits are not lost conversations: a client's next request brings its messages again.
 //
-// Blobs are compressed with zstd when that makes them smaller. The text index is FTS5 without a
-// copy of the text, filled by Index or by the first search.
+// The blobs that a commit brings are compressed together, with S2, when that makes them smaller. The
+// text index is FTS5 without a copy of the text, filled by Index or by the first search.
 package sqlite
 
 import (

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
@@ -51,7 +52,7 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{
-		tx:   &tx{conn},
+		tx:   &tx{conn: conn},
 		ops:  make(chan *op, batchSize),
 		done: make(chan struct{}),
 	}
@@ -171,7 +172,11 @@ func (w *writer) run(batch []*op) error {
 
 // tx is the write connection within a transaction. Only the writer's goroutine uses it, and its
 // statements do not end with anybody's context: a transaction that has begun must end.
-type tx struct{ *conn }
+type tx struct {
+	*conn
+	packer packer
+	args   []driver.NamedValue // of the statement that runs; one slice for all
+}
 
 // attempt runs each op within a savepoint; an op's own error goes to the op. The error that it
 // returns means that the transaction is lost.
@@ -201,17 +206,33 @@ func (t *tx) exec(query string, args ...any) error {
 	return err
 }
 
-// change runs a statement and returns how many rows it changed.
-func (t *tx) change(query string, args ...any) (int64, error) {
-	s, err := t.stmt(query)
-	if err != nil {
-		return 0, err
+// change runs a statement and returns how many rows it changed. It speaks to the driver itself:
+// most of what a commit does is many small statements.
+func (t *tx) change(query string, args ...any) (n int64, err error) {
+	err = t.Raw(func(c any) error {
+		s, err := t.direct(c.(driver.Conn), query)
+		if err != nil {
+			return err
+		}
+		t.args = t.args[:0]
+		for i, a := range args {
+			t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: value(a)})
+		}
+		res, err := s.ExecContext(context.Background(), t.args)
+		if err == nil {
+			n, err = res.RowsAffected()
+		}
+		return err
+	})
+	return n, err
+}
+
+// value returns a parameter as the driver takes it: all integers are of one type.
+func value(a any) driver.Value {
+	if n, ok := a.(int); ok {
+		return int64(n)
 	}
-	res, err := s.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+	return a
 }
 
 // row reads one row into dest. No row is sql.ErrNoRows.

@@ -1,0 +1,202 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// How a pack's data is encoded. The numbers are stored: never reorder them.
+const (
+	plain  = 0
+	zipped = 1 // zstd: packs of one blob, from before there were packs
+	snappy = 2 // S2
+)
+
+// minZip is the size from which compression is tried: below, it hardly ever gains anything.
+const minZip = 192
+
+// packSize is the size from which no further blob is added to a pack: reading one blob decodes its
+// whole pack.
+const packSize = 128 << 10
+
+// nameSize is the size of a blob's name in a pack: its hash and its size.
+const nameSize = len(decant.Hash{}) + 4
+
+// A pack is blobs that are stored together.
+type pack struct {
+	id    int64
+	names []byte
+	data  []byte // the blobs one after the other
+}
+
+// add appends a blob.
+func (p *pack) add(h decant.Hash, blob []byte) {
+	p.names = append(p.names, h[:]...)
+	p.names = binary.BigEndian.AppendUint32(p.names, uint32(len(blob)))
+	p.data = append(p.data, blob...)
+}
+
+// each calls do for every blob until it returns false.
+func (p *pack) each(do func(h decant.Hash, blob []byte) bool) {
+	at := 0
+	for names := p.names; len(names) >= nameSize; names = names[nameSize:] {
+		end := at + int(binary.BigEndian.Uint32(names[nameSize-4:]))
+		if !do(hash(names), p.data[at:end:end]) {
+			return
+		}
+		at = end
+	}
+}
+
+// size returns the size that the blobs have together, by their names.
+func (p *pack) size() (n int) {
+	for names := p.names; len(names) >= nameSize; names = names[nameSize:] {
+		n += int(binary.BigEndian.Uint32(names[nameSize-4:]))
+	}
+	return n
+}
+
+// A packer writes packs. Its buffers serve one after the other.
+type packer struct {
+	pack
+	coded []byte
+}
+
+// start begins the packs of a transaction.
+func (p *packer) start(t *tx) error {
+	p.names, p.data = p.names[:0], p.data[:0]
+	return t.row("SELECT COALESCE(max(id), 0) + 1 FROM packs", nil, &p.id)
+}
+
+// flush writes what was added as a pack of the conversation's and begins the next one.
+func (p *packer) flush(t *tx, k store.Key) (stored int, err error) {
+	if len(p.names) == 0 {
+		return 0, nil
+	}
+	codec, data := p.encode()
+	if err = t.exec("INSERT INTO packs (id, tenant, conversation, names, codec, data) VALUES (?, ?, ?, ?, ?, ?)",
+		p.id, k.Tenant, k.ID, p.names, codec, data); err != nil {
+		return 0, err
+	}
+	p.id++
+	p.names, p.data = p.names[:0], p.data[:0]
+	if cap(p.data) > 8*packSize { // once in a while there is a large blob
+		p.data, p.coded = nil, nil
+	}
+	return len(data), nil
+}
+
+// encode returns the data as it is stored.
+func (p *packer) encode() (codec int, data []byte) {
+	n := s2.MaxEncodedLen(len(p.data))
+	if len(p.data) < minZip || n < 0 {
+		return plain, nonNil(p.data)
+	}
+	if cap(p.coded) < n {
+		p.coded = make([]byte, n)
+	}
+	if z := s2.Encode(p.coded[:n], p.data); len(z) < len(p.data) {
+		return snappy, z
+	}
+	return plain, p.data
+}
+
+// codec decodes packs. It is safe for concurrent use.
+type codec struct{ zstd *zstd.Decoder }
+
+func newCodec() (c codec, err error) {
+	c.zstd, err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(1<<32))
+	return c, err
+}
+
+func (c *codec) close() {
+	if c.zstd != nil {
+		c.zstd.Close()
+	}
+}
+
+// decode returns the content, of the given size, that is stored as data.
+func (c *codec) decode(codec, size int, data []byte) (out []byte, err error) {
+	switch codec {
+	case plain:
+		out = data
+	case zipped:
+		out, err = c.zstd.DecodeAll(data, make([]byte, 0, size))
+	case snappy:
+		var n int
+		if n, err = s2.DecodedLen(data); err == nil && n == size {
+			out, err = s2.Decode(nil, data)
+		}
+	default:
+		return nil, fmt.Errorf("encoding %d: %w", codec, store.ErrNewer)
+	}
+	if err == nil && len(out) != size {
+		err = fmt.Errorf("%d bytes, want %d", len(out), size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
+	return out, nil
+}
+
+// An unpacker reads blobs. It keeps the pack that it has decoded last: what is read together is
+// often stored together. All its reads must see one moment.
+type unpacker struct {
+	codec *codec
+	q     querier
+	last  pack
+}
+
+// blob returns one content, which the caller owns.
+func (u *unpacker) blob(tenant string, h decant.Hash) (out []byte, err error) {
+	var id int64
+	err = u.q.row("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{tenant, h[:]}, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, store.Missing("blob", h)
+	}
+	if err == nil {
+		err = u.load(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("blob %s: %w", h, err)
+	}
+	u.last.each(func(name decant.Hash, blob []byte) bool {
+		if name == h {
+			out = append([]byte{}, blob...)
+		}
+		return name != h
+	})
+	if out == nil {
+		return nil, fmt.Errorf("blob %s is not in pack %d: %w", h, id, store.ErrCorrupt)
+	}
+	return out, nil
+}
+
+// load reads a pack unless it is the last one.
+func (u *unpacker) load(id int64) error {
+	if id == u.last.id {
+		return nil
+	}
+	var codec int
+	p := pack{id: id}
+	err := u.q.row("SELECT names, codec, data FROM packs WHERE id = ?", []any{id}, &p.names, &codec, &p.data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("pack %d is missing: %w", id, store.ErrCorrupt)
+	}
+	if err != nil {
+		return err
+	}
+	if p.data, err = u.codec.decode(codec, p.size(), p.data); err != nil {
+		return fmt.Errorf("pack %d: %w", id, err)
+	}
+	u.last = p
+	return nil
+}
