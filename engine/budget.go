@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -12,7 +11,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// A Budget limits what may be spent. Where it sets tokens and dollars, both hold.
+// A Budget limits what may be spent. Where it sets tokens and dollars, both hold. A model whose price is
+// not known costs no dollars.
 type Budget struct {
 	Per    string  // "conversation", "tenant" (all time) or "day" (of a tenant, UTC)
 	Tokens int     // of prompts and answers; 0: no limit
@@ -22,7 +22,7 @@ type Budget struct {
 // The shares of a budget at which something happens.
 const (
 	budgetWarn = 0.80 // somebody is told, once
-	budgetAct  = 0.95 // pours come earlier and go deeper
+	budgetAct  = 0.95 // pours come earlier and go deeper, counting what the request itself may cost
 )
 
 // A BudgetError says that a request would exceed a budget.
@@ -32,13 +32,33 @@ type BudgetError struct {
 	USD    float64 // likewise
 }
 
-// Error names the budget, what it has come to, and how to raise it.
+// Error names the budget, what it would come to, and how to raise it.
 func (e *BudgetError) Error() string {
-	used, limit := fmt.Sprintf("$%.2f", e.USD), fmt.Sprintf("$%.2f", e.Budget.USD)
+	used, limit, field := usd(e.USD), usd(e.Budget.USD), "usd"
 	if e.Budget.Tokens > 0 && e.Tokens > e.Budget.Tokens {
-		used, limit = fmt.Sprintf("%d tokens", e.Tokens), fmt.Sprintf("%d tokens", e.Budget.Tokens)
+		used, limit, field = fmt.Sprintf("%d tokens", e.Tokens), fmt.Sprintf("%d tokens", e.Budget.Tokens), "tokens"
 	}
-	return fmt.Sprintf("with this request the %s's budget of %s would come to %s; raise it under budgets in the gateway's settings", e.Budget.Per, limit, used)
+	return fmt.Sprintf("the %s's budget of %s could come to %s with this request; raise %s under budgets in the settings%s",
+		e.Budget.Per, limit, used, field, e.Budget.relief())
+}
+
+// relief says what helps besides raising the budget.
+func (b *Budget) relief() string {
+	switch b.Per {
+	case "day":
+		return ", or wait until 00:00 UTC"
+	case "conversation":
+		return ", or begin another conversation"
+	}
+	return ""
+}
+
+// usd writes dollars, small amounts in more detail.
+func usd(v float64) string {
+	if v < 1 {
+		return fmt.Sprintf("$%.4f", v)
+	}
+	return fmt.Sprintf("$%.2f", v)
 }
 
 // A spender knows what was booked.
@@ -66,63 +86,47 @@ func (b *Budget) share(a amount) float64 {
 	return out
 }
 
-// reservationLife is how long a reservation holds whose request was never finished.
-const reservationLife = 15 * time.Minute
-
-// A purse holds what is reserved for requests under way, so that requests side by side cannot
-// overrun a budget together. The zero value is empty.
-type purse struct {
-	mu     sync.Mutex
-	held   map[*Request]reservation
-	warned map[string]bool
-}
-
-type reservation struct {
-	amount
-	tenant, conversation string
-	until                time.Time
-}
-
-// reserved returns what is reserved within a budget's scope.
-func (p *purse) reserved(b *Budget, tenant, conversation string, now time.Time) (sum amount) {
-	for key, r := range p.held {
-		switch {
-		case now.After(r.until):
-			delete(p.held, key)
-		case r.tenant == tenant && (b.Per != "conversation" || r.conversation == conversation):
-			sum = sum.plus(r.amount)
-		}
-	}
-	return sum
-}
-
-// release ends a reservation.
-func (p *purse) release(key *Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.held, key)
-}
-
-// query selects what counts for a budget.
-func (b *Budget) query(tenant, conversation string, now time.Time) store.SpendQuery {
-	q := store.SpendQuery{Tenant: tenant}
-	switch b.Per {
-	case "conversation":
-		q.Conversation = conversation
-	case "day":
-		q.Since = now.UTC().Truncate(24 * time.Hour)
-	}
-	return q
-}
-
 // booked returns what was spent within a budget's scope. A conversation that is not stored yet has
-// spent nothing.
+// spent nothing. The purse is locked.
 func (e *Engine) booked(ctx context.Context, b *Budget, tenant, conversation string) (sum amount, err error) {
 	s, ok := e.store.(spender)
-	if !ok || b.Per == "conversation" && conversation == "" {
+	if !ok {
 		return sum, nil
 	}
-	totals, err := s.Spending(ctx, b.query(tenant, conversation, e.opts.Now()))
+	today := e.opts.Now().UTC().Truncate(24 * time.Hour)
+	q := store.SpendQuery{Tenant: tenant, Since: today}
+	switch b.Per {
+	case "conversation":
+		if conversation == "" {
+			return sum, nil
+		}
+		q.Conversation, q.Since = conversation, time.Time{}
+	case "tenant":
+		q.Since = today.AddDate(0, 0, -1)
+		if sum, err = e.before(ctx, s, tenant, q.Since); err != nil {
+			return sum, err
+		}
+	}
+	now, err := sumOf(ctx, s, q)
+	return sum.plus(now), err
+}
+
+// before returns what a tenant has spent before a day. It is asked for with every request and no longer
+// changes, so it is read once a day.
+func (e *Engine) before(ctx context.Context, s spender, tenant string, day time.Time) (amount, error) {
+	key := tenant + "\x00" + day.Format(time.DateOnly)
+	if sum, ok := e.purse.past[key]; ok {
+		return sum, nil
+	}
+	sum, err := sumOf(ctx, s, store.SpendQuery{Tenant: tenant, Until: day})
+	if err == nil {
+		e.purse.past = noting(e.purse.past, key, sum)
+	}
+	return sum, err
+}
+
+func sumOf(ctx context.Context, s spender, q store.SpendQuery) (sum amount, err error) {
+	totals, err := s.Spending(ctx, q)
 	if err != nil {
 		return sum, fmt.Errorf("read what was spent: %w", err)
 	}
@@ -133,60 +137,90 @@ func (e *Engine) booked(ctx context.Context, b *Budget, tenant, conversation str
 	return sum, nil
 }
 
-// reserve holds back what a prepared request may cost. It returns a *BudgetError when a budget does
-// not have that much left.
+// reserve holds back what a prepared request may cost at most. It returns a *BudgetError when a budget
+// does not have that much left. When only other requests under way stand in its way, which will cost
+// less than is held back for them, it waits for them to end, as long as optional work may take.
 func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 	if len(e.opts.Budgets) == 0 || p.attempt == nil || p.attempt.req.Count || e.mode(p.attempt.req) == Observe {
 		return nil
 	}
 	a, now := p.attempt, e.opts.Now()
 	r := reservation{amount: a.worst(now), tenant: a.req.Tenant, conversation: p.Conversation, until: now.Add(reservationLife)}
-	sums := make([]amount, len(e.opts.Budgets))
-	for i := range sums {
-		var err error
-		if sums[i], err = e.booked(ctx, &e.opts.Budgets[i], r.tenant, r.conversation); err != nil {
+	patience, cancel := context.WithTimeout(ctx, e.opts.Optional)
+	defer cancel()
+	for {
+		ended, err := e.tryReserve(ctx, a.req, r)
+		if ended == nil {
+			return err
+		}
+		select {
+		case <-ended:
+		case <-patience.Done():
 			return err
 		}
 	}
+}
+
+// tryReserve makes a reservation or returns why not; if it may be possible later, with a channel that
+// tells when. What is booked is read under the lock: a request that is booked and not yet released
+// counts twice then, and never not at all.
+func (e *Engine) tryReserve(ctx context.Context, key *Request, r reservation) (<-chan struct{}, error) {
 	e.purse.mu.Lock()
 	defer e.purse.mu.Unlock()
-	for i := range sums {
+	for i := range e.opts.Budgets {
 		b := &e.opts.Budgets[i]
-		all := sums[i].plus(e.purse.reserved(b, r.tenant, r.conversation, now)).plus(r.amount)
-		if b.share(all) > 1 {
-			return &BudgetError{*b, all.tokens, all.money.USD()}
+		sum, err := e.booked(ctx, b, r.tenant, r.conversation)
+		if err != nil {
+			return nil, err
 		}
-		e.warn(b, &r, b.share(all))
+		e.warn(b, &r, b.share(sum))
+		all := sum.plus(e.purse.reserved(b, r.tenant, r.conversation, e.opts.Now())).plus(r.amount)
+		if b.share(all) <= 1 {
+			continue
+		}
+		over := &BudgetError{*b, all.tokens, all.money.USD()}
+		if b.share(sum.plus(r.amount)) > 1 {
+			return nil, over
+		}
+		return e.purse.next(), over
 	}
-	if e.purse.held == nil {
-		e.purse.held = map[*Request]reservation{}
-	}
-	e.purse.held[a.req] = r
-	return nil
+	e.purse.hold(key, r)
+	return nil, nil
 }
 
-// warn tells once that most of a budget is spent. The purse is locked.
+// warn tells once, of each day, tenant or conversation, that most of a budget is spent. The purse is
+// locked.
 func (e *Engine) warn(b *Budget, r *reservation, share float64) {
-	key := b.Per + "\x00" + r.tenant
-	if b.Per == "conversation" {
-		key += "\x00" + r.conversation
-	}
-	if share < budgetWarn || e.purse.warned[key] {
+	if share < budgetWarn {
 		return
 	}
-	if e.purse.warned == nil {
-		e.purse.warned = map[string]bool{}
+	whose := ""
+	switch b.Per {
+	case "conversation":
+		whose = " (" + r.conversation + ")"
+	case "day":
+		whose = " (" + e.opts.Now().UTC().Format(time.DateOnly) + ")"
 	}
-	e.purse.warned[key] = true
-	e.opts.Notice(fmt.Sprintf("the %s's budget is spent to %.0f %%", b.Per, 100*share))
+	if r.tenant != "" {
+		whose += " of " + r.tenant
+	}
+	key := fmt.Sprint(*b, whose)
+	if e.purse.warned[key] {
+		return
+	}
+	e.purse.warned = noting(e.purse.warned, key, true)
+	e.opts.Notice(fmt.Sprintf("the %s's budget%s is spent to %.0f %%", b.Per, whose, 100*share))
 }
 
-// worst returns what the request may cost at most: all of it written to the cache, and as long an
-// answer as it asks for.
+// worst returns what the request may cost at most: all of it written to the cache, if it asks for that,
+// and as long an answer as it asks for.
 func (a *attempt) worst(now time.Time) amount {
 	n := a.size(a.view)
 	u := decant.Usage{CacheWrite: n, Output: a.conv.MaxOutput}
-	if a.lifetime() > 5*time.Minute {
+	switch life := a.lifetime(); {
+	case life == 0:
+		u.Input, u.CacheWrite = n, 0
+	case life > 5*time.Minute:
 		u.Write1h = n
 	}
 	return amount{u.Context(), money(a, u, cost.Terms{At: now})}
@@ -204,27 +238,36 @@ func (a *attempt) tighten(ctx context.Context) {
 	}
 }
 
-// tight reports whether a budget that the request falls under is nearly spent. What cannot be read
-// does not make it so: the reservation will say.
+// tight reports whether a budget that the request falls under would nearly be spent with it. What
+// cannot be read does not make it so: the reservation will say.
 func (a *attempt) tight(ctx context.Context) bool {
 	id := ""
 	if a.line != nil {
 		id = a.line.key.ID
 	}
+	most := a.worst(a.e.opts.Now())
+	a.e.purse.mu.Lock()
+	defer a.e.purse.mu.Unlock()
 	for i := range a.e.opts.Budgets {
 		b := &a.e.opts.Budgets[i]
-		if sum, err := a.e.booked(ctx, b, a.req.Tenant, id); err == nil && b.share(sum) >= budgetAct {
+		if sum, err := a.e.booked(ctx, b, a.req.Tenant, id); err == nil && b.share(sum.plus(most)) >= budgetAct {
 			return true
 		}
 	}
 	return false
 }
 
+// pressing returns the thrift with which a budget that is nearly spent is stretched.
+func pressing() preset.Thrift { return preset.Thrift{Level: "high", Patience: 0.5, Keep: 1} }
+
+// pressed reports whether a budget is nearly spent.
+func (a *attempt) pressed() bool { return len(a.e.opts.Budgets) > 0 && a.preset.Thrift == pressing() }
+
 // thriftiest returns the preset that is used when a budget is nearly spent: it pours at half the size,
-// and for money as early as any level does.
+// and for money as early as any level does, whether or not that is permitted otherwise.
 func thriftiest(p *preset.Preset, window int) *preset.Preset {
 	out := *p
-	out.Thrift = preset.Thrift{Level: "high", Patience: 0.5, Keep: 1}
+	out.Thrift = pressing()
 	if half := window / 2; out.Trigger.Tokens == 0 || out.Trigger.Tokens > half {
 		out.Trigger.Tokens = half
 	}

@@ -19,6 +19,7 @@ import (
 type till struct {
 	t      *testing.T
 	engine *engine.Engine
+	now    time.Time
 	mu     sync.Mutex
 	said   []string
 }
@@ -29,9 +30,9 @@ func newTill(t *testing.T, budgets ...engine.Budget) *till {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &till{t: t}
+	x := &till{t: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	x.engine, err = engine.New(db, engine.Options{
-		Budgets: budgets, Now: func() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) },
+		Budgets: budgets, Now: func() time.Time { return x.now },
 		Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Notice: func(text string) {
 			x.mu.Lock()
@@ -117,13 +118,35 @@ func TestBudgetWarnsOnceAndThenStops(t *testing.T) {
 		}
 		x.answer(p, 1500)
 	}
-	if stopped == nil || !strings.Contains(stopped.Error(), "the conversation's budget of $0.03") || !strings.Contains(stopped.Error(), "raise it under budgets") {
+	if stopped == nil || !strings.Contains(stopped.Error(), "the conversation's budget of $0.0315") || !strings.Contains(stopped.Error(), "raise usd under budgets") {
 		t.Errorf("stopped with %v", stopped)
 	}
-	if n := strings.Count(strings.Join(x.said, "\n"), "budget is spent to"); n != 1 {
+	if n := strings.Count(strings.Join(x.said, "\n"), "is spent to"); n != 1 {
 		t.Errorf("warned %d times: %q", n, x.said)
 	}
 	if _, err := x.ask("another"); err != nil {
 		t.Errorf("another conversation is refused: %v", err)
+	}
+}
+
+// A budget of a day is whole again the next day, and warns again; one of a tenant counts all days.
+func TestADayEndsAndATenantsBudgetDoesNot(t *testing.T) {
+	for _, per := range []string{"day", "tenant"} {
+		t.Run(per, func(t *testing.T) {
+			x := newTill(t, engine.Budget{Per: per, Tokens: 5000})
+			passed := 0
+			for day := range 4 {
+				for n := range 2 {
+					if p, err := x.ask(fmt.Sprint(day, n)); err == nil {
+						passed++
+						x.answer(p, 2200)
+					}
+				}
+				x.now = x.now.AddDate(0, 0, 1)
+			}
+			if want := map[string]int{"day": 8, "tenant": 2}[per]; passed != want {
+				t.Errorf("%d requests passed in four days, want %d", passed, want)
+			}
+		})
 	}
 }

@@ -223,6 +223,7 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 	for {
 		res, err := x.t.opts.Base.RoundTrip(x.request(p.Body, p.Betas))
 		if err != nil {
+			x.t.engine.Finish(p, engine.Response{}) // nothing came of it
 			return nil, err
 		}
 		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge {
