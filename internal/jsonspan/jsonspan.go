@@ -1,6 +1,6 @@
 // Package jsonspan finds the values of a JSON text without copying them.
 //
-// A text is checked once, by [Validate], and then read by a [Scanner], which trusts it: it walks
+// A text is checked once, by [Validate], or value by value where parts of it are known ([Check]), and then read by a [Scanner], which trusts it: it walks
 // from front to back, descends where the caller wants to look and skips the rest at the speed of a
 // search for quotes, and it hands out [Span] values, byte ranges of the text. Nothing is decoded until
 // somebody asks for it ([Unquote]), and nothing is allocated. That is what makes it possible to change
@@ -34,6 +34,14 @@ func (s Span) Of(src []byte) []byte { return src[s.Start:s.End:s.End] }
 // such texts are meant for it lets duplicate names and invalid UTF-8 in strings pass.
 // The error names the offset and, as far as it is known, the place (RFC 6901 pointer).
 func Validate(src []byte) error {
+	if end, ok := Check(src, skipSpace(src, 0)); ok && skipSpace(src, end) == len(src) {
+		return nil
+	}
+	return validate(src)
+}
+
+// validate is Validate by the JSON syntax package alone, which knows what is wrong.
+func validate(src []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := d.ReadValue(); err != nil {
 		return syntaxError(err, len(src))

@@ -72,19 +72,26 @@ func (s *Scanner) Next() bool {
 	case c == '}' || c == ']':
 		s.pos++
 		return false
-	case c == ',' && !first:
+	case c == ',' && !first, c == ':': // a colon: the caller took the object for an array
 		s.pos = skipSpace(s.src, s.pos+1)
 	}
 	return s.pos < len(s.src)
 }
 
 // Name consumes a member's name and colon and returns the name without quotes. It is a part of the
-// source unless the name is written with escapes.
+// source unless the name is written with escapes. Before an element of an array, which has no name, it
+// returns nil and consumes nothing, so that a loop that expects an object runs over an array, too.
 func (s *Scanner) Name() []byte {
 	start := s.pos
+	if s.Kind() != '"' {
+		return nil
+	}
 	s.pos = skipString(s.src, start)
 	raw := s.src[start:s.pos]
-	s.colon()
+	if !s.colon() {
+		s.pos = start
+		return nil
+	}
 	for _, c := range raw { // names are short
 		if c == '\\' {
 			return []byte(Unquote(raw))
@@ -93,12 +100,14 @@ func (s *Scanner) Name() []byte {
 	return trimQuotes(raw)
 }
 
-// colon consumes the colon behind a name and the space around it.
-func (s *Scanner) colon() {
+// colon consumes the colon behind a name and the space around it, and reports whether there is one.
+func (s *Scanner) colon() bool {
 	s.pos = skipSpace(s.src, s.pos)
-	if s.pos < len(s.src) && s.src[s.pos] == ':' {
-		s.pos = skipSpace(s.src, s.pos+1)
+	if s.pos >= len(s.src) || s.src[s.pos] != ':' {
+		return false
 	}
+	s.pos = skipSpace(s.src, s.pos+1)
+	return true
 }
 
 // Skip consumes the next value, whatever it is, and returns where it stands.

@@ -1,0 +1,240 @@
+package jsonspan
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// maxDepth is how deep the quick check follows containers into containers. What is nested deeper is for
+// the JSON syntax package to judge, which allows much more.
+const maxDepth = 512
+
+// Check returns the end of the valid JSON value that starts at offset at of src, by the rules of
+// [Validate]. It reports false when there is none, or when the value is nested too deep for a quick
+// check: then Validate decides, and says what is wrong.
+func Check(src []byte, at int) (end int, ok bool) {
+	end = checkValue(src, at, 0)
+	return end, end >= 0
+}
+
+// CheckRest checks the rest of an array of which the elements that end at offset at are known to be
+// valid, and returns where it ends, its bracket included. See [Check].
+func CheckRest(src []byte, at int) (end int, ok bool) {
+	end = checkElements(src, at, 0)
+	return end, end >= 0
+}
+
+// The functions below return the end of what they check, or -1 when it is not valid or nested too deep.
+
+func checkValue(src []byte, i, depth int) int {
+	if uint(i) >= uint(len(src)) {
+		return -1
+	}
+	switch src[i] {
+	case '"':
+		return checkString(src, i)
+	case '{':
+		return checkObject(src, i, depth)
+	case '[':
+		return checkArray(src, i, depth)
+	case 't':
+		return checkLiteral(src, i, "true")
+	case 'f':
+		return checkLiteral(src, i, "false")
+	case 'n':
+		return checkLiteral(src, i, "null")
+	}
+	return checkNumber(src, i)
+}
+
+func checkArray(src []byte, i, depth int) int {
+	if depth == maxDepth {
+		return -1
+	}
+	i = skipSpace(src, i+1)
+	if i < len(src) && src[i] == ']' {
+		return i + 1
+	}
+	if i = checkValue(src, i, depth+1); i < 0 {
+		return -1
+	}
+	return checkElements(src, i, depth)
+}
+
+// checkElements checks an array from the end of an element on.
+func checkElements(src []byte, i, depth int) int {
+	for {
+		i = skipSpace(src, i)
+		if i >= len(src) {
+			return -1
+		}
+		switch src[i] {
+		case ',':
+			if i = checkValue(src, skipSpace(src, i+1), depth+1); i < 0 {
+				return -1
+			}
+		case ']':
+			return i + 1
+		default:
+			return -1
+		}
+	}
+}
+
+func checkObject(src []byte, i, depth int) int {
+	if depth == maxDepth {
+		return -1
+	}
+	i = skipSpace(src, i+1)
+	if i < len(src) && src[i] == '}' {
+		return i + 1
+	}
+	for {
+		if i = checkMember(src, i, depth+1); i < 0 {
+			return -1
+		}
+		i = skipSpace(src, i)
+		if i >= len(src) {
+			return -1
+		}
+		switch src[i] {
+		case ',':
+			i = skipSpace(src, i+1)
+		case '}':
+			return i + 1
+		default:
+			return -1
+		}
+	}
+}
+
+// checkMember checks a name, a colon and a value.
+func checkMember(src []byte, i, depth int) int {
+	if i = checkName(src, i); i < 0 {
+		return -1
+	}
+	return checkValue(src, i, depth)
+}
+
+// checkName checks a name and a colon and returns where the value begins.
+func checkName(src []byte, i int) int {
+	if i >= len(src) || src[i] != '"' {
+		return -1
+	}
+	if i = checkString(src, i); i < 0 {
+		return -1
+	}
+	i = skipSpace(src, i)
+	if i >= len(src) || src[i] != ':' {
+		return -1
+	}
+	return skipSpace(src, i+1)
+}
+
+func checkLiteral(src []byte, i int, lit string) int {
+	if end := i + len(lit); end <= len(src) && string(src[i:end]) == lit {
+		return end
+	}
+	return -1
+}
+
+// checkNumber checks a number (RFC 8259 section 6).
+func checkNumber(src []byte, i int) int {
+	if src[i] == '-' {
+		i++
+	}
+	switch start := i; {
+	case i < len(src) && src[i] == '0':
+		i++
+	default:
+		if i = skipDigits(src, i); i == start {
+			return -1
+		}
+	}
+	if i < len(src) && src[i] == '.' {
+		start := i + 1
+		if i = skipDigits(src, start); i == start {
+			return -1
+		}
+	}
+	if i < len(src) && src[i]|0x20 == 'e' {
+		i++
+		if i < len(src) && (src[i] == '+' || src[i] == '-') {
+			i++
+		}
+		start := i
+		if i = skipDigits(src, start); i == start {
+			return -1
+		}
+	}
+	return i
+}
+
+func skipDigits(src []byte, i int) int {
+	for i < len(src) && src[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+// checkString checks the string whose opening quote is at i.
+func checkString(src []byte, i int) int {
+	for i = skipPlain(src, i+1); i < len(src); i = skipPlain(src, i) {
+		switch src[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			if i = checkEscape(src, i+1); i < 0 {
+				return -1
+			}
+		default: // a control character
+			return -1
+		}
+	}
+	return -1
+}
+
+// checkEscape checks what follows a backslash in a string.
+func checkEscape(src []byte, i int) int {
+	if i >= len(src) {
+		return -1
+	}
+	switch src[i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 1
+	case 'u':
+		if i+4 < len(src) && isHex(src[i+1]) && isHex(src[i+2]) && isHex(src[i+3]) && isHex(src[i+4]) {
+			return i + 5
+		}
+	}
+	return -1
+}
+
+func isHex(c byte) bool {
+	return c-'0' <= 9 || c|0x20-'a' <= 5
+}
+
+// skipPlain returns the offset of the first byte from i on that is special in a string: a quote, a
+// backslash or a control character. It looks at eight bytes at a time.
+func skipPlain(src []byte, i int) int {
+	for ; i+8 <= len(src); i += 8 {
+		if m := special(binary.LittleEndian.Uint64(src[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(src) && src[i] >= ' ' && src[i] != '"' && src[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// special marks the bytes of a word that are special in a string by their highest bit. The first mark is
+// right; behind it there may be marks too many, because the subtractions borrow from the next byte.
+func special(w uint64) uint64 {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	return ((w-ones*' ')&^w | (quote-ones)&^quote | (slash-ones)&^slash) & highs
+}
