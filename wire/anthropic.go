@@ -11,67 +11,90 @@ import (
 // A member that stands twice counts as the server counts it: the last one.
 func parseAnthropic(src []byte) (*Document, error) {
 	p := anthropicParser{builder: newBuilder(src)}
-	var tools jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
-		switch string(sc.Name()) {
-		case "model":
-			p.conv.Model = p.str(sc.Skip())
-		case "max_tokens":
-			p.conv.MaxOutput = p.int(sc.Skip())
-		case "thinking":
-			p.conv.Thinking = decant.Thinking(p.str(p.find(sc.Skip(), "type")))
-		case "metadata":
-			p.conv.ID = sessionOf(p.str(p.find(sc.Skip(), "user_id")))
-		case "system":
-			p.system(&sc)
-		case "tools":
-			tools = sc.Skip()
-		case "messages":
-			if err := p.messages(&sc); err != nil {
-				return nil, err
-			}
-		default:
-			sc.Skip()
+		if err := p.member(&sc); err != nil {
+			return nil, err
 		}
 	}
 	if p.body.list.IsZero() {
 		return nil, fieldError(0, "messages", "missing, want a list of messages")
 	}
-	p.fixedTools(tools)
+	p.readTools()
+	p.conv.Fixed.Version = version(&p.conv.Fixed)
 	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
-	return p.bodyDocument(Anthropic, &p.body), nil
+	return p.bodyDocument(Anthropic, p.body), nil
 }
 
 type anthropicParser struct {
 	*builder
-	body body
+	body  body
+	tools jsonspan.Span // the list of tools
+}
+
+// member consumes a member of the request.
+func (p *anthropicParser) member(sc *jsonspan.Scanner) error {
+	m := member{name: sc.Pos()}
+	name := sc.Name()
+	m.value.Start = sc.Pos()
+	var err error
+	switch string(name) {
+	case "model":
+		p.conv.Model = p.str(sc.Skip())
+	case "max_tokens":
+		p.conv.MaxOutput = p.int(sc.Skip())
+	case "thinking":
+		p.conv.Thinking = decant.Thinking(p.str(p.find(sc.Skip(), "type")))
+	case "metadata":
+		p.conv.ID = sessionOf(p.str(p.find(sc.Skip(), "user_id")))
+	case "system":
+		p.system(sc)
+	case "tools":
+		p.tools = sc.Skip()
+	case "messages":
+		err = p.messages(sc)
+	default:
+		sc.Skip()
+	}
+	m.value.End = sc.Pos()
+	p.body.members = append(p.body.members, m)
+	return err
 }
 
 // system consumes the system prompt.
 func (p *anthropicParser) system(sc *jsonspan.Scanner) {
-	p.conv.Fixed.System = nil
+	p.conv.Fixed.System, p.body.system = nil, nil
 	if sc.Kind() == '"' {
-		p.conv.Fixed.System = []decant.Block{
-			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(sc.Skip())},
-		}
+		s := site{text: sc.Skip()}
+		p.conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.contentAt(s)}}
+		p.body.system = []site{s}
 		return
 	}
 	for sc.Open(); sc.Next(); {
-		blk, _ := p.block(sc)
+		blk, s := p.block(sc)
 		blk.Author = decant.AuthorClient
 		p.conv.Fixed.System = append(p.conv.Fixed.System, blk)
+		p.body.system = append(p.body.system, s)
 	}
 }
+
+// readTools reads the list of tools, the last one of several.
+func (p *anthropicParser) readTools() { p.body.tools = p.toolsIn(p.tools) }
 
 // messages consumes the list of messages.
 func (p *anthropicParser) messages(sc *jsonspan.Scanner) error {
 	p.restart()
-	p.body = body{list: jsonspan.Span{Start: sc.Pos()}, items: make([]item, 0, expected(p.src))}
+	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, make([]item, 0, expected(p.src))
 	if sc.Kind() != '[' {
 		return fieldError(sc.Pos(), "messages", "want a list of messages")
 	}
-	for sc.Open(); sc.Next(); {
+	sc.Open()
+	return p.elements(sc)
+}
+
+// elements consumes the rest of the list of messages.
+func (p *anthropicParser) elements(sc *jsonspan.Scanner) error {
+	for sc.Next() {
 		if err := p.message(sc); err != nil {
 			return err
 		}
@@ -108,12 +131,16 @@ func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
 // content consumes a message's content and adds its blocks.
 func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 	v, at := jsonspan.Span{Start: sc.Pos()}, len(p.body.items)
+	p.body.twice = p.body.twice || !p.empty()
 	p.blocks.drop() // of a content that stands twice
 	p.places.drop()
 	if sc.Kind() == '"' {
 		v = sc.Skip()
 		p.add(decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString, item: at})
 		return v
+	}
+	if sc.Kind() != '[' { // nothing that the API knows
+		return sc.Skip()
 	}
 	for sc.Open(); sc.Next(); {
 		blk, s := p.block(sc)

@@ -17,6 +17,13 @@ type body struct {
 	bare  bool          // list is a string instead, which is the one item (Responses)
 	items []item        // its elements, in order
 	sites [][]site      // of each message, where its blocks stand
+
+	// Of a request of the Messages API, for the one that comes after it:
+	read    decant.Conversation // as it was read, whatever the caller does to the document's
+	members []member            // of the request, in order; nil: see topMembers
+	system  []site              // of the blocks of the system prompt; without span for a bare string
+	tools   []jsonspan.Span     // the definitions of the tools
+	twice   bool                // a message holds its content twice
 }
 
 // An item is an element of a body's list.
@@ -28,23 +35,37 @@ type item struct {
 }
 
 // bodyDocument ends the construction of a document with a body's layout.
-func (b *builder) bodyDocument(f Format, l *body) *Document {
-	d := b.document(f, l)
-	l.sites = b.sites
+func (b *builder) bodyDocument(f Format, l body) *Document {
+	d := b.document(f, &l)
+	l.sites, l.read = b.sites, b.conv
 	return d
 }
 
 // fixedTools reads the list of tools and gives the fixed part its version. It comes after the system
 // prompt.
 func (b *builder) fixedTools(list jsonspan.Span) {
-	f := &b.conv.Fixed
-	sc := jsonspan.Scan(b.src, list.Start)
-	if !list.IsZero() {
-		for sc.Open(); sc.Next(); {
-			f.Tools = append(f.Tools, b.tool(sc.Skip()))
-		}
+	b.toolsIn(list)
+	b.conv.Fixed.Version = version(&b.conv.Fixed)
+}
+
+// toolsIn reads the list of tools and returns where the definitions are.
+func (b *builder) toolsIn(list jsonspan.Span) []jsonspan.Span {
+	if list.IsZero() {
+		return nil
 	}
-	f.Version = version(f)
+	var defs []jsonspan.Span
+	sc := jsonspan.Scan(b.src, list.Start)
+	for sc.Open(); sc.Next(); {
+		defs = append(defs, sc.Skip())
+	}
+	if len(defs) == 0 {
+		return nil
+	}
+	b.conv.Fixed.Tools = make([]decant.Tool, len(defs))
+	for i, def := range defs {
+		b.conv.Fixed.Tools[i] = b.tool(def)
+	}
+	return defs
 }
 
 // tool reads one tool definition. OpenAI's Chat Completions API wraps it into "function"; tools that

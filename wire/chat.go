@@ -40,7 +40,7 @@ func parseChat(src []byte) (*Document, error) {
 	}
 	p.fixedTools(tools)
 	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
-	return p.bodyDocument(OpenAIChat, &p.body), nil
+	return p.bodyDocument(OpenAIChat, p.body), nil
 }
 
 type chatParser struct {

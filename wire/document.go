@@ -36,6 +36,7 @@ type Document struct {
 	Source       []byte
 	Conversation *decant.Conversation
 	Warnings     []Warning // what was wrong with the source and left as it is, in source order
+	Kept         int       // how many messages from the first on ParseNext found unchanged, byte for byte; else 0
 
 	layout layout
 }
@@ -149,6 +150,10 @@ type builder struct {
 	names    map[string]string // interned call ids and tool names
 	openCall map[string]int    // call id → index of the newest unanswered call
 	calls    []call
+
+	kept  int            // how many messages were taken over; what they call is not in calls
+	taken map[string]int // how many of their calls with an id were answered since
+	steps int            // how many of their blocks were looked at for that
 }
 
 // A call is an entry of the chain of calls with the same id.
@@ -238,7 +243,7 @@ func (b *builder) opened(id, name string) {
 func (b *builder) answered(id string) string {
 	i, ok := b.openCall[id]
 	if !ok {
-		return ""
+		return b.answeredEarlier(id)
 	}
 	if prev := b.calls[i].prev; prev >= 0 {
 		b.openCall[id] = prev
@@ -250,11 +255,10 @@ func (b *builder) answered(id string) string {
 
 // finish stores the blocks of the message under construction.
 func (b *builder) finish() {
-	m := b.current()
-	if m == nil {
-		return
+	if len(b.sites) == len(b.conv.Messages) {
+		return // there is none
 	}
-	m.Blocks = b.blocks.take()
+	b.current().Blocks = b.blocks.take()
 	b.sites = append(b.sites, b.places.take())
 }
 
@@ -265,6 +269,8 @@ func (b *builder) restart() {
 	b.places.drop()
 	b.calls = b.calls[:0]
 	clear(b.openCall)
+	b.kept = 0
+	clear(b.taken)
 }
 
 // document ends the construction. Only now are role and agent known for certain, and with them the
@@ -279,7 +285,8 @@ func (b *builder) document(f Format, l layout) *Document {
 			}
 		}
 	}
-	return &Document{Format: f, Source: b.src, Conversation: &b.conv, Warnings: b.warnings, layout: l}
+	conv := b.conv // so that the document does not keep the builder
+	return &Document{Format: f, Source: b.src, Conversation: &conv, Warnings: b.warnings, layout: l}
 }
 
 // text returns the content that the value at s holds: nil when the span is zero.

@@ -45,7 +45,7 @@ func parseResponses(src []byte) (*Document, error) {
 	}
 	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
 	p.fixedTools(tools)
-	return p.bodyDocument(OpenAIResponses, &p.body), nil
+	return p.bodyDocument(OpenAIResponses, p.body), nil
 }
 
 type responsesParser struct {

@@ -24,6 +24,13 @@ func CheckRest(src []byte, at int) (end int, ok bool) {
 	return end, end >= 0
 }
 
+// CheckName checks the name of a member that starts at offset at, and its colon, and returns where the
+// value begins. See [Check].
+func CheckName(src []byte, at int) (value int, ok bool) {
+	value = checkName(src, at)
+	return value, value >= 0
+}
+
 // The functions below return the end of what they check, or -1 when it is not valid or nested too deep.
 
 func checkValue(src []byte, i, depth int) int {
