@@ -55,6 +55,7 @@ func (a *agent) add(role decant.Role, kind decant.Kind, raw, text string) {
 		CallID: fmt.Sprint("toolu_01", a.rounds), Name: "Bash", Ref: decant.Ref{Message: 2*a.rounds + 1}, Tokens: len(text) / 4,
 	})
 	b.Blobs = append(b.Blobs, []byte(raw), []byte(text))
+	b.Hashes = append(b.Hashes, decant.HashText(raw), decant.HashText(text))
 }
 
 // round adds a call and a result of n bytes.
@@ -136,8 +137,8 @@ func archive(b *testing.B, size int, db *sqlite.DB, next func() *store.Batch) {
 	for b.Loop() {
 		b.StopTimer()
 		batch := next()
-		begin := processor(b)
 		b.StartTimer()
+		begin := processor(b)
 		_, err := db.Commit(b.Context(), batch)
 		used += processor(b) - begin
 		must(b, err)

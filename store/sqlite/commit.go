@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -42,7 +43,9 @@ type head struct {
 	base      int
 	session   string
 	baseChain []byte
-	anchored  int64 // time of the anchor
+	lowered   bool        // base has changed
+	fixed     decant.Hash // version of the fixed part, as it was
+	anchored  int64       // time of the anchor, as it was
 }
 
 func (db *DB) prepare(b *store.Batch) (*commit, error) {
@@ -122,11 +125,13 @@ func (c *commit) write(t *tx) error {
 // begin compares the version, or creates the conversation.
 func (c *commit) begin(t *tx) error {
 	h := &c.head
-	var fixed []byte
-	err := t.row(`SELECT version, length, messages, tokens, decisions, base, session, base_chain, fixed, anchor_time
-		FROM conversations WHERE tenant = ? AND id = ?`, []any{c.Tenant, c.ID},
-		&h.version, &h.length, &h.messages, &h.tokens, &h.decisions, &h.base, &h.session, &h.baseChain, &fixed, &h.anchored)
-	c.content.fixed = hash(fixed)
+	var row [10]driver.Value
+	err := t.first(`SELECT version, length, messages, tokens, decisions, base, session, base_chain, fixed, anchor_time
+		FROM conversations WHERE tenant = ? AND id = ?`, []any{c.Tenant, c.ID}, row[:])
+	if err == nil {
+		h.scan(row[:])
+	}
+	c.content.fixed = h.fixed
 	exists := err == nil
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
@@ -142,6 +147,18 @@ func (c *commit) begin(t *tx) error {
 	}
 	h.version++
 	return nil
+}
+
+func (h *head) scan(row []driver.Value) {
+	for i, n := range []*int{1: &h.length, &h.messages, &h.tokens, &h.decisions, &h.base} {
+		if n != nil {
+			*n = int(row[i].(int64))
+		}
+	}
+	h.version, h.session, h.anchored = row[0].(int64), row[6].(string), row[9].(int64)
+	h.baseChain, _ = row[7].([]byte) // nil when empty
+	fixed, _ := row[8].([]byte)
+	h.fixed = hash(fixed)
 }
 
 func (c *commit) create(t *tx) error {
@@ -239,7 +256,7 @@ func (c *commit) lowerBase(t *tx, position int) error {
 	if err != nil {
 		return err
 	}
-	c.head.base, c.head.baseChain = position, []byte{}
+	c.head.base, c.head.baseChain, c.head.lowered = position, []byte{}, true
 	if position > 0 {
 		c.head.baseChain = bytes(chain[position-1].Chain)
 	}
@@ -306,8 +323,11 @@ func (c *commit) record(t *tx) error {
 func (c *commit) finish(t *tx) error {
 	h := &c.head
 	var row assignments
-	row.set("version = ?, length = ?, messages = ?, tokens = ?, decisions = ?, base = ?, base_chain = ?, updated = ?",
-		h.version, h.length, h.messages, h.tokens, h.decisions, h.base, nonNil(h.baseChain), micros(c.now))
+	row.set("version = ?, length = ?, messages = ?, tokens = ?, decisions = ?, updated = ?",
+		h.version, h.length, h.messages, h.tokens, h.decisions, micros(c.now))
+	if h.lowered { // otherwise not named: SQLite would write its index again
+		row.set("base = ?, base_chain = ?", h.base, nonNil(h.baseChain))
+	}
 	if n := c.Head; n != nil {
 		if err := c.holdFixed(t, n.Fixed); err != nil {
 			return err

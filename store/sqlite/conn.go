@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"io"
 )
 
 // conn is one connection with the statements prepared on it. One goroutine uses it at a time.
@@ -12,9 +13,11 @@ type conn struct {
 	*sql.Conn
 	stmts   map[string]*sql.Stmt
 	directs map[string]directStmt
+	args    []driver.NamedValue // of the direct statement that runs: one slice for all
 }
 
-// A directStmt is a statement of the driver's, without package sql around it.
+// A directStmt is a statement of the driver's, without package sql around it: for what is done most
+// often that would cost as much as the statement.
 type directStmt interface {
 	driver.Stmt
 	driver.StmtExecContext
@@ -42,22 +45,55 @@ func (c *conn) stmt(query string) (*sql.Stmt, error) {
 	return s, err
 }
 
-// direct is stmt for the driver's connection d, which is c's and known while a function given to
-// Raw runs.
-func (c *conn) direct(d driver.Conn, query string) (directStmt, error) {
-	if s := c.directs[query]; s != nil {
-		return s, nil
-	}
-	p, err := d.Prepare(query)
-	if err != nil {
-		return nil, err
-	}
-	s, ok := p.(directStmt)
-	if !ok {
-		return nil, errors.Join(errors.New("the driver's statements take no context"), p.Close())
-	}
-	c.directs[query] = s
-	return s, nil
+// direct calls do with the driver's statement for query and its parameters. Nothing interrupts what
+// runs in it.
+func (c *conn) direct(query string, args []any, do func(directStmt, []driver.NamedValue) error) error {
+	return c.Raw(func(d any) error {
+		s := c.directs[query]
+		if s == nil {
+			p, err := d.(driver.Conn).Prepare(query)
+			if err != nil {
+				return err
+			}
+			s = p.(directStmt) // the driver is the one that this package imports
+			c.directs[query] = s
+		}
+		c.args = c.args[:0]
+		for i, a := range args {
+			if n, ok := a.(int); ok {
+				a = int64(n) // the driver knows one type of integers
+			}
+			c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: a})
+		}
+		return do(s, c.args)
+	})
+}
+
+// change runs a statement and returns how many rows it changed.
+func (c *conn) change(query string, args ...any) (n int64, err error) {
+	err = c.direct(query, args, func(s directStmt, args []driver.NamedValue) error {
+		res, err := s.ExecContext(context.Background(), args)
+		if err == nil {
+			n, err = res.RowsAffected()
+		}
+		return err
+	})
+	return n, err
+}
+
+// first reads the columns of the first row, as many as dest has, in the driver's types: int64,
+// float64, string, []byte. No row is sql.ErrNoRows.
+func (c *conn) first(query string, args []any, dest []driver.Value) error {
+	return c.direct(query, args, func(s directStmt, args []driver.NamedValue) error {
+		rows, err := s.QueryContext(context.Background(), args)
+		if err != nil {
+			return err
+		}
+		if err = rows.Next(dest); errors.Is(err, io.EOF) {
+			err = sql.ErrNoRows
+		}
+		return errors.Join(err, rows.Close())
+	})
 }
 
 func (c *conn) close() error {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 
@@ -103,13 +104,13 @@ func (c *content) refer(t *tx, h decant.Hash) error {
 	if h.IsZero() || ok && c.blobs[i].held {
 		return nil
 	}
-	var held bool
-	err := t.row(`SELECT p.conversation = ? OR EXISTS (SELECT 1 FROM refs r WHERE r.tenant = b.tenant AND r.hash = b.hash AND r.conversation = ?)
-		FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?`, []any{c.key.ID, c.key.ID, c.key.Tenant, h[:]}, &held)
+	var row [1]driver.Value
+	err := t.first(`SELECT p.conversation = ? OR EXISTS (SELECT 1 FROM refs r WHERE r.tenant = b.tenant AND r.hash = b.hash AND r.conversation = ?)
+		FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?`, []any{c.key.ID, c.key.ID, c.key.Tenant, h[:]}, row[:])
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.Missing("blob", h)
 	}
-	if err == nil && !held {
+	if err == nil && row[0] != int64(1) {
 		err = t.exec("INSERT INTO refs (tenant, hash, conversation) VALUES (?, ?, ?)", c.key.Tenant, h[:], c.key.ID)
 	}
 	if err != nil {

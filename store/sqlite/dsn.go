@@ -36,9 +36,14 @@ func newDSN(path string, o Options) dsn {
 	return d
 }
 
+// checkpointPages is how long the write-ahead log gets before its pages are copied to the database:
+// 16 MB. A page that many commits have changed is copied once, and the disk is flushed as rarely.
+const checkpointPages = 4000
+
 func (d dsn) write() string {
 	return d.with("_txlock=immediate", "_pragma=auto_vacuum(incremental)", "_pragma=journal_mode(wal)",
-		"_pragma=synchronous("+d.sync+")", "_pragma=cache_size(-16000)", "_pragma=journal_size_limit(67108864)")
+		"_pragma=synchronous("+d.sync+")", "_pragma=cache_size(-16000)", "_pragma=journal_size_limit(67108864)",
+		"_pragma=wal_autocheckpoint("+strconv.Itoa(checkpointPages)+")")
 }
 
 func (d dsn) read() string {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 
 	"github.com/decantdev/decant"
@@ -12,7 +13,10 @@ import (
 // Version implements store.Loader.
 func (db *DB) Version(ctx context.Context, k store.Key) (version int64, err error) {
 	err = db.read(ctx, func(r *reader) error {
-		return r.row("SELECT version FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, &version)
+		var row [1]driver.Value
+		err := r.first("SELECT version FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, row[:])
+		version, _ = row[0].(int64)
+		return err
 	})
 	return version, wrap("read version of "+k.ID, err)
 }

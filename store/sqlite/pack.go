@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -73,7 +74,10 @@ type packer struct {
 // start begins the packs of a transaction.
 func (p *packer) start(t *tx) error {
 	p.names, p.data = p.names[:0], p.data[:0]
-	return t.row("SELECT COALESCE(max(id), 0) + 1 FROM packs", nil, &p.id)
+	var row [1]driver.Value
+	err := t.first("SELECT COALESCE(max(id), 0) + 1 FROM packs", nil, row[:])
+	p.id, _ = row[0].(int64)
+	return err
 }
 
 // flush writes what was added as a pack of the conversation's and begins the next one.

@@ -36,6 +36,9 @@ func newPool(db *sql.DB) *pool {
 
 // use calls do with a connection that nobody else uses meanwhile.
 func (p *pool) use(ctx context.Context, do func(*conn) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	var c *conn
 	select {
 	case c = <-p.free:

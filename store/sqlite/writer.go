@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
@@ -175,7 +174,6 @@ func (w *writer) run(batch []*op) error {
 type tx struct {
 	*conn
 	packer packer
-	args   []driver.NamedValue // of the statement that runs; one slice for all
 }
 
 // attempt runs each op within a savepoint; an op's own error goes to the op. The error that it
@@ -204,35 +202,6 @@ func (t *tx) rollback() { _ = t.exec("ROLLBACK") }
 func (t *tx) exec(query string, args ...any) error {
 	_, err := t.change(query, args...)
 	return err
-}
-
-// change runs a statement and returns how many rows it changed. It speaks to the driver itself:
-// most of what a commit does is many small statements.
-func (t *tx) change(query string, args ...any) (n int64, err error) {
-	err = t.Raw(func(c any) error {
-		s, err := t.direct(c.(driver.Conn), query)
-		if err != nil {
-			return err
-		}
-		t.args = t.args[:0]
-		for i, a := range args {
-			t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: value(a)})
-		}
-		res, err := s.ExecContext(context.Background(), t.args)
-		if err == nil {
-			n, err = res.RowsAffected()
-		}
-		return err
-	})
-	return n, err
-}
-
-// value returns a parameter as the driver takes it: all integers are of one type.
-func value(a any) driver.Value {
-	if n, ok := a.(int); ok {
-		return int64(n)
-	}
-	return a
 }
 
 // row reads one row into dest. No row is sql.ErrNoRows.

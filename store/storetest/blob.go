@@ -41,6 +41,21 @@ var blobTests = []test{
 		}
 		b.equal("contents", got, [][]byte{[]byte("b"), []byte("a"), []byte("b")})
 	}},
+	{"HashesMayBeGiven", func(b *bench) {
+		l := b.line("", "s")
+		batch := l.say("hello")
+		for _, c := range batch.Blobs {
+			batch.Hashes = append(batch.Hashes, decant.HashText(string(c)))
+		}
+		l.must(batch)
+		b.readable(l)
+		b.sound()
+		batch = l.say("again")
+		batch.Hashes = []decant.Hash{decant.HashText("one too few")}
+		if _, err := b.Commit(b.ctx, batch); !errors.Is(err, store.ErrInvalid) {
+			b.Errorf("%d blobs with one hash: got %v, want ErrInvalid", len(batch.Blobs), err)
+		}
+	}},
 	{"MissingIsNotFoundAndNamed", func(b *bench) {
 		h := decant.HashText("nowhere")
 		_, err := b.Blobs(b.ctx, "", h)

@@ -36,6 +36,23 @@ var concurrencyTests = []test{
 			b.Errorf("%d of 8 concurrent requests created the line, want 1", won)
 		}
 	}},
+	{"VersionIsOfNow", func(b *bench) {
+		l, other := b.talk("s", "a"), b.another()
+		for n := range 100 {
+			if n%2 == 0 {
+				l.must(l.batch(0))
+			} else if _, err := other.Commit(b.ctx, l.batch(0)); err != nil {
+				b.Fatal(err)
+			} else {
+				l.version++
+			}
+			for name, s := range map[string]store.Store{"one process": b.Store, "another": other} {
+				if v, err := s.Version(b.ctx, l.Key); v != l.version || err != nil {
+					b.Fatalf("version after commit %d, seen by %s: got %d, %v, want %d", n, name, v, err, l.version)
+				}
+			}
+		}
+	}},
 	{"ConversationsDoNotDisturbEachOther", func(b *bench) {
 		var lines []*line
 		for i := range 8 {
