@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -29,7 +30,9 @@ func Example() {
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: 20_000}))
 	defer api.Close()
 
-	d, err := embedded.Open(filepath.Join(dir, "chat.db"), embedded.Options{Engine: engine.Options{Window: 20_000}})
+	d, err := embedded.Open(filepath.Join(dir, "chat.db"), embedded.Options{Engine: engine.Options{
+		Window: 20_000, Optional: time.Minute, // this program would rather wait for a slow disk than do without
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}

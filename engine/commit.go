@@ -54,7 +54,11 @@ func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) err
 			return nil // it is stored; the next request reads it
 		}
 		l = newLine(s)
-		a.meter.length = 0 // what was reported is about the parent
+		if b.Create == nil {
+			a.meter = a.e.recall(ctx, s) // an answer was recorded meanwhile
+		} else {
+			a.meter.length = 0 // what was reported is about the parent
+		}
 	}
 	a.line, a.state = l, l.now()
 	a.settleMeter()

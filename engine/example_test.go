@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
@@ -26,7 +27,7 @@ func ExampleEngine_Thread() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	e, err := engine.New(db, engine.Options{})
+	e, err := engine.New(db, engine.Options{Optional: time.Minute}) // it would rather wait for a slow disk than do without
 	if err != nil {
 		log.Fatal(err)
 	}

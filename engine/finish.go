@@ -224,6 +224,9 @@ func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) er
 		a.line.anchored(*ev.Anchor)
 	}
 	a.read(res.Usage, length)
+	if a.e.lines.get(a.line.key) != a.line { // two requests have read the conversation at once: what is kept lacks this answer
+		a.e.lines.forget(a.line.key)
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -46,7 +47,7 @@ const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{
 func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	t.Helper()
 	db := archive(t)
-	e, err := engine.New(db, engine.Options{Fault: func(err error) { t.Error(err) }})
+	e, err := engine.New(db, engine.Options{Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -481,4 +482,47 @@ func TestTranscriptHasTheAnswerToMessagesCutAnew(t *testing.T) {
 	if p := k.prepare(); p.Report.Before < 1000 || p.Report.Before > 1100 {
 		t.Errorf("metered at %d tokens after a report of 1,010 and a small round", p.Report.Before)
 	}
+}
+
+// Two requests may read a conversation at once, while its archive is being written. The engine that
+// served them meters what comes next as one does that has just been started.
+func TestMeterAfterRequestsThatReadAtOnce(t *testing.T) {
+	k := newDialogue(t, engine.Options{})
+	late := &late{Store: k.store, done: make(chan struct{}), back: make(chan struct{})}
+	k.store = late
+	k.start(engine.Options{})
+	answer := func(p *engine.Prepared, tokens int) {
+		k.engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: decant.Usage{Input: tokens, Output: 10}, Content: []byte(`[{"type":"text","text":"noted"}]`)})
+	}
+	k.user("look")
+	answer(k.prepare(), 2000)
+	<-late.done // it is in the store, and the engine does not know yet
+	again := k.prepare()
+	close(late.back)
+	k.engine.Close()
+	answer(again, 3000)
+	k.engine.Close()
+	k.says("noted")
+	k.user("and?")
+	metered := k.prepare().Report.Before
+	k.start(engine.Options{})
+	if want := k.prepare().Report.Before; metered != want || want < 3000 {
+		t.Errorf("metered at %d tokens, and at %d by an engine that has just been started", metered, want)
+	}
+}
+
+// A late store has committed before it says so.
+type late struct {
+	engine.Store
+	done, back chan struct{}
+}
+
+func (l *late) Commit(ctx context.Context, b *store.Batch) (int64, error) {
+	v, err := l.Store.Commit(ctx, b)
+	select {
+	case <-l.back:
+	case l.done <- struct{}{}:
+		<-l.back
+	}
+	return v, err
 }

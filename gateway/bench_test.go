@@ -68,6 +68,7 @@ func managed(tb testing.TB, upstream string, eo engine.Options) string {
 	if eo.Fault == nil {
 		eo.Fault = func(err error) { tb.Errorf("fault: %v", err) }
 	}
+	patient(&eo)
 	e, err := engine.New(db, eo)
 	if err != nil {
 		tb.Fatal(err)

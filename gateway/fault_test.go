@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -84,12 +83,10 @@ func TestResetInAStreamBreaksTheAnswerOff(t *testing.T) {
 }
 
 func TestNoAnswerIsABadGateway(t *testing.T) {
-	closed := httptest.NewServer(http.NotFoundHandler())
-	closed.Close()
 	reset := strict(sandbox.Options{})
 	reset.Inject(sandbox.Fault{Kind: sandbox.FaultReset})
 	for name, w := range map[string]*world{
-		"UpstreamDown": worldAt(t, closed.URL, gateway.Options{}, engine.Options{}),
+		"UpstreamDown": worldAt(t, "http://127.0.0.1:1", gateway.Options{}, engine.Options{}),
 		"Reset":        newWorld(t, reset, gateway.Options{}, engine.Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {

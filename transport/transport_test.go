@@ -246,7 +246,7 @@ func TestAbortCancelsUpstream(t *testing.T) {
 	res.Body.Close()
 	select {
 	case <-gone:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the provider still works for a client that is gone")
 	}
 	if got := w.requests(t)[0]; got.Usage.Input != 7 || got.Usage.Output != 0 || !got.Answer.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
@@ -14,7 +15,9 @@ import (
 // that nobody knows. Other APIs have no place for them, and that is said.
 func TestExportKeepsWhatHasAPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	d, err := embedded.Open(path, embedded.Options{Engine: engine.Options{Fault: func(err error) { t.Error(err) }}})
+	d, err := embedded.Open(path, embedded.Options{Engine: engine.Options{
+		Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { t.Error(err) },
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"time"
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
@@ -52,7 +53,10 @@ func runFill() error {
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: *window, Model: script}))
 	defer api.Close()
 	d, err := embedded.Open(flag.Arg(0), embedded.Options{
-		Engine:    engine.Options{Window: *window, Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) }},
+		Engine: engine.Options{
+			Window: *window, Optional: time.Minute, Necessary: time.Minute, // the machine may be busy
+			Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) },
+		},
 		Transport: transport.Options{Project: *project},
 	})
 	if err != nil {
@@ -64,6 +68,9 @@ func runFill() error {
 			continue
 		}
 		if err := p.send(context.Background(), n); err != nil {
+			return err
+		}
+		if err := d.Engine().Close(); err != nil { // the next request is metered by this answer, however fast it comes
 			return err
 		}
 	}
