@@ -36,7 +36,8 @@ const (
 //
 // With explicit breakpoints (Anthropic) entries are written at breakpoints only; a lookup walks back up to 20
 // blocks from each breakpoint; prefixes under the model's minimum are neither written nor found; an entry
-// lives for five minutes or an hour from the start of the request that wrote or last read it. Without
+// lives for five minutes or an hour from the start of the request that wrote it or one of whose breakpoints
+// found it last. Without
 // (OpenAI, Google) the longest known prefix of at least the minimum is found, block by block.
 //
 // Requests must come in the order of their times. A Cache is not safe for concurrent use.
@@ -107,27 +108,36 @@ func (p prefixes) upTo(n int) int {
 
 func (c *Cache) explicit(r Request, p prefixes) decant.Usage {
 	hit := 0 // blocks found in the cache
+	var found []int
 	for i := range r.Blocks {
-		if r.Blocks[i].Cache != "" {
-			hit = max(hit, c.find(p, i, r.At))
+		if r.Blocks[i].Cache == "" {
+			continue
+		}
+		if n := c.find(p, i, r.At); n > 0 {
+			found = append(found, n)
+			hit = max(hit, n)
 		}
 	}
-	c.refresh(p, hit, r.At)
+	for _, n := range found {
+		c.put(p.hash[n-1], c.entries[p.hash[n-1]].life, r.At)
+	}
 	u := decant.Usage{CacheRead: p.upTo(hit)}
-	done, long := hit, hit
-	for i := hit; i < len(r.Blocks); i++ {
+	done := hit
+	for i := range r.Blocks {
 		life, marked := lifetime(r.Blocks[i].Cache)
 		if !marked || p.tokens[i] < c.model.MinCache {
 			continue
 		}
-		c.entries[p.hash[i]] = entry{r.At.Add(life), life}
-		done = i + 1
-		if life == longLife {
-			long = i + 1
+		c.put(p.hash[i], life, r.At)
+		if i < hit {
+			continue // what is read is not written again
 		}
+		if life == longLife {
+			u.Write1h += p.tokens[i] - p.upTo(done)
+		}
+		done = i + 1
 	}
 	u.CacheWrite = p.upTo(done) - p.upTo(hit)
-	u.Write1h = p.upTo(long) - p.upTo(hit)
 	u.Input = p.upTo(len(r.Blocks)) - p.upTo(done)
 	return u
 }
@@ -145,13 +155,13 @@ func (c *Cache) find(p prefixes, i int, at time.Time) int {
 	return 0
 }
 
-// refresh makes the entries on the first n blocks, which were just read, live on.
-func (c *Cache) refresh(p prefixes, n int, at time.Time) {
-	for i := range n {
-		if e, ok := c.entries[p.hash[i]]; ok && at.Before(e.until) {
-			c.entries[p.hash[i]] = entry{at.Add(e.life), e.life}
-		}
+// put writes an entry, or lets it live on. What is alive does not lose by a shorter marker.
+func (c *Cache) put(h decant.Hash, life time.Duration, at time.Time) {
+	e := entry{at.Add(life), life}
+	if old, ok := c.entries[h]; ok && at.Before(old.until) && old.life > life {
+		e = entry{at.Add(old.life), old.life}
 	}
+	c.entries[h] = e
 }
 
 func lifetime(marker string) (life time.Duration, marked bool) {

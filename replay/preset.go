@@ -36,7 +36,7 @@ func (p *pourer) view(n int, at time.Time) (step, error) {
 	if err != nil {
 		return out, fmt.Errorf("replay decisions: %w", err)
 	}
-	why, err := p.due(view, at)
+	why, err := p.due(conv, view, at)
 	if err != nil {
 		return out, err
 	}
@@ -86,7 +86,7 @@ func (p *pourer) keep(ds []decant.Decision) []decant.Decision {
 }
 
 // due returns why a pour is due for a view.
-func (p *pourer) due(view *decant.Conversation, at time.Time) (engine.Reason, error) {
+func (p *pourer) due(conv, view *decant.Conversation, at time.Time) (engine.Reason, error) {
 	_, size := p.lay.prompt(view.Messages)
 	l, err := engine.LimitsFor(p.limited(), p.preset, p.seg.fixed, view.MaxOutput)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *pourer) due(view *decant.Conversation, at time.Time) (engine.Reason, er
 	}
 	s := engine.Situation{Limits: l, Tokens: size, Messages: len(view.Messages), Most: p.preset.Trigger.Messages, MaxBytes: 1 << 30}
 	if p.preset.Thrift.On() && p.seen > 0 && !(p.model.Binds && thinks(view)) {
-		s.Economy = p.economy(view, at, size)
+		s.Economy = p.economy(conv, view, at, size)
 	}
 	return engine.Due(s), nil
 }
@@ -111,9 +111,9 @@ func thinks(view *decant.Conversation) bool {
 	return false
 }
 
-func (p *pourer) economy(view *decant.Conversation, at time.Time, size int) engine.Economy {
+func (p *pourer) economy(conv, view *decant.Conversation, at time.Time, size int) engine.Economy {
 	write, read := p.rates(at, size)
-	b := engine.Spare(view, p.thinning(view))
+	b := engine.Spare(view, p.thinning(conv))
 	return engine.Economy{
 		Early: true, Idle: p.idle(at), Lifetime: 5 * time.Minute, Freed: b.Freed, Behind: b.Behind,
 		Spent: float64(b.Carried) * read, Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
@@ -127,8 +127,8 @@ func (p *pourer) idle(at time.Time) time.Duration {
 	return at.Sub(p.last)
 }
 
-func (p *pourer) thinning(view *decant.Conversation) engine.Thinning {
-	return engine.Thinning{Preset: p.preset, Counter: p.lay.est, Transcript: p.seg.conv, Made: p.ds}
+func (p *pourer) thinning(conv *decant.Conversation) engine.Thinning {
+	return engine.Thinning{Preset: p.preset, Counter: p.lay.est, Transcript: conv, Made: p.ds}
 }
 
 // pour carries a pour out and returns the view after it.
@@ -151,7 +151,7 @@ func (p *pourer) pour(conv, view *decant.Conversation, why engine.Reason, out *s
 
 func (p *pourer) decisions(conv, view *decant.Conversation, why engine.Reason) ([]decant.Decision, error) {
 	if why != engine.Necessary {
-		return engine.Thin(view, p.thinning(view)), nil
+		return engine.Thin(view, p.thinning(conv)), nil
 	}
 	o := engine.PlanOptions{Model: p.limited(), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.at[0]}
 	for _, d := range p.ds {

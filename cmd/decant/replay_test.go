@@ -1,15 +1,25 @@
 package main
 
 import (
-	"context"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/replay"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -17,128 +27,310 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// through plays a recording through the engine as the gateway does, and prices what leaves it by the
-// same model of the cache that the replay uses.
-type through struct {
+// A recital is a recorded session, played through Decant against the sandbox on recorded time, request
+// by request, as an agent does that asks for caching behind its system prompt and at the end of the
+// last two messages of the user.
+type recital struct {
 	t      *testing.T
-	engine *engine.Engine
+	conv   *decant.Conversation
+	est    *token.Estimator // counts for the sandbox as well
 	clock  time.Time
-	est    *token.Estimator
-	cache  *cost.Cache
-	before []cost.Block
-	usd    float64
+	api    *sandbox.Server
+	decant *embedded.Decant
+	url    string
+
+	cache     *cost.Cache
+	predicted decant.Usage // by the model of the cache, of what left the engine
+	reported  decant.Usage // by the sandbox
+	usd       float64
+	bodies    []*decant.Conversation
 }
 
-func (g *through) request(p *player, n int) {
-	g.clock = p.at(n)
-	body, err := p.body(n)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	got, err := g.engine.Prepare(context.Background(), &engine.Request{Session: "s", Body: body})
-	if err != nil || got.Fault != nil {
-		g.t.Fatalf("request with %d messages: %v, %v", n, err, got.Fault)
-	}
-	doc, err := wire.ParseAs(wire.Anthropic, got.Body)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	u := g.price(doc.Conversation)
-	g.engine.Finish(got, engine.Response{Status: 200, Usage: u, Content: []byte(`[{"type":"text","text":"ok"}]`)})
-	if err := g.engine.Close(); err != nil { // it waits for the archive, whose time is this request's
-		g.t.Fatal(err)
-	}
-}
+// instructions are a system prompt of some thousand tokens.
+var instructions = strings.Repeat("You are a coding agent in a terminal: prefer small, verified steps. ", 300)
 
-// price asks for the cache at the end, and up to where the prompt is another one than before.
-func (g *through) price(view *decant.Conversation) decant.Usage {
-	blocks := cost.Lay(view, g.est)
-	same := 0
-	for same < len(blocks) && same < len(g.before) && blocks[same].ID == g.before[same].ID {
-		same++
-	}
-	for i := range blocks {
-		blocks[i].Cache = ""
-	}
-	if same > 0 {
-		blocks[same-1].Cache = "5m"
-	}
-	blocks[len(blocks)-1].Cache = "5m"
-	g.before = blocks
-	u := g.cache.Send(cost.Request{At: g.clock, Blocks: blocks})
-	usd, _ := cost.Of(g.est.Model(), u, cost.Terms{At: g.clock}).Total()
-	g.usd += usd
-	return u
-}
+const recitalModel = "claude-sonnet-4-5" // keeps any thinking, caches from 1,024 tokens on
 
-// What a replay promises is what the gateway does: the same session costs the same.
-func TestReplayAgreesWithTheEngine(t *testing.T) {
-	var s streams
-	doc, err := s.document(filepath.Join("..", "..", "testdata", "claude-code-session.jsonl.gz"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	conv := doc.Conversation
-	conv.Model = "claude-opus-4-5"
+func newRecital(t *testing.T, conv *decant.Conversation, thrift string) *recital {
+	t.Helper()
 	models, err := token.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	high, err := replay.Parse("default", "high")
+	m, _ := models.Lookup(recitalModel)
+	r := &recital{t: t, conv: conv, est: token.For(m), cache: cost.NewCache(m)}
+	now := func() time.Time { return r.clock }
+	r.api = sandbox.New(sandbox.Options{Model: sandbox.NewScript(conv), Counter: r.est, Now: now})
+	server := httptest.NewServer(r.api)
+	t.Cleanup(server.Close)
+	preset, err := policy("default", thrift)
 	if err != nil {
 		t.Fatal(err)
 	}
-	played, err := replay.Play("", conv, replay.Options{Policies: []replay.Policy{high}, Catalog: models, Model: conv.Model, Fixed: 1})
+	r.decant, err = embedded.Open(filepath.Join(t.TempDir(), "d.db"), embedded.Options{
+		Engine: engine.Options{Preset: preset, Schedule: true, Now: now, Optional: time.Minute, Necessary: time.Minute}, Store: sqlite.Options{Now: now},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := played.Results[0]
+	t.Cleanup(func() { r.decant.Close() })
+	r.url = server.URL
+	return r
+}
 
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	m, _ := models.Lookup(conv.Model)
-	preset, err := policy("default", "high")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &through{t: t, est: token.For(m), cache: cost.NewCache(m)}
-	if g.engine, err = engine.New(db, engine.Options{Preset: preset, Schedule: true, Now: func() time.Time { return g.clock }}); err != nil {
-		t.Fatal(err)
-	}
-	p := &player{conv: conv}
+// play sends all requests.
+func (r *recital) play() {
+	r.t.Helper()
+	p := player{conv: r.conv}
 	for _, n := range p.requests() {
-		g.request(p, n)
+		r.clock = p.at(n)
+		r.send(marked(r.t, r.conv.With(r.conv.Messages[:n])))
+		if err := r.decant.Engine().Close(); err != nil { // it waits for the archive, whose time is this request's
+			r.t.Fatal(err)
+		}
+		r.account()
 	}
-	if err := g.engine.Close(); err != nil {
+}
+
+func (r *recital) send(body []byte) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/v1/messages", bytes.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Anthropic-Version": "2023-06-01", "X-Api-Key": "none", "X-Decant-Session": "s",
+	} {
+		req.Header.Set(name, value)
+	}
+	res, err := r.decant.Client().Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if answer, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+		r.t.Fatalf("status %d: %s, %v", res.StatusCode, answer, err)
+	}
+}
+
+// marked returns the request with the messages of conv and the markers.
+func marked(t *testing.T, conv *decant.Conversation) []byte {
+	t.Helper()
+	conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Content: decant.Text(instructions)}}
+	body, err := wire.Encode(conv, wire.Anthropic)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(g.usd-want.USD) > 0.02*want.USD {
-		t.Errorf("the engine's requests cost $%.4f, the replay says $%.4f", g.usd, want.USD)
+	var q map[string]any
+	if err := json.Unmarshal(body, &q); err != nil {
+		t.Fatal(err)
 	}
-	booked(t, db, g.usd)
+	mark(q["system"])
+	ms := q["messages"].([]any)
+	for i, left := len(ms)-1, 2; i >= 0 && left > 0; i-- {
+		if m := ms[i].(map[string]any); m["role"] == "user" {
+			mark(m["content"])
+			left--
+		}
+	}
+	body, err = json.Marshal(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// mark puts a cache marker on the last of blocks.
+func mark(blocks any) {
+	bs := blocks.([]any)
+	bs[len(bs)-1].(map[string]any)["cache_control"] = map[string]any{"type": "ephemeral"}
+}
+
+// account adds up what the newest request was predicted and reported to use.
+func (r *recital) account() {
+	r.t.Helper()
+	last := r.api.Log.Last()
+	doc, err := wire.ParseAs(wire.Anthropic, last.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	view := doc.Conversation
+	blocks := cost.Lay(view, r.est)
+	r.predicted = r.predicted.Add(r.cache.Send(cost.Request{At: r.clock, Blocks: blocks}))
+	u := last.Usage
+	u.Output = 0
+	r.reported = r.reported.Add(u)
+	usd, _ := cost.Of(r.est.Model(), u, cost.Terms{At: r.clock}).Total()
+	r.usd += usd
+	r.bodies = append(r.bodies, view)
+}
+
+// busts returns how many requests changed something that the one before had sent.
+func (r *recital) busts() (n int) {
+	for i := 1; i < len(r.bodies); i++ {
+		before, now := cost.Lay(r.bodies[i-1], r.est), cost.Lay(r.bodies[i], r.est)
+		if !slices.EqualFunc(before, now[:min(len(before), len(now))], func(a, b cost.Block) bool { return a.ID == b.ID }) {
+			n++
+		}
+	}
+	return n
+}
+
+// recorded returns a session of testdata as it can be sent to the sandbox: without thinking, which is
+// signed by somebody else.
+func recorded(t *testing.T, name string) *decant.Conversation {
+	t.Helper()
+	var s streams
+	doc, err := s.document(filepath.Join("..", "..", "testdata", name), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The sandbox reads it as a request does.
+	out := doc.Conversation.With(nil)
+	for _, m := range doc.Conversation.Messages {
+		m.Blocks = slices.DeleteFunc(slices.Clone(m.Blocks), func(b decant.Block) bool {
+			return b.Kind != decant.KindText && b.Kind != decant.KindUse && b.Kind != decant.KindResult
+		})
+		if len(m.Blocks) > 0 && m.Role != decant.RoleSystem {
+			out.Messages = append(out.Messages, m)
+		}
+	}
+	out.Model = recitalModel
+	return out
+}
+
+// generated returns a session of an agent that reads, searches and edits files, with pauses after which
+// the cache has gone cold.
+func generated(seed uint64, rounds int) *decant.Conversation {
+	r := rand.New(rand.NewPCG(seed, 5))
+	at := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+	c := &decant.Conversation{Model: recitalModel}
+	add := func(role decant.Role, blocks ...decant.Block) {
+		m := decant.Message{Number: len(c.Messages) + 1, Role: role, Time: at, Blocks: blocks}
+		for k := range m.Blocks {
+			m.Blocks[k].Ref = decant.Ref{Message: m.Number, Block: k}
+		}
+		c.Messages = append(c.Messages, m)
+	}
+	add(decant.RoleUser, decant.Block{Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("Make pkg/server faster and keep its tests green.")})
+	for i := range rounds {
+		var calls, results []decant.Block
+		for k := range 1 + r.IntN(3)*r.IntN(2) {
+			id := fmt.Sprintf("toolu_%d_%d_%d", seed, i, k)
+			file := fmt.Sprintf("pkg/server/part%d.go", r.IntN(20))
+			calls = append(calls, decant.Block{Kind: decant.KindUse, CallID: id, Name: "Read", Content: decant.Text(fmt.Sprintf(`{"file_path":%q}`, file))})
+			results = append(results, decant.Block{Kind: decant.KindResult, CallID: id, Name: "Read", Content: decant.Text(source(r, file))})
+		}
+		at = at.Add(time.Duration(5+r.IntN(60)) * time.Second)
+		if r.IntN(12) == 0 {
+			at = at.Add(time.Duration(4+r.IntN(30)) * time.Minute)
+		}
+		add(decant.RoleAssistant, calls...)
+		add(decant.RoleUser, results...)
+	}
+	at = at.Add(time.Second)
+	add(decant.RoleAssistant, decant.Block{Kind: decant.KindText, Content: decant.Text("Done.")})
+	return c
+}
+
+// source returns a file of some hundred lines.
+func source(r *rand.Rand, name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "// file %s\n", name)
+	for i := range 10 + r.IntN(250) {
+		fmt.Fprintf(&b, "func handle%d(w *writer, limit int) error { return w.put(%d, limit+%d) }\n", r.IntN(5000), i, r.IntN(100000))
+	}
+	return b.String()
+}
+
+// sessions are those that the tests below play.
+func sessions(t *testing.T) map[string]*decant.Conversation {
+	out := map[string]*decant.Conversation{
+		"claude": recorded(t, "claude-code-session.jsonl.gz"), "codex": recorded(t, "codex-session.jsonl.gz"),
+	}
+	for seed := range uint64(3) {
+		out[fmt.Sprintf("generated%d", seed)] = generated(seed, 40)
+	}
+	return out
+}
+
+// What the model of the cache predicts for the requests that leave the engine is what the sandbox finds in
+// its cache, pours and pauses included; and what a replay promises is what the gateway does: the same
+// session costs the same.
+func TestReplayPredictsWhatTheSandboxReports(t *testing.T) {
+	var predicted, reported decant.Usage
+	pours := 0
+	for name, conv := range sessions(t) {
+		for _, thrift := range []string{"default", "high"} {
+			t.Run(name+":"+thrift, func(t *testing.T) {
+				r := newRecital(t, conv, thrift)
+				r.play()
+				near(t, "tokens read from the cache", r.predicted.CacheRead, r.reported.CacheRead)
+				near(t, "tokens written to the cache", r.predicted.CacheWrite, r.reported.CacheWrite)
+				agrees(t, r, thrift)
+				booked(t, r)
+				predicted, reported, pours = predicted.Add(r.predicted), reported.Add(r.reported), pours+r.busts()
+			})
+		}
+	}
+	t.Logf("predicted %+v, reported %+v, %d pours", predicted, reported, pours)
+	if pours < 10 {
+		t.Errorf("there were %d pours: nothing is proved", pours)
+	}
+}
+
+// near checks that a prediction is within a hundredth of what was reported.
+func near(t *testing.T, what string, predicted, reported int) {
+	t.Helper()
+	if math.Abs(float64(predicted-reported)) > 0.01*float64(reported) {
+		t.Errorf("%s: %d predicted, %d reported", what, predicted, reported)
+	}
+}
+
+// agrees checks that a replay of the session costs within two hundredths of what was sent, with as many
+// pours.
+func agrees(t *testing.T, r *recital, thrift string) {
+	t.Helper()
+	p, err := replay.Parse("default", thrift)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := token.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed := r.est.Fixed(&r.bodies[0].Fixed)
+	played, err := replay.Play("", r.conv, replay.Options{Policies: []replay.Policy{p}, Catalog: models, Model: r.conv.Model, Fixed: fixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &played.Results[0]
+	t.Logf("$%.4f with %d rewrites, the replay says $%.4f with %d", r.usd, r.busts(), want.USD, want.Busts)
+	if math.Abs(r.usd-want.USD) > 0.02*want.USD || r.busts() != want.Busts {
+		t.Errorf("sent for $%.4f with %d rewrites, the replay says $%.4f with %d", r.usd, r.busts(), want.USD, want.Busts)
+	}
 }
 
 // booked checks that what was stored for the conversation adds up to what was sent.
-func booked(t *testing.T, db *sqlite.DB, usd float64) {
+func booked(t *testing.T, r *recital) {
 	t.Helper()
-	totals, err := db.Spending(t.Context(), store.SpendQuery{})
+	totals, err := r.decant.Store().Spending(t.Context(), store.SpendQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var spent, bare store.Money
+	output := 0
 	for _, x := range totals {
-		spent, bare = spent+x.Cost, bare+x.Bare
+		spent, bare, output = spent+x.Cost, bare+x.Bare, output+x.Usage.Output
 		if x.Rewrite > x.Cost {
 			t.Errorf("%s: more was rewritten than spent: %+v", x.Day, x)
 		}
 	}
-	if math.Abs(spent.USD()-usd) > 1e-6 {
-		t.Errorf("booked $%.6f, sent $%.6f", spent.USD(), usd)
+	answers, _ := cost.Of(r.est.Model(), decant.Usage{Output: output}, cost.Terms{At: r.clock}).Total()
+	if math.Abs(spent.USD()-answers-r.usd) > 1e-6 {
+		t.Errorf("booked $%.6f, sent $%.6f", spent.USD()-answers, r.usd)
 	}
-	if bare <= spent {
+	if bare < spent {
 		t.Errorf("without Decant it would have cost $%.4f, with it $%.4f", bare.USD(), spent.USD())
 	}
 }
