@@ -109,18 +109,19 @@ func (x *examination) upstream(ctx context.Context) {
 		return
 	}
 	defer res.Body.Close()
-	x.say(fine, "upstream", "%s answers after %d ms", base, x.now().Sub(begin).Milliseconds())
-	x.clock(res.Header.Get("Date"))
+	end := x.now()
+	x.say(fine, "upstream", "%s answers after %d ms", base, end.Sub(begin).Milliseconds())
+	x.clock(res.Header.Get("Date"), begin, end)
 }
 
 // clock compares this machine's clock with the upstream's.
-func (x *examination) clock(date string) {
+func (x *examination) clock(date string, begin, end time.Time) {
 	there, err := http.ParseTime(date)
 	if err != nil {
 		x.say(note, "clock", "the upstream does not say what time it is")
 		return
 	}
-	skew := x.now().Sub(there).Round(time.Second)
+	skew := offset(there, begin, end).Round(time.Second)
 	switch {
 	case skew.Abs() > 5*time.Minute:
 		x.say(broken, "clock", "this machine is %s off; when the provider's cache is cold and what a day cost will be wrong", skew)
@@ -129,6 +130,18 @@ func (x *examination) clock(date string) {
 	default:
 		x.say(fine, "clock", "within %d s of the upstream's", max(1, int(skew.Abs().Seconds())))
 	}
+}
+
+// offset returns how far a clock is ahead of one that said there, in whole seconds, at some moment
+// between begin and end: at least, because how long the answer was on its way is nobody's skew.
+func offset(there, begin, end time.Time) time.Duration {
+	switch until := there.Add(time.Second); {
+	case begin.After(until):
+		return begin.Sub(until)
+	case end.Before(there):
+		return end.Sub(there)
+	}
+	return 0
 }
 
 // store finds out whether the database can be read and written.
