@@ -213,7 +213,7 @@ type caller struct {
 	ms       []saying
 	answered bool // the last message is the assistant's
 	last     []byte
-	since    time.Time // of the newest pour that was seen
+	decided  map[string]bool // ids of the decisions that were in the store when it was looked last
 }
 
 // An exchange is what a client sent and what came of it.
