@@ -173,10 +173,15 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	if a.e.pending.wait(ctx, a.who) {
 		return true
 	}
-	if a.line == nil {
-		return best(a.e.lines.of(a.who), a.r) != nil
+	l := best(a.e.lines.of(a.who), a.r)
+	switch {
+	case a.line == nil:
+		return l != nil
+	case a.line.now() != a.state, l != nil && a.r.sharedWhole(l) > len(known(a.to)):
+		return true
 	}
-	return a.line.now() != a.state
+	v, err := a.e.store.Version(ctx, a.line.key) // its archive may have known the conversation by another reading
+	return err == nil && v != a.state.Version
 }
 
 // repeats reports whether the request is one that was decided about before: it gets the same view.

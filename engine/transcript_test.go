@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/wire"
@@ -525,4 +528,63 @@ func (l *late) Commit(ctx context.Context, b *store.Batch) (int64, error) {
 		<-l.back
 	}
 	return v, err
+}
+
+// The size of a request may be asked for while the request itself is being archived. However the two
+// meet, what is counted is what was sent, also when a pour would be due by now.
+func TestCountWhileTheRequestIsArchived(t *testing.T) {
+	early, err := preset.Parse("early.yaml", []byte("name: early\ntrigger: {tokens: 2000}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newDialogue(t, engine.Options{})
+	slow := &slow{Store: k.store, read: make(chan struct{}), back: make(chan struct{})}
+	k.store = slow
+	k.start(engine.Options{Conversations: 1})
+	finish := func(p *engine.Prepared) {
+		k.engine.Finish(p, engine.Response{Status: http.StatusOK, Content: []byte(`[{"type":"text","text":"noted"}]`)})
+		k.engine.Close()
+	}
+	k.user("look")
+	k.round(1, output("call_1", 6))
+	finish(k.prepare())
+	k.round(2, output("call_2", 6))
+	sent := k.prepare()
+	other := []byte(`{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Something else."}]}`)
+	p, err := k.engine.Prepare(t.Context(), &engine.Request{Session: "other", Body: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(p) // there is room in memory for one conversation: this one
+	slow.on.Store(true)
+	counted := make(chan *engine.Prepared)
+	go func() {
+		p, err := k.engine.Prepare(t.Context(), &engine.Request{Session: k.session, Body: k.body(), Preset: early, Count: true})
+		if err != nil {
+			t.Error(err)
+		}
+		counted <- p
+	}()
+	<-slow.read // it has read the conversation as it was
+	finish(sent)
+	close(slow.back)
+	if p := <-counted; !bytes.Equal(p.Body, sent.Body) {
+		t.Errorf("counted as poured (%s): %d bytes of the %d that were sent", p.Report.Reason, len(p.Body), len(sent.Body))
+	}
+}
+
+// A slow store has read a conversation before it says so, once.
+type slow struct {
+	engine.Store
+	on         atomic.Bool
+	read, back chan struct{}
+}
+
+func (s *slow) Load(ctx context.Context, k store.Key, version int64) (*store.State, error) {
+	st, err := s.Store.Load(ctx, k, version)
+	if s.on.CompareAndSwap(true, false) {
+		s.read <- struct{}{}
+		<-s.back
+	}
+	return st, err
 }
