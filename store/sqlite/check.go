@@ -50,24 +50,18 @@ func (c *checker) integrity() error {
 
 // references are what must not dangle: a message and a query for the rows that break the rule.
 var references = []struct{ what, query string }{
-	{"reference to a blob that is not there", `SELECT r.tenant, r.conversation, hex(r.hash) FROM refs r
-		WHERE NOT EXISTS (SELECT 1 FROM blobs b WHERE b.tenant = r.tenant AND b.hash = r.hash)`},
-	{"reference from a conversation that is not there", `SELECT r.tenant, r.conversation, hex(r.hash) FROM holders r
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = r.tenant AND c.id = r.conversation)`},
-	{"blob that nothing refers to", `SELECT b.tenant, '', hex(b.hash) FROM blobs b
-		WHERE NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = b.tenant AND r.hash = b.hash)`},
-	{"entry whose block is not held", `SELECT e.tenant, e.conversation, e.position FROM entries e
-		WHERE NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = e.tenant AND r.hash = e.raw AND r.conversation = e.conversation)`},
-	{"entry whose text is not held", `SELECT e.tenant, e.conversation, e.position FROM entries e WHERE e.text <> x''
-		AND NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = e.tenant AND r.hash = e.text AND r.conversation = e.conversation)`},
-	{"decision whose original is not held", `SELECT d.tenant, d.conversation, d.id FROM decisions d WHERE d.target <> x''
-		AND NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = d.tenant AND r.hash = d.target AND r.conversation = d.conversation)`},
+	{"blob in a pack that is not there", `SELECT b.tenant, '', hex(b.hash) FROM blobs b
+		WHERE NOT EXISTS (SELECT 1 FROM packs p WHERE p.id = b.pack AND p.tenant = b.tenant)`},
+	{"pack of a conversation that is not there", `SELECT p.tenant, p.conversation, p.id FROM packs p
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = p.tenant AND c.id = p.conversation)`},
+	{"blobs held by a conversation that is not there", `SELECT h.tenant, h.conversation, h.id FROM holds h
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = h.tenant AND c.id = h.conversation)`},
+	{"entry of a conversation that is not there", `SELECT e.tenant, e.conversation, e.position FROM entries e
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = e.tenant AND c.id = e.conversation)`},
 	{"checkpoint decision without a checkpoint", `SELECT d.tenant, d.conversation, d.id FROM decisions d WHERE d.kind = 'checkpoint'
 		AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant = d.tenant AND c.conversation = d.conversation AND c.decision = d.id)`},
 	{"fork whose parent is not there", `SELECT f.tenant, f.id, f.parent FROM conversations f WHERE f.parent <> ''
 		AND NOT EXISTS (SELECT 1 FROM conversations p WHERE p.tenant = f.tenant AND p.id = f.parent)`},
-	{"request whose answer is not held", `SELECT q.tenant, q.conversation, q.id FROM requests q WHERE q.answer <> x''
-		AND NOT EXISTS (SELECT 1 FROM holders r WHERE r.tenant = q.tenant AND r.hash = q.answer AND r.conversation = q.conversation)`},
 }
 
 func (c *checker) references() error {
@@ -110,8 +104,55 @@ func (c *checker) chains() error {
 		if len(s.Chain) != length {
 			c.report("conversation %q of tenant %q: %d entries, its row says %d", k.ID, k.Tenant, len(s.Chain), length)
 		}
+		if err := c.held(k); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// needed are the hashes that a conversation needs the blobs of, with what they are.
+const needed = `SELECT 'block of entry ' || position, raw FROM entries WHERE tenant = ?1 AND conversation = ?2
+	UNION ALL SELECT 'text of entry ' || position, text FROM entries WHERE tenant = ?1 AND conversation = ?2
+	UNION ALL SELECT 'original of decision ' || id, target FROM decisions WHERE tenant = ?1 AND conversation = ?2
+	UNION ALL SELECT 'frame of request ' || id, frame FROM requests WHERE tenant = ?1 AND conversation = ?2
+	UNION ALL SELECT 'answer to request ' || id, answer FROM requests WHERE tenant = ?1 AND conversation = ?2`
+
+// held examines whether a conversation holds what it needs, and whether what it holds is there.
+func (c *checker) held(k store.Key) error {
+	held, err := holdings(c.q, k)
+	if err != nil {
+		return err
+	}
+	for h := range held {
+		var one int
+		err := c.q.row("SELECT 1 FROM blobs WHERE tenant = ? AND hash = ?", []any{k.Tenant, h[:]}, &one)
+		if errors.Is(err, sql.ErrNoRows) {
+			c.report("conversation %q of tenant %q holds blob %s, which is not there", k.ID, k.Tenant, h)
+		} else if err != nil {
+			return err
+		}
+	}
+	err = c.q.rows("SELECT names FROM packs WHERE tenant = ? AND conversation = ?", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
+		var p pack
+		err := rows.Scan(&p.names)
+		for names := p.names; len(names) >= nameSize; names = names[nameSize:] {
+			held[hash(names)] = true
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.q.rows(needed, []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
+		var what string
+		var h []byte
+		err := rows.Scan(&what, &h)
+		if len(h) > 0 && !held[hash(h)] {
+			c.report("conversation %q of tenant %q does not hold blob %s, the %s", k.ID, k.Tenant, hash(h), what)
+		}
+		return err
+	})
 }
 
 // contents reads every pack and compares the blobs in it with their names.

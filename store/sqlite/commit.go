@@ -113,6 +113,7 @@ func (c *commit) write(t *tx) error {
 		{"store fixed part", c.fix},
 		{"record events", c.record},
 		{"finish version", c.finish},
+		{"hold blobs", c.hold},
 	}
 	for _, s := range steps {
 		if err := s.do(t); err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -20,10 +21,10 @@ type content struct {
 
 // A blob is content that may be new, or that is referred to.
 type blob struct {
-	hash  decant.Hash
-	data  []byte // nil: not brought along
-	fresh bool   // the store did not have it
-	held  bool   // the conversation holds it
+	hash   decant.Hash
+	data   []byte // nil: not brought along
+	fresh  bool   // the store did not have it
+	shared bool   // it is referred to and not fresh: the conversation has to hold it
 }
 
 func newContent(size int) content {
@@ -78,7 +79,7 @@ func (c *content) store(t *tx, k store.Key) error {
 		if n == 0 {
 			continue
 		}
-		b.fresh, b.held = true, true
+		b.fresh = true
 		if p.add(b.hash, b.data); len(p.data) < packSize {
 			continue
 		}
@@ -97,31 +98,79 @@ func (c *content) store(t *tx, k store.Key) error {
 	return nil
 }
 
-// refer makes the conversation hold a blob and fails if there is no such blob. The zero hash is
-// no blob.
+// refer makes the conversation hold a blob, once hold is called, and fails if there is no such blob.
+// The zero hash is no blob.
 func (c *content) refer(t *tx, h decant.Hash) error {
 	i, ok := c.known[h]
-	if h.IsZero() || ok && c.blobs[i].held {
+	if h.IsZero() || ok && (c.blobs[i].fresh || c.blobs[i].shared) {
+		return nil
+	}
+	if ok {
+		c.blobs[i].shared = true
 		return nil
 	}
 	var row [1]driver.Value
-	err := t.first(`SELECT p.conversation = ? OR EXISTS (SELECT 1 FROM refs r WHERE r.tenant = b.tenant AND r.hash = b.hash AND r.conversation = ?)
-		FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?`, []any{c.key.ID, c.key.ID, c.key.Tenant, h[:]}, row[:])
+	err := t.first("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{c.key.Tenant, h[:]}, row[:])
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.Missing("blob", h)
 	}
-	if err == nil && row[0] != int64(1) {
-		err = t.exec("INSERT INTO refs (tenant, hash, conversation) VALUES (?, ?, ?)", c.key.Tenant, h[:], c.key.ID)
+	c.note(blob{hash: h, shared: true})
+	return err
+}
+
+// hold notes the blobs that were referred to and that other conversations brought, but for those that
+// are noted. Some may be the conversation's own, which it does not hurt to hold twice.
+func (c *content) hold(t *tx) error {
+	var list []decant.Hash
+	for i := range c.blobs {
+		if c.blobs[i].shared {
+			list = append(list, c.blobs[i].hash)
+		}
 	}
+	if list == nil {
+		return nil
+	}
+	held, err := holdings(t, c.key)
 	if err != nil {
 		return err
 	}
-	if ok {
-		c.blobs[i].held = true
-	} else {
-		c.note(blob{hash: h, held: true})
+	var more []byte
+	for _, h := range list {
+		if !held[h] {
+			more = append(more, h[:]...)
+		}
 	}
-	return nil
+	if more == nil {
+		return nil
+	}
+	return t.exec("INSERT INTO holds (tenant, conversation, hashes) VALUES (?, ?, ?)", c.key.Tenant, c.key.ID, more)
+}
+
+// holdings returns the blobs that a conversation holds beside those that it brought.
+func holdings(q querier, k store.Key) (map[decant.Hash]bool, error) {
+	held := map[decant.Hash]bool{}
+	err := q.rows("SELECT hashes FROM holds WHERE tenant = ? AND conversation = ?", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
+		var hashes sql.RawBytes
+		err := rows.Scan(&hashes)
+		for h := range split(hashes) {
+			held[h] = true
+		}
+		return err
+	})
+	return held, err
+}
+
+// split returns hashes that are stored one after the other.
+func split(hashes []byte) iter.Seq[decant.Hash] {
+	return func(yield func(decant.Hash) bool) {
+		for len(hashes) >= len(decant.Hash{}) {
+			h := hash(hashes)
+			if !yield(h) {
+				return
+			}
+			hashes = hashes[len(h):]
+		}
+	}
 }
 
 // holdFixed makes the conversation hold the blobs of a version of the fixed part.

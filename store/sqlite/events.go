@@ -37,6 +37,9 @@ func (db *DB) Record(ctx context.Context, k store.Key, e *store.Events) error {
 		if err := ev.write(t); err != nil {
 			return err
 		}
+		if err := c.hold(t); err != nil {
+			return err
+		}
 		var row assignments
 		row.set("updated = ?", max(updated, now))
 		if err := row.anchor(e.Anchor, anchored); err != nil {

@@ -253,10 +253,18 @@ func TestCheckFindsWhatIsMissing(t *testing.T) {
 		"pack":         "DELETE FROM packs WHERE id = (SELECT max(id) FROM packs)",
 		"name":         "UPDATE packs SET names = names || names WHERE id = (SELECT max(id) FROM packs)",
 		"conversation": "DELETE FROM conversations",
+		"hold":         "DELETE FROM holds",
+		"held blob":    "UPDATE holds SET hashes = hashes || x'000102030405060708090a0b0c0d0e0f'",
 	} {
 		path := filepath.Join(t.TempDir(), "decant.db")
-		filled(t, path, 3)
+		l := filled(t, path, 3)
 		db := open(t, path)
+		if _, err := db.Commit(t.Context(), l.again("other")); err != nil {
+			t.Fatal(err)
+		}
+		if problems, err := db.Check(t.Context()); err != nil || len(problems) > 0 {
+			t.Fatalf("before the damage: %v, %v", problems, err)
+		}
 		db.Pragma(t, damage)
 		problems, err := db.Check(t.Context())
 		if err != nil || len(problems) == 0 {

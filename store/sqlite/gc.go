@@ -43,6 +43,7 @@ type collector struct {
 	*store.Collected
 	write func(context.Context, func(*tx) error) error
 	codec *codec
+	heirs heirs
 
 	size int64 // of the database, as far as it is in use
 }

@@ -50,6 +50,13 @@ func (l *line) next() *store.Batch {
 	return b
 }
 
+// again returns the commit that begins another conversation with the line's first message.
+func (l *line) again(id string) *store.Batch {
+	b := (&line{Key: l.Key, size: l.size}).next()
+	b.ID, b.Create.Session = id, id
+	return b
+}
+
 // commit makes the next commit and moves on.
 func (l *line) commit(ctx context.Context, s store.Committer) error {
 	b := l.next()

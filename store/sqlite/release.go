@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"database/sql"
-	"errors"
 	"maps"
 	"slices"
 
@@ -10,10 +9,42 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
+// heirs knows which conversations of a tenant hold blobs that others brought. It reads on where it
+// stopped, so that removing many conversations reads them once.
+type heirs struct {
+	tenant string
+	of     map[decant.Hash][]string
+	read   int64 // rows of holds up to this one
+}
+
+// update reads what has been added.
+func (h *heirs) update(q querier, tenant string) error {
+	if h.of == nil || h.tenant != tenant {
+		*h = heirs{tenant: tenant, of: map[decant.Hash][]string{}}
+	}
+	return q.rows("SELECT id, conversation, hashes FROM holds WHERE tenant = ? AND id > ? ORDER BY id", []any{tenant, h.read}, func(rows *sql.Rows) error {
+		var id string
+		var hashes sql.RawBytes
+		err := rows.Scan(&h.read, &id, &hashes)
+		for blob := range split(hashes) {
+			h.of[blob] = append(h.of[blob], id)
+		}
+		return err
+	})
+}
+
+// A divider takes packs apart whose conversation goes. Within its transaction nothing else changes.
+type divider struct {
+	*collector
+	t        *tx
+	tenant   string
+	holdings map[string]map[decant.Hash]bool // of the conversations that were asked for
+}
+
 // release ends what a conversation holds: a blob that nobody else holds goes, one that others hold
 // passes to the first of them. A pack never keeps what is gone.
 func (c *collector) release(t *tx, k store.Key) error {
-	if err := t.exec("DELETE FROM refs WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
+	if err := t.exec("DELETE FROM holds WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
 		return err
 	}
 	var packs []int64
@@ -25,8 +56,12 @@ func (c *collector) release(t *tx, k store.Key) error {
 	}); err != nil {
 		return err
 	}
+	if err := c.heirs.update(t, k.Tenant); err != nil {
+		return err
+	}
+	d := divider{collector: c, t: t, tenant: k.Tenant, holdings: map[string]map[decant.Hash]bool{}}
 	for _, id := range packs {
-		if err := c.divide(t, k.Tenant, id); err != nil {
+		if err := d.divide(id); err != nil {
 			return err
 		}
 	}
@@ -36,12 +71,12 @@ func (c *collector) release(t *tx, k store.Key) error {
 }
 
 // divide removes a pack and gives each heir one of its own.
-func (c *collector) divide(t *tx, tenant string, id int64) error {
+func (d *divider) divide(id int64) error {
 	var size int64
-	if err := t.row("SELECT length(data) FROM packs WHERE id = ?", []any{id}, &size); err != nil {
+	if err := d.t.row("SELECT length(data) FROM packs WHERE id = ?", []any{id}, &size); err != nil {
 		return err
 	}
-	u := unpacker{codec: c.codec, q: t}
+	u := unpacker{codec: d.codec, q: d.t}
 	if err := u.load(id); err != nil {
 		return err
 	}
@@ -49,58 +84,72 @@ func (c *collector) divide(t *tx, tenant string, id int64) error {
 	var err error
 	u.last.each(func(h decant.Hash, data []byte) bool {
 		var heir string
-		err = t.row("SELECT conversation FROM refs WHERE tenant = ? AND hash = ? ORDER BY conversation LIMIT 1", []any{tenant, h[:]}, &heir)
-		if errors.Is(err, sql.ErrNoRows) {
-			c.Blobs++
-			err = forget(t, tenant, h)
-		} else {
+		if heir, err = d.heir(h); err == nil && heir != "" {
 			shares[heir] = append(shares[heir], blob{hash: h, data: data})
+		} else if err == nil {
+			d.Blobs++
+			err = d.forget(h)
 		}
 		return err == nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := t.exec("DELETE FROM packs WHERE id = ?", id); err != nil {
+	if err := d.t.exec("DELETE FROM packs WHERE id = ?", id); err != nil {
 		return err
 	}
-	c.Bytes += size
+	d.Bytes += size
 	for _, heir := range slices.Sorted(maps.Keys(shares)) {
-		if err := c.inherit(t, store.Key{Tenant: tenant, ID: heir}, shares[heir]); err != nil {
+		if err := d.inherit(heir, shares[heir]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inherit makes a pack of blobs that one conversation held and another one holds now.
-func (c *collector) inherit(t *tx, k store.Key, blobs []blob) error {
-	p := &t.packer
-	if err := p.start(t); err != nil {
+// heir returns the first conversation that still holds a blob, empty when there is none.
+func (d *divider) heir(h decant.Hash) (string, error) {
+	for _, id := range d.heirs.of[h] {
+		held, ok := d.holdings[id]
+		if !ok {
+			var err error
+			if held, err = holdings(d.t, store.Key{Tenant: d.tenant, ID: id}); err != nil {
+				return "", err
+			}
+			d.holdings[id] = held
+		}
+		if held[h] {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// inherit makes packs of blobs that one conversation brought and another one holds.
+func (d *divider) inherit(heir string, blobs []blob) error {
+	p := &d.t.packer
+	if err := p.start(d.t); err != nil {
 		return err
 	}
 	for _, b := range blobs {
 		p.add(b.hash, b.data)
-		if err := t.exec("UPDATE blobs SET pack = ? WHERE tenant = ? AND hash = ?", p.id, k.Tenant, b.hash[:]); err != nil {
-			return err
-		}
-		if err := t.exec("DELETE FROM refs WHERE tenant = ? AND hash = ? AND conversation = ?", k.Tenant, b.hash[:], k.ID); err != nil {
+		if err := d.t.exec("UPDATE blobs SET pack = ? WHERE tenant = ? AND hash = ?", p.id, d.tenant, b.hash[:]); err != nil {
 			return err
 		}
 	}
-	stored, err := p.flush(t, k)
-	c.Bytes -= int64(stored)
+	stored, err := p.flush(d.t, store.Key{Tenant: d.tenant, ID: heir})
+	d.Bytes -= int64(stored)
 	return err
 }
 
 // forget removes a blob, but for its pack, and its place in the index.
-func forget(t *tx, tenant string, h decant.Hash) error {
+func (d *divider) forget(h decant.Hash) error {
 	for _, statement := range []string{
 		"DELETE FROM search_text WHERE rowid = (SELECT id FROM search_docs WHERE tenant = ? AND hash = ?)",
 		"DELETE FROM search_docs WHERE tenant = ? AND hash = ?",
 		"DELETE FROM blobs WHERE tenant = ? AND hash = ?",
 	} {
-		if err := t.exec(statement, tenant, h[:]); err != nil {
+		if err := d.t.exec(statement, d.tenant, h[:]); err != nil {
 			return err
 		}
 	}

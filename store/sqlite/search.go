@@ -31,6 +31,7 @@ func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 			if s.within, err = (lineage{r, q.Tenant}).ancestors(q.Conversation); err != nil {
 				return err
 			}
+			slices.Reverse(s.within)
 		}
 		if err = s.indexed(); err == nil && len(s.hits) == 0 {
 			err = s.scan(ctx)
@@ -46,7 +47,7 @@ type search struct {
 	q      querier
 	blobs  *unpacker
 	terms  []term
-	within []string // conversations, nil: all
+	within []string // conversations, a parent before its forks; nil: all
 	hits   []store.Hit
 }
 
@@ -127,18 +128,24 @@ func (s *search) add(texts []decant.Hash, terms []term) error {
 
 // locate adds the first entry that has the text.
 func (s *search) locate(h decant.Hash, text string) error {
-	holders, err := s.holders(h)
+	ids, err := s.holders(h)
 	if err != nil {
 		return err
 	}
-	for _, hit := range holders {
-		hit.Entry, err = entryOf(s.q, s.Tenant, hit.Conversation, h)
+	for _, id := range ids {
+		e, err := entryOf(s.q, s.Tenant, id, h)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue // it holds the text for another reason than an entry
 		}
 		if err != nil {
 			return err
 		}
+		hit := store.Hit{Conversation: id, Entry: e}
+		var updated int64
+		if err := s.q.row("SELECT session, updated FROM conversations WHERE tenant = ? AND id = ?", []any{s.Tenant, id}, &hit.Session, &updated); err != nil {
+			return err
+		}
+		hit.Time = moment(updated)
 		hit.Snippet, hit.Match = snippet(text, s.terms)
 		s.hits = append(s.hits, hit)
 		return nil
@@ -146,20 +153,22 @@ func (s *search) locate(h decant.Hash, text string) error {
 	return nil
 }
 
-// holders returns the conversations that hold a blob, oldest first.
-func (s *search) holders(h decant.Hash) (out []store.Hit, err error) {
-	err = s.q.rows(`SELECT c.id, c.session, c.updated FROM holders r JOIN conversations c ON c.tenant = r.tenant AND c.id = r.conversation
-		WHERE r.tenant = ? AND r.hash = ? ORDER BY c.created, c.id`, []any{s.Tenant, h[:]}, func(rows *sql.Rows) error {
-		var hit store.Hit
-		var updated int64
-		err := rows.Scan(&hit.Conversation, &hit.Session, &updated)
-		hit.Time = moment(updated)
-		if s.within == nil || slices.Contains(s.within, hit.Conversation) {
-			out = append(out, hit)
-		}
-		return err
-	})
-	return out, err
+// holders returns the conversations that may hold a blob: the one that brought it, then those that
+// refer to it since.
+func (s *search) holders(h decant.Hash) (ids []string, err error) {
+	if s.within != nil {
+		return s.within, nil
+	}
+	err = s.q.rows(`SELECT p.conversation, 0 FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?
+		UNION ALL SELECT conversation, id FROM holds WHERE tenant = ? AND instr(hashes, ?) ORDER BY 2`,
+		[]any{s.Tenant, h[:], s.Tenant, h[:]}, func(rows *sql.Rows) error {
+			var id string
+			var order int64
+			err := rows.Scan(&id, &order)
+			ids = append(ids, id)
+			return err
+		})
+	return ids, err
 }
 
 // entryOf returns the first of the conversation's own entries with the given text.
