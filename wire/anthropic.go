@@ -5,31 +5,51 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// parseAnthropic reads a request body of the Messages API (anthropic-wire sections 2 and 5).
+// parseAnthropic reads a valid request body of the Messages API (anthropic-wire sections 2 and 5).
 //
 // Every element of messages is a message of its own, also where two of one role follow each other.
 // A member that stands twice counts as the server counts it: the last one.
 func parseAnthropic(src []byte) (*Document, error) {
 	p := anthropicParser{builder: newBuilder(src)}
 	sc := jsonspan.Scan(src, 0)
-	for sc.Open(); sc.Next(); {
-		if err := p.member(&sc); err != nil {
-			return nil, err
-		}
+	if err := p.request(&sc); err != nil {
+		return nil, err
 	}
-	if p.body.list.IsZero() {
-		return nil, fieldError(0, "messages", "missing, want a list of messages")
-	}
-	p.readTools()
-	p.conv.Fixed.Version = version(&p.conv.Fixed)
-	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
-	return p.bodyDocument(Anthropic, p.body), nil
+	return p.finished(), nil
 }
 
+// An anthropicParser reads a request of the Messages API, from scratch or after an earlier one.
 type anthropicParser struct {
 	*builder
 	body  body
 	tools jsonspan.Span // the list of tools
+
+	was                   earlier
+	sameSystem, sameTools bool // the earlier request has the same, or neither has one
+}
+
+// request consumes the whole request.
+func (p *anthropicParser) request(sc *jsonspan.Scanner) error {
+	for sc.Open(); sc.Next(); {
+		if err := p.member(sc); err != nil {
+			return err
+		}
+	}
+	if p.body.list.IsZero() {
+		return fieldError(0, "messages", "missing, want a list of messages")
+	}
+	return nil
+}
+
+// finished returns the document of a request that is consumed.
+func (p *anthropicParser) finished() *Document {
+	p.fixed()
+	if p.kept > 0 && p.conv.Agent != p.was.read.Agent {
+		p.forgetAuthors()
+	}
+	d := p.bodyDocument(Anthropic, p.body)
+	d.Kept = p.kept
+	return d
 }
 
 // member consumes a member of the request.
@@ -50,7 +70,11 @@ func (p *anthropicParser) member(sc *jsonspan.Scanner) error {
 	case "system":
 		p.system(sc)
 	case "tools":
-		p.tools = sc.Skip()
+		p.tools = jsonspan.Span{Start: sc.Pos()}
+		if p.sameTools = p.repeats(sc, "tools"); !p.sameTools {
+			sc.Skip()
+		}
+		p.tools.End = sc.Pos()
 	case "messages":
 		err = p.messages(sc)
 	default:
@@ -64,6 +88,11 @@ func (p *anthropicParser) member(sc *jsonspan.Scanner) error {
 // system consumes the system prompt.
 func (p *anthropicParser) system(sc *jsonspan.Scanner) {
 	p.conv.Fixed.System, p.body.system = nil, nil
+	at := sc.Pos()
+	if p.sameSystem = p.repeats(sc, "system"); p.sameSystem {
+		p.keepSystem(at - p.was.member("system").Start)
+		return
+	}
 	if sc.Kind() == '"' {
 		s := site{text: sc.Skip()}
 		p.conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.contentAt(s)}}
@@ -78,17 +107,40 @@ func (p *anthropicParser) system(sc *jsonspan.Scanner) {
 	}
 }
 
-// readTools reads the list of tools, the last one of several.
-func (p *anthropicParser) readTools() { p.body.tools = p.toolsIn(p.tools) }
+// fixed completes the fixed part: with the last list of tools, where there are several.
+func (p *anthropicParser) fixed() {
+	f, was := &p.conv.Fixed, &p.was
+	if p.sameTools {
+		p.keepTools(p.tools.Start - was.member("tools").Start)
+	} else {
+		p.body.tools = p.toolsIn(p.tools)
+	}
+	if p.sameSystem {
+		p.conv.Agent = was.read.Agent
+	} else {
+		p.conv.Agent = bodyAgent(f.System)
+	}
+	if p.sameSystem && p.sameTools {
+		f.Version = was.read.Fixed.Version
+	} else {
+		f.Version = version(f)
+	}
+}
 
 // messages consumes the list of messages.
 func (p *anthropicParser) messages(sc *jsonspan.Scanner) error {
 	p.restart()
-	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, make([]item, 0, expected(p.src))
+	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, nil
 	if sc.Kind() != '[' {
 		return fieldError(sc.Pos(), "messages", "want a list of messages")
 	}
 	sc.Open()
+	if n := p.unchanged(); n > 0 {
+		p.keepMessages(n)
+		sc.Jump(p.body.items[n-1].span.End)
+	} else {
+		p.body.items = make([]item, 0, expected(p.src))
+	}
 	return p.elements(sc)
 }
 
@@ -203,6 +255,9 @@ func (p *anthropicParser) block(sc *jsonspan.Scanner) (decant.Block, site) {
 		*m.field(sc.Name()) = sc.Skip()
 	}
 	s.span.End = sc.Pos()
+	if sc.Failed() {
+		return decant.Block{}, s
+	}
 	s.cache = m.cache
 	blk := p.known(&m, &s)
 	blk.Content = p.contentAt(s)

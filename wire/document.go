@@ -29,8 +29,8 @@ func Formats() []Format {
 
 // A Document is a conversation together with the bytes that it was read from.
 //
-// The conversation's blocks refer to Source and decode it on demand; neither may be changed. A
-// Document is safe for concurrent use.
+// The conversation's blocks refer to Source and decode it on demand; neither may be changed, nor the
+// messages and blocks. A Document is safe for concurrent use.
 type Document struct {
 	Format       Format
 	Source       []byte
@@ -181,9 +181,12 @@ func (b *builder) start(role decant.Role) *decant.Message {
 	return b.current()
 }
 
-// expected returns how many messages a source of this size is likely to hold: with the average of real
+// expected returns how many messages a source is likely to hold.
+func expected(src []byte) int { return messagesIn(len(src)) }
+
+// messagesIn returns how many messages so many bytes are likely to hold: with the average of real
 // sessions, 2,000 bytes each.
-func expected(src []byte) int { return len(src)/2000 + 8 }
+func messagesIn(size int) int { return size/2000 + 8 }
 
 // current returns the message under construction, nil before the first.
 func (b *builder) current() *decant.Message {

@@ -7,8 +7,8 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// keepSystem takes over the system prompt of the earlier request, which stands by bytes further back.
-func (p *nextParser) keepSystem(by int) {
+// keepSystem takes over the system prompt of the earlier request, which stood by bytes further ahead.
+func (p *anthropicParser) keepSystem(by int) {
 	p.body.system = slices.Clone(p.was.system)
 	p.conv.Fixed.System = slices.Clone(p.was.read.Fixed.System)
 	for i := range p.body.system {
@@ -18,25 +18,8 @@ func (p *nextParser) keepSystem(by int) {
 	}
 }
 
-// fixed reads the tools, or takes them over, and completes the fixed part.
-func (p *nextParser) fixed() {
-	f, was := &p.conv.Fixed, &p.was.read
-	if p.sameTools {
-		p.keepTools(p.tools.Start - p.before("tools").Start)
-	} else {
-		p.readTools()
-	}
-	p.conv.Agent, f.Version = was.Agent, was.Fixed.Version
-	if !p.sameSystem {
-		p.conv.Agent = bodyAgent(f.System)
-	}
-	if !p.sameSystem || !p.sameTools {
-		f.Version = version(f)
-	}
-}
-
-// keepTools takes over the tools of the earlier request, which stand by bytes further back.
-func (p *nextParser) keepTools(by int) {
+// keepTools takes over the tools of the earlier request, which stood by bytes further ahead.
+func (p *anthropicParser) keepTools(by int) {
 	p.body.tools = slices.Clone(p.was.tools)
 	p.conv.Fixed.Tools = slices.Clone(p.was.read.Fixed.Tools)
 	for i := range p.body.tools {
@@ -46,28 +29,32 @@ func (p *nextParser) keepTools(by int) {
 	}
 }
 
-// keepMessages takes over the first n messages of the earlier request, which stand by bytes further back,
-// and makes room for more.
-func (p *nextParser) keepMessages(n, by, more int) {
-	p.conv.Messages = append(make([]decant.Message, 0, n+more), p.was.read.Messages[:n]...)
+// keepMessages takes over the first n messages of the earlier request, and makes room for as many more as
+// the rest of the list may hold, if what follows it is as long as it was.
+func (p *anthropicParser) keepMessages(n int) {
+	was := &p.was
+	by := p.body.list.Start - was.list.Start
+	size := len(p.src) - by - was.items[n-1].span.End - (len(was.src) - was.list.End)
+	more := messagesIn(max(size, 0))
+	p.conv.Messages = append(make([]decant.Message, 0, n+more), was.read.Messages[:n]...)
 	p.sites = make([][]site, 0, n+more)
-	p.body.items = append(make([]item, 0, n+more), p.was.items[:n]...)
+	p.body.items = append(make([]item, 0, n+more), was.items[:n]...)
 	blocks := more
-	for i := range p.was.sites[:n] {
+	for i := range was.sites[:n] {
 		p.body.items[i].move(by)
-		blocks += len(p.was.sites[i])
+		blocks += len(was.sites[i])
 	}
 	p.blocks.grow(blocks)
 	p.places.grow(blocks)
 	p.texts.grow(blocks)
-	for i := range p.was.sites[:n] {
-		p.keepMessage(&p.conv.Messages[i], p.was.sites[i], by)
+	for i := range was.sites[:n] {
+		p.keepMessage(&p.conv.Messages[i], was.sites[i], by)
 	}
 	p.kept = n
 }
 
 // keepMessage gives a message that was taken over blocks of its own.
-func (p *nextParser) keepMessage(m *decant.Message, sites []site, by int) {
+func (p *anthropicParser) keepMessage(m *decant.Message, sites []site, by int) {
 	for i := range m.Blocks {
 		s := p.places.push(sites[i])
 		s.move(by)
@@ -125,4 +112,15 @@ func (b *builder) take(id string) {
 		b.taken = map[string]int{}
 	}
 	b.taken[id]++
+}
+
+// forgetAuthors lets the authors of the blocks that were taken over be found anew: they depend on the
+// agent.
+func (p *anthropicParser) forgetAuthors() {
+	for i := range p.conv.Messages[:p.kept] {
+		bs := p.conv.Messages[i].Blocks
+		for k := range bs {
+			bs[k].Author = ""
+		}
+	}
 }

@@ -89,9 +89,12 @@ func followedBy(t failer, a, b string) int {
 	}
 	next, err := d.ParseNext([]byte(b))
 	wreck(d)
-	got, want := account(next, err), account(wire.ParseAs(wire.Anthropic, []byte(b)))
+	got, want := account(next, err), account(wire.ParseTwice([]byte(b)))
 	if !slices.Equal(got, want) {
 		t.Fatalf("after %q\n%q\nis read differently (-alone +after):\n%s", a, b, cmp.Diff(want, got))
+	}
+	if got := account(wire.ParseAs(wire.Anthropic, []byte(b))); !slices.Equal(got, want) {
+		t.Fatalf("%q\nis read differently (-checked first +while it is read):\n%s", b, cmp.Diff(want, got))
 	}
 	if err != nil {
 		return 0

@@ -30,6 +30,9 @@ func ParseAs(f Format, src []byte) (*Document, error) {
 func parse(f Format, src []byte) (*Document, error) {
 	switch f {
 	case Anthropic:
+		if d := (earlier{}).parse(src); d != nil {
+			return d, nil
+		}
 		return parseBody(src, parseAnthropic)
 	case OpenAIChat:
 		return parseBody(src, parseChat)

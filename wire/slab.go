@@ -4,11 +4,12 @@ package wire
 // not cost ten thousand allocations. What it handed out stays where it is.
 type slab[T any] struct {
 	array []T
+	room  int // of all arrays
 	run   int // where the run of values begins that take returns next
 }
 
-// slabSize is how many values an array of a slab holds at least.
-const slabSize = 128
+// A new array of a slab has half the room of all before it together, within these bounds.
+const leastSlab, mostSlab = 16, 1024
 
 // grow makes room for n values more than the run has, so that pushing them moves nothing.
 func (s *slab[T]) grow(n int) {
@@ -16,14 +17,15 @@ func (s *slab[T]) grow(n int) {
 		return
 	}
 	run := s.array[s.run:]
-	s.array = append(make([]T, 0, max(slabSize, 2*len(run)+n)), run...)
+	s.array = append(make([]T, 0, max(2*len(run)+n, leastSlab, min(s.room/2, mostSlab))), run...)
+	s.room += cap(s.array)
 	s.run = 0
 }
 
 // push appends a value to the run and returns where it is until the next push.
 func (s *slab[T]) push(v T) *T {
 	if len(s.array) == cap(s.array) {
-		s.grow(slabSize)
+		s.grow(1)
 	}
 	s.array = append(s.array, v)
 	return &s.array[len(s.array)-1]

@@ -1,6 +1,8 @@
 package jsonspan
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -28,18 +30,13 @@ func TestCheckAgreesWithTheSyntaxPackage(t *testing.T) {
 	}
 }
 
-// checkAgrees compares the quick check of a whole text, and of the rest of an array behind an element,
-// with what the syntax package says about the text.
+// checkAgrees compares the quick check of a text with what the syntax package says about it.
 func checkAgrees(t *testing.T, src string) {
 	t.Helper()
 	want := validate([]byte(src))
-	end, ok := Check([]byte(src), skipSpace([]byte(src), 0))
-	if ok = ok && skipSpace([]byte(src), end) == len(src); ok != (want == nil) {
+	end := checkValue([]byte(src), skipSpace([]byte(src), 0), 0)
+	if ok := end >= 0 && skipSpace([]byte(src), end) == len(src); ok != (want == nil) {
 		t.Errorf("%q: got %v, the syntax package says %v", src, ok, want)
-	}
-	inner, found := strings.CutPrefix(src, "[0")
-	if end, ok := CheckRest([]byte(inner), 0); found && (ok && skipSpace([]byte(inner), end) == len(inner)) != (want == nil) {
-		t.Errorf("%q behind its first element: got %v, the syntax package says %v", src, ok, want)
 	}
 }
 
@@ -57,16 +54,87 @@ func TestSpecialFindsEveryByte(t *testing.T) {
 		for at := range 8 {
 			word := []byte("\x80aaz\xff~ !")
 			word[at] = byte(c)
-			src := append([]byte(`"`), word...)
-			want := at
-			if c >= ' ' && c != '"' && c != '\\' {
-				want = 8
+			m, want := special(binary.LittleEndian.Uint64(word)), c < ' ' || c == '"' || c == '\\'
+			if got := m != 0; got != want {
+				t.Errorf("byte %#x at %d: got %v, want %v", c, at, got, want)
 			}
-			if got := skipPlain(src, 1) - 1; got != want {
-				t.Errorf("byte %#x at %d: got %d, want %d", c, at, got, want)
+			if first := bits.TrailingZeros64(m) >> 3; want && first != at {
+				t.Errorf("byte %#x at %d: found at %d", c, at, first)
 			}
 		}
 	}
+}
+
+// read consumes the next value as the bits of how tell: as an object, as an array, or as a whole.
+func read(s *Scanner, how *uint64) {
+	way := *how & 3
+	*how = *how>>2 | way<<62
+	if way == 0 {
+		s.Skip()
+		return
+	}
+	for s.Open(); s.Next(); {
+		if way == 1 {
+			s.Name()
+		}
+		read(s, how)
+	}
+}
+
+// readKind consumes the next value as what it is.
+func readKind(s *Scanner) {
+	object := s.Kind() == '{'
+	for s.Open(); s.Next(); {
+		if object {
+			s.Name()
+		}
+		readKind(s)
+	}
+}
+
+// checkedAgrees compares a scanner that checks with the syntax package: what it accepts is valid, however
+// it is read, and what is valid and not too deep it accepts when it is read as what it is.
+func checkedAgrees(t *testing.T, src string, how uint64) {
+	t.Helper()
+	want := validate([]byte(src))
+	s := Checked([]byte(src))
+	if read(&s, &how); s.End() && want != nil {
+		t.Errorf("%q: the scanner accepts it, the syntax package says %v", src, want)
+	}
+	s = Checked([]byte(src))
+	if readKind(&s); s.End() != (want == nil) && strings.Count(src, "[")+strings.Count(src, "{") < 60 {
+		t.Errorf("%q: the scanner says %v, the syntax package %v", src, s.End(), want)
+	}
+}
+
+func TestCheckedAgreesWithTheSyntaxPackage(t *testing.T) {
+	for _, src := range append(texts, `{"a"}`, `{"a","b"}`, `{1}`, `{"a":"b":1}`, `{"a":{"b"}}`, `["a":1]`, `[{"a":1]}`, `{"a":[1}]`, `[,]`, `{"a":1,,"b":2}`, `[[1][2]]`, `[1[2]]`) {
+		for how := range uint64(64) {
+			checkedAgrees(t, src, how*0x0041041041041041)
+		}
+	}
+}
+
+func TestFailedScannerReturnsNothing(t *testing.T) {
+	s := Checked([]byte(`{"a":[1,x],"b":2}`))
+	for s.Open(); s.Next(); {
+		if string(s.Name()) != "a" {
+			t.Fatal("it goes on behind the error")
+		}
+		if got := s.Skip(); !got.IsZero() {
+			t.Errorf("got %v", got)
+		}
+	}
+	if !s.Failed() || s.End() || s.Name() != nil || !s.Skip().IsZero() || s.Kind() != 0 || s.Next() {
+		t.Error("it did not fail for good")
+	}
+}
+
+func FuzzCheckedAgreesWithTheSyntaxPackage(f *testing.F) {
+	for i, s := range texts {
+		f.Add(s, uint64(i)*0x9E3779B97F4A7C15)
+	}
+	f.Fuzz(checkedAgrees)
 }
 
 func FuzzCheckAgreesWithTheSyntaxPackage(f *testing.F) {
@@ -76,7 +144,6 @@ func FuzzCheckAgreesWithTheSyntaxPackage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string) {
 		if strings.Count(src, "[")+strings.Count(src, "{") < maxDepth {
 			checkAgrees(t, src)
-			checkAgrees(t, "[0"+src)
 		}
 	})
 }

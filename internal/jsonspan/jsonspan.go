@@ -1,9 +1,10 @@
 // Package jsonspan finds the values of a JSON text without copying them.
 //
-// A text is checked once, by [Validate], or value by value where parts of it are known ([Check]), and then read by a [Scanner], which trusts it: it walks
+// A text is checked once, by [Validate], and then read by a [Scanner], which trusts it: it walks
 // from front to back, descends where the caller wants to look and skips the rest at the speed of a
 // search for quotes, and it hands out [Span] values, byte ranges of the text. Nothing is decoded until
-// somebody asks for it ([Unquote]), and nothing is allocated. That is what makes it possible to change
+// somebody asks for it ([Unquote]), and nothing is allocated. A scanner that checks what it reads
+// ([Checked]) saves the first of these two passes over a text that is valid. That is what makes it possible to change
 // one string in a request of a megabyte and to leave every other byte as it was.
 //
 // On a text that is not valid the results are meaningless, but nothing panics and nothing hangs.
@@ -34,7 +35,7 @@ func (s Span) Of(src []byte) []byte { return src[s.Start:s.End:s.End] }
 // such texts are meant for it lets duplicate names and invalid UTF-8 in strings pass.
 // The error names the offset and, as far as it is known, the place (RFC 6901 pointer).
 func Validate(src []byte) error {
-	if end, ok := Check(src, skipSpace(src, 0)); ok && skipSpace(src, end) == len(src) {
+	if end := checkValue(src, skipSpace(src, 0), 0); end >= 0 && skipSpace(src, end) == len(src) {
 		return nil
 	}
 	return validate(src)

@@ -25,6 +25,12 @@ type Scanner struct {
 	first bool
 	// empty is set by Open when there was nothing to open, so that Next ends the loop at once.
 	empty bool
+	// checks says that nothing is known of the text; see Checked.
+	checks, failed bool
+	// unnamed says that a scanner that checks stands before a member whose name was not read yet.
+	unnamed bool
+	// objects has a bit for each container that is open, the innermost lowest: it is an object.
+	objects uint64
 }
 
 // Scan returns a scanner at the value that starts at or after offset at.
@@ -43,16 +49,53 @@ func (s *Scanner) Kind() byte {
 	return s.src[s.pos]
 }
 
+// Checked returns a scanner at the value of a text that need not be valid: it checks what it reads, by
+// the rules of [Validate]. At the first error it comes to the end of the text, and [Scanner.Failed]
+// reports true; what it returned until then stands. It also fails where a loop is of the wrong kind, where
+// more than 64 containers are open, and where a value that it skips is nested very deep. So its
+// failure says nothing about the text, but its success does.
+func Checked(src []byte) Scanner { return Scanner{src: src, pos: skipSpace(src, 0), checks: true} }
+
+// Failed reports whether a scanner that checks has found something that is not in order.
+func (s *Scanner) Failed() bool { return s.failed }
+
+// End reports whether the scanner is at the end of the text, space aside, and has not failed.
+func (s *Scanner) End() bool { return !s.failed && skipSpace(s.src, s.pos) == len(s.src) }
+
+// Jump goes on at offset end, where the caller knows that the next value ends, or one that follows it in
+// the same container, and that they are valid so far.
+func (s *Scanner) Jump(end int) { s.pos, s.first = end, false }
+
+func (s *Scanner) fail() { s.failed, s.pos = true, len(s.src) }
+
 // Open goes into the object or array that comes next. A value of another kind is skipped, as if it
 // were an empty array: the Next that follows returns false.
 func (s *Scanner) Open() {
 	if k := s.Kind(); k == '{' || k == '[' {
 		s.pos++
 		s.first = true
+		if s.checks {
+			s.opened(k)
+		}
 		return
 	}
 	s.Skip()
 	s.empty = true
+}
+
+// opened notes that a container is open.
+func (s *Scanner) opened(kind byte) {
+	if s.unnamed || s.objects>>63 != 0 { // the highest bit is the mark below
+		s.fail()
+		return
+	}
+	if s.objects == 0 {
+		s.objects = 1 // a mark, so that the number of open containers is known
+	}
+	s.objects <<= 1
+	if kind == '{' {
+		s.objects |= 1
+	}
 }
 
 // Next moves to the next member or element and reports whether there is one. If not it has consumed
@@ -61,6 +104,9 @@ func (s *Scanner) Next() bool {
 	if s.empty {
 		s.empty = false
 		return false
+	}
+	if s.checks {
+		return s.checkedNext()
 	}
 	s.pos = skipSpace(s.src, s.pos)
 	first := s.first
@@ -78,18 +124,49 @@ func (s *Scanner) Next() bool {
 	return s.pos < len(s.src)
 }
 
+// checkedNext is Next for a scanner that checks.
+func (s *Scanner) checkedNext() bool {
+	s.pos = skipSpace(s.src, s.pos)
+	first, end := s.first, byte(']')
+	if s.objects&1 != 0 {
+		end = '}'
+	}
+	s.first, s.unnamed = false, false
+	switch c := s.Kind(); {
+	case c == end && s.objects > 1:
+		s.pos++
+		s.objects >>= 1
+		return false
+	case first && c != 0: // what is not a value there fails when it is read
+	case c == ',':
+		s.pos = skipSpace(s.src, s.pos+1)
+	default:
+		s.fail()
+		return false
+	}
+	s.unnamed = end == '}'
+	return true
+}
+
 // Name consumes a member's name and colon and returns the name without quotes. It is a part of the
 // source unless the name is written with escapes. Before an element of an array, which has no name, it
 // returns nil and consumes nothing, so that a loop that expects an object runs over an array, too.
 func (s *Scanner) Name() []byte {
 	start := s.pos
 	if s.Kind() != '"' {
+		s.expect(false)
 		return nil
 	}
-	s.pos = skipString(s.src, start)
+	if !s.checks {
+		s.pos = skipString(s.src, start)
+	} else if s.pos = checkString(s.src, start); !s.expect(s.pos >= 0 && s.unnamed) {
+		return nil
+	}
+	s.unnamed = false
 	raw := s.src[start:s.pos]
 	if !s.colon() {
 		s.pos = start
+		s.expect(false)
 		return nil
 	}
 	for _, c := range raw { // names are short
@@ -98,6 +175,14 @@ func (s *Scanner) Name() []byte {
 		}
 	}
 	return trimQuotes(raw)
+}
+
+// expect fails, if the scanner checks, unless ok is true, which it returns.
+func (s *Scanner) expect(ok bool) bool {
+	if s.checks && !ok {
+		s.fail()
+	}
+	return ok
 }
 
 // colon consumes the colon behind a name and the space around it, and reports whether there is one.
@@ -110,10 +195,15 @@ func (s *Scanner) colon() bool {
 	return true
 }
 
-// Skip consumes the next value, whatever it is, and returns where it stands.
+// Skip consumes the next value, whatever it is, and returns where it stands. A scanner that has failed
+// returns the zero Span.
 func (s *Scanner) Skip() Span {
 	start := s.pos
-	s.pos = skipValue(s.src, s.pos)
+	if !s.checks {
+		s.pos = skipValue(s.src, start)
+	} else if s.pos = checkValue(s.src, start, 0); !s.expect(s.pos >= 0 && !s.unnamed) {
+		return Span{}
+	}
 	return Span{start, s.pos}
 }
 

@@ -1,0 +1,13 @@
+package wire
+
+import "fmt"
+
+// ParseTwice reads a request of the Messages API as ParseAs does when the text is checked as a whole
+// before it is read: in two passes.
+func ParseTwice(src []byte) (*Document, error) {
+	d, err := parseBody(src, parseAnthropic)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", Anthropic, err)
+	}
+	return d, nil
+}
