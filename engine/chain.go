@@ -68,6 +68,9 @@ func hashBytes(b []byte) decant.Hash {
 	return decant.Hash(sum[:16])
 }
 
+// identical reports whether a and b are the same bytes in memory.
+func identical(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
 // at returns the i-th block of the spine.
 func (r *reading) at(i int) *atom { return &r.atoms[r.spine[i]] }
 

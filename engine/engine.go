@@ -49,6 +49,11 @@ type Options struct {
 	// that it cannot. Zero means one second and twenty.
 	Optional, Necessary time.Duration
 
+	// Lag is how long the archive of an answer may wait while requests keep coming. What was not
+	// written when the process dies comes back with the client's next request. Zero means one second;
+	// negative means that nothing waits.
+	Lag time.Duration
+
 	// Conversations and Entries are how many conversations, and blocks of them, stay in memory.
 	// Zero means 1,000 and 200,000.
 	Conversations, Entries int
@@ -98,6 +103,7 @@ type Engine struct {
 	lines   *lines
 	sizes   sizes
 	pending pending
+	traffic traffic
 	purse   purse
 	futile  futile
 	writing chan struct{}  // one archive at a time: requests need the processors more
@@ -158,11 +164,15 @@ func (o *Options) setDefaults() (err error) {
 	if o.Necessary == 0 {
 		o.Necessary = 20 * time.Second
 	}
+	if o.Lag == 0 {
+		o.Lag = time.Second
+	}
 	return nil
 }
 
 // Close waits for what is still being archived.
 func (e *Engine) Close() error {
+	e.pending.flush()
 	e.work.Wait()
 	return nil
 }
@@ -196,6 +206,8 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if e.mode(req) == Off {
 		return &Prepared{Body: req.Body}, nil
 	}
+	e.traffic.enter()
+	defer e.traffic.leave()
 	r, err := read(req.Body, e.seed)
 	if err != nil { // nothing of ours has failed, and the provider knows best what is wrong with it
 		return &Prepared{Body: req.Body}, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -22,9 +21,9 @@ type Response struct {
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
 // the next one is metered by what the provider reported. It returns at once; the archive is written
-// behind it, in the order of the answers, and answers that waited for each other are written together.
-// A request that comes before it is written is met by what is stored until then. Errors go to
-// Options.Fault.
+// behind it, when requests leave time for it or Options.Lag has passed, in the order of the answers, and
+// answers that waited for each other are written together. A request that comes before it is written is
+// met by what is stored until then. Errors go to Options.Fault.
 //
 // An answer is not part of the conversation before the client has sent it back.
 func (e *Engine) Finish(p *Prepared, res Response) {
@@ -36,8 +35,8 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		return
 	}
 	who := p.attempt.who
-	if e.pending.add(who, finished{p, res, e.opts.Now().UTC()}) {
-		e.work.Go(func() { e.write(who) })
+	if q := e.pending.add(who, finished{p, res, e.opts.Now().UTC()}); q != nil {
+		e.work.Go(func() { e.write(who, q) })
 	}
 }
 
@@ -49,17 +48,18 @@ type finished struct {
 }
 
 // write archives the answers in a conversation until there are none left.
-func (e *Engine) write(who start) {
+func (e *Engine) write(who start, q *queue) {
 	for {
+		e.rest(q)
 		e.writing <- struct{}{}
-		fs := e.pending.take(who)
-		for len(fs) > 0 {
-			n := together(fs)
-			e.writeTogether(fs[:n])
-			fs = fs[n:]
+		fs := e.pending.take(q)
+		for rest := fs; len(rest) > 0; {
+			n := together(rest)
+			e.writeTogether(rest[:n])
+			rest = rest[n:]
 		}
 		<-e.writing
-		if e.pending.done(who) {
+		if e.pending.done(who, q, len(fs)) {
 			return
 		}
 	}
@@ -169,7 +169,10 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 		c := f.attempt.conv
 		req := store.Request{
 			Time: f.time, Length: len(f.attempt.r.atoms), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
-			View: hashBytes(f.Body), Status: f.res.Status, Stop: f.res.Stop, Usage: f.res.Usage,
+			Status: f.res.Status, Stop: f.res.Stop, Usage: f.res.Usage,
+		}
+		if !identical(f.Body, f.attempt.req.Body) {
+			req.View = hashBytes(f.Body)
 		}
 		if req.ID, err = e.ids.Next(); err != nil {
 			return ev, err
@@ -262,72 +265,4 @@ func (a *attempt) read(u decant.Usage, length int) {
 	a.meter.usage, a.meter.length, a.meter.chain = u, length, a.state.Chain[length-1].Chain
 	a.meter.decisions, a.meter.fixed = len(a.state.Decisions), a.fixed
 	a.settleMeter()
-}
-
-// pending knows which conversations have archives under way.
-type pending struct {
-	mu sync.Mutex
-	of map[start]*queue
-}
-
-// A queue holds the answers in one conversation that are to be archived.
-type queue struct {
-	waiting []finished
-	empty   chan struct{} // closed when all are written
-}
-
-// add adds an answer, and reports whether it is the first: then somebody has to write.
-func (p *pending) add(s start, f finished) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.of == nil {
-		p.of = map[start]*queue{}
-	}
-	q := p.of[s]
-	first := q == nil
-	if first {
-		q = &queue{empty: make(chan struct{})}
-		p.of[s] = q
-	}
-	q.waiting = append(q.waiting, f)
-	return first
-}
-
-// take returns what is waiting.
-func (p *pending) take(s start) []finished {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	q := p.of[s]
-	fs := q.waiting
-	q.waiting = nil
-	return fs
-}
-
-// done ends a queue if nothing is waiting, and reports whether it did.
-func (p *pending) done(s start) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	q := p.of[s]
-	if len(q.waiting) > 0 {
-		return false
-	}
-	close(q.empty)
-	delete(p.of, s)
-	return true
-}
-
-// wait returns when the archives under way for s are done, or the context ends, and whether there
-// were any.
-func (p *pending) wait(ctx context.Context, s start) bool {
-	p.mu.Lock()
-	q := p.of[s]
-	p.mu.Unlock()
-	if q == nil {
-		return false
-	}
-	select {
-	case <-q.empty:
-	case <-ctx.Done():
-	}
-	return true
 }

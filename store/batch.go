@@ -67,7 +67,7 @@ type Request struct {
 	Model   string
 	Fixed   decant.Hash // version of system prompt and tools
 	Frame   decant.Hash // blob: the request without system, tools and messages; zero: not kept
-	View    decant.Hash // of the bytes that were sent to the provider; zero: unknown. Not a blob
+	View    decant.Hash // of the bytes that were sent to the provider; zero: the client's own, as they came. Not a blob
 	Status  int         // of the answer, as in HTTP; 0: none yet
 	Answer  decant.Hash // blob: the content of the answer; zero: none
 	Stop    string      // why the model stopped
