@@ -134,8 +134,8 @@ func (a *attempt) entriesFrom() int {
 func (a *attempt) entry(b *store.Batch, i int) {
 	at := &a.r.atoms[i]
 	e := store.Entry{
-		Raw: at.raw(), Text: textHash(at.Block), Role: at.role, Kind: at.Kind, Author: at.Author,
-		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.est.Block(at.Block),
+		Raw: at.raw(), Role: at.role, Kind: at.Kind, Author: at.Author,
+		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.tokens(at.Block),
 	}
 	if !a.same {
 		e.Ref = a.conv.Messages[at.message].Blocks[at.Ref.Block].Ref
@@ -145,8 +145,10 @@ func (a *attempt) entry(b *store.Batch, i int) {
 		return // thinking before anything else, which no API accepts
 	}
 	b.Blobs = append(b.Blobs, at.bytes)
-	if !e.Text.IsZero() {
-		b.Blobs = append(b.Blobs, []byte(at.Text()))
+	if at.Content != nil {
+		text := []byte(at.Text())
+		e.Text = hashBytes(text)
+		b.Blobs = append(b.Blobs, text)
 	}
 	b.Entries = append(b.Entries, e)
 }

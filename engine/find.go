@@ -42,7 +42,7 @@ func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error
 	if p != nil || err != nil {
 		return p, err
 	}
-	m, err := e.store.Match(ctx, who.tenant, who.session, r.hashes())
+	m, err := e.match(ctx, who, r)
 	if err != nil {
 		return nil, fmt.Errorf("match conversation: %w", err)
 	}
@@ -58,6 +58,21 @@ func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error
 	}
 	known, s := r.shared(l)
 	return locate(l, s, r, known), nil
+}
+
+// fewBlocks are so few that their hashes cost less than to ask the store twice.
+const fewBlocks = 8
+
+// match asks the store for the longest known beginning of a request. Of a long request it asks for the
+// first block alone before the others are hashed: new conversations may begin with much text.
+func (e *Engine) match(ctx context.Context, who start, r *reading) (store.Match, error) {
+	if len(r.spine) > fewBlocks {
+		m, err := e.store.Match(ctx, who.tenant, who.session, []decant.Hash{who.first})
+		if err != nil || m.Known == 0 {
+			return m, err
+		}
+	}
+	return e.store.Match(ctx, who.tenant, who.session, r.hashes())
 }
 
 // findRest returns the place of a request of which not even the beginning is known: that of a

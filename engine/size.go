@@ -154,10 +154,23 @@ func (a *attempt) weigh(m *decant.Message, behind decant.Ref) int {
 		if behind.Message > 0 && !after(b.Ref, behind) { // also what Decant wrote, which was reported too
 			continue
 		}
-		n += a.est.Block(b)
+		n += a.tokens(b)
 	}
 	if n > 0 {
 		n += 4 // its frame
+	}
+	return n
+}
+
+// tokens returns the estimated tokens of a block of the request or the view, which is counted once.
+func (a *attempt) tokens(b *decant.Block) int {
+	n, ok := a.counted[b]
+	if !ok {
+		if a.counted == nil {
+			a.counted = map[*decant.Block]int{}
+		}
+		n = a.est.Block(b)
+		a.counted[b] = n
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -24,6 +25,9 @@ func Session(h http.Header, body []byte) string {
 		if v := strings.TrimSpace(h.Get(name)); v != "" && len(v) <= maxSession {
 			return v
 		}
+	}
+	if !bytes.Contains(body, []byte(`"metadata"`)) { // cheaper than to look for the member
+		return ""
 	}
 	user := member([]byte(member(body, "metadata", true)), "user_id", false)
 	switch {
