@@ -30,8 +30,6 @@ type attempt struct {
 	limits Limits
 	fixed  int // tokens of system prompt and tools
 
-	counted map[*decant.Block]int // tokens, see the method
-
 	inForce []decant.Decision // committed before, as far as they concern the request
 	made    []decant.Decision // by this attempt, in order
 	before  *decant.Conversation

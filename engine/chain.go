@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -16,10 +17,15 @@ import (
 // It knows no borders between messages, so neighbours of one role count as merged, and it passes
 // over thinking, which clients may leave out. The blocks in the chain are the spine.
 type reading struct {
-	doc   *wire.Document
-	atoms []atom
-	spine []int         // indexes of atoms in the chain
-	chain []decant.Hash // h(1), h(2), ... of the spine, as far as they are known
+	doc    *wire.Document
+	atoms  []atom
+	starts []int         // of each message: the index of its first atom
+	spine  []int         // indexes of atoms in the chain
+	chain  []decant.Hash // h(1), h(2), ... of the spine, as far as they are known
+
+	known  int              // atoms that an earlier request had, byte for byte
+	counts []int32          // tokens of each atom by est, 0: not counted
+	est    *token.Estimator // nil: nothing is counted
 }
 
 // An atom is one block of a request.
@@ -35,9 +41,10 @@ type atom struct {
 func (a *atom) raw() decant.Hash { return hashBytes(a.bytes) }
 
 // read parses a request body of the Messages API. Fingerprints are of the given seed: they tell
-// within one process whether bytes are the same, at a tenth of the cost of a hash.
-func read(body []byte, seed maphash.Seed) (*reading, error) {
-	doc, err := wire.ParseAs(wire.Anthropic, body)
+// within one process whether bytes are the same, at a tenth of the cost of a hash. What was is the
+// memory of, a request like this one, need not be read again; it may be nil.
+func read(body []byte, seed maphash.Seed, was *memory) (*reading, error) {
+	doc, err := parse(body, was)
 	if err != nil {
 		return nil, err
 	}
@@ -46,21 +53,37 @@ func read(body []byte, seed maphash.Seed) (*reading, error) {
 	for i := range ms {
 		n += len(ms[i].Blocks)
 	}
-	r := &reading{doc: doc, atoms: make([]atom, 0, n), spine: make([]int, 0, n), chain: make([]decant.Hash, 0, n)}
+	r := &reading{
+		doc: doc, atoms: make([]atom, 0, n), starts: make([]int, 0, len(ms)), spine: make([]int, 0, n),
+		chain: make([]decant.Hash, 0, n), counts: make([]int32, n),
+	}
 	for i := range ms {
+		r.starts = append(r.starts, len(r.atoms))
 		for k := range ms[i].Blocks {
-			r.add(i, &ms[i].Blocks[k], ms[i].Role, seed)
+			r.add(i, &ms[i].Blocks[k], ms[i].Role)
 		}
+		if i+1 == doc.Kept {
+			r.recall(was)
+		}
+	}
+	for i := r.known; i < n; i++ {
+		r.atoms[i].print = maphash.Bytes(seed, r.atoms[i].bytes)
 	}
 	return r, nil
 }
 
-func (r *reading) add(message int, b *decant.Block, role decant.Role, seed maphash.Seed) {
-	raw := r.doc.Raw(b.Ref)
+func parse(body []byte, was *memory) (*wire.Document, error) {
+	if was == nil {
+		return wire.ParseAs(wire.Anthropic, body)
+	}
+	return was.doc.ParseNext(body)
+}
+
+func (r *reading) add(message int, b *decant.Block, role decant.Role) {
 	if b.Kind != decant.KindThinking {
 		r.spine = append(r.spine, len(r.atoms))
 	}
-	r.atoms = append(r.atoms, atom{Block: b, role: role, message: message, bytes: raw, print: maphash.Bytes(seed, raw)})
+	r.atoms = append(r.atoms, atom{Block: b, role: role, message: message, bytes: r.doc.Raw(b.Ref)})
 }
 
 func hashBytes(b []byte) decant.Hash {

@@ -178,7 +178,7 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write conversation %s: %w", k.ID, err)
 	}
-	r, err := read(body, e.seed)
+	r, err := read(body, e.seed, nil)
 	if err != nil {
 		return nil, err
 	}

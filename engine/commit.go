@@ -135,7 +135,7 @@ func (a *attempt) entry(b *store.Batch, i int) {
 	at := &a.r.atoms[i]
 	e := store.Entry{
 		Raw: at.raw(), Role: at.role, Kind: at.Kind, Author: at.Author,
-		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.tokens(at.Block),
+		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.r.tokens(i, a.est),
 	}
 	if !a.same {
 		e.Ref = a.conv.Messages[at.message].Blocks[at.Ref.Block].Ref

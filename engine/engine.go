@@ -104,6 +104,7 @@ type Engine struct {
 	sizes   sizes
 	pending pending
 	traffic traffic
+	recent  recent
 	purse   purse
 	futile  futile
 	writing chan struct{}  // one archive at a time: requests need the processors more
@@ -208,7 +209,9 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	}
 	e.traffic.enter()
 	defer e.traffic.leave()
-	r, err := read(req.Body, e.seed)
+	key := e.recentKey(req)
+	was := e.recent.find(key, req.Body)
+	r, err := read(req.Body, e.seed, was)
 	if err != nil { // nothing of ours has failed, and the provider knows best what is wrong with it
 		return &Prepared{Body: req.Body}, nil
 	}
@@ -219,6 +222,9 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	}
 	if p != nil {
 		p.req, p.who, p.r = req, who, r
+	}
+	if !req.Count {
+		e.recent.put(key, r.remember(), was)
 	}
 	if err == nil {
 		if err = e.reserve(ctx, p); err != nil {

@@ -162,17 +162,25 @@ func (a *attempt) weigh(m *decant.Message, behind decant.Ref) int {
 	return n
 }
 
-// tokens returns the estimated tokens of a block of the request or the view, which is counted once.
+// tokens returns the estimated tokens of a block of the view. Those of the request are counted once.
 func (a *attempt) tokens(b *decant.Block) int {
-	n, ok := a.counted[b]
-	if !ok {
-		if a.counted == nil {
-			a.counted = map[*decant.Block]int{}
-		}
-		n = a.est.Block(b)
-		a.counted[b] = n
+	if i := a.atomOf(b); i >= 0 {
+		return a.r.tokens(i, a.est)
 	}
-	return n
+	return a.est.Block(b)
+}
+
+// atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
+func (a *attempt) atomOf(b *decant.Block) int {
+	m := b.Ref.Message - 1
+	if !a.same || b.Changed != "" || m < 0 || m >= len(a.r.starts) {
+		return -1
+	}
+	i := a.r.starts[m] + b.Ref.Block
+	if i >= len(a.r.atoms) || a.r.atoms[i].Ref != b.Ref || a.r.atoms[i].Content != b.Content {
+		return -1
+	}
+	return i
 }
 
 func after(a, b decant.Ref) bool {
