@@ -205,5 +205,8 @@ func (a *attempt) head() *store.Head {
 func (a *attempt) settleMeter() {
 	a.line.mu.Lock()
 	defer a.line.mu.Unlock()
+	if was := &a.line.meter.Futile; was.Until > a.meter.Futile.Until {
+		a.meter.Futile = *was // found by a request after this one
+	}
 	a.line.meter = a.meter
 }

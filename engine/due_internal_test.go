@@ -19,7 +19,7 @@ func BenchmarkDue(b *testing.B) {
 		b.Run(fmt.Sprintf("Futile=%t", futile), func(b *testing.B) {
 			a := halfMegabyte(b)
 			if futile {
-				a.e.futile.note(a)
+				a.noteFutile()
 			}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -56,7 +56,7 @@ func halfMegabyte(tb testing.TB) *attempt {
 		e.Finish(p, Response{Status: 200, Usage: decant.Usage{CacheRead: n * 2500, Output: 50}})
 		e.Close()
 	}
-	e.futile.of = nil
+	p.attempt.meter.Futile = futility{}
 	return p.attempt
 }
 

@@ -10,7 +10,7 @@ import (
 
 // economy returns what the schedule has to know of money.
 func (a *attempt) economy() Economy {
-	if !a.e.opts.Schedule && !a.pressed() || !a.preset.Thrift.On() || a.state == nil || a.rel != continues || a.bound() && openRound(a.conv) || a.e.futile.holds(a) {
+	if !a.e.opts.Schedule && !a.pressed() || !a.preset.Thrift.On() || a.state == nil || a.rel != continues || a.bound() && openRound(a.conv) || a.futile() {
 		return Economy{}
 	}
 	e := Economy{Early: true, Lifetime: a.lifetime(), Switched: a.switched()}

@@ -106,7 +106,6 @@ type Engine struct {
 	traffic traffic
 	recent  recent
 	purse   purse
-	futile  futile
 	writing chan struct{}  // one archive at a time: requests need the processors more
 	work    sync.WaitGroup // archives under way
 

@@ -97,6 +97,32 @@ func TestAPourThatBringsNothingIsNotPlannedAgain(t *testing.T) {
 	}
 }
 
+// Any engine on the store plans at the same requests.
+func TestAnotherEngineKnowsThatAPourBringsNothing(t *testing.T) {
+	o := engine.Options{Window: 1_000_000, Preset: untouchable(t), Schedule: true}
+	g := newGrowing(t, o, decant.Usage{Input: 100_000, Output: 20})
+	planned := map[string]int{}
+	for n := 10; n < 30; n++ {
+		other, err := engine.New(g.store, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := other.Prepare(t.Context(), &engine.Request{Session: "s", Body: g.body(n), Count: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := g.send(n).Report
+		if r.Route != p.Report.Route {
+			t.Errorf("%d rounds: route %q, of another engine %q", n, r.Route, p.Report.Route)
+		}
+		planned[r.Route]++
+		other.Close()
+	}
+	if len(planned) < 2 {
+		t.Errorf("all routes were the same: %v", planned)
+	}
+}
+
 func TestAPourIsPlannedAgainWhenThePresetChanges(t *testing.T) {
 	g := newGrowing(t, engine.Options{Window: 1_000_000, Preset: untouchable(t)}, decant.Usage{Input: 100_000, Output: 20})
 	for n := 20; n < 25; n++ {

@@ -182,7 +182,7 @@ func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Me
 func (a *attempt) poor(why Reason, err error) error {
 	a.report.Route = "none"
 	if why == Free || why == Paid {
-		a.e.futile.note(a)
+		a.noteFutile()
 		return nil
 	}
 	a.meter.Poor = a.report.Before

@@ -29,6 +29,7 @@ type learned struct {
 	Window int        `json:"window,omitzero"` // that the provider named in a refusal
 	Bare   int        `json:"bare,omitzero"`   // tokens of the newest request as the client sent it
 	Doubt  cost.Doubt `json:"doubt,omitzero"`
+	Futile futility   `json:"futile,omitzero"`
 	Poor   int        `json:"poor,omitzero"` // tokens of the request at the last pour that was not worth it
 }
 
