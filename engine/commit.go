@@ -91,7 +91,7 @@ func (a *attempt) batch() *store.Batch {
 	}
 	for i := range a.made {
 		if orig := blockAt(a.conv, a.made[i].Target.Ref); orig != nil {
-			b.Blobs = append(b.Blobs, []byte(orig.Text()))
+			bring(b, []byte(orig.Text()), a.made[i].Target.Hash)
 		}
 	}
 	b.Fixed = a.fixedPart()
@@ -144,13 +144,18 @@ func (a *attempt) entry(b *store.Batch, i int) {
 	if e.Chain.IsZero() {
 		return // thinking before anything else, which no API accepts
 	}
-	b.Blobs = append(b.Blobs, at.bytes)
+	bring(b, at.bytes, e.Raw)
 	if at.Content != nil {
 		text := []byte(at.Text())
 		e.Text = hashBytes(text)
-		b.Blobs = append(b.Blobs, text)
+		bring(b, text, e.Text)
 	}
 	b.Entries = append(b.Entries, e)
+}
+
+// bring adds content with its hash to a batch.
+func bring(b *store.Batch, content []byte, h decant.Hash) {
+	b.Blobs, b.Hashes = append(b.Blobs, content), append(b.Hashes, h)
 }
 
 // chainAt returns the hash of the chain up to and with the i-th atom.
@@ -173,10 +178,10 @@ func (a *attempt) fixedPart() *store.Fixed {
 		return nil
 	}
 	f := &store.Fixed{Version: v, Tokens: a.fixed}
-	if at := topMember(a.req.Body, "system"); !at.IsZero() {
+	if at := a.r.doc.Member("system"); !at.IsZero() {
 		f.System = at.Of(a.req.Body)
 	}
-	if at := topMember(a.req.Body, "tools"); !at.IsZero() {
+	if at := a.r.doc.Member("tools"); !at.IsZero() {
 		f.Tools = at.Of(a.req.Body)
 	}
 	return f

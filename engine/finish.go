@@ -177,7 +177,7 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 		if req.ID, err = e.ids.Next(); err != nil {
 			return ev, err
 		}
-		params := frameOf(f.attempt.req.Body)
+		params := f.attempt.r.doc.Frame()
 		req.Frame = hashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {

@@ -9,27 +9,6 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// frameOf returns a request without system, tools and messages: the parameters, in the client's own
-// bytes and order.
-func frameOf(body []byte) []byte {
-	out := []byte{'{'}
-	sc := jsonspan.Scan(body, 0)
-	for sc.Open(); sc.Next(); {
-		name := string(sc.Name())
-		value := sc.Skip()
-		switch name {
-		case "system", "tools", "messages":
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(jsonspan.AppendQuote(out, name), ':')
-		out = append(out, value.Of(body)...)
-	}
-	return append(out, '}')
-}
-
 // leastOutput is asked for in bodies that are rebuilt without a frame: every model gives as much.
 const leastOutput = 4096
 
