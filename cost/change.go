@@ -14,6 +14,7 @@ type Change struct {
 	Freed  int     // S: less in every later prompt
 	Behind int     // L: what remains behind the first thing that changes, and is written anew
 	Cold   bool    // the cache has expired: everything is written anew in any case
+	Plain  bool    // nothing is cached: everything is paid in full in any case
 	Hour   bool    // the conversation's cache entries live for an hour
 	OwnUSD float64 // our own model calls
 }
@@ -32,9 +33,12 @@ func (c Change) Price(m token.Model, at time.Time) (decant.Price, bool) {
 	if !ok {
 		before, after = usual, usual
 	}
+	if c.Plain {
+		before, after = before.plain(), after.plain()
+	}
 	p := decant.Price{Saved: c.Freed}
 	var once float64
-	if !c.Cold {
+	if !c.Cold && !c.Plain {
 		p.CacheLost = max(0, c.Behind)
 		once = float64(p.CacheLost) * (after.write - after.read) / 1e6
 	}
@@ -59,12 +63,15 @@ func breakEven(once, save float64) int {
 	return int(n)
 }
 
-// rewrite is what a token costs to read from the cache and to write to it, per million.
-type rewrite struct{ read, write float64 }
+// rewrite is what a token costs to read from the cache, to write to it, and without it, per million.
+type rewrite struct{ read, write, input float64 }
+
+// plain returns what a token costs that is not cached.
+func (r rewrite) plain() rewrite { return rewrite{r.input, r.input, r.input} }
 
 // usual is the proportion of most price lists: reading a tenth of the input price, writing a quarter
 // more than it.
-var usual = rewrite{read: 0.10, write: 1.25}
+var usual = rewrite{read: 0.10, write: 1.25, input: 1}
 
 // tariff returns the prices for a prompt of the given size; where cache writes are free, what is not
 // read is billed as input.
@@ -84,5 +91,5 @@ func tariff(m *token.Model, at time.Time, prompt int, hour bool) (rewrite, bool)
 	if !write.Known || !r.CacheRead.Known {
 		return rewrite{}, false
 	}
-	return rewrite{r.CacheRead.USD, write.USD}, true
+	return rewrite{r.CacheRead.USD, write.USD, r.Input.USD}, true
 }

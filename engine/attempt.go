@@ -277,7 +277,7 @@ func (a *attempt) render() ([]byte, error) {
 	if len(a.inForce)+len(a.made) == 0 {
 		return a.req.Body, nil
 	}
-	body, err := a.r.doc.Render(a.request(a.view))
+	body, err := a.r.doc.Render(a.request(a.marked()))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}

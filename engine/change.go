@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
@@ -201,7 +202,8 @@ func (a *attempt) change(reason string, hold bool) *Change {
 	if a.report.Plan != nil {
 		p.Score, p.Risk = a.report.Plan.Score, a.report.Plan.Risk
 	}
-	c := cost.Change{Prompt: a.fixed + before, Freed: before - after, Behind: a.behind()}
+	life := a.lifetime()
+	c := cost.Change{Prompt: a.fixed + before, Freed: before - after, Behind: a.behind(), Hour: life > 5*time.Minute, Plain: life == 0}
 	price, ok := c.Price(a.model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0

@@ -8,12 +8,17 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// economy returns what the schedule has to know of money.
+// economy returns what the schedule has to know of money. What a request does not ask to cache is paid in
+// full each time, so where its messages are not cached removing ballast costs nothing.
 func (a *attempt) economy() Economy {
 	if !a.e.opts.Schedule && !a.pressed() || !a.preset.Thrift.On() || a.state == nil || a.rel != continues || a.bound() && openRound(a.conv) || a.futile() {
 		return Economy{}
 	}
-	e := Economy{Early: true, Lifetime: a.lifetime(), Switched: a.switched()}
+	free, ends := a.freeMarkers()
+	e := Economy{Early: true, Switched: a.switched()}
+	if ends {
+		e.Lifetime = a.lifetime()
+	}
 	if t := a.state.Anchor.Time; !t.IsZero() {
 		e.Idle = a.e.opts.Now().Sub(t)
 	}
@@ -21,6 +26,9 @@ func (a *attempt) economy() Economy {
 	e.Read = a.meter.Doubt.Read(e.Read, e.Write)
 	b := Spare(a.view, a.thinning())
 	e.Freed, e.Behind, e.Whole, e.Spent = b.Freed, b.Behind, a.fixed+b.Whole, float64(b.Carried)*e.Read
+	if free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
+		e.Behind = b.Whole - b.Freed
+	}
 	e.Patience = a.preset.Thrift.Settled().Patience
 	return e
 }
@@ -39,41 +47,65 @@ func (a *attempt) lifetime() time.Duration {
 	if life > 0 {
 		return life
 	}
-	if !bytes.Contains(a.req.Body, []byte("cache_control")) { // most of the time, and much faster
+	switch a.automatic() {
+	case "":
 		return 0
-	}
-	at := topMember(a.req.Body, "cache_control")
-	switch {
-	case at.IsZero() || a.req.Body[at.Start] != '{':
-		return 0
-	case bytes.Contains(at.Of(a.req.Body), []byte(`"1h"`)):
+	case "1h":
 		return time.Hour
 	}
 	return 5 * time.Minute
 }
 
+// automatic returns the lifetime of the marker for the whole request, "" when there is none.
+func (a *attempt) automatic() string {
+	at := a.r.doc.Member("cache_control")
+	switch {
+	case at.IsZero() || a.req.Body[at.Start] != '{':
+		return ""
+	case bytes.Contains(at.Of(a.req.Body), []byte(`"1h"`)):
+		return "1h"
+	}
+	return "5m"
+}
+
 // lifetime returns the longest life that a marker on a block asks for.
 func lifetime(c *decant.Conversation) (out time.Duration) {
-	see := func(marker string) {
-		switch marker {
+	eachMarker(c, func(life string) {
+		switch life {
 		case "1h":
 			out = max(out, time.Hour)
 		case "5m":
 			out = max(out, 5*time.Minute)
 		}
-	}
+	})
+	return out
+}
+
+// markers returns how many blocks carry a cache marker.
+func markers(c *decant.Conversation) (n int) {
+	eachMarker(c, func(string) { n++ })
+	return n
+}
+
+// eachMarker calls see with every cache marker on a tool or a block.
+func eachMarker(c *decant.Conversation, see func(life string)) {
 	for i := range c.Fixed.Tools {
-		see(c.Fixed.Tools[i].Cache)
-	}
-	for i := range c.Fixed.System {
-		see(c.Fixed.System[i].Cache)
-	}
-	for i := range c.Messages {
-		for k := range c.Messages[i].Blocks {
-			see(c.Messages[i].Blocks[k].Cache)
+		if life := c.Fixed.Tools[i].Cache; life != "" {
+			see(life)
 		}
 	}
-	return out
+	eachOf(c.Fixed.System, see)
+	for i := range c.Messages {
+		eachOf(c.Messages[i].Blocks, see)
+	}
+}
+
+func eachOf(bs []decant.Block, see func(life string)) {
+	for i := range bs {
+		if life := bs[i].Cache; life != "" {
+			see(life)
+		}
+	}
 }
 
 // rates returns the prices of writing and of reading the cache, in dollars per million tokens. Without

@@ -187,9 +187,9 @@ func TestUndoAndRelease(t *testing.T) {
 	for _, model := range []string{"claude-sonnet-4-5", "claude-sonnet-5-5"} {
 		t.Run(model, func(t *testing.T) {
 			k := newDialogue(t, engine.Options{})
-			k.model = model
+			k.model, k.extra = model, `"cache_control":{"type":"ephemeral"},`
 			if model == "claude-sonnet-5-5" {
-				k.extra = `"thinking":{"type":"adaptive"},`
+				k.extra += `"thinking":{"type":"adaptive"},`
 			}
 			n := k.pour()
 			before := len(k.last.Body)

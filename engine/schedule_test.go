@@ -93,7 +93,7 @@ func TestEarlyPours(t *testing.T) {
 			now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 			k := newDialogue(t, engine.Options{Window: 200_000, Schedule: true, Now: func() time.Time { return now }})
 			k.sandbox = sandbox.New(sandbox.Options{Now: func() time.Time { return now }})
-			k.extra = `"system":[{"type":"text","text":"You are careful.","cache_control":{"type":"ephemeral"}}],`
+			k.extra = `"cache_control":{"type":"ephemeral"},"system":[{"type":"text","text":"You are careful.","cache_control":{"type":"ephemeral"}}],`
 			k.user("Do the work.")
 			for n := 1; n <= 60; n++ {
 				k.ms = append(k.ms,

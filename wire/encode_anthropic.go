@@ -44,14 +44,18 @@ func (a anthropicDialect) part(b *decant.Block, _ decant.Role) []byte {
 	default:
 		return nil
 	}
-	switch b.Cache {
-	case "":
-	case "5m":
-		o.raw("cache_control", []byte(`{"type":"ephemeral"}`))
-	default:
-		o.raw("cache_control", new(object).str("type", "ephemeral").str("ttl", b.Cache).end())
+	if b.Cache != "" {
+		o.raw("cache_control", cacheControl(b.Cache))
 	}
 	return o.end()
+}
+
+// cacheControl returns a cache marker for a lifetime.
+func cacheControl(ttl string) []byte {
+	if ttl == "5m" {
+		return []byte(`{"type":"ephemeral"}`)
+	}
+	return new(object).str("type", "ephemeral").str("ttl", ttl).end()
 }
 
 func (anthropicDialect) arguments(text string) []byte { return asObject(text) }

@@ -160,12 +160,35 @@ func (r *renderer) memberName(s, v jsonspan.Span) string {
 	return ""
 }
 
-// retext returns the edits that give the block at s the text that b has; none when it has it already.
+// retext returns the edits that give the block at s the text and the cache marker that b has; none when
+// it has them already.
 func (r *renderer) retext(s *site, b *decant.Block) ([]edit, error) {
 	was := &r.conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
+	edits := r.remark(s, was, b)
 	if same(was, b) {
-		return nil, nil
+		return edits, nil
 	}
+	more, err := r.reword(s, b)
+	return append(more, edits...), err
+}
+
+// remark returns the edits that give a block of a list the cache marker that a view has put on it. One
+// that stands alone as a string has no place for it and goes without.
+func (r *renderer) remark(s *site, was, is *decant.Block) []edit {
+	switch {
+	case is.Cache == "" || was.Cache != "" || s.slot != slotPart || r.src[s.span.Start] != '{':
+		return nil
+	case is.Kind != decant.KindText && is.Kind != decant.KindUse && is.Kind != decant.KindResult:
+		return nil
+	case !s.cache.IsZero(): // null
+		return []edit{{s.cache, cacheControl(is.Cache)}}
+	}
+	at := jsonspan.Span{Start: s.span.End - 1, End: s.span.End - 1}
+	return []edit{{at, append([]byte(`,"cache_control":`), cacheControl(is.Cache)...)}}
+}
+
+// reword returns the edits that give the block at s the text that b has.
+func (r *renderer) reword(s *site, b *decant.Block) ([]edit, error) {
 	text := b.Text()
 	switch {
 	case b.Kind == decant.KindOpaque || b.Kind == decant.KindThinking:

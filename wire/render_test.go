@@ -319,3 +319,48 @@ func seeded(c *decant.Conversation, seed uint64) *decant.Conversation {
 	}
 	return v
 }
+
+// A view may put a cache marker on a block that had none, whether or not its text changed; a block that
+// stands alone as a string has no place for one.
+func TestRenderPutsMarkersOnBlocks(t *testing.T) {
+	const src = `{"model":"m","messages":[{"role":"user","content":"hi"},` +
+		`{"role":"assistant","content":[{"type":"text","text":"yes"},{"type":"tool_use","id":"t1","name":"Bash","input":{"a":1}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"long"},{"cache_control":null,"type":"text","text":"go"}]}]}`
+	for _, tt := range []struct {
+		name           string
+		message, block int
+		ttl, text      string
+		want           string
+	}{
+		{"Text", 1, 0, "5m", "", `{"type":"text","text":"yes","cache_control":{"type":"ephemeral"}}`},
+		{"Use", 1, 1, "1h", "", `"input":{"a":1},"cache_control":{"type":"ephemeral","ttl":"1h"}}`},
+		{"Result", 2, 0, "5m", "", `"content":"long","cache_control":{"type":"ephemeral"}}`},
+		{"ChangedResult", 2, 0, "5m", "short", `"content":"short","cache_control":{"type":"ephemeral"}}`},
+		{"NullBefore", 2, 1, "5m", "", `{"cache_control":{"type":"ephemeral"},"type":"text","text":"go"}`},
+		{"String", 0, 0, "5m", "", `{"role":"user","content":"hi"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			doc, err := wire.ParseAs(wire.Anthropic, []byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			view := doc.Conversation.With(slices.Clone(doc.Conversation.Messages))
+			m := &view.Messages[tt.message]
+			m.Blocks = slices.Clone(m.Blocks)
+			m.Blocks[tt.block].Cache = tt.ttl
+			if tt.text != "" {
+				m.Blocks[tt.block].Content = decant.Text(tt.text)
+			}
+			out, err := doc.Render(view)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(out), tt.want) {
+				t.Errorf("got %s, want %s in it", out, tt.want)
+			}
+			if again, err := wire.ParseAs(wire.Anthropic, out); err != nil || tt.name != "String" && again.Conversation.Messages[tt.message].Blocks[tt.block].Cache != tt.ttl {
+				t.Errorf("read again: %v", err)
+			}
+		})
+	}
+}

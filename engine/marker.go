@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/decantdev/decant"
+)
+
+// The provider finds what it has kept of a prompt by looking back from the request's cache markers, at
+// most 20 blocks from each (anthropic-wire section 12), and clients put theirs on the system prompt and
+// on what is newest. So of a pour's request nothing between the system prompt and the first change
+// would be read, unless a marker stands there. If the client leaves one of its four, Decant places it:
+//
+//   - in the request of a pour, and while little has come after it, where the pour before ended: that
+//     is what the provider has kept and what this pour left alone;
+//   - afterwards at the last block that the pour changed, so that it is kept until the next pour.
+//
+// Where the marker goes follows from the request and the decisions alone, so it is the same on every
+// node. A marker is no part of the prefix that the provider recognises, nor of what thinking is bound
+// to.
+
+// Bounds of the provider's cache (anthropic-wire section 12).
+const (
+	mostMarkers = 4
+	lookBack    = 20
+)
+
+// marked returns the view with Decant's own marker. It is the view itself when there was no pour, when
+// the client asks for no cache at its end, or when no marker is left.
+func (a *attempt) marked() *decant.Conversation {
+	p := newestPour(append(a.inForce[:len(a.inForce):len(a.inForce)], a.made...))
+	if p == nil {
+		return a.view
+	}
+	free, ends := a.freeMarkers()
+	if free <= 0 || !ends {
+		return a.view
+	}
+	l := layOut(a.view)
+	v := a.view
+	for _, at := range l.boundaries(p, free) {
+		v = l.mark(v, at, a.markerLife(l, at))
+	}
+	return v
+}
+
+// A rewrite is a pour in force: how the ids of its decisions begin, and the first block that it changed.
+type rewrite struct {
+	group string
+	first decant.Ref
+}
+
+// newestPour returns the newest pour among ds, nil when there is none. Ids rise with time, and decisions
+// need not stand in the order of their ids.
+func newestPour(ds []decant.Decision) *rewrite {
+	var out *rewrite
+	for i := range ds {
+		d := &ds[i]
+		group := groupOf(d.ID)
+		if group == "" || !edits(d.Kind) && d.Kind != decant.Cover {
+			continue
+		}
+		at := d.Target.Ref
+		if d.Checkpoint != nil {
+			at = decant.Ref{Message: d.Checkpoint.From}
+		}
+		if out == nil || group > out.group || group == out.group && after(out.first, at) {
+			out = &rewrite{group, at}
+		}
+	}
+	return out
+}
+
+// groupOf returns how the ids of the decisions of a pour begin, "" for a decision of no pour.
+func groupOf(id string) string {
+	group, _, _ := strings.Cut(id, ".")
+	if !strings.HasPrefix(group, pourMark) {
+		return ""
+	}
+	return group
+}
+
+// freeMarkers returns how many markers the client leaves, and whether it asks for a cache that reaches
+// into the messages.
+func (a *attempt) freeMarkers() (free int, ends bool) {
+	used := markers(a.conv)
+	inMessages := used - markers(a.conv.With(nil))
+	if a.automatic() != "" {
+		used, inMessages = used+1, inMessages+1
+	}
+	return mostMarkers - used, inMessages > 0
+}
+
+// A laid is a view as the blocks of a prompt.
+type laid struct {
+	view  *decant.Conversation
+	at    []decant.Ref // index of message and block in the view
+	block []*decant.Block
+}
+
+func layOut(view *decant.Conversation) *laid {
+	l := &laid{view: view}
+	for i := range view.Messages {
+		for k := range view.Messages[i].Blocks {
+			l.at = append(l.at, decant.Ref{Message: i, Block: k})
+			l.block = append(l.block, &view.Messages[i].Blocks[k])
+		}
+	}
+	return l
+}
+
+// last returns the index of the last block that a pour changed, -1 when there is none.
+func (l *laid) last(group string) int {
+	for i := len(l.block) - 1; group != "" && i >= 0; i-- {
+		if groupOf(l.block[i].Changed) == group {
+			return i
+		}
+	}
+	return -1
+}
+
+// before returns the newest pour before another that has changed something in the view, "" for none.
+func (l *laid) before(group string) (out string) {
+	for _, b := range l.block {
+		if g := groupOf(b.Changed); g < group {
+			out = max(out, g)
+		}
+	}
+	return out
+}
+
+// unchanged returns the index of the last block before everything that a pour changed, -1 when there
+// is none.
+func (l *laid) unchanged(p *rewrite) int {
+	for i, b := range l.block {
+		if groupOf(b.Changed) == p.group || b.Ref.Message > 0 && !after(p.first, b.Ref) {
+			return i - 1
+		}
+	}
+	return len(l.block) - 1
+}
+
+// boundaries returns the indexes of the blocks to mark, at most free of them.
+func (l *laid) boundaries(p *rewrite, free int) []int {
+	settled, kept := l.last(p.group), l.unchanged(p)
+	if was := l.last(l.before(p.group)); was >= 0 {
+		kept = min(kept, was)
+	}
+	settled, kept = l.markable(settled), l.markable(kept)
+	switch {
+	case settled < 0 && kept < 0:
+		return nil
+	case settled < 0:
+		return []int{kept}
+	case kept < 0 || len(l.block)-settled > lookBack:
+		return []int{settled}
+	case free > 1:
+		return []int{kept, settled}
+	}
+	return []int{kept}
+}
+
+// markable returns the index of the last block at or before i that may carry a marker and stands in a
+// list, -1 when there is none.
+func (l *laid) markable(i int) int {
+	for ; i >= 0; i-- {
+		b := l.block[i]
+		switch role := l.view.Messages[l.at[i].Message].Role; {
+		case role != decant.RoleUser && role != decant.RoleAssistant:
+		case b.Kind == decant.KindUse, b.Kind == decant.KindResult:
+			return i
+		case b.Kind == decant.KindText && b.Content != nil && b.Content.Size() > 0:
+			return i
+		}
+	}
+	return -1
+}
+
+// mark returns v with a marker on the i-th block.
+func (l *laid) mark(v *decant.Conversation, i int, life string) *decant.Conversation {
+	if l.block[i].Cache != "" || life == "" {
+		return v
+	}
+	at := l.at[i]
+	ms := append([]decant.Message(nil), v.Messages...)
+	bs := append([]decant.Block(nil), ms[at.Message].Blocks...)
+	bs[at.Block].Cache = life
+	ms[at.Message].Blocks = bs
+	return v.With(ms)
+}
+
+// markerLife returns how long an entry at the i-th block shall live: as long as the client's next
+// marker says, because one of an hour may not come after one of five minutes.
+func (a *attempt) markerLife(l *laid, i int) string {
+	for _, b := range l.block[i:] {
+		if b.Cache != "" {
+			return b.Cache
+		}
+	}
+	return a.automatic()
+}
