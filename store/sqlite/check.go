@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/decantdev/decant"
@@ -31,6 +32,7 @@ type checker struct {
 	db       *DB
 	q        querier
 	problems []string
+	links    int // entries of conversations that could be loaded
 }
 
 func (c *checker) report(format string, args ...any) {
@@ -56,7 +58,7 @@ var references = []struct{ what, query string }{
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = p.tenant AND c.id = p.conversation)`},
 	{"blobs held by a conversation that is not there", `SELECT h.tenant, h.conversation, h.id FROM holds h
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = h.tenant AND c.id = h.conversation)`},
-	{"entry of a conversation that is not there", `SELECT e.tenant, e.conversation, e.position FROM entries e
+	{"entries of a conversation that is not there", `SELECT e.tenant, e.conversation, e.version FROM segments e
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.tenant = e.tenant AND c.id = e.conversation)`},
 	{"checkpoint decision without a checkpoint", `SELECT d.tenant, d.conversation, d.id FROM decisions d WHERE d.kind = 'checkpoint'
 		AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant = d.tenant AND c.conversation = d.conversation AND c.decision = d.id)`},
@@ -104,17 +106,50 @@ func (c *checker) chains() error {
 		if len(s.Chain) != length {
 			c.report("conversation %q of tenant %q: %d entries, its row says %d", k.ID, k.Tenant, len(s.Chain), length)
 		}
+		if err := c.linked(s); err != nil {
+			return err
+		}
 		if err := c.held(k); err != nil {
 			return err
 		}
 	}
+	var links int
+	if err := c.q.row("SELECT count(*) FROM chains", nil, &links); err != nil {
+		return err
+	}
+	if links != c.links {
+		c.report("%d entries can be found by their chain, the conversations have %d", links, c.links)
+	}
 	return nil
 }
 
-// needed are the hashes that a conversation needs the blobs of, with what they are.
-const needed = `SELECT 'block of entry ' || position, raw FROM entries WHERE tenant = ?1 AND conversation = ?2
-	UNION ALL SELECT 'text of entry ' || position, text FROM entries WHERE tenant = ?1 AND conversation = ?2
-	UNION ALL SELECT 'original of decision ' || id, target FROM decisions WHERE tenant = ?1 AND conversation = ?2
+// linked examines whether Match knows the conversation's own entries, and no others.
+func (c *checker) linked(s *store.State) error {
+	var base, links int
+	if err := c.q.row("SELECT base FROM conversations WHERE tenant = ? AND id = ?", []any{s.Tenant, s.ID}, &base); err != nil {
+		return err
+	}
+	own := s.Chain[min(base, len(s.Chain)):]
+	for i := range own {
+		e := &own[i]
+		var one int
+		err := c.q.row("SELECT 1 FROM chains WHERE tenant = ? AND session = ? AND chain = ? AND conversation = ? AND position = ?",
+			[]any{s.Tenant, s.Session, e.Chain[:], s.ID, e.Position}, &one)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		links += one
+	}
+	if links != len(own) {
+		c.report("conversation %q of tenant %q: %d of its %d entries can be found by their chain", s.ID, s.Tenant, links, len(own))
+	}
+	c.links += links
+	return nil
+}
+
+// needed are the hashes that a conversation needs the blobs of, beside those of its entries, with what
+// they are.
+const needed = `SELECT 'original of decision ' || id, target FROM decisions WHERE tenant = ?1 AND conversation = ?2
 	UNION ALL SELECT 'frame of request ' || id, frame FROM requests WHERE tenant = ?1 AND conversation = ?2
 	UNION ALL SELECT 'answer to request ' || id, answer FROM requests WHERE tenant = ?1 AND conversation = ?2`
 
@@ -144,13 +179,26 @@ func (c *checker) held(k store.Key) error {
 	if err != nil {
 		return err
 	}
+	need := func(h decant.Hash, what string) {
+		if !h.IsZero() && !held[h] {
+			c.report("conversation %q of tenant %q does not hold blob %s, the %s", k.ID, k.Tenant, h, what)
+		}
+	}
+	if err := (lineage{c.q, k.Tenant}).segments(k.ID, math.MaxInt64, func(position int, data []byte) error {
+		entries, err := appendSegment(nil, data)
+		for i := range entries {
+			need(entries[i].Raw, fmt.Sprint("block of entry ", position+i))
+			need(entries[i].Text, fmt.Sprint("text of entry ", position+i))
+		}
+		return err
+	}); err != nil {
+		return err
+	}
 	return c.q.rows(needed, []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
 		var what string
 		var h []byte
 		err := rows.Scan(&what, &h)
-		if len(h) > 0 && !held[hash(h)] {
-			c.report("conversation %q of tenant %q does not hold blob %s, the %s", k.ID, k.Tenant, hash(h), what)
-		}
+		need(hash(h), what)
 		return err
 	})
 }

@@ -193,11 +193,9 @@ func (c *commit) fork(t *tx, o *store.Origin) error {
 	}
 	h := &c.head
 	last := chain[o.Position-1]
-	h.length, h.base, h.messages, h.baseChain = o.Position, o.Position, last.Message, bytes(last.Chain)
-	for i := range chain[:o.Position] {
-		h.tokens += chain[i].Tokens
-	}
-	return t.exec("INSERT INTO bases (tenant, conversation, version, position) VALUES (?, ?, 1, ?)", c.Tenant, c.ID, h.base)
+	h.base, h.baseChain = o.Position, bytes(last.Chain)
+	h.count(chain[:o.Position])
+	return nil
 }
 
 // unclaimed refuses to create a line that another request has created meanwhile.
@@ -208,7 +206,7 @@ func (c *commit) unclaimed(t *tx) error {
 			continue // thinking repeats the hash before it
 		}
 		var other string
-		err := t.row("SELECT conversation FROM entries WHERE tenant = ? AND session = ? AND chain = ? AND removed = 0 LIMIT 1",
+		err := t.row("SELECT conversation FROM chains WHERE tenant = ? AND session = ? AND chain = ? LIMIT 1",
 			[]any{c.Tenant, c.head.session, chain[:]}, &other)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -221,7 +219,15 @@ func (c *commit) unclaimed(t *tx) error {
 	return nil
 }
 
-// replace ends the entries from c.Replace on.
+// count sets the numbers that depend on the chain.
+func (h *head) count(chain []store.Entry) {
+	h.length, h.messages, h.tokens = len(chain), 0, 0
+	for i := range chain {
+		h.messages, h.tokens = chain[i].Message, h.tokens+chain[i].Tokens
+	}
+}
+
+// replace takes the entries from c.Replace on out of the chain.
 func (c *commit) replace(t *tx) error {
 	h := &c.head
 	if c.Replace == 0 {
@@ -230,43 +236,45 @@ func (c *commit) replace(t *tx) error {
 	if c.Replace > h.length+1 {
 		return fmt.Errorf("replace from position %d of a chain of %d: %w", c.Replace, h.length, store.ErrInvalid)
 	}
-	if c.Replace <= h.base {
-		if err := c.lowerBase(t, c.Replace-1); err != nil {
-			return err
-		}
-	}
-	if err := t.exec("UPDATE entries SET removed = ? WHERE tenant = ? AND conversation = ? AND position >= ? AND removed = 0",
-		h.version, c.Tenant, c.ID, c.Replace); err != nil {
-		return err
-	}
-	h.length = c.Replace - 1
-	chain, err := lineage{t, c.Tenant}.chain(c.ID, h.version)
-	if err != nil {
-		return err
-	}
-	h.messages, h.tokens = 0, 0
-	for i := range chain {
-		h.messages, h.tokens = chain[i].Message, h.tokens+chain[i].Tokens
-	}
-	return nil
-}
-
-// lowerBase makes the part that a fork shares with its parent end at position.
-func (c *commit) lowerBase(t *tx, position int) error {
 	chain, err := lineage{t, c.Tenant}.chain(c.ID, c.Version)
 	if err != nil {
 		return err
 	}
-	c.head.base, c.head.baseChain, c.head.lowered = position, []byte{}, true
-	if position > 0 {
-		c.head.baseChain = bytes(chain[position-1].Chain)
+	if len(chain) != h.length {
+		return fmt.Errorf("a chain of %d entries, not %d: %w", len(chain), h.length, store.ErrCorrupt)
 	}
-	return t.exec("INSERT INTO bases (tenant, conversation, version, position) VALUES (?, ?, ?, ?)",
-		c.Tenant, c.ID, c.head.version, position)
+	kept := c.Replace - 1
+	if err := unlink(t, c.Key, h.session, chain[max(kept, h.base):]); err != nil {
+		return err
+	}
+	if kept < h.base { // the fork shares less with its parent from now on
+		h.base, h.baseChain, h.lowered = kept, nil, true
+		if kept > 0 {
+			h.baseChain = bytes(chain[kept-1].Chain)
+		}
+	}
+	h.count(chain[:kept])
+	return nil
+}
+
+// unlink makes entries of a conversation's own unknown to Match.
+func unlink(t *tx, k store.Key, session string, entries []store.Entry) error {
+	for i := range entries {
+		e := &entries[i]
+		if err := t.exec("DELETE FROM chains WHERE tenant = ? AND session = ? AND chain = ? AND conversation = ? AND position = ?",
+			k.Tenant, session, e.Chain[:], k.ID, e.Position); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *commit) append(t *tx) error {
 	h := &c.head
+	if len(c.Entries) == 0 && c.Replace == 0 {
+		return nil
+	}
+	first, data := h.length+1, newSegment(len(c.Entries))
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		for _, blob := range []decant.Hash{e.Raw, e.Text} {
@@ -276,12 +284,15 @@ func (c *commit) append(t *tx) error {
 		}
 		h.length++
 		h.messages, h.tokens = e.Message, h.tokens+e.Tokens
-		if err := t.exec(`INSERT INTO entries (tenant, conversation, position, added, removed, session, chain, raw, text,
-			role, kind, author, call_id, name, message, block, tokens) VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.Tenant, c.ID, h.length, h.version, h.session, e.Chain[:], e.Raw[:], bytes(e.Text),
-			string(e.Role), string(e.Kind), string(e.Author), e.CallID, e.Name, e.Message, e.Block, e.Tokens); err != nil {
+		if err := t.exec("INSERT INTO chains (tenant, session, chain, conversation, position) VALUES (?, ?, ?, ?, ?)",
+			c.Tenant, h.session, e.Chain[:], c.ID, h.length); err != nil {
 			return err
 		}
+		data = appendEntry(data, e)
+	}
+	if err := t.exec("INSERT INTO segments (tenant, conversation, version, position, data) VALUES (?, ?, ?, ?, ?)",
+		c.Tenant, c.ID, h.version, first, data); err != nil {
+		return err
 	}
 	return c.enqueue(t)
 }

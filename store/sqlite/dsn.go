@@ -69,7 +69,7 @@ func migrate(ctx context.Context, w *sql.DB) error {
 		return err
 	}
 	p, err := goose.NewProvider(goose.DialectSQLite3, w, files,
-		goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+		goose.WithGoMigrations(form5()), goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}

@@ -2,10 +2,8 @@ package sqlite_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -104,84 +101,6 @@ func TestDefaultPath(t *testing.T) {
 	}
 }
 
-// older unpacks a database as Decant made it before blobs were put into packs: a conversation of five
-// commits, and another one that begins with the same message and has a fixed part and a request.
-func older(t *testing.T) (path string, l *line) {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "form2.db.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path = filepath.Join(t.TempDir(), "decant.db")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l = &line{Key: store.Key{ID: "conv"}, size: 2000}
-	for range 5 {
-		l.version++
-		l.chain = decant.HashText(l.chain.String() + l.text(l.version))
-	}
-	return path, l
-}
-
-func TestMigratesOlderForm(t *testing.T) {
-	for form := int64(1); form <= 2; form++ {
-		t.Run(fmt.Sprint(form), func(t *testing.T) {
-			path, l := older(t)
-			if err := sqlite.Downgrade(t.Context(), path, form); err != nil {
-				t.Fatalf("downgrade: %v", err)
-			}
-			db := open(t, path)
-			if err := l.verify(t.Context(), db, 5); err != nil {
-				t.Errorf("after the migration: %v", err)
-			}
-			f, err := db.Fixed(t.Context(), "", decant.HashText("fixed"))
-			if err != nil || string(f.System) != "You are careful." {
-				t.Errorf("fixed part after the migration: %+v, %v", f, err)
-			}
-			hits, err := db.Search(t.Context(), store.Query{Text: `"message 3"`})
-			if err != nil || len(hits) != 1 {
-				t.Errorf("search for a text from before the migration: %v, %v; want one hit", hits, err)
-			}
-			if err := l.commit(t.Context(), db); err != nil {
-				t.Errorf("commit after the migration: %v", err)
-			}
-			if problems, err := db.Check(t.Context()); err != nil || len(problems) > 0 {
-				t.Errorf("check after the migration: %v, %v", problems, err)
-			}
-		})
-	}
-}
-
-// TestCollectsOlderForm removes one of two conversations that hold the same blobs: those pass to the
-// other one.
-func TestCollectsOlderForm(t *testing.T) {
-	path, _ := older(t)
-	db := open(t, path)
-	db.Pragma(t, "UPDATE conversations SET updated = 1 WHERE id = 'conv'")
-	c, err := db.GC(t.Context(), store.Policy{MaxAge: time.Minute, Now: time.UnixMicro(2).Add(time.Minute)})
-	if err != nil || len(c.Conversations) != 1 || c.Blobs != 8 {
-		t.Fatalf("collected %+v, %v; want one conversation and the 8 blobs that it holds alone", c, err)
-	}
-	other := &line{Key: store.Key{ID: "conv"}, size: 2000}
-	got, err := db.Blobs(t.Context(), "", decant.HashText(other.raw(1)), decant.HashText(other.text(1)))
-	if err != nil || string(got[1]) != other.text(1) {
-		t.Errorf("what the other conversation holds: %v", err)
-	}
-	if problems, err := db.Check(t.Context()); err != nil || len(problems) > 0 {
-		t.Errorf("check after the collection: %v, %v", problems, err)
-	}
-}
-
 func TestMigratesEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decant.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -246,8 +165,9 @@ func TestDamagedPagesAreFound(t *testing.T) {
 
 func TestCheckFindsWhatIsMissing(t *testing.T) {
 	for name, damage := range map[string]string{
-		"blob":         "DELETE FROM blobs WHERE hash = (SELECT raw FROM entries WHERE position = 2)",
-		"entry":        "DELETE FROM entries WHERE position = 2",
+		"blob":         "DELETE FROM blobs WHERE pack = (SELECT min(id) FROM packs)",
+		"entry":        "DELETE FROM segments WHERE version = 2",
+		"link":         "DELETE FROM chains WHERE position = 2",
 		"reference":    "UPDATE packs SET conversation = 'other' WHERE id = (SELECT min(id) FROM packs)",
 		"content":      "UPDATE packs SET codec = 0, data = x'00' WHERE id = (SELECT max(id) FROM packs)",
 		"pack":         "DELETE FROM packs WHERE id = (SELECT max(id) FROM packs)",

@@ -164,7 +164,10 @@ func (c *collector) remove(t *tx, k candidate) (bool, error) {
 	if err := c.release(t, k.Key); err != nil {
 		return false, err
 	}
-	for _, table := range []string{"entries", "bases", "decisions", "checkpoints", "requests", "jobs"} {
+	if err := unlinkAll(t, k.Key); err != nil {
+		return false, err
+	}
+	for _, table := range []string{"segments", "decisions", "checkpoints", "requests", "jobs"} {
 		if err := t.exec("DELETE FROM "+table+" WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
 			return false, err
 		}
@@ -176,6 +179,21 @@ func (c *collector) remove(t *tx, k candidate) (bool, error) {
 	var err error
 	c.size, err = used(t)
 	return true, err
+}
+
+// unlinkAll makes a conversation unknown to Match.
+func unlinkAll(t *tx, k store.Key) error {
+	var session string
+	var version int64
+	var base int
+	if err := t.row("SELECT session, version, base FROM conversations WHERE tenant = ? AND id = ?", []any{k.Tenant, k.ID}, &session, &version, &base); err != nil {
+		return err
+	}
+	chain, err := lineage{t, k.Tenant}.chain(k.ID, version)
+	if err != nil {
+		return err
+	}
+	return unlink(t, k, session, chain[min(base, len(chain)):])
 }
 
 // spends removes old spends.

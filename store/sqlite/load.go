@@ -81,19 +81,16 @@ type lineage struct {
 	tenant string
 }
 
-// An origin is where the part that a conversation shares with another one ends.
+// An origin is where a conversation left its parent.
 type origin struct {
-	parent  string
-	version int64 // of the parent
-	shared  int   // entries shared when it began: the decisions on them are inherited
-	length  int   // entries shared now
+	parent  string // empty: it has none
+	version int64  // of the parent
+	shared  int    // entries that they shared then
 }
 
-// origin returns what the conversation shares as of version.
-func (l lineage) origin(id string, version int64) (o origin, err error) {
-	err = l.row(`SELECT c.parent, c.parent_version, c.parent_length, COALESCE((SELECT b.position FROM bases b
-		WHERE b.tenant = c.tenant AND b.conversation = c.id AND b.version <= ? ORDER BY b.version DESC LIMIT 1), 0)
-		FROM conversations c WHERE c.tenant = ? AND c.id = ?`, []any{version, l.tenant, id}, &o.parent, &o.version, &o.shared, &o.length)
+func (l lineage) origin(id string) (o origin, err error) {
+	err = l.row("SELECT parent, parent_version, parent_length FROM conversations WHERE tenant = ? AND id = ?",
+		[]any{l.tenant, id}, &o.parent, &o.version, &o.shared)
 	if err != nil {
 		return o, fmt.Errorf("conversation %s: %w", id, err)
 	}
@@ -102,40 +99,33 @@ func (l lineage) origin(id string, version int64) (o origin, err error) {
 
 // chain returns the conversation's chain as of version.
 func (l lineage) chain(id string, version int64) ([]store.Entry, error) {
-	o, err := l.origin(id, version)
+	o, err := l.origin(id)
 	if err != nil {
 		return nil, err
 	}
 	var chain []store.Entry
-	if o.length > 0 {
+	if o.parent != "" {
 		if chain, err = l.chain(o.parent, o.version); err != nil {
 			return nil, err
 		}
-		chain = chain[:min(o.length, len(chain)):o.length]
+		if chain, err = o.common(id, chain); err != nil {
+			return nil, err
+		}
 	}
-	return l.own(chain, id, version)
+	return l.own(chain, id, version, nil)
 }
 
-// own appends the conversation's own entries as of version.
-func (l lineage) own(chain []store.Entry, id string, version int64) ([]store.Entry, error) {
-	err := l.rows("SELECT "+entryColumns+` FROM entries WHERE tenant = ? AND conversation = ? AND added <= ? AND (removed = 0 OR removed > ?)
-		ORDER BY position`, []any{l.tenant, id, version, version}, func(rows *sql.Rows) error {
-		e, err := scanEntry(rows)
-		if err != nil {
-			return err
-		}
-		if e.Position != len(chain)+1 {
-			return fmt.Errorf("conversation %s: entry %d follows entry %d: %w", id, e.Position, len(chain), store.ErrCorrupt)
-		}
-		chain = append(chain, e)
-		return nil
-	})
-	return chain, err
+// common returns what the conversation shared of the parent's chain when it began.
+func (o *origin) common(id string, chain []store.Entry) ([]store.Entry, error) {
+	if len(chain) < o.shared {
+		return nil, fmt.Errorf("conversation %s shares %d entries of %d: %w", id, o.shared, len(chain), store.ErrCorrupt)
+	}
+	return chain[:o.shared], nil
 }
 
 // state returns chain and decisions as of version, those of the common part first.
 func (l lineage) state(id string, version int64) ([]store.Entry, []decant.Decision, error) {
-	o, err := l.origin(id, version)
+	o, err := l.origin(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,13 +135,14 @@ func (l lineage) state(id string, version int64) ([]store.Entry, []decant.Decisi
 		if chain, ds, err = l.state(o.parent, o.version); err != nil {
 			return nil, nil, err
 		}
-		if len(chain) < o.shared || o.shared < o.length {
-			return nil, nil, fmt.Errorf("conversation %s shares %d entries of %d: %w", id, o.shared, len(chain), store.ErrCorrupt)
+		if len(chain) >= o.shared {
+			ds = store.Inherit(ds, chain, o.shared)
 		}
-		ds = store.Inherit(ds, chain, o.shared)
-		chain = chain[:o.length:o.length]
+		if chain, err = o.common(id, chain); err != nil {
+			return nil, nil, err
+		}
 	}
-	if chain, err = l.own(chain, id, version); err != nil {
+	if chain, err = l.own(chain, id, version, nil); err != nil {
 		return nil, nil, err
 	}
 	err = l.rows("SELECT "+decisionColumns+" FROM "+decisionTables+` WHERE d.tenant = ? AND d.conversation = ? AND d.version <= ? ORDER BY d.seq`,
@@ -161,15 +152,6 @@ func (l lineage) state(id string, version int64) ([]store.Entry, []decant.Decisi
 			return err
 		})
 	return chain, ds, err
-}
-
-const entryColumns = "position, chain, raw, text, role, kind, author, call_id, name, message, block, tokens"
-
-func scanEntry(rows *sql.Rows) (e store.Entry, err error) {
-	var chain, raw, text sql.RawBytes
-	err = rows.Scan(&e.Position, &chain, &raw, &text, &e.Role, &e.Kind, &e.Author, &e.CallID, &e.Name, &e.Message, &e.Block, &e.Tokens)
-	e.Chain, e.Raw, e.Text = hash(chain), hash(raw), hash(text)
-	return e, err
 }
 
 // Fixed implements store.Loader.

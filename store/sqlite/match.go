@@ -51,8 +51,8 @@ func match(q querier, tenant, session string, chain []decant.Hash, start, end in
 	args := append([]any{tenant, session}, hashes...)
 	var m store.Match
 	err := q.rows(`SELECT e.chain, c.id, c.version, max(e.position), c.length, c.updated
-		FROM entries e JOIN conversations c ON c.tenant = e.tenant AND c.id = e.conversation
-		WHERE e.tenant = ? AND e.session = ? AND e.removed = 0 AND e.chain IN `+in+`
+		FROM chains e JOIN conversations c ON c.tenant = e.tenant AND c.id = e.conversation
+		WHERE e.tenant = ? AND e.session = ? AND e.chain IN `+in+`
 		GROUP BY e.chain, c.id, c.version, c.length, c.updated
 		UNION ALL SELECT base_chain, id, version, base, length, updated FROM conversations
 		WHERE tenant = ? AND session = ? AND base_chain IN `+in, append(args, args...), func(rows *sql.Rows) error {

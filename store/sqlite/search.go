@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/decantdev/decant"
@@ -133,7 +134,7 @@ func (s *search) locate(h decant.Hash, text string) error {
 		return err
 	}
 	for _, id := range ids {
-		e, err := entryOf(s.q, s.Tenant, id, h)
+		e, err := lineage{s.q, s.Tenant}.entry(id, h)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue // it holds the text for another reason than an entry
 		}
@@ -171,19 +172,32 @@ func (s *search) holders(h decant.Hash) (ids []string, err error) {
 	return ids, err
 }
 
-// entryOf returns the first of the conversation's own entries with the given text.
-func entryOf(q querier, tenant, conversation string, text decant.Hash) (e store.Entry, err error) {
-	found := false
-	err = q.rows("SELECT "+entryColumns+" FROM entries WHERE tenant = ? AND conversation = ? AND text = ? ORDER BY removed > 0, position, added LIMIT 1",
-		[]any{tenant, conversation, text[:]}, func(rows *sql.Rows) (err error) {
-			e, err = scanEntry(rows)
-			found = true
-			return err
-		})
-	if err == nil && !found {
-		err = sql.ErrNoRows
+// entry returns the first of the conversation's own entries with the given text, one that is in its
+// chain before one that has been replaced. None is sql.ErrNoRows.
+func (l lineage) entry(id string, text decant.Hash) (e store.Entry, err error) {
+	o, err := l.origin(id)
+	if err != nil {
+		return e, err
 	}
-	return e, err
+	var found []store.Entry
+	find := func(es []store.Entry) {
+		for _, e := range es {
+			if e.Text == text && (found == nil || e.Position < found[0].Position) {
+				found = []store.Entry{e}
+			}
+		}
+	}
+	chain, err := l.own(make([]store.Entry, o.shared), id, math.MaxInt64, find)
+	if err != nil {
+		return e, err
+	}
+	if i := slices.IndexFunc(chain, func(e store.Entry) bool { return e.Text == text }); i >= 0 {
+		return chain[i], nil
+	}
+	if found == nil {
+		return e, sql.ErrNoRows
+	}
+	return found[0], nil
 }
 
 // indexWaiting indexes what is committed but not indexed.
