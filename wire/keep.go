@@ -55,13 +55,13 @@ func (p *anthropicParser) keepMessages(n int) {
 
 // keepMessage gives a message that was taken over blocks of its own.
 func (p *anthropicParser) keepMessage(m *decant.Message, sites []site, by int) {
-	for i := range m.Blocks {
-		s := p.places.push(sites[i])
-		s.move(by)
-		p.blocks.push(m.Blocks[i]).Content = p.contentAt(*s)
+	m.Blocks = p.blocks.clone(m.Blocks)
+	sites = p.places.clone(sites)
+	for i := range sites {
+		sites[i].move(by)
+		m.Blocks[i].Content = p.contentAt(sites[i])
 	}
-	m.Blocks = p.blocks.take()
-	p.sites = append(p.sites, p.places.take())
+	p.sites = append(p.sites, sites)
 }
 
 // moved returns a span that is by bytes further back; one that is missing stays missing.

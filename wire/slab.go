@@ -44,6 +44,13 @@ func (s *slab[T]) current() []T { return s.array[s.run:] }
 // drop forgets the run.
 func (s *slab[T]) drop() { s.array = s.array[:s.run] }
 
+// clone adds a run of the values of vs and returns it. Nothing must have been pushed since the last run.
+func (s *slab[T]) clone(vs []T) []T {
+	s.grow(len(vs))
+	s.array = append(s.array, vs...)
+	return s.take()
+}
+
 // take ends the run and returns it. It cannot grow into its neighbour.
 func (s *slab[T]) take() []T {
 	run := s.array[s.run:len(s.array):len(s.array)]
