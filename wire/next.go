@@ -24,6 +24,10 @@ func (d *Document) ParseNext(src []byte) (*Document, error) {
 	return ParseAs(d.Format, src)
 }
 
+// Common returns how many bytes from the first on Source and src have in common. Of several documents that
+// src may come after, the one that has most in common with it is the one for [Document.ParseNext].
+func (d *Document) Common(src []byte) int { return common(d.Source, src) }
+
 // An earlier is the request before the one that is read. The zero value is none.
 type earlier struct {
 	*body

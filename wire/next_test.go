@@ -182,6 +182,29 @@ func TestParseNextReadsWhatParseReads(t *testing.T) {
 	}
 }
 
+func TestCommonCountsBytes(t *testing.T) {
+	src := []byte(`{"messages":[],"system":"` + strings.Repeat("long ", 10_000) + `"}`)
+	d, err := wire.ParseAs(wire.Anthropic, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 1, 2, 3, 4095, 8191, 8192, 8193, 20_000, len(src) - 1, len(src)} {
+		other := bytes.Clone(src)
+		if n < len(src) {
+			other[n] ^= 1
+		}
+		if got := d.Common(other); got != n {
+			t.Errorf("a change at byte %d: got %d", n, got)
+		}
+		if got := d.Common(src[:n]); got != n {
+			t.Errorf("cut at byte %d: got %d", n, got)
+		}
+	}
+	if got := d.Common(append(bytes.Clone(src), "more"...)); got != len(src) {
+		t.Errorf("more bytes behind: got %d, want %d", got, len(src))
+	}
+}
+
 func TestParseNextOfOtherFormats(t *testing.T) {
 	for name, f := range bodies {
 		d := parsed(t, name)
