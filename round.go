@@ -13,7 +13,7 @@ type Round struct {
 // A result belongs to the newest unanswered call with its id, because ids may repeat.
 func Rounds(ms []Message) []Round {
 	reach := reaches(ms)
-	var out []Round
+	out := make([]Round, 0, len(ms)/2)
 	for i := 0; i < len(ms); i++ {
 		if ms[i].Role != RoleAssistant {
 			continue
@@ -30,19 +30,30 @@ func Rounds(ms []Message) []Round {
 // reaches returns for each message the index of the last message that answers one of its calls;
 // its own index when none does.
 func reaches(ms []Message) []int {
+	type call struct{ message, before int } // before: the call with the same id that is older, -1 for none
 	reach := make([]int, len(ms))
-	open := map[string][]int{}
+	var calls []call
+	open := map[string]int{} // by id, the newest that is not answered; answered ones go, so it stays small
 	for i := range ms {
 		reach[i] = i
 		for k := range ms[i].Blocks {
 			b := &ms[i].Blocks[k]
 			switch b.Kind {
 			case KindUse:
-				open[b.CallID] = append(open[b.CallID], i)
+				before, ok := open[b.CallID]
+				if !ok {
+					before = -1
+				}
+				open[b.CallID] = len(calls)
+				calls = append(calls, call{i, before})
 			case KindResult:
-				if calls := open[b.CallID]; len(calls) > 0 {
-					reach[calls[len(calls)-1]] = i
-					open[b.CallID] = calls[:len(calls)-1]
+				c, ok := open[b.CallID]
+				if !ok {
+					continue
+				}
+				reach[calls[c].message] = i
+				if open[b.CallID] = calls[c].before; calls[c].before < 0 {
+					delete(open, b.CallID)
 				}
 			}
 		}

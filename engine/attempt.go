@@ -79,7 +79,7 @@ func (e *Engine) replay(req *Request, who start, r *reading, p *place) (*attempt
 	a.fixed = e.sizes.fixed(a.est, &a.conv.Fixed)
 	a.inForce = applicable(p, a.numbering)
 	a.keepDropping()
-	v, err := decant.View(vouched(a.conv, a.inForce), a.inForce)
+	v, err := decant.Replay(a.conv, a.inForce)
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}

@@ -20,6 +20,9 @@ type line struct {
 	spine  []int    // indexes in state.Chain of the entries that are not thinking
 	prints []uint64 // of each of them, the fingerprint it was last seen with; 0: not seen yet
 	meter  meter
+
+	inForce []decant.Decision // see confirmed
+	vouched bool              // inForce is known
 }
 
 func newLine(s *store.State) *line {
@@ -42,7 +45,7 @@ func (l *line) set(s *store.State) {
 	if keep > 0 {
 		from = l.spine[keep-1] + 1
 	}
-	l.state, l.spine, l.prints = s, l.spine[:keep], l.prints[:keep]
+	l.state, l.spine, l.prints, l.vouched = s, l.spine[:keep], l.prints[:keep], false
 	for i := from; i < len(s.Chain); i++ {
 		if s.Chain[i].Kind != decant.KindThinking {
 			l.spine = append(l.spine, i)
@@ -80,6 +83,7 @@ func (l *line) advance(base *store.State, b *store.Batch, version int64) bool {
 	}
 	s := *base
 	s.Version = version
+	known := l.vouched && b.Replace == 0 && len(b.Decisions) == 0
 	if b.Replace > 0 {
 		s.Chain = slices.Clip(s.Chain[:b.Replace-1])
 	}
@@ -96,6 +100,7 @@ func (l *line) advance(base *store.State, b *store.Batch, version int64) bool {
 		s.Anchor = *b.Events.Anchor
 	}
 	l.set(&s)
+	l.vouched = known
 	return true
 }
 

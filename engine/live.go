@@ -58,26 +58,36 @@ func edits(k decant.DecisionKind) bool {
 
 // applicable returns the decisions in force that concern the request at its place: edits of blocks
 // that it has, with the content that was decided about, and the newest checkpoint if the request has
-// its range. What concerns a replaced tail or another branch is left out.
+// its range. What concerns a replaced tail or another branch is left out. The result is not to be
+// changed.
 func applicable(p *place, n *numbering) []decant.Decision {
-	if p.line == nil {
+	if p.line == nil || len(p.state.Decisions) == 0 {
 		return nil
+	}
+	w := witness{conv: n.conv, unknown: p.firstNew(n)}
+	if p.rel == continues && n.same {
+		if ds := p.line.confirmed(p.state); n.fits && w.covers(coverIn(ds)) {
+			return ds
+		}
 	}
 	ds := p.state.Decisions
 	if p.rel == forks || p.rel == returns {
 		ds = store.Inherit(ds, p.state.Chain, p.shared())
 	}
-	if len(ds) == 0 {
-		return nil
-	}
-	w := witness{texts: p.texts(), conv: n.conv, unknown: p.firstNew(n)}
+	w.texts = p.texts()
+	return w.apply(live(ds), n.fits)
+}
+
+// apply returns those of the live decisions ds that the witness confirms, with one checkpoint: the newest
+// as far as the request has its range.
+func (w *witness) apply(ds []decant.Decision, fits bool) []decant.Decision {
 	cover := -1
 	var out []decant.Decision
-	for _, d := range live(ds) {
+	for _, d := range ds {
 		switch {
 		case d.Kind == decant.Cover:
 			cp := w.narrow(d.Checkpoint)
-			if !n.fits || cp == nil {
+			if !fits || cp == nil {
 				continue
 			}
 			d.Checkpoint = cp
@@ -94,44 +104,39 @@ func applicable(p *place, n *numbering) []decant.Decision {
 	return out
 }
 
-// A hashed is content whose hash is known from the store, so that nobody decodes it to check that it
-// is what was decided about.
-type hashed struct {
-	decant.Content
-	hash decant.Hash
+// coverIn returns the checkpoint among decisions that the witness has let pass.
+func coverIn(ds []decant.Decision) *decant.Checkpoint {
+	for i := range ds {
+		if ds[i].Kind == decant.Cover {
+			return ds[i].Checkpoint
+		}
+	}
+	return nil
 }
 
-// Hash returns the hash of the text.
-func (h hashed) Hash() decant.Hash { return h.hash }
+// covers reports whether the request has the whole range of a checkpoint, or there is none.
+func (w *witness) covers(cp *decant.Checkpoint) bool { return cp == nil || w.narrow(cp) == cp }
 
-// vouched returns c with the hashes of those blocks that ds edit. That they are what was decided about
-// has been found by applicable.
-func vouched(c *decant.Conversation, ds []decant.Decision) *decant.Conversation {
-	var ms []decant.Message
-	copied := map[int]bool{}
-	for i := range ds {
-		d := &ds[i]
-		k := indexOf(c, d.Target.Message)
-		if !edits(d.Kind) || k < 0 {
-			continue
-		}
-		if ms == nil {
-			ms = slices.Clone(c.Messages)
-		}
-		if !copied[k] {
-			copied[k] = true
-			ms[k].Blocks = slices.Clone(ms[k].Blocks)
-		}
-		for n := range ms[k].Blocks {
-			if b := &ms[k].Blocks[n]; b.Ref == d.Target.Ref && b.Content != nil {
-				b.Content = hashed{b.Content, d.Target.Hash}
-			}
-		}
+// confirmed returns the decisions in force for a request that has all of state. Of one state they are
+// found out once: the next requests have what this one has.
+func (l *line) confirmed(state *store.State) []decant.Decision {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state != state {
+		return confirmed(state)
 	}
-	if ms == nil {
-		return c
+	if !l.vouched {
+		l.inForce, l.vouched = confirmed(state), true
 	}
-	return c.With(ms)
+	return l.inForce
+}
+
+func confirmed(s *store.State) []decant.Decision {
+	w := witness{texts: make(map[decant.Ref]decant.Hash, len(s.Chain)), whole: true}
+	for i := range s.Chain {
+		w.texts[s.Chain[i].Ref] = s.Chain[i].Text
+	}
+	return slices.Clip(w.apply(live(s.Decisions), true))
 }
 
 // shared returns how many entries from the beginning the request and the state have in common.
@@ -188,13 +193,17 @@ func (p *place) texts() map[decant.Ref]decant.Hash {
 type witness struct {
 	texts   map[decant.Ref]decant.Hash
 	conv    *decant.Conversation
-	unknown int // number of the first message that holds something new
+	unknown int  // number of the first message that holds something new
+	whole   bool // it knows all that there is, and no request
 }
 
 // confirms reports whether the block that t names is in the request as it was.
 func (w *witness) confirms(t *decant.Target) bool {
 	if h, ok := w.texts[t.Ref]; ok {
 		return h == t.Hash || h.IsZero() && t.Hash == decant.HashText("")
+	}
+	if w.whole {
+		return false
 	}
 	b := blockAt(w.conv, t.Ref)
 	return b != nil && b.Hash() == t.Hash
@@ -203,6 +212,9 @@ func (w *witness) confirms(t *decant.Target) bool {
 // narrow returns a checkpoint whose range is the part of cp's that the request still has; nil when
 // the request has something new in it.
 func (w *witness) narrow(cp *decant.Checkpoint) *decant.Checkpoint {
+	if w.whole {
+		return cp
+	}
 	if cp.To >= w.unknown {
 		return nil
 	}
