@@ -13,7 +13,7 @@ type Round struct {
 // A result belongs to the newest unanswered call with its id, because ids may repeat.
 func Rounds(ms []Message) []Round {
 	reach := reaches(ms)
-	out := make([]Round, 0, len(ms)/2)
+	var out []Round
 	for i := 0; i < len(ms); i++ {
 		if ms[i].Role != RoleAssistant {
 			continue
@@ -21,6 +21,9 @@ func Rounds(ms []Message) []Round {
 		start, end := i, reach[i]
 		for ; i < end; i++ {
 			end = max(end, reach[i+1])
+		}
+		if out == nil {
+			out = make([]Round, 0, (len(ms)-start+1)/2)
 		}
 		out = append(out, Round{Start: start, End: end + 1, Open: end+1 == len(ms)})
 	}

@@ -246,7 +246,7 @@ func (a *attempt) add(ds []decant.Decision) error {
 		return err
 	}
 	all := append(a.made[:len(a.made):len(a.made)], ds...)
-	v, err := decant.View(a.conv, append(a.inForce[:len(a.inForce):len(a.inForce)], all...))
+	v, err := decant.Replay(a.conv, append(a.inForce[:len(a.inForce):len(a.inForce)], all...))
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}

@@ -184,6 +184,10 @@ type Request struct {
 	Project string // what it is about, when the client says
 	Body    []byte // as the client sent it; it must not change afterwards
 
+	// SessionIn returns the id of the conversation that the metadata of the body names, for clients
+	// that name it there. It is asked when Session is empty. Nil: it is not looked for.
+	SessionIn func(metadata []byte) string
+
 	Preset *preset.Preset // nil: the engine's
 	Mode   Mode           // empty: the engine's
 	Count  bool           // only the size is asked for: nothing is committed
@@ -214,6 +218,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if err != nil { // nothing of ours has failed, and the provider knows best what is wrong with it
 		return &Prepared{Body: req.Body}, nil
 	}
+	req = req.named(r)
 	who := startOf(req, r)
 	p, err := e.prepare(ctx, req, who, r, forced{})
 	if err != nil {
@@ -231,6 +236,17 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 		}
 	}
 	return p, err
+}
+
+// named returns the request with the session that its metadata names.
+func (req *Request) named(r *reading) *Request {
+	at := r.doc.Member("metadata")
+	if req.Session != "" || req.SessionIn == nil || at.IsZero() {
+		return req
+	}
+	out := *req
+	out.Session = req.SessionIn(at.Of(req.Body))
+	return &out
 }
 
 func startOf(req *Request, r *reading) start {

@@ -66,7 +66,7 @@ func applicable(p *place, n *numbering) []decant.Decision {
 	}
 	w := witness{conv: n.conv, unknown: p.firstNew(n)}
 	if p.rel == continues && n.same {
-		if ds := p.line.confirmed(p.state); n.fits && w.covers(coverIn(ds)) {
+		if ds := p.line.confirmed(p.state); n.fits && w.covers(coverIn(ds)) && !dropsThinking(ds) {
 			return ds
 		}
 	}
@@ -137,6 +137,12 @@ func confirmed(s *store.State) []decant.Decision {
 		w.texts[s.Chain[i].Ref] = s.Chain[i].Text
 	}
 	return slices.Clip(w.apply(live(s.Decisions), true))
+}
+
+// dropsThinking reports whether one of ds is about thinking, which is no part of the chain: whether a
+// request has the thinking that was decided about has to be looked at.
+func dropsThinking(ds []decant.Decision) bool {
+	return slices.ContainsFunc(ds, func(d decant.Decision) bool { return d.Kind == decant.DropThinking })
 }
 
 // shared returns how many entries from the beginning the request and the state have in common.

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"net/http"
 	"strings"
 
@@ -21,15 +20,25 @@ const maxSession = 256
 // the body, in which Claude Code writes a JSON object. It is empty when the client names none: a
 // user id alone is not a session.
 func Session(h http.Header, body []byte) string {
+	if s := namedSession(h); s != "" {
+		return s
+	}
+	return sessionIn([]byte(member(body, "metadata", true)))
+}
+
+// namedSession returns the session that a header names.
+func namedSession(h http.Header) string {
 	for _, name := range sessionHeaders {
 		if v := strings.TrimSpace(h.Get(name)); v != "" && len(v) <= maxSession {
 			return v
 		}
 	}
-	if !bytes.Contains(body, []byte(`"metadata"`)) { // cheaper than to look for the member
-		return ""
-	}
-	user := member([]byte(member(body, "metadata", true)), "user_id", false)
+	return ""
+}
+
+// sessionIn returns the session that a request's metadata names.
+func sessionIn(metadata []byte) string {
+	user := member(metadata, "user_id", false)
 	switch {
 	case strings.HasPrefix(user, "{") && jsonspan.Validate([]byte(user)) == nil:
 		user = member([]byte(user), "session_id", false)

@@ -204,7 +204,7 @@ func readBody(r io.Reader, length, limit int64) ([]byte, error) {
 func (x *exchange) describe(k kind) (*engine.Request, error) {
 	h := x.in.Header
 	req := &engine.Request{
-		Session: Session(h, x.body), Project: x.t.opts.Project, Body: x.body, Count: k == count,
+		Session: namedSession(h), SessionIn: sessionIn, Project: x.t.opts.Project, Body: x.body, Count: k == count,
 		Mode: engine.Mode(h.Get("X-Decant-Mode")),
 	}
 	switch req.Mode {
