@@ -111,3 +111,22 @@ func measure(b *testing.B, src []byte, f func() error) {
 	}
 	b.ReportMetric(float64(shortest.Nanoseconds())/1e3, "best-µs")
 }
+
+// TestReadingARequestAllocatesLittle states the allowed allocations: a few for the document, and fewer
+// than one for each message.
+func TestReadingARequestAllocatesLittle(t *testing.T) {
+	for _, s := range sizes {
+		before, src := grown(t, s.bytes)
+		d, err := wire.ParseAs(wire.Anthropic, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := testing.AllocsPerRun(5, func() { wire.ParseAs(wire.Anthropic, src) })
+		if most := 40 + float64(len(d.Conversation.Messages)); alone > most {
+			t.Errorf("%s: ParseAs makes %v allocations, want at most %v", s.name, alone, most)
+		}
+		if after := testing.AllocsPerRun(5, func() { d.ParseNext(src) }); after > 40 {
+			t.Errorf("%s: ParseNext makes %v allocations, want at most 40", s.name, after)
+		}
+	}
+}
