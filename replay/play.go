@@ -146,7 +146,13 @@ func (r *run) send(q int, at time.Time, s step) {
 		r.call(&s.calls[i], when)
 	}
 	blocks, size := r.lay.prompt(s.messages, s.attached...)
-	lost := r.changedPrefix(blocks)
+	lost := r.changedPrefix(blocks, s.mark == nil)
+	if s.mark != nil {
+		front := 1 + len(s.attached)
+		if at := s.mark.at(len(blocks) - front); at >= 0 {
+			blocks[front+at].Cache = "5m"
+		}
+	}
 	u := r.bill(when, blocks, 0)
 	o := &r.out
 	o.Requests++
@@ -199,9 +205,9 @@ func (r *run) bill(when time.Time, blocks []cost.Block, written int) decant.Usag
 }
 
 // changedPrefix returns how many tokens of the prompt stood in the one before and have to be written
-// again because something before them is different. Whoever changes a prompt is taken to know where,
-// and to ask for the cache up to there.
-func (r *run) changedPrefix(blocks []cost.Block) int {
+// again because something before them is different. With mark it puts a cache marker before the change:
+// who changes a prompt is taken to know where.
+func (r *run) changedPrefix(blocks []cost.Block, mark bool) int {
 	k := 0
 	for k < len(blocks) && k < len(r.before) && blocks[k].ID == r.before[k].ID {
 		k++
@@ -209,7 +215,7 @@ func (r *run) changedPrefix(blocks []cost.Block) int {
 	if k == len(r.before) {
 		return 0
 	}
-	if k > 0 {
+	if k > 0 && mark {
 		blocks[k-1].Cache = "5m"
 	}
 	had := map[decant.Hash]bool{}

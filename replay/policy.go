@@ -30,6 +30,7 @@ type player interface {
 type step struct {
 	messages []decant.Message
 	attached []cost.Block      // sent as well, of unknown content
+	mark     *boundary         // of a marker of its own; nil: the policy is taken to mark what it leaves alone
 	calls    []call            // of the client's own, before
 	made     []decant.Decision // by this step
 	reason   engine.Reason     // why it poured, empty when it did not

