@@ -62,6 +62,9 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 // write runs do within a transaction and returns when that has been committed, or do's error when
 // it was rolled back. If ctx ends before do was started, do is never run.
 func (w *writer) write(ctx context.Context, do func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err // the selects below might choose to go on
+	}
 	o := &op{do: do, done: make(chan struct{})}
 	if err := w.send(ctx, o); err != nil {
 		return err
