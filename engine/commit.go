@@ -79,6 +79,7 @@ func (a *attempt) batch() *store.Batch {
 		b.Create = &store.Creation{Session: a.req.Session, Agent: a.conv.Agent, Project: a.req.Project}
 		if a.line != nil {
 			b.Create.Origin = &store.Origin{Parent: a.line.key.ID, Version: a.state.Version, Position: a.base()}
+			b.Decisions = append(a.outgrown(), b.Decisions...)
 		}
 	default:
 		b.Key, b.Version = a.line.key, a.state.Version
@@ -96,6 +97,22 @@ func (a *attempt) batch() *store.Batch {
 	}
 	b.Fixed = a.fixedPart()
 	return b
+}
+
+// outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
+// message it says more than its parent did: they know nothing of that, and must not stand for it.
+func (a *attempt) outgrown() (out []decant.Decision) {
+	first := a.firstNew(a.numbering)
+	for _, d := range live(store.Inherit(a.state.Decisions, a.state.Chain, a.base())) {
+		if d.Checkpoint == nil || d.Checkpoint.To < first {
+			continue
+		}
+		id, _ := a.e.ids.Next() // without an id the store refuses the commit and says so
+		out = append(out, decant.Decision{
+			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: a.e.opts.Now().UTC(), Reason: "the fork has more in the last message that it covers",
+		})
+	}
+	return out
 }
 
 // base returns how many entries of the chain stay in front of what is new.

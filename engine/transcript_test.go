@@ -588,3 +588,42 @@ func (s *slow) Load(ctx context.Context, k store.Key, version int64) (*store.Sta
 	}
 	return st, err
 }
+
+// A client may go back to a message that a checkpoint covers last, and say more in it. That goes
+// another way, in which the checkpoint does not stand for what was added: now, when the request is made
+// again, and after a restart.
+func TestForkThatSaysMoreInACoveredMessage(t *testing.T) {
+	k := newDialogue(t, engine.Options{Window: 12_000})
+	k.user("Do the work.")
+	var cp *decant.Checkpoint
+	for n := 1; cp == nil && n < 200; n++ {
+		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+		k.mustSend()
+		for _, d := range k.last.Report.Decisions {
+			if d.Checkpoint != nil {
+				cp = d.Checkpoint
+			}
+		}
+	}
+	if cp == nil {
+		t.Fatal("no checkpoint: the test shows nothing")
+	}
+	k.start(engine.Options{}) // with room for another way
+	k.ms = k.ms[:cp.To]
+	k.ms[cp.To-1] = strings.TrimSuffix(k.ms[cp.To-1], "]}") + `,{"type":"text","text":"By the way: use port 7000."}]}`
+	k.mustSend()
+	if got := k.last.Report.Relation; got != "forks" {
+		t.Fatalf("the request %s, want forks", got)
+	}
+	sent := k.last.Body
+	if !bytes.Contains(sent, []byte("use port 7000")) {
+		t.Error("what was said newly is not in the view")
+	}
+	if p := k.prepare(); !bytes.Equal(p.Body, sent) {
+		t.Errorf("the same request leaves as %d bytes, after %d", len(p.Body), len(sent))
+	}
+	k.start(engine.Options{})
+	if p := k.prepare(); !bytes.Equal(p.Body, sent) {
+		t.Errorf("after a restart the same request leaves as %d bytes, after %d", len(p.Body), len(sent))
+	}
+}
