@@ -52,14 +52,14 @@ type PourSaving struct {
 // Net returns what the pour has saved.
 func (p *PourSaving) Net() store.Money { return p.Saved - p.Cost }
 
-// Savings are what all decisions in force in a conversation have come to. They add up: the parts of a
-// pour's decisions to the pour's, and these, those of the decisions of no pour, and Other to what was
-// booked for the conversation as a whole.
+// Savings are what all decisions of a conversation have come to that were not taken back. They add up:
+// the parts of a pour's decisions to the pour's, and these, those of the decisions of no pour, and Other
+// to what was booked for the conversation as a whole.
 type Savings struct {
 	Decisions []Saving     // in the order in which they were made
 	Pours     []PourSaving // likewise
 	Net       store.Money  // what was booked: without Decant less with it
-	Other     store.Money  // of Net, what no decision in force explains: decisions taken back since, own calls, a cache that did not answer as predicted
+	Other     store.Money  // of Net, what none of them explains: decisions taken back, own calls, a cache that did not answer as predicted
 }
 
 // A Sent is a request that was answered, with what was booked for it.
@@ -68,7 +68,7 @@ type Sent struct {
 	Booked store.Total
 }
 
-// SavingsOf returns what the decisions in force in a state have come to. sent are its requests in the
+// SavingsOf returns what the decisions of a state have come to. sent are its requests in the
 // order of their times, net is what was booked for all of it, and model knows the models.
 func SavingsOf(s *store.State, sent []Sent, net store.Money, model func(id string) token.Model) Savings {
 	l := newSettlement(s)

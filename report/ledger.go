@@ -32,7 +32,8 @@ type Ledger struct {
 	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out: the price of forgetting
 	ReadAgainTokens int `json:"read_again_tokens"` // that these reads brought
 
-	Pours []Pour `json:"pours"` // newest last
+	Pours     []Pour     `json:"pours"`               // newest last
+	Decisions *Decisions `json:"decisions,omitempty"` // of the one conversation that the report is about; nil: of all
 
 	Days     []LedgerRow `json:"days"`
 	Models   []LedgerRow `json:"models"`
@@ -47,8 +48,8 @@ type Pour struct {
 	Freed        int     `json:"freed_tokens"` // with every later request
 	Again        int     `json:"rewritten_tokens"`
 	Requests     int     `json:"requests_since"`
-	Cost         float64 `json:"cost_usd"`  // of writing again what stood behind the first change
-	Saved        float64 `json:"saved_usd"` // by not reading what was freed
+	Cost         float64 `json:"cost_usd"`  // booked for writing again what stood behind the first change
+	Saved        float64 `json:"saved_usd"` // what the tokens freed would have cost in the requests since
 	Even         bool    `json:"broken_even"`
 }
 
@@ -141,6 +142,9 @@ func (l *Ledger) WriteText(w io.Writer) error {
 	for _, f := range l.facts() {
 		p.line("%-26s %s", f[0], f[1])
 	}
+	if l.Decisions != nil {
+		l.Decisions.text(p)
+	}
 	for _, g := range l.groups() {
 		p.line("")
 		p.line("%-26s %9s %14s %14s %10s %10s %10s", "by "+g.Name, "requests", "tokens", "without", "spent", "without", "saved")
@@ -160,6 +164,9 @@ func (l *Ledger) WriteMarkdown(w io.Writer) error {
 	p.line("| | |\n|---|---|")
 	for _, f := range l.facts() {
 		p.line("| %s | %s |", f[0], f[1])
+	}
+	if l.Decisions != nil {
+		l.Decisions.markdown(p)
 	}
 	for _, g := range l.groups() {
 		p.line("")
@@ -182,11 +189,12 @@ func (l *Ledger) WriteHTML(w io.Writer) error {
 		return fmt.Errorf("parse the page: %w", err)
 	}
 	data := struct {
-		Period string
-		Facts  [][2]string
-		Groups []ledgerGroup
-		Chart  template.HTML
-	}{l.period(), l.facts(), l.groups(), l.chart()}
+		Period    string
+		Facts     [][2]string
+		Groups    []ledgerGroup
+		Chart     template.HTML
+		Decisions *decisionPage
+	}{l.period(), l.facts(), l.groups(), l.chart(), l.Decisions.page()}
 	if err := t.Execute(w, data); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}

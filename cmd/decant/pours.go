@@ -1,79 +1,56 @@
 package main
 
 import (
-	"strings"
+	"cmp"
+	"context"
+	"fmt"
 	"time"
 
-	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 )
 
-// poursOf returns the pours of a conversation since a moment and what each has come to: what it has
-// kept from being read again and again, and what it has cost to write anew what stood behind its
-// first change. Decisions of one pour have ids that begin alike.
-func poursOf(state *store.State, requests []store.Request, m token.Model, since time.Time) (out []report.Pour) {
-	ds := state.Live()
-	for i := 0; i < len(ds); {
-		end := i + 1
-		for end < len(ds) && group(&ds[end]) == group(&ds[i]) {
-			end++
+// savings adds what the pours of a conversation since a moment have come to, and if each asks for it
+// what each single decision has.
+func savings(ctx context.Context, db *sqlite.DB, l *report.Ledger, state *store.State, catalog *token.Catalog, since time.Time, each bool) error {
+	model := func(id string) token.Model {
+		m, _ := catalog.Lookup(id)
+		return m
+	}
+	s, err := engine.ReadSavings(ctx, db, state, model)
+	if err != nil {
+		return err
+	}
+	for i := range s.Pours {
+		if p := &s.Pours[i]; !p.Time.Before(since) {
+			l.Pours = append(l.Pours, report.Pour{
+				Conversation: state.ID, Time: p.Time.UTC().Format(time.RFC3339), Decisions: p.Decisions, Freed: p.Freed, Again: p.Rewritten,
+				Requests: p.Requests, Cost: p.Cost.USD(), Saved: p.Saved.USD(), Even: p.Net() >= 0,
+			})
 		}
-		if p := ds[i:end]; rewrites(p) && !p[0].Created.Before(since) {
-			out = append(out, pourOf(state, p, requests, m))
+	}
+	if each {
+		l.Decisions = decisionsOf(state, &s)
+	}
+	return nil
+}
+
+func decisionsOf(state *store.State, s *engine.Savings) *report.Decisions {
+	out := &report.Decisions{Conversation: state.ID, Decisions: []report.Decision{}, Net: s.Net.USD(), Other: s.Other.USD()}
+	for i := range s.Decisions {
+		x := &s.Decisions[i]
+		d := &x.Decision
+		where := fmt.Sprintf("m%d", d.Target.Message)
+		if cp := d.Checkpoint; cp != nil {
+			where = fmt.Sprintf("m%d to m%d", cp.From, cp.To)
 		}
-		i = end
+		out.Decisions = append(out.Decisions, report.Decision{
+			ID: d.ID, Where: where, Kind: string(d.Kind), Reason: cmp.Or(d.Reason, d.Reduction), Handle: string(d.Handle), Before: d.Before, After: d.After,
+			Requests: x.Requests, Saved: x.Saved.USD(), Cost: x.Cost.USD(), Even: x.Even(),
+		})
 	}
 	return out
-}
-
-// group returns what the ids of decisions that were made together have in common.
-func group(d *decant.Decision) string {
-	id, _, _ := strings.Cut(d.ID, ".")
-	return id
-}
-
-// rewrites reports whether decisions change what was sent before: those at first sight do not.
-func rewrites(ds []decant.Decision) bool {
-	for i := range ds {
-		switch d := &ds[i]; {
-		case d.Kind == decant.Cover, d.Kind == decant.DropThinking:
-			return true
-		case (d.Kind == decant.Shrink || d.Kind == decant.Stub) && d.Reduction != "first_sight" && d.Reduction != "terminal":
-			return true
-		}
-	}
-	return false
-}
-
-func pourOf(state *store.State, ds []decant.Decision, requests []store.Request, m token.Model) report.Pour {
-	p := report.Pour{Conversation: state.ID, Time: ds[0].Created.UTC().Format(time.RFC3339), Decisions: len(ds)}
-	first := 1 << 30 // message of the first change
-	for i := range ds {
-		d := &ds[i]
-		at, freed := d.Target.Message, d.Before-d.After
-		if cp := d.Checkpoint; cp != nil {
-			at, freed = cp.From, cp.Original-cp.Compressed
-		}
-		first = min(first, at)
-		p.Freed += freed
-	}
-	held := lengthAt(requests, ds[0].Created)
-	for i := range state.Chain {
-		if e := &state.Chain[i]; e.Message >= first && e.Position <= held {
-			p.Again += e.Tokens
-		}
-	}
-	p.Again = max(0, p.Again-p.Freed)
-	for i := range requests {
-		if requests[i].Time.After(ds[0].Created) {
-			p.Requests++
-		}
-	}
-	price, _ := cost.Change{Prompt: p.Again + p.Freed, Freed: p.Freed, Behind: p.Again}.Price(m, ds[0].Created)
-	p.Cost, p.Saved = price.CostUSD, price.SaveUSD*float64(p.Requests)
-	p.Even = p.Saved >= p.Cost
-	return p
 }

@@ -18,6 +18,7 @@ import (
 type reportCmd struct {
 	Since    age    `placeholder:"AGE" help:"What happened since: 30d, 12h. Default: everything."`
 	Month    bool   `help:"This month so far."`
+	Only     string `name:"conversation" placeholder:"ID" help:"One conversation alone, with what each of its decisions has saved and cost so far: its id, the beginning of that, its session, or \"last\"."`
 	JSON     bool   `name:"json" help:"Print JSON."`
 	Markdown bool   `help:"Print Markdown."`
 	HTML     string `name:"html" placeholder:"FILE" help:"Write a page that needs no network."`
@@ -35,12 +36,15 @@ func (c *reportCmd) Run(s *streams) error {
 		}
 		since = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
+	if c.Only != "" && !since.IsZero() {
+		return usageError{errors.New("--conversation and --since or --month exclude each other: what a decision has saved counts from when it was made")}
+	}
 	catalog, err := c.models()
 	if err != nil {
 		return err
 	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
-		l, err := ledgerOf(ctx, db, c.Tenant, catalog, since, now)
+		l, err := c.ledger(ctx, db, catalog, since, now)
 		if err != nil {
 			return err
 		}
@@ -63,27 +67,32 @@ func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 	return l.WriteText(w)
 }
 
-// ledgerOf reads the conversations of a tenant that changed since a moment, and what was booked since.
-func ledgerOf(ctx context.Context, db *sqlite.DB, tenant string, catalog *token.Catalog, since, now time.Time) (*report.Ledger, error) {
+// ledger reads the conversations of a tenant that changed since a moment, and what was booked since, or
+// one conversation alone.
+func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Catalog, since, now time.Time) (*report.Ledger, error) {
 	l := &report.Ledger{To: now.Format(time.DateOnly)}
 	if !since.IsZero() {
 		l.From = since.Format(time.DateOnly)
 	}
-	totals, err := db.Spending(ctx, store.SpendQuery{Tenant: tenant, Since: since})
+	found, err := c.conversations(ctx, db, since)
+	if err != nil {
+		return nil, err
+	}
+	q := store.SpendQuery{Tenant: c.Tenant, Since: since}
+	if c.Only != "" {
+		q.Conversation = found[0].ID
+	}
+	totals, err := db.Spending(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	for i := range totals {
 		book(l, &totals[i])
 	}
-	found, err := db.Conversations(ctx, store.Filter{Tenant: tenant, Since: since, Limit: mostReported})
-	if err != nil {
-		return nil, err
-	}
 	sum := 0
 	for i := range found {
 		sum += found[i].Tokens
-		if err := review(ctx, db, l, &found[i], catalog, since); err != nil {
+		if err := review(ctx, db, l, &found[i], catalog, since, c.Only != ""); err != nil {
 			return nil, fmt.Errorf("conversation %s: %w", found[i].ID, err)
 		}
 	}
@@ -91,6 +100,18 @@ func ledgerOf(ctx context.Context, db *sqlite.DB, tenant string, catalog *token.
 		l.AverageTokens = sum / l.Conversations
 	}
 	return l, nil
+}
+
+// conversations returns those that the report is about.
+func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, since time.Time) ([]store.Summary, error) {
+	if c.Only == "" {
+		return db.Conversations(ctx, store.Filter{Tenant: c.Tenant, Since: since, Limit: mostReported})
+	}
+	one, err := c.find(ctx, db, c.Only)
+	if err != nil {
+		return nil, err
+	}
+	return []store.Summary{*one}, nil
 }
 
 // mostReported bounds the conversations that one report reads.
@@ -110,8 +131,8 @@ func book(l *report.Ledger, t *store.Total) {
 	l.Models = report.Add(l.Models, row)
 }
 
-// review adds what one conversation shows.
-func review(ctx context.Context, db *sqlite.DB, l *report.Ledger, c *store.Summary, catalog *token.Catalog, since time.Time) error {
+// review adds what one conversation shows, and if each asks for it, each of its decisions.
+func review(ctx context.Context, db *sqlite.DB, l *report.Ledger, c *store.Summary, catalog *token.Catalog, since time.Time, each bool) error {
 	requests, err := db.Requests(ctx, c.Key)
 	if err != nil {
 		return err
@@ -135,16 +156,19 @@ func review(ctx context.Context, db *sqlite.DB, l *report.Ledger, c *store.Summa
 			Name: project, Requests: t.Calls, Prompt: t.Usage.Prompt(), Without: t.Without.Prompt(), Spent: t.Cost.USD(), Bare: t.Bare.USD(),
 		})
 	}
-	if c.Decisions == 0 {
+	if c.Decisions == 0 && !each {
 		return nil
 	}
-	l.Compacted++
+	if c.Decisions > 0 {
+		l.Compacted++
+	}
 	state, err := db.Load(ctx, c.Key, store.Newest)
 	if err != nil {
 		return err
 	}
-	model, _ := catalog.Lookup(c.Model)
-	l.Pours = append(l.Pours, poursOf(state, requests, model, since)...)
+	if err := savings(ctx, db, l, state, catalog, since, each); err != nil {
+		return err
+	}
 	return forgotten(ctx, db, l, state, requests)
 }
 

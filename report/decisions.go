@@ -1,0 +1,118 @@
+package report
+
+import "fmt"
+
+// Decisions are what each decision of one conversation that was not taken back has come to so far. They add up: what
+// the decisions have saved less what they have cost, and Other, is Net.
+type Decisions struct {
+	Conversation string     `json:"conversation"`
+	Decisions    []Decision `json:"decisions"` // in the order in which they were made
+	Net          float64    `json:"net_usd"`
+	Other        float64    `json:"other_usd"` // of Net, what none of them explains: decisions taken back, calls of our own, a cache that did not answer as predicted
+}
+
+// A Decision is what one decision has come to so far, at the prices of its model.
+type Decision struct {
+	ID       string  `json:"id"`
+	Where    string  `json:"where"` // m12, or m3 to m40
+	Kind     string  `json:"kind"`
+	Reason   string  `json:"reason"`
+	Handle   string  `json:"handle,omitempty"` // of the original
+	Before   int     `json:"before"`           // tokens
+	After    int     `json:"after"`
+	Requests int     `json:"requests"` // since, whose prompts were smaller for it
+	Saved    float64 `json:"saved_usd"`
+	Cost     float64 `json:"cost_usd"` // its share of what was written again
+	Even     bool    `json:"broken_even"`
+}
+
+// Net returns what the decision has saved, negative while it has cost more than it saved.
+func (d *Decision) Net() float64 { return d.Saved - d.Cost }
+
+// even returns how many decisions have paid for themselves.
+func (d *Decisions) even() (n int) {
+	for i := range d.Decisions {
+		if d.Decisions[i].Even {
+			n++
+		}
+	}
+	return n
+}
+
+// summary says in one line what the decisions come to.
+func (d *Decisions) summary() string {
+	return fmt.Sprintf("%s in %s, %s of them broken even; saved net %s, of it %s not by one of them",
+		Count(len(d.Decisions), "decision"), d.Conversation, Thousands(d.even()), fine(d.Net), fine(d.Other))
+}
+
+// decisionHead returns the names of the columns of a list of decisions.
+func decisionHead() []string {
+	return []string{"where", "change", "before", "after", "requests", "saved", "cost", "net", "even", "why"}
+}
+
+// cells returns the columns of a decision.
+func (d *Decision) cells() []string {
+	even := "not yet"
+	if d.Even {
+		even = "yes"
+	}
+	return []string{
+		d.Where, d.Kind, Thousands(d.Before), Thousands(d.After), Thousands(d.Requests),
+		fine(d.Saved), fine(d.Cost), fine(d.Net()), even, cut(d.Reason, 60),
+	}
+}
+
+func (d *Decisions) text(p *printer) {
+	p.line("")
+	p.line("%s", d.summary())
+	if len(d.Decisions) == 0 {
+		return
+	}
+	rows := [][]string{decisionHead()}
+	for i := range d.Decisions {
+		rows = append(rows, d.Decisions[i].cells())
+	}
+	p.table(rows, "llrrrrrrll")
+}
+
+func (d *Decisions) markdown(p *printer) {
+	p.line("")
+	p.line("%s", d.summary())
+	p.line("")
+	p.line("| where | change | before | after | requests | saved | cost | net | even | why |\n|---|---|---|---|---|---|---|---|---|---|")
+	for i := range d.Decisions {
+		c := d.Decisions[i].cells()
+		p.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |", c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], cell(c[9]))
+	}
+}
+
+// decisionPage is what a page shows of decisions.
+type decisionPage struct {
+	Summary string
+	Head    []string
+	Rows    [][]string
+	More    int // that are not listed
+}
+
+func (d *Decisions) page() *decisionPage {
+	if d == nil {
+		return nil
+	}
+	p := &decisionPage{Summary: d.summary(), Head: decisionHead()}
+	for i := range d.Decisions {
+		if i == mostListed {
+			p.More = len(d.Decisions) - mostListed
+			break
+		}
+		p.Rows = append(p.Rows, d.Decisions[i].cells())
+	}
+	return p
+}
+
+// fine writes an amount that may be small.
+func fine(v float64) string {
+	if v < 0 {
+		return fmt.Sprintf("-$%.4f", -v)
+	}
+	return fmt.Sprintf("$%.4f", v)
+}
