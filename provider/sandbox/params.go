@@ -18,6 +18,26 @@ func (q *request) checkParams() *apiError {
 	return nil
 }
 
+// The versions of the API. The reference knows the first; the next is known from the types of the
+// official clients that name it, which differ for messages in one thing: sampling is not theirs to set.
+const (
+	versionFirst = "2023-06-01"
+	versionNext  = "2026-10-21"
+)
+
+// checkVersion refuses fields that a version of the API does not have.
+func (q *request) checkVersion(version string) *apiError {
+	if version != versionNext {
+		return nil
+	}
+	for _, name := range []string{"temperature", "top_p", "top_k"} {
+		if q.body.get(name) != nil {
+			return invalid("%s: Extra inputs are not permitted", name)
+		}
+	}
+	return nil
+}
+
 // checkMax is rule 11.
 func (q *request) checkMax() *apiError {
 	if q.count {

@@ -258,6 +258,7 @@ func TestHeaders(t *testing.T) {
 		{"1/NotABearer", []string{"x-api-key", "", "authorization", "Basic other"}, 401, "x-api-key header is required"},
 		{"1/NoVersion", []string{"anthropic-version", ""}, 400, "anthropic-version: header is required"},
 		{"1/BadVersion", []string{"anthropic-version", "2020-01-01"}, 400, "is not a valid version"},
+		{"1/NextVersion", []string{"anthropic-version", "2026-10-21"}, 200, ""},
 		{"1/ContentType", []string{"content-type", "text/plain"}, 400, "content-type: must be application/json"},
 		{"1/ContentTypeWithCharset", []string{"content-type", "application/json; charset=utf-8"}, 200, ""},
 		{"1/ContentEncoding", []string{"content-encoding", "br"}, 400, "content-encoding: br is not supported"},
@@ -274,6 +275,20 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("got %d %v %s", got.status, got.header, got.body)
 			}
 		})
+	}
+}
+
+// From 2026-10-21 on, sampling is not for clients to set, not even to its defaults.
+func TestSamplingIsOfTheFirstVersion(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	for _, field := range []string{`"temperature":1`, `"top_p":1`, `"top_k":0`} {
+		body := rule{fields: field + ","}.body()
+		name, _, _ := strings.Cut(field, ":")
+		if got := do(t, "POST", url+"/v1/messages", body); got.status != 200 {
+			t.Errorf("%s with the first version: %d %s", name, got.status, got.body)
+		}
+		got := do(t, "POST", url+"/v1/messages", body, "anthropic-version", "2026-10-21")
+		checkError(t, got, 400, strings.Trim(name, `"`)+": Extra inputs are not permitted")
 	}
 }
 

@@ -24,6 +24,7 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	account string // identifies the caller, without holding the key
+	version string // of the API, as the request names it
 	betas   betas
 	entry   Entry
 	logged  bool
@@ -99,12 +100,12 @@ func (x *exchange) identify() *apiError {
 	}
 	sum := sha256.Sum256([]byte(key))
 	x.account = string(sum[:16])
-	switch v := x.r.Header.Get("Anthropic-Version"); v {
-	case "2023-06-01":
+	switch x.version = x.r.Header.Get("Anthropic-Version"); x.version {
+	case versionFirst, versionNext:
 	case "":
 		return invalid("anthropic-version: header is required")
 	default:
-		return invalid("anthropic-version: \"%s\" is not a valid version", v)
+		return invalid("anthropic-version: \"%s\" is not a valid version", x.version)
 	}
 	var err *apiError
 	x.betas, err = readBetas(x.r.Header, x.s.opts.Betas)
@@ -124,6 +125,9 @@ func (x *exchange) request(count bool) (*request, *apiError) {
 	}
 	q, err := decode(root, x.betas, count)
 	if err != nil {
+		return nil, err
+	}
+	if err := q.checkVersion(x.version); err != nil {
 		return nil, err
 	}
 	if q.model, err = x.s.lookup(root.str("model")); err != nil {
