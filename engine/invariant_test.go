@@ -46,8 +46,10 @@ var modes = []mode{
 	{"claude-sonnet-5-5", `{"type":"adaptive"}`},
 }
 
-// plays runs generated histories with a check after each exchange.
+// plays runs generated histories with a check after each exchange. Half of the time they wait for the
+// disk, so they do it side by side.
 func plays(t *testing.T, check func(*step)) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(rt)
 		defer w.close()

@@ -73,6 +73,7 @@ func TestPairsSurviveSixtyPours(t *testing.T) {
 	}
 	for _, m := range modes {
 		t.Run(m.model+m.thinking, func(t *testing.T) {
+			t.Parallel()
 			const window = 12_000
 			k := newDialogue(t, engine.Options{Window: window})
 			k.sandbox = sandbox.New(sandbox.Options{Window: window, Model: &actor{}})
