@@ -62,7 +62,7 @@ func (a *agent) add(role decant.Role, kind decant.Kind, raw, text string) {
 func (a *agent) round(n int) {
 	a.rounds++
 	id := fmt.Sprint("toolu_01", a.rounds)
-	input := fmt.Sprintf(`{"command":"go test ./%s -run %s","description":"Runs the tests of %s"}`, a.word(), a.word(), a.code(60)[:50])
+	input := fmt.Sprintf(`{"command":"go test ./%s"}`, a.word()) // which many conversations have in common
 	a.add(decant.RoleAssistant, decant.KindUse, fmt.Sprintf(`{"type":"tool_use","id":"%s","name":"Bash","input":%s}`, id, input), input)
 	text := a.code(n)
 	quoted := jsonspan.AppendQuote(nil, text)

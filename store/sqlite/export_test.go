@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/decantdev/decant/store"
 )
 
 // Pragma runs a statement on the write connection.
@@ -75,3 +77,15 @@ func (db *DB) Row(t *testing.T, query string, columns int) string {
 	}
 	return strings.Join(cells, "|")
 }
+
+// EncodeSegment returns the data of a segment with the entries.
+func EncodeSegment(entries []store.Entry) []byte {
+	data := newSegment(len(entries))
+	for i := range entries {
+		data = appendEntry(data, &entries[i])
+	}
+	return data
+}
+
+// DecodeSegment returns the entries of a segment that begins a chain.
+func DecodeSegment(data []byte) ([]store.Entry, error) { return appendSegment(nil, data) }
