@@ -51,6 +51,14 @@ type entry struct {
 	life  time.Duration
 }
 
+// Lifetime returns how long what is cached for a model lives unless a request asks for more.
+func Lifetime(m token.Model) time.Duration {
+	if m.Provider == token.Anthropic {
+		return shortLife
+	}
+	return openaiLife
+}
+
 // NewCache returns an empty cache of the model.
 func NewCache(m token.Model) *Cache {
 	return &Cache{model: m, entries: map[decant.Hash]entry{}}

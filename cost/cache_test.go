@@ -104,6 +104,19 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// A prefix is there right before its lifetime is over, and not any more when it is.
+func TestLifetime(t *testing.T) {
+	for _, id := range []string{"claude-sonnet-4-6", "gpt-6-sol"} {
+		m := model(t, id)
+		for _, d := range []time.Duration{-time.Nanosecond, 0} {
+			us := cost.Predict(m, []cost.Request{after(0, many(0, 10, "5m")), after(cost.Lifetime(m)+d, many(0, 10, "5m"))})
+			if read := us[1].CacheRead > 0; read != (d < 0) {
+				t.Errorf("%s: %v after %v: read is %v", id, us[1], cost.Lifetime(m)+d, read)
+			}
+		}
+	}
+}
+
 func TestCachePartsAddUp(t *testing.T) {
 	models := []string{"claude-opus-4-6", "claude-sonnet-4-6", "gpt-5", "gpt-6-sol", "nobody"}
 	rapid.Check(t, func(rt *rapid.T) {

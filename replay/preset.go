@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
@@ -117,7 +118,7 @@ func (p *pourer) economy(conv, view *decant.Conversation, at time.Time, size int
 	write, read := p.rates(at, size)
 	b := engine.Spare(view, p.thinning(conv))
 	return engine.Economy{
-		Early: true, Idle: p.idle(at), Lifetime: 5 * time.Minute, Freed: b.Freed, Behind: b.Behind, Whole: p.seg.fixed + b.Whole,
+		Early: true, Idle: p.idle(at), Lifetime: cost.Lifetime(p.model), Freed: b.Freed, Behind: b.Behind, Whole: p.seg.fixed + b.Whole,
 		Spent: float64(b.Carried) * read, Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
 	}
 }
