@@ -32,7 +32,7 @@ func newTill(t *testing.T, budgets ...engine.Budget) *till {
 	}
 	x := &till{t: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	x.engine, err = engine.New(db, engine.Options{
-		Budgets: budgets, Now: func() time.Time { return x.now },
+		Budgets: budgets, Now: func() time.Time { return x.now }, Optional: time.Minute, Necessary: time.Minute,
 		Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Notice: func(text string) {
 			x.mu.Lock()

@@ -50,7 +50,7 @@ func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...
 	t.Helper()
 	x := &till{}
 	x.world = newWorld(t, upstream, o, engine.Options{
-		Budgets: budgets, Schedule: true, Optional: 5 * time.Second, Now: func() time.Time { return noon },
+		Budgets: budgets, Schedule: true, Optional: time.Minute, Necessary: time.Minute, Now: func() time.Time { return noon },
 		Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Notice: func(text string) {
 			x.mu.Lock()
@@ -121,6 +121,7 @@ func TestABudgetThatIsSpentStopsRequests(t *testing.T) {
 					t.Errorf("the client reads %v, want %q in it", err, want)
 				}
 			}
+			x.engine.Close() // what it says while it archives is said
 			if n := len(x.said); n != 1 || !strings.Contains(x.said[0], "is spent to 8") && !strings.Contains(x.said[0], "is spent to 9") {
 				t.Errorf("said %q, want one warning", x.said)
 			}
