@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ var matchSteps = [...]int{16, 128, 1024}
 func (db *DB) Match(ctx context.Context, tenant, session string, chain []decant.Hash) (store.Match, error) {
 	var m store.Match
 	err := db.read(ctx, func(r *reader) (err error) {
+		if begun, err := begun(r, tenant, session, chain); !begun || err != nil {
+			return err
+		}
 		for end, step := len(chain), 0; end > 0 && m.Known == 0 && err == nil; step++ {
 			if step == 1 && !known(r, tenant, session) {
 				break
@@ -31,6 +35,26 @@ func (db *DB) Match(ctx context.Context, tenant, session string, chain []decant.
 		return err
 	})
 	return m, wrap("match conversation", err)
+}
+
+// begun reports whether there may be a conversation whose chain begins as a chain does. It is one or two
+// indexed reads, and the answer to most requests that begin a conversation.
+func begun(r *reader, tenant, session string, chain []decant.Hash) (bool, error) {
+	if len(chain) == 0 {
+		return false, nil
+	}
+	for _, query := range [...]string{
+		"SELECT 1 FROM chains WHERE tenant = ? AND session = ? AND chain = ? LIMIT 1",
+		"SELECT 1 FROM conversations WHERE tenant = ? AND session = ? AND base_chain > x'' LIMIT 1", // a fork, whose parent may be gone
+	} {
+		var one [1]driver.Value
+		args := []any{tenant, session, chain[0][:]}
+		err := r.first(query, args[:strings.Count(query, "?")], one[:])
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // known reports whether there may be a conversation of the session. Where there is none, a long
