@@ -79,7 +79,7 @@ func Due(s Situation) Reason {
 		return ""
 	case s.Most > 0 && s.Messages > s.Most:
 		return Necessary
-	case !e.Early || float64(e.Freed) < worth*float64(max(s.Tokens, e.Whole)):
+	case !e.Early || float64(e.Freed) < max(worth*float64(max(s.Tokens, e.Whole)), s.little()):
 		return ""
 	case e.Switched, e.Lifetime > 0 && e.Idle > e.Lifetime:
 		return Free
@@ -88,6 +88,10 @@ func Due(s Situation) Reason {
 	}
 	return ""
 }
+
+// little returns the tokens that are not worth a pour for money, however small the conversation is: a
+// hundredth of the window, 2,000 at most.
+func (l Limits) little() float64 { return float64(min(2000, l.Window/100)) }
 
 // hard returns the size from which a request leaves hardly any room for an answer.
 func (l Limits) hard() int { return l.Window - l.Reserve/4 }
