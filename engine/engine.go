@@ -106,7 +106,7 @@ type Engine struct {
 	traffic traffic
 	recent  recent
 	purse   purse
-	writing chan struct{}  // one archive at a time: requests need the processors more
+	writing writing
 	work    sync.WaitGroup // archives under way
 
 	unbelieved sync.Once // told of an upstream whose reports cannot be true
@@ -118,7 +118,7 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	return &Engine{
-		writing: make(chan struct{}, 1),
+		writing: newWriting(),
 		store:   s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
 		lines: newLines(o.Conversations, o.Entries),
 	}, nil

@@ -51,14 +51,14 @@ type finished struct {
 func (e *Engine) write(who start, q *queue) {
 	for {
 		e.rest(q)
-		e.writing <- struct{}{}
+		e.writing.begin()
 		fs := e.pending.take(q)
 		for rest := fs; len(rest) > 0; {
 			n := together(rest)
 			e.writeTogether(rest[:n])
 			rest = rest[n:]
 		}
-		<-e.writing
+		e.writing.end()
 		if e.pending.done(who, q, len(fs)) {
 			return
 		}
@@ -94,6 +94,25 @@ func (e *Engine) writeTogether(fs []finished) {
 	for i := range fs {
 		e.purse.release(fs[i].attempt.req) // it is booked now
 	}
+}
+
+// writing lets one archive at a time be put together, because requests need the processors more, and a
+// few wait for the store at once, so that it can write them as one.
+type writing struct{ under, together chan struct{} }
+
+// mostWriting are the archives that wait for the store at once.
+const mostWriting = 8
+
+func newWriting() writing { return writing{make(chan struct{}, mostWriting), make(chan struct{}, 1)} }
+
+func (w *writing) begin() { w.under <- struct{}{} }
+func (w *writing) end()   { <-w.under }
+
+// alone calls do while no other archive is put together.
+func (w *writing) alone(do func() error) error {
+	w.together <- struct{}{}
+	defer func() { <-w.together }()
+	return do()
 }
 
 // archive stores what requests brought and how they were answered. The last of them holds what the
@@ -133,33 +152,47 @@ func (a *attempt) rebase(ctx context.Context) error {
 }
 
 func (a *attempt) archive(ctx context.Context, fs []finished) error {
-	ev, err := a.e.events(fs)
+	var ev store.Events
+	var b *store.Batch // nil: there is nothing but the events
+	err := a.e.writing.alone(func() (err error) {
+		if ev, err = a.e.events(fs); err != nil {
+			return err
+		}
+		ev.Spends = a.spends(fs, ev.Requests)
+		if !a.committed && (a.line == nil || a.entriesFrom() < len(a.r.atoms) || a.rel == replaces) {
+			b = a.news(fs, ev)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	ev.Spends = a.spends(fs, ev.Requests)
-	last := &fs[len(fs)-1]
-	res, now := last.res, last.time
-	if a.committed || a.line != nil && a.entriesFrom() == len(a.r.atoms) && a.rel != replaces {
+	if b == nil {
 		return a.record(ctx, ev, fs)
 	}
-	a.learn(res.Usage)
+	length := a.base() + len(b.Entries)
+	if err := a.store(ctx, b); err != nil {
+		return err
+	}
+	a.report.Version = a.state.Version
+	a.read(fs[len(fs)-1].res.Usage, length)
+	return nil
+}
+
+// news returns the commit of what requests brought, with what happened to them.
+func (a *attempt) news(fs []finished, ev store.Events) *store.Batch {
+	last := &fs[len(fs)-1]
+	a.learn(last.res.Usage)
 	a.made = nil
 	b := a.batch()
 	var kept []store.Entry
 	if a.state != nil {
 		kept = a.state.Chain[:a.base()]
 	}
-	length := a.base() + len(b.Entries)
 	lengths(ev.Requests, fs, kept, b.Entries)
-	ev.Anchor = a.anchor(res.Usage, b.Version+1, length, now)
+	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.base()+len(b.Entries), last.time)
 	b.Events = ev
-	if err := a.store(ctx, b); err != nil {
-		return err
-	}
-	a.report.Version = a.state.Version
-	a.read(res.Usage, length)
-	return nil
+	return b
 }
 
 // events returns answers as the store keeps them.

@@ -144,6 +144,10 @@ func (e *Engine) rest(q *queue) {
 	end := time.Now().Add(e.opts.Lag)
 	for !e.pending.pressed(q) {
 		now := time.Now()
+		if !now.Before(end) {
+			e.pending.flush() // what is written at once costs the store less
+			return
+		}
 		wait := min(quiet-e.traffic.idle(now), end.Sub(now))
 		if wait <= 0 {
 			return
