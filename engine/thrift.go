@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/tool"
@@ -106,7 +108,7 @@ func weight(b *decant.Block) int {
 func (t Thinning) free(b *decant.Block, n int, rule preset.Thrift) int {
 	const longArguments = 250
 	switch {
-	case n < rule.Least || b.Content == nil || b.Media.Count > 0 || t.untouchable(b):
+	case n < rule.Least || b.Content == nil || b.Media.Count > 0 || t.untouchable(b.Ref):
 	case b.Kind == decant.KindUse && b.Changed == "" && n > longArguments && writes(b.Name):
 		return n * 3 / 5
 	case b.Kind == decant.KindResult && t.whole(b):
@@ -134,8 +136,8 @@ func atFirstSight(ds []decant.Decision) map[string]bool {
 	return out
 }
 
-func (t Thinning) untouchable(b *decant.Block) bool {
-	_, pinned := t.Pinned[b.Ref]
+func (t Thinning) untouchable(ref decant.Ref) bool {
+	_, pinned := t.Pinned[ref]
 	return pinned
 }
 
@@ -159,12 +161,63 @@ func Thin(view *decant.Conversation, t Thinning) []decant.Decision {
 	var out thinned
 	for _, name := range t.Preset.Reduce.Order {
 		for _, d := range thinnings(s, name, view) {
-			if _, pinned := t.Pinned[d.Target.Ref]; !pinned && (d.Kind == decant.DropThinking || d.Before >= rule.Least) {
+			if t.untouchable(d.Target.Ref) {
+				continue
+			}
+			if d.Kind == decant.DropThinking || d.Before >= rule.Least {
 				out.take(d)
 			}
 		}
 	}
-	return out.ds
+	t.entered = atFirstSight(t.Made)
+	return t.unsettled(view, out.ds)
+}
+
+// again is the share of what stands between a change and the end of what was poured before that the
+// change has to free: at usual prices it has paid for writing that again after 60 requests.
+const again = 0.2
+
+// unsettled returns ds without those before the end of what was poured before, unless these are worth
+// writing again what was settled: the provider's cache holds it.
+func (t Thinning) unsettled(view *decant.Conversation, ds []decant.Decision) []decant.Decision {
+	end := t.settled(view)
+	first, freed := end, 0
+	for i := range ds {
+		if d := &ds[i]; !after(d.Target.Ref, end) {
+			freed += d.Before - d.After
+			if after(first, d.Target.Ref) {
+				first = d.Target.Ref
+			}
+		}
+	}
+	if freed == 0 || float64(freed) >= again*float64(between(view, first, end)-freed) {
+		return ds
+	}
+	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return !after(d.Target.Ref, end) })
+}
+
+// settled returns the last block that was changed after it had come in, zero when there is none.
+func (t Thinning) settled(view *decant.Conversation) (out decant.Ref) {
+	for i := range view.Messages {
+		for k := range view.Messages[i].Blocks {
+			if b := &view.Messages[i].Blocks[k]; b.Ref.Message > 0 && !t.whole(b) {
+				out = b.Ref
+			}
+		}
+	}
+	return out
+}
+
+// between returns about how many tokens stand from one block to another, both included.
+func between(view *decant.Conversation, from, to decant.Ref) (n int) {
+	for i := range view.Messages {
+		for k := range view.Messages[i].Blocks {
+			if b := &view.Messages[i].Blocks[k]; b.Ref.Message > 0 && !after(from, b.Ref) && !after(b.Ref, to) {
+				n += weight(b)
+			}
+		}
+	}
+	return n
 }
 
 // transcript returns what the view was made of.

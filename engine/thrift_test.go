@@ -143,3 +143,40 @@ func BenchmarkSpare(b *testing.B) {
 		engine.Spare(c, engine.Thinning{Preset: p})
 	}
 }
+
+// Between two changes of an earlier pour stands a result that it left whole. Later it could go, at the
+// price of writing again what the provider's cache holds behind it: only if it frees enough for that.
+func TestThinLeavesWhatIsSettled(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		left int // round whose result the earlier pour left
+		goes bool
+	}{{"LittleBeforeMuch", 1, false}, {"MuchBeforeLittle", 380, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			conv := reader(400)
+			tt := thinning(t, "default")
+			whole := conv.With(conv.Messages[:1+2*388])
+			left := whole.Messages[2*c.left].Blocks[0].Ref
+			var made []decant.Decision
+			for _, d := range engine.Thin(whole, tt) {
+				if d.Target.Ref != left {
+					d.ID = fmt.Sprint("pour-1.", len(made))
+					made = append(made, d)
+				}
+			}
+			view, err := decant.View(conv, made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.Transcript, tt.Made = conv, made
+			goes, more := false, 0
+			for _, d := range engine.Thin(view, tt) {
+				goes = goes || d.Target.Ref == left
+				more++
+			}
+			if goes != c.goes || more < 10 {
+				t.Errorf("%d decisions more; the result that was left goes: %t, want %t", more, goes, c.goes)
+			}
+		})
+	}
+}
