@@ -96,6 +96,23 @@ func (c *conn) first(query string, args []any, dest []driver.Value) error {
 	})
 }
 
+// each calls do for every row, with its columns in dest as first has them. do must not use c.
+func (c *conn) each(query string, args []any, dest []driver.Value, do func()) error {
+	return c.direct(query, args, func(s directStmt, args []driver.NamedValue) error {
+		rows, err := s.QueryContext(context.Background(), args)
+		if err != nil {
+			return err
+		}
+		for err = rows.Next(dest); err == nil; err = rows.Next(dest) {
+			do()
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return errors.Join(err, rows.Close())
+	})
+}
+
 func (c *conn) close() error {
 	var errs []error
 	if len(c.directs) > 0 {

@@ -118,32 +118,48 @@ func (c *content) refer(t *tx, h decant.Hash) error {
 	return err
 }
 
+// holdRows is how many rows a conversation has in holds before they become one: each commit reads them.
+const holdRows = 8
+
 // hold notes the blobs that were referred to and that other conversations brought, but for those that
 // are noted. Some may be the conversation's own, which it does not hurt to hold twice.
 func (c *content) hold(t *tx) error {
-	var list []decant.Hash
+	missing := map[decant.Hash]bool{}
 	for i := range c.blobs {
 		if c.blobs[i].shared {
-			list = append(list, c.blobs[i].hash)
+			missing[c.blobs[i].hash] = true
 		}
 	}
-	if list == nil {
+	if len(missing) == 0 {
 		return nil
 	}
-	held, err := holdings(t, c.key)
-	if err != nil {
+	var all []byte
+	var row [1]driver.Value
+	rows := 0
+	if err := t.each("SELECT hashes FROM holds WHERE tenant = ? AND conversation = ?", []any{c.key.Tenant, c.key.ID}, row[:], func() {
+		hashes, _ := row[0].([]byte)
+		all = append(all, hashes...)
+		rows++
+	}); err != nil {
 		return err
 	}
-	var more []byte
-	for _, h := range list {
-		if !held[h] {
-			more = append(more, h[:]...)
-		}
+	for h := range split(all) {
+		delete(missing, h)
 	}
-	if more == nil {
+	if len(missing) == 0 {
 		return nil
 	}
-	return t.exec("INSERT INTO holds (tenant, conversation, hashes) VALUES (?, ?, ?)", c.key.Tenant, c.key.ID, more)
+	if rows < holdRows {
+		all = nil
+	} else if err := t.exec("DELETE FROM holds WHERE tenant = ? AND conversation = ?", c.key.Tenant, c.key.ID); err != nil {
+		return err
+	}
+	for i := range c.blobs { // in their order
+		if h := c.blobs[i].hash; missing[h] {
+			all = append(all, h[:]...)
+		}
+	}
+	return t.exec("INSERT INTO holds (tenant, conversation, hashes) VALUES (?, ?, ?)", c.key.Tenant, c.key.ID, all)
 }
 
 // holdings returns the blobs that a conversation holds beside those that it brought.
