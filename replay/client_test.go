@@ -92,6 +92,9 @@ func TestClientPlaysItsOwnCompaction(t *testing.T) {
 	if client.Usage.Output == 0 || client.Usage.Prompt() <= client.Series[0].Prompt+client.Series[1].Prompt+client.Series[2].Prompt+client.Series[3].Prompt {
 		t.Errorf("the call for the summary is not paid: %+v", client.Usage)
 	}
+	if s.CompactedAt != 9010 {
+		t.Errorf("compacted at %d tokens, 9,010 were reported", s.CompactedAt)
+	}
 	if none.Gold != 3 || none.Kept != 3 || client.Gold != 3 || client.Kept != 2 {
 		t.Errorf("kept %d of %d, the client %d of %d; want all of 3, and 2 of 3", none.Kept, none.Gold, client.Kept, client.Gold)
 	}

@@ -89,6 +89,9 @@ func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 		}
 		out.Conversations++
 		out.Compactions += len(seg.compactions)
+		for i := range seg.compactions {
+			out.CompactedAt = max(out.CompactedAt, seg.reported(seg.compactions[i].at))
+		}
 	}
 	return out, nil
 }

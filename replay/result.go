@@ -12,10 +12,11 @@ type Session struct {
 	Name          string   `json:"name"`
 	Model         string   `json:"model"`
 	Window        int      `json:"window"`
-	Conversations int      `json:"conversations"`              // that were played: one, or one for each stretch between compactions of the client
-	Compactions   int      `json:"client_compactions"`         // of the client in the recording
-	Begun         bool     `json:"begins_compacted,omitempty"` // it begins with a summary, and what that stands for is not there
-	Results       []Result `json:"results"`                    // one a policy, in their order
+	Conversations int      `json:"conversations"`                 // that were played: one, or one for each stretch between compactions of the client
+	Compactions   int      `json:"client_compactions"`            // of the client in the recording
+	CompactedAt   int      `json:"client_compacted_at,omitempty"` // tokens of the largest prompt that was reported right before one of them
+	Begun         bool     `json:"begins_compacted,omitempty"`    // it begins with a summary, and what that stands for is not there
+	Results       []Result `json:"results"`                       // one a policy, in their order
 }
 
 // A Result is what one policy made of one or more conversations. Its parts add up.

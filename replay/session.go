@@ -68,6 +68,17 @@ func newSegment(c *decant.Conversation, ms []decant.Message, e *token.Estimator)
 	return s
 }
 
+// reported returns the tokens of the newest prompt that was reported for an answer among the first n
+// messages, 0 when none was.
+func (s *segment) reported(n int) int {
+	for i := n - 1; i >= 0; i-- {
+		if u := s.conv.Messages[i].Usage; u != nil {
+			return u.Prompt()
+		}
+	}
+	return 0
+}
+
 // fixedPart returns the tokens of system prompt and tools: those in the recording, or what the first
 // reported request had beyond its messages.
 func (s *segment) fixedPart(e *token.Estimator) int {

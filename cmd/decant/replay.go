@@ -66,9 +66,10 @@ func (c *replayCmd) Run(s *streams) error {
 
 // notes says what was played where the recorded clients compacted.
 func (c *replayCmd) notes(w io.Writer, sessions []*replay.Session) error {
-	held, compactions, begun, stretches := 0, 0, 0, 0
+	held, compactions, most, begun, stretches := 0, 0, 0, 0, 0
 	for _, s := range sessions {
 		compactions += s.Compactions
+		most = max(most, s.CompactedAt)
 		stretches += s.Conversations - 1
 		if s.Compactions > 0 {
 			held++
@@ -82,6 +83,9 @@ func (c *replayCmd) notes(w io.Writer, sessions []*replay.Session) error {
 		out = append(out, fmt.Sprintf("note: %s with %s of the client's own. \"client\" plays them and pays for the summaries; the other policies play the\n"+
 			"whole history as the one conversation that it would have been. What is over the window is priced as if it had been answered.",
 			report.Count(held, "session"), report.Count(compactions, "compaction")))
+		if most > 0 {
+			out = append(out, fmt.Sprintf("note: the largest prompt before a compaction had %s tokens; --window sets another window than the model's.", report.Thousands(most)))
+		}
 	}
 	if stretches > 0 {
 		out = append(out, "note: each stretch between two compactions of the client is a conversation of its own here.")
