@@ -123,10 +123,8 @@ func (p *play) restyle(c *caller) {
 	c.style = style{strings: b.Draw(p.T, "strings"), spaces: b.Draw(p.T, "spaces"), reorder: b.Draw(p.T, "reorder"), marker: b.Draw(p.T, "marker")}
 }
 
-// exchange sends the client's request; sometimes it is prepared twice at once before that, by two engines
-// that have just been started, as behind a load balancer. They know the same, which is all that is in
-// the store. One that has been running may also remember that a pour for money brought nothing, and
-// decides later on the next one.
+// exchange sends the client's request; sometimes it is prepared twice at once before that, by the engine
+// that has been running and by one that has just been started. They know the same: what is in the store.
 func (p *play) exchange(c *caller) exchange {
 	if rapid.IntRange(0, 9).Draw(p.T, "twice") > 0 {
 		return c.send(p.w.client)
@@ -135,9 +133,9 @@ func (p *play) exchange(c *caller) exchange {
 	var sent [2][]byte
 	var wg sync.WaitGroup
 	body := c.style.write(c.model, c.thinking, c.ms)
-	for i := range sent {
-		e := p.w.newEngine()
-		defer e.Close()
+	other := p.w.newEngine()
+	defer other.Close()
+	for i, e := range []*engine.Engine{p.w.engine, other} {
 		wg.Go(func() {
 			q, err := e.Prepare(context.Background(), &engine.Request{Tenant: c.tenant, Session: c.session, Body: body})
 			if err != nil || q.Fault != nil {

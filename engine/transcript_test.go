@@ -266,6 +266,9 @@ func TestTranscriptsOfPlays(t *testing.T) {
 				return
 			}
 		}
+		if len(views) == 0 {
+			s.Fatalf("what was sent for %q is of no conversation in the store:\n%s", named, got)
+		}
 		if !slices.ContainsFunc(views, func(v string) bool { return strings.HasPrefix(v, got) }) {
 			s.Fatalf("what was sent is the view of no conversation (of %d):\n%s", len(views), cmp.Diff(got, views[0]))
 		}
