@@ -12,13 +12,16 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
+// manyEntries are so many that their commit is written alone.
+const manyEntries = 50
+
 // Commit implements store.Committer.
 func (db *DB) Commit(ctx context.Context, b *store.Batch) (int64, error) {
 	c, err := db.prepare(b)
 	if err != nil {
 		return 0, wrap("prepare commit", err)
 	}
-	if err := db.write(ctx, c.write); err != nil {
+	if err := db.writer.write(ctx, len(b.Entries) > manyEntries, c.write); err != nil {
 		return 0, wrap("commit "+b.ID, err)
 	}
 	return c.head.version, nil

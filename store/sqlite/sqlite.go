@@ -130,7 +130,9 @@ func (db *DB) shut() error {
 }
 
 // write runs do within a transaction.
-func (db *DB) write(ctx context.Context, do func(*tx) error) error { return db.writer.write(ctx, do) }
+func (db *DB) write(ctx context.Context, do func(*tx) error) error {
+	return db.writer.write(ctx, false, do)
+}
 
 // wrap says in terms of package store what went wrong in a step.
 func wrap(step string, err error) error {

@@ -16,6 +16,7 @@ import (
 type writer struct {
 	tx   *tx
 	ops  chan *op
+	next *op           // received and not in a batch yet; only the loop uses it
 	done chan struct{} // closed when the loop has ended
 
 	mu     sync.RWMutex // held for reading while sending to ops, for writing to close it
@@ -25,6 +26,7 @@ type writer struct {
 // An op is one writer's part of a transaction.
 type op struct {
 	do    func(*tx) error
+	alone bool // in a transaction of its own
 	err   error
 	state atomic.Int32 // opWaiting, then one of the others
 	done  chan struct{}
@@ -60,12 +62,13 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 }
 
 // write runs do within a transaction and returns when that has been committed, or do's error when
-// it was rolled back. If ctx ends before do was started, do is never run.
-func (w *writer) write(ctx context.Context, do func(*tx) error) error {
+// it was rolled back. If ctx ends before do was started, do is never run. What changes many pages is
+// better done alone: beside others each page would be copied first, to be put back if do fails.
+func (w *writer) write(ctx context.Context, alone bool, do func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err // the selects below might choose to go on
 	}
-	o := &op{do: do, done: make(chan struct{})}
+	o := &op{do: do, alone: alone, done: make(chan struct{})}
 	if err := w.send(ctx, o); err != nil {
 		return err
 	}
@@ -110,24 +113,25 @@ func (w *writer) close() error {
 func (w *writer) loop() {
 	defer close(w.done)
 	for o := range w.ops {
-		w.commit(w.gather(o))
+		for w.next = o; w.next != nil; {
+			w.commit(w.gather())
+		}
 	}
 }
 
-// gather returns first and whatever else waits, up to a batch, without waiting itself.
-func (w *writer) gather(first *op) []*op {
-	var batch []*op
-	for o, ok := first, true; ok; {
-		if o.state.CompareAndSwap(opWaiting, opTaken) {
-			batch = append(batch, o)
+// gather returns w.next and whatever else waits, up to a batch, without waiting itself.
+func (w *writer) gather() (batch []*op) {
+	for w.next != nil && len(batch) < batchSize {
+		if len(batch) > 0 && (w.next.alone || batch[0].alone) {
+			return batch
 		}
-		if len(batch) == batchSize {
-			break
+		if w.next.state.CompareAndSwap(opWaiting, opTaken) {
+			batch = append(batch, w.next)
 		}
 		select {
-		case o, ok = <-w.ops:
+		case w.next = <-w.ops: // nil when no more will come
 		default:
-			ok = false
+			w.next = nil
 		}
 	}
 	return batch
