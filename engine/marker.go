@@ -28,7 +28,7 @@ const (
 // marked returns the view with Decant's own marker. It is the view itself when there was no pour, when
 // the client asks for no cache at its end, or when no marker is left.
 func (a *attempt) marked() *decant.Conversation {
-	p := newestPour(append(a.inForce[:len(a.inForce):len(a.inForce)], a.made...))
+	p := newestPour(a.inForce, a.made)
 	if p == nil {
 		return a.view
 	}
@@ -50,25 +50,31 @@ type rewrite struct {
 	first decant.Ref
 }
 
-// newestPour returns the newest pour among ds, nil when there is none. Ids rise with time, and decisions
-// need not stand in the order of their ids.
-func newestPour(ds []decant.Decision) *rewrite {
-	var out *rewrite
-	for i := range ds {
-		d := &ds[i]
-		group := groupOf(d.ID)
-		if group == "" || !edits(d.Kind) && d.Kind != decant.Cover {
-			continue
-		}
-		at := d.Target.Ref
-		if d.Checkpoint != nil {
-			at = decant.Ref{Message: d.Checkpoint.From}
-		}
-		if out == nil || group > out.group || group == out.group && after(out.first, at) {
-			out = &rewrite{group, at}
+// newestPour returns the newest pour among decisions, nil when there is none. Ids rise with time, and
+// decisions need not stand in the order of their ids.
+func newestPour(lists ...[]decant.Decision) (out *rewrite) {
+	for _, ds := range lists {
+		for i := range ds {
+			out = out.or(&ds[i])
 		}
 	}
 	return out
+}
+
+// or returns the newer of a pour and the one that a decision is part of.
+func (p *rewrite) or(d *decant.Decision) *rewrite {
+	group := groupOf(d.ID)
+	if group == "" || !edits(d.Kind) && d.Kind != decant.Cover {
+		return p
+	}
+	at := d.Target.Ref
+	if d.Checkpoint != nil {
+		at = decant.Ref{Message: d.Checkpoint.From}
+	}
+	if p == nil || group > p.group || group == p.group && after(p.first, at) {
+		return &rewrite{group, at}
+	}
+	return p
 }
 
 // groupOf returns how the ids of the decisions of a pour begin, "" for a decision of no pour.
