@@ -92,11 +92,13 @@ type agent struct {
 	name   string
 	random *rand.Rand
 	known  map[string]bool // ids of decisions that were in the store
+	fresh  bool            // some of them were made in the last life of the gateway
 
 	mu    sync.Mutex
 	asked []byte // its newest request
 	left  []byte // the newest one of which something reached the provider
 	sent  []byte // what reached the provider of that
+	when  int64  // in which life of the gateway
 }
 
 // A siege is everything that survives the gateway: the provider, the clients, the database file.
@@ -108,6 +110,7 @@ type siege struct {
 	agents  []*agent
 	byKey   map[string]*agent
 
+	lives  atomic.Int64 // of the gateway
 	events atomic.Int64 // of this life of the gateway: requests that left, answers, commits
 	fatal  int64        // after so many events the gateway dies
 	die    chan struct{}
@@ -167,7 +170,7 @@ func (s *siege) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a := s.byKey[r.Header.Get("X-Api-Key")]
 	a.mu.Lock()
-	a.left, a.sent = a.asked, body
+	a.left, a.sent, a.when = a.asked, body, s.lives.Load()
 	a.mu.Unlock()
 	s.event()
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -184,6 +187,7 @@ func (s *siege) event() {
 // live starts a gateway, lets all clients work with it, and kills it at a random moment.
 func (s *siege) live(upstream string) {
 	s.Helper()
+	s.lives.Add(1)
 	s.events.Store(0)
 	s.fatal, s.die, s.once = 1+s.random.Int64N(120), make(chan struct{}), &sync.Once{}
 	c := exec.Command(os.Args[0])
@@ -339,6 +343,7 @@ func (s *siege) survived(acks map[string]int64) {
 // about it, and the exact original of each.
 func (s *siege) whole(db *sqlite.DB, a *agent) {
 	s.Helper()
+	a.fresh = false
 	cs, err := db.Conversations(s.Context(), store.Filter{Session: a.session})
 	if err != nil || len(cs) > 1 || len(cs) == 0 && len(a.known) > 0 {
 		s.Fatalf("%s has %d conversations, %v; want one", a.name, len(cs), err)
@@ -349,8 +354,11 @@ func (s *siege) whole(db *sqlite.DB, a *agent) {
 	tr := read(s.T, db, cs[0].Key, cs[0].Version)
 	has := map[string]bool{}
 	for _, d := range tr.State.Decisions {
-		if has[d.ID] = true; !a.known[d.ID] && d.Kind == decant.Cover {
-			s.pours++
+		if has[d.ID] = true; !a.known[d.ID] {
+			a.fresh = true
+			if d.Kind == decant.Cover {
+				s.pours++
+			}
 		}
 		if d.Handle != "" {
 			s.expands(db, a, cs[0].Key, &d)
@@ -406,8 +414,9 @@ func saidBy(c *decant.Conversation) string {
 
 // replayed checks that what left last leaves again as the same bytes: what was decided about it was
 // committed before, and nothing of it is decided anew. A pour that became due because the provider's
-// report was not archived in time is not excluded, and neither is one that was committed for the next
-// request, which then did not leave.
+// report was not archived in time is not excluded, and neither is one that was committed for a later
+// request, which then did not leave: the next one, or, in a life of the gateway that it did not leave
+// in, the same one once more.
 func (s *siege) replayed(e *engine.Engine, a *agent) {
 	s.Helper()
 	if a.left == nil {
@@ -417,7 +426,7 @@ func (s *siege) replayed(e *engine.Engine, a *agent) {
 	switch {
 	case err != nil || p.Fault != nil:
 		s.Errorf("%s: prepare what had left: %v, %v", a.name, err, p)
-	case p.Report.Reason != "" || p.Report.Relation == "returns":
+	case p.Report.Reason != "" || p.Report.Relation == "returns" || a.fresh && a.when < s.lives.Load():
 		s.anew++
 	case len(p.Report.Decisions) > 0:
 		s.Errorf("%s: decided anew: %+v", a.name, p.Report.Decisions)
