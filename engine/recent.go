@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"container/list"
 	"hash/maphash"
 	"slices"
@@ -97,25 +96,11 @@ func (c *recent) find(k recentKey, body []byte) *memory {
 	var out *memory
 	best := 0
 	for _, m := range ms {
-		if n := commonChunks(m.doc.Source, body); n > best {
+		if n := m.doc.Common(body); n > best {
 			out, best = m, n
 		}
 	}
 	return out
-}
-
-// commonChunks returns about how many bytes a and b have in common from the start on, not more than that.
-func commonChunks(a, b []byte) int {
-	const chunk = 4 << 10
-	n, end := 0, min(len(a), len(b))
-	for n < end {
-		next := min(n+chunk, end)
-		if !bytes.Equal(a[n:next], b[n:next]) {
-			break
-		}
-		n = next
-	}
-	return n
 }
 
 // put keeps m, in place of was when m goes on from there; was may be nil.
