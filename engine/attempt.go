@@ -22,6 +22,7 @@ type attempt struct {
 	r    *reading
 	must Reason // a pour that must happen, whatever the meter says
 	most int    // bytes that the body may have
+	cold bool   // nothing of the request before can be read from the cache
 
 	model  token.Model
 	est    *token.Estimator

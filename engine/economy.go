@@ -24,6 +24,7 @@ func (a *attempt) economy() Economy {
 	}
 	e.Write, e.Read = a.rates(e.Lifetime)
 	e.Read = a.meter.Doubt.Read(e.Read, e.Write)
+	a.cold = e.Cold()
 	b := Spare(a.view, a.thinning())
 	e.Freed, e.Behind, e.Whole, e.Spent = b.Freed, b.Behind, a.fixed+b.Whole, float64(b.Carried)*e.Read
 	if free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
@@ -127,7 +128,7 @@ func (a *attempt) rates(life time.Duration) (write, read float64) {
 
 // thinning returns what a pour for money works on.
 func (a *attempt) thinning() Thinning {
-	t := Thinning{Preset: a.preset, Counter: a.est, Transcript: a.conv, Pinned: pinsOf(a.inForce)}
+	t := Thinning{Preset: a.preset, Counter: a.est, Transcript: a.conv, Pinned: pinsOf(a.inForce), Cold: a.cold}
 	t.Made = append(append(t.Made, a.inForce...), a.made...)
 	return t
 }

@@ -90,7 +90,7 @@ func (a *attempt) check(why Reason) error {
 		if n > a.limits.Trigger {
 			return fmt.Errorf("%d tokens, a pour is due at %d: %w", n, a.limits.Trigger, errTooLarge)
 		}
-		if !a.pays() && !a.overCount() {
+		if !a.pays(why) && !a.overCount() {
 			return errPoor
 		}
 	}
@@ -100,10 +100,10 @@ func (a *attempt) check(why Reason) error {
 
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
-func (a *attempt) pays() bool {
+func (a *attempt) pays(why Reason) bool {
 	before := a.fixed + a.scale(a.estimate(a.before, decant.Ref{}))
 	after := a.fixed + a.scale(a.estimate(a.view, decant.Ref{}))
-	return float64(before-after) >= worth*float64(before)
+	return before > after && float64(before-after) >= Worth(why)*float64(before)
 }
 
 // overCount reports whether there are more messages than the preset allows before the pour, and no

@@ -51,8 +51,22 @@ type Economy struct {
 	Patience float64 // how many times the price of the rewrite Spent must reach; 0: once
 }
 
-// worth is the least share of a request that an early pour, or any pour, has to free.
-const worth = 0.05
+// Least shares of a request that a pour has to free: one that nothing is lost by, and any other.
+const (
+	worthCold = 0.02
+	worth     = 0.05
+)
+
+// Worth returns the least share of a request that a pour for a reason has to free.
+func Worth(why Reason) float64 {
+	if why == Free {
+		return worthCold
+	}
+	return worth
+}
+
+// Cold reports whether nothing of the request before can be read from the cache.
+func (e *Economy) Cold() bool { return e.Switched || e.Lifetime > 0 && e.Idle > e.Lifetime }
 
 // Due returns why a pour is due, empty when it is not. It is a pure function; the reasons are those
 // of the schedule, in their order:
@@ -60,7 +74,9 @@ const worth = 0.05
 // Necessary: the window's trigger, the preset's limit of messages or the API's limit of bytes is
 // passed. On hold, or when pours have not been worth it, only the hard limit counts.
 //
-// Free: the cache is cold, so everything is written again whether the view changes or not.
+// Free: the cache is cold, so everything is written again whether the view changes or not. Then less is
+// worth it, and half of the rounds that are otherwise kept is ballast (see Thinning): what would be poured
+// a few requests later at a price goes now without one.
 //
 // Paid: a ski-rental rule. Carrying S tokens costs S·r with each request, removing them costs
 // L·(w-r) once; they go when what carrying them has cost so far reaches the price of removing them.
@@ -79,14 +95,22 @@ func Due(s Situation) Reason {
 		return ""
 	case s.Most > 0 && s.Messages > s.Most:
 		return Necessary
-	case !e.Early || float64(e.Freed) < max(worth*float64(max(s.Tokens, e.Whole)), s.little()):
+	case !e.Early:
 		return ""
-	case e.Switched, e.Lifetime > 0 && e.Idle > e.Lifetime:
+	case e.Cold() && s.frees(worthCold, s.little()/10):
 		return Free
+	case !s.frees(worth, s.little()):
+		return ""
 	case e.Spent > 0 && e.Spent >= cmp.Or(e.Patience, 1)*float64(e.Behind)*(e.Write-e.Read):
 		return Paid
 	}
 	return ""
+}
+
+// frees reports whether a pour for money would free a share of the request, and so many tokens.
+func (s *Situation) frees(share, least float64) bool {
+	e := &s.Economy
+	return e.Freed > 0 && float64(e.Freed) >= max(share*float64(max(s.Tokens, e.Whole)), least)
 }
 
 // little returns the tokens that are not worth a pour for money, however small the conversation is: a

@@ -17,6 +17,7 @@ type Thinning struct {
 	Transcript *decant.Conversation // what the view was made of; nil: the view itself
 	Made       []decant.Decision    // by which it was made
 	Pinned     map[decant.Ref]decant.Hash
+	Cold       bool // nothing is cached, so half as many rounds are kept
 
 	entered map[string]bool // ids of decisions that were made when their blocks came in
 }
@@ -37,7 +38,7 @@ type Ballast struct {
 // crash: a block becomes ballast when the rounds to keep have passed it, and each round since then
 // was one request that carried it; when it is poured it is ballast no longer.
 func Spare(view *decant.Conversation, t Thinning) Ballast {
-	rule := t.Preset.Thrift.Settled()
+	rule := t.rule()
 	if !rule.On() {
 		return Ballast{}
 	}
@@ -59,6 +60,15 @@ func Spare(view *decant.Conversation, t Thinning) Ballast {
 		}
 	}
 	return b
+}
+
+// rule returns the numbers that count.
+func (t Thinning) rule() preset.Thrift {
+	rule := t.Preset.Thrift.Settled()
+	if t.Cold {
+		rule.Keep = max(1, rule.Keep/2)
+	}
+	return rule
 }
 
 // stand counts messages between rounds, which no thinning touches.
@@ -149,7 +159,7 @@ func quoting(rule preset.Thrift) reduce.Quoting {
 // a newer copy become a line, old results an outline of their most telling lines, long arguments of
 // writes a note, and thinking goes. It is a pure function of the view.
 func Thin(view *decant.Conversation, t Thinning) []decant.Decision {
-	rule := t.Preset.Thrift.Settled()
+	rule := t.rule()
 	if !rule.On() {
 		return nil
 	}
@@ -168,6 +178,9 @@ func Thin(view *decant.Conversation, t Thinning) []decant.Decision {
 				out.take(d)
 			}
 		}
+	}
+	if t.Cold { // everything is written again anyway
+		return out.ds
 	}
 	t.entered = atFirstSight(t.Made)
 	return t.unsettled(view, out.ds)

@@ -116,11 +116,12 @@ func thinks(view *decant.Conversation) bool {
 
 func (p *pourer) economy(conv, view *decant.Conversation, at time.Time, size int) engine.Economy {
 	write, read := p.rates(at, size)
-	b := engine.Spare(view, p.thinning(conv))
-	return engine.Economy{
-		Early: true, Idle: p.idle(at), Lifetime: cost.Lifetime(p.model), Freed: b.Freed, Behind: b.Behind, Whole: p.seg.fixed + b.Whole,
-		Spent: float64(b.Carried) * read, Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
+	e := engine.Economy{
+		Early: true, Idle: p.idle(at), Lifetime: cost.Lifetime(p.model), Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
 	}
+	b := engine.Spare(view, p.thinning(conv, e.Cold()))
+	e.Freed, e.Behind, e.Whole, e.Spent = b.Freed, b.Behind, p.seg.fixed+b.Whole, float64(b.Carried)*read
+	return e
 }
 
 func (p *pourer) idle(at time.Time) time.Duration {
@@ -130,8 +131,8 @@ func (p *pourer) idle(at time.Time) time.Duration {
 	return at.Sub(p.last)
 }
 
-func (p *pourer) thinning(conv *decant.Conversation) engine.Thinning {
-	return engine.Thinning{Preset: p.preset, Counter: p.lay.est, Transcript: conv, Made: p.ds}
+func (p *pourer) thinning(conv *decant.Conversation, cold bool) engine.Thinning {
+	return engine.Thinning{Preset: p.preset, Counter: p.lay.est, Transcript: conv, Made: p.ds, Cold: cold}
 }
 
 // pour carries a pour out and returns the view after it.
@@ -151,7 +152,7 @@ func (p *pourer) pour(conv, view *decant.Conversation, why engine.Reason, out *s
 		return view, fmt.Errorf("pour: %w", err)
 	}
 	_, was := p.lay.prompt(view.Messages)
-	if _, is := p.lay.prompt(poured.Messages); why != engine.Necessary && float64(was-is) < worth*float64(was) {
+	if _, is := p.lay.prompt(poured.Messages); why != engine.Necessary && float64(was-is) < engine.Worth(why)*float64(was) {
 		p.ds = p.ds[:before]
 		p.poor.note(before, was)
 		return view, nil
@@ -161,9 +162,6 @@ func (p *pourer) pour(conv, view *decant.Conversation, why engine.Reason, out *s
 	out.made, out.reason = append(out.made, made...), why
 	return poured, nil
 }
-
-// worth is the least share of a request that a pour for money has to free, as the engine has it.
-const worth = 0.05
 
 // A futility is a pour for money that was due and freed too little, so that it is not planned again
 // before there is more to pour: a twentieth of the request, and twice as much after each further failure.
@@ -178,7 +176,7 @@ func (f *futility) note(decisions, tokens int) {
 		*f = futility{decisions: decisions}
 	}
 	f.times = min(f.times+1, 5)
-	f.until = tokens + 1 + int(worth*float64(tokens))<<(f.times-1)
+	f.until = tokens + 1 + int(engine.Worth(engine.Paid)*float64(tokens))<<(f.times-1)
 }
 
 // holds reports whether nothing has changed for a request of so many tokens.
@@ -188,7 +186,7 @@ func (f *futility) holds(decisions, tokens int) bool {
 
 func (p *pourer) decisions(conv, view *decant.Conversation, why engine.Reason) ([]decant.Decision, error) {
 	if why != engine.Necessary {
-		return engine.Thin(view, p.thinning(conv)), nil
+		return engine.Thin(view, p.thinning(conv, why == engine.Free)), nil
 	}
 	o := engine.PlanOptions{Model: p.limited(), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.at[0]}
 	for _, d := range p.ds {

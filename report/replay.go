@@ -76,7 +76,7 @@ func (r *Replay) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{
 		"session", "model", "policy", "requests", "prompt_tokens", "cache_read_tokens", "cache_write_tokens", "input_tokens", "usd", "cost_share",
-		"busts", "rewritten_tokens", "peak_tokens", "over_window", "pours_necessary", "pours_free", "pours_paid", "illegal", "recall", "grounded", "facts", "facts_at_risk",
+		"busts", "rewritten_tokens", "peak_tokens", "over_window", "pours_necessary", "pours_free", "pours_paid", "pours_client", "illegal", "recall", "grounded", "facts", "facts_at_risk",
 	})
 	for _, s := range r.Sessions {
 		for i := range s.Results {
@@ -99,6 +99,6 @@ func csvRow(name, model string, r, base *replay.Result) []string {
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', 4, 64) }
 	return []string{
 		name, model, r.Policy, n(r.Requests), n(r.Usage.Prompt()), n(r.Usage.CacheRead), n(r.Usage.CacheWrite), n(r.Usage.Input), usd, f(costShare(r, base)),
-		n(r.Busts), n(r.Rewritten), n(r.Peak), n(r.Burst), n(r.Necessary), n(r.Free), n(r.Paid), n(r.Illegal), f(r.Recall()), f(r.GroundedRecall()), n(r.Facts), n(r.AtRisk),
+		n(r.Busts), n(r.Rewritten), n(r.Peak), n(r.Burst), n(r.Necessary), n(r.Free), n(r.Paid), n(r.Client), n(r.Illegal), f(r.Recall()), f(r.GroundedRecall()), n(r.Facts), n(r.AtRisk),
 	}
 }
