@@ -148,6 +148,9 @@ func (a *attempt) decide(ctx context.Context) error {
 		return err
 	}
 	a.tighten(ctx)
+	if a.must == "" && a.unsure() && a.awaited(ctx) { // what the provider has reported since
+		return errBehind
+	}
 	reason := a.must
 	if reason == "" && !a.repeats() {
 		reason = Due(a.situation())
@@ -165,15 +168,22 @@ func (a *attempt) decide(ctx context.Context) error {
 // has been archived since, or was about to be.
 var errBehind = errors.New("an earlier request was being archived")
 
+// awaited waits for archives of the conversation that are under way, and reports whether there were any.
+func (a *attempt) awaited(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
+	defer cancel()
+	return a.e.pending.wait(ctx, a.who)
+}
+
 // overtook waits for archives of the conversation that are under way, and reports whether there were
 // any, or one has ended since the conversation was looked at. A pour must know all of it, and that this
 // request is not the same again.
 func (a *attempt) overtook(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
-	defer cancel()
-	if a.e.pending.wait(ctx, a.who) {
+	if a.awaited(ctx) {
 		return true
 	}
+	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
+	defer cancel()
 	l := best(a.e.lines.of(a.who), a.r)
 	switch {
 	case a.line == nil:
@@ -321,13 +331,15 @@ func (a *attempt) untouched() *Prepared {
 	return a.prepared(a.req.Body)
 }
 
-// dryRun plans what would be done. It keeps the report and nothing else.
-func (a *attempt) dryRun() {
+// dryRun plans what would be done. It keeps the report and nothing else. The error is that of decide.
+func (a *attempt) dryRun(ctx context.Context) error {
 	view := a.view
-	if err := a.decide(context.Background()); err != nil {
+	err := a.decide(ctx)
+	if err != nil {
 		a.report.Route = "none: " + err.Error()
 	}
 	a.made, a.view = nil, view
+	return err
 }
 
 // View returns what is sent as a conversation, nil when the request could not be read. Its messages

@@ -289,13 +289,16 @@ func (e *Engine) try(ctx context.Context, req *Request, who start, r *reading, f
 		return nil, err
 	}
 	a.force(force)
-	if e.mode(req) == Observe {
-		a.dryRun()
-		return a.untouched(), nil
+	decide, observe := a.decide, e.mode(req) == Observe
+	if observe {
+		decide = a.dryRun
 	}
-	fault := a.decide(ctx)
-	if errors.Is(fault, errBehind) {
+	fault := decide(ctx)
+	switch {
+	case errors.Is(fault, errBehind):
 		return nil, fmt.Errorf("%w: %w", errBehind, store.ErrConflict)
+	case observe:
+		return a.untouched(), nil
 	}
 	body, err := a.render()
 	if err != nil {

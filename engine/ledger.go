@@ -17,6 +17,7 @@ func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) 
 	if a.state != nil {
 		was.At = a.state.Anchor.Time
 	}
+	before := a.meter.usage
 	for i := range fs {
 		f := &fs[i]
 		if f.res.Usage.Prompt() == 0 {
@@ -24,7 +25,8 @@ func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) 
 		}
 		believable := f.believable()
 		if believable {
-			a.believe(f.attempt, f.res.Usage, was.At, f.time)
+			a.believe(f.attempt, f.res.Usage, before, was.At, f.time)
+			before = f.res.Usage
 		}
 		s, next := f.attempt.spend(f, was)
 		s.ID = rs[i].ID
@@ -81,10 +83,10 @@ func (a *attempt) poured() bool { return a.report.Reason != "" }
 // believe compares what x read from the cache with what the request before had left there. The
 // request of a pour is no witness, the one after it is: then everything that was written again must
 // be read.
-func (a *attempt) believe(x *attempt, u decant.Usage, before, now time.Time) {
+func (a *attempt) believe(x *attempt, u, was decant.Usage, before, now time.Time) {
 	life := x.lifetime()
 	if life == 0 || before.IsZero() || now.Sub(before) >= life || x.rel != continues || x.switched() || x.poured() {
 		return
 	}
-	a.meter.Doubt = a.meter.Doubt.Observe(a.meter.usage.CacheRead+a.meter.usage.CacheWrite, u.CacheRead)
+	a.meter.Doubt = a.meter.Doubt.Observe(was.CacheRead+was.CacheWrite, u.CacheRead)
 }

@@ -79,8 +79,14 @@ func (l *line) reading() meter {
 // reported last, and an estimate of what came after. Once decisions have changed what it reported
 // about, everything is estimated.
 func (a *attempt) size(view *decant.Conversation) int {
+	reported, estimated := a.measure(view)
+	return reported + estimated
+}
+
+// measure returns the two parts of a view's size: what the provider reported, and what is estimated.
+func (a *attempt) measure(view *decant.Conversation) (reported, estimated int) {
 	if !a.anchored() || len(a.made) > 0 && view != a.before && a.pourMade() {
-		return a.fixed + a.scale(a.estimate(view, decant.Ref{}))
+		return 0, a.fixed + a.scale(a.estimate(view, decant.Ref{}))
 	}
 	m := &a.meter
 	last := a.state.Chain[m.length-1].Ref
@@ -88,7 +94,16 @@ func (a *attempt) size(view *decant.Conversation) int {
 	if m.fixed > 0 {
 		drift = a.fixed - m.fixed
 	}
-	return m.usage.Context() + drift + a.scale(a.estimate(view, last))
+	return m.usage.Context() + drift, a.scale(a.estimate(view, last))
+}
+
+// mostOff is how many times its estimate text may take, at the worst.
+const mostOff = 4
+
+// unsure reports whether the request may be larger than its trigger, for all that is estimated of it.
+func (a *attempt) unsure() bool {
+	reported, estimated := a.measure(a.view)
+	return reported+mostOff*estimated > a.limits.Trigger
 }
 
 // pourMade reports whether this attempt has decided about something that the anchor counts.

@@ -1,0 +1,54 @@
+package engine_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// Answers are archived behind the requests. A client that does not think in between, of whose text the
+// estimate is a third of the truth, is metered by what the provider reported all the same.
+func TestRequestsInARowFitTheWindow(t *testing.T) {
+	const window = 40_000
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(db, engine.Options{Window: window, Fault: func(err error) { t.Error(err) }, Optional: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		e.Close()
+		db.Close()
+	})
+	var ms strings.Builder
+	pours := 0
+	for n := range 60 {
+		if n > 0 {
+			fmt.Fprintf(&ms, `,{"role":"assistant","content":"Done, %d."},`, n)
+		}
+		fmt.Fprintf(&ms, `{"role":"user","content":"Step %d. %s"}`, n, strings.Repeat("x y z ", 500))
+		p, err := e.Prepare(t.Context(), &engine.Request{Body: []byte(`{"model":"claude-sonnet-4-6","max_tokens":1000,"messages":[` + ms.String() + `]}`)})
+		if err != nil || p.Fault != nil {
+			t.Fatal(err, p)
+		}
+		tokens := len(p.Body) / 3
+		if tokens > window {
+			t.Fatalf("request %d has %d tokens, the window is %d", n, tokens, window)
+		}
+		if p.Report.Reason != "" {
+			pours++
+		}
+		e.Finish(p, engine.Response{Status: 200, Usage: decant.Usage{Input: tokens, Output: 10}})
+	}
+	if pours == 0 {
+		t.Error("there was no pour")
+	}
+}
