@@ -110,6 +110,21 @@ func (r *reading) hash(i int) decant.Hash {
 	return r.chain[i]
 }
 
+// begins reports whether other begins with the blocks of r. What looks the same is the same, so that hardly
+// any block has to be hashed for that.
+func (r *reading) begins(other *reading) bool {
+	if len(r.spine) > len(other.spine) {
+		return false
+	}
+	for i := range r.spine {
+		a, b := r.at(i), other.at(i)
+		if a.role != b.role || a.print != b.print && canonical(a.bytes) != canonical(b.bytes) {
+			return false
+		}
+	}
+	return true
+}
+
 // hashes returns the whole chain.
 func (r *reading) hashes() []decant.Hash {
 	r.hash(len(r.spine) - 1)

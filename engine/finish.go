@@ -81,7 +81,7 @@ func (a *attempt) within(b *attempt) bool {
 	if a.committed || b.committed || a.suppress > 0 || a.report.Reason != "" || n == 0 || n > len(b.r.spine) || len(a.r.atoms) > len(b.r.atoms) {
 		return false
 	}
-	return a.r.hash(n-1) == b.r.hash(n-1)
+	return a.r.begins(b.r)
 }
 
 // writeTogether archives answers that belong together.
