@@ -153,11 +153,23 @@ func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 		if ended == nil {
 			return err
 		}
-		select {
-		case <-ended:
-		case <-patience.Done():
+		if !e.settles(patience, ended) {
 			return err
 		}
+	}
+}
+
+// settles waits for the end of a reservation, and reports false when the context ends before. A request
+// that was answered is settled when it is archived, so archives do not wait for this one.
+func (e *Engine) settles(ctx context.Context, ended <-chan struct{}) bool {
+	e.pending.flush()
+	e.traffic.leave()
+	defer e.traffic.enter()
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -26,13 +26,19 @@ type till struct {
 
 func newTill(t *testing.T, budgets ...engine.Budget) *till {
 	t.Helper()
+	return newTillFor(t, time.Minute, budgets...)
+}
+
+// newTillFor is a till at which a request waits so long for others to be settled.
+func newTillFor(t *testing.T, patience time.Duration, budgets ...engine.Budget) *till {
+	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := &till{t: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	x.engine, err = engine.New(db, engine.Options{
-		Budgets: budgets, Now: func() time.Time { return x.now }, Optional: time.Minute, Necessary: time.Minute,
+		Budgets: budgets, Now: func() time.Time { return x.now }, Optional: patience, Necessary: time.Minute,
 		Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Notice: func(text string) {
 			x.mu.Lock()
@@ -61,7 +67,7 @@ func (x *till) answer(p *engine.Prepared, tokens int) {
 }
 
 func TestBudgetHoldsAgainstRequestsSideBySide(t *testing.T) {
-	x := newTill(t, engine.Budget{Per: "day", Tokens: 5000})
+	x := newTillFor(t, 5*time.Second, engine.Budget{Per: "day", Tokens: 5000}) // nothing is settled here
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var passed []*engine.Prepared
