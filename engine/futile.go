@@ -13,6 +13,13 @@ type futility struct {
 	Until int    `json:"until,omitzero"` // bytes of the request's body from which it is worth planning again
 }
 
+// WaitFor returns by how much a request of a size, in any unit, has to grow before a pour for money is
+// planned again that has brought nothing so many times in a row: a twentieth, and twice as much after
+// each further time, up to the fifth.
+func WaitFor(size, times int) int {
+	return 1 + int(worth*float64(size))<<(min(times, mostTimes)-1)
+}
+
 // mostTimes are the failures after which the growth that is waited for stays the same.
 const mostTimes = 5
 
@@ -34,10 +41,9 @@ func (a *attempt) futile() bool {
 func (a *attempt) noteFutile() {
 	f := futility{Terms: a.terms(), Times: 1}
 	if was := &a.meter.Futile; was.Terms == f.Terms {
-		f.Times = min(was.Times+1, mostTimes)
+		f.Times = was.Times + 1
 	}
-	bytes := 4 * Spare(a.view, a.thinning()).Whole
-	f.Until = len(a.req.Body) + 1 + int(worth*float64(bytes))<<(f.Times-1)
+	f.Until = len(a.req.Body) + WaitFor(4*Spare(a.view, a.thinning()).Whole, f.Times)
 	a.meter.Futile = f
 	if a.req.Count {
 		return

@@ -178,6 +178,7 @@ func quotable(line string) string {
 // quotes is a heap of lines, the most valuable first, of equal ones the earlier.
 type quotes []quote
 
+// Len, Less, Swap, Push and Pop are for package heap.
 func (q quotes) Len() int { return len(q) }
 func (q quotes) Less(i, j int) bool {
 	return q[i].value > q[j].value || q[i].value == q[j].value && q[i].at < q[j].at

@@ -164,7 +164,7 @@ func (p *pourer) pour(conv, view *decant.Conversation, why engine.Reason, out *s
 }
 
 // A futility is a pour for money that was due and freed too little, so that it is not planned again
-// before there is more to pour: a twentieth of the request, and twice as much after each further failure.
+// before there is more to pour, as the engine has it.
 type futility struct {
 	decisions int // in force then
 	times     int
@@ -175,8 +175,8 @@ func (f *futility) note(decisions, tokens int) {
 	if f.decisions != decisions {
 		*f = futility{decisions: decisions}
 	}
-	f.times = min(f.times+1, 5)
-	f.until = tokens + 1 + int(engine.Worth(engine.Paid)*float64(tokens))<<(f.times-1)
+	f.times++
+	f.until = tokens + engine.WaitFor(tokens, f.times)
 }
 
 // holds reports whether nothing has changed for a request of so many tokens.

@@ -110,6 +110,7 @@ type usageError struct{ error }
 // inputError is input that cannot be read or understood.
 type inputError struct{ error }
 
+// Unwrap returns what was wrong with the input.
 func (e inputError) Unwrap() error { return e.error }
 
 func exitCode(err error) int {

@@ -91,6 +91,7 @@ func withGateway(cfg *config.Config, s *streams, do func(base string) error) err
 // An exitStatus is how a command that we ran ended. It is passed on without a word.
 type exitStatus int
 
+// Error names the status.
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // runAgent runs a command whose API is at base; own says that behind it is the provider's own. Signals to stop go to it; it decides what to do.

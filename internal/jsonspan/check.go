@@ -19,9 +19,9 @@ func checkValue(src []byte, i, depth int) int {
 	case '"':
 		return checkString(src, i)
 	case '{':
-		return checkObject(src, i, depth)
+		return checkItems(src, i, depth, '}')
 	case '[':
-		return checkArray(src, i, depth)
+		return checkItems(src, i, depth, ']')
 	case 't':
 		return checkLiteral(src, i, "true")
 	case 'f':
@@ -32,66 +32,35 @@ func checkValue(src []byte, i, depth int) int {
 	return checkNumber(src, i)
 }
 
-func checkArray(src []byte, i, depth int) int {
+// checkItems checks what an array or an object holds, up to end, the byte that closes it.
+func checkItems(src []byte, i, depth int, end byte) int {
 	if depth == maxDepth {
 		return -1
 	}
 	i = skipSpace(src, i+1)
-	if i < len(src) && src[i] == ']' {
+	if i < len(src) && src[i] == end {
 		return i + 1
 	}
 	for {
+		if end == '}' {
+			if i = checkName(src, i); i < 0 {
+				return -1
+			}
+		}
 		if i = checkValue(src, i, depth+1); i < 0 {
 			return -1
 		}
-		i = skipSpace(src, i)
-		if i >= len(src) {
+		switch i = skipSpace(src, i); {
+		case i >= len(src):
 			return -1
-		}
-		switch src[i] {
-		case ',':
+		case src[i] == ',':
 			i = skipSpace(src, i+1)
-		case ']':
+		case src[i] == end:
 			return i + 1
 		default:
 			return -1
 		}
 	}
-}
-
-func checkObject(src []byte, i, depth int) int {
-	if depth == maxDepth {
-		return -1
-	}
-	i = skipSpace(src, i+1)
-	if i < len(src) && src[i] == '}' {
-		return i + 1
-	}
-	for {
-		if i = checkMember(src, i, depth+1); i < 0 {
-			return -1
-		}
-		i = skipSpace(src, i)
-		if i >= len(src) {
-			return -1
-		}
-		switch src[i] {
-		case ',':
-			i = skipSpace(src, i+1)
-		case '}':
-			return i + 1
-		default:
-			return -1
-		}
-	}
-}
-
-// checkMember checks a name, a colon and a value.
-func checkMember(src []byte, i, depth int) int {
-	if i = checkName(src, i); i < 0 {
-		return -1
-	}
-	return checkValue(src, i, depth)
 }
 
 // checkName checks a name and a colon and returns where the value begins.

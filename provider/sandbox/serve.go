@@ -191,6 +191,7 @@ type capped struct {
 	left int
 }
 
+// Read fails when more than the limit has come.
 func (c *capped) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	if c.left -= n; c.left < 0 {

@@ -25,9 +25,6 @@ func (db *DB) Match(ctx context.Context, tenant, session string, chain []decant.
 			return err
 		}
 		for end, step := len(chain), 0; end > 0 && m.Known == 0 && err == nil; step++ {
-			if step == 1 && !known(r, tenant, session) {
-				break
-			}
 			start := max(0, end-matchSteps[min(step, len(matchSteps)-1)])
 			m, err = match(r, tenant, session, chain, start, end)
 			end = start
@@ -55,14 +52,6 @@ func begun(r *reader, tenant, session string, chain []decant.Hash) (bool, error)
 		}
 	}
 	return false, nil
-}
-
-// known reports whether there may be a conversation of the session. Where there is none, a long
-// chain need not be looked for.
-func known(q querier, tenant, session string) bool {
-	var one int
-	err := q.row("SELECT 1 FROM conversations WHERE tenant = ? AND session = ? LIMIT 1", []any{tenant, session}, &one)
-	return !errors.Is(err, sql.ErrNoRows)
 }
 
 // match looks for the longest known prefix of chain that is longer than start and at most end.
