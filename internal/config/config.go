@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/decantdev/decant/internal/explain"
 )
 
 // Config is how a gateway runs. Files use the names in the tags; the environment DECANT_ and the
@@ -127,7 +129,7 @@ func (c *Config) file(name string) error {
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
 	if err := dec.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("configuration %s: %s", name, yaml.FormatError(err, false, false))
+		return fmt.Errorf("configuration %s: %s", name, explain.YAML(err, false))
 	}
 	return nil
 }

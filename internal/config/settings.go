@@ -20,8 +20,8 @@ type setting struct {
 func (c *Config) settings() []setting {
 	return []setting{
 		{"listen", text(&c.Listen)}, {"anthropic_upstream", text(&c.Upstream)}, {"db", text(&c.DB)}, {"preset", text(&c.Preset)},
-		{"mode", text(&c.Mode)}, {"window", parsed(&c.Window, strconv.Atoi)}, {"project", text(&c.Project)},
-		{"thrift", text(&c.Thrift)}, {"early_pours", parsed(&c.Early, strconv.ParseBool)}, {"drop_block", parsed(&c.DropBlock, strconv.ParseBool)},
+		{"mode", text(&c.Mode)}, {"window", parsed(&c.Window, whole)}, {"project", text(&c.Project)},
+		{"thrift", text(&c.Thrift)}, {"early_pours", parsed(&c.Early, yesno)}, {"drop_block", parsed(&c.DropBlock, yesno)},
 		{"drain", func(v string) error { return c.Drain.UnmarshalText([]byte(v)) }}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
 		{"ca", parsed(&c.CA, list)}, {"allow", parsed(&c.Allow, list)}, {"keys", parsed(&c.Keys, keys)},
 	}
@@ -40,6 +40,24 @@ func parsed[T any](to *T, parse func(string) (T, error)) func(string) error {
 		*to = v
 		return nil
 	}
+}
+
+// whole reads a whole number.
+func whole(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a whole number", s)
+	}
+	return n, nil
+}
+
+// yesno reads true or false.
+func yesno(s string) (bool, error) {
+	v, err := strconv.ParseBool(s)
+	if err != nil {
+		return false, fmt.Errorf("%q is not true or false", s)
+	}
+	return v, nil
 }
 
 // list reads elements with commas between them.

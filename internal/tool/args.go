@@ -19,6 +19,7 @@ type fields struct {
 	command string // of a shell, joined when it was an array
 	dir     string
 	input   string // a patch given as a member
+	from    string // the file that is moved or copied
 	payload int    // bytes of the members that a write carries
 
 	first, last   int // explicit lines, from 1
@@ -39,6 +40,10 @@ func (f *fields) member(name, raw string) {
 	switch name {
 	case "file_path", "path", "filePath", "filepath", "filename", "file", "target_file", "absolute_path", "AbsolutePath",
 		"notebook_path", "relative_workspace_path", "target_directory", "dir_path", "file_name", "DirectoryPath":
+		f.addPath(text(raw))
+	case "source", "source_path", "old_path", "oldPath", "src":
+		f.from = text(raw)
+	case "destination", "destination_path", "new_path", "newPath", "dst":
 		f.addPath(text(raw))
 	case "paths", "files", "file_paths":
 		list(raw, f.addPath)
@@ -282,7 +287,7 @@ func first(a, b string) string {
 
 // key returns the identity of the file p, as seen from the directory dir.
 func key(dir, p string) string {
-	if dir != "" && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
+	if dir != "" && (p == "" || strings.IndexByte("/~$", p[0]) < 0) { // "$dir/a" may lie anywhere
 		return path.Join(dir, p)
 	}
 	return path.Clean(p)

@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,7 +18,7 @@ type shellScript struct {
 
 	path, query, url string // of the first search or download
 
-	reads, writes, edits, searches, webs, others int // commands by what they do
+	reads, writes, edits, deletes, searches, webs, others int // commands by what they do
 }
 
 // run takes in the shell text src.
@@ -35,7 +37,7 @@ func (s *shellScript) run(src string, depth int) {
 // effect is the class of the whole text: what all its commands do, Shell when they differ.
 func (s *shellScript) effect() Class {
 	looks := s.reads + s.searches
-	changes := s.writes + s.edits
+	changes := s.writes + s.edits + s.deletes
 	switch {
 	case s.test || s.others > 0 || looks > 0 && changes > 0:
 		return Shell
@@ -51,6 +53,8 @@ func (s *shellScript) effect() Class {
 		return Write
 	case s.edits > 0:
 		return Edit
+	case s.deletes > 0:
+		return Delete
 	}
 	return Shell
 }
@@ -96,6 +100,8 @@ func (s *shellScript) count(kind Class) {
 		s.writes++
 	case Edit:
 		s.edits++
+	case Delete:
+		s.deletes++
 	case Search:
 		s.searches++
 	case Web:
@@ -113,19 +119,23 @@ const nothing Class = ""
 func (s *shellScript) simple(c *simple, depth int) Class {
 	c.words = unwrap(c.words)
 	kind := s.program(c, depth)
-	if s.redirected(c) {
-		return Write
+	if out := s.redirected(c); out != nothing {
+		return out
 	}
 	return kind
 }
 
-// redirected records the file that the output goes to, if there is one.
-func (s *shellScript) redirected(c *simple) bool {
+// redirected records the file that the output goes to and returns what is done to it, if there is one.
+func (s *shellScript) redirected(c *simple) Class {
 	if c.out == "" || strings.HasPrefix(c.out, "&") {
-		return false
+		return nothing
 	}
-	s.touch(Write, c.out, 0, 0)
-	return true
+	class := Write
+	if c.appends {
+		class = Edit
+	}
+	s.touch(class, c.out, 0, 0)
+	return class
 }
 
 func (s *shellScript) touch(class Class, p string, first, last int) {
@@ -161,10 +171,14 @@ func (s *shellScript) program(c *simple, depth int) Class {
 		return s.sed(args)
 	case "tee":
 		return s.each(Write, operands(args, ""))
-	case "cp":
-		return s.last(Write, args)
-	case "mv", "rm", "git-rm":
-		return s.each(Edit, operands(args, ""))
+	case "touch":
+		return s.each(Write, operands(args, "-d -t -r"))
+	case "cp", "ln":
+		return s.carry(operands(args, "-S"), false)
+	case "mv":
+		return s.carry(operands(args, "-S"), true)
+	case "rm", "unlink":
+		return s.each(Delete, operands(args, ""))
 	case "gofmt", "goimports", "gofumpt", "perl", "prettier", "black":
 		return s.inPlace(args)
 	case "apply_patch", "applypatch":
@@ -376,12 +390,26 @@ func (s *shellScript) each(class Class, names []string) Class {
 	return class
 }
 
-// last touches the last operand, the destination of a copy.
-func (s *shellScript) last(class Class, args []string) Class {
-	if names := operands(args, ""); len(names) > 1 {
-		return s.each(class, names[len(names)-1:])
+// carry takes in a copy of all names but the last to the last, which is a folder when there are several
+// or it ends like one. When it moves them, they are gone.
+func (s *shellScript) carry(names []string, moves bool) Class {
+	n := len(names) - 1
+	if n < 1 || slices.ContainsFunc(names, expands) {
+		return Shell
 	}
-	return Shell
+	folder := n > 1 || strings.HasSuffix(names[n], "/") || names[n] == "."
+	for _, from := range names[:n] {
+		to := names[n]
+		if folder {
+			to = path.Join(to, path.Base(from))
+		}
+		ts := moved(s.dir, from, to)
+		if !moves {
+			ts = ts[1:]
+		}
+		s.files = append(s.files, ts...)
+	}
+	return Write
 }
 
 // filter takes in a command that reads the output of a command of the given kind, whose reads are

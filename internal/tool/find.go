@@ -95,7 +95,13 @@ func (s *shellScript) git(args []string) Class {
 		return s.grep(args[1:])
 	case "ls-files", "ls-tree":
 		return s.list(args[1:])
-	case "mv", "rm", "restore":
+	case "mv":
+		s.carry(operands(args[1:], ""), true)
+	case "rm":
+		if !hasWord(strings.Join(args, " "), "--cached") { // which leaves the file itself
+			s.each(Delete, operands(args[1:], ""))
+		}
+	case "restore":
 		s.each(Edit, operands(args[1:], "--source -s"))
 	case "checkout":
 		if i := indexOf(args, "--"); i >= 0 {

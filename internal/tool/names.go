@@ -45,8 +45,10 @@ func known(plain string) Class {
 		return Write
 	case "edit", "editfile", "multiedit", "strreplace", "strreplacefile", "strreplaceeditor", "strreplacebasededittool",
 		"replace", "replaceinfile", "replacefilecontent", "multireplacefilecontent", "applypatch", "applydiff", "patch", "insert", "insertcontent",
-		"notebookedit", "editnotebook", "searchreplace", "update", "deletefile", "delete", "movefile":
+		"notebookedit", "editnotebook", "searchreplace", "update", "movefile", "renamefile":
 		return Edit
+	case "deletefile", "delete", "removefile":
+		return Delete
 	case "bash", "shell", "shellcommand", "localshell", "localshellcall", "exec", "execcommand", "executebash", "executecommand", "execute", "runcommand",
 		"runshellcommand", "runterminalcmd", "runterminalcommand", "runinterminal", "terminal", "sh", "powershell", "cmd", "command",
 		"writestdin", "readbash", "writebash", "stopbash", "bashoutput", "killbash", "killshell", "taskoutput", "computer", "developershell":

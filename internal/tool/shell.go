@@ -10,6 +10,7 @@ import (
 type simple struct {
 	words   []string
 	out     string // file that standard output is written to
+	appends bool   // to what is in out already
 	in      string // file that standard input is read from
 	heredoc string
 	piped   bool // it reads what the command before it wrote
@@ -24,7 +25,7 @@ type shellLexer struct {
 	cur    simple
 	word   []byte
 	open   bool     // a word has begun
-	target byte     // what the next word is: 0 an argument, '>' an output file, '<' an input file, 'x' discarded, 'h' a heredoc's end
+	target byte     // what the next word is: 0 an argument, '>' an output file, '+' one that grows, '<' an input file, 'x' discarded, 'h' a heredoc's end
 	ends   []string // heredocs whose bodies follow after this line
 }
 
@@ -170,12 +171,14 @@ func (l *shellLexer) redirect() {
 		target, n = 'h', 2
 	case strings.HasPrefix(rest, ">&"), strings.HasPrefix(rest, "<&"):
 		target, n = 'x', 2
-	case strings.HasPrefix(rest, ">>"), strings.HasPrefix(rest, ">|"):
+	case strings.HasPrefix(rest, ">>"):
+		target, n = '+', 2
+	case strings.HasPrefix(rest, ">|"):
 		target, n = '>', 2
 	case rest[0] == '>':
 		target = '>'
 	}
-	if other && target == '>' {
+	if other && (target == '>' || target == '+') {
 		target = 'x'
 	}
 	l.target = target
@@ -203,9 +206,9 @@ func (l *shellLexer) endWord() {
 	switch l.target {
 	case 0:
 		l.cur.words = append(l.cur.words, w)
-	case '>':
+	case '>', '+':
 		if w != "/dev/null" {
-			l.cur.out = w
+			l.cur.out, l.cur.appends = w, l.target == '+'
 		}
 	case '<':
 		l.cur.in = w

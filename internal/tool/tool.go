@@ -18,6 +18,7 @@ const (
 	Read   Class = "read"   // shows a file
 	Write  Class = "write"  // makes a file or replaces all of it
 	Edit   Class = "edit"   // changes a part of a file
+	Delete Class = "delete" // removes a file
 	Shell  Class = "shell"  // runs a command
 	Search Class = "search" // finds files or lines: grep, glob, directory listings
 	Web    Class = "web"    // fetches a page or asks a search engine
@@ -46,8 +47,9 @@ type Call struct {
 
 // A Touch is one file that a call reads or changes.
 type Touch struct {
-	Class Class  // Read, Write or Edit
+	Class Class  // Read, Write, Edit or Delete
 	Path  string // as the model wrote it
+	From  string // of a Write: the file that was moved or copied here, as the model wrote it; else empty
 	Key   string // Path cleaned, and absolute when the working directory is known: equal keys are one file
 
 	// First and Last limit a read to lines, counted from 1 and inclusive; 0 means no limit at that
@@ -105,8 +107,12 @@ func (c *Call) file(f *fields) {
 		c.Class = editorClass(f.command)
 	}
 	switch c.Class {
-	case Read, Write, Edit:
+	case Read, Write, Edit, Delete:
 		c.Payload = f.payload
+		if f.from != "" && len(f.paths) == 1 {
+			c.Files = moved("", f.from, f.paths[0])
+			return
+		}
 		for _, p := range f.paths {
 			c.Files = append(c.Files, Touch{Class: c.Class, Path: p, Key: key("", p), First: c.First, Last: c.Last})
 		}
