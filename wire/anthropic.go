@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 )
@@ -67,6 +69,8 @@ func (p *anthropicParser) member(sc *jsonspan.Scanner) error {
 		p.conv.Thinking = decant.Thinking(p.str(p.find(sc.Skip(), "type")))
 	case "metadata":
 		p.conv.ID = sessionOf(p.str(p.find(sc.Skip(), "user_id")))
+	case "cache_control":
+		p.conv.Cache = p.marker(sc.Skip())
 	case "system":
 		p.system(sc)
 	case "tools":
@@ -262,6 +266,7 @@ func (p *anthropicParser) block(sc *jsonspan.Scanner) (decant.Block, site) {
 	blk := p.known(&m, &s)
 	blk.Content = p.contentAt(s)
 	blk.Cache = p.marker(m.cache)
+	blk.Inside = p.markersIn(m.content, 0)
 	return blk, s
 }
 
@@ -278,7 +283,7 @@ func (p *anthropicParser) known(m *members, s *site) decant.Block {
 	case `"tool_result"`:
 		s.text = m.content
 		return decant.Block{Kind: decant.KindResult, CallID: p.str(m.answers),
-			Error: p.is(m.failed, "true"), Media: p.media(m.content)}
+			Error: p.is(m.failed, "true"), Media: p.media(m.content), Loads: p.loads(m.content)}
 	case `"thinking"`:
 		s.text = m.thinking
 		return decant.Block{Kind: decant.KindThinking, Signed: m.signature.Len() > len(`""`)}
@@ -320,6 +325,23 @@ func (b *builder) marker(cache jsonspan.Span) string {
 		return ttl
 	}
 	return "5m"
+}
+
+// markersIn returns the lifetimes of the cache markers on the blocks in a list, and on those within them,
+// in order.
+func (b *builder) markersIn(list jsonspan.Span, depth int) (out []string) {
+	if list.IsZero() || b.src[list.Start] != '[' || depth > maxNesting || !bytes.Contains(list.Of(b.src), []byte("cache_control")) {
+		return nil
+	}
+	sc := jsonspan.Scan(b.src, list.Start)
+	for sc.Open(); sc.Next(); {
+		part := sc.Skip()
+		out = append(out, b.markersIn(b.find(part, "content"), depth+1)...)
+		if life := b.marker(b.find(part, "cache_control")); life != "" {
+			out = append(out, life)
+		}
+	}
+	return out
 }
 
 // media returns the images and documents in a result's content.

@@ -84,14 +84,14 @@ func (b *builder) tool(def jsonspan.Span) decant.Tool {
 
 // version returns the identity of system prompt and tools; zero when there are none. It is taken from
 // the texts and definitions as they are written in the source, without decoding; a cache marker on a text
-// does not count.
+// does not count, nor does a billing line (see billed).
 func version(f *decant.Fixed) decant.Hash {
 	if len(f.System) == 0 && len(f.Tools) == 0 {
 		return decant.Hash{}
 	}
 	h := sha256.New()
-	for i := range f.System {
-		hashContent(h, f.System[i].Content)
+	for _, c := range withoutBilling(f.System) {
+		hashContent(h, c)
 	}
 	for i := range f.Tools {
 		hashContent(h, f.Tools[i].Schema)
@@ -151,19 +151,10 @@ func (b *builder) contentAt(s site) decant.Content { return b.content(s.text, s.
 // find returns where the value of an object's member stands, the last one of several; zero when the
 // value at s is no object or has no such member.
 func (b *builder) find(s jsonspan.Span, name string) jsonspan.Span {
-	var out jsonspan.Span
-	if s.IsZero() || b.src[s.Start] != '{' {
-		return out
+	if s.IsZero() {
+		return s
 	}
-	sc := jsonspan.Scan(b.src, s.Start)
-	for sc.Open(); sc.Next(); {
-		if string(sc.Name()) == name {
-			out = sc.Skip()
-			continue
-		}
-		sc.Skip()
-	}
-	return out
+	return jsonspan.Member(b.src, s.Start, name)
 }
 
 // int returns the integer at s, 0 when it is not one.

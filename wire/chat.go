@@ -69,6 +69,19 @@ func (p *chatParser) messages(sc *jsonspan.Scanner) error {
 type chatMessage struct {
 	item                                                    item
 	role, callID, name, reasoning, refusal, function, other jsonspan.Span
+	callIDs                                                 jsonspan.Span // a list of one, as SWE-agent writes it
+}
+
+// answers returns where the id of the call stands that a result answers.
+func (m *chatMessage) answers(src []byte) jsonspan.Span {
+	if !m.callID.IsZero() || !starts(src, m.callIDs, "[") {
+		return m.callID
+	}
+	sc := jsonspan.Scan(src, m.callIDs.Start)
+	if sc.Open(); sc.Next() {
+		return sc.Skip()
+	}
+	return jsonspan.Span{}
 }
 
 // field returns where the span of the member with a name goes.
@@ -82,6 +95,8 @@ func (m *chatMessage) field(name []byte) *jsonspan.Span {
 		return &m.item.calls
 	case "tool_call_id":
 		return &m.callID
+	case "tool_call_ids":
+		return &m.callIDs
 	case "name":
 		return &m.name
 	case "reasoning_content", "reasoning":
@@ -145,7 +160,7 @@ type placed struct {
 func (p *chatParser) fill(m *chatMessage) {
 	at := len(p.body.items) - 1
 	if p.current().Role == decant.RoleTool {
-		p.add(decant.Block{Kind: decant.KindResult, CallID: p.str(m.callID), Name: p.str(m.name),
+		p.add(decant.Block{Kind: decant.KindResult, CallID: p.str(m.answers(p.src)), Name: p.str(m.name),
 			Content: p.text(m.item.content), Media: p.media(m.item.content)},
 			site{span: m.item.span, text: m.item.content, slot: slotItem, item: at})
 		return

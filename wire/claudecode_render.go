@@ -62,8 +62,8 @@ func (c *claudeWriter) head(rec int) claudeHead {
 	return claudeHead{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]}
 }
 
-// survey finds the line that the new lines take their place and time from, and whether what stands
-// before the first message stays.
+// survey finds the line that the new lines take their place from, and whether what stands before the
+// first message stays.
 func (c *claudeWriter) survey() {
 	until := c.behind(c.point)
 	first := true
@@ -162,7 +162,7 @@ func (c *claudeWriter) begin() {
 	id := c.uuid("boundary", c.point.Text())
 	o := c.open([]byte("null"), func(o *object) { o.raw("logicalParentUuid", orNull(h.uuid.Of(c.src))) })
 	o.str("type", "system").str("subtype", "compact_boundary").str("content", "Conversation compacted")
-	o.raw("isMeta", []byte("false")).raw("timestamp", orNull(h.time.Of(c.src))).raw("uuid", id).str("level", "info")
+	o.raw("isMeta", []byte("false")).raw("timestamp", orNull(c.moment())).raw("uuid", id).str("level", "info")
 	meta := new(object).str("trigger", "manual").raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).end()
 	c.out = c.addLine(c.out, o.raw("compactMetadata", meta).end())
 	c.last, c.linked = id, true
@@ -177,7 +177,7 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 		}
 		c.begin()
 		id := c.uuid(string(m.Role), m.Text())
-		o := c.open(c.last, nil)
+		o, time := c.open(c.last, nil), c.cover.time.Of(c.src)
 		o.str("type", role)
 		if role == "assistant" {
 			o.raw("message", answerOf(id, content))
@@ -186,11 +186,12 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 		}
 		switch {
 		case m == c.point:
+			time = c.moment()
 			o.raw("isVisibleInTranscriptOnly", []byte("true")).raw("isCompactSummary", []byte("true"))
 		case role == "user" && m.Number == 0:
 			o.raw("isMeta", []byte("true"))
 		}
-		c.out = c.addLine(c.out, o.raw("uuid", id).raw("timestamp", orNull(c.cover.time.Of(c.src))).end())
+		c.out = c.addLine(c.out, o.raw("uuid", id).raw("timestamp", orNull(time)).end())
 		c.last, c.linked = id, true
 	}
 }

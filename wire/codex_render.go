@@ -129,7 +129,7 @@ func (c *codexWriter) compacted() {
 		}
 	}
 	payload := new(object).str("message", c.point.Text()).raw("replacement_history", list(history)).end()
-	c.out = c.addLine(c.out, c.open("compacted").raw("payload", payload).end())
+	c.out = c.addLine(c.out, c.open("compacted", c.moment()).raw("payload", payload).end())
 	c.context()
 }
 
@@ -160,16 +160,15 @@ func (c *codexWriter) add(ms []*decant.Message) {
 // put writes a line for each item.
 func (c *codexWriter) put(items ...[]byte) {
 	for _, it := range items {
-		c.out = c.addLine(c.out, c.open("response_item").raw("payload", it).end())
+		c.out = c.addLine(c.out, c.open("response_item", c.time.Of(c.src)).raw("payload", it).end())
 	}
 }
 
-// open begins a line. Its time is that of the newest item that was read: of the last one covered, in a
-// compacted record.
-func (c *codexWriter) open(kind string) *object {
+// open begins a line of a time: new items take that of the newest item before them.
+func (c *codexWriter) open(kind string, time []byte) *object {
 	o := new(object)
-	if !c.time.IsZero() {
-		o.raw("timestamp", c.time.Of(c.src))
+	if len(time) > 0 {
+		o.raw("timestamp", time)
 	}
 	return o.str("type", kind)
 }

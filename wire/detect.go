@@ -16,6 +16,9 @@ import (
 // Errors wrap ErrFormat and say what src looks like.
 func Detect(src []byte) (Format, error) {
 	sc := jsonspan.Scan(src, len(byteOrderMarkOf(src)))
+	if f := exportFormat(src, sc.Pos()); f != "" {
+		return f, nil
+	}
 	if sc.Kind() != '{' {
 		return "", unknown(src, sc.Pos())
 	}
@@ -247,14 +250,19 @@ func lineFormat(line []byte) Format {
 		return ClaudeCode
 	case kind == "session" && (has["cwd"] || has["version"]):
 		return Pi
+	case strings.HasPrefix(kind, "session.") && has["data"] && has["parentId"]:
+		return Copilot
+	case has["projectHash"] && has["sessionId"]:
+		return Gemini
 	}
 	return ""
 }
 
 // unknown says what src looks like and what is accepted instead.
 func unknown(src []byte, at int) error {
-	return fmt.Errorf("%s: %w; accepted are request bodies of the Messages, Chat Completions and Responses APIs "+
-		"and session files of Claude Code, Codex and pi, plain or gzip", looks(src, at), ErrFormat)
+	return fmt.Errorf("%s: %w; accepted are request bodies of the Messages, Chat Completions and Responses APIs, lists of messages, "+
+		"session files of Claude Code, Codex and pi, and logs of Copilot CLI, Gemini CLI, opencode, SWE-agent, tau-bench and OpenHands, "+
+		"plain or gzip", looks(src, at), ErrFormat)
 }
 
 // looks describes src for somebody who wonders why it is not accepted.
@@ -265,7 +273,7 @@ func looks(src []byte, at int) string {
 	case bytes.HasPrefix(src, []byte{0x1f, 0x8b}):
 		return "the input is packed with gzip: unpack it with Read"
 	case rest[0] == '[':
-		return "the input is a JSON array, not the object that holds it"
+		return "the input is a JSON array, and its first element is no message"
 	case rest[0] == '{':
 		return fmt.Sprintf("the input is a JSON object with the members %s", memberList(src, at))
 	case bytes.IndexByte(rest[:min(len(rest), 512)], 0) >= 0:

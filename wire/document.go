@@ -12,19 +12,46 @@ import (
 // A Format names one way to write a conversation down.
 type Format string
 
-// The formats: three request bodies and three session files.
+// The formats: request bodies, session files that their agents resume from, and exports and logs, which
+// are read and not written.
 const (
 	Anthropic       Format = "anthropic"        // Messages API, request body
 	OpenAIChat      Format = "openai-chat"      // Chat Completions API, request body or request log
 	OpenAIResponses Format = "openai-responses" // Responses API, request body
-	ClaudeCode      Format = "claude-code"      // Claude Code session, JSON lines
-	Codex           Format = "codex"            // Codex CLI rollout, JSON lines
-	Pi              Format = "pi"               // pi session, JSON lines
+	Messages        Format = "messages"         // bare list of messages, of the Messages or the Chat Completions API
+
+	ClaudeCode Format = "claude-code" // Claude Code session, JSON lines
+	Codex      Format = "codex"       // Codex CLI rollout, JSON lines
+	Pi         Format = "pi"          // pi session, JSON lines
+
+	Copilot   Format = "copilot-cli" // GitHub Copilot CLI, events as JSON lines
+	Gemini    Format = "gemini"      // Gemini CLI chat, an object or JSON lines
+	Opencode  Format = "opencode"    // what opencode export writes
+	SWEAgent  Format = "swe-agent"   // SWE-agent trajectory
+	TauBench  Format = "tau-bench"   // tau-bench dialog
+	OpenHands Format = "openhands"   // OpenHands history of events
 )
 
 // Formats returns all formats, in the order in which they are documented.
 func Formats() []Format {
-	return []Format{Anthropic, OpenAIChat, OpenAIResponses, ClaudeCode, Codex, Pi}
+	return []Format{
+		Anthropic, OpenAIChat, OpenAIResponses, Messages, ClaudeCode, Codex, Pi,
+		Copilot, Gemini, Opencode, SWEAgent, TauBench, OpenHands,
+	}
+}
+
+// Session reports whether f records a session, which may end anywhere, where the others are requests.
+func (f Format) Session() bool {
+	switch f {
+	case Anthropic, OpenAIChat, OpenAIResponses, Messages:
+		return false
+	}
+	return true
+}
+
+// Writable reports whether a view can be written in format f, see [Document.Render].
+func (f Format) Writable() bool {
+	return !f.Session() || f == ClaudeCode || f == Codex || f == Pi
 }
 
 // A Document is a conversation together with the bytes that it was read from.
@@ -39,6 +66,22 @@ type Document struct {
 	Kept         int       // how many messages from the first on ParseNext found unchanged, byte for byte; else 0
 
 	layout layout
+	api    Format // of a bare list of messages
+}
+
+// API returns the format of the requests whose rules the messages of d follow.
+func (d *Document) API() Format {
+	switch d.Format {
+	case Messages:
+		return d.api
+	case OpenAIChat, OpenAIResponses:
+		return d.Format
+	case Codex:
+		return OpenAIResponses
+	case SWEAgent, TauBench, OpenHands:
+		return OpenAIChat
+	}
+	return Anthropic
 }
 
 // A Warning is something in a source that is not as it should be and did not keep the rest from
@@ -72,7 +115,8 @@ var ErrFormat = errors.New("not a conversation that this program can read")
 // Only what the view changed is written anew: replaced texts, dropped blocks and messages, and
 // messages that Decant wrote (Number 0). Messages and blocks are recognised by Number and Ref.
 // A view without changes returns d.Source itself. The system prompt and the tools stay as they are,
-// whatever the view says about them.
+// whatever the view says about them. Of a format that is not [Format.Writable] every other view is an
+// error that wraps [ErrReadOnly].
 func (d *Document) Render(view *decant.Conversation) ([]byte, error) {
 	out, err := d.layout.render(d, view)
 	if err != nil {

@@ -40,6 +40,9 @@ func (a anthropicDialect) part(b *decant.Block, _ decant.Role) []byte {
 			o.raw("is_error", []byte("true"))
 		}
 	case decant.KindText, decant.KindImage:
+		if raw := heldSource(b); raw != nil {
+			return raw
+		}
 		o.str("type", "text").str("text", readable(b))
 	default:
 		return nil

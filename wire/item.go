@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -165,7 +166,7 @@ func (r *renderer) memberName(s, v jsonspan.Span) string {
 func (r *renderer) retext(s *site, b *decant.Block) ([]edit, error) {
 	was := &r.conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
 	edits := r.remark(s, was, b)
-	if same(was, b) {
+	if same(was, b) && len(was.Inside) == len(b.Inside) {
 		return edits, nil
 	}
 	more, err := r.reword(s, b)
@@ -229,8 +230,25 @@ func textBlock(text, cache string) *decant.Block {
 	return &decant.Block{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(text), Cache: cache}
 }
 
+// unmark returns the edits that take the cache markers from a part: that of the whole block stands for
+// them.
+func (r *renderer) unmark(part jsonspan.Span) []edit {
+	if r.src[part.Start] != '{' || !bytes.Contains(part.Of(r.src), []byte("cache_control")) {
+		return nil
+	}
+	edits := without(r.src, part, "cache_control")
+	b := builder{src: r.src}
+	if inner := b.find(part, "content"); !inner.IsZero() && r.src[inner.Start] == '[' {
+		for _, p := range elements(r.src, inner) {
+			edits = append(edits, r.unmark(p)...)
+		}
+	}
+	return edits
+}
+
 // reparts returns the edits that replace the text in a list of parts: the first text part gets it
 // all, the others go. Images and documents stay if media says so, and so does what is not known.
+// Cache markers on parts go: the view has the last of them on the block.
 func (r *renderer) reparts(parts jsonspan.Span, text string, media bool) []edit {
 	var edits []edit
 	var elems []jsonspan.Span
@@ -247,6 +265,7 @@ func (r *renderer) reparts(parts jsonspan.Span, text string, media bool) []edit 
 		case p.isText(), p.isMedia() && !media:
 			continue
 		}
+		edits = append(edits, r.unmark(p.span)...)
 		keep = append(keep, piece{elem: len(elems) - 1})
 	}
 	if !placed {

@@ -155,11 +155,14 @@ func (s *session) number(v jsonspan.Span) int {
 // time returns the time at v. See [timeOf].
 func (s *session) time(v jsonspan.Span) time.Time { return timeOf(s.src, v) }
 
-// timeOf returns the time at v, written as in RFC 3339 or in milliseconds since 1970; zero when unknown.
+// timeOf returns the time at v, written as in RFC 3339, also without a zone, which is taken for UTC, or in
+// milliseconds since 1970; zero when unknown.
 func timeOf(src []byte, v jsonspan.Span) time.Time {
 	raw := v.Of(src)
-	if t, err := time.Parse(time.RFC3339Nano, string(trimQuotes(raw))); err == nil {
-		return t
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
+		if t, err := time.Parse(layout, string(trimQuotes(raw))); err == nil {
+			return t
+		}
 	}
 	if ms, err := strconv.ParseInt(string(raw), 10, 64); err == nil && ms > 0 {
 		return time.UnixMilli(ms).UTC()

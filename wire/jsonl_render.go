@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
@@ -198,7 +199,7 @@ func isCheckpoint(m *decant.Message) bool {
 		return false
 	}
 	for i := range m.Blocks {
-		if m.Blocks[i].Kind != decant.KindText {
+		if k := m.Blocks[i].Kind; k != decant.KindText && (k != decant.KindImage || i == 0) {
 			return false
 		}
 	}
@@ -237,6 +238,25 @@ func (w *writer) before() int {
 		}
 	}
 	return 0
+}
+
+// moment returns when the compaction is made, as far as the file knows, as a JSON string: a millisecond
+// after its newest message. By that what is kept behind the summary is told from what is said
+// afterwards. It is nil when the file holds no times.
+func (w *writer) moment() []byte {
+	var newest time.Time
+	for i, rec := range w.recordOf {
+		if i > 0 && rec == w.recordOf[i-1] {
+			continue
+		}
+		if t := timeOf(w.src, membersOf(w.src, w.records[rec].at, "timestamp")[0]); t.After(newest) {
+			newest = t
+		}
+	}
+	if newest.IsZero() {
+		return nil
+	}
+	return quoted(newest.Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
 // at returns the bytes of the span with its edits made, and some more.

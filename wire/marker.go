@@ -49,8 +49,8 @@ func (r *renderer) lostMarker() string {
 	for i := len(r.conv.Messages) - 1; i >= 0; i-- {
 		bs := r.conv.Messages[i].Blocks
 		for k := len(bs) - 1; k >= 0; k-- {
-			if bs[k].Cache != "" && !kept[bs[k].Ref] {
-				return bs[k].Cache
+			if life := bs[k].Marker(); life != "" && !kept[bs[k].Ref] {
+				return life
 			}
 		}
 	}
@@ -70,11 +70,11 @@ func lastAdded(m *decant.Message) int {
 // hourAfter reports whether a marker that lives for an hour stands behind the view's message i.
 func (r *renderer) hourAfter(i int) bool {
 	for _, m := range r.view.Messages[i:] {
-		if slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Cache == "1h" }) {
+		if slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Cache == "1h" || slices.Contains(b.Inside, "1h") }) {
 			return true
 		}
 	}
-	return false
+	return r.view.Cache == "1h"
 }
 
 // mark sets the marker of one block in a copy of the view.

@@ -54,7 +54,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"Empty", " \n", "the input is empty"},
 		{"Text", "Dear model,", `the input is not JSON: it starts with "Dear model,"`},
-		{"Array", `[{"role":"user","content":"hi"}]`, "JSON array"},
+		{"Array", `["user","hi"]`, "JSON array"},
 		{"Binary", "\x7fELF\x00\x00", "binary"},
 		{"Gzip", "\x1f\x8b\x08", "gzip"},
 		{"OtherObject", `{"name":"decant","version":1}`, `the members "name", "version"`},

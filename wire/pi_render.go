@@ -138,7 +138,7 @@ func (p *piWriter) add(ms []*decant.Message) {
 		for _, it := range p.say.items(m, p.copy) {
 			id := p.id(string(m.Role) + "\x00" + m.Text())
 			p.begin(true, id)
-			p.write(p.open("message", id).raw("message", p.complete(m, it)).end())
+			p.write(p.open("message", id, p.time.Of(p.src)).raw("message", p.complete(m, it)).end())
 			p.last, p.chain = id, true
 		}
 	}
@@ -170,7 +170,7 @@ func (p *piWriter) compaction() {
 	}
 	text := p.summary()
 	id := p.id("compaction\x00" + text)
-	o := p.open("compaction", id).str("summary", text)
+	o := p.open("compaction", id, p.moment()).str("summary", text)
 	switch {
 	case p.linear && p.first == nil: // nothing was kept: its own place
 		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.lines), 10))
@@ -196,14 +196,14 @@ func (p *piWriter) summary() string {
 	return text
 }
 
-// open begins an entry.
-func (p *piWriter) open(kind string, id []byte) *object {
+// open begins an entry of a time.
+func (p *piWriter) open(kind string, id, time []byte) *object {
 	o := new(object).str("type", kind)
 	if !p.linear {
 		o.raw("id", id).raw("parentId", p.last)
 	}
-	if !p.time.IsZero() {
-		o.raw("timestamp", p.time.Of(p.src))
+	if len(time) > 0 {
+		o.raw("timestamp", time)
 	}
 	return o
 }

@@ -30,7 +30,11 @@ func read(r io.Reader, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpack gzip: %w", err)
 	}
-	return readUpTo(z, limit)
+	src, err := readUpTo(z, limit)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.New("unpack gzip: the packed input is cut off")
+	}
+	return src, err
 }
 
 func readUpTo(r io.Reader, limit int64) ([]byte, error) {

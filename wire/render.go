@@ -10,7 +10,7 @@ import (
 
 // render writes a view of a request body by editing its list of messages.
 func (b *body) render(d *Document, view *decant.Conversation) ([]byte, error) {
-	r := renderer{body: b, src: d.Source, conv: d.Conversation, say: dialectOf(d.Format), view: view}
+	r := renderer{body: b, src: d.Source, conv: d.Conversation, say: dialectOf(d.API()), view: view}
 	if r.unchanged() {
 		return d.Source, nil
 	}

@@ -364,3 +364,35 @@ func TestRenderPutsMarkersOnBlocks(t *testing.T) {
 		})
 	}
 }
+
+// Markers inside a result's content count like others; when the result is replaced, the last of them moves
+// to the block (audit 11).
+func TestMarkersInsideResults(t *testing.T) {
+	const src = `{"model":"m","cache_control":{"type":"ephemeral","ttl":"1h"},"messages":[{"role":"user","content":"hi"},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"a":1}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"long","cache_control":{"type":"ephemeral","ttl":"1h"}},` +
+		`{"type":"text","text":"more","cache_control":{"type":"ephemeral"}},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"},"cache_control":{"type":"ephemeral"}}]}]}]}`
+	doc, err := wire.ParseAs(wire.Anthropic, []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &doc.Conversation.Messages[2].Blocks[0]
+	if !slices.Equal(b.Inside, []string{"1h", "5m", "5m"}) || b.Cache != "" || b.Marker() != "5m" || doc.Conversation.Cache != "1h" {
+		t.Fatalf("read %q inside, %q on it, %q for the request", b.Inside, b.Cache, doc.Conversation.Cache)
+	}
+	view, err := decant.View(doc.Conversation, []decant.Decision{{ID: "d", Kind: decant.Stub, Target: decant.TargetOf(b), Text: "short"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := doc.Render(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := wire.ParseAs(wire.Anthropic, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := &again.Conversation.Messages[2].Blocks[0]; len(got.Inside) != 0 || got.Cache != "5m" || !strings.Contains(got.Text(), "short") {
+		t.Errorf("written %s", out)
+	}
+}

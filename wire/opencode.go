@@ -1,0 +1,150 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// parseOpencode reads what "opencode export" writes: {info, messages: [{info, parts}]}.
+//
+// A message of the assistant holds one answer, or several where steps are marked; a part of type tool
+// holds a call together with its result. A compaction is a message of the user's with a part of that
+// type; what it stands for is in the answer behind it.
+func parseOpencode(src []byte) (*Document, error) {
+	s, err := single(src, AgentOpencode)
+	if err != nil {
+		return nil, err
+	}
+	p := opencodeParser{session: s}
+	whole := outer(s.src)
+	p.conv.ID = p.string(p.find(p.find(whole, "info"), "id"))
+	for _, m := range p.list(p.find(whole, "messages")) {
+		p.message(m)
+	}
+	return p.foreign(Opencode)
+}
+
+type opencodeParser struct {
+	*session
+	results []jsonspan.Span // parts whose results are still to be added
+}
+
+// message adds a message.
+func (p *opencodeParser) message(v jsonspan.Span) {
+	m := p.members(v, "info", "parts")
+	info := p.members(m[0], "role", "time")
+	created := p.find(info[1], "created")
+	switch p.str(info[0]) {
+	case "user":
+		p.start(decant.RoleUser).Time = p.time(created)
+		for _, part := range p.list(m[1]) {
+			p.said(part)
+		}
+	case "assistant":
+		p.answer(m[0], p.list(m[1]), created)
+	}
+}
+
+// said adds a part of what the user said.
+func (p *opencodeParser) said(part jsonspan.Span) {
+	m := p.members(part, "type", "text", "synthetic", "ignored", "mime", "url")
+	switch p.str(m[0]) {
+	case "text":
+		blk := decant.Block{Kind: decant.KindText}
+		if p.is(m[2], "true") {
+			blk.Author = decant.AuthorClient
+		}
+		if !p.is(m[3], "true") {
+			p.put(blk, m[1])
+		}
+	case "file":
+		mime := p.str(m[4])
+		if mime != "text/plain" && !strings.HasPrefix(mime, "application/x-directory") { // these are in a text beside it
+			p.add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: mime, Count: 1, Bytes: m[5].Len() / 4 * 3}}, site{span: part})
+		}
+	case "compaction":
+		p.current().Compaction = true
+		p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: decant.Text("What did we do so far?")}, site{span: part})
+	}
+}
+
+// answer adds an answer of the model, or the steps of one, each followed by the results of its calls.
+func (p *opencodeParser) answer(info jsonspan.Span, parts []jsonspan.Span, created jsonspan.Span) {
+	m := p.members(info, "id", "modelID", "tokens")
+	open := false
+	begin := func() {
+		if !open {
+			msg := p.start(decant.RoleAssistant)
+			msg.ID, msg.Model, msg.Time = p.string(m[0]), p.str(m[1]), p.time(created)
+			p.conv.Model, open = msg.Model, true
+		}
+	}
+	for _, part := range parts {
+		d := p.members(part, "type", "text", "tool", "callID", "state")
+		switch p.str(d[0]) {
+		case "text", "reasoning":
+			if !p.blank(d[1]) {
+				begin()
+				p.put(decant.Block{Kind: kindOfPart(p.str(d[0]))}, d[1])
+			}
+		case "tool":
+			begin()
+			p.put(decant.Block{Kind: decant.KindUse, CallID: p.str(d[3]), Name: p.str(d[2])}, p.find(d[4], "input"))
+			p.results = append(p.results, part)
+		case "step-start":
+			if len(p.results) > 0 {
+				p.returned()
+				open = false
+			}
+		}
+	}
+	if open {
+		p.current().Usage = p.usage(m[2])
+	}
+	p.returned()
+}
+
+// kindOfPart returns the kind of a part that the model wrote.
+func kindOfPart(part string) decant.Kind {
+	if part == "reasoning" {
+		return decant.KindThinking
+	}
+	return decant.KindText
+}
+
+// returned adds the results that are still to be added.
+func (p *opencodeParser) returned() {
+	for _, part := range p.results {
+		m := p.members(part, "callID", "tool", "state")
+		st := p.members(m[2], "output", "error", "time", "status")
+		blk := decant.Block{Kind: decant.KindResult, CallID: p.str(m[0]), Name: p.str(m[1]), Error: p.is(st[3], `"error"`)}
+		text := st[0]
+		if p.blank(text) {
+			text = st[1]
+		}
+		switch compacted := p.find(st[2], "compacted"); {
+		case p.is(st[3], `"pending"`), p.is(st[3], `"running"`):
+			continue // it was interrupted
+		case !compacted.IsZero():
+			blk.Content = decant.Text("[Old tool result content cleared]") // as the client sends it
+		default:
+			blk.Content = p.text(text)
+		}
+		p.start(decant.RoleTool)
+		p.add(blk, site{span: part, text: text})
+	}
+	p.results = p.results[:0]
+}
+
+// usage reads the counts of an answer.
+func (p *opencodeParser) usage(v jsonspan.Span) *decant.Usage {
+	m := p.members(v, "input", "output", "reasoning", "cache")
+	c := p.members(m[3], "read", "write")
+	u := decant.Usage{Input: p.number(m[0]), Output: p.number(m[1]) + p.number(m[2]), CacheRead: p.number(c[0]), CacheWrite: p.number(c[1])}
+	if u == (decant.Usage{}) {
+		return nil
+	}
+	return &u
+}
