@@ -17,7 +17,8 @@ type Result struct {
 }
 
 // Check says which of the facts text still has. Facts that have to be repeated exactly must stand in it
-// letter by letter; of an instruction, a decision or an open item most words must stand together.
+// letter by letter; of an instruction, a decision or an open item most words must stand together, with all
+// of its names, numbers and negations.
 func Check(facts []decant.Fact, text string) Result {
 	c := newChecker(facts, text)
 	r := Result{Score: 1, ByKind: map[decant.FactKind]float64{}}
@@ -50,6 +51,7 @@ type checker struct {
 	text  string
 	exact map[string]bool    // the facts in it
 	where map[string][]int32 // lines that have a word that some sentence wants
+	lines []string
 }
 
 func newChecker(facts []decant.Fact, text string) *checker {
@@ -76,6 +78,7 @@ func sentence(k decant.FactKind) bool {
 func (c *checker) index() {
 	n := int32(0)
 	for line := range strings.Lines(c.text) {
+		c.lines = append(c.lines, line)
 		words(line, func(w string) {
 			if at, ok := c.where[w]; ok && (len(at) == 0 || at[len(at)-1] != n) {
 				c.where[w] = append(at, n)
@@ -90,34 +93,20 @@ func (c *checker) has(f decant.Fact) bool {
 	case sentence(f.Kind):
 		return strings.Contains(c.text, f.Text) || c.says(f.Text)
 	case f.Kind == decant.FactNumber:
-		return c.exact[f.Text] || c.alone(f.Text)
+		return c.exact[f.Text] || hasWord(c.text, f.Text)
 	}
-	return c.exact[f.Text] || len(f.Text) >= 6 && strings.Contains(c.text, f.Text) || c.alone(f.Text)
+	return c.exact[f.Text] || len(f.Text) >= 6 && strings.Contains(c.text, f.Text) || hasWord(c.text, f.Text)
 }
 
-// alone reports whether s stands in the text without being a part of a longer word or number.
-func (c *checker) alone(s string) bool {
-	for at := 0; ; {
-		i := strings.Index(c.text[at:], s)
-		if i < 0 {
-			return false
-		}
-		i += at
-		at = i + len(s)
-		if (i == 0 || class[c.text[i-1]]&wordByte == 0) && (at == len(c.text) || class[c.text[at]]&wordByte == 0) {
-			return true
-		}
-	}
-}
-
-// enough is the share of a sentence's words that must stand within three lines.
+// enough is the share of a sentence's words that must stand within three lines, beside all of its names,
+// numbers and negations.
 const enough = .7
 
-// says reports whether most words of a sentence stand together.
+// says reports whether three lines of the text say what the sentence says: most of its words, and all that
+// a word more or less would turn into something else.
 func (c *checker) says(sentence string) bool {
 	seen := map[string]bool{}
 	votes := map[int32]int{}
-	best := 0
 	words(sentence, func(w string) {
 		if seen[w] {
 			return
@@ -127,12 +116,26 @@ func (c *checker) says(sentence string) bool {
 		for _, n := range c.where[w] {
 			for k := max(n, last+1); k <= n+2; k++ {
 				votes[k]++
-				best = max(best, votes[k])
 				last = k
 			}
 		}
 	})
-	return float64(best) >= enough*float64(len(seen))
+	least := enough * float64(len(seen))
+	for k, n := range votes {
+		if float64(n) >= least && c.holds(k, sentence) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether the three lines that end with line k have the names, the numbers and the negations
+// of a sentence.
+func (c *checker) holds(k int32, sentence string) bool {
+	from, to := max(0, k-2), min(int(k)+1, len(c.lines))
+	text := strings.Join(c.lines[from:to], " ")
+	want, got := negates(strings.ToLower(sentence)), negates(strings.ToLower(text))
+	return (want == 0) == (got == 0) && got >= want && hasNames(text, sentence)
 }
 
 // words yields the words of four letters or more in s, in small letters, and pairs of neighbours in
@@ -164,4 +167,58 @@ func pair(s string, yield func(string)) int {
 		yield(s[:n+k])
 	}
 	return n
+}
+
+// negations are the words that turn a sentence into its opposite.
+var negations = []string{"not", "never", "no", "none", "don't", "dont", "doesn't", "can't", "cannot", "mustn't", "shouldn't", "won't", "without", "avoid", "nicht", "nie", "kein", "keine", "jamais", "nunca"}
+
+// negates counts the negations in a text in small letters.
+func negates(low string) (n int) {
+	for _, w := range negations {
+		for rest := low; ; n++ {
+			at := phrase(rest, w)
+			if at < 0 {
+				break
+			}
+			rest = rest[at:]
+		}
+	}
+	for _, r := range low {
+		if strings.ContainsRune("不别勿禁", r) {
+			n++
+		}
+	}
+	return n + strings.Count(low, "没有")
+}
+
+// hasNames reports whether text has every name and number of a sentence: each word with a digit, with a
+// capital that does not begin the sentence, or with a mark inside.
+func hasNames(text, sentence string) bool {
+	for i, w := range strings.FieldsFunc(sentence, func(r rune) bool {
+		return r != '_' && r != '-' && r != '.' && r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		w = strings.Trim(w, ".-_/")
+		if w == "" || !(strings.ContainsAny(w, "0123456789_./") || i > 0 && unicode.IsUpper([]rune(w)[0]) && w != "I") {
+			continue
+		}
+		if !hasWord(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWord reports whether w stands in text and is no part of a longer word.
+func hasWord(text, w string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], w)
+		if i < 0 {
+			return false
+		}
+		i += at
+		at = i + len(w)
+		if (i == 0 || class[text[i-1]]&wordByte == 0) && (at == len(text) || class[text[at]]&wordByte == 0) {
+			return true
+		}
+	}
 }

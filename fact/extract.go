@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // Limits of what Extract returns.
@@ -74,13 +75,16 @@ func (x *extractor) block(i int, m *decant.Message, b *decant.Block) {
 	switch b.Kind {
 	case decant.KindText:
 		text := secret.Mask(b.Text())
-		x.scan(i, b.Author, false, text)
+		x.scan(i, b.Author, text)
+		if b.Author == decant.AuthorUser {
+			text = typed.Words("", text)
+		}
 		x.prose(m, b.Author, text)
 	case decant.KindUse:
 		x.model = true
 		x.arguments(i, b.Text())
 	case decant.KindResult:
-		x.scan(i, b.Author, false, secret.Mask(b.Text()))
+		x.scan(i, b.Author, secret.Mask(b.Text()))
 	}
 }
 
@@ -88,7 +92,7 @@ func (x *extractor) block(i int, m *decant.Message, b *decant.Block) {
 func (x *extractor) arguments(i int, args string) {
 	src := []byte(secret.Mask(args))
 	if jsonspan.Validate(src) != nil {
-		x.scan(i, decant.AuthorModel, true, string(src))
+		x.scan(i, decant.AuthorModel, string(src))
 		return
 	}
 	s := jsonspan.Scan(src, 0)
@@ -107,13 +111,13 @@ func (x *extractor) value(i int, s *jsonspan.Scanner, src []byte) {
 			x.value(i, s, src)
 		}
 	case '"':
-		x.scan(i, decant.AuthorModel, true, jsonspan.Unquote(s.Skip().Of(src)))
+		x.scan(i, decant.AuthorModel, jsonspan.Unquote(s.Skip().Of(src)))
 	default:
 		s.Skip()
 	}
 }
 
-func (x *extractor) scan(i int, author decant.Author, args bool, text string) {
+func (x *extractor) scan(i int, author decant.Author, text string) {
 	x.spans = Scan(x.spans[:0], text)
 	for _, s := range x.spans {
 		t := text[s.Start:s.End]
@@ -123,7 +127,7 @@ func (x *extractor) scan(i int, author decant.Author, args bool, text string) {
 			x.ids[t] = id
 			x.atoms = append(x.atoms, atom{text: t, kind: s.Kind, seen: Seen{Inner: s.Inner}})
 		}
-		x.atoms[id].seen.Add(i, author, args)
+		x.atoms[id].seen.Add(i, author)
 	}
 }
 
@@ -164,7 +168,7 @@ func (x *extractor) facts(ms []decant.Message) []decant.Fact {
 		if a.seen.Inner {
 			continue
 		}
-		if p := a.seen.Chance(a.kind, a.text, len(ms)); p >= minChance {
+		if p := a.seen.Chance(len(ms)); p >= minChance {
 			out = append(out, decant.Fact{Kind: a.kind, Text: a.text, Weight: p, Message: ms[a.seen.Last].Number, Author: a.seen.Trusted()})
 		}
 	}

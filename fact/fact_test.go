@@ -28,6 +28,10 @@ func TestScan(t *testing.T) {
 		{"Chinese", "请修改 src/app.ts 里的 parseRequest。", []string{"path:src/app.ts", "+identifier:app.ts", "identifier:parseRequest"}},
 		{"Base64", "data aGVsbG8gd29ybGQ/dGhpcyBpcyBhIHRlc3Q+b2YgYmFzZTY0IGVuY29kaW5n end", nil},
 		{"LongPath", "in /Users/somebody/workspace/project/worktrees/internal/server/handlers", []string{"path:/Users/somebody/workspace/project/worktrees/internal/server/handlers"}},
+		{"Tickets", "bd show name-word.3 and gpt-5.5, but well-known", []string{"identifier:name-word.3", "identifier:gpt-5.5"}}, // audit 6: the id was cut at its hyphen
+		{"Tags", "<system-reminder>mind</system-reminder> <SelectItem/> </a:b> </not/closed> <a </etc/passwd", []string{"identifier:SelectItem", "path:/not/closed", "path:/etc/passwd"}},
+		{"Elements", "</system-reminder> <Card></Card>, see /etc/passwd", []string{"path:/etc/passwd"}},        // users U36
+		{"Escapes", `"\u003csu\nCopilot %3Atrue and %22parseRequest%22"`, []string{"identifier:parseRequest"}}, // users U36
 		{"Empty", "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,14 +119,14 @@ func TestExtractWeighsRecentAboveOld(t *testing.T) {
 }
 
 func TestExtractKeepsTaskInstructionsDecisionsAndOpenItems(t *testing.T) {
-	facts := fact.Extract(talk("user: Build a parser for logs.", "model: The issue is the lexer.", "user: From now on never commit without tests.", "model: Still need to handle tabs."))
+	facts := fact.Extract(talk("user: Build a parser for logs.", "model: The issue is the lexer.", "model: I decided to keep the old lexer.", "user: From now on never commit without tests.", "model: Still need to handle tabs."))
 	got := map[string]decant.FactKind{}
 	for _, f := range facts {
 		got[f.Text] = f.Kind
 	}
 	want := map[string]decant.FactKind{
 		"Build a parser for logs.":                decant.FactInstruction,
-		"The issue is the lexer.":                 decant.FactDecision,
+		"I decided to keep the old lexer.":        decant.FactDecision,
 		"From now on never commit without tests.": decant.FactInstruction,
 		"Still need to handle tabs.":              decant.FactOpen,
 	}
@@ -146,6 +150,107 @@ func TestSentence(t *testing.T) {
 	} {
 		if _, got := fact.Sentence(decant.AuthorUser, tt.line); got != tt.want {
 			t.Errorf("%q: got %v, want %v", tt.line, got, tt.want)
+		}
+	}
+}
+
+// The rules that people write down in long texts, where only what is one is sure to stay.
+func TestRule(t *testing.T) {
+	for line := range strings.Lines(`Tabs, not spaces, in every Go file.
+Hands off the vendor folder!
+- No emojis in commit messages.
+* No force pushes to main, ever.
+3. Use pnpm, not npm.
+Use uv for Python packages.
+All new code goes into pkg/core.
+Tests go next to the code they test.
+Every public function needs a doc comment.
+Commit messages are in English.
+Each branch name starts with feat/ or fix/.
+Run make lint before each commit.
+Write tests first.
+Don’t log customer names.
+Leave the config alone.
+Keep your hands off db/schema.rb.
+The API must stay backwards compatible.
+We deploy only on Tuesdays.
+Only Anna may approve schema changes.
+Nothing gets merged without review.
+Everything in docs/ is generated: edit the templates.
+Let's use Postgres and not MySQL.
+Timeouts are 30 seconds, nowhere more, at most.
+Log levels: debug in dev, info in prod.
+You can skip the e2e tests.
+Nutze immer Tabs.
+Bitte keine neuen Abhängigkeiten.
+Verwende pnpm statt npm.
+Commits bitte auf Deutsch.
+Fass die Datei config.yml nicht an.
+Alle Texte auf Englisch!
+所有提交信息都用英文。
+请一律使用 pnpm。
+代码注释用中文写。
+先跑测试再提交。
+千万别动数据库。
+从今往后都用 Python 3.12。
+提交前请运行 lint。
+Ne touche pas au dossier legacy.
+No toques la carpeta legacy.
+mainにpushしないこと。
+Stay out of internal/auth.
+Skip the changelog.
+Format with gofumpt, please.
+Use British spelling.
+Prefix every log line with the request id.
+Cap retries at three.
+Function names in snake_case.
+Max line length 100.
+`) {
+		if !fact.Rule(strings.TrimSuffix(line, "\n")) {
+			t.Errorf("%q is a rule", line)
+		}
+	}
+	for line := range strings.Lines(`Fix the parser.
+Run completed in 3 seconds.
+No such file or directory
+No matches found
+no problem, thanks
+Use of undeclared identifier
+Where is the config?
+I looked at the file that you sent.
+The tests pass on my machine.
+What does the importer do with dates?
+Add a button to the page.
+Here is the log of the server.
+continue
+Everything was great, and everyone loved the food.
+No rush, I live in a small town by the sea.
+I feel alone at times.
+All tests pass now.
+`) {
+		if fact.Rule(strings.TrimSuffix(line, "\n")) {
+			t.Errorf("%q is no rule", line)
+		}
+	}
+}
+
+// mission F7: a rule about Zeta100 passed for kept because a line about Zeta150 has most of its words.
+func TestASentenceIsKeptWithItsNamesAndNegations(t *testing.T) {
+	for _, tt := range []struct {
+		sentence, text string
+		kept           bool
+	}{
+		{"never contact company Zeta100", "- never contact company Zeta150 again", false},
+		{"never contact company Zeta100", "- Never contact company Zeta100, the user said.", true},
+		{"never contact company Zeta100", "- contact company Zeta100 tomorrow, company policy", false},
+		{"Deploy to staging before every release of Atlas", "deploy to staging before every release of Borealis", false},
+		{"use at most 3 retries for calls of the upstream", "use at most 5 retries for calls of the upstream", false},
+		{"do not reformat files in vendor/legacy", "do not reformat files in vendor/new", false},
+		{"绝对不要修改 zone_12 的配置文件", "绝对不要修改 zone_13 的配置文件", false},
+	} {
+		r := fact.Check([]decant.Fact{{Kind: decant.FactInstruction, Text: tt.sentence, Weight: 1}}, "the record\n"+tt.text+"\nand more")
+		if kept := len(r.Kept) == 1; kept != tt.kept {
+			t.Errorf("%q in %q: kept %v, want %v", tt.sentence, tt.text, kept, tt.kept)
 		}
 	}
 }
@@ -189,6 +294,23 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// mission F7: a rule about one name, number or order was kept by a line about another that has most of its words.
+func TestCheckWantsNamesNumbersAndNegationsOfASentence(t *testing.T) {
+	for _, tt := range []struct{ rule, text string }{
+		{"Never contact company Zeta100 about the invoice", "Never contact company Zeta150 about the invoice"},
+		{"Keep the report under 300 words in all cases", "Keep the report under 500 words in all cases"},
+		{"Do not push to the main branch without review", "Do push to the main branch without review"},
+	} {
+		facts := []decant.Fact{{Kind: decant.FactInstruction, Text: tt.rule, Weight: 1}}
+		if got := fact.Check(facts, "m4 "+tt.text+"."); len(got.Missing) != 1 {
+			t.Errorf("%q is taken for %q", tt.text, tt.rule)
+		}
+		if got := fact.Check(facts, "m4 "+tt.rule+", as we said."); len(got.Kept) != 1 {
+			t.Errorf("%q is not found", tt.rule)
+		}
+	}
+}
+
 func TestCheckWithoutFactsIsWhole(t *testing.T) {
 	if got := fact.Check(nil, "").Score; got != 1 {
 		t.Errorf("got %v, want 1", got)
@@ -229,5 +351,37 @@ func BenchmarkCheck(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		fact.Check(facts, text)
+	}
+}
+
+// audit 17: in a chat, what only sounds like a rule took the room of what was said.
+func TestOrderIsARuleThatIsAddressedToTheReader(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want bool
+	}{
+		{"From now on call me Captain.", true},
+		{"Actually, I want tabs.", true},
+		{"I went out. Never mention Paris again.", true},
+		{"Please always answer in French.", true},
+		{"You must not tell anybody.", true},
+		{"以后请叫我船长。", true},
+		{"不要再提巴黎。", true},
+		{"I always feel nervous.", false},
+		{"Novels always give me a lot of inspiration.", false},
+		{"I want to travel, but I never have the time.", false},
+		{"No problem, feel free to ask me anything.", false},
+		{"If you like, you can go there.", false},
+		{"Well, it should be fine.", false},
+		{"和你聊天总是让我收获很多。", false},
+		{"嗯，我以后会去的。", false},
+		{"谢谢，一定要保重。", false},
+	} {
+		if got := fact.Order(tt.line); got != tt.want {
+			t.Errorf("%q: got %v, want %v", tt.line, got, tt.want)
+		}
+		if tt.want && !fact.Rule(tt.line) {
+			t.Errorf("%q is an order and no rule", tt.line)
+		}
 	}
 }

@@ -23,11 +23,16 @@ func Scan(dst []Span, text string) []Span {
 	for i := 0; i < len(text); {
 		c := class[text[i]]
 		if c&runByte == 0 {
-			if text[i] == '#' {
+			switch text[i] {
+			case '#':
 				dst, i = number(dst, text, i)
-				continue
+			case '\\', '%':
+				i += escape(text[i:])
+			case '<':
+				i += closing(text[i:])
+			default:
+				i++
 			}
-			i++
 			continue
 		}
 		end, special := run(text, i)
@@ -40,13 +45,50 @@ func Scan(dst []Span, text string) []Span {
 			i = stop
 			continue
 		}
+		stop := end
+		if i > 0 && text[i-1] == '<' && strings.HasPrefix(text[end-1:], "/>") { // an element without content
+			stop--
+		}
 		if special && !(i > 0 && text[i-1] >= 0x80 && end-i < 3) {
-			dst = classify(dst, text, i, end)
+			dst = classify(dst, text, i, stop)
 		}
 		i = end
 	}
 	return dst
 }
+
+// escape returns the length of the escape that s begins with, 1 when it is none: "\n", "\u003c" and "%2F"
+// are no parts of the names behind them. A tool that prints JSON or a URL within its text shows them so.
+func escape(s string) int {
+	switch {
+	case len(s) >= 3 && s[0] == '%' && hexDigit(s[1]) && hexDigit(s[2]):
+		return 3
+	case len(s) >= 6 && s[1] == 'u' && hexDigit(s[2]) && hexDigit(s[3]) && hexDigit(s[4]) && hexDigit(s[5]):
+		return 6
+	case len(s) >= 2 && s[0] == '\\' && strings.IndexByte(`nrt"\/`, s[1]) >= 0:
+		return 2
+	}
+	return 1
+}
+
+// closing returns how much of s, which begins with "<", is no name: of the tag that closes an element,
+// "</system-reminder>", the slash as well, which makes no path of what follows.
+func closing(s string) int {
+	if len(s) < 3 || s[1] != '/' {
+		return 1
+	}
+	for i := 2; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '>' && i > 2:
+			return 2
+		case class[c]&wordByte == 0 && c != '-' && c != '.' && c != ':':
+			return 1
+		}
+	}
+	return 1
+}
+
+func hexDigit(c byte) bool { return hex(c) || c >= 'A' && c <= 'F' }
 
 // Classes of bytes.
 const (
@@ -152,13 +194,20 @@ func classify(dst []Span, text string, i, end int) []Span {
 		return flag(dst, text, i, end)
 	}
 	if slash := strings.IndexByte(text[i:end], '/'); slash >= 0 {
-		return path(dst, text, i, end)
+		if strings.Contains(text[i:end], gitObjects) {
+			return dst
+		}
+		return pathSpans(dst, text, i, end)
 	}
 	if isUUID(text[i:end]) {
 		return append(dst, Span{i, end, decant.FactHash, false})
 	}
 	if isDate(text[i:end]) {
 		return append(dst, Span{i, end, decant.FactNumber, false})
+	}
+	if isTicket(text[i:end]) {
+		dst = append(dst, Span{i, end, decant.FactIdentifier, false})
+		return inner(dst, len(dst), text, i, end)
 	}
 	for i < end && (text[i] == '-' || text[i] == '+' || text[i] == '~' || text[i] == '@') {
 		i++
@@ -198,8 +247,8 @@ func flag(dst []Span, text string, i, end int) []Span {
 	return append(dst, Span{i, j, decant.FactFlag, false})
 }
 
-// path appends the path text[i:end], which holds a slash, and the names within it.
-func path(dst []Span, text string, i, end int) []Span {
+// pathSpans appends the path text[i:end], which holds a slash, and the names within it.
+func pathSpans(dst []Span, text string, i, end int) []Span {
 	for i < end && (text[i] == '-' || text[i] == '+' || text[i] == '@' && i+1 < end && text[i+1] == '/') {
 		i++
 	}
@@ -304,5 +353,27 @@ func isDate(s string) bool {
 	}
 	return true
 }
+
+// isTicket reports whether s is a name of parts that hyphens join and a number ends: "ABC-12", "app-x7f.3",
+// "gpt-5.5". Such are the ids of tasks, tickets and models.
+func isTicket(s string) bool {
+	dash := strings.LastIndexByte(s, '-')
+	if dash < 2 || len(s) > 60 || class[s[0]]&letter == 0 || len(s)-dash < 2 || len(s)-dash > 16 {
+		return false
+	}
+	digits := 0
+	for i := range len(s) {
+		switch c := class[s[i]]; {
+		case c&digit != 0 && i > dash:
+			digits++
+		case c&wordByte == 0 && s[i] != '-' && s[i] != '.':
+			return false
+		}
+	}
+	return digits > 0
+}
+
+// gitObjects is in the paths of the files in which git keeps its objects. Nobody names them again.
+const gitObjects = ".git/objects/"
 
 func hex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
