@@ -78,11 +78,14 @@ func Predict(m token.Model, rs []Request) []decant.Usage {
 // left in the cache. The parts add up to the tokens of all blocks.
 func (c *Cache) Send(r Request) decant.Usage {
 	p := chain(r.Blocks)
-	if c.model.Provider == token.Anthropic {
-		return c.explicit(r, p)
+	if c.automaticOnly() {
+		return c.automatic(r, p)
 	}
-	return c.automatic(r, p)
+	return c.explicit(r, p)
 }
+
+// automaticOnly reports whether the provider caches what it likes, whatever a request marks.
+func (c *Cache) automaticOnly() bool { return c.model.Provider != token.Anthropic }
 
 // prefixes holds, for each block, the hash and the tokens of everything up to and including it.
 type prefixes struct {

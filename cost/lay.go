@@ -44,7 +44,7 @@ func layTool(t *decant.Tool, e *token.Estimator) Block {
 
 func lay(b *decant.Block, role decant.Role, e *token.Estimator) Block {
 	id := string(role) + "\x00" + string(b.Kind) + "\x00" + b.CallID + "\x00" + b.Name + "\x00" + b.Text()
-	return Block{ID: decant.HashText(id), Tokens: e.Block(b), Cache: b.Cache}
+	return Block{ID: decant.HashText(id), Tokens: e.Block(b), Cache: b.Marker()}
 }
 
 // LayBlock returns one block of a message of the given role as Lay does, without the framing of the

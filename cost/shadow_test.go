@@ -10,55 +10,79 @@ import (
 	"pgregory.net/rapid"
 )
 
+const (
+	minutes = 300 // seconds, the usual life
+	hour    = 3600
+)
+
 func TestShadow(t *testing.T) {
-	before := cost.Shadow{Prompt: 1000, At: day}
+	system, end := cost.Mark{End: 300, Life: minutes}, cost.Mark{End: 1000, Life: minutes}
+	before := cost.Shadow{Prompt: 1000, At: day, Marks: []cost.Mark{system, end}}
+	longSystem := cost.Shadow{Prompt: 1000, At: day, Marks: []cost.Mark{{End: 300, Life: hour}, end}}
+	onlySystem := cost.Shadow{Prompt: 1000, At: day, Marks: []cost.Mark{system}}
+	unasked := cost.Shadow{Prompt: 1000, At: day, Marks: []cost.Mark{{End: 1000}}}
+	next := func(life int) cost.Prompt {
+		return cost.Prompt{Tokens: 1500, Same: 1500, Marks: []cost.Mark{{End: 300, Life: life}, {End: 1500, Life: minutes}}}
+	}
 	tests := []struct {
-		name string
-		from cost.Shadow
-		at   time.Duration
-		life time.Duration
-		cold bool
-		want decant.Usage
+		name  string
+		from  cost.Shadow
+		at    time.Duration
+		p     cost.Prompt
+		alive bool
+		want  decant.Usage
 	}{
-		{"FirstRequestIsWritten", cost.Shadow{}, 0, 5 * time.Minute, false, decant.Usage{CacheWrite: 1500}},
-		{"WhatWasThereIsRead", before, time.Minute, 5 * time.Minute, false, decant.Usage{CacheRead: 1000, CacheWrite: 500}},
-		{"ColdAfterFiveMinutes", before, 5 * time.Minute, 5 * time.Minute, false, decant.Usage{CacheWrite: 1500}},
-		{"WarmForAnHour", before, 5 * time.Minute, time.Hour, false, decant.Usage{CacheRead: 1000, CacheWrite: 500, Write1h: 500}},
-		{"OtherToolsAreCold", before, time.Second, 5 * time.Minute, true, decant.Usage{CacheWrite: 1500}},
-		{"WithoutMarkersIsInput", before, time.Second, 0, false, decant.Usage{Input: 1500}},
+		{"FirstRequestIsWritten", cost.Shadow{}, 0, next(minutes), false, decant.Usage{CacheWrite: 1500}},
+		{"WhatWasThereIsRead", before, time.Minute, next(minutes), false, decant.Usage{CacheRead: 1000, CacheWrite: 500}},
+		{"ColdAfterFiveMinutes", before, 5 * time.Minute, next(minutes), false, decant.Usage{CacheWrite: 1500}},
+		{"UnlessReportsSayOtherwise", before, 6 * time.Minute, next(minutes), true, decant.Usage{CacheRead: 1000, CacheWrite: 500}},
+		{"EachPartAsLongAsItsMarkerSays", longSystem, 10 * time.Minute, next(hour), false, decant.Usage{CacheRead: 300, CacheWrite: 1200}},
+		{"AnHourIsWrittenAtItsPrice", cost.Shadow{}, 0, next(hour), false, decant.Usage{CacheWrite: 1500, Write1h: 300}},
+		{"AnotherBeginningIsNotRead", before, time.Second, cost.Prompt{Tokens: 1500, Marks: next(minutes).Marks}, false, decant.Usage{CacheWrite: 1500}},
+		{"BehindTheLastMarkerIsInput", onlySystem, time.Second, cost.Prompt{Tokens: 1500, Same: 1500, Marks: []cost.Mark{system}}, false, decant.Usage{CacheRead: 300, Input: 1200}},
+		{"WithoutMarkersIsInput", before, time.Second, cost.Prompt{Tokens: 1500, Same: 1500}, false, decant.Usage{Input: 1500}},
+		{"TooSmallIsInput", before, time.Second, cost.Prompt{Tokens: 1500, Same: 1500, Marks: []cost.Mark{end}, Least: 1024}, false, decant.Usage{Input: 1500}},
+		{"KeptUnaskedIsNotWritten", unasked, time.Hour, cost.Prompt{Tokens: 1500, Same: 1500, Unasked: true}, true, decant.Usage{CacheRead: 1000, Input: 500}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, next := tt.from.Next(1500, day.Add(tt.at), tt.life, tt.cold)
+			got := tt.p.Billed(tt.from.Left(&tt.p, day.Add(tt.at), tt.alive))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if want := (cost.Shadow{Prompt: 1500, At: day.Add(tt.at)}); next != want {
-				t.Errorf("next is %+v, want %+v", next, want)
+			if next := tt.p.After(day.Add(tt.at)); next.Prompt != 1500 || !next.At.Equal(day.Add(tt.at)) {
+				t.Errorf("next is %+v", next)
 			}
 		})
 	}
 }
 
-// The shadow must say what the cache model says of requests that only grow.
+// The shadow must say what the cache model says of requests that only grow, also where system prompt and
+// messages are kept for different times (audit 12).
 func TestShadowAgreesWithTheCache(t *testing.T) {
 	m := model(t, "claude-sonnet-4-6")
+	lives := map[string]int{"5m": minutes, "1h": hour}
 	rapid.Check(t, func(rt *rapid.T) {
-		c, shadow, at := cost.NewCache(m), cost.Shadow{}, day
-		blocks := []cost.Block{block("system", 5000, "5m")}
+		system := rapid.SampledFrom([]string{"5m", "1h"}).Draw(rt, "system")
+		end := rapid.SampledFrom([]string{"", "5m", system}).Draw(rt, "end")
+		size := rapid.IntRange(500, 5000).Draw(rt, "system prompt")
+		c, shadow, at, tokens := cost.NewCache(m), cost.Shadow{}, day, size
+		blocks := []cost.Block{block("system", size, system)}
 		for i := range rapid.IntRange(1, 10).Draw(rt, "requests") {
-			at = at.Add(time.Duration(rapid.IntRange(1, 600).Draw(rt, "seconds")) * time.Second)
+			at = at.Add(time.Duration(rapid.IntRange(1, 1200).Draw(rt, "seconds")) * time.Second)
 			n := rapid.IntRange(1, 5000).Draw(rt, "tokens")
-			blocks = append(blocks, block(string(rune('a'+i)), n, "5m"))
-			prompt := 0
-			for _, b := range blocks {
-				prompt += b.Tokens
-			}
+			blocks[len(blocks)-1].Cache = map[bool]string{true: system}[len(blocks) == 1]
+			blocks = append(blocks, block(string(rune('a'+i)), n, end))
+			tokens += n
 			want := c.Send(cost.Request{At: at, Blocks: blocks})
-			var got decant.Usage
-			if got, shadow = shadow.Next(prompt, at, 5*time.Minute, false); got != want {
+			p := cost.Prompt{Tokens: tokens, Same: tokens, Least: m.MinCache, Marks: []cost.Mark{{End: size, Life: lives[system]}}}
+			if end != "" {
+				p.Marks = append(p.Marks, cost.Mark{End: tokens, Life: lives[end]})
+			}
+			if got := p.Billed(shadow.Left(&p, at, false)); got != want {
 				rt.Fatalf("request %d: the shadow says %+v, the cache %+v", i, got, want)
 			}
+			shadow = p.After(at)
 		}
 	})
 }

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/internal/explain"
 )
 
 //go:embed models.json
@@ -20,7 +23,7 @@ var builtin []byte
 // concurrent use. The zero value knows none.
 type Catalog struct {
 	models map[string]Model
-	dated  map[string]string // dated id to id
+	dated  map[string]string // dated and other ids to id
 }
 
 // Builtin returns the catalogue that is part of the program.
@@ -31,7 +34,7 @@ func Builtin() (*Catalog, error) { return (&Catalog{}).Add(builtin) }
 func (c *Catalog) Add(src []byte) (*Catalog, error) {
 	var f catalogFile
 	if err := json.Unmarshal(src, &f); err != nil {
-		return nil, fmt.Errorf("read model catalogue: %w", err)
+		return nil, fmt.Errorf("read model catalogue: %w", explain.JSON(err))
 	}
 	out := &Catalog{models: map[string]Model{}, dated: map[string]string{}}
 	maps.Copy(out.models, c.models)
@@ -42,8 +45,10 @@ func (c *Catalog) Add(src []byte) (*Catalog, error) {
 			return nil, fmt.Errorf("read model catalogue: models[%d] (%s): %w", i, f.Models[i].ID, err)
 		}
 		out.models[m.ID] = m
-		if f.Models[i].DatedID != "" {
-			out.dated[f.Models[i].DatedID] = m.ID
+		for _, other := range append(f.Models[i].Aliases, f.Models[i].DatedID) {
+			if other != "" {
+				out.dated[other] = m.ID
+			}
 		}
 	}
 	return out, nil
@@ -65,10 +70,10 @@ func (c *Catalog) Models() []Model {
 	})
 }
 
-// Lookup returns the model that id names. It understands dated ids, the prefixes of hosts and
-// routers ("anthropic/", "us.anthropic.", "openai/") and the suffix that asks for a window of a million
-// tokens ("[1m]"). A model that the catalogue does not know is returned with its defaults stated
-// (DefaultWindow, Assumed) and false.
+// Lookup returns the model that id names. It understands dated ids, what hosts and routers put around ids
+// ("anthropic/", "litellm_proxy/", "us.anthropic.", "-v1:0", ":thinking") and the suffix that asks for a
+// window of a million tokens ("[1m]"). A model that the catalogue does not know is returned with its
+// defaults stated (DefaultWindow, Assumed) and false.
 func (c *Catalog) Lookup(id string) (Model, bool) {
 	name, million := strings.CutSuffix(strings.ToLower(strings.TrimSpace(id)), "[1m]")
 	m, ok := c.find(name)
@@ -82,7 +87,7 @@ func (c *Catalog) Lookup(id string) (Model, bool) {
 }
 
 func (c *Catalog) find(name string) (Model, bool) {
-	for _, try := range []string{name, bare(name), undated(bare(name))} {
+	for _, try := range spellings(name) {
 		if m, ok := c.models[try]; ok {
 			return m, true
 		}
@@ -93,8 +98,22 @@ func (c *Catalog) find(name string) (Model, bool) {
 	return Model{}, false
 }
 
+// spellings returns the ids that a name may stand for, the likeliest first. What routers add with a colon
+// stands before the id or behind it.
+func spellings(name string) []string {
+	id := bare(name)
+	out := []string{name, id, undated(id)}
+	if before, after, ok := strings.Cut(id, ":"); ok {
+		out = append(out, undated(bare(before)), undated(bare(after)))
+	}
+	if i := strings.Index(id, "claude-"); i > 0 { // "databricks-claude-opus-5"
+		out = append(out, undated(id[i:]))
+	}
+	return out
+}
+
 // bare returns a model id without what hosts and routers put around it: a path of prefixes, a
-// region and a maker ("us.anthropic."), and a revision ("-v1:0", "@20250929", "@latest").
+// region and a maker ("us.anthropic."), and a revision ("-v1:0", "-v1", "@20250929", "@latest").
 func bare(id string) string {
 	if i := strings.LastIndexByte(id, '/'); i >= 0 {
 		id = id[i+1:]
@@ -104,12 +123,22 @@ func bare(id string) string {
 			id = id[i+len(maker):]
 		}
 	}
-	id = strings.TrimSuffix(id, "@latest")
+	id = strings.TrimSuffix(strings.TrimSuffix(id, "@latest"), "@default")
 	id = strings.ReplaceAll(id, "@", "-")
-	if i := strings.LastIndex(id, "-v"); i >= 0 && strings.Contains(id[i:], ":") {
-		id = id[:i]
+	return strings.TrimSuffix(unrevised(id), "-latest")
+}
+
+// revision is what Bedrock puts behind an id: "-v1:0", "-v1", "-v1:0:200k".
+var revision = regexp.MustCompile(`-v\d+(:\d+(:\w+)?)?$`)
+
+// unrevised returns id without a revision. An id that has no other number, "claude-v2", keeps it, and so
+// does "-v3" of models that are not Claude.
+func unrevised(id string) string {
+	at := revision.FindStringSubmatchIndex(id)
+	if at == nil || !strings.ContainsAny(id[:at[0]], "0123456789") || at[2] < 0 && !strings.HasPrefix(id, "claude-") {
+		return id
 	}
-	return strings.TrimSuffix(id, "-latest")
+	return id[:at[0]]
 }
 
 // undated returns id without a date at its end, in either of the forms -20250929 and -2026-09-29.
@@ -137,6 +166,7 @@ func unknown(id string) Model {
 		m.MinCache = 1024
 	}
 	m.Binds = m.Since(5, 1)
+	m.Million = strings.Contains(id, "sonnet") && m.Since(4, 0) && !m.Since(4, 6)
 	return m
 }
 
@@ -165,6 +195,7 @@ type modelEntry struct {
 	ID        string     `json:"id"`
 	Provider  Provider   `json:"provider"`
 	DatedID   string     `json:"dated_id"`
+	Aliases   []string   `json:"aliases"` // other ids of the same model
 	Status    string     `json:"status"`
 	Window    int        `json:"context_window"`
 	MaxInput  int        `json:"max_input"`

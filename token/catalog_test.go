@@ -36,6 +36,22 @@ func TestLookup(t *testing.T) {
 		{"anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5", 200_000, true},
 		{"claude-sonnet-4-5@20250929", "claude-sonnet-4-5", 200_000, true},
 		{"claude-haiku-5-5-20260901", "claude-haiku-5-5", 1_000_000, true},
+		{"us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", 1_000_000, true}, // audit 18
+		{"global.anthropic.claude-sonnet-4-5-20250929-v1", "claude-sonnet-4-5", 200_000, true},
+		{"anthropic.claude-sonnet-4-5-20250929-v1:0:200k", "claude-sonnet-4-5", 200_000, true},
+		{"bedrock/converse/us.anthropic.claude-opus-4-6-v1[1m]", "claude-opus-4-6", 1_000_000, true},
+		{"arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", 1_000_000, true},
+		{"litellm_proxy/claude-sonnet-4-5", "claude-sonnet-4-5", 200_000, true},
+		{"litellm_proxy/anthropic/claude-sonnet-4-5-20250929", "claude-sonnet-4-5", 200_000, true},
+		{"vertex_ai/claude-sonnet-4-5@20250929", "claude-sonnet-4-5", 200_000, true},
+		{"publishers/anthropic/models/claude-sonnet-4-6@default", "claude-sonnet-4-6", 1_000_000, true},
+		{"anthropic:claude-opus-4-6", "claude-opus-4-6", 1_000_000, true},
+		{"anthropic/claude-opus-4.6:thinking", "claude-opus-4-6", 1_000_000, true},
+		{"databricks-claude-opus-4-6", "claude-opus-4-6", 1_000_000, true},
+		{"my-claude-opus-4-6-tuned", "my-claude-opus-4-6-tuned", token.DefaultWindow, false},
+		{"house-model-v3", "house-model-v3", token.DefaultWindow, false},
+		{"llama3:8b", "llama3:8b", token.DefaultWindow, false},
+		{"anthropic.claude-instant-v1", "claude-instant-v1", token.DefaultWindow, false},
 		{"openai/gpt-5", "gpt-5", 400_000, true},
 		{"gpt-6.1-sol-2026-09-29", "gpt-6.1-sol", 1_050_000, true},
 		{"gemini-3.8-flash", "gemini-3.8-flash", 1_048_576, true},
@@ -52,6 +68,32 @@ func TestLookup(t *testing.T) {
 				t.Errorf("got %q, window %d, known %v; want %q, %d, %v", m.ID, m.Window, ok, tt.want, tt.window, tt.known)
 			}
 		})
+	}
+}
+
+// A beta asks for the million where the window is smaller without it (audit 13).
+func TestBetaForAMillion(t *testing.T) {
+	asks := []string{"oauth-2025-04-20", " " + token.BetaMillion}
+	for _, tt := range []struct {
+		id   string
+		want int
+	}{
+		{"claude-sonnet-4-5", 1_000_000},
+		{"us.anthropic.claude-sonnet-4-5-20250929-v1:0", 1_000_000},
+		{"claude-sonnet-4-20250514", 1_000_000},
+		{"claude-haiku-4-5", 200_000},
+		{"claude-opus-4-5", 200_000},
+		{"claude-opus-4-6", 1_000_000},
+		{"claude-3-5-sonnet-20241022", 200_000},
+		{"my-local-model", token.DefaultWindow},
+	} {
+		m, _ := builtin(t).Lookup(tt.id)
+		if got := m.For(asks).Window; got != tt.want {
+			t.Errorf("%s: got a window of %d for those who ask, want %d", tt.id, got, tt.want)
+		}
+		if got := m.For([]string{"context-management-2025-06-27"}); got.Window != m.Window {
+			t.Errorf("%s: got a window of %d for those who do not ask", tt.id, got.Window)
+		}
 	}
 }
 
@@ -218,4 +260,43 @@ func FuzzLookup(f *testing.F) {
 			t.Errorf("%q: window %d, least cached prefix %d", id, m.Window, m.MinCache)
 		}
 	})
+}
+
+// U28: sessions that are kept for years name models that are served no longer: their windows and prices
+// are known, under every name that hosts and routers give them.
+func TestRetiredModels(t *testing.T) {
+	c := builtin(t)
+	for _, tt := range []struct {
+		id            string
+		window        int
+		input, output float64
+	}{
+		{"claude-sonnet-4-20250514", 200_000, 3, 15},
+		{"litellm_proxy/claude-sonnet-4-20250514", 200_000, 3, 15},
+		{"claude-sonnet-4-0", 200_000, 3, 15},
+		{"claude-opus-4-1@20250805", 200_000, 15, 75},
+		{"us.anthropic.claude-opus-4-20250514-v1:0", 200_000, 15, 75},
+		{"anthropic/claude-3.7-sonnet:beta", 200_000, 3, 15},
+		{"claude-3-5-sonnet-20240620", 200_000, 3, 15},
+		{"claude-3-5-sonnet-latest", 200_000, 3, 15},
+		{"anthropic.claude-3-5-haiku-20241022-v1:0", 200_000, 0.8, 4},
+		{"claude-3-haiku-20240307", 200_000, 0.25, 1.25},
+		{"openai/gpt-4o-2024-08-06", 128_000, 2.5, 10},
+		{"azure/gpt-4.1", 1_047_576, 2, 8},
+		{"o3-2025-04-16", 200_000, 2, 8},
+		{"gpt-5-mini", 400_000, 0.25, 2},
+		{"gpt-5.2-codex", 400_000, 1.75, 14},
+	} {
+		m, ok := c.Lookup(tt.id)
+		if !ok || m.Assumed || m.Window != tt.window {
+			t.Errorf("%s: window %d, assumed %t, known %t; want %d", tt.id, m.Window, m.Assumed, ok, tt.window)
+			continue
+		}
+		if p, _, ok := m.PriceAt(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); !ok || p.Input.USD != tt.input || p.Output.USD != tt.output || !p.CacheRead.Known {
+			t.Errorf("%s: prices %+v, want %v and %v", tt.id, p.Rates, tt.input, tt.output)
+		}
+		if m.Binds {
+			t.Errorf("%s: its thinking is bound", tt.id)
+		}
+	}
 }

@@ -26,9 +26,9 @@ func (r Reading) Exact() bool { return r.Anchor > 0 && r.Since == 0 }
 
 // Read returns the size of the request that c would be now: the newest usage that the provider
 // reported, its answer included, and an estimate of what came after it. Messages from before the
-// client's last compaction are gone, and usage reported there says nothing any more; so does usage
-// without a prompt, which clients record for answers that failed or were aborted. Without any usable
-// usage everything is estimated.
+// client's last compaction are gone, and usage reported there says nothing any more, nor does that of
+// messages that were kept behind its summary; so does usage without a prompt, which clients record for
+// answers that failed or were aborted. Without any usable usage everything is estimated.
 func (m Meter) Read(c *decant.Conversation) Reading {
 	e := m.Estimator.With(m.Calibration)
 	ms := c.Live()
@@ -105,8 +105,9 @@ func (m Meter) Learn(c *decant.Conversation) Calibration {
 
 // anchor returns the index of the newest message with usable usage, -1 when there is none.
 func anchor(ms []decant.Message) int {
+	kept := decant.Kept(ms)
 	for i := len(ms) - 1; i >= 0; i-- {
-		if usable(&ms[i]) {
+		if usable(&ms[i]) && !kept[i] {
 			return i
 		}
 	}

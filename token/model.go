@@ -25,6 +25,7 @@ type Model struct {
 	MaxInput  int  // most prompt tokens where that is less than Window, 0: no separate limit known
 	MaxOutput int  // most output tokens, 0 when unknown
 	MinCache  int  // tokens of the smallest prefix that is cached; never 0
+	Million   bool // the window is a million tokens for requests that ask for it (see For)
 
 	Binds      bool     // thinking is bound to everything before it (anthropic-wire section 11)
 	Thinking   []string // thinking modes or efforts it takes, empty when unknown
@@ -35,6 +36,31 @@ type Model struct {
 
 	Prices []Price // by date, oldest first; empty when unknown
 	Batch  float64 // what a batch costs as a share of the price, 0 when unknown
+}
+
+// ReadShare returns what reading the cache costs as a share of the price of input; a tenth where that is not known.
+func (m Model) ReadShare(at time.Time) float64 {
+	p, _, ok := m.PriceAt(at)
+	if r := p.At(0); ok && r.Input.USD > 0 && r.CacheRead.Known {
+		return r.CacheRead.USD / r.Input.USD
+	}
+	return 0.1
+}
+
+// BetaMillion asks for a window of a million tokens from the models that have another one without it: the
+// Sonnets of generation 4 before 4.6.
+const BetaMillion = "context-1m-2025-08-07"
+
+// millionDates is how BetaMillion begins, of whatever date.
+const millionDates = "context-1m-"
+
+// For returns the model as a request has it that asks for the given betas.
+func (m Model) For(betas []string) Model {
+	asks := slices.ContainsFunc(betas, func(b string) bool { return strings.HasPrefix(strings.TrimSpace(b), millionDates) })
+	if asks && m.Million {
+		m.Window, m.Assumed = max(m.Window, 1_000_000), false
+	}
+	return m
 }
 
 // Provider is who made a model and whose rules hold for it.
