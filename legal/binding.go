@@ -12,13 +12,19 @@ import (
 // original is what the model was sent when it wrote the thinking. Models that do not bind have no such
 // violations.
 func CheckEdit(original, view *decant.Conversation, rules Rules) []Violation {
-	if !rules.Binds {
-		return nil
+	c := newChecker(view, rules.Of(original))
+	c.binding()
+	return c.found
+}
+
+// binding checks thinking that is bound against the beginning that it was written on.
+func (c *checker) binding() {
+	if !c.rules.Binds || c.rules.Original == nil {
+		return
 	}
-	c := &checker{view: view, rules: rules, ms: view.Live()}
-	c.base = len(view.Messages) - len(c.ms)
+	original := c.rules.Original
 	was, is := said(original.Live()), said(c.ms)
-	same := commonPrefix(original, view, was, is)
+	same := commonPrefix(original, c.view, was, is)
 	order := map[decant.Ref]int{}
 	for i, t := range was.thoughts {
 		order[t.block.Ref] = i
@@ -37,7 +43,6 @@ func CheckEdit(original, view *decant.Conversation, rules Rules) []Violation {
 		}
 		last = i
 	}
-	return c.found
 }
 
 // speech is a conversation split into signed thinking and everything else.

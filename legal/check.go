@@ -11,8 +11,7 @@ import (
 // Check returns every place where the view breaks a rule, in the order of the view; nil when it is
 // legal. Messages that the client's own compaction hides are not looked at.
 func Check(view *decant.Conversation, rules Rules) []Violation {
-	c := &checker{view: view, rules: rules, ms: view.Live()}
-	c.base = len(view.Messages) - len(c.ms)
+	c := newChecker(view, rules)
 	switch rules.API {
 	case Chat:
 		c.chat()
@@ -34,6 +33,12 @@ type checker struct {
 	ms    []decant.Message // what the model is sent
 	base  int              // index of ms[0] in the view
 	found []Violation
+}
+
+func newChecker(view *decant.Conversation, rules Rules) *checker {
+	c := &checker{view: view, rules: rules, ms: view.Live()}
+	c.base = len(view.Messages) - len(c.ms)
+	return c
 }
 
 // place is where a block stands: ms[message].Blocks[block].

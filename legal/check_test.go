@@ -112,6 +112,28 @@ func TestMarkersOfSystemAndToolsCount(t *testing.T) {
 	}
 }
 
+// Markers inside a result and the automatic one count, and keep the order of lifetimes (audit 11, 18).
+func TestHiddenMarkersCount(t *testing.T) {
+	result := decant.Block{Kind: decant.KindResult, CallID: "a", Content: decant.Text("x"), Inside: []string{"1h", "5m"}}
+	c := talk(user(marked(text("1"), "1h")), model(use("a")), user(result, marked(text("2"), "5m")))
+	rules := rulesFor(t, legal.Messages, "claude-opus-4-6", "")
+	if got := legal.Check(c, rules); got != nil {
+		t.Errorf("6.9 four markers, two of them inside: got %v", got)
+	}
+	c.Cache = "5m"
+	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.Breakpoints {
+		t.Errorf("6.9 the automatic one is the fifth: got %v", got)
+	}
+	c.Messages[0].Blocks[0].Cache, c.Cache = "", "1h"
+	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.Lifetimes {
+		t.Errorf("6.9 an automatic hour after five minutes: got %v", got)
+	}
+	c.Cache, result.Inside[0], result.Inside[1] = "", "5m", "1h"
+	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.Lifetimes {
+		t.Errorf("6.9 an hour after five minutes inside a result: got %v", got)
+	}
+}
+
 func TestRecordsMayEndAnywhere(t *testing.T) {
 	rules := rulesFor(t, legal.Messages, "claude-opus-4-6", "")
 	rules.Record, rules.ReuseIDs = true, true

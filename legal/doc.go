@@ -2,8 +2,8 @@
 //
 // [Check] holds a view against the rules of the API and the model that it is for and returns every
 // violation: order of roles, pairing of calls and results, empty text, cache markers, thinking that
-// must come back as it was. [CheckEdit] compares a view with the conversation that it was made of, for models whose
-// thinking is bound to everything before it. [Repair] makes broken history legal (a call that was
+// must come back as it was. For models whose thinking is bound to everything before it that takes the conversation
+// that the view was made of ([Rules.Of]); [CheckEdit] is that rule by itself. [Repair] makes broken history legal (a call that was
 // interrupted, a result without its call, results in the wrong place) in a view, never in the transcript.
 //
 // Rules are named by the section and number that they have in the API's own description, "6.2" for the

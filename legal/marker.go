@@ -5,12 +5,10 @@ import "github.com/decantdev/decant"
 // mostMarkers is how many cache breakpoints a request may have.
 const mostMarkers = 4
 
-// markers checks the cache markers in the order of the prefix: tools, system, messages.
+// markers checks the cache markers in the order of the prefix: tools, system, messages, then the automatic
+// one, which falls on the last block.
 func (c *checker) markers() {
 	m := markerCheck{checker: c}
-	if c.rules.Automatic {
-		m.count++
-	}
 	for i := range c.view.Fixed.Tools {
 		m.see(place{-1, i}, c.view.Fixed.Tools[i].Cache)
 	}
@@ -20,12 +18,24 @@ func (c *checker) markers() {
 	for i := range c.ms {
 		for k := range c.ms[i].Blocks {
 			b := &c.ms[i].Blocks[k]
+			for _, life := range b.Inside {
+				m.see(place{i, k}, life)
+			}
 			m.see(place{i, k}, b.Cache)
 			if b.Cache != "" && b.Kind == decant.KindThinking {
 				c.report(place{i, k}, NoMarker, "thinking may not carry a cache marker")
 			}
 		}
 	}
+	m.see(request, c.automatic())
+}
+
+// automatic returns the lifetime of the automatic breakpoint, "" when there is none.
+func (c *checker) automatic() string {
+	if c.view.Cache == "" && c.rules.Automatic {
+		return "5m"
+	}
+	return c.view.Cache
 }
 
 type markerCheck struct {

@@ -31,6 +31,7 @@ func (c *checker) messages() {
 	c.last(turns)
 	c.markers()
 	c.thinking(turns)
+	c.binding()
 }
 
 // pairing checks what Repair can put right: empty text, the first message, and that calls and

@@ -38,11 +38,11 @@ type Rules struct {
 	ReuseIDs  bool            // call ids may repeat in later turns, as in the records of some clients
 	Binds     bool            // thinking is bound to everything before it
 	MaxOutput int             // most output tokens that may be asked for, 0: not known
-	Automatic bool            // the request has an automatic cache breakpoint, which counts
+	Automatic bool            // the request has an automatic cache breakpoint, of five minutes unless the view says
 
 	// Original is what the view was made of. With it Check knows what thinking must look like and
-	// which reasoning belongs to which call; without it those rules are not checked. Where thinking was
-	// written on top of an earlier view, it is that view.
+	// which reasoning belongs to which call, and what thinking is bound to; without it those rules are not
+	// checked. Where thinking was written on top of an earlier view, it is that view.
 	Original *decant.Conversation
 }
 

@@ -11,6 +11,11 @@ var reductions = []string{"terminal", "superseded", "duplicate", "stub", "trim",
 
 // check returns an error that names the first key whose value cannot be.
 func (p *Preset) check() error {
+	if c := p.For(0); c != p {
+		if err := c.check(); err != nil {
+			return fmt.Errorf("cheap_reads: %w", err)
+		}
+	}
 	switch {
 	case p.Trigger.Target < 0 || p.Trigger.Target > 1:
 		return fmt.Errorf("trigger.target: %v is not between 0 and 1", p.Trigger.Target)
@@ -26,6 +31,8 @@ func (p *Preset) check() error {
 		return fmt.Errorf("thrift.level: %q is none of %s", p.Thrift.Level, strings.Join(Levels(), ", "))
 	case p.Summary.Placement != "" && p.Summary.Placement != "message" && p.Summary.Placement != "append":
 		return fmt.Errorf("summary.placement: %q is neither message nor append", p.Summary.Placement)
+	case p.Summary.Quotes != "" && p.Summary.Quotes != "lines" && p.Summary.Quotes != "none":
+		return fmt.Errorf("summary.quotes: %q is neither lines nor none", p.Summary.Quotes)
 	}
 	for key, names := range map[string][]string{"reduce.order": p.Reduce.Order, "reduce.always": p.Reduce.Always} {
 		for _, name := range names {
@@ -55,6 +62,9 @@ func (p *Preset) numbers() map[string]int {
 		"reduce.trim.head":      p.Reduce.Trim.Head,
 		"reduce.trim.tail":      p.Reduce.Trim.Tail,
 		"reduce.trim.after":     p.Reduce.Trim.After,
+		"first_sight.over":      p.Reduce.First.Over,
+		"first_sight.head":      p.Reduce.First.Head,
+		"first_sight.tail":      p.Reduce.First.Tail,
 		"reduce.clear.after":    p.Reduce.Clear.After,
 		"reduce.protect":        p.Reduce.Protect,
 		"summary.max_tokens":    p.Summary.MaxTokens,

@@ -14,10 +14,14 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/decantdev/decant/internal/explain"
 )
 
 //go:embed *.yaml
@@ -34,6 +38,36 @@ type Preset struct {
 	Summary Summary `yaml:"summary"`
 	Tools   Tools   `yaml:"tools"`
 	Thrift  Thrift  `yaml:"thrift"`
+
+	CheapReads Sizes `yaml:"cheap_reads"` // in place of the above for models that read their cache for next to nothing
+}
+
+// Sizes are what a class of models has otherwise. What is left out is as for any model.
+type Sizes struct {
+	First  *Trim   `yaml:"first_sight"`
+	Thrift *Thrift `yaml:"thrift"`
+}
+
+// CheapRead is the price of reading the cache, as a share of that of input, up to which a model is one of
+// cheap reads. A rewrite for money pays late there, so it must be worth more, and what is never written counts for
+// more.
+const CheapRead = 0.05
+
+// For returns p as it is for a model that reads its cache at a share of the price of input.
+func (p *Preset) For(read float64) *Preset {
+	c := p.CheapReads
+	if read > CheapRead+1e-9 || c == (Sizes{}) { // prices are divided
+		return p
+	}
+	out := *p
+	out.CheapReads = Sizes{}
+	if c.First != nil {
+		out.Reduce.First = *c.First
+	}
+	if c.Thrift != nil {
+		out.Thrift = *c.Thrift
+	}
+	return &out
 }
 
 // Trigger says when a pour is due and how far it goes.
@@ -41,8 +75,8 @@ type Trigger struct {
 	Tokens   int     `yaml:"tokens"`   // due when the context is strictly larger; 0: window less the reserve
 	Reserve  int     `yaml:"reserve"`  // tokens kept free for the answer; 0: by the window and the output asked for
 	Target   float64 `yaml:"target"`   // share of the room between fixed part and trigger that messages may take after a pour; 0: 0.5
-	Window   int     `yaml:"window"`   // tokens of the model's window, whatever the catalogue says; 0: the catalogue's
-	Messages int     `yaml:"messages"` // due also with more messages than this, and the limit of a view; 0: no limit
+	Window   int     `yaml:"window"`   // most tokens of the model's window that are used; 0: all of it
+	Messages int     `yaml:"messages"` // most messages of a view after a pour; it makes none due; 0: no limit
 }
 
 // Keep says what stays verbatim at the end and at the beginning of the conversation.
@@ -59,17 +93,28 @@ type Reduce struct {
 	Always  []string `yaml:"always"` // those of them that are made whether or not the target asks for them
 	Trim    Trim     `yaml:"trim"`
 	Clear   Clear    `yaml:"clear"`
-	First   Trim     `yaml:"first_sight"` // cut of a result when it enters
-	Protect int      `yaml:"protect"`     // assistant messages at the end whose results are never stubbed; 0: the kept tail only
+	First   Trim     `yaml:"first_sight"` // cut of a result when it enters; left out or off: none is cut
+	Protect int      `yaml:"protect"`     // messages of the assistant at the end whose results no pour changes, nor one for money; 0: the kept tail only
 }
 
 // Trim cuts a long tool result to its head and its tail.
 type Trim struct {
-	Over    int  `yaml:"over"`    // characters; shorter results stay whole; 0: no trimming
-	Head    int  `yaml:"head"`    // characters kept at the beginning
+	Over    int  `yaml:"over"`    // characters; shorter results stay whole; 0: 16,000, at first sight that none is cut
+	Head    int  `yaml:"head"`    // characters kept at the beginning; 0 like tail: 4,000 of both
 	Tail    int  `yaml:"tail"`    // characters kept at the end
 	After   int  `yaml:"after"`   // only results older than so many assistant messages
 	Literal bool `yaml:"literal"` // exactly head, "..." and tail, even inside a line, as the seed's letter says
+}
+
+// UnmarshalYAML reads sizes, or "off" for none.
+func (t *Trim) UnmarshalYAML(unmarshal func(any) error) error {
+	var word string
+	if unmarshal(&word) == nil && (word == Off || word == "false") { // off is a boolean to YAML 1.1
+		*t = Trim{}
+		return nil
+	}
+	type sizes Trim
+	return unmarshal((*sizes)(t))
 }
 
 // Clear replaces an old tool result by a fixed text.
@@ -85,10 +130,11 @@ type Summary struct {
 	End       string   `yaml:"end"`        // marker after it
 	Reply     string   `yaml:"reply"`      // answer of the assistant put in where two user messages would meet
 	MaxTokens int      `yaml:"max_tokens"` // most tokens of a summary; 0: what the target leaves
-	MinScore  float64  `yaml:"min_score"`  // least share of fact weight after repair; 0: 0.3
+	MinScore  float64  `yaml:"min_score"`  // least score of a record, 0 to 1, see decant.Checkpoint; one under it is made all the same, and announced
 	Fallback  HeadTail `yaml:"fallback"`   // last rung
 	Preview   Preview  `yaml:"preview"`    // how much of each tool result the summariser reads
-	MaxInput  int      `yaml:"max_input"`  // characters of its input; more is cut in the middle; 0: no limit
+	MaxInput  int      `yaml:"max_input"`  // characters of the tool results that it reads; those in the middle go first; 0: no limit
+	Quotes    string   `yaml:"quotes"`     // whether a summary quotes what tools returned: "lines" or "none"; empty: lines
 }
 
 // HeadTail is a text cut to its two ends, in characters.
@@ -110,6 +156,22 @@ type Tools struct {
 	Exclude []string `yaml:"exclude"` // never these; wins over include
 	Pin     []string `yaml:"pin"`     // these stay verbatim, with the whole batch they were called in
 	Cap     int      `yaml:"cap"`     // characters; every result is cut to so many wherever it stands; 0: no cap
+}
+
+// WithoutBackstop returns p without a limit of messages.
+func (p *Preset) WithoutBackstop() *Preset {
+	out := *p
+	out.Trigger.Messages = 0
+	return &out
+}
+
+// Without returns p without a reduction, by its name.
+func (p *Preset) Without(reduction string) *Preset {
+	out := *p
+	is := func(name string) bool { return name == reduction }
+	out.Reduce.Order = slices.DeleteFunc(slices.Clone(p.Reduce.Order), is)
+	out.Reduce.Always = slices.DeleteFunc(slices.Clone(p.Reduce.Always), is)
+	return &out
 }
 
 // Names returns the names of the embedded presets, sorted.
@@ -146,13 +208,21 @@ func Load(name string) (*Preset, error) {
 	return Parse(name, data)
 }
 
-// Parse reads a preset from YAML. The file's name is used in errors only. Keys that do not exist and
-// values that cannot be are errors that name the key and its place.
+// Parse reads a preset from YAML. The file's name is used in errors, and as the name of a preset that
+// has none. Keys that do not exist and values that cannot be are errors that name the key and its
+// place; so is a file that says nothing, which is a mistake more often than a policy.
 func Parse(file string, data []byte) (*Preset, error) {
 	var p Preset
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
 	if err := dec.Decode(&p); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("preset %s: %s", file, yaml.FormatError(err, false, true))
+		return nil, fmt.Errorf("preset %s: %s", file, explain.YAML(err, true))
+	}
+	if reflect.ValueOf(p).IsZero() {
+		return nil, fmt.Errorf("preset %s: the file is empty", file)
+	}
+	if p.Name == "" {
+		base := filepath.Base(file)
+		p.Name = strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("preset %s: %w", file, err)

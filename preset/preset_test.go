@@ -41,7 +41,11 @@ func TestSeedNumbers(t *testing.T) {
 		{"003 recent messages", orch.Keep.Messages, 10},
 		{"003 fallback head", orch.Summary.Fallback.Head, 2000},
 		{"003 fallback tail", orch.Summary.Fallback.Tail, 2000},
+		{"001 window", chat.Trigger.Window, 200_000},
 		{"001 reserve", chat.Trigger.Reserve, 20_000},
+		{"001 five turns of the assistant, each with its results", chat.Keep.Messages, 2 * 5},
+		{"001 fresh results stay whole", chat.Reduce.First.Over, 0},
+		{"003 fresh results stay whole", orch.Reduce.First.Over, 0},
 		{"001 soft trim over", chat.Reduce.Trim.Over, 4000},
 		{"001 soft trim head", chat.Reduce.Trim.Head, 1500},
 		{"001 soft trim tail", chat.Reduce.Trim.Tail, 1500},
@@ -70,6 +74,9 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{"Negative", "keep:\n  messages: -1\n", "keep.messages"},
 		{"ShareAboveOne", "trigger:\n  target: 50\n", "trigger.target"},
 		{"WrongType", "trigger:\n  tokens: many\n", "tokens"},
+		{"Empty", "", "the file is empty"}, // U47
+		{"CommentsOnly", "# keep: {turns: 3}\n---\n", "the file is empty"},
+		{"NoKeys", "{}", "the file is empty"},
 		{"Placement", "summary:\n  placement: system\n", "summary.placement"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,6 +85,30 @@ func TestErrorsNameTheKey(t *testing.T) {
 				t.Errorf("error %v, want one that names my.yaml and %q", err, c.want)
 			}
 		})
+	}
+}
+
+// F9: first_sight can be switched off by word, however YAML reads that word.
+func TestFirstSightOff(t *testing.T) {
+	for _, c := range []struct {
+		yaml string
+		want int
+	}{
+		{"name: mine\n", 0},
+		{"name: mine\nreduce: {first_sight: off}\n", 0},
+		{"name: mine\nreduce: {first_sight: 'off'}\n", 0},
+		{"name: mine\nreduce: {first_sight: false}\n", 0},
+		{"name: mine\nreduce: {first_sight: {over: 9000}}\n", 9000},
+	} {
+		p, err := preset.Parse("mine.yaml", []byte(c.yaml))
+		if err != nil || p.Reduce.First.Over != c.want {
+			t.Errorf("%q: %+v, %v", c.yaml, p, err)
+		}
+	}
+	for _, yaml := range []string{"name: a\nreduce: {first_sight: {ovr: 1}}\n", "name: a\nreduce: {first_sight: never}\n"} {
+		if _, err := preset.Parse("mine.yaml", []byte(yaml)); err == nil {
+			t.Errorf("%q is accepted", yaml)
+		}
 	}
 }
 
@@ -92,5 +123,48 @@ func TestLoadFile(t *testing.T) {
 	}
 	if _, err := preset.Load("nosuch"); err == nil || !strings.Contains(err.Error(), "default") {
 		t.Errorf("Load of an unknown name: %v, want the names there are", err)
+	}
+}
+
+// Issue 8, section 2: sizes are preset keys, also per model class.
+func TestSizesOfModelsWithCheapReads(t *testing.T) {
+	p, err := preset.Load("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.For(0.1) != p {
+		t.Error("a model whose reads cost a tenth has other sizes than any")
+	}
+	c := p.For(0.25 / 5.0)
+	if c.Reduce.First != (preset.Trim{Over: 12000, Head: 5000, Tail: 3000}) || c.Thrift != p.Thrift || c.Name != p.Name {
+		t.Errorf("cheap reads: %+v, %+v", c.Reduce.First, c.Thrift)
+	}
+	if p.Reduce.First.Over != 16000 {
+		t.Error("the sizes for other models have changed")
+	}
+	low, err := p.WithThrift("low")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := low.For(0.05); got.Thrift.Level != "low" || got.Reduce.First.Over != 12000 {
+		t.Errorf("at another level: %+v, %+v", got.Reduce.First, got.Thrift)
+	}
+}
+
+// What is wrong in the sizes of a class is named with its key.
+func TestSizesOfAClassAreChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		"cheap_reads: {thrift: {level: most}}":     "cheap_reads: thrift.level",
+		"cheap_reads: {first_sight: {over: -1}}":   "cheap_reads: first_sight.over",
+		"cheap_reads: {thrift: {quote: 2}}":        "cheap_reads: thrift.quote",
+		"cheap_reads: {thrifty: {level: default}}": "thrifty",
+	} {
+		file := filepath.Join(t.TempDir(), "p.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := preset.Load(file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
 	}
 }

@@ -29,11 +29,11 @@ func level(name string) (Thrift, bool) {
 	case Off:
 		return Thrift{Level: Off}, true
 	case "low":
-		return Thrift{Level: name, Patience: 1.6, Keep: 8, Least: 60, Quote: 0.25, QuoteMost: 1500, Names: 100}, true
+		return Thrift{Level: name, Patience: 1.6, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50}, true
 	case "", "default":
-		return Thrift{Level: "default", Patience: 1.3, Keep: 2, Least: 60, Quote: 0.2, QuoteMost: 1000, Names: 100}, true
+		return Thrift{Level: "default", Patience: 1.3, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50}, true
 	case "high":
-		return Thrift{Level: name, Patience: 1.6, Keep: 2, Least: 60, Quote: 0.125, QuoteMost: 400, Names: 100}, true
+		return Thrift{Level: name, Patience: 1.6, Keep: 2, Least: 60, Quote: 0.15, QuoteMost: 500, Names: 50}, true
 	}
 	return Thrift{}, false
 }
@@ -59,6 +59,6 @@ func (p *Preset) WithThrift(name string) (*Preset, error) {
 		return nil, fmt.Errorf("no level of thrift named %q: there are %s", name, strings.Join(Levels(), ", "))
 	}
 	out := *p
-	out.Thrift = Thrift{Level: name}
+	out.Thrift, out.CheapReads.Thrift = Thrift{Level: name}, nil
 	return &out, nil
 }
