@@ -5,275 +5,259 @@ import (
 	"slices"
 )
 
-// A pick is one thing that was chosen: a line, a piece of one, the name of a fact, or the head of a group.
-type pick struct {
-	line       int32 // -1: none
-	start, end int32 // of a piece; end 0: the whole line
-	atom       int32 // of a bare name, else -1
-	group      int32 // of a line or head, else -1
-	cost       float32
-	value      float32
-}
-
-// Weights of the choice, in chances: 1 is a fact that is sure to be needed again. They were set on the
-// sessions, meetings and dialogs of docs/BENCHMARKS.md.
-const (
-	groundBase  = .75   // a fact is worth this much more on a line that says something about it,
-	groundShare = 6     // and this times the budget's share of the source: a longer record has room to say more,
-	groundMost  = 2.5   // but no more than this
-	minNamed    = .002  // the least chance of a fact that is listed by itself
-	wordWeight  = .0108 // a word, as often as it is expected
-	rareWeight  = .002  // a word that is not too common, once
-	chatWeight  = .05   // the same, where all is said and nothing is done
-	usualShare  = .025  // prose is expected up to this share of the source: the size that summaries usually have
-	perWord     = 1.6   // tokens of a word and the blank after it
-	perChar     = .27   // tokens of a byte of the source
+// Weights of the choice, in chances: 1 is a fact that is sure to be needed again.
+var (
+	groundWeight = float32(2.5) // a fact is worth so much more on a line that says what it is
+	costPower    = float32(1)   // of the tokens by which a gain is divided
+	rareWeight   = 0.002        // a word that is not too common, once
+	chatWeight   = 0.05         // the same, where all is said and nothing is done
+	nameWeight   = float32(4)   // a word of a name or a title in a chat is worth so much more: it is what people ask for later
+	wordWeight   = 0.009        // a word, as often as it is expected
+	usualShare   = .025         // prose is expected up to this share of the source: the size that summaries usually have
 )
+
+const (
+	perWord = 1.6 // tokens of a word and the blank after it
+	perChar = .27 // tokens of a byte of the source
+)
+
+// bareShare is the most of a record that lines of mere names may take: whoever reads them learns nothing else,
+// and the index that Repair appends says the same in less.
+const bareShare = .005
 
 // What is said about a fact so far.
 const (
 	named    = 1 // its letters are there
-	grounded = 2 // on a line that says something
+	grounded = 2 // on a line that says what it is
 )
+
+// enoughPlain is how many plain words a line must have to say what a fact on it is, where any line of that
+// fact has as many. On compactions whose effect on real models was recorded, a fact that stood beside its
+// words was recalled four times as often as one that stood alone.
+const enoughPlain = 4
 
 // A chooser takes what adds most for its tokens, again and again.
 type chooser struct {
-	*digest
-	picks   []pick
-	covered []uint8   // by atom
+	*book
+	covered []uint8   // by fact
 	heard   []int32   // by word: how often it was said
 	weight  []float32 // by word: of saying it at all
 	expect  []float32 // by word: how often it is expected
 	open    []bool    // by group
-	members [][]int32 // picks by group
+	members [][]int32 // entries by group
 	taken   []bool
-	heap    []entry
+	heap    []bid
 	spent   float32
-	ground  float32 // what a fact is worth more on a line that says something
+	bare    float32 // of it, for lines that have names and no word beside them
 }
 
-type entry struct {
-	gain float32
-	pick int32
+// A bid is what an entry adds per token, when it was looked at last.
+type bid struct {
+	gain  float32
+	entry int32
 }
 
-// choose returns what to say in budget tokens of the package's estimate, best first.
-func (d *digest) choose(budget float64) []pick {
-	c := &chooser{digest: d, covered: make([]uint8, len(d.atoms)), heard: make([]int32, len(d.freq)), open: make([]bool, len(d.groups))}
-	c.ground = float32(min(groundBase+groundShare*budget/(float64(d.size)*perChar), groundMost))
-	c.wordWeights(budget)
-	c.candidates()
-	for i := range c.picks {
-		c.push(int32(i))
+// choose returns the entries to write in the book's budget, best first.
+func (b *book) choose() []int32 {
+	c := &chooser{book: b, covered: make([]uint8, len(b.facts)), heard: make([]int32, len(b.freq)),
+		open: make([]bool, len(b.groups)), members: make([][]int32, len(b.groups)), taken: make([]bool, len(b.entries))}
+	c.wordWeights()
+	for i := range b.entries {
+		if g := b.entries[i].group; g >= 0 {
+			c.members[g] = append(c.members[g], int32(i))
+		}
 	}
-	out := c.must(float32(budget * mustShare))
-	return append(out, c.run(float32(budget))...)
+	out := c.first()
+	for i := range b.entries {
+		if !c.taken[i] && b.entries[i].must == compete {
+			c.push(int32(i))
+		}
+	}
+	return append(out, c.run()...)
 }
 
-func (c *chooser) wordWeights(budget float64) {
-	c.weight = make([]float32, len(c.freq))
+// first takes what comes before everything that competes, as far as its share of the budget reaches.
+func (c *chooser) first() (out []int32) {
+	var order []int32
+	for i := range c.entries {
+		if c.entries[i].must != compete {
+			order = append(order, int32(i))
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int32) int {
+		a, b := &c.entries[i], &c.entries[j]
+		if a.must != b.must {
+			return int(a.must) - int(b.must)
+		}
+		return b.number - a.number // the newest first
+	})
+	for _, i := range order {
+		cost := c.cost(i)
+		if float64(c.spent+cost) > shares[c.entries[i].must]*c.budget {
+			continue
+		}
+		c.take(i)
+		out = append(out, i)
+	}
+	return out
+}
+
+func (c *chooser) wordWeights() {
 	n := float64(len(c.lines) + 1)
-	total := float64(len(c.digest.words) + 1)
-	said := min(budget, usualShare*float64(c.size)*perChar) / perWord
-	c.expect = make([]float32, len(c.freq))
+	total := float64(len(c.words) + 1)
+	said := min(c.budget, usualShare*float64(c.size)*perChar) / perWord
+	c.weight, c.expect = make([]float32, len(c.freq)), make([]float32, len(c.freq))
 	for i, f := range c.freq {
 		c.expect[i] = float32(float64(f) / total * said)
 		idf := math.Log(n / float64(f))
 		c.weight[i] = float32((rareWeight + chatWeight*c.prose*c.prose) * math.Log1p(float64(f)) * min(idf, 3))
+		if c.talk && c.model && c.named[i] {
+			c.weight[i] *= nameWeight
+		}
 	}
 }
 
-func (c *chooser) candidates() {
-	c.members = make([][]int32, len(c.groups))
-	add := func(p pick) {
-		if p.group >= 0 {
-			c.members[p.group] = append(c.members[p.group], int32(len(c.picks)))
-		}
-		c.picks = append(c.picks, p)
-	}
-	for i := range c.groups {
-		if c.groups[i].head != "" {
-			add(pick{line: -1, atom: -1, group: int32(i)})
-		}
-	}
-	for i := range c.lines {
-		l := &c.lines[i]
-		add(pick{line: int32(i), atom: -1, group: l.group, cost: l.cost, value: l.value})
-	}
-	for i := range c.atoms {
-		a := &c.atoms[i]
-		if a.chance < minNamed {
-			continue
-		}
-		if a.piece.line >= 0 && !a.headed {
-			add(pick{line: a.piece.line, start: a.piece.start, end: a.piece.end, atom: -1, group: -1, cost: a.piece.cost + .64})
-		}
-		if a.argument {
-			continue
-		}
-		add(pick{line: -1, atom: int32(i), group: -1, cost: float32(estimate(a.text)) + .08})
-	}
-	c.taken = make([]bool, len(c.picks))
-}
-
-// mustShare is the part of the budget that goes first to what a successor has to know whatever it
-// costs: the task, the standing instructions of the user, and what happened last.
-const mustShare = .12
-
-// must takes what a successor has to know: the newest call, the last words of the model, the task, and
-// the user's standing instructions, newest first.
-func (c *chooser) must(budget float32) []pick {
-	if !c.model {
-		return nil
-	}
-	var last, task, rest []int32
-	for i := range c.picks {
-		p := &c.picks[i]
-		if p.group < 0 {
-			continue
-		}
-		switch g := &c.groups[p.group]; {
-		case p.line < 0 && g.section == secLast:
-			last = append(last, int32(i))
-		case p.line >= 0 && c.lines[p.line].standing && len(task) < taskLines:
-			task = append(task, int32(i))
-		case p.line >= 0 && c.lines[p.line].standing:
-			rest = append(rest, int32(i))
-		}
-	}
-	slices.Reverse(rest)
-	order := slices.Concat(last, task, rest)
-	var out []pick
-	for _, i := range order {
-		if _, cost := c.gain(i); cost <= budget {
-			budget -= cost
-			c.spent += cost
-			c.taken[i] = true
-			c.take(i)
-			out = append(out, c.picks[i])
-		}
-	}
-	return out
-}
-
-// run takes picks until the budget is spent.
-func (c *chooser) run(budget float32) []pick {
-	var out []pick
+// run takes the best bid until the budget is spent.
+func (c *chooser) run() (out []int32) {
+	budget := float32(c.budget)
 	for len(c.heap) > 0 && c.spent < budget {
 		e := c.heap[0]
-		if c.taken[e.pick] {
+		if c.taken[e.entry] {
 			c.pop()
 			continue
 		}
-		gain, cost := c.gain(e.pick)
-		if gain <= 0 || c.spent+cost > budget {
+		gain, cost := c.gain(e.entry)
+		switch {
+		case gain <= 0 || c.spent+cost > budget || c.isBare(e.entry) && c.bare+cost > bareShare*budget:
 			c.pop()
-			continue
-		}
-		if gain < e.gain*.99999 {
+		case gain < e.gain*.99999:
 			c.heap[0].gain = gain
 			c.down(0)
-			continue
+		default:
+			c.pop()
+			c.take(e.entry)
+			out = append(out, e.entry)
 		}
-		c.pop()
-		c.taken[e.pick] = true
-		c.spent += cost
-		c.take(e.pick)
-		out = append(out, c.picks[e.pick])
 	}
 	return out
 }
 
-// gain returns what pick i adds per token (to a power), and the tokens it takes now.
+// isBare reports whether an entry is one line of names with no word beside them.
+func (c *chooser) isBare(i int32) bool {
+	e := &c.entries[i]
+	return e.text != "" && c.lines[e.line].bare
+}
+
+// cost returns the tokens that entry i takes now.
+func (c *chooser) cost(i int32) float32 {
+	e := &c.entries[i]
+	if e.group >= 0 && !c.open[e.group] {
+		return e.cost + c.groups[e.group].cost
+	}
+	return e.cost
+}
+
+// gain returns what entry i adds per token, and the tokens that it takes now.
 func (c *chooser) gain(i int32) (gain, cost float32) {
-	p := &c.picks[i]
-	g, cost := p.value, p.cost
-	if p.group >= 0 && !c.open[p.group] {
-		gr := &c.groups[p.group]
-		cost += gr.cost
+	e := &c.entries[i]
+	cost = c.cost(i)
+	g := e.value
+	if e.group >= 0 && !c.open[e.group] {
+		gr := &c.groups[e.group]
 		g += gr.value
-		for _, s := range gr.spans {
-			g += c.worth(s.atom, gr.says)
+		if gr.line >= 0 {
+			g += c.worth(gr.line)
 		}
 	}
-	switch {
-	case p.atom >= 0:
-		g += c.worth(p.atom, false)
-	case p.line >= 0:
-		g += c.lineWorth(p)
+	g += c.worth(e.line)
+	if e.voice > 0 {
+		g += e.voice * c.wording(e.line)
+	}
+	if e.sec == secQuotes && c.beside(i) {
+		g += neighbour * g
 	}
 	if cost <= 0 {
 		return 0, 0
 	}
+	if costPower != 1 {
+		return g / float32(math.Pow(float64(cost), float64(costPower))), cost
+	}
 	return g / cost, cost
 }
 
-func (c *chooser) lineWorth(p *pick) float32 {
-	l := &c.lines[p.line]
-	g := float32(0)
-	for _, s := range c.spans[l.span : l.span+l.spans] {
-		if p.end == 0 || s.start >= p.start && s.end <= p.end {
-			g += c.worth(s.atom, l.plain >= 2)
+var neighbour = float32(1)
+
+func (c *chooser) beside(i int32) bool {
+	for _, j := range [...]int32{i - 1, i + 1} {
+		if j >= 0 && int(j) < len(c.entries) && c.taken[j] && c.entries[j].group == c.entries[i].group && c.entries[j].sec == secQuotes && c.entries[j].text != "" {
+			return true
 		}
 	}
-	if p.end == 0 {
-		for _, w := range c.digest.words[l.word : l.word+l.nwords] {
-			if c.heard[w] == 0 {
-				g += l.voice * c.weight[w]
-			}
-			g += l.voice * wordWeight * min(1, c.expect[w]/float32(c.heard[w]+1))
+	return false
+}
+
+// worth returns what the facts of a line add.
+func (c *chooser) worth(n int32) (g float32) {
+	plain := c.lines[n].plain
+	for _, id := range c.of(n) {
+		f := &c.facts[id]
+		if c.covered[id]&named == 0 {
+			g += f.chance
+		}
+		if c.covered[id]&grounded == 0 && plain >= min(enoughPlain, f.plain) {
+			g += f.chance * groundWeight
 		}
 	}
 	return g
 }
 
-func (c *chooser) worth(atom int32, says bool) float32 {
-	p := c.atoms[atom].chance
-	g := float32(0)
-	if c.covered[atom]&named == 0 {
-		g = p
-	}
-	if says && c.covered[atom]&grounded == 0 {
-		g += p * c.ground
+// wording returns what the words of a line add.
+func (c *chooser) wording(n int32) (g float32) {
+	for _, w := range c.said(n) {
+		if c.heard[w] == 0 {
+			g += c.weight[w]
+		}
+		g += float32(wordWeight) * min(1, c.expect[w]/float32(c.heard[w]+1))
 	}
 	return g
 }
 
-// take marks what pick i says.
+// take marks what entry i says.
 func (c *chooser) take(i int32) {
-	p := &c.picks[i]
-	if p.group >= 0 && !c.open[p.group] {
-		c.open[p.group] = true
-		for _, s := range c.groups[p.group].spans {
-			c.covered[s.atom] |= named
-			if c.groups[p.group].says {
-				c.covered[s.atom] |= grounded
-			}
+	e := &c.entries[i]
+	c.taken[i] = true
+	c.spent += c.cost(i)
+	if c.isBare(i) {
+		c.bare += e.cost
+	}
+	if e.group >= 0 && !c.open[e.group] {
+		c.open[e.group] = true
+		if n := c.groups[e.group].line; n >= 0 {
+			c.cover(n)
 		}
-		for _, m := range c.members[p.group] {
-			if !c.taken[m] {
+		for _, m := range c.members[e.group] {
+			if !c.taken[m] && c.entries[m].must == compete {
 				c.push(m)
 			}
 		}
 	}
-	if p.atom >= 0 {
-		c.covered[p.atom] |= named
-	}
-	if p.line < 0 {
-		return
-	}
-	l := &c.lines[p.line]
-	for _, s := range c.spans[l.span : l.span+l.spans] {
-		if p.end == 0 || s.start >= p.start && s.end <= p.end {
-			c.covered[s.atom] |= named
-			if l.plain >= 2 {
-				c.covered[s.atom] |= grounded
-			}
+	for _, j := range [...]int32{i - 1, i + 1} {
+		if j >= 0 && int(j) < len(c.entries) && !c.taken[j] && c.entries[j].must == compete && c.heap != nil {
+			c.push(j)
 		}
 	}
-	if p.end == 0 {
-		for _, w := range c.digest.words[l.word : l.word+l.nwords] {
-			c.heard[w]++
+	c.cover(e.line)
+	for _, w := range c.said(e.line) {
+		c.heard[w]++
+	}
+}
+
+func (c *chooser) cover(n int32) {
+	plain := c.lines[n].plain
+	for _, id := range c.of(n) {
+		c.covered[id] |= named
+		if plain >= min(enoughPlain, c.facts[id].plain) {
+			c.covered[id] |= grounded
 		}
 	}
 }
@@ -283,7 +267,7 @@ func (c *chooser) push(i int32) {
 	if g <= 0 {
 		return
 	}
-	c.heap = append(c.heap, entry{g, i})
+	c.heap = append(c.heap, bid{g, i})
 	k := len(c.heap) - 1
 	for k > 0 && before(c.heap[k], c.heap[(k-1)/2]) {
 		c.heap[k], c.heap[(k-1)/2] = c.heap[(k-1)/2], c.heap[k]
@@ -315,4 +299,4 @@ func (c *chooser) down(k int) {
 	}
 }
 
-func before(a, b entry) bool { return a.gain > b.gain || a.gain == b.gain && a.pick < b.pick }
+func before(a, b bid) bool { return a.gain > b.gain || a.gain == b.gain && a.entry < b.entry }

@@ -1,71 +1,149 @@
 package summary
 
 import (
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// continued is how Claude Code begins the summary that it puts in place of earlier messages.
-const continued = "This session is being continued from a previous conversation"
+// A quoted is a stretch of quotes that an earlier record has, with its heading.
+type quoted struct {
+	head  string
+	lines []string
+	index int
+}
 
 // asides are lines of a client's summary that speak to the model about the summary itself.
-var asides = []string{continued, "Please continue the conversation from where", "If you need specific details from before compaction", "Continue the conversation from where it left off", "Recent messages are preserved verbatim"}
+var asides = []string{mark, continued, "Please continue the conversation from where", "If you need specific details from before compaction", "Continue the conversation from where it left off", "Recent messages are preserved verbatim"}
 
-// fold takes in an earlier summary of this package: each statement goes back to its section, with the
-// number of the message that it was made from, to be chosen or left out like any other.
-func (r *reader) fold(o origin, text string) {
-	f := folder{reader: r, o: o, sec: secSaid, heads: map[string]int32{}}
-	for line := range strings.Lines(text) {
-		f.line(strings.TrimSpace(line))
+func isAside(s string) bool {
+	return slices.ContainsFunc(asides, func(a string) bool { return strings.HasPrefix(s, a) })
+}
+
+// earlier takes in a summary that the client's own model wrote: line by line, under a heading that says so.
+func (b *book) earlier(t *text) {
+	g := b.message(t)
+	for s, kind := range marked(t.body) {
+		if isAside(s) {
+			continue
+		}
+		n := b.line(s, true)
+		b.see(n, t.index, decant.AuthorUser)
+		e := entry{sec: secEarlier, group: g, text: s, line: n, value: lineValue, voice: plainVoice, number: t.number}
+		b.settle(&e, t, kind)
+		b.add(e)
 	}
 }
 
+// fold takes in an earlier record of Decant's: each statement becomes again what it was made from, with the
+// number of its message, to be said again or left out like any other. It reports false when the text is none.
+func (r *reader) fold(i int, body string) bool {
+	at := strings.Index(body, mark)
+	if at < 0 || at > 0 && body[at-1] != '\n' {
+		return false
+	}
+	f := folder{reader: r, index: i}
+	for line := range strings.Lines(body[at:]) {
+		f.line(strings.TrimRight(line, "\n"))
+		if f.sec == sections { // what follows is none of the record
+			break
+		}
+	}
+	f.end()
+	return true
+}
+
+// Pinned is the heading of the part of a record that others pinned. It comes last, and all that follows is as
+// it was.
+const Pinned = "Pinned, verbatim"
+
+// Section returns a part of a record's text under a heading of its own, to stand behind the record. Its lines
+// are indented, as all lines of a record are that somebody else wrote, unless it is Pinned.
+func Section(head, body string) string {
+	if head != Pinned {
+		body = indent + strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n"+indent)
+	}
+	return "\n\n# " + head + "\n" + body
+}
+
+// Sections yields the headings of the parts of a record, and their text without the indent.
+func Sections(record string) iter.Seq2[string, string] {
+	return func(yield func(head, body string) bool) {
+		head, body := "", ""
+		for line := range strings.Lines(record) {
+			next, ok := strings.CutPrefix(line, "# ")
+			if !ok || head == Pinned {
+				body += cutIndent(head, line)
+				continue
+			}
+			if head != "" && !yield(head, strings.TrimSpace(body)) {
+				return
+			}
+			head, body = strings.TrimSpace(next), ""
+		}
+		if head != "" {
+			yield(head, strings.TrimSpace(body))
+		}
+	}
+}
+
+func cutIndent(head, line string) string {
+	if head == Pinned {
+		return line
+	}
+	return strings.TrimPrefix(line, indent)
+}
+
+// A folder reads an earlier record line by line.
 type folder struct {
 	*reader
-	o    origin // of what comes next
-	sec  section
-	open bool // o.group is the file or call that the next lines belong to
-
-	paths []string         // of the files named so far, newest last
-	heads map[string]int32 // groups of those files, and of calls by "m12"
+	index  int
+	sec    section
+	number int
+	open   []string // lines of the text that is being read
 }
 
 func (f *folder) line(s string) {
-	if rest, ok := strings.CutPrefix(s, mark); ok {
-		f.covers(rest)
-		return
-	}
-	if name, ok := strings.CutPrefix(s, "# "); ok {
-		if sec, ok := sectionNamed(name); ok {
-			f.sec, f.open = sec, false
-			f.o.group = -1
-			return
+	switch {
+	case strings.HasPrefix(s, mark):
+		f.covers(s[len(mark):])
+	case strings.HasPrefix(s, "# "):
+		f.end()
+		f.sec, f.number = sectionNamed(s[2:]), 0
+		f.model = f.model || f.sec != secMeeting // which stands alone
+		f.worked = f.worked || f.sec == secSaid || f.sec == secFiles
+	case strings.HasPrefix(s, indent) && f.sec != secQuotes:
+		f.open = append(f.open, s[len(indent):])
+	case f.sec == secFiles:
+		if path, past, ok := strings.Cut(s, ": "); ok {
+			f.history = append(f.history, [2]string{path, past})
 		}
-	}
-	if isMarker(s) {
-		return
-	}
-	n, rest := messageNumber(s)
-	switch f.sec {
-	case secFiles:
-		f.file(s)
-	case secErrors, secCommands:
-		f.call(s, n)
-	case secExcerpts:
-		f.excerpt(s)
-	case secTools:
-		f.reader.toolHead(f.o, s)
-	case secNames:
-		f.names(s)
+	case f.sec == secQuotes:
+		f.quote(s)
+	case f.sec == secPlan:
+		f.task(s)
+	case isMarker(s):
 	default:
-		if n > 0 {
-			f.o.number = n
-		}
-		f.statement(rest)
+		f.statement(s)
 	}
+}
+
+// sectionNamed returns the section with a heading; sections when there is none, as for what stands behind a
+// record and is none of it.
+func sectionNamed(name string) section {
+	for _, hs := range headings {
+		if i := slices.Index(hs[:], name); i >= 0 {
+			return section(i)
+		}
+	}
+	if name == alsoHeading {
+		return secRules
+	}
+	return sections
 }
 
 // isMarker reports whether s is a line that a preset puts around a summary: "[END OF SUMMARY]".
@@ -73,157 +151,125 @@ func isMarker(s string) bool {
 	return strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") && s == strings.ToUpper(s)
 }
 
-// covers reads which messages the earlier summary was made from.
+// covers reads which messages the earlier record was made from.
 func (f *folder) covers(s string) {
-	if n, rest := messageNumber(strings.Replace(s, "-", " ", 1)); n > 0 {
-		f.from = n
-		if to, _ := messageNumber(rest); to > f.to {
-			f.to = to
-		}
+	from, rest := messageNumber(strings.Replace(s, "-", " ", 1))
+	to, _ := messageNumber(strings.Replace(strings.Replace(rest, ",", " ", 1), "，", " ", 1))
+	if from > 0 && (f.from == 0 || from < f.from) {
+		f.from = from
 	}
+	f.to = max(f.to, to)
 }
 
-// statement takes in a line of prose.
+// statement takes in a line of prose. One that begins with a number begins another text.
 func (f *folder) statement(s string) {
-	o := f.o
-	o.author = byModel
-	if f.sec == secUser {
-		o.author = byUser
+	if n, rest := messageNumber(s); n > 0 {
+		f.end()
+		f.number, s = n, rest
 	}
-	o.section, o.forced = f.sec, true
-	if f.sec == secLast {
-		o.section = secSaid
-	}
-	if rest, ok := strings.CutPrefix(s, "… "); ok && strings.Contains(rest, "; ") {
-		f.list(o, rest, "; ")
+	f.open = append(f.open, s)
+}
+
+// end takes in the text that was read.
+func (f *folder) end() {
+	if len(f.open) == 0 {
 		return
 	}
-	f.pieces(o, unmarked(s))
-}
-
-// list takes in the pieces of lines in a list, those that hold a fact.
-func (f *folder) list(o origin, s, sep string) {
-	for p := range strings.SplitSeq(s, sep) {
-		if f.found = fact.Scan(f.found[:0], p); len(f.found) > 0 {
-			f.pieces(o, p)
-		}
-	}
-}
-
-// file takes in the head of a file or a line about it.
-func (f *folder) file(s string) {
-	path, rest, ok := strings.Cut(s, " file ")
-	if ok && strings.Contains(rest, " m") && !strings.Contains(path, " ") {
-		f.o.author = byCall
-		f.o.group = f.history(path, rest)
-		f.mention(f.o, path)
-		f.open = true
-		f.paths = append(f.paths, path)
-		f.heads[path] = f.o.group
-		return
-	}
-	f.under(s)
-}
-
-// excerpt takes in the short name of a file or a call, or a line of it.
-func (f *folder) excerpt(s string) {
-	name, ok := strings.CutSuffix(s, ":")
-	if !ok || strings.Contains(name, " ") {
-		f.under(s)
-		return
-	}
-	if g, ok := f.headed(name); ok {
-		f.o.group, f.open = g, true
-		return
-	}
-	f.under(s)
-}
-
-// headed returns the group that a short name stands for.
-func (f *folder) headed(name string) (int32, bool) {
-	if g, ok := f.heads[name]; ok {
-		return g, true
-	}
-	for _, path := range f.paths {
-		if strings.HasSuffix(path, "/"+name) {
-			return f.heads[path], true
-		}
-	}
-	return 0, false
-}
-
-// history reads "created m5, updated m40" back.
-func (r *reader) history(path, s string) int32 {
-	g := int32(-1)
-	for part := range strings.SplitSeq(s, ", ") {
-		what, at, _ := strings.Cut(part, " ")
-		n, _ := messageNumber(at + " ")
-		class := tool.Read
-		switch what {
-		case "updated":
-			class = tool.Edit
-		case "created":
-			class = tool.Write
-		}
-		g = r.touch(tool.Touch{Class: class, Path: path}, n)
-	}
-	return g
-}
-
-// call takes in the head of a call or a line of its result.
-func (f *folder) call(s string, n int) {
-	if n == 0 {
-		f.under(s)
-		return
-	}
-	f.o.number, f.o.author = n, byCall
-	f.o.group = f.newGroup(group{section: f.sec, number: n, head: s})
-	f.mention(f.o, s)
-	f.open = true
-	f.heads["m"+strconv.Itoa(n)] = f.o.group
-}
-
-// under takes in a line, or pieces of lines, of the open file or call.
-func (f *folder) under(s string) {
-	if !f.open {
-		return
-	}
-	o := f.o
-	o.author = byTool
-	if rest, ok := strings.CutPrefix(s, "… "); ok {
-		f.list(o, rest, "; ")
-		return
-	}
-	f.pieces(o, unmarked(s))
-}
-
-// repaired are the sections that the sentences of a repair belong to, by the kind it names.
-var repaired = map[string]section{"instruction": secUser, "decision": secDecided, "open": secOpen}
-
-// names takes in the list of names, or what a repair appended.
-func (f *folder) names(s string) {
-	if kind, rest, ok := strings.Cut(s, ": "); ok {
-		if sec, ok := repaired[kind]; ok {
-			f.sec = sec
-			for p := range strings.SplitSeq(rest, "; ") {
-				f.statement(p)
-			}
-			f.sec = secNames
+	body := strings.Join(f.open, "\n")
+	f.open = nil
+	t := text{index: f.index, number: f.number, body: body}
+	switch f.sec {
+	case secUser, secRules:
+		if f.sec == secRules && f.said(body) {
 			return
 		}
+		t.author = byUser
+	case secAnswers:
+		q, a, ok := strings.Cut(body, "\n")
+		if !ok {
+			return
+		}
+		t.author, t.question, t.body = byAnswer, afterColon(q), afterColon(a)
+	case secState, secLast:
+		f.outcome(body)
+		return
+	case secMeeting:
+		t.author = byUser
+	case secTalk, secSaid, secEarlier, secDecided, secOpen:
+		t.author, t.closing = byModel, true
+	default:
+		return
 	}
-	o := f.o
-	o.author, o.section, o.forced = byTool, secNames, true
-	sep := "; "
-	if !strings.Contains(s, sep) {
-		sep = " " // the line of bare names
-	}
-	f.list(o, s, sep)
+	f.texts = append(f.texts, &t)
 }
 
-// unmarked takes off the marks that say that a line was cut.
-func unmarked(s string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(s, "… "), " …")
+// said reports whether the user's words in the record have a rule already.
+func (f *folder) said(rule string) bool {
+	return slices.ContainsFunc(f.texts, func(t *text) bool { return t.author == byUser && strings.Contains(t.body, rule) })
+}
+
+func afterColon(s string) string {
+	if _, rest, ok := strings.Cut(s, ": "); ok {
+		return rest
+	}
+	_, rest, _ := strings.Cut(s, "：")
+	return rest
+}
+
+// outcome takes in the outcome of a command as the record has it.
+func (f *folder) outcome(body string) {
+	first, _, _ := strings.Cut(body, "\n")
+	title, how, ok := cutLast(first, " → ")
+	if !ok {
+		return
+	}
+	a := &act{index: f.index, number: f.number, done: true, said: body, failed: strings.Contains(how, "failed") || strings.Contains(how, "exit")}
+	a.Command, _ = strings.CutPrefix(title, "$ ")
+	a.Class, a.Effect = tool.Shell, tool.Shell
+	f.acts = append(f.acts, a)
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// task takes in a line of the plan.
+func (f *folder) task(s string) {
+	n, rest := messageNumber(s)
+	if n > 0 {
+		f.planned.number = n
+		done, _ := strconv.Atoi(rest[:max(0, strings.IndexByte(rest, ' '))])
+		f.planned.tasks = nil
+		for range done {
+			f.planned.tasks = append(f.planned.tasks, &task{state: "done"})
+		}
+		return
+	}
+	s, ok := strings.CutPrefix(s, "- ")
+	t := &task{}
+	if id, rest, has := strings.Cut(s, " ["); has && strings.HasPrefix(id, "#") {
+		t.id, s = id[1:], "["+rest
+	}
+	state, text, closed := strings.Cut(strings.TrimPrefix(s, "["), "] ")
+	if ok && closed {
+		t.state, t.text = state, text
+		f.planned.tasks = append(f.planned.tasks, t)
+	}
+}
+
+// quote takes in a heading or a line of the quotes.
+func (f *folder) quote(s string) {
+	line, ok := strings.CutPrefix(s, indent)
+	switch k := len(f.quotes); {
+	case !ok:
+		f.quotes = append(f.quotes, &quoted{head: s, index: f.index})
+	case k > 0:
+		f.quotes[k-1].lines = append(f.quotes[k-1].lines, line)
+	}
 }
 
 // messageNumber reads "m12 " at the start of s and returns what follows.
@@ -235,7 +281,7 @@ func messageNumber(s string) (int, string) {
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
 		i++
 	}
-	if i == len(s) || s[i] != ' ' && s[i] != ',' {
+	if i == len(s) || s[i] != ' ' {
 		return 0, s
 	}
 	n, err := strconv.Atoi(s[1:i])

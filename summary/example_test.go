@@ -31,9 +31,9 @@ func ExampleExtract() {
 	// [Decant record of m1-m3, not the user's words]
 	// # User
 	// m1 The login fails for names with a space. Never touch the database.
-	// # Errors
-	// m2 $ go test ./login → exit 1: --- FAIL: TestLogin (0.00s)
-	// some output of the test that nobody needs again
-	// # Names and fragments
-	// ./login
+	// # Goal
+	//   The request in hand is m1.
+	// # State
+	// m2 $ go test ./login → 1 failed: TestLogin
+	//   --- FAIL: TestLogin (0.00s)
 }

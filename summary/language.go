@@ -1,53 +1,35 @@
 package summary
 
-// headings are the titles of the sections, in English and Chinese. They are read back by fold.
-var headings = [2][sections]string{
-	{"User", "Decisions", "Open", "Errors", "Progress", "Files", "Commands", "Excerpts", "Tools", "Names and fragments", "Last"},
-	{"用户", "决定", "未完成", "错误", "经过", "文件", "命令", "摘录", "工具", "名称与片段", "最近"},
-}
+// talkShare is the least share of prose that makes a conversation a talk.
+const talkShare = .8
 
-// notes say on the first line what the text is.
-var notes = [2]string{", not the user's words]", "，对话记录，并非用户的话]"}
-
-// language returns the index of the language of the headings.
-func (d *digest) language() int {
-	if d.chinese {
-		return 1
-	}
-	return 0
-}
-
-// sectionNamed returns the section that has the heading s.
-func sectionNamed(s string) (section, bool) {
-	if s == alsoHeading {
-		return secNames, true
-	}
-	for _, hs := range headings {
-		for i, h := range hs {
-			if h == s {
-				return section(i), true
+// language finds out what sort of conversation it is: how much of it is prose, and whether that is mostly
+// Chinese: every sixth character or more, since names and code are Latin in any language.
+func (b *book) language() {
+	said, han, latin := 0, 0, 0
+	for _, t := range b.texts {
+		if t.author == byClient {
+			continue
+		}
+		said += len(t.body)
+		for _, r := range t.body {
+			switch {
+			case r >= 0x4e00 && r <= 0x9fff:
+				han++
+			case r < 0x80 && letter(byte(r)):
+				latin++
 			}
 		}
 	}
-	return 0, false
+	b.prose = float64(said) / float64(max(b.size, 1))
+	b.talk = b.prose > talkShare && !b.worked
+	b.chinese = han > 0 && han*6 > latin
 }
 
-// isChinese reports whether the lines of user and model, or all lines where they said nothing, are
-// mostly Chinese: every eighth character or more, since names and code are Latin in any language.
-func (d *digest) isChinese() bool {
-	han, latin := 0, 0
-	for i := range d.lines {
-		switch d.groups[d.lines[i].group].section {
-		case secUser, secDecided, secOpen, secSaid, secLast:
-			for _, r := range d.lines[i].text {
-				switch {
-				case r >= 0x4e00 && r <= 0x9fff:
-					han++
-				case r < 0x80 && r|0x20 >= 'a' && r|0x20 <= 'z':
-					latin++
-				}
-			}
-		}
+// say returns the one of two texts that is in the language of the conversation.
+func (b *book) say(english, chinese string) string {
+	if b.chinese {
+		return chinese
 	}
-	return han > 0 && han*6 > latin
+	return english
 }

@@ -1,63 +1,136 @@
 package summary
 
-import "strings"
+import (
+	"strconv"
+	"strings"
 
-// A plan is the newest task list that the agent wrote down as a whole.
-type plan struct {
-	number  int
-	done    int
-	doing   []string
-	waiting []string
+	"github.com/decantdev/decant/internal/tool"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// A task is one item of a plan.
+type task struct {
+	id    string // by which the tools name it; empty where they name none
+	text  string
+	state string
 }
 
-// takePlan takes in a task list and reports whether values are one. A list replaces the one before.
-func (r *reader) takePlan(o origin, values []value) bool {
-	p := plan{number: o.number}
-	item, found := "", false
-	for _, v := range values {
+// A plan is the newest list of tasks: one that the agent wrote down as a whole, or that it made item by
+// item.
+type plan struct {
+	number int // of the message that touched it last
+	tasks  []*task
+}
+
+// plan takes in what is left of the plan.
+func (b *book) plan() {
+	p := plan{number: b.planned.number}
+	for _, t := range b.planned.tasks {
+		was := *t
+		p.tasks = append(p.tasks, &was)
+	}
+	for _, a := range b.acts {
+		if a.Class == tool.Todo && !a.failed && p.take(a) {
+			p.number, a.planned = a.number, true
+		}
+	}
+	b.tasks = p.tasks
+	done, left := 0, 0
+	var open []string
+	for _, t := range p.tasks {
+		switch {
+		case t.finished():
+			done++
+		case t.state != "":
+			open = append(open, t.line())
+			left++
+		}
+	}
+	if left == 0 {
+		return
+	}
+	g := b.heading("", 0)
+	b.add(entry{sec: secPlan, group: g, number: p.number, text: itoa(done) + b.say(" of ", " / ") + itoa(done+left) + b.say(" done; left:", " 已完成；剩余："), line: -1, must: mustPlan})
+	for _, s := range open {
+		b.add(entry{sec: secPlan, group: g, text: s, line: -1, must: mustPlan})
+	}
+}
+
+// line says what is to do and how far it is.
+func (t *task) line() string {
+	s := "- "
+	if t.id != "" {
+		s += "#" + t.id + " "
+	}
+	return s + "[" + t.state + "] " + strings.Join(strings.Fields(t.text), " ")
+}
+
+// finished reports whether nothing is left to do.
+func (t *task) finished() bool {
+	switch t.state {
+	case "completed", "done", "cancelled", "canceled", "deleted", "closed":
+		return true
+	}
+	return false
+}
+
+// take takes in one call of a planning tool and reports whether it was about the plan.
+func (p *plan) take(a *act) bool {
+	if id := a.named("taskId", "task_id"); id != "" {
+		return p.update(id, a)
+	}
+	if subject := a.named("subject"); subject != "" {
+		p.tasks = append(p.tasks, &task{id: createdID(a.result, len(p.tasks)+1), text: subject, state: "pending"})
+		return true
+	}
+	return p.replace(a)
+}
+
+// createdID reads the id of a new task from the tool's answer, "Task #3 created successfully: ..."; without
+// one it counts.
+func createdID(result string, n int) string {
+	if _, rest, ok := strings.Cut(result, "#"); ok {
+		if end := strings.IndexFunc(rest, func(r rune) bool { return r == ' ' || r == ':' }); end > 0 && end < 20 {
+			return rest[:end]
+		}
+	}
+	return itoa(n)
+}
+
+// update changes a task by its id. A client numbers its tasks anew in a new session: the newest one counts.
+func (p *plan) update(id string, a *act) bool {
+	for i := len(p.tasks) - 1; i >= 0; i-- {
+		if t := p.tasks[i]; t.id == id {
+			if s := a.named("status", "state"); s != "" {
+				t.state = s
+			}
+			if s := a.named("subject"); s != "" {
+				t.text = s
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// replace takes in a list of tasks that stands for the whole plan. It reports false when the call has none.
+func (p *plan) replace(a *act) bool {
+	var out []*task
+	item := ""
+	for _, v := range a.values {
 		switch v.name {
 		case "content", "step", "title", "task", "text":
 			item = v.text
 		case "status", "state":
-			if item == "" {
-				continue
+			if item != "" {
+				out = append(out, &task{text: item, state: v.text})
 			}
-			found = true
-			p.add(item, v.text)
 			item = ""
 		}
 	}
-	if found {
-		r.plan = &p
-		r.mention(o, strings.Join(p.doing, " "))
-		r.mention(o, strings.Join(p.waiting, " "))
+	if len(out) > 0 {
+		p.tasks = out
 	}
-	return found
-}
-
-func (p *plan) add(item, status string) {
-	item = clip(strings.Join(strings.Fields(item), " "), maxHead)
-	switch status {
-	case "completed", "done", "cancelled":
-		p.done++
-	case "in_progress", "doing", "active":
-		p.doing = append(p.doing, item)
-	default:
-		p.waiting = append(p.waiting, item)
-	}
-}
-
-// head says what is left of the plan in one line, empty when all is done.
-func (p *plan) head(number string) string {
-	if len(p.doing)+len(p.waiting) == 0 {
-		return ""
-	}
-	s := number + " plan:"
-	if len(p.doing) > 0 {
-		s += " doing " + strings.Join(p.doing, "; ") + "."
-	}
-	if len(p.waiting) > 0 {
-		s += " To do " + strings.Join(p.waiting, "; ") + "."
-	}
-	return clip(s, 4*maxHead)
+	return len(out) > 0
 }

@@ -1,19 +1,20 @@
 // Package summary makes the record that stands in a conversation for messages that are no longer
 // sent: deterministic, offline, within a budget of tokens.
 //
-// It is extractive. Every line of the transcript is a candidate, and so is every name in it with the
-// few words around it. What an agent may have to repeat letter by letter (the spans of package
-// fact) gets a probability of being needed again, what people and the model said in prose gets a
-// value of its own, and a greedy choice takes what adds most for its tokens. What was chosen is set
-// in order: the user's words, decisions, open items, errors, the state of files, commands, what was
-// said, names. An earlier summary is read like any other text and distilled again, so a record of
-// records does not grow.
+// It is extractive, and written for a reader: what people typed stands first and whole, then the request
+// in hand, their rules, the plan, how builds, tests and commits came out last, every file that was
+// changed or read, what the model concluded, and at the end whole lines of results under the file or
+// the command that they came from. What must be in the record is taken first, in that order; of the rest
+// those lines are taken that hold the most names for their tokens, on lines that say what the names are.
+// Names alone are a twentieth of a record at most. An earlier record is read back and distilled again,
+// so that a record of records does not grow; text that only looks like one is text ([Sealed]).
 //
 // The same package checks and repairs summaries that others wrote: [Verify], [Repair] and [Accept].
 package summary
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/decantdev/decant"
 )
@@ -22,6 +23,9 @@ import (
 type Options struct {
 	// Budget is the most tokens that the summary may have, by Counter.
 	Budget int
+
+	// NoResults says that nothing of what tools returned is quoted.
+	NoResults bool
 
 	// Counter counts the tokens. Nil means an estimate by classes of characters.
 	Counter decant.Counter
@@ -33,8 +37,7 @@ type Summary struct {
 	Tokens   int    // of Text, by the counter of the options
 	From, To int    // numbers of the first and the last message that it covers
 	Rung     decant.Rung
-	Score    float64       // share of fact weight that it keeps, when it was checked (Accept)
-	Facts    []decant.Fact // those that it keeps, when it was checked
+	Facts    []decant.Fact // the must-keep facts that it keeps, when it was checked (Accept)
 }
 
 // Extract returns the summary of ms within the budget of o. The same messages and options give the
@@ -44,55 +47,60 @@ func Extract(ms []decant.Message, o Options) (Summary, error) {
 	if o.Counter == nil {
 		o.Counter = classes{}
 	}
-	d := read(ms)
-	if len(d.lines) == 0 {
+	src := read(ms)
+	if len(src.texts)+len(src.acts) == 0 {
 		return Summary{}, fmt.Errorf("summarise %d messages: %w", len(ms), decant.ErrNothing)
 	}
-	d.weigh()
-	budget := d.allowance(o)
-	s := d.fit(d.choose(budget), o)
+	budget := src.allowance(o)
 	for range retries {
-		if s.Text != "" {
-			break
+		b := newBook(src, budget, o.NoResults)
+		if s := b.fit(b.choose(), o); s.Text != "" {
+			return s, nil
 		}
 		budget = budget*.75 - frame // what was picked first was too large by itself
-		s = d.fit(d.choose(budget), o)
 	}
-	if s.Text == "" {
-		return s, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), d.size, o.Budget, decant.ErrSummary)
-	}
-	return s, nil
+	return Summary{}, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), src.size, o.Budget, decant.ErrSummary)
 }
 
 // Tiny budgets are tried again with less, since the first line and the headings take their part.
 const (
-	retries = 4
+	retries = 5
 	frame   = 6 // tokens of a part of the first line
 )
 
-// allowance returns the budget in tokens of the package's own estimate, a little more than will fit,
-// and never more than the text can use.
-func (d *digest) allowance(o Options) float64 {
+// sampleSize is how many bytes of a source are counted to learn how its tokens relate to the estimate.
+const sampleSize = 8 << 10
+
+// allowance returns the budget in tokens of the package's own estimate, a little more than will fit.
+func (s *source) allowance(o Options) float64 {
 	var sample []byte
-	step := max(1, len(d.lines)/64)
-	for i := 0; i < len(d.lines) && len(sample) < 8<<10; i += step {
-		sample = append(append(sample, d.lines[i].text...), '\n')
+	take := func(text string, parts int) {
+		if len(sample) < sampleSize {
+			sample = append(append(sample, text[:min(len(text), max(64, sampleSize/parts))]...), '\n')
+		}
 	}
-	ratio := float64(o.Counter.Count(string(sample))+1) / (estimate(string(sample)) + 1)
-	return float64(o.Budget) / ratio * 1.2
+	for _, t := range s.texts {
+		take(t.body, len(s.texts)+len(s.acts))
+	}
+	for _, a := range s.acts {
+		take(a.result, len(s.texts)+len(s.acts))
+	}
+	text := strings.ToValidUTF8(string(sample), "")
+	ratio := float64(o.Counter.Count(text)+1) / (estimate(text) + 1)
+	return float64(o.Budget) / ratio * 1.05
 }
 
 // fit returns the summary of the longest run of picks, best first, that is within the budget and clearly
 // smaller than its source.
-func (d *digest) fit(picks []pick, o Options) Summary {
-	best := Summary{From: d.from, To: d.to, Rung: decant.RungExtractive}
+func (b *book) fit(picks []int32, o Options) Summary {
+	best := Summary{From: b.from, To: b.to, Rung: decant.RungExtractive}
 	lo, hi := 0, len(picks)+1 // picks[:lo] fits, picks[:hi] does not
-	n := max(len(picks)*5/6, 1)
+	n := len(picks)
 	for lo < hi-1 {
-		text := d.render(picks[:n])
+		text := b.render(picks[:n])
 		size := o.Counter.Count(text)
-		if long := len(text) * 10 / 9; long > d.size {
-			size = max(size, o.Budget+1, o.Budget*long/d.size)
+		if long := len(text) * 10 / 9; long > b.size {
+			size = max(size, o.Budget+1, o.Budget*long/b.size)
 		}
 		if size <= o.Budget {
 			lo = n
@@ -103,13 +111,13 @@ func (d *digest) fit(picks []pick, o Options) Summary {
 		} else {
 			hi = n
 		}
-		n = d.next(n, lo, hi, float64(o.Budget)/float64(max(size, 1)))
+		n = next(n, lo, hi, float64(o.Budget)/float64(max(size, 1)))
 	}
 	return best
 }
 
 // next guesses the number of picks to try after n, of which the text was share too small or large.
-func (d *digest) next(n, lo, hi int, share float64) int {
+func next(n, lo, hi int, share float64) int {
 	guess := int(float64(n) * (1 + (share-1)*.97))
 	return min(max(guess, lo+1), hi-1)
 }

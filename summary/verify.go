@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,19 +13,14 @@ import (
 
 // Limits say which summaries are accepted.
 type Limits struct {
-	Source   int            // tokens of what the summary stands for; 0: unknown, not checked
-	Budget   int            // most tokens of the repaired summary; 0: no limit but the quarter
-	MinScore float64        // least share of fact weight after repair, 0 to 1, see Accept
-	Counter  decant.Counter // nil means an estimate by classes of characters
+	Source  int            // tokens of what the summary stands for; 0: unknown, not checked
+	Budget  int            // most tokens of the repaired summary; 0: no limit but what a repair may take
+	Counter decant.Counter // nil means an estimate by classes of characters
 }
 
-// Accept takes a summary, whoever wrote it, repairs it where facts are missing, and returns it with its
-// score and the facts that it keeps. It refuses, with an error that wraps decant.ErrSummary and says
-// why, a text that is empty, an error message, not smaller than its source, or below the least score.
-//
-// The least score is a share of what can be asked of the budget: of the weight of the facts that fit into
-// a quarter of it. Nothing is asked where the facts together weigh less than one that is sure to be
-// needed, as in a meeting.
+// Accept takes a summary, whoever wrote it, repairs it where facts are missing, and returns it with the facts
+// that it keeps. It refuses, with an error that wraps decant.ErrSummary and says why, a text that is empty, an
+// error message, not smaller than its source, or over its budget.
 func Accept(text string, facts []decant.Fact, l Limits) (Summary, error) {
 	if l.Counter == nil {
 		l.Counter = classes{}
@@ -38,36 +34,14 @@ func Accept(text string, facts []decant.Fact, l Limits) (Summary, error) {
 		text = Repair(text, r.Missing, l)
 		r = Verify(facts, text)
 	}
-	s := Summary{Text: text, Tokens: l.Counter.Count(text), Score: r.Score, Facts: r.Kept}
-	least := l.MinScore * attainable(facts, l)
+	s := Summary{Text: text, Tokens: l.Counter.Count(text), Facts: r.Kept}
 	switch {
 	case l.Source > 0 && s.Tokens >= l.Source:
 		return s, fmt.Errorf("check summary: its %d tokens are not fewer than the %d of its source: %w", s.Tokens, l.Source, decant.ErrSummary)
 	case l.Budget > 0 && s.Tokens > l.Budget:
 		return s, fmt.Errorf("check summary: its %d tokens are over the budget of %d: %w", s.Tokens, l.Budget, decant.ErrSummary)
-	case r.Score < least:
-		return s, fmt.Errorf("check summary: it keeps %.2f of the facts' weight, %.2f are asked for: %w", r.Score, least, decant.ErrSummary)
 	}
 	return s, nil
-}
-
-// attainable returns the share of the facts' weight that fits into a quarter of the budget, 0 when the
-// facts weigh too little to judge by.
-func attainable(facts []decant.Fact, l Limits) float64 {
-	total, fits, cost := 0.0, 0.0, 0
-	for _, f := range facts {
-		total += f.Weight
-		if l.Budget > 0 {
-			cost += l.Counter.Count(f.Text) + 1
-		}
-		if cost <= l.Budget/4 {
-			fits += f.Weight
-		}
-	}
-	if total < 1 {
-		return 0
-	}
-	return fits / total
 }
 
 // unusable says why text is no summary at all, or nothing.
@@ -90,22 +64,55 @@ func unusable(text string) string {
 // Verify says which of the facts text keeps.
 func Verify(facts []decant.Fact, text string) fact.Result { return fact.Check(facts, text) }
 
-// Repair returns text with the missing facts appended, the most important of each kind first, in at
-// most a quarter of the tokens of text and within the budget of l. The kinds take turns, so that none
-// keeps another out. It returns text itself when nothing fits.
+// What a repair may add, as shares of the text. A sentence says what it is about; a bare name hardly does, so
+// few of them are worth their room.
+const (
+	sentenceShare = .25
+	nameShare     = .045
+)
+
+// IndexShare is the share of a budget to leave when a record is made, for Accept to name what it lacks: one list
+// at the end instead of lines of mere names among those that say something.
+const IndexShare = .04
+
+// Repair returns text with missing facts appended, within the budget of l: instructions, decisions and open
+// items as they were said, in at most a quarter of the tokens of text; then names, the most important first,
+// in less than a twentieth. It returns text itself when nothing fits.
 func Repair(text string, missing []decant.Fact, l Limits) string {
 	if l.Counter == nil {
 		l.Counter = classes{}
 	}
 	size := l.Counter.Count(text)
-	room := size / 4
+	left := math.MaxInt
 	if l.Budget > 0 {
-		room = min(room, l.Budget-size)
+		left = l.Budget - size
 	}
-	limit := size + room
+	var sayings, names []decant.Fact
+	for _, f := range missing {
+		switch f.Kind {
+		case decant.FactInstruction, decant.FactDecision, decant.FactOpen:
+			sayings = append(sayings, f)
+		default:
+			names = append(names, f)
+		}
+	}
+	out := appended(text, "# "+alsoHeading+"\n", "\n", sayings, min(left, int(sentenceShare*float64(size))), l.Counter)
+	left -= l.Counter.Count(out) - size
+	return appended(out, "# "+namesHeading+"\n", " ", names, min(left, int(nameShare*float64(size))), l.Counter)
+}
+
+// The headings of what a repair appends.
+const (
+	alsoHeading  = "Also said"
+	namesHeading = "Index of names"
+)
+
+// appended returns text with facts behind it, one after the other, as many as room tokens hold.
+func appended(text, head, sep string, facts []decant.Fact, room int, c decant.Counter) string {
+	limit := c.Count(text) + room
 	for room > 0 {
-		out := repair(text, missing, room, l.Counter)
-		over := l.Counter.Count(out) - limit
+		out := list(text, head, sep, facts, room, c)
+		over := c.Count(out) - limit
 		if over <= 0 {
 			return out
 		}
@@ -114,64 +121,24 @@ func Repair(text string, missing []decant.Fact, l Limits) string {
 	return text
 }
 
-// repair appends facts that count room tokens one by one.
-func repair(text string, missing []decant.Fact, room int, c decant.Counter) string {
-	kinds, queue := byKind(missing)
-	chosen := map[decant.FactKind][]string{}
-	spent := c.Count(repairHead)
-	for more := true; more; {
-		more = false
-		for _, k := range kinds {
-			if len(queue[k]) == 0 {
-				continue
-			}
-			f := queue[k][0]
-			queue[k] = queue[k][1:]
-			more = true
-			cost := c.Count("; " + f.Text)
-			if len(chosen[k]) == 0 {
-				cost += c.Count("\n" + string(k) + ":")
-			}
-			if spent+cost <= room {
-				spent += cost
-				chosen[k] = append(chosen[k], f.Text)
-			}
+// list appends facts that count room tokens one by one.
+func list(text, head, sep string, facts []decant.Fact, room int, c decant.Counter) string {
+	room -= c.Count(head) + 1
+	out := ""
+	for _, f := range facts {
+		s := f.Text + sep
+		if f.Message > 0 && sep == "\n" {
+			s = cite(f.Message) + s
+		}
+		if cost := c.Count(s) + 1; cost <= room {
+			room -= cost
+			out += s
 		}
 	}
-	if len(chosen) == 0 {
+	if out == "" {
 		return text
 	}
-	return appendFacts(text, kinds, chosen)
-}
-
-// alsoHeading is the heading of what a repair appends.
-const alsoHeading = "Also"
-
-const repairHead = "\n# " + alsoHeading
-
-func appendFacts(text string, kinds []decant.FactKind, chosen map[decant.FactKind][]string) string {
-	var b strings.Builder
-	b.WriteString(strings.TrimRight(text, "\n") + repairHead)
-	for _, k := range kinds {
-		if len(chosen[k]) > 0 {
-			b.WriteString("\n" + string(k) + ": " + strings.Join(chosen[k], "; "))
-		}
-	}
-	b.WriteByte('\n')
-	return b.String()
-}
-
-// byKind returns the kinds of facts in the order of their first fact, and the facts of each.
-func byKind(facts []decant.Fact) ([]decant.FactKind, map[decant.FactKind][]decant.Fact) {
-	var kinds []decant.FactKind
-	queue := map[decant.FactKind][]decant.Fact{}
-	for _, f := range facts {
-		if queue[f.Kind] == nil {
-			kinds = append(kinds, f.Kind)
-		}
-		queue[f.Kind] = append(queue[f.Kind], f)
-	}
-	return kinds, queue
+	return strings.TrimRight(text, "\n") + "\n" + head + strings.TrimRight(out, " \n") + "\n"
 }
 
 // HeadTail returns the first head and the last tail characters of text with a line between them that

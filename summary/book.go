@@ -1,0 +1,146 @@
+package summary
+
+import (
+	"strconv"
+
+	"github.com/decantdev/decant"
+)
+
+// A section is a part of a record under one heading.
+type section uint8
+
+// The sections of a record, in the order in which they are read: what the user wants, how far the work is,
+// what was learned, and at the end the lines that it was learned from.
+const (
+	secUser section = iota
+	secAnswers
+	secGoal
+	secRules
+	secPlan
+	secState
+	secFiles
+	secMeeting // no model took part: what was said, line by line
+	secTalk    // there is more talk than work: what the model said, line by line
+	secSaid
+	secEarlier
+	secDecided
+	secOpen
+	secQuotes
+	secLast
+	sections
+)
+
+// An entry is one thing that a record may say: a whole line, or a few, under the heading of a group.
+type entry struct {
+	sec    section
+	group  int32 // whose heading stands above it; -1: none
+	number int   // of the message that it is from; 0: it says so itself, or does not matter
+	text   string
+	line   int32   // of the lexicon, with the facts and words in it
+	value  float32 // of being said, whatever is in it, in chances of facts
+	voice  float32 // how much its words count
+	cost   float32
+	must   must
+}
+
+// must says how early an entry is taken, before all that compete for the rest of the budget. The zero
+// value competes.
+type must uint8
+
+// What comes first, in order.
+const (
+	compete    must = iota
+	mustGoal        // the task, and the newest that the user said
+	mustRule        // an instruction that goes on being in force
+	mustUser        // what else the user typed
+	mustState       // how the work stands
+	mustPlan        // what is left of the plan
+	mustChange      // a file that was changed
+	mustFile        // a file that was read only
+	musts
+)
+
+// shares are the parts of the budget that what comes first may take, each with those before it: a record of
+// nothing but files would be of no use.
+var shares = [musts]float64{compete: 1, mustGoal: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9, mustChange: .9, mustFile: .9}
+
+// A group is what entries have in common: a heading line.
+type group struct {
+	head  string
+	line  int32 // of the lexicon; -1: none
+	cost  float32
+	value float32
+	at    int // its place in the section
+}
+
+// A book holds everything that a record of a source may say.
+type book struct {
+	*source
+	*lexicon
+	budget    float64 // tokens, by the package's own estimate
+	chinese   bool
+	talk      bool // it is said rather than done: words matter more than names
+	prose     float64
+	noResults bool
+	files     []*file
+	tasks     []*task
+	stated    map[*act]bool // whose outcome the state says
+	entries   []entry
+	groups    []group
+}
+
+// newBook takes everything in that a record of s in a budget may say.
+func newBook(s *source, budget float64, noResults bool) *book {
+	b := &book{source: s, lexicon: newLexicon(), budget: budget, noResults: noResults}
+	b.language()
+	b.plan()
+	b.trail()
+	b.quotes()
+	b.conclude()
+	b.users()
+	b.state()
+	b.weigh(s.messages)
+	return b
+}
+
+// add adds an entry that stands as it is, and returns its index.
+func (b *book) add(e entry) int {
+	if e.line < 0 {
+		e.line = b.line(e.text, false)
+	}
+	if e.cost == 0 {
+		e.cost = b.lines[e.line].cost
+	}
+	b.entries = append(b.entries, e)
+	return len(b.entries) - 1
+}
+
+// heading makes a group.
+func (b *book) heading(head string, at int) int32 {
+	g := group{head: head, line: -1, at: at}
+	if head != "" {
+		g.line = b.line(head, false)
+		g.cost = b.lines[g.line].cost
+	}
+	b.groups = append(b.groups, g)
+	return int32(len(b.groups) - 1)
+}
+
+// speaker returns whose words a text is, for the chance that what it names is needed again.
+func (t *text) speaker() decant.Author {
+	switch t.author {
+	case byUser, byAnswer, byEarlier:
+		return decant.AuthorUser
+	case byModel:
+		return decant.AuthorModel
+	}
+	return decant.AuthorTool
+}
+
+// cite returns the short name of a message, followed by a blank.
+func cite(number int) string {
+	if number == 0 {
+		return ""
+	}
+	return "m" + strconv.Itoa(number) + " "
+}
