@@ -95,7 +95,13 @@ func (s *Subject) summary(u *use, text string) string {
 		keep = clipLine(text[:lineLength(text)]) + "\n"
 	}
 	size := fmt.Sprintf("[%s, %s; now in the file", amount(strings.Count(text, "\n")+1, "line"), amount(utf8.RuneCountInString(text), "character"))
-	return keep + size + s.list(s.choose(s.weigh(collect(s.mask(text)), 1), maxNames/3)) + "]"
+	w := &whole{text: s.mask(text), tokens: s.opts.Counter.Count(text), call: &u.call, own: 1}
+	if s.opts.Quote.on() {
+		if quoted := s.outline(w, s.opts.Quote.written()); quoted != "" {
+			return keep + size + quoted + "]"
+		}
+	}
+	return keep + size + s.list(s.choose(s.weigh(collect(w.text), w.own), w.tokens, maxNames/3)) + "]"
 }
 
 func lineLength(text string) int {

@@ -250,3 +250,56 @@ func assistantsAfter(c *decant.Conversation, number int) int {
 	}
 	return n
 }
+
+// mission F2, 004-01: a result of one line, as MCP servers and JSON printers return it, collapsed to 2,036
+// characters whatever room there was.
+func TestAResultOfOneLineGetsItsRoom(t *testing.T) {
+	var items []string
+	for i := range 700 {
+		items = append(items, fmt.Sprintf(`{"id":%d,"title":"item number %d of the list","url":"https://example.com/items/%d"}`, i, i, i))
+	}
+	line := "[" + strings.Join(items, ",") + "]"
+	for _, c := range []struct {
+		name string
+		t    reduce.Trimming
+		want int // least characters that are shown
+	}{
+		{"Default", reduce.Trimming{Over: 16_000, Head: 4000, Tail: 4000}, 7_000},
+		{"AgentLoop", reduce.Trimming{Over: 40_000, Head: 20_000, Tail: 20_000}, 39_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ds := reduce.FirstSight(reduce.Of(talk("-- user --\nList.\n-- mcp__shop__list {} --\n"+line+"\n"), options()), c.t)
+			if len(ds) != 1 {
+				t.Fatalf("got %d decisions, want 1", len(ds))
+			}
+			text := ds[0].Text
+			head, rest, _ := strings.Cut(text, "[... ")
+			note, tail, _ := strings.Cut(rest, " ...]")
+			if n := len(head) + len(tail); n < c.want || n > len(line) {
+				t.Errorf("%d characters are shown, want at least %d", n, c.want)
+			}
+			if !strings.HasSuffix(head, ",") || !strings.HasPrefix(tail, `{"id"`) && !strings.HasPrefix(tail, `"`) {
+				t.Errorf("cut inside a value: %q ... %q", head[len(head)-30:], tail[:30])
+			}
+			if !strings.Contains(note, fmt.Sprintf("of %d,%03d characters", len(line)/1000, len(line)%1000)) || !strings.Contains(note, "offset") {
+				t.Errorf("the note %q does not say how much there is and how to see it", note)
+			}
+		})
+	}
+}
+
+// What a shell printed is not read again, it is run again.
+func TestStubsSayHowToGetTheOriginalBack(t *testing.T) {
+	for call, want := range map[string]string{
+		`Bash {"command":"cat server.go"}`:     "Run it again if needed]",
+		`Bash {"command":"grep -rn serve ."}`:  "Run it again if needed]",
+		`Read {"file_path":"/src/server.go"}`:  "Read it again if needed]",
+		`Grep {"pattern":"serve","path":"/s"}`: "Search again if needed]",
+	} {
+		c := talk("-- user --\nLook.\n-- " + call + " --\n" + long(60) + "-- assistant --\nHm.\n-- Bash {\"command\":\"true\"} --\nok\n-- assistant --\nDone.\n")
+		ds := reduce.Stub(reduce.Of(c, options()))
+		if len(ds) != 1 || !strings.HasSuffix(ds[0].Text, want) {
+			t.Errorf("%s: %s, want it to end with %q", call, print(ds), want)
+		}
+	}
+}

@@ -9,7 +9,7 @@ import (
 
 // FirstSight proposes what may happen to the results of the open round, which arrive for the first
 // time: control sequences and overwritten progress lines go, and what is very long is cut as t
-// says. A fresh read of a source file is never cut: the agent is about to edit it.
+// says, unless t is off. A fresh read of a source file is never cut: the agent is about to edit it.
 func FirstSight(s *Subject, t Trimming) []decant.Decision {
 	t = t.defaults()
 	var out []decant.Decision
@@ -29,7 +29,7 @@ func FirstSight(s *Subject, t Trimming) []decant.Decision {
 // first returns what of r is shown at first sight and which reduction made it so.
 func (t Trimming) first(r *result) (text, reduction string) {
 	whole := clean(r.read())
-	if readsSource(&r.call) {
+	if t.Off || readsSource(&r.call) {
 		return whole, "terminal"
 	}
 	if text = t.cut(whole); len(text) < len(whole) {

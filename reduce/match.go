@@ -2,6 +2,9 @@ package reduce
 
 import "strings"
 
+// Named reports whether one of the patterns, of which presets have lists, matches the name of a tool.
+func Named(patterns []string, name string) bool { return matchAny(patterns, name) }
+
 // matchAny reports whether one of the patterns matches the name.
 func matchAny(patterns []string, name string) bool {
 	for _, p := range patterns {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/code"
 )
 
 // name is a candidate for the list of names that a stub leaves behind.
@@ -17,17 +18,18 @@ type name struct {
 	count   int
 	defined bool // on a line that defines it
 	visible bool // it stands in the view elsewhere
+	must    bool // it must not go out of the view
 	score   float64
 }
 
-// namesClause lists the names of r that are worth keeping and not in the line already, in at most
-// limit tokens; empty when there are none.
-func (s *Subject) namesClause(r *result, line string, limit int) string {
+// namesClause lists the names of r, which has n tokens, that are worth keeping and not in the line
+// already, in at most limit tokens beside those that must stay; empty when there are none.
+func (s *Subject) namesClause(r *result, line string, n, limit int) string {
 	names := collect(s.masked(r))
 	delete(names, r.call.Path)
 	delete(names, r.call.URL)
 	eachName(line, func(t string, _ kind, _ int) { delete(names, t) })
-	return s.list(s.choose(s.weigh(names, 0), limit))
+	return s.list(s.choose(s.weigh(names, 0), n, limit))
 }
 
 // list writes the chosen names in the order in which they came, and takes note that the view now
@@ -40,32 +42,42 @@ func (s *Subject) list(chosen []*name) string {
 	var words []string
 	for _, n := range chosen {
 		words = append(words, n.text)
-		s.kept[n.text]++
+		s.visible()[n.text]++
 	}
 	return "; names: " + strings.Join(words, ", ")
 }
 
-// choose takes the names with the most value for their length until limit tokens are full. Names
-// that the view shows elsewhere get an eighth of that: they say what the result was about, but
-// measured over real sessions they save no agent a second look.
-func (s *Subject) choose(found []*name, limit int) []*name {
+// mustPart is the share of what is replaced that names may take which must not go out of the view.
+const mustPart = 1. / 8
+
+// choose takes the names with the most value for their length until limit tokens are full, and those
+// that must stay in the view until a share of n tokens is, which is what the text that they stand in
+// has. Names that the view shows elsewhere get an eighth of the limit: they say what the result was
+// about, but measured over real sessions they save no agent a second look.
+func (s *Subject) choose(found []*name, n, limit int) []*name {
 	slices.SortFunc(found, func(a, b *name) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at), cmp.Compare(a.text, b.text))
 	})
 	var out []*name
 	left, again := limit-4, limit/8 // four for the words around the list
+	must := int(float64(n) * mustPart)
 	for _, n := range found {
-		if n.score <= 0 || left <= 2 {
+		if n.score <= 0 {
 			break
 		}
 		cost := s.opts.Counter.Count(", " + n.text)
-		if cost > left || n.visible && cost > again {
+		switch {
+		case n.must && cost <= must:
+			must -= cost
+			left -= min(cost, max(0, left))
+		case left <= 2 || cost > left || n.visible && cost > again:
 			continue
+		default:
+			left -= cost
 		}
 		if n.visible {
 			again -= cost
 		}
-		left -= cost
 		out = append(out, n)
 	}
 	return out
@@ -79,6 +91,7 @@ func (s *Subject) weigh(found map[string]*name, own int) []*name {
 	out := make([]*name, 0, len(found))
 	for _, n := range found {
 		n.visible = visible[n.text] > own
+		n.must = s.opts.Must[n.text] && !n.visible
 		v := n.value(n.visible)
 		n.score = v / math.Sqrt(float64(2+len(n.text)/3))
 		out = append(out, n)
@@ -155,7 +168,7 @@ func collect(text string) map[string]*name {
 
 // collectLine gathers the names of one line, which starts at offset at of the text.
 func collectLine(found map[string]*name, line string, at int) {
-	if routine(line) {
+	if code.Routine(line) {
 		return
 	}
 	def := defines(line)
@@ -174,66 +187,12 @@ func collectLine(found map[string]*name, line string, at int) {
 	}
 }
 
-// routine reports whether a line only says that a test went well or is about to start.
-func routine(line string) bool {
-	for _, p := range [...]string{"ok  \t", "?   \t", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS"} {
-		if strings.HasPrefix(line, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// defines returns the name that a line of source defines, empty when it defines none.
+// defines returns the name that a line of source defines, empty when it defines none. A plain word in
+// "let list = ..." is a local variable.
 func defines(line string) string {
-	rest := strings.TrimLeft(line, " \t0123456789→:|-.")
-	role := noDefiner
-	for {
-		word, after := cutWord(rest)
-		r := definer(word)
-		if r == noDefiner {
-			break
-		}
-		role = max(role, r)
-		rest = strings.TrimLeft(after, " \t")
-		if strings.HasPrefix(rest, "(") { // the receiver of a method
-			_, rest, _ = strings.Cut(rest, ")")
-			rest = strings.TrimLeft(rest, " \t")
-		}
-	}
-	word, _ := cutWord(rest)
-	if role == noDefiner || len(word) < 4 || len(word) > 60 {
+	name, sure := code.Defines(line)
+	if !sure && classify(name) == kindNone {
 		return ""
 	}
-	if role != strongDefiner && classify(word) == kindNone {
-		return "" // a plain word in "let list = ..." is a local variable
-	}
-	return word
-}
-
-// cutWord splits off the identifier, dots included, that s starts with.
-func cutWord(s string) (word, rest string) {
-	n := 0
-	for n < len(s) && (alnum(s[n]) || s[n] == '_' || s[n] == '.' && n > 0) {
-		n++
-	}
-	return strings.TrimRight(s[:n], "."), s[n:]
-}
-
-// How much a word before a name says that the name is defined here.
-const (
-	noDefiner     = iota
-	weakDefiner   // may also be a local variable, or say how something is defined
-	strongDefiner // a function, a type, a module
-)
-
-// definer judges a word by the common languages.
-func definer(word string) int {
-	switch word {
-	case "func", "def", "class", "type", "interface", "struct", "enum", "trait", "impl", "fn", "function", "defmodule", "defp", "defmacro", "module", "namespace", "record":
-		return strongDefiner
-	case "const", "var", "let", "export", "default", "async", "public", "private", "protected", "static", "pub", "abstract", "object", "test", "describe", "final", "extern", "macro":
-		return weakDefiner
-	}
-	return noDefiner
+	return name
 }

@@ -5,6 +5,10 @@ import (
 	"container/heap"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/decantdev/decant/internal/code"
+	"github.com/decantdev/decant/internal/tool"
 )
 
 // A Quoting says how many of its own lines a stub quotes of what it stands for. The zero value quotes
@@ -22,11 +26,20 @@ type Quoting struct {
 const (
 	mostQuoted  = 1000 // Quoting.Most
 	quotedNames = 100  // Quoting.Names
-	longQuote   = 140  // bytes of a line that are quoted
+	longQuote   = 300  // bytes of a line that are quoted
 	shortQuote  = 6    // bytes under which a line says nothing
+	fewWords    = 5    // words of a line under which its names stand almost alone
+	aloneWeight = 0.1  // what such a line is worth, as a share of one that says what its names are
+	writtenPart = 0.5  // share of Quoting.Share for what the agent wrote itself: it is in the file
 )
 
 func (q Quoting) on() bool { return q.Share > 0 }
+
+// written returns q for the arguments of a call instead of its result.
+func (q Quoting) written() Quoting {
+	q.Share *= writtenPart
+	return q
+}
 
 // room returns the tokens for lines and for names in the stub of a result of n tokens.
 func (q Quoting) room(n int) (lines, names int) {
@@ -46,19 +59,38 @@ func (q Quoting) Left(n int) int {
 
 // quotedStub completes the stub of r, which has n tokens, with its most telling lines.
 func (s *Subject) quotedStub(r *result, line string, n int) string {
-	lines, names := s.opts.Quote.room(n)
-	text := s.masked(r)
-	known := map[string]bool{r.call.Path: true, r.call.URL: true}
-	eachName(line, func(t string, _ kind, _ int) { known[t] = true })
-	quoted := s.quotes(text, lines, known)
+	quoted := s.outline(&whole{text: s.masked(r), tokens: n, heading: line, call: &r.call}, s.opts.Quote)
 	if quoted == "" {
-		return s.stubLine(r, line, names)
+		_, names := s.opts.Quote.room(n)
+		return s.stubLine(r, line, n, names)
 	}
-	found := collect(text)
+	return s.finish(line+quoted, r)
+}
+
+// whole is a text that an outline is to stand for.
+type whole struct {
+	text    string
+	tokens  int
+	heading string // what goes before the outline, and need not be said again
+	call    *tool.Call
+	own     int // how often the names in text are counted as in view because of text itself
+}
+
+// outline returns the most telling lines of w and the names that they leave out, in the room that q
+// gives, empty when no line is worth it.
+func (s *Subject) outline(w *whole, q Quoting) string {
+	lines, names := q.room(w.tokens)
+	known := map[string]bool{w.call.Path: true, w.call.URL: true}
+	eachName(w.heading, func(t string, _ kind, _ int) { known[t] = true })
+	quoted := s.quotes(w.text, lines, known)
+	if quoted == "" {
+		return ""
+	}
+	found := collect(w.text)
 	for t := range known {
 		delete(found, t)
 	}
-	return s.finish(line+"; from it:\n"+quoted+s.list(s.choose(s.weigh(found, 0), names)), r)
+	return "; from it:\n" + quoted + s.list(s.choose(s.weigh(found, w.own), w.tokens, names))
 }
 
 // quote is a line that a stub may quote.
@@ -68,6 +100,7 @@ type quote struct {
 	names []string
 	cost  int // tokens
 	value float64
+	alone bool // its names stand almost alone
 }
 
 // quotes returns the lines of text that hold the most names of value which are not known yet, in
@@ -94,7 +127,7 @@ func (s *Subject) quotes(text string, limit int, known map[string]bool) string {
 		for _, n := range best.names {
 			delete(value, n)
 			known[n] = true
-			s.kept[n]++
+			s.visible()[n]++
 		}
 	}
 	slices.SortFunc(chosen, func(a, b quote) int { return cmp.Compare(a.at, b.at) })
@@ -106,16 +139,16 @@ func (s *Subject) quotes(text string, limit int, known map[string]bool) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// values returns what each name in text is worth that is not known.
+// values returns what each name in text is worth that is not known. That a name is in view elsewhere
+// takes nothing from it: the line says what it is here.
 func (s *Subject) values(text string, known map[string]bool) map[string]float64 {
 	found := collect(text)
 	for t := range known {
 		delete(found, t)
 	}
-	visible := s.visible()
 	value := make(map[string]float64, len(found))
 	for t, n := range found {
-		value[t] = n.value(visible[t] > 0)
+		value[t] = n.value(false)
 	}
 	return value
 }
@@ -124,6 +157,9 @@ func (s *Subject) values(text string, known map[string]bool) map[string]float64 
 func (q *quote) worth(value map[string]float64) (sum float64) {
 	for _, n := range q.names {
 		sum += value[n]
+	}
+	if q.alone {
+		sum *= aloneWeight
 	}
 	return sum
 }
@@ -136,11 +172,11 @@ func candidates(text string, value map[string]float64) *quotes {
 	for l := range strings.Lines(text) {
 		at++
 		t := quotable(l)
-		if len(t) < shortQuote || seen[t] || routine(l) {
+		if len(t) < shortQuote || seen[t] || code.Routine(l) {
 			continue
 		}
 		seen[t] = true
-		q := quote{text: t, at: at}
+		q := quote{text: t, at: at, alone: words(t) < fewWords}
 		q.note(value)
 		if q.value = q.worth(value); q.value > 0 {
 			out = append(out, q)
@@ -148,6 +184,16 @@ func candidates(text string, value map[string]float64) *quotes {
 	}
 	heap.Init(&out)
 	return &out
+}
+
+// words counts the words of at least three letters in a line.
+func words(line string) (n int) {
+	for w := range strings.FieldsFuncSeq(line, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(w) > 2 {
+			n++
+		}
+	}
+	return n
 }
 
 // note finds the names in q, each once.
@@ -172,7 +218,10 @@ func quotable(line string) string {
 			t = strings.TrimSpace(rest)
 		}
 	}
-	return t[:runeStart(t, longQuote)]
+	if len(t) > longQuote {
+		return t[:runeStart(t, longQuote)] + "…"
+	}
+	return t
 }
 
 // quotes is a heap of lines, the most valuable first, of equal ones the earlier.

@@ -85,3 +85,26 @@ func TestQuotingLeft(t *testing.T) {
 		}
 	}
 }
+
+// users U5: a stub took names out of view that a record of the same size would have kept.
+func TestReplacementsNameWhatMustStay(t *testing.T) {
+	c := reading()
+	must := map[string]bool{}
+	for i := 100; i < 160; i++ {
+		must[fmt.Sprintf("loadCheckpoint%d", i)] = true
+	}
+	for name, quote := range map[string]reduce.Quoting{"Stub": {}, "Outline": {Share: 0.1, Most: 300, Names: 20}} {
+		t.Run(name, func(t *testing.T) {
+			without := reduce.Stub(reduce.Of(c, reduce.Options{Counter: words{}, Quote: quote}))
+			with := reduce.Stub(reduce.Of(c, reduce.Options{Counter: words{}, Quote: quote, Must: must}))
+			for n := range must {
+				if !strings.Contains(with[0].Text, n) {
+					t.Errorf("%s is out of view", n)
+				}
+			}
+			if more, most := with[0].After-without[0].After, with[0].Before/8; more <= 0 || more > most {
+				t.Errorf("%d tokens more, want at most an eighth of %d", more, with[0].Before)
+			}
+		})
+	}
+}

@@ -56,6 +56,11 @@ type Options struct {
 	// kind decant.Shrink, reduction "outline", which a later pour may still turn into one line.
 	Quote Quoting
 
+	// Must are names that the reader is likely to need again. A replacement that takes one out of the
+	// view altogether names it, beyond the room that names have otherwise, in at most an eighth of what
+	// it stands for.
+	Must map[string]bool
+
 	// Transcript and Made are what a view was made of: the conversation and the decisions. With
 	// both a result that was only shrunk may be shrunk further or become a stub, from its original
 	// and in place of the earlier decision; without them it stays as it is.
@@ -168,7 +173,7 @@ func (s *Subject) pair(res *result, calls map[string][]int) {
 
 // settle says whether res may be touched, given what it is and what has been done to it.
 func (s *Subject) settle(res *result, made map[string]*decant.Decision) {
-	if !s.named(res.call.Name) || res.block.Media.Count > 0 || res.block.Content == nil {
+	if !s.named(res.call.Name) || res.block.Media.Count > 0 || res.block.Loads > 0 || res.block.Content == nil {
 		res.closed, res.fresh = false, false
 	}
 	if res.verbatim() {

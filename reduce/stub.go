@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -51,7 +52,7 @@ func (s *Subject) stub(r *result, line string, n int) (decant.Decision, bool) {
 	if s.opts.Quote.on() {
 		return s.replace(r, decant.Shrink, s.quotedStub(r, line, n), "outline", reason)
 	}
-	return s.replace(r, decant.Stub, s.stubLine(r, line, min(maxNames, n/3)), "stub", reason)
+	return s.replace(r, decant.Stub, s.stubLine(r, line, n, min(maxNames, n/3)), "stub", reason)
 }
 
 // outlined reports whether r is the outline that it would become.
@@ -59,13 +60,14 @@ func (s *Subject) outlined(r *result) bool {
 	return s.opts.Quote.on() && r.shrunk != nil && r.shrunk.Reduction == "outline"
 }
 
-// stubLine completes the stub of r with at most room tokens of what is in it.
-func (s *Subject) stubLine(r *result, line string, room int) string {
+// stubLine completes the stub of r, which has n tokens, with at most room tokens of what is in it, beside the
+// names that must stay.
+func (s *Subject) stubLine(r *result, line string, n, room int) string {
 	if begin := s.beginning(r); begin != "" && !strings.Contains(line, firstError) {
 		line += begin
 		room -= s.opts.Counter.Count(begin)
 	}
-	return s.finish(line+s.namesClause(r, line, room), r)
+	return s.finish(line+s.namesClause(r, line, n, room), r)
 }
 
 // heading says what was called on what and how big its result was.
@@ -188,16 +190,19 @@ func (s *Subject) finish(line string, r *result) string {
 	if s.opts.Handles {
 		return line + ". Original: " + string(decant.HandleOf(decant.HashText(r.read()))) + "]"
 	}
-	return line + again(r.call.Effect) + "]"
+	return line + again(&r.call) + "]"
 }
 
 // again says how the agent gets an old result without a handle. A command that may have changed
 // something is not to be repeated lightly.
-func again(c tool.Class) string {
-	switch c {
-	case tool.Read:
+func again(c *tool.Call) string {
+	reads := c.Effect == tool.Read || c.Effect == tool.Search
+	switch {
+	case reads && c.Class == tool.Shell:
+		return ". Run it again if needed"
+	case c.Effect == tool.Read:
 		return ". Read it again if needed"
-	case tool.Search:
+	case c.Effect == tool.Search:
 		return ". Search again if needed"
 	}
 	return ""
@@ -211,16 +216,7 @@ func amount(n int, thing string) string {
 	if strings.HasSuffix(thing, "ch") {
 		thing += "e"
 	}
-	return thousands(n) + " " + thing + "s"
-}
-
-// thousands writes n with a comma before every three digits.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return figure.Thousands(n) + " " + thing + "s"
 }
 
 // oneLine puts text on one line of at most n bytes, cut at a rune.

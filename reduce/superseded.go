@@ -110,7 +110,7 @@ func (s *Subject) staleFile(f tool.Touch, at int, touches []touch) (string, int)
 	edited, newest := -1, at
 	var parts []tool.Touch
 	for _, t := range touches {
-		if t.at <= at {
+		if t.at <= at || t.Class == tool.Delete { // what was deleted or moved has no newer copy
 			continue
 		}
 		newest = t.at
@@ -186,5 +186,5 @@ func (s *Subject) staleLine(r *result, how string) string {
 	if how != wasEdited { // a newer copy is in view
 		return line + ", see there]"
 	}
-	return s.finish(line+s.namesClause(r, line, maxNames), r)
+	return s.finish(line+s.namesClause(r, line, s.opts.Counter.Count(r.shown()), maxNames), r)
 }

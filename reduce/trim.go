@@ -2,10 +2,12 @@ package reduce
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -15,12 +17,15 @@ type Trimming struct {
 	Head, Tail int // kept at the beginning and at the end; zero means 4,000
 	After      int // only results with at least so many assistant messages after them; zero means every closed one
 
+	// Off says that no result is cut at first sight, whatever the sizes.
+	Off bool
+
 	// Literal cuts exactly Head and Tail characters and puts "..." between them, even inside a
 	// line. It is for presets that promise just that.
 	Literal bool
 }
 
-// maxLine is the longest line that is never cut, in characters.
+// maxLine is the longest line that is kept whole or not at all, in characters: a longer one is cut.
 const maxLine = 2000
 
 // maxKept bounds the error and summary lines kept from the middle, in bytes.
@@ -101,38 +106,98 @@ func (t Trimming) cutLines(text string) string {
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
-	head, tail := t.ends(lines)
-	var out strings.Builder
-	for _, l := range lines[:head] {
-		out.WriteString(clipLine(l))
+	back := slices.Clone(lines)
+	slices.Reverse(back)
+	front, rear := fill(lines, t.Head), fill(back, t.Tail)
+	if front.lines+rear.lines >= len(lines) {
+		return text
 	}
-	writeMiddle(&out, lines[head:tail])
-	for _, l := range lines[tail:] {
-		out.WriteString(clipLine(l))
+	var out strings.Builder
+	for _, l := range lines[:front.lines] {
+		out.WriteString(l)
+	}
+	writeBetween(&out, lines[front.lines:len(lines)-rear.lines], front.part, rear.part)
+	for _, l := range lines[len(lines)-rear.lines:] {
+		out.WriteString(l)
 	}
 	return out.String()
 }
 
-// ends returns how many lines at the beginning and from which line on stay.
-func (t Trimming) ends(lines []string) (head, tail int) {
-	room := t.Head
-	for head < len(lines) {
-		if room -= min(utf8.RuneCountInString(lines[head]), maxLine); room < 0 && head > 0 {
-			break
+// An end is how much stays of the lines at one end of a text: so many whole ones, and so many characters of
+// the one after them.
+type end struct{ lines, part int }
+
+// fill returns how much of lines, counted from the first, so many characters hold. A line that is longer than
+// any that a person wrote, such as JSON without line breaks, gets the room that is left: tools print whole
+// answers so, and nothing of them would be seen.
+func fill(lines []string, room int) end {
+	for i, l := range lines {
+		n := utf8.RuneCountInString(l)
+		if n <= room {
+			room -= n
+			continue
 		}
-		head++
-		if room <= 0 {
-			break
+		if n <= maxLine {
+			return end{lines: i}
+		}
+		return end{i, room}
+	}
+	return end{lines: len(lines)}
+}
+
+// writeBetween writes what stands between the two ends: the parts that they have room for of the first and of
+// the last line, and what the middle says of how things went.
+func writeBetween(out *strings.Builder, lines []string, head, tail int) {
+	last := len(lines) - 1
+	if last == 0 && head+tail > 0 {
+		writeLong(out, lines[0], head, tail)
+		return
+	}
+	if head > 0 {
+		writeLong(out, lines[0], head, 0)
+		lines, last = lines[1:], last-1
+	}
+	if tail == 0 {
+		writeMiddle(out, lines)
+		return
+	}
+	writeMiddle(out, lines[:last])
+	writeLong(out, lines[last], 0, tail)
+}
+
+// writeLong writes a long line with head characters of its beginning and tail of its end, about: JSON is cut
+// between two values, other text between two words. The note says how much there is and how to see it.
+func writeLong(out *strings.Builder, line string, head, tail int) {
+	body := strings.TrimRight(line, "\r\n")
+	n := utf8.RuneCountInString(body)
+	if head+tail >= n {
+		out.WriteString(line)
+		return
+	}
+	from := between(body, runeOffset(body, head), -1)
+	til := between(body, tailOffset(body, tail), 1)
+	if tail == 0 {
+		til = len(body)
+	}
+	lost := utf8.RuneCountInString(body[from:til])
+	fmt.Fprintf(out, "%s[... %s of %s characters of this line left out: narrow the call, or use an offset, to see them ...]%s%s",
+		body[:from], figure.Thousands(lost), figure.Thousands(n), body[til:], line[len(body):])
+}
+
+// between returns a place near i at which s may be cut, before it or, with a positive step, behind it: after a
+// comma in JSON, else at a blank, else i itself.
+func between(s string, i, step int) int {
+	const near = 400 // bytes
+	marks := " \t"
+	if t := strings.TrimLeft(s, " \t"); t != "" && (t[0] == '{' || t[0] == '[') {
+		marks = ","
+	}
+	for k := i; k > 0 && k < len(s) && (k-i)*step < near; k += step {
+		if strings.IndexByte(marks, s[k-1]) >= 0 && (marks != "," || k == len(s) || strings.IndexByte("\"{[ -0123456789tfn", s[k]) >= 0) {
+			return k
 		}
 	}
-	tail, room = len(lines), t.Tail
-	for tail > head {
-		if room -= min(utf8.RuneCountInString(lines[tail-1]), maxLine); room < 0 {
-			break
-		}
-		tail--
-	}
-	return head, tail
+	return i
 }
 
 // writeMiddle writes the lines of the middle that say how things went, and a note for every gap.
