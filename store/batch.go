@@ -68,8 +68,25 @@ type Request struct {
 	Fixed   decant.Hash // version of system prompt and tools
 	Frame   decant.Hash // blob: the request without system, tools and messages; zero: not kept
 	View    decant.Hash // of the bytes that were sent to the provider; zero: the client's own, as they came. Not a blob
-	Status  int         // of the answer, as in HTTP; 0: none yet
+	Status  int         // of the answer, as in HTTP; 0: none yet or, if Broken, none
+	Broken  bool        // the answer ended before its end: what came of it was not said
 	Answer  decant.Hash // blob: the content of the answer; zero: none
 	Stop    string      // why the model stopped
 	Usage   decant.Usage
+	Planned *Planned // of a request that was only observed; nil: it was not
 }
+
+// Planned is what would have been done about a request that was only observed.
+type Planned struct {
+	Reason    string      `json:"reason,omitzero"` // why it would have been poured, empty when it would not
+	Tokens    int         `json:"tokens"`          // of the request that would have been sent, as metered
+	Risk      int         `json:"risk,omitzero"`   // facts that the pour would have put at risk
+	Decisions decant.Hash `json:"-"`               // blob: those that would have been made; zero: none. Opaque to the store
+}
+
+// Answered reports whether the request was answered: what it ended with is no longer provisional.
+func (r *Request) Answered() bool { return r.Status/100 == 2 && !r.Broken }
+
+// Failed reports whether it is known that the request was not answered. One that is neither answered nor
+// failed is under way, as far as the store knows.
+func (r *Request) Failed() bool { return r.Broken || r.Status != 0 && !r.Answered() }

@@ -26,11 +26,23 @@ type Conversation struct {
 }
 
 // An Origin is where a fork left its parent: the fork's first entries are the first Position ones
-// of the parent as it was at Version.
+// of the parent as it was at Version. Of the parent's decisions on them it has those that were made
+// up to the version InForce, which is at most Version: what the parent decided when it had gone on
+// from there, with text behind the fork's branch point, is the parent's alone. InForce 0 means only
+// those that the parent has itself inherited. Loader.Branch finds the right values.
 type Origin struct {
 	Parent   string // id, of the same tenant
 	Version  int64
 	Position int
+	InForce  int64
+}
+
+// A Branch is what a fork takes over that leaves a conversation at some point.
+type Branch struct {
+	Origin
+	Decisions []decant.Decision // of the parent, that the fork begins with
+	Length    int               // entries of the parent at version InForce; those up to Position came later
+	Behind    []string          // ids of the decisions that were made together with entries behind Position
 }
 
 // A Head is what changes with a conversation and is always read whole.
@@ -119,7 +131,7 @@ type Line struct {
 type Filter struct {
 	Tenant  string
 	Session string    // exactly; empty: any
-	Name    string    // an id, the beginning of one, or a session, as people type it; empty: any
+	Name    string    // an id, a session, or the beginning of one, as people type it; empty: any
 	Since   time.Time // changed at or after; zero: any
 	Limit   int       // 0: 1000
 }

@@ -3,14 +3,17 @@ package store
 import "time"
 
 // A Policy says what GC may remove. Conversations go whole. Never removed are pinned ones, and
-// ones that a remaining fork shares its beginning with.
+// ones that a remaining fork shares its beginning with. What belongs to another tenant is neither
+// removed nor counted, unless AllTenants is set.
 type Policy struct {
-	Now    time.Time
-	MaxAge time.Duration // unchanged for longer is removed; 0: no limit. The default of the commands is 30 days
-	Size   int64         // bytes that the database may have: beyond, the longest unchanged go first; 0: no limit
-	Lines  int           // conversations of one session: beyond, the longest unchanged of it go first; 0: no limit
-	Spends time.Duration // age at which spends are removed; 0: never
-	DryRun bool          // report only
+	Tenant     string
+	AllTenants bool // of the whole database; Tenant is not looked at
+	Now        time.Time
+	MaxAge     time.Duration // unchanged for longer is removed; 0: no limit. The default of the commands is 30 days
+	Size       int64         // bytes that the database may have without what other tenants keep in it: beyond, the longest unchanged go first; 0: no limit
+	Lines      int           // conversations of one session: beyond, the longest unchanged of it go first; 0: no limit
+	Spends     time.Duration // age at which spends are removed; 0: never
+	DryRun     bool          // report only
 }
 
 // Collected is what GC removed, or would remove.

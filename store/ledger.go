@@ -24,6 +24,14 @@ type Spend struct {
 	Cost    Money        // of Usage
 	Bare    Money        // of Without
 	Rewrite Money        // part of Cost: cache written again because Decant changed the prefix
+	Over    bool         // the same request had Decant not changed it exceeds the model's window: nobody could have sent it
+	Trial   *Trial       // of a request that was only observed; nil: it was not
+}
+
+// A Trial is what a request that was only observed would have come to.
+type Trial struct {
+	Prompt int   // tokens that would have been sent
+	Cost   Money // of the whole request
 }
 
 // A SpendQuery selects spends. The zero value selects all of the tenant "".
@@ -46,7 +54,32 @@ type Total struct {
 	OwnCost Money // part of Cost
 	Bare    Money
 	Rewrite Money // part of Cost
+	Over    Excess
+	Trials  Trials
 }
 
-// Net returns what Decant saved; negative when it cost more than it saved.
-func (t *Total) Net() Money { return t.Bare - t.Cost }
+// Trials are the part of a total that is of requests which were only observed.
+type Trials struct {
+	Calls  int
+	Sent   int   // tokens of their prompts
+	Prompt int   // tokens that would have been sent instead
+	Cost   Money // part of the total's
+	Would  Money // what they would have cost
+}
+
+// Net returns what would have been saved; negative when it would have cost more than it saved.
+func (t *Trials) Net() Money { return t.Cost - t.Would }
+
+// An Excess is the part of a total that is of requests which no client could have sent as they were: their
+// prompts exceed the model's window. What these would have cost is no amount that anybody would have paid.
+type Excess struct {
+	Calls   int
+	Sent    int   // tokens of the prompts that were sent instead
+	Without int   // tokens of the prompts as they were
+	Cost    Money // part of the total's
+	Bare    Money // likewise
+}
+
+// Net returns what Decant saved on requests that could have been sent without it; negative when it cost more
+// than it saved.
+func (t *Total) Net() Money { return t.Bare - t.Over.Bare - (t.Cost - t.Over.Cost) }

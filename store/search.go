@@ -10,7 +10,7 @@ import (
 type Query struct {
 	Tenant       string
 	Conversation string // empty: all
-	Text         string // words that must all occur; what stands in double quotes occurs as it is. No other syntax
+	Text         string // words, or beginnings of words, that must all occur; what stands in double quotes occurs as it is. No other syntax
 	Limit        int    // 0: 20
 }
 

@@ -18,6 +18,7 @@ type Store interface {
 	Directory
 	Searcher
 	Jobs
+	Findings
 	Keeper
 	io.Closer // waits for commits under way; afterwards every method returns ErrClosed
 }
@@ -29,10 +30,10 @@ type Matcher interface {
 	// section 4). Match.Known is 0 and there are no lines when even h(1) is unknown.
 	Match(ctx context.Context, tenant, session string, chain []decant.Hash) (Match, error)
 
-	// Decided returns the live decisions on single blocks whose content is among hashes, in any
-	// conversation of the session, oldest first: what a fork, a sub-agent, or a client that
-	// truncates its history inherits without sharing a chain.
-	Decided(ctx context.Context, tenant, session string, hashes []decant.Hash) ([]decant.Decision, error)
+	// Decided returns the conversations of the session that have decided about blocks whose content
+	// is among hashes, at most limit of them, last changed first: those that a request may go on from
+	// which shares no chain with them, because the client truncates or summarises its history.
+	Decided(ctx context.Context, tenant, session string, hashes []decant.Hash, limit int) ([]Key, error)
 }
 
 // A Loader reads the state of one conversation.
@@ -44,6 +45,12 @@ type Loader interface {
 	// Load returns the conversation as it was at the given version, or as it is when version is
 	// Newest. The caller owns the result.
 	Load(ctx context.Context, k Key, version int64) (*State, error)
+
+	// Branch returns what a fork takes over that shares the first position entries of the
+	// conversation as of version: everything that was in force when it had nothing but the first seen
+	// entries of that chain, and nothing that was decided later. seen is position, or more when the
+	// fork has entries of the parent behind a difference. position is at least 1.
+	Branch(ctx context.Context, k Key, version int64, position, seen int) (*Branch, error)
 
 	// Fixed returns a version of system prompt and tools.
 	Fixed(ctx context.Context, tenant string, version decant.Hash) (*Fixed, error)
@@ -87,6 +94,10 @@ type Log interface {
 	// decisions were in force: Load with it gives the state that its view was made from.
 	Requests(ctx context.Context, k Key) ([]Request, error)
 
+	// Standing returns the newest requests of the conversation, newest first and at most limit of
+	// them, whose entries are still the first Length ones of its chain.
+	Standing(ctx context.Context, k Key, limit int) ([]Request, error)
+
 	// Spending returns the sums of what the query selects, by day and model, in that order.
 	Spending(ctx context.Context, q SpendQuery) ([]Total, error)
 }
@@ -95,6 +106,9 @@ type Log interface {
 type Directory interface {
 	// Conversations returns the conversations that f selects, last changed first.
 	Conversations(ctx context.Context, f Filter) ([]Summary, error)
+
+	// Tenants returns all tenants that something was kept or booked for, in the order of their names.
+	Tenants(ctx context.Context) ([]string, error)
 }
 
 // A Searcher finds text in the archive. The index is filled by Index and, for what is still
@@ -120,6 +134,16 @@ type Jobs interface {
 	// Settle ends, extends or gives back a claim. It returns ErrConflict when the claim is no
 	// longer the holder's.
 	Settle(ctx context.Context, s Settlement) error
+}
+
+// Findings keeps what was found out about providers, for all tenants and nodes alike.
+type Findings interface {
+	// Findings returns what is known about an account, ordered by topic. Whoever reads it decides when a
+	// finding is too old.
+	Findings(ctx context.Context, upstream, organization string) ([]Finding, error)
+
+	// Find stores findings, each in place of one on the same topic that is not newer.
+	Find(ctx context.Context, fs ...Finding) error
 }
 
 // A Keeper looks after the database itself.

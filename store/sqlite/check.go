@@ -40,6 +40,9 @@ func (c *checker) report(format string, args ...any) {
 }
 
 func (c *checker) integrity() error {
+	if err := c.refresh(); err != nil {
+		return err
+	}
 	return c.q.rows("PRAGMA integrity_check", nil, func(rows *sql.Rows) error {
 		var s string
 		err := rows.Scan(&s)
@@ -48,6 +51,12 @@ func (c *checker) integrity() error {
 		}
 		return err
 	})
+}
+
+// refresh has the connection read anew how the index of words is laid out. FTS5 looks whether others have changed
+// it when a search begins, and not when it is checked: what a search saw before would pass for corruption.
+func (c *checker) refresh() error {
+	return c.q.rows("SELECT rowid FROM search_text WHERE search_text MATCH 'a' LIMIT 1", nil, func(*sql.Rows) error { return nil })
 }
 
 // references are what must not dangle: a message and a query for the rows that break the rule.
@@ -151,7 +160,8 @@ func (c *checker) linked(s *store.State) error {
 // they are.
 const needed = `SELECT 'original of decision ' || id, target FROM decisions WHERE tenant = ?1 AND conversation = ?2
 	UNION ALL SELECT 'frame of request ' || id, frame FROM requests WHERE tenant = ?1 AND conversation = ?2
-	UNION ALL SELECT 'answer to request ' || id, answer FROM requests WHERE tenant = ?1 AND conversation = ?2`
+	UNION ALL SELECT 'answer to request ' || id, answer FROM requests WHERE tenant = ?1 AND conversation = ?2
+	UNION ALL SELECT 'plan of request ' || id, plan FROM requests WHERE tenant = ?1 AND conversation = ?2`
 
 // held examines whether a conversation holds what it needs, and whether what it holds is there.
 func (c *checker) held(k store.Key) error {

@@ -178,10 +178,10 @@ func (c *commit) create(t *tx) error {
 		return err
 	}
 	now := micros(c.now)
-	return t.exec(`INSERT INTO conversations (tenant, id, session, agent, project, parent, parent_version, parent_length, base, base_chain,
+	return t.exec(`INSERT INTO conversations (tenant, id, session, agent, project, parent, parent_version, parent_length, parent_in_force, base, base_chain,
 		version, length, messages, tokens, decisions, model, fixed, hold, suppressed, pinned, anchor, anchor_time, created, updated)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, '', x'', 0, 0, 0, '', 0, ?, ?)`,
-		c.Tenant, c.ID, h.session, c.Create.Agent, c.Create.Project, o.Parent, o.Version, o.Position, h.base, h.baseChain,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, '', x'', 0, 0, 0, '', 0, ?, ?)`,
+		c.Tenant, c.ID, h.session, c.Create.Agent, c.Create.Project, o.Parent, o.Version, o.Position, o.InForce, h.base, h.baseChain,
 		h.length, h.messages, h.tokens, now, now)
 }
 
@@ -191,8 +191,9 @@ func (c *commit) fork(t *tx, o *store.Origin) error {
 	if err != nil {
 		return fmt.Errorf("parent: %w", err)
 	}
-	if o.Position < 1 || o.Position > len(chain) {
-		return fmt.Errorf("fork at position %d of a chain of %d: %w", o.Position, len(chain), store.ErrInvalid)
+	if o.Position < 1 || o.Position > len(chain) || o.InForce < 0 || o.InForce > o.Version {
+		return fmt.Errorf("fork at position %d of a chain of %d, with the decisions of version %d of %d: %w",
+			o.Position, len(chain), o.InForce, o.Version, store.ErrInvalid)
 	}
 	h := &c.head
 	last := chain[o.Position-1]

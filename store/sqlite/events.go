@@ -68,7 +68,11 @@ func (e *events) request(t *tx, r *store.Request) error {
 	if r.ID == "" || r.Version < 0 || r.Version > e.version {
 		return fmt.Errorf("id %q, version %d of %d: %w", r.ID, r.Version, e.version, store.ErrInvalid)
 	}
-	for _, h := range []decant.Hash{r.Frame, r.Answer} {
+	planned, plan, err := plannedColumns(r.Planned)
+	if err != nil {
+		return err
+	}
+	for _, h := range []decant.Hash{r.Frame, r.Answer, plan} {
 		if err := e.content.refer(t, h); err != nil {
 			return err
 		}
@@ -84,26 +88,40 @@ func (e *events) request(t *tx, r *store.Request) error {
 	if version == 0 {
 		version = e.version
 	}
-	return t.exec(`INSERT INTO requests (tenant, conversation, id, time, version, length, api, model, fixed, frame, view, status, answer, stop, usage)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return t.exec(`INSERT INTO requests (tenant, conversation, id, time, version, length, api, model, fixed, frame, view, status, broken, answer, stop, usage, planned, plan)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (tenant, conversation, id) DO UPDATE SET time = excluded.time, version = excluded.version, length = excluded.length,
 		api = excluded.api, model = excluded.model, fixed = excluded.fixed, frame = excluded.frame, view = excluded.view,
-		status = excluded.status, answer = excluded.answer, stop = excluded.stop, usage = excluded.usage`,
+		status = excluded.status, broken = excluded.broken, answer = excluded.answer, stop = excluded.stop, usage = excluded.usage, planned = excluded.planned, plan = excluded.plan`,
 		e.Tenant, e.ID, r.ID, micros(r.Time), version, r.Length, r.API, r.Model, bytes(r.Fixed), bytes(r.Frame), bytes(r.View),
-		r.Status, bytes(r.Answer), r.Stop, string(usage))
+		r.Status, r.Broken, bytes(r.Answer), r.Stop, string(usage), planned, bytes(plan))
+}
+
+// plannedColumns returns what is stored of a plan.
+func plannedColumns(p *store.Planned) (planned string, plan decant.Hash, err error) {
+	if p == nil {
+		return "", plan, nil
+	}
+	data, err := marshal(p)
+	return string(data), p.Decisions, err
 }
 
 func (e *events) spend(t *tx, s *store.Spend) error {
 	if s.ID == "" {
 		return fmt.Errorf("no id: %w", store.ErrInvalid)
 	}
-	u, b := s.Usage, s.Without
+	u, b, trial := s.Usage, s.Without, s.Trial
+	if trial == nil {
+		trial = &store.Trial{}
+	}
 	return t.exec(`INSERT INTO spends (tenant, id, conversation, time, day, model, own, input, cache_read, cache_write, write_1h, output,
-		bare_input, bare_cache_read, bare_cache_write, bare_write_1h, bare_output, cost, bare, rewrite)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		bare_input, bare_cache_read, bare_cache_write, bare_write_1h, bare_output, cost, bare, rewrite, oversized,
+		trial, trial_prompt, trial_cost)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		e.Tenant, s.ID, e.ID, micros(s.Time), day(s.Time), s.Model, s.Own,
 		u.Input, u.CacheRead, u.CacheWrite, u.Write1h, u.Output,
-		b.Input, b.CacheRead, b.CacheWrite, b.Write1h, b.Output, int64(s.Cost), int64(s.Bare), int64(s.Rewrite))
+		b.Input, b.CacheRead, b.CacheWrite, b.Write1h, b.Output, int64(s.Cost), int64(s.Bare), int64(s.Rewrite), s.Over,
+		s.Trial != nil, trial.Prompt, int64(trial.Cost))
 }
 
 // assignments are what changes in a conversation's row: it is written once.

@@ -45,7 +45,8 @@ type collector struct {
 	codec *codec
 	heirs heirs
 
-	size int64 // of the database, as far as it is in use
+	size   int64 // of the database, as far as it is in use and does not belong to others
+	others int64 // bytes that other tenants keep
 }
 
 // A candidate is a conversation that the policy may remove.
@@ -78,16 +79,23 @@ func (c *collector) run(ctx context.Context) error {
 	}
 }
 
-// candidates lists all conversations, longest unchanged first.
+// whose is the condition for what the policy is about, with its parameters.
+const whose = "(tenant = ? OR ?)"
+
+// candidates lists the conversations that the policy is about, longest unchanged first.
 func (c *collector) candidates(t *tx) (list []candidate, err error) {
-	err = t.rows("SELECT tenant, id, session, updated, pinned FROM conversations ORDER BY updated, tenant, id", nil, func(rows *sql.Rows) error {
+	err = t.rows("SELECT tenant, id, session, updated, pinned FROM conversations WHERE "+whose+" ORDER BY updated, tenant, id", []any{c.Tenant, c.AllTenants}, func(rows *sql.Rows) error {
 		var k candidate
 		err := rows.Scan(&k.Tenant, &k.ID, &k.session, &k.updated, &k.pinned)
 		list = append(list, k)
 		return err
 	})
 	if err == nil {
-		c.size, err = used(t)
+		err = t.row(`SELECT (SELECT COALESCE(sum(length(data)), 0) FROM packs WHERE NOT `+whose+`)
+			+ (SELECT COALESCE(sum(length(data)), 0) FROM segments WHERE NOT `+whose+`)`, []any{c.Tenant, c.AllTenants, c.Tenant, c.AllTenants}, &c.others)
+	}
+	if err == nil {
+		err = c.measure(t)
 	}
 	c.markSurplus(list)
 	return list, err
@@ -104,11 +112,12 @@ func (c *collector) markSurplus(list []candidate) {
 	}
 }
 
-// used returns how many bytes of the file hold something.
-func used(t *tx) (int64, error) {
+// measure finds out how many bytes of the file hold something that does not belong to others.
+func (c *collector) measure(t *tx) error {
 	var pages, free, size int64
 	err := errors.Join(t.row("PRAGMA page_count", nil, &pages), t.row("PRAGMA freelist_count", nil, &free), t.row("PRAGMA page_size", nil, &size))
-	return (pages - free) * size, err
+	c.size = (pages-free)*size - c.others
+	return err
 }
 
 // round tries to remove each conversation once and returns those that are left.
@@ -176,9 +185,7 @@ func (c *collector) remove(t *tx, k candidate) (bool, error) {
 		return false, err
 	}
 	c.Conversations = append(c.Conversations, k.Key)
-	var err error
-	c.size, err = used(t)
-	return true, err
+	return true, c.measure(t)
 }
 
 // unlinkAll makes a conversation unknown to Match.
@@ -202,7 +209,7 @@ func (c *collector) spends(ctx context.Context) error {
 		return nil
 	}
 	return c.write(ctx, func(t *tx) error {
-		n, err := t.change("DELETE FROM spends WHERE time < ?", micros(c.Now.Add(-c.Policy.Spends)))
+		n, err := t.change("DELETE FROM spends WHERE time < ? AND "+whose, micros(c.Now.Add(-c.Policy.Spends)), c.Tenant, c.AllTenants)
 		c.Collected.Spends = int(n)
 		return err
 	})

@@ -8,12 +8,23 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-const summaryColumns = `c.id, c.session, c.agent, c.project, c.parent, c.parent_version, c.parent_length, c.version, c.length, c.created, c.updated,
+const summaryColumns = `c.id, c.session, c.agent, c.project, c.parent, c.parent_version, c.parent_length, c.parent_in_force, c.version, c.length, c.created, c.updated,
 	c.model, c.messages, c.tokens, c.decisions, c.pinned,
 	(SELECT count(*) FROM checkpoints p WHERE p.tenant = c.tenant AND p.conversation = c.id),
 	(SELECT count(*) FROM requests r WHERE r.tenant = c.tenant AND r.conversation = c.id),
 	(SELECT COALESCE(sum(s.cost), 0) FROM spends s WHERE s.tenant = c.tenant AND s.conversation = c.id),
 	(SELECT COALESCE(sum(s.bare), 0) FROM spends s WHERE s.tenant = c.tenant AND s.conversation = c.id)`
+
+// Tenants implements store.Directory.
+func (db *DB) Tenants(ctx context.Context) (out []string, err error) {
+	err = db.rows(ctx, "SELECT tenant FROM conversations UNION SELECT tenant FROM spends ORDER BY 1", nil, func(rows *sql.Rows) error {
+		var tenant string
+		err := rows.Scan(&tenant)
+		out = append(out, tenant)
+		return err
+	})
+	return out, wrap("list tenants", err)
+}
 
 // Conversations implements store.Directory.
 func (db *DB) Conversations(ctx context.Context, f store.Filter) ([]store.Summary, error) {
@@ -22,8 +33,9 @@ func (db *DB) Conversations(ctx context.Context, f store.Filter) ([]store.Summar
 		where, args = where+" AND c.session = ?", append(args, f.Session)
 	}
 	if f.Name != "" {
-		where += ` AND (c.session = ? OR c.id LIKE ? ESCAPE '\')`
-		args = append(args, f.Name, escapeLike(f.Name)+"%")
+		where += ` AND (c.session LIKE ? ESCAPE '\' OR c.id LIKE ? ESCAPE '\')`
+		begins := escapeLike(f.Name) + "%"
+		args = append(args, begins, begins)
 	}
 	if f.Limit == 0 {
 		f.Limit = 1000
@@ -42,7 +54,7 @@ func (db *DB) Conversations(ctx context.Context, f store.Filter) ([]store.Summar
 func scanSummary(rows *sql.Rows) (s store.Summary, err error) {
 	var o store.Origin
 	var created, updated int64
-	err = rows.Scan(&s.ID, &s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &s.Version, &s.Length, &created, &updated,
+	err = rows.Scan(&s.ID, &s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &o.InForce, &s.Version, &s.Length, &created, &updated,
 		&s.Model, &s.Messages, &s.Tokens, &s.Decisions, &s.Pinned, &s.Checkpoints, &s.Requests, &s.Cost, &s.Without)
 	s.Created, s.Updated = moment(created), moment(updated)
 	if o.Parent != "" {

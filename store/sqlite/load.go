@@ -61,9 +61,9 @@ func conversation(q querier, k store.Key) (*store.State, error) {
 	var anchor string
 	var created, updated int64
 	h := &s.Head
-	err := q.row(`SELECT session, agent, project, parent, parent_version, parent_length, version, length, model, fixed, hold, suppressed, pinned,
+	err := q.row(`SELECT session, agent, project, parent, parent_version, parent_length, parent_in_force, version, length, model, fixed, hold, suppressed, pinned,
 		anchor, created, updated FROM conversations WHERE tenant = ? AND id = ?`, []any{k.Tenant, k.ID},
-		&s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &s.Version, &s.Length, &h.Model, &fixed, &h.Hold,
+		&s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &o.InForce, &s.Version, &s.Length, &h.Model, &fixed, &h.Hold,
 		&h.Suppressed, &h.Pinned, &anchor, &created, &updated)
 	if err != nil {
 		return nil, err
@@ -86,11 +86,12 @@ type origin struct {
 	parent  string // empty: it has none
 	version int64  // of the parent
 	shared  int    // entries that they shared then
+	inForce int64  // version of the parent whose decisions it has
 }
 
 func (l lineage) origin(id string) (o origin, err error) {
-	err = l.row("SELECT parent, parent_version, parent_length FROM conversations WHERE tenant = ? AND id = ?",
-		[]any{l.tenant, id}, &o.parent, &o.version, &o.shared)
+	err = l.row("SELECT parent, parent_version, parent_length, parent_in_force FROM conversations WHERE tenant = ? AND id = ?",
+		[]any{l.tenant, id}, &o.parent, &o.version, &o.shared, &o.inForce)
 	if err != nil {
 		return o, fmt.Errorf("conversation %s: %w", id, err)
 	}
@@ -123,35 +124,58 @@ func (o *origin) common(id string, chain []store.Entry) ([]store.Entry, error) {
 	return chain[:o.shared], nil
 }
 
-// state returns chain and decisions as of version, those of the common part first.
+// state returns chain and decisions as of version.
 func (l lineage) state(id string, version int64) ([]store.Entry, []decant.Decision, error) {
-	o, err := l.origin(id)
+	chain, err := l.chain(id, version)
 	if err != nil {
 		return nil, nil, err
 	}
-	var chain []store.Entry
+	ds, err := l.decisions(id, version)
+	return chain, ds, err
+}
+
+// decisions returns the decisions of a conversation as of version, those that it began with first.
+// Version 0 is before its first commit.
+func (l lineage) decisions(id string, version int64) ([]decant.Decision, error) {
+	o, err := l.origin(id)
+	if err != nil {
+		return nil, err
+	}
 	var ds []decant.Decision
 	if o.parent != "" {
-		if chain, ds, err = l.state(o.parent, o.version); err != nil {
-			return nil, nil, err
-		}
-		if len(chain) >= o.shared {
-			ds = store.Inherit(ds, chain, o.shared)
-		}
-		if chain, err = o.common(id, chain); err != nil {
-			return nil, nil, err
+		if ds, err = l.inherited(&o, id); err != nil {
+			return nil, err
 		}
 	}
-	if chain, err = l.own(chain, id, version, nil); err != nil {
-		return nil, nil, err
+	own, err := l.decided(id, version)
+	return append(ds, own...), err
+}
+
+// inherited returns the decisions that a fork began with.
+func (l lineage) inherited(o *origin, id string) ([]decant.Decision, error) {
+	ds, err := l.decisions(o.parent, o.inForce)
+	if err != nil || len(ds) == 0 {
+		return nil, err
 	}
+	chain, err := l.chain(o.parent, o.version)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := o.common(id, chain); err != nil {
+		return nil, err
+	}
+	return store.Inherit(ds, chain, o.shared), nil
+}
+
+// decided returns the decisions that the conversation has made itself up to version.
+func (l lineage) decided(id string, version int64) (ds []decant.Decision, err error) {
 	err = l.rows("SELECT "+decisionColumns+" FROM "+decisionTables+` WHERE d.tenant = ? AND d.conversation = ? AND d.version <= ? ORDER BY d.seq`,
 		[]any{l.tenant, id, version}, func(rows *sql.Rows) error {
 			d, err := scanDecision(rows)
 			ds = append(ds, d)
 			return err
 		})
-	return chain, ds, err
+	return ds, err
 }
 
 // Fixed implements store.Loader.

@@ -12,24 +12,42 @@ import (
 
 // Requests implements store.Log.
 func (db *DB) Requests(ctx context.Context, k store.Key) ([]store.Request, error) {
-	var out []store.Request
-	err := db.rows(ctx, `SELECT id, time, version, length, api, model, fixed, frame, view, status, answer, stop, usage FROM requests
-		WHERE tenant = ? AND conversation = ? ORDER BY time, id`, []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
+	out, err := db.requests(ctx, "ORDER BY time, id", k.Tenant, k.ID)
+	return out, wrap("read requests of "+k.ID, err)
+}
+
+// Standing implements store.Log.
+func (db *DB) Standing(ctx context.Context, k store.Key, limit int) ([]store.Request, error) {
+	out, err := db.requests(ctx, `AND NOT EXISTS (SELECT 1 FROM segments s WHERE s.tenant = r.tenant AND s.conversation = r.conversation
+		AND s.version > r.version AND s.position <= r.length) ORDER BY id DESC LIMIT ?`, k.Tenant, k.ID, limit)
+	return out, wrap("read the newest requests of "+k.ID, err)
+}
+
+// requests reads the requests of a conversation. rest is the end of the query, with parameters of its own.
+func (db *DB) requests(ctx context.Context, rest string, args ...any) (out []store.Request, err error) {
+	err = db.rows(ctx, `SELECT id, time, version, length, api, model, fixed, frame, view, status, broken, answer, stop, usage, planned, plan FROM requests r
+		WHERE tenant = ? AND conversation = ? `+rest, args, func(rows *sql.Rows) error {
 		r, err := scanRequest(rows)
 		out = append(out, r)
 		return err
 	})
-	return out, wrap("read requests of "+k.ID, err)
+	return out, err
 }
 
 func scanRequest(rows *sql.Rows) (r store.Request, err error) {
 	var at int64
-	var fixed, frame, view, answer, usage []byte
-	err = rows.Scan(&r.ID, &at, &r.Version, &r.Length, &r.API, &r.Model, &fixed, &frame, &view, &r.Status, &answer, &r.Stop, &usage)
+	var fixed, frame, view, answer, usage, planned, plan []byte
+	err = rows.Scan(&r.ID, &at, &r.Version, &r.Length, &r.API, &r.Model, &fixed, &frame, &view, &r.Status, &r.Broken, &answer, &r.Stop, &usage, &planned, &plan)
 	if err != nil {
 		return r, err
 	}
 	r.Time, r.Fixed, r.Frame, r.View, r.Answer = moment(at), hash(fixed), hash(frame), hash(view), hash(answer)
+	if len(planned) > 0 {
+		r.Planned = &store.Planned{Decisions: hash(plan)}
+		if err := unmarshal(planned, r.Planned); err != nil {
+			return r, err
+		}
+	}
 	return r, unmarshal(usage, &r.Usage)
 }
 
@@ -48,6 +66,9 @@ func (db *DB) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, 
 		"sum(input), sum(cache_read), sum(cache_write), sum(write_1h), sum(output)",
 		"sum(bare_input), sum(bare_cache_read), sum(bare_cache_write), sum(bare_write_1h), sum(bare_output)",
 		"sum(cost), sum(cost * own), sum(bare), sum(rewrite)",
+		"sum(oversized), sum(oversized * (input + cache_read + cache_write)), sum(oversized * (bare_input + bare_cache_read + bare_cache_write))",
+		"sum(oversized * cost), sum(oversized * bare)",
+		"sum(trial), sum(trial * (input + cache_read + cache_write)), sum(trial_prompt), sum(trial * cost), sum(trial_cost)",
 	}, ", ")
 	var out []store.Total
 	err := db.rows(ctx, "SELECT day, model, "+sums+" FROM spends WHERE "+where+" GROUP BY day, model ORDER BY day, model",
@@ -61,11 +82,12 @@ func (db *DB) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, 
 
 func scanTotal(rows *sql.Rows) (t store.Total, err error) {
 	var days int64
-	u, w := &t.Usage, &t.Without
+	u, w, o, x := &t.Usage, &t.Without, &t.Over, &t.Trials
 	err = rows.Scan(&days, &t.Model, &t.Calls, &t.Own,
 		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Write1h, &u.Output,
 		&w.Input, &w.CacheRead, &w.CacheWrite, &w.Write1h, &w.Output,
-		&t.Cost, &t.OwnCost, &t.Bare, &t.Rewrite)
+		&t.Cost, &t.OwnCost, &t.Bare, &t.Rewrite, &o.Calls, &o.Sent, &o.Without, &o.Cost, &o.Bare,
+		&x.Calls, &x.Sent, &x.Prompt, &x.Cost, &x.Would)
 	t.Day = time.Unix(days*86400, 0).UTC().Format(time.DateOnly)
 	return t, err
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -122,30 +123,31 @@ func compareLines(a, b store.Line) int {
 }
 
 // Decided implements store.Matcher.
-func (db *DB) Decided(ctx context.Context, tenant, session string, hashes []decant.Hash) ([]decant.Decision, error) {
-	var out []decant.Decision
+func (db *DB) Decided(ctx context.Context, tenant, session string, hashes []decant.Hash, limit int) ([]store.Key, error) {
+	updated := map[string]int64{}
 	err := db.read(ctx, func(r *reader) error {
 		for part := range slices.Chunk(hashes, matchSteps[len(matchSteps)-1]) {
-			if err := decidedOn(r, tenant, session, part, &out); err != nil {
+			in, args := oneOf(part)
+			err := r.rows(`SELECT DISTINCT v.id, v.updated FROM decisions d JOIN conversations v ON v.tenant = d.tenant AND v.id = d.conversation
+				WHERE d.tenant = ? AND d.target IN `+in+` AND d.target <> x'' AND v.session = ?`, append(append([]any{tenant}, args...), session), func(rows *sql.Rows) error {
+				var id string
+				var at int64
+				err := rows.Scan(&id, &at)
+				updated[id] = at
+				return err
+			})
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	slices.SortStableFunc(out, func(a, b decant.Decision) int { return a.Created.Compare(b.Created) })
-	return out, wrap("find decisions", err)
-}
-
-// decidedOn appends the live decisions on the contents to out.
-func decidedOn(q querier, tenant, session string, contents []decant.Hash, out *[]decant.Decision) error {
-	in, args := oneOf(contents)
-	args = append([]any{tenant}, args...)
-	return q.rows("SELECT "+decisionColumns+" FROM "+decisionTables+` JOIN conversations v ON v.tenant = d.tenant AND v.id = d.conversation
-		WHERE d.tenant = ? AND d.target IN `+in+` AND d.target <> x'' AND v.session = ? AND d.kind <> 'revoke'
-		AND NOT EXISTS (SELECT 1 FROM decisions x WHERE x.tenant = d.tenant AND x.conversation = d.conversation AND x.revokes = d.id)
-		ORDER BY d.created, d.conversation, d.seq`, append(args, session), func(rows *sql.Rows) error {
-		d, err := scanDecision(rows)
-		*out = append(*out, d)
-		return err
+	ids := slices.SortedFunc(maps.Keys(updated), func(a, b string) int {
+		return cmp.Or(cmp.Compare(updated[b], updated[a]), cmp.Compare(b, a))
 	})
+	var out []store.Key
+	for _, id := range ids[:min(limit, len(ids))] {
+		out = append(out, store.Key{Tenant: tenant, ID: id})
+	}
+	return out, wrap("find decisions", err)
 }

@@ -19,9 +19,12 @@ import (
 
 // older unpacks testdata/form2.db.gz: a database as Decant made it when blobs and entries were a row
 // each, after history.
-func older(t *testing.T) (path string) {
+func older(t *testing.T) (path string) { return unpacked(t, "form2.db.gz") }
+
+// unpacked returns a copy of a packed database in testdata.
+func unpacked(t *testing.T, name string) (path string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "form2.db.gz"))
+	f, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +75,9 @@ func history(ctx context.Context, s store.Store) (map[string]int64, error) {
 		{"edited", 0, []string{"a", "b", "c"}, nil},
 		{"edited", 0, []string{"d", "e"}, nil},
 		{"edited", 4, []string{"f"}, nil},
-		{"fork", 0, []string{"g"}, &store.Origin{Parent: "edited", Version: 2, Position: 4}},
+		{"fork", 0, []string{"g"}, &store.Origin{Parent: "edited", Version: 2, Position: 4, InForce: 2}},
 		{"fork", 0, []string{"h"}, nil},
-		{"fork of fork", 0, []string{"i"}, &store.Origin{Parent: "fork", Version: 2, Position: 5}},
+		{"fork of fork", 0, []string{"i"}, &store.Origin{Parent: "fork", Version: 2, Position: 5, InForce: 2}},
 		{"fork", 5, []string{"j", "k"}, nil},
 		{"fork", 3, []string{"l"}, nil},
 		{"fork", 4, []string{"m"}, nil},

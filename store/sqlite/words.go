@@ -30,16 +30,35 @@ func parseTerms(query string) []term {
 	return out
 }
 
-// matchExpression returns what FTS5 is asked for: every term as a quoted phrase. It is empty when
-// no term has a letter or digit, which the index knows nothing of.
+// matchExpression returns what FTS5 is asked for: every term as a quoted phrase, whose last word may go
+// on, in each way to spell it. It is empty when no term has a letter or digit, which the index knows
+// nothing of.
 func matchExpression(terms []term) string {
 	var out []string
 	for _, t := range terms {
-		if strings.IndexFunc(t.text, isToken) >= 0 {
-			out = append(out, `"`+strings.ReplaceAll(spread(t.text), `"`, `""`)+`"`)
+		if strings.IndexFunc(t.text, isToken) < 0 {
+			continue
 		}
+		var ways []string
+		for _, s := range spellings(t.text) {
+			ways = append(ways, `"`+strings.ReplaceAll(spread(s), `"`, `""`)+`" *`)
+		}
+		out = append(out, "("+strings.Join(ways, " OR ")+")")
 	}
 	return strings.Join(out, " AND ")
+}
+
+// spellings returns text with ß and with ss: capital letters and some countries have no ß, and the index
+// tells them apart.
+func spellings(text string) []string {
+	out := []string{text}
+	lower := strings.ToLower(text)
+	for _, other := range []string{strings.ReplaceAll(lower, "ß", "ss"), strings.ReplaceAll(lower, "ss", "ß")} {
+		if other != lower {
+			out = append(out, other)
+		}
+	}
+	return out
 }
 
 func isToken(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -74,34 +93,58 @@ func isUnspaced(r rune) bool {
 		unicode.Khmer, unicode.Myanmar)
 }
 
-// indexFold returns where sub occurs in s first, whatever the case of the letters: the byte range
-// in s, or -1 and 0.
+// indexFold returns where sub occurs in s first, whatever the case of the letters, and ß as ss: the byte
+// range in s, or -1 and 0.
 func indexFold(s, sub string) (start, end int) {
-	first, _ := utf8.DecodeRuneInString(sub)
-	first = fold(first)
+	want := folded(sub)
+	if len(want) == 0 {
+		return 0, 0
+	}
 	for i, r := range s {
-		if fold(r) != first {
+		if fold(r) != want[0] && !(want[0] == 's' && isEszett(r)) {
 			continue
 		}
-		if n := prefixFold(s[i:], sub); n >= 0 {
+		if n := prefixFold(s[i:], want); n >= 0 {
 			return i, i + n
 		}
 	}
 	return -1, 0
 }
 
-// prefixFold returns how many bytes of s are sub, whatever the case, or -1.
-func prefixFold(s, sub string) int {
+// prefixFold returns how many bytes of s are want, which is folded, or -1.
+func prefixFold(s string, want []rune) int {
 	n := 0
-	for _, want := range sub {
+	for len(want) > 0 {
 		r, size := utf8.DecodeRuneInString(s[n:])
-		if size == 0 || fold(r) != fold(want) {
+		switch {
+		case size == 0:
+			return -1
+		case fold(r) == want[0]:
+			want = want[1:]
+		case isEszett(r) && want[0] == 's' && (len(want) == 1 || want[1] == 's'):
+			want = want[min(2, len(want)):]
+		default:
 			return -1
 		}
 		n += size
 	}
 	return n
 }
+
+// folded returns s in small letters, with ss for ß.
+func folded(s string) []rune {
+	out := make([]rune, 0, len(s))
+	for _, r := range s {
+		if isEszett(r) {
+			out = append(out, 's', 's')
+			continue
+		}
+		out = append(out, fold(r))
+	}
+	return out
+}
+
+func isEszett(r rune) bool { return r == 'ß' || r == 'ẞ' }
 
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {

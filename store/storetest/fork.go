@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -14,7 +16,7 @@ func (b *bench) fork(l *line, position int) *line {
 	f.chain = l.chain[:position:position]
 	f.time = l.time
 	batch := f.batch(0)
-	batch.Create.Origin = &store.Origin{Parent: l.ID, Version: l.version, Position: position}
+	batch.Create.Origin = &store.Origin{Parent: l.ID, Version: l.version, Position: position, InForce: l.version}
 	f.must(batch)
 	return f
 }
@@ -27,7 +29,7 @@ var forkTests = []test{
 		f.must(f.say("e", "f"))
 		b.equal("and goes on alone", f.load(store.Newest).Chain, f.chain)
 		b.equal("the parent stays as it is", l.load(store.Newest).Chain, l.chain)
-		b.equal("origin", f.load(store.Newest).Origin, &store.Origin{Parent: l.ID, Version: 1, Position: 2})
+		b.equal("origin", f.load(store.Newest).Origin, &store.Origin{Parent: l.ID, Version: 1, Position: 2, InForce: 1})
 	}},
 	{"KeepsTheCommonPartWhenTheParentChanges", func(b *bench) {
 		l := b.talk("s", "a", "b", "c", "d")
@@ -111,12 +113,33 @@ var forkTests = []test{
 			b.Errorf("a request on the fork: %+v, want the fork %s", m, f.ID)
 		}
 	}},
+	{"HasTheDecisionsOfTheVersionItNames", func(b *bench) {
+		l := b.talk("s", "a", "b", "c")
+		var ds []decant.Decision
+		for range 3 {
+			batch := l.batch(0)
+			batch.Decisions = []decant.Decision{l.shrink(1, b.id("short"))}
+			l.must(batch)
+			ds = append(ds, batch.Decisions...)
+		}
+		for inForce := range l.version + 1 {
+			f := b.line("", "s")
+			batch := f.batch(0)
+			batch.Create.Origin = &store.Origin{Parent: l.ID, Version: l.version, Position: 2, InForce: inForce}
+			f.must(batch)
+			want := ds[:max(0, inForce-1)] // version 1 has decided nothing
+			b.equal(fmt.Sprintf("decisions of a fork that has those of version %d", inForce), f.load(store.Newest).Decisions, want)
+		}
+	}},
+	{"BranchHasWhatWasInForce", branchPoints},
 	{"OfNothingIsRefused", func(b *bench) {
 		l := b.talk("s", "a")
 		for name, o := range map[string]store.Origin{
 			"UnknownParent":  {Parent: "nobody", Version: 1, Position: 1},
 			"BeyondTheChain": {Parent: l.ID, Version: 1, Position: 2},
 			"Position0":      {Parent: l.ID, Version: 1},
+			"InForceLater":   {Parent: l.ID, Version: 1, Position: 1, InForce: 2},
+			"InForceBefore":  {Parent: l.ID, Version: 1, Position: 1, InForce: -1},
 		} {
 			f := b.line("", "s")
 			batch := f.say("x")
@@ -126,4 +149,62 @@ var forkTests = []test{
 			}
 		}
 	}},
+}
+
+// branchPoints checks what a fork takes over: nothing that was decided with text behind its branch point.
+func branchPoints(b *bench) {
+	l := b.line("", "s")
+	say := func(replace int, texts ...string) string {
+		kept := len(l.chain)
+		if replace > 0 {
+			kept = replace - 1
+		}
+		batch := l.batch(replace, l.blocks(kept, texts...)...)
+		if kept > 0 {
+			batch.Decisions = []decant.Decision{l.shrink(1, b.id("short"))}
+		}
+		l.must(batch)
+		if kept == 0 {
+			return ""
+		}
+		return batch.Decisions[0].ID
+	}
+	say(0, "a", "b", "c")               // version 1, entries 1 to 3
+	two := say(0)                       // version 2: about what is there
+	three := say(0, "d", "e")           // version 3, entries 4 and 5
+	four := say(5, "e instead of that") // version 4, entry 5 anew
+	for _, c := range []struct {
+		position, seen int
+		inForce        int64
+		length         int
+		has, behind    []string
+	}{
+		{1, 0, 0, 0, nil, []string{three, four}},
+		{2, 0, 0, 0, nil, []string{three, four}},
+		{3, 0, 2, 3, []string{two}, []string{three, four}},
+		{4, 0, 2, 3, []string{two}, []string{four}},
+		{5, 0, 4, 5, []string{two, three, four}, nil},
+		{1, 3, 2, 3, []string{two}, []string{three, four}},
+		{1, 5, 4, 5, []string{two, three, four}, []string{three, four}},
+	} {
+		got, err := b.Branch(b.ctx, l.Key, l.version, c.position, c.seen)
+		if err != nil {
+			b.Fatalf("branch at %d: %v", c.position, err)
+		}
+		rule := fmt.Sprintf("branch at position %d, with %d entries seen", c.position, c.seen)
+		b.equal(rule, got.Origin, store.Origin{Parent: l.ID, Version: l.version, Position: c.position, InForce: c.inForce})
+		b.equal(rule+": entries then", got.Length, c.length)
+		b.equal(rule+": decisions", names(got.Decisions), c.has)
+		b.equal(rule+": made with what is behind it", slices.Sorted(slices.Values(got.Behind)), c.behind)
+		f := b.line("", "s")
+		batch := f.batch(0)
+		batch.Create.Origin = &got.Origin
+		f.must(batch)
+		b.equal(rule+": the fork has them", names(f.load(store.Newest).Decisions), c.has)
+	}
+	for _, position := range []int{-1, 0, 6} {
+		if _, err := b.Branch(b.ctx, l.Key, l.version, position, 0); !errors.Is(err, store.ErrInvalid) {
+			b.Errorf("branch at position %d of 5: got %v, want ErrInvalid", position, err)
+		}
+	}
 }

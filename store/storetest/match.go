@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"time"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 )
@@ -79,20 +81,34 @@ var matchTests = []test{
 		}
 	}},
 	{"DecidedByContent", func(b *bench) {
-		l := b.talk("s", "a long result", "hi", "another")
-		batch := l.batch(0)
-		kept, gone := l.shrink(1, "short"), l.shrink(3, "other")
-		gone.Created = gone.Created.Add(1)
-		batch.Decisions = []decant.Decision{kept, gone, {ID: b.id("dec"), Kind: decant.Revoke, Revokes: gone.ID}}
-		l.must(batch)
-		ask := []decant.Hash{l.chain[0].Text, l.chain[2].Text, decant.HashText("unknown")}
-		got, err := b.Decided(b.ctx, "", "s", ask)
-		if err != nil {
-			b.Fatal(err)
+		talk := func(session, text string, at time.Duration) *line {
+			l := b.line("", session)
+			l.must(l.say(b.id("beginning"), text, "undecided"))
+			batch := l.batch(0)
+			batch.Time = epoch.Add(at)
+			batch.Decisions = []decant.Decision{l.shrink(2, "short")}
+			l.must(batch)
+			return l
 		}
-		b.equal("live decisions on the contents asked for", got, []decant.Decision{kept})
-		if got, err := b.Decided(b.ctx, "", "t", ask); len(got) != 0 || err != nil {
-			b.Errorf("decisions of another session: %v, %v; want none", got, err)
+		first, second := talk("s", "a result", time.Hour), talk("s", "a result of another", 2*time.Hour)
+		talk("t", "a result", 3*time.Hour)
+		ask := []decant.Hash{decant.HashText("a result"), decant.HashText("a result of another"), decant.HashText("undecided")}
+		for _, c := range []struct {
+			rule   string
+			hashes []decant.Hash
+			limit  int
+			want   []store.Key
+		}{
+			{"all of the session that have decided about them, last changed first", ask, 10, []store.Key{second.Key, first.Key}},
+			{"no more than asked for", ask, 1, []store.Key{second.Key}},
+			{"those that have decided about one", ask[:1], 10, []store.Key{first.Key}},
+			{"none about which nothing was decided", ask[2:], 10, nil},
+		} {
+			got, err := b.Decided(b.ctx, "", "s", c.hashes, c.limit)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.equal(c.rule, got, c.want)
 		}
 	}},
 }

@@ -22,6 +22,7 @@ var modelTests = []test{
 				"append":  func(t *rapid.T) { m.t = t; m.change(m.any(), 0) },
 				"replace": func(t *rapid.T) { m.t = t; l := m.any(); m.change(l, 1+m.draw("position", len(l.chain)+1)) },
 				"fork":    func(t *rapid.T) { m.t = t; m.forkAny() },
+				"branch":  func(t *rapid.T) { m.t = t; m.branchAny() },
 				"stale":   func(t *rapid.T) { m.t = t; m.stale(m.any()) },
 				"":        func(t *rapid.T) { m.t = t; m.check(m.any()) },
 			})
@@ -42,6 +43,9 @@ type history struct {
 	*line
 	decisions []decant.Decision
 	versions  []version
+	parent    *history // nil: not a fork
+	origin    store.Origin
+	begun     version // what it began with
 }
 
 type version struct {
@@ -90,12 +94,65 @@ func (m *model) forkAny() {
 		return
 	}
 	position := 1 + m.draw("position", len(from.chain))
-	f := &history{line: m.line("", m.session), decisions: store.Inherit(from.decisions, from.chain, position)}
-	f.chain, f.time = from.chain[:position:position], parent.time
-	b := f.batch(0, f.blocks(position, m.id("text"))...)
-	b.Create.Origin = &store.Origin{Parent: parent.ID, Version: int64(v + 1), Position: position}
+	inForce := m.draw("in force", v+2)
+	m.forkAt(parent, store.Origin{Parent: parent.ID, Version: int64(v + 1), Position: position, InForce: int64(inForce)})
+}
+
+// at returns a history as of a version, 0 for what it began with.
+func (h *history) at(v int64) version {
+	if v == 0 {
+		return h.begun
+	}
+	return h.versions[v-1]
+}
+
+// forkAt forks a line where an origin says.
+func (m *model) forkAt(parent *history, o store.Origin) {
+	chain := parent.at(o.Version).chain
+	f := &history{line: m.line("", m.session), parent: parent, origin: o}
+	f.chain, f.time = chain[:o.Position:o.Position], parent.time
+	f.decisions = store.Inherit(parent.at(o.InForce).decisions, chain, o.Position)
+	f.begun = version{f.chain, f.decisions}
+	b := f.batch(0, f.blocks(o.Position, m.id("text"))...)
+	b.Create.Origin = &o
 	m.lines = append(m.lines, f)
 	m.commit(f, b)
+}
+
+// branchAny forks a line where the store says that a branch begins, and compares that with the versions
+// as they were.
+func (m *model) branchAny() {
+	h := m.any()
+	v := m.draw("version", len(h.versions)) + 1
+	n := len(h.versions[v-1].chain)
+	if n == 0 {
+		return
+	}
+	position := 1 + m.draw("position", n)
+	seen := position + m.draw("seen", n-position+1)
+	want, parent := m.branch(h, int64(v), position, seen)
+	got, err := m.Branch(m.ctx, h.Key, int64(v), position, seen)
+	if err != nil || got.Origin != want {
+		m.t.Fatalf("branch of version %d of %s at %d, %d seen: got %+v, %v; want %+v", v, h.ID, position, seen, got, err, want)
+	}
+	m.forkAt(parent, want)
+	if f := m.lines[len(m.lines)-1]; !slices.Equal(names(got.Decisions), names(f.begun.decisions)) {
+		m.t.Fatalf("branch of version %d of %s at %d has the decisions %s, the fork %s", v, h.ID, position, names(got.Decisions), names(f.begun.decisions))
+	}
+}
+
+// branch returns where a branch begins: the newest version that had nothing but the first seen entries.
+func (m *model) branch(h *history, v int64, position, seen int) (store.Origin, *history) {
+	chain := h.at(v).chain
+	for w := v; w >= 1; w-- {
+		if then := h.at(w).chain; len(then) <= seen && slices.Equal(then, chain[:len(then)]) {
+			return store.Origin{Parent: h.ID, Version: v, Position: position, InForce: w}, h
+		}
+	}
+	if h.parent != nil && position < h.origin.Position {
+		return m.branch(h.parent, h.origin.Version, position, min(seen, h.origin.Position))
+	}
+	return store.Origin{Parent: h.ID, Version: v, Position: position}, h
 }
 
 // stale commits for a version that is not the current one.

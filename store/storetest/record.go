@@ -41,6 +41,60 @@ var recordTests = []test{
 			b.Errorf("Record made version %d: it must not make any", v)
 		}
 	}},
+	{"TrialsAreKeptApart", func(b *bench) {
+		l := b.talk("s", "a")
+		plan := []byte("what would have been decided")
+		want := store.Request{ID: "r", Time: epoch, Length: 1, Version: 1, Status: 200, Planned: &store.Planned{Reason: "necessary", Tokens: 30, Risk: 2, Decisions: decant.HashText(string(plan))}}
+		if err := b.Record(b.ctx, l.Key, &store.Events{Blobs: [][]byte{plan}, Requests: []store.Request{want}}); err != nil {
+			b.Fatal(err)
+		}
+		b.equal("what was planned for an observed request", b.requests(l), []store.Request{want})
+		if got, err := b.Blobs(b.ctx, "", want.Planned.Decisions); err != nil || string(got[0]) != string(plan) {
+			b.Errorf("the decisions that were planned: %q, %v", got, err)
+		}
+		u := decant.Usage{Input: 1, CacheRead: 10, CacheWrite: 100}
+		b.spend(l, store.Spend{ID: "1", Time: epoch, Model: "m", Usage: u, Without: u, Cost: 9, Bare: 9, Trial: &store.Trial{Prompt: 50, Cost: 4}})
+		b.spend(l, store.Spend{ID: "2", Time: epoch, Model: "m", Usage: u, Without: u, Cost: 7, Bare: 7})
+		got := b.spending(store.SpendQuery{})
+		if len(got) != 1 || got[0].Cost != 16 || got[0].Net() != 0 || got[0].Trials.Net() != 5 {
+			b.Fatalf("spending %+v, want nothing saved, and 5 that would have been", got)
+		}
+		b.equal("the part that was observed only", got[0].Trials, store.Trials{Calls: 1, Sent: 111, Prompt: 50, Cost: 9, Would: 4})
+		b.sound()
+	}},
+	{"BrokenAnswersStayBroken", func(b *bench) {
+		l := b.talk("s", "a")
+		b.record(l, store.Request{ID: "r", Time: epoch, Length: 1, Version: 1, Status: 200, Broken: true})
+		if rs := b.requests(l); len(rs) != 1 || !rs[0].Broken || rs[0].Answered() {
+			b.Errorf("requests %+v, want one whose answer broke off", rs)
+		}
+	}},
+	{"StandingAreThoseWhoseEntriesAreStillThere", func(b *bench) {
+		l := b.line("", "s")
+		send := func(batch *store.Batch, id string, length int) {
+			batch.Events.Requests = []store.Request{{ID: id, Time: epoch, Length: length}}
+			l.must(batch)
+		}
+		send(l.say("a", "b", "c"), "1", 3)
+		send(l.say("d"), "2", 4)
+		send(l.batch(4, l.blocks(3, "d anew", "e")...), "3", 5)
+		b.record(l, store.Request{ID: "4", Time: epoch, Version: 2, Length: 3})
+		b.record(l, store.Request{ID: "5", Time: epoch, Version: 2, Length: 4})
+		for _, c := range []struct {
+			limit int
+			want  []string
+		}{{10, []string{"4", "3", "1"}}, {2, []string{"4", "3"}}} {
+			rs, err := b.Standing(b.ctx, l.Key, c.limit)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var ids []string
+			for _, r := range rs {
+				ids = append(ids, r.ID)
+			}
+			b.equal("newest first, without those whose entries were replaced", ids, c.want)
+		}
+	}},
 	{"NewestAnchorStays", func(b *bench) {
 		l := b.talk("s", "a")
 		newer := &store.Anchor{Usage: decant.Usage{Input: 20}, Version: 1, Length: 1, Time: epoch.Add(time.Minute)}
@@ -65,6 +119,17 @@ var recordTests = []test{
 		}
 	}},
 	{"SpendingAddsUp", spendingAddsUp},
+	{"OversizedRequestsAreNoSaving", func(b *bench) {
+		l := b.talk("s", "a")
+		u, whole := decant.Usage{CacheRead: 10}, decant.Usage{CacheRead: 100, CacheWrite: 5}
+		b.spend(l, store.Spend{ID: "1", Time: epoch, Model: "m", Usage: u, Without: whole, Cost: 3, Bare: 7})
+		b.spend(l, store.Spend{ID: "2", Time: epoch, Model: "m", Usage: u, Without: whole, Cost: 4, Bare: 70, Over: true})
+		ts := b.spending(store.SpendQuery{})
+		want := store.Excess{Calls: 1, Sent: 10, Without: 105, Cost: 4, Bare: 70}
+		if len(ts) != 1 || ts[0].Over != want || ts[0].Bare != 77 || ts[0].Net() != 4 {
+			b.Errorf("got %+v, want %+v among 2 calls, and 4 saved", ts, want)
+		}
+	}},
 	{"SpendsCountOnce", func(b *bench) {
 		l := b.talk("s", "a")
 		s := store.Spend{ID: "call", Time: epoch, Model: "m", Cost: 5, Bare: 9}

@@ -36,6 +36,7 @@ func Run(t *testing.T, create func(t *testing.T) Open) {
 		{"Conversations", listTests},
 		{"Search", searchTests},
 		{"Jobs", jobTests},
+		{"Findings", findingTests},
 		{"GC", gcTests},
 		{"Tenants", tenantTests},
 		{"Concurrency", concurrencyTests},

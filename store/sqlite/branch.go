@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+
+	"github.com/decantdev/decant/store"
+)
+
+// Branch implements store.Loader.
+func (db *DB) Branch(ctx context.Context, k store.Key, version int64, position, seen int) (*store.Branch, error) {
+	var b *store.Branch
+	err := db.snapshot(ctx, func(r *reader) (err error) {
+		b, err = lineage{r, k.Tenant}.branch(k.ID, version, position, max(position, seen))
+		return err
+	})
+	if err != nil {
+		return nil, wrap("find the branch point in "+k.ID, err)
+	}
+	return b, nil
+}
+
+func (l lineage) branch(id string, version int64, position, seen int) (*store.Branch, error) {
+	o, err := l.origin(id)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := l.steps(id, version, o.shared)
+	if err != nil {
+		return nil, err
+	}
+	length := steps[len(steps)-1].length
+	if position < 1 || position > length {
+		return nil, fmt.Errorf("branch at position %d of a chain of %d: %w", position, length, store.ErrInvalid)
+	}
+	behind, err := l.madeBy(id, commitsBehind(steps, position))
+	if err != nil {
+		return nil, err
+	}
+	at := newestWithin(steps, version, seen)
+	if at.version == 0 && position < o.shared { // it goes back to before the conversation left its own parent
+		b, err := l.branch(o.parent, o.version, position, min(seen, o.shared))
+		if err == nil {
+			b.Behind = append(b.Behind, behind...)
+		}
+		return b, err
+	}
+	b := &store.Branch{Origin: store.Origin{Parent: id, Version: version, Position: position, InForce: at.version}, Length: at.length, Behind: behind}
+	ds, err := l.decisions(id, at.version)
+	if err != nil || len(ds) == 0 {
+		return b, err
+	}
+	chain, err := l.chain(id, version)
+	if err != nil {
+		return nil, err
+	}
+	b.Decisions = store.Inherit(ds, chain, position)
+	return b, nil
+}
+
+// A step is a version of a conversation that has changed its chain. The first step is version 0: what
+// it began with.
+type step struct {
+	version  int64
+	position int // first entry that it changed
+	length   int // entries afterwards
+}
+
+// steps returns the steps of a conversation up to version.
+func (l lineage) steps(id string, version int64, shared int) ([]step, error) {
+	out := []step{{position: 1, length: shared}}
+	err := l.rows("SELECT version, position, data FROM segments WHERE tenant = ? AND conversation = ? AND version <= ? ORDER BY version",
+		[]any{l.tenant, id, version}, func(rows *sql.Rows) error {
+			var s step
+			var data sql.RawBytes
+			if err := rows.Scan(&s.version, &s.position, &data); err != nil {
+				return err
+			}
+			added, err := appendSegment(nil, data)
+			s.length = s.position - 1 + len(added)
+			out = append(out, s)
+			return err
+		})
+	return out, err
+}
+
+// newestWithin returns the newest version, at most the one given, at which the chain was what its
+// first length entries are now, with length at most most. It is version 0 when there is none.
+func newestWithin(steps []step, version int64, most int) step {
+	changed := math.MaxInt // first position that was changed since
+	until := version
+	for i := len(steps) - 1; i > 0; i-- {
+		s := steps[i]
+		if s.length <= most && s.length < changed {
+			return step{version: until, length: s.length}
+		}
+		changed, until = min(changed, s.position), s.version-1
+	}
+	return step{length: steps[0].length}
+}
+
+// commitsBehind returns the versions that brought the entries which now stand behind a position.
+func commitsBehind(steps []step, position int) (out []int64) {
+	changed := math.MaxInt
+	for i := len(steps) - 1; i > 0; i-- {
+		s := steps[i]
+		if first := max(s.position, position+1); first <= s.length && first < changed {
+			out = append(out, s.version)
+		}
+		changed = min(changed, s.position)
+	}
+	return out
+}
+
+// madeBy returns the ids of the decisions that commits have made.
+func (l lineage) madeBy(id string, versions []int64) (out []string, err error) {
+	for _, v := range versions {
+		err = l.rows("SELECT id FROM decisions WHERE tenant = ? AND conversation = ? AND version = ? ORDER BY seq", []any{l.tenant, id, v}, func(rows *sql.Rows) error {
+			var d string
+			err := rows.Scan(&d)
+			out = append(out, d)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
