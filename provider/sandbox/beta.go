@@ -12,6 +12,7 @@ const (
 	betaEditing  = "context-management-2025-06-27"
 	betaScope    = "prompt-caching-scope-2026-01-05"
 	betaBudgets  = "task-budgets-2026-03-13"
+	betaTurns    = "per-turn-control-2026-07-01"
 	betaMillion  = "context-1m-2025-08-07"
 	betaExceeded = "model-context-window-exceeded-2025-08-26"
 )
@@ -19,7 +20,7 @@ const (
 // knownBetas are the values of anthropic-beta that the sandbox accepts: those of anthropic-wire
 // section 18 that it can honour, and what the clients of clients.md send.
 var knownBetas = []string{
-	betaBinding, betaEditing, betaScope, betaBudgets, betaExceeded, betaMillion,
+	betaBinding, betaEditing, betaScope, betaBudgets, betaExceeded, betaTurns, betaMillion,
 	"extended-cache-ttl-2025-04-11",
 	"interleaved-thinking-2025-05-14",
 	"fast-mode-2026-02-01",
@@ -30,6 +31,8 @@ var knownBetas = []string{
 	"mid-conversation-system-2026-04-07",
 	"effort-2025-11-24",
 	"structured-outputs-2025-11-13",
+	"advanced-tool-use-2025-11-20",
+	"mid-conversation-tool-changes-2026-07-01", // Claude Code always sends it; the blocks that it permits are refused
 }
 
 // absentBetas exist at the real API, but what they switch on does not exist here. Accepting one
@@ -39,7 +42,6 @@ var absentBetas = []string{
 	"compact-2026-09-04",
 	"message-threads-2026-08-12",
 	"cache-diagnosis-2026-04-07",
-	"mid-conversation-tool-changes-2026-07-01",
 	"mid-conversation-output-config-2026-07-01",
 	"mid-conversation-system-clear-at-2026-08-21",
 	"inline-tools-2026-09-15",

@@ -24,7 +24,7 @@ type chain struct {
 
 // newChain returns a chain at the beginning of the messages.
 func newChain(q *request) *chain {
-	c := &chain{system: blocksHash(q.system), tools: blocksHash(q.tools), seen: map[thoughtID]bool{}}
+	c := &chain{system: blocksHash(withoutBilling(q.system)), tools: blocksHash(q.tools), seen: map[thoughtID]bool{}}
 	c.before = mix(c.before, c.system[:])
 	c.before = mix(c.before, c.tools[:])
 	return c

@@ -17,6 +17,9 @@ const lookBack = 20
 // A cache is the prompt cache of all accounts. An entry is the hash of a prefix, account and model
 // included; nothing but its lifetime is kept.
 type cache struct {
+	billing bool          // billing lines are part of what is kept
+	unasked time.Duration // how long every prompt is kept whether or not it asks for that; 0: it must ask
+
 	mu      sync.Mutex
 	entries map[prefix]entry
 	sweep   int // number of entries at which the expired ones are removed
@@ -42,8 +45,12 @@ type hit struct {
 func (c *cache) look(account string, q *request, ps []piece, now time.Time) hit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	keys := prefixes(account, q, ps)
+	keys := c.prefixes(account, q, ps)
 	h := hit{create: map[prefix]entry{}, start: now}
+	if c.unasked > 0 {
+		h.measureUnasked(ps, keys, c.longest(keys, now), q.model.MinCache, c.unasked)
+		return h
+	}
 	found := -1
 	for i := range ps {
 		if ps[i].ttl == "" {
@@ -67,6 +74,32 @@ func (c *cache) search(keys []prefix, from int, now time.Time) int {
 		}
 	}
 	return -1
+}
+
+// longest returns the position of the last live entry of a prompt, -1 when there is none.
+func (c *cache) longest(keys []prefix, now time.Time) int {
+	for k := len(keys) - 1; k >= 0; k-- {
+		if e, ok := c.entries[keys[k]]; ok && now.Before(e.expires) {
+			return k
+		}
+	}
+	return -1
+}
+
+// measureUnasked computes the usage of a prompt at a provider that keeps every prompt, block by block, and
+// charges nothing for writing.
+func (h *hit) measureUnasked(ps []piece, keys []prefix, found, least int, life time.Duration) {
+	sum := 0
+	for i := range ps {
+		sum += ps[i].tokens
+		if i == found {
+			h.usage.CacheRead = sum
+		}
+		if sum >= least {
+			h.create[keys[i]] = entry{ttl: life}
+		}
+	}
+	h.usage.Input = sum - h.usage.CacheRead
 }
 
 // measure computes the usage of a prompt of which the prefix up to found is read, and notes the
@@ -146,7 +179,7 @@ func (c *cache) clean(now time.Time) {
 
 // prefixes returns the identity of the prompt up to each piece. What invalidates a level of the
 // prompt is mixed in where the level begins.
-func prefixes(account string, q *request, ps []piece) []prefix {
+func (c *cache) prefixes(account string, q *request, ps []piece) []prefix {
 	h := sha256.Sum256([]byte(account + "\x00" + q.model.ID))
 	out := make([]prefix, len(ps))
 	at := levelTools
@@ -155,6 +188,10 @@ func prefixes(account string, q *request, ps []piece) []prefix {
 		for at < ps[i].level {
 			at++
 			h = mix(h, q.settings(at, ps))
+		}
+		if !c.billing && ps[i].level == levelSystem && isBilling(ps[i].node) {
+			out[i] = h
+			continue
 		}
 		buf = append(buf[:0], ps[i].role...)
 		buf = canon{keepOrder: true}.block(append(buf, 0), ps[i].node)

@@ -196,6 +196,68 @@ func TestCacheSplitsByLifetime(t *testing.T) {
 	}
 }
 
+// Each part lives as long as its own marker asks for, and is written at its own price (audit 12).
+func TestCacheOfMixedLifetimes(t *testing.T) {
+	c := newClock()
+	_, url := start(t, sandbox.Options{Now: c.Now})
+	k := &talk{t: t, url: url, marks: true, fields: `"system":[` + mark(words(1000), "1h") + `],`}
+	k.add(words(500))
+	for _, step := range []struct {
+		wait       time.Duration
+		read, long int // tokens that are read, and written for an hour
+	}{
+		{0, 0, 1000},
+		{4 * time.Minute, 1504, 0},
+		{10 * time.Minute, 1000, 0}, // the messages are gone, the system prompt is not
+		{time.Hour, 0, 1000},
+	} {
+		c.pass(step.wait)
+		try := k.copy()
+		try.ask()
+		if u := try.usage; u.Read != step.read || u.By.Long != step.long || u.Read+u.Write != 1504 {
+			t.Errorf("%v later: usage %+v, want %d read and %d written for an hour", step.wait, u, step.read, step.long)
+		}
+	}
+}
+
+// Claude Code's billing line differs on every request; that it is left out of the cache is one of two ways
+// that are reported (audit 1).
+func TestCacheAndBillingLine(t *testing.T) {
+	for _, counts := range []bool{false, true} {
+		_, url := start(t, sandbox.Options{CountBilling: counts})
+		k := &talk{t: t, url: url, marks: true, model: newest}
+		k.add(words(1000))
+		for i, hash := range []string{"3f0c1", "a0b1c", "00000"} {
+			k.fields = adaptive + `"system":[{"type":"text","text":"x-anthropic-billing-header: cc_version=2.1.330; cch=` + hash + `;"},` + mark(words(900), "") + `],`
+			k.ask() // thinking that is bound to another line would be refused
+			if hit := k.usage.Read > 0; hit != (i > 0 && !counts) {
+				t.Errorf("request %d, the line counts: %v: usage %+v", i+1, counts, k.usage)
+			}
+			k.add(words(10))
+		}
+	}
+}
+
+// Some providers cache without being asked, and report what was read but nothing as written (audit 14).
+func TestCacheWithoutMarkers(t *testing.T) {
+	c := newClock()
+	_, url := start(t, sandbox.Options{Now: c.Now, Unasked: time.Hour})
+	k := &talk{t: t, url: url}
+	k.add(words(1000))
+	k.ask()
+	first := k.usage
+	k.add(words(100))
+	k.copy().ask()
+	c.pass(59 * time.Minute)
+	k.copy().ask()
+	c.pass(time.Hour)
+	last := k.copy()
+	last.ask()
+	if k.ask(); first.Read != 0 || first.Write != 0 || k.usage.Read < 1000 || k.usage.Write != 0 || last.usage.Read != 0 {
+		t.Errorf("usage %+v at first, %+v an hour later, then %+v", first, last.usage, k.usage)
+	}
+}
+
 func TestCacheAutomaticBreakpoint(t *testing.T) {
 	_, url := start(t, sandbox.Options{})
 	k := &talk{t: t, url: url, fields: adaptive + `"cache_control":{"type":"ephemeral"},`}

@@ -24,6 +24,7 @@ type Entry struct {
 	Usage   decant.Usage
 	Stop    string // stop reason
 	Dropped int    // thinking blocks left out
+	Cleared int    // results left out by context editing
 	Answer  []byte // the message as JSON, also of a stream; read only
 }
 

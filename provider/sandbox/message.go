@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -21,17 +22,18 @@ func (x *exchange) messages() *apiError {
 	if err != nil {
 		return err
 	}
-	th, ps, err := x.s.admit(x.account, q)
+	th, ed, err := x.s.admit(x.account, q)
 	if err != nil {
 		return err
 	}
+	ps := q.pieces(ed)
 	prompt := count(ps, x.s.counter)
-	x.entry.Prompt, x.entry.Dropped = prompt, len(th.dropped)
+	x.entry.Prompt, x.entry.Dropped, x.entry.Cleared = prompt, len(th.dropped), ed.uses()
 	if err := x.s.checkSize(q, prompt); err != nil {
 		return err
 	}
 	h := x.s.cache.look(x.account, q, ps, x.entry.Time)
-	rep, err := x.s.answer(x.r.Context(), q, th, x.session(q), prompt, x.entry.Number)
+	rep, err := x.s.answer(x.r.Context(), q, th, ed, x.session(q), prompt, x.entry.Number)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (x *exchange) nextFault() Fault {
 }
 
 // admit checks what depends on the server's own memory and keys, and returns the prompt as the model reads it.
-func (s *Server) admit(account string, q *request) (*thoughts, []piece, *apiError) {
+func (s *Server) admit(account string, q *request) (*thoughts, *edited, *apiError) {
 	if err := s.checkOpenTurn(account, q); err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +77,7 @@ func (s *Server) admit(account string, q *request) (*thoughts, []piece, *apiErro
 	if err != nil {
 		return nil, nil, err
 	}
-	return th, q.pieces(th.dropped), nil
+	return th, q.edit(th.dropped, s.counter), nil
 }
 
 // checkSize is section 7.
@@ -126,7 +128,7 @@ func (x *exchange) session(q *request) string {
 }
 
 // answer asks the model. Whatever goes wrong there is a 500.
-func (s *Server) answer(ctx context.Context, q *request, th *thoughts, session string, prompt, n int) (rep *reply, err *apiError) {
+func (s *Server) answer(ctx context.Context, q *request, th *thoughts, ed *edited, session string, prompt, n int) (rep *reply, err *apiError) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = internal("the scripted model panicked", fmt.Errorf("%v", v))
@@ -135,13 +137,16 @@ func (s *Server) answer(ctx context.Context, q *request, th *thoughts, session s
 	a := Answer{Stop: "max_tokens"}
 	if q.max > 0 {
 		var merr error
-		if a, merr = s.model.Answer(ctx, q.prompt(session)); merr != nil {
+		if a, merr = s.model.Answer(ctx, q.prompt(session, ed)); merr != nil {
 			return nil, internal("the scripted model failed", merr)
 		}
 	}
 	rep, cerr := s.compose(q, th, a, prompt, n)
 	if cerr != nil {
 		return nil, internal("compose the answer", cerr)
+	}
+	if q.body.get("context_management") != nil {
+		rep.edits = ed.appendApplied(nil)
 	}
 	return rep, nil
 }
@@ -202,15 +207,15 @@ func (x *exchange) countTokens() *apiError {
 	if err != nil {
 		return err
 	}
-	_, ps, err := x.s.admit(x.account, q)
+	_, ed, err := x.s.admit(x.account, q)
 	if err != nil {
 		return err
 	}
-	n := count(ps, x.s.counter)
+	n := count(q.pieces(ed), x.s.counter)
 	x.entry.Prompt = n
 	b := strconv.AppendInt([]byte(`{"input_tokens":`), int64(n), 10)
 	if q.body.get("context_management") != nil {
-		b = strconv.AppendInt(append(b, `,"context_management":{"original_input_tokens":`...), int64(n), 10)
+		b = strconv.AppendInt(append(b, `,"context_management":{"original_input_tokens":`...), int64(cmp.Or(ed.before, n)), 10)
 		b = append(b, '}')
 	}
 	return x.send(http.StatusOK, append(b, '}'))

@@ -24,7 +24,7 @@ type Prompt struct {
 	Choice    string          // type of tool_choice, empty when not given
 	Named     string          // the tool that tool_choice demands
 	OneCall   bool            // no parallel calls
-	Tools     []string        // names
+	Tools     []string        // names of those that it may call
 	System    []string        // texts
 	Messages  []Message       // neighbours of one role merged
 }
@@ -85,22 +85,22 @@ func (m *Message) text() string {
 }
 
 // prompt returns the request as its model reads it.
-func (q *request) prompt(session string) *Prompt {
+func (q *request) prompt(session string, e *edited) *Prompt {
 	choice := q.body.get("tool_choice")
 	p := &Prompt{
 		Model: q.body.str("model"), Session: session, MaxTokens: q.max, Thinking: decant.Thinking(q.mode()),
 		Choice: choice.str("type"), Named: choice.str("name"), OneCall: choice.is("disable_parallel_tool_use"),
 	}
-	for _, t := range q.tools {
-		p.Tools = append(p.Tools, t.str("name"))
-	}
+	p.Tools = q.available(e)
 	for _, b := range q.system {
 		p.System = append(p.System, b.str("text"))
 	}
 	for _, t := range q.turns {
 		m := Message{Role: decant.Role(t.role)}
 		for _, b := range t.blocks {
-			m.Blocks = append(m.Blocks, read(b.node))
+			if n := e.shown(b.node); n != nil {
+				m.Blocks = append(m.Blocks, read(n))
+			}
 		}
 		p.Messages = append(p.Messages, m)
 	}

@@ -10,7 +10,7 @@ import (
 // The number of the rule stands at each check.
 func (q *request) checkMessages() *apiError {
 	for _, check := range []func() *apiError{
-		q.checkFirst, q.checkPlaces, q.checkText, q.checkIDs, q.checkPairs, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual,
+		q.checkFirst, q.checkPlaces, q.checkText, q.checkIDs, q.checkPairs, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual, q.checkReferences,
 	} {
 		if err := check(); err != nil {
 			return err

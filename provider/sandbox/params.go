@@ -196,25 +196,6 @@ func (q *request) checkEffort() *apiError {
 	return nil
 }
 
-// checkEdits accepts the one edit that changes nothing, which Claude Code always sends. Everything
-// else of section 8 does not exist here and is refused, lest somebody believes that it worked.
-func (q *request) checkEdits() *apiError {
-	for i, e := range q.body.get("context_management").get("edits").list() {
-		path := index("context_management.edits", i)
-		if e.str("type") != "clear_thinking_20251015" {
-			return invalid("%s: %s does not support the '%s' context management strategy in this sandbox", path, q.model.ID, e.str("type"))
-		}
-		keep := e.get("keep")
-		if all := keep != nil && (keep.text == "all" || keep.str("type") == "all"); !all {
-			return invalid("%s.keep: this sandbox does not clear thinking, it accepts \"all\" only", path)
-		}
-		if !q.thinks() {
-			return invalid("%s: `clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive", path)
-		}
-	}
-	return nil
-}
-
 // checkWords checks fields that hold one of a few words.
 func (q *request) checkWords() *apiError {
 	for _, f := range []struct {

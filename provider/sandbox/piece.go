@@ -5,13 +5,15 @@ import "github.com/decantdev/decant"
 // A piece is one position of the prompt: a tool, a block of the system prompt or a block of a
 // message, in the order in which the model reads them (section 12).
 type piece struct {
-	*node
+	*node  // as the model reads it
+	sent   *node
 	level  level
 	kind   string // type of a block, "tool" of a tool
 	role   string // of a message's block
 	path   string
-	starts bool   // the first block of its turn
-	ttl    string // of the cache marker on it: "", "5m" or "1h"
+	loads  []*node // definitions of tools that it brings in
+	starts bool    // the first block of its turn
+	ttl    string  // of the cache marker on it: "", "5m" or "1h"
 	tokens int
 }
 
@@ -28,19 +30,22 @@ const (
 // that signatures cover.
 func (p *piece) thinking() bool { return p.kind == "thinking" || p.kind == "redacted_thinking" }
 
-// pieces returns the prompt, except for the blocks in without.
-func (q *request) pieces(without map[*node]bool) []piece {
+// pieces returns the prompt as an edit leaves it; nil: as it was sent. The definition of a tool that is
+// loaded later is part of what refers to it.
+func (q *request) pieces(e *edited) []piece {
 	var out []piece
 	for i, t := range q.tools {
-		out = append(out, piece{node: t, level: levelTools, kind: "tool", path: index("tools", i)})
+		if !t.is("defer_loading") {
+			out = append(out, piece{node: t, sent: t, level: levelTools, kind: "tool", path: index("tools", i)})
+		}
 	}
 	for i, b := range q.system {
-		out = append(out, piece{node: b, level: levelSystem, kind: b.str("type"), path: index("system", i)})
+		out = append(out, piece{node: b, sent: b, level: levelSystem, kind: b.str("type"), path: index("system", i)})
 	}
 	for _, t := range q.turns {
 		for i, b := range t.blocks {
-			if !without[b.node] {
-				out = append(out, piece{node: b.node, level: levelMessages, kind: b.kind, role: t.role, path: b.path, starts: i == 0})
+			if n := e.shown(b.node); n != nil {
+				out = append(out, piece{node: n, sent: b.node, level: levelMessages, kind: b.kind, role: t.role, path: b.path, loads: q.loads(n), starts: i == 0})
 			}
 		}
 	}
@@ -53,15 +58,15 @@ func (q *request) pieces(without map[*node]bool) []piece {
 	return out
 }
 
-// markers returns the cache markers on a piece and on the blocks within it.
+// markers returns the cache markers on a piece, as it was sent, and on the blocks within it.
 func (p *piece) markers() []*node {
 	var out []*node
-	for _, inner := range p.get("content").list() {
+	for _, inner := range p.sent.get("content").list() {
 		if m := inner.get("cache_control"); m != nil {
 			out = append(out, m)
 		}
 	}
-	if m := p.get("cache_control"); m != nil {
+	if m := p.sent.get("cache_control"); m != nil {
 		out = append(out, m)
 	}
 	return out
@@ -159,6 +164,9 @@ func count(ps []piece, c decant.Counter) int {
 	sum := 0
 	for i := range ps {
 		ps[i].tokens = tokens(ps[i].node, ps[i].kind, c)
+		for _, t := range ps[i].loads {
+			ps[i].tokens += tokens(t, "tool", c)
+		}
 		if ps[i].starts {
 			ps[i].tokens += turnFrame
 		}

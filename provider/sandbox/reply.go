@@ -23,7 +23,7 @@ type reply struct {
 	usage   decant.Usage
 	thought int    // output tokens of thinking
 	changes []byte // member input_transformations, or nothing
-	edits   bool   // the request had context_management
+	edits   []byte // member context_management, or nothing
 	calls   []string
 	signed  []string // signatures of its thinking, each with its text
 }
@@ -50,7 +50,7 @@ type composer struct {
 
 // compose makes a reply of what the model said to the n-th request, whose prompt has that many tokens.
 func (s *Server) compose(q *request, th *thoughts, a Answer, prompt, n int) (*reply, error) {
-	r := &reply{model: q.body.str("model"), changes: th.appendChanges(nil), edits: q.body.get("context_management") != nil}
+	r := &reply{model: q.body.str("model"), changes: th.appendChanges(nil)}
 	c := &composer{s: s, q: q, chain: th.chain, n: n, reply: r}
 	r.id = callName("msg", s.secret, [16]byte(th.chain.before[:16]), n, 0)
 	full := "max_tokens"
@@ -243,8 +243,7 @@ func (r *reply) message() []byte {
 	b = append(b, `],`...)
 	b = r.appendStop(b)
 	b = append(b, `,"stop_details":null,"container":null`...)
-	b = r.appendEdits(b)
-	b = append(b, r.changes...)
+	b = append(append(b, r.edits...), r.changes...)
 	b = append(b, `,"usage":`...)
 	return append(r.appendUsage(b, r.usage.Output), '}')
 }
@@ -265,14 +264,6 @@ func (r *reply) appendStop(b []byte) []byte {
 		return append(b, `null`...)
 	}
 	return jsonspan.AppendQuote(b, r.stopSeq)
-}
-
-// appendEdits reports that context_management changed nothing, to those who sent it.
-func (r *reply) appendEdits(b []byte) []byte {
-	if !r.edits {
-		return b
-	}
-	return append(b, `,"context_management":{"applied_edits":[]}`...)
 }
 
 // appendUsage appends the usage object (section 3).

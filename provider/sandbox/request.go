@@ -143,6 +143,14 @@ func (q *request) readTurns(s shaper) *apiError {
 			return invalid("%s.role: Input should be 'user', 'assistant' or 'system'", path)
 		}
 		q.addMessage(role, path, m.get("content"))
+		if n := m.get("output_config"); n != nil {
+			if err := s.object(path+".output_config", n, outputShape); err != nil {
+				return err
+			}
+			if role == "system" {
+				continue // it may say the effort and nothing else
+			}
+		}
 		if err := q.checkFilled(role, path, m.get("content"), i == len(messages)-1); err != nil {
 			return err
 		}

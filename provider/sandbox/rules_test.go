@@ -150,13 +150,28 @@ var rules = []rule{
 	{name: "6/ToolName", fields: `"tools":[{"name":"a b","input_schema":{"type":"object"}}],`, status: 400, text: "name: String should match pattern"},
 	{name: "6/ServerTool", fields: `"tools":[{"type":"memory_20250818","name":"memory"}],`},
 
-	// Section 8: the one edit that changes nothing.
-	{name: "8/KeepAll", fields: `"thinking":{"type":"adaptive"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`, beta: "context-management-2025-06-27"},
-	{name: "8/KeepAllObject", fields: `"thinking":{"type":"adaptive"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"all"}}]},`, beta: "context-management-2025-06-27"},
-	{name: "8/WithoutBeta", fields: `"thinking":{"type":"adaptive"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`, status: 400, text: "context_management: Extra inputs are not permitted"},
-	{name: "8/ThinkingOff", model: old, fields: `"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`, beta: "context-management-2025-06-27", status: 400, text: "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive"},
-	{name: "8/OtherKeep", fields: `"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}]},`, beta: "context-management-2025-06-27", status: 400, text: `accepts "all" only`},
-	{name: "8/OtherEdit", fields: `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`, beta: "context-management-2025-06-27", status: 400, text: "does not support the 'clear_tool_uses_20250919' context management strategy"},
+	// Section 8: context editing.
+	{name: "8/KeepAll", fields: edits(keepAll), beta: editingBeta},
+	{name: "8/KeepAllObject", fields: edits(`{"type":"clear_thinking_20251015","keep":{"type":"all"}}`), beta: editingBeta},
+	{name: "8/KeepTurns", fields: edits(`{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}`), beta: editingBeta},
+	{name: "8/KeepNoTurn", fields: edits(`{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":0}}`), beta: editingBeta, status: 400, text: "keep.value: Input should be greater than 0"},
+	{name: "8/KeepUses", fields: edits(`{"type":"clear_thinking_20251015","keep":{"type":"tool_uses","value":2}}`), beta: editingBeta, status: 400, text: "Input tag 'tool_uses'"},
+	{name: "8/WithoutBeta", fields: edits(keepAll), status: 400, text: "context_management: Extra inputs are not permitted"},
+	{name: "8/ThinkingOff", model: old, fields: `"context_management":{"edits":[` + keepAll + `]},`, beta: editingBeta, status: 400, text: "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive"},
+	{name: "8/Defaults", fields: edits(`{"type":"clear_tool_uses_20250919"}`), beta: editingBeta},
+	{name: "8/EveryField", fields: edits(keepAll + `,{"type":"clear_tool_uses_20250919","trigger":{"type":"tool_uses","value":1},"keep":{"type":"tool_uses","value":0},"clear_at_least":{"type":"input_tokens","value":1},"exclude_tools":["a"],"clear_tool_inputs":["b"]}`), beta: editingBeta},
+	{name: "8/Order", fields: edits(`{"type":"clear_tool_uses_20250919"},` + keepAll), beta: editingBeta, status: 400, text: "must be the first edit"},
+	{name: "8/Twice", fields: edits(keepAll + `,` + keepAll), beta: editingBeta, status: 400, text: "is given twice"},
+	{name: "8/UnknownField", fields: edits(`{"type":"clear_tool_uses_20250919","after":1}`), beta: editingBeta, status: 400, text: "after: Extra inputs are not permitted"},
+	{name: "8/UnknownStrategy", fields: edits(`{"type":"compact_20260112"}`), beta: editingBeta, status: 400, text: "does not support the 'compact_20260112' context management strategy"},
+	{name: "8/TriggerWithoutValue", fields: edits(`{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens"}}`), beta: editingBeta, status: 400, text: "trigger.value: Field required"},
+	{name: "8/InputsOfNumbers", fields: edits(`{"type":"clear_tool_uses_20250919","clear_tool_inputs":[1]}`), beta: editingBeta, status: 400, text: "clear_tool_inputs.0: Input should be a valid string"},
+
+	// Tools that are loaded later.
+	{name: "5/ReferenceInMessage", fields: deferred, messages: `{"role":"user","content":[{"type":"tool_reference","tool_name":"Later"}]}`, status: 400, text: "`tool_reference` blocks are not permitted"},
+	{name: "5/ReferenceInResult", fields: deferred, messages: user + `,` + call + `,` + refers("Later")},
+	{name: "5/ReferenceToNothing", fields: deferred, messages: user + `,` + call + `,` + refers("Never"), status: 400, text: "Tool reference 'Never' not found in available tools"},
+	{name: "2/OnlyDeferredTools", fields: `"tools":[{"name":"Later","defer_loading":true,"input_schema":{"type":"object"}}],`, status: 400, text: "At least one tool must have defer_loading=false"},
 
 	// Sections 9 and 10 do not exist here.
 	{name: "9/Beta", beta: "compact-2026-01-12", status: 400, text: "invalid beta flag"},
@@ -173,7 +188,27 @@ var rules = []rule{
 	{name: "18/AbsentBeta", beta: "message-threads-2026-08-12", status: 400, text: "this sandbox does not offer it"},
 	{name: "18/UnknownBeta", beta: "nonesuch-2026-01-01", status: 400, text: "invalid beta flag"},
 	{name: "18/BetasOfClaudeCode", beta: "claude-code-20250219,interleaved-thinking-2025-05-14,thinking-token-count-2026-05-13,context-management-2025-06-27,prompt-caching-scope-2026-01-05, mid-conversation-system-2026-04-07,effort-2025-11-24"},
+	{name: "18/BetasOfClaudeCodeToday", beta: "claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27,per-turn-control-2026-07-01,mid-conversation-tool-changes-2026-07-01,thinking-token-count-2026-05-13,advanced-tool-use-2025-11-20,effort-2025-11-24"},
+	{name: "18/EffortOfAMessage", beta: "per-turn-control-2026-07-01", messages: user + `,{"role":"system","content":"s","output_config":{"effort":"medium"}}`},
+	{name: "18/EffortAlone", beta: "per-turn-control-2026-07-01", messages: user + `,{"role":"system","content":[],"output_config":{"effort":"medium"}}`},
+	{name: "18/EffortWithoutBeta", messages: user + `,{"role":"system","content":"s","output_config":{"effort":"medium"}}`, status: 400, text: "messages.1.output_config: Extra inputs are not permitted"},
+	{name: "18/EmptyWithoutEffort", beta: "per-turn-control-2026-07-01", messages: user + `,{"role":"system","content":[]}`, status: 400, text: "non-empty content"},
+	{name: "18/ToolAddition", beta: "mid-conversation-tool-changes-2026-07-01", messages: user + `,{"role":"system","content":[{"type":"tool_addition"}]}`, status: 400, text: "Input tag 'tool_addition'"},
 	{name: "18/BetasOfOpencode", beta: "structured-outputs-2025-11-13"},
+}
+
+const (
+	editingBeta = "context-management-2025-06-27"
+	keepAll     = `{"type":"clear_thinking_20251015","keep":"all"}`
+	deferred    = `"tools":[{"name":"Bash","input_schema":{"type":"object"}},{"name":"Later","defer_loading":true,"input_schema":{"type":"object"}}],`
+)
+
+// edits returns the members of a request that thinks and asks for context editing.
+func edits(list string) string { return adaptive + `"context_management":{"edits":[` + list + `]},` }
+
+// refers returns a result that refers to a tool.
+func refers(tool string) string {
+	return `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"tool_reference","tool_name":"` + tool + `"}]}]}`
 }
 
 // marked returns a user message with a cache marker.

@@ -8,8 +8,8 @@
 // simple rules ([Rules]) gives the answers.
 //
 // Its reading of the rules is independent of package legal on purpose: two readings of one
-// specification find each other's mistakes. What of the API it does not have (context editing,
-// compaction, batches, threads) it refuses as unknown. Section numbers in comments refer to the
+// specification find each other's mistakes. What of the API it does not have (compaction, batches,
+// threads) it refuses as unknown. Section numbers in comments refer to the
 // reference of the Messages API that the project works from.
 //
 // Where that leaves room, the stricter reading holds:
@@ -67,6 +67,15 @@ type Options struct {
 	// turn, as one is that keeps no answers. What is there is checked all the same.
 	ForgetAnswers bool
 
+	// CountBilling makes the billing line that Claude Code puts before its system prompt, with another
+	// value on every request, a part of what is cached, so that nothing behind it is ever read again.
+	// Public reports disagree about it; without it the line is left out.
+	CountBilling bool
+
+	// Unasked is how long every prompt stays in the cache whether or not it has markers, as with providers
+	// that cache by themselves: then nothing is reported as written. Zero means that markers decide.
+	Unasked time.Duration
+
 	// MaxText limits all text of a request, in bytes. Zero means no limit.
 	MaxText int
 
@@ -118,7 +127,7 @@ type Server struct {
 func New(opts Options) *Server {
 	s := &Server{
 		Log: &Log{size: 1024, room: 64 << 20}, opts: opts, catalog: opts.Catalog, model: opts.Model, counter: opts.Counter,
-		secret: opts.Secret, now: opts.Now, sleep: opts.Sleep,
+		secret: opts.Secret, now: opts.Now, sleep: opts.Sleep, cache: cache{billing: opts.CountBilling, unasked: opts.Unasked},
 	}
 	if s.catalog == nil {
 		catalog, err := token.Builtin()
@@ -170,7 +179,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 func ListenAndServe(ctx context.Context, addr string, opts Options, ready func(net.Addr)) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return err
 	}
 	srv := &http.Server{Handler: New(opts), ReadHeaderTimeout: 10 * time.Second}
 	if ready != nil {

@@ -72,7 +72,7 @@ var countFields = []field{
 
 // The fields of parts of a request.
 var (
-	messageShape  = []field{{"role", isText, required, ""}, {"content", anything, required, ""}}
+	messageShape  = []field{{"role", isText, required, ""}, {"content", anything, required, ""}, {"output_config", isObject, false, betaTurns}}
 	metadataShape = []field{{"user_id", isText, false, ""}}
 	choiceShape   = []field{{"type", isText, required, ""}, {"name", isText, false, ""}, {"disable_parallel_tool_use", isBool, false, ""}}
 	thinkingShape = []field{{"type", isText, required, ""}, {"budget_tokens", isInt, false, ""}, {"display", isText, false, ""}, {"block_binding", isObject, false, betaBinding}}

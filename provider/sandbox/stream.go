@@ -36,7 +36,7 @@ func (r *reply) frames(chunk int) []frame {
 	}
 	end := r.appendStop([]byte(`{"type":"message_delta","delta":{`))
 	end = append(r.appendUsage(append(end, `},"usage":`...), r.usage.Output), r.changes...)
-	add("message_delta", r.appendEdits(end))
+	add("message_delta", append(end, r.edits...))
 	add("message_stop", []byte(`{"type":"message_stop"`))
 	return fs
 }
