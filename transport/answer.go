@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,8 +17,16 @@ type answer struct {
 	stop    string
 	blocks  []block
 	whole   []byte // content of an answer that came in one piece
+	edited  *edited
 	started bool
 	ended   bool
+}
+
+// edited is what the provider says about context editing.
+type edited struct {
+	Applied []struct {
+		Uses int `json:"cleared_tool_uses"`
+	} `json:"applied_edits"`
 }
 
 // block is a content block of a stream.
@@ -54,7 +64,8 @@ type event struct {
 		Arguments string `json:"partial_json"`
 		Stop      string `json:"stop_reason"`
 	} `json:"delta"`
-	Usage usage `json:"usage"`
+	Usage  usage   `json:"usage"`
+	Edited *edited `json:"context_management"`
 }
 
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -84,6 +95,7 @@ func (a *answer) event(name, data []byte) {
 	case "message_delta":
 		a.stop = e.Delta.Stop
 		a.usage.take(&e.Usage)
+		a.edited = cmp.Or(e.Edited, a.edited)
 	}
 }
 
@@ -146,19 +158,25 @@ func (a *answer) object(src []byte) {
 		Content jsontext.Value `json:"content"`
 		Stop    string         `json:"stop_reason"`
 		Usage   usage          `json:"usage"`
+		Edited  *edited        `json:"context_management"`
 	}
 	if json.Unmarshal(src, &o, lenient) != nil {
 		return
 	}
-	a.whole, a.stop, a.usage, a.ended = o.Content.Clone(), o.Stop, o.Usage, true
+	a.whole, a.stop, a.usage, a.edited, a.ended = o.Content.Clone(), o.Stop, o.Usage, o.Edited, true
 }
 
 // response returns the answer for the engine. One that broke off has no content and no output: the
 // client may send back any part of it, or none.
 func (a *answer) response() engine.Response {
-	res := engine.Response{Status: 200, Usage: a.usage.tokens()}
+	res := engine.Response{Status: 200, Usage: a.usage.tokens(), Editing: a.edited != nil}
+	if a.edited != nil {
+		for _, e := range a.edited.Applied {
+			res.Cleared += e.Uses
+		}
+	}
 	if !a.ended {
-		res.Usage.Output = 0
+		res.Usage.Output, res.Broken = 0, true
 		return res
 	}
 	res.Stop, res.Content = a.stop, a.whole

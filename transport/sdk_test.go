@@ -192,7 +192,7 @@ func TestOfficialClientIsNeverRefused(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/Stream=%t", c.name, stream), func(t *testing.T) {
 				t.Parallel()
 				const window = 60_000
-				w := newWorld(t, sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: c.calls, Thought: 200}}, engine.Options{Window: window})
+				w := newWorld(t, sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: c.calls, Thought: 200}}, engine.Options{Window: window, NoEarlyPours: true})
 				a := newAgent(w.sdk(), c.model, c.thinking)
 				a.stream, a.output = stream, listing(6)
 				for n := 0; a.calls < calls; n++ {

@@ -23,7 +23,10 @@ func Session(h http.Header, body []byte) string {
 	if s := namedSession(h); s != "" {
 		return s
 	}
-	return sessionIn([]byte(member(body, "metadata", true)))
+	if jsonspan.Validate(body) != nil {
+		return ""
+	}
+	return sessionIn(jsonspan.Member(body, 0, "metadata").Of(body))
 }
 
 // namedSession returns the session that a header names.
@@ -38,10 +41,10 @@ func namedSession(h http.Header) string {
 
 // sessionIn returns the session that a request's metadata names.
 func sessionIn(metadata []byte) string {
-	user := member(metadata, "user_id", false)
+	user := jsonspan.MemberText(metadata, "user_id")
 	switch {
 	case strings.HasPrefix(user, "{") && jsonspan.Validate([]byte(user)) == nil:
-		user = member([]byte(user), "session_id", false)
+		user = jsonspan.MemberText([]byte(user), "session_id")
 	default:
 		_, user, _ = strings.Cut(user, "_session_")
 	}
@@ -51,26 +54,11 @@ func sessionIn(metadata []byte) string {
 	return user
 }
 
-// member returns a member of a JSON object: its source, or its text when it is a string. It stops
-// at the first one of that name.
-func member(object []byte, name string, raw bool) string {
-	sc := jsonspan.Scan(object, 0)
-	if sc.Kind() != '{' {
+// modelOf returns the model that a request asks for, as the provider reads it; empty when the body is no
+// request.
+func modelOf(body []byte) string {
+	if jsonspan.Validate(body) != nil {
 		return ""
 	}
-	for sc.Open(); sc.Next(); {
-		if string(sc.Name()) != name {
-			sc.Skip()
-			continue
-		}
-		v := sc.Skip().Of(object)
-		if raw {
-			return string(v)
-		}
-		if len(v) > 0 && v[0] == '"' {
-			return jsonspan.Unquote(v)
-		}
-		return ""
-	}
-	return ""
+	return jsonspan.MemberText(body, "model")
 }

@@ -27,7 +27,11 @@ type tee struct {
 const maxAnswer = 64 << 20
 
 func newTee(res *http.Response, done func(engine.Response)) *tee {
-	t := &tee{body: res.Body, done: done}
+	organization := res.Header.Get("Anthropic-Organization-Id")
+	t := &tee{body: res.Body, done: func(a engine.Response) {
+		a.Organization = organization
+		done(a)
+	}}
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		t.events = &sse.Reader{Handle: t.answer.event}
 	}

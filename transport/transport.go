@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant/engine"
@@ -81,8 +83,8 @@ func Embedded(name string) (*preset.Preset, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if strings.ContainsAny(name, `/\.`) {
-		return nil, fmt.Errorf("preset %q: want one of %s", name, strings.Join(preset.Names(), ", "))
+	if !slices.Contains(preset.Names(), name) {
+		return nil, fmt.Errorf("x-decant-preset: no preset named %q: there are %s", name, strings.Join(preset.Names(), ", "))
 	}
 	return preset.Load(name)
 }
@@ -102,17 +104,17 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	req, err := x.describe(kind)
 	if err != nil {
-		return refuse(r, http.StatusBadRequest, "invalid_request_error", err.Error(), 0), nil
+		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+err.Error()), nil
 	}
 	if req.Tenant, err = t.opts.Tenant(r); err != nil {
-		return refuse(r, http.StatusUnauthorized, "authentication_error", err.Error(), 0), nil
+		return refuse(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
 	}
 	p, err := t.prepare(r.Context(), req)
 	if over := (*engine.BudgetError)(nil); errors.As(err, &over) {
-		return refuse(r, http.StatusPaymentRequired, "billing_error", "decant: "+over.Error(), 0), nil
+		return refuse(r, http.StatusPaymentRequired, "billing_error", "decant: "+over.Error()), nil
 	}
 	if err != nil {
-		return refuse(r, http.StatusServiceUnavailable, "api_error", "decant: "+err.Error(), retryAfter), nil
+		return fail(r, "decant: "+err.Error()), nil
 	}
 	return x.forward(p)
 }
@@ -126,9 +128,6 @@ func (t *Transport) prepare(ctx context.Context, req *engine.Request) (p *engine
 	}()
 	return t.engine.Prepare(ctx, req)
 }
-
-// retryAfter is when a request that could not be prepared may be tried again, in seconds.
-const retryAfter = 5
 
 // kind is what a request is for.
 type kind uint8
@@ -205,7 +204,7 @@ func (x *exchange) describe(k kind) (*engine.Request, error) {
 	h := x.in.Header
 	req := &engine.Request{
 		Session: namedSession(h), SessionIn: sessionIn, Project: x.t.opts.Project, Body: x.body, Count: k == count,
-		Mode: engine.Mode(h.Get("X-Decant-Mode")),
+		Mode: engine.Mode(h.Get("X-Decant-Mode")), Betas: betasOf(h), Upstream: upstreamOf(x.in.URL),
 	}
 	switch req.Mode {
 	case "", engine.Manage, engine.Observe, engine.Off:
@@ -213,8 +212,26 @@ func (x *exchange) describe(k kind) (*engine.Request, error) {
 		return nil, fmt.Errorf("x-decant-mode: %q is not manage, observe or off", req.Mode)
 	}
 	var err error
-	req.Preset, err = x.t.opts.Presets(h.Get("X-Decant-Preset"), func() string { return member(x.body, "model", false) }, x.in)
+	req.Preset, err = x.t.opts.Presets(h.Get("X-Decant-Preset"), func() string { return modelOf(x.body) }, x.in)
 	return req, err
+}
+
+// upstreamOf returns the base URL of the provider that a request for messages goes to.
+func upstreamOf(u *url.URL) string {
+	path, _, _ := strings.Cut(u.Path, "/v1/messages")
+	return u.Scheme + "://" + u.Host + path
+}
+
+// betasOf returns the betas that a client asks for, from all lines of the header.
+func betasOf(h http.Header) (out []string) {
+	for _, line := range h.Values("Anthropic-Beta") {
+		for name := range strings.SplitSeq(line, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // forward sends a prepared request, and other forms of it as long as the provider refuses it for
@@ -272,7 +289,9 @@ func (x *exchange) request(body []byte, betas []string) *http.Request {
 	}
 	out.Header.Set("Accept-Encoding", "identity") // so that usage can be read
 	for _, b := range betas {
-		out.Header.Add("Anthropic-Beta", b)
+		if !asked(out.Header, b) {
+			out.Header.Add("Anthropic-Beta", b)
+		}
 	}
 	out.ContentLength = int64(len(body))
 	out.TransferEncoding = nil
@@ -282,6 +301,18 @@ func (x *exchange) request(body []byte, betas []string) *http.Request {
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Body, _ = out.GetBody() // never fails
 	return out
+}
+
+// asked reports whether a request asks for a beta by itself.
+func asked(h http.Header, beta string) bool {
+	for _, line := range h.Values("Anthropic-Beta") {
+		for name := range strings.SplitSeq(line, ",") {
+			if strings.TrimSpace(name) == beta {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // same reports whether a and b are the same bytes in memory.
@@ -306,7 +337,10 @@ func (x *exchange) label(res *http.Response, p *engine.Prepared) {
 		res.Header.Set("X-Decant-Conversation", p.Conversation)
 	}
 	if p.Fault != nil {
-		res.Header.Set("X-Decant-Fault", oneLine(p.Fault.Error()))
+		res.Header.Set(faultHeader, oneLine(p.Fault.Error()))
+	}
+	if cp := p.Report.Poor(); cp != nil {
+		res.Header.Set(recordHeader, fmt.Sprintf("poor; checkpoint=%d; score=%.2f", cp.Number, cp.Score))
 	}
 }
 

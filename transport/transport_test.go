@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/transport"
@@ -311,5 +312,41 @@ func TestSession(t *testing.T) {
 				t.Errorf("session %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// The beta for a window of a million tokens counts, in whichever of several headers it stands (audit 13).
+func TestBetasReachTheEngine(t *testing.T) {
+	w := newWorld(t, sandbox.Options{}, engine.Options{})
+	for want, betas := range map[int]string{200_000: "claude-code-20250219", 1_000_000: "claude-code-20250219, context-1m-2025-08-07"} {
+		got := 0
+		rt := transport.New(w.engine, transport.Options{Base: &base{}, Done: func(_ *http.Request, p *engine.Prepared, _ engine.Response) { got = p.Report.Window }})
+		if post(t, rt, "/v1/messages", hello, "Anthropic-Beta", betas); got != want {
+			t.Errorf("with %q the window is %d, want %d", betas, got, want)
+		}
+	}
+}
+
+// Of two members of one name the last counts, for the provider, for the engine and for whoever chooses a preset
+// by the model.
+func TestPresetsSeeTheModelThatTheProviderSees(t *testing.T) {
+	w := newWorld(t, sandbox.Options{}, engine.Options{})
+	var seen string
+	var prepared *engine.Prepared
+	rt := transport.New(w.engine, transport.Options{
+		Base: &base{},
+		Presets: func(_ string, model func() string, _ *http.Request) (*preset.Preset, error) {
+			seen = model()
+			return nil, nil
+		},
+		Done: func(_ *http.Request, p *engine.Prepared, _ engine.Response) { prepared = p },
+	})
+	body := strings.Replace(hello, `"max_tokens"`, `"model":"claude-opus-4-5","max_tokens"`, 1)
+	post(t, rt, "/v1/messages", body)
+	if got := prepared.View().Model; seen != "claude-opus-4-5" || got != seen {
+		t.Errorf("the preset is chosen for %q, the engine has %q", seen, got)
+	}
+	if post(t, rt, "/v1/messages", hello[:40]); seen != "" {
+		t.Errorf("a body that is no request asks for %q", seen)
 	}
 }
