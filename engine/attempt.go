@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
@@ -24,6 +26,8 @@ type attempt struct {
 	most int    // bytes that the body may have
 	cold bool   // nothing of the request before can be read from the cache
 
+	begun time.Time // when the request came
+
 	model  token.Model
 	est    *token.Estimator
 	preset *preset.Preset
@@ -31,19 +35,28 @@ type attempt struct {
 	limits Limits
 	fixed  int // tokens of system prompt and tools
 
-	inForce []decant.Decision // committed before, as far as they concern the request
-	made    []decant.Decision // by this attempt, in order
-	before  *decant.Conversation
-	view    *decant.Conversation // under all of them
-	report  Report
-	betas   []string
-	params  []byte // replaces the request's thinking parameter, nil: it stays
+	inForce   []decant.Decision // committed before, as far as they concern the request
+	withdrawn []decant.Decision // take back what was made for a tail that the request replaces
+	suspended []decant.Decision // native ones that are in force and cannot be carried out
+	made      []decant.Decision // by this attempt, in order
+	before    *decant.Conversation
+	view      *decant.Conversation // under all of them
+	report    Report
+	known     knowledge // of the account that the request is for
+	demand    forced    // what a refusal of the provider demands
+	betas     []string
+	params    []byte // replaces the request's thinking parameter, nil: it stays
 
 	group     string // how the ids of a pour's decisions begin, empty when there is none
 	id        string // of the conversation that the request begins
+	trial     *trial // of a request that is only observed; nil: it is not
+	ticket    string // id under which the store knows that the request is under way, empty when it does not
 	suppress  int    // pours of this attempt that were not worth it
+	pressed   bool   // a budget is nearly spent
 	committed bool   // what it brought is in the store
 	moved     bool   // its place must be found anew before it is archived
+	sight     *sight // how it stood when it was sent
+	decided   int    // decisions of the conversation when it was sent, its own included
 }
 
 // observe finds the request's conversation and replays what was decided about it. A request that was
@@ -55,49 +68,76 @@ func (e *Engine) observe(ctx context.Context, req *Request, who start, r *readin
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	p, err := e.find(ctx, who, r)
-	if err == nil && p.rel == begins && e.pending.wait(ctx, who) { // its beginning was under way
-		p, err = e.find(ctx, who, r)
-	}
+	p, err := e.place(ctx, who, r)
 	if err != nil {
 		return nil, err
 	}
 	return e.replay(req, who, r, p)
 }
 
+// place finds the place of a request. One that plainly goes on with what is stored need not wait for what is still
+// to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
+// itself when it was sent before. Archives that have ended since the store was asked count as well.
+func (e *Engine) place(ctx context.Context, who start, r *reading) (*place, error) {
+	under, apart := e.pending.under(who, r)
+	p, err := e.find(ctx, who, r)
+	if err == nil && (apart || p.rel != continues || p.repeats()) && (e.archived(ctx, who) || under) {
+		p, err = e.find(ctx, who, r)
+	}
+	return p, err
+}
+
+// archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
+// store that hangs costs a request no more than an archive may take anyway, and a second.
+func (e *Engine) archived(ctx context.Context, who start) bool {
+	ctx, cancel := context.WithTimeout(ctx, e.opts.Lag+time.Second)
+	defer cancel()
+	return e.pending.wait(ctx, who)
+}
+
 // replay builds the view of a request under the decisions that are in force at its place.
 func (e *Engine) replay(req *Request, who start, r *reading, p *place) (*attempt, error) {
-	a := &attempt{e: e, req: req, who: who, r: r, place: p, numbering: number(r, p), preset: req.Preset, most: e.opts.MaxBytes}
+	a := &attempt{
+		e: e, req: req, who: who, r: r, place: p, numbering: number(r, p), preset: req.Preset, most: e.opts.MaxBytes,
+		begun: e.opts.Now().UTC(),
+	}
 	if a.preset == nil {
 		a.preset = e.opts.Preset
 	}
 	if p.line != nil {
 		p.line.saw(r, len(known(p.to)))
 		a.meter = p.line.reading()
+		a.decided = len(p.state.Decisions)
 	}
-	a.model = e.model(a.conv.Model, a.meter.Window)
+	a.model = e.model(a.conv.Model, a.meter.Window, req.Betas)
+	a.preset = a.preset.For(a.model.ReadShare(a.begun))
 	a.est = e.sizes.estimator(a.model)
 	a.fixed = e.sizes.fixed(a.est, &a.conv.Fixed)
-	a.inForce = applicable(p, a.numbering)
+	a.withdrawn = e.withdrawn(p)
+	a.inForce = applicable(p, a.numbering, a.withdrawn)
 	a.keepDropping()
 	v, err := decant.Replay(a.conv, a.inForce)
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
 	a.before, a.view = v, v
+	a.known = e.known(a.account())
+	if err := a.suspend(); err != nil {
+		return nil, fmt.Errorf("replay decisions: %w", err)
+	}
 	a.report = Report{Relation: string(p.rel), Messages: len(a.conv.Messages), Window: a.model.Window}
 	return a, nil
 }
 
 // force takes over what a refusal of the provider demands.
 func (a *attempt) force(f forced) {
-	a.must = f.reason
+	a.must, a.demand = f.reason, f
 	if f.bytes > 0 {
 		a.most = min(a.most, f.bytes)
 	}
 	if f.window > 0 {
 		a.meter.Window = f.window
-		a.model = a.e.model(a.conv.Model, f.window)
+		a.model = a.e.model(a.conv.Model, f.window, a.req.Betas)
 		a.report.Window = a.model.Window
 	}
 	if f.factor > 0 {
@@ -118,10 +158,11 @@ func known(to []int) []int {
 	return to
 }
 
-// model looks a model up. A window that the options name replaces the catalogue's; a smaller one that
-// the provider has named in a refusal counts in any case.
-func (e *Engine) model(id string, learned int) token.Model {
+// model looks a model up for a request that asks for betas. A window that the options name replaces the
+// catalogue's; a smaller one that the provider has named in a refusal counts in any case.
+func (e *Engine) model(id string, learned int, betas []string) token.Model {
 	m, _ := e.opts.Catalog.Lookup(id)
+	m = m.For(betas)
 	if e.opts.Window > 0 {
 		m.Window, m.Assumed = e.opts.Window, false
 	}
@@ -137,8 +178,14 @@ func (a *attempt) decide(ctx context.Context) error {
 	if err := a.inherit(ctx); err != nil {
 		return err
 	}
+	if err := a.giveUpEditing(ctx); err != nil {
+		return err
+	}
 	if err := a.firstSight(); err != nil {
 		return fmt.Errorf("first sight: %w", err)
+	}
+	if err := a.repeatPins(); err != nil {
+		return fmt.Errorf("repeat pins: %w", err)
 	}
 	a.report.Before = a.size(a.view)
 	a.report.After = a.report.Before
@@ -151,8 +198,11 @@ func (a *attempt) decide(ctx context.Context) error {
 	if a.must == "" && a.unsure() && a.awaited(ctx) { // what the provider has reported since
 		return errBehind
 	}
+	if done, err := a.yield(ctx); done || err != nil {
+		return err
+	}
 	reason := a.must
-	if reason == "" && !a.repeats() {
+	if reason == "" && (!a.repeats() || a.demand.unedit) {
 		reason = Due(a.situation())
 	}
 	if reason == "" {
@@ -188,7 +238,11 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	switch {
 	case a.line == nil:
 		return l != nil
-	case a.line.now() != a.state, l != nil && a.r.sharedWhole(l) > len(known(a.to)):
+	case l != nil && a.r.sharedWhole(l) > len(known(a.to)):
+		return true
+	case a.rel == forks: // wherever its parent has gone since
+		return false
+	case a.line.now() != cmp.Or(a.real, a.state):
 		return true
 	}
 	v, err := a.e.store.Version(ctx, a.line.key) // its archive may have known the conversation by another reading
@@ -196,8 +250,8 @@ func (a *attempt) overtook(ctx context.Context) bool {
 }
 
 // repeats reports whether the request is one that was decided about before: it gets the same view.
-func (a *attempt) repeats() bool {
-	return a.rel == continues && (len(a.to) == 0 || a.to[len(a.to)-1] >= 0)
+func (p *place) repeats() bool {
+	return p.rel == continues && (len(p.to) == 0 || p.to[len(p.to)-1] >= 0)
 }
 
 // firstSight shrinks results that arrive for the first time: those after the last message of the
@@ -213,7 +267,7 @@ func (a *attempt) firstSight() error {
 	s := reduce.Of(a.view.With(a.view.Messages[last:]), a.reduceOptions())
 	t := a.preset.Reduce.First
 	var ds []decant.Decision
-	for _, d := range reduce.FirstSight(s, trimming(t)) {
+	for _, d := range reduce.FirstSight(s, AtFirstSight(t)) {
 		if a.isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
@@ -288,20 +342,30 @@ func (a *attempt) render() ([]byte, error) {
 	if len(a.inForce)+len(a.made) == 0 {
 		return a.req.Body, nil
 	}
-	body, err := a.r.doc.Render(a.request(a.marked()))
+	view, err := a.marked()
+	if err != nil {
+		return nil, err
+	}
+	body, err := a.r.doc.Render(a.request(view))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
 	if a.params != nil {
 		body = withThinking(body, a.params)
 	}
-	return body, nil
+	return a.withClearing(body)
 }
 
 // prepared returns the result of the attempt.
 func (a *attempt) prepared(body []byte) *Prepared {
-	a.report.Decisions = a.made
-	p := &Prepared{Body: body, Betas: a.betas, Report: a.report, attempt: a}
+	if a.sight == nil {
+		a.sight = a.look()
+	}
+	a.report.Decisions, a.report.LeftOut = a.made, a.sight.lacks
+	if len(a.made) > 0 && !a.req.Count { // what is only counted is decided by the request itself
+		a.report.Freed = a.report.LeftOut - leftOut(a.inForce)
+	}
+	p := &Prepared{Body: body, Betas: a.neededBetas(), Report: a.report, attempt: a}
 	switch {
 	case a.starts():
 		p.Conversation = a.newID()
@@ -323,23 +387,6 @@ func (a *attempt) newID() string {
 		a.id, _ = a.e.ids.Next() // without an id the store refuses the commit and says so
 	}
 	return a.id
-}
-
-// untouched is prepared for a request that is observed only.
-func (a *attempt) untouched() *Prepared {
-	a.made = nil
-	return a.prepared(a.req.Body)
-}
-
-// dryRun plans what would be done. It keeps the report and nothing else. The error is that of decide.
-func (a *attempt) dryRun(ctx context.Context) error {
-	view := a.view
-	err := a.decide(ctx)
-	if err != nil {
-		a.report.Route = "none: " + err.Error()
-	}
-	a.made, a.view = nil, view
-	return err
 }
 
 // View returns what is sent as a conversation, nil when the request could not be read. Its messages

@@ -61,11 +61,6 @@ func usd(v float64) string {
 	return fmt.Sprintf("$%.2f", v)
 }
 
-// A spender knows what was booked.
-type spender interface {
-	Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, error)
-}
-
 // amount is what was spent, or will be.
 type amount struct {
 	tokens int
@@ -89,10 +84,6 @@ func (b *Budget) share(a amount) float64 {
 // booked returns what was spent within a budget's scope. A conversation that is not stored yet has
 // spent nothing. The purse is locked.
 func (e *Engine) booked(ctx context.Context, b *Budget, tenant, conversation string) (sum amount, err error) {
-	s, ok := e.store.(spender)
-	if !ok {
-		return sum, nil
-	}
 	today := e.opts.Now().UTC().Truncate(24 * time.Hour)
 	q := store.SpendQuery{Tenant: tenant, Since: today}
 	switch b.Per {
@@ -103,29 +94,29 @@ func (e *Engine) booked(ctx context.Context, b *Budget, tenant, conversation str
 		q.Conversation, q.Since = conversation, time.Time{}
 	case "tenant":
 		q.Since = today.AddDate(0, 0, -1)
-		if sum, err = e.before(ctx, s, tenant, q.Since); err != nil {
+		if sum, err = e.before(ctx, tenant, q.Since); err != nil {
 			return sum, err
 		}
 	}
-	now, err := sumOf(ctx, s, q)
+	now, err := sumOf(ctx, e.store, q)
 	return sum.plus(now), err
 }
 
 // before returns what a tenant has spent before a day. It is asked for with every request and no longer
 // changes, so it is read once a day.
-func (e *Engine) before(ctx context.Context, s spender, tenant string, day time.Time) (amount, error) {
+func (e *Engine) before(ctx context.Context, tenant string, day time.Time) (amount, error) {
 	key := tenant + "\x00" + day.Format(time.DateOnly)
 	if sum, ok := e.purse.past[key]; ok {
 		return sum, nil
 	}
-	sum, err := sumOf(ctx, s, store.SpendQuery{Tenant: tenant, Until: day})
+	sum, err := sumOf(ctx, e.store, store.SpendQuery{Tenant: tenant, Until: day})
 	if err == nil {
 		e.purse.past = noting(e.purse.past, key, sum)
 	}
 	return sum, err
 }
 
-func sumOf(ctx context.Context, s spender, q store.SpendQuery) (sum amount, err error) {
+func sumOf(ctx context.Context, s store.Log, q store.SpendQuery) (sum amount, err error) {
 	totals, err := s.Spending(ctx, q)
 	if err != nil {
 		return sum, fmt.Errorf("read what was spent: %w", err)
@@ -221,7 +212,7 @@ func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 		return
 	}
 	e.purse.warned = noting(e.purse.warned, key, true)
-	e.opts.Notice(fmt.Sprintf("the %s's budget%s is spent to %.0f %%", b.Per, whose, 100*share))
+	e.opts.Notice(fmt.Sprintf("the %s's budget%s is spent to %.0f%%", b.Per, whose, 100*share))
 }
 
 // worst returns what the request may cost at most: all of it written to the cache, if it asks for that,
@@ -246,7 +237,7 @@ func (a *attempt) tighten(ctx context.Context) {
 	}
 	p := thriftiest(a.preset, a.model.Window)
 	if l, err := LimitsFor(a.model, p, a.fixed, a.conv.MaxOutput); err == nil {
-		a.preset, a.limits = p, l
+		a.preset, a.limits, a.pressed = p, l, true
 	}
 }
 
@@ -271,9 +262,6 @@ func (a *attempt) tight(ctx context.Context) bool {
 
 // pressing returns the thrift with which a budget that is nearly spent is stretched.
 func pressing() preset.Thrift { return preset.Thrift{Level: "high", Patience: 0.5, Keep: 1} }
-
-// pressed reports whether a budget is nearly spent.
-func (a *attempt) pressed() bool { return len(a.e.opts.Budgets) > 0 && a.preset.Thrift == pressing() }
 
 // thriftiest returns the preset that is used when a budget is nearly spent: it pours at half the size,
 // and for money as early as any level does, whether or not that is permitted otherwise.

@@ -19,7 +19,7 @@ import (
 type till struct {
 	t      *testing.T
 	engine *engine.Engine
-	now    time.Time
+	now    *clock
 	mu     sync.Mutex
 	said   []string
 }
@@ -36,9 +36,9 @@ func newTillFor(t *testing.T, patience time.Duration, budgets ...engine.Budget) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &till{t: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	x := &till{t: t, now: newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
 	x.engine, err = engine.New(db, engine.Options{
-		Budgets: budgets, Now: func() time.Time { return x.now }, Optional: patience, Necessary: time.Minute,
+		Budgets: budgets, Now: x.now.Now, Optional: patience, Necessary: time.Minute,
 		Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Notice: func(text string) {
 			x.mu.Lock()
@@ -148,7 +148,7 @@ func TestADayEndsAndATenantsBudgetDoesNot(t *testing.T) {
 						x.answer(p, 2200)
 					}
 				}
-				x.now = x.now.AddDate(0, 0, 1)
+				x.now.pass(24 * time.Hour)
 			}
 			if want := map[string]int{"day": 8, "tenant": 2}[per]; passed != want {
 				t.Errorf("%d requests passed in four days, want %d", passed, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 )
 
 // A Change is something that somebody wants done to a stored conversation: a plan with its price, for
@@ -20,10 +21,13 @@ type Change struct {
 	Version int64 // that it was made for
 	Plan    *decant.Plan
 	Hold    bool // whether the conversation is on hold afterwards
+	Pinned  bool // whether it is kept then, however old it is
 }
 
-// Preview returns what a pour of a conversation would do now, whether it is due or not. It returns an
-// error that wraps decant.ErrNothing when it would not do anything worth doing.
+// Preview returns what a pour of a conversation would do now: the one that is due (see Due), or would be if the
+// conversation were not on hold; else one that brings the view down to the size that every pour aims at. It
+// returns an error that wraps decant.ErrNothing when the view has that size, or when less would go than a pour
+// has to free (see Worth).
 func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	a, err := e.reopen(ctx, k)
 	if err != nil {
@@ -33,13 +37,48 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 		return nil, err
 	}
 	a.report.Before = a.size(a.view)
-	if err := a.pour(ctx, Necessary); err != nil {
+	if why := a.due(); why != "" {
+		err = a.pour(ctx, why)
+	}
+	if err == nil && len(a.made) == 0 {
+		err = a.offer()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if len(a.made) == 0 {
 		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
 	return a.change("a pour now, by the route "+a.report.Route, a.state.Head.Hold), nil
+}
+
+// due returns why a pour would be due were the conversation neither on hold nor poured in vain before.
+func (a *attempt) due() Reason {
+	s := a.situation()
+	s.Hold, s.Suppressed = false, false
+	return Due(s)
+}
+
+// offer makes a pour that is not due: one that brings the view down to the size that every pour aims at, if that
+// is worth it. It gives nothing up that only a pour which must happen may give up.
+func (a *attempt) offer() error {
+	target := a.targets(Necessary)[0]
+	if a.est.Messages(a.view.Messages) <= target {
+		return nil
+	}
+	id, err := a.e.ids.Next()
+	if err != nil {
+		return err
+	}
+	a.group = pourMark + id
+	defer func() { a.group = "" }()
+	for _, rt := range a.routes(Necessary) {
+		if rt.name != folding.name && a.attemptRoute(rt, target, Necessary) == nil {
+			a.report.Reason, a.report.Route = Necessary, rt.name
+			return nil
+		}
+	}
+	return nil
 }
 
 // Undo returns the change that takes back the newest pour: its decisions are revoked, thinking that
@@ -57,7 +96,9 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	if a.bound() {
+	if back, ok := a.undoClearing(ds); ok {
+		ds = back
+	} else if a.bound() {
 		if openRound(a.conv) {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
@@ -67,8 +108,10 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 		}
 		ds = append(ds, a.thinkingBehind(at)...)
 	}
-	ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: "undo", Reason: "the newest pour was taken back"})
-	if err := a.add(ds); err != nil {
+	if !a.state.Head.Hold {
+		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: "undo", Reason: "the newest pour was taken back"})
+	}
+	if err := a.revise(ds); err != nil {
 		return nil, err
 	}
 	return a.change("take back the newest pour and hold", true), nil
@@ -90,7 +133,7 @@ func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
 	if len(ds) == 0 && !a.state.Head.Hold {
 		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
 	}
-	if err := a.add(ds); err != nil {
+	if err := a.revise(ds); err != nil {
 		return nil, err
 	}
 	return a.change("end the hold", false), nil
@@ -119,17 +162,31 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 		}
 		ds = append(ds, back...)
 	}
-	if err := a.add(ds); err != nil {
+	if err := a.revise(ds); err != nil {
 		return nil, err
 	}
 	return a.change(d.Reason, a.state.Head.Hold), nil
+}
+
+// Keep returns the change that keeps a conversation from being collected, or with on false no longer. No view
+// changes.
+func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error) {
+	s, err := e.store.Load(ctx, k, store.Newest)
+	if err != nil {
+		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
+	}
+	p := &decant.Plan{Model: s.Head.Model, Reason: "keep the conversation", Score: 1}
+	if !on {
+		p.Reason = "keep the conversation no longer"
+	}
+	return &Change{Key: k, Version: s.Version, Plan: p, Hold: s.Head.Hold, Pinned: on}, nil
 }
 
 // bringBack returns the decisions that make a block verbatim again; none when it is, or when a
 // checkpoint covers it. Thinking that is bound to the view without it goes.
 func (a *attempt) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
 	for _, d := range live(a.state.Decisions) {
-		if edits(d.Kind) && d.Target.Ref == ref {
+		if edits(d.Kind) && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
 	}
@@ -153,7 +210,7 @@ func (e *Engine) Apply(ctx context.Context, c *Change) error {
 		return fmt.Errorf("apply to version %d a change planned for %d: %w", s.Version, c.Version, decant.ErrStale)
 	}
 	h := s.Head
-	h.Hold = c.Hold
+	h.Hold, h.Pinned = c.Hold, c.Pinned
 	b := &store.Batch{Key: c.Key, Version: c.Version, Time: e.opts.Now().UTC(), Decisions: c.Plan.Decisions, Head: &h}
 	_, err = e.store.Commit(ctx, b)
 	if errors.Is(err, store.ErrConflict) {
@@ -186,14 +243,44 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 	l := newLine(s)
 	l.meter = e.recall(ctx, s)
 	req := &Request{Tenant: k.Tenant, Session: s.Session, Body: body}
+	if l.meter.Million {
+		req.Betas = []string{token.BetaMillion}
+	}
 	known, _ := r.shared(l)
 	return e.replay(req, start{tenant: k.Tenant, session: s.Session}, r, locate(l, s, r, known))
+}
+
+// revise makes decisions that take others back. The view is the one that the next request will have: what
+// an undone decision had taken the place of is in force again.
+func (a *attempt) revise(ds []decant.Decision) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	if err := a.name(ds); err != nil {
+		return err
+	}
+	a.made = append(a.made[:len(a.made):len(a.made)], ds...)
+	v, err := decant.Replay(a.conv, a.afterwards())
+	if err != nil {
+		return fmt.Errorf("apply decisions: %w", err)
+	}
+	a.view = v
+	return nil
+}
+
+// afterwards returns the decisions that are in force once those of the attempt are stored.
+func (a *attempt) afterwards() []decant.Decision { return applicable(a.place, a.numbering, a.made) }
+
+// weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
+// is another one than was reported about.
+func (a *attempt) weighed(view *decant.Conversation) int {
+	return a.scale(a.estimate(view, decant.Ref{}))
 }
 
 // change returns what the attempt has made as a change, with its price.
 func (a *attempt) change(reason string, hold bool) *Change {
 	now := a.e.opts.Now()
-	before, after := a.est.Messages(a.before.Messages), a.est.Messages(a.view.Messages)
+	before, after := a.weighed(a.before), a.weighed(a.view)
 	p := &decant.Plan{
 		Base: a.conv.Hash(), Model: a.model.ID, Window: a.model.Window, Target: a.limits.Target, Reason: reason,
 		Decisions: a.made, Score: 1,
@@ -202,14 +289,16 @@ func (a *attempt) change(reason string, hold bool) *Change {
 	if a.report.Plan != nil {
 		p.Score, p.Risk = a.report.Plan.Score, a.report.Plan.Risk
 	}
-	life := a.lifetime()
-	c := cost.Change{Prompt: a.fixed + before, Freed: before - after, Behind: a.behind(), Hour: life > 5*time.Minute, Plain: life == 0}
+	c := cost.Change{Prompt: a.fixed + before, Freed: leftOut(a.afterwards()) - leftOut(a.inForce), Behind: a.behind()}
+	asked := a.meter.Client.Life()
+	life := a.meter.Belief.Life(asked)
+	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(a.meter.Client.At) > life
 	price, ok := c.Price(a.model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
 	}
 	p.Price = price
-	return &Change{Key: a.line.key, Version: a.state.Version, Plan: p, Hold: hold}
+	return &Change{Key: a.line.key, Version: a.state.Version, Plan: p, Hold: hold, Pinned: a.state.Head.Pinned}
 }
 
 // behind returns the tokens of the view from the first block on that is different from before: what
@@ -218,10 +307,10 @@ func (a *attempt) behind() int {
 	n := min(len(a.before.Messages), len(a.view.Messages))
 	for i := range n {
 		if !slices.EqualFunc(a.before.Messages[i].Blocks, a.view.Messages[i].Blocks, alike) {
-			return a.est.Messages(a.view.Messages[i:])
+			return a.weighed(a.view.With(a.view.Messages[i:]))
 		}
 	}
-	return a.est.Messages(a.view.Messages[n:])
+	return a.weighed(a.view.With(a.view.Messages[n:]))
 }
 
 func alike(x, y decant.Block) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -40,7 +41,7 @@ func (a *attempt) store(ctx context.Context, b *store.Batch) error {
 
 // stored makes the attempt one about the state that its commit made.
 func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) error {
-	l := a.line
+	l, current := a.line, a.current()
 	switch {
 	case b.Create == nil && l.advance(a.state, b, version):
 	case b.Create != nil && b.Create.Origin == nil:
@@ -60,7 +61,13 @@ func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) err
 			a.meter.length = 0 // what was reported is about the parent
 		}
 	}
+	if b.Create != nil {
+		l.adopt(a.trial)
+	}
 	a.line, a.state = l, l.now()
+	if len(b.Decisions) > 0 || b.Create != nil && current {
+		a.decided = len(a.state.Decisions)
+	}
 	a.settleMeter()
 	a.kept = len(a.state.Chain)
 	a.committed = true
@@ -76,15 +83,17 @@ func (a *attempt) batch() *store.Batch {
 	switch {
 	case a.starts():
 		b.Key = store.Key{Tenant: a.req.Tenant, ID: a.newID()}
-		b.Create = &store.Creation{Session: a.req.Session, Agent: a.conv.Agent, Project: a.req.Project}
-		if a.line != nil {
-			b.Create.Origin = &store.Origin{Parent: a.line.key.ID, Version: a.state.Version, Position: a.base()}
-			b.Decisions = append(a.outgrown(), b.Decisions...)
+		b.Create = &store.Creation{Session: a.req.Session, Agent: a.conv.Agent, Project: a.req.Project, Origin: a.origin()}
+		if b.Create.Origin != nil {
+			b.Decisions = slices.Concat(a.arrived(), a.outgrown(), a.lost(), b.Decisions)
 		}
 	default:
 		b.Key, b.Version = a.line.key, a.state.Version
 		if a.base() < len(a.state.Chain) {
 			b.Replace = a.base() + 1
+		}
+		if !a.committed {
+			b.Decisions = slices.Concat(a.withdrawn, a.lost(), b.Decisions)
 		}
 	}
 	for i := from; i < len(a.r.atoms); i++ {
@@ -103,7 +112,7 @@ func (a *attempt) batch() *store.Batch {
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
 func (a *attempt) outgrown() (out []decant.Decision) {
 	first := a.firstNew(a.numbering)
-	for _, d := range live(store.Inherit(a.state.Decisions, a.state.Chain, a.base())) {
+	for _, d := range live(a.atBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
 		}
@@ -123,10 +132,7 @@ func (a *attempt) base() int {
 	if !a.fits {
 		return 0
 	}
-	if a.rel == returns {
-		return a.shared()
-	}
-	return a.kept
+	return a.leaves()
 }
 
 // entriesFrom returns the index of the first atom that a commit has to add.
@@ -210,7 +216,7 @@ func (a *attempt) head() *store.Head {
 	if a.state != nil {
 		h = a.state.Head
 	}
-	h.Model, h.Fixed = a.conv.Model, a.conv.Fixed.Version
+	h.Model, h.Fixed, h.Hold = a.conv.Model, a.conv.Fixed.Version, a.onHold()
 	switch {
 	case a.report.Reason != "":
 		h.Suppressed = 0

@@ -26,7 +26,13 @@ type dialogue struct {
 	sandbox *sandbox.Server
 	model   string
 	extra   string // parameters before the messages
-	session string
+	tools   string // empty: one
+
+	upstream string   // base URL of the provider
+	betas    []string // of the client
+	lie      bool     // the provider says that it has cleared something else
+	session  string
+	plain    bool // the provider reports nothing of a cache
 
 	ms   []string
 	last *engine.Prepared
@@ -71,9 +77,18 @@ func (k *dialogue) start(o engine.Options) {
 }
 
 func (k *dialogue) body() []byte {
-	return []byte(fmt.Sprintf(`{"model":%q,"max_tokens":4000,"tools":[{"name":"Bash","input_schema":{"type":"object"}}],%s"messages":[%s]}`,
-		k.model, k.extra, strings.Join(k.ms, ",")))
+	tools := k.tools
+	if tools == "" {
+		tools = bashTool
+	}
+	return []byte(fmt.Sprintf(`{"model":%q,"max_tokens":4000,"tools":[%s],%s"messages":[%s]}`, k.model, tools, k.extra, strings.Join(k.ms, ",")))
 }
+
+// Tools of a dialogue. Beside the memory tool nothing is cleared by the provider.
+const (
+	bashTool   = `{"name":"Bash","input_schema":{"type":"object"}}`
+	memoryTool = `{"type":"memory_20250818","name":"memory"}`
+)
 
 // user appends a message of the user.
 func (k *dialogue) user(words string) {
@@ -95,7 +110,7 @@ func (k *dialogue) says(words string) {
 // prepare prepares the conversation as it is.
 func (k *dialogue) prepare() *engine.Prepared {
 	k.Helper()
-	p, err := k.engine.Prepare(k.Context(), &engine.Request{Session: k.session, Body: k.body()})
+	p, err := k.engine.Prepare(k.Context(), &engine.Request{Session: k.session, Upstream: k.upstream, Body: k.body()})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -120,8 +135,19 @@ func (k *dialogue) send() (status int, answer string) {
 		p = next
 	}
 	k.last = p
-	usage := k.sandbox.Log.Last().Usage
-	k.engine.Finish(p, engine.Response{Status: status, Usage: usage, Content: []byte(`[{"type":"text","text":"noted"}]`), Stop: "end_turn"})
+	log := k.sandbox.Log.Last()
+	usage := log.Usage
+	if k.plain {
+		usage = decant.Usage{Input: usage.Prompt(), Output: usage.Output}
+	}
+	res := engine.Response{Status: status, Usage: usage, Content: []byte(`[{"type":"text","text":"noted"}]`), Stop: "end_turn", Organization: "org"}
+	if res.Editing = strings.Contains(answer, "applied_edits"); res.Editing {
+		res.Cleared = log.Cleared
+	}
+	if k.lie && res.Cleared > 0 {
+		res.Cleared++
+	}
+	k.engine.Finish(p, res)
 	k.engine.Close() // so that the next request knows of the usage
 	return status, answer
 }
@@ -131,7 +157,7 @@ func (k *dialogue) post(p *engine.Prepared) (int, string) {
 	r.Header.Set("x-api-key", "key")
 	r.Header.Set("anthropic-version", "2023-06-01")
 	r.Header.Set("content-type", "application/json")
-	for _, b := range p.Betas {
+	for _, b := range append(p.Betas[:len(p.Betas):len(p.Betas)], k.betas...) {
 		r.Header.Add("anthropic-beta", b)
 	}
 	w := httptest.NewRecorder()

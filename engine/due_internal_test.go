@@ -44,7 +44,7 @@ func halfMegabyte(tb testing.TB) *attempt {
 	}
 	thin := *policy
 	thin.Tools.Exclude = []string{"*"}
-	e, err := New(db, Options{Window: 1_000_000, Schedule: true, Preset: &thin})
+	e, err := New(db, Options{Window: 1_000_000, Preset: &thin})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -42,8 +42,9 @@ type Options struct {
 	// when one is spent to 95 %, pours come earlier. The store must know what was spent.
 	Budgets []Budget
 
-	// Schedule permits pours before the window demands one, when they pay.
-	Schedule bool
+	// NoEarlyPours forbids pours before the window demands one. Without it they are made when they
+	// pay, see Due.
+	NoEarlyPours bool
 
 	// Optional and Necessary are how long work may take that a request can do without, and work
 	// that it cannot. Zero means one second and twenty.
@@ -89,6 +90,7 @@ type Store interface {
 	store.Committer
 	store.Blobs
 	store.Log
+	store.Findings
 }
 
 // An Engine prepares the requests of many conversations. All that it knows is in its store; what it
@@ -106,8 +108,11 @@ type Engine struct {
 	traffic traffic
 	recent  recent
 	purse   purse
+	flights flights
 	writing writing
-	work    sync.WaitGroup // archives under way
+
+	accounts accounts
+	work     sync.WaitGroup // archives under way
 
 	unbelieved sync.Once // told of an upstream whose reports cannot be true
 }
@@ -179,10 +184,15 @@ func (e *Engine) Close() error {
 
 // A Request is one request of a client to the Messages API.
 type Request struct {
-	Tenant  string // whose it is; empty for a store that serves one user
-	Session string // the client's own id of the conversation, empty when it has none
-	Project string // what it is about, when the client says
-	Body    []byte // as the client sent it; it must not change afterwards
+	Tenant  string   // whose it is; empty for a store that serves one user
+	Session string   // the client's own id of the conversation, empty when it has none
+	Project string   // what it is about, when the client says
+	Body    []byte   // as the client sent it; it must not change afterwards
+	Betas   []string // that it asks for by headers (anthropic-wire section 18)
+
+	// Upstream is the base URL of the provider that it goes to: what was found out about an account there
+	// is remembered for it.
+	Upstream string
 
 	// SessionIn returns the id of the conversation that the metadata of the body names, for clients
 	// that name it there. It is asked when Session is empty. Nil: it is not looked for.
@@ -232,10 +242,19 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	}
 	if err == nil {
 		if err = e.reserve(ctx, p); err != nil {
+			e.Finish(p, Response{}) // it never leaves
 			return nil, err
 		}
 	}
+	e.leaves(p)
 	return p, err
+}
+
+// leaves notes that a prepared request is on its way.
+func (e *Engine) leaves(p *Prepared) {
+	if p != nil && p.attempt != nil {
+		e.flights.enter(p.attempt, e.opts.Now())
+	}
 }
 
 // named returns the request with the session that its metadata names.
@@ -289,27 +308,37 @@ func (e *Engine) try(ctx context.Context, req *Request, who start, r *reading, f
 		return nil, err
 	}
 	a.force(force)
-	decide, observe := a.decide, e.mode(req) == Observe
-	if observe {
-		decide = a.dryRun
+	if e.mode(req) == Observe {
+		return a.try(ctx)
 	}
-	fault := decide(ctx)
-	switch {
-	case errors.Is(fault, errBehind):
+	fault := a.decide(ctx)
+	if errors.Is(fault, errBehind) {
 		return nil, fmt.Errorf("%w: %w", errBehind, store.ErrConflict)
-	case observe:
-		return a.untouched(), nil
 	}
 	body, err := a.render()
 	if err != nil {
 		return nil, err
 	}
+	a.sight = a.look()
 	if err := a.commit(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
+		e.note(err)
+	}
 	p := a.prepared(body)
 	p.Fault = fault
+	e.noticePoor(p, a.preset)
 	return p, nil
+}
+
+// noticePoor tells those who run the engine of a record that says too little. A poor record is better than none,
+// but nobody should take it for a good one.
+func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
+	if cp := p.Report.Poor(); cp != nil && !p.attempt.req.Count {
+		e.opts.Notice(fmt.Sprintf("checkpoint %d of conversation %s says %.0f%% of what user and model named in m%d to m%d; %.0f%% are asked for (summary.min_score)",
+			cp.Number, p.Conversation, 100*cp.Score, cp.From, cp.To, 100*pre.Summary.MinScore))
+	}
 }
 
 func (e *Engine) mode(req *Request) Mode {
@@ -334,6 +363,17 @@ type Prepared struct {
 	recovers int      // how often it was made anew after a refusal
 }
 
+// Poor returns the checkpoint that is new and says less than its preset asks of a record, nil when there is
+// none.
+func (r *Report) Poor() *decant.Checkpoint {
+	for i := range r.Decisions {
+		if cp := r.Decisions[i].Checkpoint; cp != nil && cp.Poor {
+			return cp
+		}
+	}
+	return nil
+}
+
 // A Report says what was decided about a request.
 type Report struct {
 	Version   int64             // of the conversation whose decisions are in force; 0: it is not stored yet
@@ -341,9 +381,12 @@ type Report struct {
 	Reason    Reason            // why there was a pour, empty when there was none
 	Route     string            // how it was carried out
 	Decisions []decant.Decision // that are new
-	Plan      *decant.Plan      // of the pour, or the one that Observe would have made
+	Plan      *decant.Plan      // of the pour, or of the one that would have been made
+	Planned   *Planned          // what would have been done about a request that was only observed; nil: it was not
 	Before    int               // tokens of the request before the decisions that are new
 	After     int               // and with them
+	LeftOut   int               // tokens of the conversation that the view lacks, see LeftOut
+	Freed     int               // of them, by the decisions that are new; negative when these bring more back
 	Window    int               // tokens that the model takes
 	Messages  int               // of the request
 }

@@ -39,7 +39,7 @@ func TestFailureLadder(t *testing.T) {
 		}
 	})
 	t.Run("WhatWasLostIsFoundAgainWithinTheRequest", func(t *testing.T) {
-		k := newDialogue(t, engine.Options{})
+		k := newDialogue(t, engine.Options{NoEarlyPours: true})
 		k.pour()
 		for n := 50; n < 58; n++ {
 			k.round(n, output(fmt.Sprintf("call_%d", n), 4))
@@ -103,7 +103,7 @@ func TestFailureLadder(t *testing.T) {
 func TestOverflowIsRecovered(t *testing.T) {
 	for _, model := range []string{"claude-sonnet-4-5", "claude-sonnet-5-5"} {
 		t.Run(model, func(t *testing.T) {
-			k := newDialogue(t, engine.Options{Window: 1_000_000}) // the sandbox has 40,000
+			k := newDialogue(t, engine.Options{Window: 1_000_000, NoEarlyPours: true}) // the sandbox has 40,000
 			k.model = model
 			if model == "claude-sonnet-5-5" {
 				k.extra = `"thinking":{"type":"adaptive"},`
@@ -173,9 +173,15 @@ func TestObserveChangesNothing(t *testing.T) {
 	for n := 1; n < 20; n++ {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 8))
 		k.mustSend()
-		planned = planned || k.last.Report.Plan != nil
+		planned = planned || k.last.Report.Planned.Reason != ""
+		if k.last.Report.Reason != "" || len(k.last.Report.Decisions) > 0 || k.last.Report.LeftOut != 0 {
+			t.Fatalf("it is reported as done: %+v", k.last.Report)
+		}
 		if !bytes.Equal(k.last.Body, k.body()) {
 			t.Fatal("the request was changed")
+		}
+		if k.last.Fault != nil {
+			t.Fatal(k.last.Fault)
 		}
 	}
 	if s := k.state(); !planned || len(s.Decisions) > 0 || s.Chain[len(s.Chain)-1].CallID != "call_19" {
@@ -259,9 +265,9 @@ func TestPinsStay(t *testing.T) {
 // Where configuration permits it, the provider drops thinking that a pour has cut from its history, in
 // that request and in all that follow.
 func TestDropBlock(t *testing.T) {
-	k := newDialogue(t, engine.Options{DropBlock: true})
+	k := newDialogue(t, engine.Options{DropBlock: true, NoEarlyPours: true})
 	k.sandbox = sandbox.New(sandbox.Options{Window: dialogueWindow, Model: &sandbox.Rules{Calls: 1000}})
-	k.model, k.extra = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`
+	k.model, k.extra, k.tools = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Do the work.")
 	after := 0
 	for n := range 60 {

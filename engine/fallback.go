@@ -11,7 +11,7 @@ import (
 // right as long as nothing was decided that the model's thinking is bound to.
 func (e *Engine) fallBack(req *Request, who start, r *reading, fault error) (*Prepared, error) {
 	l := longest(e.lines.of(who), r)
-	if l == nil {
+	if l == nil || e.mode(req) == Observe {
 		return &Prepared{Body: req.Body, Fault: fault}, nil
 	}
 	known, s := r.shared(l)
@@ -45,7 +45,7 @@ func longest(ls []*line, r *reading) *line {
 func (e *Engine) original(req *Request, r *reading, l *line, fault error) (*Prepared, error) {
 	p := &Prepared{Body: req.Body, Fault: fault}
 	c := r.doc.Conversation
-	m := e.model(c.Model, 0)
+	m := e.model(c.Model, 0, req.Betas)
 	a := &attempt{e: e, req: req, r: r, place: &place{rel: begins, to: fresh(len(r.spine))},
 		numbering: &numbering{conv: c, same: true, fits: true}, model: m, est: e.sizes.estimator(m), before: c, view: c}
 	if len(live(l.now().Decisions)) == 0 || !a.bound() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -18,8 +19,8 @@ const (
 	begins    relation = "begins"    // nothing of it is known
 	continues relation = "continues" // it holds all that is known, and perhaps more
 	returns   relation = "returns"   // it is a beginning of what is known, and holds nothing new
-	replaces  relation = "replaces"  // it has something else in place of the provisional tail
-	amends    relation = "amends"    // it lacks something of what is known, and adds at its end only
+	replaces  relation = "replaces"  // it has something else in place of a tail that was not answered
+	amends    relation = "amends"    // it lacks something of what is known, or has it rewritten, and adds at its end only
 	forks     relation = "forks"     // it goes another way from some point on
 )
 
@@ -28,8 +29,19 @@ type place struct {
 	rel   relation
 	line  *line        // nil: a new conversation
 	state *store.State // of line, as it was found; nil with it
+	real  *store.State // of an observed request: the line's, of which state is the one with what was planned
 	to    []int        // for each block of the request's spine the entry in state.Chain that it is, -1: new
 	kept  int          // entries of state.Chain that stay; a commit replaces those behind
+
+	branch *store.Branch // of a request that leaves line: what is in force there; nil: nothing was decided, or it is not known
+	rest   rest          // of a request that amends: what it has not taken up
+	asked  bool          // the relation depends on what became of the requests before
+}
+
+// A rest is what the end of a conversation has and a request lacks.
+type rest struct {
+	entry int // index in the chain of the first entry of it; the chain's length: there is none
+	next  int // index in the request's spine of the block that stands in its place
 }
 
 // find returns the place of a request: the longest known beginning of its chain within the tenant
@@ -47,7 +59,7 @@ func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error
 		return nil, fmt.Errorf("match conversation: %w", err)
 	}
 	if m.Known == 0 {
-		return e.findRest(who, r), nil
+		return e.findRest(ctx, who, r)
 	}
 	l, err := e.load(ctx, who, store.Key{Tenant: who.tenant, ID: m.Lines[0].ID}, m.Lines[0].Version)
 	if errors.Is(err, store.ErrNotFound) { // collected since
@@ -57,7 +69,8 @@ func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error
 		return nil, err
 	}
 	known, s := r.shared(l)
-	return locate(l, s, r, known), nil
+	p = locate(l, s, r, known)
+	return p, e.judge(ctx, p, r, known)
 }
 
 // fewBlocks are so few that their hashes cost less than to ask the store twice.
@@ -77,16 +90,19 @@ func (e *Engine) match(ctx context.Context, who start, r *reading) (store.Match,
 
 // findRest returns the place of a request of which not even the beginning is known: that of a
 // conversation in memory of the same session whose beginning the client has left out, or a new one.
-func (e *Engine) findRest(who start, r *reading) *place {
+func (e *Engine) findRest(ctx context.Context, who start, r *reading) (*place, error) {
 	for _, l := range e.lines.session(who.tenant, who.session) {
 		s := l.now()
 		p := &place{rel: amends, line: l, state: s, to: fresh(len(r.spine))}
 		spine := spineOf(s)
-		if p.lastAnswer(spine) >= 0 && p.amend(r, spine, 0) {
-			return p
+		if p.lastAnswer(spine) < 0 || !p.amend(r, spine, 0) {
+			continue
+		}
+		if err := e.judge(ctx, p, r, 0); err != nil || p.rel == amends {
+			return p, err
 		}
 	}
-	return &place{rel: begins, to: fresh(len(r.spine))}
+	return &place{rel: begins, to: fresh(len(r.spine))}, nil
 }
 
 // findCached returns the place of a request that holds all of a conversation in memory; nil when
@@ -144,7 +160,8 @@ func (e *Engine) load(ctx context.Context, who start, k store.Key, version int64
 	return l, nil
 }
 
-// locate says how a request whose first known blocks are those of l stands to it.
+// locate says how a request whose first known blocks are those of l stands to it, as far as the blocks
+// tell: what they leave open, judge decides.
 func locate(l *line, s *store.State, r *reading, known int) *place {
 	spine := spineOf(s)
 	p := &place{line: l, state: s, to: fresh(len(r.spine)), kept: len(s.Chain)}
@@ -204,14 +221,10 @@ func provisional(es []store.Entry) bool {
 func (p *place) amend(r *reading, spine []int, known int) bool {
 	must := []int{p.lastAnswer(spine), p.lastCovered(spine)}
 	to := slices.Clone(p.to)
-	end := max(must[0], must[1])
 	i, j := known, known
 	for ; i < len(r.spine) && j < len(spine); i++ {
-		k := j
-		for k <= end && !sameBlock(r.at(i), &p.state.Chain[spine[k]]) {
-			k++
-		}
-		if k >= len(spine) || !sameBlock(r.at(i), &p.state.Chain[spine[k]]) {
+		k := j + p.indexOf(r.at(i), spine[j:])
+		if k < j {
 			break
 		}
 		to[i] = spine[k]
@@ -222,11 +235,21 @@ func (p *place) amend(r *reading, spine []int, known int) bool {
 			return false
 		}
 	}
-	if j <= end {
+	if j <= max(must[0], must[1]) {
 		return false
 	}
-	p.to = to
+	p.to, p.rest = to, rest{entry: len(p.state.Chain), next: i}
+	if j < len(spine) {
+		p.rest.entry = spine[j]
+	}
 	return true
+}
+
+// indexOf returns the place among entries, given by their indexes in the chain, of the one that a block
+// is, -1 when it is none of them.
+func (p *place) indexOf(a *atom, entries []int) int {
+	same := a.sameAs()
+	return slices.IndexFunc(entries, func(k int) bool { return same(&p.state.Chain[k]) })
 }
 
 // lastAnswer returns the index in the spine of the last block of the assistant's, -1 when there is
@@ -256,12 +279,15 @@ func (p *place) lastCovered(spine []int) int {
 	return last
 }
 
-// sameBlock reports whether a block of a request is the one that an entry describes.
-func sameBlock(a *atom, e *store.Entry) bool {
-	if a.raw() == e.Raw {
-		return a.role == e.Role
+// sameAs returns a function that reports whether the block is the one that an entry describes.
+func (a *atom) sameAs() func(*store.Entry) bool {
+	raw, text := a.raw(), sync.OnceValue(func() decant.Hash { return textHash(a.Block) })
+	return func(e *store.Entry) bool {
+		if a.role != e.Role || raw == e.Raw {
+			return a.role == e.Role
+		}
+		return a.Kind == e.Kind && a.CallID == e.CallID && a.Name == e.Name && text() == e.Text
 	}
-	return a.role == e.Role && a.Kind == e.Kind && a.CallID == e.CallID && a.Name == e.Name && textHash(a.Block) == e.Text
 }
 
 // textHash returns the identity of a block's text as entries have it: zero when it has none.

@@ -17,6 +17,11 @@ type Response struct {
 	Usage   decant.Usage // as reported, zero when it was not
 	Content []byte       // of the answer, a JSON list of blocks; nil when there was none
 	Stop    string       // why the model stopped
+	Broken  bool         // the answer ended before its end: it counts as none
+
+	Organization string // whom the provider has answered, as its header names it; empty when it does not
+	Editing      bool   // the answer says what context editing did
+	Cleared      int    // results that it left out of the prompt
 }
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
@@ -25,15 +30,21 @@ type Response struct {
 // answers that waited for each other are written together. A request that comes before it is written is
 // met by what is stored until then. Errors go to Options.Fault.
 //
-// An answer is not part of the conversation before the client has sent it back.
+// An answer is not part of the conversation before the client has sent it back. But what it answers is
+// provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
+// what it ended with is.
 func (e *Engine) Finish(p *Prepared, res Response) {
 	if p.attempt == nil || p.attempt.req.Count {
 		return
 	}
-	if res.Status != 200 {
+	e.flights.leave(p.attempt.req)
+	if res.Status/100 != 2 {
 		e.purse.release(p.attempt.req)
-		return
+		if !p.attempt.committed && p.attempt.ticket == "" {
+			return
+		}
 	}
+	e.witnessed(p, res)
 	who := p.attempt.who
 	if q := e.pending.add(who, finished{p, res, e.opts.Now().UTC()}); q != nil {
 		e.work.Go(func() { e.write(who, q) })
@@ -46,6 +57,9 @@ type finished struct {
 	res  Response
 	time time.Time
 }
+
+// answered reports whether there was an answer, to its end.
+func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Broken }
 
 // write archives the answers in a conversation until there are none left.
 func (e *Engine) write(who start, q *queue) {
@@ -66,7 +80,7 @@ func (e *Engine) write(who start, q *queue) {
 }
 
 // together returns how many answers at the beginning of fs can be written as one: requests of which
-// each begins with the one before, and about which nothing was decided.
+// each begins with the one before, with the same fixed part, and about which nothing was decided.
 func together(fs []finished) int {
 	n := 1
 	for n < len(fs) && fs[n-1].attempt.within(fs[n].attempt) {
@@ -78,6 +92,9 @@ func together(fs []finished) int {
 // within reports whether everything that a would archive is part of b.
 func (a *attempt) within(b *attempt) bool {
 	n := len(a.r.spine)
+	if a.conv.Fixed.Version != b.conv.Fixed.Version { // a commit brings one
+		return false
+	}
 	if a.committed || b.committed || a.suppress > 0 || a.report.Reason != "" || n == 0 || n > len(b.r.spine) || len(a.r.atoms) > len(b.r.atoms) {
 		return false
 	}
@@ -116,12 +133,13 @@ func (w *writing) alone(do func() error) error {
 }
 
 // archive stores what requests brought and how they were answered. The last of them holds what the
-// others brought.
+// others brought. While other commits come first again and again, it stores at least that they were
+// answered, which no commit is in the way of: what they brought comes back with the client's next request.
 func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 	defer e.caught(&err)
 	a := fs[len(fs)-1].attempt
 	for range maxTries {
-		err := a.rebase(ctx)
+		err := a.rebase(ctx, &fs[len(fs)-1])
 		if err == nil {
 			err = a.archive(ctx, fs)
 		}
@@ -130,13 +148,27 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 		}
 		a.state = nil // it has moved on
 	}
-	return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
+	if err := a.rebase(ctx, &fs[len(fs)-1]); err != nil {
+		return err
+	}
+	if a.line == nil {
+		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
+	}
+	a.decided = -1 // what is stored of it is not what the report is about
+	ev, err := a.booked(fs)
+	if err != nil {
+		return err
+	}
+	return a.record(ctx, ev, fs)
 }
 
 // rebase finds the attempt's place anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
-func (a *attempt) rebase(ctx context.Context) error {
-	if a.committed || a.line != nil && a.line.now() == a.state || a.line == nil && a.state == nil && !a.moved {
+func (a *attempt) rebase(ctx context.Context, f *finished) error {
+	if a.committed {
+		a.meter = a.line.reading() // answers before this one have been archived since
+	}
+	if a.stands(ctx, f) {
 		a.moved = true
 		return nil
 	}
@@ -144,22 +176,64 @@ func (a *attempt) rebase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.place, a.numbering = p, number(a.r, p)
+	if a.committed && p.line != nil && p.line.key == a.line.key && (p.rel == continues || p.rel == returns) {
+		return nil // what it brought is still there
+	}
+	a.place, a.numbering, a.withdrawn = p, number(a.r, p), a.e.withdrawn(p)
+	if a.committed { // it is in another conversation, which has the id
+		a.committed, a.id = false, ""
+	}
 	if p.line != nil {
 		a.meter = p.line.reading()
 	}
 	return nil
 }
 
+// stands reports whether the attempt's place needs not be looked for anew. A commit finds out by itself
+// whether the store has moved on; where there is nothing to commit it must be asked, because another
+// process may have replaced what the request has in common with the conversation.
+func (a *attempt) stands(ctx context.Context, f *finished) bool {
+	switch {
+	case a.line == nil:
+		return a.state == nil && !a.moved
+	case !f.answered() && !a.brings():
+		return true
+	case a.asked && !a.committed: // what it would replace may have been answered since
+		return false
+	case !a.committed && (a.line.now() != a.state || a.brings()):
+		return a.line.now() == a.state
+	}
+	v, err := a.e.store.Version(ctx, a.line.key)
+	return err != nil || v == a.state.Version
+}
+
+// brings reports whether there is something to commit of the request.
+func (a *attempt) brings() bool {
+	return !a.committed && (a.line == nil || a.entriesFrom() < len(a.r.atoms) || a.rel == replaces)
+}
+
+// booked returns answers as the store keeps them, with what they cost.
+func (a *attempt) booked(fs []finished) (store.Events, error) {
+	ev, err := a.e.events(fs)
+	if err == nil {
+		err = a.bookTrials(fs, &ev)
+	}
+	if err == nil {
+		ev.Spends = a.spends(fs, ev.Requests)
+	}
+	return ev, err
+}
+
 func (a *attempt) archive(ctx context.Context, fs []finished) error {
+	last := &fs[len(fs)-1]
+	a.meter.Account = &account{a.req.Upstream, last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
 	err := a.e.writing.alone(func() (err error) {
-		if ev, err = a.e.events(fs); err != nil {
+		if ev, err = a.booked(fs); err != nil {
 			return err
 		}
-		ev.Spends = a.spends(fs, ev.Requests)
-		if !a.committed && (a.line == nil || a.entriesFrom() < len(a.r.atoms) || a.rel == replaces) {
+		if a.brings() {
 			b = a.news(fs, ev)
 		}
 		return nil
@@ -175,7 +249,7 @@ func (a *attempt) archive(ctx context.Context, fs []finished) error {
 		return err
 	}
 	a.report.Version = a.state.Version
-	a.read(fs[len(fs)-1].res.Usage, length)
+	a.read(last.res.Usage, length)
 	return nil
 }
 
@@ -202,13 +276,15 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 		c := f.attempt.conv
 		req := store.Request{
 			Time: f.time, Length: len(f.attempt.r.atoms), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
-			Status: f.res.Status, Stop: f.res.Stop, Usage: f.res.Usage,
+			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
 		if !identical(f.Body, f.attempt.req.Body) {
 			req.View = hashBytes(f.Body)
 		}
-		if req.ID, err = e.ids.Next(); err != nil {
-			return ev, err
+		if req.ID = f.attempt.ticket; req.ID == "" {
+			if req.ID, err = e.ids.Next(); err != nil {
+				return ev, err
+			}
 		}
 		params := f.attempt.r.doc.Frame()
 		req.Frame = hashBytes(params)
@@ -253,6 +329,12 @@ func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) er
 	ev.Anchor = a.anchor(res.Usage, a.state.Version, length, now)
 	lengths(ev.Requests, fs, a.state.Chain[:length], nil)
 	err := a.e.store.Record(ctx, a.line.key, &ev)
+	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
+		for i := range ev.Requests {
+			ev.Requests[i].Fixed = decant.Hash{}
+		}
+		err = a.e.store.Record(ctx, a.line.key, &ev)
+	}
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
@@ -271,7 +353,27 @@ func (a *attempt) anchor(u decant.Usage, version int64, length int, now time.Tim
 	if u.Prompt() == 0 || length == 0 {
 		return nil
 	}
-	return &store.Anchor{Usage: u, Version: version, Length: length, Time: now, Calibration: a.meter.learned.encode()}
+	out := &store.Anchor{Usage: u, Version: version, Length: length}
+	if !a.current() { // what was learned counts, the size does not
+		*out = store.Anchor{}
+		if !a.starts() {
+			*out = a.line.now().Anchor
+		}
+	}
+	out.Time, out.Calibration = now, a.meter.learned.encode()
+	return out
+}
+
+// current reports whether the conversation's decisions are those that the request was sent under: then what
+// was reported is the size of its view.
+func (a *attempt) current() bool {
+	switch {
+	case a.state == nil:
+		return true
+	case a.rel == forks && !a.committed: // its own conversation begins with these
+		return a.sentUnder(applicable(a.place, a.numbering, nil))
+	}
+	return a.decided == len(a.state.Decisions)
 }
 
 // learn compares what was estimated with what was reported.
@@ -293,6 +395,10 @@ func (a *attempt) learn(u decant.Usage) {
 // read sets the line's meter to what was reported about its first length entries.
 func (a *attempt) read(u decant.Usage, length int) {
 	if u.Prompt() == 0 || length == 0 || length > len(a.state.Chain) {
+		return
+	}
+	if !a.current() {
+		a.settleMeter()
 		return
 	}
 	a.meter.usage, a.meter.length, a.meter.chain = u, length, a.state.Chain[length-1].Chain

@@ -33,7 +33,10 @@ func (a *attempt) foldRoute(target int) error {
 	}
 	d := a.fold(end, target)
 	a.made, a.view = made, view
-	return a.add([]decant.Decision{d})
+	if err := a.add([]decant.Decision{d}); err != nil || len(d.Checkpoint.Kept) == 0 || !a.model.Binds {
+		return err
+	}
+	return a.add(a.allThinking()) // of the rounds that stay: what stood before it is gone
 }
 
 // unanswered reports whether m belongs to what stands after the last round: no message of the
@@ -46,10 +49,12 @@ func unanswered(m *decant.Message) bool {
 // the target if results and arguments can be cut so far.
 func (a *attempt) fold(end, target int) decant.Decision {
 	from, to := a.conv.Messages[0].Number, a.conv.Messages[end-1].Number
+	stay := loading(a.conv.Messages[:end])
+	covered, kept := apart(a.conv.Messages[:end], stay)
 	cp := &decant.Checkpoint{
-		Number: a.checkpoints() + 1, From: from, To: to, Messages: end,
+		Number: a.checkpoints() + 1, From: from, To: to, Messages: len(covered), Kept: kept,
 		Placement: decant.PlaceMessage, Rung: decant.RungExtractive, Score: 1,
-		Original: a.est.Messages(a.conv.Messages[:end]),
+		Original: a.est.Messages(covered),
 	}
 	if was := coverOf(a.inForce); was != nil {
 		cp.Folds = was.Number
@@ -59,24 +64,56 @@ func (a *attempt) fold(end, target int) decant.Decision {
 	}
 	pins := allPins(a.conv, a.preset, pinsOf(a.inForce))
 	if len(pins) > 0 {
-		_, cp.Pins = pinnedText(a.conv.With(a.conv.Messages[:end]), pins)
+		_, cp.Pins = pinnedText(a.conv.With(covered), pins)
 	}
-	var text []decant.Message
-	for i := range a.view.Messages {
-		if m := &a.view.Messages[i]; m.Number == 0 || m.Number <= to {
-			text = append(text, *m)
-		}
-	}
+	var images int
+	cp.Carried, images = pictures(covered, newestOf(a.conv.Messages[:end]), pins, a.est, target/2)
+	text := a.foldable(to, stay)
 	for _, keep := range foldCuts {
 		cp.Summary = strings.Join([]string{foldBegin, a.recorded(shortened(text, keep, pins)), foldEnd}, "\n\n")
-		if cp.Compressed = a.est.Count(cp.Summary); cp.Compressed <= target {
+		if cp.Compressed = a.est.Count(cp.Summary) + images; cp.Compressed <= target {
 			break
 		}
 	}
 	return decant.Decision{
-		Kind: decant.Cover, Reduction: "fold", Reason: "everything as one message: the only legal form here",
+		Kind: decant.Cover, Reduction: "fold", Reason: "everything as one message: " + a.whyFold(),
 		Handle: decant.Handle(fmt.Sprintf("c:%d", cp.Number)), Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	}
+}
+
+// foldable returns the messages of the view up to a number that go into a fold as text: of what Decant wrote the
+// record only, and not what joins it to its neighbours.
+func (a *attempt) foldable(to int, stay map[int]bool) (out []decant.Message) {
+	record := ""
+	if cp := coverOf(slices.Concat(a.inForce, a.made)); cp != nil {
+		record = cp.Summary
+	}
+	for i := range a.view.Messages {
+		m := &a.view.Messages[i]
+		if m.Number > to || stay[m.Number] || m.Number == 0 && m.Blocks[0].Text() != record {
+			continue
+		}
+		out = append(out, *m)
+	}
+	return out
+}
+
+// whyFold says for people why nothing else than a fold would do.
+func (a *attempt) whyFold() string {
+	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", a.report.Before, a.limits.Window)
+	switch open := openRound(a.conv); {
+	case a.must == Refusal && open:
+		return "the provider refused the thinking, and a round is open"
+	case a.must == Refusal:
+		return "the provider refused the thinking"
+	case a.must == Overflow:
+		return "the provider refused the request for its size, and no other form was small enough"
+	case a.bytes() > a.most:
+		return fmt.Sprintf("%d bytes are more than the API takes", a.bytes())
+	case open && a.bound():
+		return size + "; a round is open, and its thinking is bound to what stands before it"
+	}
+	return size + ", and no other form was small enough"
 }
 
 // recorded returns messages as text. What an earlier fold recorded goes on in the new record as it was,
@@ -100,16 +137,17 @@ func (a *attempt) recorded(ms []decant.Message) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// unfolded returns the record in a message that a fold wrote.
+// unfolded returns the record in a message that Decant wrote: a fold's without the lines around it, a
+// checkpoint's as it is.
 func unfolded(m *decant.Message) (string, bool) {
-	if m.Number != 0 || len(m.Blocks) != 1 {
+	if m.Number != 0 || len(m.Blocks) == 0 || m.Blocks[0].Author != decant.AuthorDecant || m.Role != decant.RoleUser {
 		return "", false
 	}
-	text, ok := strings.CutPrefix(m.Blocks[0].Text(), foldBegin)
-	if !ok {
-		return "", false
+	text := m.Blocks[0].Text()
+	if inner, ok := strings.CutPrefix(text, foldBegin); ok {
+		text, _ = strings.CutSuffix(inner, foldEnd)
 	}
-	return strings.CutSuffix(text, foldEnd)
+	return text, true
 }
 
 // foldCuts are the characters of each end of a result, or of a call's arguments, that a fold keeps: as

@@ -9,12 +9,12 @@ import (
 	"github.com/decantdev/decant/engine"
 )
 
-// Thinking that is bound, and a round that is always open: every pour is a fold, and each is made over
-// the one before.
+// Thinking that is bound, a round that is always open, and nothing that the provider may clear: every pour is
+// a fold, and each is made over the one before.
 func TestAFoldOverAFoldIsOneRecord(t *testing.T) {
-	k := newDialogue(t, engine.Options{})
+	k := newDialogue(t, engine.Options{NoEarlyPours: true})
 	k.model = "claude-opus-5-5"
-	k.extra = `"thinking":{"type":"adaptive"},`
+	k.extra, k.tools = `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Do the work. The password of the vault is in /etc/vault.conf.")
 	var folds []*decant.Checkpoint
 	for n := 1; n <= 60 && len(folds) < 4; n++ {

@@ -48,7 +48,7 @@ func commitOf(ctx context.Context, l store.Loader, s *store.State, is func(decan
 	case version > 1:
 		before, err = l.Load(ctx, s.Key, version-1)
 	case s.Origin != nil:
-		before, err = l.Load(ctx, store.Key{Tenant: s.Tenant, ID: s.Origin.Parent}, s.Origin.Version)
+		before, err = parentOf(ctx, l, s)
 	}
 	if err != nil {
 		return nil, err
@@ -69,6 +69,19 @@ func commitOf(ctx context.Context, l store.Loader, s *store.State, is func(decan
 		}
 	}
 	return c, nil
+}
+
+// parentOf returns the conversation that a fork has its first decisions from, as it was then; an empty
+// one when it began without any.
+func parentOf(ctx context.Context, l store.Loader, s *store.State) (*store.State, error) {
+	for o := s.Origin; o != nil; {
+		p, err := l.Load(ctx, store.Key{Tenant: s.Tenant, ID: o.Parent}, o.InForce)
+		if err != nil || o.InForce > 0 {
+			return p, err
+		}
+		o = p.Origin // it has those that its parent has inherited itself
+	}
+	return &store.State{}, nil
 }
 
 // firstWith returns the first version of a conversation that has a decision which the state has.

@@ -34,7 +34,7 @@ func TestRelations(t *testing.T) {
 		{"NeighboursMerged", "continues", true, func(k *dialogue) {
 			k.ms[6] = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_3","content":"result 3"}]},{"role":"user","content":[{"type":"text","text":"And now?"}]}`
 		}},
-		{"EditedTail", "replaces", true, func(k *dialogue) { k.ms[6] = strings.Replace(k.ms[6], "result 3", "another result", 1) }},
+		{"EditedTail", "forks", false, func(k *dialogue) { k.ms[6] = strings.Replace(k.ms[6], "result 3", "another result", 1) }},
 		{"WentBack", "returns", true, func(k *dialogue) { k.ms = k.ms[:3] }},
 		{"WentBackAndOn", "forks", false, func(k *dialogue) { k.ms = k.ms[:3]; k.round(9, "another way") }},
 		{"EditedHistory", "forks", false, func(k *dialogue) { k.ms[2] = strings.Replace(k.ms[2], "result 1", "other", 1) }},
@@ -78,5 +78,29 @@ func TestFrontTruncatingClient(t *testing.T) {
 	cs, err := k.store.(store.Directory).Conversations(t.Context(), store.Filter{})
 	if err != nil || len(cs) > 2 {
 		t.Errorf("%d conversations, %v; want one or two", len(cs), err)
+	}
+}
+
+// A client that cuts its messages anew counts them differently. What was decided about a block is not
+// done to another one that has its place now.
+func TestMessagesCutAnew(t *testing.T) {
+	k := newDialogue(t, engine.Options{})
+	k.user("Do the work.")
+	k.round(1, "result 1")
+	k.ms[2] = strings.Replace(k.ms[2], `]}]}`, `]},{"type":"text","text":"And now?"}]}`, 1)
+	k.round(2, strings.Repeat("\x1b[32mok\x1b[0m\n", 50))
+	k.mustSend()
+	if len(k.state().Decisions) == 0 {
+		t.Fatal("nothing was decided about")
+	}
+	k.ms[2] = strings.Replace(k.ms[2], `,{"type":"text","text":"And now?"}]}`, `]},{"role":"user","content":[{"type":"text","text":"And now?"}]}`, 1)
+	k.round(3, "result 3")
+	body := k.body()
+	p := k.prepare()
+	want := blocksOf(t, body)
+	for i, b := range blocksOf(t, p.Body) {
+		if b != want[i] && !strings.HasPrefix(b, "user result call_2 ") {
+			t.Errorf("block %d is %.200s, the client sent %.200s", i, b, want[i])
+		}
 	}
 }

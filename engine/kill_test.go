@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -68,7 +71,7 @@ func gateway(path string) error {
 
 func killedOptions() engine.Options {
 	return engine.Options{
-		Window: worldWindow, Schedule: true, Optional: time.Minute, Necessary: time.Minute,
+		Window: worldWindow, Optional: time.Minute, Necessary: time.Minute,
 		Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) },
 	}
 }
@@ -94,11 +97,12 @@ type agent struct {
 	known  map[string]bool // ids of decisions that were in the store
 	fresh  bool            // some of them were made in the last life of the gateway
 
-	mu    sync.Mutex
-	asked []byte // its newest request
-	left  []byte // the newest one of which something reached the provider
-	sent  []byte // what reached the provider of that
-	when  int64  // in which life of the gateway
+	mu      sync.Mutex
+	asked   []byte // its newest request
+	left    []byte // the newest one of which something reached the provider
+	sent    []byte // what reached the provider of that
+	refused bool   // and was refused
+	when    int64  // in which life of the gateway
 }
 
 // A siege is everything that survives the gateway: the provider, the clients, the database file.
@@ -170,11 +174,18 @@ func (s *siege) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a := s.byKey[r.Header.Get("X-Api-Key")]
 	a.mu.Lock()
-	a.left, a.sent, a.when = a.asked, body, s.lives.Load()
+	a.left, a.sent, a.refused, a.when = a.asked, body, false, s.lives.Load()
 	a.mu.Unlock()
 	s.event()
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	s.sandbox.ServeHTTP(w, r)
+	answer := httptest.NewRecorder()
+	s.sandbox.ServeHTTP(answer, r)
+	a.mu.Lock()
+	a.refused = answer.Code != http.StatusOK
+	a.mu.Unlock()
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	w.Write(answer.Body.Bytes())
 }
 
 // event counts something that happened; at the fatal one the gateway dies.
@@ -332,8 +343,8 @@ func (s *siege) survived(acks map[string]int64) {
 	for _, a := range s.agents {
 		s.whole(db, a)
 		s.replayed(e, a)
-		s.goesOn(e, a)
 	}
+	s.goOn()
 	if s.Failed() {
 		s.FailNow()
 	}
@@ -416,7 +427,7 @@ func saidBy(c *decant.Conversation) string {
 // committed before, and nothing of it is decided anew. A pour that became due because the provider's
 // report was not archived in time is not excluded, and neither is one that was committed for a later
 // request, which then did not leave: the next one, or, in a life of the gateway that it did not leave
-// in, the same one once more.
+// in, the same one once more. What the provider has refused may have been decided otherwise, too.
 func (s *siege) replayed(e *engine.Engine, a *agent) {
 	s.Helper()
 	if a.left == nil {
@@ -426,7 +437,7 @@ func (s *siege) replayed(e *engine.Engine, a *agent) {
 	switch {
 	case err != nil || p.Fault != nil:
 		s.Errorf("%s: prepare what had left: %v, %v", a.name, err, p)
-	case p.Report.Reason != "" || p.Report.Relation == "returns" || a.fresh && a.when < s.lives.Load():
+	case p.Report.Reason != "" || p.Report.Relation == "returns" || a.fresh && (a.refused || a.when < s.lives.Load()):
 		s.anew++
 	case len(p.Report.Decisions) > 0:
 		s.Errorf("%s: decided anew: %+v", a.name, p.Report.Decisions)
@@ -437,22 +448,70 @@ func (s *siege) replayed(e *engine.Engine, a *agent) {
 	}
 }
 
-// goesOn checks that the next request of a client is legal.
+// goOn checks that the next request of every client is accepted, by a gateway on a copy of what the dead one has
+// left behind: it may have died before it could take back what the provider has refused.
+func (s *siege) goOn() {
+	s.Helper()
+	path := filepath.Join(s.TempDir(), "copy.db")
+	for _, part := range []string{"", "-wal"} {
+		data, err := os.ReadFile(s.path + part)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(path+part, data, 0o600)
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
+	db, err := sqlite.Open(s.Context(), path, sqlite.Options{})
+	if err != nil {
+		s.Fatalf("open a copy: %v", err)
+	}
+	defer db.Close()
+	e, err := engine.New(db, killedOptions())
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer e.Close()
+	for _, a := range s.agents {
+		s.goesOn(e, a)
+	}
+}
+
+// goesOn checks that the next request of a client is accepted, at the second try at the latest.
 func (s *siege) goesOn(e *engine.Engine, a *agent) {
 	s.Helper()
 	a.speak()
-	p, err := e.Prepare(s.Context(), &engine.Request{Session: a.session, Body: a.asked, Count: true})
-	if err != nil || p.Fault != nil {
-		s.Errorf("%s: prepare the next request: %v, %v", a.name, err, p)
-		return
+	p, err := e.Prepare(s.Context(), &engine.Request{Session: a.session, Body: a.asked})
+	for tries := 1; ; tries++ {
+		if err != nil || p.Fault != nil {
+			s.Errorf("%s: prepare the next request: %v, %v", a.name, err, p)
+			return
+		}
+		status, answer := s.ask(a, p)
+		if status == http.StatusOK {
+			e.Finish(p, engine.Response{Status: status})
+			return
+		}
+		next, ok := e.Recover(s.Context(), p, status, answer)
+		if !ok || tries > 1 {
+			s.Errorf("%s (%s): the next request after the kill is refused: %s", a.name, a.model, answer)
+			return
+		}
+		p = next
 	}
+}
+
+// ask sends a prepared request of a client to the provider, past its gateway.
+func (s *siege) ask(a *agent, p *engine.Prepared) (status int, answer []byte) {
 	r := httptest.NewRequest(http.MethodPost, "/v1/messages", bytes.NewReader(p.Body))
+	r.Header["Anthropic-Beta"] = p.Betas
 	for name, v := range map[string]string{"X-Api-Key": a.name, "Anthropic-Version": "2023-06-01", "Content-Type": "application/json"} {
 		r.Header.Set(name, v)
 	}
 	w := httptest.NewRecorder()
 	s.sandbox.ServeHTTP(w, r)
-	if w.Code != http.StatusOK {
-		s.Errorf("%s (%s): the next request after the kill is refused: %s", a.name, a.model, w.Body)
-	}
+	return w.Code, w.Body.Bytes()
 }

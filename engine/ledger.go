@@ -1,56 +1,183 @@
 package engine
 
 import (
-	"time"
+	"math"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/store"
 )
 
-// spends returns what answered requests cost, and what the client's own requests would have cost by
-// the same model of the cache. rs are the requests as they are stored. The meter learns from them; a
-// report that cannot be true is booked like any other, and then the estimate stands in its place in fs,
-// so that no meter starts from it.
+// A booking goes through answered requests, in their order: what they cost, what the client's own requests
+// would have cost by the same rule of what is kept (see reach), and what their reports teach about the
+// provider's cache.
+type booking struct {
+	*attempt              // whose meter is brought up to date
+	was      decant.Usage // of the request before
+	decided  int          // decisions of the conversation when it was sent, its own included
+}
+
+// spends returns what answered requests cost. rs are the requests as they are stored. The meter learns from
+// them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
+// fs, so that no meter starts from it.
 func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) {
-	was := cost.Shadow{Prompt: a.meter.Bare}
-	if a.state != nil {
-		was.At = a.state.Anchor.Time
-	}
-	before := a.meter.usage
+	b := booking{a, a.meter.usage, a.meter.decisions}
 	for i := range fs {
 		f := &fs[i]
 		if f.res.Usage.Prompt() == 0 {
 			continue
 		}
 		believable := f.believable()
-		if believable {
-			a.believe(f.attempt, f.res.Usage, before, was.At, f.time)
-			before = f.res.Usage
-		}
-		s, next := f.attempt.spend(f, was)
+		s := b.spend(f, believable)
 		s.ID = rs[i].ID
-		out, was = append(out, s), next
+		out = append(out, s)
 		if !believable {
 			a.e.disbelieve(f)
 		}
+		b.was, b.decided = f.res.Usage, f.attempt.decided
 	}
-	a.meter.Bare = was.Prompt
 	return out
 }
 
-// spend returns what one request cost, given the client's own requests before it.
-func (a *attempt) spend(f *finished, was cost.Shadow) (store.Spend, cost.Shadow) {
-	u := f.res.Usage
-	bare, next := was.Next(u.Prompt()+a.scale(a.leftOut()), f.time, a.lifetime(), a.state != nil && a.switched())
-	bare.Output = u.Output
-	terms := cost.Terms{At: f.time}
-	s := store.Spend{Time: f.time, Model: a.model.ID, Usage: u, Without: bare}
-	s.Cost, s.Bare = money(a, u, terms), money(a, bare, terms)
-	if again := min(u.CacheWrite, max(0, u.CacheWrite-bare.CacheWrite)); again > 0 && a.poured() {
-		s.Rewrite = money(a, decant.Usage{CacheWrite: again, Write1h: min(again, u.Write1h)}, terms)
+// spend books one request.
+func (b *booking) spend(f *finished, believable bool) store.Spend {
+	x, u, terms := f.attempt, f.res.Usage, cost.Terms{At: f.time}
+	s := x.sight
+	p := s.scaled(u.Prompt()+b.scale(s.lacks), x.model.MinCache, b.meter.Belief.Unasked)
+	t := cost.Silent
+	if believable {
+		t = b.testimony(x, u, p.Fixed)
 	}
-	return s, next
+	bare := u
+	if s.lacks > 0 || s.alike < s.prompt.Tokens {
+		bare = b.bare(x, &p, u, t)
+	}
+	if believable {
+		b.learn(x, u, t)
+	}
+	b.meter.Client, b.meter.Million = p.After(x.begun), x.asksMillion()
+	out := store.Spend{Time: f.time, Model: x.model.ID, Usage: u, Without: bare, Over: x.tooLarge(p.Tokens)}
+	out.Cost, out.Bare = money(x, u, terms), money(x, bare, terms)
+	if x.poured() {
+		out.Rewrite = money(x, rewritten(u, bare), terms)
+	}
+	if x.trial != nil {
+		out.Trial = x.trial.would(x, u, terms)
+	}
+	return out
+}
+
+// scaled returns a prompt of the given size, of which estimates say how it is divided.
+func (s *sight) scaled(tokens, least int, unasked bool) cost.Prompt {
+	p := s.prompt
+	scaled := func(n int) int {
+		return min(tokens, int(math.Round(float64(n)*float64(tokens)/float64(max(1, s.prompt.Tokens)))))
+	}
+	p.Tokens, p.Fixed, p.Least, p.Unasked = tokens, scaled(p.Fixed), least, unasked && s.life == 0
+	if p.Same < s.prompt.Tokens {
+		p.Same = scaled(p.Same)
+	}
+	p.Marks = slices.Clone(p.Marks)
+	for i := range p.Marks {
+		p.Marks[i].End = scaled(p.Marks[i].End)
+	}
+	return p
+}
+
+// testimony returns what the report on x says about the messages that the request before had left in the
+// cache. The request of a pour is no witness, the one after it is: then everything that was written again
+// must be read.
+func (b *booking) testimony(x *attempt, u decant.Usage, fixed int) cost.Testimony {
+	if b.was.Prompt() == 0 || !x.sight.grows || x.poured() || x.sight.decisions != b.decided {
+		return cost.Silent
+	}
+	return cost.Testify(b.left(x, u), fixed, u.CacheRead)
+}
+
+// left returns how many tokens the request before x should have left in the cache: what it is said to have
+// read and written there, or all of it where no marker asks for that, or where two requests in a row are
+// said to have neither read nor written anything although markers ask for it.
+func (b *booking) left(x *attempt, u decant.Usage) int {
+	said := b.was.CacheRead + b.was.CacheWrite
+	if x.sight.life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.model.MinCache {
+		return b.was.Prompt()
+	}
+	return said
+}
+
+// learn notes what the report on x teaches.
+func (b *booking) learn(x *attempt, u decant.Usage, t cost.Testimony) {
+	m, s := &b.meter, x.sight
+	expected := !s.changed && s.pause < m.Belief.Life(s.life) && (s.life > 0 || m.Belief.Unasked)
+	if expected && t != cost.Silent {
+		m.Doubt = m.Doubt.Observe(b.left(x, u), u.CacheRead)
+	}
+	m.Belief = m.Belief.Learn(cost.Moment{Changed: s.changed, Asked: s.life > 0, Pause: s.pause, Life: s.life}, t)
+	if s.cold && x.report.Reason == Free {
+		m.Belief = m.Belief.Acted()
+	}
+}
+
+// bare returns the usage of the client's own request p, of which u was reported for what was sent.
+func (b *booking) bare(x *attempt, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
+	s, m := x.sight, &b.meter
+	shadow := &m.Client
+	alike := u.CacheRead // what was read of what both have would have been read
+	if s.alike < s.prompt.Tokens {
+		alike = min(alike, int(float64(s.alike)*float64(p.Tokens)/float64(max(1, s.prompt.Tokens))))
+	}
+	var read int
+	switch {
+	case shadow.At.IsZero() && b.was.Prompt() > 0: // it is not known what was there: nothing is gained that is not sure
+		read = u.CacheRead + s.lacks
+	case t == cost.Lost && s.changed, s.cold && t == cost.Silent && p.Missed(u.CacheRead):
+		read = alike
+	case t == cost.Lost && s.pause >= s.life:
+		read = shadow.Left(p, x.begun, false)
+	default:
+		alive := t == cost.Kept || (s.life > 0 || p.Unasked) && s.pause < m.Belief.Life(s.life)
+		read = int(float64(shadow.Left(p, x.begun, alive)) * b.answered(x, u, t))
+	}
+	out := p.Billed(max(read, alike))
+	switch {
+	case u.CacheRead+u.CacheWrite == 0 && u.Prompt() >= p.Least: // it keeps nothing, whatever the request asks for
+		out = decant.Usage{Input: p.Tokens}
+	case p.Unasked && u.CacheWrite > u.Input: // it charges for writing
+		out.CacheWrite, out.Input = out.Input, 0
+	}
+	out.Output = u.Output
+	return out
+}
+
+// answered returns the share of what should have been read that the cache has answered: as the report says,
+// and where it is no witness, as far as the cache can be trusted.
+func (b *booking) answered(x *attempt, u decant.Usage, t cost.Testimony) float64 {
+	if t == cost.Silent {
+		return 1 - float64(b.meter.Doubt)
+	}
+	return cost.Share(b.left(x, u), u.CacheRead)
+}
+
+// rewritten returns what a pour's request had to pay for again, given what the client's own would have.
+func rewritten(u, bare decant.Usage) decant.Usage {
+	again := max(0, u.CacheWrite-bare.CacheWrite)
+	return decant.Usage{CacheWrite: again, Write1h: min(again, u.Write1h), Input: max(0, u.Input-bare.Input)}
+}
+
+// tooLarge reports whether a prompt of so many tokens could not have been sent to the model.
+func (a *attempt) tooLarge(tokens int) bool {
+	limit := a.model.Window
+	if a.model.MaxInput > 0 {
+		limit = min(limit, a.model.MaxInput)
+	}
+	return !a.model.Assumed && tokens > limit
+}
+
+// asksMillion reports whether the model has a window of a million tokens because of the request's betas.
+func (a *attempt) asksMillion() bool {
+	plain, _ := a.e.opts.Catalog.Lookup(a.conv.Model)
+	return plain.Window < plain.For(a.req.Betas).Window
 }
 
 // money prices usage; what has no known price counts nothing.
@@ -59,34 +186,5 @@ func money(a *attempt, u decant.Usage, t cost.Terms) store.Money {
 	return store.Money(n)
 }
 
-// leftOut returns the tokens of what the client sent and the model was not, by the estimates of the
-// decisions in force.
-func (a *attempt) leftOut() (n int) {
-	all := append(a.inForce[:len(a.inForce):len(a.inForce)], a.report.Decisions...)
-	cp := coverOf(all)
-	if cp != nil {
-		n = cp.Original - cp.Compressed
-	}
-	for i := range all {
-		d := &all[i]
-		covered := cp != nil && cp.From <= d.Target.Message && d.Target.Message <= cp.To
-		if edits(d.Kind) && !covered {
-			n += d.Before - d.After
-		}
-	}
-	return max(0, n)
-}
-
 // poured reports whether this request has changed something that was sent before.
 func (a *attempt) poured() bool { return a.report.Reason != "" }
-
-// believe compares what x read from the cache with what the request before had left there. The
-// request of a pour is no witness, the one after it is: then everything that was written again must
-// be read.
-func (a *attempt) believe(x *attempt, u, was decant.Usage, before, now time.Time) {
-	life := x.lifetime()
-	if life == 0 || before.IsZero() || now.Sub(before) >= life || x.rel != continues || x.switched() || x.poured() {
-		return
-	}
-	a.meter.Doubt = a.meter.Doubt.Observe(was.CacheRead+was.CacheWrite, u.CacheRead)
-}

@@ -21,21 +21,25 @@ const (
 	mostReserve  = 32_000
 )
 
+// must returns the size from which the window demands a pour, whatever the preset wishes.
+func (l Limits) must() int { return l.Window - l.Reserve }
+
 // LimitsFor returns the limits of a conversation whose fixed part has the given size (design,
 // section 3): the reserve is the output asked for, between 20,000 and 32,000 tokens, but at most a
 // quarter of the window; the target is half of the room between the fixed part and the trigger.
 // It returns an error that wraps decant.ErrFixed when the fixed part alone exceeds the trigger.
 func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, error) {
 	l := Limits{Window: m.Window}
-	if p.Trigger.Window > 0 {
-		l.Window = p.Trigger.Window
+	room := m.Window
+	if w := p.Trigger.Window; w > 0 {
+		room = min(room, w) // a policy cannot make a model take more
 	}
 	l.Reserve = p.Trigger.Reserve
 	if l.Reserve == 0 {
 		l.Reserve = max(leastReserve, min(maxOutput, mostReserve))
 	}
-	l.Reserve = min(l.Reserve, l.Window/4)
-	l.Trigger = l.Window - l.Reserve
+	l.Reserve = min(l.Reserve, room/4)
+	l.Trigger = room - l.Reserve
 	if t := p.Trigger.Tokens; t > 0 {
 		l.Trigger = min(l.Trigger, t)
 	}

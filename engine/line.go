@@ -23,6 +23,7 @@ type line struct {
 
 	inForce []decant.Decision // see confirmed
 	vouched bool              // inForce is known
+	plans   plans             // of observed requests
 }
 
 func newLine(s *store.State) *line {

@@ -53,28 +53,30 @@ func pinsOf(ds []decant.Decision) map[decant.Ref]decant.Hash {
 
 // edits reports whether a decision of this kind changes the text of one block.
 func edits(k decant.DecisionKind) bool {
-	return k == decant.Shrink || k == decant.Stub || k == decant.DropThinking
+	return k == decant.Shrink || k == decant.Stub || k == decant.DropThinking || k == decant.Native
 }
 
 // applicable returns the decisions in force that concern the request at its place: edits of blocks
 // that it has, with the content that was decided about, and the newest checkpoint if the request has
-// its range. What concerns a replaced tail or another branch is left out. The result is not to be
-// changed.
-func applicable(p *place, n *numbering) []decant.Decision {
-	if p.line == nil || len(p.state.Decisions) == 0 {
+// its range. What concerns a replaced tail or another branch is left out. more are decisions that will be
+// committed after those of the line. The result is not to be changed.
+func applicable(p *place, n *numbering, more []decant.Decision) []decant.Decision {
+	if p.line == nil || len(p.state.Decisions)+len(more) == 0 {
 		return nil
 	}
 	w := witness{conv: n.conv, unknown: p.firstNew(n)}
-	if p.rel == continues && n.same {
+	if p.rel == continues && n.same && len(more) == 0 {
 		if ds := p.line.confirmed(p.state); n.fits && w.covers(coverIn(ds)) && !dropsThinking(ds) {
 			return ds
 		}
 	}
-	ds := p.state.Decisions
+	ds := slices.Concat(p.state.Decisions, more)
 	if p.rel == forks || p.rel == returns {
-		ds = store.Inherit(ds, p.state.Chain, p.shared())
+		ds = slices.Concat(p.atBranch(), p.arrived())
 	}
-	w.texts = p.texts()
+	if n.fits {
+		w.texts = p.texts()
+	}
 	return w.apply(live(ds), n.fits)
 }
 
@@ -96,12 +98,12 @@ func (w *witness) apply(ds []decant.Decision, fits bool) []decant.Decision {
 				continue
 			}
 			cover = len(out)
-		case edits(d.Kind) && !w.confirms(&d.Target):
+		case (edits(d.Kind) || d.Kind == decant.Insert) && !w.confirms(&d.Target):
 			continue
 		}
 		out = append(out, d)
 	}
-	return out
+	return withRecords(out)
 }
 
 // coverIn returns the checkpoint among decisions that the witness has let pass.

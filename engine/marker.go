@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -27,21 +28,21 @@ const (
 
 // marked returns the view with Decant's own marker. It is the view itself when there was no pour, when
 // the client asks for no cache at its end, or when no marker is left.
-func (a *attempt) marked() *decant.Conversation {
-	p := newestPour(a.inForce, a.made)
-	if p == nil {
-		return a.view
+func (a *attempt) marked() (*decant.Conversation, error) {
+	v, err := a.sent()
+	p := newestPour(live(slices.Concat(a.inForce, a.made)))
+	if p == nil || err != nil {
+		return v, err
 	}
 	free, ends := a.freeMarkers()
 	if free <= 0 || !ends {
-		return a.view
+		return v, nil
 	}
-	l := layOut(a.view)
-	v := a.view
+	l := layOut(a.view) // which has the blocks of what is sent
 	for _, at := range l.boundaries(p, free) {
-		v = l.mark(v, at, a.markerLife(l, at))
+		v = l.mark(v, at, l.markerLife(at))
 	}
-	return v
+	return v, nil
 }
 
 // A rewrite is a pour in force: how the ids of its decisions begin, and the first block that it changed.
@@ -89,12 +90,10 @@ func groupOf(id string) string {
 // freeMarkers returns how many markers the client leaves, and whether it asks for a cache that reaches
 // into the messages.
 func (a *attempt) freeMarkers() (free int, ends bool) {
+	bare := *a.conv
+	bare.Messages, bare.Cache = nil, ""
 	used := markers(a.conv)
-	inMessages := used - markers(a.conv.With(nil))
-	if a.automatic() != "" {
-		used, inMessages = used+1, inMessages+1
-	}
-	return mostMarkers - used, inMessages > 0
+	return mostMarkers - used, used > markers(&bare)
 }
 
 // A laid is a view as the blocks of a prompt.
@@ -197,11 +196,14 @@ func (l *laid) mark(v *decant.Conversation, i int, life string) *decant.Conversa
 
 // markerLife returns how long an entry at the i-th block shall live: as long as the client's next
 // marker says, because one of an hour may not come after one of five minutes.
-func (a *attempt) markerLife(l *laid, i int) string {
-	for _, b := range l.block[i:] {
+func (l *laid) markerLife(i int) string {
+	for _, b := range l.block[i+1:] {
+		if len(b.Inside) > 0 {
+			return b.Inside[0]
+		}
 		if b.Cache != "" {
 			return b.Cache
 		}
 	}
-	return a.automatic()
+	return l.view.Cache
 }

@@ -19,7 +19,7 @@ import (
 // last block of all, see end. It reads one file after the other.
 type coder struct {
 	*dialogue
-	now    time.Time
+	now    *clock
 	system string
 	end    string // marker on the last block, none when empty
 	n      int
@@ -32,10 +32,9 @@ const (
 
 func newCoder(t *testing.T, system, end string) *coder {
 	t.Helper()
-	c := &coder{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), system: system, end: end}
-	clock := func() time.Time { return c.now }
-	c.dialogue = newDialogue(t, engine.Options{Window: 400_000, Schedule: true, Now: clock})
-	c.sandbox = sandbox.New(sandbox.Options{Window: 400_000, Now: clock})
+	c := &coder{now: newClock(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)), system: system, end: end}
+	c.dialogue = newDialogue(t, engine.Options{Window: 400_000, Now: c.now.Now})
+	c.sandbox = sandbox.New(sandbox.Options{Window: 400_000, Now: c.now.Now})
 	c.extra = system
 	c.user("Read all the files.")
 	return c
@@ -48,7 +47,7 @@ func (c *coder) step() {
 		c.ms[len(c.ms)-1] = strings.Replace(c.ms[len(c.ms)-1], c.end+`}]}`, `}]}`, 1)
 	}
 	c.n++
-	c.now = c.now.Add(30 * time.Second)
+	c.now.pass(30 * time.Second)
 	text := strings.Repeat(fmt.Sprintf("func loadPart%d(ctx context.Context) error { return errors.New(partMissing%d) }\n", c.n, c.n), 60)
 	c.ms = append(c.ms,
 		fmt.Sprintf(`{"role":"assistant","content":[{"type":"tool_use","id":"call_%d","name":"Read","input":{"file_path":"/src/part%d.go"}}]}`, c.n, c.n),

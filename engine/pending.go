@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ const mostPending = 64 << 20
 // A queue holds the answers in one conversation that are to be archived.
 type queue struct {
 	waiting []finished
+	writing []finished    // taken from there
 	added   int           // answers so far
 	written int           // of them
 	wanted  int           // of them that must not wait any longer
@@ -89,7 +91,7 @@ func (p *pending) take(q *queue) []finished {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fs := q.waiting
-	q.waiting = nil
+	q.waiting, q.writing = nil, fs
 	for i := range fs {
 		p.bytes -= len(fs[i].attempt.req.Body)
 	}
@@ -102,6 +104,7 @@ func (p *pending) done(s start, q *queue, n int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q.written += n
+	q.writing = nil
 	close(q.turn)
 	q.turn = make(chan struct{})
 	if len(q.waiting) > 0 {
@@ -109,6 +112,19 @@ func (p *pending) done(s start, q *queue, n int) bool {
 	}
 	delete(p.of, s)
 	return true
+}
+
+// under reports whether answers are to be archived, and whether one of them is apart: to a request that another one
+// does not begin with. Then it is not known yet which of them goes on from where.
+func (p *pending) under(s start, r *reading) (under, apart bool) {
+	p.mu.Lock()
+	q := p.of[s]
+	var fs []finished
+	if q != nil {
+		fs = slices.Concat(q.writing, q.waiting)
+	}
+	p.mu.Unlock()
+	return q != nil, slices.ContainsFunc(fs, func(f finished) bool { return !f.attempt.r.begins(r) })
 }
 
 // wait makes the archives under way for s begin and returns when they are done, or the context ends,

@@ -7,26 +7,60 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/reduce"
+	"github.com/decantdev/decant/summary"
 	"github.com/decantdev/decant/wire"
 )
 
-// pinnedHead stands in a checkpoint's text before the pins that it covers.
-const pinnedHead = "\n\n[Pinned, verbatim]\n"
-
-// pin finds out what is pinned: the blocks that somebody pinned, and those of the tools that the
-// preset pins, with their whole batch. It counts what quoting them would take.
+// pin finds out what is pinned: the blocks that somebody pinned, those of the tools that the preset pins, with
+// their whole batch, and the instructions that the agent was told to follow. It counts what quoting them would
+// take.
 func (p *planner) pin() {
-	p.Pinned = allPins(p.conv, p.Preset, p.Pinned)
+	p.quotable = allPins(p.conv, p.Preset, p.Pinned)
+	p.instructions = instructions(p.conv, p.est, min(mostInstructions, p.Target/3))
+	p.Pinned = pinInstructions(p.quotable, p.instructions)
+	p.loading = loading(p.conv.Messages)
 	p.quotes = make([]int, 1, len(p.conv.Messages)+1)
 	for i := range p.conv.Messages {
 		n := 0
-		if len(p.Pinned) > 0 {
-			if text, _ := pinnedText(p.conv.With(p.conv.Messages[i:i+1]), p.Pinned); text != "" {
-				n = p.est.Count(text) + p.est.Count(pinnedHead)
+		if p.loading[p.conv.Messages[i].Number] {
+			n = p.sizes[i]
+		} else if len(p.quotable)+len(p.instructions) > 0 {
+			if text, _ := p.quoteOf(p.conv.Messages[i : i+1]); text != "" {
+				n = p.est.Count(text)
 			}
 		}
 		p.quotes = append(p.quotes, p.quotes[i]+n)
 	}
+}
+
+// quoteOf returns what a checkpoint quotes of messages that it covers, and the references of what is whole.
+func (p *planner) quoteOf(ms []decant.Message) (string, []decant.Ref) {
+	pinned, refs := pinnedText(p.conv.With(ms), p.quotable)
+	pins := []string{pinned}
+	text := ""
+	for i := range ms {
+		for k := range ms[i].Blocks {
+			ref := ms[i].Blocks[k].Ref
+			in, ok := p.instructions[ref]
+			if _, twice := p.quotable[ref]; !ok || twice {
+				continue
+			}
+			text += in.text
+			pins = append(pins, in.pins)
+			if in.whole {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	if all := strings.TrimSpace(strings.Join(pins, "\n")); all != "" {
+		text += summary.Section(summary.Pinned, all)
+	}
+	return text, refs
+}
+
+// Pins returns the blocks that a preset and the conversation itself pin.
+func Pins(c *decant.Conversation, set *preset.Preset) map[decant.Ref]decant.Hash {
+	return allPins(c, set, nil)
 }
 
 // allPins returns the blocks that are pinned one by one and those of the tools that the preset pins.
@@ -48,8 +82,8 @@ func (p *planner) quote(cut int) (string, []decant.Ref) {
 	if p.quoted(cut) == 0 {
 		return "", nil
 	}
-	text, refs := pinnedText(p.conv.With(p.conv.Messages[p.head:cut]), p.Pinned)
-	return pinnedHead + text, refs
+	covered, _ := apart(p.conv.Messages[p.head:cut], p.loading)
+	return p.quoteOf(covered)
 }
 
 // unpinned returns ds without the edits of pinned blocks.

@@ -27,6 +27,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -42,6 +44,15 @@ type PlanOptions struct {
 	// the model's window, see LimitsFor.
 	Target int
 
+	// Limit is what the window leaves for the messages. A tail that is larger than the target gives way
+	// only above it: nobody is helped by fresh results that are cut for a target alone. Zero means that
+	// the target has to be met, whatever it takes.
+	Limit int
+
+	// Trigger is what the messages may grow to before the next pour, zero when nobody pours by itself. A target
+	// that gives way stays below it where it can.
+	Trigger int
+
 	// Keep is the verbatim tail in tokens, whole rounds. Zero means what the preset says.
 	Keep int
 
@@ -53,8 +64,16 @@ type PlanOptions struct {
 	// follows it: nothing stays in front of the summary, which quotes the user anyway.
 	Record bool
 
+	// Unbind says that thinking which the model binds to what the plan changes is left out, as in a file that
+	// a client goes on from. An Engine looks after it by itself.
+	Unbind bool
+
 	// Handles says that the reader of the view can resolve handles, so stubs may name them.
 	Handles bool
+
+	// Key seals the records that the plan makes, so that they are known again where they stand in a file
+	// (Recognise). Empty: they are not sealed, and text like any other when they come back.
+	Key []byte
 
 	// Now is when the prices hold. The zero value means the newest prices known.
 	Now time.Time
@@ -89,6 +108,12 @@ func Plan(c *decant.Conversation, o PlanOptions) (*decant.Plan, error) {
 			return nil, err
 		}
 	}
+	if err := p.putBack(); err != nil {
+		return nil, err
+	}
+	if err := p.unbind(); err != nil {
+		return nil, err
+	}
 	return p.plan()
 }
 
@@ -100,16 +125,23 @@ type planner struct {
 	facts  []decant.Fact // must-keep facts of the conversation as it was
 	before decant.Size
 
-	head int   // messages [0, head) stay: the task
-	tail int   // messages [tail, end) stay: the newest rounds
-	cuts []int // safe cut points
+	due  bool // the view was larger than the target to begin with
+	head int  // messages [0, head) stay: the task
+	tail int  // messages [tail, end) stay: the newest rounds
+
+	wanted int   // the tail's start as it was asked for
+	cuts   []int // safe cut points
 
 	decisions []decant.Decision
 	view      *decant.Conversation // under the decisions when it was made, see current
 	stale     bool                 // decisions were made since
 	sizes     []int                // tokens of each message of conv as the view has it
 	sums      []int                // sums[i]: tokens of the first i messages of conv as they were
-	quotes    []int                // quotes[i]: tokens of the pins in the first i messages of conv
+	quotes    []int                // quotes[i]: tokens of what a checkpoint would quote of the first i messages of conv
+
+	loading      map[int]bool               // numbers of messages that no checkpoint covers, see loading
+	quotable     map[decant.Ref]decant.Hash // pins but for instructions
+	instructions map[decant.Ref]instruction // what the agent was told to follow
 }
 
 func newPlanner(c *decant.Conversation, o PlanOptions) (*planner, error) {
@@ -140,14 +172,16 @@ func newPlanner(c *decant.Conversation, o PlanOptions) (*planner, error) {
 	p.cuts = decant.Cuts(c.Messages)
 	p.head = p.headEnd()
 	p.tail = max(p.head, p.tailStart())
+	p.wanted = p.tail
+	p.due = p.size() > p.Target
 	return p, nil
 }
 
-// over reports whether the view is still larger than the target, or has more messages than the
-// preset allows.
+// over reports whether the view is still larger than the target or, where it was larger, has more
+// messages than the preset allows after a pour.
 func (p *planner) over() bool {
 	limit := p.Preset.Trigger.Messages
-	return p.size() > p.Target || limit > 0 && p.count() > limit
+	return p.size() > p.Target || p.due && limit > 0 && p.count() > limit
 }
 
 // count returns the number of messages in the view.
@@ -307,38 +341,45 @@ func (p *planner) plan() (*decant.Plan, error) {
 		After: decant.Size{Fixed: p.before.Fixed, Messages: p.est.Messages(view.Messages)},
 	}
 	if len(p.decisions) > 0 {
-		r := fact.Check(p.mustKeep(), wire.Text(view))
-		out.Score, out.Risk = r.Score, r.Missing
+		text := wire.Text(view)
+		out.Score, out.Risk = recall.Of(p.conv.Messages, text).Score, fact.Check(p.mustKeep(), text).Missing
 		out.Price = p.price(out)
 	}
+	out.Notes = p.notes()
 	if out.After.Messages > p.Target {
-		return nil, p.irreducible(out.After.Messages)
+		return nil, &decant.IrreducibleError{Target: p.Target, Size: out.After.Messages, What: p.largest(0)}
 	}
 	return out, nil
+}
+
+// notes says what was asked to stay and could not.
+func (p *planner) notes() (out []string) {
+	if p.tail <= p.wanted {
+		return nil
+	}
+	if p.KeepTurns > 0 {
+		turns := decant.Turns(p.conv.Messages)
+		n := 0
+		for i := len(turns) - 1; i >= 0 && turns[i].Start >= p.tail; i-- {
+			n++
+		}
+		out = append(out, fmt.Sprintf("%d of the %d newest turns that were to stay are verbatim: the target has no room for more", n, p.KeepTurns))
+	}
+	if p.Keep > 0 {
+		n := p.sums[len(p.sums)-1] - p.sums[p.tail]
+		out = append(out, fmt.Sprintf("%s of the %s tokens that were to stay are verbatim: the target has no room for more", figure.Thousands(n), figure.Thousands(p.Keep)))
+	}
+	return out
 }
 
 func (p *planner) reason() string {
 	switch {
 	case p.before.Messages > p.Target:
-		return fmt.Sprintf("the messages have about %d tokens, the target is %d", p.before.Messages, p.Target)
+		return fmt.Sprintf("the messages have about %s tokens, the target is %s", figure.Thousands(p.before.Messages), figure.Thousands(p.Target))
 	case len(p.decisions) > 0:
 		return "the preset makes these reductions always"
 	}
-	return fmt.Sprintf("the messages have about %d tokens, which is within the target of %d", p.before.Messages, p.Target)
-}
-
-// irreducible names the largest message of what had to stay.
-func (p *planner) irreducible(size int) error {
-	e := &decant.IrreducibleError{Target: p.Target, Size: size, What: "the summary alone"}
-	largest := 0
-	for i := range p.view.Messages {
-		m := &p.view.Messages[i]
-		if n := p.est.Message(m); n > largest && m.Number > 0 {
-			largest = n
-			e.What = fmt.Sprintf("%s (%s, %d tokens)", m.Name(), m.Role, n)
-		}
-	}
-	return e
+	return fmt.Sprintf("the messages have about %s tokens, which is within the target of %s", figure.Thousands(p.before.Messages), figure.Thousands(p.Target))
 }
 
 // mustKeep returns the facts of the conversation, extracted once.

@@ -57,17 +57,33 @@ func (a *attempt) targets(why Reason) []int {
 	return []int{t, t / 2, t / 4}
 }
 
-// attemptRoute carries a pour out by one route and keeps it if it is good.
+// attemptRoute carries a pour out by one route and keeps it if it is good. A route that is not good
+// leaves nothing behind: the next one, or the request without a pour, must not go out with what it has set.
 func (a *attempt) attemptRoute(rt route, target int, why Reason) error {
-	made, view := a.made, a.view
+	was := a.draft()
 	err := rt.carry(a, target)
 	if err == nil {
-		err = a.check(why)
+		err = a.check(why, rt.unsure)
 	}
 	if err != nil {
-		a.made, a.view = made, view
+		a.restore(was)
 	}
 	return err
+}
+
+// A draft is what carrying a route out changes of an attempt.
+type draft struct {
+	made   []decant.Decision
+	view   *decant.Conversation
+	params []byte
+	betas  []string
+	report Report
+}
+
+func (a *attempt) draft() draft { return draft{a.made, a.view, a.params, a.betas, a.report} }
+
+func (a *attempt) restore(d draft) {
+	a.made, a.view, a.params, a.betas, a.report = d.made, d.view, d.params, d.betas, d.report
 }
 
 // Errors of a pour that the next route or target may not have.
@@ -78,8 +94,8 @@ var (
 )
 
 // check says what is wrong with the view that a route made, nil when it may leave.
-func (a *attempt) check(why Reason) error {
-	if err := a.lawful(); err != nil {
+func (a *attempt) check(why Reason, unsure bool) error {
+	if err := a.lawful(unsure); err != nil {
 		return err
 	}
 	n := a.size(a.view)
@@ -87,10 +103,10 @@ func (a *attempt) check(why Reason) error {
 		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, a.most, errTooLarge)
 	}
 	if why != Refusal {
-		if n > a.limits.Trigger {
-			return fmt.Errorf("%d tokens, a pour is due at %d: %w", n, a.limits.Trigger, errTooLarge)
+		if most := a.limits.must(); n > most {
+			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
-		if !a.pays(why) && !a.overCount() {
+		if !a.pays(why) {
 			return errPoor
 		}
 	}
@@ -106,22 +122,25 @@ func (a *attempt) pays(why Reason) bool {
 	return before > after && float64(before-after) >= Worth(why)*float64(before)
 }
 
-// overCount reports whether there are more messages than the preset allows before the pour, and no
-// more than that after it.
-func (a *attempt) overCount() bool {
-	most := a.preset.Trigger.Messages
-	return most > 0 && len(a.before.Messages) > most && len(a.view.Messages) <= most
-}
-
 // lawful holds the view against the rules of the API and the model. What was wrong with the client's
-// own request stays the client's; what the pour adds to it is refused.
-func (a *attempt) lawful() error {
+// own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
+// bound, the provider says so.
+func (a *attempt) lawful(unsure bool) error {
 	rules := legal.RulesFor(legal.Messages, a.model, a.conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && a.bound(), a.conv.Cache != ""
+	before, err := decant.Replay(a.conv, decant.Sent(a.inForce))
+	if err != nil {
+		return err
+	}
+	after, err := a.sent()
+	if err != nil {
+		return err
+	}
 	known := map[string]int{}
-	for _, v := range legal.Check(a.before, rules.Of(a.before)) {
+	for _, v := range legal.Check(before, rules.Of(before)) {
 		known[key(v)]++
 	}
-	for _, v := range legal.Check(a.view, rules.Of(a.before)) {
+	for _, v := range legal.Check(after, rules.Of(before)) {
 		if a.params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap) {
 			continue // the provider drops what does not fit
 		}
@@ -207,7 +226,7 @@ func (a *attempt) plan(target int) (*decant.Plan, []decant.Decision, error) {
 
 func (a *attempt) planOptions(target int) PlanOptions {
 	o := PlanOptions{
-		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, KeepTurns: -1,
+		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, Limit: a.room(a.limits.must()), Trigger: a.room(a.limits.Trigger), KeepTurns: -1,
 		Pinned: pinsOf(a.inForce), Now: a.e.opts.Now(),
 	}
 	for _, ds := range [][]decant.Decision{a.inForce, a.made} {
@@ -218,6 +237,19 @@ func (a *attempt) planOptions(target int) PlanOptions {
 		}
 	}
 	return o
+}
+
+// room returns the tokens that a size of the request leaves for the messages, as the planner counts them. It
+// is 0, which holds the plan to its target, when the provider or the API's limit of bytes has asked for less.
+func (a *attempt) room(n int) int {
+	n -= a.fixed
+	if f := a.meter.Factor; f > 0 {
+		n = int(float64(n) / f)
+	}
+	if a.must == Overflow || a.bytes() > a.most {
+		return 0
+	}
+	return n
 }
 
 // settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"container/list"
 	"hash/maphash"
 	"slices"
@@ -80,9 +81,11 @@ const (
 	recentSame  = 8        // memories with the same key that are looked at
 )
 
-// recentKey returns the key of a request.
+// recentKey returns the key of a request. What a client says of each of its requests is no part of the head
+// (see wire's billing lines).
 func (e *Engine) recentKey(req *Request) recentKey {
-	return recentKey{req.Tenant, req.Session, maphash.Bytes(e.seed, req.Body[:min(len(req.Body), recentHead)])}
+	head, _, _ := bytes.Cut(req.Body[:min(len(req.Body), recentHead)], []byte("x-anthropic-"))
+	return recentKey{req.Tenant, req.Session, maphash.Bytes(e.seed, head)}
 }
 
 // find returns the memory of the request that has most in common with a body, nil when none has anything.

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -17,6 +18,7 @@ type forced struct {
 	factor float64 // reported as a share of estimated, 0: not known
 	window int     // that the provider named, 0: none
 	bytes  int     // most bytes of the body, 0: the API's limit
+	unedit bool    // the provider does not take the clearing of old results
 }
 
 // maxRecovers is how often a request is made anew after the provider refused it.
@@ -27,26 +29,50 @@ const maxRecovers = 2
 // something else, or when there is no other form: then it is the client's.
 func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []byte) (*Prepared, bool) {
 	f := classify(status, body)
-	if f.reason == "" || p.r == nil || p.recovers >= maxRecovers || e.mode(p.req) != Manage || p.req.Count {
+	f.unedit = f.reason == "" && p.clears() && status == http.StatusBadRequest && uneditable.MatchString(refusal(body))
+	if f.reason == "" && !f.unedit || p.r == nil || p.recovers >= maxRecovers || e.mode(p.req) != Manage || p.req.Count {
 		return nil, false
 	}
 	f.again = true
 	if p.attempt == nil {
 		return e.retry(ctx, p)
 	}
-	if f.reason == Refusal && p.recovers > 0 {
-		return nil, false
+	if f.reason == Refusal && p.Report.Reason == Refusal && p.Report.Route != "taken back" {
+		return nil, false // that was the form that is always legal
 	}
+	e.learnFrom(p.attempt, f, body)
 	f.measure(p, status)
 	next, err := e.prepare(ctx, p.req, p.who, p.r, f)
 	if err == nil && next.Report.Reason == "" {
 		err = next.Fault
 	}
-	if err != nil || next.Report.Reason == "" {
+	if err != nil || next.Report.Reason == "" && (!f.unedit || next.clears()) {
 		e.note(err)
 		return nil, false
 	}
-	return p.follow(next), true
+	return e.follow(p, next), true
+}
+
+// clears reports whether the prepared request asks the provider to clear something.
+func (p *Prepared) clears() bool {
+	if p.attempt == nil {
+		return false
+	}
+	c, _ := p.attempt.clearing()
+	return c != nil
+}
+
+// learnFrom remembers what a refusal says about the account.
+func (e *Engine) learnFrom(a *attempt, f forced, body []byte) {
+	switch {
+	case f.unedit:
+		e.learn(a.account(), editingOf(a.model), refused)
+		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.model.ID, refusal(body)))
+	case f.reason == Overflow && f.factor > 0 && a.unedited(int(f.factor)):
+		e.learn(a.account(), editingOf(a.model), mismatched)
+	case f.reason == Refusal && enforcing.MatchString(refusal(body)):
+		e.learn(a.account(), bindingTopic, enforced)
+	}
 }
 
 // retry prepares once more, with more patience, what went out as the client sent it because the
@@ -57,13 +83,14 @@ func (e *Engine) retry(ctx context.Context, p *Prepared) (*Prepared, bool) {
 		e.note(err)
 		return nil, false
 	}
-	return p.follow(next), true
+	return e.follow(p, next), true
 }
 
 // follow makes next the successor of p, which was refused.
-func (p *Prepared) follow(next *Prepared) *Prepared {
+func (e *Engine) follow(p, next *Prepared) *Prepared {
 	next.req, next.who, next.r = p.req, p.who, p.r
 	next.recovers = p.recovers + 1
+	e.leaves(next)
 	return next
 }
 
@@ -92,6 +119,11 @@ var (
 	overLimit = regexp.MustCompile("(?i)input length and `?max_tokens`? exceed context limit: (\\d+) \\+ (\\d+) > (\\d+)")
 	tooMany   = regexp.MustCompile(`(?i)too many total text bytes: (\d+) > (\d+)`)
 	unbound   = regexp.MustCompile("(?i)bound to a different conversation|invalid `?signature`? in `?(redacted_)?thinking`? block")
+	enforcing = regexp.MustCompile("(?i)bound to a different conversation")
+
+	// A request that asks for a clearing was refused for that: the model does not have the strategy, or the
+	// provider knows neither the field nor its beta.
+	uneditable = regexp.MustCompile("(?i)context.management|clear_tool_uses|anthropic-beta|beta (flag|header)")
 )
 
 // classify says what a refusal demands; the reason is empty when it is about something else. The

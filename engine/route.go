@@ -10,23 +10,36 @@ import (
 
 // A route is one way to carry out a pour.
 type route struct {
-	name  string
-	carry func(a *attempt, target int) error // makes the decisions; what it leaves illegal is refused afterwards
+	name   string
+	carry  func(a *attempt, target int) error // makes the decisions; what it leaves illegal is refused afterwards
+	unsure bool                               // whether the provider takes thinking behind it is found out by sending it
 }
 
-// The local routes. The provider's own compaction and editing will stand before them in routes.
+// The routes that there are.
 var (
-	editing   = route{"edit", (*attempt).editRoute}
-	forgetful = route{"edit and drop thinking", (*attempt).dropRoute}
-	dropping  = route{"edit, thinking dropped by the provider", (*attempt).dropBlockRoute}
-	folding   = route{"fold", (*attempt).foldRoute}
-	early     = route{"edit early", (*attempt).earlyRoute}
-	thoughts  = route{"drop thinking", (*attempt).thoughtsRoute}
+	editing   = route{name: "edit", carry: (*attempt).editRoute}
+	forgetful = route{name: "edit and drop thinking", carry: (*attempt).dropRoute}
+	dropping  = route{name: "edit, thinking dropped by the provider", carry: (*attempt).dropBlockRoute}
+	native    = route{name: "cleared by the provider", carry: (*attempt).clearRoute}
+	deep      = route{name: "cleared by the provider", carry: (*attempt).clearDeepRoute}
+	folding   = route{name: "fold", carry: (*attempt).foldRoute}
+	early     = route{name: "edit early", carry: (*attempt).earlyRoute}
+	probing   = route{name: "edit early, to see whether the provider minds", carry: (*attempt).probeRoute, unsure: true}
+	letting   = route{name: "edit early, thinking dropped by the provider", carry: (*attempt).earlyDropRoute}
+	thoughts  = route{name: "drop thinking", carry: (*attempt).thoughtsRoute}
 )
 
 // routes returns the routes that are legal in the conversation's state, cheapest first (design,
-// section 5).
+// section 5). A fold gives up everything that is verbatim, so it is among them for legality or size only.
 func (a *attempt) routes(why Reason) []route {
+	rs := a.legalRoutes(why)
+	if why == Refusal || why == Overflow || a.report.Before > a.limits.must() || a.bytes() > a.most {
+		return rs
+	}
+	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
+}
+
+func (a *attempt) legalRoutes(why Reason) []route {
 	open := openRound(a.conv)
 	switch {
 	case why == Refusal && open:
@@ -34,30 +47,61 @@ func (a *attempt) routes(why Reason) []route {
 	case why == Refusal:
 		return []route{thoughts, folding}
 	case why == Free, why == Paid:
-		return []route{early}
+		return a.early().routes()
 	case !a.bound():
 		return []route{editing, folding}
 	case !open:
 		return []route{forgetful, folding}
-	case a.e.opts.DropBlock:
-		return []route{dropping, folding}
 	}
-	return []route{folding}
+	var rs []route
+	if a.clears() {
+		rs = append(rs, deep)
+	}
+	if a.e.opts.DropBlock {
+		rs = append(rs, dropping)
+	}
+	return append(rs, folding)
 }
 
-// bound reports whether the view holds thinking that is bound to what stands before it.
-func (a *attempt) bound() bool {
-	if !a.model.Binds || a.conv.Thinking == decant.ThinkingOff {
-		return false
+// An earlyMode is how history may be poured for money.
+type earlyMode uint8
+
+const (
+	notEarly   earlyMode = iota // there is no legal way
+	byEditing                   // old results are edited, and old thinking goes
+	byProbing                   // the same, but all thinking stays: whether that is legal is found out
+	byClearing                  // the provider leaves old results out
+	byDropping                  // old results are edited, and the provider drops thinking behind them
+)
+
+// early returns how the request may be poured for money.
+func (a *attempt) early() earlyMode {
+	switch {
+	case !a.bound() || !openRound(a.conv):
+		return byEditing
+	case a.probes():
+		return byProbing
+	case a.clears():
+		return byClearing
+	case a.e.opts.DropBlock:
+		return byDropping
 	}
-	for i := range a.before.Messages {
-		for k := range a.before.Messages[i].Blocks {
-			if a.before.Messages[i].Blocks[k].Kind == decant.KindThinking {
-				return true
-			}
-		}
+	return notEarly
+}
+
+// routes returns the routes of a mode.
+func (m earlyMode) routes() []route {
+	switch m {
+	case byEditing:
+		return []route{early}
+	case byProbing:
+		return []route{probing}
+	case byClearing:
+		return []route{native}
+	case byDropping:
+		return []route{letting}
 	}
-	return false
+	return nil
 }
 
 // openRound reports whether the model has still to answer to results of its calls, or to go on.
@@ -108,20 +152,7 @@ func (a *attempt) thoughtsRoute(int) error {
 
 // allThinking returns decisions that drop every thinking block of the view.
 func (a *attempt) allThinking() []decant.Decision {
-	var ds []decant.Decision
-	for i := range a.view.Messages {
-		for k := range a.view.Messages[i].Blocks {
-			b := &a.view.Messages[i].Blocks[k]
-			if b.Kind != decant.KindThinking || b.Ref.Message == 0 {
-				continue
-			}
-			ds = append(ds, decant.Decision{
-				Kind: decant.DropThinking, Reduction: "thinking", Reason: "it is bound to the history before the pour",
-				Target: decant.TargetOf(b), Handle: decant.HandleOf(b.Hash()), Before: a.est.Block(b),
-			})
-		}
-	}
-	return ds
+	return thinkingFrom(a.view, 0, 0, a.est)
 }
 
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour has
@@ -135,9 +166,11 @@ func (a *attempt) keepDropping() {
 	}
 }
 
-// poured reports whether a pour is among ds.
+// poured reports whether a pour is among ds that changed what is sent of old history.
 func poured(ds []decant.Decision) bool {
-	return slices.ContainsFunc(ds, func(d decant.Decision) bool { return strings.HasPrefix(d.ID, pourMark) })
+	return slices.ContainsFunc(ds, func(d decant.Decision) bool {
+		return d.Kind != decant.Native && d.Kind != decant.Insert && strings.HasPrefix(d.ID, pourMark)
+	})
 }
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
@@ -146,11 +179,19 @@ func (a *attempt) dropBlockRoute(target int) error {
 	if !ok {
 		return errNoRoute
 	}
-	was, betas := a.params, a.betas
 	a.params, a.betas = params, []string{bindingBeta}
 	if err := a.editRoute(target); err != nil {
-		a.params, a.betas = was, betas
 		return fmt.Errorf("with drop_block: %w", err)
 	}
 	return nil
+}
+
+// earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
+func (a *attempt) earlyDropRoute(target int) error {
+	params, ok := dropBlock(a.r.doc.Source)
+	if !ok {
+		return errNoRoute
+	}
+	a.params, a.betas = params, []string{bindingBeta}
+	return a.probeRoute(target)
 }

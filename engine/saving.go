@@ -13,29 +13,36 @@ import (
 
 // A Saving is what one decision has come to so far.
 //
-// With every request since, the client's own prompt would have been larger by what was left out, which
-// is booked. That is divided among the decisions in force in proportion to what each frees, and priced
-// as these tokens would have been: read from the cache when the request before had held the block,
-// written when the block was new or the cache was cold, paid in full when nothing is cached.
+// What a request has saved, before what a pour wrote again, is what was booked for it: what the client's own
+// would have cost less what the one that was sent did. All of it is divided among the decisions in force in
+// proportion to what the tokens that each frees would have cost: read from the cache when the request before
+// had held the block, written when the block was new or the cache was cold, paid in full when nothing is
+// cached. So the parts add up to what was booked, whatever the provider's cache has done.
 //
 // What a pour's request had to write again is divided by where its decisions stand: a piece of text that
 // was written again is shared equally by the changes before it, each of which alone would have made it
 // necessary. (That is the Shapley value of the game in which a set of changes costs what stands behind
 // its first one.)
+//
+// Requests that no client could have sent as they were, for their size, save nothing and cost nothing here.
 type Saving struct {
 	Decision decant.Decision
 	Pour     string      // what the ids of its pour's decisions begin with; empty: it was made as its block came in
-	Requests int         // whose prompts were smaller for it
+	Undone   time.Time   // when it was taken back; zero: it was not. What it had saved until then stays
+	Sent     int         // requests that were made with it
+	Over     int         // of them, those that no client could have sent as they were
+	Requests int         // of them, those whose prompts were smaller for it
 	Tokens   int         // that they lacked, all together
-	Saved    store.Money // what these tokens would have cost
-	Cost     store.Money // its share of what the pour wrote again
+	Saved    store.Money // its share of what they cost less
+	Cost     store.Money // its share of what the pour wrote again, and of requests that cost more although they were smaller
 }
 
 // Net returns what the decision has saved, negative while it has cost more than it saved.
 func (s *Saving) Net() store.Money { return s.Saved - s.Cost }
 
-// Even reports whether the decision has paid for itself.
-func (s *Saving) Even() bool { return s.Saved >= s.Cost }
+// Even reports whether the decision has paid for itself, which takes a request that was made with it and that
+// could have been sent without it.
+func (s *Saving) Even() bool { return s.Sent > s.Over && s.Saved >= s.Cost }
 
 // A PourSaving is what the decisions of one pour have come to together.
 type PourSaving struct {
@@ -44,7 +51,9 @@ type PourSaving struct {
 	Decisions int
 	Freed     int // tokens of each request since, as estimated
 	Rewritten int // tokens that the provider's cache was written anew with because of it
-	Requests  int // since
+	Requests  int // that were made with it
+	Over      int // of them, those that no client could have sent as they were
+	Undone    time.Time
 	Saved     store.Money
 	Cost      store.Money
 }
@@ -52,14 +61,18 @@ type PourSaving struct {
 // Net returns what the pour has saved.
 func (p *PourSaving) Net() store.Money { return p.Saved - p.Cost }
 
-// Savings are what all decisions of a conversation have come to that were not taken back. They add up:
+// Even reports whether the pour has paid for itself, which takes a request that was made with it and that could
+// have been sent without it.
+func (p *PourSaving) Even() bool { return p.Requests > p.Over && p.Saved >= p.Cost }
+
+// Savings are what all decisions of a conversation have come to, those that were taken back included. They add up:
 // the parts of a pour's decisions to the pour's, and these, those of the decisions of no pour, and Other
 // to what was booked for the conversation as a whole.
 type Savings struct {
 	Decisions []Saving     // in the order in which they were made
 	Pours     []PourSaving // likewise
 	Net       store.Money  // what was booked: without Decant less with it
-	Other     store.Money  // of Net, what none of them explains: decisions taken back, own calls, a cache that did not answer as predicted
+	Other     store.Money  // of Net, what none of them explains: decisions about what has been replaced since, calls of our own
 }
 
 // A Sent is a request that was answered, with what was booked for it.
@@ -75,7 +88,7 @@ func SavingsOf(s *store.State, sent []Sent, net store.Money, model func(id strin
 	for i := range sent {
 		l.request(&sent[i], model(sent[i].Model))
 	}
-	out := Savings{Decisions: l.savings, Pours: l.sums(sent), Net: net, Other: net}
+	out := Savings{Decisions: l.savings, Pours: l.sums(), Net: net, Other: net}
 	for i := range out.Decisions {
 		out.Other -= out.Decisions[i].Net()
 	}
@@ -96,6 +109,9 @@ func ReadSavings(ctx context.Context, l store.Log, s *store.State, model func(id
 	var sent []Sent
 	for i := range requests {
 		r := &requests[i]
+		if r.Status/100 != 2 { // it cost nothing
+			continue
+		}
 		if n := len(sent); n > 0 && sent[n-1].Time.Equal(r.Time) {
 			sent[n-1].Request = *r // booked together
 			continue
@@ -117,6 +133,7 @@ func total(ctx context.Context, l store.Log, q store.SpendQuery) (sum store.Tota
 		t := &ts[i]
 		sum.Usage, sum.Without = sum.Usage.Add(t.Usage), sum.Without.Add(t.Without)
 		sum.Cost, sum.Bare, sum.Rewrite = sum.Cost+t.Cost, sum.Bare+t.Bare, sum.Rewrite+t.Rewrite
+		sum.Over.Calls, sum.Over.Cost, sum.Over.Bare = sum.Over.Calls+t.Over.Calls, sum.Over.Cost+t.Over.Cost, sum.Over.Bare+t.Over.Bare
 	}
 	return sum, err
 }
@@ -153,8 +170,7 @@ func newSettlement(s *store.State) *settlement {
 	}
 	for i := range ds {
 		d := &ds[i]
-		switch _, gone := l.revoked[d.ID]; {
-		case gone:
+		switch {
 		case d.Kind == decant.Cover && d.Checkpoint != nil:
 			l.take(d, starts[d.Checkpoint.From])
 		case edits(d.Kind):
@@ -165,16 +181,28 @@ func newSettlement(s *store.State) *settlement {
 }
 
 func (l *settlement) take(d *decant.Decision, at int) {
-	l.savings = append(l.savings, Saving{Decision: *d, Pour: groupOf(d.ID)})
+	l.savings = append(l.savings, Saving{Decision: *d, Pour: groupOf(d.ID), Undone: l.revoked[d.ID]})
 	l.at = append(l.at, at)
 }
 
 // request credits one request.
 func (l *settlement) request(r *Sent, m token.Model) {
 	live := l.inForce(r)
-	l.credit(r, live, priced(r, m))
-	l.charge(r, live)
+	for _, i := range live {
+		l.savings[i].Sent++
+		l.savings[i].Over += r.Booked.Over.Calls
+	}
+	if r.Booked.Over.Calls == 0 {
+		again := l.charge(r, live)
+		l.credit(r, live, priced(r, m), again)
+	}
 	l.length, l.before = r.Length, r.Time
+}
+
+// made reports whether a decision was in force at a time.
+func (l *settlement) made(d *decant.Decision, at time.Time) bool {
+	gone, revoked := l.revoked[d.ID]
+	return !d.Created.After(at) && (!revoked || gone.After(at))
 }
 
 // inForce returns the indexes of the decisions that the request's view was made with: what an
@@ -183,16 +211,16 @@ func (l *settlement) inForce(r *Sent) (out []int) {
 	var cover *decant.Checkpoint
 	newest := -1
 	for i := range l.savings {
-		if d := &l.savings[i].Decision; d.Checkpoint != nil && !d.Created.After(r.Time) {
+		if d := &l.savings[i].Decision; d.Checkpoint != nil && l.made(d, r.Time) {
 			cover, newest = d.Checkpoint, i
 		}
 	}
 	for i := range l.savings {
 		d := &l.savings[i].Decision
 		switch {
-		case d.Created.After(r.Time) || l.at[i] == 0 || l.at[i] > r.Length:
+		case !l.made(d, r.Time) || l.at[i] == 0 || l.at[i] > r.Length:
 		case d.Checkpoint != nil && i != newest:
-		case d.Checkpoint == nil && cover != nil && cover.From <= d.Target.Message && d.Target.Message <= cover.To:
+		case d.Checkpoint == nil && cover.Covers(d.Target.Message):
 		default:
 			out = append(out, i)
 		}
@@ -226,33 +254,41 @@ func priced(r *Sent, m token.Model) tariff {
 	return t
 }
 
-// credit divides what a request's prompt lacked among the decisions in force.
-func (l *settlement) credit(r *Sent, live []int, t tariff) {
-	weights := make([]int64, len(live))
+// credit divides what a request cost less, what was charged for writing again aside, among the decisions in
+// force.
+func (l *settlement) credit(r *Sent, live []int, t tariff, again store.Money) {
+	freed, worth := make([]int64, len(live)), make([]int64, len(live))
 	for k, i := range live {
 		d := &l.savings[i].Decision
-		weights[k] = int64(max(0, d.Before-d.After))
-	}
-	less := max(0, r.Booked.Without.Prompt()-r.Booked.Usage.Prompt())
-	if !slices.ContainsFunc(weights, func(w int64) bool { return w > 0 }) {
-		return
-	}
-	for k, n := range apportion(int64(less), weights) {
-		s := &l.savings[live[k]]
 		rate := t.read
-		if l.at[live[k]] > l.length && s.Decision.Checkpoint == nil {
+		if l.at[i] > l.length && d.Checkpoint == nil {
 			rate = t.fresh
 		}
-		if n > 0 {
+		freed[k] = int64(max(0, d.Before-d.After))
+		worth[k] = int64(math.Round(float64(freed[k]) * rate))
+	}
+	if !slices.ContainsFunc(freed, func(n int64) bool { return n > 0 }) {
+		return
+	}
+	if !slices.ContainsFunc(worth, func(n int64) bool { return n > 0 }) { // no price is known
+		worth = freed
+	}
+	less := max(0, r.Booked.Without.Prompt()-r.Booked.Usage.Prompt())
+	gain := int64(r.Booked.Net() + again)
+	tokens, saved, lost := apportion(int64(less), freed), apportion(max(0, gain), worth), apportion(max(0, -gain), worth)
+	for k, i := range live {
+		s := &l.savings[i]
+		if tokens[k] > 0 {
 			s.Requests++
-			s.Tokens += int(n)
-			s.Saved += store.Money(math.Round(float64(n) * rate))
 		}
+		s.Tokens += int(tokens[k])
+		s.Saved += store.Money(saved[k])
+		s.Cost += store.Money(lost[k])
 	}
 }
 
-// charge divides what a pour's request wrote again among the pour's decisions.
-func (l *settlement) charge(r *Sent, live []int) {
+// charge divides what a pour's request wrote again among the pour's decisions, and returns how much that was.
+func (l *settlement) charge(r *Sent, live []int) store.Money {
 	var made []int
 	for _, i := range live {
 		if s := &l.savings[i]; s.Pour != "" && s.Decision.Created.After(l.before) {
@@ -260,7 +296,7 @@ func (l *settlement) charge(r *Sent, live []int) {
 		}
 	}
 	if r.Booked.Rewrite == 0 || len(made) == 0 {
-		return
+		return 0
 	}
 	u, bare := r.Booked.Usage, r.Booked.Without
 	l.rewrites[l.savings[made[0]].Pour] += min(u.CacheWrite, max(0, u.CacheWrite-bare.CacheWrite))
@@ -276,6 +312,7 @@ func (l *settlement) charge(r *Sent, live []int) {
 	for k, n := range cascade(apportion(int64(r.Booked.Rewrite), pieces)) {
 		l.savings[made[k]].Cost += store.Money(n)
 	}
+	return r.Booked.Rewrite
 }
 
 // cascade shares each amount equally among those up to its own place. The sum stays the same; what
@@ -317,7 +354,7 @@ func apportion(amount int64, weights []int64) []int64 {
 }
 
 // sums returns what the decisions of each pour have come to together.
-func (l *settlement) sums(sent []Sent) (out []PourSaving) {
+func (l *settlement) sums() (out []PourSaving) {
 	index := map[string]int{}
 	for i := range l.savings {
 		s := &l.savings[i]
@@ -328,18 +365,15 @@ func (l *settlement) sums(sent []Sent) (out []PourSaving) {
 		if !ok {
 			k = len(out)
 			index[s.Pour] = k
-			out = append(out, PourSaving{Pour: s.Pour, Time: s.Decision.Created, Rewritten: l.rewrites[s.Pour]})
+			out = append(out, PourSaving{Pour: s.Pour, Time: s.Decision.Created, Rewritten: l.rewrites[s.Pour], Undone: s.Undone})
 		}
 		p := &out[k]
 		p.Decisions++
 		p.Freed += max(0, s.Decision.Before-s.Decision.After)
+		p.Requests, p.Over = max(p.Requests, s.Sent), max(p.Over, s.Over)
 		p.Saved, p.Cost = p.Saved+s.Saved, p.Cost+s.Cost
-	}
-	for k := range out {
-		for i := range sent {
-			if !sent[i].Time.Before(out[k].Time) {
-				out[k].Requests++
-			}
+		if s.Undone.IsZero() { // of some it is not: a pin has brought others back
+			p.Undone = time.Time{}
 		}
 	}
 	return out

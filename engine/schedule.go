@@ -23,8 +23,6 @@ type Situation struct {
 	Limits
 
 	Tokens   int // of the request, as metered
-	Messages int // of the view
-	Most     int // messages that the preset allows, 0: no limit
 	Bytes    int // of the body as it would be sent
 	MaxBytes int // that the API takes
 
@@ -71,8 +69,8 @@ func (e *Economy) Cold() bool { return e.Switched || e.Lifetime > 0 && e.Idle > 
 // Due returns why a pour is due, empty when it is not. It is a pure function; the reasons are those
 // of the schedule, in their order:
 //
-// Necessary: the window's trigger, the preset's limit of messages or the API's limit of bytes is
-// passed. On hold, or when pours have not been worth it, only the hard limit counts.
+// Necessary: the trigger or the API's limit of bytes is passed. On hold, or when pours have not been worth
+// it, only the hard limit counts.
 //
 // Free: the cache is cold, so everything is written again whether the view changes or not. Then less is
 // worth it, and half of the rounds that are otherwise kept is ballast (see Thinning): what would be poured
@@ -93,8 +91,6 @@ func Due(s Situation) Reason {
 		return Necessary
 	case s.Hold || s.Suppressed:
 		return ""
-	case s.Most > 0 && s.Messages > s.Most:
-		return Necessary
 	case !e.Early:
 		return ""
 	case e.Cold() && s.frees(worthCold, s.little()/10):
@@ -123,11 +119,10 @@ func (l Limits) hard() int { return l.Window - l.Reserve/4 }
 // situation describes the request as it stands after first sight.
 func (a *attempt) situation() Situation {
 	s := Situation{
-		Limits: a.limits, Tokens: a.report.Before, Messages: len(a.view.Messages), Most: a.preset.Trigger.Messages,
-		Bytes: a.bytes(), MaxBytes: a.most, Economy: a.economy(),
+		Limits: a.limits, Tokens: a.report.Before, Bytes: a.bytes(), MaxBytes: a.most, Economy: a.economy(),
 	}
 	if a.state != nil {
-		s.Hold = a.state.Head.Hold
+		s.Hold = a.onHold() || len(a.suspended) > 0 && a.asks() // it goes out whole for once
 		s.Suppressed = a.state.Head.Suppressed >= 2 && !a.changedSince()
 	}
 	return s

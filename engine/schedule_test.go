@@ -24,7 +24,6 @@ func TestDue(t *testing.T) {
 		{"AtTheTrigger", engine.Situation{Tokens: 168_000}, ""},
 		{"OverTheTrigger", engine.Situation{Tokens: 168_001}, engine.Necessary},
 		{"OverTheBytes", engine.Situation{Tokens: 5_000, Bytes: 33 << 20}, engine.Necessary},
-		{"TooManyMessages", engine.Situation{Tokens: 5_000, Messages: 51, Most: 50}, engine.Necessary},
 		{"HoldWaits", engine.Situation{Tokens: 180_000, Hold: true}, ""},
 		{"HoldEndsAtTheHardLimit", engine.Situation{Tokens: 193_000, Hold: true}, engine.Necessary},
 		{"SuppressedWaits", engine.Situation{Tokens: 180_000, Suppressed: true}, ""},
@@ -91,9 +90,9 @@ func TestEarlyPours(t *testing.T) {
 		want engine.Reason
 	}{{"Free", 6 * time.Minute, engine.Free}, {"Paid", time.Second, engine.Paid}} {
 		t.Run(c.name, func(t *testing.T) {
-			now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-			k := newDialogue(t, engine.Options{Window: 200_000, Schedule: true, Now: func() time.Time { return now }})
-			k.sandbox = sandbox.New(sandbox.Options{Now: func() time.Time { return now }})
+			now := newClock(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC))
+			k := newDialogue(t, engine.Options{Window: 200_000, Now: now.Now})
+			k.sandbox = sandbox.New(sandbox.Options{Now: now.Now})
 			k.extra = `"cache_control":{"type":"ephemeral"},"system":[{"type":"text","text":"You are careful.","cache_control":{"type":"ephemeral"}}],`
 			k.user("Do the work.")
 			for n := 1; n <= 60; n++ {
@@ -108,7 +107,7 @@ func TestEarlyPours(t *testing.T) {
 					}
 					return
 				}
-				now = now.Add(c.idle)
+				now.pass(c.idle)
 			}
 			t.Error("60 rounds without a pour")
 		})

@@ -26,19 +26,20 @@ type meter struct {
 // learned is what a meter keeps over restarts.
 type learned struct {
 	token.Calibration
-	Window int        `json:"window,omitzero"` // that the provider named in a refusal
-	Bare   int        `json:"bare,omitzero"`   // tokens of the newest request as the client sent it
-	Doubt  cost.Doubt `json:"doubt,omitzero"`
-	Futile futility   `json:"futile,omitzero"`
-	Poor   int        `json:"poor,omitzero"` // tokens of the request at the last pour that was not worth it
+	Window  int         `json:"window,omitzero"`  // that the provider named in a refusal
+	Million bool        `json:"million,omitzero"` // the newest request asked for a window of a million tokens by a beta
+	Client  cost.Shadow `json:"client,omitzero"`  // the newest request as the client sent it
+	Belief  cost.Belief `json:"belief,omitzero"`
+	Doubt   cost.Doubt  `json:"doubt,omitzero"`
+	Futile  futility    `json:"futile,omitzero"`
+	Poor    int         `json:"poor,omitzero"`    // tokens of the request at the last pour that was not worth it
+	Account *account    `json:"account,omitzero"` // that answered last
+	Missed  int         `json:"missed,omitzero"`  // answers in a row that did not find an edited prompt in the cache
 }
 
 func (l learned) encode() []byte {
-	if l == (learned{}) {
-		return nil
-	}
 	out, err := json.Marshal(l)
-	if err != nil {
+	if err != nil || string(out) == "{}" {
 		return nil // a struct of numbers; without it the next report teaches again
 	}
 	return out
@@ -120,7 +121,7 @@ func (a *attempt) pourMade() bool {
 // anchored reports whether the meter's report is about a beginning of this request as it would be sent.
 func (a *attempt) anchored() bool {
 	m := &a.meter
-	return (a.rel == continues || a.rel == replaces) && m.length > 0 && m.length <= a.kept && m.length <= len(a.state.Chain) &&
+	return (a.rel == continues || a.rel == replaces) && len(a.suspended) == 0 && m.length > 0 && m.length <= a.kept && m.length <= len(a.state.Chain) &&
 		a.state.Chain[m.length-1].Chain == m.chain && a.holds(m.length) && len(a.state.Decisions) == m.decisions
 }
 
@@ -173,10 +174,13 @@ func (a *attempt) weigh(m *decant.Message, behind decant.Ref) int {
 		n += a.tokens(b)
 	}
 	if n > 0 {
-		n += 4 // its frame
+		n += messageFrame
 	}
 	return n
 }
+
+// messageFrame is how many tokens a message takes besides its blocks.
+const messageFrame = 4
 
 // tokens returns the estimated tokens of a block of the view. Those of the request are counted once.
 func (a *attempt) tokens(b *decant.Block) int {

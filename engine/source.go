@@ -7,11 +7,12 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// source returns what a summariser reads of the messages [head, cut): tool results as previews and
-// no more text than the preset allows, cut in the middle, between messages.
+// source returns what a summariser reads of the messages [head, cut): tool results as previews, and no more
+// of them than the preset allows. What people and the model said, and what was called, is read whole: a cap
+// on it would lose the rules that a user gave once, long ago.
 func (p *planner) source(cut int) []decant.Message {
 	s := p.Preset.Summary
-	ms := p.conv.Messages[p.head:cut]
+	ms, _ := apart(p.conv.Messages[p.head:cut], p.loading)
 	if s.Preview.Over > 0 {
 		ms = previews(ms, s.Preview.Over, s.Preview.Head, s.Preview.Tail)
 	}
@@ -42,33 +43,50 @@ func previews(ms []decant.Message, over, head, tail int) []decant.Message {
 	return out
 }
 
-// middleOut returns the first and the last of ms with at most limit bytes of text, half from each
-// end, and a note in place of what is between. At least one message of each end stays.
+// middleOut returns ms with at most limit bytes of tool results: those of the first and of the last messages,
+// half of them from each end, and a note in place of each result between.
 func middleOut(ms []decant.Message, limit int) []decant.Message {
-	sizes := make([]int, len(ms))
 	total := 0
+	sizes := make([]int, len(ms))
 	for i := range ms {
-		for k := range ms[i].Blocks {
-			if c := ms[i].Blocks[k].Content; c != nil {
-				sizes[i] += c.Size()
-			}
-		}
+		sizes[i] = resultBytes(&ms[i])
 		total += sizes[i]
 	}
-	if total <= limit || len(ms) < 3 {
+	if total <= limit {
 		return ms
 	}
-	from, to, half := 1, len(ms)-1, limit/2
-	for sum := sizes[0]; from < to && sum+sizes[from] <= half; from++ {
+	from, to := 0, len(ms)
+	for sum := 0; from < to && sum+sizes[from] <= limit/2; from++ {
 		sum += sizes[from]
 	}
-	for sum := sizes[to]; to > from && sum+sizes[to-1] <= half; to-- {
+	for sum := 0; to > from && sum+sizes[to-1] <= limit/2; to-- {
 		sum += sizes[to-1]
 	}
-	if from >= to {
-		return ms
+	out := slices.Clone(ms)
+	for i := from; i < to; i++ {
+		if sizes[i] > 0 {
+			out[i].Blocks = slices.Clone(out[i].Blocks)
+			noted(out[i].Blocks)
+		}
 	}
-	note := decant.Text(fmt.Sprintf("[%d messages left out here]", to-from))
-	gap := decant.Message{Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Author: decant.AuthorDecant, Content: note}}}
-	return slices.Concat(ms[:from], []decant.Message{gap}, ms[to:])
+	return out
+}
+
+// resultBytes returns the encoded size of the results in m.
+func resultBytes(m *decant.Message) (n int) {
+	for k := range m.Blocks {
+		if b := &m.Blocks[k]; b.Kind == decant.KindResult && b.Content != nil {
+			n += b.Content.Size()
+		}
+	}
+	return n
+}
+
+// noted puts a note in the place of each result.
+func noted(bs []decant.Block) {
+	for k := range bs {
+		if b := &bs[k]; b.Kind == decant.KindResult && b.Content != nil {
+			b.Content = decant.Text(fmt.Sprintf("[%d bytes left out]", b.Content.Size()))
+		}
+	}
 }

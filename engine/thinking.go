@@ -42,14 +42,4 @@ func withThinking(body, params []byte) []byte {
 
 // topMember returns where the value of a member of a JSON object stands, the last one of several;
 // zero when there is none.
-func topMember(body []byte, name string) (out jsonspan.Span) {
-	sc := jsonspan.Scan(body, 0)
-	for sc.Open(); sc.Next(); {
-		if string(sc.Name()) == name {
-			out = sc.Skip()
-			continue
-		}
-		sc.Skip()
-	}
-	return out
-}
+func topMember(body []byte, name string) jsonspan.Span { return jsonspan.Member(body, 0, name) }

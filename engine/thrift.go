@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/fact"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/tool"
 	"github.com/decantdev/decant/preset"
@@ -18,8 +19,12 @@ type Thinning struct {
 	Made       []decant.Decision    // by which it was made
 	Pinned     map[decant.Ref]decant.Hash
 	Cold       bool // nothing is cached, so half as many rounds are kept
+	Signed     bool // thinking stays as it is: it is bound to what is sent
+	Native     bool // old results are left out by the provider, all of them from the oldest on, see Clear
+	Beyond     int  // blocks at the end of the view that the provider does not keep
 
 	entered map[string]bool // ids of decisions that were made when their blocks came in
+	cleared map[string]bool // ids of native decisions
 }
 
 // A Ballast is what a view carries that thinning it would free, in fours of encoded bytes: about
@@ -27,8 +32,13 @@ type Thinning struct {
 type Ballast struct {
 	Freed   int // S
 	Behind  int // L: after the first change, what would remain
+	Rest    int // of the view, what would remain of what the provider keeps
 	Whole   int // of the view
-	Carried int // S summed over the requests that carried it: what it has cost so far, divided by the read price
+	Carried int // S summed over the requests that carried it: what it has cost so far, divided by the price of a token
+	Plain   int // of Carried, what was paid in full each time, for the provider does not keep it
+
+	kept    int  // blocks to come that the provider keeps
+	changed bool // the first block that would change has been passed
 }
 
 // Spare returns the ballast of a view without making the reductions. It looks at every block once and
@@ -43,8 +53,8 @@ func Spare(view *decant.Conversation, t Thinning) Ballast {
 		return Ballast{}
 	}
 	rounds := decant.Rounds(view.Messages)
-	t.entered = atFirstSight(t.Made)
-	var b Ballast
+	t.entered, t.cleared = atFirstSight(t.Made), clearedBy(t.Made)
+	b := Ballast{kept: blocksOf(view.Messages) - t.Beyond}
 	if len(rounds) > 0 {
 		b.stand(view.Messages[:rounds[0].Start])
 	}
@@ -59,6 +69,7 @@ func Spare(view *decant.Conversation, t Thinning) Ballast {
 			b.stand(view.Messages[rounds[r].End:])
 		}
 	}
+	b.kept, b.changed = 0, false
 	return b
 }
 
@@ -68,6 +79,7 @@ func (t Thinning) rule() preset.Thrift {
 	if t.Cold {
 		rule.Keep = max(1, rule.Keep/2)
 	}
+	rule.Keep = max(rule.Keep, t.Preset.Reduce.Protect)
 	return rule
 }
 
@@ -76,12 +88,32 @@ func (b *Ballast) stand(ms []decant.Message) {
 	for i := range ms {
 		for k := range ms[i].Blocks {
 			n := weight(&ms[i].Blocks[k])
-			b.Whole += n
-			if b.Freed > 0 {
-				b.Behind += n
-			}
+			b.count(n, 0, 0)
 		}
 	}
+}
+
+// count counts a block of n tokens, of which some would go that so many requests have carried.
+func (b *Ballast) count(n, free, requests int) {
+	carried := free * requests
+	b.Whole += n
+	b.Freed += free
+	b.Carried += carried
+	if b.kept--; b.kept < 0 {
+		b.Plain += carried
+		return
+	}
+	b.Rest += n - free
+	if b.Freed > 0 || b.changed {
+		b.Behind += n - free
+	}
+}
+
+func blocksOf(ms []decant.Message) (n int) {
+	for i := range ms {
+		n += len(ms[i].Blocks)
+	}
+	return n
 }
 
 // add counts one message of a round.
@@ -89,19 +121,14 @@ func (b *Ballast) add(m *decant.Message, past int, last bool, t Thinning, rule p
 	for k := range m.Blocks {
 		block := &m.Blocks[k]
 		n := weight(block)
-		free := 0
 		switch {
-		case block.Kind == decant.KindThinking && !last:
-			b.Carried += n * (past + rule.Keep - 1) // it is ballast from the next round on
-			free = n
+		case block.Kind == decant.KindThinking && !last && !t.Signed:
+			b.count(n, n, past+rule.Keep-1) // it is ballast from the next round on
 		case past > 0:
-			free = t.free(block, n, rule)
-			b.Carried += free * past
-		}
-		b.Whole += n
-		b.Freed += free
-		if b.Freed > 0 {
-			b.Behind += n - free
+			b.changed = b.changed || t.Native && block.Kind == decant.KindResult && !t.cleared[block.Changed]
+			b.count(n, t.free(block, n, rule), past)
+		default:
+			b.count(n, 0, 0)
 		}
 	}
 }
@@ -118,7 +145,7 @@ func weight(b *decant.Block) int {
 func (t Thinning) free(b *decant.Block, n int, rule preset.Thrift) int {
 	const longArguments = 250
 	switch {
-	case n < rule.Least || b.Content == nil || b.Media.Count > 0 || t.untouchable(b.Ref):
+	case n < rule.Least || b.Content == nil || b.Media.Count > 0 || b.Loads > 0 || t.untouchable(b.Ref):
 	case b.Kind == decant.KindUse && b.Changed == "" && n > longArguments && writes(b.Name):
 		return n * 3 / 5
 	case b.Kind == decant.KindResult && t.whole(b):
@@ -146,6 +173,17 @@ func atFirstSight(ds []decant.Decision) map[string]bool {
 	return out
 }
 
+// clearedBy returns the ids of those of ds that the provider carries out.
+func clearedBy(ds []decant.Decision) map[string]bool {
+	out := map[string]bool{}
+	for i := range ds {
+		if ds[i].Kind == decant.Native {
+			out[ds[i].ID] = true
+		}
+	}
+	return out
+}
+
 func (t Thinning) untouchable(ref decant.Ref) bool {
 	_, pinned := t.Pinned[ref]
 	return pinned
@@ -164,14 +202,16 @@ func Thin(view *decant.Conversation, t Thinning) []decant.Decision {
 		return nil
 	}
 	tools := t.Preset.Tools
+	t.Pinned = pinInstructions(t.Pinned, instructions(t.transcript(view), t.Counter, mostInstructions))
 	s := reduce.Of(view, reduce.Options{
 		Counter: t.Counter, Mask: secret.Mask, Transcript: t.transcript(view), Made: t.Made, KeepRounds: rule.Keep,
 		Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin, Quote: quoting(rule),
+		Must: namesOf(fact.Extract(t.transcript(view).Messages)),
 	})
 	var out thinned
 	for _, name := range t.Preset.Reduce.Order {
 		for _, d := range thinnings(s, name, view) {
-			if t.untouchable(d.Target.Ref) {
+			if t.untouchable(d.Target.Ref) || t.Signed && d.Kind == decant.DropThinking {
 				continue
 			}
 			if d.Kind == decant.DropThinking || d.Before >= rule.Least {

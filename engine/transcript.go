@@ -74,10 +74,33 @@ func (t *Transcript) View() (*decant.Conversation, error) {
 	return decant.View(t.Conversation, t.State.Live())
 }
 
-// Body returns a view of the conversation as the body of a request to the Messages API, with the
-// client's own bytes wherever the view is verbatim.
-func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
+// Verbatim returns a view of the conversation as the body of a request to the Messages API, with the client's own
+// bytes wherever the view is verbatim, and with no instruction to the provider but the client's own.
+func (t *Transcript) Verbatim(view *decant.Conversation) ([]byte, error) {
 	return t.doc.Render(t.request(view))
+}
+
+// Body returns a view of the conversation as the body of a request to the Messages API, with the
+// client's own bytes wherever the view is verbatim. What the provider leaves out of the prompt is in it as
+// it was, with the instruction to leave it out. [BetasOf] says which betas the request needs.
+func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
+	native := natives(t.State.Live())
+	if native == nil {
+		return t.Verbatim(view)
+	}
+	sent, err := decant.View(t.Conversation, decant.Sent(t.State.Live()))
+	if err != nil {
+		return nil, err
+	}
+	c, ok := clearingOf(view, native)
+	if !ok {
+		return nil, fmt.Errorf("the provider cannot be asked to clear just what the view lacks: %w", decant.ErrIllegal)
+	}
+	body, err := t.doc.Render(t.request(unclear(view, sent, native)))
+	if err != nil || c == nil {
+		return body, err
+	}
+	return c.ask(body)
 }
 
 // newestAnswer returns the content of the answer to the newest of the requests rs; nil when there is

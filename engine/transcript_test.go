@@ -209,9 +209,12 @@ func TestFindCheckpoint(t *testing.T) {
 	v = commit(t, db, &store.Batch{Key: k, Version: v}, entryOf(2, 0, decant.RoleAssistant, "two"))
 	v = commit(t, db, &store.Batch{Key: k, Version: v, Decisions: cover("d1", 1, 1)}, entryOf(3, 0, decant.RoleUser, "three"))
 	v = commit(t, db, &store.Batch{Key: k, Version: v}, entryOf(4, 0, decant.RoleAssistant, "four"))
-	origin := &store.Origin{Parent: k.ID, Version: v, Position: 3}
+	origin := &store.Origin{Parent: k.ID, Version: v, Position: 3, InForce: v}
 	f := commit(t, db, &store.Batch{Key: fork, Create: &store.Creation{Session: "s", Origin: origin}}, entryOf(4, 0, decant.RoleAssistant, "other"))
 	commit(t, db, &store.Batch{Key: fork, Version: f, Decisions: cover("d2", 2, 3)})
+	begun := store.Key{ID: "g"} // with what its parent began with
+	commit(t, db, &store.Batch{Key: begun, Create: &store.Creation{Session: "s", Origin: &store.Origin{Parent: fork.ID, Version: f, Position: 3}}},
+		entryOf(4, 0, decant.RoleAssistant, "another"))
 
 	for _, tt := range []struct {
 		key     store.Key
@@ -222,6 +225,7 @@ func TestFindCheckpoint(t *testing.T) {
 	}{
 		{k, 1, k, 3, 0},
 		{fork, 1, k, 3, 0},
+		{begun, 1, k, 3, 0},
 		{fork, 2, fork, 2, 1},
 	} {
 		c, err := engine.FindCheckpoint(t.Context(), db, tt.key, tt.number)
@@ -328,7 +332,7 @@ func newestView(t fataler, a engine.Archive, k store.Key) *decant.Conversation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := decant.View(begin.Conversation, store.Inherit(tr.State.Decisions, chain, n))
+	view, err := decant.View(begin.Conversation, decant.Sent(store.Inherit(tr.State.Decisions, chain, n)))
 	if err != nil {
 		t.Fatal(err)
 	}

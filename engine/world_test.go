@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,12 +47,15 @@ type style struct {
 	reorder  bool // keys in another order
 	thinking bool // left out where the API allows it
 	marker   bool // a cache marker on the last block
+
+	tools string // empty: a shell
+	extra string // further members of a request, each with its comma behind
 }
 
 // write returns a request body.
 func (s style) write(model, thinking string, ms []saying) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"model":%q,"max_tokens":4000,"system":"You are careful.","tools":[{"name":"Bash","input_schema":{"type":"object"}}],`, model)
+	fmt.Fprintf(&b, `{"model":%q,"max_tokens":4000,"system":"You are careful.","tools":[%s],%s`, model, cmp.Or(s.tools, bashTool), s.extra)
 	if thinking != "" {
 		fmt.Fprintf(&b, `"thinking":%s,`, thinking)
 	}
@@ -118,7 +122,9 @@ type world struct {
 	t       *rapid.T
 	dir     string
 	early   bool // the schedule may pour early
+	drop    bool // the engine may ask for drop_block
 	sandbox *sandbox.Server
+	between func(http.Handler) http.Handler // what stands before the sandbox, nil: nothing
 	db      *sqlite.DB
 	engine  *engine.Engine
 	client  http.RoundTripper
@@ -151,7 +157,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	e, err := engine.New(w.db, engine.Options{Window: worldWindow, Schedule: w.early, Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
+	e, err := engine.New(w.db, engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -198,7 +204,11 @@ func (u upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	rec := httptest.NewRecorder()
-	u.w.sandbox.ServeHTTP(rec, r)
+	h := http.Handler(u.w.sandbox)
+	if u.w.between != nil {
+		h = u.w.between(h)
+	}
+	h.ServeHTTP(rec, r)
 	return rec.Result(), nil
 }
 
@@ -210,6 +220,7 @@ type caller struct {
 	model    string
 	thinking string
 	style    style
+	betas    string
 	ms       []saying
 	answered bool // the last message is the assistant's
 	last     []byte
@@ -236,6 +247,9 @@ func (c *caller) send(rt http.RoundTripper) exchange {
 		"X-Decant-Session": c.session, "X-Decant-Key": c.tenant,
 	} {
 		req.Header.Set(name, v)
+	}
+	if c.betas != "" {
+		req.Header.Set("Anthropic-Beta", c.betas)
 	}
 	c.w.mu.Lock()
 	c.w.forward = nil

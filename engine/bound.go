@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/store"
+)
+
+// bound reports whether the view holds thinking that is bound to what stands before it, so that nothing there
+// may change: the model binds it, and neither is the account known for not enforcing that nor has the client
+// asked the provider to drop what does not fit.
+func (a *attempt) bound() bool {
+	if !a.model.Binds || a.conv.Thinking == decant.ThinkingOff {
+		return false
+	}
+	switch a.mismatch() {
+	case "drop_block":
+		return false
+	case "":
+		if a.known.says(bindingTopic, a.e.opts.Now()) == unenforced {
+			return false
+		}
+	}
+	return thinks(a.before)
+}
+
+// thinks reports whether a view holds thinking.
+func thinks(view *decant.Conversation) bool {
+	for i := range view.Messages {
+		if brings(&view.Messages[i], decant.KindThinking) {
+			return true
+		}
+	}
+	return false
+}
+
+// mismatch returns what the client wants to happen to thinking that does not fit, empty when it does not say.
+func (a *attempt) mismatch() string {
+	at := a.r.doc.Member("thinking")
+	if at.IsZero() || a.req.Body[at.Start] != '{' {
+		return ""
+	}
+	thinking := at.Of(a.req.Body)
+	binding := topMember(thinking, "block_binding")
+	if binding.IsZero() || thinking[binding.Start] != '{' {
+		return ""
+	}
+	control := binding.Of(thinking)
+	if v := topMember(control, "prefix_mismatch_behavior"); !v.IsZero() && control[v.Start] == '"' {
+		return jsonspan.Unquote(v.Of(control))
+	}
+	return ""
+}
+
+// probes reports whether an early edit in front of bound thinking may be tried, to see whether the provider
+// minds: nothing is known about the account yet, and the client has not asked for the binding. A probe that
+// is refused costs the time of a refusal and nothing else: it is taken back, and the client's own bytes go
+// out in the same exchange.
+func (a *attempt) probes() bool {
+	return a.meter.Account != nil && a.mismatch() == "" && a.known.says(bindingTopic, a.e.opts.Now()) == ""
+}
+
+// probeRoute makes the cheap reductions and keeps all thinking.
+func (a *attempt) probeRoute(int) error {
+	t := a.thinning()
+	t.Signed = true
+	ds := Thin(a.view, t)
+	if len(ds) == 0 {
+		return errPoor
+	}
+	return a.add(ds)
+}
+
+// yield takes the newest pour back that the provider has refused, so that the request goes out as it would
+// have without. It reports false where that is not possible or leaves no room for an answer.
+func (a *attempt) yield(ctx context.Context) (bool, error) {
+	if a.must != Refusal {
+		return false, nil
+	}
+	ds, err := a.takeBack(ctx)
+	if err != nil || len(ds) == 0 {
+		return false, err
+	}
+	was := a.draft()
+	if err := a.add(ds); err != nil {
+		return false, err
+	}
+	if n := a.size(a.view); n > a.limits.hard() {
+		a.restore(was)
+		return false, nil
+	} else {
+		a.report.Reason, a.report.Route, a.report.After = Refusal, "taken back", n
+	}
+	return true, nil
+}
+
+// takeBack returns the decisions that take back the newest pour, none when the model has answered since: then
+// thinking may stand on it. The request need not be the one that was poured: its client may have given that one
+// up and said more.
+func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
+	if a.state == nil || a.rel != continues && a.rel != amends || a.bringsAnswer() {
+		return nil, nil
+	}
+	ds := revocations(a.state.Decisions)
+	if len(ds) == 0 {
+		return nil, nil
+	}
+	at, err := a.e.entriesAt(ctx, a.state, ds[0].Revokes)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(a.state.Chain[min(at, len(a.state.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
+		return nil, nil
+	}
+	return ds, nil
+}
+
+// bringsAnswer reports whether the request brings an answer of the model's that is not in the conversation yet.
+func (a *attempt) bringsAnswer() bool {
+	for i, k := range a.to {
+		if k < 0 && a.r.at(i).role == decant.RoleAssistant {
+			return true
+		}
+	}
+	return false
+}

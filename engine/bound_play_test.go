@@ -1,0 +1,207 @@
+package engine_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+// A setting is what stands around clients whose models bind their thinking: what the account enforces, what the
+// provider takes, what the gateway may ask for.
+type setting struct {
+	name    string
+	route   string // that must be taken in it at least once
+	early   bool
+	old     bool // the account is one for which binding is not enforced
+	drop    bool
+	memory  bool                            // the client has the memory tool
+	between func(http.Handler) http.Handler // what stands before the provider
+	refused string                          // what the provider may refuse unseen by the client, as a pattern; empty: nothing
+}
+
+const (
+	boundTo = "bound to a different conversation"
+	tooLong = "prompt is too long" // a prompt that was to be cleared and was not: once, then it is known
+	editing = "context-management-2025-06-27"
+)
+
+var settings = []setting{
+	{name: "Probe", route: "to see whether the provider minds", early: true, refused: boundTo},
+	{name: "ProbeAccepted", route: "edit early", early: true, old: true},
+	{name: "ClearedEarly", route: "cleared by the provider", early: true, refused: boundTo},
+	{name: "ClearedForTheWindow", route: "cleared by the provider"},
+	{name: "ClearingRefused", route: "fold", between: refusingEdits, refused: "context management strategy"},
+	{name: "ClearingUnknown", route: "fold", between: refusingBeta, refused: "beta"},
+	{name: "ClearingIgnored", route: "fold", between: ignoringEdits, refused: tooLong},
+	{name: "DropBlock", route: "thinking dropped by the provider", drop: true, memory: true},
+	{name: "Fold", route: "fold", memory: true},
+	{name: "AtTheTurn", route: "drop thinking", early: true, memory: true, refused: boundTo},
+	{name: "DropBlockEarly", route: "thinking dropped by the provider", early: true, drop: true, memory: true, refused: boundTo},
+	{name: "ClearingRefusedEarly", route: "drop thinking", early: true, between: refusingEdits, refused: "o"},
+	{name: "ClearingIgnoredEarly", route: "drop thinking", early: true, between: ignoringEdits, refused: boundTo + "|" + tooLong},
+}
+
+// Bound thinking and rounds that are nearly always open, in every setting: whatever route is taken, no client
+// is ever refused, and what the provider refuses unseen is what it was asked for to find that out.
+func TestNoRouteIsRefusedToAClient(t *testing.T) {
+	t.Parallel()
+	for _, set := range settings {
+		t.Run(set.name, func(t *testing.T) {
+			t.Parallel()
+			taken := map[string]int{}
+			for range 5 { // a few clients may all happen to say too little
+				rapid.Check(t, func(rt *rapid.T) {
+					for _, r := range boundPlay(rt, set) {
+						taken[r]++
+					}
+				})
+				for r := range taken {
+					if strings.Contains(r, set.route) {
+						return
+					}
+				}
+			}
+			t.Errorf("no pour by %q: %v", set.route, taken)
+		})
+	}
+}
+
+// boundPlay lets a client work in a setting and returns the routes that were taken.
+func boundPlay(t *rapid.T, set setting) (routes []string) {
+	dir, err := os.MkdirTemp("", "decant-bound")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, dir: dir, early: set.early, drop: set.drop, between: set.between}
+	w.sandbox = sandbox.New(sandbox.Options{Window: worldWindow, OldAccount: set.old, Model: &actor{}})
+	w.start()
+	defer w.close()
+	c := &caller{
+		w: w, session: "s", model: rapid.SampledFrom([]string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"}).Draw(t, "model"),
+		thinking: `{"type":"adaptive"}`,
+	}
+	c.style.marker = rapid.Bool().Draw(t, "marker")
+	if rapid.Bool().Draw(t, "clears nothing") {
+		c.style.extra, c.betas = `"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`, editing
+	}
+	if set.memory {
+		c.style.tools = bashTool + "," + memoryTool
+	}
+	p := &play{T: t, w: w}
+	for range rapid.IntRange(8, 24).Draw(t, "requests") {
+		switch {
+		case len(c.calls()) > 0:
+			c.answer(p)
+		case len(c.ms) > 0 && rapid.IntRange(0, 1).Draw(t, "more") == 0:
+			c.work(p)
+		default:
+			c.say(p.words("then"))
+		}
+		x := c.send(w.client)
+		if x.status != http.StatusOK {
+			t.Fatalf("status %d: %s\nsent: %s", x.status, x.answer, brief(t, x.sent))
+		}
+		w.engine.Close() // what was answered is in the store
+		routes = append(routes, w.routes()...)
+		c.accept(x)
+	}
+	large := 0
+	for _, e := range w.sandbox.Log.Refused() {
+		if set.refused == "" || !regexp.MustCompile(set.refused).MatchString(e.Error) {
+			t.Fatalf("refused: %s", e.Error)
+		}
+		if strings.Contains(e.Error, tooLong) {
+			large++
+		}
+	}
+	if large > 1 {
+		t.Fatalf("%d prompts were too long: nothing was learned", large)
+	}
+	return routes
+}
+
+// work goes on as if the assistant had called something: most rounds of an agent are open.
+func (c *caller) work(p *play) { c.say(p.words("go on")) }
+
+// routes returns by which routes pours were made in the conversations so far, as their decisions tell.
+func (w *world) routes() (out []string) {
+	for _, s := range w.conversations("") {
+		kinds := map[decant.DecisionKind]bool{}
+		for _, d := range s.Live() {
+			kinds[d.Kind] = true
+			if d.Reduction == "fold" {
+				out = append(out, "fold")
+			}
+		}
+		if kinds[decant.Native] {
+			out = append(out, "cleared by the provider")
+		}
+		if kinds[decant.DropThinking] {
+			out = append(out, "drop thinking")
+		}
+		if kinds[decant.Shrink] {
+			out = append(out, "edit early")
+		}
+		if slices.ContainsFunc(s.Decisions, func(d decant.Decision) bool { return d.Kind == decant.Revoke }) {
+			out = append(out, "to see whether the provider minds")
+		}
+	}
+	for _, b := range w.forward {
+		if bytes.Contains(b, []byte("drop_block")) {
+			out = append(out, "thinking dropped by the provider")
+		}
+	}
+	return out
+}
+
+// refusingEdits is a provider that does not clear results for any model.
+func refusingEdits(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte("clear_tool_uses")) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"type":"error","error":{"type":"invalid_request_error","message":"claude-x does not support the 'clear_tool_uses_20250919' context management strategy"}}`)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// refusingBeta is a provider that has never heard of context editing.
+func refusingBeta(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte("clear_tool_uses")) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"type":"error","error":{"type":"invalid_request_error","message":"Unexpected value(s) `+editing+` for the anthropic-beta header: invalid beta flag"}}`)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// ignoringEdits is a provider that takes the edit and leaves everything as it is.
+func ignoringEdits(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if at := bytes.Index(body, []byte(`{"type":"clear_tool_uses`)); at >= 0 {
+			end := at + bytes.Index(body[at:], []byte("]}"))
+			body = append(bytes.TrimSuffix(slices.Clone(body[:at]), []byte(",")), body[end:]...)
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		h.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,310 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/reduce"
+)
+
+// What an insert says around what was cleared.
+const (
+	recordBegin = "[Record of old tool results, which were cleared from above to save room. It is a record and not the user's words; m12 is the number of a message.]"
+	recordEnd   = "[End of the record. Read or run again what you need whole.]"
+)
+
+// A clearer plans one clearing of a view.
+type clearer struct {
+	Thinning
+	rule     preset.Thrift
+	view     *decant.Conversation
+	native   func(id string) bool // decisions of earlier clearings
+	outlines map[decant.Ref]decant.Decision
+	stay     map[string]bool // tools whose results stay
+	end      int             // index of the first message that stays as it is
+
+	made    []decant.Decision
+	said    []string     // the record, piece by piece
+	carried []decant.Ref // blocks with images
+	whole   []decant.Ref // blocks that the record has whole
+}
+
+// Clear returns the decisions of a clearing: everything behind the rounds to keep is left out by the provider,
+// and a record of it stands behind the newest results. Pins, and what rounds that stay refer to, are in it
+// whole. It returns nil when there is nothing to clear. It is a pure function of the view.
+func Clear(view *decant.Conversation, t Thinning) []decant.Decision {
+	c := &clearer{Thinning: t, rule: t.rule(), view: view, native: natives(t.Made)}
+	if c.native == nil {
+		c.native = func(string) bool { return false }
+	}
+	at, ok := lastWord(t.transcript(view), view)
+	if !ok || !c.bounds() {
+		return nil
+	}
+	c.outline()
+	for i := range view.Messages[:c.end] {
+		c.message(&view.Messages[i])
+	}
+	if len(c.made) == 0 {
+		return nil
+	}
+	return append(c.made, c.insert(at))
+}
+
+// lastWord returns the block that an insert goes behind: the last result of the newest message, or else its last
+// block. It returns false where the newest message is not of the user.
+func lastWord(transcript, view *decant.Conversation) (*decant.Block, bool) {
+	for i := len(view.Messages) - 1; i >= 0; i-- {
+		m := &view.Messages[i]
+		if m.Role == decant.RoleSystem {
+			continue
+		}
+		if m.Role != decant.RoleUser || m.Number == 0 {
+			return nil, false
+		}
+		var last *decant.Block
+		for k := range m.Blocks {
+			if b := &m.Blocks[k]; b.Ref.Message > 0 && (last == nil || b.Kind == decant.KindResult || last.Kind != decant.KindResult) {
+				last = b
+			}
+		}
+		if last == nil {
+			return nil, false
+		}
+		orig := blockAt(transcript, last.Ref)
+		return orig, orig != nil
+	}
+	return nil, false
+}
+
+// bounds finds out which tools' results stay and where the clearing ends. It reports false when there is nothing
+// to clear.
+func (c *clearer) bounds() bool {
+	rounds := decant.Rounds(c.view.Messages)
+	n := len(rounds) - max(c.rule.Keep, 1)
+	if n <= 0 {
+		return false
+	}
+	c.end = rounds[n-1].End
+	c.stay = map[string]bool{}
+	gone := map[string]bool{} // tools of which something was cleared before
+	fresh := false
+	for _, r := range rounds[:n] {
+		for i := r.Start; i < r.End; i++ {
+			for k := range c.view.Messages[i].Blocks {
+				b := &c.view.Messages[i].Blocks[k]
+				switch {
+				case b.Kind != decant.KindResult:
+				case c.native(b.Changed):
+					gone[b.Name] = true
+				case b.Loads > 0 && gone[b.Name]: // clearing tells results apart by the name of the tool only
+					c.end = r.Start
+					return fresh
+				case b.Loads > 0 || !c.named(b.Name):
+					c.stay[b.Name] = true
+				default:
+					fresh = true
+				}
+			}
+		}
+	}
+	return fresh
+}
+
+// named reports whether the preset allows leaving out what a tool returned.
+func (c *clearer) named(name string) bool {
+	t := c.Preset.Tools
+	return !reduce.Named(t.Exclude, name) && !reduce.Named(t.Pin, name) && (len(t.Include) == 0 || reduce.Named(t.Include, name))
+}
+
+// outline finds out what of each block goes into the record.
+func (c *clearer) outline() {
+	s := reduce.Of(c.view, reduce.Options{
+		Counter: c.Counter, Mask: secret.Mask, Transcript: c.transcript(c.view), Made: c.Made, KeepRounds: c.rule.Keep, Quote: quoting(c.rule),
+	})
+	c.outlines = map[decant.Ref]decant.Decision{}
+	for _, find := range []func(*reduce.Subject) []decant.Decision{reduce.Superseded, reduce.Duplicate, reduce.Stub, reduce.Arguments} {
+		for _, d := range find(s) {
+			if was, ok := c.outlines[d.Target.Ref]; !ok || d.After < was.After {
+				c.outlines[d.Target.Ref] = d
+			}
+		}
+	}
+}
+
+// message clears what a message holds.
+func (c *clearer) message(m *decant.Message) {
+	for k := range m.Blocks {
+		b := &m.Blocks[k]
+		switch {
+		case b.Ref.Message == 0 || c.native(b.Changed) || c.stay[b.Name]:
+		case b.Kind == decant.KindResult:
+			c.clear(b, placeholder)
+			if b.Media.Count > 0 {
+				c.carried = append(c.carried, b.Ref)
+			}
+		case b.Kind == decant.KindUse && writes(b.Name): // what it wrote is in the file
+			c.clear(b, "{}")
+		}
+	}
+}
+
+// clear decides that the provider leaves b out, and records what it said.
+func (c *clearer) clear(b *decant.Block, instead string) {
+	orig := blockAt(c.transcript(c.view), b.Ref)
+	if orig == nil {
+		orig = b
+	}
+	d := decant.Decision{
+		Kind: decant.Native, Reduction: "cleared", Reason: "old result of " + b.Name, Target: decant.TargetOf(orig),
+		Text: instead, Handle: decant.HandleOf(orig.Hash()), Before: c.Counter.Count(b.Text()), After: c.Counter.Count(instead),
+	}
+	if b.Kind == decant.KindUse {
+		d.Reason = "written content of an old " + b.Name + " call"
+	}
+	c.made = append(c.made, d)
+	if text := strings.TrimSpace(c.record(b)); text != "" {
+		c.said = append(c.said, fmt.Sprintf("m%d %s", b.Ref.Message, text))
+	}
+}
+
+// record returns what the record has of a block: its outline, or all of it where it is pinned or short.
+func (c *clearer) record(b *decant.Block) string {
+	d, ok := c.outlines[b.Ref]
+	text := secret.Mask(b.Text())
+	switch {
+	case c.untouchable(b.Ref):
+		c.whole = append(c.whole, b.Ref)
+		return fmt.Sprintf("%s, whole:\n%s", b.Name, b.Text())
+	case ok && b.Kind == decant.KindResult:
+		return d.Text
+	case ok:
+		text = d.Text
+	}
+	if b.Kind == decant.KindUse {
+		return b.Name + " " + text
+	}
+	return text
+}
+
+// insert returns the decision that puts the record behind a block.
+func (c *clearer) insert(at *decant.Block) decant.Decision {
+	text := strings.Join(slices.Concat([]string{recordBegin}, c.said, []string{recordEnd}), "\n")
+	return decant.Decision{
+		Kind: decant.Insert, Reduction: "outlines", Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
+		Target: decant.TargetOf(at), Text: text, After: c.Counter.Count(text), Carried: c.carried, Repeats: c.whole,
+	}
+}
+
+// repeatPins puts what was pinned after it had been cleared behind the newest results: what is cleared by age
+// cannot be brought back alone.
+func (a *attempt) repeatPins() error {
+	native := natives(a.inForce, a.made)
+	if native == nil || a.repeats() {
+		return nil
+	}
+	there := map[decant.Ref]bool{}
+	for _, d := range a.inForce {
+		for _, r := range d.Repeats {
+			there[r] = true
+		}
+	}
+	c := &clearer{Thinning: Thinning{Counter: a.est, Transcript: a.conv}}
+	for ref := range pinsOf(a.inForce) {
+		if b := blockAt(a.view, ref); b != nil && native(b.Changed) && !there[ref] {
+			c.whole = append(c.whole, ref)
+		}
+	}
+	at, ok := lastWord(a.conv, a.view)
+	if len(c.whole) == 0 || !ok {
+		return nil
+	}
+	slices.SortFunc(c.whole, func(x, y decant.Ref) int { return cmp.Or(x.Message-y.Message, x.Block-y.Block) })
+	for _, ref := range c.whole {
+		b := blockAt(a.conv, ref)
+		c.said = append(c.said, fmt.Sprintf("m%d %s, whole:\n%s", ref.Message, b.Name, b.Text()))
+		if b.Media.Count > 0 {
+			c.carried = append(c.carried, ref)
+		}
+	}
+	d := c.insert(at)
+	d.Reduction, d.Reason = "pinned", "what was pinned after it had been cleared"
+	return a.add([]decant.Decision{d})
+}
+
+// clears reports whether the provider can be asked to clear old results in this request.
+func (a *attempt) clears() bool { return !a.asks() && len(a.suspended) == 0 && a.editable() }
+
+// clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
+func (a *attempt) clearRoute(int) error {
+	return a.clear(a.preset.Thrift.Settled())
+}
+
+// clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
+// keep, then with less and less of what is old.
+func (a *attempt) clearDeepRoute(target int) error {
+	was := a.draft()
+	err := errPoor
+	for _, rule := range a.clearRules(target) {
+		a.restore(was)
+		if err = a.clear(rule); err == nil && a.est.Messages(a.view.Messages) <= target {
+			return nil
+		}
+	}
+	return err
+}
+
+// clear adds the decisions of a clearing by a rule.
+func (a *attempt) clear(rule preset.Thrift) error {
+	t, set := a.thinning(), *a.preset
+	set.Thrift = rule
+	t.Preset, t.Signed, t.Native = &set, true, true
+	t.Pinned = allPins(a.conv, a.preset, t.Pinned)
+	ds := Clear(a.view, t)
+	if len(ds) == 0 {
+		return errPoor
+	}
+	if err := a.add(ds); err != nil {
+		return err
+	}
+	if _, ok := a.clearing(); !ok {
+		return errNoRoute
+	}
+	return nil
+}
+
+// clearRules returns how much of what is old a necessary clearing keeps, most first.
+func (a *attempt) clearRules(target int) []preset.Thrift {
+	rule := a.preset.Thrift.Settled()
+	if !rule.On() {
+		rule = preset.Thrift{}.Settled()
+	}
+	long, less, least := rule, rule, rule
+	long.Keep = max(rule.Keep, a.tailRounds(target))
+	less.Keep, less.Quote = 1, rule.Quote/2
+	least.Keep, least.Quote, least.Names = 1, rule.Quote/10, rule.Names/4
+	return []preset.Thrift{long, rule, less, least}
+}
+
+// tailRounds returns how many of the newest rounds fit the tail that a pour to a target keeps.
+func (a *attempt) tailRounds(target int) (n int) {
+	share := a.preset.Keep.Share
+	if share == 0 {
+		share = 0.2
+	}
+	room := int(share * float64(target))
+	rounds := decant.Rounds(a.view.Messages)
+	for n < len(rounds) {
+		r := rounds[len(rounds)-1-n]
+		if room -= a.est.Messages(a.view.Messages[r.Start:r.End]); room < 0 {
+			break
+		}
+		n++
+	}
+	return n
+}

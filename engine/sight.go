@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"math"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
+)
+
+// A sight is how a request stood to its conversation when it was sent, as far as what it cost depends on
+// that: by the time its answer is booked, others may have moved the conversation on. Amounts are estimates.
+type sight struct {
+	prompt    cost.Prompt // as the client sent it
+	alike     int         // tokens from the beginning that are sent as the client sent them
+	lacks     int         // tokens of it that are not sent
+	decisions int         // of the conversation before it
+	grows     bool        // it has all of the conversation as the client sent it before
+	pause     time.Duration
+	life      time.Duration // that the markers behind its messages ask for, 0: there is none
+	changed   bool          // it names another model or another fixed part than the request before
+	cold      bool          // it was taken to find nothing in the cache for that
+}
+
+// look returns the sight of a request that is decided about and not committed yet.
+func (a *attempt) look() *sight {
+	s := &sight{lacks: a.leftOut(), changed: a.switched(), pause: a.idle(), grows: a.rel == continues || a.rel == returns}
+	s.cold = s.changed && a.meter.Belief.Moves()
+	if a.state != nil {
+		s.decisions = len(a.state.Decisions)
+	}
+	if marks := messageMarks(a.conv); len(marks) > 0 {
+		s.life = lasts(marks[0].life)
+	}
+	w := walk{attempt: a, see: s, edited: a.firstEdited()}
+	w.fixedMarks()
+	w.messages()
+	return s
+}
+
+// firstEdited returns the first block that the view has otherwise than the client, Message 0 when there is
+// none.
+func (a *attempt) firstEdited() (first decant.Ref) {
+	for _, ds := range [][]decant.Decision{a.inForce, a.made} {
+		for i := range ds {
+			d := &ds[i]
+			at := d.Target.Ref
+			switch {
+			case d.Checkpoint != nil:
+				at = decant.Ref{Message: d.Checkpoint.From}
+			case !edits(d.Kind):
+				continue
+			}
+			if first.Message == 0 || after(first, at) {
+				first = at
+			}
+		}
+	}
+	return first
+}
+
+// A walk goes over a client's prompt and notes in a sight how many tokens stand before what matters.
+type walk struct {
+	*attempt
+	see    *sight
+	edited decant.Ref // first block that was changed, Message 0: none
+	before int        // tokens of the messages before the present block, without calibration
+}
+
+// here returns the tokens before the present block.
+func (w *walk) here() int { return w.fixed + w.scale(w.before) }
+
+func (w *walk) mark(end int, life string) {
+	if life != "" {
+		w.see.prompt.Marks = append(w.see.prompt.Marks, cost.Mark{End: end, Life: int(lasts(life) / time.Second)})
+	}
+}
+
+// fixedMarks notes the markers on tools and system prompt. How their tokens are divided follows from their
+// bytes.
+func (w *walk) fixedMarks() {
+	f := &w.conv.Fixed
+	w.see.prompt.Fixed = w.fixed
+	whole, sum := 0, 0
+	for i := range f.Tools {
+		whole += size(f.Tools[i].Schema)
+	}
+	for i := range f.System {
+		whole += size(f.System[i].Content)
+	}
+	upTo := func(c decant.Content) int {
+		sum += size(c)
+		return int(float64(w.fixed) * float64(sum) / float64(max(1, whole)))
+	}
+	for i := range f.Tools {
+		w.mark(upTo(f.Tools[i].Schema), f.Tools[i].Cache)
+	}
+	for i := range f.System {
+		w.mark(upTo(f.System[i].Content), f.System[i].Cache)
+	}
+}
+
+func size(c decant.Content) int {
+	if c == nil {
+		return 0
+	}
+	return c.Size()
+}
+
+// messages notes what matters in the messages.
+func (w *walk) messages() {
+	p := &w.see.prompt
+	p.Same, w.see.alike = math.MaxInt, math.MaxInt
+	spine := 0
+	for i := range w.r.atoms {
+		at := &w.r.atoms[i]
+		if at.Ref.Block == 0 {
+			w.before += messageFrame
+		}
+		if w.edited.Message > 0 && !after(w.edited, w.numbered(at)) {
+			w.see.alike = min(w.see.alike, w.here())
+		}
+		entry := -1
+		if at.Kind != decant.KindThinking {
+			entry = w.to[spine]
+			spine++
+			if !w.see.grows && (entry < 0 || entry >= w.kept) {
+				p.Same = min(p.Same, w.here())
+			}
+		}
+		w.before += w.counted(i, entry)
+		for _, life := range at.Inside {
+			w.mark(w.here(), life)
+		}
+		w.mark(w.here(), at.Cache)
+	}
+	p.Tokens = w.here()
+	w.mark(p.Tokens, w.conv.Cache)
+}
+
+// numbered returns the transcript reference of an atom.
+func (a *attempt) numbered(at *atom) decant.Ref {
+	return a.conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+}
+
+// counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
+// that what is known is not counted again.
+func (a *attempt) counted(i, entry int) int {
+	if a.r.est == a.est && a.r.counts[i] != 0 {
+		return int(a.r.counts[i])
+	}
+	if entry >= 0 && a.state != nil && entry < len(a.state.Chain) {
+		return a.state.Chain[entry].Tokens
+	}
+	return a.r.tokens(i, a.est)
+}

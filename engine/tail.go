@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// A tail is what became of the newest requests whose entries still stand in the conversation.
+type tail []store.Request
+
+// mostTail is how many requests are looked at to find out what became of a tail: mostly there is one.
+const mostTail = 32
+
+func (e *Engine) tailOf(ctx context.Context, s *store.State) (tail, error) {
+	rs, err := e.store.Standing(ctx, s.Key, mostTail)
+	if err != nil {
+		return nil, fmt.Errorf("read what became of the requests of %s: %w", s.ID, err)
+	}
+	return rs, nil
+}
+
+// settled reports whether the entries from index first on must be taken for answered: they were, or
+// nothing is known about them, because another process waits for the answer or has ended before it came.
+func (t tail) settled(first int) bool {
+	failed := false
+	for i := range t {
+		if t[i].Length <= first {
+			continue
+		}
+		if !t[i].Failed() {
+			return true
+		}
+		failed = true
+	}
+	return !failed
+}
+
+// endsAt reports whether a request was answered that held exactly the first n entries.
+func (t tail) endsAt(n int) bool {
+	return slices.ContainsFunc(t, func(r store.Request) bool { return r.Length == n && r.Answered() })
+}
+
+// goesOn reports whether a request which lacks the entry with index first goes on with the answer that
+// was given to it all the same: its client has left something out since, or rewritten it, as clients do
+// with their reminders. A delegate that has other work in its place goes on with an answer of its own.
+func (t tail) goesOn(ctx context.Context, blobs store.Blobs, p *place, r *reading, first int) (bool, error) {
+	said, at := r.answer(p.rest.next)
+	removed := p.rest.next == at
+	if len(said) == 0 || removed && t.endsAt(first) {
+		return false, nil
+	}
+	stored := false
+	for i := range t {
+		if t[i].Length <= first || !t[i].Answered() || t[i].Answer.IsZero() {
+			continue
+		}
+		stored = true
+		content, err := blobs.Blobs(ctx, p.state.Tenant, t[i].Answer)
+		if err != nil {
+			return false, fmt.Errorf("read an answer in %s: %w", p.state.ID, err)
+		}
+		if sameAnswer(content[0], said, p.sharesTail()) {
+			return true, nil
+		}
+	}
+	return removed && !stored, nil
+}
+
+// announce notes in the store that a request is tried again which has failed before, so that no other
+// process replaces what it ends with while its answer may come.
+func (a *attempt) announce(ctx context.Context) error {
+	if a.req.Count || a.line == nil || a.committed || !a.repeats() {
+		return nil
+	}
+	first := 0 // entry of the tail
+	if spine := spineOf(a.state); a.lastAnswer(spine) >= 0 {
+		first = spine[a.lastAnswer(spine)] + 1
+	}
+	t, err := a.e.tailOf(ctx, a.state)
+	if err != nil || t.settled(first) {
+		return err
+	}
+	if a.ticket, err = a.e.ids.Next(); err != nil {
+		return err
+	}
+	r := store.Request{ID: a.ticket, Time: a.e.opts.Now().UTC(), Version: a.state.Version, Length: len(a.state.Chain), API: "anthropic", Model: a.conv.Model, Fixed: a.conv.Fixed.Version}
+	if err := a.e.store.Record(ctx, a.line.key, &store.Events{Requests: []store.Request{r}}); err != nil {
+		return fmt.Errorf("note that a request is tried again: %w", err)
+	}
+	return nil
+}
+
+// sharesTail reports whether the request has some of the conversation's tail.
+func (p *place) sharesTail() bool {
+	spine := spineOf(p.state)
+	last := p.lastAnswer(spine)
+	return slices.ContainsFunc(p.to, func(k int) bool { return k >= 0 && (last < 0 || k > spine[last]) })
+}
+
+// answer returns the blocks of the first message of the assistant from the i-th block of the spine on,
+// and where it begins.
+func (r *reading) answer(i int) (said []*atom, at int) {
+	for i < len(r.spine) && r.at(i).role != decant.RoleAssistant {
+		i++
+	}
+	for at = i; i < len(r.spine) && r.at(i).role == decant.RoleAssistant; i++ {
+		said = append(said, r.at(i))
+	}
+	return said, at
+}
+
+// sameAnswer reports whether what a client has sent back is the answer with a content, thinking left
+// out. Calls have ids that tell; words alone may be said twice, so they count only where the client has
+// kept some of what they answer.
+func sameAnswer(content []byte, said []*atom, shares bool) bool {
+	body := append(append([]byte(`{"messages":[{"role":"assistant","content":`), content...), "}]}"...)
+	doc, err := parse(body, nil)
+	if err != nil || len(doc.Conversation.Messages) != 1 {
+		return false
+	}
+	var ids, sentIDs []string
+	var text, sent string
+	for i := range doc.Conversation.Messages[0].Blocks {
+		b := &doc.Conversation.Messages[0].Blocks[i]
+		ids, text = spoken(b, ids, text)
+	}
+	for _, a := range said {
+		sentIDs, sent = spoken(a.Block, sentIDs, sent)
+	}
+	if len(ids) > 0 || len(sentIDs) > 0 {
+		return slices.Equal(ids, sentIDs)
+	}
+	return shares && text != "" && text == sent
+}
+
+// spoken adds what a block of the assistant says to the ids of calls and to the text.
+func spoken(b *decant.Block, ids []string, text string) ([]string, string) {
+	switch b.Kind {
+	case decant.KindUse:
+		return append(ids, b.CallID), text
+	case decant.KindText:
+		return ids, text + b.Text()
+	}
+	return ids, text
+}

@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/wire"
+)
+
+// Planned is what would have been done about a request that was only observed. It is planned on top of what
+// was planned for the requests before, as if that had been done: so it shows what a conversation would have
+// come to, pour for pour.
+type Planned struct {
+	Reason    Reason // why there would have been a pour, empty when there would have been none
+	Route     string
+	Tokens    int // of the request that would have been sent, as metered
+	Decisions int // that would have been made
+	Risk      int // facts that were in the view before the pour and would not have been after it
+}
+
+// A trial is what is known about an observed request beside what is known about any.
+type trial struct {
+	Planned
+	made    []decant.Decision // by this request
+	all     []decant.Decision // in force for it, these included
+	before  int               // decisions of the conversation, and planned for it, when it was looked at
+	noted   bool              // what was made stands in the line
+	lacks   int               // tokens that the view would have lacked
+	fresh   int               // of them, by decisions about blocks that were new
+	settled int               // tokens of the view before the first change; -1: nothing before the end would have changed
+}
+
+// try plans what would be done about a request and leaves it as it is.
+func (a *attempt) try(ctx context.Context) (*Prepared, error) {
+	x, fault := a.shadow(ctx)
+	if fault == nil {
+		fault = x.decide(ctx)
+	}
+	if errors.Is(fault, errBehind) {
+		return nil, fmt.Errorf("%w: %w", errBehind, store.ErrConflict)
+	}
+	a.leaveAlone()
+	p := a.prepared(a.req.Body)
+	if x == nil { // what was planned before cannot be read
+		p.Fault = fault
+		return p, nil
+	}
+	if fault != nil {
+		x.report.Route = "none: " + fault.Error()
+	}
+	a.trial = x.outcome()
+	a.line.planned(a)
+	p.Report.Plan, p.Report.Planned = x.report.Plan, &a.trial.Planned
+	return p, nil
+}
+
+// leaveAlone makes the attempt one that sends the client's own bytes, whatever was decided about them.
+func (a *attempt) leaveAlone() {
+	if len(a.inForce) > 0 {
+		a.decided = -1 // what is reported will not be about the view that they make
+	}
+	a.made, a.inForce, a.withdrawn = nil, nil, nil
+	a.before, a.view = a.conv, a.conv
+	a.report.Before = a.size(a.view)
+	a.report.After = a.report.Before
+}
+
+// shadow returns an attempt at the same request under the decisions that were planned before.
+func (a *attempt) shadow(ctx context.Context) (*attempt, error) {
+	p := *a.place
+	if p.line != nil {
+		planned, err := a.e.plannedFor(ctx, p.line, p.state)
+		if err != nil {
+			return nil, err
+		}
+		s := *p.state
+		s.Decisions = slices.Concat(s.Decisions, planned)
+		p.state, p.real, p.branch = &s, p.state, nil
+	}
+	x, err := a.e.replay(a.req, a.who, a.r, &p)
+	if err != nil {
+		return nil, err
+	}
+	x.must, x.meter, x.model = a.must, a.meter, a.model
+	return x, nil
+}
+
+// outcome returns what the attempt, a shadow, would have made of the request.
+func (x *attempt) outcome() *trial {
+	t := &trial{
+		Planned: Planned{Reason: x.report.Reason, Route: x.report.Route, Tokens: x.report.After, Decisions: len(x.made)},
+		made:    x.made, all: slices.Concat(x.inForce, x.made), lacks: x.leftOut(), settled: -1,
+	}
+	t.fresh = max(0, t.lacks-leftOut(x.inForce))
+	if x.report.Reason != "" {
+		t.fresh, t.settled = 0, max(0, x.size(x.view)-x.behind())
+		t.Risk = len(fact.Check(fact.Extract(x.before.Messages), wire.Text(x.view)).Missing)
+	}
+	if x.state != nil {
+		t.before = len(x.state.Decisions)
+	}
+	return t
+}
+
+// A plans is what was planned for the observed requests of a line.
+type plans struct {
+	known     bool // it was read
+	decisions []decant.Decision
+}
+
+// plannedFor returns the decisions that were planned for the observed requests of a conversation.
+func (e *Engine) plannedFor(ctx context.Context, l *line, s *store.State) ([]decant.Decision, error) {
+	l.mu.Lock()
+	p := l.plans
+	l.mu.Unlock()
+	if p.known {
+		return p.decisions, nil
+	}
+	rs, err := e.store.Requests(ctx, s.Key)
+	if err != nil {
+		return nil, fmt.Errorf("read what was planned for %s: %w", s.ID, err)
+	}
+	for i := range rs {
+		ds, err := e.readPlan(ctx, s.Tenant, rs[i].Planned)
+		if err != nil {
+			return nil, fmt.Errorf("read what was planned for %s: %w", s.ID, err)
+		}
+		p.decisions = append(p.decisions, ds...)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.plans.known {
+		l.plans = plans{true, p.decisions}
+	}
+	return l.plans.decisions, nil
+}
+
+// readPlan returns the decisions that were planned for one request.
+func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) (ds []decant.Decision, err error) {
+	if p == nil || p.Decisions.IsZero() {
+		return nil, nil
+	}
+	blobs, err := e.store.Blobs(ctx, tenant, p.Decisions)
+	if err != nil {
+		return nil, err
+	}
+	return ds, json.Unmarshal(blobs[0], &ds, jsontext.AllowInvalidUTF8(true))
+}
+
+// planned notes what was planned for a request of the line. What others have planned meanwhile stands. A
+// request that has left the line, or has none yet, has its plan noted in a line of its own when it is archived.
+func (l *line) planned(a *attempt) {
+	if l == nil || a.starts() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a.rel != returns && a.trial.before == len(a.state.Decisions)+len(l.plans.decisions) {
+		l.plans.decisions = slices.Concat(l.plans.decisions, a.trial.made)
+		a.trial.noted = true
+	}
+}
+
+// bookTrials adds what was planned for observed requests to the events of their archive.
+func (a *attempt) bookTrials(fs []finished, ev *store.Events) error {
+	for i := range fs {
+		t := fs[i].attempt.trial
+		if t == nil {
+			continue
+		}
+		p, blob, err := t.record(i == 0 && a.starts())
+		if err != nil {
+			return err
+		}
+		ev.Requests[i].Planned = p
+		if blob != nil {
+			ev.Blobs = append(ev.Blobs, blob)
+		}
+	}
+	return nil
+}
+
+// adopt notes in a new line what was planned for the request that it begins with.
+func (l *line) adopt(t *trial) {
+	if t == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.plans.known {
+		l.plans = plans{true, t.all}
+	}
+}
+
+// record returns the plan as the store keeps it, and the blob that it refers to, nil when no decision is to be
+// kept. The first request of a conversation brings all that is in force in it.
+func (t *trial) record(first bool) (*store.Planned, []byte, error) {
+	p := &store.Planned{Reason: string(t.Reason), Tokens: t.Tokens, Risk: t.Risk}
+	var ds []decant.Decision
+	switch {
+	case first:
+		ds = t.all
+	case t.noted:
+		ds = t.made
+	}
+	if len(ds) == 0 {
+		return p, nil, nil
+	}
+	data, err := json.Marshal(ds, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode what was planned: %w", err)
+	}
+	p.Decisions = hashBytes(data)
+	return p, data, nil
+}
+
+// would returns what the request would have cost as it was planned, given what it did cost. What was read
+// from the cache says how warm that was: so much of the view would have been read, as far as it would not
+// have changed; the rest is divided as that of the client's own request was.
+func (t *trial) would(a *attempt, u decant.Usage, terms cost.Terms) *store.Trial {
+	prompt := max(0, u.Prompt()-min(u.Prompt(), a.scale(t.lacks)))
+	read := min(prompt, max(0, u.CacheRead-a.scale(t.lacks-t.fresh)))
+	if t.settled >= 0 {
+		read = min(prompt, u.CacheRead, t.settled)
+	}
+	rest, own := prompt-read, u.Prompt()-u.CacheRead
+	share := func(n int) int {
+		if own == 0 {
+			return 0
+		}
+		return int(float64(rest) * float64(n) / float64(own))
+	}
+	w := decant.Usage{CacheRead: read, CacheWrite: share(u.CacheWrite), Write1h: share(u.Write1h), Output: u.Output}
+	w.Input = rest - w.CacheWrite
+	return &store.Trial{Prompt: prompt, Cost: money(a, w, terms)}
+}

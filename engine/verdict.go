@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/decantdev/decant"
+)
+
+// witnessed draws from an answer what it says about the account: that it answers at all, that it does not mind
+// an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
+func (e *Engine) witnessed(p *Prepared, res Response) {
+	a := p.attempt
+	who := &account{a.req.Upstream, res.Organization}
+	if a.report.Route == probing.name {
+		e.learn(who, bindingTopic, unenforced)
+	}
+	missed := a.meter.Missed
+	c, _ := a.clearing()
+	if c != nil {
+		missed = a.missed(res.Usage)
+		if why := a.disagrees(c, res, missed); why != "" {
+			missed = 0
+			e.learn(who, editingOf(a.model), mismatched)
+			e.opts.Notice(fmt.Sprintf("the provider does not clear old results of %s as asked, so it is not asked again for a week: %s", a.model.ID, why))
+		}
+	}
+	a.meter.Account, a.meter.Missed = who, missed
+	if a.line != nil { // the requests before the archive of this one know it, too
+		a.line.mu.Lock()
+		a.line.meter.Account, a.line.meter.Missed = who, missed
+		a.line.mu.Unlock()
+	}
+}
+
+// mostMissed is how many answers in a row may find less than half of an edited prompt in the cache.
+const mostMissed = 2
+
+// disagrees says how an answer shows that the prompt was not edited as it was asked for, empty when it does not.
+func (a *attempt) disagrees(c *clearing, res Response, missed int) string {
+	switch {
+	case res.Editing && res.Cleared != c.uses:
+		return fmt.Sprintf("%d results were cleared instead of %d", res.Cleared, c.uses)
+	case missed >= mostMissed:
+		return "what is left of the prompt is not read from the cache"
+	case !res.Editing && a.unedited(res.Usage.Prompt()):
+		return fmt.Sprintf("a prompt of %d tokens is reported, as if nothing had been cleared", res.Usage.Prompt())
+	}
+	return ""
+}
+
+// unedited reports whether a prompt of n tokens, as the provider has counted them, is the whole of what was sent
+// rather than the view. What is estimated may be twice as large, by framing, escapes or another vocabulary.
+func (a *attempt) unedited(n int) bool {
+	reported, estimated := a.expected()
+	gap, err := a.gap()
+	return err == nil && reported > 0 && n > reported+estimated+max(gap/2, estimated)
+}
+
+// gap returns the estimated tokens that the provider is to leave out of what is sent.
+func (a *attempt) gap() (int, error) {
+	sent, err := a.sent()
+	if err != nil {
+		return 0, err
+	}
+	return a.scale(a.estimate(sent, decant.Ref{}) - a.estimate(a.view, decant.Ref{})), nil
+}
+
+// expected returns the tokens that the view must have: what was reported of the request before, and an estimate
+// of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
+func (a *attempt) expected() (reported, estimated int) {
+	m := &a.meter
+	if m.length == 0 || m.length > len(a.state.Chain) || a.rel != continues || len(a.state.Decisions)-len(a.made) != m.decisions {
+		return 0, 0
+	}
+	last := a.state.Chain[m.length-1].Ref
+	reported, estimated = m.usage.Context(), a.scale(a.estimate(a.view, last))
+	for i := range a.made {
+		switch d := &a.made[i]; {
+		case d.Kind == decant.Insert: // which no estimate has
+			estimated += a.scale(d.After)
+		case edits(d.Kind) && !after(d.Target.Ref, last):
+			reported -= a.scale(d.Before - d.After)
+		}
+	}
+	return max(0, reported), estimated
+}
+
+// missed returns how many answers in a row have not found in the cache what the one before had left there of an
+// edited prompt.
+func (a *attempt) missed(u decant.Usage) int {
+	life, was := a.lifetime(), a.meter.usage
+	left := was.CacheRead + was.CacheWrite
+	switch {
+	case natives(a.inForce) == nil || a.report.Reason != "" || a.rel != continues || !a.anchored(),
+		life == 0 || left == 0 || a.switched() || a.e.opts.Now().Sub(a.state.Anchor.Time) > min(life, 5*time.Minute):
+		return a.meter.Missed
+	case u.CacheRead < left/2:
+		return a.meter.Missed + 1
+	}
+	return 0
+}
