@@ -19,6 +19,7 @@ type Conversation struct {
 	Model     string    // model id as the client wrote it, empty when unknown
 	MaxOutput int       // most output tokens that the client asked for, 0 when unknown
 	Thinking  Thinking  // how the request asks the model to think
+	Cache     string    // lifetime of the cache marker for the request as a whole: "", "5m" or "1h"
 	Fixed     Fixed     // system prompt and tools
 	Messages  []Message // in transcript order, Number rising
 }
@@ -39,7 +40,7 @@ func (t Thinking) On() bool { return t != "" && t != ThinkingOff }
 
 // Fixed is the part of a request that no pour can shrink: the system prompt and the tool schemas.
 type Fixed struct {
-	Version Hash    // identity of system and tools together; zero when there are none
+	Version Hash    // identity of system and tools together, without what differs on every request; zero when there are none
 	System  []Block // text blocks, in order
 	Tools   []Tool  // in order
 }
@@ -152,15 +153,25 @@ const (
 type Block struct {
 	Kind    Kind
 	Author  Author
-	Content Content // nil: no text (an image, for example)
-	CallID  string  // of a use and its result; may repeat within a conversation
-	Name    string  // of the tool, on a use and on its result
-	Error   bool    // a result that reports a failure
-	Signed  bool    // thinking that carries a provider's signature or encrypted content
-	Media   Media   // of an image, of a document, and of a result that holds some
-	Cache   string  // lifetime of a cache marker on it: "", "5m" or "1h"
-	Ref     Ref     // where it stands in the transcript
-	Changed string  // id of the decision that made it differ from the transcript, empty when verbatim
+	Content Content  // nil: no text (an image, for example)
+	CallID  string   // of a use and its result; may repeat within a conversation
+	Name    string   // of the tool, on a use and on its result
+	Error   bool     // a result that reports a failure
+	Signed  bool     // thinking that carries a provider's signature or encrypted content
+	Media   Media    // of an image, of a document, and of a result that holds some
+	Loads   int      // of a result: how many tools it makes known to the model, which has them from nowhere else
+	Cache   string   // lifetime of a cache marker on it: "", "5m" or "1h"
+	Inside  []string // lifetimes of the cache markers on blocks within it, in order; they count like any other
+	Ref     Ref      // where it stands in the transcript
+	Changed string   // id of the decision that made it differ from the transcript, empty when verbatim
+}
+
+// Marker returns the lifetime of the last cache marker on the block or within it, "" when there is none.
+func (b *Block) Marker() string {
+	if b.Cache == "" && len(b.Inside) > 0 {
+		return b.Inside[len(b.Inside)-1]
+	}
+	return b.Cache
 }
 
 // Text returns the block's text as the model reads it: of a use its arguments, of a result the text
@@ -202,6 +213,12 @@ type Content interface {
 	// Size returns the size of the encoded text in bytes, without decoding it. It is at least as
 	// large as len(Text()) is likely to be and good enough for budgets and shortcuts.
 	Size() int
+}
+
+// A Holder is content with images or documents in it, as results may have.
+type Holder interface {
+	// Held returns them as blocks of their own, in order, without a Ref.
+	Held() []Block
 }
 
 // Text is content that is held decoded, such as what Decant writes itself.

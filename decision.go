@@ -9,8 +9,10 @@ type Decision struct {
 	Kind      DecisionKind `json:"kind"`
 	Reduction string       `json:"reduction,omitempty"` // which reduction made it: "superseded", "trim", ...
 	Reason    string       `json:"reason"`              // why, for people
-	Target    Target       `json:"target"`              // the block it changes; zero for a checkpoint
+	Target    Target       `json:"target"`              // the block it changes, of an insert the one it stands behind; zero for a checkpoint
 	Text      string       `json:"text,omitempty"`      // what stands in its place; of a repair or an insert the text added
+	Carried   []Ref        `json:"carried,omitempty"`   // of an insert: blocks whose images and documents follow its text
+	Repeats   []Ref        `json:"repeats,omitempty"`   // of an insert: blocks that its text has whole
 	Handle    Handle       `json:"handle,omitempty"`    // how to get the original back
 	Before    int          `json:"before"`              // tokens of what it replaces
 	After     int          `json:"after"`               // tokens of the replacement
@@ -31,10 +33,10 @@ const (
 	DropThinking DecisionKind = "drop_thinking" // a thinking block is left out, whole
 	Cover        DecisionKind = "checkpoint"    // a range of messages is replaced by a summary
 	Repair       DecisionKind = "repair"        // broken history is made legal in the view
-	Insert       DecisionKind = "insert"        // a message of ours is added
+	Insert       DecisionKind = "insert"        // a text of ours is added behind a block
 	Pin          DecisionKind = "pin"           // the target stays verbatim
 	Unpin        DecisionKind = "unpin"
-	Native       DecisionKind = "native" // the provider's own context management did it
+	Native       DecisionKind = "native" // the block is sent as it is, and the provider puts something short in its place
 	Hold         DecisionKind = "hold"   // no pour but a necessary one until released
 	Revoke       DecisionKind = "revoke" // takes an earlier decision back
 )
@@ -74,12 +76,20 @@ type Checkpoint struct {
 	Reply      string    `json:"reply,omitempty"`     // words of the assistant put in where two user messages would meet; empty: none
 	Facts      []Fact    `json:"key_facts,omitempty"` // the must-keep facts that it was checked against and holds
 	Rung       Rung      `json:"rung"`
-	Score      float64   `json:"score"` // share of fact weight kept, 0 to 1
+	Score      float64   `json:"score"`          // share of the exact strings that user and model wrote in the range which it still says with their context, 0 to 1
+	Poor       bool      `json:"poor,omitempty"` // it says less than the preset asks of a record
 	Original   int       `json:"original_tokens"`
 	Compressed int       `json:"compressed_tokens"`
 	CostUSD    float64   `json:"cost_usd"` // of model calls made for it
 	Pins       []Ref     `json:"pins,omitempty"`
-	Folds      int       `json:"folds,omitempty"` // number of the checkpoint that it folded in, 0: none
+	Kept       []int     `json:"kept,omitempty"`    // numbers of messages of the range that stay: whole rounds
+	Carried    []Ref     `json:"carried,omitempty"` // blocks of the range whose images and documents follow the summary
+	Folds      int       `json:"folds,omitempty"`   // number of the checkpoint that it folded in, 0: none
+}
+
+// Covers reports whether the message with a number is in the range; nil covers none.
+func (c *Checkpoint) Covers(message int) bool {
+	return c != nil && c.From <= message && message <= c.To
 }
 
 // Ratio returns the size of the summary as a share of what it replaced.
@@ -124,8 +134,9 @@ type Plan struct {
 	Before    Size       `json:"before"`
 	After     Size       `json:"after"`
 	Price     Price      `json:"price"`
-	Score     float64    `json:"fact_score"` // share of must-keep fact weight in the view afterwards, 0 to 1
-	Risk      []Fact     `json:"facts_at_risk,omitempty"`
+	Score     float64    `json:"score"`                   // share of the exact strings that user and model wrote which are still in view with their context, 0 to 1
+	Risk      []Fact     `json:"facts_at_risk,omitempty"` // must-keep facts that are not in the view afterwards
+	Notes     []string   `json:"notes,omitempty"`         // what was asked for and could not be done, for people
 }
 
 // Size is what a view takes in the window, in tokens.

@@ -29,13 +29,17 @@ var (
 // An IrreducibleError says that no legal view reaches the target.
 type IrreducibleError struct {
 	Target int    // tokens wanted
-	Size   int    // tokens of the smallest legal view found
-	What   string // what cannot be made smaller: "m12 (tool result, 84,000 tokens)"
+	Size   int    // the least target that a legal view was found for
+	What   string // what takes them: "m12 (tool, 84000 tokens) and a summary of the rest"
 }
 
 // Error names the irreducible size.
 func (e *IrreducibleError) Error() string {
-	return fmt.Sprintf("no legal view has %d tokens or fewer: the smallest has %d, because of %s", e.Target, e.Size, e.What)
+	tokens := "tokens"
+	if e.Target == 1 {
+		tokens = "token"
+	}
+	return fmt.Sprintf("no legal view has %d %s or fewer: the smallest has %d, for %s", e.Target, tokens, e.Size, e.What)
 }
 
 func (h *Hash) parse(s string) error {

@@ -81,6 +81,44 @@ func TestInternalPackagesAreLeaves(t *testing.T) {
 	}
 }
 
+// What measures must not be what chooses, nor the other way round (audit 3, "Independence"): the ruler
+// imports nothing of the module, and what decides what is kept does not reach the ruler.
+func TestTheRulerIsIndependent(t *testing.T) {
+	const ruler = module + "/internal/ruler"
+	imports := packages(t)
+	for _, imp := range imports["internal/ruler"] {
+		if strings.HasPrefix(imp, module) || strings.Contains(imp, ".") {
+			t.Errorf("internal/ruler imports %s; it may import the standard library only", imp)
+		}
+	}
+	for _, dir := range []string{"fact", "summary", "reduce"} {
+		for imp := range reached(imports, dir) {
+			if imp == ruler {
+				t.Errorf("%s reaches internal/ruler, which measures what it keeps", dir)
+			}
+		}
+	}
+}
+
+// reached returns all packages that a package of this module imports, whatever lies between.
+func reached(imports map[string][]string, dir string) map[string]bool {
+	out := map[string]bool{}
+	var visit func(string)
+	visit = func(dir string) {
+		for _, imp := range imports[dir] {
+			if out[imp] {
+				continue
+			}
+			out[imp] = true
+			if rel, ours := strings.CutPrefix(imp, module+"/"); ours {
+				visit(rel)
+			}
+		}
+	}
+	visit(dir)
+	return out
+}
+
 func TestEveryPackageHasOnePackageComment(t *testing.T) {
 	for dir := range packages(t) {
 		comments := 0

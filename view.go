@@ -6,9 +6,13 @@ import (
 	"slices"
 )
 
-// View returns what the model is sent of c under the decisions ds: the messages of c in which each
+// View returns what the model reads of c under the decisions ds: the messages of c in which each
 // block is verbatim, replaced by its newest live edit, dropped, or covered by the one live
-// checkpoint. A message left empty vanishes. It is a pure function; c is not changed.
+// checkpoint, and inserts stand behind their blocks. A message left empty vanishes. It is a pure
+// function; c is not changed.
+//
+// What decisions of kind native replace is sent all the same, for the provider to leave out: what is
+// sent is the view without them, see [Sent].
 //
 // A decision whose target has other content than when it was made is an error that wraps ErrStale.
 func View(c *Conversation, ds []Decision) (*Conversation, error) { return view(c, ds, true) }
@@ -17,9 +21,18 @@ func View(c *Conversation, ds []Decision) (*Conversation, error) { return view(c
 // that nothing has to be read to find that out.
 func Replay(c *Conversation, ds []Decision) (*Conversation, error) { return view(c, ds, false) }
 
+// Sent returns ds without the decisions that the provider carries out: their view is what is sent.
+func Sent(ds []Decision) []Decision {
+	native := func(d Decision) bool { return d.Kind == Native }
+	if !slices.ContainsFunc(ds, native) {
+		return ds
+	}
+	return slices.DeleteFunc(slices.Clone(ds), native)
+}
+
 func view(c *Conversation, ds []Decision, verify bool) (*Conversation, error) {
 	live, err := resolve(ds)
-	live.verify = verify
+	live.verify, live.all = verify, c.Messages
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +67,11 @@ func (p *Plan) Apply(c *Conversation) (*Conversation, error) {
 
 // edits is what a list of decisions comes to once revoked ones are taken out.
 type edits struct {
-	cover  *Decision
-	blocks map[Ref]*Decision // newest live edit of each block
-	verify bool              // that blocks have the content that was decided about
+	cover   *Decision
+	blocks  map[Ref]*Decision   // newest live edit of each block
+	inserts map[Ref][]*Decision // by the block that they stand behind, oldest first
+	verify  bool                // that blocks have the content that was decided about
+	all     []Message           // of the conversation
 }
 
 func resolve(ds []Decision) (edits, error) {
@@ -78,40 +93,71 @@ func resolve(ds []Decision) (edits, error) {
 				return e, fmt.Errorf("decision %s: kind checkpoint without a checkpoint", d.ID)
 			}
 			e.cover = d
-		case Shrink, Stub, DropThinking:
+		case Shrink, Stub, DropThinking, Native:
 			e.blocks[d.Target.Ref] = d
+		case Insert:
+			if e.inserts == nil {
+				e.inserts = map[Ref][]*Decision{}
+			}
+			e.inserts[d.Target.Ref] = append(e.inserts[d.Target.Ref], d)
 		}
 	}
 	return e, nil
 }
 
-// edit returns m with its edited blocks replaced; m itself when none is.
+// edit returns m with its edited blocks replaced and inserts behind theirs; m itself when there are none.
 func (e *edits) edit(m *Message) (Message, error) {
 	out := *m
 	copied := false
-	for i := 0; i < len(m.Blocks); i++ {
-		d := e.blocks[m.Blocks[i].Ref]
-		if d == nil || m.Blocks[i].Ref.Message == 0 {
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		d, added := e.blocks[b.Ref], e.inserts[b.Ref]
+		if b.Ref.Message == 0 || d == nil && added == nil {
 			if copied {
-				out.Blocks = append(out.Blocks, m.Blocks[i])
+				out.Blocks = append(out.Blocks, *b)
 			}
 			continue
 		}
-		b := m.Blocks[i]
-		if e.verify && d.Target.Hash != b.Hash() {
-			return out, fmt.Errorf("decision %s on block %d of m%d: %w", d.ID, b.Ref.Block, b.Ref.Message, ErrStale)
-		}
 		if !copied {
-			out.Blocks = append(make([]Block, 0, len(m.Blocks)), m.Blocks[:i]...)
+			out.Blocks = append(make([]Block, 0, len(m.Blocks)+len(added)), m.Blocks[:i]...)
 			copied = true
 		}
-		if d.Kind == DropThinking {
-			continue
+		var err error
+		if out.Blocks, err = e.apply(out.Blocks, b, d, added); err != nil {
+			return out, err
 		}
-		b.Content, b.Changed = Text(d.Text), d.ID
-		out.Blocks = append(out.Blocks, b)
 	}
 	return out, nil
+}
+
+// apply appends b to blocks as d leaves it, nil: as it is, and what is added behind it.
+func (e *edits) apply(blocks []Block, b *Block, d *Decision, added []*Decision) ([]Block, error) {
+	for _, x := range append([]*Decision{d}, added...) {
+		if x != nil && e.verify && x.Target.Hash != b.Hash() {
+			return blocks, fmt.Errorf("decision %s on block %d of m%d: %w", x.ID, b.Ref.Block, b.Ref.Message, ErrStale)
+		}
+	}
+	switch {
+	case d == nil:
+		blocks = append(blocks, *b)
+	case d.Kind != DropThinking:
+		blocks = append(blocks, d.replace(*b))
+	}
+	for _, x := range added {
+		blocks = append(blocks, Block{Kind: KindText, Author: AuthorDecant, Content: Text(x.Text), Changed: x.ID})
+		blocks = append(blocks, carried(e.all, x.Carried)...)
+	}
+	return blocks, nil
+}
+
+// replace returns b with the text of d. What the provider leaves out it leaves out with images and all.
+func (d *Decision) replace(b Block) Block {
+	b.Content, b.Changed = Text(d.Text), d.ID
+	b.Cache, b.Inside = b.Marker(), nil // what was within it is gone: the last marker there moves out
+	if d.Kind == Native {
+		b.Media, b.Loads = Media{}, 0
+	}
+	return b
 }
 
 // cover replaces the range of a checkpoint by its summary.
@@ -122,24 +168,7 @@ func cover(ms []Message, d *Decision) ([]Message, error) {
 	if !ok1 || !ok2 || to < from {
 		return nil, fmt.Errorf("checkpoint %d covers m%d to m%d: %w", cp.Number, cp.From, cp.To, ErrStale)
 	}
-	out := place(slices.Clone(ms[:from]), cp, d.ID)
-	rest := ms[to+1:]
-	if cp.Reply != "" && len(rest) > 0 && rest[0].Role == RoleUser {
-		out = append(out, written(RoleAssistant, cp.Reply, d.ID))
-	}
-	return append(out, rest...), nil
-}
-
-// place adds the summary of cp to head, the messages before its range.
-func place(head []Message, cp *Checkpoint, id string) []Message {
-	summary := written(RoleUser, cp.Summary, id)
-	if cp.Placement == PlaceAppend {
-		if i := slices.IndexFunc(head, func(m Message) bool { return m.Role == RoleUser }); i >= 0 {
-			head[i].Blocks = append(slices.Clone(head[i].Blocks), summary.Blocks...)
-			return head
-		}
-	}
-	return append(head, summary)
+	return summarised(ms, from, to, d), nil
 }
 
 // written returns a message of Decant's own.

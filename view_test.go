@@ -116,3 +116,82 @@ func TestEveryBlockIsAccountedFor(t *testing.T) {
 		}
 	})
 }
+
+// held is the content of a result with images in it.
+type held struct {
+	decant.Content
+	images int
+}
+
+func (h held) Held() (out []decant.Block) {
+	for i := range h.images {
+		out = append(out, decant.Block{Kind: decant.KindImage, Content: decant.Text(fmt.Sprintf("image %d", i)), Media: decant.Media{Count: 1}})
+	}
+	return out
+}
+
+// What the provider leaves out has its placeholder in the view, images and all; what is sent is as it was.
+func TestNativeDecisions(t *testing.T) {
+	c := talk("u a:1 t:1 a:2 t:2")
+	c.Messages[2].Blocks[0].Content = held{decant.Text("seen"), 2}
+	c.Messages[2].Blocks[0].Media = decant.Media{Count: 2}
+	first, last := &c.Messages[2].Blocks[0], &c.Messages[4].Blocks[0]
+	ds := []decant.Decision{
+		{ID: "1", Kind: decant.Native, Target: decant.TargetOf(first), Text: "cleared"},
+		{ID: "2", Kind: decant.Insert, Target: decant.TargetOf(last), Text: "what was cleared", Carried: []decant.Ref{first.Ref}},
+	}
+	v, err := decant.View(c, ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const inserted = "result[result of 2 in m5] text[what was cleared] image[image 0] image[image 1]\n"
+	if got := lines(v); !strings.Contains(got, "m3 tool: result[cleared]\n") || !strings.HasSuffix(got, inserted) {
+		t.Errorf("view:\n%s", got)
+	}
+	if b := v.Messages[2].Blocks[0]; b.Media.Count != 0 || b.Changed != "1" {
+		t.Errorf("the cleared result is %+v", b)
+	}
+	sent, err := decant.View(c, decant.Sent(ds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lines(sent); !strings.Contains(got, "m3 tool: result[seen]\n") || !strings.HasSuffix(got, inserted) {
+		t.Errorf("sent:\n%s", got)
+	}
+	undone, err := decant.View(c, append(ds, decant.Decision{Kind: decant.Revoke, Revokes: "2"}))
+	if err != nil || strings.Contains(lines(undone), "what was cleared") {
+		t.Errorf("a revoked insert is still there: %v\n%s", err, lines(undone))
+	}
+	ds[1].Target.Hash = decant.HashText("something else")
+	if _, err := decant.View(c, ds); !errors.Is(err, decant.ErrStale) {
+		t.Errorf("an insert behind other content: %v, want ErrStale", err)
+	}
+}
+
+// Rounds that stay in a covered range have a place in a conversation that the API accepts: their calls are
+// answered, and they are never the last that was said.
+func TestCoveredRoundsThatStay(t *testing.T) {
+	c := talk("u a:1 t:1 a:2 t:2 a:3 t:3 u")
+	const kept = "m4 assistant: text[do] use[{}]\nm5 tool: result[result of 2 in m5]\n"
+	for _, x := range []struct {
+		name string
+		cp   decant.Checkpoint
+		want string
+	}{
+		{"Message", decant.Checkpoint{From: 2, To: 5}, "m1 user: text[say u]\n" + kept + "decant assistant: text[Noted.]\ndecant user: text[sum]\nm6 assistant"},
+		{"FirstOfAll", decant.Checkpoint{From: 1, To: 5}, "decant user: text[[The conversation so far is recorded below.]]\n" + kept + "decant assistant: text[Noted.]\ndecant user: text[sum]\nm6 assistant"},
+		{"Everything", decant.Checkpoint{From: 1, To: 7}, "decant user: text[[The conversation so far is recorded below.]]\n" + kept + "decant assistant: text[Noted.]\ndecant user: text[sum]\nm8 user"},
+		{"Appended", decant.Checkpoint{From: 2, To: 5, Placement: decant.PlaceAppend}, "m1 user: text[say u]\n" + kept + "decant assistant: text[Noted.]\ndecant user: text[sum]\nm6 assistant"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			x.cp.Number, x.cp.Summary, x.cp.Kept = 1, "sum", []int{4, 5}
+			v, err := decant.View(c, []decant.Decision{{ID: "1", Kind: decant.Cover, Checkpoint: &x.cp}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := lines(v); !strings.Contains(got, x.want) {
+				t.Errorf("view:\n%swant\n%s", got, x.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,23 @@
+package decant
+
+import "time"
+
+// Kept returns which messages of ms, the live part of a conversation, its client kept when it compacted:
+// they stand behind its summary and are older than it. What the provider reported for them is true of
+// the request that they came from, and says nothing of the size of the next one. A message without a
+// time counts as said afterwards.
+func Kept(ms []Message) []bool {
+	out := make([]bool, len(ms))
+	if len(ms) == 0 || !ms[0].Compaction {
+		return out
+	}
+	var newest time.Time // of the messages so far
+	for i := range ms {
+		t := ms[i].Time
+		out[i] = !t.IsZero() && t.Before(newest)
+		if t.After(newest) {
+			newest = t
+		}
+	}
+	return out
+}
