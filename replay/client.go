@@ -108,13 +108,22 @@ type compactor struct {
 
 func startClient(s *stage) player { return &compactor{stage: s} }
 
-func (p *compactor) view(n int, _ time.Time) (step, error) {
+func (p *compactor) view(q int) (step, error) {
 	var out step
-	answer := &p.seg.conv.Messages[n]
-	cs := p.seg.compactions
-	for p.done < len(cs) && cs[p.done].before(n, answer) {
+	r := &p.seg.requests[q]
+	n, cs := r.messages, p.seg.compactions
+	if c := p.seg.sizes.cutAt(q); c != nil && !c.all {
+		if c.own {
+			p.lay.edit(p.messages(p.seen), c.kept, q)
+		}
+		p.lay.cut(c)
+	}
+	for p.done < len(cs) && cs[p.done].before(n, r.answer) {
 		p.compact(&cs[p.done], &out)
-		p.attached = p.sentAlong(n, answer.Usage)
+		p.attached = p.sentAlong(n, r.usage())
+		if r.found.known && !p.seg.readSystem(q) { // it has put its own part of the beginning together anew
+			out.renewed = true
+		}
 	}
 	p.seen = n
 	out.messages, out.attached = p.messages(n), p.attached
@@ -151,7 +160,8 @@ func (p *compactor) sentAlong(n int, u *decant.Usage) []cost.Block {
 	if u == nil {
 		return nil
 	}
-	more := u.Prompt() - p.seg.recorded - p.lay.est.Messages(p.messages(n))
+	_, counted := p.lay.prompt(p.messages(n))
+	more := int(float64(u.Prompt())*p.seg.scale) - counted
 	if more <= 0 {
 		return nil
 	}

@@ -1,114 +1,233 @@
 package replay
 
 import (
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/ruler"
 )
 
-// A judge measures what views still hold of what the assistant wrote next.
+// A judge measures what views still hold of what the assistant wrote next, by the rule of internal/ruler:
+// gold are the atoms of an answer's text and of the decoded values of its calls that stood in the history
+// before it; names of tools and parameters are not asked for.
 type judge struct {
-	seg   *segment
-	gold  [][]string // for each request the strings that were written next and stood in the history
-	where map[string][]place
-	words map[place]string // text of blocks that hold gold
-	lines map[found][]context
-	facts []decant.Fact // must-keep facts, extracted once
+	seg    *segment
+	texts  [][]string // what each block of the history says, by message and block; thinking says nothing
+	ids    map[string]int
+	atoms  []atom
+	wrote  [][]int // for each request the ids of the atoms in the answer
+	gold   [][]int // for each request those of them that had been shown
+	others map[string]*other
+	facts  []decant.Fact // must-keep facts, extracted once
 }
 
-// place is a block of the transcript: message and block by index.
+// An atom is a string that some answer needed.
+type atom struct {
+	text   string
+	kind   ruler.Kind
+	held   []place // blocks that have it among their own atoms
+	spots  []spot  // blocks that have it as a part of their text, once looked for
+	looked bool
+}
+
+// place is a block of the history: message and block by index.
 type place struct{ message, block int }
 
-// found is a string in a block; changed tells the versions of a block apart.
-type found struct {
+// A spot is a block in which a string stands, with what stands beside it.
+type spot struct {
 	place
-	text, changed string
+	beside []ruler.Context
 }
 
-// context is the plain words beside a string on its line, as hashes.
-type context []uint32
-
-// Numbers of the grounded measure.
-const (
-	aside      = 100 // characters to either side that count
-	sightings  = 12  // first places of a string that are looked at
-	commonWish = 2   // plain words in common that ground a string
-)
+// An other is a text of a view that is not in the history as it is: something shortened, or a summary.
+type other struct {
+	text   string
+	held   map[int]bool            // ids of its own atoms
+	beside map[int][]ruler.Context // of strings that were looked for, nil where they are not there
+}
 
 func newJudge(s *segment) *judge {
-	j := &judge{seg: s, where: map[string][]place{}, words: map[place]string{}, lines: map[found][]context{}}
-	ms := s.conv.Messages
-	for _, n := range s.requests {
-		j.gold = append(j.gold, written(&ms[n]))
-	}
-	wanted := map[string]bool{}
-	for _, g := range j.gold {
-		for _, t := range g {
-			wanted[t] = true
-		}
-	}
-	j.index(wanted)
-	for q, n := range s.requests {
-		kept := j.gold[q][:0]
-		for _, t := range j.gold[q] {
-			if at := j.where[t]; len(at) > 0 && at[0].message < n {
-				kept = append(kept, t)
+	j := &judge{seg: s, ids: map[string]int{}, others: map[string]*other{}}
+	names := map[string]bool{}
+	for i := range s.conv.Messages {
+		m := &s.conv.Messages[i]
+		texts := make([]string, len(m.Blocks))
+		for k := range m.Blocks {
+			b := &m.Blocks[k]
+			texts[k] = said(b)
+			if b.Kind == decant.KindUse {
+				names[b.Name] = true
+				ruler.Names(b.Text(), func(n string) { names[n] = true })
 			}
 		}
-		j.gold[q] = kept
+		j.texts = append(j.texts, texts)
+	}
+	for q := range s.requests {
+		j.wrote = append(j.wrote, j.written(s.requests[q].messages, names))
+	}
+	j.index()
+	for q, ids := range j.wrote {
+		j.gold = append(j.gold, j.shown(ids, s.requests[q].messages))
 	}
 	return j
 }
 
-// written returns the strings that have to be exact in what the assistant says and calls.
-func written(m *decant.Message) (out []string) {
-	seen := map[string]bool{}
+// said returns what a block says that has to be remembered: of a call the values of its arguments.
+func said(b *decant.Block) string {
+	switch b.Kind {
+	case decant.KindThinking, decant.KindImage:
+		return ""
+	case decant.KindUse:
+		return ruler.Values(b.Text())
+	}
+	return b.Text()
+}
+
+// written returns the ids of the atoms that the i-th message says and calls.
+func (j *judge) written(i int, names map[string]bool) (ids []int) {
+	m := &j.seg.conv.Messages[i]
 	for k := range m.Blocks {
-		b := &m.Blocks[k]
-		if b.Kind != decant.KindText && b.Kind != decant.KindUse {
+		if kind := m.Blocks[k].Kind; kind != decant.KindText && kind != decant.KindUse {
 			continue
 		}
-		each(b.Text(), func(t string) {
-			if !seen[t] {
-				seen[t] = true
-				out = append(out, t)
+		ruler.Each(j.texts[i][k], func(a string, kind ruler.Kind) {
+			if !names[a] {
+				ids = append(ids, j.id(a, kind))
 			}
 		})
+	}
+	return once(ids)
+}
+
+// id returns the id of an atom, which is of the first kind that claims it.
+func (j *judge) id(a string, kind ruler.Kind) int {
+	id, ok := j.ids[a]
+	if !ok {
+		id = len(j.atoms)
+		j.ids[a] = id
+		j.atoms = append(j.atoms, atom{text: a, kind: kind})
+	}
+	j.atoms[id].kind = min(j.atoms[id].kind, kind)
+	return id
+}
+
+// once returns ids with each once, in order.
+func once(ids []int) []int {
+	seen := map[int]bool{}
+	out := ids[:0]
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
 	}
 	return out
 }
 
-// each calls yield with every string in text that has to be exact.
-func each(text string, yield func(string)) {
-	for _, s := range fact.Scan(nil, text) {
-		if !s.Inner && s.End-s.Start >= 5 {
-			yield(text[s.Start:s.End])
-		}
-	}
-}
-
-// index finds the blocks in which the wanted strings stand.
-func (j *judge) index(wanted map[string]bool) {
-	ms := j.seg.conv.Messages
-	for i := range ms {
-		for k := range ms[i].Blocks {
-			b := &ms[i].Blocks[k]
-			if b.Kind == decant.KindThinking {
-				continue
-			}
+// index finds the blocks that hold the atoms.
+func (j *judge) index() {
+	for i := range j.texts {
+		for k, text := range j.texts[i] {
 			at := place{i, k}
-			text := b.Text()
-			each(text, func(t string) {
-				if at2 := j.where[t]; wanted[t] && (len(at2) == 0 || at2[len(at2)-1] != at) {
-					j.where[t] = append(at2, at)
-					j.words[at] = text
+			ruler.Each(text, func(a string, _ ruler.Kind) {
+				if id, ok := j.ids[a]; ok {
+					held := &j.atoms[id].held
+					if len(*held) == 0 || (*held)[len(*held)-1] != at {
+						*held = append(*held, at)
+					}
 				}
 			})
 		}
 	}
+}
+
+// shown returns those of ids that stand in the first n messages.
+func (j *judge) shown(ids []int, n int) (out []int) {
+	for _, id := range ids {
+		if held := j.atoms[id].held; len(held) > 0 && held[0].message < n {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// spots returns the blocks of the history in which an atom stands, with its contexts.
+func (j *judge) spots(id int) []spot {
+	a := &j.atoms[id]
+	if a.looked {
+		return a.spots
+	}
+	a.looked = true
+	for i := range j.texts {
+		for k, text := range j.texts[i] {
+			if beside := ruler.Contexts(text, a.text, ruler.Most); beside != nil {
+				a.spots = append(a.spots, spot{place{i, k}, beside})
+			}
+		}
+	}
+	return a.spots
+}
+
+// other returns what is known of a text that is not in the history.
+func (j *judge) other(text string) *other {
+	o, ok := j.others[text]
+	if !ok {
+		o = &other{text: text, held: map[int]bool{}, beside: map[int][]ruler.Context{}}
+		ruler.Each(text, func(a string, _ ruler.Kind) {
+			if id, ok := j.ids[a]; ok {
+				o.held[id] = true
+			}
+		})
+		j.others[text] = o
+	}
+	return o
+}
+
+// contexts returns the contexts of an atom in the text, nil when it is not there.
+func (o *other) contexts(id int, a *atom) []ruler.Context {
+	c, ok := o.beside[id]
+	if !ok {
+		c = ruler.Contexts(o.text, a.text, ruler.Most)
+		o.beside[id] = c
+	}
+	return c
+}
+
+// holds reports whether the text counts as holding an atom.
+func (o *other) holds(id int, a *atom) bool {
+	return o.held[id] || ruler.InParts(a.text, a.kind) && strings.Contains(o.text, a.text)
+}
+
+// horizon is how many messages behind a pour are asked for what they need of it.
+const horizon = 40
+
+// later returns the atoms of the history before request q that the assistant wrote within the next messages
+// before anything had shown them to it again: what a pour there must leave.
+func (j *judge) later(q int) (out []int) {
+	n := j.seg.requests[q].messages
+	for ; q < len(j.seg.requests) && j.seg.requests[q].messages < n+horizon; q++ {
+		for _, id := range j.wrote[q] {
+			if j.remembered(id, n, j.seg.requests[q].messages) {
+				out = append(out, id)
+			}
+		}
+	}
+	return once(out)
+}
+
+// remembered reports whether an atom stood in the first n messages, and from there up to message i in none
+// but the assistant's.
+func (j *judge) remembered(id, n, i int) bool {
+	held := j.atoms[id].held
+	if len(held) == 0 || held[0].message >= n {
+		return false
+	}
+	for _, p := range held {
+		if p.message >= n && p.message < i && j.seg.conv.Messages[p.message].Role != decant.RoleAssistant {
+			return false
+		}
+	}
+	return true
 }
 
 // verdict counts gold strings.
@@ -116,230 +235,27 @@ type verdict struct{ gold, kept, grounded int }
 
 // judge compares the view that was sent for request q with the whole history.
 func (j *judge) judge(q int, view []decant.Message) verdict {
-	v := verdict{gold: len(j.gold[q])}
+	return j.of(j.gold[q], j.seg.requests[q].messages, view)
+}
+
+// of counts which of the atoms, that stood in the first n messages, a view of these still holds.
+func (j *judge) of(gold []int, n int, view []decant.Message) verdict {
+	v := verdict{gold: len(gold)}
 	if v.gold == 0 {
 		return v
 	}
-	if n := j.seg.requests[q]; len(view) == n && &view[0] == &j.seg.conv.Messages[0] { // everything
+	if len(view) == n && &view[0] == &j.seg.conv.Messages[0] { // everything
 		return verdict{v.gold, v.gold, v.gold}
 	}
-	s := newSight(view)
-	for _, t := range j.gold[q] {
-		clean, kept := j.look(t, j.seg.requests[q], s)
-		switch {
-		case clean:
-			v.kept, v.grounded = v.kept+1, v.grounded+1
-		case kept || s.written(t):
-			v.kept++
-			if j.grounded(t, j.seg.requests[q], s) {
-				v.grounded++
-			}
+	s := j.sight(view, n)
+	for _, id := range gold {
+		if !s.holds(id) {
+			continue
+		}
+		v.kept++
+		if s.grounds(id) {
+			v.grounded++
 		}
 	}
 	return v
-}
-
-// look reports whether all blocks that held t are in view unchanged, and whether any is that still
-// holds it.
-func (j *judge) look(t string, n int, s *sight) (clean, kept bool) {
-	clean = true
-	for _, at := range j.where[t] {
-		if at.message >= n {
-			break
-		}
-		b := s.block(j.ref(at))
-		if b == nil || b.Changed != "" {
-			clean = false
-		}
-		kept = kept || b != nil && (b.Changed == "" || strings.Contains(b.Text(), t))
-	}
-	return clean, kept
-}
-
-func (j *judge) ref(at place) decant.Ref {
-	return j.seg.conv.Messages[at.message].Blocks[at.block].Ref
-}
-
-// grounded reports whether t stands in view on a line that shares plain words with one where it stood.
-func (j *judge) grounded(t string, n int, s *sight) bool {
-	var before, now []context
-	for _, at := range j.where[t] {
-		if at.message >= n {
-			break
-		}
-		was := j.contexts(found{at, t, ""}, j.words[at])
-		before = append(before, was...)
-		switch b := s.block(j.ref(at)); {
-		case b == nil:
-		case b.Changed == "":
-			now = append(now, was...)
-		default:
-			now = append(now, j.contexts(found{at, t, b.Changed}, b.Text())...)
-		}
-	}
-	for _, text := range s.ours {
-		now = append(now, contexts(text, t)...)
-	}
-	before, now = before[:min(len(before), sightings)], now[:min(len(now), sightings)]
-	want := 0
-	for _, c := range before {
-		want = max(want, min(commonWish, len(c)))
-	}
-	for _, a := range now {
-		for _, b := range before {
-			if a.common(b) >= want {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (j *judge) contexts(f found, text string) []context {
-	c, ok := j.lines[f]
-	if !ok {
-		c = contexts(text, f.text)
-		j.lines[f] = c
-	}
-	return c
-}
-
-// sight is a view, looked up by place.
-type sight struct {
-	view    []decant.Message
-	numbers []int           // of the messages that stand in the transcript, ascending
-	at      []int           // and their indices
-	ours    []string        // texts that stand nowhere in the transcript
-	changed []*decant.Block // blocks of the transcript with another text
-}
-
-func newSight(view []decant.Message) *sight {
-	s := &sight{view: view, numbers: make([]int, 0, len(view)), at: make([]int, 0, len(view))}
-	for i := range view {
-		if n := view[i].Number; n > 0 {
-			s.numbers, s.at = append(s.numbers, n), append(s.at, i)
-		}
-		for k := range view[i].Blocks {
-			switch b := &view[i].Blocks[k]; {
-			case b.Ref.Message == 0:
-				s.ours = append(s.ours, b.Text())
-			case b.Changed != "":
-				s.changed = append(s.changed, b)
-			}
-		}
-	}
-	return s
-}
-
-// block returns the block of the view that stands at a place of the transcript, nil when none does.
-func (s *sight) block(r decant.Ref) *decant.Block {
-	i, ok := slices.BinarySearch(s.numbers, r.Message)
-	if !ok {
-		return nil
-	}
-	m := &s.view[s.at[i]]
-	for k := range m.Blocks {
-		if m.Blocks[k].Ref == r {
-			return &m.Blocks[k]
-		}
-	}
-	return nil
-}
-
-// written reports whether something that the policy wrote holds t.
-func (s *sight) written(t string) bool {
-	for _, text := range s.ours {
-		if strings.Contains(text, t) {
-			return true
-		}
-	}
-	for _, b := range s.changed {
-		if strings.Contains(b.Text(), t) {
-			return true
-		}
-	}
-	return false
-}
-
-// contexts returns the contexts of the first places of t in text.
-func contexts(text, t string) (out []context) {
-	for i := 0; len(out) < sightings; i += len(t) {
-		k := strings.Index(text[i:], t)
-		if k < 0 {
-			break
-		}
-		i += k
-		left := text[backward(text, i):i]
-		left = left[strings.LastIndexByte(left, '\n')+1:]
-		end := i + len(t)
-		right := text[end:forward(text, end)]
-		if n := strings.IndexByte(right, '\n'); n >= 0 {
-			right = right[:n]
-		}
-		out = append(out, plain(left+" "+right))
-	}
-	return out
-}
-
-func backward(s string, i int) int {
-	for n := 0; n < aside && i > 0; n++ {
-		_, size := utf8.DecodeLastRuneInString(s[:i])
-		i -= size
-	}
-	return i
-}
-
-func forward(s string, i int) int {
-	for n := 0; n < aside && i < len(s); n++ {
-		_, size := utf8.DecodeRuneInString(s[i:])
-		i += size
-	}
-	return i
-}
-
-// plain returns the plain words in s: small letters only, four at least, not part of a name.
-func plain(s string) (out context) {
-	for i := 0; i < len(s); {
-		start := i
-		hash := uint32(2166136261) // FNV-1a
-		for i < len(s) && 'a' <= s[i] && s[i] <= 'z' {
-			hash = (hash ^ uint32(s[i])) * 16777619
-			i++
-		}
-		if i == start {
-			i++
-			continue
-		}
-		if i-start >= 4 && (start == 0 || !joins(s[start-1], true)) && (i == len(s) || !joins(s[i], false)) && !out.has(hash) {
-			out = append(out, hash)
-		}
-	}
-	return out
-}
-
-// joins reports whether c, beside a word, makes it part of a name.
-func joins(c byte, before bool) bool {
-	switch {
-	case c == '_', c == '/', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c >= utf8.RuneSelf:
-		return true
-	}
-	return before && (c == '.' || c == '-')
-}
-
-func (c context) has(h uint32) bool {
-	for _, x := range c {
-		if x == h {
-			return true
-		}
-	}
-	return false
-}
-
-func (c context) common(d context) (n int) {
-	for _, x := range c {
-		if d.has(x) {
-			n++
-		}
-	}
-	return n
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
@@ -18,12 +17,13 @@ type Policy struct {
 	Name  string
 	About string // one sentence
 	start func(*stage) player
+	own   bool // it is what the recorded client did
 }
 
 // A player plays one conversation under a policy.
 type player interface {
-	// view returns what is sent for the request with the first n messages, made at a time.
-	view(n int, at time.Time) (step, error)
+	// view returns what is sent for the request of a number, counted from 0.
+	view(q int) (step, error)
 }
 
 // A step is what a player sends for one request.
@@ -32,6 +32,7 @@ type step struct {
 	attached []cost.Block      // sent as well, of unknown content
 	mark     *boundary         // of a marker of its own; nil: the policy is taken to mark what it leaves alone
 	calls    []call            // of the client's own, before
+	renewed  bool              // the client has put its own part of system prompt and tools together anew, after the calls
 	made     []decant.Decision // by this step
 	reason   engine.Reason     // why it poured, empty when it did not
 }
@@ -49,17 +50,17 @@ func Parse(name, thrift string) (Policy, error) {
 	base, number, _ := cutNumber(name)
 	switch base {
 	case "none":
-		return Policy{name, "Everything is sent, the client's own compactions left out.", startNone}, nil
+		return Policy{Name: name, About: "Everything is sent, the client's own compactions left out.", start: startNone}, nil
 	case "client":
-		return Policy{name, "What the recorded client sent: behind each of its own compactions its summary and what it kept.", startClient}, nil
+		return Policy{Name: name, About: "What the recorded client sent: behind each of its own compactions its summary and what it kept.", start: startClient, own: true}, nil
 	case "trim":
 		n := cmp.Or(number, defaultTrim)
-		return Policy{name, fmt.Sprintf("Results are cut to head and tail of %d characters when they enter.", n), startTrim(n)}, nil
+		return Policy{Name: name, About: fmt.Sprintf("Results are cut to head and tail of %d characters when they enter.", n), start: startTrim(n)}, nil
 	case "keep-last":
 		n := cmp.Or(number, defaultKeep)
-		return Policy{name, fmt.Sprintf("All but the newest %d results are cleared on every request.", n), startKeep(n)}, nil
+		return Policy{Name: name, About: fmt.Sprintf("All but the newest %d results are cleared on every request.", n), start: startKeep(n)}, nil
 	case "drop-oldest":
-		return Policy{name, "The oldest rounds are dropped when the window is full.", startDrop}, nil
+		return Policy{Name: name, About: "The oldest rounds are dropped when the window is full.", start: startDrop}, nil
 	}
 	file, level, _ := strings.Cut(name, ":")
 	p, err := preset.Load(file)
@@ -71,7 +72,18 @@ func Parse(name, thrift string) (Policy, error) {
 			return Policy{}, fmt.Errorf("policy %q: %w", name, err)
 		}
 	}
-	return Policy{name, p.About, startPreset(p)}, nil
+	return Policy{Name: name, About: p.About, start: startPreset(p)}, nil
+}
+
+// IsPreset reports whether a policy of that name is one of Decant's presets, or a file of one: what the
+// gateway would do.
+func IsPreset(name string) bool {
+	base, _, _ := cutNumber(name)
+	switch base {
+	case "none", "client", "trim", "keep-last", "drop-oldest":
+		return false
+	}
+	return true
 }
 
 // Defaults returns the names of the policies that are compared when none is asked for. What was really

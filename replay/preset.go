@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -11,12 +12,14 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/reduce"
+	"github.com/decantdev/decant/token"
 )
 
 // pourer plays a preset: the same decisions at the same moments as the gateway makes them.
 type pourer struct {
 	*stage
-	preset *preset.Preset
+	any    *preset.Preset    // for whatever model
+	preset *preset.Preset    // for that of the present request
 	ds     []decant.Decision // in force
 	named  int               // decisions that have got an id
 	pours  int               // made so far
@@ -24,31 +27,33 @@ type pourer struct {
 	poor   futility          // of pours for money
 	seen   int               // messages of the request before
 	sent   []decant.Message  // the view of the request before
-	last   time.Time         // of the request before
 }
 
 func startPreset(p *preset.Preset) func(*stage) player {
-	return func(s *stage) player { return &pourer{stage: s, preset: p, bound: nowhere} }
+	return func(s *stage) player { return &pourer{stage: s, any: p, preset: p, bound: nowhere} }
 }
 
-func (p *pourer) view(n int, at time.Time) (step, error) {
+func (p *pourer) view(q int) (step, error) {
 	var out step
+	r := &p.seg.requests[q]
+	p.preset = p.any.For(r.model.ReadShare(r.at))
+	n := r.messages
 	conv := p.seg.conv.With(p.seg.conv.Messages[:n])
 	out.made = p.firstSight(conv)
 	view, err := p.grown(conv, out.made)
 	if err != nil {
 		return out, fmt.Errorf("replay decisions: %w", err)
 	}
-	why, err := p.due(conv, view, at)
+	why, err := p.due(q, conv, view)
 	if err != nil {
 		return out, err
 	}
 	if why != "" {
-		if view, err = p.pour(conv, view, why, &out); err != nil {
+		if view, err = p.pour(q, conv, view, why, &out); err != nil {
 			return out, err
 		}
 	}
-	p.seen, p.last, p.sent = n, at, view.Messages
+	p.seen, p.sent = n, view.Messages
 	out.messages, out.mark = view.Messages, &p.bound
 	return out, nil
 }
@@ -70,7 +75,7 @@ func (p *pourer) firstSight(conv *decant.Conversation) []decant.Decision {
 	}
 	f := p.preset.Reduce.First
 	news := conv.With(conv.Messages[p.seen:])
-	return p.keep(0, reduce.FirstSight(reduce.Of(news, p.options()), reduce.Trimming{Over: f.Over, Head: f.Head, Tail: f.Tail}))
+	return p.keep(0, reduce.FirstSight(reduce.Of(news, p.options()), engine.AtFirstSight(f)))
 }
 
 func (p *pourer) options() reduce.Options {
@@ -89,46 +94,56 @@ func (p *pourer) keep(pour int, ds []decant.Decision) []decant.Decision {
 }
 
 // due returns why a pour is due for a view.
-func (p *pourer) due(conv, view *decant.Conversation, at time.Time) (engine.Reason, error) {
+func (p *pourer) due(q int, conv, view *decant.Conversation) (engine.Reason, error) {
 	_, size := p.lay.prompt(view.Messages)
-	l, err := engine.LimitsFor(p.limited(), p.preset, p.seg.fixed, view.MaxOutput)
+	l, err := engine.LimitsFor(p.limited(q), p.preset, p.seg.fixed, view.MaxOutput)
 	if err != nil {
 		return "", err
 	}
-	s := engine.Situation{Limits: l, Tokens: size, Messages: len(view.Messages), Most: p.preset.Trigger.Messages, MaxBytes: 1 << 30}
-	if p.preset.Thrift.On() && p.seen > 0 && !p.poor.holds(len(p.ds), size) && !(p.model.Binds && thinks(view)) {
-		s.Economy = p.economy(conv, view, at, size)
+	s := engine.Situation{Limits: l, Tokens: size, MaxBytes: 1 << 30}
+	if p.preset.Thrift.On() && p.seen > 0 && !p.poor.holds(len(p.ds), size) && p.wayOf(q, view) != folding {
+		s.Economy = p.economy(q, conv, view, size)
 	}
 	return engine.Due(s), nil
 }
 
-// thinks reports whether a view holds thinking.
-func thinks(view *decant.Conversation) bool {
-	for i := range view.Messages {
-		for k := range view.Messages[i].Blocks {
-			if view.Messages[i].Blocks[k].Kind == decant.KindThinking {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (p *pourer) economy(conv, view *decant.Conversation, at time.Time, size int) engine.Economy {
-	write, read := p.rates(at, size)
+func (p *pourer) economy(q int, conv, view *decant.Conversation, size int) engine.Economy {
+	write, read := p.rates(q, size)
 	e := engine.Economy{
-		Early: true, Idle: p.idle(at), Lifetime: cost.Lifetime(p.model), Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
+		Early: true, Idle: p.idle(q), Lifetime: p.lifetime(q), Switched: p.switched(q), Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
 	}
-	b := engine.Spare(view, p.thinning(conv, e.Cold()))
+	t := p.thinning(conv, e.Cold())
+	t.Native = p.wayOf(q, view) == clearing
+	t.Signed = t.Native
+	b := engine.Spare(view, t)
 	e.Freed, e.Behind, e.Whole, e.Spent = b.Freed, b.Behind, p.seg.fixed+b.Whole, float64(b.Carried)*read
 	return e
 }
 
-func (p *pourer) idle(at time.Time) time.Duration {
+// idle returns the time since the request before: the gateway goes by the clock.
+func (p *pourer) idle(q int) time.Duration {
 	if p.warm {
 		return 0
 	}
-	return at.Sub(p.last)
+	return p.seg.gap(q)
+}
+
+// lifetime returns how long the cache entries live that request q asks for, 0 when it asks for none.
+func (p *pourer) lifetime(q int) time.Duration {
+	r := &p.seg.requests[q]
+	switch {
+	case r.model.Provider != token.Anthropic:
+		return cost.Lifetime(r.model)
+	case r.lives.messages == "":
+		return 0
+	}
+	return lifeOf(r.lives.messages)
+}
+
+// switched reports whether the gateway sees that nothing of the cache can be used: another model, or
+// another system prompt.
+func (p *pourer) switched(q int) bool {
+	return p.seg.requests[q].model.ID != p.seg.requests[q-1].model.ID || !p.warm && p.seg.anew(q)
 }
 
 func (p *pourer) thinning(conv *decant.Conversation, cold bool) engine.Thinning {
@@ -136,8 +151,8 @@ func (p *pourer) thinning(conv *decant.Conversation, cold bool) engine.Thinning 
 }
 
 // pour carries a pour out and returns the view after it.
-func (p *pourer) pour(conv, view *decant.Conversation, why engine.Reason, out *step) (*decant.Conversation, error) {
-	made, err := p.decisions(conv, view, why)
+func (p *pourer) pour(q int, conv, view *decant.Conversation, why engine.Reason, out *step) (*decant.Conversation, error) {
+	made, err := p.decisions(q, conv, view, why)
 	var irreducible *decant.IrreducibleError
 	if errors.As(err, &irreducible) || err == nil && len(made) == 0 {
 		return view, nil // it stays as it is; the provider will say what it thinks of it
@@ -184,24 +199,36 @@ func (f *futility) holds(decisions, tokens int) bool {
 	return f.times > 0 && f.decisions == decisions && tokens < f.until
 }
 
-func (p *pourer) decisions(conv, view *decant.Conversation, why engine.Reason) ([]decant.Decision, error) {
+func (p *pourer) decisions(q int, conv, view *decant.Conversation, why engine.Reason) ([]decant.Decision, error) {
 	if why != engine.Necessary {
-		return engine.Thin(view, p.thinning(conv, why == engine.Free)), nil
+		if p.wayOf(q, view) == clearing {
+			return p.cleared(q, conv, view), nil
+		}
+		return p.allowed(q, view, engine.Thin(view, p.thinning(conv, why == engine.Free))), nil
 	}
-	o := engine.PlanOptions{Model: p.limited(), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.at[0]}
+	o := engine.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
 	for _, d := range p.ds {
 		if d.Checkpoint == nil {
 			o.Made = append(o.Made, d)
 		}
 	}
-	l, err := engine.LimitsFor(p.limited(), p.preset, p.seg.fixed, conv.MaxOutput)
+	l, err := engine.LimitsFor(p.limited(q), p.preset, p.seg.fixed, conv.MaxOutput)
 	if err != nil {
 		return nil, err
+	}
+	if ds := p.cleared(q, conv, view); len(ds) > 0 {
+		poured, err := decant.View(conv, slices.Concat(p.ds, ds))
+		if err != nil {
+			return nil, err
+		}
+		if _, size := p.lay.prompt(poured.Messages); size <= l.Trigger {
+			return ds, nil
+		}
 	}
 	o.Target = l.Target
 	plan, err := engine.Plan(conv, o)
 	if err != nil {
 		return nil, err
 	}
-	return plan.Decisions, nil
+	return p.allowed(q, view, plan.Decisions), nil
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
-// A preset's view is grown from the one before; it must be the view of all decisions.
-func TestGrownViewIsTheWholeView(t *testing.T) {
-	f, err := os.Open("../testdata/claude-code-session.jsonl.gz")
+// recordedSession reads a session of the repository.
+func recordedSession(t *testing.T, name string) *decant.Conversation {
+	t.Helper()
+	f, err := os.Open("../testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,23 +27,22 @@ func TestGrownViewIsTheWholeView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := token.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _ := models.Lookup("claude-opus-4-6")
-	est := token.For(m)
+	return doc.Conversation
+}
+
+// A preset's view is grown from the one before; it must be the view of all decisions.
+func TestGrownViewIsTheWholeView(t *testing.T) {
 	for _, name := range []string{"default:high", "agent-loop", "chat"} {
 		policy, err := Parse(name, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		seg := segments(doc.Conversation, est, false)[0]
-		seg.fixed = 1000
-		p := policy.start(&stage{seg: seg, model: m, window: 50_000, lay: newLayout(est, 1000)}).(*pourer)
+		p := policy.start(played(t, "claude-code-session.jsonl.gz", &Options{Model: "claude-opus-4-6", Fixed: 1000, Window: 50_000})).(*pourer)
+		seg := p.seg
 		pours := 0
-		for q, n := range seg.requests {
-			s, err := p.view(n, seg.at[q])
+		for q := range seg.requests {
+			n := seg.requests[q].messages
+			s, err := p.view(q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,7 +75,7 @@ func TestEveryPolicyIsLegalAndNoneMissesNothing(t *testing.T) {
 				t.Errorf("%s: %s kept %d of %d and grounded %d", file, r.Policy, r.Kept, r.Gold, r.Grounded)
 			}
 		}
-		if none := &s.Results[0]; none.Recall() != 1 || none.GroundedRecall() != 1 || none.Busts != 0 || none.AtRisk != 0 {
+		if none := &s.Results[1]; none.Recall() != 1 || none.GroundedRecall() != 1 || none.Busts != 0 || none.AtRisk != 0 {
 			t.Errorf("%s: sending everything misses something: %+v", file, none)
 		}
 	}

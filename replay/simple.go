@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"time"
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
@@ -13,8 +12,8 @@ type everything struct{ *stage }
 
 func startNone(s *stage) player { return everything{s} }
 
-func (p everything) view(n int, _ time.Time) (step, error) {
-	return step{messages: p.seg.conv.Messages[:n]}, nil
+func (p everything) view(q int) (step, error) {
+	return step{messages: p.seg.conv.Messages[:p.seg.requests[q].messages]}, nil
 }
 
 // trimmer cuts results when they enter.
@@ -28,7 +27,8 @@ func startTrim(n int) func(*stage) player {
 	return func(s *stage) player { return &trimmer{stage: s, keep: n} }
 }
 
-func (p *trimmer) view(n int, _ time.Time) (step, error) {
+func (p *trimmer) view(q int) (step, error) {
+	n := p.seg.requests[q].messages
 	for len(p.done) < n {
 		p.done = append(p.done, edit(&p.seg.conv.Messages[len(p.done)], "trim", p.cut))
 	}
@@ -74,8 +74,8 @@ func startKeep(n int) func(*stage) player {
 	return func(s *stage) player { return &keeper{stage: s, keep: n} }
 }
 
-func (p *keeper) view(n int, _ time.Time) (step, error) {
-	ms := p.seg.conv.Messages
+func (p *keeper) view(q int) (step, error) {
+	n, ms := p.seg.requests[q].messages, p.seg.conv.Messages
 	for i := len(p.cleared); i < n; i++ {
 		p.cleared = append(p.cleared, edit(&ms[i], "cleared", func(string) (string, bool) { return "[cleared]", true }))
 		p.results = append(p.results, countResults(&ms[i]))
@@ -124,9 +124,10 @@ func startDrop(s *stage) player {
 	return &dropper{stage: s, cut: 1, cuts: decant.Cuts(s.seg.conv.Messages)}
 }
 
-func (p *dropper) view(n int, _ time.Time) (step, error) {
+func (p *dropper) view(q int) (step, error) {
+	n, window := p.seg.requests[q].messages, p.limited(q).Window
 	ms := p.seg.conv.Messages[:n]
-	limit := p.window - p.window/8
+	limit := window - window/8
 	for _, c := range p.cuts {
 		if c <= p.cut || c >= n-1 {
 			continue
