@@ -50,7 +50,7 @@ func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...
 	t.Helper()
 	x := &till{}
 	x.world = newWorld(t, upstream, o, engine.Options{
-		Budgets: budgets, Schedule: true, Optional: time.Minute, Necessary: time.Minute, Now: func() time.Time { return noon },
+		Budgets: budgets, Optional: time.Minute, Necessary: time.Minute, Now: func() time.Time { return noon },
 		Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Notice: func(text string) {
 			x.mu.Lock()
@@ -292,7 +292,7 @@ func play(t *testing.T, conv *decant.Conversation, b engine.Budget) (out played)
 	if b != (engine.Budget{}) {
 		budgets = append(budgets, b)
 	}
-	x := newWorld(t, up, gateway.Options{}, engine.Options{Window: 400_000, Budgets: budgets, Now: func() time.Time { return noon }})
+	x := newWorld(t, up, gateway.Options{}, engine.Options{Window: 400_000, NoEarlyPours: true, Budgets: budgets, Now: func() time.Time { return noon }})
 	for i := 1; i < len(conv.Messages); i++ {
 		if conv.Messages[i].Role != decant.RoleAssistant || conv.Messages[i-1].Role == decant.RoleAssistant {
 			continue

@@ -8,8 +8,11 @@
 // request ends. The upstream is configured and never chosen by a client, and every connection that the
 // process opens goes through one list of allowed destinations, see [Outbound].
 //
+// Requests of OpenAI's API are refused in its own shape, and nothing of them is forwarded.
+//
 // When something of Decant's own fails, the client's bytes are forwarded and the header
-// x-decant-fault says what failed.
+// x-decant-fault says what failed. A request that may not pass is answered by the gateway itself, and
+// the header x-decant-refused says why.
 package gateway
 
 import (
@@ -55,7 +58,9 @@ type Options struct {
 	// Project is what the conversations are about, for those who look at them later.
 	Project string
 
-	// Ready reports whether requests can be managed, for /readyz. Nil means that they always can.
+	// Ready reports whether requests can be managed, for /readyz: whether the database answers. The
+	// upstream is no part of it, since every instance would fall out of service with it. Nil means
+	// that they always can.
 	Ready func(context.Context) error
 
 	// Log is told of every request, without its content. Nil means that nothing is logged.
@@ -174,32 +179,44 @@ func answer(w http.ResponseWriter, status int, text string) {
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	defer g.open.enter()()
 	v := &visit{door: doorOf(r), begin: g.opts.Now()}
-	tenant, err := g.keys.tenant(r.Header)
-	if err != nil {
-		v.status = http.StatusUnauthorized
-		refuse(w, v.status, "authentication_error", err.Error())
-		g.finish(v, r)
-		return
-	}
-	v.tenant = tenant
 	g.metrics.open.Inc()
 	defer func() { // also when the proxy gives up by a panic, which is how it cuts a connection
 		g.metrics.open.Dec()
 		g.finish(v, r)
 	}()
-	if r.Method == http.MethodConnect {
-		v.status = http.StatusMethodNotAllowed
-		refuse(w, v.status, "invalid_request_error", "decant: CONNECT is for proxies; set the client's base URL instead")
+	w = &watched{ResponseWriter: w, visit: v, now: g.opts.Now}
+	if !g.admit(w, r, v) {
 		return
 	}
 	h := w.Header()
 	h["Date"], h["Content-Type"] = nil, nil // only if the upstream sends them
-	g.proxy.ServeHTTP(&watched{ResponseWriter: w, visit: v, now: g.opts.Now}, r.WithContext(with(r.Context(), v)))
+	g.proxy.ServeHTTP(w, r.WithContext(with(r.Context(), v)))
+}
+
+// admit finds whose request it is, and reports whether it may pass. One that may not is answered.
+func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
+	if v.door == doorOpenAI { // first: a key for Decant would not help
+		refuseOpenAI(w)
+		return false
+	}
+	tenant, err := g.keys.tenant(r.Header)
+	if err != nil {
+		refuse(w, http.StatusUnauthorized, "authentication_error", err.Error())
+		return false
+	}
+	v.tenant = tenant
+	if r.Method == http.MethodConnect {
+		refuse(w, http.StatusMethodNotAllowed, "invalid_request_error", "decant: CONNECT is for proxies; set the client's base URL instead")
+		return false
+	}
+	return true
 }
 
 // doorOf returns which of the gateway's doors a request is at.
 func doorOf(r *http.Request) string {
 	switch path := r.URL.Path; {
+	case ofOpenAI(r):
+		return doorOpenAI
 	case r.Method != http.MethodPost:
 		return doorOther
 	case strings.HasSuffix(path, "/v1/messages"):

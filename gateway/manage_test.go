@@ -83,7 +83,7 @@ func TestOfficialClientWorksPastTheWindow(t *testing.T) {
 		t.Run(fmt.Sprintf("Stream=%t", stream), func(t *testing.T) {
 			const window = 40_000
 			up := strict(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
-			w := newWorld(t, up, gateway.Options{}, engine.Options{Window: window})
+			w := newWorld(t, up, gateway.Options{}, engine.Options{Window: window, NoEarlyPours: true})
 			work(t, w.sdk(), stream, 40)
 			for _, e := range up.Log.Refused() {
 				t.Errorf("request %d refused: %s", e.Number, e.Error)
@@ -102,6 +102,48 @@ func TestOfficialClientWorksPastTheWindow(t *testing.T) {
 				t.Errorf("no pours in the metrics:\n%s", text)
 			}
 		})
+	}
+}
+
+// What is left out has one definition: metric, log and store agree on it, however often a checkpoint was
+// superseded (U19, F10).
+func TestTokensLeftOutAreOneFigure(t *testing.T) {
+	const window = 24_000
+	up := strict(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
+	w := newWorld(t, up, gateway.Options{}, engine.Options{Window: window})
+	work(t, w.sdk(), false, 70)
+	_, metrics := get(t, w, "/metrics")
+	w.engine.Close()
+	cs, err := w.store.Conversations(t.Context(), store.Filter{})
+	if err != nil || len(cs) != 1 {
+		t.Fatalf("%d conversations: %v", len(cs), err)
+	}
+	s, err := w.store.Load(t.Context(), cs[0].Key, store.Newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := engine.LeftOut(s.Live())
+	if len(s.Checkpoints()) < 2 || lacks < window || lacks > cs[0].Tokens {
+		t.Errorf("%d checkpoints, %d tokens are left out of %d", len(s.Checkpoints()), lacks, cs[0].Tokens)
+	}
+	var metric float64
+	for line := range strings.Lines(metrics) {
+		if rest, ok := strings.CutPrefix(line, "decant_tokens_saved_total "); ok {
+			fmt.Sscan(rest, &metric)
+		}
+	}
+	logged, last := 0, 0
+	for line := range strings.Lines(w.logged()) {
+		if _, rest, ok := strings.Cut(line, " left_out="); ok {
+			var freed int
+			if _, err := fmt.Sscanf(rest, "%d freed=%d", &last, &freed); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			logged += freed
+		}
+	}
+	if int(metric) != lacks || logged != lacks || last != lacks {
+		t.Errorf("%d tokens are left out by the store, %.0f by the metric, %d by the log, whose requests add up to %d", lacks, metric, last, logged)
 	}
 }
 
@@ -248,7 +290,13 @@ func TestModesAndPresets(t *testing.T) {
 // get asks the gateway for one of its own pages.
 func get(t *testing.T, w *world, path string, header ...string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, nil)
+	return send(t, w, http.MethodGet, path, header...)
+}
+
+// send sends a request without a body and returns the response with its body read.
+func send(t *testing.T, w *world, method, path string, header ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ type metrics struct {
 	saved     prometheus.Counter
 	pours     *prometheus.CounterVec // reason
 	decisions *prometheus.CounterVec // kind
+	poor      prometheus.Counter
 	recovered prometheus.Counter
 	faults    prometheus.Counter
 	failures  prometheus.Counter
@@ -39,8 +40,9 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "decant_" + name, Help: help, Buckets: buckets}, []string{"door"})
 	}
 	short, long := prometheus.ExponentialBuckets(0.0001, 2.5, 14), prometheus.ExponentialBuckets(0.005, 2.5, 14)
-	saved := counter("tokens_saved_total", "Tokens of conversations that pours took out of requests, counted once each.")
+	saved := counter("tokens_saved_total", "Tokens left out of what clients sent, each counted once, when it was left out first.")
 	recovered := counter("refusals_recovered_total", "Refusals of the provider that clients did not see.")
+	poor := counter("poor_records_total", "Checkpoints that say less than their preset asks of a record.")
 	faults := counter("faults_total", "Requests during which a step of Decant's own failed.")
 	failures := counter("upstream_failures_total", "Requests that got no answer from the upstream.")
 	m := &metrics{
@@ -53,10 +55,10 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		tokens:    counter("tokens_total", "Tokens as the provider reported them.", "kind"),
 		pours:     counter("pours_total", "Pours by their reason.", "reason"),
 		decisions: counter("decisions_total", "Decisions by their kind.", "kind"),
-		saved:     saved.WithLabelValues(), recovered: recovered.WithLabelValues(), faults: faults.WithLabelValues(), failures: failures.WithLabelValues(),
+		saved:     saved.WithLabelValues(), poor: poor.WithLabelValues(), recovered: recovered.WithLabelValues(), faults: faults.WithLabelValues(), failures: failures.WithLabelValues(),
 	}
 	for _, c := range []prometheus.Collector{
-		m.open, m.requests, m.duration, m.held, m.first, m.bytes, m.tokens, m.pours, m.decisions, saved, recovered, faults, failures,
+		m.open, m.requests, m.duration, m.held, m.first, m.bytes, m.tokens, m.pours, m.decisions, saved, poor, recovered, faults, failures,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	} {
 		if err := reg.Register(c); err != nil {
@@ -106,10 +108,13 @@ func (m *metrics) managed(p *engine.Prepared, u decant.Usage) {
 		m.faults.Inc()
 	}
 	r := &p.Report
+	if r.Poor() != nil {
+		m.poor.Inc()
+	}
 	if r.Reason != "" {
 		m.pours.WithLabelValues(string(r.Reason)).Inc()
-		m.saved.Add(float64(max(0, r.Before-r.After)))
 	}
+	m.saved.Add(float64(max(0, r.Freed)))
 	if r.Reason == engine.Overflow || r.Reason == engine.Refusal {
 		m.recovered.Inc()
 	}

@@ -65,18 +65,35 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 	case errors.As(err, &large):
 		refuse(w, http.StatusRequestEntityTooLarge, "request_too_large", "decant: "+err.Error())
 	default:
-		refuse(w, http.StatusBadGateway, "api_error", "decant: no answer from the upstream: "+err.Error())
+		text := "decant: no answer from the upstream: " + err.Error()
+		w.Header().Set(faultHeader, oneLine(text))
+		fail(w, http.StatusBadGateway, "api_error", text)
 	}
 }
 
-// refuse answers in the API's shape.
+// Headers by which an answer of the gateway's own is told from the upstream's.
+const (
+	faultHeader   = "X-Decant-Fault"   // a step of Decant's own failed, or the upstream gave no answer
+	refusedHeader = "X-Decant-Refused" // the request may not pass
+)
+
+// refuse answers in the API's shape a request that may not pass.
 func refuse(w http.ResponseWriter, status int, kind, message string) {
+	w.Header().Set(refusedHeader, oneLine(message))
+	fail(w, status, kind, message)
+}
+
+// fail answers in the API's shape.
+func fail(w http.ResponseWriter, status int, kind, message string) {
 	body := jsonspan.AppendQuote([]byte(`{"type":"error","error":{"type":`), kind)
-	body = append(jsonspan.AppendQuote(append(body, `,"message":`...), message), `}}`...)
+	write(w, status, append(jsonspan.AppendQuote(append(body, `,"message":`...), message), `}}`...))
+}
+
+// write writes a JSON answer of the gateway's own.
+func write(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	delete(h, "Date")
 	h.Set("Content-Type", "application/json")
-	h.Set("X-Decant-Fault", oneLine(message))
 	w.WriteHeader(status)
 	w.Write(body) // a client that is gone needs no answer
 }

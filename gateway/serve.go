@@ -31,7 +31,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration
 // drain ends a server.
 func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 	g.draining.Store(true)
-	g.opts.Log.Info("draining", "limit", limit)
+	g.opts.Log.Info("draining", "limit_s", limit.Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	err := srv.Shutdown(ctx)
@@ -39,6 +39,7 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 		err = errors.Join(fmt.Errorf("drain: requests still open after %s were cut", limit), srv.Close())
 	}
 	g.open.wait() // what was cut ends at once; nobody may close the engine before
+	g.opts.Log.Info("stopped")
 	return err
 }
 

@@ -108,7 +108,7 @@ func TestLogsHoldNoContentAndNoKeys(t *testing.T) {
 			t.Errorf("the metrics hold %q", s)
 		}
 	}
-	for _, want := range []string{"status=200", "status=401", "status=400", "status=502", "tenant=alice", "path=/v1/messages ", "held=", "usage_prompt="} {
+	for _, want := range []string{"status=200", "status=401", "status=400", "status=502", "tenant=alice", "path=/v1/messages ", "held_ms=", "usage_prompt="} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %q:\n%s", want, log)
 		}

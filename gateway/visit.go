@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 const (
 	doorMessages = "messages"
 	doorCount    = "count_tokens"
+	doorOpenAI   = "openai"
 	doorOther    = "other"
 )
 
@@ -36,6 +38,7 @@ type visit struct {
 	prepared *engine.Prepared // nil: nothing was managed
 	usage    decant.Usage
 	failure  error
+	refused  string // why it may not pass
 }
 
 type visitKey struct{}
@@ -44,7 +47,7 @@ func with(ctx context.Context, v *visit) context.Context {
 	return context.WithValue(ctx, visitKey{}, v)
 }
 
-// of returns the visit that a context belongs to.
+// of returns the visit that a context belongs to; one that nobody sees when it belongs to none.
 func of(ctx context.Context) *visit {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		return v
@@ -52,8 +55,18 @@ func of(ctx context.Context) *visit {
 	return &visit{}
 }
 
-// tenantOf returns the tenant that the door has found.
-func tenantOf(r *http.Request) (string, error) { return of(r.Context()).tenant, nil }
+// errNoVisit means that a request has come past the door, where its key would have been looked at.
+var errNoVisit = errors.New("decant: the request has not been admitted")
+
+// tenantOf returns the tenant that the door has found. A request that it has not seen is nobody's: the empty
+// name is a tenant, too.
+func tenantOf(r *http.Request) (string, error) {
+	v, ok := r.Context().Value(visitKey{}).(*visit)
+	if !ok {
+		return "", errNoVisit
+	}
+	return v.tenant, nil
+}
 
 // done notes how a managed request was answered.
 func done(r *http.Request, p *engine.Prepared, res engine.Response) {
@@ -91,7 +104,7 @@ func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // WriteHeader implements http.ResponseWriter.
 func (w *watched) WriteHeader(status int) {
 	if status >= 200 {
-		w.visit.status = status
+		w.visit.status, w.visit.refused = status, w.Header().Get(refusedHeader)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -114,7 +127,7 @@ func (g *Gateway) finish(v *visit, r *http.Request) {
 	v.received = r.ContentLength
 	g.metrics.add(v, now)
 	level := slog.LevelInfo
-	if v.failure != nil && v.status != statusLeft || v.fault() != nil {
+	if v.failure != nil && v.status != statusLeft || v.fault() != nil || v.refused != "" {
 		level = slog.LevelWarn
 	}
 	if !g.opts.Log.Enabled(r.Context(), level) {
@@ -136,13 +149,13 @@ func (v *visit) fault() error {
 func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 	as := []slog.Attr{
 		slog.String("method", r.Method), slog.String("path", clipped(r.URL.Path)), slog.Int("status", v.status),
-		slog.Duration("took", now.Sub(v.begin)), slog.Int64("bytes_in", v.received), slog.Int64("bytes_sent", v.out), slog.Int64("bytes_back", v.in),
+		milliseconds("took_ms", now.Sub(v.begin)), slog.Int64("bytes_in", v.received), slog.Int64("bytes_sent", v.out), slog.Int64("bytes_back", v.in),
 	}
 	if v.tenant != "" {
 		as = append(as, slog.String("tenant", v.tenant))
 	}
 	if !v.sent.IsZero() {
-		as = append(as, slog.Duration("held", v.sent.Sub(v.begin)))
+		as = append(as, milliseconds("held_ms", v.sent.Sub(v.begin)))
 	}
 	if v.tries > 1 {
 		as = append(as, slog.Int("tries", v.tries))
@@ -153,7 +166,15 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 	if v.failure != nil {
 		as = append(as, slog.String("failure", oneLine(v.failure.Error())))
 	}
+	if v.refused != "" {
+		as = append(as, slog.String("refused", oneLine(v.refused)))
+	}
 	return as
+}
+
+// milliseconds returns a time as logs hold it: a number whose name says its unit, to the microsecond.
+func milliseconds(name string, d time.Duration) slog.Attr {
+	return slog.Float64(name, float64(d.Microseconds())/1000)
 }
 
 // managed describes what the engine did.
@@ -161,6 +182,15 @@ func managed(p *engine.Prepared, u decant.Usage) []slog.Attr {
 	as := []slog.Attr{
 		slog.String("conversation", p.Conversation), slog.Int("messages", p.Report.Messages), slog.Int("tokens", p.Report.After),
 		slog.Int("decisions", len(p.Report.Decisions)), slog.Int("usage_prompt", u.Prompt()), slog.Int("usage_output", u.Output),
+	}
+	if p.Report.LeftOut > 0 {
+		as = append(as, slog.Int("left_out", p.Report.LeftOut), slog.Int("freed", p.Report.Freed))
+	}
+	if x := p.Report.Planned; x != nil {
+		as = append(as, slog.Int("tokens_planned", x.Tokens))
+		if x.Reason != "" {
+			as = append(as, slog.String("planned", string(x.Reason)), slog.String("route", x.Route))
+		}
 	}
 	if p.Report.Reason != "" {
 		as = append(as, slog.String("pour", string(p.Report.Reason)), slog.String("route", p.Report.Route), slog.Int("tokens_before", p.Report.Before))
