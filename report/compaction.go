@@ -15,6 +15,7 @@ type Compaction struct {
 	Name       string       `json:"name"`
 	Agent      string       `json:"agent,omitempty"`
 	Preset     string       `json:"preset"`
+	Trigger    int          `json:"trigger,omitempty"` // tokens of context from which on the preset compacts; 0: that was reached, or not asked
 	Plan       *decant.Plan `json:"plan"`
 	Rung       decant.Rung  `json:"rung,omitempty"` // of the summary, empty when there is none
 	Compacted  int          `json:"messages_compacted"`
@@ -105,20 +106,66 @@ func (r *Compaction) WriteText(w io.Writer) error {
 	p := &printer{Writer: w}
 	plan := r.Plan
 	if len(plan.Decisions) == 0 {
-		p.line("nothing to compact: estimated ~%s tokens in %s messages, target %s", Thousands(plan.Before.Messages), Thousands(r.Messages), Thousands(plan.Target))
+		r.nothing(p)
 		r.notes(p)
 		return p.err
 	}
-	p.line("estimated ~%s tokens, target %s: compacting %s of %s messages", Thousands(plan.Before.Messages), Thousands(plan.Target), Thousands(r.Compacted), Thousands(r.Messages))
+	p.line("estimated ~%s, target %s: compacting %s of %s", Count(plan.Before.Messages, "token"), Thousands(plan.Target), Thousands(r.Compacted), Count(r.Messages, "message"))
 	for _, s := range r.Steps {
 		p.line("  %-12s %4d %-9s %9s -> %s tokens", s.Reduction, s.Decisions, r.unit(s), Thousands(s.Before), Thousands(s.After))
 	}
 	p.line("  verbatim     %s", spansText(r.Kept))
-	p.line("result: ~%s tokens, %s of before, in %s messages; legal; %.0f %% of the must-keep facts by weight",
-		Thousands(plan.After.Messages), Percent(plan.After.Messages, plan.Before.Messages), Thousands(r.After), 100*plan.Score)
+	p.line("result: ~%s, %s of before, in %s; legal; %.0f%% of the exact strings kept with their context",
+		Count(plan.After.Messages, "token"), Percent(plan.After.Messages, plan.Before.Messages), Count(r.After, "message"), 100*plan.Score)
 	r.price(p)
+	r.mended(p)
 	r.notes(p)
 	return p.err
+}
+
+// nothing says why nothing is compacted.
+func (r *Compaction) nothing(p *printer) {
+	size := Count(r.Plan.Before.Messages, "token") + " in " + Count(r.Messages, "message")
+	if r.Trigger > 0 {
+		p.line("nothing to compact: estimated ~%s, and the preset %s begins at a context of %s; --to compacts anyway", size, r.Preset, Thousands(r.Trigger))
+		return
+	}
+	p.line("nothing to compact: estimated ~%s, target %s", size, Thousands(r.Plan.Target))
+}
+
+// repairs says for the reasons of repairs, as package legal gives them, what was done: once, and more often.
+var repairs = map[string][2]string{
+	"the text is empty":    {"empty text left out", "empty texts left out"},
+	"the message is empty": {"empty message left out", "empty messages left out"},
+	"the result answers no call, or one that is answered already":     {"result without a call left out", "results without calls left out"},
+	"the same call is recorded twice":                                 {"repeated call left out", "repeated calls left out"},
+	"the call was interrupted and has no result":                      {"interrupted call given a result", "interrupted calls given results"},
+	"the result stands behind other content and moves up to its call": {"result moved up to its call", "results moved up to their calls"},
+}
+
+// mended says what of the history the API would have refused.
+func (r *Compaction) mended(p *printer) {
+	n := map[string]int{}
+	var order, parts []string
+	for _, reason := range r.Repairs {
+		if n[reason]++; n[reason] == 1 {
+			order = append(order, reason)
+		}
+	}
+	for _, reason := range order {
+		done := repairs[reason]
+		switch {
+		case done[0] == "":
+			parts = append(parts, fmt.Sprintf("%s: %s", Thousands(n[reason]), reason))
+		case n[reason] == 1:
+			parts = append(parts, "1 "+done[0])
+		default:
+			parts = append(parts, Thousands(n[reason])+" "+done[1])
+		}
+	}
+	if len(parts) > 0 {
+		p.line("%s, as the API demands", strings.Join(parts, "; "))
+	}
 }
 
 // unit says what the number of a step counts.
@@ -152,7 +199,7 @@ func (r *Compaction) price(p *printer) {
 	price := r.Plan.Price
 	switch {
 	case price.SaveUSD == 0:
-		p.line("price: unknown for model %q; saves %s tokens on every later request", r.Plan.Model, Thousands(price.Saved))
+		p.line("price: unknown for model %q; saves %s on every later request", r.Plan.Model, Count(price.Saved, "token"))
 	case price.BreakEven < 0:
 		p.line("price (%s): writing the cache anew costs $%.3f and is never earned back", r.Plan.Model, price.CostUSD)
 	default:
@@ -161,13 +208,10 @@ func (r *Compaction) price(p *printer) {
 }
 
 func (r *Compaction) notes(p *printer) {
-	if n := len(r.Repairs); n > 0 {
-		p.line("repaired in the result: %d places, first: %s", n, r.Repairs[0])
-	}
 	if r.Assumed {
-		p.line("note: the catalogue does not know model %q; assumed a window of %s tokens", r.Plan.Model, Thousands(r.Plan.Window))
+		p.line("note: the window of %s is not known: assumed %s tokens", cmp.Or(r.Plan.Model, "the model"), Thousands(r.Plan.Window))
 	}
-	for _, w := range r.Warnings {
+	for _, w := range slices.Concat(r.Plan.Notes, r.Warnings) {
 		p.line("note: %s", w)
 	}
 }

@@ -2,13 +2,13 @@ package report
 
 import "fmt"
 
-// Decisions are what each decision of one conversation that was not taken back has come to so far. They add up: what
-// the decisions have saved less what they have cost, and Other, is Net.
+// Decisions are what each decision of one conversation has come to so far, those that were taken back included.
+// They add up: what the decisions have saved less what they have cost, and Other, is Net.
 type Decisions struct {
 	Conversation string     `json:"conversation"`
 	Decisions    []Decision `json:"decisions"` // in the order in which they were made
 	Net          float64    `json:"net_usd"`
-	Other        float64    `json:"other_usd"` // of Net, what none of them explains: decisions taken back, calls of our own, a cache that did not answer as predicted
+	Other        float64    `json:"other_usd"` // of Net, what none of them explains: decisions about what has been replaced since, calls of our own
 }
 
 // A Decision is what one decision has come to so far, at the prices of its model.
@@ -20,10 +20,13 @@ type Decision struct {
 	Handle   string  `json:"handle,omitempty"` // of the original
 	Before   int     `json:"before"`           // tokens
 	After    int     `json:"after"`
-	Requests int     `json:"requests"` // since, whose prompts were smaller for it
+	Sent     int     `json:"sent"`        // requests that were made with it
+	Over     int     `json:"over_window"` // of them, those that could not have been sent without
+	Requests int     `json:"requests"`    // of them, those whose prompts were smaller for it
 	Saved    float64 `json:"saved_usd"`
 	Cost     float64 `json:"cost_usd"` // its share of what was written again
 	Even     bool    `json:"broken_even"`
+	Undone   string  `json:"undone,omitempty"` // when it was taken back
 }
 
 // Net returns what the decision has saved, negative while it has cost more than it saved.
@@ -52,14 +55,27 @@ func decisionHead() []string {
 
 // cells returns the columns of a decision.
 func (d *Decision) cells() []string {
-	even := "not yet"
-	if d.Even {
-		even = "yes"
-	}
 	return []string{
 		d.Where, d.Kind, Thousands(d.Before), Thousands(d.After), Thousands(d.Requests),
-		fine(d.Saved), fine(d.Cost), fine(d.Net()), even, cut(d.Reason, 60),
+		fine(d.Saved), fine(d.Cost), fine(d.Net()), d.stand(), cut(d.Reason, 60),
 	}
+}
+
+// stand says whether the decision has paid for itself, as far as there is something to say.
+func (d *Decision) stand() string {
+	switch {
+	case d.Undone != "" && d.Sent == 0:
+		return "taken back unsent"
+	case d.Undone != "":
+		return "taken back"
+	case d.Sent == 0:
+		return "not sent yet"
+	case d.Sent == d.Over:
+		return "needed"
+	case d.Even:
+		return "yes"
+	}
+	return "not yet"
 }
 
 func (d *Decisions) text(p *printer) {
@@ -72,7 +88,7 @@ func (d *Decisions) text(p *printer) {
 	for i := range d.Decisions {
 		rows = append(rows, d.Decisions[i].cells())
 	}
-	p.table(rows, "llrrrrrrll")
+	p.table(rows, "ffrrRRrrLL")
 }
 
 func (d *Decisions) markdown(p *printer) {

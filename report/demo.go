@@ -24,7 +24,11 @@ const demoWidth = 80
 
 // NewDemo returns a demo that writes to w, with colour in bold titles.
 func NewDemo(w io.Writer, colour bool) *Demo {
-	return &Demo{p: printer{Writer: w, width: demoWidth}, colour: colour}
+	d := &Demo{p: printer{Writer: w, width: demoWidth}, colour: colour}
+	if n := d.p.columns(); n > 0 {
+		d.p.width = min(n, demoWidth)
+	}
+	return d
 }
 
 // Begin says what is going to happen.
@@ -51,7 +55,7 @@ func (d *Demo) title(text string) {
 // Refused says how the session ends without Decant.
 func (d *Demo) Refused(request int, message string) {
 	d.p.line("  request %d of %d is refused, and the session is over:", request, d.requests)
-	d.p.line("    \"%s\"", cut(message, demoWidth-6))
+	d.p.line("    \"%s\"", cut(message, d.p.width-6))
 }
 
 // With begins the part with Decant.
@@ -74,7 +78,7 @@ func (d *Demo) Pour(request, before, after int, ds []decant.Decision) {
 	d.p.table(rows, "llrrrl")
 	for i := range ds {
 		if cp := ds[i].Checkpoint; cp != nil {
-			d.p.line("    of the facts in them that the agent may need again, %.0f %% are still there", 100*cp.Score)
+			d.p.line("    of the names and numbers in them, %.0f%% still stand there with their context", 100*cp.Score)
 		}
 	}
 	d.p.line("    the last request had %s tokens, this one has %s\n", Thousands(before), Thousands(after))
@@ -138,7 +142,8 @@ func (d *Demo) Compare(c Comparison) {
 	d.p.line(`
   "without" is %s in its own window of %s tokens,
   where nothing is refused. The provider's prompt cache, which makes repeating
-  cheap, is counted in both prices.`, c.Model, Thousands(c.Window))
+  cheap, is counted in both prices. Both were really sent here. "decant report"
+  compares only those requests that fit into the small window without Decant.`, c.Model, Thousands(c.Window))
 }
 
 func sum(ns []int) (n int) {
@@ -153,7 +158,7 @@ func change(part, whole float64) string {
 	if whole == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%+.0f %%", math.Round(100*(part/whole-1)))
+	return fmt.Sprintf("%+.0f%%", math.Round(100*(part/whole-1)))
 }
 
 // spark draws numbers as one row of bars, top being the highest.
@@ -209,7 +214,7 @@ func sections(text string, most int) string {
 func (d *Demo) quote(text string, most int) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for _, l := range lines[:min(most, len(lines))] {
-		d.p.line("  | %s", cut(plain(l), demoWidth-4))
+		d.p.line("  | %s", cut(plain(l), d.p.width-4))
 	}
 	if n := len(lines) - most; n > 0 {
 		d.p.line("  | ... and %s", plural(n, "more line"))
@@ -250,18 +255,18 @@ func plain(s string) string {
 	}, s)
 }
 
-// Expand shows a replaced tool result and its original.
-func (d *Demo) Expand(dec *decant.Decision, original string, same bool) {
+// Original shows a message with a tool result, which is only in a summary, as "decant show" prints it,
+// and says whether it is exactly what the tool returned.
+func (d *Demo) Original(number, tokens int, text string, same bool) {
 	d.title("Nothing is lost: every original can be had back")
-	d.p.line("  In place of a tool result of %s tokens, m%d, the model got this line:", Thousands(dec.Before), dec.Target.Message)
-	d.quote(wrap(dec.Text, demoWidth-4), 8)
-	d.p.line("\n  $ decant expand %s", dec.Handle)
-	d.quote(original, 5)
-	if same {
-		d.p.line("  byte for byte what the tool returned: yes")
-	} else {
-		d.p.line("  byte for byte what the tool returned: NO")
+	d.p.line("  The model no longer reads m%d, a tool result of %s tokens, but the database\n  has it:", number, Thousands(tokens))
+	d.p.line("\n  $ decant show last m%d", number)
+	d.quote(text, 6)
+	answer := "yes"
+	if !same {
+		answer = "NO"
 	}
+	d.p.line("  byte for byte what the tool returned: %s", answer)
 }
 
 // Undo shows what taking back the newest rewrite does and costs.
@@ -275,13 +280,15 @@ func (d *Demo) Undo(plan *decant.Plan, before, after int) {
 }
 
 // End says where to go from here.
-func (d *Demo) End(keep string) error {
+func (d *Demo) End(keep string, window int) error {
 	d.title("Now with your own")
 	d.p.line("  decant inspect FILE   where the tokens of a session of yours went")
 	d.p.line("  decant compact FILE   make it smaller, and see what survives")
 	d.p.line("  decant run -- claude  run an agent through Decant")
 	if keep != "" {
-		d.p.line("\n  The database is %s: try decant show last --db %s", keep, keep)
+		d.p.line("\n  The database is %s. Try", keep)
+		d.p.line("    decant show last --db %s", keep)
+		d.p.line("    decant plan last --db %s --window %d", keep, window)
 	}
 	return d.p.err
 }

@@ -31,18 +31,22 @@ func (c *Collection) WriteText(w io.Writer, zone *time.Location) error {
 	p.line("%s %s with %s of blocks, %s left%s", verb, plural(len(c.Removed), "conversation"), Bytes(c.Bytes), Thousands(c.Left), c.kept())
 	const most = 20
 	for i := range c.Removed {
-		switch s := &c.Removed[i]; {
-		case i >= most:
-		case s.Updated.IsZero():
-			p.line("  %s  of another tenant", s.ID)
-		default:
-			p.line("  %s  %s, last change %s", s.ID, plural(s.Messages, "message"), s.Updated.In(zone).Format("2006-01-02 15:04"))
+		if s := &c.Removed[i]; i < most {
+			p.line("  %s  %s%s, last change %s", s.ID, tenantMark(s.Tenant), plural(s.Messages, "message"), s.Updated.In(zone).Format("2006-01-02 15:04"))
 		}
 	}
 	if n := len(c.Removed) - most; n > 0 {
 		p.line("  and %s more: --json lists them", Thousands(n))
 	}
 	return p.err
+}
+
+// tenantMark names the tenant that a conversation belongs to, if it has a name.
+func tenantMark(tenant string) string {
+	if tenant == "" {
+		return ""
+	}
+	return "of " + tenant + ": "
 }
 
 func (c *Collection) kept() (out string) {

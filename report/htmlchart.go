@@ -17,7 +17,7 @@ const (
 	padBottom   = 42
 	barHeight   = 22
 	barGap      = 10
-	barName     = 118
+	barName     = 130
 )
 
 // lines is a chart of curves over the number of the request.
@@ -32,7 +32,7 @@ type lines struct {
 type curve struct {
 	name, class string
 	y           []float64
-	marks       []bool // a dot on the curve
+	marks       []string // what a dot on the curve says, empty: no dot
 }
 
 // svg draws the chart.
@@ -80,8 +80,8 @@ func (l *lines) extent() (n int, top float64) {
 // axis draws the numbers of requests.
 func (l *lines) axis(m *markup, n int, x func(int) float64) {
 	step := max(1, int(niceStep(float64(n)/6)))
-	for i := 0; i < n; i += step {
-		m.add(`<text class="tick mid" x="%.1f" y="%d">%d</text>`, x(i), chartHeight-padBottom+18, i)
+	for i := step; i <= n; i += step { // points are counted from 1
+		m.add(`<text class="tick mid" x="%.1f" y="%d">%d</text>`, x(i-1), chartHeight-padBottom+18, i)
 	}
 	m.add(`<text class="tick mid" x="%d" y="%d">%s</text>`, (padLeft+chartWidth-padRight)/2, chartHeight-6, escape(cmp.Or(l.axisName, "request")))
 }
@@ -92,9 +92,9 @@ func (c *curve) draw(m *markup, x func(int) float64, y func(float64) float64) {
 		m.add("%.1f,%.1f ", x(i), y(v))
 	}
 	m.add(`"><title>%s</title></polyline>`, escape(c.name))
-	for i, on := range c.marks {
-		if on {
-			m.add(`<circle class="dot %s" cx="%.1f" cy="%.1f" r="3.2"><title>%s pours at request %d</title></circle>`, c.class, x(i), y(c.y[i]), escape(c.name), i)
+	for i, says := range c.marks {
+		if says != "" {
+			m.add(`<circle class="dot %s" cx="%.1f" cy="%.1f" r="3.2"><title>%s</title></circle>`, c.class, x(i), y(c.y[i]), escape(says))
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (b barChart) svg(title string) template.HTML {
 	x := 0
 	for _, p := range b.legend {
 		m.add(`<rect class="fill %s" x="%d" y="%d" width="12" height="12"/><text class="tick" x="%d" y="%d">%s</text>`, p.class, x, height-16, x+18, height-6, escape(p.name))
-		x += 22 + 8*len(p.name)
+		x += 32 + 9*len(p.name)
 	}
 	m.add(`</svg>`)
 	return template.HTML(m.String())

@@ -27,8 +27,11 @@ type Inspection struct {
 	Start time.Time `json:"start,omitzero"`
 	End   time.Time `json:"end,omitzero"`
 
-	Tokens      int        `json:"tokens"` // everything the transcript holds, system and tools included
-	Live        int        `json:"live"`   // in the context now; Inspect estimates it, a meter that knows the reported usage does better
+	Tokens      int        `json:"tokens"`         // everything the transcript holds, system and tools included
+	Live        int        `json:"live"`           // in the context now; Inspect estimates it, a meter that knows the reported usage does better
+	Measured    bool       `json:"live_measured"`  // the provider reported most of Live
+	Estimated   int        `json:"live_estimated"` // what Live is by the estimate alone: what the provider reports beyond it, the file does not hold
+	Since       int        `json:"messages_live"`  // in the context now; all of them where the client has not compacted
 	Categories  []Category `json:"categories"`
 	Tools       []ToolRow  `json:"tools"`
 	Files       []FileRow  `json:"files"`
@@ -113,8 +116,9 @@ func Inspect(c *decant.Conversation, size Sizer) *Inspection {
 	in := &Inspection{Agent: c.Agent, Messages: len(c.Messages), Rounds: len(decant.Rounds(c.Messages)), Turns: turns(c.Messages)}
 	s := survey{in: in, size: size, calls: map[string]tool.Call{}, tools: map[string]*ToolRow{}, files: map[string]*FileRow{}}
 	s.fixed(&c.Fixed)
+	s.kept = keptIn(c)
 	for i := range c.Messages {
-		s.message(&c.Messages[i])
+		s.message(&c.Messages[i], s.kept[i])
 	}
 	s.finish(c)
 	return in
@@ -141,6 +145,7 @@ type survey struct {
 	tools   map[string]*ToolRow
 	files   map[string]*FileRow
 	models  map[string]int
+	kept    []bool // of the messages, whether they were kept behind a summary
 }
 
 func (s *survey) fixed(f *decant.Fixed) {
@@ -152,14 +157,15 @@ func (s *survey) fixed(f *decant.Fixed) {
 	s.in.Tokens = s.base
 }
 
-func (s *survey) message(m *decant.Message) {
+// keptIn returns which messages of a conversation its client kept behind its newest summary.
+func keptIn(c *decant.Conversation) []bool {
+	live := c.Live()
+	return append(make([]bool, len(c.Messages)-len(live)), decant.Kept(live)...)
+}
+
+func (s *survey) message(m *decant.Message, kept bool) {
 	in := s.in
-	if !m.Time.IsZero() {
-		if in.Start.IsZero() {
-			in.Start = m.Time
-		}
-		in.End = m.Time
-	}
+	in.spread(m.Time)
 	before, total := s.context, 0
 	if m.Compaction {
 		s.context = s.base
@@ -176,18 +182,35 @@ func (s *survey) message(m *decant.Message) {
 		in.Compactions = append(in.Compactions, Boundary{Message: m.Name(), Before: before, After: s.base + total, Summary: total})
 	}
 	s.context += total
-	s.answered(m)
+	s.answered(m, kept)
 }
 
-// answered records the point of an assistant message on the timeline and its usage.
-func (s *survey) answered(m *decant.Message) {
+// spread takes a moment into the time that the conversation took. A summary stands before what was kept
+// of the time before it, so that messages need not be in the order of their times.
+func (in *Inspection) spread(t time.Time) {
+	if t.IsZero() {
+		return
+	}
+	if in.Start.IsZero() || t.Before(in.Start) {
+		in.Start = t
+	}
+	if t.After(in.End) {
+		in.End = t
+	}
+}
+
+// answered records the point of an assistant message on the timeline and its usage. What was reported
+// for a message that was kept behind a summary was the size of another context.
+func (s *survey) answered(m *decant.Message, kept bool) {
 	if m.Role != decant.RoleAssistant {
 		return
 	}
 	p := Point{Message: m.Name(), Time: m.Time, Tokens: s.context}
 	if u := m.Usage; u != nil && u.Prompt() > 0 {
-		p.Tokens, p.Measured = u.Context(), true
-		s.context = p.Tokens
+		if !kept {
+			p.Tokens, p.Measured = u.Context(), true
+			s.context = p.Tokens
+		}
 		s.in.Requests++
 		s.in.Usage.Usage = s.in.Usage.Add(*u)
 	}
@@ -314,7 +337,9 @@ func (s *survey) finish(c *decant.Conversation) {
 		for k := range m.Blocks {
 			in.Live += s.size.Block(&m.Blocks[k])
 		}
+		in.Since++
 	}
+	in.Estimated = in.Live
 	for _, row := range s.tools {
 		in.Tools = append(in.Tools, *row)
 	}
@@ -332,7 +357,7 @@ func (s *survey) finish(c *decant.Conversation) {
 	})
 	slices.SortStableFunc(in.Categories, func(a, b Category) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	slices.SortFunc(in.Tools, func(a, b ToolRow) int {
-		return cmp.Or(cmp.Compare(b.Results+b.Arguments, a.Results+a.Arguments), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Results, a.Results), cmp.Compare(b.Arguments, a.Arguments), cmp.Compare(a.Name, b.Name))
 	})
 	slices.SortFunc(in.Files, func(a, b FileRow) int {
 		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Path, b.Path))

@@ -118,3 +118,28 @@ func TestThousands(t *testing.T) {
 		}
 	}
 }
+
+// The page opens with the verdict and holds what the text says; nothing that a file says is markup in it.
+func TestInspectPage(t *testing.T) {
+	in := report.Inspect(conversation(), words{})
+	in.Name, in.Format, in.Window = "<b>session</b>.jsonl", "claude-code", 2000
+	in.Superseded = 0.99
+	in.Warnings = []string{"line 3: <script>"}
+	var page bytes.Buffer
+	if err := report.WriteInspections(&page, []*report.Inspection{in, in}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"35 tokens of a window of 2,000 are in use (2%); 93% of the transcript are tool results; 99% of what tools returned is out of date",
+		"&lt;b&gt;session&lt;/b&gt;.jsonl", "<td>601<td>93%", "/src/a.go", "line 3: &lt;script&gt;", `id="file-2"`, "the client compacted at m6", "<svg",
+	} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, bad := range []string{"<b>session", "<script", "http://", "https://"} {
+		if strings.Contains(page.String(), bad) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+}

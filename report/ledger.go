@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
+	"strings"
 )
 
 //go:embed ledger.html
@@ -17,17 +19,20 @@ type Ledger struct {
 	To   string `json:"to"`   // last day
 
 	Conversations int `json:"conversations"`
-	Compacted     int `json:"compacted"`      // that have decisions
-	AverageTokens int `json:"average_tokens"` // of a conversation, all that is kept of it
-	PeakTokens    int `json:"peak_prompt"`    // largest prompt that was sent
-	Recovered     int `json:"tokens_recovered"`
+	Compacted     int `json:"compacted"`        // that have decisions
+	AverageTokens int `json:"average_tokens"`   // of a conversation, all that is kept of it
+	PeakTokens    int `json:"peak_prompt"`      // largest prompt that was sent
+	Recovered     int `json:"tokens_recovered"` // that the newest views lack now, each counted once
 
-	Requests  int     `json:"requests"`
-	OwnCalls  int     `json:"own_calls"`
-	Spent     float64 `json:"spent_usd"` // our own calls included
-	Bare      float64 `json:"without_usd"`
-	Own       float64 `json:"own_usd"`
-	Rewritten float64 `json:"rewritten_usd"` // part of Spent: cache written again after pours
+	Requests  int       `json:"requests"` // of clients
+	OwnCalls  int       `json:"own_calls"`
+	Spent     float64   `json:"spent_usd"`     // on everything, our own calls included
+	Bare      float64   `json:"without_usd"`   // what the clients' own requests would have cost, as far as they could have been sent
+	Saved     float64   `json:"saved_usd"`     // Bare less what was spent on the same requests
+	Own       float64   `json:"own_usd"`       // part of Spent
+	Rewritten float64   `json:"rewritten_usd"` // part of Spent: cache written again after pours
+	Over      Oversized `json:"over_window"`   // requests that could not have been sent without Decant
+	Observed  Trials    `json:"observed"`      // requests that nothing was done about
 
 	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out: the price of forgetting
 	ReadAgainTokens int `json:"read_again_tokens"` // that these reads brought
@@ -38,6 +43,22 @@ type Ledger struct {
 	Days     []LedgerRow `json:"days"`
 	Models   []LedgerRow `json:"models"`
 	Projects []LedgerRow `json:"projects"`
+	Tenants  []LedgerRow `json:"tenants"`
+	By       string      `json:"-"` // the one table that is shown; empty: model, project and day
+}
+
+// Oversized are requests that no client could have sent as they were, because their prompts exceed the
+// model's window. What these prompts would have cost is no amount that anybody would have paid.
+type Oversized struct {
+	Requests int     `json:"requests"`
+	Prompt   int     `json:"prompt_tokens"`  // that were sent instead
+	Without  int     `json:"without_tokens"` // of the prompts as they were
+	Spent    float64 `json:"spent_usd"`      // on what was sent instead
+}
+
+// Add returns the sum of o and p.
+func (o Oversized) Add(p Oversized) Oversized {
+	return Oversized{o.Requests + p.Requests, o.Prompt + p.Prompt, o.Without + p.Without, o.Spent + p.Spent}
 }
 
 // A Pour is what one rewrite of a conversation's history has come to so far, at the prices of its model.
@@ -48,26 +69,27 @@ type Pour struct {
 	Freed        int     `json:"freed_tokens"` // with every later request
 	Again        int     `json:"rewritten_tokens"`
 	Requests     int     `json:"requests_since"`
-	Cost         float64 `json:"cost_usd"`  // booked for writing again what stood behind the first change
-	Saved        float64 `json:"saved_usd"` // what the tokens freed would have cost in the requests since
+	Over         int     `json:"over_window"` // of them, those that could not have been sent without
+	Cost         float64 `json:"cost_usd"`    // booked for writing again what stood behind the first change
+	Saved        float64 `json:"saved_usd"`   // what the tokens freed would have cost in the requests since
 	Even         bool    `json:"broken_even"`
+	Undone       string  `json:"undone,omitempty"` // when it was taken back
 }
 
-// A LedgerRow is one day, model or project.
+// A LedgerRow is one day, model, project or tenant.
 type LedgerRow struct {
-	Name     string  `json:"name"`
-	Requests int     `json:"requests"`
-	Prompt   int     `json:"prompt_tokens"`
-	Without  int     `json:"without_tokens"`
-	Spent    float64 `json:"spent_usd"`
-	Bare     float64 `json:"without_usd"`
+	Name     string    `json:"name"`
+	Requests int       `json:"requests"`
+	Prompt   int       `json:"prompt_tokens"`  // sent
+	Without  int       `json:"without_tokens"` // as the clients sent them
+	Spent    float64   `json:"spent_usd"`
+	Bare     float64   `json:"without_usd"` // what those would have cost that could have been sent
+	Over     Oversized `json:"over_window"` // the part that could not
 }
 
-// Net returns what was saved, negative when it cost more than it saved.
-func (r *LedgerRow) Net() float64 { return r.Bare - r.Spent }
-
-// Net returns what was saved.
-func (l *Ledger) Net() float64 { return l.Bare - l.Spent }
+// Net returns what was saved on requests that could have been sent without Decant, negative when it cost more
+// than it saved.
+func (r *LedgerRow) Net() float64 { return r.Bare - (r.Spent - r.Over.Spent) }
 
 // Add adds to the row of a name, a new one if need be. Rows stay in the order of their first mention.
 func Add(rows []LedgerRow, r LedgerRow) []LedgerRow {
@@ -78,6 +100,7 @@ func Add(rows []LedgerRow, r LedgerRow) []LedgerRow {
 			old.Without += r.Without
 			old.Spent += r.Spent
 			old.Bare += r.Bare
+			old.Over = old.Over.Add(r.Over)
 			return rows
 		}
 	}
@@ -91,30 +114,74 @@ func (l *Ledger) period() string {
 	return l.From + " to " + l.To
 }
 
+// verdict says in a few words what the report comes to.
+func (l *Ledger) verdict() string {
+	what := fmt.Sprintf("%s of what the same requests would have cost", Percent(int(1e4*math.Abs(l.Saved)), int(1e4*l.Bare)))
+	if n := l.Over.Requests; n > 0 {
+		what += fmt.Sprintf("; %s more could not have been sent without Decant", Count(n, "request"))
+	}
+	switch {
+	case l.Requests == 0:
+		return "nothing was sent"
+	case l.Observed.Requests == l.Requests:
+		return l.Observed.verdict()
+	case l.Saved < 0:
+		return fmt.Sprintf("%s lost, %s", usd(-l.Saved), what)
+	}
+	return fmt.Sprintf("%s saved, %s", usd(l.Saved), what)
+}
+
 // facts are the lines of the summary, each with its name.
 func (l *Ledger) facts() [][2]string {
-	return [][2]string{
+	out := [][2]string{
 		{"conversations", fmt.Sprintf("%s, %s compacted", Thousands(l.Conversations), Percent(l.Compacted, l.Conversations))},
 		{"tokens of a conversation", Thousands(l.AverageTokens) + " on average"},
 		{"largest prompt", Thousands(l.PeakTokens) + " tokens"},
-		{"tokens recovered", Thousands(l.Recovered)},
-		{"requests", fmt.Sprintf("%s, and %s of our own", Thousands(l.Requests), Thousands(l.OwnCalls))},
-		{"without Decant", usd(l.Bare)},
-		{"spent", fmt.Sprintf("%s, of it %s for cache written again and %s for our own calls", usd(l.Spent), usd(l.Rewritten), usd(l.Own))},
-		{"saved net", fmt.Sprintf("%s, %s", usd(l.Net()), Percent(int(1e4*l.Net()), int(1e4*l.Bare)))},
-		{"pours", fmt.Sprintf("%s, of which %s broken even", Thousands(len(l.Pours)), Thousands(l.even()))},
-		{"read again", fmt.Sprintf("%s, %s tokens", Count(l.ReadAgain, "file"), Thousands(l.ReadAgainTokens))},
+		{"tokens recovered", Thousands(l.Recovered) + ", which the newest prompts lack"},
+		{"requests", fmt.Sprintf("%s of clients, %s of Decant's own", Thousands(l.Requests), Thousands(l.OwnCalls))},
+		{"would have cost", usd(l.Bare)},
+		{"spent", fmt.Sprintf("%s, of it %s for cache written again and %s for Decant's own calls", usd(l.Spent), usd(l.Rewritten), usd(l.Own))},
+		{"saved net", fmt.Sprintf("%s, %s", usd(l.Saved), Percent(int(1e4*l.Saved), int(1e4*l.Bare)))},
 	}
+	if l.Observed.Requests > 0 {
+		out = append(out, [2]string{"would have saved", l.Observed.fact()})
+	}
+	if o := &l.Over; o.Requests > 0 {
+		out = append(out, [2]string{"could not have been sent", fmt.Sprintf("%s of %s tokens on average, larger than the model's window; %s spent on them",
+			Count(o.Requests, "request"), Thousands(o.Without/o.Requests), usd(o.Spent))})
+	}
+	return append(out,
+		[2]string{"pours", l.pours()},
+		[2]string{"read again", fmt.Sprintf("%s, %s tokens", Count(l.ReadAgain, "file"), Thousands(l.ReadAgainTokens))},
+	)
 }
 
-// even returns how many pours have paid for themselves.
-func (l *Ledger) even() (n int) {
+// pours says how many pours there were, and how they stand.
+func (l *Ledger) pours() string {
+	even, needed, unsent, undone := 0, 0, 0, 0
 	for i := range l.Pours {
-		if l.Pours[i].Even {
-			n++
+		switch p := &l.Pours[i]; {
+		case p.Undone != "":
+			undone++
+		case p.Requests == 0:
+			unsent++
+		case p.Requests == p.Over:
+			needed++
+		case p.Even:
+			even++
 		}
 	}
-	return n
+	out := fmt.Sprintf("%s, of which %s broken even", Thousands(len(l.Pours)), Thousands(even))
+	if needed > 0 {
+		out += fmt.Sprintf(", %s needed for requests that could not have been sent without", Thousands(needed))
+	}
+	if unsent > 0 {
+		out += fmt.Sprintf(", %s not sent yet", Thousands(unsent))
+	}
+	if undone > 0 {
+		out += fmt.Sprintf(", %s taken back", Thousands(undone))
+	}
+	return out
 }
 
 func usd(v float64) string {
@@ -124,20 +191,43 @@ func usd(v float64) string {
 	return fmt.Sprintf("$%.2f", v)
 }
 
-// groups are the tables, each with its name.
-func (l *Ledger) groups() []ledgerGroup {
-	return []ledgerGroup{{"model", l.Models}, {"project", l.Projects}, {"day", l.Days}}
-}
-
+// A ledgerGroup is a table with its name.
 type ledgerGroup struct {
 	Name string
-	Rows []LedgerRow
+	rows []LedgerRow
+}
+
+// groups are the tables that are shown.
+func (l *Ledger) groups() (out []ledgerGroup) {
+	for _, g := range []ledgerGroup{{"model", l.Models}, {"project", l.Projects}, {"day", l.Days}, {"tenant", l.Tenants}} {
+		if g.Name == l.By || l.By == "" && (g.Name != "tenant" || len(l.Tenants) > 1) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Head returns the names of the columns.
+func (g ledgerGroup) Head() []string {
+	return []string{g.Name, "requests", "sent", "would have sent", "spent", "would have cost", "saved"}
+}
+
+// Cells returns the rows: under one with requests that no client could have sent, a row of these alone.
+func (g ledgerGroup) Cells() (out [][]string) {
+	for i := range g.rows {
+		r := &g.rows[i]
+		out = append(out, []string{r.Name, Thousands(r.Requests), Thousands(r.Prompt), Thousands(r.Without), usd(r.Spent), usd(r.Bare), usd(r.Net())})
+		if o := &r.Over; o.Requests > 0 {
+			out = append(out, []string{"- of it over the window", Thousands(o.Requests), Thousands(o.Prompt), Thousands(o.Without), usd(o.Spent), "-", "-"})
+		}
+	}
+	return out
 }
 
 // WriteText writes the report for a terminal.
 func (l *Ledger) WriteText(w io.Writer) error {
 	p := &printer{Writer: w}
-	p.line("Decant, %s", l.period())
+	p.line("Decant, %s: %s", l.period(), l.verdict())
 	p.line("")
 	for _, f := range l.facts() {
 		p.line("%-26s %s", f[0], f[1])
@@ -147,11 +237,9 @@ func (l *Ledger) WriteText(w io.Writer) error {
 	}
 	for _, g := range l.groups() {
 		p.line("")
-		p.line("%-26s %9s %14s %14s %10s %10s %10s", "by "+g.Name, "requests", "tokens", "without", "spent", "without", "saved")
-		for i := range g.Rows {
-			r := &g.Rows[i]
-			p.line("%-26s %9s %14s %14s %10s %10s %10s", r.Name, Thousands(r.Requests), Thousands(r.Prompt), Thousands(r.Without), usd(r.Spent), usd(r.Bare), usd(r.Net()))
-		}
+		head := g.Head()
+		head[0] = "by " + head[0]
+		p.table(append([][]string{head}, g.Cells()...), "lRrRrRr")
 	}
 	return p.err
 }
@@ -159,7 +247,7 @@ func (l *Ledger) WriteText(w io.Writer) error {
 // WriteMarkdown writes the report for a wiki or a pull request.
 func (l *Ledger) WriteMarkdown(w io.Writer) error {
 	p := &printer{Writer: w}
-	p.line("# Decant, %s", l.period())
+	p.line("# Decant, %s: %s", l.period(), l.verdict())
 	p.line("")
 	p.line("| | |\n|---|---|")
 	for _, f := range l.facts() {
@@ -170,10 +258,10 @@ func (l *Ledger) WriteMarkdown(w io.Writer) error {
 	}
 	for _, g := range l.groups() {
 		p.line("")
-		p.line("| %s | requests | tokens | without | spent | without | saved |\n|---|---|---|---|---|---|---|", g.Name)
-		for i := range g.Rows {
-			r := &g.Rows[i]
-			p.line("| %s | %s | %s | %s | %s | %s | %s |", r.Name, Thousands(r.Requests), Thousands(r.Prompt), Thousands(r.Without), usd(r.Spent), usd(r.Bare), usd(r.Net()))
+		p.line("| %s |\n|---|---|---|---|---|---|---|", strings.Join(g.Head(), " | "))
+		for _, row := range g.Cells() {
+			row[0] = cell(row[0])
+			p.line("| %s |", strings.Join(row, " | "))
 		}
 	}
 	return p.err
@@ -181,7 +269,7 @@ func (l *Ledger) WriteMarkdown(w io.Writer) error {
 
 // WriteHTML writes the report as one page without scripts that needs no network.
 func (l *Ledger) WriteHTML(w io.Writer) error {
-	t, err := template.New("ledger").Funcs(template.FuncMap{"thousands": Thousands, "dollars": usd}).Parse(ledgerPage)
+	t, err := template.New("ledger").Funcs(template.FuncMap{"thousands": Thousands}).Parse(ledgerPage)
 	if err == nil {
 		_, err = t.New("style").Parse(pageStyle)
 	}
@@ -190,11 +278,12 @@ func (l *Ledger) WriteHTML(w io.Writer) error {
 	}
 	data := struct {
 		Period    string
+		Verdict   string
 		Facts     [][2]string
 		Groups    []ledgerGroup
 		Chart     template.HTML
 		Decisions *decisionPage
-	}{l.period(), l.facts(), l.groups(), l.chart(), l.Decisions.page()}
+	}{l.period(), l.verdict(), l.facts(), l.groups(), l.chart(), l.Decisions.page()}
 	if err := t.Execute(w, data); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
@@ -204,7 +293,7 @@ func (l *Ledger) WriteHTML(w io.Writer) error {
 // chart draws what was spent and what would have been, day by day.
 func (l *Ledger) chart() template.HTML {
 	c := lines{title: "Dollars so far", unit: "with and without Decant", axisName: "day"}
-	spent, bare := curve{name: "spent", class: "c5"}, curve{name: "without Decant", class: "c0"}
+	spent, bare := curve{name: "spent", class: "c5"}, curve{name: "would have cost", class: "c0"}
 	var a, b float64
 	for i := range l.Days {
 		a, b = a+l.Days[i].Spent, b+l.Days[i].Bare

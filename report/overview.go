@@ -12,8 +12,9 @@ import (
 // An Overview is what is kept of one conversation and what the model sees of it.
 type Overview struct {
 	Session
-	Hold        bool            `json:"hold"` // no pour but a necessary one until released
-	Seen        int             `json:"seen"` // messages of the view
+	Answered    bool            `json:"answered"` // the last message is an answer that the client has not sent back yet
+	Hold        bool            `json:"hold"`     // no pour but a necessary one until released
+	Seen        int             `json:"seen"`     // messages of the view
 	SeenTokens  int             `json:"seen_tokens"`
 	Fixed       int             `json:"fixed_tokens"` // system prompt and tools
 	Checkpoints []CheckpointRow `json:"checkpoint_list"`
@@ -149,8 +150,8 @@ func (o *Overview) WriteText(w io.Writer, width int, zone *time.Location) error 
 	p := &printer{Writer: w, width: width}
 	p.line("%s", o.ID)
 	p.line("  session %s, agent %s, project %s, model %s", dash(o.Session.Session), dash(o.Agent), dash(o.Project), dash(o.Model))
-	p.line("  kept: %s messages, %s tokens%s", Thousands(len(o.List)), Thousands(o.total()), o.fixed())
-	p.line("  the model sees: %s messages, %s tokens", Thousands(o.Seen), Thousands(o.SeenTokens))
+	p.line("  kept: %s, %s%s%s", Count(len(o.List), "message"), Count(o.total(), "token"), o.fixed(), o.answered())
+	p.line("  the model sees: %s, %s", Count(o.Seen, "message"), Count(o.SeenTokens, "token"))
 	if o.Hold {
 		p.line("  on hold: nothing more is left out before the window is full; \"decant release\" ends that")
 	}
@@ -165,8 +166,16 @@ func (o *Overview) WriteText(w io.Writer, width int, zone *time.Location) error 
 	for _, m := range o.List {
 		rows = append(rows, []string{fmt.Sprintf("m%d", m.Number), string(m.Role), Thousands(m.Tokens), m.Seen, cut(m.About, max(20, width-36))})
 	}
-	p.table(rows, "rlrll")
+	p.table(rows, "rLrfl")
 	return p.err
+}
+
+// answered says why a list of conversations counts one message less.
+func (o *Overview) answered() string {
+	if !o.Answered {
+		return ""
+	}
+	return "; the last one is an answer that was not sent back yet"
 }
 
 func (o *Overview) total() (n int) {
@@ -184,8 +193,8 @@ func (o *Overview) fixed() string {
 }
 
 func (c *CheckpointRow) text(zone *time.Location) string {
-	return fmt.Sprintf("%s  m%d to m%d (%s messages): %s tokens became %s (%s), %.0f %% of the facts kept, %s, %s, %s",
-		c.Handle, c.From, c.To, Thousands(c.Messages), Thousands(c.Original), Thousands(c.Compressed), Percent(c.Compressed, c.Original),
+	return fmt.Sprintf("%s  m%d to m%d (%s): %s became %s (%s), %.0f%% of its strings kept, %s, %s, %s",
+		c.Handle, c.From, c.To, Count(c.Messages, "message"), Count(c.Original, "token"), Thousands(c.Compressed), Percent(c.Compressed, c.Original),
 		100*c.Score, c.Rung, c.Created.In(zone).Format("2006-01-02 15:04"), c.State)
 }
 

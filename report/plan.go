@@ -28,6 +28,12 @@ func (r *Plan) WriteText(w io.Writer) error {
 	r.sizes(p)
 	r.price(p)
 	r.facts(p)
+	for _, n := range r.Notes {
+		p.line("note: %s", n)
+	}
+	if r.Hold {
+		p.line("on hold afterwards: nothing more is left out before the window is full; \"decant release\" ends that")
+	}
 	return p.err
 }
 
@@ -41,15 +47,22 @@ func (r *Plan) decisions(p *printer) {
 			rows = append(rows, decisionRow(d))
 			continue
 		}
+		if d.Kind == decant.Hold {
+			continue // said at the end
+		}
 		if notes[d.Reason]++; notes[d.Reason] == 1 {
 			order = append(order, d.Reason)
 		}
 	}
 	if len(rows) > 1 {
-		p.table(rows, "rlrlll")
+		p.table(rows, "rfrfFl")
 	}
 	for _, reason := range order {
-		p.line("  %4d  %s", notes[reason], reason)
+		if n := notes[reason]; n > 1 || len(order) > 1 {
+			p.line("  %4d  %s", n, reason)
+		} else {
+			p.line("  %s", reason)
+		}
 	}
 }
 
@@ -69,7 +82,7 @@ func decisionRow(d *decant.Decision) []string {
 }
 
 func (r *Plan) sizes(p *printer) {
-	p.line("messages: %s tokens before, %s after%s; window %s", Thousands(r.Before.Messages), Thousands(r.After.Messages),
+	p.line("messages: %s before, %s after%s; window %s", Count(r.Before.Messages, "token"), Thousands(r.After.Messages),
 		r.fixed(), Thousands(r.Window))
 }
 
@@ -88,7 +101,7 @@ func (r *Plan) price(p *printer) {
 		return
 	}
 	known := price.SaveUSD != 0
-	now := "the provider's cache stays as it is"
+	now := "nothing that the provider has cached is written anew"
 	if price.CacheLost > 0 {
 		now = Thousands(price.CacheLost) + " tokens of the provider's cache are written anew"
 	}
@@ -97,7 +110,7 @@ func (r *Plan) price(p *printer) {
 	if price.Saved < 0 {
 		more = "more"
 	}
-	p.line("later: every request reads %s tokens %s%s%s", Thousands(max(price.Saved, -price.Saved)), more,
+	p.line("later: every request reads %s %s%s%s", Count(max(price.Saved, -price.Saved), "token"), more,
 		dollars(known, math.Abs(price.SaveUSD)), r.earned())
 	if !known {
 		p.line("dollars: unknown, the catalogue has no prices for model %q", r.Model)
@@ -131,7 +144,7 @@ func (r *Plan) facts(p *printer) {
 		return
 	}
 	const most = 10
-	p.line("facts kept: %.0f %% by weight; at risk are %s, heaviest first:", 100*r.Score, plural(len(r.Risk), "fact"))
+	p.line("kept: %.0f%% of the exact strings with their context; at risk are %s, heaviest first:", 100*r.Score, plural(len(r.Risk), "fact"))
 	for i, f := range heaviest(r.Risk) {
 		if i == most {
 			p.line("  and %s more: --json lists them", Thousands(len(r.Risk)-most))

@@ -10,6 +10,7 @@ import (
 
 // A Hit is a place where a search found something.
 type Hit struct {
+	Tenant       string      `json:"tenant,omitempty"`
 	Conversation string      `json:"conversation"`
 	Session      string      `json:"session"`
 	Message      string      `json:"message"` // "m12"
@@ -42,16 +43,20 @@ func WriteHits(w io.Writer, hits []Hit, colour bool) error {
 				rows = append(rows, []string{" ", h.Message, h.what(), h.marked(colour)})
 			}
 		}
-		p.table(rows, "llll")
+		p.table(rows, "fffl")
 	}
 	return p.err
 }
 
 func heading(h *Hit) string {
-	if h.Session == "" {
-		return h.Conversation
+	out := h.Conversation
+	if h.Session != "" {
+		out += ", session " + h.Session
 	}
-	return h.Conversation + ", session " + h.Session
+	if h.Tenant != "" {
+		out += ", tenant " + h.Tenant
+	}
+	return out
 }
 
 // what says what kind of block it is.

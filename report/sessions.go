@@ -2,12 +2,14 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
 
 // A Session is a conversation of a store in a list.
 type Session struct {
+	Tenant      string    `json:"tenant,omitempty"`
 	ID          string    `json:"id"`
 	Session     string    `json:"session"` // the client's own id
 	Agent       string    `json:"agent"`
@@ -40,8 +42,21 @@ func WriteSessions(w io.Writer, sessions []Session, zone *time.Location, whole b
 	for i := range sessions {
 		rows = append(rows, sessions[i].row(id, session, zone))
 	}
-	p.table(rows, "lllllrrrl")
+	align := "flLLLRrRf"
+	if several(sessions) {
+		rows[0] = append([]string{"tenant"}, rows[0]...)
+		for i := range sessions {
+			rows[i+1] = append([]string{dash(sessions[i].Tenant)}, rows[i+1]...)
+		}
+		align = "f" + align
+	}
+	p.table(rows, align)
 	return p.err
+}
+
+// several reports whether conversations belong to more than one tenant.
+func several(sessions []Session) bool {
+	return slices.ContainsFunc(sessions, func(s Session) bool { return s.Tenant != sessions[0].Tenant })
 }
 
 func (s *Session) row(id, session int, zone *time.Location) []string {
@@ -72,41 +87,6 @@ func distinct(sessions []Session) int {
 			return n
 		}
 	}
-}
-
-// table writes rows in columns, the first as their heads: l for cells that begin together, r for ones
-// that end together.
-func (p *printer) table(rows [][]string, align string) {
-	widths := make([]int, len(align))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], columnsOf(cell))
-		}
-	}
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			space := strings.Repeat(" ", widths[i]-columnsOf(cell))
-			if align[i] == 'r' {
-				b.WriteString(space + cell + "  ")
-			} else {
-				b.WriteString(cell + space + "  ")
-			}
-		}
-		p.line("%s", strings.TrimRight(b.String(), " "))
-	}
-}
-
-// columnsOf returns about how many columns of a terminal s takes.
-func columnsOf(s string) int { return len([]rune(s)) }
-
-// cut shortens s to at most n characters, the last of which then says that there was more.
-func cut(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }
 
 // base returns the last element of a path.

@@ -3,23 +3,14 @@ package report
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/decantdev/decant/internal/figure"
 )
 
 // Thousands writes n with a comma between groups of three digits: 85,200.
-func Thousands(n int) string {
-	s := strconv.Itoa(n)
-	start := 0
-	if n < 0 {
-		start = 1
-	}
-	for i := len(s) - 3; i > start; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func Thousands(n int) string { return figure.Thousands(n) }
 
 // Count writes n and what it counts, with an s unless n is 1: "3 calls".
 func Count(n int, what string) string {
@@ -29,12 +20,12 @@ func Count(n int, what string) string {
 	return Thousands(n) + " " + what
 }
 
-// Percent writes the share part of whole in percent, "12 %", or "-" when there is no whole.
+// Percent writes the share part of whole in percent, "12%", or "-" when there is no whole.
 func Percent(part, whole int) string {
 	if whole == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
 }
 
 // WriteText writes in for people, at most width columns wide.
@@ -59,7 +50,7 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.Writer, format+"\n", args...)
+		_, p.err = io.WriteString(p.Writer, folded(fmt.Sprintf(format, args...), p.columns())+"\n")
 	}
 }
 
@@ -68,21 +59,39 @@ func (in *Inspection) head(p *printer) {
 	if agent == "" {
 		agent = in.Format
 	}
-	p.line("%s: %s, %s", in.Name, agent, strings.Join(in.Models, ", "))
+	p.line("%s: %s", in.Name, strings.Join(append([]string{agent}, in.Models...), ", "))
 	p.line("  %s, %s, %s%s", Count(in.Messages, "message"), Count(in.Rounds, "round"), Count(in.Turns, "turn"), in.span())
 	window := Thousands(in.Window) + " tokens"
 	if in.Assumed {
-		window += " (assumed: the catalogue does not know the model)"
+		window += " (assumed)"
 	}
-	p.line("  %s tokens in the transcript, %s in the context now, window %s", Thousands(in.Tokens), Thousands(in.Live), window)
+	about := ""
+	if !in.Measured {
+		about = "~"
+	}
+	p.line("  %s in the transcript, %s%s in the context now, window %s", Count(in.Tokens, "token"), about, Thousands(in.Live), window)
+	in.context(p)
+}
+
+// context says what makes up the context, where that is not the transcript.
+func (in *Inspection) context(p *printer) {
+	if n := in.Live - in.Estimated; in.Measured && n >= in.Live/50 {
+		p.line("  ~%s of these are not in the file: system prompt, tools and the like", Thousands(n))
+	}
+	if n := len(in.Compactions); n > 0 && in.Since < in.Messages {
+		p.line("  %s since the compaction at %s", Count(in.Since, "message"), in.Compactions[n-1].Message)
+	}
 }
 
 func (in *Inspection) span() string {
 	if in.Start.IsZero() {
 		return ""
 	}
-	d := in.End.Sub(in.Start).Round(time.Minute)
-	return fmt.Sprintf(", %s, %s", in.Start.Format("2006-01-02 15:04"), strings.TrimSuffix(d.String(), "0s"))
+	at := ", " + in.Start.Format("2006-01-02 15:04")
+	if d := in.End.Sub(in.Start).Round(time.Minute); d > 0 {
+		at += ", " + strings.TrimSuffix(d.String(), "0s")
+	}
+	return at
 }
 
 func (in *Inspection) tables(p *printer) {
@@ -107,12 +116,21 @@ func (in *Inspection) tables(p *printer) {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%s %s\t", Thousands(r.Tokens), r.Message, r.Tool, shorten(r.About, p.width-32)))
 	}
 	p.left("largest results", rows)
+	in.findings(p)
+}
+
+// findings says what of the results nobody needs, and where the client compacted.
+func (in *Inspection) findings(p *printer) {
 	if in.Results > 0 {
-		p.line("\nof the tool results, %.0f %% are reads that a later read or change made stale, %.0f %% are exact duplicates",
+		p.line("\nof the tool results, %.0f%% are reads that a later read or change made stale, %.0f%% are exact duplicates",
 			100*in.Superseded, 100*in.Duplicate)
 	}
 	for _, b := range in.Compactions {
-		p.line("the client compacted at %s: %s tokens before, %s after, summary %s", b.Message, Thousands(b.Before), Thousands(b.After), Thousands(b.Summary))
+		if b.Before == 0 {
+			p.line("the client compacted at %s: what was before is not in the file, summary %s", b.Message, Thousands(b.Summary))
+			continue
+		}
+		p.line("the client compacted at %s: %s before, %s after, summary %s", b.Message, Count(b.Before, "token"), Thousands(b.After), Thousands(b.Summary))
 	}
 }
 
@@ -147,10 +165,10 @@ func (in *Inspection) money(p *printer) {
 		return
 	}
 	u := in.Usage
-	p.line("\n%s with recorded usage: %s prompt tokens, %.1f %% from the cache, %s written to it, %s output",
+	p.line("\n%s with recorded usage: %s prompt tokens, %.1f%% from the cache, %s written to it, %s output",
 		Count(in.Requests, "request"), Thousands(u.Prompt()), 100*u.CacheHit, Thousands(u.CacheWrite), Thousands(u.Output))
 	if u.Priced {
-		p.line("cost by today's prices: $%.2f", u.CostUSD)
+		p.line("cost: $%.2f at the prices of the days of the answers; an answer counts by its text where less was recorded", u.CostUSD)
 	} else {
 		p.line("cost: unknown, the catalogue has no prices for %s", strings.Join(in.Models, ", "))
 	}
