@@ -21,24 +21,25 @@ func (a *amount) UnmarshalText(text []byte) error {
 	digits, unit := s, 1.0
 	switch {
 	case strings.HasSuffix(s, "%"):
-		digits, unit = s[:len(s)-1], 0.01
+		digits, unit = strings.TrimSpace(s[:len(s)-1]), 0.01
 	case strings.HasSuffix(strings.ToLower(s), "k"):
 		digits, unit = s[:len(s)-1], 1e3
 	case strings.HasSuffix(strings.ToLower(s), "m"):
 		digits, unit = s[:len(s)-1], 1e6
 	}
 	v, err := strconv.ParseFloat(digits, 64)
-	if err != nil || v <= 0 || math.IsInf(v, 0) || v*unit > 1e9 {
+	switch {
+	case err != nil || math.IsNaN(v) || v <= 0 || math.IsInf(v, 0) || v*unit > 1e9:
 		return fmt.Errorf("%q is not an amount: write 20000, 20k or 10%%", s)
-	}
-	if unit == 0.01 {
-		if v > 100 {
-			return fmt.Errorf("%q is more than all", s)
-		}
+	case unit == 0.01 && v > 100:
+		return fmt.Errorf("%q is more than all", s)
+	case unit == 0.01:
 		*a = amount{share: v * unit, given: true}
 		return nil
+	case v < 1 && unit == 1: // nobody wants less than a token
+		return fmt.Errorf("%q is not an amount: did you mean %s%%?", s, strconv.FormatFloat(100*v, 'g', 4, 64))
 	}
-	*a = amount{tokens: int(v * unit), given: true}
+	*a = amount{tokens: max(1, int(v*unit)), given: true}
 	return nil
 }
 
@@ -48,4 +49,23 @@ func (a amount) of(whole int) int {
 		return max(1, int(a.share*float64(whole)))
 	}
 	return a.tokens
+}
+
+// joinNegative joins a flag and a value that begins with a minus sign and a digit, "--to -5" as
+// "--to=-5", so that the flag's own reader can say what is wrong with it. What follows "--" belongs to
+// another program.
+func joinNegative(args []string) []string {
+	out := make([]string, 0, len(args))
+	for i, arg := range args {
+		if arg == "--" {
+			return append(out, args[i:]...)
+		}
+		negative := len(arg) > 1 && arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9'
+		if n := len(out); negative && n > 0 && strings.HasPrefix(out[n-1], "--") && !strings.Contains(out[n-1], "=") {
+			out[n-1] += "=" + arg
+			continue
+		}
+		out = append(out, arg)
+	}
+	return out
 }

@@ -21,7 +21,11 @@ import (
 // archive writes every conversation to a file of its own in the directory, and an index of them, last
 // changed first. Files that are there already are replaced.
 func (c *exportCmd) archive(ctx context.Context, s *streams, db *sqlite.DB) error {
-	found, err := db.Conversations(ctx, store.Filter{Tenant: c.Tenant, Limit: mostReported})
+	tenant, err := c.tenant(ctx, db)
+	if err != nil {
+		return err
+	}
+	found, err := db.Conversations(ctx, store.Filter{Tenant: tenant, Limit: mostReported})
 	if err != nil {
 		return err
 	}
@@ -46,7 +50,11 @@ func (c *exportCmd) keep(ctx context.Context, s *streams, db *sqlite.DB, sum *st
 	if err != nil {
 		return report.Archived{}, err
 	}
-	out, err := c.encode(s, t, t.Conversation)
+	conv, err := c.conversation(t)
+	if err != nil {
+		return report.Archived{}, err
+	}
+	out, err := c.encode(s, t, conv)
 	if err != nil {
 		return report.Archived{}, err
 	}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -15,15 +18,17 @@ import (
 )
 
 type compactCmd struct {
-	File      string `arg:"" default:"-" help:"Request body or session file, plain or gzip; - for standard input."`
-	To        amount `placeholder:"TOKENS" help:"Most tokens that the messages may have: 20000, 20k, or 10% of what they have now. Default: half of the model's free window."`
+	File      string `arg:"" optional:"" help:"Request body or session file, plain or gzip; - for standard input."`
+	To        amount `placeholder:"TOKENS" help:"Most tokens that the messages may have: 20000, 20k, or 10% of what they have now. Default: what the preset says, once the context is as large as it says."`
 	Keep      amount `placeholder:"TOKENS" help:"Newest rounds that stay verbatim. Default: a fifth of the target."`
-	KeepTurns int    `placeholder:"N" default:"-1" help:"Keep at least the newest N turns verbatim; 0: nothing, a summary only."`
+	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns verbatim; 0: nothing, a summary only."`
 	Model     string `placeholder:"ID" help:"Model that will read it. Default: the one in the input."`
 	Preset    string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, orchestrator, or a YAML file."`
-	From      string `placeholder:"FORMAT" help:"Format of the input: anthropic, openai-chat, openai-responses, claude-code, codex, pi. Default: found in the content."`
+	From      string `placeholder:"FORMAT" help:"Format of the input: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode, swe-agent, tau-bench, openhands. Default: found in the content."`
 	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Format of the output: same, anthropic, openai-chat, openai-responses, or text for what a model would read."`
 	Output    string `short:"o" placeholder:"FILE" help:"Where the result goes. Default: standard output."`
+	Force     bool   `help:"Let the result replace the input."`
+	Resume    string `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi where it lies, and keep a backup: its id, the beginning of that, or \"last\"."`
 	Report    string `placeholder:"FILE" help:"Write a JSON report with every decision."`
 	DryRun    bool   `help:"Say what would be done; write no result."`
 	catalogFlag
@@ -32,27 +37,71 @@ type compactCmd struct {
 // Run compacts one conversation. The result goes to standard output or a file, the report for people
 // to standard error.
 func (c *compactCmd) Run(s *streams) error {
-	doc, err := s.document(c.File, c.From)
+	if err := c.check(s); err != nil {
+		return usageError{fmt.Errorf("compact: %w", err)}
+	}
+	if c.Resume != "" {
+		return c.resume(s)
+	}
+	doc, r, err := c.read(s)
 	if err != nil {
 		return err
 	}
+	return c.write(s, doc, r)
+}
+
+// check finds what cannot be asked for, before anything is read.
+func (c *compactCmd) check(s *streams) error {
+	switch {
+	case c.KeepTurns != nil && *c.KeepTurns < 0:
+		return fmt.Errorf("--keep-turns %d: want 0 or more", *c.KeepTurns)
+	case c.Resume != "" && (c.File != "" || c.Output != "" || c.As != "same"):
+		return errors.New("--resume puts the result where the session lies: leave out the file, --output and --as")
+	case c.Resume != "":
+		return nil
+	case c.File == "" && s.typed():
+		return errors.New("name a file, pipe one in, or name a session with --resume")
+	case c.Output == "" && s.shown && !c.DryRun && c.As != "text":
+		return errors.New("the result would fill the screen: say where it goes with --output FILE (- for here)")
+	}
+	c.File = cmp.Or(c.File, "-")
+	for _, out := range []string{c.Output, c.Report} {
+		if !c.Force && sameFile(out, c.File) {
+			return fmt.Errorf("%s is the input: name another file, or say --force to replace it", out)
+		}
+	}
+	return nil
+}
+
+// read reads the file and compacts what is in it.
+func (c *compactCmd) read(s *streams) (doc *wire.Document, r *compaction, err error) {
 	policy, err := preset.Load(c.Preset)
 	if err != nil {
-		return usageError{err}
+		return nil, nil, usageError{err}
 	}
-	model, err := c.model(doc.Conversation)
+	catalog, err := c.models()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var r *compaction
-	err = s.working("compacting "+c.File, func() error {
-		r, err = c.compact(doc, model, policy)
+	err = s.working("reading "+c.File, func() error {
+		doc, err = s.document(c.File, c.From)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
+		return nil, nil, err
 	}
-	return c.write(s, doc, r)
+	if c.As == "same" && !c.DryRun && !doc.Format.Writable() {
+		return nil, nil, usageError{fmt.Errorf("%s: %s is read and not written: say --as anthropic, openai-chat, openai-responses or text", c.File, doc.Format)}
+	}
+	model, _ := catalog.Lookup(modelOf(c.Model, doc.Conversation))
+	err = s.working("compacting "+c.File, func() error {
+		r, err = c.compact(doc, model, policy, s.recordKey())
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", c.File, err)
+	}
+	return doc, r, nil
 }
 
 // compaction is a finished plan and the view it leads to.
@@ -64,68 +113,107 @@ type compaction struct {
 	report  *report.Compaction
 }
 
-func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *preset.Preset) (*compaction, error) {
-	live := doc.Conversation.With(doc.Conversation.Live())
+func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *preset.Preset, key []byte) (*compaction, error) {
+	live := engine.Recognise(doc.Conversation.With(doc.Conversation.Live()), key)
 	est := token.For(model)
-	all := est.Messages(live.Messages)
-	o := engine.PlanOptions{Model: model, Estimator: est, Preset: policy, KeepTurns: c.KeepTurns, Now: time.Now(),
-		Record: c.As == "same" && record(doc.Format)}
-	if c.To.given {
-		o.Target = c.To.of(all)
-	}
-	if c.Keep.given {
-		o.Keep = c.Keep.of(all)
-	}
-	plan, err := engine.Plan(live, o)
+	trigger, err := c.trigger(doc.Conversation, model, policy)
 	if err != nil {
 		return nil, err
 	}
-	view, err := plan.Apply(live)
-	if err != nil {
-		return nil, err
+	o := c.options(est.Messages(live.Messages), trigger > 0)
+	o.Model, o.Estimator, o.Preset, o.Record = model, est, policy, c.As == "same" && doc.Format.Session()
+	o.Key, o.Unbind = key, true
+	if trigger > 0 {
+		o.Preset = o.Preset.WithoutBackstop()
 	}
-	view, repairs, err := engine.Legal(view, c.rules(doc, doc.Format, model))
+	if doc.API() == wire.OpenAIResponses { // where reasoning goes with the item behind it, or stays with it
+		o.Preset = o.Preset.Without("thinking")
+	}
+	plan, view, repairs, err := c.legal(doc, live, o)
+	if errors.Is(err, decant.ErrIllegal) && model.Binds {
+		o.KeepTurns = 0 // a round is open whose thinking can neither stay nor go: all of it becomes one message
+		plan, view, repairs, err = c.legal(doc, live, o)
+	}
 	if err != nil {
 		return nil, err
 	}
 	r := &compaction{plan: plan, model: model, view: view, changed: len(plan.Decisions)+len(repairs) > 0}
 	r.report = report.NewCompaction(c.File, live, view, plan, repairs)
-	r.report.Preset = policy.Name
+	r.report.Preset, r.report.Trigger = policy.Name, trigger
+	r.report.Assumed = model.Assumed && !c.To.given // otherwise the window plays no part
 	for _, w := range doc.Warnings {
 		r.report.Warnings = append(r.report.Warnings, w.String())
 	}
 	return r, nil
 }
 
+// legal plans, and returns the view that the plan leads to with broken history mended.
+func (c *compactCmd) legal(doc *wire.Document, live *decant.Conversation, o engine.PlanOptions) (*decant.Plan, *decant.Conversation, []decant.Decision, error) {
+	plan, err := engine.Plan(live, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	view, err := plan.Apply(live)
+	if err != nil || c.As == "same" && len(plan.Decisions) == 0 { // what stays as it is, is not ours to mend
+		return plan, view, nil, err
+	}
+	view, repairs, err := engine.Legal(view, c.rules(doc, doc.Format, o.Model).Of(live))
+	return plan, view, repairs, err
+}
+
+// options returns how far the plan goes, in messages of so many tokens. Below the preset's trigger only
+// what the preset does always is done.
+func (c *compactCmd) options(all int, below bool) engine.PlanOptions {
+	o := engine.PlanOptions{KeepTurns: -1, Now: time.Now()}
+	if c.KeepTurns != nil {
+		o.KeepTurns = *c.KeepTurns
+	}
+	switch {
+	case c.To.given:
+		o.Target = c.To.of(all)
+	case below:
+		o.Target = all
+	}
+	if c.Keep.given {
+		o.Keep = c.Keep.of(all)
+	}
+	return o
+}
+
+// trigger returns the size from which on the preset compacts, 0 when it is reached or the command line
+// says how far to go. A preset's own number counts what the file holds; for the window counts what the
+// provider reported as well, which includes a system prompt and tools that a session file lacks.
+func (c *compactCmd) trigger(conv *decant.Conversation, model token.Model, policy *preset.Preset) (int, error) {
+	if c.To.given {
+		return 0, nil
+	}
+	est := token.For(model)
+	fixed := est.Fixed(&conv.Fixed)
+	l, err := engine.LimitsFor(model, policy, fixed, conv.MaxOutput)
+	if err != nil {
+		return 0, err
+	}
+	s := engine.Situation{Limits: l, Tokens: fixed + est.Messages(conv.Live()), MaxBytes: math.MaxInt}
+	full := min(model.Window, cmp.Or(policy.Trigger.Window, model.Window)) - l.Reserve
+	if engine.Due(s) != "" || (token.Meter{Estimator: est}).Read(conv).Tokens > full {
+		return 0, nil
+	}
+	return l.Trigger, nil
+}
+
 // rules returns what a conversation in the given format must keep to. A session file is a record and
 // may end anywhere; a request body is sent as it is.
 func (c *compactCmd) rules(doc *wire.Document, f wire.Format, model token.Model) legal.Rules {
-	api := legal.Messages
-	switch f {
-	case wire.OpenAIChat:
-		api = legal.Chat
-	case wire.OpenAIResponses, wire.Codex:
-		api = legal.Responses
+	api := f
+	if f == doc.Format {
+		api = doc.API()
 	}
-	rules := legal.RulesFor(api, model, doc.Conversation.Thinking)
+	rules := legal.RulesFor(legal.ForFormat(string(api)), model, doc.Conversation.Thinking)
 	if ms := doc.Conversation.Messages; len(ms) > 0 && ms[len(ms)-1].Role == decant.RoleAssistant {
 		rules.Prefill = true // the input ends so already: what the user says next is still to come
 	}
-	rules.Record = record(f)
+	rules.Record = f.Session()
 	return rules
-}
-
-// record reports whether a format records a session, where the others are requests.
-func record(f wire.Format) bool { return f == wire.ClaudeCode || f == wire.Codex || f == wire.Pi }
-
-// model returns the model that will read the result.
-func (c *compactCmd) model(conv *decant.Conversation) (token.Model, error) {
-	catalog, err := c.models()
-	if err != nil {
-		return token.Model{}, err
-	}
-	m, _ := catalog.Lookup(modelOf(c.Model, conv))
-	return m, nil
 }
 
 // modelOf returns the id of the model to count for: the one asked for, the request's, or the last
@@ -145,18 +233,21 @@ func modelOf(asked string, conv *decant.Conversation) string {
 	return ""
 }
 
-// write writes result and reports.
-func (c *compactCmd) write(s *streams, doc *wire.Document, r *compaction) error {
+// tell writes what was done, for people and, where that is asked for, for programs.
+func (c *compactCmd) tell(s *streams, r *compaction) error {
 	if err := r.report.WriteText(s.err); err != nil {
 		return err
 	}
-	if c.Report != "" {
-		if err := s.output(c.Report, func(w io.Writer) error { return writeJSON(w, r.report) }); err != nil {
-			return err
-		}
-	}
-	if c.DryRun {
+	if c.Report == "" {
 		return nil
+	}
+	return s.output(c.Report, func(w io.Writer) error { return writeJSON(w, r.report) })
+}
+
+// write writes result and reports.
+func (c *compactCmd) write(s *streams, doc *wire.Document, r *compaction) error {
+	if err := c.tell(s, r); err != nil || c.DryRun {
+		return err
 	}
 	out, err := c.encode(doc, r)
 	if err != nil {

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/wire"
 )
 
 type completionCmd struct {
@@ -30,28 +33,106 @@ func (c *completionCmd) Run(s *streams, app *kong.Application) error {
 
 func bashCompletion(app *kong.Application) string {
 	var b strings.Builder
-	b.WriteString("_decant() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words=\"\"\n  case \"${COMP_WORDS[1]}\" in\n")
+	b.WriteString("_decant() {\n  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\"\" values=\"\" files=\"\"\n")
+	b.WriteString("  case \"${COMP_WORDS[1]} $prev\" in\n")
 	var names []string
 	for _, cmd := range commandsOf(app) {
 		names = append(names, cmd.Name)
+		for _, v := range valuesOf(cmd) {
+			files := ""
+			if v.files {
+				files = " files=yes"
+			}
+			fmt.Fprintf(&b, "    %q) values=%q%s ;;\n", cmd.Name+" "+v.after, strings.Join(v.words, " "), files)
+		}
+	}
+	b.WriteString("  esac\n  case \"${COMP_WORDS[1]}\" in\n")
+	for _, cmd := range commandsOf(app) {
 		fmt.Fprintf(&b, "    %s) words=%q ;;\n", cmd.Name, strings.Join(flagNames(cmd), " "))
 	}
 	b.WriteString("  esac\n")
 	fmt.Fprintf(&b, "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W %q -- \"$cur\"))\n", strings.Join(names, " "))
 	b.WriteString("  elif [ \"${cur#-}\" != \"$cur\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n")
+	b.WriteString("  elif [ -n \"$values\" ]; then\n    COMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n")
+	b.WriteString("    if [ -n \"$files\" ]; then COMPREPLY+=($(compgen -f -- \"$cur\")); fi\n")
 	b.WriteString("  else\n    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}\ncomplete -o filenames -F _decant decant\n")
 	return b.String()
+}
+
+// values are the words that may follow another word of a command line.
+type values struct {
+	after string // a flag, or the command itself
+	words []string
+	files bool // or a file
+}
+
+// valuesOf returns what may follow a command and its flags, where that is known.
+func valuesOf(cmd *kong.Node) (out []values) {
+	if words := following(cmd); len(words) > 0 {
+		out = append(out, values{after: cmd.Name, words: words})
+	}
+	for _, f := range cmd.Flags {
+		v := values{after: "--" + f.Name, words: f.EnumSlice()}
+		if len(f.Enum) == 0 {
+			v.words, v.files = knownValues(f.Name)
+		}
+		if len(v.words) > 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// following returns the commands below one, or the words that its first argument may be.
+func following(cmd *kong.Node) (words []string) {
+	for _, sub := range cmd.Children {
+		words = append(words, sub.Name)
+	}
+	if len(cmd.Positional) > 0 && cmd.Positional[0].Enum != "" {
+		words = append(words, cmd.Positional[0].EnumSlice()...)
+	}
+	return words
+}
+
+// knownValues returns the values of flags that take words of ours, and whether a file will do as well.
+func knownValues(flag string) (words []string, files bool) {
+	switch flag {
+	case "preset":
+		return preset.Names(), true
+	case "thrift":
+		return preset.Levels(), false
+	case "from":
+		for _, f := range wire.Formats() {
+			words = append(words, string(f))
+		}
+	case "mode":
+		words = []string{"manage", "observe", "off"}
+	case "log":
+		words = []string{"debug", "info", "warn", "error"}
+	case "lifetime":
+		words = []string{"5m", "1h"}
+	}
+	return words, false
 }
 
 func fishCompletion(app *kong.Application) string {
 	var b strings.Builder
 	for _, cmd := range commandsOf(app) {
 		fmt.Fprintf(&b, "complete -c decant -n __fish_use_subcommand -f -a %s -d %q\n", cmd.Name, cmd.Help)
-		for _, sub := range cmd.Children {
-			fmt.Fprintf(&b, "complete -c decant -n '__fish_seen_subcommand_from %s' -f -a %s -d %q\n", cmd.Name, sub.Name, sub.Help)
+		under := fmt.Sprintf("complete -c decant -n '__fish_seen_subcommand_from %s'", cmd.Name)
+		if words := following(cmd); len(words) > 0 {
+			fmt.Fprintf(&b, "%s -f -a %q\n", under, strings.Join(words, " "))
+		}
+		values := map[string][]string{}
+		for _, v := range valuesOf(cmd) {
+			values[v.after] = v.words
 		}
 		for _, f := range cmd.Flags {
-			fmt.Fprintf(&b, "complete -c decant -n '__fish_seen_subcommand_from %s' -l %s -d %q\n", cmd.Name, f.Name, f.Help)
+			takes := ""
+			if words := values["--"+f.Name]; len(words) > 0 {
+				takes = fmt.Sprintf(" -r -a %q", strings.Join(words, " "))
+			}
+			fmt.Fprintf(&b, "%s -l %s%s -d %q\n", under, f.Name, takes, f.Help)
 		}
 	}
 	return b.String()

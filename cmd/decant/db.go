@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
@@ -22,9 +22,9 @@ import (
 // dbFlag is the flags of every command that looks into a database. What is not given is as for the
 // gateway, so that both use the same database.
 type dbFlag struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
-	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
-	Tenant string `placeholder:"NAME" help:"Whose conversations. Default: those of a database with one user."`
+	DB     string     `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
+	Config string     `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+	Tenant tenantName `placeholder:"NAME" help:"Whose conversations. Default: those of the only tenant that the database has."`
 }
 
 // settings returns the gateway's settings.
@@ -37,16 +37,18 @@ func (f *dbFlag) settings() (*config.Config, error) {
 }
 
 // engine returns an engine that decides as the gateway does.
-func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, policy string) (*engine.Engine, error) {
+func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, name string) (*engine.Engine, error) {
 	c, err := f.settings()
 	if err != nil {
 		return nil, err
 	}
-	p, err := preset.Load(cmp.Or(policy, c.Preset))
+	p, err := policy(cmp.Or(name, c.Preset), c.Thrift)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return engine.New(db, engine.Options{Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), DropBlock: c.DropBlock})
+	return engine.New(db, engine.Options{
+		Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), DropBlock: c.DropBlock, NoEarlyPours: !c.Early,
+	})
 }
 
 // open opens the database, which must be there. Close it.
@@ -87,10 +89,14 @@ func (f *dbFlag) with(do func(context.Context, *sqlite.DB) error) error {
 // last is what people call the conversation that changed last.
 const last = "last"
 
-// find returns the conversation that a name means: an id, the beginning of one, the client's session
-// if it has one conversation only, or "last".
+// find returns the conversation that a name means: an id, the client's session if it has one conversation
+// only, the beginning of either, or "last".
 func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.Summary, error) {
-	filter := store.Filter{Tenant: f.Tenant, Name: name, Limit: 20}
+	tenant, err := f.tenant(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	filter := store.Filter{Tenant: tenant, Name: name}
 	if name == last {
 		filter.Name, filter.Limit = "", 1
 	}
@@ -98,17 +104,19 @@ func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.S
 	if err != nil {
 		return nil, err
 	}
-	for i := range found {
-		if len(found) == 1 || found[i].ID == name {
-			return &found[i], nil
-		}
+	if exact := slices.DeleteFunc(slices.Clone(found), func(c store.Summary) bool { return c.ID != name && c.Session != name }); len(exact) > 0 {
+		found = exact // the whole name of one is no beginning of others
+	}
+	if len(found) == 1 {
+		return &found[0], nil
 	}
 	if len(found) == 0 {
 		return nil, inputError{fmt.Errorf("no conversation %q: \"decant sessions\" lists them", name)}
 	}
-	lines := make([]string, len(found))
-	for i, c := range found {
-		lines[i] = fmt.Sprintf("  %s  %d messages, %s", c.ID, c.Messages, c.Updated.Local().Format(time.DateTime))
+	const most = 20
+	var lines []string
+	for _, c := range found[:min(most, len(found))] {
+		lines = append(lines, fmt.Sprintf("  %s  session %s, %d messages, %s", c.ID, cmp.Or(c.Session, "-"), c.Messages, c.Updated.Local().Format(time.DateTime)))
 	}
 	return nil, usageError{fmt.Errorf("%q may be any of these, give more of the id:\n%s", name, strings.Join(lines, "\n"))}
 }
@@ -124,14 +132,11 @@ func (f *dbFlag) transcript(ctx context.Context, db *sqlite.DB, name string) (*e
 
 // original returns what a handle stands for, in one conversation or, with an empty session, in all.
 func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h decant.Handle) (*store.Original, error) {
-	k := store.Key{Tenant: f.Tenant}
-	if session != "" {
-		c, err := f.find(ctx, db, session)
-		if err != nil {
-			return nil, err
-		}
-		k = c.Key
-	} else if strings.HasPrefix(string(h), "c:") {
+	k, err := f.within(ctx, db, session)
+	if err != nil {
+		return nil, err
+	}
+	if k.ID == "" && strings.HasPrefix(string(h), "c:") {
 		return nil, usageError{fmt.Errorf("every conversation has a checkpoint %s of its own: say which with --session", h)}
 	}
 	o, err := db.Resolve(ctx, k, h)
@@ -145,6 +150,20 @@ func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h 
 		return nil, inputError{fmt.Errorf("nothing has the handle %s: it belongs to another database or conversation, or was collected", h)}
 	}
 	return o, err
+}
+
+// within returns where a handle is looked for: in the conversation that a session means, or with an empty one
+// in all of the tenant.
+func (f *dbFlag) within(ctx context.Context, db *sqlite.DB, session string) (store.Key, error) {
+	if session == "" {
+		tenant, err := f.tenant(ctx, db)
+		return store.Key{Tenant: tenant}, err
+	}
+	c, err := f.find(ctx, db, session)
+	if err != nil {
+		return store.Key{}, err
+	}
+	return c.Key, nil
 }
 
 // dbCmd looks after the database itself.

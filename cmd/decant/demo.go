@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -109,7 +110,10 @@ func (d *demo) create(keep string) (err error) {
 // open puts Decant before a stand-in.
 func (d *demo) open() (err error) {
 	d.decant, err = embedded.Open(d.path, embedded.Options{
-		Engine:    engine.Options{Window: demoWindow, Now: d.now, Optional: time.Minute, Necessary: time.Minute}, // nobody waits for it
+		Engine: engine.Options{
+			Window: demoWindow, NoEarlyPours: true, // saving would put off what a full window does
+			Now: d.now, Optional: time.Minute, Necessary: time.Minute, // nobody waits for it
+		},
 		Transport: transport.Options{Project: "demo"},
 		Store:     sqlite.Options{Now: d.now},
 	})
@@ -158,12 +162,12 @@ func (d *demo) show(ctx context.Context, r *report.Demo, keep string) error {
 	if err := d.with(ctx, r, requests); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, *report.Demo) error{d.reopen, d.checkpoint, d.expand, d.undo} {
+	for _, step := range []func(context.Context, *report.Demo) error{d.reopen, d.checkpoint, d.original, d.undo} {
 		if err := step(ctx, r); err != nil {
 			return err
 		}
 	}
-	return r.End(keep)
+	return r.End(keep, demoWindow)
 }
 
 // without plays the session against the small window until that is full.
@@ -255,31 +259,34 @@ func (d *demo) checkpoint(ctx context.Context, r *report.Demo) error {
 	return nil
 }
 
-// expand shows the largest result that was replaced, and its original out of the database.
-func (d *demo) expand(ctx context.Context, r *report.Demo) error {
-	s, err := d.state(ctx)
+// original shows the largest tool result that the newest summary stands for, as the database has it.
+func (d *demo) original(ctx context.Context, r *report.Demo) error {
+	t, err := engine.ReadTranscript(ctx, d.decant.Store(), d.key, store.Newest)
 	if err != nil {
 		return err
 	}
-	var largest *decant.Decision
-	for i := range s.Decisions {
-		if dec := &s.Decisions[i]; dec.Kind == decant.Stub && (largest == nil || dec.Before > largest.Before) {
-			largest = dec
+	all := t.State.Checkpoints()
+	cp := all[len(all)-1]
+	ms := t.Conversation.Messages
+	var message int
+	var largest *decant.Block
+	for i := range ms {
+		if ms[i].Number < cp.From || ms[i].Number > cp.To {
+			continue
+		}
+		for k := range ms[i].Blocks {
+			b := &ms[i].Blocks[k]
+			if b.Kind == decant.KindResult && (largest == nil || len(b.Text()) > len(largest.Text())) {
+				message, largest = i, b
+			}
 		}
 	}
 	if largest == nil {
-		return errors.New("no result was replaced: nothing to expand")
+		return errors.New("the summary stands for no tool result: nothing to show")
 	}
-	db := d.decant.Store()
-	o, err := db.Resolve(ctx, d.key, largest.Handle)
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	if err := writeOriginal(ctx, &text, db, o); err != nil {
-		return err
-	}
-	r.Expand(largest, text.String(), d.recorded(text.String()))
+	shown := wire.Text(t.Conversation.With(ms[message : message+1]))
+	same := strings.Contains(shown, largest.Text()) && d.recorded(largest.Text())
+	r.Original(ms[message].Number, token.For(d.model).Block(largest), shown, same)
 	return nil
 }
 

@@ -34,8 +34,8 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`request \d+ of 54 is refused`, `request 54 of 54 is answered`, `tokens in all requests .* -\d+ %`,
-		`price of the session .* -\d+ %`, `byte for byte what the tool returned: yes`, `price: \$0\.\d+ once`,
+		`request \d+ of 54 is refused`, `request 54 of 54 is answered`, `tokens in all requests .* -\d+%`,
+		`price of the session .* -\d+%`, `byte for byte what the tool returned: yes`, `price: \$0\.\d+ once`,
 	} {
 		if !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("no %s in\n%s", want, got)

@@ -16,7 +16,7 @@ import (
 )
 
 type diffCmd struct {
-	Session    string `arg:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	Session    string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
 	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): what the model saw before it was made, and after. Default: all that was said, and what the model sees of it now."`
 	dbFlag
 }

@@ -14,13 +14,16 @@ import (
 
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
 type doctorCmd struct {
 	gatewayFlags
-	Listen string `placeholder:"ADDR" help:"Address of the gateway that clients should use (127.0.0.1:4141)."`
+	Listen string     `placeholder:"ADDR" help:"Address of the gateway that clients should use (127.0.0.1:4141)."`
+	Tenant tenantName `placeholder:"NAME" help:"Whose conversations are counted. Default: those of the only tenant that the database has."`
+	allFlag
 }
 
 // Run examines everything between an agent and the API. It fails when something is broken; what only
@@ -37,7 +40,7 @@ func (c *doctorCmd) Run(s *streams) error {
 	defer out.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	x := &examination{cfg: cfg, outbound: out, env: os.Getenv, now: time.Now}
+	x := &examination{cfg: cfg, outbound: out, env: os.Getenv, now: time.Now, whose: dbFlag{Tenant: c.Tenant}, all: c.allFlag}
 	x.upstream(ctx)
 	x.store(ctx)
 	x.keys(c.Config)
@@ -69,6 +72,8 @@ type examination struct {
 	outbound *gateway.Outbound
 	env      func(string) string
 	now      func() time.Time
+	whose    dbFlag // with all, whose conversations are counted
+	all      allFlag
 	findings []finding
 }
 
@@ -161,8 +166,10 @@ func (x *examination) store(ctx context.Context) {
 		return
 	}
 	defer db.Close()
-	cs, err := db.Conversations(ctx, store.Filter{})
-	if err != nil {
+	count, err := x.count(ctx, db)
+	if usage := (usageError{}); errors.As(err, &usage) {
+		x.say(note, "store", "%v", err)
+	} else if err != nil {
 		x.say(broken, "store", "%v", err)
 		return
 	}
@@ -171,7 +178,33 @@ func (x *examination) store(ctx context.Context) {
 		x.say(broken, "store", "%s can be read but not written: %v", path, err)
 		return
 	}
-	x.say(fine, "store", "%s can be read and written; %d conversations of the newest 1,000 at most", path, len(cs))
+	x.say(fine, "store", "%s can be read and written%s", path, count)
+}
+
+// mostCounted bounds the conversations of a tenant that are counted.
+const mostCounted = 1000
+
+// count says how many conversations the tenants have that are asked for.
+func (x *examination) count(ctx context.Context, db *sqlite.DB) (string, error) {
+	tenants, err := x.whose.tenants(ctx, db, &x.all)
+	if err != nil {
+		return "", err
+	}
+	out := ""
+	for _, t := range tenants {
+		cs, err := db.Conversations(ctx, store.Filter{Tenant: t, Limit: mostCounted})
+		if err != nil {
+			return "", err
+		}
+		out += "; " + report.Count(len(cs), "conversation")
+		if len(cs) == mostCounted {
+			out += " or more"
+		}
+		if t != "" || len(tenants) > 1 {
+			out += " of " + shown(t)
+		}
+	}
+	return out, nil
 }
 
 // folder finds out whether a database could be made.
@@ -224,6 +257,11 @@ func (x *examination) variables(ctx context.Context) {
 	for _, name := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
 		if x.env(name) != "" {
 			x.say(worry, "clients", "%s is set: Claude Code talks to that service and not to ANTHROPIC_BASE_URL", name)
+		}
+	}
+	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"} {
+		if strings.HasPrefix(x.env(name), want) {
+			x.say(worry, "clients", "%s leads clients of OpenAI to this gateway, which manages the Messages API and refuses theirs", name)
 		}
 	}
 	proxy := x.env("HTTP_PROXY") + x.env("http_proxy")

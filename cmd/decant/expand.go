@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
@@ -15,19 +17,40 @@ import (
 type expandCmd struct {
 	Handle  string `arg:"" help:"What a stub or a checkpoint names: d:1f2e3d4c or c:1."`
 	Session string `placeholder:"ID" help:"The conversation that it is about; needed for checkpoints."`
+	File    string `placeholder:"FILE" help:"The file that was compacted, for handles that \"decant compact\" has written."`
 	dbFlag
 }
 
 // Run prints the original behind a handle: of a block exactly its text, of a checkpoint the messages
 // that it covers.
 func (c *expandCmd) Run(s *streams) error {
-	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+	if c.File != "" {
+		return c.file(s)
+	}
+	err := c.with(func(ctx context.Context, db *sqlite.DB) error {
 		o, err := c.original(ctx, db, c.Session, decant.Handle(c.Handle))
 		if err != nil {
 			return err
 		}
 		return writeOriginal(ctx, s.out, db, o)
 	})
+	if errors.As(err, new(inputError)) {
+		return fmt.Errorf("%w; for the handle of a file that was compacted say --file and what it was made from", err)
+	}
+	return err
+}
+
+// file prints the original that is in a file.
+func (c *expandCmd) file(s *streams) error {
+	digits, ok := strings.CutPrefix(c.Handle, "d:")
+	if !ok {
+		return usageError{fmt.Errorf("%s: of a file only blocks have handles (d:1f2e3d4c); \"decant show\" prints its messages", c.Handle)}
+	}
+	doc, err := s.document(c.File, "")
+	if err != nil {
+		return err
+	}
+	return s.original(c.File, doc.Conversation, digits)
 }
 
 // writeOriginal writes what a handle stands for.

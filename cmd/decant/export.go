@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
@@ -14,9 +15,10 @@ import (
 )
 
 type exportCmd struct {
-	Session string `arg:"" optional:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
 	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"anthropic, openai-chat, openai-responses, or text. Default: anthropic, which leaves nothing out."`
 	View    bool   `help:"What the model sees, instead of all that was said."`
+	Plain   bool   `help:"Ask for nothing that needs a beta: what the provider leaves out of the prompt is written as the model sees it."`
 	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, and an index of them."`
 	Output  string `short:"o" placeholder:"FILE" help:"Where it goes. Default: standard output."`
 	catalogFlag
@@ -26,8 +28,11 @@ type exportCmd struct {
 // Run writes a conversation as the body of a request, which is checked before it is written. Standard
 // error says what the format has no place for.
 func (c *exportCmd) Run(s *streams) error {
-	if (c.Archive == "") == (c.Session == "") {
+	switch {
+	case c.Archive == "" && c.Session == "":
 		return usageError{errors.New("name a conversation, or a directory with --archive")}
+	case c.Archive != "" && c.Session != "":
+		return usageError{fmt.Errorf("name a conversation, or a directory with --archive, which is for all of them: not both %s and %s", c.Session, c.Archive)}
 	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		if c.Archive != "" {
@@ -37,11 +42,9 @@ func (c *exportCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		conv := t.Conversation
-		if c.View {
-			if conv, err = t.View(); err != nil {
-				return err
-			}
+		conv, err := c.conversation(t)
+		if err != nil {
+			return err
 		}
 		out, err := c.encode(s, t, conv)
 		if err != nil {
@@ -52,6 +55,26 @@ func (c *exportCmd) Run(s *streams) error {
 			return err
 		})
 	})
+}
+
+// conversation returns what of t is asked for. All that was said leaves without the thinking that is bound to
+// what the model was shown instead.
+func (c *exportCmd) conversation(t *engine.Transcript) (*decant.Conversation, error) {
+	switch {
+	case c.View && !c.Plain:
+		return t.View()
+	case !c.View && c.As == "text":
+		return t.Conversation, nil
+	}
+	catalog, err := c.models()
+	if err != nil {
+		return nil, err
+	}
+	model, _ := catalog.Lookup(t.Conversation.Model)
+	if c.View {
+		return t.PlainView(model)
+	}
+	return t.Unbound(model)
 }
 
 // encode returns the conversation in the format that is asked for.
@@ -75,9 +98,12 @@ func (c *exportCmd) encode(s *streams, t *engine.Transcript, conv *decant.Conver
 		for _, d := range repairs {
 			s.warn(fmt.Errorf("repaired: %s", d.Reason))
 		}
-		out, err = t.Body(view)
+		out, err = c.body(t, view)
 		if err != nil {
 			return nil, err
+		}
+		if betas := engine.BetasOf(out); len(betas) > 0 {
+			s.warn(fmt.Errorf("the request needs the header anthropic-beta: %s (--plain asks for nothing that does)", strings.Join(betas, ",")))
 		}
 	} else if out, err = wire.Encode(conv, f); err != nil {
 		return nil, err
@@ -85,6 +111,19 @@ func (c *exportCmd) encode(s *streams, t *engine.Transcript, conv *decant.Conver
 		s.warn(fmt.Errorf("of %d images and documents only the names are included: --as anthropic has them", n))
 	}
 	return out, check(out, wire.Format(c.As), rules)
+}
+
+// body returns a view as the body of a request. What the provider is to leave out is said with a view alone: all
+// that was said is whole.
+func (c *exportCmd) body(t *engine.Transcript, view *decant.Conversation) ([]byte, error) {
+	if c.View && !c.Plain {
+		return t.Body(view)
+	}
+	out, err := t.Verbatim(view)
+	if err == nil && c.Plain {
+		out = engine.Plain(out)
+	}
+	return out, err
 }
 
 // check reads what was written and holds it against the rules of its API.

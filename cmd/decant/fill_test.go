@@ -4,12 +4,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"time"
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/transport"
 	"github.com/decantdev/decant/wire"
@@ -18,7 +20,7 @@ import (
 // fill is a command for scripts: it plays a recorded session through Decant against the sandbox, so
 // that a database has something in it.
 //
-//	fill [-window N] [-from N] [-requests N] [-session ID] [-project NAME] [-model ID] DB FILE
+//	fill [-window N] [-from N] [-requests N] [-session ID] [-project NAME] [-tenant NAME] [-model ID] [-mode MODE] [-early] DB FILE
 func fill() {
 	if err := runFill(); err != nil {
 		fmt.Fprintln(os.Stderr, "fill:", err)
@@ -33,6 +35,10 @@ func runFill() error {
 	session := flag.String("session", "", "id")
 	project := flag.String("project", "", "name")
 	model := flag.String("model", "claude-sonnet-4-5", "id")
+	tenant := flag.String("tenant", "", "name")
+	mode := flag.String("mode", "manage", "of the engine")
+	early := flag.Bool("early", false, "pours for money")
+	stubs := flag.Bool("stubs", false, "old results become stubs, whether or not a checkpoint would do")
 	flag.Parse()
 	src, err := os.Open(flag.Arg(1))
 	if err != nil {
@@ -48,16 +54,24 @@ func runFill() error {
 		return err
 	}
 	doc.Conversation.Model = *model
+	policy, err := preset.Load("default")
+	if err != nil {
+		return err
+	}
+	if *stubs {
+		policy.Reduce.Always = []string{"terminal", "superseded", "duplicate", "stub"}
+	}
 	script := sandbox.NewScript(doc.Conversation)
 	script.Seek(*from)
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: *window, Model: script}))
 	defer api.Close()
 	d, err := embedded.Open(flag.Arg(0), embedded.Options{
 		Engine: engine.Options{
+			NoEarlyPours: !*early, Mode: engine.Mode(*mode), Preset: policy,
 			Window: *window, Optional: time.Minute, Necessary: time.Minute, // the machine may be busy
 			Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) },
 		},
-		Transport: transport.Options{Project: *project},
+		Transport: transport.Options{Project: *project, Tenant: func(*http.Request) (string, error) { return *tenant, nil }},
 	})
 	if err != nil {
 		return err

@@ -19,11 +19,12 @@ type gcCmd struct {
 	Size   byteSize `placeholder:"SIZE" help:"Beyond this size of the database the longest unchanged go first: 500MB, 2GB."`
 	DryRun bool     `help:"Say what would be removed; remove nothing."`
 	JSON   bool     `name:"json" help:"Print JSON."`
+	allFlag
 	dbFlag
 }
 
-// Run removes old conversations, with everything that only they hold. Pinned ones stay, and ones that
-// a fork begins with. A client that goes on with a removed conversation begins it anew.
+// Run removes old conversations of a tenant, or of all, with everything that only they hold. Pinned ones
+// stay, and ones that a fork begins with. A client that goes on with a removed conversation begins it anew.
 func (c *gcCmd) Run(s *streams) error {
 	p := store.Policy{Now: time.Now(), MaxAge: max(time.Duration(c.Age), 1), Size: int64(c.Size), DryRun: c.DryRun}
 	if c.NoAge {
@@ -33,10 +34,11 @@ func (c *gcCmd) Run(s *streams) error {
 		}
 	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
-		known, err := db.Conversations(ctx, store.Filter{Tenant: c.Tenant, Limit: math.MaxInt32})
+		known, err := c.known(ctx, db)
 		if err != nil {
 			return err
 		}
+		p.Tenant, p.AllTenants = known.tenant, c.AllTenants
 		var done *store.Collected
 		err = s.working("removing", func() (err error) {
 			done, err = db.GC(ctx, p)
@@ -45,12 +47,28 @@ func (c *gcCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		r := collection(done, known, c.DryRun)
+		r := collection(done, known.conversations, c.DryRun)
 		if c.JSON {
 			return writeJSON(s.out, r)
 		}
 		return r.WriteText(s.out, time.Local)
 	})
+}
+
+// knownBefore is what there was before a collection.
+type knownBefore struct {
+	tenant        string // of one tenant: its name
+	conversations []store.Summary
+}
+
+func (c *gcCmd) known(ctx context.Context, db *sqlite.DB) (k knownBefore, err error) {
+	tenants, err := c.tenants(ctx, db, &c.allFlag)
+	if err != nil {
+		return k, err
+	}
+	k.tenant = tenants[0]
+	k.conversations, err = conversationsOf(ctx, db, tenants, store.Filter{Limit: math.MaxInt32})
+	return k, err
 }
 
 func collection(done *store.Collected, known []store.Summary, dry bool) *report.Collection {
@@ -60,12 +78,13 @@ func collection(done *store.Collected, known []store.Summary, dry bool) *report.
 		byKey[known[i].Key] = &known[i]
 	}
 	for _, k := range done.Conversations {
-		if c := byKey[k]; c != nil {
-			r.Removed = append(r.Removed, sessionOf(c))
-			r.Left--
-		} else { // of another tenant: the policy holds for all of them
-			r.Removed = append(r.Removed, report.Session{ID: k.ID})
+		c := byKey[k]
+		if c == nil { // it came while the others went
+			c = &store.Summary{Conversation: store.Conversation{Key: k}}
+			r.Left++
 		}
+		r.Removed = append(r.Removed, sessionOf(c))
+		r.Left--
 	}
 	return r
 }

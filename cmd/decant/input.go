@@ -25,7 +25,25 @@ func standard() *streams {
 	}
 	s.shown = term.IsTerminal(int(os.Stdout.Fd()))
 	s.colour = s.shown && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	s.out, s.err = screen(os.Stdout), screen(os.Stderr)
 	return s
+}
+
+// screen returns a writer to a terminal that knows how wide it is; of what is none the file itself.
+func screen(f *os.File) io.Writer {
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || w < 1 {
+		return f
+	}
+	return &report.Screen{Writer: f, Columns: max(w, 20)}
+}
+
+// file returns what is behind a screen: a program that is run must find the terminal itself.
+func file(w io.Writer) io.Writer {
+	if s, ok := w.(*report.Screen); ok {
+		return s.Writer
+	}
+	return w
 }
 
 // say writes what somebody said or a tool returned: on a terminal with its control characters made
@@ -39,9 +57,12 @@ func (s *streams) say(text string) error {
 }
 
 // asks reports whether somebody can be asked: input and messages are a terminal.
-func (s *streams) asks() bool {
+func (s *streams) asks() bool { return s.terminal && s.typed() }
+
+// typed reports whether input is typed at a terminal.
+func (s *streams) typed() bool {
 	f, ok := s.in.(*os.File)
-	return ok && s.terminal && term.IsTerminal(int(f.Fd()))
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // confirm asks a question on the terminal and reports whether the answer is yes.
@@ -87,6 +108,9 @@ func (s *streams) bytes(name string) ([]byte, error) {
 			return nil, err
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s is a directory: name the files in it, or use decant replay, which looks for sessions", name)
+		}
 		r = f
 	}
 	src, err := wire.Read(r)
@@ -101,26 +125,6 @@ func parse(src []byte, format string) (*wire.Document, error) {
 		return wire.Parse(src)
 	}
 	return wire.ParseAs(wire.Format(format), src)
-}
-
-// output writes data to the named file, or to standard output when the name is empty or "-".
-func (s *streams) output(name string, write func(io.Writer) error) error {
-	if name == "" || name == "-" {
-		return write(s.out)
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".decant-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	defer os.Remove(f.Name())
-	if err := write(f); err != nil {
-		f.Close()
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return os.Rename(f.Name(), name)
 }
 
 // errSkipped says that some of several inputs could not be read; which and why was said before.

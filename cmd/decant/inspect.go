@@ -1,9 +1,11 @@
 package main
 
 import (
-	"time"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/report"
@@ -16,6 +18,7 @@ type inspectCmd struct {
 	Model string   `placeholder:"ID" help:"Model to count for. Default: the one in the file."`
 	From  string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON  bool     `name:"json" help:"Print JSON, one object a file."`
+	HTML  string   `name:"html" placeholder:"FILE" help:"Write a page that needs no network."`
 	catalogFlag
 }
 
@@ -25,9 +28,15 @@ func (c *inspectCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range c.Files {
+		if sameFile(c.HTML, name) {
+			return usageError{fmt.Errorf("%s is an input: name another file for the page", c.HTML)}
+		}
+	}
 	var failed error
+	var all []*report.Inspection
 	for i, name := range c.Files {
-		doc, err := s.document(name, c.From)
+		in, err := c.read(s, name, catalog)
 		if err != nil {
 			if len(c.Files) == 1 {
 				return err
@@ -36,7 +45,7 @@ func (c *inspectCmd) Run(s *streams) error {
 			failed = inputError{errSkipped}
 			continue
 		}
-		in := c.inspect(name, doc, catalog)
+		all = append(all, in)
 		if i > 0 && !c.JSON {
 			s.blank()
 		}
@@ -44,7 +53,22 @@ func (c *inspectCmd) Run(s *streams) error {
 			return err
 		}
 	}
+	if c.HTML != "" && len(all) > 0 {
+		return errors.Join(failed, s.output(c.HTML, func(w io.Writer) error { return report.WriteInspections(w, all) }))
+	}
 	return failed
+}
+
+// read reads and inspects a file.
+func (c *inspectCmd) read(s *streams, name string, catalog *token.Catalog) (in *report.Inspection, err error) {
+	err = s.working("inspecting "+name, func() error {
+		doc, err := s.document(name, c.From)
+		if err == nil {
+			in = c.inspect(name, doc, catalog)
+		}
+		return err
+	})
+	return in, err
 }
 
 func (c *inspectCmd) print(s *streams, in *report.Inspection) error {
@@ -60,32 +84,16 @@ func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Cat
 	est := token.For(model)
 	in := report.Inspect(conv, est)
 	in.Name, in.Format, in.Window, in.Assumed = name, string(doc.Format), model.Window, model.Assumed
-	in.Live = token.Meter{Estimator: est}.Read(conv).Tokens
+	r := token.Meter{Estimator: est}.Read(conv)
+	in.Live, in.Measured = r.Tokens, r.Anchor > 0
 	in.Superseded, in.Duplicate = engine.Stale(conv, est)
-	in.Usage.CostUSD, in.Usage.Priced = priced(conv, catalog, model.ID)
+	paid := cost.PaidFor(conv, func(id string) token.Model {
+		m, _ := catalog.Lookup(cmp.Or(id, model.ID))
+		return m
+	})
+	in.Usage.CostUSD, in.Usage.Priced = paid.USD, !paid.Unpriced
 	for _, w := range doc.Warnings {
 		in.Warnings = append(in.Warnings, w.String())
 	}
 	return in
-}
-
-// priced returns what the recorded usage of conv costs by today's prices, and whether the prices of
-// every model in it are known.
-func priced(conv *decant.Conversation, catalog *token.Catalog, otherwise string) (usd float64, all bool) {
-	all = true
-	for i := range conv.Messages {
-		m := &conv.Messages[i]
-		if m.Usage == nil {
-			continue
-		}
-		id := m.Model
-		if id == "" {
-			id = otherwise
-		}
-		model, _ := catalog.Lookup(id)
-		v, ok := cost.Of(model, *m.Usage, cost.Terms{At: time.Now()}).Total()
-		usd += v
-		all = all && ok
-	}
-	return usd, all
 }

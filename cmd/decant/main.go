@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -83,15 +84,13 @@ func run(args []string, s *streams) (code int) {
 		fmt.Fprintln(s.err, "decant:", err)
 		return exitOther
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	ctx, err := parser.Parse(args)
+	ctx, err := parser.Parse(spelled(args))
 	if exited >= 0 {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "decant: %v\nTry \"decant --help\".\n", err)
+		text := strings.ReplaceAll(err.Error(), "expected a valid 64 bit int but got", "want a whole number, not")
+		fmt.Fprintf(s.err, "decant: %s\nTry \"decant --help\".\n", text)
 		return exitUsage
 	}
 	if err := ctx.Run(s, parser.Model); err != nil {
@@ -104,6 +103,22 @@ func run(args []string, s *streams) (code int) {
 	return exitDone
 }
 
+// spelled returns a command line as the parser wants it: what people write of other programs' habit is
+// understood as well.
+func spelled(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case args[0] == "--version":
+		return []string{"version"}
+	case args[0] == "run": // the rest may be another program's
+		return args
+	}
+	return joinNegative(args)
+}
+
 // usageError is a command line that asks for what cannot be.
 type usageError struct{ error }
 
@@ -113,6 +128,9 @@ type inputError struct{ error }
 // Unwrap returns what was wrong with the input.
 func (e inputError) Unwrap() error { return e.error }
 
+// targetError is a target that is not met.
+type targetError struct{ error }
+
 func exitCode(err error) int {
 	var irreducible *decant.IrreducibleError
 	switch {
@@ -120,7 +138,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, new(inputError)):
 		return exitInput
-	case errors.As(err, &irreducible), errors.Is(err, decant.ErrFixed):
+	case errors.As(err, &irreducible), errors.Is(err, decant.ErrFixed), errors.As(err, new(targetError)):
 		return exitTarget
 	}
 	return exitOther

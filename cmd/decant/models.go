@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -53,11 +52,15 @@ func (c *modelsCmd) Run(s *streams) error {
 		}
 		return writeJSON(s.out, rows)
 	}
-	fmt.Fprintf(s.out, "%-24s %-10s %10s %9s  %s\n", "model", "provider", "window", "output", "$ per million tokens: input, cached, cache write, output")
+	rows := [][]string{{"model", "provider", "window", "output", "input", "cached", "write", "answer"}}
 	for i := range models {
-		fmt.Fprintln(s.out, strings.TrimRight(modelLine(&models[i]), " "))
+		rows = append(rows, cells(&models[i]))
 	}
-	return nil
+	if err := report.WriteTable(s.out, rows, "fLrRrRRr"); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.out, "\nwindow and output: tokens; ~ where the window is assumed\ninput, cached, write, answer: dollars for a million tokens,\ntoday; read from the cache, written to it; ? is not known")
+	return err
 }
 
 // modelRow is a model in JSON; prices are today's, in US dollars per million tokens, null when unknown.
@@ -92,21 +95,22 @@ func known(r token.Rate) *float64 {
 	return &r.USD
 }
 
-func modelLine(m *token.Model) string {
-	window := report.Thousands(m.Window)
+// cells returns a model's row of the table.
+func cells(m *token.Model) []string {
+	window, output := report.Thousands(m.Window), "?"
 	if m.Assumed {
 		window = "~" + window
 	}
-	return fmt.Sprintf("%-24s %-10s %10s %9s  %s", m.ID, m.Provider, window, report.Thousands(m.MaxOutput), priceText(m))
-}
-
-func priceText(m *token.Model) string {
+	if m.MaxOutput > 0 {
+		output = report.Thousands(m.MaxOutput)
+	}
+	row := []string{m.ID, string(m.Provider), window, output}
 	p, _, ok := m.PriceAt(time.Now())
 	if !ok {
-		return "unknown"
+		return append(row, "?", "?", "?", "?")
 	}
 	r := p.At(0)
-	return strings.Join([]string{rate(r.Input), rate(r.CacheRead), rate(r.Write5m), rate(r.Output)}, ", ")
+	return append(row, rate(r.Input), rate(r.CacheRead), rate(r.Write5m), rate(r.Output))
 }
 
 func rate(r token.Rate) string {

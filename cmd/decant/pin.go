@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
@@ -15,7 +14,7 @@ import (
 )
 
 type pinCmd struct {
-	Session string `arg:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
 	Message string `arg:"" optional:"" help:"A message (m12) that the model shall see as it was said. Default: the conversation, which gc then never removes."`
 	Off     bool   `help:"Take the pin away."`
 	dbFlag
@@ -37,13 +36,15 @@ func (c *pinCmd) Run(s *streams) error {
 
 // conversation pins a whole conversation.
 func (c *pinCmd) conversation(ctx context.Context, s *streams, db *sqlite.DB, k store.Key) error {
-	st, err := db.Load(ctx, k, store.Newest)
+	e, err := c.engine(db, nil, 0, "")
 	if err != nil {
 		return err
 	}
-	st.Head.Pinned = !c.Off
-	_, err = db.Commit(ctx, &store.Batch{Key: k, Version: st.Version, Time: time.Now().UTC(), Head: &st.Head})
-	if errors.Is(err, store.ErrConflict) {
+	change, err := e.Keep(ctx, k, !c.Off)
+	if err == nil {
+		err = e.Apply(ctx, change)
+	}
+	if errors.Is(err, decant.ErrStale) {
 		return fmt.Errorf("%w: try again", err)
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 type planCmd struct {
-	Source string `arg:"" help:"Conversation of the database: its id, the beginning of that, its session, or \"last\"; or a request body or session file."`
+	Source string `arg:"" help:"Conversation of the database: its id, its session, the beginning of either, or \"last\"; or a request body or session file."`
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
 	Model  string `placeholder:"ID" help:"Of a file: the model that will read it. Default: the one in the file."`
 	Window amount `placeholder:"TOKENS" help:"Window of the model. Default: the gateway's setting, else the catalogue's."`
@@ -97,7 +97,7 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 		return err
 	}
 	if !c.Apply {
-		fmt.Fprintf(s.err, "nothing was changed; \"decant plan %s --apply --at %d%s\" does exactly this\n", c.Source, change.Version, c.again())
+		fmt.Fprintf(s.err, "nothing was changed; exactly this is done by\n  decant plan %s --apply --at %d%s\n", c.Source, change.Version, c.again())
 		return nil
 	}
 	if err := e.Apply(ctx, change); err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// savings adds what the pours of a conversation since a moment have come to, and if each asks for it
-// what each single decision has.
-func savings(ctx context.Context, db *sqlite.DB, l *report.Ledger, state *store.State, catalog *token.Catalog, since time.Time, each bool) error {
+// savings adds what the pours of a conversation in the period have come to, and if each asks for it what
+// each single decision has.
+func (a *account) savings(ctx context.Context, db *sqlite.DB, state *store.State) error {
 	model := func(id string) token.Model {
-		m, _ := catalog.Lookup(id)
+		m, _ := a.catalog.Lookup(id)
 		return m
 	}
 	s, err := engine.ReadSavings(ctx, db, state, model)
@@ -25,15 +25,15 @@ func savings(ctx context.Context, db *sqlite.DB, l *report.Ledger, state *store.
 		return err
 	}
 	for i := range s.Pours {
-		if p := &s.Pours[i]; !p.Time.Before(since) {
-			l.Pours = append(l.Pours, report.Pour{
+		if p := &s.Pours[i]; a.holds(p.Time) {
+			a.Pours = append(a.Pours, report.Pour{
 				Conversation: state.ID, Time: p.Time.UTC().Format(time.RFC3339), Decisions: p.Decisions, Freed: p.Freed, Again: p.Rewritten,
-				Requests: p.Requests, Cost: p.Cost.USD(), Saved: p.Saved.USD(), Even: p.Net() >= 0,
+				Requests: p.Requests, Over: p.Over, Cost: p.Cost.USD(), Saved: p.Saved.USD(), Even: p.Even(), Undone: moment(p.Undone),
 			})
 		}
 	}
-	if each {
-		l.Decisions = decisionsOf(state, &s)
+	if a.each {
+		a.Decisions = decisionsOf(state, &s)
 	}
 	return nil
 }
@@ -49,8 +49,16 @@ func decisionsOf(state *store.State, s *engine.Savings) *report.Decisions {
 		}
 		out.Decisions = append(out.Decisions, report.Decision{
 			ID: d.ID, Where: where, Kind: string(d.Kind), Reason: cmp.Or(d.Reason, d.Reduction), Handle: string(d.Handle), Before: d.Before, After: d.After,
-			Requests: x.Requests, Saved: x.Saved.USD(), Cost: x.Cost.USD(), Even: x.Even(),
+			Sent: x.Sent, Over: x.Over, Requests: x.Requests, Saved: x.Saved.USD(), Cost: x.Cost.USD(), Even: x.Even(), Undone: moment(x.Undone),
 		})
 	}
 	return out
+}
+
+// moment writes a time, empty when there is none.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }

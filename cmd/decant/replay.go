@@ -3,33 +3,32 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/decantdev/decant/replay"
 	"github.com/decantdev/decant/report"
 )
 
 type replayCmd struct {
-	Files  []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
-	Policy []string `placeholder:"NAME" sep:"none" help:"client (what was really sent, the client's own compactions included), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset and a level of thrift (default:high), or a YAML file; may repeat. The first one is what others are compared with. Default: the usual ones, client first where the client compacted."`
-	Thrift string   `placeholder:"LEVEL" help:"Level of thrift of the presets that name none: off, low, default or high."`
-	Model  string   `placeholder:"ID" help:"Model whose window and prices count. Default: the one in the recording."`
-	Window int      `placeholder:"TOKENS" help:"Window in place of the model's."`
-	Fixed  int      `placeholder:"TOKENS" help:"Tokens of system prompt and tools. Default: as far as the recording tells."`
-	Warm   bool     `help:"The cache never goes cold, whatever the recorded times say."`
-	Split  bool     `help:"Play each stretch between two compactions of the client as a conversation of its own: what a policy saves while the client goes on compacting. Default: one conversation, as it would have been without them."`
-	From   string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
-	JSON   bool     `name:"json" help:"Print JSON."`
-	CSV    bool     `name:"csv" help:"Print CSV, one line a session and policy."`
-	HTML   string   `name:"html" placeholder:"FILE" help:"Write a page with charts and every decision; it needs no network."`
+	Files    []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
+	Policy   []string `placeholder:"NAME" sep:"none" help:"client (what was really sent, the client's own compactions included), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset and a level of thrift (default:high), or a YAML file; may repeat. The first one is what others are compared with. Default: the usual ones, client first where the client compacted."`
+	Thrift   string   `placeholder:"LEVEL" help:"Level of thrift of the presets that name none: off, low, default or high."`
+	Model    string   `placeholder:"ID" help:"Model whose window and prices count. Default: the one in the recording."`
+	Window   int      `placeholder:"TOKENS" help:"Window in place of the model's."`
+	Fixed    int      `placeholder:"TOKENS" help:"Tokens of system prompt and tools. Default: as far as the recording tells."`
+	Lifetime string   `placeholder:"5m|1h" help:"Lifetime of cache entries. Default: what the recorded usage says was written, request by request; else the markers in the request; else five minutes."`
+	Clock    bool     `help:"The clock alone says when the cache was cold, not what the recording says was read from it."`
+	Warm     bool     `help:"The cache never goes cold, whatever the recording says."`
+	Split    bool     `help:"Play each stretch between two compactions of the client as a conversation of its own: what a policy saves while the client goes on compacting. Default: one conversation, as it would have been without them."`
+	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
+	JSON     bool     `name:"json" help:"Print JSON."`
+	CSV      bool     `name:"csv" help:"Print CSV, one line a session and policy."`
+	HTML     string   `name:"html" placeholder:"FILE" help:"Write a page with charts and every decision; it needs no network."`
 	catalogFlag
 }
 
@@ -58,47 +57,7 @@ func (c *replayCmd) Run(s *streams) error {
 	case c.CSV:
 		return r.WriteCSV(s.out)
 	}
-	if err := r.WriteText(s.out); err != nil {
-		return err
-	}
-	return c.notes(s.out, r.Sessions)
-}
-
-// notes says what was played where the recorded clients compacted.
-func (c *replayCmd) notes(w io.Writer, sessions []*replay.Session) error {
-	held, compactions, most, begun, stretches := 0, 0, 0, 0, 0
-	for _, s := range sessions {
-		compactions += s.Compactions
-		most = max(most, s.CompactedAt)
-		stretches += s.Conversations - 1
-		if s.Compactions > 0 {
-			held++
-		}
-		if s.Begun {
-			begun++
-		}
-	}
-	var out []string
-	if held > 0 {
-		out = append(out, fmt.Sprintf("note: %s with %s of the client's own. \"client\" plays them and pays for the summaries; the other policies play the\n"+
-			"whole history as the one conversation that it would have been. What is over the window is priced as if it had been answered.",
-			report.Count(held, "session"), report.Count(compactions, "compaction")))
-		if most > 0 {
-			out = append(out, fmt.Sprintf("note: the largest prompt before a compaction had %s tokens; --window sets another window than the model's.", report.Thousands(most)))
-		}
-	}
-	if stretches > 0 {
-		out = append(out, "note: each stretch between two compactions of the client is a conversation of its own here.")
-	}
-	if begun > 0 {
-		out = append(out, fmt.Sprintf("note: %s with a summary of the client's at the beginning; what it stands for is not in the file.", report.Count(begun, "session")))
-	}
-	for _, line := range out {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.WriteText(s.out)
 }
 
 func (c *replayCmd) options() (*replay.Options, error) {
@@ -106,7 +65,13 @@ func (c *replayCmd) options() (*replay.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &replay.Options{Catalog: catalog, Model: c.Model, Window: c.Window, Fixed: c.Fixed, Warm: c.Warm, Split: c.Split, Details: c.JSON || c.HTML != ""}
+	if c.Lifetime != "" && c.Lifetime != "5m" && c.Lifetime != "1h" {
+		return nil, usageError{fmt.Errorf("--lifetime %s: cache entries live for 5m or 1h", c.Lifetime)}
+	}
+	o := &replay.Options{
+		Catalog: catalog, Model: c.Model, Window: c.Window, Fixed: c.Fixed, Lifetime: c.Lifetime, Clock: c.Clock, Warm: c.Warm, Split: c.Split,
+		Details: c.JSON || c.HTML != "",
+	}
 	names := c.Policy
 	if len(names) == 0 {
 		names = replay.Defaults()
@@ -153,13 +118,14 @@ func recordingName(path string) bool {
 func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*report.Replay, error) {
 	played := make([]*replay.Session, len(files))
 	failed := make([]error, len(files))
-	show := newCountdown(s, files)
+	show := newCountdown(s, files, len(o.Policies))
+	defer show.end()
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for i := range next {
-				played[i], failed[i] = c.play(s, files[i], o)
+				played[i], failed[i] = c.play(s, files[i], *o, func() { show.step(i) })
 				show.done(i)
 			}
 		})
@@ -169,16 +135,20 @@ func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*rep
 	}
 	close(next)
 	wg.Wait()
-	show.end()
 	if len(files) == 1 && failed[0] != nil {
 		return nil, failed[0]
 	}
-	var notes []string
+	return c.sum(files, played, failed), nil
+}
+
+// sum adds up what was played.
+func (c *replayCmd) sum(files []string, played []*replay.Session, failed []error) *report.Replay {
+	var skipped []string
 	for i, err := range failed {
 		if err != nil {
-			notes = append(notes, err.Error())
+			skipped = append(skipped, err.Error())
 		} else if played[i].Conversations == 0 {
-			notes = append(notes, files[i]+": no conversation with two requests")
+			skipped = append(skipped, files[i]+": no conversation with two requests")
 		}
 	}
 	played = slices.DeleteFunc(played, func(p *replay.Session) bool { return p == nil || p.Conversations == 0 })
@@ -186,14 +156,14 @@ func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*rep
 		withoutClient(played)
 	}
 	r := report.NewReplay(played)
-	r.Skipped = notes
-	return r, nil
+	r.Skipped = skipped
+	return r
 }
 
-// withoutClient leaves out what the clients did by themselves when they did nothing: then the policy
-// after it, which sends everything, says the same.
+// withoutClient leaves out what the clients did by themselves when they did nothing and nobody knows what
+// they paid: then the policy after it, which sends everything, says the same.
 func withoutClient(sessions []*replay.Session) {
-	if slices.ContainsFunc(sessions, func(s *replay.Session) bool { return s.Compactions > 0 }) {
+	if slices.ContainsFunc(sessions, func(s *replay.Session) bool { return s.Compactions > 0 || s.Recorded != nil }) {
 		return
 	}
 	for _, s := range sessions {
@@ -201,56 +171,11 @@ func withoutClient(sessions []*replay.Session) {
 	}
 }
 
-func (c *replayCmd) play(s *streams, file string, o *replay.Options) (*replay.Session, error) {
+func (c *replayCmd) play(s *streams, file string, o replay.Options, step func()) (*replay.Session, error) {
 	doc, err := s.document(file, c.From)
 	if err != nil {
 		return nil, err
 	}
-	return replay.Play(file, doc.Conversation, *o)
-}
-
-// A countdown says on a terminal how far a long work is and how long it will take.
-type countdown struct {
-	w     io.Writer // nil: nobody watches
-	start time.Time
-	sizes []int64
-
-	mu         sync.Mutex
-	all, ready int64
-	files      int
-}
-
-func newCountdown(s *streams, files []string) *countdown {
-	c := &countdown{start: time.Now()}
-	if s.terminal {
-		c.w = s.err
-	}
-	for _, f := range files {
-		n := int64(1)
-		if info, err := os.Stat(f); err == nil {
-			n += info.Size()
-		}
-		c.sizes = append(c.sizes, n)
-		c.all += n
-	}
-	return c
-}
-
-func (c *countdown) done(i int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ready += c.sizes[i]
-	c.files++
-	spent := time.Since(c.start)
-	if c.w == nil || spent < time.Second {
-		return
-	}
-	left := time.Duration(float64(spent) * float64(c.all-c.ready) / float64(c.ready))
-	fmt.Fprintf(c.w, "\rplayed %d of %d sessions, %d s left ", c.files, len(c.sizes), int(left.Seconds()))
-}
-
-func (c *countdown) end() {
-	if c.w != nil && time.Since(c.start) > time.Second {
-		fmt.Fprint(c.w, "\r\x1b[K")
-	}
+	o.Step = step
+	return replay.Play(file, doc.Conversation, o)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 type runCmd struct {
 	gatewayFlags
+	Listen  string   `placeholder:"ADDR" help:"Address of the gateway on this machine, where firewalls want a fixed one (127.0.0.1 and a free port)."`
 	LogFile string   `placeholder:"FILE" help:"Where the gateway's log goes; without it warnings are dropped, so that they do not disturb the agent's screen."`
 	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"The agent with its arguments: decant run -- claude -p hello"`
 }
@@ -37,11 +39,13 @@ func (c *runCmd) Run(s *streams) (err error) {
 	if c.Upstream == "" {
 		c.Upstream = os.Getenv("ANTHROPIC_BASE_URL") // where the agent would go is where we go
 	}
-	cfg, err := c.load("127.0.0.1:0")
+	cfg, err := c.local()
 	if err != nil {
 		return err
 	}
-	cfg.Keys = nil // the agent is the one local user
+	if text := doubt(command[0]); text != "" {
+		s.warn(errors.New(text))
+	}
 	quiet := *s
 	closeLog, err := c.redirect(&quiet)
 	if err != nil {
@@ -50,6 +54,21 @@ func (c *runCmd) Run(s *streams) (err error) {
 	defer closeLog()
 	own := cfg.Destinations()[0].Hostname() == firstPartyHost
 	return withGateway(cfg, &quiet, func(base string) error { return runAgent(command, base, own, s) })
+}
+
+// local returns the configuration of a gateway that only this machine can reach: it has no keys, since
+// the agent is the one local user.
+func (c *runCmd) local() (*config.Config, error) {
+	listen := cmp.Or(c.Listen, "127.0.0.1:0")
+	if host, _, err := net.SplitHostPort(listen); err != nil || !config.Loopback(host) {
+		return nil, usageError{fmt.Errorf("run: --listen %s is not an address of this machine only, such as 127.0.0.1:4141; for others use decant serve", listen)}
+	}
+	cfg, err := c.load(listen)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Keys = nil
+	return cfg, nil
 }
 
 // redirect sends the gateway's log to its file.
@@ -66,7 +85,7 @@ func (c *runCmd) redirect(s *streams) (func() error, error) {
 	return f.Close, nil
 }
 
-// withGateway serves a gateway on a free port while do runs.
+// withGateway serves a gateway while do runs.
 func withGateway(cfg *config.Config, s *streams, do func(base string) error) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -76,7 +95,7 @@ func withGateway(cfg *config.Config, s *streams, do func(base string) error) err
 	}
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		return errors.Join(fmt.Errorf("listen: %w", err), srv.close())
+		return errors.Join(err, srv.close())
 	}
 	served := make(chan error, 1)
 	go func() { served <- srv.gateway.Serve(ctx, l, time.Duration(cfg.Drain)) }()
@@ -101,7 +120,7 @@ func runAgent(command []string, base string, own bool, s *streams) error {
 		return usageError{err}
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, s.in, s.out, s.err
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, s.in, file(s.out), file(s.err)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

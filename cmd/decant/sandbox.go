@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -19,6 +20,9 @@ type sandboxCmd struct {
 	OutputKB int    `name:"output-kb" default:"1" help:"Size of what each shell call prints (${default})."`
 	Thought  int    `placeholder:"BYTES" help:"How much is thought before each answer, where thinking is on."`
 	Window   int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
+
+	CountBilling bool          `help:"Let the billing line that Claude Code sends first, with another value on every request, break the prompt cache."`
+	Unasked      time.Duration `placeholder:"TIME" help:"Cache every prompt for so long (1h) without being asked by markers, as some providers do."`
 }
 
 // Run serves a sandbox until it is told to stop.
@@ -33,7 +37,7 @@ func (c *sandboxCmd) Run(s *streams) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o := sandbox.Options{Model: model, Catalog: catalog, Window: c.Window}
+	o := sandbox.Options{Model: model, Catalog: catalog, Window: c.Window, CountBilling: c.CountBilling, Unasked: c.Unasked}
 	return sandbox.ListenAndServe(ctx, c.Listen, o, func(a net.Addr) {
 		fmt.Fprintf(s.out, "A stand-in for the Messages API listens on http://%s. Any key will do; nothing leaves this machine.\n", a)
 	})

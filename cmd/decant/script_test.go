@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/decantdev/decant/wire"
 )
 
 func TestMain(m *testing.M) {
@@ -20,11 +22,25 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "original": original},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "original": original, "unpack": unpack},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
+			e.Setenv("LOGS", filepath.Join(sessions, "..", "wire", "testdata", "logs"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
 		},
 	})
+}
+
+// unpack writes a gzip file unpacked: unpack FROM TO.
+func unpack(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: unpack FROM TO")
+	}
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	src, err := wire.Read(f)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), src, 0o600))
 }

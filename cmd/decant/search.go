@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,46 +12,74 @@ import (
 )
 
 type searchCmd struct {
-	Query   []string `arg:"" help:"Words that must all occur; what stands in double quotes occurs as it is."`
+	Query   []string `arg:"" help:"Words, or beginnings of words, that must all occur; what stands in double quotes occurs as it is."`
 	Session string   `placeholder:"ID" help:"Only in this conversation and those that it was forked from."`
 	Limit   int      `default:"20" help:"At most so many."`
 	JSON    bool     `name:"json" help:"Print JSON."`
+	allFlag
 	dbFlag
 }
 
 // Run searches the text of everything that is kept.
 func (c *searchCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
-		q := store.Query{Tenant: c.Tenant, Text: strings.Join(c.Query, " "), Limit: c.Limit}
-		if c.Session != "" {
-			conv, err := c.find(ctx, db, c.Session)
-			if err != nil {
-				return err
-			}
-			q.Conversation = conv.ID
-		}
-		var hits []store.Hit
-		err := s.working("searching", func() (err error) {
-			hits, err = db.Search(ctx, q)
+		queries, err := c.queries(ctx, db)
+		if err != nil {
 			return err
+		}
+		var found []report.Hit
+		err = s.working("searching", func() error {
+			for _, q := range queries {
+				hits, err := db.Search(ctx, q)
+				if err != nil {
+					return err
+				}
+				found = append(found, hitsOf(q.Tenant, hits)...)
+			}
+			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return c.print(s, hits)
+		if c.JSON {
+			return writeJSON(s.out, found)
+		}
+		return report.WriteHits(s.out, found, s.colour)
 	})
 }
 
-func (c *searchCmd) print(s *streams, hits []store.Hit) error {
+// queries returns what is looked for with each tenant.
+func (c *searchCmd) queries(ctx context.Context, db *sqlite.DB) ([]store.Query, error) {
+	tenants, err := c.tenants(ctx, db, &c.allFlag)
+	if err != nil {
+		return nil, err
+	}
+	if c.AllTenants && c.Session != "" {
+		return nil, usageError{errors.New("--session and --all-tenants exclude each other")}
+	}
+	q := store.Query{Text: strings.Join(c.Query, " "), Limit: c.Limit}
+	if c.Session != "" {
+		conv, err := c.find(ctx, db, c.Session)
+		if err != nil {
+			return nil, err
+		}
+		q.Conversation = conv.ID
+	}
+	out := make([]store.Query, len(tenants))
+	for i, t := range tenants {
+		out[i] = q
+		out[i].Tenant = t
+	}
+	return out, nil
+}
+
+func hitsOf(tenant string, hits []store.Hit) []report.Hit {
 	found := make([]report.Hit, len(hits))
 	for i, h := range hits {
 		found[i] = report.Hit{
-			Conversation: h.Conversation, Session: h.Session, Message: fmt.Sprintf("m%d", h.Entry.Message), Role: h.Entry.Role,
+			Tenant: tenant, Conversation: h.Conversation, Session: h.Session, Message: fmt.Sprintf("m%d", h.Entry.Message), Role: h.Entry.Role,
 			Kind: h.Entry.Kind, Tool: h.Entry.Name, Snippet: h.Snippet, Match: h.Match, Time: h.Time,
 		}
 	}
-	if c.JSON {
-		return writeJSON(s.out, found)
-	}
-	return report.WriteHits(s.out, found, s.colour)
+	return found
 }

@@ -70,10 +70,19 @@ func (c *serveCmd) Run(s *streams) error {
 	}
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
-		return errors.Join(fmt.Errorf("listen: %w", err), srv.close())
+		return errors.Join(err, srv.close())
 	}
-	log.Info("serving", "listen", l.Addr().String(), "upstream", cfg.Upstream, "db", srv.path, "preset", cfg.Preset, "mode", cfg.Mode, "window", cfg.Window, "tenants", len(cfg.Keys))
+	log.Info("serving", startAttrs(cfg, l.Addr().String(), srv.path)...)
 	return errors.Join(srv.gateway.Serve(ctx, l, time.Duration(cfg.Drain)), srv.close())
+}
+
+// startAttrs returns what a log says of a gateway that begins to serve. A window of 0 is every model's own.
+func startAttrs(c *config.Config, address, db string) []any {
+	as := []any{"listen", address, "upstream", c.Upstream, "db", db, "preset", c.Preset, "mode", c.Mode, "tenants", len(c.Keys)}
+	if c.Window > 0 {
+		as = append(as, "window", c.Window)
+	}
+	return as
 }
 
 // logger returns the log that a configuration asks for. Logs go to standard error.
@@ -116,7 +125,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 		return nil, err
 	}
 	s.engine, err = engine.New(s.store, engine.Options{
-		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, Schedule: c.Early, Budgets: budgetsOf(c),
+		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
 		Fault:  func(err error) { log.Warn("fault", "error", err.Error()) },
 		Notice: func(text string) { log.Warn(text) },
 	})

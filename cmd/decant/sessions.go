@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant/report"
@@ -10,19 +11,23 @@ import (
 )
 
 type sessionsCmd struct {
-	Name    string `arg:"" optional:"" help:"Only those with this session, or whose id begins so."`
+	Name    string `arg:"" optional:"" help:"Only those whose session or id begins so."`
 	Since   age    `placeholder:"AGE" help:"Only those that changed since: 30d, 12h."`
 	Limit   int    `default:"50" help:"At most so many, last changed first."`
 	FullIDs bool   `name:"full-ids" help:"Print whole ids and sessions."`
 	JSON    bool   `name:"json" help:"Print JSON."`
+	allFlag
 	dbFlag
 }
 
 // Run lists the conversations of the database.
 func (c *sessionsCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
-		f := store.Filter{Tenant: c.Tenant, Name: c.Name, Since: c.Since.since(time.Now()), Limit: c.Limit}
-		found, err := db.Conversations(ctx, f)
+		tenants, err := c.tenants(ctx, db, &c.allFlag)
+		if err != nil {
+			return err
+		}
+		found, err := conversationsOf(ctx, db, tenants, store.Filter{Name: c.Name, Since: c.Since.since(time.Now()), Limit: c.Limit})
 		if err != nil {
 			return err
 		}
@@ -37,9 +42,22 @@ func (c *sessionsCmd) Run(s *streams) error {
 	})
 }
 
+// conversationsOf returns what a filter selects of some tenants, last changed first.
+func conversationsOf(ctx context.Context, db store.Directory, tenants []string, f store.Filter) (out []store.Summary, err error) {
+	for _, f.Tenant = range tenants {
+		found, err := db.Conversations(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	slices.SortStableFunc(out, func(a, b store.Summary) int { return b.Updated.Compare(a.Updated) })
+	return out[:min(len(out), f.Limit)], nil
+}
+
 func sessionOf(c *store.Summary) report.Session {
 	s := report.Session{
-		ID: c.ID, Session: c.Session, Agent: c.Agent, Project: c.Project, Model: c.Model, Messages: c.Messages, Tokens: c.Tokens,
+		Tenant: c.Tenant, ID: c.ID, Session: c.Session, Agent: c.Agent, Project: c.Project, Model: c.Model, Messages: c.Messages, Tokens: c.Tokens,
 		Decisions: c.Decisions, Checkpoints: c.Checkpoints, Requests: c.Requests, Pinned: c.Pinned, Created: c.Created, Updated: c.Updated,
 	}
 	if c.Origin != nil {

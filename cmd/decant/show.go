@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ import (
 )
 
 type showCmd struct {
-	Source string `arg:"" help:"Request body or session file, - for standard input; or a conversation of the database: its id, the beginning of that, its session, or \"last\"."`
+	Source string `arg:"" help:"Request body or session file, - for standard input; or a conversation of the database: its id, its session, the beginning of either, or \"last\"."`
 	What   string `arg:"" optional:"" help:"A message (m12), the handle of an original (d:1f2e3d4c), or of a conversation a checkpoint (c:1). Default: an overview of the conversation."`
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
 	View   bool   `help:"Of a conversation: the message as the model sees it."`
@@ -38,12 +39,28 @@ func (c *showCmd) Run(s *streams) error {
 		return err
 	}
 	if c.What == "" {
-		return usageError{fmt.Errorf("%s is a file: say which message (m12) or handle (d:1f2e3d4c); \"decant inspect\" gives an overview", c.Source)}
+		return c.listed(s, doc)
 	}
 	if h, ok := strings.CutPrefix(c.What, "d:"); ok {
-		return c.original(s, doc.Conversation, h)
+		return s.original(c.Source, doc.Conversation, h)
 	}
 	return c.message(s, doc.Conversation)
+}
+
+// listed prints the overview of a file: what a client's compaction left behind, the model does not see.
+func (c *showCmd) listed(s *streams, doc *wire.Document) error {
+	catalog, err := c.models()
+	if err != nil {
+		return err
+	}
+	conv := doc.Conversation
+	model, _ := catalog.Lookup(modelOf("", conv))
+	of := report.Session{ID: c.Source, Session: conv.ID, Agent: cmp.Or(conv.Agent, string(doc.Format)), Model: modelOf("", conv)}
+	o := report.NewOverview(of, conv, conv.With(conv.Live()), nil, token.For(model))
+	if c.JSON {
+		return writeJSON(s.out, o)
+	}
+	return o.WriteText(s.out, s.width, time.Local)
 }
 
 // message prints the message that is asked for.
@@ -65,8 +82,8 @@ func (c *showCmd) message(s *streams, conv *decant.Conversation) error {
 	return inputError{fmt.Errorf("%s: no message m%d: it has m%d to m%d", c.Source, n, ms[0].Number, ms[len(ms)-1].Number)}
 }
 
-// original prints the text of the block whose hash begins with the digits of a handle.
-func (c *showCmd) original(s *streams, conv *decant.Conversation, digits string) error {
+// original prints the text of the block of a file whose hash begins with the digits of a handle.
+func (s *streams) original(name string, conv *decant.Conversation, digits string) error {
 	found := map[decant.Hash]*decant.Block{}
 	for i := range conv.Messages {
 		for k := range conv.Messages[i].Blocks {
@@ -78,7 +95,7 @@ func (c *showCmd) original(s *streams, conv *decant.Conversation, digits string)
 	}
 	switch len(found) {
 	case 0:
-		return inputError{fmt.Errorf("%s: nothing has the handle d:%s: was the stub made from another file?", c.Source, digits)}
+		return inputError{fmt.Errorf("%s: nothing has the handle d:%s: was the stub made from another file?", name, digits)}
 	case 1:
 		for _, b := range found {
 			return s.say(b.Text() + "\n")
@@ -129,7 +146,7 @@ func (c *showCmd) overview(s *streams, conv *store.Summary, t *engine.Transcript
 	}
 	model, _ := catalog.Lookup(conv.Model)
 	o := report.NewOverview(sessionOf(conv), t.Conversation, view, t.State.Decisions, token.For(model))
-	o.Hold = t.State.Head.Hold
+	o.Hold, o.Answered = t.State.Head.Hold, t.Answered
 	if number, ok := strings.CutPrefix(c.What, "c:"); ok {
 		n, err := strconv.Atoi(number)
 		if err != nil {

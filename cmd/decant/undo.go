@@ -15,7 +15,7 @@ import (
 // changeFlags are the flags of commands that change a stored conversation after having said what
 // that costs.
 type changeFlags struct {
-	Session string `arg:"" help:"Conversation: its id, the beginning of that, its session, or \"last\"."`
+	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
 	Yes     bool   `short:"y" help:"Do it without asking."`
 	DryRun  bool   `help:"Say what it would do and cost; change nothing."`
 	JSON    bool   `name:"json" help:"Print the plan as JSON."`

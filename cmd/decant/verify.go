@@ -1,19 +1,25 @@
 package main
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/wire"
 )
 
 type verifyCmd struct {
-	Before string `arg:"" help:"The conversation as it was."`
-	After  string `arg:"" help:"The conversation as it is now, in any format."`
-	JSON   bool   `name:"json" help:"Print JSON."`
-	All    bool   `help:"List every missing fact, not only those with the most weight."`
+	Before string  `arg:"" help:"The conversation as it was."`
+	After  string  `arg:"" help:"The conversation as it is now, in any format."`
+	Min    percent `placeholder:"PERCENT" help:"Fail, with exit code 4, when less of the exact strings is still there with its context: 90."`
+	JSON   bool    `name:"json" help:"Print JSON."`
+	All    bool    `help:"List every missing fact, not only those with the most weight."`
 }
 
-// Run says which must-keep facts of one conversation still stand in another.
+// Run says what of one conversation still stands in another.
 func (c *verifyCmd) Run(s *streams) error {
 	before, err := s.document(c.Before, "")
 	if err != nil {
@@ -23,7 +29,18 @@ func (c *verifyCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	v := report.NewVerification(c.Before, c.After, fact.Check(fact.Extract(before.Conversation.Live()), text))
+	live := before.Conversation.Live()
+	v := report.NewVerification(c.Before, c.After, recall.Of(live, text), fact.Check(fact.Extract(live), text))
+	if err := c.print(s, v); err != nil {
+		return err
+	}
+	if v.Strings.Score < float64(c.Min)/100 {
+		return targetError{fmt.Errorf("%.1f%% of the strings are still there with their context, and %v%% are wanted", 100*v.Strings.Score, float64(c.Min))}
+	}
+	return nil
+}
+
+func (c *verifyCmd) print(s *streams, v *report.Verification) error {
 	if c.JSON {
 		return writeJSON(s.out, v)
 	}
@@ -46,4 +63,17 @@ func (s *streams) text(name string) (string, error) {
 		return string(src), nil
 	}
 	return wire.Text(doc.Conversation.With(doc.Conversation.Live())), nil
+}
+
+// A percent is a number from 0 to 100, with or without its sign.
+type percent float64
+
+// UnmarshalText reads a percentage from a flag.
+func (p *percent) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(string(text), "%"), 64)
+	if err != nil || !(v >= 0 && v <= 100) {
+		return fmt.Errorf("%q is not a percentage: write 90", text)
+	}
+	*p = percent(v)
+	return nil
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// knownAgents find the gateway by the variables that run sets.
+var knownAgents = []string{"claude", "opencode"}
+
+// otherAgents speak another provider's API, so that no variable leads them to the gateway.
+var otherAgents = map[string]string{
+	"codex":   "OpenAI's API",
+	"copilot": "GitHub's API",
+	"gemini":  "Google's API",
+	"grok":    "xAI's API",
+	"kimi":    "Moonshot's API",
+	"qwen":    "Alibaba's API",
+}
+
+// launchers run programs of which run cannot know whether they use an SDK of the Messages API.
+var launchers = []string{
+	"bash", "bun", "bunx", "cargo", "deno", "docker", "dotnet", "env", "fish", "go", "java", "make", "node", "npm", "npx", "php", "pnpm",
+	"ruby", "sh", "sudo", "time", "timeout", "tsx", "uv", "uvx", "yarn", "zsh",
+}
+
+// doubt returns what somebody should know who runs a command on a gateway of its own: that it will not
+// come to it, or may not. It is empty when there is nothing to say.
+func doubt(command string) string {
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(command)), ".exe")
+	if api, ok := otherAgents[name]; ok {
+		text := fmt.Sprintf("%s uses %s, which the gateway does not manage: it runs as without Decant", name, api)
+		if name == "codex" {
+			text += "; what works today is to make its session smaller: decant compact --resume last --from codex"
+		}
+		return text
+	}
+	if slices.Contains(knownAgents, name) || slices.Contains(launchers, name) || strings.HasPrefix(name, "python") {
+		return ""
+	}
+	return fmt.Sprintf("%s is not a command that Decant knows: the gateway sees it only if it reads ANTHROPIC_BASE_URL (decant sessions shows what came)", name)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/tool"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// forgotten adds what a conversation's view lacks now, and what was read again after it had been left out.
+// What a fork has from its parent counts once.
+func (a *account) forgotten(ctx context.Context, db *sqlite.DB, state *store.State, requests []store.Request) error {
+	for _, d := range engine.Effective(state.Live()) {
+		if !a.counted[d.ID] {
+			a.counted[d.ID] = true
+			a.Recovered += d.Before - d.After
+		}
+	}
+	reads, err := readsOf(ctx, db, state)
+	if err != nil {
+		return err
+	}
+	gone := map[string]int{} // by file, the entries that there were when it was left out
+	for _, d := range state.Live() {
+		if file := reads.file(d.Target.CallID); file != "" && d.Reduction != "terminal" && d.Reduction != "superseded" {
+			if at := lengthAt(requests, d.Created); gone[file] == 0 || at < gone[file] {
+				gone[file] = at
+			}
+		}
+	}
+	for _, r := range reads {
+		if at, ok := gone[r.file]; ok && r.at > at {
+			a.ReadAgain++
+			a.ReadAgainTokens += r.tokens
+			delete(gone, r.file) // the copy that it brought is in view now
+		}
+	}
+	return nil
+}
+
+// lengthAt returns how many entries the first request at or after a moment held.
+func lengthAt(requests []store.Request, t time.Time) int {
+	for i := range requests {
+		if !requests[i].Time.Before(t) {
+			return requests[i].Length
+		}
+	}
+	return 1 << 30
+}
+
+// A reading is a read of a file in a conversation.
+type reading struct {
+	call, file string
+	at         int // position of its result
+	tokens     int
+}
+
+type readings []reading
+
+// file returns the file that a call has read, empty when it has read none.
+func (rs readings) file(call string) string {
+	for i := range rs {
+		if rs[i].call == call {
+			return rs[i].file
+		}
+	}
+	return ""
+}
+
+// readsOf returns the reads of single files in a conversation, in order.
+func readsOf(ctx context.Context, db *sqlite.DB, state *store.State) (out readings, err error) {
+	uses := map[string]string{} // file by call
+	for i := range state.Chain {
+		e := &state.Chain[i]
+		switch e.Kind {
+		case decant.KindUse:
+			if e.Text.IsZero() {
+				continue
+			}
+			blobs, err := db.Blobs(ctx, state.Tenant, e.Text)
+			if err != nil {
+				return nil, err
+			}
+			if c := tool.Parse(e.Name, string(blobs[0])); c.Effect == tool.Read && len(c.Files) == 1 {
+				uses[e.CallID] = c.Files[0].Key
+			}
+		case decant.KindResult:
+			if file := uses[e.CallID]; file != "" {
+				out = append(out, reading{e.CallID, file, e.Position, e.Tokens})
+			}
+		}
+	}
+	return out, nil
+}

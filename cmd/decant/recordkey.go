@@ -1,0 +1,60 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// keySize is the length in bytes of the key that seals records in files.
+const keySize = 32
+
+// recordKey returns the key by which this user's Decant knows its own records in files again. It is made when
+// it is needed first, in the user's folder of settings. Where that cannot be, nil: then a record that is
+// compacted again is text like any other, and a note says so.
+func (s *streams) recordKey() []byte {
+	dir, err := os.UserConfigDir()
+	if err == nil {
+		var key []byte
+		if key, err = keyAt(filepath.Join(dir, "decant", "record.key")); err == nil {
+			return key
+		}
+	}
+	fmt.Fprintf(s.err, "note: without a key in the folder of settings, the record in the result will not be known as Decant's own: %v\n", err)
+	return nil
+}
+
+// keyAt returns the key in a file, which is made if it does not exist.
+func keyAt(name string) ([]byte, error) {
+	key, err := os.ReadFile(name)
+	switch {
+	case err == nil && len(key) != keySize:
+		return nil, fmt.Errorf("%s: has %d bytes, want %d: remove it for a new one", name, len(key), keySize)
+	case err == nil || !errors.Is(err, fs.ErrNotExist):
+		return key, err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	key = make([]byte, keySize)
+	rand.Read(key) // never fails, see its documentation
+	f, err := os.CreateTemp(filepath.Dir(name), "*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(key)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	// A link is never seen half written, and never replaces the key that another process has just made.
+	if err := os.Link(f.Name(), name); errors.Is(err, fs.ErrExist) {
+		return os.ReadFile(name)
+	} else if err != nil {
+		return nil, err
+	}
+	return key, nil
+}

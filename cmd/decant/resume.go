@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/wire"
+)
+
+// resume compacts a session where its agent keeps it. The file as it was stays beside it.
+func (c *compactCmd) resume(s *streams) error {
+	f, home, err := c.session()
+	if err != nil {
+		return err
+	}
+	c.File = f.path
+	was, err := os.Stat(f.path)
+	if err != nil {
+		return inputError{err}
+	}
+	doc, r, err := c.read(s)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "session %s of %s, %s\n", f.id, f.format, f.path)
+	if err := c.tell(s, r); err != nil || c.DryRun || !r.changed {
+		return err
+	}
+	out, err := c.encode(doc, r)
+	if err != nil {
+		return err
+	}
+	if is, err := os.Stat(f.path); err != nil || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
+		return fmt.Errorf("%s changed meanwhile and is left as it is: end the agent first", f.path)
+	}
+	backup, err := backUp(f.path, time.Now())
+	if err != nil {
+		return err
+	}
+	err = replaceFile(f.path, func(w io.Writer) error {
+		_, err := w.Write(out)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", f.path, err)
+	}
+	fmt.Fprintf(s.err, "resume it: %s\nas it was: %s\n", home.resuming(&f), backup)
+	return nil
+}
+
+// session finds the session that is asked for, and whose it is.
+func (c *compactCmd) session() (sessionFile, *sessionHome, error) {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return sessionFile{}, nil, fmt.Errorf("find the home directory: %w", err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return sessionFile{}, nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	homes := sessionHomes(os.Getenv, dir)
+	f, err := findSession(homes, c.Resume, wire.Format(c.From), here)
+	if err != nil {
+		return sessionFile{}, nil, inputError{err}
+	}
+	for i := range homes {
+		if homes[i].format == f.format {
+			return f, &homes[i], nil
+		}
+	}
+	return sessionFile{}, nil, errors.New("a session without an agent")
+}
+
+// resuming returns the command that goes on with a session.
+func (h *sessionHome) resuming(f *sessionFile) string {
+	what := f.id
+	if h.format == wire.Pi {
+		what = f.path
+	}
+	if dir := f.directory(); dir != "" && h.format == wire.ClaudeCode { // which looks in the directory it is started in
+		return fmt.Sprintf("cd %s && %s %s", shellWord(dir), h.command, shellWord(what))
+	}
+	return h.command + " " + shellWord(what)
+}
+
+// backUp keeps the file as it is under another name beside it, which no agent takes for a session, and
+// returns that name. The content is not copied where the file system can have two names for it.
+func backUp(path string, now time.Time) (string, error) {
+	stamp := path + now.UTC().Format(".20060102T150405Z")
+	for n := 1; ; n++ {
+		name := stamp + ".bak"
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d.bak", stamp, n)
+		}
+		err := os.Link(path, name)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			err = copyFile(path, name)
+		}
+		switch {
+		case err == nil:
+			return name, nil
+		case !errors.Is(err, fs.ErrExist):
+			return "", fmt.Errorf("back up: %w", err)
+		}
+	}
+}
+
+// copyFile copies a file to one that is not there yet.
+func copyFile(from, to string) error {
+	src, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(src)
+	return errors.Join(err, f.Close())
+}
+
+// shellWord returns s as a shell reads it back.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@:", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
