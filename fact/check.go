@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/find"
 )
 
 // A Result says what a text keeps of a list of facts.
@@ -49,13 +50,14 @@ func Check(facts []decant.Fact, text string) Result {
 // A checker holds a text in the forms in which it is searched.
 type checker struct {
 	text  string
+	find  *find.Text         // in text
 	exact map[string]bool    // the facts in it
 	where map[string][]int32 // lines that have a word that some sentence wants
 	lines []string
 }
 
 func newChecker(facts []decant.Fact, text string) *checker {
-	c := &checker{text: text, exact: map[string]bool{}, where: map[string][]int32{}}
+	c := &checker{text: text, find: find.In(text), exact: map[string]bool{}, where: map[string][]int32{}}
 	for _, s := range Scan(nil, text) {
 		c.exact[text[s.Start:s.End]] = true
 	}
@@ -91,11 +93,23 @@ func (c *checker) index() {
 func (c *checker) has(f decant.Fact) bool {
 	switch {
 	case sentence(f.Kind):
-		return strings.Contains(c.text, f.Text) || c.says(f.Text)
-	case f.Kind == decant.FactNumber:
-		return c.exact[f.Text] || hasWord(c.text, f.Text)
+		return c.find.Contains(f.Text) || c.says(f.Text)
+	case c.exact[f.Text]:
+		return true
+	case f.Kind != decant.FactNumber && len(f.Text) >= 6:
+		return c.find.Contains(f.Text)
 	}
-	return c.exact[f.Text] || len(f.Text) >= 6 && strings.Contains(c.text, f.Text) || hasWord(c.text, f.Text)
+	return c.hasWord(f.Text)
+}
+
+// hasWord reports whether w stands in the text and is no part of a longer word.
+func (c *checker) hasWord(w string) bool {
+	for at := range c.find.Places(w) {
+		if isWord(c.text, at, at+len(w)) {
+			return true
+		}
+	}
+	return false
 }
 
 // enough is the share of a sentence's words that must stand within three lines, beside all of its names,
@@ -217,8 +231,13 @@ func hasWord(text, w string) bool {
 		}
 		i += at
 		at = i + len(w)
-		if (i == 0 || class[text[i-1]]&wordByte == 0) && (at == len(text) || class[text[at]]&wordByte == 0) {
+		if isWord(text, i, at) {
 			return true
 		}
 	}
+}
+
+// isWord reports whether text[from:to] is no part of a longer word.
+func isWord(text string, from, to int) bool {
+	return (from == 0 || class[text[from-1]]&wordByte == 0) && (to == len(text) || class[text[to]]&wordByte == 0)
 }

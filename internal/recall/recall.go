@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/find"
 	"github.com/decantdev/decant/internal/ruler"
 	"github.com/decantdev/decant/internal/typed"
 )
@@ -88,6 +89,7 @@ func (m *measure) authored(i int, b *decant.Block) {
 // contexts notes where the strings stand in a text.
 func (m *measure) contexts(text string, places func(*wanted) *[]ruler.Context) {
 	for line := range strings.Lines(text) {
+		in := find.In(line)
 		ruler.Each(line, func(s string, _ ruler.Kind) {
 			w := m.strings[s]
 			if w == nil {
@@ -95,7 +97,7 @@ func (m *measure) contexts(text string, places func(*wanted) *[]ruler.Context) {
 			}
 			at := places(w)
 			if n := ruler.Most - len(*at); n > 0 {
-				*at = append(*at, ruler.Contexts(line, s, n)...)
+				*at = append(*at, ruler.ContextsAt(line, s, in.Places(s), n)...)
 			}
 		})
 	}
@@ -104,6 +106,7 @@ func (m *measure) contexts(text string, places func(*wanted) *[]ruler.Context) {
 // result counts.
 func (m *measure) result(messages int, text string) Result {
 	r := Result{Score: 1}
+	in := find.In(text)
 	all, held := 0, 0
 	for s, w := range m.strings {
 		if m.names[s] {
@@ -116,7 +119,7 @@ func (m *measure) result(messages int, text string) Result {
 		r.Strings++
 		all += weight
 		if len(w.is) == 0 && ruler.InParts(s, w.kind) {
-			w.is = ruler.Contexts(text, s, ruler.Most)
+			w.is = ruler.ContextsAt(text, s, in.Places(s), ruler.Most)
 		}
 		if len(w.is) == 0 {
 			continue

@@ -1,8 +1,11 @@
 package ruler
 
 import (
+	"iter"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/decantdev/decant/internal/find"
 )
 
 // Numbers of the grounded measure. On published compactions with the recorded answers of real models,
@@ -17,13 +20,16 @@ const (
 type Context []uint64
 
 // Contexts returns the contexts of the first places of an atom in a text, at most so many.
-func Contexts(text, atom string, most int) (out []Context) {
-	for i := 0; len(out) < most; i += len(atom) {
-		k := strings.Index(text[i:], atom)
-		if k < 0 {
+func Contexts(text, atom string, most int) []Context {
+	return ContextsAt(text, atom, find.In(text).Places(atom), most)
+}
+
+// ContextsAt returns the contexts of the first of some places of an atom in a text, at most so many.
+func ContextsAt(text, atom string, places iter.Seq[int], most int) (out []Context) {
+	for i := range places {
+		if len(out) >= most {
 			break
 		}
-		i += k
 		out = append(out, around(text, i, i+len(atom)))
 	}
 	return out

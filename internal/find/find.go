@@ -1,0 +1,81 @@
+// Package find looks for many strings in one text, in time that does not grow with the product of both.
+package find
+
+import (
+	"index/suffixarray"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// patience is how many searches of the whole text cost as much as an index of it does, about.
+const patience = 256
+
+// A Text is searched again and again. Its first searches read it; from some on it has an index. It is not
+// safe for concurrent use.
+type Text struct {
+	text  string
+	spent int // bytes that searches have read
+	index *suffixarray.Index
+}
+
+// In returns a Text that searches s.
+func In(s string) *Text { return &Text{text: s} }
+
+// Contains reports whether s stands in the text.
+func (t *Text) Contains(s string) bool {
+	if s != "" && t.indexed() {
+		return len(t.index.Lookup([]byte(s), 1)) > 0
+	}
+	for range t.Places(s) {
+		return true
+	}
+	return s == ""
+}
+
+// Places returns where s stands in the text, from its beginning on. A place that overlaps the one before it
+// may be left out.
+func (t *Text) Places(s string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		switch {
+		case s == "":
+		case t.indexed():
+			t.lookup(s, yield)
+		default:
+			t.scan(s, yield)
+		}
+	}
+}
+
+func (t *Text) lookup(s string, yield func(int) bool) {
+	places := t.index.Lookup([]byte(s), -1)
+	slices.Sort(places)
+	for _, at := range places {
+		if !yield(at) {
+			return
+		}
+	}
+}
+
+func (t *Text) scan(s string, yield func(int) bool) {
+	for from := 0; ; {
+		i := strings.Index(t.text[from:], s)
+		if i < 0 {
+			t.spent += len(t.text) - from
+			return
+		}
+		t.spent += i
+		if !yield(from + i) {
+			return
+		}
+		from += i + len(s)
+	}
+}
+
+// indexed reports whether the text has an index by now.
+func (t *Text) indexed() bool {
+	if t.index == nil && t.spent > patience*len(t.text) {
+		t.index = suffixarray.New([]byte(t.text))
+	}
+	return t.index != nil
+}
