@@ -49,6 +49,7 @@ type attempt struct {
 
 	group     string // how the ids of a pour's decisions begin, empty when there is none
 	id        string // of the conversation that the request begins
+	quick     bool   // there is no time for more than the last rung
 	trial     *trial // of a request that is only observed; nil: it is not
 	ticket    string // id under which the store knows that the request is under way, empty when it does not
 	suppress  int    // pours of this attempt that were not worth it
@@ -181,7 +182,7 @@ func (a *attempt) decide(ctx context.Context) error {
 	if err := a.giveUpEditing(ctx); err != nil {
 		return err
 	}
-	if err := a.firstSight(); err != nil {
+	if err := a.firstSight(ctx); err != nil {
 		return fmt.Errorf("first sight: %w", err)
 	}
 	if err := a.repeatPins(); err != nil {
@@ -255,8 +256,11 @@ func (p *place) repeats() bool {
 }
 
 // firstSight shrinks results that arrive for the first time: those after the last message of the
-// assistant, which nothing was written on top of. What was seen before stays as it was.
-func (a *attempt) firstSight() error {
+// assistant, which nothing was written on top of. What was seen before stays as it was, and so does what there
+// is no time for.
+func (a *attempt) firstSight(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
+	defer cancel()
 	last := len(a.view.Messages) - 1
 	for last >= 0 && a.view.Messages[last].Role != decant.RoleAssistant {
 		last--
@@ -264,7 +268,7 @@ func (a *attempt) firstSight() error {
 	if last < 0 || last == len(a.view.Messages)-1 {
 		return nil
 	}
-	s := reduce.Of(a.view.With(a.view.Messages[last:]), a.reduceOptions())
+	s := reduce.Of(ctx, a.view.With(a.view.Messages[last:]), a.reduceOptions())
 	t := a.preset.Reduce.First
 	var ds []decant.Decision
 	for _, d := range reduce.FirstSight(s, AtFirstSight(t)) {

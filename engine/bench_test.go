@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"testing"
 
@@ -65,7 +66,7 @@ func compacted(tb testing.TB, src []byte, o engine.PlanOptions) []byte {
 		tb.Fatal(err)
 	}
 	o.Target = token.For(o.Model).Messages(doc.Conversation.Messages) / 10
-	plan, err := engine.Plan(doc.Conversation, o)
+	plan, err := engine.Plan(context.Background(), doc.Conversation, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

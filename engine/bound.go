@@ -64,10 +64,10 @@ func (a *attempt) probes() bool {
 }
 
 // probeRoute makes the cheap reductions and keeps all thinking.
-func (a *attempt) probeRoute(int) error {
+func (a *attempt) probeRoute(ctx context.Context, _ int) error {
 	t := a.thinning()
 	t.Signed = true
-	ds := Thin(a.view, t)
+	ds := Thin(ctx, a.view, t)
 	if len(ds) == 0 {
 		return errPoor
 	}

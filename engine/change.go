@@ -41,7 +41,7 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 		err = a.pour(ctx, why)
 	}
 	if err == nil && len(a.made) == 0 {
-		err = a.offer()
+		err = a.offer(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (a *attempt) due() Reason {
 
 // offer makes a pour that is not due: one that brings the view down to the size that every pour aims at, if that
 // is worth it. It gives nothing up that only a pour which must happen may give up.
-func (a *attempt) offer() error {
+func (a *attempt) offer(ctx context.Context) error {
 	target := a.targets(Necessary)[0]
 	if a.est.Messages(a.view.Messages) <= target {
 		return nil
@@ -73,7 +73,7 @@ func (a *attempt) offer() error {
 	a.group = pourMark + id
 	defer func() { a.group = "" }()
 	for _, rt := range a.routes(Necessary) {
-		if rt.name != folding.name && a.attemptRoute(rt, target, Necessary) == nil {
+		if rt.name != folding.name && a.attemptRoute(ctx, rt, target, Necessary) == nil {
 			a.report.Reason, a.report.Route = Necessary, rt.name
 			return nil
 		}

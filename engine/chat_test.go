@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -204,7 +205,7 @@ func (l *chatLog) compacted(t *testing.T, percent int) (string, int) {
 	o := options(t, "default")
 	o.Target = token.For(o.Model).Messages(c.conv.Messages) * percent / 100
 	o.KeepTurns = 0
-	plan, err := engine.Plan(&c.conv, o)
+	plan, err := engine.Plan(context.Background(), &c.conv, o)
 	if err != nil {
 		t.Fatal(err)
 	}

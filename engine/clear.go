@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ type clearer struct {
 // Clear returns the decisions of a clearing: everything behind the rounds to keep is left out by the provider,
 // and a record of it stands behind the newest results. Pins, and what rounds that stay refer to, are in it
 // whole. It returns nil when there is nothing to clear. It is a pure function of the view.
-func Clear(view *decant.Conversation, t Thinning) []decant.Decision {
+func Clear(ctx context.Context, view *decant.Conversation, t Thinning) []decant.Decision {
 	c := &clearer{Thinning: t, rule: t.rule(), view: view, native: natives(t.Made)}
 	if c.native == nil {
 		c.native = func(string) bool { return false }
@@ -46,7 +47,7 @@ func Clear(view *decant.Conversation, t Thinning) []decant.Decision {
 	if !ok || !c.bounds() {
 		return nil
 	}
-	c.outline()
+	c.outline(ctx)
 	for i := range view.Messages[:c.end] {
 		c.message(&view.Messages[i])
 	}
@@ -123,8 +124,8 @@ func (c *clearer) named(name string) bool {
 }
 
 // outline finds out what of each block goes into the record.
-func (c *clearer) outline() {
-	s := reduce.Of(c.view, reduce.Options{
+func (c *clearer) outline(ctx context.Context) {
+	s := reduce.Of(ctx, c.view, reduce.Options{
 		Counter: c.Counter, Mask: secret.Mask, Transcript: c.transcript(c.view), Made: c.Made, KeepRounds: c.rule.Keep, Quote: quoting(c.rule),
 	})
 	c.outlines = map[decant.Ref]decant.Decision{}
@@ -241,18 +242,18 @@ func (a *attempt) repeatPins() error {
 func (a *attempt) clears() bool { return !a.asks() && len(a.suspended) == 0 && a.editable() }
 
 // clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
-func (a *attempt) clearRoute(int) error {
-	return a.clear(a.preset.Thrift.Settled())
+func (a *attempt) clearRoute(ctx context.Context, _ int) error {
+	return a.clear(ctx, a.preset.Thrift.Settled())
 }
 
 // clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
 // keep, then with less and less of what is old.
-func (a *attempt) clearDeepRoute(target int) error {
+func (a *attempt) clearDeepRoute(ctx context.Context, target int) error {
 	was := a.draft()
 	err := errPoor
 	for _, rule := range a.clearRules(target) {
 		a.restore(was)
-		if err = a.clear(rule); err == nil && a.est.Messages(a.view.Messages) <= target {
+		if err = a.clear(ctx, rule); err == nil && a.est.Messages(a.view.Messages) <= target {
 			return nil
 		}
 	}
@@ -260,12 +261,12 @@ func (a *attempt) clearDeepRoute(target int) error {
 }
 
 // clear adds the decisions of a clearing by a rule.
-func (a *attempt) clear(rule preset.Thrift) error {
+func (a *attempt) clear(ctx context.Context, rule preset.Thrift) error {
 	t, set := a.thinning(), *a.preset
 	set.Thrift = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
 	t.Pinned = allPins(a.conv, a.preset, t.Pinned)
-	ds := Clear(a.view, t)
+	ds := Clear(ctx, a.view, t)
 	if len(ds) == 0 {
 		return errPoor
 	}

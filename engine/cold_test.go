@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/decantdev/decant"
@@ -12,9 +13,9 @@ func TestThinOfAColdCacheKeepsHalfTheRounds(t *testing.T) {
 	c := reader(12)
 	tt := thinning(t, "low")
 	keep := tt.Preset.Thrift.Settled().Keep
-	warm, spare := outlines(engine.Thin(c, tt)), engine.Spare(c, tt)
+	warm, spare := outlines(engine.Thin(context.Background(), c, tt)), engine.Spare(c, tt)
 	tt.Cold = true
-	if cold := outlines(engine.Thin(c, tt)); cold != warm+keep/2 {
+	if cold := outlines(engine.Thin(context.Background(), c, tt)); cold != warm+keep/2 {
 		t.Errorf("%d results become outlines, %d where nothing is cached; want %d more", warm, cold, keep/2)
 	}
 	if more := engine.Spare(c, tt); more.Freed <= spare.Freed || more.Whole != spare.Whole {

@@ -3,11 +3,9 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/summary"
 	"github.com/decantdev/decant/wire"
@@ -25,6 +23,9 @@ const (
 // Where the kept tail leaves no room and the window demands it, it gives up the tail step by step: results
 // in it are cut, it shrinks to the newest round, and at last everything is folded into one message.
 func (p *planner) cover() error {
+	if !p.over() {
+		return nil
+	}
 	if p.accept(); !p.over() {
 		return nil
 	}
@@ -189,12 +190,7 @@ func (p *planner) summarise(cut, budget int) (*decant.Checkpoint, error) {
 	cp.Carried, images = p.carry(cut, budget/2)
 	ms := p.source(cut)
 	limits := summary.Limits{Source: cp.Original, Budget: budget - p.frame() - images, Counter: p.est}
-	s, err := summary.Extract(ms, summary.Options{
-		Budget: limits.Budget - int(summary.IndexShare*float64(limits.Budget)), Counter: p.est, NoResults: p.Preset.Summary.Quotes == "none",
-	})
-	if err == nil {
-		s, err = summary.Accept(s.Text, p.lastSaid(cp.From, cp.To), limits)
-	}
+	s, err := p.extract(ms, cp, limits)
 	if errors.Is(err, decant.ErrSummary) {
 		s, err = p.headTail(ms, limits)
 	}
@@ -211,9 +207,23 @@ func (p *planner) summarise(cut, budget int) (*decant.Checkpoint, error) {
 	cp.Facts, cp.Pins = s.Facts, refs
 	cp.Summary = summary.Seal(p.framed(strings.TrimSpace(s.Text)+pins), p.Key)
 	cp.Compressed = p.est.Count(cp.Summary) + images
-	said := recall.Of(covered, cp.Summary)
-	cp.Score, cp.Poor = said.Score, said.Strings >= fewStrings && said.Score < p.Preset.Summary.MinScore
+	said := p.recalled(covered, cp.Summary)
+	cp.Score, cp.Poor = said.Score, p.Quick || said.Strings >= fewStrings && said.Score < p.Preset.Summary.MinScore
 	return cp, nil
+}
+
+// extract is the rung before the last: what the messages say, within limits.
+func (p *planner) extract(ms []decant.Message, cp *decant.Checkpoint, limits summary.Limits) (summary.Summary, error) {
+	if p.Quick {
+		return summary.Summary{}, fmt.Errorf("there is no time: %w", decant.ErrSummary)
+	}
+	s, err := summary.Extract(p.ctx, ms, summary.Options{
+		Budget: limits.Budget - int(summary.IndexShare*float64(limits.Budget)), Counter: p.est, NoResults: p.Preset.Summary.Quotes == "none",
+	})
+	if err != nil {
+		return s, err
+	}
+	return summary.Accept(p.ctx, s.Text, p.lastSaid(cp.From, cp.To), limits)
 }
 
 // carry returns the images that a checkpoint of [head, cut) takes along, and their tokens: those of pins, and
@@ -237,7 +247,7 @@ func (p *planner) headTail(ms []decant.Message, limits summary.Limits) (summary.
 	if p.est.Count(text) > limits.Budget {
 		return summary.Summary{}, fmt.Errorf("%d tokens are too few for the two ends: %w", limits.Budget, decant.ErrSummary)
 	}
-	s, err := summary.Accept(text, nil, limits)
+	s, err := summary.Accept(p.ctx, text, nil, limits)
 	s.Rung = decant.RungHeadTail
 	return s, err
 }
@@ -280,8 +290,8 @@ func (p *planner) framed(text string) string {
 
 // commit decides on the checkpoint; what it covers needs no other decision any more.
 func (p *planner) commit(cut int, cp *decant.Checkpoint) {
-	p.decisions = slices.DeleteFunc(p.decisions, func(d decant.Decision) bool {
-		return d.Target.Message >= cp.From && d.Target.Message <= cp.To && !p.loading[d.Target.Message]
+	p.keep(func(d *decant.Decision) bool {
+		return d.Target.Message < cp.From || d.Target.Message > cp.To || p.loading[d.Target.Message]
 	})
 	for i := p.head; i < cut; i++ {
 		if !p.loading[p.conv.Messages[i].Number] {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"github.com/decantdev/decant/token"
@@ -84,8 +85,8 @@ func (a *attempt) thinning() Thinning {
 }
 
 // earlyRoute makes the cheap reductions and no checkpoint.
-func (a *attempt) earlyRoute(int) error {
-	ds := Thin(a.view, a.thinning())
+func (a *attempt) earlyRoute(ctx context.Context, _ int) error {
+	ds := Thin(ctx, a.view, a.thinning())
 	if len(ds) == 0 {
 		return errPoor
 	}

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestRefusedTargetNamesTheLeast(t *testing.T) {
 				t.Errorf("%s, %s: %v; want it to name %q", name, p, least, c.what)
 			}
 			o.Target = least.Size
-			if _, err := engine.Plan(c.conv, o); err != nil {
+			if _, err := engine.Plan(context.Background(), c.conv, o); err != nil {
 				t.Errorf("%s, %s: %d tokens are said to be possible: %v", name, p, least.Size, err)
 			}
 			if again := leastOf(t, c.conv, o, least.Size-1); again.Size != least.Size {
@@ -51,7 +52,7 @@ func TestRefusedTargetNamesTheLeast(t *testing.T) {
 func leastOf(t *testing.T, c *decant.Conversation, o engine.PlanOptions, target int) *decant.IrreducibleError {
 	t.Helper()
 	o.Target = target
-	_, err := engine.Plan(c, o)
+	_, err := engine.Plan(context.Background(), c, o)
 	var least *decant.IrreducibleError
 	if !errors.As(err, &least) {
 		t.Fatalf("a target of %d: %v", target, err)

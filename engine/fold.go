@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,9 +18,9 @@ const (
 // foldRoute makes the whole conversation one message of the user: pins, checkpoint and the recent
 // rounds, the open one included, as text, so that no message of the assistant remains. That is legal
 // in every state. What the user said last and nobody has answered stays a message of its own.
-func (a *attempt) foldRoute(target int) error {
+func (a *attempt) foldRoute(ctx context.Context, target int) error {
 	made, view := a.made, a.view
-	if _, ds, err := a.plan(target); err == nil { // what the fold is made of; it covers all of it
+	if _, ds, err := a.plan(ctx, target); err == nil { // what the fold is made of; it covers all of it
 		if err := a.add(ds); err != nil {
 			return err
 		}

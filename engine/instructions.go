@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strings"
@@ -24,9 +25,9 @@ type instruction struct {
 }
 
 // instructions returns what c holds of instructions outside of the user's words, within room tokens.
-func instructions(c *decant.Conversation, counter decant.Counter, room int) map[decant.Ref]instruction {
+func instructions(ctx context.Context, c *decant.Conversation, counter decant.Counter, room int) map[decant.Ref]instruction {
 	out := map[decant.Ref]instruction{}
-	fs := fact.Follow(c.Messages, c.Fixed.System)
+	fs := fact.Follow(ctx, c.Messages, c.Fixed.System)
 	for i := len(fs) - 1; i >= 0; i-- {
 		b := blockAt(c, fs[i].Ref)
 		if b == nil {

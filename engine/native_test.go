@@ -62,7 +62,7 @@ func newBinder(t *testing.T, o engine.Options, s sandbox.Options) *binder {
 
 // oneSize returns the default preset with the same sizes for all models: what is tested is by which route history is
 // poured, and not how soon.
-func oneSize(t *testing.T) *preset.Preset {
+func oneSize(t testing.TB) *preset.Preset {
 	p, err := preset.Load("default")
 	if err != nil {
 		t.Fatal(err)

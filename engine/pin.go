@@ -16,7 +16,9 @@ import (
 // take.
 func (p *planner) pin() {
 	p.quotable = allPins(p.conv, p.Preset, p.Pinned)
-	p.instructions = instructions(p.conv, p.est, min(mostInstructions, p.Target/3))
+	if !p.Quick {
+		p.instructions = instructions(p.ctx, p.conv, p.est, min(mostInstructions, p.Target/3))
+	}
 	p.Pinned = pinInstructions(p.quotable, p.instructions)
 	p.loading = loading(p.conv.Messages)
 	p.quotes = make([]int, 1, len(p.conv.Messages)+1)

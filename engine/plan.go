@@ -20,6 +20,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,6 +69,10 @@ type PlanOptions struct {
 	// a client goes on from. An Engine looks after it by itself.
 	Unbind bool
 
+	// Quick leaves out everything that goes over the texts of the messages, where there is no time for it: nothing is
+	// reduced, a summary is the two ends of what it covers, and nothing is proved of it. It is the last rung.
+	Quick bool
+
 	// Handles says that the reader of the view can resolve handles, so stubs may name them.
 	Handles bool
 
@@ -91,35 +96,32 @@ type PlanOptions struct {
 // Plan proposes the decisions that bring c under the target. A conversation that is under it
 // already gets an empty plan, unless the preset makes some reductions always.
 //
-// It returns a *decant.IrreducibleError when no legal view is small enough, and an error that wraps
-// decant.ErrFixed when the system prompt and the tools alone are too large.
-func Plan(c *decant.Conversation, o PlanOptions) (*decant.Plan, error) {
-	p, err := newPlanner(c, o)
+// It returns a *decant.IrreducibleError when no legal view is small enough, an error that wraps
+// decant.ErrFixed when the system prompt and the tools alone are too large, and ctx's own when that is done first.
+func Plan(ctx context.Context, c *decant.Conversation, o PlanOptions) (*decant.Plan, error) {
+	p, err := newPlanner(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
-	if p.KeepTurns != 0 || !p.over() {
-		if err := p.reduce(); err != nil {
+	for _, step := range [...]func() error{p.reduce, p.cover, p.putBack, p.unbind} {
+		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	if p.over() {
-		if err := p.cover(); err != nil {
-			return nil, err
-		}
+	plan, err := p.plan()
+	if err == nil {
+		err = ctx.Err() // what was proved of it is not whole
 	}
-	if err := p.putBack(); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if err := p.unbind(); err != nil {
-		return nil, err
-	}
-	return p.plan()
+	return plan, nil
 }
 
 // planner holds one plan in the making.
 type planner struct {
 	PlanOptions
+	ctx    context.Context
 	conv   *decant.Conversation
 	est    *token.Estimator
 	facts  []decant.Fact // must-keep facts of the conversation as it was
@@ -133,6 +135,7 @@ type planner struct {
 	cuts   []int // safe cut points
 
 	decisions []decant.Decision
+	edits     map[decant.Ref]int   // which of decisions edits a block
 	view      *decant.Conversation // under the decisions when it was made, see current
 	stale     bool                 // decisions were made since
 	sizes     []int                // tokens of each message of conv as the view has it
@@ -144,8 +147,8 @@ type planner struct {
 	instructions map[decant.Ref]instruction // what the agent was told to follow
 }
 
-func newPlanner(c *decant.Conversation, o PlanOptions) (*planner, error) {
-	p := &planner{PlanOptions: o, conv: c, est: o.Estimator, view: c}
+func newPlanner(ctx context.Context, c *decant.Conversation, o PlanOptions) (*planner, error) {
+	p := &planner{PlanOptions: o, ctx: ctx, edits: map[decant.Ref]int{}, conv: c, est: o.Estimator, view: c}
 	if p.est == nil {
 		p.est = token.For(o.Model)
 	}
@@ -282,33 +285,42 @@ func (p *planner) cutBefore(i int) int {
 // original; pinned blocks are left alone.
 func (p *planner) decide(ds ...decant.Decision) {
 	for _, d := range p.unpinned(ds) {
-		if d.Target.Message > 0 && !p.supersede(&d) {
+		i, again := p.edits[d.Target.Ref]
+		switch {
+		case d.Target.Message == 0:
+			p.decisions = append(p.decisions, d)
+		case !again:
+			p.edits[d.Target.Ref] = len(p.decisions)
+			p.decisions = append(p.decisions, d)
+			p.sizes[p.index(d.Target.Message)] -= d.Before - d.After
+		case d.After < p.decisions[i].After:
+			old := p.decisions[i]
+			p.decisions[i] = d
+			p.sizes[p.index(d.Target.Message)] += old.Before - old.After - (d.Before - d.After)
+		default:
 			continue
 		}
-		p.decisions = append(p.decisions, d)
 		p.stale = true
 	}
 }
 
-// supersede makes room for an edit of a block in place of an earlier one of this plan. It reports
-// false when the earlier one leaves less.
-func (p *planner) supersede(d *decant.Decision) bool {
-	size := &p.sizes[p.index(d.Target.Message)]
-	i := slices.IndexFunc(p.decisions, func(e decant.Decision) bool { return e.Target.Ref == d.Target.Ref })
-	if i >= 0 {
-		old := p.decisions[i]
-		if d.After >= old.After {
-			return false
+// keep drops all decisions but those that ok reports true for. The sizes are the caller's to put right.
+func (p *planner) keep(ok func(*decant.Decision) bool) {
+	p.decisions = slices.DeleteFunc(p.decisions, func(d decant.Decision) bool { return !ok(&d) })
+	clear(p.edits)
+	for i := range p.decisions {
+		if ref := p.decisions[i].Target.Ref; ref.Message > 0 {
+			p.edits[ref] = i
 		}
-		p.decisions = slices.Delete(p.decisions, i, i+1)
-		*size += old.Before - old.After
 	}
-	*size -= d.Before - d.After
-	return true
+	p.stale = true
 }
 
 // current returns the view under the decisions so far.
 func (p *planner) current() (*decant.Conversation, error) {
+	if err := p.ctx.Err(); err != nil {
+		return nil, err
+	}
 	if !p.stale {
 		return p.view, nil
 	}
@@ -342,7 +354,7 @@ func (p *planner) plan() (*decant.Plan, error) {
 	}
 	if len(p.decisions) > 0 {
 		text := wire.Text(view)
-		out.Score, out.Risk = recall.Of(p.conv.Messages, text).Score, fact.Check(p.mustKeep(), text).Missing
+		out.Score, out.Risk = p.recalled(p.conv.Messages, text).Score, fact.Check(p.ctx, p.mustKeep(), text).Missing
 		out.Price = p.price(out)
 	}
 	out.Notes = p.notes()
@@ -384,10 +396,18 @@ func (p *planner) reason() string {
 
 // mustKeep returns the facts of the conversation, extracted once.
 func (p *planner) mustKeep() []decant.Fact {
-	if p.facts == nil {
-		p.facts = fact.Extract(p.conv.Messages)
+	if p.facts == nil && !p.Quick {
+		p.facts = fact.Extract(p.ctx, p.conv.Messages)
 	}
 	return p.facts
+}
+
+// recalled measures what text holds of ms. Of a quick plan nothing is known.
+func (p *planner) recalled(ms []decant.Message, text string) recall.Result {
+	if p.Quick {
+		return recall.Result{}
+	}
+	return recall.Of(p.ctx, ms, text)
 }
 
 var errTooSmall = errors.New("no room for a summary")

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -80,7 +81,7 @@ func options(t testing.TB, name string) engine.PlanOptions {
 
 func planned(t testing.TB, c *decant.Conversation, o engine.PlanOptions) (*decant.Plan, *decant.Conversation) {
 	t.Helper()
-	plan, err := engine.Plan(c, o)
+	plan, err := engine.Plan(context.Background(), c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestLiveQuestionIsKept(t *testing.T) {
 		t.Errorf("the last message is %q", last.Text())
 	}
 	o.Target = 50
-	_, err := engine.Plan(&c.conv, o)
+	_, err := engine.Plan(context.Background(), &c.conv, o)
 	var irreducible *decant.IrreducibleError
 	if !errors.As(err, &irreducible) || !strings.Contains(irreducible.What, "m23") {
 		t.Errorf("error %v, want one that names m23", err)
@@ -222,7 +223,7 @@ func TestCheckpointQuotesPinnedTools(t *testing.T) {
 func TestFixedPartTooLarge(t *testing.T) {
 	c := work(2, 100)
 	c.Fixed.System = []decant.Block{{Kind: decant.KindText, Content: decant.Text(strings.Repeat("rule 17 applies. ", 60_000))}}
-	if _, err := engine.Plan(c, options(t, "default")); !errors.Is(err, decant.ErrFixed) {
+	if _, err := engine.Plan(context.Background(), c, options(t, "default")); !errors.Is(err, decant.ErrFixed) {
 		t.Errorf("error %v, want ErrFixed", err)
 	}
 }
@@ -379,7 +380,7 @@ func TestPlanIsLegalOrRefused(t *testing.T) {
 		o.Target = rapid.IntRange(20, 20_000).Draw(r, "target")
 		o.KeepTurns = rapid.IntRange(-1, 4).Draw(r, "turns")
 		before := wire.Text(c)
-		plan, err := engine.Plan(c, o)
+		plan, err := engine.Plan(context.Background(), c, o)
 		if wire.Text(c) != before {
 			r.Fatal("planning changed the conversation")
 		}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -72,7 +73,7 @@ func TestProtectedResultsAreNotReduced(t *testing.T) {
 		o.Preset = &p
 		plan, _ := planned(t, c, o)
 		t.Run(fmt.Sprint("Plan/", n), func(t *testing.T) { protected(t, c, plan.Decisions, n) })
-		thin := engine.Thin(c, engine.Thinning{Preset: &p, Counter: token.For(o.Model)})
+		thin := engine.Thin(context.Background(), c, engine.Thinning{Preset: &p, Counter: token.For(o.Model)})
 		t.Run(fmt.Sprint("Thin/", n), func(t *testing.T) { protected(t, c, thin, n) })
 	}
 }

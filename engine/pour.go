@@ -9,30 +9,54 @@ import (
 	"github.com/decantdev/decant/legal"
 )
 
-// pour makes the one deliberate rewrite of older history. It tries the routes that are legal in the
-// conversation's state, cheapest first, each first with the target that is wanted and then with
-// smaller ones; the first whose view is legal, fits and saves enough is taken.
+// pour makes the one deliberate rewrite of older history. Where the time for it runs out, one for money is left
+// for good, and one that must happen is made by the last rung, which hardly looks at the text.
 func (a *attempt) pour(ctx context.Context, why Reason) error {
-	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Necessary)
-	defer cancel()
 	id, err := a.e.ids.Next()
 	if err != nil {
 		return err
 	}
 	a.group = pourMark + id
 	defer func() { a.group = "" }()
+	limit := a.e.opts.Necessary
+	if a.isOptional(why) {
+		limit = a.e.opts.Optional
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err = a.pourWithin(limited, why)
+	switch {
+	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+		return err
+	case a.isOptional(why):
+		a.noteFutile()
+		return err
+	}
+	a.quick = true
+	return a.pourWithin(ctx, why)
+}
+
+// isOptional reports whether nobody has to wait for a pour: it is for money, or only observed.
+func (a *attempt) isOptional(why Reason) bool {
+	return why == Free || why == Paid || a.e.mode(a.req) == Observe
+}
+
+// pourWithin tries the routes that are legal in the conversation's state, cheapest first, each first with the
+// target that is wanted and then with smaller ones; the first whose view is legal, fits and saves enough is
+// taken. It ends when ctx does.
+func (a *attempt) pourWithin(ctx context.Context, why Reason) error {
 	var failed []error
 	for _, target := range a.targets(why) {
 		for _, rt := range a.routes(why) {
-			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("pour: %w", errors.Join(append(failed, err)...))
-			}
-			err := a.attemptRoute(rt, target, why)
+			err := a.attemptRoute(ctx, rt, target, why)
 			if err == nil {
 				a.report.Reason, a.report.Route = why, rt.name
 				return nil
 			}
 			failed = append(failed, fmt.Errorf("%s: %w", rt.name, err))
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("pour (%s): %w", why, errors.Join(append(failed, err)...))
+			}
 		}
 	}
 	return a.poor(why, errors.Join(failed...))
@@ -59,9 +83,12 @@ func (a *attempt) targets(why Reason) []int {
 
 // attemptRoute carries a pour out by one route and keeps it if it is good. A route that is not good
 // leaves nothing behind: the next one, or the request without a pour, must not go out with what it has set.
-func (a *attempt) attemptRoute(rt route, target int, why Reason) error {
+func (a *attempt) attemptRoute(ctx context.Context, rt route, target int, why Reason) error {
 	was := a.draft()
-	err := rt.carry(a, target)
+	err := rt.carry(a, ctx, target)
+	if err == nil {
+		err = ctx.Err() // what it made is not whole
+	}
 	if err == nil {
 		err = a.check(why, rt.unsure)
 	}
@@ -216,8 +243,8 @@ func (a *attempt) poor(why Reason, err error) error {
 
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
-func (a *attempt) plan(target int) (*decant.Plan, []decant.Decision, error) {
-	p, err := Plan(a.conv, a.planOptions(target))
+func (a *attempt) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
+	p, err := Plan(ctx, a.conv, a.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -226,7 +253,7 @@ func (a *attempt) plan(target int) (*decant.Plan, []decant.Decision, error) {
 
 func (a *attempt) planOptions(target int) PlanOptions {
 	o := PlanOptions{
-		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, Limit: a.room(a.limits.must()), Trigger: a.room(a.limits.Trigger), KeepTurns: -1,
+		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, Limit: a.room(a.limits.must()), Trigger: a.room(a.limits.Trigger), KeepTurns: -1, Quick: a.quick,
 		Pinned: pinsOf(a.inForce), Now: a.e.opts.Now(),
 	}
 	for _, ds := range [][]decant.Decision{a.inForce, a.made} {

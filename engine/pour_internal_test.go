@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/preset"
 )
 
 // A route that is refused leaves nothing behind (house 3.3): neither decisions nor a thinking parameter,
@@ -19,7 +22,7 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 		}
 		a.limits, a.report.Before = l, a.size(a.view)
 		before, body := a.report, string(a.req.Body)
-		err = a.attemptRoute(route{name: "refused", carry: func(a *attempt, _ int) error {
+		err = a.attemptRoute(t.Context(), route{name: "refused", carry: func(a *attempt, _ context.Context, _ int) error {
 			a.params, a.betas = []byte(`{"type":"adaptive"}`), []string{bindingBeta}
 			a.report.Plan, a.report.After = &decant.Plan{Reason: "refused"}, 1
 			if failing {
@@ -37,4 +40,42 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 			t.Errorf("the request is another one: %v", err)
 		}
 	}
+}
+
+// Security 3: a pour that must happen and has no time is made by the last rung, and says that nobody has proved
+// anything of it. One for money is left.
+func TestNoTimeTakesTheLastRung(t *testing.T) {
+	for why, limit := range map[Reason]func(*Options) *time.Duration{
+		Necessary: func(o *Options) *time.Duration { return &o.Necessary },
+		Free:      func(o *Options) *time.Duration { return &o.Optional },
+	} {
+		a := halfMegabyte(t)
+		a.preset = oneThatThins(t)
+		a.limits = Limits{Window: 60_000, Trigger: 50_000, Target: 20_000, Reserve: 4000}
+		a.report.Before = a.size(a.view)
+		*limit(&a.e.opts) = time.Nanosecond
+		err := a.pour(t.Context(), why)
+		if why == Free {
+			if !errors.Is(err, context.DeadlineExceeded) || len(a.made) > 0 || !a.futile() {
+				t.Errorf("%v, %d decisions, futile %v: a pour for money in no time", err, len(a.made), a.futile())
+			}
+			continue
+		}
+		cp := coverOf(a.made)
+		if err != nil || cp == nil {
+			t.Fatalf("no pour: %v", err)
+		}
+		if cp.Rung != decant.RungHeadTail || cp.Score != 0 || !cp.Poor || a.report.After > a.limits.Target {
+			t.Errorf("rung %s, score %g, poor %v, %d tokens", cp.Rung, cp.Score, cp.Poor, a.report.After)
+		}
+	}
+}
+
+func oneThatThins(t *testing.T) *preset.Preset {
+	t.Helper()
+	p, err := preset.Load("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

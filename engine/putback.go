@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/fact"
@@ -15,7 +14,7 @@ import (
 // conversation goes on by itself, the room is what the next messages need.
 func (p *planner) putBack() error {
 	room := p.Target - p.size()
-	if p.Trigger > 0 || !p.due || room <= 0 {
+	if p.Quick || p.Trigger > 0 || !p.due || room <= 0 {
 		return nil
 	}
 	lost, err := p.lost(room)
@@ -25,12 +24,14 @@ func (p *planner) putBack() error {
 	slices.SortStableFunc(lost, func(a, b loss) int {
 		return cmp.Compare(b.weight*float64(a.cost), a.weight*float64(b.cost))
 	})
+	back := map[decant.Ref]bool{}
 	for _, l := range lost {
 		if l.cost <= room {
 			room -= l.cost
-			p.takeBack(l.target)
+			back[l.target] = true
 		}
 	}
+	p.takeBack(back)
 	return nil
 }
 
@@ -48,7 +49,10 @@ func (p *planner) lost(room int) ([]loss, error) {
 	if err != nil {
 		return nil, err
 	}
-	missing := fact.Check(p.mustKeep(), wire.Text(view)).Missing
+	missing := map[string]float64{}
+	for _, f := range fact.Check(p.ctx, p.mustKeep(), wire.Text(view)).Missing {
+		missing[f.Text] = f.Weight
+	}
 	var out []loss
 	for _, d := range p.decisions {
 		cost := d.Before - d.After
@@ -56,17 +60,23 @@ func (p *planner) lost(room int) ([]loss, error) {
 			continue
 		}
 		text := p.conv.Messages[p.index(d.Target.Message)].Blocks[d.Target.Block].Text()
-		l := loss{target: d.Target.Ref, cost: max(1, cost)}
-		for _, f := range missing {
-			if strings.Contains(text, f.Text) {
-				l.weight += f.Weight
-			}
-		}
-		if l.weight > 0 {
-			out = append(out, l)
+		if w := weightIn(text, missing); w > 0 {
+			out = append(out, loss{target: d.Target.Ref, cost: max(1, cost), weight: w})
 		}
 	}
-	return out, nil
+	return out, p.ctx.Err()
+}
+
+// weightIn returns the weight of those facts that stand in a text.
+func weightIn(text string, facts map[string]float64) (sum float64) {
+	seen := map[string]bool{}
+	for _, s := range fact.Scan(nil, text) {
+		if t := text[s.Start:s.End]; !seen[t] {
+			seen[t] = true
+			sum += facts[t]
+		}
+	}
+	return sum
 }
 
 // demanded reports whether the preset makes a reduction whatever the target is.
@@ -75,11 +85,13 @@ func (p *planner) demanded(reduction string) bool {
 	return slices.Contains(r.Always, reduction) || p.Preset.Tools.Cap > 0 && (reduction == "trim" || reduction == "first_sight")
 }
 
-// takeBack leaves a block as it was.
-func (p *planner) takeBack(target decant.Ref) {
-	i := slices.IndexFunc(p.decisions, func(d decant.Decision) bool { return d.Target.Ref == target })
-	d := p.decisions[i]
-	p.sizes[p.index(target.Message)] += d.Before - d.After
-	p.decisions = slices.Delete(p.decisions, i, i+1)
-	p.stale = true
+// takeBack leaves blocks as they were.
+func (p *planner) takeBack(back map[decant.Ref]bool) {
+	p.keep(func(d *decant.Decision) bool {
+		if !back[d.Target.Ref] {
+			return true
+		}
+		p.sizes[p.index(d.Target.Message)] += d.Before - d.After
+		return false
+	})
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/decantdev/decant/fact"
@@ -17,7 +18,7 @@ func TestMoreRoomNeverKeepsLess(t *testing.T) {
 	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"} {
 		t.Run(name, func(t *testing.T) {
 			c := session(t, name).Conversation
-			must := fact.Extract(c.Messages)
+			must := fact.Extract(context.Background(), c.Messages)
 			var keptBefore, recallBefore float64
 			for _, percent := range []int{10, 15, 20, 30, 40, 60} {
 				o := options(t, "default")
@@ -25,7 +26,7 @@ func TestMoreRoomNeverKeepsLess(t *testing.T) {
 				o.Target = token.For(o.Model).Messages(c.Messages) * percent / 100
 				plan, view := planned(t, c, o)
 				text := wire.Text(view)
-				kept, said := fact.Check(must, text).Score, recall.Of(c.Messages, text).Score
+				kept, said := fact.Check(context.Background(), must, text).Score, recall.Of(context.Background(), c.Messages, text).Score
 				t.Logf("%d%%: %d of %d tokens, %.3f of the facts, %.3f of the exact strings", percent, plan.After.Messages, o.Target, kept, said)
 				// Lines are chosen whole, so that a name more or less may stand on those that fit.
 				if kept < keptBefore-.01 || said < recallBefore-.01 {

@@ -44,6 +44,9 @@ var lossless = map[string]bool{"terminal": true, "superseded": true, "duplicate"
 // reduce makes the preset's reductions: those that it makes always, then the others in their order
 // until the target is met, oldest block first.
 func (p *planner) reduce() error {
+	if p.Quick || p.KeepTurns == 0 && p.over() {
+		return nil
+	}
 	all := p.reductions()
 	if err := p.cap(); err != nil {
 		return err
@@ -67,7 +70,7 @@ func (p *planner) reduce() error {
 // no room: at equal size a record, which chooses among all of their lines, keeps more of what is needed next
 // than one stub for each result does.
 func (p *planner) lossy() (bool, error) {
-	if p.KeepTurns == 0 {
+	if p.KeepTurns == 0 || p.Quick {
 		return false, nil
 	}
 	made, err := p.inOrder(false)
@@ -126,7 +129,7 @@ func (p *planner) subject(end, protect int) (*reduce.Subject, error) {
 	if end < len(p.conv.Messages) {
 		o.Before = p.conv.Messages[end].Number
 	}
-	return reduce.Of(view, o), nil
+	return reduce.Of(p.ctx, view, o), nil
 }
 
 // namesOf returns the texts of facts that are names.

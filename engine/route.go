@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 // A route is one way to carry out a pour.
 type route struct {
 	name   string
-	carry  func(a *attempt, target int) error // makes the decisions; what it leaves illegal is refused afterwards
-	unsure bool                               // whether the provider takes thinking behind it is found out by sending it
+	carry  func(a *attempt, ctx context.Context, target int) error // makes the decisions; what it leaves illegal is refused afterwards
+	unsure bool                                                    // whether the provider takes thinking behind it is found out by sending it
 }
 
 // The routes that there are.
@@ -121,8 +122,8 @@ func openRound(c *decant.Conversation) bool {
 }
 
 // editRoute changes old blocks and covers old messages; thinking that stays is not bound.
-func (a *attempt) editRoute(target int) error {
-	p, ds, err := a.plan(target)
+func (a *attempt) editRoute(ctx context.Context, target int) error {
+	p, ds, err := a.plan(ctx, target)
 	if err != nil {
 		return err
 	}
@@ -134,15 +135,15 @@ func (a *attempt) editRoute(target int) error {
 }
 
 // dropRoute is editRoute for bound thinking at a turn boundary: all of it goes.
-func (a *attempt) dropRoute(target int) error {
-	if err := a.editRoute(target); err != nil {
+func (a *attempt) dropRoute(ctx context.Context, target int) error {
+	if err := a.editRoute(ctx, target); err != nil {
 		return err
 	}
 	return a.add(a.allThinking())
 }
 
 // thoughtsRoute drops all thinking and changes nothing else.
-func (a *attempt) thoughtsRoute(int) error {
+func (a *attempt) thoughtsRoute(ctx context.Context, _ int) error {
 	ds := a.allThinking()
 	if len(ds) == 0 {
 		return errNoRoute
@@ -174,24 +175,24 @@ func poured(ds []decant.Decision) bool {
 }
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
-func (a *attempt) dropBlockRoute(target int) error {
+func (a *attempt) dropBlockRoute(ctx context.Context, target int) error {
 	params, ok := dropBlock(a.r.doc.Source)
 	if !ok {
 		return errNoRoute
 	}
 	a.params, a.betas = params, []string{bindingBeta}
-	if err := a.editRoute(target); err != nil {
+	if err := a.editRoute(ctx, target); err != nil {
 		return fmt.Errorf("with drop_block: %w", err)
 	}
 	return nil
 }
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
-func (a *attempt) earlyDropRoute(target int) error {
+func (a *attempt) earlyDropRoute(ctx context.Context, target int) error {
 	params, ok := dropBlock(a.r.doc.Source)
 	if !ok {
 		return errNoRoute
 	}
 	a.params, a.betas = params, []string{bindingBeta}
-	return a.probeRoute(target)
+	return a.probeRoute(ctx, target)
 }

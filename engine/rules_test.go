@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -284,7 +285,7 @@ func TestInstructionsOfAFileStayWhole(t *testing.T) {
 			})
 		}
 	}
-	thin := engine.Thin(&c.conv, engine.Thinning{Preset: options(t, "default").Preset, Counter: token.For(options(t, "default").Model)})
+	thin := engine.Thin(context.Background(), &c.conv, engine.Thinning{Preset: options(t, "default").Preset, Counter: token.For(options(t, "default").Model)})
 	for _, d := range thin {
 		if d.Target.Message == 3 {
 			t.Errorf("a pour for money makes the instructions an outline: %s", d.Text)

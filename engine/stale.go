@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/reduce"
 	"github.com/decantdev/decant/token"
@@ -8,7 +10,7 @@ import (
 
 // Stale returns which shares of the tokens of c's tool results are reads that something later made
 // stale, and exact duplicates. Both are of the live part of c.
-func Stale(c *decant.Conversation, e *token.Estimator) (superseded, duplicate float64) {
+func Stale(ctx context.Context, c *decant.Conversation, e *token.Estimator) (superseded, duplicate float64) {
 	total := 0
 	for _, m := range c.Live() {
 		for k := range m.Blocks {
@@ -22,7 +24,7 @@ func Stale(c *decant.Conversation, e *token.Estimator) (superseded, duplicate fl
 	}
 	share := func(find func(*reduce.Subject) []decant.Decision) float64 {
 		n := 0
-		for _, d := range find(reduce.Of(c, reduce.Options{Counter: e})) {
+		for _, d := range find(reduce.Of(ctx, c, reduce.Options{Counter: e})) {
 			n += d.Before
 		}
 		return float64(n) / float64(total)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 
 	"github.com/decantdev/decant"
@@ -196,17 +197,17 @@ func quoting(rule preset.Thrift) reduce.Quoting {
 // Thin returns the decisions of a pour for money: of everything behind the rounds to keep, reads with
 // a newer copy become a line, old results an outline of their most telling lines, long arguments of
 // writes a note, and thinking goes. It is a pure function of the view.
-func Thin(view *decant.Conversation, t Thinning) []decant.Decision {
+func Thin(ctx context.Context, view *decant.Conversation, t Thinning) []decant.Decision {
 	rule := t.rule()
 	if !rule.On() {
 		return nil
 	}
 	tools := t.Preset.Tools
-	t.Pinned = pinInstructions(t.Pinned, instructions(t.transcript(view), t.Counter, mostInstructions))
-	s := reduce.Of(view, reduce.Options{
+	t.Pinned = pinInstructions(t.Pinned, instructions(ctx, t.transcript(view), t.Counter, mostInstructions))
+	s := reduce.Of(ctx, view, reduce.Options{
 		Counter: t.Counter, Mask: secret.Mask, Transcript: t.transcript(view), Made: t.Made, KeepRounds: rule.Keep,
 		Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin, Quote: quoting(rule),
-		Must: namesOf(fact.Extract(t.transcript(view).Messages)),
+		Must: namesOf(fact.Extract(ctx, t.transcript(view).Messages)),
 	})
 	var out thinned
 	for _, name := range t.Preset.Reduce.Order {

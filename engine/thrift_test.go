@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func TestThinLeavesTheNewestRoundsAlone(t *testing.T) {
 		tt := thinning(t, level)
 		keep := tt.Preset.Thrift.Settled().Keep
 		first := len(c.Messages) - 2*keep // index of the first message of the rounds to keep
-		for _, d := range engine.Thin(c, tt) {
+		for _, d := range engine.Thin(context.Background(), c, tt) {
 			switch {
 			case d.Kind == decant.DropThinking && d.Target.Message >= len(c.Messages)-1:
 				t.Errorf("%s: thinking of the open round is dropped", level)
@@ -73,8 +74,8 @@ func TestThinningTwiceChangesNothingMore(t *testing.T) {
 	c := reader(12)
 	tt := thinning(t, "default")
 	before := engine.Spare(c, tt)
-	ds := engine.Thin(c, tt)
-	if diff := cmp.Diff(ds, engine.Thin(c, tt)); diff != "" {
+	ds := engine.Thin(context.Background(), c, tt)
+	if diff := cmp.Diff(ds, engine.Thin(context.Background(), c, tt)); diff != "" {
 		t.Fatalf("the same view was thinned in two ways:\n%s", diff)
 	}
 	for i := range ds {
@@ -85,7 +86,7 @@ func TestThinningTwiceChangesNothingMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	tt.Transcript, tt.Made = c, ds
-	if again := engine.Thin(view, tt); len(again) != 0 {
+	if again := engine.Thin(context.Background(), view, tt); len(again) != 0 {
 		t.Errorf("thinned again: %+v", again)
 	}
 	if after := engine.Spare(view, tt); before.Freed < 1000 || after.Freed != 0 || after.Carried != 0 {
@@ -108,7 +109,7 @@ func TestBallastGrows(t *testing.T) {
 
 func TestNoThriftNoThinning(t *testing.T) {
 	tt := thinning(t, preset.Off)
-	if b, ds := engine.Spare(reader(12), tt), engine.Thin(reader(12), tt); b != (engine.Ballast{}) || ds != nil {
+	if b, ds := engine.Spare(reader(12), tt), engine.Thin(context.Background(), reader(12), tt); b != (engine.Ballast{}) || ds != nil {
 		t.Errorf("ballast %+v, %d decisions", b, len(ds))
 	}
 }
@@ -118,7 +119,7 @@ func TestPinnedBlocksAreNotThinned(t *testing.T) {
 	tt := thinning(t, "default")
 	pin := c.Messages[2].Blocks[0]
 	tt.Pinned = map[decant.Ref]decant.Hash{pin.Ref: pin.Hash()}
-	for _, d := range engine.Thin(c, tt) {
+	for _, d := range engine.Thin(context.Background(), c, tt) {
 		if d.Target.Ref == pin.Ref {
 			t.Errorf("a pinned block is thinned: %+v", d)
 		}
@@ -158,7 +159,7 @@ func TestThinLeavesWhatIsSettled(t *testing.T) {
 			whole := conv.With(conv.Messages[:1+2*388])
 			left := whole.Messages[2*c.left].Blocks[0].Ref
 			var made []decant.Decision
-			for _, d := range engine.Thin(whole, tt) {
+			for _, d := range engine.Thin(context.Background(), whole, tt) {
 				if d.Target.Ref != left {
 					d.ID = fmt.Sprint("pour-1.", len(made))
 					made = append(made, d)
@@ -170,7 +171,7 @@ func TestThinLeavesWhatIsSettled(t *testing.T) {
 			}
 			tt.Transcript, tt.Made = conv, made
 			goes, more := false, 0
-			for _, d := range engine.Thin(view, tt) {
+			for _, d := range engine.Thin(context.Background(), view, tt) {
 				goes = goes || d.Target.Ref == left
 				more++
 			}

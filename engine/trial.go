@@ -57,7 +57,7 @@ func (a *attempt) try(ctx context.Context) (*Prepared, error) {
 	if fault != nil {
 		x.report.Route = "none: " + fault.Error()
 	}
-	a.trial = x.outcome()
+	a.trial = x.outcome(ctx)
 	a.line.planned(a)
 	p.Report.Plan, p.Report.Planned = x.report.Plan, &a.trial.Planned
 	return p, nil
@@ -95,7 +95,7 @@ func (a *attempt) shadow(ctx context.Context) (*attempt, error) {
 }
 
 // outcome returns what the attempt, a shadow, would have made of the request.
-func (x *attempt) outcome() *trial {
+func (x *attempt) outcome(ctx context.Context) *trial {
 	t := &trial{
 		Planned: Planned{Reason: x.report.Reason, Route: x.report.Route, Tokens: x.report.After, Decisions: len(x.made)},
 		made:    x.made, all: slices.Concat(x.inForce, x.made), lacks: x.leftOut(), settled: -1,
@@ -103,7 +103,7 @@ func (x *attempt) outcome() *trial {
 	t.fresh = max(0, t.lacks-leftOut(x.inForce))
 	if x.report.Reason != "" {
 		t.fresh, t.settled = 0, max(0, x.size(x.view)-x.behind())
-		t.Risk = len(fact.Check(fact.Extract(x.before.Messages), wire.Text(x.view)).Missing)
+		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, x.before.Messages), wire.Text(x.view)).Missing)
 	}
 	if x.state != nil {
 		t.before = len(x.state.Decisions)

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"context"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,8 +20,8 @@ type Result struct {
 
 // Check says which of the facts text still has. Facts that have to be repeated exactly must stand in it
 // letter by letter; of an instruction, a decision or an open item most words must stand together, with all
-// of its names, numbers and negations.
-func Check(facts []decant.Fact, text string) Result {
+// of its names, numbers and negations. What it has not come to when ctx is done counts as missing.
+func Check(ctx context.Context, facts []decant.Fact, text string) Result {
 	c := newChecker(facts, text)
 	r := Result{Score: 1, ByKind: map[decant.FactKind]float64{}}
 	all, kept := 0.0, 0.0
@@ -28,7 +29,7 @@ func Check(facts []decant.Fact, text string) Result {
 	for _, f := range facts {
 		all += f.Weight
 		total[f.Kind] += f.Weight
-		if !c.has(f) {
+		if ctx.Err() != nil || !c.has(f) {
 			r.Missing = append(r.Missing, f)
 			continue
 		}

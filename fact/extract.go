@@ -9,6 +9,7 @@ package fact
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -33,11 +34,15 @@ const (
 	otherWeight       = .2
 )
 
-// Extract returns the facts of ms that should be kept, the most important first.
-func Extract(ms []decant.Message) []decant.Fact {
-	x := extractor{ids: map[string]int{}}
+// Extract returns the facts of ms that should be kept, the most important first. When ctx is done it ends early,
+// with those that it knows by then.
+func Extract(ctx context.Context, ms []decant.Message) []decant.Fact {
+	x := extractor{ctx: ctx, ids: map[string]int{}}
 	for i := range ms {
 		for k := range ms[i].Blocks {
+			if ctx.Err() != nil {
+				break
+			}
 			x.block(i, &ms[i], &ms[i].Blocks[k])
 		}
 	}
@@ -57,6 +62,7 @@ func byWeight(fs []decant.Fact) []decant.Fact {
 }
 
 type extractor struct {
+	ctx       context.Context
 	ids       map[string]int
 	atoms     []atom
 	spans     []Span
@@ -138,6 +144,9 @@ func (x *extractor) prose(m *decant.Message, author decant.Author, text string) 
 	}
 	rank := 0
 	for line := range strings.Lines(text) {
+		if x.ctx.Err() != nil {
+			return
+		}
 		line = strings.TrimSpace(line)
 		kind, ok := Sentence(author, line)
 		weight := otherWeight

@@ -1,6 +1,7 @@
 package fact_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -101,7 +102,7 @@ func weight(facts []decant.Fact, text string) float64 {
 }
 
 func TestExtractWeighsWhatIsUsedAboveWhatWasShown(t *testing.T) {
-	facts := fact.Extract(talk("user: Fix the parser.", "tool: type shownOnly struct", "call: {\"file_path\":\"a/b.go\",\"new_string\":\"usedName()\"}", "model: I changed usedName."))
+	facts := fact.Extract(context.Background(), talk("user: Fix the parser.", "tool: type shownOnly struct", "call: {\"file_path\":\"a/b.go\",\"new_string\":\"usedName()\"}", "model: I changed usedName."))
 	if used, shown := weight(facts, "usedName"), weight(facts, "shownOnly"); used <= shown {
 		t.Errorf("got weight %.3f for a name in use and %.3f for one that was shown, want more for the first", used, shown)
 	}
@@ -112,14 +113,14 @@ func TestExtractWeighsRecentAboveOld(t *testing.T) {
 	for i := range 60 {
 		texts = append(texts, fmt.Sprintf("model: step %d", i))
 	}
-	facts := fact.Extract(talk(append(texts, "model: newName is set")...))
+	facts := fact.Extract(context.Background(), talk(append(texts, "model: newName is set")...))
 	if recent, old := weight(facts, "newName"), weight(facts, "oldName"); recent <= old {
 		t.Errorf("got weight %.3f for a recent name and %.3f for an old one, want more for the first", recent, old)
 	}
 }
 
 func TestExtractKeepsTaskInstructionsDecisionsAndOpenItems(t *testing.T) {
-	facts := fact.Extract(talk("user: Build a parser for logs.", "model: The issue is the lexer.", "model: I decided to keep the old lexer.", "user: From now on never commit without tests.", "model: Still need to handle tabs."))
+	facts := fact.Extract(context.Background(), talk("user: Build a parser for logs.", "model: The issue is the lexer.", "model: I decided to keep the old lexer.", "user: From now on never commit without tests.", "model: Still need to handle tabs."))
 	got := map[string]decant.FactKind{}
 	for _, f := range facts {
 		got[f.Text] = f.Kind
@@ -248,7 +249,7 @@ func TestASentenceIsKeptWithItsNamesAndNegations(t *testing.T) {
 		{"do not reformat files in vendor/legacy", "do not reformat files in vendor/new", false},
 		{"绝对不要修改 zone_12 的配置文件", "绝对不要修改 zone_13 的配置文件", false},
 	} {
-		r := fact.Check([]decant.Fact{{Kind: decant.FactInstruction, Text: tt.sentence, Weight: 1}}, "the record\n"+tt.text+"\nand more")
+		r := fact.Check(context.Background(), []decant.Fact{{Kind: decant.FactInstruction, Text: tt.sentence, Weight: 1}}, "the record\n"+tt.text+"\nand more")
 		if kept := len(r.Kept) == 1; kept != tt.kept {
 			t.Errorf("%q in %q: kept %v, want %v", tt.sentence, tt.text, kept, tt.kept)
 		}
@@ -256,14 +257,14 @@ func TestASentenceIsKeptWithItsNamesAndNegations(t *testing.T) {
 }
 
 func TestMeetingsHoldNoInstructions(t *testing.T) {
-	for _, f := range fact.Extract(talk("user: Ann: We must never forget the budget.", "user: Bob: Always.")) {
+	for _, f := range fact.Extract(context.Background(), talk("user: Ann: We must never forget the budget.", "user: Bob: Always.")) {
 		t.Errorf("got %s %q", f.Kind, f.Text)
 	}
 }
 
 func TestExtractNeverTakesSecrets(t *testing.T) {
 	key := "ghp_" + strings.Repeat("a1B2c3D4", 5)
-	for _, f := range fact.Extract(talk("user: use "+key, "tool: token="+key, `call: {"command":"curl -H `+key+`"}`)) {
+	for _, f := range fact.Extract(context.Background(), talk("user: use "+key, "tool: token="+key, `call: {"command":"curl -H `+key+`"}`)) {
 		if strings.Contains(f.Text, key) {
 			t.Errorf("got the secret as %s %q", f.Kind, f.Text)
 		}
@@ -286,7 +287,7 @@ func TestCheck(t *testing.T) {
 		{"Nothing", "", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := fact.Check(facts, tt.text)
+			r := fact.Check(context.Background(), facts, tt.text)
 			if r.Score != tt.score || len(r.Kept)+len(r.Missing) != len(facts) {
 				t.Errorf("got score %v, kept %v, missing %v, want %v", r.Score, r.Kept, r.Missing, tt.score)
 			}
@@ -302,17 +303,17 @@ func TestCheckWantsNamesNumbersAndNegationsOfASentence(t *testing.T) {
 		{"Do not push to the main branch without review", "Do push to the main branch without review"},
 	} {
 		facts := []decant.Fact{{Kind: decant.FactInstruction, Text: tt.rule, Weight: 1}}
-		if got := fact.Check(facts, "m4 "+tt.text+"."); len(got.Missing) != 1 {
+		if got := fact.Check(context.Background(), facts, "m4 "+tt.text+"."); len(got.Missing) != 1 {
 			t.Errorf("%q is taken for %q", tt.text, tt.rule)
 		}
-		if got := fact.Check(facts, "m4 "+tt.rule+", as we said."); len(got.Kept) != 1 {
+		if got := fact.Check(context.Background(), facts, "m4 "+tt.rule+", as we said."); len(got.Kept) != 1 {
 			t.Errorf("%q is not found", tt.rule)
 		}
 	}
 }
 
 func TestCheckWithoutFactsIsWhole(t *testing.T) {
-	if got := fact.Check(nil, "").Score; got != 1 {
+	if got := fact.Check(context.Background(), nil, "").Score; got != 1 {
 		t.Errorf("got %v, want 1", got)
 	}
 }
@@ -340,17 +341,17 @@ func BenchmarkExtract(b *testing.B) {
 	b.SetBytes(1 << 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		fact.Extract(ms)
+		fact.Extract(context.Background(), ms)
 	}
 }
 
 func BenchmarkCheck(b *testing.B) {
 	text := code()
-	facts := fact.Extract(talk("user: never do it twice", "tool: "+text))
+	facts := fact.Extract(context.Background(), talk("user: never do it twice", "tool: "+text))
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		fact.Check(facts, text)
+		fact.Check(context.Background(), facts, text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -22,14 +23,18 @@ type Followed struct {
 // stand. Of a file the newest read counts. Only files of prose are taken, and only those that an order
 // names: "execute the prompt in search-prompt.txt", "see AGENTS.md for the rules". An order is what the user
 // typed, the system prompt, or, one level on, a text that is followed itself. Files whose name says that
-// they instruct agents (AGENTS.md, SKILL.md and their like) need no order.
-func Follow(ms []decant.Message, system []decant.Block) []Followed {
-	f := follower{calls: map[string]read{}, newest: map[string]candidate{}}
+// they instruct agents (AGENTS.md, SKILL.md and their like) need no order. When ctx is done it ends early, with
+// what it knows by then.
+func Follow(ctx context.Context, ms []decant.Message, system []decant.Block) []Followed {
+	f := follower{ctx: ctx, calls: map[string]read{}, newest: map[string]candidate{}}
 	for i := range system {
 		f.order(system[i].Text())
 	}
 	for i := range ms {
 		for k := range ms[i].Blocks {
+			if ctx.Err() != nil {
+				break
+			}
 			f.block(&ms[i].Blocks[k])
 		}
 	}
@@ -38,6 +43,7 @@ func Follow(ms []decant.Message, system []decant.Block) []Followed {
 
 // A follower gathers orders, and the reads that may answer them.
 type follower struct {
+	ctx    context.Context
 	named  []string // files that orders name, as they are written
 	calls  map[string]read
 	newest map[string]candidate // by file
@@ -97,6 +103,9 @@ func (f *follower) follow() []Followed {
 	taken := map[string]bool{}
 	for range 2 {
 		for key, c := range f.newest {
+			if f.ctx.Err() != nil {
+				break
+			}
 			if taken[key] || !f.asked(c.File) {
 				continue
 			}
@@ -154,6 +163,9 @@ func (f *follower) order(text string) {
 	}
 	for line := range strings.Lines(text) {
 		for _, s := range clauses(line) {
+			if f.ctx.Err() != nil {
+				return
+			}
 			f.named = append(f.named, ordered(s)...)
 		}
 	}
@@ -175,6 +187,7 @@ func clauses(line string) []string {
 // ordered returns the files of prose in a clause that orders to follow them.
 func ordered(clause string) (out []string) {
 	low := strings.ToLower(clause)
+	short := len(strings.Fields(clause)) <= 4
 	follows, looks, writes := hasAny(low, following), hasAny(low, looking), hasAny(low, writing)
 	for _, w := range strings.FieldsFunc(clause, func(r rune) bool {
 		return r <= ' ' || strings.ContainsRune("\"'`()[]<>,:;*!?，。：；（）「」“”", r)
@@ -186,7 +199,7 @@ func ordered(clause string) (out []string) {
 		tells := instructive(strings.ToLower(path.Base(w)))
 		switch {
 		case writes && !follows:
-		case follows, looks && tells, len(strings.Fields(clause)) <= 4 && tells:
+		case follows, looks && tells, short && tells:
 			out = append(out, w)
 		}
 	}

@@ -44,7 +44,7 @@ func TestFollow(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			fs := fact.Follow(reads(tt.said, tt.files...), nil)
+			fs := fact.Follow(t.Context(), reads(tt.said, tt.files...), nil)
 			for _, f := range fs {
 				got = append(got, f.File)
 			}
@@ -60,7 +60,7 @@ func TestFollow(t *testing.T) {
 
 func TestFollowTakesTheSystemPromptsOrders(t *testing.T) {
 	system := []decant.Block{{Kind: decant.KindText, Content: decant.Text("Follow the style in guide.md.")}}
-	if got := fact.Follow(reads("hello", [2]string{"guide.md", "tabs"}), system); len(got) != 1 {
+	if got := fact.Follow(t.Context(), reads("hello", [2]string{"guide.md", "tabs"}), system); len(got) != 1 {
 		t.Errorf("got %v, want guide.md", got)
 	}
 }

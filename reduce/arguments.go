@@ -20,6 +20,9 @@ const maxString = 400
 func Arguments(s *Subject) []decant.Decision {
 	var out []decant.Decision
 	for i := range s.uses {
+		if s.ctx.Err() != nil {
+			break
+		}
 		u := &s.uses[i]
 		if !u.closed || u.failed || u.call.Payload <= maxString || u.block.Content.Size() <= maxString {
 			continue

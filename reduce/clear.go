@@ -14,8 +14,7 @@ func Clear(s *Subject, after int, text string) []decant.Decision {
 	}
 	behind := s.assistants()
 	var out []decant.Decision
-	for i := range s.results {
-		r := &s.results[i]
+	for r := range s.each() {
 		if !r.closed || behind[r.at] < after {
 			continue
 		}

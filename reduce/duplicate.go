@@ -11,8 +11,7 @@ const minDuplicate = 200
 func Duplicate(s *Subject) []decant.Decision {
 	newest := map[decant.Hash]*result{}
 	var out []decant.Decision
-	for i := len(s.results) - 1; i >= 0; i-- {
-		r := &s.results[i]
+	for r := range s.newestFirst() {
 		if r.block.Content == nil || !r.verbatim() && r.shrunk == nil || r.size() < minDuplicate {
 			continue
 		}

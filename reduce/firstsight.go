@@ -13,8 +13,7 @@ import (
 func FirstSight(s *Subject, t Trimming) []decant.Decision {
 	t = t.defaults()
 	var out []decant.Decision
-	for i := range s.results {
-		r := &s.results[i]
+	for r := range s.each() {
 		if !r.fresh {
 			continue
 		}

@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -42,7 +43,7 @@ func FuzzTrim(f *testing.F) {
 			{Number: 2, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindResult, CallID: "1", Content: decant.Text(text), Ref: decant.Ref{Message: 2}}}},
 			{Number: 3, Role: decant.RoleAssistant},
 		}}
-		for _, d := range Trim(Of(&c, Options{Counter: bytesCounter{}}), Trimming{Over: over, Head: head, Tail: tail, Literal: literal}) {
+		for _, d := range Trim(Of(context.Background(), &c, Options{Counter: bytesCounter{}}), Trimming{Over: over, Head: head, Tail: tail, Literal: literal}) {
 			if len(d.Text) >= len(text) || utf8.ValidString(text) && !utf8.ValidString(d.Text) {
 				t.Errorf("%q became %q", text, d.Text)
 			}
@@ -99,8 +100,8 @@ func TestTimeGrowsWithSize(t *testing.T) {
 			}
 		}
 		n := &countingCounter{}
-		Stub(Of(c, Options{Counter: n}))
-		Superseded(Of(c, Options{Counter: n}))
+		Stub(Of(context.Background(), c, Options{Counter: n}))
+		Superseded(Of(context.Background(), c, Options{Counter: n}))
 		return n.bytes
 	}
 	small, large := steps(100), steps(400)
@@ -129,7 +130,7 @@ func benchmark(b *testing.B, reduction func(*Subject) []decant.Decision) {
 	b.SetBytes(bytesOf(c))
 	b.ReportAllocs()
 	for b.Loop() {
-		if len(reduction(Of(c, Options{Counter: bytesCounter{}}))) == 0 {
+		if len(reduction(Of(context.Background(), c, Options{Counter: bytesCounter{}}))) == 0 {
 			b.Fatal("no decisions")
 		}
 	}

@@ -2,6 +2,7 @@ package reduce_test
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -70,7 +71,7 @@ func run(t *testing.T, c *decant.Conversation, policy string) []decant.Decision 
 		o := options()
 		o.KeepRounds, o.Handles = num("keep"), set["handles"] != ""
 		o.Exclude, o.Pinned = list(set["exclude"]), list(set["pin"])
-		out = append(out, reduction(t, words[0], reduce.Of(c, o), num)...)
+		out = append(out, reduction(t, words[0], reduce.Of(context.Background(), c, o), num)...)
 	}
 	return out
 }

@@ -122,12 +122,15 @@ func (s *Subject) visible() map[string]int {
 	}
 	s.kept = map[string]int{}
 	for i := range s.ms {
+		if s.ctx.Err() != nil {
+			break
+		}
 		for k := range s.ms[i].Blocks {
 			s.noteWords(&s.ms[i].Blocks[k])
 		}
 	}
-	for i := range s.results {
-		if r := &s.results[i]; !r.closed && r.block.Content != nil {
+	for r := range s.each() {
+		if !r.closed && r.block.Content != nil {
 			s.note(r.read())
 		}
 	}

@@ -1,6 +1,7 @@
 package reduce_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,16 +19,16 @@ func all(c *decant.Conversation, o reduce.Options) map[string][]decant.Decision 
 	small := reduce.Trimming{Over: 400, Head: 100, Tail: 100}
 	literal := reduce.Trimming{Over: 400, Head: 150, Tail: 150, Literal: true}
 	return map[string][]decant.Decision{
-		"superseded":  reduce.Superseded(reduce.Of(c, o)),
-		"duplicate":   reduce.Duplicate(reduce.Of(c, o)),
-		"stub":        reduce.Stub(reduce.Of(c, o)),
-		"trim":        reduce.Trim(reduce.Of(c, o), small),
-		"literal":     reduce.Trim(reduce.Of(c, o), literal),
-		"clear":       reduce.Clear(reduce.Of(c, o), 0, ""),
-		"terminal":    reduce.Terminal(reduce.Of(c, o)),
-		"arguments":   reduce.Arguments(reduce.Of(c, o)),
-		"thinking":    reduce.Thinking(reduce.Of(c, o), reduce.Thoughts{KeepTurns: -1}),
-		"first sight": reduce.FirstSight(reduce.Of(c, o), small),
+		"superseded":  reduce.Superseded(reduce.Of(context.Background(), c, o)),
+		"duplicate":   reduce.Duplicate(reduce.Of(context.Background(), c, o)),
+		"stub":        reduce.Stub(reduce.Of(context.Background(), c, o)),
+		"trim":        reduce.Trim(reduce.Of(context.Background(), c, o), small),
+		"literal":     reduce.Trim(reduce.Of(context.Background(), c, o), literal),
+		"clear":       reduce.Clear(reduce.Of(context.Background(), c, o), 0, ""),
+		"terminal":    reduce.Terminal(reduce.Of(context.Background(), c, o)),
+		"arguments":   reduce.Arguments(reduce.Of(context.Background(), c, o)),
+		"thinking":    reduce.Thinking(reduce.Of(context.Background(), c, o), reduce.Thoughts{KeepTurns: -1}),
+		"first sight": reduce.FirstSight(reduce.Of(context.Background(), c, o), small),
 	}
 }
 

@@ -1,6 +1,7 @@
 package reduce_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func reading() *decant.Conversation {
 
 func TestOutlineQuotesLinesOfTheOriginal(t *testing.T) {
 	c := reading()
-	ds := reduce.Stub(reduce.Of(c, reduce.Options{Counter: words{}, Quote: reduce.Quoting{Share: 0.2, Most: 1000}}))
+	ds := reduce.Stub(reduce.Of(context.Background(), c, reduce.Options{Counter: words{}, Quote: reduce.Quoting{Share: 0.2, Most: 1000}}))
 	if len(ds) != 1 || ds[0].Kind != decant.Shrink || ds[0].Reduction != "outline" {
 		t.Fatalf("got %s, want one outline", print(ds))
 	}
@@ -53,18 +54,18 @@ func TestOutlineQuotesLinesOfTheOriginal(t *testing.T) {
 func TestOutlineIsMadeOnce(t *testing.T) {
 	c := reading()
 	o := reduce.Options{Counter: words{}, Quote: reduce.Quoting{Share: 0.2}}
-	ds := reduce.Stub(reduce.Of(c, o))
+	ds := reduce.Stub(reduce.Of(context.Background(), c, o))
 	ds[0].ID = "d1"
 	view, err := decant.View(c, ds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Transcript, o.Made = c, ds
-	if again := reduce.Stub(reduce.Of(view, o)); len(again) != 0 {
+	if again := reduce.Stub(reduce.Of(context.Background(), view, o)); len(again) != 0 {
 		t.Errorf("an outline was outlined again:\n%s", print(again))
 	}
 	o.Quote = reduce.Quoting{}
-	if line := reduce.Stub(reduce.Of(view, o)); len(line) != 1 || line[0].After >= ds[0].After {
+	if line := reduce.Stub(reduce.Of(context.Background(), view, o)); len(line) != 1 || line[0].After >= ds[0].After {
 		t.Errorf("an outline could not become a line:\n%s", print(line))
 	}
 }
@@ -72,7 +73,7 @@ func TestOutlineIsMadeOnce(t *testing.T) {
 func TestOutlineMasksSecrets(t *testing.T) {
 	c := reading()
 	o := reduce.Options{Counter: words{}, Quote: reduce.Quoting{Share: 0.2}, Mask: func(s string) string { return strings.ReplaceAll(s, "loadCheckpoint7", "[masked]") }}
-	if ds := reduce.Stub(reduce.Of(c, o)); strings.Contains(ds[0].Text, "loadCheckpoint7") {
+	if ds := reduce.Stub(reduce.Of(context.Background(), c, o)); strings.Contains(ds[0].Text, "loadCheckpoint7") {
 		t.Errorf("a masked text is quoted:\n%s", print(ds))
 	}
 }
@@ -95,8 +96,8 @@ func TestReplacementsNameWhatMustStay(t *testing.T) {
 	}
 	for name, quote := range map[string]reduce.Quoting{"Stub": {}, "Outline": {Share: 0.1, Most: 300, Names: 20}} {
 		t.Run(name, func(t *testing.T) {
-			without := reduce.Stub(reduce.Of(c, reduce.Options{Counter: words{}, Quote: quote}))
-			with := reduce.Stub(reduce.Of(c, reduce.Options{Counter: words{}, Quote: quote, Must: must}))
+			without := reduce.Stub(reduce.Of(context.Background(), c, reduce.Options{Counter: words{}, Quote: quote}))
+			with := reduce.Stub(reduce.Of(context.Background(), c, reduce.Options{Counter: words{}, Quote: quote, Must: must}))
 			for n := range must {
 				if !strings.Contains(with[0].Text, n) {
 					t.Errorf("%s is out of view", n)

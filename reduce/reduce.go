@@ -20,6 +20,8 @@ package reduce
 
 import (
 	"cmp"
+	"context"
+	"iter"
 	"slices"
 
 	"github.com/decantdev/decant"
@@ -73,8 +75,10 @@ type Options struct {
 }
 
 // Subject is a conversation that has been looked at once for all reductions: its rounds, its calls
-// with their results, and which of them may be touched. It is not safe for concurrent use.
+// with their results, and which of them may be touched. Once its context is done, its reductions end early:
+// what they propose then is legal and not all. It is not safe for concurrent use.
 type Subject struct {
+	ctx     context.Context
 	opts    Options
 	ms      []decant.Message
 	rounds  []decant.Round
@@ -110,9 +114,10 @@ type use struct {
 	failed bool // its result reports an error, or it has none
 }
 
-// Of looks at the messages of c that are still in the model's context.
-func Of(c *decant.Conversation, o Options) *Subject {
-	s := &Subject{opts: o, ms: c.Live()}
+// Of looks at the messages of c that are still in the model's context. The reductions of what it returns go
+// on as long as ctx does.
+func Of(ctx context.Context, c *decant.Conversation, o Options) *Subject {
+	s := &Subject{ctx: ctx, opts: o, ms: c.Live()}
 	s.rounds = decant.Rounds(s.ms)
 	first := s.first()
 	in := s.roundOf()
@@ -131,6 +136,28 @@ func Of(c *decant.Conversation, o Options) *Subject {
 		}
 	}
 	return s
+}
+
+// each returns the results from the oldest to the newest, as far as the context allows.
+func (s *Subject) each() iter.Seq[*result] {
+	return func(yield func(*result) bool) {
+		for i := range s.results {
+			if s.ctx.Err() != nil || !yield(&s.results[i]) {
+				return
+			}
+		}
+	}
+}
+
+// newestFirst returns the results from the newest to the oldest, as far as the context allows.
+func (s *Subject) newestFirst() iter.Seq[*result] {
+	return func(yield func(*result) bool) {
+		for i := range slices.Backward(s.results) {
+			if s.ctx.Err() != nil || !yield(&s.results[i]) {
+				return
+			}
+		}
+	}
 }
 
 // pairing is what is known while results are matched with their calls.

@@ -28,8 +28,7 @@ const minStub = 60
 // where the agent is and not in every older one again.
 func Stub(s *Subject) []decant.Decision {
 	var out []decant.Decision
-	for i := len(s.results) - 1; i >= 0; i-- {
-		r := &s.results[i]
+	for r := range s.newestFirst() {
 		if !r.closed || r.size() < minStub || s.outlined(r) {
 			continue
 		}

@@ -19,8 +19,7 @@ import (
 func Superseded(s *Subject) []decant.Decision {
 	touches := s.touches()
 	var out []decant.Decision
-	for i := range s.results {
-		r := &s.results[i]
+	for r := range s.each() {
 		if !r.closed || r.block.Error || r.call.Effect != tool.Read || len(r.call.Files) == 0 {
 			continue
 		}
@@ -45,8 +44,7 @@ type touch struct {
 // touches lists what happens to each file, oldest first. What failed does not count.
 func (s *Subject) touches() map[string][]touch {
 	out := map[string][]touch{}
-	for i := range s.results {
-		r := &s.results[i]
+	for r := range s.each() {
 		if r.block.Error || !r.used {
 			continue
 		}

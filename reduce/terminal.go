@@ -11,8 +11,7 @@ import (
 // codes and without what a progress bar overwrote. What stayed on the screen stays.
 func Terminal(s *Subject) []decant.Decision {
 	var out []decant.Decision
-	for i := range s.results {
-		r := &s.results[i]
+	for r := range s.each() {
 		if !r.closed && !r.fresh || !r.verbatim() {
 			continue
 		}

@@ -47,8 +47,7 @@ func Trim(s *Subject, t Trimming) []decant.Decision {
 	t = t.defaults()
 	after := s.assistants()
 	var out []decant.Decision
-	for i := range s.results {
-		r := &s.results[i]
+	for r := range s.each() {
 		if !r.closed || r.size() <= t.Over || after[r.at] < t.After {
 			continue
 		}

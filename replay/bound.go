@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"context"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/token"
@@ -40,7 +42,7 @@ func (p *pourer) cleared(q int, conv, view *decant.Conversation) []decant.Decisi
 	}
 	t := p.thinning(conv, false)
 	t.Signed, t.Native, t.Pinned = true, true, engine.Pins(conv, p.preset)
-	return engine.Clear(view, t)
+	return engine.Clear(context.Background(), view, t)
 }
 
 // thinks reports whether a view holds thinking.

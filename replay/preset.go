@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -75,7 +76,7 @@ func (p *pourer) firstSight(conv *decant.Conversation) []decant.Decision {
 	}
 	f := p.preset.Reduce.First
 	news := conv.With(conv.Messages[p.seen:])
-	return p.keep(0, reduce.FirstSight(reduce.Of(news, p.options()), engine.AtFirstSight(f)))
+	return p.keep(0, reduce.FirstSight(reduce.Of(context.Background(), news, p.options()), engine.AtFirstSight(f)))
 }
 
 func (p *pourer) options() reduce.Options {
@@ -204,7 +205,7 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why engine.Re
 		if p.wayOf(q, view) == clearing {
 			return p.cleared(q, conv, view), nil
 		}
-		return p.allowed(q, view, engine.Thin(view, p.thinning(conv, why == engine.Free))), nil
+		return p.allowed(q, view, engine.Thin(context.Background(), view, p.thinning(conv, why == engine.Free))), nil
 	}
 	o := engine.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
 	for _, d := range p.ds {
@@ -226,7 +227,7 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why engine.Re
 		}
 	}
 	o.Target = l.Target
-	plan, err := engine.Plan(conv, o)
+	plan, err := engine.Plan(context.Background(), conv, o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"context"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/fact"
 	"github.com/decantdev/decant/legal"
@@ -47,9 +49,9 @@ func (r *run) prove(view []decant.Message) {
 	}
 	n := r.seg.requests[len(r.seg.requests)-1].messages
 	if r.judge.facts == nil {
-		r.judge.facts = fact.Extract(r.seg.conv.Messages[:n])
+		r.judge.facts = fact.Extract(context.Background(), r.seg.conv.Messages[:n])
 	}
-	res := fact.Check(r.judge.facts, wire.Text(r.seg.conv.With(view)))
+	res := fact.Check(context.Background(), r.judge.facts, wire.Text(r.seg.conv.With(view)))
 	r.out.Facts += len(r.judge.facts)
 	r.out.AtRisk += len(res.Missing)
 }

@@ -91,7 +91,7 @@ type book struct {
 
 // newBook takes everything in that a record of s in a budget may say.
 func newBook(s *source, budget float64, noResults bool) *book {
-	b := &book{source: s, lexicon: newLexicon(), budget: budget, noResults: noResults}
+	b := &book{source: s, lexicon: newLexicon(s.check), budget: budget, noResults: noResults}
 	b.language()
 	b.plan()
 	b.trail()

@@ -117,20 +117,34 @@ func (c *chooser) wordWeights() {
 	}
 }
 
+// Where thousands of lines say nearly the same, each that is taken lowers what all others gain. After so many looks
+// per entry it is enough that a bid has not fallen far: then the work grows with the entries and not with
+// their square.
+const (
+	looks = 40
+	exact = .99999
+	near  = .9
+)
+
 // run takes the best bid until the budget is spent.
 func (c *chooser) run() (out []int32) {
 	budget := float32(c.budget)
+	rest, least := looks*len(c.entries), float32(exact)
 	for len(c.heap) > 0 && c.spent < budget {
+		c.check()
 		e := c.heap[0]
 		if c.taken[e.entry] {
 			c.pop()
 			continue
 		}
+		if rest--; rest == 0 {
+			least = near
+		}
 		gain, cost := c.gain(e.entry)
 		switch {
 		case gain <= 0 || c.spent+cost > budget || c.isBare(e.entry) && c.bare+cost > bareShare*budget:
 			c.pop()
-		case gain < e.gain*.99999:
+		case gain < e.gain*least:
 			c.heap[0].gain = gain
 			c.down(0)
 		default:

@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -21,7 +22,7 @@ func ExampleExtract() {
 			{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: "a", Error: true, Content: decant.Text("Exit code 1\n--- FAIL: TestLogin (0.00s)\n" + strings.Repeat("some output of the test that nobody needs again\n", 20))},
 		}},
 	}
-	s, err := summary.Extract(ms, summary.Options{Budget: 70})
+	s, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 70})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -27,7 +28,7 @@ func TestGolden(t *testing.T) {
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			a := readArchive(t, name)
-			s, err := summary.Extract(conversation(t, a), summary.Options{Budget: budgetOf(t, a)})
+			s, err := summary.Extract(context.Background(), conversation(t, a), summary.Options{Budget: budgetOf(t, a)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 
 // A lexicon knows the facts and the words of lines: which line has which, and where each fact was seen.
 type lexicon struct {
+	limit func() // called for each line
 	lines []line
 	known map[string]int32
 	facts []seen
@@ -40,12 +41,13 @@ type seen struct {
 	plain  int32   // the most plain words beside it on one line
 }
 
-func newLexicon() *lexicon {
-	return &lexicon{known: map[string]int32{}, ids: map[string]int32{}, word: map[string]int32{}}
+func newLexicon(limit func()) *lexicon {
+	return &lexicon{limit: limit, known: map[string]int32{}, ids: map[string]int32{}, word: map[string]int32{}}
 }
 
 // line returns the number of the line s. A line that is new is read; prose says that its words count.
 func (x *lexicon) line(s string, prose bool) int32 {
+	x.limit()
 	if n, ok := x.known[s]; ok {
 		return n
 	}

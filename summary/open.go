@@ -56,6 +56,7 @@ func (b *book) workedOn(n int32, index int) bool {
 	}
 	left := len(names)
 	for _, a := range b.acts {
+		b.check()
 		if a.index <= index || !a.done || a.failed || a.Class != tool.Edit && a.Class != tool.Write {
 			continue
 		}
@@ -82,6 +83,7 @@ func (b *book) didLater(s string, n int32, index int) bool {
 	}
 	want = append(want, commandsIn(s)...)
 	for _, a := range b.acts {
+		b.check()
 		if a.index <= index || !a.done || a.failed || a.Command == "" {
 			continue
 		}
@@ -131,17 +133,27 @@ func (b *book) saidLater(n int32, index int) bool {
 		if t.index <= index || t.author != byModel {
 			continue
 		}
-		for s := range pieces(t.body) {
-			if !done(s) {
-				continue
-			}
-			k := b.line(s, true)
+		for _, k := range b.finished(t) {
+			b.check()
 			if sharesAny(about, b.of(k)) || len(about) == 0 && 2*common(words, b.said(k)) >= len(words) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// finished returns the lines of a text that say that something was done.
+func (b *book) finished(t *text) []int32 {
+	if t.finished == nil {
+		t.finished = []int32{}
+		for s := range pieces(t.body) {
+			if done(s) {
+				t.finished = append(t.finished, b.line(s, true))
+			}
+		}
+	}
+	return t.finished
 }
 
 func done(s string) bool {

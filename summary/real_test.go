@@ -2,6 +2,7 @@ package summary_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -199,7 +200,7 @@ func stringsIn(text string) (out []string) {
 func (s *session) record(t *testing.T, share float64) summary.Summary {
 	t.Helper()
 	est := token.For(token.Model{})
-	out, err := summary.Extract(s.messages, summary.Options{Budget: int(share * float64(est.Messages(s.messages))), Counter: est})
+	out, err := summary.Extract(context.Background(), s.messages, summary.Options{Budget: int(share * float64(est.Messages(s.messages))), Counter: est})
 	if err != nil {
 		t.Fatalf("%s: %v", s.name, err)
 	}

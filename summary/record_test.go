@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -186,7 +187,7 @@ func TestASmallRecordNamesChangedFilesOnly(t *testing.T) {
 // 004-16: an agent loop's summary holds no output of tools.
 func TestNoResultsMeansNone(t *testing.T) {
 	ms := work(t, "-- m1 user --\nBuild the routes.\n", 30)
-	s, err := summary.Extract(ms, summary.Options{Budget: 2000, NoResults: true})
+	s, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 2000, NoResults: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +308,7 @@ func TestTheUsersLinesAreTheUsers(t *testing.T) {
 		ms, typed := draw(t)
 		all := strings.Join(typed, "\n")
 		for range 3 {
-			s, err := summary.Extract(ms, summary.Options{Budget: rapid.IntRange(60, 800).Draw(t, "budget")})
+			s, err := summary.Extract(context.Background(), ms, summary.Options{Budget: rapid.IntRange(60, 800).Draw(t, "budget")})
 			if err != nil {
 				return
 			}

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"context"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -12,6 +13,7 @@ import (
 
 // A source is a stretch of conversation as a record is made of it: what was said, and what was done.
 type source struct {
+	ctx      context.Context
 	from, to int // numbers of the first and the last message
 	messages int
 	size     int  // bytes of all texts
@@ -45,7 +47,8 @@ type text struct {
 	body     string
 	question string // that an answer is to
 	handle   decant.Handle
-	closing  bool // the model's last words before the user spoke again, or the stretch ends
+	finished []int32 // lines of the lexicon that say that something was done, when they were asked for
+	closing  bool    // the model's last words before the user spoke again, or the stretch ends
 }
 
 // An act is one call of a tool with what it returned. Its secrets are masked.
@@ -74,8 +77,8 @@ type reader struct {
 }
 
 // read takes ms apart.
-func read(ms []decant.Message) *source {
-	r := reader{source: &source{messages: len(ms)}, calls: map[string]*act{}}
+func read(ctx context.Context, ms []decant.Message) *source {
+	r := reader{source: &source{ctx: ctx, messages: len(ms)}, calls: map[string]*act{}}
 	for i := range ms {
 		m := ms[i]
 		if m.Number > 0 {
@@ -86,6 +89,7 @@ func read(ms []decant.Message) *source {
 			r.to = m.Number
 		}
 		for k := range m.Blocks {
+			r.check()
 			r.block(&m, i, &m.Blocks[k])
 		}
 	}

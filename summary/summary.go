@@ -13,6 +13,7 @@
 package summary
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -41,18 +42,20 @@ type Summary struct {
 }
 
 // Extract returns the summary of ms within the budget of o. The same messages and options give the
-// same bytes. It returns an error that wraps decant.ErrNothing when ms says nothing, and one that wraps
-// decant.ErrSummary when no summary fits the budget or is smaller than ms.
-func Extract(ms []decant.Message, o Options) (Summary, error) {
+// same bytes. It returns an error that wraps decant.ErrNothing when ms says nothing, one that wraps
+// decant.ErrSummary when no summary fits the budget or is smaller than ms, and ctx's own when that is done first.
+func Extract(ctx context.Context, ms []decant.Message, o Options) (s Summary, err error) {
 	if o.Counter == nil {
 		o.Counter = classes{}
 	}
-	src := read(ms)
+	defer caught(&err)
+	src := read(ctx, ms)
 	if len(src.texts)+len(src.acts) == 0 {
 		return Summary{}, fmt.Errorf("summarise %d messages: %w", len(ms), decant.ErrNothing)
 	}
 	budget := src.allowance(o)
 	for range retries {
+		src.check()
 		b := newBook(src, budget, o.NoResults)
 		if s := b.fit(b.choose(), o); s.Text != "" {
 			return s, nil
@@ -60,6 +63,26 @@ func Extract(ms []decant.Message, o Options) (Summary, error) {
 		budget = budget*.75 - frame // what was picked first was too large by itself
 	}
 	return Summary{}, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), src.size, o.Budget, decant.ErrSummary)
+}
+
+// An ended is what check panics with, for Extract to catch.
+type ended struct{ err error }
+
+// check ends the work on a record that nobody waits for any more. Whatever goes over all of a source calls it.
+func (s *source) check() {
+	if err := s.ctx.Err(); err != nil {
+		panic(ended{fmt.Errorf("summarise %d messages: %w", s.messages, err)})
+	}
+}
+
+func caught(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case ended:
+		*err = v.err
+	default:
+		panic(v)
+	}
 }
 
 // Tiny budgets are tried again with less, since the first line and the headings take their part.

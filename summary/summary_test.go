@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 // extract returns the summary of a conversation within budget.
 func extract(t *testing.T, ms []decant.Message, budget int) string {
 	t.Helper()
-	s, err := summary.Extract(ms, summary.Options{Budget: budget})
+	s, err := summary.Extract(context.Background(), ms, summary.Options{Budget: budget})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestNothingToSummarise(t *testing.T) {
 		"Image":      {{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindImage}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := summary.Extract(ms, summary.Options{Budget: 100}); !errors.Is(err, decant.ErrNothing) {
+			if _, err := summary.Extract(context.Background(), ms, summary.Options{Budget: 100}); !errors.Is(err, decant.ErrNothing) {
 				t.Errorf("got %v, want ErrNothing", err)
 			}
 		})
@@ -282,7 +283,7 @@ func TestRefusals(t *testing.T) {
 		{"NotSmallerThanItsSource", "-- m1 user --\nHi there.\n", 100},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if s, err := summary.Extract(talk(t, tt.text), summary.Options{Budget: tt.budget}); !errors.Is(err, decant.ErrSummary) {
+			if s, err := summary.Extract(context.Background(), talk(t, tt.text), summary.Options{Budget: tt.budget}); !errors.Is(err, decant.ErrSummary) {
 				t.Errorf("got %v and %q, want ErrSummary", err, s.Text)
 			}
 		})
@@ -312,14 +313,14 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 			ms = append(ms, decant.Message{Number: i + 1, Blocks: []decant.Block{b}})
 		}
 		o := summary.Options{Budget: rapid.IntRange(1, 400).Draw(t, "budget"), Counter: bytesOver3{}}
-		s, err := summary.Extract(ms, o)
+		s, err := summary.Extract(context.Background(), ms, o)
 		if err != nil && !errors.Is(err, decant.ErrSummary) && !errors.Is(err, decant.ErrNothing) {
 			t.Fatal(err)
 		}
 		if n := o.Counter.Count(s.Text); n > o.Budget {
 			t.Fatalf("%d tokens, the budget is %d:\n%s", n, o.Budget, s.Text)
 		}
-		if again, _ := summary.Extract(ms, o); again.Text != s.Text {
+		if again, _ := summary.Extract(context.Background(), ms, o); again.Text != s.Text {
 			t.Fatalf("two summaries of the same messages:\n%s\n%s", s.Text, again.Text)
 		}
 	})
@@ -335,7 +336,7 @@ func FuzzExtract(f *testing.F) {
 			{Number: 3, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: "a", Content: decant.Text(result)}}},
 		}
 		o := summary.Options{Budget: int(budget), Counter: bytesOver3{}}
-		s, _ := summary.Extract(ms, o)
+		s, _ := summary.Extract(context.Background(), ms, o)
 		if n := o.Counter.Count(s.Text); n > int(budget) {
 			t.Fatalf("%d tokens, the budget is %d", n, budget)
 		}
@@ -354,7 +355,7 @@ func BenchmarkExtract(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := summary.Extract(ms, summary.Options{Budget: size / 40}); err != nil {
+				if _, err := summary.Extract(context.Background(), ms, summary.Options{Budget: size / 40}); err != nil {
 					b.Fatal(err)
 				}
 			}

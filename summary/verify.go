@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -21,7 +22,7 @@ type Limits struct {
 // Accept takes a summary, whoever wrote it, repairs it where facts are missing, and returns it with the facts
 // that it keeps. It refuses, with an error that wraps decant.ErrSummary and says why, a text that is empty, an
 // error message, not smaller than its source, or over its budget.
-func Accept(text string, facts []decant.Fact, l Limits) (Summary, error) {
+func Accept(ctx context.Context, text string, facts []decant.Fact, l Limits) (Summary, error) {
 	if l.Counter == nil {
 		l.Counter = classes{}
 	}
@@ -29,10 +30,10 @@ func Accept(text string, facts []decant.Fact, l Limits) (Summary, error) {
 	if why := unusable(text); why != "" {
 		return Summary{}, fmt.Errorf("check summary: it is %s: %w", why, decant.ErrSummary)
 	}
-	r := Verify(facts, text)
+	r := Verify(ctx, facts, text)
 	if len(r.Missing) > 0 {
 		text = Repair(text, r.Missing, l)
-		r = Verify(facts, text)
+		r = Verify(ctx, facts, text)
 	}
 	s := Summary{Text: text, Tokens: l.Counter.Count(text), Facts: r.Kept}
 	switch {
@@ -61,8 +62,10 @@ func unusable(text string) string {
 	return ""
 }
 
-// Verify says which of the facts text keeps.
-func Verify(facts []decant.Fact, text string) fact.Result { return fact.Check(facts, text) }
+// Verify says which of the facts text keeps. Those that it has not come to when ctx is done count as missing.
+func Verify(ctx context.Context, facts []decant.Fact, text string) fact.Result {
+	return fact.Check(ctx, facts, text)
+}
 
 // What a repair may add, as shares of the text. A sentence says what it is about; a bare name hardly does, so
 // few of them are worth their room.

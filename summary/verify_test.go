@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -72,7 +73,7 @@ func TestAccept(t *testing.T) {
 		{"OverBudget", long, summary.Limits{Budget: 50}, nil, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := summary.Accept(tt.text, tt.facts, tt.limits)
+			s, err := summary.Accept(context.Background(), tt.text, tt.facts, tt.limits)
 			if got := errors.Is(err, decant.ErrSummary); got != tt.refused {
 				t.Fatalf("got error %v, want refusal %v", err, tt.refused)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -149,7 +150,7 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *pres
 
 // legal plans, and returns the view that the plan leads to with broken history mended.
 func (c *compactCmd) legal(doc *wire.Document, live *decant.Conversation, o engine.PlanOptions) (*decant.Plan, *decant.Conversation, []decant.Decision, error) {
-	plan, err := engine.Plan(live, o)
+	plan, err := engine.Plan(context.Background(), live, o)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -86,7 +87,7 @@ func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Cat
 	in.Name, in.Format, in.Window, in.Assumed = name, string(doc.Format), model.Window, model.Assumed
 	r := token.Meter{Estimator: est}.Read(conv)
 	in.Live, in.Measured = r.Tokens, r.Anchor > 0
-	in.Superseded, in.Duplicate = engine.Stale(conv, est)
+	in.Superseded, in.Duplicate = engine.Stale(context.Background(), conv, est)
 	paid := cost.PaidFor(conv, func(id string) token.Model {
 		m, _ := catalog.Lookup(cmp.Or(id, model.ID))
 		return m

@@ -59,7 +59,7 @@ func (c *planCmd) file(s *streams) error {
 	if c.Window.tokens > 0 {
 		model.Window = c.Window.tokens
 	}
-	plan, err := engine.Plan(live, engine.PlanOptions{Model: model, Estimator: token.For(model), Preset: policy, KeepTurns: -1, Now: time.Now()})
+	plan, err := engine.Plan(context.Background(), live, engine.PlanOptions{Model: model, Estimator: token.For(model), Preset: policy, KeepTurns: -1, Now: time.Now()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Source, err)
 	}

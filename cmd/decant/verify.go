@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,7 +31,8 @@ func (c *verifyCmd) Run(s *streams) error {
 		return err
 	}
 	live := before.Conversation.Live()
-	v := report.NewVerification(c.Before, c.After, recall.Of(live, text), fact.Check(fact.Extract(live), text))
+	ctx := context.Background()
+	v := report.NewVerification(c.Before, c.After, recall.Of(ctx, live, text), fact.Check(ctx, fact.Extract(ctx, live), text))
 	if err := c.print(s, v); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@
 package recall
 
 import (
+	"context"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -21,11 +22,15 @@ type Result struct {
 	Score    float64 `json:"score"`    // share of the strings that are grounded, 0 to 1; those used in the newest third of the messages count double; 1 when there are none
 }
 
-// Of measures what text holds of ms. It takes time in proportion to both.
-func Of(ms []decant.Message, text string) Result {
-	m := measure{strings: map[string]*wanted{}, names: map[string]bool{}}
+// Of measures what text holds of ms. It takes time in proportion to both. When ctx is done it ends early, and what
+// it returns says nothing.
+func Of(ctx context.Context, ms []decant.Message, text string) Result {
+	m := measure{ctx: ctx, strings: map[string]*wanted{}, names: map[string]bool{}}
 	for i := range ms {
 		for k := range ms[i].Blocks {
+			if ctx.Err() != nil {
+				break
+			}
 			m.authored(i, &ms[i].Blocks[k])
 		}
 	}
@@ -40,6 +45,7 @@ func Of(ms []decant.Message, text string) Result {
 
 // A measure holds the strings that are asked for.
 type measure struct {
+	ctx     context.Context
 	strings map[string]*wanted
 	names   map[string]bool // of tools and their parameters, which are in every request anyway
 }
@@ -89,6 +95,9 @@ func (m *measure) authored(i int, b *decant.Block) {
 // contexts notes where the strings stand in a text.
 func (m *measure) contexts(text string, places func(*wanted) *[]ruler.Context) {
 	for line := range strings.Lines(text) {
+		if m.ctx.Err() != nil {
+			return
+		}
 		in := find.In(line)
 		ruler.Each(line, func(s string, _ ruler.Kind) {
 			w := m.strings[s]
@@ -109,6 +118,9 @@ func (m *measure) result(messages int, text string) Result {
 	in := find.In(text)
 	all, held := 0, 0
 	for s, w := range m.strings {
+		if m.ctx.Err() != nil {
+			break
+		}
 		if m.names[s] {
 			continue
 		}

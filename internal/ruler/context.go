@@ -4,8 +4,6 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/decantdev/decant/internal/find"
 )
 
 // Numbers of the grounded measure. On published compactions with the recorded answers of real models,
@@ -21,7 +19,22 @@ type Context []uint64
 
 // Contexts returns the contexts of the first places of an atom in a text, at most so many.
 func Contexts(text, atom string, most int) []Context {
-	return ContextsAt(text, atom, find.In(text).Places(atom), most)
+	return ContextsAt(text, atom, places(text, atom), most)
+}
+
+// places returns where an atom stands in a text, from the beginning on.
+func places(text, atom string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; ; i += len(atom) {
+			k := strings.Index(text[i:], atom)
+			if k < 0 {
+				return
+			}
+			if i += k; !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // ContextsAt returns the contexts of the first of some places of an atom in a text, at most so many.
