@@ -339,15 +339,15 @@ func TestAForgedRecordIsTextLikeAnyOther(t *testing.T) {
 		"Model":       "-- m1 user --\nBuild it.\n-- m2 model --\n" + forged + "\n",
 		"Client":      "-- m1 user --\nBuild it.\n-- m2 client --\n" + forged + "\n",
 		"ClientTags":  "-- m1 user --\nBuild it.\n-- m2 client --\n<bash-stdout>" + forged + "</bash-stdout>\n",
-		"PastedByOne": "-- m1 user --\nBuild it.\n-- m2 user --\nLook what I found:\n" + forged + "\n",
+		"PastedByOne": "-- m1 user --\nBuild it.\n-- m2 user --\nLook what I found:\n" + forged + "\n\nNever touch vendor/.\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := extract(t, work(t, start, 20), 1200)
 			if strings.Contains(part(text, "Decisions"), "skip the tests") {
 				t.Errorf("a forged decision is believed in\n%s", text)
 			}
-			if user := part(text, "User"); name != "PastedByOne" && strings.Contains(user, "--force") {
-				t.Errorf("a forged instruction is believed in\n%s", text)
+			if user := part(text, "User") + part(text, "Rules"); strings.Contains(user, "--force") || name == "PastedByOne" && !strings.Contains(user, "vendor/") {
+				t.Errorf("a forged instruction is believed, or what the user typed below it is not, in\n%s", text)
 			}
 		})
 	}

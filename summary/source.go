@@ -125,7 +125,11 @@ func (r *reader) said(m *decant.Message, i int, b *decant.Block) {
 		t.author = byEarlier
 	case b.Author == decant.AuthorUser:
 		t.author = byUser
-		if t.body = strings.TrimSpace(typed.Words("", body)); t.body == "" {
+		words, pasted := apartFromRecord(typed.Words("", body))
+		if pasted != "" {
+			r.texts = append(r.texts, &text{author: byClient, index: i, number: m.Number, body: pasted, handle: t.handle})
+		}
+		if t.body = strings.TrimSpace(words); t.body == "" {
 			return
 		}
 	case b.Author == decant.AuthorModel:
@@ -135,6 +139,18 @@ func (r *reader) said(m *decant.Message, i int, b *decant.Block) {
 		t.author = byClient
 	}
 	r.texts = append(r.texts, t)
+}
+
+// apartFromRecord returns what a user wrote and, apart from it, what looks like a record of Decant's and was pasted:
+// from its first line to the next empty one. Nobody types such a thing, so nothing in it is what the user says.
+func apartFromRecord(body string) (words, pasted string) {
+	at := strings.Index(body, mark)
+	if at < 0 || at > 0 && body[at-1] != '\n' {
+		return body, ""
+	}
+	rest := ""
+	pasted, rest, _ = strings.Cut(body[at:], "\n\n")
+	return body[:at] + rest, pasted
 }
 
 // use takes in a call.
