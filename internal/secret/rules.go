@@ -1,133 +1,188 @@
 package secret
 
-import "strings"
-
-// A rule finds one kind of credential: a literal, then a number of bytes of a class.
+// A rule finds one kind of credential by its own form.
 type rule struct {
-	kind     string
-	literal  string
-	class    uint8 // of the bytes that follow the literal
-	min, max int   // how many of them
+	kind  string
+	shape string // literal text, and between braces a class of bytes and how many: {w36}, {t20-40}, {t20+}
 }
 
 // rules are the credentials that their own text gives away. Where two rules share a beginning the
 // longer literal comes first and wins.
 var rules = []rule{
-	{"anthropic-key", "sk-ant-", token, 20, 200},
-	{"openai-key", "sk-proj-", token, 20, 200},
-	{"openai-key", "sk-svcacct-", token, 20, 200},
-	{"openrouter-key", "sk-or-v1-", token, 20, 200},
-	{"api-key", "sk-", alnum, 32, 100},
-	{"stripe-key", "sk_live_", alnum, 16, 200},
-	{"stripe-key", "sk_test_", alnum, 16, 200},
-	{"stripe-key", "rk_live_", alnum, 16, 200},
-	{"webhook-secret", "whsec_", alnum, 16, 200},
-	{"aws-key-id", "AKIA", upperDigit, 16, 16},
-	{"aws-key-id", "ASIA", upperDigit, 16, 16},
-	{"github-token", "github_pat_", token, 20, 200},
-	{"github-token", "ghp_", alnum, 30, 100},
-	{"github-token", "gho_", alnum, 30, 100},
-	{"github-token", "ghu_", alnum, 30, 100},
-	{"github-token", "ghs_", alnum, 30, 100},
-	{"github-token", "ghr_", alnum, 30, 100},
-	{"gitlab-token", "glpat-", token, 18, 100},
-	{"google-key", "AIza", token, 30, 40},
-	{"google-token", "ya29.", token, 20, 400},
-	{"huggingface-token", "hf_", alnum, 30, 60},
-	{"npm-token", "npm_", alnum, 30, 60},
-	{"pypi-token", "pypi-", token, 50, 300},
-	{"slack-token", "xoxb-", token, 20, 200},
-	{"slack-token", "xoxp-", token, 20, 200},
-	{"slack-token", "xoxa-", token, 20, 200},
-	{"slack-token", "xapp-", token, 20, 200},
-	{"slack-webhook", "hooks.slack.com/services/", path, 20, 100},
-	{"sendgrid-key", "SG.", token, 40, 100},
-	{"digitalocean-token", "dop_v1_", alnum, 40, 100},
-	{"groq-key", "gsk_", alnum, 30, 100},
-	{"jwt", "eyJ", path, 40, 4000},
-}
-
-// Classes of bytes.
-const (
-	upperDigit = 1 << iota
-	alnum
-	token // what URLs need no escapes for
-	path
-)
-
-var class = func() (t [256]uint8) {
-	for c := range t {
-		switch {
-		case c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-			t[c] = upperDigit | alnum | token | path
-		case c >= 'a' && c <= 'z':
-			t[c] = alnum | token | path
-		case c == '-' || c == '_':
-			t[c] = token | path
-		case c == '.' || c == '/' || c == '+' || c == '=':
-			t[c] = path
-		}
-	}
-	return t
-}()
-
-// shortest is the length of the shortest credential: a literal of AWS and its 16 bytes.
-const shortest = 20
-
-// literals tells for each byte which rules' literals begin with it.
-var literals = func() (t [256][]*rule) {
-	for i := range rules {
-		c := rules[i].literal[0]
-		t[c] = append(t[c], &rules[i])
-	}
-	return t
-}()
-
-// byLiteral appends the matches of all rules in text. A credential is part of a run of bytes that are
-// usual in addresses, and it begins the run or follows punctuation in it.
-func byLiteral(dst []Match, text string) []Match {
-	for end := 0; end < len(text); end++ {
-		start := end
-		for end < len(text) && class[text[end]]&path != 0 {
-			end++
-		}
-		for i := start; i+shortest <= end; i++ {
-			if i > start && class[text[i-1]]&alnum != 0 {
-				continue
-			}
-			for _, r := range literals[text[i]] {
-				dst = r.at(dst, text, i)
-			}
-		}
-	}
-	return dst
-}
-
-// at appends the match of r that begins at text[i], if there is one.
-func (r *rule) at(dst []Match, text string, i int) []Match {
-	if !strings.HasPrefix(text[i:], r.literal) {
-		return dst
-	}
-	end := i + len(r.literal)
-	most := min(len(text), end+r.max)
-	for end < most && class[text[end]]&r.class != 0 {
-		end++
-	}
-	if end-i-len(r.literal) < r.min || !r.plausible(text[i:end]) {
-		return dst
-	}
-	return append(dst, Match{i, end, r.kind})
-}
-
-// plausible refuses what only looks like a credential: a word that goes on, a JWT without its dots.
-func (r *rule) plausible(s string) bool {
-	if r.kind == "jwt" {
-		return strings.Count(s, ".") == 2
-	}
-	for i := len(r.literal); i < len(s); i++ {
-		if s[i] >= '0' && s[i] <= '9' {
-			return true
-		}
-	}
-	return r.class == upperDigit
+	// Models.
+	{"anthropic-key", "sk-ant-{t20+}"},
+	{"openai-key", "sk-proj-{t20+}"},
+	{"openai-key", "sk-svcacct-{t20+}"},
+	{"openai-key", "sk-admin-{t20+}"},
+	{"openrouter-key", "sk-or-v1-{t20+}"},
+	{"langfuse-key", "sk-lf-{t20+}"},
+	{"api-key", "sk-{w32+}"},
+	{"xai-key", "xai-{w40+}"},
+	{"groq-key", "gsk_{w30+}"},
+	{"perplexity-key", "pplx-{w30+}"},
+	{"cerebras-key", "csk-{w30+}"},
+	{"nvidia-key", "nvapi-{t40+}"},
+	{"together-key", "tgp_v1_{t30+}"},
+	{"fireworks-key", "fw_{w20-40}"},
+	{"replicate-token", "r8_{w37}"},
+	{"voyage-key", "pa-{t43}"},
+	{"elevenlabs-key", "sk_{x48}"},
+	{"huggingface-token", "hf_{w30+}"},
+	{"huggingface-token", "api_org_{w30+}"},
+	{"langsmith-key", "lsv2_pt_{t30+}"},
+	{"langsmith-key", "lsv2_sk_{t30+}"},
+	{"tavily-key", "tvly-{t20+}"},
+	{"jina-key", "jina_{t40+}"},
+	{"firecrawl-key", "fc-{x32}"},
+	{"pinecone-key", "pcsk_{t40+}"},
+	{"wandb-key", "wandb_v1_{t30+}"},
+	{"e2b-key", "e2b_{x40}"},
+	{"browserbase-key", "bb_live_{t20+}"},
+	{"cursor-key", "crsr_{x64}"},
+	{"cursor-key", "key_{x64}"},
+	// Clouds.
+	{"aws-key-id", "AKIA{u16}"},
+	{"aws-key-id", "ASIA{u16}"},
+	{"aws-key-id", "ABIA{u16}"},
+	{"aws-key-id", "ACCA{u16}"},
+	{"aws-bedrock-key", "ABSK{b100+}"},
+	{"aws-bedrock-key", "bedrock-api-key-{b40+}"},
+	{"google-key", "AIza{t30-40}"},
+	{"google-key", "AQ.Ab8{t30+}"},
+	{"google-token", "ya29.{t20+}"},
+	{"google-token", "1//0{t60+}"},
+	{"google-secret", "GOCSPX-{t28}"},
+	{"alibaba-key", "LTAI{w20}"},
+	{"digitalocean-token", "dop_v1_{w40+}"},
+	{"digitalocean-token", "doo_v1_{w40+}"},
+	{"digitalocean-token", "dor_v1_{w40+}"},
+	{"databricks-token", "dapi{x32}"},
+	{"snowflake-token", "ver:1-hint:{d4-20}-ETMsDgAAA{b40+}"},
+	{"fly-token", "fm2_{b60+}"},
+	{"fly-token", "fo1_{t40+}"},
+	{"netlify-token", "nfp_{w36}"},
+	{"vercel-token", "vcp_{w40+}"},
+	{"vercel-token", "vercel_blob_rw_{t30+}"},
+	{"render-key", "rnd_{w28-32}"},
+	{"supabase-token", "sbp_{x40}"},
+	{"supabase-token", "sb_secret_{t20+}"},
+	{"planetscale-token", "pscale_tkn_{t32+}"},
+	{"planetscale-token", "pscale_pw_{t32+}"},
+	{"planetscale-token", "pscale_oauth_{t32+}"},
+	{"pulumi-token", "pul-{x40}"},
+	{"terraform-token", "{w14}.atlasv1.{t40+}"},
+	{"vault-token", "hvs.{t24+}"},
+	{"vault-token", "hvb.{t24+}"},
+	{"doppler-token", "dp.pt.{w40+}"},
+	{"doppler-token", "dp.st.{t2-40}.{w40+}"},
+	{"onepassword-token", "ops_eyJ{t100+}"},
+	{"tailscale-key", "tskey-{w4-10}-{t20+}"},
+	// Code and packages.
+	{"github-token", "github_pat_{t20+}"},
+	{"github-token", "ghp_{w30+}"},
+	{"github-token", "gho_{w30+}"},
+	{"github-token", "ghu_{w30+}"},
+	{"github-token", "ghs_{t30+}"},
+	{"github-token", "ghr_{w30+}"},
+	{"gitlab-token", "glpat-{t18+}"},
+	{"gitlab-token", "glptt-{t20+}"},
+	{"gitlab-token", "gldt-{t18+}"},
+	{"gitlab-token", "glrt-{t18+}"},
+	{"gitlab-token", "glcbt-{t18+}"},
+	{"gitlab-token", "glsoat-{t18+}"},
+	{"gitlab-token", "glagent-{t40+}"},
+	{"gitlab-token", "gloas-{t40+}"},
+	{"gitlab-token", "glft-{t18+}"},
+	{"gitlab-token", "GR1348941{t20}"},
+	{"bitbucket-token", "ATBB{w28+}"},
+	{"atlassian-token", "ATATT3{t40+}"},
+	{"atlassian-token", "ATCTT3{t40+}"},
+	{"npm-token", "npm_{w30+}"},
+	{"pypi-token", "pypi-{t50+}"},
+	{"cargo-token", "cio{w32}"},
+	{"rubygems-key", "rubygems_{x48}"},
+	{"nuget-key", "oy2{w43}"},
+	{"docker-token", "dckr_pat_{t20+}"},
+	{"docker-token", "dckr_oat_{t20+}"},
+	{"artifactory-key", "AKCp{w60+}"},
+	{"artifactory-token", "cmVmdGtu{w50+}"},
+	{"sonar-token", "squ_{x40}"},
+	{"sonar-token", "sqp_{x40}"},
+	{"sonar-token", "sqa_{x40}"},
+	{"circleci-token", "CCIPAT_{t20+}"},
+	{"buildkite-token", "bkua_{x40}"},
+	{"sentry-token", "sntrys_{b40+}"},
+	{"sentry-token", "sntryu_{x64}"},
+	{"grafana-token", "glsa_{t30+}"},
+	{"grafana-token", "glc_{b40+}"},
+	{"newrelic-key", "NRAK-{u27}"},
+	{"dynatrace-token", "dt0c01.{u24}.{u64}"},
+	{"posthog-key", "phx_{w40+}"},
+	{"postman-key", "PMAK-{x24}-{x34}"},
+	// Messages, mail and money.
+	{"slack-token", "xoxb-{t20+}"},
+	{"slack-token", "xoxp-{t20+}"},
+	{"slack-token", "xoxa-{t20+}"},
+	{"slack-token", "xoxs-{t20+}"},
+	{"slack-token", "xoxr-{t20+}"},
+	{"slack-token", "xoxo-{t20+}"},
+	{"slack-token", "xoxc-{t20+}"},
+	{"slack-token", "xoxd-{t20+}"},
+	{"slack-token", "xoxe-{t20+}"},
+	{"slack-token", "xoxe.xoxp-{t20+}"},
+	{"slack-token", "xoxe.xoxb-{t20+}"},
+	{"slack-token", "xapp-{t20+}"},
+	{"slack-webhook", "hooks.slack.com/services/{b20+}"},
+	{"slack-webhook", "hooks.slack.com/workflows/{b20+}"},
+	{"discord-webhook", "discord.com/api/webhooks/{d15-21}/{t40+}"},
+	// A bot's number in base64 begins so.
+	{"discord-token", "MT{t22-26}.{t6}.{t27-40}"},
+	{"discord-token", "Mj{t22-26}.{t6}.{t27-40}"},
+	{"discord-token", "Mz{t22-26}.{t6}.{t27-40}"},
+	{"discord-token", "ND{t22-26}.{t6}.{t27-40}"},
+	{"discord-token", "NT{t22-26}.{t6}.{t27-40}"},
+	{"discord-token", "Nj{t22-26}.{t6}.{t27-40}"},
+	{"discord-token", "Nz{t22-26}.{t6}.{t27-40}"},
+	{"discord-token", "OD{t22-26}.{t6}.{t27-40}"},
+	{"discord-token", "OT{t22-26}.{t6}.{t27-40}"},
+	{"telegram-token", "{d8-10}:AA{t30-40}"},
+	{"twilio-key", "SK{x32}"},
+	{"sendgrid-key", "SG.{t16-24}.{t36-48}"},
+	{"brevo-key", "xkeysib-{x64}-{w16}"},
+	{"mailgun-key", "key-{x32}"},
+	{"mailchimp-key", "{x32}-us{d1-2}"},
+	{"resend-key", "re_{w8}_{w20+}"},
+	{"stripe-key", "sk_live_{w16+}"},
+	{"stripe-key", "sk_test_{w16+}"},
+	{"stripe-key", "rk_live_{w16+}"},
+	{"stripe-key", "rk_test_{w16+}"},
+	{"webhook-secret", "whsec_{b16+}"},
+	{"square-token", "sq0atp-{t22}"},
+	{"square-token", "sq0csp-{t43}"},
+	{"shopify-token", "shpat_{x32}"},
+	{"shopify-token", "shpca_{x32}"},
+	{"shopify-token", "shppa_{x32}"},
+	{"shopify-token", "shpss_{x32}"},
+	// Work.
+	{"notion-token", "ntn_{w40+}"},
+	{"notion-token", "secret_{w43}"},
+	{"linear-key", "lin_api_{w32+}"},
+	{"linear-key", "lin_oauth_{w32+}"},
+	{"figma-token", "figd_{t40}"},
+	{"airtable-token", "pat{w14}.{x64}"},
+	{"contentful-token", "CFPAT-{t43}"},
+	{"hubspot-token", "pat-na1-{x8}-{x4}-{x4}-{x4}-{x12}"},
+	{"hubspot-token", "pat-eu1-{x8}-{x4}-{x4}-{x4}-{x12}"},
+	{"typeform-token", "tfp_{t40+}"},
+	{"apify-token", "apify_api_{w36}"},
+	{"dropbox-token", "sl.{t100+}"},
+	{"mapbox-token", "sk.eyJ{t40+}.{t20+}"},
+	// Forms that many share.
+	{"jwt", "eyJ{t10+}.{t10+}.{t10+}"},
+	{"jwt", "eyJ{t10+}.{t0+}.{t10+}.{t10+}.{t10+}"}, // encrypted
+	{"age-key", "AGE-SECRET-KEY-1{u50-60}"},
+	{"private-key", "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVk{b20+}"},      // of RSA, as base64 of base64
+	{"private-key", "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS{b20+}"},           // PKCS 8
+	{"private-key", "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS{b20+}"},       // of an elliptic curve
+	{"private-key", "LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUgS0VZ{b20+}"}, // OpenSSH
 }

@@ -24,7 +24,7 @@ func TestMask(t *testing.T) {
 		{"BearerHeader", "Authorization: Bearer " + pad, "Authorization: Bearer [redacted secret]"},
 		{"EscapedJSON", `\"api_key\": \"` + pad + `\"`, `\"api_key\": \"[redacted secret]\"`},
 		{"PrivateKey", "-----BEGIN RSA PRIVATE KEY-----\n" + pad + pad + "\n-----END RSA PRIVATE KEY-----\nafter", "[redacted private-key]\nafter"},
-		{"PrivateKeyCutOff", "-----BEGIN PRIVATE KEY-----\n" + pad + pad + "\n", "[redacted private-key]"},
+		{"PrivateKeyCutOff", "-----BEGIN PRIVATE KEY-----\n" + pad + pad + "\n", "[redacted private-key]\n"},
 		{"TwoOnOneLine", "ghp_" + pad + " and ghp_" + pad, "[redacted github-token] and [redacted github-token]"},
 
 		{"CodeIsKept", "token := getToken(ctx, id)", "token := getToken(ctx, id)"},
