@@ -35,8 +35,10 @@ func WriteArchive(w io.Writer, rows []Archived) error {
 	return p.err
 }
 
-// cell makes text safe inside a table.
-func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s) }
+// cell makes text safe inside a table: what Markdown, HTML or a terminal would obey is text.
+func cell(s string) string { return inCell.Replace(Visible(s)) }
+
+var inCell = strings.NewReplacer("\n", " ", "\t", " ", `\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "!", `\!`, "&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 func lasted(d time.Duration) string {
 	s := strings.TrimSuffix(d.String(), "0s")

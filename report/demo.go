@@ -49,7 +49,7 @@ func (d *Demo) title(text string) {
 	if d.colour {
 		text = "\x1b[1m" + text + "\x1b[0m"
 	}
-	d.p.line("\n%s\n", text)
+	d.p.styled("\n" + text + "\n")
 }
 
 // Refused says how the session ends without Decant.
@@ -240,19 +240,6 @@ func wrap(text string, n int) string {
 		col += size
 	}
 	return b.String()
-}
-
-// plain returns a line of text that is safe to print: without control characters.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return ' '
-		case r < ' ' || r == 0x7f || r == utf8.RuneError:
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // Original shows a message with a tool result, which is only in a summary, as "decant show" prints it,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 )
@@ -25,7 +24,8 @@ func WriteDiff(w io.Writer, before, after Text, colour bool) error {
 	for line := range strings.Lines(diff) {
 		line = Visible(strings.TrimSuffix(line, "\n"))
 		if code := paint(line); colour && code != "" {
-			line = fmt.Sprintf("\x1b[%sm%s\x1b[0m", code, line)
+			p.styled(fmt.Sprintf("\x1b[%sm%s\x1b[0m", code, line))
+			continue
 		}
 		p.line("%s", line)
 	}
@@ -45,20 +45,4 @@ func paint(line string) string {
 		return "32"
 	}
 	return ""
-}
-
-// Visible returns a text with the control characters in it as pictures (U+2400 and up), so that they
-// can be seen and do nothing to a terminal. Tabs and ends of lines stay.
-func Visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == 0x7f:
-			return '\u2421'
-		case r < ' ' && r != '\t' && r != '\n':
-			return '\u2400' + r
-		case r >= 0x80 && r < 0xa0:
-			return utf8.RuneError
-		}
-		return r
-	}, s)
 }

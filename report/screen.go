@@ -3,14 +3,78 @@ package report
 import (
 	"io"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
-// A Screen is a terminal of so many columns. What this package writes to one fits it: tables leave out
-// columns, and lines that are too long go on, indented, on the next one. What others write to it passes.
+// A Screen is a terminal of so many columns, 0 when nobody knows. What this package writes to one fits it: tables leave out
+// columns, and lines that are too long go on, indented, on the next one. Whatever is written to it comes out
+// as [Visible] has it, so that no text can move the cursor, change colours or hide. It may be used by
+// several goroutines.
 type Screen struct {
-	io.Writer
-	Columns int
+	Terminal io.Writer
+	Columns  int
+
+	mu   sync.Mutex
+	rest []byte // the beginning of a character, whose other bytes are still to come
+}
+
+// Write writes text, made visible.
+func (s *Screen) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := append(s.rest, text...)
+	n := whole(all)
+	s.rest = append([]byte(nil), all[n:]...)
+	if _, err := io.WriteString(s.Terminal, Visible(string(all[:n]))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// whole returns how many bytes of b come before a character that is cut off at its end.
+func whole(b []byte) int {
+	for k := 1; k < utf8.UTFMax && k <= len(b); k++ {
+		if i := len(b) - k; utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(b)
+}
+
+// Control writes text as it is: colours and movements of the cursor that are the program's own.
+func (s *Screen) Control(text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flush(text)
+}
+
+// Flush writes what is left of a character that was cut off.
+func (s *Screen) Flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flush("")
+}
+
+// flush writes what is left of a character, and what follows it.
+func (s *Screen) flush(text string) error {
+	text = Visible(string(s.rest)) + text
+	s.rest = nil
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(s.Terminal, text)
+	return err
+}
+
+// onScreen reports whether p writes to a terminal.
+func (p *printer) onScreen() bool {
+	_, ok := p.Writer.(*Screen)
+	return ok
 }
 
 // columns returns the columns of the screen that p writes to, 0 when it is none.
@@ -107,6 +171,26 @@ func widest(widths []int, align string, shown []bool) int {
 // that end together, f for ones that begin together and are never cut, such as ids; capital letters for
 // columns that a narrow screen may do without.
 func (p *printer) table(rows [][]string, align string) {
+	if p.onScreen() {
+		rows = visibleCells(rows)
+	}
+	p.styledTable(rows, align)
+}
+
+// visibleCells returns rows with each cell made visible.
+func visibleCells(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for i, row := range rows {
+		out[i] = make([]string, len(row))
+		for k, cell := range row {
+			out[i][k] = Visible(cell)
+		}
+	}
+	return out
+}
+
+// styledTable writes rows whose cells may have colours and are visible.
+func (p *printer) styledTable(rows [][]string, align string) {
 	widths := make([]int, len(align))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -130,7 +214,7 @@ func (p *printer) table(rows [][]string, align string) {
 				b.WriteString(cell + space + "  ")
 			}
 		}
-		p.line("%s", strings.TrimRight(b.String(), " "))
+		p.styled(strings.TrimRight(b.String(), " "))
 	}
 }
 

@@ -22,7 +22,7 @@ func TestNarrowScreens(t *testing.T) {
 	}
 	write := func(columns int) string {
 		var b bytes.Buffer
-		if err := report.WriteSessions(&report.Screen{Writer: &b, Columns: columns}, sessions, time.UTC, false); err != nil {
+		if err := report.WriteSessions(&report.Screen{Terminal: &b, Columns: columns}, sessions, time.UTC, false); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -50,7 +50,7 @@ func TestNarrowScreens(t *testing.T) {
 func TestLongLinesBreakBetweenWords(t *testing.T) {
 	v := &report.Verification{Before: "a-file-with-a-name-that-is-quite-long.jsonl"}
 	var b bytes.Buffer
-	if err := v.WriteText(&report.Screen{Writer: &b, Columns: 40}, 10); err != nil {
+	if err := v.WriteText(&report.Screen{Terminal: &b, Columns: 40}, 10); err != nil {
 		t.Fatal(err)
 	}
 	const want = "no facts to check:\n  a-file-with-a-name-that-is-quite-long.jsonl\n  holds none that must be kept\n"

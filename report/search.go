@@ -40,10 +40,10 @@ func WriteHits(w io.Writer, hits []Hit, colour bool) error {
 		var rows [][]string
 		for k := range hits {
 			if h := &hits[k]; h.Conversation == id {
-				rows = append(rows, []string{" ", h.Message, h.what(), h.marked(colour)})
+				rows = append(rows, []string{" ", h.Message, plain(h.what()), h.marked(colour)})
 			}
 		}
-		p.table(rows, "fffl")
+		p.styledTable(rows, "fffl")
 	}
 	return p.err
 }

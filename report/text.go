@@ -49,9 +49,24 @@ type printer struct {
 }
 
 func (p *printer) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = io.WriteString(p.Writer, folded(fmt.Sprintf(format, args...), p.columns())+"\n")
+	text := fmt.Sprintf(format, args...)
+	if p.onScreen() {
+		text = Visible(text)
 	}
+	p.styled(text)
+}
+
+// styled writes a text with colours. What in it is not ours must be visible already.
+func (p *printer) styled(text string) {
+	if p.err != nil {
+		return
+	}
+	text = folded(text, p.columns()) + "\n"
+	if s, ok := p.Writer.(*Screen); ok {
+		p.err = s.Control(text)
+		return
+	}
+	_, p.err = io.WriteString(p.Writer, text)
 }
 
 func (in *Inspection) head(p *printer) {

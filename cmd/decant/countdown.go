@@ -53,7 +53,7 @@ func (c *countdown) watch() {
 			return
 		case now := <-tick.C:
 			c.mu.Lock()
-			fmt.Fprintf(c.w, "\r%s\x1b[K", c.line(now.Sub(c.start)))
+			control(c.w, fmt.Sprintf("\r%s\x1b[K", c.line(now.Sub(c.start))))
 			c.shown = true
 			c.mu.Unlock()
 		}
@@ -95,6 +95,6 @@ func (c *countdown) end() {
 	close(c.stop)
 	c.ended.Wait()
 	if c.shown {
-		fmt.Fprint(c.w, "\r\x1b[K")
+		control(c.w, "\r\x1b[K")
 	}
 }

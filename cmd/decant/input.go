@@ -29,29 +29,48 @@ func standard() *streams {
 	return s
 }
 
-// screen returns a writer to a terminal that knows how wide it is; of what is none the file itself.
+// screen returns a writer to a terminal that knows how wide it is and shows what would not be seen; of what is
+// none the file itself.
 func screen(f *os.File) io.Writer {
-	w, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || w < 1 {
+	fd := int(f.Fd())
+	if !term.IsTerminal(fd) {
 		return f
 	}
-	return &report.Screen{Writer: f, Columns: max(w, 20)}
+	out := &report.Screen{Terminal: f}
+	if w, _, err := term.GetSize(fd); err == nil && w > 0 {
+		out.Columns = max(w, 20)
+	}
+	return out
 }
 
 // file returns what is behind a screen: a program that is run must find the terminal itself.
 func file(w io.Writer) io.Writer {
 	if s, ok := w.(*report.Screen); ok {
-		return s.Writer
+		return s.Terminal
 	}
 	return w
 }
 
-// say writes what somebody said or a tool returned: on a terminal with its control characters made
-// visible, else as it is.
-func (s *streams) say(text string) error {
-	if s.shown {
-		text = report.Visible(text)
+// control writes what moves the cursor of a terminal.
+func control(w io.Writer, text string) {
+	if s, ok := w.(*report.Screen); ok {
+		s.Control(text)
+		return
 	}
+	io.WriteString(w, text)
+}
+
+// flush writes to terminals what they still hold back.
+func (s *streams) flush() {
+	for _, w := range [...]io.Writer{s.out, s.err} {
+		if s, ok := w.(*report.Screen); ok {
+			s.Flush()
+		}
+	}
+}
+
+// say writes what somebody said or a tool returned.
+func (s *streams) say(text string) error {
 	_, err := io.WriteString(s.out, text)
 	return err
 }

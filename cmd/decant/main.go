@@ -70,6 +70,7 @@ func main() {
 
 // run runs one command line and returns its exit code.
 func run(args []string, s *streams) (code int) {
+	defer s.flush()
 	var c commands
 	exited := -1
 	parser, err := kong.New(&c,

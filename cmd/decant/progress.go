@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"github.com/decantdev/decant/report"
 )
 
 // working runs f and, when it takes over a second and standard error is a terminal, says there what
@@ -21,11 +23,11 @@ func (s *streams) working(what string, f func() error) error {
 		select {
 		case err := <-done:
 			if shown {
-				fmt.Fprint(s.err, "\r\x1b[K")
+				control(s.err, "\r\x1b[K")
 			}
 			return err
 		case <-tick.C:
-			fmt.Fprintf(s.err, "\r%s, %d s ", what, int(time.Since(start).Seconds()))
+			control(s.err, fmt.Sprintf("\r%s, %d s ", report.Visible(what), int(time.Since(start).Seconds())))
 			shown = true
 		}
 	}
