@@ -1,8 +1,10 @@
 package transport
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/decantdev/decant/internal/jsonspan"
 )
@@ -32,11 +34,29 @@ func Session(h http.Header, body []byte) string {
 // namedSession returns the session that a header names.
 func namedSession(h http.Header) string {
 	for _, name := range sessionHeaders {
-		if v := strings.TrimSpace(h.Get(name)); v != "" && len(v) <= maxSession {
+		if v := legible(strings.TrimSpace(h.Get(name))); v != "" && len(v) <= maxSession {
 			return v
 		}
 	}
 	return ""
+}
+
+// legible returns s with bytes that are no UTF-8 as "%9b": what is stored is printed as JSON some day.
+func legible(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, "%%%02x", s[0])
+		} else {
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
 }
 
 // sessionIn returns the session that a request's metadata names.

@@ -301,6 +301,8 @@ func TestSession(t *testing.T) {
 		{"UserIsNoSession", "", "", `{"metadata":{"user_id":"alice"}}`, ""},
 		{"Nothing", "", "", `{}`, ""},
 		{"NotJSON", "", "", `{"metadata":`, ""},
+		{"NoUTF8", "X-Decant-Session", "a\x9bä\xff", "{}", `a%9bä%ff`},
+		{"NoUTF8InMetadata", "", "", "{\"metadata\":{\"user_id\":\"user_a_session_b\x9b\"}}", "b\ufffd"},
 		{"TooLong", "X-Session-Id", strings.Repeat("x", 300), "{}", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

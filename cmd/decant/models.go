@@ -122,7 +122,8 @@ func rate(r token.Rate) string {
 
 // writeJSON writes v as indented JSON with a newline at its end.
 func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
-	err := json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true))
+	// Names that a client has chosen may be no UTF-8, in databases of earlier versions.
+	err := json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err == nil {
 		_, err = w.Write([]byte{'\n'})
 	}

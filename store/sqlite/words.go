@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // A term is one thing that a query asks for.
@@ -169,13 +171,20 @@ func holds(text string, terms []term) bool {
 // around is how many bytes of text a snippet shows on either side of a match.
 const around = 80
 
-// snippet returns the text around the first term that occurs, on one line, and where that is.
+// snippet returns the text around the first term that occurs, on one line and without credentials, and where
+// that is. A term that stands in a credential is shown as the whole of what stands for it.
 func snippet(text string, terms []term) (string, [2]int) {
 	start, end := 0, 0
 	for _, t := range terms {
 		if i, n := indexFold(text, t.text); i >= 0 {
 			start, end = i, n
 			break
+		}
+	}
+	found := secret.Find(text)
+	for _, m := range found {
+		if m.Start < end && start < m.End {
+			start, end = min(start, m.Start), max(end, m.End)
 		}
 	}
 	from, to := max(0, start-around), min(len(text), max(end, start+1)+around)
@@ -185,9 +194,21 @@ func snippet(text string, terms []term) (string, [2]int) {
 	for to < len(text) && !utf8.RuneStart(text[to]) {
 		to++
 	}
-	before, match, after := oneLine(text[from:start]), oneLine(text[start:end]), oneLine(text[end:to])
+	before, match, after := masked(text, from, start, found), masked(text, start, end, found), masked(text, end, to, found)
 	before, after = strings.TrimLeft(before, " "), strings.TrimRight(after, " ")
 	return before + match + after, [2]int{len(before), len(before) + len(match)}
+}
+
+// masked returns text[from:to] on one line, with each credential of which a part stands there as its kind.
+func masked(text string, from, to int, found []secret.Match) string {
+	var b strings.Builder
+	for _, m := range found {
+		if m.Start < to && from < m.End {
+			b.WriteString(text[from:max(from, m.Start)] + m.String())
+			from = m.End
+		}
+	}
+	return oneLine(b.String() + text[min(from, to):to])
 }
 
 // oneLine returns s with each run of white space and control characters as one space.
