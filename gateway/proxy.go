@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // rewrite turns a client's request into one to the upstream. Beyond what HTTP demands of every hop it
@@ -98,13 +99,13 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	w.Write(body) // a client that is gone needs no answer
 }
 
-// oneLine returns s as a header may hold it.
+// oneLine returns s as a header or a log may hold it: without what is no sign, and without credentials.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return ' '
 		}
 		return r
-	}, s)
+	}, secret.Mask(s))
 	return s[:min(len(s), 300)]
 }

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -344,14 +345,14 @@ func (x *exchange) label(res *http.Response, p *engine.Prepared) {
 	}
 }
 
-// oneLine returns s as a header may hold it.
+// oneLine returns s as a header or a log may hold it: without what is no sign, and without credentials.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return ' '
 		}
 		return r
-	}, s)
+	}, secret.Mask(s))
 	return s[:min(len(s), 300)]
 }
 

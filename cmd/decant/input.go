@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/wire"
 )
@@ -149,8 +150,8 @@ func parse(src []byte, format string) (*wire.Document, error) {
 // errSkipped says that some of several inputs could not be read; which and why was said before.
 var errSkipped = errors.New("some files were left out")
 
-// warn says on standard error that something failed and the rest goes on.
-func (s *streams) warn(err error) { fmt.Fprintln(s.err, "decant:", err) }
+// warn says on standard error that something failed, without the credentials that a message may quote.
+func (s *streams) warn(err error) { fmt.Fprintln(s.err, "decant:", secret.Mask(err.Error())) }
 
 // blank writes an empty line between two results.
 func (s *streams) blank() { fmt.Fprintln(s.out) }

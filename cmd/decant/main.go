@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // commands is the command line; each field's type is in the file named after it.
@@ -90,7 +91,7 @@ func run(args []string, s *streams) (code int) {
 		return exited
 	}
 	if err != nil {
-		text := strings.ReplaceAll(err.Error(), "expected a valid 64 bit int but got", "want a whole number, not")
+		text := strings.ReplaceAll(secret.Mask(err.Error()), "expected a valid 64 bit int but got", "want a whole number, not")
 		fmt.Fprintf(s.err, "decant: %s\nTry \"decant --help\".\n", text)
 		return exitUsage
 	}
@@ -98,7 +99,7 @@ func run(args []string, s *streams) (code int) {
 		if status := exitStatus(0); errors.As(err, &status) {
 			return int(status)
 		}
-		fmt.Fprintln(s.err, "decant:", err)
+		s.warn(err)
 		return exitCode(err)
 	}
 	return exitDone

@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -126,8 +127,8 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 	}
 	s.engine, err = engine.New(s.store, engine.Options{
 		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
-		Fault:  func(err error) { log.Warn("fault", "error", err.Error()) },
-		Notice: func(text string) { log.Warn(text) },
+		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
+		Notice: func(text string) { log.Warn(secret.Mask(text)) },
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())
