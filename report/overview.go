@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // An Overview is what is kept of one conversation and what the model sees of it.
@@ -129,7 +130,7 @@ func (o *Overview) fate(m, seen *decant.Message, made map[string]*decant.Decisio
 	return "whole"
 }
 
-// aboutMessage returns the beginning of a message: its words, else its first call or result.
+// aboutMessage returns the beginning of a message, without credentials: its words, else its first call or result.
 func aboutMessage(m *decant.Message) string {
 	text := m.Text(decant.KindText)
 	for i := 0; text == "" && i < len(m.Blocks); i++ {
@@ -142,7 +143,7 @@ func aboutMessage(m *decant.Message) string {
 			text = "(" + string(b.Kind) + ")"
 		}
 	}
-	return cut(plain(strings.Join(strings.Fields(cut(text, 400)), " ")), 120)
+	return cut(plain(strings.Join(strings.Fields(secret.Mask(cut(text, 1000))), " ")), 120)
 }
 
 // WriteText writes the overview for people, at most width columns wide.
