@@ -149,6 +149,21 @@ func names(t *testing.T, session string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+// Names joined by dots are read once, however many there are: with a look at the rest of the text for each
+// of them this would not end.
+func TestLongChainOfNames(t *testing.T) {
+	found := 0
+	count := func(string, ruler.Kind) { found++ }
+	ruler.Each(strings.Repeat("a.", 1<<20), count)
+	if found > 0 {
+		t.Errorf("%d names in single letters, want none", found)
+	}
+	ruler.Each(strings.Repeat("a.", 100)+"bb and x.y", count)
+	if found != 1 {
+		t.Errorf("%d names, want one", found)
+	}
+}
+
 func TestBadArgumentsAreText(t *testing.T) {
 	deep := strings.Repeat("[", 5_000_000)
 	for _, text := range []string{"", "make", `{"a":`, `{"a":1}}`, "{1:2}", deep} {

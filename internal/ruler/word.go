@@ -8,7 +8,7 @@ import (
 
 // words finds hashes, names of errors and identifiers: what begins where a word begins.
 func words(s string, yield func(string, Kind)) {
-	hashes, idents := 0, 0 // where the last ones end
+	hashes, idents, undotted := 0, 0, 0 // where the last ones end, and up to where no names joined by dots begin
 	for i := 0; i < len(s); {
 		if wordAt(s, i) == 0 {
 			i += step(s, i)
@@ -25,7 +25,14 @@ func words(s string, yield func(string, Kind)) {
 			yield(s[i:end], Error)
 		}
 		if i >= idents {
-			if stop := identifier(s, i, end); stop > 0 {
+			stop := -1
+			if i >= undotted {
+				stop, undotted = dotted(s, i, end)
+			}
+			if stop < 0 && identifier(s[i:end]) {
+				stop = end
+			}
+			if stop > 0 {
 				yield(s[i:stop], Ident)
 				idents = stop
 			}
@@ -89,37 +96,28 @@ func errorName(w string) bool {
 	return digits >= 3 && digits <= 5
 }
 
-// identifier returns the end of the identifier that begins with the word from i to end, -1 when it is
-// none: names joined by dots, or one name of several parts.
-func identifier(s string, i, end int) int {
-	if stop := dotted(s, i, end); stop > 0 {
-		return stop
-	}
-	if w := s[i:end]; snake(w) || camel(w) || pascal(w) || constant(w) {
-		return end
-	}
-	return -1
-}
+// identifier reports whether a word is one name of several parts.
+func identifier(w string) bool { return snake(w) || camel(w) || pascal(w) || constant(w) }
 
-// dotted returns the end of names joined by dots, the last of two characters at least; -1 when there is
-// no such name.
-func dotted(s string, i, end int) int {
-	out := -1
+// dotted returns the end of names joined by dots, of which one behind the first has two characters at
+// least; -1 when there is no such name. Then none begins before tried either: what follows is the same.
+func dotted(s string, i, end int) (stop, tried int) {
+	stop = -1
 	for is(s, i, lower|upper) || i < len(s) && s[i] == '_' {
-		if end-i > 1 && out >= 0 && utf8.RuneCountInString(s[i:end]) > 1 {
-			out = end
+		if end-i > 1 && stop >= 0 && utf8.RuneCountInString(s[i:end]) > 1 {
+			stop = end
 		}
 		if end >= len(s) || s[end] != '.' {
 			break
 		}
-		out = max(out, 0)
+		stop = max(stop, 0)
 		i = end + 1
 		end = wordEnd(s, i)
 	}
-	if out == 0 {
-		return -1
+	if stop == 0 {
+		return -1, i
 	}
-	return out
+	return stop, 0
 }
 
 // snake reports whether w is letters, then parts of letters and digits, joined by single underscores.
