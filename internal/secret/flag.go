@@ -3,7 +3,7 @@ package secret
 import "strings"
 
 // programs are command lines with flags whose value is a credential: "-p " is a flag with the value as the
-// next word, "-p" one with the value in the same word, "-u :" one with a password behind a name and a colon.
+// next word, "-p" one with the value in the same word, "-u :" one with a password behind a name and a colon, "-b ;" one with cookies.
 // Long flags with telling names need no row: "--password X", "--api-key X".
 var programs = []struct {
 	name  string
@@ -13,7 +13,7 @@ var programs = []struct {
 	{"mariadb", []string{"-p"}}, {"mariadb-dump", []string{"-p"}}, {"mariadb-admin", []string{"-p"}},
 	{"mongo", []string{"-p "}}, {"mongosh", []string{"-p "}}, {"mongodump", []string{"-p ", "-p"}}, {"cqlsh", []string{"-p "}},
 	{"sqlcmd", []string{"-P ", "-P"}}, {"bcp", []string{"-P ", "-P"}}, {"redis-cli", []string{"-a "}}, {"influx", []string{"-password "}},
-	{"curl", []string{"-u :", "--user :", "-U :", "--proxy-user :"}}, {"http", []string{"-a :"}}, {"https", []string{"-a :"}},
+	{"curl", []string{"-u :", "--user :", "-U :", "--proxy-user :", "-b ;", "--cookie ;"}}, {"http", []string{"-a :"}}, {"https", []string{"-a :"}},
 	{"wget", []string{"--http-password ", "--ftp-password "}}, {"skopeo", []string{"--creds :", "--src-creds :", "--dest-creds :"}},
 	{"sshpass", []string{"-p ", "-p"}}, {"smbclient", []string{"-U %"}}, {"ldapsearch", []string{"-w "}}, {"ldapmodify", []string{"-w "}},
 	{"ldapadd", []string{"-w "}}, {"kinit", []string{"-p "}}, {"rabbitmqadmin", []string{"-p "}}, {"twine", []string{"-p "}},
@@ -98,7 +98,12 @@ func (s *scanner) flagValue(word string, i int, f string) (v value, ok bool) {
 	if strings.HasPrefix(v.text, "-") {
 		return v, false
 	}
-	if sep != "" {
+	switch sep {
+	case "":
+	case ";":
+		s.cookie(v.start)
+		return v, false
+	default:
 		k := strings.Index(v.text, sep)
 		if k < 0 || placeholder(v.text) {
 			return v, false

@@ -41,17 +41,22 @@ func (v value) isCode(s string) bool {
 	if v.how == ownLine && v.next != 0 && strings.IndexByte("\n\r\\\"", v.next) < 0 {
 		return true // a line of something else
 	}
-	if v.how == quoted || s == "" || s[0] != '+' && v.env {
+	if strings.HasPrefix(strings.TrimLeft(s, " "), "+") {
+		return true // what looks like a quote before it is the end of one
+	}
+	if v.how == quoted || v.env {
 		return false
 	}
-	return s[0] == '+' || v.next != 0 && strings.IndexByte("([{<", v.next) >= 0 || strings.Contains(s, `\x`) || strings.Contains(s, "->") || strings.Contains(s, "::")
+	return v.next != 0 && strings.IndexByte("([{<", v.next) >= 0 || strings.Contains(s, `\x`) || strings.Contains(s, "->") || strings.Contains(s, "::")
 }
 
 // chosen reports whether v looks like a password of a person's choice.
 func (v value) chosen(c counts) bool {
 	switch {
-	case c.spaces > 0, c.size < 4:
+	case c.spaces > 0 && !(v.env && v.how == quoted), c.size < 4:
 		return false
+	case v.yaml && v.how == bare && (v.next == 0 || v.next == '\n' || v.next == '\\'):
+		return c.size >= 6 && c.steps == 0 && c.dots+c.slashes == 0 && c.letters() > 0
 	case v.env:
 		return c.size >= 6 || c.digits > 0 && c.letters() > 0
 	case c.letters() == 0:
@@ -59,7 +64,7 @@ func (v value) chosen(c counts) bool {
 	case c.size >= 20 && c.dots == 0 && (c.letters() == c.size && c.steps == 0 || v.how == quoted && noisy(v.text)):
 		return true
 	case v.how == quoted:
-		return c.size >= 6 && c.dots == 0 && (c.digits > 0 || c.steps == 0) || c.size >= 8 && c.symbols > 0
+		return c.size >= 6 && c.dots == 0 && (c.digits > 0 || c.steps == 0 && c.letters() == c.size) || c.size >= 8 && c.symbols > 0
 	}
 	return c.size >= 6 && c.digits > 0 && c.dots == 0 && c.slashes == 0 && c.letters()+c.symbols > 3
 }

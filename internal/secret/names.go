@@ -11,6 +11,7 @@ const (
 	strong                // the value is one when it looks random
 	password              // people choose these: the value is one unless it is a word, a variable or code
 	cookies               // the value is a list of name=value
+	another               // a name stands before, as in "name: DB_PASSWORD, value: x"
 )
 
 // names are the ends of names that tell what the value behind them is. A name is compared in small letters
@@ -34,7 +35,7 @@ var names = []struct {
 	{"authorization", strong}, {"bearer", strong}, {"_jwt", strong}, {"_signing_salt", strong},
 
 	{"_key", mixed}, {"_sig", mixed}, {"_auth", mixed}, {"_salt", mixed}, {"_seed", mixed}, {"_cred", mixed}, {"_creds", mixed},
-	{"cookie", cookies},
+	{"cookie", cookies}, {"_value", another},
 
 	// What is public, or is needed again as it is.
 	{"public_key", none}, {"publickey", none}, {"publishable_key", none}, {"anon_key", none}, {"site_key", none}, {"host_key", none},
@@ -147,8 +148,11 @@ func (s *scanner) assigned(i int) int {
 		return 0
 	case is == cookies:
 		return s.cookie(i + 1)
+	case is == another:
+		is = s.beforeValue(end - len("value"))
 	}
 	v := s.value(i+1, s.inEnvironment(i))
+	v.yaml = sep == ':' && s.capitals(i) && strings.Contains(s.text[max(0, i-len("_PASSWORD")):i], "_")
 	if !v.credential(is) {
 		return 0
 	}
@@ -199,6 +203,32 @@ func (s *scanner) inTag(end int) bool {
 
 // inEnvironment reports whether the separator at i stands as in a file of variables: directly between a
 // name of capital letters and a value.
-func (s *scanner) inEnvironment(i int) bool {
-	return s.text[i] == '=' && i > 1 && isUpper(s.text[i-1]) && (isUpper(s.text[i-2]) || s.text[i-2] == '_')
+func (s *scanner) inEnvironment(i int) bool { return s.text[i] == '=' && s.capitals(i) }
+
+// capitals reports whether a name of capital letters ends at text[i-1].
+func (s *scanner) capitals(i int) bool {
+	return i > 1 && isUpper(s.text[i-1]) && (isUpper(s.text[i-2]) || s.text[i-2] == '_')
+}
+
+// beforeValue returns what the name tells that is itself a value, of "name" or "key", and stands before the
+// word "value" at i.
+func (s *scanner) beforeValue(i int) trust {
+	const most = 60 // bytes between them: the end of a line, a dash, quotes
+	end := i
+	for end > 0 && i-end < most && strings.IndexByte(" \t\r\n\"',-\\n", s.text[end-1]) >= 0 {
+		end--
+	}
+	if end > 1 && end < i && s.text[end] == 'n' { // of a name, not of an escape
+		end++
+	}
+	start := end
+	for start > 0 && end-start < longestName && class[s.text[start-1]]&token != 0 {
+		start--
+	}
+	head := strings.TrimRight(s.text[max(0, start-12):start], "\"'\\ :=")
+	s.work += i - start
+	if start == end || !strings.HasSuffix(head, "name") && !strings.HasSuffix(head, "key") && !strings.HasSuffix(head, "Name") && !strings.HasSuffix(head, "Key") {
+		return none
+	}
+	return s.before(end)
 }

@@ -12,6 +12,8 @@ var phrases = []struct {
 	{"IDENTIFIED BY '", password}, {"identified by '", password}, {"PASSWORD '", password}, {"password '", password}, // SQL
 	{"requirepass ", password}, {"masterauth ", password}, // Redis
 	{"login ", password}, // .netrc: login NAME password ...
+	// A name and then its value: ENV NAME value, define('NAME', 'value').
+	{"ENV ", another}, {"set ", another}, {"define(", another}, {"setenv(", another}, {"Setenv(", another},
 }
 
 // introduced returns the end of the credential behind a phrase, one of some, that begins at i, or 0.
@@ -21,37 +23,62 @@ func (s *scanner) introduced(i int, some []int) int {
 		if !strings.HasPrefix(s.text[i:], p.text) {
 			continue
 		}
-		at := i + len(p.text)
-		if p.text == "login " {
-			if at = s.afterLogin(at); at == 0 {
-				continue
-			}
+		at, is, netrc := i+len(p.text), p.trust, p.text == "login "
+		switch {
+		case netrc:
+			at = s.afterLogin(i, at)
+		case is == another:
+			at, is = s.afterName(at)
+		case strings.HasSuffix(p.text, "'"):
+			at-- // the quote is the value's
 		}
-		if strings.HasSuffix(p.text, "'") {
-			at--
+		if at == 0 {
+			continue
 		}
-		if v := s.value(at, false); v.credential(p.trust) {
-			s.add(v.start, v.end, kindOf(p.trust))
+		if v := s.value(at, netrc); v.credential(is) {
+			s.add(v.start, v.end, kindOf(is))
 			return v.end
 		}
 	}
 	return 0
 }
 
-// afterLogin returns where the password is that follows the name at i, or 0.
-func (s *scanner) afterLogin(i int) int {
-	const most = 128
-	rest := s.text[i:min(len(s.text), i+most)]
+// afterName returns where the value may begin that follows the name at i, and what the name tells.
+func (s *scanner) afterName(i int) (int, trust) {
+	start := s.skip(i, "\"'\\")
+	end := start + wordLength(s.text[start:min(len(s.text), start+longestName)], token)
+	if end == len(s.text) || strings.IndexByte(" '\"\\", s.text[end]) < 0 {
+		return 0, none
+	}
+	is := s.before(end)
+	if end > start && start > i { // in quotes, and so is the value
+		end = s.skip(end, "\"'\\")
+		end = s.skip(end, ", ")
+	}
+	return end, is
+}
+
+// afterLogin returns where the password is that follows the name at i, behind a login at word, or 0.
+func (s *scanner) afterLogin(word, i int) int {
+	rest := s.text[i:min(len(s.text), i+farthest)]
 	name := strings.IndexAny(rest, " \t\n\\")
 	if name < 1 {
 		return 0
 	}
-	gap := rest[name:]
-	word := strings.TrimLeft(strings.TrimPrefix(gap, `\n`), " \t\r\n")
-	if !strings.HasPrefix(word, "password ") {
+	value, ok := strings.CutPrefix(strings.TrimLeft(strings.TrimPrefix(rest[name:], `\n`), " \t\r\n"), "password ")
+	s.work += name
+	if !ok || !s.machine(word) {
 		return 0
 	}
-	return i + len(rest) - len(word) + len("password ")
+	return i + len(rest) - len(value)
+}
+
+// machine reports whether the name of a machine stands before i, as in .netrc.
+func (s *scanner) machine(i int) bool {
+	text := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s.text[max(0, i-farthest):i], " \t\r\n"), `\n`), " ")
+	k := strings.LastIndex(text, "machine ")
+	s.work += len(text)
+	return k >= 0 && len(strings.Fields(text[k:])) == 2 || strings.HasSuffix(text, "default")
 }
 
 // shortCookie is how long the value of a cookie is at least to be a credential.

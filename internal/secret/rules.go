@@ -41,6 +41,9 @@ var rules = []rule{
 	{"cursor-key", "crsr_{x64}"},
 	{"cursor-key", "key_{x64}"},
 	// Clouds.
+	{"aws-key", "AKIA{u16},{b40}"}, // with its secret, as in lists
+	{"aws-key", "AKIA{u16}:{b40}"},
+	{"aws-key", "AKIA{u16} {b40}"},
 	{"aws-key-id", "AKIA{u16}"},
 	{"aws-key-id", "ASIA{u16}"},
 	{"aws-key-id", "ABIA{u16}"},
@@ -56,6 +59,7 @@ var rules = []rule{
 	{"digitalocean-token", "dop_v1_{w40+}"},
 	{"digitalocean-token", "doo_v1_{w40+}"},
 	{"digitalocean-token", "dor_v1_{w40+}"},
+	{"cloudflare-key", "v1.0-{x24}-{x146}"},
 	{"databricks-token", "dapi{x32}"},
 	{"snowflake-token", "ver:1-hint:{d4-20}-ETMsDgAAA{b40+}"},
 	{"fly-token", "fm2_{b60+}"},
@@ -145,7 +149,10 @@ var rules = []rule{
 	{"discord-token", "Nz{t22-26}.{t6}.{t27-40}"},
 	{"discord-token", "OD{t22-26}.{t6}.{t27-40}"},
 	{"discord-token", "OT{t22-26}.{t6}.{t27-40}"},
+	{"telegram-token", "bot{d8-10}:AA{t30-40}"},
 	{"telegram-token", "{d8-10}:AA{t30-40}"},
+	{"teams-webhook", "webhook.office.com/webhookb2/{t36}@{t36}/IncomingWebhook/{x32}/{t36}"},
+	{"teams-webhook", "outlook.office.com/webhook/{t20+}"},
 	{"twilio-key", "SK{x32}"},
 	{"sendgrid-key", "SG.{t16-24}.{t36-48}"},
 	{"brevo-key", "xkeysib-{x64}-{w16}"},

@@ -8,6 +8,7 @@ type value struct {
 	start, end int
 	how        writing
 	env        bool // directly behind NAME= in capital letters
+	yaml       bool // behind NAME: in capital letters
 	next       byte // what follows it, 0 at the end of the text or of an XML element
 }
 
