@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/transport"
 )
 
 // The doors of the gateway.
@@ -105,6 +106,8 @@ func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *watched) WriteHeader(status int) {
 	if status >= 200 {
 		w.visit.status, w.visit.refused = status, w.Header().Get(refusedHeader)
+	} else { // the upstream's, before its answer
+		transport.RemoveOurs(w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
