@@ -94,3 +94,26 @@ func TestARoomIsSharedByAll(t *testing.T) {
 		t.Error("there is room beside one that is too large")
 	}
 }
+
+func TestATenantHasHalfOfTheRoom(t *testing.T) {
+	r := newRoom(100)
+	a, again, b := share{room: r, tenant: "a"}, share{room: r, tenant: "a"}, share{room: r, tenant: "b"}
+	for i, c := range []struct {
+		s    *share
+		n    int64
+		want bool
+	}{{&a, 40, true}, {&again, 20, false}, {&again, 10, true}, {&a, 1, false}, {&b, 50, true}, {&b, 1, false}} {
+		if got := c.s.take(c.n); got != c.want {
+			t.Fatalf("%d: %t", i, got)
+		}
+	}
+	for _, s := range []*share{&a, &again, &b} {
+		s.release()
+	}
+	if len(r.of) != 0 || r.used != 0 {
+		t.Errorf("%d bytes are used, by %v", r.used, r.of)
+	}
+	if large := (share{room: r, tenant: "b"}); !large.take(60) {
+		t.Error("a body that is alone finds no room")
+	}
+}

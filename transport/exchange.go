@@ -27,6 +27,11 @@ type exchange struct {
 // roundTrip answers the request.
 func (x *exchange) roundTrip() (*http.Response, error) {
 	r := x.in
+	tenant, err := x.t.opts.Tenant(r)
+	if err != nil {
+		return refuseUnread(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
+	}
+	x.share = share{room: x.t.room, tenant: tenant}
 	if err := x.read(); errors.Is(err, errFull) {
 		return refuseFull(r), nil
 	} else if err != nil {
@@ -39,9 +44,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	if err != nil {
 		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+err.Error()), nil
 	}
-	if req.Tenant, err = x.t.opts.Tenant(r); err != nil {
-		return refuse(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
-	}
+	req.Tenant = tenant
 	p, err := x.t.prepare(r.Context(), req)
 	if err != nil {
 		return refusal(r, err), nil

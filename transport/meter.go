@@ -14,7 +14,7 @@ func unmetered(r *http.Request, k kind) string {
 	path := r.URL.Path
 	switch {
 	case odd(path):
-		return fmt.Sprintf("a budget applies, and the path %q could mean another one to the provider; write it plainly", path)
+		return fmt.Sprintf("a budget applies, and the path %.100q could mean another one to the provider; write it plainly", path)
 	case r.Header.Get("Upgrade") != "":
 		return "a budget applies, and what is said over an upgraded connection cannot be metered"
 	case k == count || costsNothing(r.Method, path):
@@ -22,7 +22,7 @@ func unmetered(r *http.Request, k kind) string {
 	case strings.HasSuffix(path, "/messages/batches"):
 		return "a budget applies, and batches are answered too late to be metered; send the requests to /v1/messages"
 	}
-	return fmt.Sprintf("a budget applies, and what %s %s costs cannot be metered; send requests to /v1/messages", r.Method, path)
+	return fmt.Sprintf("a budget applies, and what %s %.100s costs cannot be metered; send requests to /v1/messages", r.Method, path)
 }
 
 // odd reports whether servers may differ in what a path means.
@@ -50,12 +50,12 @@ func costsNothing(method, path string) bool {
 
 // refuseUnpacked returns the answer to a request that a budget applies to and whose body cannot be read.
 func (x *exchange) refuseUnpacked() *http.Response {
-	const why = "a budget applies, and the body cannot be metered: "
+	const why = "decant: a budget applies, and the body cannot be metered: "
 	switch {
 	case x.large:
 		return refuseUnread(x.in, http.StatusRequestEntityTooLarge, "request_too_large", fmt.Sprintf("%sit has more than %d bytes", why, x.t.opts.MaxBody))
 	case errors.Is(x.foreign, errLarge), errors.Is(x.foreign, errBomb):
-		return refuse(x.in, http.StatusRequestEntityTooLarge, "request_too_large", "decant: "+why+x.foreign.Error())
+		return refuse(x.in, http.StatusRequestEntityTooLarge, "request_too_large", why+x.foreign.Error())
 	}
-	return refuse(x.in, http.StatusUnsupportedMediaType, "invalid_request_error", "decant: "+why+x.foreign.Error())
+	return refuse(x.in, http.StatusUnsupportedMediaType, "invalid_request_error", why+x.foreign.Error())
 }

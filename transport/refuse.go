@@ -40,7 +40,7 @@ func refuseUnread(r *http.Request, status int, kind, message string) *http.Respo
 	if r.Body != nil {
 		r.Body.Close() // as a RoundTripper must
 	}
-	return refuse(r, status, kind, "decant: "+message)
+	return refuse(r, status, kind, message)
 }
 
 // retryAfter is when a request that could not be prepared may be tried again, in seconds.

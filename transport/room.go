@@ -15,28 +15,43 @@ type room struct {
 
 	mu   sync.Mutex
 	used int64
+	of   map[string]int64 // of it, by tenant
 }
 
-func newRoom(limit int64) *room { return &room{limit: limit, one: make(chan struct{}, 1)} }
+func newRoom(limit int64) *room {
+	return &room{limit: limit, one: make(chan struct{}, 1), of: map[string]int64{}}
+}
+
+// change adds n bytes to what a tenant uses. The room is locked.
+func (r *room) change(n int64, tenant string) {
+	r.used += n
+	if r.of[tenant] += n; r.of[tenant] == 0 {
+		delete(r.of, tenant)
+	}
+}
 
 // A share is what one request and its answer hold of a room, until it is released.
 type share struct {
 	room     *room
+	tenant   string // empty where there is only one
 	held     int64
 	released bool
 }
 
-// take takes n bytes more, and reports whether there is room for them. A body that is alone always finds it:
-// how large one may be is another limit.
+// take takes n bytes more, and reports whether there is room for them. One tenant of several has half of the room at
+// most, so that there is room for the others. A body that is alone always finds room: how large one may be is
+// another limit.
 func (s *share) take(n int64) bool {
 	r := s.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s.released || r.used+n > r.limit && r.used > s.held {
+	fits := r.used+n <= r.limit || r.used == s.held
+	fair := s.tenant == "" || r.of[s.tenant]+n <= r.limit/2 || r.of[s.tenant] == s.held
+	if s.released || !fits || !fair {
 		return false
 	}
 	s.held += n
-	r.used += n
+	r.change(n, s.tenant)
 	return true
 }
 
@@ -47,7 +62,7 @@ func (s *share) add(n int64) {
 	defer r.mu.Unlock()
 	if !s.released {
 		s.held += n
-		r.used += n
+		r.change(n, s.tenant)
 	}
 }
 
@@ -56,6 +71,6 @@ func (s *share) release() {
 	r := s.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.used -= s.held
+	r.change(-s.held, s.tenant)
 	s.held, s.released = 0, true
 }

@@ -104,7 +104,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	kind := kindOf(r)
 	if kind != messages && t.engine.Budgeted() {
 		if why := unmetered(r, kind); why != "" {
-			return refuseUnread(r, http.StatusForbidden, "permission_error", why), nil
+			return refuseUnread(r, http.StatusForbidden, "permission_error", "decant: "+why), nil
 		}
 	}
 	if kind == other {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"os"
-	"runtime/debug"
 	"strconv"
 
 	"github.com/decantdev/decant/internal/config"
@@ -28,10 +27,10 @@ func bodyMemory(c *config.Config) int64 {
 	return min(max(memoryOf(os.ReadFile)/bodiesShare, leastBodies), mostBodies)
 }
 
-// memoryOf returns how many bytes of memory there are: of the container, of the machine, or as many as Go has been
-// told to use. Where nobody says, there is no end of it.
+// memoryOf returns how many bytes of memory there are, of the container or of the machine. Where nobody says, there
+// is no end of it.
 func memoryOf(read func(string) ([]byte, error)) int64 {
-	least := debug.SetMemoryLimit(-1)
+	least := int64(math.MaxInt64)
 	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if text, err := read(name); err == nil {
 			least = min(least, number(text, 1))
