@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,6 +16,10 @@ type bodyError struct {
 	err    error
 	status int
 }
+
+// stalled reports whether the client is still there, and waits for an answer to what it does not send. The server
+// takes the end of its time for its leave.
+func (e *bodyError) stalled() bool { return e != nil && e.status == http.StatusRequestTimeout }
 
 // Error says what happened.
 func (e *bodyError) Error() string { return e.err.Error() }
@@ -32,6 +37,8 @@ type timed struct {
 	conn  *http.ResponseController
 	limit time.Duration
 
+	failed atomic.Pointer[bodyError] // nil: it has not
+
 	mu     sync.Mutex
 	closed bool          // the connection may be at its next request
 	left   time.Duration // until something must have come
@@ -39,10 +46,7 @@ type timed struct {
 }
 
 // withTime returns the body of r as it is read by w's handler, with a limit on its time.
-func withTime(w http.ResponseWriter, r *http.Request, limit time.Duration) io.ReadCloser {
-	if r.ContentLength == 0 {
-		return r.Body
-	}
+func withTime(w http.ResponseWriter, r *http.Request, limit time.Duration) *timed {
 	return &timed{ReadCloser: r.Body, conn: http.NewResponseController(w), limit: limit, left: limit}
 }
 
@@ -65,15 +69,21 @@ func (t *timed) Read(p []byte) (int, error) {
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, &bodyError{fmt.Errorf("the body has not come on for %s", t.limit), http.StatusRequestTimeout}
+		return n, t.fail(&bodyError{fmt.Errorf("the body has not come on for %s", t.limit), http.StatusRequestTimeout})
 	case err == nil && t.left > 0:
 		return n, nil
 	}
 	t.conn.SetReadDeadline(time.Time{}) // what is read from here on is not the body; where it is not supported, none was set
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = &bodyError{fmt.Errorf("read the body: %w", err), http.StatusBadRequest}
+		err = t.fail(&bodyError{fmt.Errorf("read the body: %w", err), http.StatusBadRequest})
 	}
 	return n, err
+}
+
+// fail notes that the body has failed.
+func (t *timed) fail(err *bodyError) error {
+	t.failed.Store(err)
+	return err
 }
 
 // Close ends the body. Those who carry a request to the upstream may outlive it, and must not set deadlines then.

@@ -17,11 +17,13 @@ const statusLeft = 499
 func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error) {
 	v := of(r.Context())
 	v.failure = err
-	if r.Context().Err() != nil || errors.Is(err, context.Canceled) {
+	body := v.bodyFailed()
+	if !body.stalled() && (r.Context().Err() != nil || errors.Is(err, context.Canceled)) {
 		v.status = statusLeft
 		panic(http.ErrAbortHandler) // nobody is there to read an answer
 	}
-	if body := (*bodyError)(nil); errors.As(err, &body) {
+	if body != nil {
+		v.failure = nil                       // not the upstream's
 		w.Header().Set("Connection", "close") // the rest of it is not waited for
 		refuse(w, body.status, "invalid_request_error", "decant: "+body.Error())
 		return

@@ -212,7 +212,10 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	if !g.admit(w, r, v) {
 		return
 	}
-	r.Body = withTime(w, r, g.opts.BodyTimeout)
+	if r.ContentLength != 0 {
+		v.body = withTime(w, r, g.opts.BodyTimeout)
+		r.Body = v.body
+	}
 	h := w.Header()
 	h["Date"], h["Content-Type"] = nil, nil // only if the upstream sends them
 	g.proxy.ServeHTTP(w, r.WithContext(with(r.Context(), v)))

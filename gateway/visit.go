@@ -36,6 +36,7 @@ type visit struct {
 	out      int64     // bytes of the body that went out last
 	in       int64     // bytes of the answer's body
 
+	body     *timed           // nil: there is none
 	prepared *engine.Prepared // nil: nothing was managed
 	usage    decant.Usage
 	failure  error
@@ -173,6 +174,14 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 		as = append(as, slog.String("refused", oneLine(v.refused)))
 	}
 	return as
+}
+
+// bodyFailed returns why the request's body did not come to its end, nil when it did.
+func (v *visit) bodyFailed() *bodyError {
+	if v.body == nil {
+		return nil
+	}
+	return v.body.failed.Load()
 }
 
 // milliseconds returns a time as logs hold it: a number whose name says its unit, to the microsecond.
