@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync"
 )
 
 // errLarge means that a body is larger than what is managed.
@@ -29,7 +30,7 @@ func fill(b []byte, r io.Reader, length, limit int64, s *share) ([]byte, error) 
 			if !s.take(next - int64(len(b))) {
 				return nil, errFull
 			}
-			b = slices.Grow(b, int(next)-len(b))[:len(b):next]
+			b = widened(b, int(next))
 		}
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -40,6 +41,32 @@ func fill(b []byte, r io.Reader, length, limit int64, s *share) ([]byte, error) 
 			return nil, err
 		}
 	}
+}
+
+// Most bodies of agents grow out of the first rooms that are made for them. These are used again.
+var small, medium = sync.Pool{New: array[[firstRoom]byte]}, sync.Pool{New: array[[4 * firstRoom]byte]}
+
+func array[A any]() any { return new(A) }
+
+// widened returns b, which is full, with room for n bytes in all. Nobody must use b any longer.
+func widened(b []byte, n int) (out []byte) {
+	switch n {
+	case firstRoom:
+		out = small.Get().(*[firstRoom]byte)[:]
+		out = out[:copy(out, b)]
+	case 4 * firstRoom:
+		out = medium.Get().(*[4 * firstRoom]byte)[:]
+		out = out[:copy(out, b)]
+	default:
+		out = slices.Grow(b[:len(b):len(b)], n-len(b))[:len(b):n]
+	}
+	switch len(b) {
+	case firstRoom:
+		small.Put((*[firstRoom]byte)(b))
+	case 4 * firstRoom:
+		medium.Put((*[4 * firstRoom]byte)(b))
+	}
+	return out
 }
 
 // nextRoom returns how much room is made for a body of which n bytes have come, and that may have limit of

@@ -67,7 +67,7 @@ func refusal(r *http.Request, err error) *http.Response {
 
 // pass sends a request on that cannot be managed, as the client sent it, unless a budget applies.
 func (x *exchange) pass() (*http.Response, error) {
-	if x.kind == messages && x.t.engine.Budgeted() {
+	if x.kind == messages && x.t.budgeted(x.in) {
 		return x.refuseUnpacked(), nil
 	}
 	if x.large {
@@ -88,7 +88,7 @@ func (x *exchange) describe() (*engine.Request, error) {
 	default:
 		return nil, fmt.Errorf("x-decant-mode: %q is not manage, observe or off", req.Mode)
 	}
-	if x.t.opts.Guarded && x.t.engine.Weaker(req.Mode) {
+	if x.t.guarded(x.in) && x.t.engine.Weaker(req.Mode) {
 		return nil, fmt.Errorf("x-decant-mode: %s is not for clients to choose where keys or budgets are configured; remove the header", req.Mode)
 	}
 	var err error

@@ -8,6 +8,12 @@ import (
 	"strings"
 )
 
+// budgeted reports whether a budget limits what a request may spend.
+func (t *Transport) budgeted(*http.Request) bool { return t.engine.Budgeted() }
+
+// guarded reports whether a request's headers may not make it do less than the options say.
+func (t *Transport) guarded(r *http.Request) bool { return t.opts.Guarded || t.budgeted(r) }
+
 // unmetered returns why a request that is no request for messages may not pass where a budget applies: whatever
 // may cost something must come by the door at which it is counted. It is empty when the request may pass.
 func unmetered(r *http.Request, k kind) string {

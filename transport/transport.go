@@ -83,7 +83,6 @@ func New(e *engine.Engine, o Options) *Transport {
 	if o.Memory == 0 {
 		o.Memory = 1 << 30
 	}
-	o.Guarded = o.Guarded || e.Budgeted()
 	return &Transport{engine: e, opts: o, room: newRoom(o.Memory)}
 }
 
@@ -102,7 +101,7 @@ func Embedded(name string) (*preset.Preset, error) {
 // RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	kind := kindOf(r)
-	if kind != messages && t.engine.Budgeted() {
+	if kind != messages && t.budgeted(r) {
 		if why := unmetered(r, kind); why != "" {
 			return refuseUnread(r, http.StatusForbidden, "permission_error", "decant: "+why), nil
 		}
