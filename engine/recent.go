@@ -76,7 +76,7 @@ type kept struct {
 
 const (
 	mostRecent  = 48 << 20 // bytes of all that are kept
-	largeRecent = 8 << 20  // bytes of a body that is not kept
+	largeRecent = 8 << 20  // bytes of the largest body that is kept
 	recentHead  = 256      // bytes of the head
 	recentSame  = 8        // memories with the same key that are looked at
 )
@@ -90,6 +90,15 @@ const (
 
 // footprint returns about how many bytes a request takes in memory, of which a body and a number of blocks are known.
 func footprint(body []byte, blocks int) int { return len(body) + documentBytes + blockBytes*blocks }
+
+// Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
+// bodies: as it was read, and as it is sent.
+func (p *Prepared) Footprint() int64 {
+	if p.r == nil {
+		return 0
+	}
+	return 2 * int64(footprint(nil, len(p.r.atoms)))
+}
 
 func (m *memory) footprint() int { return footprint(m.doc.Source, len(m.prints)) }
 
@@ -127,7 +136,7 @@ func (c *recent) put(k recentKey, m, was *memory) {
 			c.drop(c.of[k][i])
 		}
 	}
-	if len(m.doc.Source) > largeRecent {
+	if len(m.doc.Source) > largeRecent || m.footprint() > mostRecent/2 { // it would leave no room for others
 		return
 	}
 	if c.of == nil {

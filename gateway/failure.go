@@ -17,14 +17,17 @@ const statusLeft = 499
 func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error) {
 	v := of(r.Context())
 	v.failure = err
-	body := v.bodyFailed()
-	if !body.stalled() && (r.Context().Err() != nil || errors.Is(err, context.Canceled)) {
+	gone := r.Context().Err() != nil
+	body := v.bodyFailed(gone)
+	if !body.stalled() && (gone || errors.Is(err, context.Canceled)) {
 		v.status = statusLeft
 		panic(http.ErrAbortHandler) // nobody is there to read an answer
 	}
 	if body != nil {
-		v.failure = nil                       // not the upstream's
-		w.Header().Set("Connection", "close") // the rest of it is not waited for
+		v.failure = nil // not the upstream's
+		if r.ProtoMajor == 1 {
+			w.Header().Set("Connection", "close") // the rest of it is not waited for
+		}
 		refuse(w, body.status, "invalid_request_error", "decant: "+body.Error())
 		return
 	}

@@ -176,10 +176,15 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 	return as
 }
 
-// bodyFailed returns why the request's body did not come to its end, nil when it did.
-func (v *visit) bodyFailed() *bodyError {
+// bodyFailed returns why the request's body did not come to its end, nil when it did. When the client is gone, or is
+// said to be, nobody waits for more of it, and the last word on it is waited for.
+func (v *visit) bodyFailed(gone bool) *bodyError {
 	if v.body == nil {
 		return nil
+	}
+	if gone {
+		v.body.mu.Lock()
+		defer v.body.mu.Unlock()
 	}
 	return v.body.failed.Load()
 }

@@ -49,6 +49,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	if err != nil {
 		return refusal(r, err), nil
 	}
+	x.share.add(p.Footprint())
 	return x.forward(p)
 }
 
