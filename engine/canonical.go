@@ -24,6 +24,8 @@ func canonical(raw []byte) decant.Hash {
 // ends with a comma.
 type canon struct {
 	src, out []byte
+	depth    int             // objects that are being written, one inside the other
+	inside   []jsonspan.Span // where the containers stand in an object that is nested deep, nil outside of it
 }
 
 // block writes a content block; a bare string is a text block.
@@ -114,10 +116,11 @@ type member struct {
 // object writes the members in the order of their names. Of a block, which may carry a cache
 // marker and content, the marker is left out.
 func (c *canon) object(sc *jsonspan.Scanner, block bool) {
+	c.enter(sc)
 	var ms []member
 	for sc.Open(); sc.Next(); {
 		name := string(sc.Name())
-		ms = append(ms, member{name, sc.Skip()})
+		ms = append(ms, member{name, c.skip(sc)})
 	}
 	slices.SortStableFunc(ms, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	c.out = append(c.out, '{')
@@ -135,6 +138,7 @@ func (c *canon) object(sc *jsonspan.Scanner, block bool) {
 		c.out = append(c.out, ',')
 	}
 	c.out = append(c.out, '}')
+	c.leave()
 }
 
 func (c *canon) empty(s jsonspan.Span) bool { return string(s.Of(c.src)) == "null" }

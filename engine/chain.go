@@ -86,6 +86,9 @@ func (r *reading) add(message int, b *decant.Block, role decant.Role) {
 	r.atoms = append(r.atoms, atom{Block: b, role: role, message: message, bytes: r.doc.Raw(b.Ref)})
 }
 
+// footprint returns about how many bytes the request takes in memory.
+func (r *reading) footprint() int { return footprint(r.doc.Source, len(r.atoms)) }
+
 func hashBytes(b []byte) decant.Hash {
 	sum := sha256.Sum256(b)
 	return decant.Hash(sum[:16])

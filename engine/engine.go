@@ -215,7 +215,8 @@ var ErrUnavailable = errors.New("the conversation's decisions cannot be read")
 //
 // When a step of its own fails it falls back: to the committed decisions alone, then to the
 // client's own bytes. Prepared.Fault says what failed. Only when even that cannot be right it
-// returns an error, which wraps ErrUnavailable. A request that exceeds a budget is a *BudgetError.
+// returns an error, which wraps ErrUnavailable. A request that exceeds a budget is a *BudgetError, one
+// that cannot be read where a budget applies an *UnmeteredError.
 func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if e.mode(req) == Off {
 		return &Prepared{Body: req.Body}, nil
@@ -225,8 +226,8 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	key := e.recentKey(req)
 	was := e.recent.find(key, req.Body)
 	r, err := read(req.Body, e.seed, was)
-	if err != nil { // nothing of ours has failed, and the provider knows best what is wrong with it
-		return &Prepared{Body: req.Body}, nil
+	if err != nil {
+		return e.unread(req, err)
 	}
 	req = req.named(r)
 	who := startOf(req, r)

@@ -59,7 +59,7 @@ func (p *pending) add(s start, f finished) *queue {
 	}
 	q.waiting = append(q.waiting, f)
 	q.added++
-	if p.bytes += len(f.attempt.req.Body); p.bytes > mostPending {
+	if p.bytes += f.attempt.r.footprint(); p.bytes > mostPending {
 		p.press()
 	}
 	return first
@@ -93,7 +93,7 @@ func (p *pending) take(q *queue) []finished {
 	fs := q.waiting
 	q.waiting, q.writing = nil, fs
 	for i := range fs {
-		p.bytes -= len(fs[i].attempt.req.Body)
+		p.bytes -= fs[i].attempt.r.footprint()
 	}
 	return fs
 }

@@ -54,8 +54,8 @@ func (r *reading) tokens(i int, est *token.Estimator) int {
 	return int(r.counts[i])
 }
 
-// recent keeps the memories of the newest requests, bounded by the bytes of their bodies. The zero value
-// is empty.
+// recent keeps the memories of the newest requests, bounded by the bytes that they take. The zero value is
+// empty.
 type recent struct {
 	mu    sync.Mutex
 	of    map[recentKey][]*list.Element // of order
@@ -75,11 +75,32 @@ type kept struct {
 }
 
 const (
-	mostRecent  = 32 << 20 // bytes of all bodies that are kept
-	largeRecent = 8 << 20  // bytes of a body that is not kept
+	mostRecent  = 48 << 20 // bytes of all that are kept
+	largeRecent = 8 << 20  // bytes of the largest body that is kept
 	recentHead  = 256      // bytes of the head
 	recentSame  = 8        // memories with the same key that are looked at
 )
+
+// What a request takes in memory besides its body, in bytes: as a document, and for each of its blocks. A request of a
+// few words takes a hundred times what it has sent.
+const (
+	documentBytes = 8 << 10
+	blockBytes    = 512
+)
+
+// footprint returns about how many bytes a request takes in memory, of which a body and a number of blocks are known.
+func footprint(body []byte, blocks int) int { return len(body) + documentBytes + blockBytes*blocks }
+
+// Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
+// bodies: as it was read, and as it is sent.
+func (p *Prepared) Footprint() int64 {
+	if p.r == nil {
+		return 0
+	}
+	return 2 * int64(footprint(nil, len(p.r.atoms)))
+}
+
+func (m *memory) footprint() int { return footprint(m.doc.Source, len(m.prints)) }
 
 // recentKey returns the key of a request. What a client says of each of its requests is no part of the head
 // (see wire's billing lines).
@@ -115,7 +136,7 @@ func (c *recent) put(k recentKey, m, was *memory) {
 			c.drop(c.of[k][i])
 		}
 	}
-	if len(m.doc.Source) > largeRecent {
+	if len(m.doc.Source) > largeRecent || m.footprint() > mostRecent/2 { // it would leave no room for others
 		return
 	}
 	if c.of == nil {
@@ -125,7 +146,7 @@ func (c *recent) put(k recentKey, m, was *memory) {
 		c.drop(same[0])
 	}
 	c.of[k] = append(c.of[k], c.order.PushFront(&kept{k, m}))
-	c.bytes += len(m.doc.Source)
+	c.bytes += m.footprint()
 	for c.bytes > mostRecent {
 		c.drop(c.order.Back())
 	}
@@ -133,7 +154,7 @@ func (c *recent) put(k recentKey, m, was *memory) {
 
 func (c *recent) drop(e *list.Element) {
 	h := c.order.Remove(e).(*kept)
-	c.bytes -= len(h.doc.Source)
+	c.bytes -= h.footprint()
 	rest := slices.DeleteFunc(c.of[h.key], func(o *list.Element) bool { return o == e })
 	if c.of[h.key] = rest; len(rest) == 0 {
 		delete(c.of, h.key)

@@ -228,10 +228,17 @@ type fixedKey struct {
 	version decant.Hash
 }
 
-// mostFixed bounds the number of fixed parts whose sizes are kept.
-const mostFixed = 4096
+// The bounds of what is kept: a client can name as many models as it likes, and by names as long as it likes.
+const (
+	mostFixed   = 4096 // fixed parts whose sizes are kept
+	mostModels  = 256
+	longestName = 256 // bytes of a model's id
+)
 
 func (s *sizes) estimator(m token.Model) *token.Estimator {
+	if len(m.ID) > longestName {
+		return token.For(m)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.models == nil {
@@ -240,7 +247,7 @@ func (s *sizes) estimator(m token.Model) *token.Estimator {
 	if e := s.models[m.ID]; e != nil {
 		return e
 	}
-	if len(s.models) >= mostFixed {
+	if len(s.models) >= mostModels {
 		clear(s.models)
 	}
 	e := token.For(m)
@@ -251,6 +258,9 @@ func (s *sizes) estimator(m token.Model) *token.Estimator {
 func (s *sizes) fixed(e *token.Estimator, f *decant.Fixed) int {
 	if f.Version.IsZero() {
 		return 0
+	}
+	if len(e.Model().ID) > longestName {
+		return e.Fixed(f)
 	}
 	k := fixedKey{e.Model().ID, f.Version}
 	s.mu.Lock()

@@ -87,7 +87,7 @@ func TestEveryHeaderAndByteArrives(t *testing.T) {
 		{"MessagesWithQuery", "POST", "/v1/messages?beta=true&x=%2F;y&x=2", odd},
 		{"CountTokens", "POST", "/v1/messages/count_tokens?beta=true", odd},
 		{"Models", "GET", "/v1/models?limit=3&after_id=a%20b", ""},
-		{"EscapedPath", "GET", "/v1/files/a%2Fb//c/../d", ""},
+		{"EscapedPath", "GET", "/v1/files/a%2Fb//c/d", ""},
 		{"Batches", "POST", "/v1/messages/batches", `{"requests":[]}`},
 		{"Delete", "DELETE", "/v1/messages/batches/b1", ""},
 		{"Probe", "HEAD", "/", ""},

@@ -58,6 +58,21 @@ type Options struct {
 	// Project is what the conversations are about, for those who look at them later.
 	Project string
 
+	// Local says that the gateway is reached by this machine only. Then a request must call it by a name of
+	// loopback, so that no page in a browser can reach it by a name of its own.
+	Local bool
+
+	// Hosts are further names by which it may be called. When there are some, no others count.
+	Hosts []string
+
+	// MaxBody is the largest body of messages that is managed, Memory how many bytes of bodies are held at once;
+	// see transport.Options.
+	MaxBody, Memory int64
+
+	// BodyTimeout is how long a client may take to send 16 KB of a body, or the rest of it. Zero means 30
+	// seconds.
+	BodyTimeout time.Duration
+
 	// Ready reports whether requests can be managed, for /readyz: whether the database answers. The
 	// upstream is no part of it, since every instance would fall out of service with it. Nil means
 	// that they always can.
@@ -78,6 +93,7 @@ type Options struct {
 type Gateway struct {
 	opts     Options
 	keys     keyring
+	hosts    hosts
 	proxy    *httputil.ReverseProxy
 	metrics  *metrics
 	exporter http.Handler
@@ -95,7 +111,7 @@ func New(o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: o, keys: newKeyring(o.Keys)}
+	g := &Gateway{opts: o, keys: newKeyring(o.Keys), hosts: hosts{o.Local || len(o.Hosts) > 0, o.Hosts}}
 	var err error
 	if g.metrics, err = newMetrics(o.Metrics); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
@@ -103,6 +119,7 @@ func New(o Options) (*Gateway, error) {
 	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	managed := transport.New(o.Engine, transport.Options{
 		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Project: o.Project, Presets: chooser(o.Rules).choose, Done: done,
+		Guarded: len(o.Keys) > 0, MaxBody: o.MaxBody, Memory: o.Memory,
 	})
 	g.proxy = &httputil.ReverseProxy{
 		Transport: managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,
@@ -129,6 +146,9 @@ func (o *Options) setDefaults() (err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.BodyTimeout == 0 {
+		o.BodyTimeout = 30 * time.Second
+	}
 	return nil
 }
 
@@ -140,6 +160,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/readyz":
 		g.ready(w, r)
 	case "/metrics":
+		if no := g.hosts.strange(r); no != nil {
+			no.answer(w)
+			return
+		}
 		g.show(w, r)
 	default:
 		g.forward(w, r)
@@ -188,6 +212,10 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	if !g.admit(w, r, v) {
 		return
 	}
+	if r.ContentLength != 0 {
+		v.body = withTime(w, r, g.opts.BodyTimeout)
+		r.Body = v.body
+	}
 	h := w.Header()
 	h["Date"], h["Content-Type"] = nil, nil // only if the upstream sends them
 	g.proxy.ServeHTTP(w, r.WithContext(with(r.Context(), v)))
@@ -195,6 +223,10 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 
 // admit finds whose request it is, and reports whether it may pass. One that may not is answered.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
+	if no := g.hosts.strange(r); no != nil {
+		no.answer(w)
+		return false
+	}
 	if v.door == doorOpenAI { // first: a key for Decant would not help
 		refuseOpenAI(w)
 		return false
@@ -205,8 +237,8 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
 		return false
 	}
 	v.tenant = tenant
-	if r.Method == http.MethodConnect {
-		refuse(w, http.StatusMethodNotAllowed, "invalid_request_error", "decant: CONNECT is for proxies; set the client's base URL instead")
+	if no := unfit(r); no != nil {
+		no.answer(w)
 		return false
 	}
 	return true

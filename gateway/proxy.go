@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -51,26 +49,6 @@ func (b *buffers) Get() []byte {
 
 // Put takes it back.
 func (b *buffers) Put(p []byte) { b.pool.Put((*[bufferSize]byte)(p)) }
-
-// statusLeft is how a request counts whose client did not wait for the answer.
-const statusLeft = 499
-
-// refuseFailed answers a request for which the upstream gave no answer.
-func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error) {
-	v := of(r.Context())
-	v.failure = err
-	switch large := (*http.MaxBytesError)(nil); {
-	case r.Context().Err() != nil || errors.Is(err, context.Canceled):
-		v.status = statusLeft
-		panic(http.ErrAbortHandler) // nobody is there to read an answer
-	case errors.As(err, &large):
-		refuse(w, http.StatusRequestEntityTooLarge, "request_too_large", "decant: "+err.Error())
-	default:
-		text := "decant: no answer from the upstream: " + err.Error()
-		w.Header().Set(faultHeader, oneLine(text))
-		fail(w, http.StatusBadGateway, "api_error", text)
-	}
-}
 
 // Headers by which an answer of the gateway's own is told from the upstream's.
 const (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/transport"
 )
 
 // The doors of the gateway.
@@ -35,6 +36,7 @@ type visit struct {
 	out      int64     // bytes of the body that went out last
 	in       int64     // bytes of the answer's body
 
+	body     *timed           // nil: there is none
 	prepared *engine.Prepared // nil: nothing was managed
 	usage    decant.Usage
 	failure  error
@@ -105,6 +107,8 @@ func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *watched) WriteHeader(status int) {
 	if status >= 200 {
 		w.visit.status, w.visit.refused = status, w.Header().Get(refusedHeader)
+	} else { // the upstream's, before its answer
+		transport.RemoveOurs(w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -170,6 +174,19 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 		as = append(as, slog.String("refused", oneLine(v.refused)))
 	}
 	return as
+}
+
+// bodyFailed returns why the request's body did not come to its end, nil when it did. When the client is gone, or is
+// said to be, nobody waits for more of it, and the last word on it is waited for.
+func (v *visit) bodyFailed(gone bool) *bodyError {
+	if v.body == nil {
+		return nil
+	}
+	if gone {
+		v.body.mu.Lock()
+		defer v.body.mu.Unlock()
+	}
+	return v.body.failed.Load()
 }
 
 // milliseconds returns a time as logs hold it: a number whose name says its unit, to the microsecond.

@@ -15,6 +15,7 @@ import (
 type answer struct {
 	usage   usage
 	stop    string
+	keep    keep
 	blocks  []block
 	whole   []byte // content of an answer that came in one piece
 	edited  *edited
@@ -113,15 +114,29 @@ func (a *answer) begin(e *event) {
 	if json.Unmarshal(e.Block, &head, lenient) != nil {
 		head.Type = ""
 	}
+	if !a.room(len(e.Block) + len(head.Text)) {
+		return
+	}
 	a.blocks = append(a.blocks, block{start: e.Block.Clone(), kind: head.Type, text: []byte(head.Text)})
+}
+
+// room reports whether n bytes more of content may be kept, and lets go of what there is when they may not.
+func (a *answer) room(n int) bool {
+	if !a.keep.more(n) {
+		a.blocks = nil
+		return false
+	}
+	return true
 }
 
 func (a *answer) delta(e *event) {
 	if e.Index < 0 || e.Index >= len(a.blocks) {
 		return
 	}
-	b := &a.blocks[e.Index]
-	d := &e.Delta
+	b, d := &a.blocks[e.Index], &e.Delta
+	if !a.room(len(d.Text) + len(d.Thinking) + len(d.Arguments) + len(d.Signature)) {
+		return
+	}
 	b.text = append(append(append(b.text, d.Text...), d.Thinking...), d.Arguments...)
 	b.signature = append(b.signature, d.Signature...)
 }
@@ -180,7 +195,7 @@ func (a *answer) response() engine.Response {
 		return res
 	}
 	res.Stop, res.Content = a.stop, a.whole
-	if a.started {
+	if a.started && !a.keep.over {
 		res.Content = a.content()
 	}
 	return res
@@ -188,7 +203,7 @@ func (a *answer) response() engine.Response {
 
 // content returns the blocks of a stream as a JSON list.
 func (a *answer) content() []byte {
-	out := []byte{'['}
+	out := append(make([]byte, 0, a.keep.bytes+a.keep.bytes/8+2), '[')
 	for i := range a.blocks {
 		if i > 0 {
 			out = append(out, ',')
@@ -202,22 +217,21 @@ func (a *answer) content() []byte {
 func (b *block) append(dst []byte) []byte {
 	switch b.kind {
 	case "text":
-		return b.with(dst, "text", jsonspan.AppendQuote(nil, string(b.text)))
+		return append(jsonspan.AppendQuote(b.without(dst, "text"), string(b.text)), '}')
 	case "thinking":
-		dst = b.with(dst, "thinking", jsonspan.AppendQuote(nil, string(b.text)))
-		dst = append(dst[:len(dst)-1], `,"signature":`...)
+		dst = append(jsonspan.AppendQuote(b.without(dst, "thinking"), string(b.text)), `,"signature":`...)
 		return append(jsonspan.AppendQuote(dst, string(b.signature)), '}')
 	case "tool_use", "server_tool_use", "mcp_tool_use":
-		if len(b.text) == 0 || jsonspan.Validate(b.text) != nil {
-			return append(dst, b.start...)
+		if len(b.text) > 0 && jsonspan.Validate(b.text) == nil {
+			return append(append(b.without(dst, "input"), b.text...), '}')
 		}
-		return b.with(dst, "input", b.text)
 	}
 	return append(dst, b.start...)
 }
 
-// with appends the block as it began, with one member replaced and without an empty signature.
-func (b *block) with(dst []byte, name string, value []byte) []byte {
+// without appends the block as it began, without an empty signature and with one member last, whose value is
+// left to be appended.
+func (b *block) without(dst []byte, name string) []byte {
 	sc := jsonspan.Scan(b.start, 0)
 	dst = append(dst, '{')
 	for sc.Open(); sc.Next(); {
@@ -229,6 +243,5 @@ func (b *block) with(dst []byte, name string, value []byte) []byte {
 		dst = append(append(jsonspan.AppendQuote(dst, n), ':'), v.Of(b.start)...)
 		dst = append(dst, ',')
 	}
-	dst = append(append(jsonspan.AppendQuote(dst, name), ':'), value...)
-	return append(dst, '}')
+	return append(jsonspan.AppendQuote(dst, name), ':')
 }

@@ -11,11 +11,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-var errEncoding = errors.New("content encoding is not known")
+var (
+	errEncoding = errors.New("content encoding is not known; gzip, zstd and identity are")
+	errBomb     = fmt.Errorf("it unpacks to more than %d times its size", mostRatio)
+)
 
-// decompress returns a body without its content encoding: gzip and zstd are known. It reads at most
-// limit bytes.
-func decompress(body []byte, encoding string, limit int64) ([]byte, error) {
+// The bounds of unpacking. Transcripts become ten times as large, the most repetitive ones fifty times.
+const (
+	mostRatio  = 200     // times its size that a body may become
+	smallBody  = 1 << 20 // bytes that it may become in any case
+	largeBody  = 8 << 20 // bytes from which on one body at a time is unpacked
+	zstdWindow = 8 << 20 // bytes: what a decoder must be able to hold, and the most that senders may ask for (RFC 9659)
+)
+
+// unpack returns a body without its content encoding: gzip and zstd are known. One that is not packed is
+// returned as it is.
+func (x *exchange) unpack(body []byte, encoding string) ([]byte, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
 		return body, nil
@@ -24,25 +35,44 @@ func decompress(body []byte, encoding string, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read gzip: %w", err)
 		}
-		return readAll(r, limit)
+		return x.unpackAll(r, int64(len(body)))
 	case "zstd":
-		r, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(limit)))
+		r, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderMaxMemory(uint64(x.t.opts.MaxBody)))
 		if err != nil {
 			return nil, fmt.Errorf("read zstd: %w", err)
 		}
 		defer r.Close()
-		return readAll(r, limit)
+		return x.unpackAll(r, int64(len(body)))
 	}
 	return nil, fmt.Errorf("%q: %w", encoding, errEncoding)
 }
 
-func readAll(r io.Reader, limit int64) ([]byte, error) {
-	out, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("decompress body: %w", err)
+// unpackAll reads what a packed body of the given size holds. What goes beyond the bounds is an error, and it
+// is found before more than the bounds allow is unpacked.
+func (x *exchange) unpackAll(r io.Reader, packed int64) ([]byte, error) {
+	limit := min(x.t.opts.MaxBody, max(smallBody, packed*mostRatio))
+	out, err := fill(nil, r, -1, min(limit, largeBody), &x.share)
+	if errors.Is(err, errLarge) && limit > largeBody {
+		out, err = x.unpackLarge(out, r, limit)
 	}
-	if int64(len(out)) > limit {
-		return nil, fmt.Errorf("decompress body: more than %d bytes", limit)
+	switch {
+	case errors.Is(err, errLarge) && limit < x.t.opts.MaxBody:
+		return nil, errBomb
+	case err != nil:
+		return nil, fmt.Errorf("unpack body: %w", err)
 	}
 	return out, nil
+}
+
+// unpackLarge goes on to unpack a body that has proved large, when no other one is being unpacked.
+func (x *exchange) unpackLarge(begun []byte, r io.Reader, limit int64) ([]byte, error) {
+	one := x.t.room.one
+	select {
+	case one <- struct{}{}:
+	case <-x.in.Context().Done():
+		return nil, x.in.Context().Err()
+	}
+	defer func() { <-one }()
+	return fill(begun, r, -1, limit, &x.share)
 }

@@ -28,6 +28,21 @@ func fail(r *http.Request, message string) *http.Response {
 	return res
 }
 
+// refuseFull returns the answer to a request for which there is no room.
+func refuseFull(r *http.Request) *http.Response {
+	res := refuse(r, http.StatusServiceUnavailable, "overloaded_error", "decant: "+errFull.Error()+"; try again later, or raise body_memory in the settings")
+	res.Header.Set("Retry-After", strconv.Itoa(retryAfter))
+	return res
+}
+
+// refuseUnread is refuse for a request whose body nobody has read.
+func refuseUnread(r *http.Request, status int, kind, message string) *http.Response {
+	if r.Body != nil {
+		r.Body.Close() // as a RoundTripper must
+	}
+	return refuse(r, status, kind, message)
+}
+
 // retryAfter is when a request that could not be prepared may be tried again, in seconds.
 const retryAfter = 5
 

@@ -17,23 +17,28 @@ type tee struct {
 	answer answer
 	events *sse.Reader // nil: the answer is one JSON object
 	whole  []byte      // of a JSON answer, as far as it came
-	over   bool        // it is too large to keep
 
 	once sync.Once
 	done func(engine.Response)
 }
 
-// maxAnswer is how much of a JSON answer is kept to be read at its end.
+// maxAnswer is how much of an answer is kept to be read at its end, in bytes. What is larger passes like any other;
+// what was said in it is not archived.
 const maxAnswer = 64 << 20
 
-func newTee(res *http.Response, done func(engine.Response)) *tee {
+// maxEvent is the largest event of a stream that is read. The largest that the API sends are results of its own
+// tools, which come in one piece.
+const maxEvent = 32 << 20
+
+// newTee returns the body of an answer, whose content is held in a share.
+func newTee(res *http.Response, s *share, done func(engine.Response)) *tee {
 	organization := res.Header.Get("Anthropic-Organization-Id")
-	t := &tee{body: res.Body, done: func(a engine.Response) {
+	t := &tee{body: res.Body, answer: answer{keep: keep{share: s}}, done: func(a engine.Response) {
 		a.Organization = organization
 		done(a)
 	}}
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		t.events = &sse.Reader{Handle: t.answer.event}
+		t.events = &sse.Reader{Handle: t.answer.event, Max: maxEvent}
 	}
 	return t
 }
@@ -54,10 +59,10 @@ func (t *tee) see(p []byte) {
 	switch {
 	case t.events != nil:
 		t.events.Write(p) // never fails
-	case len(t.whole)+len(p) > maxAnswer:
-		t.over, t.whole = true, nil
-	case !t.over:
+	case t.answer.keep.more(len(p)):
 		t.whole = append(t.whole, p...)
+	default:
+		t.whole = nil
 	}
 }
 
@@ -70,7 +75,7 @@ func (t *tee) Close() error {
 
 func (t *tee) finish() {
 	t.once.Do(func() {
-		if t.events == nil && !t.over {
+		if t.events == nil && !t.answer.keep.over {
 			t.answer.object(t.whole)
 		}
 		t.done(t.answer.response())

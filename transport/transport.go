@@ -10,18 +10,13 @@
 package transport
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -46,14 +41,24 @@ type Options struct {
 	// prepared for it last. Nil means that nobody is.
 	Done func(r *http.Request, p *engine.Prepared, res engine.Response)
 
-	// MaxBody is the largest request body that is read, in bytes. Zero means 256 MB.
+	// Guarded says that requests come from others than those who run the engine: x-decant-mode may not make
+	// it do less than its options say. Where budgets apply it never may.
+	Guarded bool
+
+	// MaxBody is the largest body that is managed, in bytes, packed or not. A larger one passes as it comes,
+	// unless a budget applies. Zero means 32 MB, the API's own limit.
 	MaxBody int64
+
+	// Memory is how many bytes of bodies are held at once, of all requests and answers together. A request
+	// for which there is no room is answered with status 503; an answer is not kept. Zero means 1 GB.
+	Memory int64
 }
 
 // A Transport is a managed http.RoundTripper. It is safe for concurrent use.
 type Transport struct {
 	engine *engine.Engine
 	opts   Options
+	room   *room
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
@@ -73,9 +78,12 @@ func New(e *engine.Engine, o Options) *Transport {
 		o.Done = func(*http.Request, *engine.Prepared, engine.Response) {}
 	}
 	if o.MaxBody == 0 {
-		o.MaxBody = 256 << 20
+		o.MaxBody = 32 << 20
 	}
-	return &Transport{engine: e, opts: o}
+	if o.Memory == 0 {
+		o.Memory = 1 << 30
+	}
+	return &Transport{engine: e, opts: o, room: newRoom(o.Memory)}
 }
 
 // Embedded returns a preset that is part of the program, nil for the empty name; files of the user's
@@ -93,31 +101,22 @@ func Embedded(name string) (*preset.Preset, error) {
 // RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	kind := kindOf(r)
-	if kind == other {
-		return t.opts.Base.RoundTrip(outgoing(r))
+	if kind != messages && t.budgeted(r) {
+		if why := unmetered(r, kind); why != "" {
+			return refuseUnread(r, http.StatusForbidden, "permission_error", "decant: "+why), nil
+		}
 	}
-	x := &exchange{t: t, in: r}
-	if err := x.read(); err != nil {
+	if kind == other {
+		return t.send(outgoing(r))
+	}
+	x := &exchange{t: t, in: r, kind: kind, share: share{room: t.room}}
+	res, err := x.roundTrip()
+	if err != nil {
+		x.share.release()
 		return nil, err
 	}
-	if x.foreign {
-		return t.opts.Base.RoundTrip(x.request(x.sent, nil))
-	}
-	req, err := x.describe(kind)
-	if err != nil {
-		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+err.Error()), nil
-	}
-	if req.Tenant, err = t.opts.Tenant(r); err != nil {
-		return refuse(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
-	}
-	p, err := t.prepare(r.Context(), req)
-	if over := (*engine.BudgetError)(nil); errors.As(err, &over) {
-		return refuse(r, http.StatusPaymentRequired, "billing_error", "decant: "+over.Error()), nil
-	}
-	if err != nil {
-		return fail(r, "decant: "+err.Error()), nil
-	}
-	return x.forward(p)
+	x.hold(res)
+	return res, nil
 }
 
 // prepare asks the engine. If that panics, which is a mistake in it, the request goes out as it came.
@@ -149,222 +148,4 @@ func kindOf(r *http.Request) kind {
 		return count
 	}
 	return other
-}
-
-// An exchange is one managed request with its answers.
-type exchange struct {
-	t       *Transport
-	in      *http.Request
-	sent    []byte // the body as the client sent it
-	body    []byte // the same, without compression
-	foreign bool   // it is compressed in a way that is not known
-}
-
-// read takes the request's body.
-func (x *exchange) read() error {
-	body, err := readBody(x.in.Body, x.in.ContentLength, x.t.opts.MaxBody)
-	err = errors.Join(err, x.in.Body.Close())
-	if err != nil {
-		return fmt.Errorf("read request: %w", err)
-	}
-	x.sent = body
-	if x.body, err = decompress(body, x.in.Header.Get("Content-Encoding"), x.t.opts.MaxBody); err != nil {
-		x.body, x.foreign = body, true // it is the provider's to judge
-	}
-	return nil
-}
-
-// maxTrust is how much room is made for a body because its length says so, before any of it is there.
-const maxTrust = 32 << 20
-
-// readBody reads a body of the given length, negative when it is not known. More than limit bytes
-// are an *http.MaxBytesError.
-func readBody(r io.Reader, length, limit int64) ([]byte, error) {
-	r = io.LimitReader(r, limit+1)
-	var b bytes.Buffer
-	if length > 0 {
-		b.Grow(int(min(length, limit, maxTrust)) + bytes.MinRead) // one allocation, and one read that finds the end
-	}
-	if length > maxTrust {
-		if _, err := io.CopyN(&b, r, maxTrust); err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		b.Grow(int(min(length, limit)-maxTrust) + bytes.MinRead)
-	}
-	if _, err := b.ReadFrom(r); err != nil {
-		return nil, err
-	}
-	if int64(b.Len()) > limit {
-		return nil, &http.MaxBytesError{Limit: limit}
-	}
-	return b.Bytes(), nil
-}
-
-// describe returns the request for the engine.
-func (x *exchange) describe(k kind) (*engine.Request, error) {
-	h := x.in.Header
-	req := &engine.Request{
-		Session: namedSession(h), SessionIn: sessionIn, Project: x.t.opts.Project, Body: x.body, Count: k == count,
-		Mode: engine.Mode(h.Get("X-Decant-Mode")), Betas: betasOf(h), Upstream: upstreamOf(x.in.URL),
-	}
-	switch req.Mode {
-	case "", engine.Manage, engine.Observe, engine.Off:
-	default:
-		return nil, fmt.Errorf("x-decant-mode: %q is not manage, observe or off", req.Mode)
-	}
-	var err error
-	req.Preset, err = x.t.opts.Presets(h.Get("X-Decant-Preset"), func() string { return modelOf(x.body) }, x.in)
-	return req, err
-}
-
-// upstreamOf returns the base URL of the provider that a request for messages goes to.
-func upstreamOf(u *url.URL) string {
-	path, _, _ := strings.Cut(u.Path, "/v1/messages")
-	return u.Scheme + "://" + u.Host + path
-}
-
-// betasOf returns the betas that a client asks for, from all lines of the header.
-func betasOf(h http.Header) (out []string) {
-	for _, line := range h.Values("Anthropic-Beta") {
-		for name := range strings.SplitSeq(line, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
-}
-
-// forward sends a prepared request, and other forms of it as long as the provider refuses it for
-// something that another form may not have.
-func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
-	for {
-		res, err := x.t.opts.Base.RoundTrip(x.request(p.Body, p.Betas))
-		if err != nil {
-			x.t.engine.Finish(p, engine.Response{}) // nothing came of it
-			return nil, err
-		}
-		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge {
-			if next := x.recover(p, res); next != nil {
-				p = next
-				continue
-			}
-		}
-		x.label(res, p)
-		x.watch(res, p)
-		return res, nil
-	}
-}
-
-// maxRefusal is how much of a refusal is read to find out what it is about.
-const maxRefusal = 1 << 20
-
-// recover returns another form of a request that was refused. Otherwise it returns nil and leaves the
-// response as it came.
-func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepared {
-	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
-	if err == nil {
-		if next, ok := x.t.engine.Recover(x.in.Context(), p, res.StatusCode, head); ok {
-			res.Body.Close() // nobody reads it
-			return next
-		}
-	}
-	res.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), res.Body), Closer: res.Body}
-	return nil
-}
-
-// joined is a body of which something has been read already.
-type joined struct {
-	io.Reader
-	io.Closer
-}
-
-// request returns the request to send, with a body. The bytes that the client sent go out as they
-// came, compressed or not.
-func (x *exchange) request(body []byte, betas []string) *http.Request {
-	out := outgoing(x.in)
-	if same(body, x.body) {
-		body = x.sent
-	} else {
-		out.Header.Del("Content-Encoding")
-	}
-	out.Header.Set("Accept-Encoding", "identity") // so that usage can be read
-	for _, b := range betas {
-		if !asked(out.Header, b) {
-			out.Header.Add("Anthropic-Beta", b)
-		}
-	}
-	out.ContentLength = int64(len(body))
-	out.TransferEncoding = nil
-	if out.Header.Get("Content-Length") != "" {
-		out.Header.Set("Content-Length", fmt.Sprint(len(body)))
-	}
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	out.Body, _ = out.GetBody() // never fails
-	return out
-}
-
-// asked reports whether a request asks for a beta by itself.
-func asked(h http.Header, beta string) bool {
-	for _, line := range h.Values("Anthropic-Beta") {
-		for name := range strings.SplitSeq(line, ",") {
-			if strings.TrimSpace(name) == beta {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// same reports whether a and b are the same bytes in memory.
-func same(a, b []byte) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// outgoing returns a copy of r without the headers that are for Decant.
-func outgoing(r *http.Request) *http.Request {
-	out := r.Clone(r.Context())
-	for name := range out.Header {
-		if strings.HasPrefix(strings.ToLower(name), "x-decant-") {
-			delete(out.Header, name)
-		}
-	}
-	return out
-}
-
-// label tells the client which conversation it was, and what of Decant's own failed.
-func (x *exchange) label(res *http.Response, p *engine.Prepared) {
-	if p.Conversation != "" {
-		res.Header.Set("X-Decant-Conversation", p.Conversation)
-	}
-	if p.Fault != nil {
-		res.Header.Set(faultHeader, oneLine(p.Fault.Error()))
-	}
-	if cp := p.Report.Poor(); cp != nil {
-		res.Header.Set(recordHeader, fmt.Sprintf("poor; checkpoint=%d; score=%.2f", cp.Number, cp.Score))
-	}
-}
-
-// oneLine returns s as a header or a log may hold it: without what is no sign, and without credentials.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return ' '
-		}
-		return r
-	}, secret.Mask(s))
-	return s[:min(len(s), 300)]
-}
-
-// watch puts a tee into an answer, which tells the engine what it was.
-func (x *exchange) watch(res *http.Response, p *engine.Prepared) {
-	done := func(a engine.Response) {
-		x.t.engine.Finish(p, a)
-		x.t.opts.Done(x.in, p, a)
-	}
-	if res.StatusCode != http.StatusOK {
-		done(engine.Response{Status: res.StatusCode})
-		return
-	}
-	res.Body = newTee(res, done)
 }

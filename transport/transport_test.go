@@ -61,6 +61,12 @@ func post(t *testing.T, rt http.RoundTripper, path, body string, header ...strin
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
+	return roundTrip(t, rt, r)
+}
+
+// roundTrip returns the response to a request, with its body read.
+func roundTrip(t *testing.T, rt http.RoundTripper, r *http.Request) (*http.Response, string) {
+	t.Helper()
 	res, err := rt.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)

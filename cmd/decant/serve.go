@@ -135,6 +135,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 	}
 	s.gateway, err = gateway.New(gateway.Options{
 		Engine: s.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: keysOf(c), Rules: rules, Project: c.Project, Log: log,
+		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
 		Ready: func(ctx context.Context) error {
 			_, err := s.store.Conversations(ctx, store.Filter{Limit: 1})
 			return err
@@ -144,6 +145,12 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// local reports whether an address can be reached from this machine only.
+func local(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && config.Loopback(host)
 }
 
 // close waits for archives and closes everything.

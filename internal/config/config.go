@@ -41,6 +41,9 @@ type Config struct {
 	CA        []string `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
 	Allow     []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
 	Keys      []Key    `yaml:"keys"`               // who may use the gateway; none: everybody who reaches it
+	Hosts     []string `yaml:"hosts"`              // names by which it may be called besides those of loopback
+	BodyLimit Size     `yaml:"body_limit"`         // largest body that is managed
+	Bodies    Size     `yaml:"body_memory"`        // bytes of bodies that are held at once; 0: what the machine has room for
 	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
 	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
 }
@@ -117,7 +120,7 @@ func Load(s Sources) (*Config, error) {
 func defaults() *Config {
 	return &Config{
 		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage", Early: true,
-		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text",
+		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text", BodyLimit: 32 << 20,
 	}
 }
 

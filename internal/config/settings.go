@@ -24,6 +24,7 @@ func (c *Config) settings() []setting {
 		{"thrift", text(&c.Thrift)}, {"early_pours", parsed(&c.Early, yesno)}, {"drop_block", parsed(&c.DropBlock, yesno)},
 		{"drain", func(v string) error { return c.Drain.UnmarshalText([]byte(v)) }}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
 		{"ca", parsed(&c.CA, list)}, {"allow", parsed(&c.Allow, list)}, {"keys", parsed(&c.Keys, keys)},
+		{"hosts", parsed(&c.Hosts, list)}, {"body_limit", parsed(&c.BodyLimit, size)}, {"body_memory", parsed(&c.Bodies, size)},
 	}
 }
 

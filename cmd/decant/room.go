@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strconv"
+
+	"github.com/decantdev/decant/internal/config"
+)
+
+// The bounds of what bodies may take in memory where nothing is configured.
+const (
+	leastBodies, mostBodies = 64 << 20, 1 << 30
+
+	// bodiesShare is the share of the memory that they may take: while a body is worked on it takes several
+	// times its size.
+	bodiesShare = 8
+)
+
+// bodyMemory returns how many bytes of bodies are held at once: as configured, else what the machine or the
+// container has room for.
+func bodyMemory(c *config.Config) int64 {
+	if c.Bodies > 0 {
+		return int64(c.Bodies)
+	}
+	return min(max(memoryOf(os.ReadFile)/bodiesShare, leastBodies), mostBodies)
+}
+
+// memoryOf returns how many bytes of memory there are, of the container or of the machine. Where nobody says, there
+// is no end of it.
+func memoryOf(read func(string) ([]byte, error)) int64 {
+	least := int64(math.MaxInt64)
+	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		if text, err := read(name); err == nil {
+			least = min(least, number(text, 1))
+		}
+	}
+	if text, err := read("/proc/meminfo"); err == nil {
+		_, rest, _ := bytes.Cut(text, []byte("MemTotal:"))
+		least = min(least, number(rest, 1024))
+	}
+	return least
+}
+
+// number returns the number that a text begins with, times a unit; the largest one when there is none.
+func number(text []byte, unit int64) int64 {
+	text = bytes.TrimLeft(text, " \t")
+	end := bytes.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(text)
+	}
+	n, err := strconv.ParseInt(string(text[:end]), 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64/unit {
+		return math.MaxInt64
+	}
+	return n * unit
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/decantdev/decant/internal/config"
+)
+
+func TestMemoryOfContainerAndMachine(t *testing.T) {
+	const v2, v1, machine = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes", "/proc/meminfo"
+	for _, c := range []struct {
+		files map[string]string
+		want  int64
+	}{
+		{map[string]string{}, math.MaxInt64},
+		{map[string]string{v2: "max\n", machine: "MemTotal:       24000000 kB\nMemFree: 1 kB\n"}, 24000000 << 10},
+		{map[string]string{v2: "536870912\n", machine: "MemTotal:       24000000 kB\n"}, 512 << 20},
+		{map[string]string{v1: "9223372036854771712\n", machine: "MemTotal: 2048 kB\n"}, 2 << 20},
+		{map[string]string{v1: "garbage", machine: ""}, math.MaxInt64},
+	} {
+		got := memoryOf(func(name string) ([]byte, error) {
+			if text, ok := c.files[name]; ok {
+				return []byte(text), nil
+			}
+			return nil, errors.New("no such file")
+		})
+		if got != c.want {
+			t.Errorf("%v: %d, want %d", c.files, got, c.want)
+		}
+	}
+}
+
+func TestBodyMemoryIsWhatIsConfigured(t *testing.T) {
+	if got := bodyMemory(&config.Config{Bodies: 5 << 30}); got != 5<<30 {
+		t.Errorf("%d", got)
+	}
+	if got := bodyMemory(&config.Config{}); got < leastBodies || got > mostBodies {
+		t.Errorf("%d by itself", got)
+	}
+}

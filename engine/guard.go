@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Budgeted reports whether budgets limit what requests may spend, of clients that ask for no other mode.
+func (e *Engine) Budgeted() bool { return len(e.opts.Budgets) > 0 && e.opts.Mode == Manage }
+
+// Weaker reports whether a mode does less than the one that the engine's options name.
+func (e *Engine) Weaker(m Mode) bool {
+	order := []Mode{Off, Observe, Manage}
+	return m != "" && slices.Index(order, m) < slices.Index(order, e.opts.Mode)
+}
+
+// An UnmeteredError says that a budget applies to a request of which it cannot be said what it may cost.
+type UnmeteredError struct{ Err error }
+
+// Error says what is wrong with the request.
+func (e *UnmeteredError) Error() string {
+	return fmt.Sprintf("a budget applies, and the body cannot be read as a request for messages: %v", e.Err)
+}
+
+// Unwrap returns what is wrong with the request.
+func (e *UnmeteredError) Unwrap() error { return e.Err }
+
+// unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows
+// best what is wrong with it; but it may read what we cannot, so that no budget lets it pass.
+func (e *Engine) unread(req *Request, err error) (*Prepared, error) {
+	if e.limited(req) {
+		return nil, &UnmeteredError{err}
+	}
+	return &Prepared{Body: req.Body}, nil
+}
+
+// limited reports whether a budget limits what a request may spend.
+func (e *Engine) limited(req *Request) bool {
+	return len(e.opts.Budgets) > 0 && e.mode(req) == Manage && !req.Count
+}

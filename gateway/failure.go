@@ -1,0 +1,60 @@
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+)
+
+// statusLeft is how a request counts whose client did not wait for the answer.
+const statusLeft = 499
+
+// refuseFailed answers a request for which the upstream gave no answer.
+func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error) {
+	v := of(r.Context())
+	v.failure = err
+	gone := r.Context().Err() != nil
+	body := v.bodyFailed(gone)
+	if !body.stalled() && (gone || errors.Is(err, context.Canceled)) {
+		v.status = statusLeft
+		panic(http.ErrAbortHandler) // nobody is there to read an answer
+	}
+	if body != nil {
+		v.failure = nil // not the upstream's
+		if r.ProtoMajor == 1 {
+			w.Header().Set("Connection", "close") // the rest of it is not waited for
+		}
+		refuse(w, body.status, "invalid_request_error", "decant: "+body.Error())
+		return
+	}
+	text := "decant: no answer from the upstream: " + reason(err)
+	w.Header().Set(faultHeader, oneLine(text))
+	fail(w, http.StatusBadGateway, "api_error", text)
+}
+
+// reason says why there is no answer, without saying where the upstream is: the log does.
+func reason(err error) string {
+	var number syscall.Errno
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var network net.Error
+	switch {
+	case errors.Is(err, ErrDestination):
+		return ErrDestination.Error()
+	case errors.As(err, &name):
+		return "its name cannot be resolved"
+	case errors.As(err, &certificate):
+		return "its certificate is not trusted"
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.As(err, &network) && network.Timeout():
+		return "it took too long"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed"
+	}
+	return "the gateway's log says why"
+}

@@ -1,0 +1,252 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/decantdev/decant/engine"
+)
+
+// An exchange is one request for messages, or for their size, with its answers.
+type exchange struct {
+	t       *Transport
+	in      *http.Request
+	kind    kind
+	share   share
+	sent    []byte // the body as the client sent it; of a large one what was read of it
+	body    []byte // the same, without compression
+	large   bool   // it is too large to be managed
+	foreign error  // why it could not be unpacked
+}
+
+// roundTrip answers the request.
+func (x *exchange) roundTrip() (*http.Response, error) {
+	r := x.in
+	tenant, err := x.t.opts.Tenant(r)
+	if err != nil {
+		return refuseUnread(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
+	}
+	x.share = share{room: x.t.room, tenant: tenant}
+	if err := x.read(); errors.Is(err, errFull) {
+		return refuseFull(r), nil
+	} else if err != nil {
+		return nil, err
+	}
+	if x.large || x.foreign != nil {
+		return x.pass()
+	}
+	req, err := x.describe()
+	if err != nil {
+		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+err.Error()), nil
+	}
+	req.Tenant = tenant
+	p, err := x.t.prepare(r.Context(), req)
+	if err != nil {
+		return refusal(r, err), nil
+	}
+	x.share.add(p.Footprint())
+	return x.forward(p)
+}
+
+// refusal returns the answer to a request that the engine has refused, or could not prepare.
+func refusal(r *http.Request, err error) *http.Response {
+	var over *engine.BudgetError
+	var unread *engine.UnmeteredError
+	switch {
+	case errors.As(err, &over):
+		return refuse(r, http.StatusPaymentRequired, "billing_error", "decant: "+over.Error())
+	case errors.As(err, &unread):
+		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+unread.Error())
+	}
+	return fail(r, "decant: "+err.Error())
+}
+
+// pass sends a request on that cannot be managed, as the client sent it, unless a budget applies.
+func (x *exchange) pass() (*http.Response, error) {
+	if x.kind == messages && x.t.budgeted(x.in) {
+		return x.refuseUnpacked(), nil
+	}
+	if x.large {
+		return x.t.send(x.passing())
+	}
+	return x.t.send(x.request(x.sent, nil))
+}
+
+// describe returns the request for the engine.
+func (x *exchange) describe() (*engine.Request, error) {
+	h := x.in.Header
+	req := &engine.Request{
+		Session: namedSession(h), SessionIn: sessionIn, Project: x.t.opts.Project, Body: x.body, Count: x.kind == count,
+		Mode: engine.Mode(h.Get("X-Decant-Mode")), Betas: betasOf(h), Upstream: upstreamOf(x.in.URL),
+	}
+	switch req.Mode {
+	case "", engine.Manage, engine.Observe, engine.Off:
+	default:
+		return nil, fmt.Errorf("x-decant-mode: %q is not manage, observe or off", req.Mode)
+	}
+	if x.t.guarded(x.in) && x.t.engine.Weaker(req.Mode) {
+		return nil, fmt.Errorf("x-decant-mode: %s is not for clients to choose where keys or budgets are configured; remove the header", req.Mode)
+	}
+	var err error
+	req.Preset, err = x.t.opts.Presets(h.Get("X-Decant-Preset"), func() string { return modelOf(x.body) }, x.in)
+	return req, err
+}
+
+// upstreamOf returns the base URL of the provider that a request for messages goes to.
+func upstreamOf(u *url.URL) string {
+	path, _, _ := strings.Cut(u.Path, "/v1/messages")
+	return u.Scheme + "://" + u.Host + path
+}
+
+// betasOf returns the betas that a client asks for, from all lines of the header.
+func betasOf(h http.Header) (out []string) {
+	for _, line := range h.Values("Anthropic-Beta") {
+		for name := range strings.SplitSeq(line, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// forward sends a prepared request, and other forms of it as long as the provider refuses it for
+// something that another form may not have.
+func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
+	for {
+		if !same(p.Body, x.body) {
+			x.share.add(int64(len(p.Body)))
+		}
+		res, err := x.t.send(x.request(p.Body, p.Betas))
+		if err != nil {
+			x.t.engine.Finish(p, engine.Response{}) // nothing came of it
+			return nil, err
+		}
+		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge {
+			if next := x.recover(p, res); next != nil {
+				p = next
+				continue
+			}
+		}
+		x.label(res, p)
+		x.watch(res, p)
+		return res, nil
+	}
+}
+
+// maxRefusal is how much of a refusal is read to find out what it is about.
+const maxRefusal = 1 << 20
+
+// recover returns another form of a request that was refused. Otherwise it returns nil and leaves the
+// response as it came.
+func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepared {
+	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
+	if err == nil {
+		if next, ok := x.t.engine.Recover(x.in.Context(), p, res.StatusCode, head); ok {
+			res.Body.Close() // nobody reads it
+			return next
+		}
+	}
+	res.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), res.Body), Closer: res.Body}
+	return nil
+}
+
+// joined is a body of which something has been read already.
+type joined struct {
+	io.Reader
+	io.Closer
+}
+
+// request returns the request to send, with a body. The bytes that the client sent go out as they
+// came, compressed or not.
+func (x *exchange) request(body []byte, betas []string) *http.Request {
+	out := outgoing(x.in)
+	if same(body, x.body) {
+		body = x.sent
+	} else {
+		out.Header.Del("Content-Encoding")
+	}
+	out.Header.Set("Accept-Encoding", "identity") // so that usage can be read
+	for _, b := range betas {
+		if !asked(out.Header, b) {
+			out.Header.Add("Anthropic-Beta", b)
+		}
+	}
+	out.ContentLength = int64(len(body))
+	out.TransferEncoding = nil
+	if out.Header.Get("Content-Length") != "" {
+		out.Header.Set("Content-Length", fmt.Sprint(len(body)))
+	}
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	out.Body, _ = out.GetBody() // never fails
+	return out
+}
+
+// asked reports whether a request asks for a beta by itself.
+func asked(h http.Header, beta string) bool {
+	for _, line := range h.Values("Anthropic-Beta") {
+		for name := range strings.SplitSeq(line, ",") {
+			if strings.TrimSpace(name) == beta {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// same reports whether a and b are the same bytes in memory.
+func same(a, b []byte) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// label tells the client which conversation it was, and what of Decant's own failed.
+func (x *exchange) label(res *http.Response, p *engine.Prepared) {
+	if p.Conversation != "" {
+		res.Header.Set("X-Decant-Conversation", p.Conversation)
+	}
+	if p.Fault != nil {
+		res.Header.Set(faultHeader, oneLine(p.Fault.Error()))
+	}
+	if cp := p.Report.Poor(); cp != nil {
+		res.Header.Set(recordHeader, fmt.Sprintf("poor; checkpoint=%d; score=%.2f", cp.Number, cp.Score))
+	}
+}
+
+// watch puts a tee into an answer, which tells the engine what it was.
+func (x *exchange) watch(res *http.Response, p *engine.Prepared) {
+	done := func(a engine.Response) {
+		x.t.engine.Finish(p, a)
+		x.t.opts.Done(x.in, p, a)
+	}
+	if res.StatusCode != http.StatusOK {
+		done(engine.Response{Status: res.StatusCode})
+		return
+	}
+	res.Body = newTee(res, &x.share, done)
+}
+
+// hold keeps the exchange's share until the client has done with the answer.
+func (x *exchange) hold(res *http.Response) {
+	if res.StatusCode == http.StatusSwitchingProtocols { // its body is a connection, and must stay one
+		x.share.release()
+		return
+	}
+	res.Body = &holding{res.Body, &x.share}
+}
+
+// holding is a body with which a share is released.
+type holding struct {
+	io.ReadCloser
+	share *share
+}
+
+// Close closes the body.
+func (h *holding) Close() error {
+	defer h.share.release()
+	return h.ReadCloser.Close()
+}

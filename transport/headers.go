@@ -1,0 +1,70 @@
+package transport
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/decantdev/decant/internal/secret"
+)
+
+// Headers that begin with ours are for Decant, or from it. None goes to the provider, and none that the provider
+// sends is taken for one of ours.
+const ours = "x-decant-"
+
+// outgoing returns a copy of r without the headers that are for Decant.
+func outgoing(r *http.Request) *http.Request {
+	out := r.Clone(r.Context())
+	RemoveOurs(out.Header)
+	return out
+}
+
+// RemoveOurs removes the headers that begin with x-decant-.
+func RemoveOurs(h http.Header) {
+	for name := range h {
+		if len(name) >= len(ours) && strings.EqualFold(name[:len(ours)], ours) {
+			delete(h, name)
+		}
+	}
+}
+
+// send sends a request to the provider, and returns what it answers without headers like ours.
+func (t *Transport) send(r *http.Request) (*http.Response, error) {
+	res, err := t.opts.Base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	RemoveOurs(res.Header)
+	RemoveOurs(res.Trailer)
+	if res.StatusCode != http.StatusSwitchingProtocols { // a connection has no trailers
+		res.Body = &trailed{res.Body, res}
+	}
+	return res, nil
+}
+
+// trailed is a body behind which trailers may come.
+type trailed struct {
+	io.ReadCloser
+	res *http.Response
+}
+
+// Read reads from the body.
+func (t *trailed) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		RemoveOurs(t.res.Trailer)
+	}
+	return n, err
+}
+
+// oneLine returns s as a header or a log may hold it: without what is no sign, and without credentials.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, secret.Mask(s))
+	return s[:min(len(s), 300)]
+}

@@ -1,0 +1,28 @@
+package transport
+
+// A keep counts the bytes of an answer that are kept, until they are too many.
+type keep struct {
+	share *share
+	bytes int
+	taken int  // of them, from the share
+	over  bool // nothing of it is kept
+}
+
+// keepStep is how many bytes are taken from the share at once. Most answers are smaller, and take none.
+const keepStep = 256 << 10
+
+// more reports whether n bytes more may be kept.
+func (k *keep) more(n int) bool {
+	if k.over {
+		return false
+	}
+	k.bytes += n
+	for k.bytes > maxAnswer || k.bytes > k.taken+keepStep {
+		if k.bytes > maxAnswer || !k.share.take(keepStep) {
+			k.over = true
+			return false
+		}
+		k.taken += keepStep
+	}
+	return true
+}
