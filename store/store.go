@@ -100,6 +100,11 @@ type Log interface {
 
 	// Spending returns the sums of what the query selects, by day and model, in that order.
 	Spending(ctx context.Context, q SpendQuery) ([]Total, error)
+
+	// Spent returns the sum of what the query selects, own calls included, at a cost that does not grow with
+	// what was booked. It goes by whole days, UTC: those from that of q.Since to the one before that of q.Until.
+	// With q.Conversation it is all that this one has spent, whenever; of one that is not there it is nothing.
+	Spent(ctx context.Context, q SpendQuery) (Sum, error)
 }
 
 // A Directory lists conversations.

@@ -16,7 +16,6 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -134,10 +133,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 	}
 	s.gateway, err = gateway.New(gateway.Options{
 		Engine: s.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: keysOf(c), Rules: rules, Project: c.Project, Log: log,
-		Ready: func(ctx context.Context) error {
-			_, err := s.store.Conversations(ctx, store.Filter{Limit: 1})
-			return err
-		},
+		Ready: s.store.Ping,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())

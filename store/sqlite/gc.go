@@ -159,7 +159,7 @@ func (c *collector) try(ctx context.Context, k candidate) (removed bool, err err
 // remove removes a conversation unless it is in use after all.
 func (c *collector) remove(t *tx, k candidate) (bool, error) {
 	var forks, same int
-	if err := t.row("SELECT count(*) FROM conversations WHERE tenant = ? AND parent = ?", []any{k.Tenant, k.ID}, &forks); err != nil {
+	if err := t.row("SELECT count(*) FROM conversations WHERE tenant = ? AND parent = ? AND parent <> ''", []any{k.Tenant, k.ID}, &forks); err != nil {
 		return false, err
 	}
 	if forks > 0 {
@@ -176,7 +176,7 @@ func (c *collector) remove(t *tx, k candidate) (bool, error) {
 	if err := unlinkAll(t, k.Key); err != nil {
 		return false, err
 	}
-	for _, table := range []string{"segments", "decisions", "checkpoints", "requests", "jobs"} {
+	for _, table := range []string{"segments", "decisions", "checkpoints", "requests", "jobs INDEXED BY jobs_conversation"} {
 		if err := t.exec("DELETE FROM "+table+" WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
 			return false, err
 		}
