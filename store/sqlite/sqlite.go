@@ -92,7 +92,7 @@ func (db *DB) open(ctx context.Context) (err error) {
 	if db.codec, err = newCodec(); err != nil {
 		return err
 	}
-	db.writer, err = newWriter(ctx, db.w)
+	db.writer, err = newWriter(ctx, db.w, db.dsn.busy)
 	return err
 }
 
