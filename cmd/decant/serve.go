@@ -101,7 +101,7 @@ func logger(c *config.Config, s *streams) *slog.Logger {
 type service struct {
 	gateway  *gateway.Gateway
 	engine   *engine.Engine
-	store    *sqlite.DB
+	store    database
 	outbound *gateway.Outbound
 	path     string // of the database
 }
@@ -120,7 +120,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 	if s.path, err = databasePath(c.DB); err != nil {
 		return nil, err
 	}
-	if s.store, err = sqlite.Open(ctx, s.path, sqlite.Options{}); err != nil {
+	if s.store, err = openDatabase(ctx, s.path, log); err != nil {
 		return nil, err
 	}
 	s.engine, err = engine.New(s.store, engine.Options{

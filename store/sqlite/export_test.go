@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	driver "modernc.org/sqlite"
@@ -163,4 +164,15 @@ func (db *DB) eachConn(do func(*conn)) {
 	for _, c := range all {
 		db.pool.free <- c
 	}
+}
+
+// OpenReadOnly opens a database as one is opened that must not be written.
+func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
+	db := &DB{path: path, now: time.Now, dsn: newDSN(path, Options{}), health: health{notice: func(string) {}}}
+	err := db.openReadOnly(ctx)
+	if err != nil {
+		db.shut()
+		return nil, err
+	}
+	return db, nil
 }

@@ -21,6 +21,7 @@ type writer struct {
 	done chan struct{} // closed when the loop has ended
 	busy time.Duration // how long an op waits for another process
 	kept atomic.Bool   // another process keeps the loop waiting
+	look func() error  // fails when what is written is lost
 
 	mu     sync.RWMutex // held for reading while sending to ops, for writing to close it
 	closed bool
@@ -51,7 +52,7 @@ const (
 // batchSize bounds a transaction, and with it the time that a commit waits for its neighbours.
 const batchSize = 128
 
-func newWriter(ctx context.Context, db *sql.DB, busy time.Duration) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, busy time.Duration, look func() error) (*writer, error) {
 	conn, err := newConn(ctx, db)
 	if err != nil {
 		return nil, err
@@ -61,6 +62,7 @@ func newWriter(ctx context.Context, db *sql.DB, busy time.Duration) (*writer, er
 	}
 	w := &writer{
 		busy: busy,
+		look: look,
 		tx:   &tx{conn: conn},
 		ops:  make(chan *op, batchSize),
 		done: make(chan struct{}),
@@ -179,6 +181,9 @@ func end(batch []*op, err error) {
 func (w *writer) begin(batch []*op) ([]*op, error) {
 	defer w.kept.Store(false)
 	for wait := time.Millisecond; len(batch) > 0; wait = min(2*wait, 20*time.Millisecond) {
+		if err := w.look(); err != nil {
+			return take(batch), err
+		}
 		err := w.tx.exec("BEGIN IMMEDIATE")
 		if err == nil {
 			return take(batch), nil
@@ -235,6 +240,9 @@ func (w *writer) run(batch []*op) error {
 	}
 	if err := w.tx.exec("COMMIT"); err != nil {
 		w.tx.rollback()
+		return fmt.Errorf("commit: %w", err)
+	}
+	if err := w.look(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
