@@ -157,6 +157,10 @@ type Keeper interface {
 	// reports what it removed. An original is kept as long as a decision on it.
 	GC(ctx context.Context, p Policy) (*Collected, error)
 
+	// Forget removes conversations, pinned ones too, with everything that only they hold, and leaves nothing of
+	// it in the files of the database. What was spent stays, as figures.
+	Forget(ctx context.Context, f Forgetting) (*Collected, error)
+
 	// Check examines the database and returns what is wrong with it, nothing when it is sound.
 	// It reads everything.
 	Check(ctx context.Context) ([]string, error)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,7 @@ type writer struct {
 type op struct {
 	do    func(*tx) error
 	alone bool      // in a transaction of its own
+	bare  bool      // in none
 	until time.Time // how long it waits for another process
 	err   error
 	state atomic.Int32 // opWaiting, then one of the others
@@ -76,10 +78,29 @@ func newWriter(ctx context.Context, db *sql.DB, busy time.Duration, look func() 
 // write, so that nobody waits for another one longer than he can. What changes many pages is
 // better done alone: beside others each page would be copied first, to be put back if do fails.
 func (w *writer) write(ctx context.Context, alone bool, do func(*tx) error) error {
+	return w.wait(ctx, &op{do: do, alone: alone})
+}
+
+// outside runs do on the connection while no transaction is under way in this process, and waits for other processes
+// in the way of SQLite.
+func (w *writer) outside(ctx context.Context, do func(*tx) error) error {
+	timeout := func(t *tx, d time.Duration) error {
+		return t.exec("PRAGMA busy_timeout = " + strconv.FormatInt(d.Milliseconds(), 10))
+	}
+	return w.wait(ctx, &op{alone: true, bare: true, do: func(t *tx) error {
+		if err := timeout(t, w.busy); err != nil {
+			return err
+		}
+		return errors.Join(do(t), timeout(t, 0))
+	}})
+}
+
+// wait hands the loop an op and waits for its end.
+func (w *writer) wait(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err // the selects below might choose to go on
 	}
-	o := &op{do: do, alone: alone, until: time.Now().Add(w.busy), done: make(chan struct{})}
+	o.until, o.done = time.Now().Add(w.busy), make(chan struct{})
 	if err := w.send(ctx, o); err != nil {
 		return err
 	}
@@ -153,6 +174,12 @@ func (w *writer) gather() (batch []*op) {
 
 // commit runs the batch in one transaction and tells every op how it ended.
 func (w *writer) commit(batch []*op) {
+	if len(batch) == 1 && batch[0].bare {
+		for _, o := range take(batch) {
+			end(batch, o.try(w.tx))
+		}
+		return
+	}
 	batch, err := w.begin(batch)
 	if len(batch) == 0 {
 		if err == nil {
