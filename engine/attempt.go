@@ -60,15 +60,8 @@ type attempt struct {
 	decided   int    // decisions of the conversation when it was sent, its own included
 }
 
-// observe finds the request's conversation and replays what was decided about it. A request that was
-// refused before can wait longer for that.
-func (e *Engine) observe(ctx context.Context, req *Request, who start, r *reading, f forced) (*attempt, error) {
-	limit := e.opts.Optional
-	if f.again {
-		limit = e.opts.Necessary
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+// observe finds the request's conversation and replays what was decided about it.
+func (e *Engine) observe(ctx context.Context, req *Request, who start, r *reading) (*attempt, error) {
 	p, err := e.place(ctx, who, r)
 	if err != nil {
 		return nil, err
@@ -81,17 +74,24 @@ func (e *Engine) observe(ctx context.Context, req *Request, who start, r *readin
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
 func (e *Engine) place(ctx context.Context, who start, r *reading) (*place, error) {
 	under, apart := e.pending.under(who, r)
-	p, err := e.find(ctx, who, r)
+	p, err := e.lookFor(ctx, who, r)
 	if err == nil && (apart || p.rel != continues || p.repeats()) && (e.archived(ctx, who) || under) {
-		p, err = e.find(ctx, who, r)
+		p, err = e.lookFor(ctx, who, r)
 	}
 	return p, err
 }
 
+// lookFor finds the place of a request, within its patience.
+func (e *Engine) lookFor(ctx context.Context, who start, r *reading) (*place, error) {
+	ctx, cancel := e.optional(ctx)
+	defer cancel()
+	return e.find(ctx, who, r)
+}
+
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
-// store that hangs costs a request no more than an archive may take anyway, and a second.
+// store that hangs costs a request no more than its patience.
 func (e *Engine) archived(ctx context.Context, who start) bool {
-	ctx, cancel := context.WithTimeout(ctx, e.opts.Lag+time.Second)
+	ctx, cancel := e.optional(ctx)
 	defer cancel()
 	return e.pending.wait(ctx, who)
 }
@@ -221,7 +221,7 @@ var errBehind = errors.New("an earlier request was being archived")
 
 // awaited waits for archives of the conversation that are under way, and reports whether there were any.
 func (a *attempt) awaited(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
+	ctx, cancel := a.e.optional(ctx)
 	defer cancel()
 	return a.e.pending.wait(ctx, a.who)
 }
@@ -233,7 +233,7 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	if a.awaited(ctx) {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
+	ctx, cancel := a.e.optional(ctx)
 	defer cancel()
 	l := best(a.e.lines.of(a.who), a.r)
 	switch {

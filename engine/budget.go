@@ -14,15 +14,19 @@ import (
 // A Budget limits what may be spent. Where it sets tokens and dollars, both hold. A model whose price is
 // not known costs no dollars.
 type Budget struct {
-	Per    string  // "conversation", "tenant" (all time) or "day" (of a tenant, UTC)
+	Per    string  // "conversation", "tenant" (all time), or "month" or "day" (of a tenant, UTC)
 	Tokens int     // of prompts and answers; 0: no limit
 	USD    float64 // 0: no limit
 }
 
+// budgetPers are what budgets may be for.
+var budgetPers = [...]string{"conversation", "tenant", "month", "day"}
+
 // The shares of a budget at which something happens.
 const (
-	budgetWarn = 0.80 // somebody is told, once
-	budgetAct  = 0.95 // pours come earlier and go deeper, counting what the request itself may cost
+	budgetPlenty = 0.75 // up to here what is remembered of it will do
+	budgetWarn   = 0.80 // somebody is told, once
+	budgetAct    = 0.95 // pours come earlier and go deeper, counting what the request itself may cost
 )
 
 // A BudgetError says that a request would exceed a budget.
@@ -47,6 +51,8 @@ func (b *Budget) relief() string {
 	switch b.Per {
 	case "day":
 		return ", or wait until 00:00 UTC"
+	case "month":
+		return ", or wait until the first of the next month, UTC"
 	case "conversation":
 		return ", or begin another conversation"
 	}
@@ -69,6 +75,8 @@ type amount struct {
 
 func (a amount) plus(b amount) amount { return amount{a.tokens + b.tokens, a.money + b.money} }
 
+func (a amount) minus(b amount) amount { return amount{a.tokens - b.tokens, a.money - b.money} }
+
 // share returns how much of a budget an amount is: the larger of the shares of tokens and of dollars.
 func (b *Budget) share(a amount) float64 {
 	out := 0.0
@@ -81,117 +89,7 @@ func (b *Budget) share(a amount) float64 {
 	return out
 }
 
-// booked returns what was spent within a budget's scope. A conversation that is not stored yet has
-// spent nothing. The purse is locked.
-func (e *Engine) booked(ctx context.Context, b *Budget, tenant, conversation string) (sum amount, err error) {
-	today := e.opts.Now().UTC().Truncate(24 * time.Hour)
-	q := store.SpendQuery{Tenant: tenant, Since: today}
-	switch b.Per {
-	case "conversation":
-		if conversation == "" {
-			return sum, nil
-		}
-		q.Conversation, q.Since = conversation, time.Time{}
-	case "tenant":
-		q.Since = today.AddDate(0, 0, -1)
-		if sum, err = e.before(ctx, tenant, q.Since); err != nil {
-			return sum, err
-		}
-	}
-	now, err := sumOf(ctx, e.store, q)
-	return sum.plus(now), err
-}
-
-// before returns what a tenant has spent before a day. It is asked for with every request and no longer
-// changes, so it is read once a day.
-func (e *Engine) before(ctx context.Context, tenant string, day time.Time) (amount, error) {
-	key := tenant + "\x00" + day.Format(time.DateOnly)
-	if sum, ok := e.purse.past[key]; ok {
-		return sum, nil
-	}
-	sum, err := sumOf(ctx, e.store, store.SpendQuery{Tenant: tenant, Until: day})
-	if err == nil {
-		e.purse.past = noting(e.purse.past, key, sum)
-	}
-	return sum, err
-}
-
-func sumOf(ctx context.Context, s store.Log, q store.SpendQuery) (sum amount, err error) {
-	totals, err := s.Spending(ctx, q)
-	if err != nil {
-		return sum, fmt.Errorf("read what was spent: %w", err)
-	}
-	for i := range totals {
-		t := &totals[i]
-		sum = sum.plus(amount{t.Usage.Context(), t.Cost})
-	}
-	return sum, nil
-}
-
-// reserve holds back what a prepared request may cost at most. It returns a *BudgetError when a budget
-// does not have that much left. When only other requests under way stand in its way, which will cost
-// less than is held back for them, it waits for them to end, as long as optional work may take.
-func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if len(e.opts.Budgets) == 0 || p.attempt == nil || p.attempt.req.Count || e.mode(p.attempt.req) == Observe {
-		return nil
-	}
-	a, now := p.attempt, e.opts.Now()
-	r := reservation{amount: a.worst(now), tenant: a.req.Tenant, conversation: p.Conversation, until: now.Add(reservationLife)}
-	patience, cancel := context.WithTimeout(ctx, e.opts.Optional)
-	defer cancel()
-	for {
-		ended, err := e.tryReserve(ctx, a.req, r)
-		if ended == nil {
-			return err
-		}
-		if !e.settles(patience, ended) {
-			return err
-		}
-	}
-}
-
-// settles waits for the end of a reservation, and reports false when the context ends before. A request
-// that was answered is settled when it is archived, so archives do not wait for this one.
-func (e *Engine) settles(ctx context.Context, ended <-chan struct{}) bool {
-	e.pending.flush()
-	e.traffic.leave()
-	defer e.traffic.enter()
-	select {
-	case <-ended:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// tryReserve makes a reservation or returns why not; if it may be possible later, with a channel that
-// tells when. What is booked is read under the lock: a request that is booked and not yet released
-// counts twice then, and never not at all.
-func (e *Engine) tryReserve(ctx context.Context, key *Request, r reservation) (<-chan struct{}, error) {
-	e.purse.mu.Lock()
-	defer e.purse.mu.Unlock()
-	for i := range e.opts.Budgets {
-		b := &e.opts.Budgets[i]
-		sum, err := e.booked(ctx, b, r.tenant, r.conversation)
-		if err != nil {
-			return nil, err
-		}
-		e.warn(b, &r, b.share(sum))
-		all := sum.plus(e.purse.reserved(b, r.tenant, r.conversation, e.opts.Now())).plus(r.amount)
-		if b.share(all) <= 1 {
-			continue
-		}
-		over := &BudgetError{*b, all.tokens, all.money.USD()}
-		if b.share(sum.plus(r.amount)) > 1 {
-			return nil, over
-		}
-		return e.purse.next(), over
-	}
-	e.purse.hold(key, r)
-	return nil, nil
-}
-
-// warn tells once, of each day, tenant or conversation, that most of a budget is spent. The purse is
+// warn tells once, of each day, month, tenant or conversation, that most of a budget is spent. The purse is
 // locked.
 func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 	if share < budgetWarn {
@@ -203,6 +101,8 @@ func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 		whose = " (" + r.conversation + ")"
 	case "day":
 		whose = " (" + e.opts.Now().UTC().Format(time.DateOnly) + ")"
+	case "month":
+		whose = " (" + e.opts.Now().UTC().Format("2006-01") + ")"
 	}
 	if r.tenant != "" {
 		whose += " of " + r.tenant
@@ -241,19 +141,20 @@ func (a *attempt) tighten(ctx context.Context) {
 	}
 }
 
-// tight reports whether a budget that the request falls under would nearly be spent with it. What
-// cannot be read does not make it so: the reservation will say.
+// tight reports whether a budget that the request falls under would nearly be spent with it. That a sum cannot
+// be read the reservation will say.
 func (a *attempt) tight(ctx context.Context) bool {
 	id := ""
 	if a.line != nil {
 		id = a.line.key.ID
 	}
 	most := a.worst(a.e.opts.Now())
-	a.e.purse.mu.Lock()
-	defer a.e.purse.mu.Unlock()
-	for i := range a.e.opts.Budgets {
-		b := &a.e.opts.Budgets[i]
-		if sum, err := a.e.booked(ctx, b, a.req.Tenant, id); err == nil && b.share(sum.plus(most)) >= budgetAct {
+	if a.e.ample(a.req.Tenant, id, most) {
+		return false
+	}
+	sums, _ := a.e.booked(ctx, a.req.Tenant, id)
+	for i := range sums {
+		if a.e.opts.Budgets[i].share(sums[i].plus(most)) >= budgetAct {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,16 +13,21 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
 // till is an engine with budgets, and what it said.
 type till struct {
 	t      *testing.T
+	db     *sqlite.DB
 	engine *engine.Engine
 	now    *clock
 	mu     sync.Mutex
 	said   []string
+
+	budgets []engine.Budget
+	faults  bool // are expected
 }
 
 func newTill(t *testing.T, budgets ...engine.Budget) *till {
@@ -36,21 +42,39 @@ func newTillFor(t *testing.T, patience time.Duration, budgets ...engine.Budget) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &till{t: t, now: newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
-	x.engine, err = engine.New(db, engine.Options{
-		Budgets: budgets, Now: x.now.Now, Optional: patience, Necessary: time.Minute,
-		Fault: func(err error) { t.Errorf("fault: %v", err) },
+	x := &till{t: t, db: db, budgets: budgets, now: newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
+	t.Cleanup(func() { db.Close() })
+	x.start(db, patience)
+	return x
+}
+
+// start gives the till an engine on a store.
+func (x *till) start(s engine.Store, patience time.Duration) {
+	x.t.Helper()
+	x.engine = newEngine(x.t, s, engine.Options{
+		Budgets: x.budgets, Now: x.now.Now, Optional: patience, Necessary: time.Minute,
+		Fault: func(err error) {
+			if !x.faults {
+				x.t.Errorf("fault: %v", err)
+			}
+		},
 		Notice: func(text string) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			x.said = append(x.said, text)
 		},
 	})
+}
+
+// newEngine returns an engine that is closed with the test.
+func newEngine(t *testing.T, s engine.Store, o engine.Options) *engine.Engine {
+	t.Helper()
+	e, err := engine.New(s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { x.engine.Close(); db.Close() })
-	return x
+	t.Cleanup(func() { e.Close() })
+	return e
 }
 
 // ask prepares a request of about a thousand tokens, with room for an answer of a hundred.
@@ -155,4 +179,96 @@ func TestADayEndsAndATenantsBudgetDoesNot(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A budget of a month begins anew with the next one, UTC.
+func TestAMonthEnds(t *testing.T) {
+	x := newTill(t, engine.Budget{Per: "month", Tokens: 5000})
+	x.now.pass(9 * 24 * time.Hour) // 29 November
+	passed := []int{}
+	for range 4 {
+		passed = append(passed, 0)
+		for n := range 3 {
+			p, err := x.ask(fmt.Sprint(len(passed), n))
+			if err == nil {
+				passed[len(passed)-1]++
+				x.answer(p, 2200)
+			} else if !strings.Contains(err.Error(), "wait until the first of the next month") {
+				t.Error(err)
+			}
+		}
+		x.now.pass(24 * time.Hour)
+	}
+	if want := []int{2, 0, 2, 0}; !slices.Equal(passed, want) {
+		t.Errorf("requests that passed from 29 November on: %v, want %v", passed, want)
+	}
+}
+
+// What another process has booked counts, from a second later on.
+func TestBudgetCountsWhatAnotherProcessBooks(t *testing.T) {
+	x := newTill(t, engine.Budget{Per: "day", Tokens: 20_000})
+	p, err := x.ask("first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.answer(p, 2000)
+	other := newEngine(t, x.db, engine.Options{Now: x.now.Now})
+	q, err := other.Prepare(t.Context(), &engine.Request{Session: "other", Body: []byte(`{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"hi"}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Finish(q, engine.Response{Status: 200, Usage: decant.Usage{Input: 19_000, Output: 10}})
+	other.Close()
+	x.now.pass(2 * time.Second)
+	var over *engine.BudgetError
+	if _, err := x.ask("second"); !errors.As(err, &over) || over.Tokens < 21_000 {
+		t.Errorf("got %v, want a refusal by what the other process has booked", err)
+	}
+}
+
+// A store that fails stops no agent, and opens no budget that is known to be spent.
+func TestBudgetWhileTheStoreFails(t *testing.T) {
+	x := newTill(t, engine.Budget{Per: "day", Tokens: 6000})
+	b := &unsummed{Store: x.db}
+	x.faults = true
+	x.start(b, time.Minute)
+	b.fails = true
+	for n := range 2 {
+		p, err := x.ask(fmt.Sprint("s", n))
+		if err != nil {
+			t.Fatalf("request %d: %v", n, err)
+		}
+		x.answer(p, 2200)
+	}
+	b.fails = false
+	if p, err := x.ask("known"); err != nil {
+		t.Fatal(err)
+	} else {
+		x.engine.Finish(p, engine.Response{Status: 529})
+	}
+	b.fails = true
+	for n := range 4 {
+		p, err := x.ask(fmt.Sprint("later", n))
+		if over := (*engine.BudgetError)(nil); errors.As(err, &over) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.answer(p, 2200)
+	}
+	t.Error("the budget holds no longer when the store fails")
+}
+
+// unsummed is a store that cannot say what was spent.
+type unsummed struct {
+	engine.Store
+	fails bool
+}
+
+func (u *unsummed) Spent(ctx context.Context, q store.SpendQuery) (store.Sum, error) {
+	if u.fails {
+		return store.Sum{}, store.ErrCorrupt
+	}
+	return u.Store.Spent(ctx, q)
 }

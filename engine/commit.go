@@ -12,16 +12,13 @@ import (
 
 // commit stores what this attempt decided together with the blocks that it decided about, before any
 // byte of it leaves. Without decisions there is nothing to do yet: the archive follows when the
-// request has been answered.
+// request has been answered. It waits for the store only as long as the request's patience lasts, also with a pour that
+// is necessary: when the provider refuses what leaves without it, the request is prepared anew with more.
 func (a *attempt) commit(ctx context.Context) error {
 	if len(a.made) == 0 || a.req.Count {
 		return nil
 	}
-	limit := a.e.opts.Optional
-	if a.report.Reason != "" {
-		limit = a.e.opts.Necessary
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := a.e.optional(ctx)
 	defer cancel()
 	return a.store(ctx, a.batch())
 }
@@ -29,6 +26,7 @@ func (a *attempt) commit(ctx context.Context) error {
 // store commits a batch and brings the cached line up to date.
 func (a *attempt) store(ctx context.Context, b *store.Batch) error {
 	version, err := a.e.store.Commit(ctx, b)
+	a.e.busy.judge(err)
 	if errors.Is(err, store.ErrNotFound) && a.line != nil { // collected since it was read
 		a.e.lines.forget(a.line.key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)

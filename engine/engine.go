@@ -108,6 +108,7 @@ type Engine struct {
 	traffic traffic
 	recent  recent
 	purse   purse
+	busy    busy
 	flights flights
 	writing writing
 
@@ -280,19 +281,6 @@ func startOf(req *Request, r *reading) start {
 // maxTries is how often a request is looked at anew after others have committed first.
 const maxTries = 8
 
-// prepare makes one attempt after the other until no other request comes in between. A panic in it is
-// a fault like any other: the client's request goes out all the same.
-func (e *Engine) prepare(ctx context.Context, req *Request, who start, r *reading, force forced) (p *Prepared, err error) {
-	defer e.caught(&err)
-	for range maxTries {
-		p, err := e.try(ctx, req, who, r, force)
-		if !errors.Is(err, store.ErrConflict) {
-			return p, err
-		}
-	}
-	return nil, fmt.Errorf("commit decisions: given up after %d tries: %w", maxTries, store.ErrConflict)
-}
-
 // caught turns a panic into an error. Where it happened is for those who run the engine, not for its
 // clients.
 func (e *Engine) caught(err *error) {
@@ -304,7 +292,7 @@ func (e *Engine) caught(err *error) {
 
 // try is the way of a request: observe, meter, plan, check, commit, render.
 func (e *Engine) try(ctx context.Context, req *Request, who start, r *reading, force forced) (*Prepared, error) {
-	a, err := e.observe(ctx, req, who, r, force)
+	a, err := e.observe(ctx, req, who, r)
 	if err != nil {
 		return nil, err
 	}

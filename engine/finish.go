@@ -335,6 +335,7 @@ func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) er
 		}
 		err = a.e.store.Record(ctx, a.line.key, &ev)
 	}
+	a.e.busy.judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}

@@ -30,7 +30,7 @@ func (a *attempt) inherit(ctx context.Context) error {
 	if len(results) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.e.opts.Optional)
+	ctx, cancel := a.e.optional(ctx)
 	defer cancel()
 	kin, err := a.kin(ctx, hashes)
 	if err != nil {

@@ -28,6 +28,10 @@ var (
 	// ErrReadOnly means that the database must not be written.
 	ErrReadOnly = errors.New("the database is read-only")
 
+	// ErrMoved means that the database file was removed or replaced while it was open: what is written to it is
+	// lost. Nothing is written any longer; open it anew.
+	ErrMoved = errors.New("the database is no longer the file that was opened")
+
 	// ErrBusy means that another process has been writing for longer than one waits: try again.
 	ErrBusy = errors.New("another process keeps the database busy")
 

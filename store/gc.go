@@ -16,6 +16,13 @@ type Policy struct {
 	DryRun     bool          // report only
 }
 
+// A Forgetting says what Forget removes.
+type Forgetting struct {
+	Tenant        string
+	Conversations []string // ids; their forks go with them. Nil: all of the tenant
+	DryRun        bool     // report only
+}
+
 // Collected is what GC removed, or would remove.
 type Collected struct {
 	Conversations []Key // longest unchanged first

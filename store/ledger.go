@@ -42,6 +42,12 @@ type SpendQuery struct {
 	Until        time.Time // exclusive; zero: any
 }
 
+// A Sum is what was spent.
+type Sum struct {
+	Tokens int // of prompts and answers
+	Cost   Money
+}
+
 // A Total is the sum of the spends of one day and model.
 type Total struct {
 	Day     string // "2026-11-20", in UTC

@@ -100,6 +100,11 @@ type Log interface {
 
 	// Spending returns the sums of what the query selects, by day and model, in that order.
 	Spending(ctx context.Context, q SpendQuery) ([]Total, error)
+
+	// Spent returns the sum of what the query selects, own calls included, at a cost that does not grow with
+	// what was booked. It goes by whole days, UTC: those from that of q.Since to the one before that of q.Until.
+	// With q.Conversation it is all that this one has spent, whenever; of one that is not there it is nothing.
+	Spent(ctx context.Context, q SpendQuery) (Sum, error)
 }
 
 // A Directory lists conversations.
@@ -151,6 +156,10 @@ type Keeper interface {
 	// GC removes conversations by the policy and the blobs that nothing refers to any longer, and
 	// reports what it removed. An original is kept as long as a decision on it.
 	GC(ctx context.Context, p Policy) (*Collected, error)
+
+	// Forget removes conversations, pinned ones too, with everything that only they hold, and leaves nothing of
+	// it in the files of the database. What was spent stays, as figures.
+	Forget(ctx context.Context, f Forgetting) (*Collected, error)
 
 	// Check examines the database and returns what is wrong with it, nothing when it is sound.
 	// It reads everything.

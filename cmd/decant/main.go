@@ -36,6 +36,7 @@ type commands struct {
 	Search     searchCmd     `cmd:"" help:"Search everything that was ever said."`
 	Export     exportCmd     `cmd:"" help:"Write a conversation as a request of any API: one can leave at any time."`
 	GC         gcCmd         `cmd:"" name:"gc" help:"Remove what is old."`
+	Forget     forgetCmd     `cmd:"" help:"Remove a conversation, or all of a tenant, and leave nothing of it in the database."`
 	DB         dbCmd         `cmd:"" name:"db" help:"Check the database, or back it up."`
 	Serve      serveCmd      `cmd:"" help:"Serve a gateway in front of the Messages API."`
 	Run        runCmd        `cmd:"" help:"Run an agent on a gateway of its own: decant run -- claude"`

@@ -17,7 +17,6 @@ import (
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -103,7 +102,7 @@ func logger(c *config.Config, s *streams) *slog.Logger {
 type service struct {
 	gateway  *gateway.Gateway
 	engine   *engine.Engine
-	store    *sqlite.DB
+	store    database
 	outbound *gateway.Outbound
 	path     string // of the database
 }
@@ -122,7 +121,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 	if s.path, err = databasePath(c.DB); err != nil {
 		return nil, err
 	}
-	if s.store, err = sqlite.Open(ctx, s.path, sqlite.Options{}); err != nil {
+	if s.store, err = openDatabase(ctx, s.path, log); err != nil {
 		return nil, err
 	}
 	s.engine, err = engine.New(s.store, engine.Options{
@@ -136,10 +135,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 	s.gateway, err = gateway.New(gateway.Options{
 		Engine: s.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: keysOf(c), Rules: rules, Project: c.Project, Log: log,
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
-		Ready: func(ctx context.Context) error {
-			_, err := s.store.Conversations(ctx, store.Filter{Limit: 1})
-			return err
-		},
+		Ready: s.store.Ping,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())

@@ -77,9 +77,12 @@ func (c *changeFlags) print(s *streams, change *engine.Change) error {
 }
 
 // agreed returns nil when the change may be made.
-func (c *changeFlags) agreed(s *streams) error {
+func (c *changeFlags) agreed(s *streams) error { return agreed(s, c.Yes) }
+
+// agreed returns nil when what was said may be done: yes, or somebody at a terminal, says so.
+func agreed(s *streams, yes bool) error {
 	switch {
-	case c.Yes:
+	case yes:
 		return nil
 	case !s.asks():
 		return usageError{errors.New("nothing was changed: --yes does it")}

@@ -12,6 +12,7 @@ import (
 func TestBudgets(t *testing.T) {
 	for _, tt := range []struct{ yaml, want string }{
 		{"budgets: [{per: day, usd: 5}, {per: conversation, tokens: 2000000}]", ""},
+		{"budgets: [{per: month, usd: 5}, {per: tenant, tokens: 1}]", ""},
 		{"budgets: [{per: week, usd: 5}]", "budgets[0].per"},
 		{"budgets: [{per: day, usd: 5}, {per: day}]", "budgets[1]"},
 		{"budgets: [{per: day, usd: -5}]", "budgets[0]"},

@@ -76,9 +76,9 @@ type Rule struct {
 	Preset string `yaml:"preset"` // a name, or a file ending in .yaml
 }
 
-// A Budget limits what is spent in a conversation, by a tenant, or by a tenant on a day (UTC).
+// A Budget limits what is spent in a conversation, by a tenant, or by a tenant in a month or on a day (UTC).
 type Budget struct {
-	Per    string  `yaml:"per"`    // conversation, tenant or day
+	Per    string  `yaml:"per"`    // conversation, tenant, month or day
 	Tokens int     `yaml:"tokens"` // of prompts and answers; 0: no limit
 	USD    float64 `yaml:"usd"`    // 0: no limit
 }
@@ -223,8 +223,8 @@ func Loopback(host string) bool {
 
 func (c *Config) checkBudgets() error {
 	for i, b := range c.Budgets {
-		if !slices.Contains([]string{"conversation", "tenant", "day"}, b.Per) {
-			return fmt.Errorf("budgets[%d].per: %q is not one of conversation, tenant, day", i, b.Per)
+		if !slices.Contains([]string{"conversation", "tenant", "month", "day"}, b.Per) {
+			return fmt.Errorf("budgets[%d].per: %q is not one of conversation, tenant, month, day", i, b.Per)
 		}
 		if b.Tokens < 0 || b.USD < 0 || b.Tokens == 0 && b.USD == 0 {
 			return fmt.Errorf("budgets[%d]: want tokens, usd or both, more than nothing", i)

@@ -63,7 +63,7 @@ func fill(b *testing.B, db *sqlite.DB, n int) {
 	}
 }
 
-func must(b *testing.B, err error) {
+func must(b testing.TB, err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatal(err)

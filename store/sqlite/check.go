@@ -73,6 +73,11 @@ var references = []struct{ what, query string }{
 		AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant = d.tenant AND c.conversation = d.conversation AND c.decision = d.id)`},
 	{"fork whose parent is not there", `SELECT f.tenant, f.id, f.parent FROM conversations f WHERE f.parent <> ''
 		AND NOT EXISTS (SELECT 1 FROM conversations p WHERE p.tenant = f.tenant AND p.id = f.parent)`},
+	{"sum of a day that is not what was booked", `SELECT tenant, '', day FROM (SELECT tenant, day, tokens, cost FROM spent WHERE tokens <> 0 OR cost <> 0
+		EXCEPT SELECT tenant, day, sum(input + cache_read + cache_write + output), sum(cost) FROM spends GROUP BY tenant, day)`},
+	{"sum of a conversation that is not what was booked", `SELECT tenant, id, spent_cost FROM (SELECT tenant, id, spent_tokens, spent_cost FROM conversations
+		WHERE spent_tokens <> 0 OR spent_cost <> 0 EXCEPT SELECT tenant, conversation, sum(input + cache_read + cache_write + output), sum(cost)
+		FROM spends GROUP BY tenant, conversation)`},
 }
 
 func (c *checker) references() error {

@@ -21,7 +21,7 @@ func (db *DB) Commit(ctx context.Context, b *store.Batch) (int64, error) {
 	if err != nil {
 		return 0, wrap("prepare commit", err)
 	}
-	if err := db.writer.write(ctx, len(b.Entries) > manyEntries, c.write); err != nil {
+	if err := db.change(ctx, len(b.Entries) > manyEntries, c.write); err != nil {
 		return 0, wrap("commit "+b.ID, err)
 	}
 	return c.head.version, nil

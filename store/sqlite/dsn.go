@@ -23,6 +23,7 @@ type dsn struct {
 	path string
 	busy time.Duration
 	sync string
+	only string // how a database is opened that must not be written; empty: it may be
 }
 
 func newDSN(path string, o Options) dsn {
@@ -55,6 +56,9 @@ func (d dsn) read() string {
 func (d dsn) with(params ...string) string {
 	busy := "_pragma=busy_timeout(" + strconv.FormatInt(d.busy.Milliseconds(), 10) + ")"
 	p := (&url.URL{Path: filepath.ToSlash(d.path)}).EscapedPath()
+	if d.only != "" {
+		params = append(params, d.only)
+	}
 	return "file:" + p + "?" + strings.Join(append([]string{busy}, params...), "&")
 }
 

@@ -4,10 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pressly/goose/v3"
+	driver "modernc.org/sqlite"
 
 	"github.com/decantdev/decant/store"
 )
@@ -89,3 +93,86 @@ func EncodeSegment(entries []store.Entry) []byte {
 
 // DecodeSegment returns the entries of a segment that begins a chain.
 func DecodeSegment(data []byte) ([]store.Entry, error) { return appendSegment(nil, data) }
+
+// Statements returns all statements that the database has run so far, in their order as texts.
+func (db *DB) Statements() []string {
+	all := map[string]bool{}
+	db.eachConn(func(c *conn) {
+		for q := range c.stmts {
+			all[q] = true
+		}
+		for q := range c.directs {
+			all[q] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(all))
+}
+
+// Explain returns the steps by which a statement reads.
+func (db *DB) Explain(t *testing.T, statement string) (steps []string) {
+	t.Helper()
+	args := make([]any, strings.Count(statement, "?"))
+	for i := range args {
+		args[i] = 0
+	}
+	err := db.rows(t.Context(), "EXPLAIN QUERY PLAN "+statement, args, func(rows *sql.Rows) error {
+		var id, parent, unused int
+		var step string
+		err := rows.Scan(&id, &parent, &unused, &step)
+		steps = append(steps, step)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return steps
+}
+
+// Pages returns how many pages of the database the connections have looked at so far, in memory or in the file.
+func (db *DB) Pages(t *testing.T) (n int) {
+	t.Helper()
+	count := func(c *conn) {
+		err := c.Raw(func(d any) error {
+			for _, op := range []driver.DBStatusOp{driver.DBStatusCacheHit, driver.DBStatusCacheMiss} {
+				pages, _, err := d.(driver.DBStatus).Status(op, false)
+				if err != nil {
+					return err
+				}
+				n += pages
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.eachConn(count)
+	return n
+}
+
+// eachConn calls do with every connection. Nobody uses the database meanwhile.
+func (db *DB) eachConn(do func(*conn)) {
+	do(db.writer.tx.conn)
+	var all []*conn
+	for range readers {
+		c := <-db.pool.free
+		if c != nil {
+			do(c)
+		}
+		all = append(all, c)
+	}
+	for _, c := range all {
+		db.pool.free <- c
+	}
+}
+
+// OpenReadOnly opens a database as one is opened that must not be written.
+func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
+	db := &DB{path: path, now: time.Now, dsn: newDSN(path, Options{}), health: health{notice: func(string) {}}}
+	err := db.openReadOnly(ctx)
+	if err != nil {
+		db.shut()
+		return nil, err
+	}
+	return db, nil
+}

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -313,5 +314,30 @@ func TestBusyIsErrBusy(t *testing.T) {
 	release()
 	if err := l.commit(t.Context(), other); err != nil {
 		t.Errorf("commit when it has ended: %v", err)
+	}
+}
+
+// TestNobodyWaitsForAnotherProcessLongerThanHeCan guards that a commit whose caller has gone while another process
+// writes is never made.
+func TestNobodyWaitsForAnotherProcessLongerThanHeCan(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	db, other := open(t, path), open(t, path)
+	release := other.Hold(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	gone, stays := &line{Key: store.Key{ID: "gone"}}, &line{Key: store.Key{ID: "stays"}}
+	ended := make(chan error)
+	go func() { ended <- gone.commit(ctx, db) }()
+	done := make(chan error)
+	go func() { done <- stays.commit(t.Context(), db) }()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the end of the context", err)
+	}
+	release()
+	if err := <-done; err != nil {
+		t.Errorf("the commit that goes on waiting: %v", err)
+	}
+	if _, err := db.Version(t.Context(), gone.Key); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("what nobody waited for any longer was committed: %v", err)
 	}
 }

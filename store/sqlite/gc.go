@@ -159,7 +159,7 @@ func (c *collector) try(ctx context.Context, k candidate) (removed bool, err err
 // remove removes a conversation unless it is in use after all.
 func (c *collector) remove(t *tx, k candidate) (bool, error) {
 	var forks, same int
-	if err := t.row("SELECT count(*) FROM conversations WHERE tenant = ? AND parent = ?", []any{k.Tenant, k.ID}, &forks); err != nil {
+	if err := t.row("SELECT count(*) FROM conversations WHERE tenant = ? AND parent = ? AND parent <> ''", []any{k.Tenant, k.ID}, &forks); err != nil {
 		return false, err
 	}
 	if forks > 0 {
@@ -170,22 +170,27 @@ func (c *collector) remove(t *tx, k candidate) (bool, error) {
 		[]any{k.Tenant, k.ID, k.updated}, &same); err != nil || same == 0 {
 		return false, err // changed or pinned since it was listed
 	}
-	if err := c.release(t, k.Key); err != nil {
-		return false, err
+	return true, c.discard(t, k.Key)
+}
+
+// discard removes a conversation and what only it holds.
+func (c *collector) discard(t *tx, k store.Key) error {
+	if err := c.release(t, k); err != nil {
+		return err
 	}
-	if err := unlinkAll(t, k.Key); err != nil {
-		return false, err
+	if err := unlinkAll(t, k); err != nil {
+		return err
 	}
-	for _, table := range []string{"segments", "decisions", "checkpoints", "requests", "jobs"} {
+	for _, table := range []string{"segments", "decisions", "checkpoints", "requests", "jobs INDEXED BY jobs_conversation"} {
 		if err := t.exec("DELETE FROM "+table+" WHERE tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
-			return false, err
+			return err
 		}
 	}
 	if err := t.exec("DELETE FROM conversations WHERE tenant = ? AND id = ?", k.Tenant, k.ID); err != nil {
-		return false, err
+		return err
 	}
-	c.Conversations = append(c.Conversations, k.Key)
-	return true, c.measure(t)
+	c.Conversations = append(c.Conversations, k)
+	return c.measure(t)
 }
 
 // unlinkAll makes a conversation unknown to Match.

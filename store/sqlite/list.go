@@ -12,12 +12,20 @@ const summaryColumns = `c.id, c.session, c.agent, c.project, c.parent, c.parent_
 	c.model, c.messages, c.tokens, c.decisions, c.pinned,
 	(SELECT count(*) FROM checkpoints p WHERE p.tenant = c.tenant AND p.conversation = c.id),
 	(SELECT count(*) FROM requests r WHERE r.tenant = c.tenant AND r.conversation = c.id),
-	(SELECT COALESCE(sum(s.cost), 0) FROM spends s WHERE s.tenant = c.tenant AND s.conversation = c.id),
-	(SELECT COALESCE(sum(s.bare), 0) FROM spends s WHERE s.tenant = c.tenant AND s.conversation = c.id)`
+	c.spent_cost, c.spent_bare`
+
+// tenantsQuery goes from each tenant to the next one by the index, so that it costs what there are of them, and not
+// what there is of conversations.
+const tenantsQuery = `WITH RECURSIVE
+	held (tenant) AS (SELECT min(tenant) FROM conversations
+		UNION ALL SELECT (SELECT min(c.tenant) FROM conversations c WHERE c.tenant > held.tenant) FROM held WHERE held.tenant IS NOT NULL),
+	booked (tenant) AS (SELECT min(tenant) FROM spent
+		UNION ALL SELECT (SELECT min(s.tenant) FROM spent s WHERE s.tenant > booked.tenant) FROM booked WHERE booked.tenant IS NOT NULL)
+	SELECT tenant FROM held WHERE tenant IS NOT NULL UNION SELECT tenant FROM booked WHERE tenant IS NOT NULL ORDER BY 1`
 
 // Tenants implements store.Directory.
 func (db *DB) Tenants(ctx context.Context) (out []string, err error) {
-	err = db.rows(ctx, "SELECT tenant FROM conversations UNION SELECT tenant FROM spends ORDER BY 1", nil, func(rows *sql.Rows) error {
+	err = db.rows(ctx, tenantsQuery, nil, func(rows *sql.Rows) error {
 		var tenant string
 		err := rows.Scan(&tenant)
 		out = append(out, tenant)

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"math"
 	"strings"
 	"time"
@@ -57,9 +59,10 @@ func (db *DB) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, 
 	if !q.Until.IsZero() {
 		until = micros(q.Until)
 	}
-	where, args := "tenant = ? AND time >= ? AND time < ?", []any{q.Tenant, micros(q.Since), until}
+	// The index is named: without statistics SQLite prefers the primary key, and reads all that the tenant has.
+	from, args := "spends INDEXED BY spends_time WHERE tenant = ? AND time >= ? AND time < ?", []any{q.Tenant, micros(q.Since), until}
 	if q.Conversation != "" {
-		where, args = where+" AND conversation = ?", append(args, q.Conversation)
+		from, args = "spends INDEXED BY spends_conversation WHERE tenant = ? AND time >= ? AND time < ? AND conversation = ?", append(args, q.Conversation)
 	}
 	sums := strings.Join([]string{
 		"count(*) - sum(own), sum(own)",
@@ -71,13 +74,33 @@ func (db *DB) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, 
 		"sum(trial), sum(trial * (input + cache_read + cache_write)), sum(trial_prompt), sum(trial * cost), sum(trial_cost)",
 	}, ", ")
 	var out []store.Total
-	err := db.rows(ctx, "SELECT day, model, "+sums+" FROM spends WHERE "+where+" GROUP BY day, model ORDER BY day, model",
+	err := db.rows(ctx, "SELECT day, model, "+sums+" FROM "+from+" GROUP BY day, model ORDER BY day, model",
 		args, func(rows *sql.Rows) error {
 			t, err := scanTotal(rows)
 			out = append(out, t)
 			return err
 		})
 	return out, wrap("sum spending", err)
+}
+
+// Spent implements store.Log.
+func (db *DB) Spent(ctx context.Context, q store.SpendQuery) (sum store.Sum, err error) {
+	query, args := "SELECT COALESCE(sum(tokens), 0), COALESCE(sum(cost), 0) FROM spent WHERE tenant = ? AND day >= ? AND day < ?",
+		[]any{q.Tenant, day(q.Since), int64(math.MaxInt64)}
+	if !q.Until.IsZero() {
+		args[2] = day(q.Until)
+	}
+	if q.Conversation != "" {
+		query, args = "SELECT spent_tokens, spent_cost FROM conversations WHERE tenant = ? AND id = ?", []any{q.Tenant, q.Conversation}
+	}
+	var row [2]driver.Value
+	err = db.read(ctx, func(r *reader) error { return r.first(query, args, row[:]) })
+	if errors.Is(err, sql.ErrNoRows) {
+		return sum, nil
+	}
+	tokens, _ := row[0].(int64)
+	cost, _ := row[1].(int64)
+	return store.Sum{Tokens: int(tokens), Cost: store.Money(cost)}, wrap("sum spending", err)
 }
 
 func scanTotal(rows *sql.Rows) (t store.Total, err error) {

@@ -68,7 +68,7 @@ func match(q querier, tenant, session string, chain []decant.Hash, start, end in
 		FROM chains e JOIN conversations c ON c.tenant = e.tenant AND c.id = e.conversation
 		WHERE e.tenant = ? AND e.session = ? AND e.chain IN `+in+`
 		GROUP BY e.chain, c.id, c.version, c.length, c.updated
-		UNION ALL SELECT base_chain, id, version, base, length, updated FROM conversations
+		UNION ALL SELECT base_chain, id, version, base, length, updated FROM conversations INDEXED BY conversations_base
 		WHERE tenant = ? AND session = ? AND base_chain IN `+in, append(args, args...), func(rows *sql.Rows) error {
 		var chain []byte
 		var l store.Line

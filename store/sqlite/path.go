@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,20 +37,4 @@ func dataFolder(system string) string {
 		return filepath.Join("AppData", "Local")
 	}
 	return filepath.Join(".local", "share")
-}
-
-// createFile makes sure that the file exists and that nobody else can read it if it is new; SQLite
-// gives its journal files the mode of the database.
-func createFile(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }

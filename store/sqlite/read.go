@@ -78,7 +78,14 @@ func (db *DB) read(ctx context.Context, do func(*reader) error) error {
 	if db.closed {
 		return store.ErrClosed
 	}
-	return db.pool.use(ctx, func(c *conn) error { return do(&reader{ctx, c}) })
+	if err := db.health.there(); err != nil {
+		return err
+	}
+	err := db.pool.use(ctx, func(c *conn) error { return do(&reader{ctx, c}) })
+	if err != nil {
+		db.health.judge(err)
+	}
+	return err
 }
 
 // snapshot calls do with a querier all of whose reads see one moment.

@@ -22,7 +22,7 @@ func (h *heirs) update(q querier, tenant string) error {
 	if h.of == nil || h.tenant != tenant {
 		*h = heirs{tenant: tenant, of: map[decant.Hash][]string{}}
 	}
-	return q.rows("SELECT id, conversation, hashes FROM holds WHERE tenant = ? AND id > ? ORDER BY id", []any{tenant, h.read}, func(rows *sql.Rows) error {
+	return q.rows("SELECT id, conversation, hashes FROM holds NOT INDEXED WHERE tenant = ? AND id > ? ORDER BY id", []any{tenant, h.read}, func(rows *sql.Rows) error {
 		var id string
 		var hashes sql.RawBytes
 		err := rows.Scan(&h.read, &id, &hashes)
@@ -65,9 +65,7 @@ func (c *collector) release(t *tx, k store.Key) error {
 			return err
 		}
 	}
-	return t.exec(`DELETE FROM fixed WHERE tenant = ?
-		AND (system <> x'' AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.tenant = fixed.tenant AND b.hash = fixed.system)
-		OR tools <> x'' AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.tenant = fixed.tenant AND b.hash = fixed.tools))`, k.Tenant)
+	return nil
 }
 
 // divide removes a pack and gives each heir one of its own.
@@ -109,7 +107,9 @@ func (d *divider) divide(id int64) error {
 
 // heir returns the first conversation that still holds a blob, empty when there is none.
 func (d *divider) heir(h decant.Hash) (string, error) {
-	for _, id := range d.heirs.of[h] {
+	for ids := d.heirs.of[h]; len(ids) > 0; ids = ids[1:] {
+		d.heirs.of[h] = ids // those before have gone: what many share is not asked of them again
+		id := ids[0]
 		held, ok := d.holdings[id]
 		if !ok {
 			var err error
@@ -122,6 +122,7 @@ func (d *divider) heir(h decant.Hash) (string, error) {
 			return id, nil
 		}
 	}
+	delete(d.heirs.of, h)
 	return "", nil
 }
 
@@ -142,12 +143,14 @@ func (d *divider) inherit(heir string, blobs []blob) error {
 	return err
 }
 
-// forget removes a blob, but for its pack, and its place in the index.
+// forget removes a blob, but for its pack, its place in the index, and the fixed parts that it is of.
 func (d *divider) forget(h decant.Hash) error {
 	for _, statement := range []string{
 		"DELETE FROM search_text WHERE rowid = (SELECT id FROM search_docs WHERE tenant = ? AND hash = ?)",
 		"DELETE FROM search_docs WHERE tenant = ? AND hash = ?",
 		"DELETE FROM blobs WHERE tenant = ? AND hash = ?",
+		"DELETE FROM fixed INDEXED BY fixed_system WHERE tenant = ? AND system = ?",
+		"DELETE FROM fixed INDEXED BY fixed_tools WHERE tenant = ? AND tools = ?",
 	} {
 		if err := d.t.exec(statement, d.tenant, h[:]); err != nil {
 			return err

@@ -19,14 +19,16 @@ func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 	if len(terms) == 0 {
 		return nil, nil
 	}
-	if err := db.indexWaiting(ctx); err != nil {
+	err := db.indexWaiting(ctx)
+	unindexed := errors.Is(err, store.ErrReadOnly)
+	if err != nil && !unindexed {
 		return nil, err
 	}
 	if q.Limit == 0 {
 		q.Limit = 20
 	}
 	s := &search{Query: q, terms: terms}
-	err := db.snapshot(ctx, func(r *reader) (err error) {
+	err = db.snapshot(ctx, func(r *reader) (err error) {
 		s.q, s.blobs = r, db.unpacker(r)
 		if q.Conversation != "" {
 			if s.within, err = (lineage{r, q.Tenant}).ancestors(q.Conversation); err != nil {
@@ -34,7 +36,10 @@ func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 			}
 			slices.Reverse(s.within)
 		}
-		if err = s.indexed(); err == nil && len(s.hits) == 0 {
+		if err = s.indexed(); err == nil && unindexed {
+			err = s.waiting()
+		}
+		if err == nil && len(s.hits) == 0 {
 			err = s.scan(ctx)
 		}
 		return err
@@ -73,6 +78,21 @@ func (s *search) indexed() error {
 		}
 	}
 	return nil
+}
+
+// waiting reads the texts that cannot be indexed, because the database must not be written.
+func (s *search) waiting() error {
+	var texts []decant.Hash
+	err := s.q.rows("SELECT hashes FROM search_queue WHERE tenant = ?", []any{s.Tenant}, func(rows *sql.Rows) error {
+		var hashes sql.RawBytes
+		err := rows.Scan(&hashes)
+		texts = slices.AppendSeq(texts, split(hashes))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.add(texts, s.terms)
 }
 
 // scan reads all texts, newest first.

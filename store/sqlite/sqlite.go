@@ -20,6 +20,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -37,6 +38,10 @@ type Options struct {
 
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
+
+	// Notice is told what those who run the program should know: that everybody can read the file, that it has gone.
+	// Nil means that nobody is.
+	Notice func(string)
 }
 
 // DB is a store in one SQLite file.
@@ -50,6 +55,7 @@ type DB struct {
 	writer *writer
 	pool   *pool
 	codec  codec
+	health health
 
 	mu     sync.RWMutex // held for reading by reads, for writing to close
 	closed bool
@@ -60,23 +66,43 @@ var _ store.Store = (*DB)(nil)
 // Open opens the database file at path, creating it (mode 0600) and its folder (mode 0700) if need
 // be, and brings its form up to date. Use DefaultPath for the user's own database.
 //
-// A file that is damaged or something else is store.ErrCorrupt, one of a later version
-// store.ErrNewer.
+// A file that must not be written is opened for reading only: what would change it is then store.ErrReadOnly. One that
+// everybody can read is taken from the others. A file that is damaged or something else is store.ErrCorrupt, one of
+// a later version store.ErrNewer.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	db := &DB{path: path, now: o.Now}
 	if db.now == nil {
 		db.now = time.Now
 	}
+	if db.health.notice = o.Notice; o.Notice == nil {
+		db.health.notice = func(string) {}
+	}
 	db.dsn = newDSN(path, o)
-	if err := db.open(ctx); err != nil {
+	err := db.open(ctx)
+	if err != nil && unwritable(err) {
+		if only := db.reopen(ctx); only == nil || !errors.Is(only, fs.ErrNotExist) {
+			err = only
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, errors.Join(translate(err), db.shut()))
 	}
 	return db, nil
 }
 
+// reopen opens the database for reading only, after it could not be opened otherwise.
+func (db *DB) reopen(ctx context.Context) error {
+	err := db.shut()
+	*db = DB{path: db.path, now: db.now, dsn: db.dsn, health: health{notice: db.health.notice}}
+	return errors.Join(err, db.openReadOnly(ctx))
+}
+
 func (db *DB) open(ctx context.Context) (err error) {
 	if err = createFile(db.path); err != nil {
 		return err
+	}
+	if err := seclude(db.path); err != nil {
+		db.health.notice(err.Error())
 	}
 	if db.w, err = sql.Open("sqlite", db.dsn.write()); err != nil {
 		return err
@@ -92,7 +118,10 @@ func (db *DB) open(ctx context.Context) (err error) {
 	if db.codec, err = newCodec(); err != nil {
 		return err
 	}
-	db.writer, err = newWriter(ctx, db.w)
+	if db.writer, err = newWriter(ctx, db.w, db.dsn.busy, db.health.look); err != nil {
+		return err
+	}
+	db.health.anchorage, err = anchoredAt(db.path)
 	return err
 }
 
@@ -131,7 +160,17 @@ func (db *DB) shut() error {
 
 // write runs do within a transaction.
 func (db *DB) write(ctx context.Context, do func(*tx) error) error {
-	return db.writer.write(ctx, false, do)
+	return db.change(ctx, false, do)
+}
+
+// change runs do within a transaction, alone if that is better.
+func (db *DB) change(ctx context.Context, alone bool, do func(*tx) error) error {
+	if db.ReadOnly() {
+		return store.ErrReadOnly
+	}
+	err := db.writer.write(ctx, alone, do)
+	db.health.judge(err)
+	return err
 }
 
 // wrap says in terms of package store what went wrong in a step.

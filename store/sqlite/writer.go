@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/decantdev/decant/store"
 )
@@ -18,6 +20,9 @@ type writer struct {
 	ops  chan *op
 	next *op           // received and not in a batch yet; only the loop uses it
 	done chan struct{} // closed when the loop has ended
+	busy time.Duration // how long an op waits for another process
+	kept atomic.Bool   // another process keeps the loop waiting
+	look func() error  // fails when what is written is lost
 
 	mu     sync.RWMutex // held for reading while sending to ops, for writing to close it
 	closed bool
@@ -26,7 +31,9 @@ type writer struct {
 // An op is one writer's part of a transaction.
 type op struct {
 	do    func(*tx) error
-	alone bool // in a transaction of its own
+	alone bool      // in a transaction of its own
+	bare  bool      // in none
+	until time.Time // how long it waits for another process
 	err   error
 	state atomic.Int32 // opWaiting, then one of the others
 	done  chan struct{}
@@ -47,12 +54,17 @@ const (
 // batchSize bounds a transaction, and with it the time that a commit waits for its neighbours.
 const batchSize = 128
 
-func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, busy time.Duration, look func() error) (*writer, error) {
 	conn, err := newConn(ctx, db)
 	if err != nil {
 		return nil, err
 	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // the loop waits itself, see begin
+		return nil, errors.Join(err, conn.close())
+	}
 	w := &writer{
+		busy: busy,
+		look: look,
 		tx:   &tx{conn: conn},
 		ops:  make(chan *op, batchSize),
 		done: make(chan struct{}),
@@ -62,13 +74,33 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 }
 
 // write runs do within a transaction and returns when that has been committed, or do's error when
-// it was rolled back. If ctx ends before do was started, do is never run. What changes many pages is
+// it was rolled back. If ctx ends before do was started, do is never run; it is not started before this process may
+// write, so that nobody waits for another one longer than he can. What changes many pages is
 // better done alone: beside others each page would be copied first, to be put back if do fails.
 func (w *writer) write(ctx context.Context, alone bool, do func(*tx) error) error {
+	return w.wait(ctx, &op{do: do, alone: alone})
+}
+
+// outside runs do on the connection while no transaction is under way in this process, and waits for other processes
+// in the way of SQLite.
+func (w *writer) outside(ctx context.Context, do func(*tx) error) error {
+	timeout := func(t *tx, d time.Duration) error {
+		return t.exec("PRAGMA busy_timeout = " + strconv.FormatInt(d.Milliseconds(), 10))
+	}
+	return w.wait(ctx, &op{alone: true, bare: true, do: func(t *tx) error {
+		if err := timeout(t, w.busy); err != nil {
+			return err
+		}
+		return errors.Join(do(t), timeout(t, 0))
+	}})
+}
+
+// wait hands the loop an op and waits for its end.
+func (w *writer) wait(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err // the selects below might choose to go on
 	}
-	o := &op{do: do, alone: alone, done: make(chan struct{})}
+	o.until, o.done = time.Now().Add(w.busy), make(chan struct{})
 	if err := w.send(ctx, o); err != nil {
 		return err
 	}
@@ -77,6 +109,9 @@ func (w *writer) write(ctx context.Context, alone bool, do func(*tx) error) erro
 		return o.err
 	case <-ctx.Done():
 		if o.state.CompareAndSwap(opWaiting, opGone) {
+			if w.kept.Load() {
+				return fmt.Errorf("%w: %w", store.ErrBusy, ctx.Err())
+			}
 			return ctx.Err()
 		}
 		<-o.done // started: wait for the truth
@@ -125,7 +160,7 @@ func (w *writer) gather() (batch []*op) {
 		if len(batch) > 0 && (w.next.alone || batch[0].alone) {
 			return batch
 		}
-		if w.next.state.CompareAndSwap(opWaiting, opTaken) {
+		if w.next.state.Load() == opWaiting {
 			batch = append(batch, w.next)
 		}
 		select {
@@ -139,27 +174,88 @@ func (w *writer) gather() (batch []*op) {
 
 // commit runs the batch in one transaction and tells every op how it ended.
 func (w *writer) commit(batch []*op) {
-	if len(batch) == 0 {
+	if len(batch) == 1 && batch[0].bare {
+		for _, o := range take(batch) {
+			end(batch, o.try(w.tx))
+		}
 		return
 	}
-	if err := w.run(batch); err != nil {
-		for _, o := range batch {
-			if o.err == nil {
-				o.err = err
-			}
+	batch, err := w.begin(batch)
+	if len(batch) == 0 {
+		if err == nil {
+			w.tx.rollback() // nobody is there any longer
 		}
+		return
 	}
+	if err == nil {
+		err = w.run(batch)
+	}
+	end(batch, err)
+}
+
+// end tells ops that were taken how they ended: those without an error of their own by err.
+func end(batch []*op, err error) {
 	for _, o := range batch {
+		if o.err == nil {
+			o.err = err
+		}
 		close(o.done)
 	}
 }
 
+// begin begins a transaction, as soon as no other process is within one, and returns the ops that are to run in it:
+// those that still wait. When the error is not nil there is no transaction, and these must be told.
+func (w *writer) begin(batch []*op) ([]*op, error) {
+	defer w.kept.Store(false)
+	for wait := time.Millisecond; len(batch) > 0; wait = min(2*wait, 20*time.Millisecond) {
+		if err := w.look(); err != nil {
+			return take(batch), err
+		}
+		err := w.tx.exec("BEGIN IMMEDIATE")
+		if err == nil {
+			return take(batch), nil
+		}
+		w.tx.rollback() // of a transaction that would not end; the next one begins clean
+		err = fmt.Errorf("begin: %w", translate(err))
+		if !errors.Is(err, store.ErrBusy) {
+			return take(batch), err
+		}
+		w.kept.Store(true)
+		batch = patient(batch, err)
+		if len(batch) > 0 {
+			time.Sleep(wait)
+		}
+	}
+	return nil, store.ErrBusy // they know
+}
+
+// patient returns the ops that go on waiting for another process, and tells those that have waited for long enough.
+func patient(batch []*op, err error) (rest []*op) {
+	now := time.Now()
+	for _, o := range batch {
+		switch {
+		case o.state.Load() == opGone:
+		case now.Before(o.until):
+			rest = append(rest, o)
+		default:
+			end(take([]*op{o}), err)
+		}
+	}
+	return rest
+}
+
+// take returns the ops that somebody still waits for, who from now on waits for their end.
+func take(batch []*op) (taken []*op) {
+	for _, o := range batch {
+		if o.state.CompareAndSwap(opWaiting, opTaken) {
+			taken = append(taken, o)
+		}
+	}
+	return taken
+}
+
 // run returns an error when nothing of the batch was committed.
 func (w *writer) run(batch []*op) error {
-	if err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
-		w.tx.rollback() // of a transaction that would not end; the next one begins clean
-		return fmt.Errorf("begin: %w", err)
-	}
 	if len(batch) == 1 { // the transaction is its savepoint
 		if o := batch[0]; o.try(w.tx) != nil {
 			w.tx.rollback()
@@ -171,6 +267,9 @@ func (w *writer) run(batch []*op) error {
 	}
 	if err := w.tx.exec("COMMIT"); err != nil {
 		w.tx.rollback()
+		return fmt.Errorf("commit: %w", err)
+	}
+	if err := w.look(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil

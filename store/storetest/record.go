@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -119,6 +120,7 @@ var recordTests = []test{
 		}
 	}},
 	{"SpendingAddsUp", spendingAddsUp},
+	{"SpentIsTheSumOfSpending", spentIsTheSum},
 	{"OversizedRequestsAreNoSaving", func(b *bench) {
 		l := b.talk("s", "a")
 		u, whole := decant.Usage{CacheRead: 10}, decant.Usage{CacheRead: 100, CacheWrite: 5}
@@ -158,6 +160,41 @@ func spendingAddsUp(b *bench) {
 	b.equal("one conversation", b.spending(store.SpendQuery{Conversation: l.ID}), []store.Total{first, second})
 	b.equal("since is inclusive", b.spending(store.SpendQuery{Since: day.Add(24 * time.Hour)}), []store.Total{second})
 	b.equal("until is exclusive", b.spending(store.SpendQuery{Conversation: l.ID, Until: day.Add(24 * time.Hour)}), []store.Total{first})
+}
+
+func spentIsTheSum(b *bench) {
+	l, k := b.talk("s", "a"), b.talk("t", "b")
+	day := epoch.Truncate(24 * time.Hour)
+	at := func(days int) time.Time { return day.AddDate(0, 0, days) }
+	u := decant.Usage{Input: 1, CacheRead: 10, CacheWrite: 100, Write1h: 50, Output: 1000}
+	for i, s := range []struct {
+		line *line
+		day  int
+		cost store.Money
+	}{{l, 0, 3}, {l, 0, 30}, {l, 1, 300}, {k, 1, 3000}, {k, 31, 30000}} {
+		spend := store.Spend{ID: fmt.Sprint(i), Time: at(s.day).Add(time.Hour), Model: "m", Own: i == 1, Usage: u, Cost: s.cost}
+		b.spend(s.line, spend)
+		b.spend(s.line, spend) // counts once
+	}
+	expect := func(what string, q store.SpendQuery, calls int, cost store.Money) {
+		b.Helper()
+		got, err := b.Spent(b.ctx, q)
+		if want := (store.Sum{Tokens: calls * u.Context(), Cost: cost}); got != want || err != nil {
+			b.Errorf("%s: spent %+v, %v; want %+v", what, got, err, want)
+		}
+	}
+	expect("all", store.SpendQuery{}, 5, 33333)
+	expect("since a day", store.SpendQuery{Since: at(1)}, 3, 33300)
+	expect("whole days only", store.SpendQuery{Since: at(1).Add(2 * time.Hour)}, 3, 33300)
+	expect("until a day", store.SpendQuery{Until: at(1)}, 2, 33)
+	expect("between", store.SpendQuery{Since: at(1), Until: at(31)}, 2, 3300)
+	expect("another tenant", store.SpendQuery{Tenant: "other"}, 0, 0)
+	expect("a conversation", store.SpendQuery{Conversation: l.ID}, 3, 333)
+	expect("none", store.SpendQuery{Conversation: "none"}, 0, 0)
+	b.gc(store.Policy{Now: at(33), Spends: 32*24*time.Hour - 2*time.Hour})
+	expect("what is booked no longer", store.SpendQuery{}, 1, 30000)
+	expect("nor there", store.SpendQuery{Conversation: l.ID}, 0, 0)
+	b.sound()
 }
 
 func (b *bench) record(l *line, r store.Request) {

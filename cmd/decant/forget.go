@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type forgetCmd struct {
+	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"; none: all of the tenant that --tenant names."`
+	Yes     bool   `short:"y" help:"Do it without asking."`
+	DryRun  bool   `help:"Say what would be removed; remove nothing."`
+	JSON    bool   `name:"json" help:"Print JSON."`
+	dbFlag
+}
+
+// Run removes a conversation with its forks, or all of a tenant, pinned ones too, and leaves nothing of their contents
+// in the files of the database. What was spent stays, as figures.
+func (c *forgetCmd) Run(s *streams) error {
+	if c.Session == "" && !c.Tenant.given {
+		return usageError{errors.New("what is to be forgotten? Name a conversation, or a tenant with --tenant")}
+	}
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		f, err := c.chosen(ctx, db)
+		if err != nil {
+			return err
+		}
+		known, err := db.Conversations(ctx, store.Filter{Tenant: f.Tenant, Limit: math.MaxInt32})
+		if err != nil {
+			return err
+		}
+		if c.DryRun || !c.Yes {
+			f.DryRun = true
+			if err := c.forget(ctx, s, db, f, known); err != nil || c.DryRun {
+				return err
+			}
+			if err := agreed(s, c.Yes); err != nil {
+				return err
+			}
+			f.DryRun = false
+		}
+		if err := c.forget(ctx, s, db, f, known); err != nil {
+			return err
+		}
+		fmt.Fprintln(s.err, "nothing of their contents is left in the database; backups, exports and archives of them are yours to delete")
+		return nil
+	})
+}
+
+// chosen returns what is to be forgotten: all conversations of a session that is named whole, or the one conversation
+// that a name means.
+func (c *forgetCmd) chosen(ctx context.Context, db *sqlite.DB) (f store.Forgetting, err error) {
+	if f.Tenant, err = c.tenant(ctx, db); err != nil || c.Session == "" {
+		return f, err
+	}
+	found, err := db.Conversations(ctx, store.Filter{Tenant: f.Tenant, Session: c.Session, Limit: math.MaxInt32})
+	if err != nil {
+		return f, err
+	}
+	if len(found) == 0 {
+		one, err := c.find(ctx, db, c.Session)
+		if err != nil {
+			return f, err
+		}
+		found = []store.Summary{*one}
+	}
+	for i := range found {
+		f.Conversations = append(f.Conversations, found[i].ID)
+	}
+	return f, nil
+}
+
+// forget does it, or says what it would do.
+func (c *forgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f store.Forgetting, known []store.Summary) error {
+	var done *store.Collected
+	err := s.working("forgetting", func() (err error) {
+		done, err = db.Forget(ctx, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r := collection(done, known, f.DryRun)
+	return c.print(s, r)
+}
+
+func (c *forgetCmd) print(s *streams, r *report.Collection) error {
+	if c.JSON {
+		return writeJSON(s.out, r)
+	}
+	return r.WriteText(s.out, time.Local)
+}

@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
+)
+
+// locked is a store that another process may keep locked: a commit then waits for as long as its caller lets it.
+type locked struct {
+	engine.Store
+	by    bool
+	waits []time.Duration // how long each commit was let wait; 0: for ever
+}
+
+func (l *locked) Commit(ctx context.Context, b *store.Batch) (int64, error) {
+	if !l.by {
+		return l.Store.Commit(ctx, b)
+	}
+	wait := time.Duration(0)
+	if until, ok := ctx.Deadline(); ok {
+		wait = time.Until(until)
+	}
+	l.waits = append(l.waits, wait)
+	return 0, store.ErrBusy
+}
+
+// TestALockedStoreIsWaitedForOnce guards what a lock may cost: the second of optional work, of one request. Those that
+// follow know of it, until a commit succeeds.
+func TestALockedStoreIsWaitedForOnce(t *testing.T) {
+	k := newDialogue(t, engine.Options{})
+	l := &locked{Store: k.store}
+	k.store = l
+	k.start(engine.Options{Fault: func(error) {}, Optional: 20 * time.Second})
+	k.user("look")
+	decide := func(n int) {
+		k.round(n, strings.Repeat("\x1b[32mok\x1b[0m\n", 2000))
+		if p := k.prepare(); l.by != errors.Is(p.Fault, store.ErrBusy) || l.by == (len(p.Report.Decisions) > 0) {
+			t.Errorf("round %d, locked %t: fault %v, %d decisions", n, l.by, p.Fault, len(p.Report.Decisions))
+		}
+	}
+	l.by = true
+	decide(1)
+	decide(2)
+	l.by = false
+	decide(3)
+	l.by = true
+	decide(4)
+	if len(l.waits) != 3 {
+		t.Fatalf("%d commits met the lock, want 3", len(l.waits))
+	}
+	for i, long := range []bool{true, false, true} {
+		if w := l.waits[i]; w == 0 || w > 20*time.Second || long != (w > 5*time.Second) {
+			t.Errorf("commit %d was let wait for %s, long: %t", i+1, w, long)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+
+	"github.com/decantdev/decant"
+)
+
+// Failed is what stands in for a database that cannot be opened: everything in it fails with Err. So those who use it
+// do what they do when a database fails, instead of doing nothing at all.
+type Failed struct{ Err error }
+
+// Match implements Matcher.
+func (f Failed) Match(context.Context, string, string, []decant.Hash) (Match, error) {
+	return Match{}, f.Err
+}
+
+// Decided implements Matcher.
+func (f Failed) Decided(context.Context, string, string, []decant.Hash, int) ([]Key, error) {
+	return nil, f.Err
+}
+
+// Version implements Loader.
+func (f Failed) Version(context.Context, Key) (int64, error) { return 0, f.Err }
+
+// Load implements Loader.
+func (f Failed) Load(context.Context, Key, int64) (*State, error) { return nil, f.Err }
+
+// Branch implements Loader.
+func (f Failed) Branch(context.Context, Key, int64, int, int) (*Branch, error) { return nil, f.Err }
+
+// Fixed implements Loader.
+func (f Failed) Fixed(context.Context, string, decant.Hash) (*Fixed, error) { return nil, f.Err }
+
+// Commit implements Committer.
+func (f Failed) Commit(context.Context, *Batch) (int64, error) { return 0, f.Err }
+
+// Record implements Committer.
+func (f Failed) Record(context.Context, Key, *Events) error { return f.Err }
+
+// Blobs implements Blobs.
+func (f Failed) Blobs(context.Context, string, ...decant.Hash) ([][]byte, error) { return nil, f.Err }
+
+// Resolve implements Blobs.
+func (f Failed) Resolve(context.Context, Key, decant.Handle) (*Original, error) { return nil, f.Err }
+
+// Requests implements Log.
+func (f Failed) Requests(context.Context, Key) ([]Request, error) { return nil, f.Err }
+
+// Standing implements Log.
+func (f Failed) Standing(context.Context, Key, int) ([]Request, error) { return nil, f.Err }
+
+// Spending implements Log.
+func (f Failed) Spending(context.Context, SpendQuery) ([]Total, error) { return nil, f.Err }
+
+// Spent implements Log.
+func (f Failed) Spent(context.Context, SpendQuery) (Sum, error) { return Sum{}, f.Err }
+
+// Findings implements Findings.
+func (f Failed) Findings(context.Context, string, string) ([]Finding, error) { return nil, f.Err }
+
+// Find implements Findings.
+func (f Failed) Find(context.Context, ...Finding) error { return f.Err }
+
+// Ping says why nothing works.
+func (f Failed) Ping(context.Context) error { return f.Err }
+
+// Close does nothing.
+func (f Failed) Close() error { return nil }

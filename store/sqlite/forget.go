@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant/store"
+)
+
+// Forget implements store.Keeper. Each conversation goes in a transaction of its own. Then the files are cleaned of
+// what no table shows any longer, see clean.
+func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected, error) {
+	c := &collector{Policy: store.Policy{Tenant: f.Tenant, Now: db.now()}, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
+	var err error
+	if f.DryRun {
+		err = db.write(ctx, func(t *tx) error {
+			c.write = func(_ context.Context, do func(*tx) error) error { return do(t) }
+			if err := c.forgetAll(ctx, f.Conversations); err != nil {
+				return err
+			}
+			return errUndo
+		})
+		if errors.Is(err, errUndo) {
+			err = nil
+		}
+	} else if err = c.forgetAll(ctx, f.Conversations); err == nil {
+		err = db.clean(ctx)
+	}
+	return c.Collected, wrap("forget", err)
+}
+
+// forgetAll removes conversations with their forks, all of the tenant when none are named.
+func (c *collector) forgetAll(ctx context.Context, ids []string) error {
+	var list []store.Key
+	if err := c.write(ctx, func(t *tx) (err error) {
+		list, err = c.withForks(t, ids)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, k := range slices.Backward(list) { // a fork before its parent
+		if err := c.write(ctx, func(t *tx) error { return c.discard(t, k) }); err != nil {
+			return fmt.Errorf("conversation %s: %w", k.ID, err)
+		}
+	}
+	return nil
+}
+
+// withForks returns conversations with all that begin with a part of one of them, parents first.
+func (c *collector) withForks(t *tx, ids []string) (list []store.Key, err error) {
+	if ids == nil {
+		ids, err = t.ids("SELECT id FROM conversations WHERE tenant = ? AND parent = ''", c.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		orphans, err := t.ids(`SELECT id FROM conversations f WHERE tenant = ? AND parent <> ''
+			AND NOT EXISTS (SELECT 1 FROM conversations p WHERE p.tenant = f.tenant AND p.id = f.parent)`, c.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, orphans...)
+	}
+	seen := map[string]bool{}
+	for next := ids; len(next) > 0; {
+		id := next[0]
+		next = next[1:]
+		forks, err := t.ids("SELECT id FROM conversations WHERE tenant = ? AND parent = ? AND parent <> ''", c.Tenant, id)
+		if err != nil {
+			return nil, err
+		}
+		next = append(next, forks...)
+		if seen[id] { // a fork that is named, and has been found already: it goes behind its parent
+			list = slices.DeleteFunc(list, func(k store.Key) bool { return k.ID == id })
+		}
+		seen[id] = true
+		list = append(list, store.Key{Tenant: c.Tenant, ID: id})
+	}
+	return list, nil
+}
+
+// ids returns the one column of a query.
+func (t *tx) ids(query string, args ...any) (out []string, err error) {
+	err = t.rows(query, args, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		out = append(out, id)
+		return err
+	})
+	return out, err
+}
+
+// clean leaves nothing in the files but what the tables hold. The index keeps the words of texts that were removed from
+// it until its parts are merged; SQLite keeps removed rows in free pages, and earlier versions of pages in the
+// write-ahead log. So the index is merged, the file is written anew, and the log is emptied.
+func (db *DB) clean(ctx context.Context) error {
+	if err := db.write(ctx, func(t *tx) error {
+		return t.exec("INSERT INTO search_text (search_text) VALUES ('optimize')")
+	}); err != nil {
+		return fmt.Errorf("merge the index: %w", err)
+	}
+	err := db.writer.outside(ctx, func(t *tx) error {
+		if err := t.exec("VACUUM"); err != nil {
+			return err
+		}
+		var busy, pages, moved int
+		err := t.row("PRAGMA wal_checkpoint(TRUNCATE)", nil, &busy, &pages, &moved)
+		if err == nil && busy != 0 {
+			err = store.ErrBusy
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("what was removed can still stand in the files, run it again: %w", err)
+	}
+	return nil
+}
