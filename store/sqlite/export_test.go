@@ -89,3 +89,8 @@ func EncodeSegment(entries []store.Entry) []byte {
 
 // DecodeSegment returns the entries of a segment that begins a chain.
 func DecodeSegment(data []byte) ([]store.Entry, error) { return appendSegment(nil, data) }
+
+// Exec runs a statement on the write connection.
+func (db *DB) Exec(ctx context.Context, statement string) error {
+	return db.write(ctx, func(x *tx) error { return x.exec(statement) })
+}
