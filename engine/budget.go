@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -30,6 +31,7 @@ type BudgetError struct {
 	Budget Budget
 	Tokens int     // spent and reserved, the request included
 	USD    float64 // likewise
+	Own    bool    // the budget came with the request
 }
 
 // Error names the budget, what it would come to, and how to raise it.
@@ -38,8 +40,19 @@ func (e *BudgetError) Error() string {
 	if e.Budget.Tokens > 0 && e.Tokens > e.Budget.Tokens {
 		used, limit, field = fmt.Sprintf("%d tokens", e.Tokens), fmt.Sprintf("%d tokens", e.Budget.Tokens), "tokens"
 	}
-	return fmt.Sprintf("the %s's budget of %s could come to %s with this request; raise %s under budgets in the settings%s",
-		e.Budget.Per, limit, used, field, e.Budget.relief())
+	raise := fmt.Sprintf("raise %s under budgets in the settings", field)
+	if e.Own {
+		raise = "use a key with a larger one"
+	}
+	return fmt.Sprintf("the %s's budget of %s could come to %s with this request; %s%s", e.Budget.Per, limit, used, raise, e.Budget.relief())
+}
+
+// budgets returns those that a request falls under: the engine's, then its own.
+func (e *Engine) budgets(req *Request) []Budget {
+	if len(req.Budgets) == 0 {
+		return e.opts.Budgets
+	}
+	return slices.Concat(e.opts.Budgets, req.Budgets)
 }
 
 // relief says what helps besides raising the budget.
@@ -132,7 +145,7 @@ func sumOf(ctx context.Context, s store.Log, q store.SpendQuery) (sum amount, er
 // does not have that much left. When only other requests under way stand in its way, which will cost
 // less than is held back for them, it waits for them to end, as long as optional work may take.
 func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if len(e.opts.Budgets) == 0 || p.attempt == nil || p.attempt.req.Count || e.mode(p.attempt.req) == Observe {
+	if p.attempt == nil || len(e.budgets(p.attempt.req)) == 0 || p.attempt.req.Count || e.mode(p.attempt.req) == Observe {
 		return nil
 	}
 	a, now := p.attempt, e.opts.Now()
@@ -170,8 +183,9 @@ func (e *Engine) settles(ctx context.Context, ended <-chan struct{}) bool {
 func (e *Engine) tryReserve(ctx context.Context, key *Request, r reservation) (<-chan struct{}, error) {
 	e.purse.mu.Lock()
 	defer e.purse.mu.Unlock()
-	for i := range e.opts.Budgets {
-		b := &e.opts.Budgets[i]
+	budgets := e.budgets(key)
+	for i := range budgets {
+		b := &budgets[i]
 		sum, err := e.booked(ctx, b, r.tenant, r.conversation)
 		if err != nil {
 			return nil, err
@@ -181,7 +195,7 @@ func (e *Engine) tryReserve(ctx context.Context, key *Request, r reservation) (<
 		if b.share(all) <= 1 {
 			continue
 		}
-		over := &BudgetError{*b, all.tokens, all.money.USD()}
+		over := &BudgetError{*b, all.tokens, all.money.USD(), i >= len(e.opts.Budgets)}
 		if b.share(sum.plus(r.amount)) > 1 {
 			return nil, over
 		}
@@ -232,7 +246,7 @@ func (a *attempt) worst(now time.Time) amount {
 // tighten makes pours come earlier and go deeper when a budget is nearly spent, unless the fixed part
 // leaves no room for that.
 func (a *attempt) tighten(ctx context.Context) {
-	if len(a.e.opts.Budgets) == 0 || !a.tight(ctx) {
+	if len(a.e.budgets(a.req)) == 0 || !a.tight(ctx) {
 		return
 	}
 	p := thriftiest(a.preset, a.model.Window)
@@ -251,8 +265,9 @@ func (a *attempt) tight(ctx context.Context) bool {
 	most := a.worst(a.e.opts.Now())
 	a.e.purse.mu.Lock()
 	defer a.e.purse.mu.Unlock()
-	for i := range a.e.opts.Budgets {
-		b := &a.e.opts.Budgets[i]
+	budgets := a.e.budgets(a.req)
+	for i := range budgets {
+		b := &budgets[i]
 		if sum, err := a.e.booked(ctx, b, a.req.Tenant, id); err == nil && b.share(sum.plus(most)) >= budgetAct {
 			return true
 		}

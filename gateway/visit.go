@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway/keyring"
 )
 
 // The doors of the gateway.
@@ -25,6 +26,7 @@ const (
 type visit struct {
 	door   string
 	tenant string
+	pass   *keyring.Pass // nil: no keys, or none that fits
 	status int
 
 	begin    time.Time
@@ -125,6 +127,9 @@ var _ io.Writer = (*watched)(nil)
 func (g *Gateway) finish(v *visit, r *http.Request) {
 	now := g.opts.Now()
 	v.received = r.ContentLength
+	if v.pass != nil {
+		v.pass.Used(v.used())
+	}
 	g.metrics.add(v, now)
 	level := slog.LevelInfo
 	if v.failure != nil && v.status != statusLeft || v.fault() != nil || v.refused != "" {
@@ -153,6 +158,9 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 	}
 	if v.tenant != "" {
 		as = append(as, slog.String("tenant", v.tenant))
+	}
+	if v.pass != nil && v.pass.Key != "" {
+		as = append(as, slog.String("key", v.pass.Key))
 	}
 	if !v.sent.IsZero() {
 		as = append(as, milliseconds("held_ms", v.sent.Sub(v.begin)))

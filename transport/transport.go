@@ -33,6 +33,9 @@ type Options struct {
 	// requests are of the one user of the store.
 	Tenant func(*http.Request) (string, error)
 
+	// Budgets returns the budgets that a request falls under besides the engine's. Nil means none.
+	Budgets func(*http.Request) []engine.Budget
+
 	// Project is what the conversations are about, for those who look at them later.
 	Project string
 
@@ -64,6 +67,9 @@ func New(e *engine.Engine, o Options) *Transport {
 	}
 	if o.Tenant == nil {
 		o.Tenant = func(*http.Request) (string, error) { return "", nil }
+	}
+	if o.Budgets == nil {
+		o.Budgets = func(*http.Request) []engine.Budget { return nil }
 	}
 	if o.Presets == nil {
 		o.Presets = func(name string, _ func() string, _ *http.Request) (*preset.Preset, error) { return Embedded(name) }
@@ -109,6 +115,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if req.Tenant, err = t.opts.Tenant(r); err != nil {
 		return refuse(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
 	}
+	req.Budgets = t.opts.Budgets(r)
 	p, err := t.prepare(r.Context(), req)
 	if over := (*engine.BudgetError)(nil); errors.As(err, &over) {
 		return refuse(r, http.StatusPaymentRequired, "billing_error", "decant: "+over.Error()), nil
