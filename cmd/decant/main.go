@@ -37,6 +37,8 @@ type commands struct {
 	GC         gcCmd         `cmd:"" name:"gc" help:"Remove what is old."`
 	DB         dbCmd         `cmd:"" name:"db" help:"Check the database, or back it up."`
 	Serve      serveCmd      `cmd:"" help:"Serve a gateway in front of the Messages API."`
+	Key        keyCmd        `cmd:"" help:"Make, list and revoke the keys by which tenants use a gateway."`
+	Audit      auditCmd      `cmd:"" help:"List what people have done to the database by commands."`
 	Run        runCmd        `cmd:"" help:"Run an agent on a gateway of its own: decant run -- claude"`
 	Doctor     doctorCmd     `cmd:"" help:"Say what is wrong between agents, gateway, store and API."`
 	Sandbox    sandboxCmd    `cmd:"" help:"Serve a strict local stand-in for the Messages API."`

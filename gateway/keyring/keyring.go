@@ -21,15 +21,11 @@ type Options struct {
 	// Keys are those of the settings.
 	Keys []Key
 
-	// Closed admits nobody without a key, even when there is none.
-	Closed bool
-
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 }
 
-// A Ring knows the keys. As long as there has never been one, and it is not closed, it admits everybody as the
-// one local user. When the last key is gone it admits nobody. It is safe for concurrent use.
+// A Ring knows the keys. As long as there has never been one it admits everybody as the one local user. When the last key is gone it admits nobody. It is safe for concurrent use.
 type Ring struct {
 	now   func() time.Time
 	known atomic.Pointer[known]
@@ -57,7 +53,7 @@ func New(o Options) *Ring {
 	if r.now == nil {
 		r.now = time.Now
 	}
-	r.known.Store(&known{closed: o.Closed || len(o.Keys) > 0, fixed: slices.Clone(o.Keys)})
+	r.known.Store(&known{closed: len(o.Keys) > 0, fixed: slices.Clone(o.Keys)})
 	return r
 }
 

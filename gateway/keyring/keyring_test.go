@@ -94,7 +94,6 @@ func TestRevokedKeysKeepTheDoorShut(t *testing.T) {
 	r := keyring.New(keyring.Options{})
 	refresh(t, r, db)
 	admits(t, r, "without a key", "", "", keyring.ErrKey)
-	admits(t, keyring.New(keyring.Options{Closed: true}), "closed from the start", "", "", keyring.ErrKey)
 }
 
 func TestNothingSecretIsKeptOrPrinted(t *testing.T) {
