@@ -32,7 +32,7 @@ type edge struct {
 
 // How often what may change beside a running gateway is looked at.
 const (
-	keysEvery = 2 * time.Second
+	keysEvery = time.Second
 	certEvery = 10 * time.Second
 )
 

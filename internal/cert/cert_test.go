@@ -2,48 +2,15 @@ package cert_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/decantdev/decant/internal/cert"
+	"github.com/decantdev/decant/internal/certtest"
 )
-
-// issue writes a certificate of its own authority for 127.0.0.1 into two files.
-func issue(t *testing.T, dir string, serial int64) (certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "decant"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Unix(0, 0), NotAfter: time.Unix(4_000_000_000+serial, 0), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	put(t, certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	put(t, keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
-	return certFile, keyFile
-}
 
 func put(t *testing.T, name string, content []byte) {
 	t.Helper()
@@ -82,7 +49,7 @@ func server(t *testing.T, p *cert.Pair) (shown func() int64) {
 
 func TestPairIsReplacedWhileServing(t *testing.T) {
 	dir := t.TempDir()
-	p, err := cert.Load(issue(t, dir, 1))
+	p, err := cert.Load(certtest.Issue(t, dir, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +57,7 @@ func TestPairIsReplacedWhileServing(t *testing.T) {
 	if got := shown(); got != 1 {
 		t.Errorf("certificate %d, want 1", got)
 	}
-	issue(t, dir, 2)
+	certtest.Issue(t, dir, 2)
 	if got := shown(); got != 1 {
 		t.Errorf("certificate %d before anybody has looked", got)
 	}
@@ -105,7 +72,7 @@ func TestPairIsReplacedWhileServing(t *testing.T) {
 // What cannot be used is told once for each content, and again when somebody asks.
 func TestWhatIsBrokenNeverReplacesWhatWorks(t *testing.T) {
 	dir := t.TempDir()
-	certFile, keyFile := issue(t, dir, 1)
+	certFile, keyFile := certtest.Issue(t, dir, 1)
 	p, err := cert.Load(certFile, keyFile)
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +104,7 @@ func TestWhatIsBrokenNeverReplacesWhatWorks(t *testing.T) {
 		{"the certificate is gone", func() { os.Remove(certFile) }, "tls.cert: open"},
 		{"the key is another one", func() {
 			other := t.TempDir()
-			fresh, _ := issue(t, other, 3)
+			fresh, _ := certtest.Issue(t, other, 3)
 			content, _ := os.ReadFile(fresh)
 			put(t, certFile, content)
 		}, "private key does not match"},
@@ -157,7 +124,7 @@ func TestWhatIsBrokenNeverReplacesWhatWorks(t *testing.T) {
 			t.Errorf("%s: certificate %d is shown", c.name, got)
 		}
 	}
-	issue(t, dir, 4)
+	certtest.Issue(t, dir, 4)
 	look()
 	if err := <-said; err != nil || shown() != 4 {
 		t.Errorf("whole again: %v, certificate %d", err, shown())
@@ -165,7 +132,7 @@ func TestWhatIsBrokenNeverReplacesWhatWorks(t *testing.T) {
 }
 
 func TestLoadSaysWhatIsWrong(t *testing.T) {
-	certFile, keyFile := issue(t, t.TempDir(), 1)
+	certFile, keyFile := certtest.Issue(t, t.TempDir(), 1)
 	for _, c := range []struct{ cert, key, want string }{
 		{"no-such-file", keyFile, "tls.cert: open no-such-file"},
 		{certFile, "no-such-file", "tls.key: open no-such-file"},
