@@ -176,13 +176,14 @@ func answer(w http.ResponseWriter, status int, text string) {
 // forward sends a request on and its answer back.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	defer g.open.enter()()
-	v := &visit{door: doorOf(r), begin: g.opts.Now()}
+	v := &visit{id: requestID(), door: doorOf(r), begin: g.opts.Now()}
 	g.metrics.open.Inc()
 	defer func() { // also when the proxy gives up by a panic, which is how it cuts a connection
 		g.metrics.open.Dec()
 		g.finish(v, r)
 	}()
 	w = &watched{ResponseWriter: w, visit: v, now: g.opts.Now}
+	w.Header().Set(requestHeader, v.id)
 	if !g.admit(w, r, v) {
 		return
 	}
