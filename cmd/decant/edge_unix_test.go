@@ -37,7 +37,7 @@ var attribute = regexp.MustCompile(`(\w+)=("[^"]*"|\S+)`)
 // start runs "decant serve" with settings in a file.
 func start(t *testing.T, settings string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, dir: t.TempDir(), log: make(chan string, 10_000), attr: map[string]string{}}
+	p := &process{t: t, dir: t.TempDir(), log: make(chan string, 100_000), attr: map[string]string{}}
 	p.configure(settings)
 	p.cmd = exec.Command("decant", append([]string{"serve", "--config", p.file("decant.yaml"), "--listen", "127.0.0.1:0"}, args...)...)
 	p.cmd.Env = append(os.Environ(), "DECANT_DB="+p.file("d.db"))

@@ -241,17 +241,25 @@ func policy(name, thrift string) (*preset.Preset, error) {
 
 // outbound returns the only way out of the process.
 func outbound(c *config.Config) (*gateway.Outbound, error) {
-	o := gateway.OutboundOptions{Allow: c.Destinations()}
+	ca, err := authorities(c)
+	if err != nil {
+		return nil, err
+	}
+	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: c.Destinations(), CA: ca})
+	if err != nil {
+		return nil, usageError{fmt.Errorf("ca: %w", err)}
+	}
+	return out, nil
+}
+
+// authorities returns the certificates that a configuration trusts besides the system's.
+func authorities(c *config.Config) (out [][]byte, err error) {
 	for _, name := range c.CA {
 		pem, err := os.ReadFile(name)
 		if err != nil {
 			return nil, usageError{fmt.Errorf("ca: %w", err)}
 		}
-		o.CA = append(o.CA, pem)
-	}
-	out, err := gateway.NewOutbound(o)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("ca: %w", err)}
+		out = append(out, pem)
 	}
 	return out, nil
 }
