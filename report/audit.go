@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,6 +41,7 @@ func WriteKeys(w io.Writer, keys []Key, zone *time.Location) error {
 
 // An Act is an entry of the audit log.
 type Act struct {
+	Number int64     `json:"number"`
 	Time   time.Time `json:"time"`
 	Actor  string    `json:"actor"`
 	Action string    `json:"action"`
@@ -55,13 +57,13 @@ func WriteActs(w io.Writer, acts []Act, zone *time.Location) error {
 		p.line("nothing was done yet")
 		return p.err
 	}
-	rows := [][]string{{"time", "who", "action", "tenant", "about", "detail"}}
+	rows := [][]string{{"no", "time", "who", "action", "tenant", "about", "detail"}}
 	for i := range acts {
 		a := &acts[i]
 		rows = append(rows, []string{
-			a.Time.In(zone).Format(time.DateTime), Visible(a.Actor), a.Action, dash(Visible(a.Tenant)), dash(Visible(a.Target)), Visible(a.Detail),
+			strconv.FormatInt(a.Number, 10), a.Time.In(zone).Format(time.DateTime), Visible(a.Actor), a.Action, dash(Visible(a.Tenant)), dash(Visible(a.Target)), Visible(a.Detail),
 		})
 	}
-	p.table(rows, "fffffl")
+	p.table(rows, "rfffffl")
 	return p.err
 }

@@ -17,6 +17,7 @@ type Auditor interface {
 
 // An Act is something that somebody has done. It holds no content and no key.
 type Act struct {
+	Number int64 // given by the store, without gaps: one that is missing was removed by force
 	Time   time.Time
 	Actor  string // who, as the operating system knows them
 	Action string // "key add", "undo", ...

@@ -223,7 +223,15 @@ func (p *process) metrics() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, want := range []string{"decant_build_info{", `decant_database_bytes{file="data"} `, "decant_keys 2\n", "decant_certificate_expires_seconds 4.000000002e+09", `decant_usd_total{kind="spent"}`} {
+	docs, err := os.ReadFile("../../docs/RUNNING.md")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	named := regexp.MustCompile(`decant_[a-z_]+`).FindAllString(string(docs), -1) // what alerts are made of
+	if len(named) < 9 {
+		p.t.Errorf("the page names the metrics %q", named)
+	}
+	for _, want := range append(named, "decant_build_info{", `decant_database_bytes{file="data"} `, "decant_keys 2\n", "decant_certificate_expires_seconds 4.000000002e+09", `decant_usd_total{kind="spent"}`) {
 		if !strings.Contains(string(text), want) {
 			p.t.Errorf("the metrics lack %s", want)
 		}

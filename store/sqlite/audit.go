@@ -33,8 +33,8 @@ func (db *DB) Acts(ctx context.Context, q store.ActQuery) ([]store.Act, error) {
 	err := db.rows(ctx, "SELECT * FROM (SELECT seq, time, actor, action, tenant, target, detail FROM acts WHERE "+where+" ORDER BY seq DESC LIMIT ?) ORDER BY seq",
 		append(args, q.Limit), func(rows *sql.Rows) error {
 			var a store.Act
-			var seq, at int64
-			err := rows.Scan(&seq, &at, &a.Actor, &a.Action, &a.Tenant, &a.Target, &a.Detail)
+			var at int64
+			err := rows.Scan(&a.Number, &at, &a.Actor, &a.Action, &a.Tenant, &a.Target, &a.Detail)
 			a.Time = moment(at)
 			out = append(out, a)
 			return err

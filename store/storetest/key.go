@@ -78,6 +78,7 @@ var auditTests = []test{
 		b.audit(two)
 		b.addKey(keyOf("a", "bob"))
 		key := store.Act{Time: epoch, Actor: "root", Action: "key add", Tenant: "bob", Target: "a"}
+		one.Number, two.Number, key.Number = 1, 2, 3
 		b.reopen()
 		b.equal("all", b.acts(store.ActQuery{}), []store.Act{one, two, key})
 		b.equal("of a tenant", b.acts(store.ActQuery{Tenant: &one.Tenant}), []store.Act{one})
