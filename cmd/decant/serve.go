@@ -174,7 +174,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())
 	}
 	if ring != nil {
-		if s.keys, err = ring(ctx, c, s.store); err != nil {
+		if s.keys, err = ring(ctx, c, s.store, log); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
