@@ -13,11 +13,11 @@ import (
 // amount, and a request that is booked and released at that moment counts twice: never not at all. A sum that cannot
 // be read is the one that was read last: a store that fails neither stops an agent nor opens a budget that is known
 // to be spent.
-func (e *Engine) booked(ctx context.Context, tenant, conversation string) ([]amount, error) {
+func (e *Engine) booked(ctx context.Context, budgets []Budget, tenant, conversation string) ([]amount, error) {
 	var errs []error
-	sums := make([]amount, len(e.opts.Budgets))
+	sums := make([]amount, len(budgets))
 	for i := range sums {
-		b := &e.opts.Budgets[i]
+		b := &budgets[i]
 		begun := e.purse.look(b.scope(tenant, conversation))
 		sum, err := e.bookedPer(ctx, b.Per, tenant, conversation)
 		if err != nil {

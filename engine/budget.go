@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -34,6 +35,7 @@ type BudgetError struct {
 	Budget Budget
 	Tokens int     // spent and reserved, the request included
 	USD    float64 // likewise
+	Own    bool    // the budget came with the request
 }
 
 // Error names the budget, what it would come to, and how to raise it.
@@ -42,8 +44,19 @@ func (e *BudgetError) Error() string {
 	if e.Budget.Tokens > 0 && e.Tokens > e.Budget.Tokens {
 		used, limit, field = fmt.Sprintf("%d tokens", e.Tokens), fmt.Sprintf("%d tokens", e.Budget.Tokens), "tokens"
 	}
-	return fmt.Sprintf("the %s's budget of %s could come to %s with this request; raise %s under budgets in the settings%s",
-		e.Budget.Per, limit, used, field, e.Budget.relief())
+	raise := fmt.Sprintf("raise %s under budgets in the settings", field)
+	if e.Own {
+		raise = "use a key with a larger one"
+	}
+	return fmt.Sprintf("the %s's budget of %s could come to %s with this request; %s%s", e.Budget.Per, limit, used, raise, e.Budget.relief())
+}
+
+// budgets returns those that a request falls under: the engine's, then its own.
+func (e *Engine) budgets(req *Request) []Budget {
+	if len(req.Budgets) == 0 {
+		return e.opts.Budgets
+	}
+	return slices.Concat(e.opts.Budgets, req.Budgets)
 }
 
 // relief says what helps besides raising the budget.
@@ -132,7 +145,7 @@ func (a *attempt) worst(now time.Time) amount {
 // tighten makes pours come earlier and go deeper when a budget is nearly spent, unless the fixed part
 // leaves no room for that.
 func (a *attempt) tighten(ctx context.Context) {
-	if len(a.e.opts.Budgets) == 0 || !a.tight(ctx) {
+	if len(a.e.budgets(a.req)) == 0 || !a.tight(ctx) {
 		return
 	}
 	p := thriftiest(a.preset, a.model.Window)
@@ -149,12 +162,13 @@ func (a *attempt) tight(ctx context.Context) bool {
 		id = a.line.key.ID
 	}
 	most := a.worst(a.e.opts.Now())
-	if a.e.ample(a.req.Tenant, id, most) {
+	budgets := a.e.budgets(a.req)
+	if a.e.ample(budgets, a.req.Tenant, id, most) {
 		return false
 	}
-	sums, _ := a.e.booked(ctx, a.req.Tenant, id)
+	sums, _ := a.e.booked(ctx, budgets, a.req.Tenant, id)
 	for i := range sums {
-		if a.e.opts.Budgets[i].share(sums[i].plus(most)) >= budgetAct {
+		if budgets[i].share(sums[i].plus(most)) >= budgetAct {
 			return true
 		}
 	}

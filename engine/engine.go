@@ -67,6 +67,10 @@ type Options struct {
 	// budget that is nearly spent, an upstream whose reports cannot be true. Nil means that nobody is.
 	Notice func(string)
 
+	// Booked is told what answered requests have cost when that has been stored, each once. Nil means that
+	// nobody is.
+	Booked func(tenant string, spends []store.Spend)
+
 	// Now returns the current time, Rand gives random bytes for ids. Nil means time.Now and
 	// crypto/rand.
 	Now  func() time.Time
@@ -156,6 +160,9 @@ func (o *Options) setDefaults() (err error) {
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
+	if o.Booked == nil {
+		o.Booked = func(string, []store.Spend) {}
+	}
 	for _, d := range []struct {
 		field *int
 		value int
@@ -198,6 +205,9 @@ type Request struct {
 	// SessionIn returns the id of the conversation that the metadata of the body names, for clients
 	// that name it there. It is asked when Session is empty. Nil: it is not looked for.
 	SessionIn func(metadata []byte) string
+
+	// Budgets limit what may have been spent when this request comes, besides the engine's own.
+	Budgets []Budget
 
 	Preset *preset.Preset // nil: the engine's
 	Mode   Mode           // empty: the engine's

@@ -248,6 +248,7 @@ func (a *attempt) archive(ctx context.Context, fs []finished) error {
 	if err := a.store(ctx, b); err != nil {
 		return err
 	}
+	a.e.opts.Booked(a.req.Tenant, ev.Spends)
 	a.report.Version = a.state.Version
 	a.read(last.res.Usage, length)
 	return nil
@@ -339,6 +340,7 @@ func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) er
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
+	a.e.opts.Booked(a.req.Tenant, ev.Spends)
 	if ev.Anchor != nil {
 		a.line.anchored(*ev.Anchor)
 	}

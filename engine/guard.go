@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// Budgeted reports whether budgets limit what requests may spend, of clients that ask for no other mode.
-func (e *Engine) Budgeted() bool { return len(e.opts.Budgets) > 0 && e.opts.Mode == Manage }
+// Budgeted reports whether the engine's budgets, or others that a request falls under, limit what it may spend, of
+// clients that ask for no other mode.
+func (e *Engine) Budgeted(others []Budget) bool {
+	return len(e.opts.Budgets)+len(others) > 0 && e.opts.Mode == Manage
+}
 
 // Weaker reports whether a mode does less than the one that the engine's options name.
 func (e *Engine) Weaker(m Mode) bool {
@@ -36,5 +39,5 @@ func (e *Engine) unread(req *Request, err error) (*Prepared, error) {
 
 // limited reports whether a budget limits what a request may spend.
 func (e *Engine) limited(req *Request) bool {
-	return len(e.opts.Budgets) > 0 && e.mode(req) == Manage && !req.Count
+	return len(e.budgets(req)) > 0 && e.mode(req) == Manage && !req.Count
 }

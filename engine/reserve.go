@@ -8,7 +8,7 @@ import (
 // does not have that much left. When only other requests under way stand in its way, which will cost
 // less than is held back for them, it waits for them to end, as long as optional work may take.
 func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if len(e.opts.Budgets) == 0 || p.attempt == nil || p.attempt.req.Count || e.mode(p.attempt.req) == Observe {
+	if p.attempt == nil || len(e.budgets(p.attempt.req)) == 0 || p.attempt.req.Count || e.mode(p.attempt.req) == Observe {
 		return nil
 	}
 	a, now := p.attempt, e.opts.Now()
@@ -44,24 +44,25 @@ func (e *Engine) settles(ctx context.Context, ended <-chan struct{}) bool {
 // tells when. Far from the limits what is remembered will do; near them what is booked is read, before the purse is
 // locked.
 func (e *Engine) tryReserve(ctx context.Context, key *Request, r reservation) (<-chan struct{}, error) {
-	if e.plenty(key, r) {
+	budgets := e.budgets(key)
+	if e.plenty(budgets, key, r) {
 		return nil, nil
 	}
-	sums, err := e.booked(ctx, r.tenant, r.conversation)
+	sums, err := e.booked(ctx, budgets, r.tenant, r.conversation)
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // nobody waits for it any longer
 	}
 	e.note(err)
 	e.purse.mu.Lock()
 	defer e.purse.mu.Unlock()
-	for i := range e.opts.Budgets {
-		b, sum := &e.opts.Budgets[i], sums[i]
+	for i := range budgets {
+		b, sum := &budgets[i], sums[i]
 		e.warn(b, &r, b.share(sum))
 		all := sum.plus(e.purse.reserved(b, &r, e.opts.Now())).plus(r.amount)
 		if b.share(all) <= 1 {
 			continue
 		}
-		over := &BudgetError{*b, all.tokens, all.money.USD()}
+		over := &BudgetError{*b, all.tokens, all.money.USD(), i >= len(e.opts.Budgets)}
 		if b.share(sum.plus(r.amount)) > 1 {
 			return nil, over
 		}
@@ -72,12 +73,12 @@ func (e *Engine) tryReserve(ctx context.Context, key *Request, r reservation) (<
 }
 
 // plenty makes a reservation if by what is remembered no budget comes near its end with it.
-func (e *Engine) plenty(key *Request, r reservation) bool {
+func (e *Engine) plenty(budgets []Budget, key *Request, r reservation) bool {
 	e.purse.mu.Lock()
 	defer e.purse.mu.Unlock()
 	now := e.opts.Now()
-	for i := range e.opts.Budgets {
-		b := &e.opts.Budgets[i]
+	for i := range budgets {
+		b := &budgets[i]
 		sum, ok := e.purse.recent(b.scope(r.tenant, r.conversation), now)
 		if !ok || b.share(sum.plus(e.purse.reserved(b, &r, now)).plus(r.amount)) >= budgetPlenty {
 			return false
@@ -88,12 +89,12 @@ func (e *Engine) plenty(key *Request, r reservation) bool {
 }
 
 // ample reports whether by what is remembered no budget comes near its end with an amount more.
-func (e *Engine) ample(tenant, conversation string, more amount) bool {
+func (e *Engine) ample(budgets []Budget, tenant, conversation string, more amount) bool {
 	e.purse.mu.Lock()
 	defer e.purse.mu.Unlock()
 	now := e.opts.Now()
-	for i := range e.opts.Budgets {
-		b := &e.opts.Budgets[i]
+	for i := range budgets {
+		b := &budgets[i]
 		if sum, ok := e.purse.recent(b.scope(tenant, conversation), now); !ok || b.share(sum.plus(more)) >= budgetPlenty {
 			return false
 		}

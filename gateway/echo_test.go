@@ -119,6 +119,10 @@ func TestEveryHeaderAndByteArrives(t *testing.T) {
 				}
 				back := res.Header.Clone()
 				back.Del("X-Decant-Conversation")
+				if ids := back.Values("X-Decant-Request"); len(ids) != 1 || len(ids[0]) != 16 {
+					t.Errorf("x-decant-request %q, want one", ids)
+				}
+				back.Del("X-Decant-Request")
 				back.Del("X-Decant-Fault") // what is not JSON cannot be managed, and it says so
 				back.Del("Content-Length")
 				if d := cmp.Diff(answer, back); d != "" {

@@ -31,6 +31,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/transport"
 )
@@ -47,9 +48,9 @@ type Options struct {
 	// only.
 	Outbound http.RoundTripper
 
-	// Keys admit tenants by the header x-decant-key. None means that all requests are of the one
+	// Keys admit tenants by the header x-decant-key. Nil means that all requests are of the one
 	// local user.
-	Keys []Key
+	Keys *keyring.Ring
 
 	// Rules choose the preset of a request that names none; the first that fits counts. None fits:
 	// the engine's.
@@ -85,6 +86,13 @@ type Options struct {
 	// registry of its own.
 	Metrics *prometheus.Registry
 
+	// MetricsToken shows metrics to those who send it as a bearer. Without it everybody sees them, except
+	// where requests need keys: they are sums of all tenants, and no tenant may see those.
+	MetricsToken string
+
+	// Version and Commit are what is shown of the build.
+	Version, Commit string
+
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 }
@@ -92,7 +100,6 @@ type Options struct {
 // A Gateway is an http.Handler in front of the Messages API. It is safe for concurrent use.
 type Gateway struct {
 	opts     Options
-	keys     keyring
 	hosts    hosts
 	proxy    *httputil.ReverseProxy
 	metrics  *metrics
@@ -111,15 +118,15 @@ func New(o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{opts: o, keys: newKeyring(o.Keys), hosts: hosts{o.Local || len(o.Hosts) > 0, o.Hosts}}
+	g := &Gateway{opts: o, hosts: hosts{o.Local || len(o.Hosts) > 0, o.Hosts}}
 	var err error
-	if g.metrics, err = newMetrics(o.Metrics); err != nil {
+	if g.metrics, err = newMetrics(o.Metrics, o.Version, o.Commit); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	managed := transport.New(o.Engine, transport.Options{
-		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Project: o.Project, Presets: chooser(o.Rules).choose, Done: done,
-		Guarded: len(o.Keys) > 0, MaxBody: o.MaxBody, Memory: o.Memory,
+		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Budgets: budgetsOf, Project: o.Project, Presets: chooser(o.Rules).choose, Done: done,
+		Guarded: o.Keys != nil, MaxBody: o.MaxBody, Memory: o.Memory,
 	})
 	g.proxy = &httputil.ReverseProxy{
 		Transport: managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,
@@ -184,15 +191,6 @@ func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, "ready\n")
 }
 
-// show shows the metrics, to those who may use the gateway.
-func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
-	if _, err := g.keys.tenant(r.Header); err != nil {
-		refuse(w, http.StatusUnauthorized, "authentication_error", err.Error())
-		return
-	}
-	g.exporter.ServeHTTP(w, r)
-}
-
 func answer(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
@@ -202,13 +200,14 @@ func answer(w http.ResponseWriter, status int, text string) {
 // forward sends a request on and its answer back.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	defer g.open.enter()()
-	v := &visit{door: doorOf(r), begin: g.opts.Now()}
+	v := &visit{id: requestID(), door: doorOf(r), begin: g.opts.Now()}
 	g.metrics.open.Inc()
 	defer func() { // also when the proxy gives up by a panic, which is how it cuts a connection
 		g.metrics.open.Dec()
 		g.finish(v, r)
 	}()
 	w = &watched{ResponseWriter: w, visit: v, now: g.opts.Now}
+	w.Header().Set(requestHeader, v.id)
 	if !g.admit(w, r, v) {
 		return
 	}
@@ -231,12 +230,9 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
 		refuseOpenAI(w)
 		return false
 	}
-	tenant, err := g.keys.tenant(r.Header)
-	if err != nil {
-		refuse(w, http.StatusUnauthorized, "authentication_error", err.Error())
+	if !g.identify(w, r, v) {
 		return false
 	}
-	v.tenant = tenant
 	if no := unfit(r); no != nil {
 		no.answer(w)
 		return false

@@ -1,57 +1,62 @@
 package gateway
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
+	"strconv"
+
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway/keyring"
 )
-
-// A Key admits one tenant. It holds a hash of what the client sends, and prints as the tenant only.
-type Key struct {
-	Tenant string
-	Hash   [sha256.Size]byte
-}
-
-// NewKey returns the key that admits a tenant with the given text in x-decant-key.
-func NewKey(tenant, text string) Key {
-	return Key{Tenant: tenant, Hash: sha256.Sum256([]byte(text))}
-}
-
-var _ fmt.Formatter = Key{}
-
-// Format implements fmt.Formatter for every verb, so that no verb shows the hash.
-func (k Key) Format(f fmt.State, _ rune) {
-	io.WriteString(f, k.Tenant+":[redacted]") // as with every Formatter, the caller sees the write's error
-}
 
 // keyHeader is where a client sends its key.
 const keyHeader = "X-Decant-Key"
 
-var errKey = errors.New("decant: the header x-decant-key is missing or not one of the configured keys")
-
-// keyring knows the keys.
-type keyring []Key
-
-func newKeyring(keys []Key) keyring { return append(keyring(nil), keys...) }
-
-// tenant returns whose request it is. All keys are compared, in constant time each, so that how long
-// it takes says nothing about any of them.
-func (ring keyring) tenant(h http.Header) (string, error) {
-	if len(ring) == 0 {
-		return "", nil
+// identify finds whose request it is, and reports whether it may pass. One that may not is answered.
+func (g *Gateway) identify(w http.ResponseWriter, r *http.Request, v *visit) bool {
+	if g.opts.Keys == nil {
+		return true
 	}
-	sum := sha256.Sum256([]byte(h.Get(keyHeader)))
-	found := -1
-	for i := range ring {
-		if subtle.ConstantTimeCompare(sum[:], ring[i].Hash[:]) == 1 {
-			found = i
+	pass, err := g.opts.Keys.Admit(r.Header.Get(keyHeader))
+	if pass != nil {
+		v.pass, v.tenant = pass, pass.Tenant
+	}
+	switch rate := (*keyring.RateError)(nil); {
+	case err == nil:
+		return true
+	case errors.As(err, &rate):
+		w.Header().Set("Retry-After", strconv.Itoa(rate.Seconds()))
+		refuse(w, http.StatusTooManyRequests, "rate_limit_error", "decant: "+err.Error())
+	default:
+		refuse(w, http.StatusUnauthorized, "authentication_error", "decant: "+err.Error())
+	}
+	return false
+}
+
+// budgetsOf returns the budgets of the key that a request has brought.
+func budgetsOf(r *http.Request) (out []engine.Budget) {
+	if pass := of(r.Context()).pass; pass != nil {
+		for _, a := range pass.Limits.Budgets {
+			out = append(out, engine.Budget(a))
 		}
 	}
-	if found < 0 {
-		return "", errKey
+	return out
+}
+
+// used returns how many tokens a visit counts for a limit per minute. What is read from the provider's cache does
+// not count, as it does not for the provider's own limits. Where nobody has said how many there were, it is what
+// the bytes come to.
+func (v *visit) used() int {
+	const bytesPerToken = 4
+	switch u := v.usage; {
+	case v.tries == 0 || v.door == doorCount:
+		return 0
+	case u.Prompt() > 0:
+		return u.Input + u.CacheWrite + u.Output
+	case v.status/100 != 2:
+		return 0
+	case v.door == doorMessages:
+		return int(max(0, v.out)+v.in) / bytesPerToken
 	}
-	return ring[found].Tenant, nil
+	return int(max(0, v.out)) / bytesPerToken // a batch, say; what comes back may be a file
 }

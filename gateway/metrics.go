@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -27,12 +28,14 @@ type metrics struct {
 	decisions *prometheus.CounterVec // kind
 	poor      prometheus.Counter
 	recovered prometheus.Counter
+	budgets   prometheus.Counter
+	rates     prometheus.Counter
 	faults    prometheus.Counter
 	failures  prometheus.Counter
 }
 
 // newMetrics makes and registers all of them.
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, version, commit string) (*metrics, error) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "decant_" + name, Help: help}, labels)
 	}
@@ -42,6 +45,8 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	short, long := prometheus.ExponentialBuckets(0.0001, 2.5, 14), prometheus.ExponentialBuckets(0.005, 2.5, 14)
 	saved := counter("tokens_saved_total", "Tokens left out of what clients sent, each counted once, when it was left out first.")
 	recovered := counter("refusals_recovered_total", "Refusals of the provider that clients did not see.")
+	budgets := counter("budget_refusals_total", "Requests that were refused because a budget was spent.")
+	rates := counter("rate_refusals_total", "Requests that were refused because a key had come to its limit per minute.")
 	poor := counter("poor_records_total", "Checkpoints that say less than their preset asks of a record.")
 	faults := counter("faults_total", "Requests during which a step of Decant's own failed.")
 	failures := counter("upstream_failures_total", "Requests that got no answer from the upstream.")
@@ -55,10 +60,11 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		tokens:    counter("tokens_total", "Tokens as the provider reported them.", "kind"),
 		pours:     counter("pours_total", "Pours by their reason.", "reason"),
 		decisions: counter("decisions_total", "Decisions by their kind.", "kind"),
-		saved:     saved.WithLabelValues(), poor: poor.WithLabelValues(), recovered: recovered.WithLabelValues(), faults: faults.WithLabelValues(), failures: failures.WithLabelValues(),
+		budgets:   budgets.WithLabelValues(), rates: rates.WithLabelValues(),
+		saved: saved.WithLabelValues(), poor: poor.WithLabelValues(), recovered: recovered.WithLabelValues(), faults: faults.WithLabelValues(), failures: failures.WithLabelValues(),
 	}
 	for _, c := range []prometheus.Collector{
-		m.open, m.requests, m.duration, m.held, m.first, m.bytes, m.tokens, m.pours, m.decisions, saved, poor, recovered, faults, failures,
+		m.open, m.requests, m.duration, m.held, m.first, m.bytes, m.tokens, m.pours, m.decisions, saved, poor, recovered, budgets, rates, faults, failures, buildInfo(version, commit),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	} {
 		if err := reg.Register(c); err != nil {
@@ -66,6 +72,16 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		}
 	}
 	return m, nil
+}
+
+// buildInfo is always 1; its labels say what was built.
+func buildInfo(version, commit string) prometheus.Collector {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "decant_build_info", Help: "Always 1; what was built, from what, with what.",
+		ConstLabels: prometheus.Labels{"version": version, "commit": commit, "go": runtime.Version()},
+	})
+	g.Set(1)
+	return g
 }
 
 // add counts a visit that is over.
@@ -89,8 +105,21 @@ func (m *metrics) add(v *visit, now time.Time) {
 	if v.failure != nil && v.status != statusLeft {
 		m.failures.Inc()
 	}
+	if v.refused != "" {
+		m.refused(v.status)
+	}
 	if v.prepared != nil {
 		m.managed(v.prepared, v.usage)
+	}
+}
+
+// refused counts a request that the gateway itself has refused.
+func (m *metrics) refused(status int) {
+	switch status {
+	case http.StatusPaymentRequired:
+		m.budgets.Inc()
+	case http.StatusTooManyRequests:
+		m.rates.Inc()
 	}
 }
 
@@ -125,7 +154,7 @@ func (m *metrics) managed(p *engine.Prepared, u decant.Usage) {
 
 // statuses are those that are counted one by one; others are counted by their class.
 func statusLabel(status int) string {
-	if status == statusLeft || status == 529 || slices.Contains([]int{200, 400, 401, 403, 404, 413, 429, 500, 502, 503, 504}, status) {
+	if status == statusLeft || status == 529 || slices.Contains([]int{200, 400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504}, status) {
 		return strconv.Itoa(status)
 	}
 	if status < 100 || status > 599 || http.StatusText(status/100*100) == "" {

@@ -12,8 +12,8 @@ import (
 )
 
 // Serve answers requests on a listener until the context ends. Then it takes no more and waits for
-// those under way, streams included, at most for drain; what is still open after that is cut. It
-// returns nil when everything was answered.
+// those under way, streams included, at most for drain; what is still open after that is cut, and has two
+// seconds more to end. It returns nil when everything was answered.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
 	srv := &http.Server{
 		Handler:           g,
@@ -28,6 +28,9 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration
 	return <-ended
 }
 
+// linger is how long requests that were cut may take to end. Nobody should close the engine before.
+const linger = 2 * time.Second
+
 // drain ends a server.
 func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 	g.draining.Store(true)
@@ -38,7 +41,9 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.Join(fmt.Errorf("drain: requests still open after %s were cut", limit), srv.Close())
 	}
-	g.open.wait() // what was cut ends at once; nobody may close the engine before
+	if n := g.open.wait(linger); n > 0 { // what was cut ends at once, unless it is stuck
+		err = errors.Join(err, fmt.Errorf("drain: %d requests did not end when they were cut", n))
+	}
 	g.opts.Log.Info("stopped")
 	return err
 }
@@ -47,7 +52,7 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 type open struct {
 	mu   sync.Mutex
 	n    int
-	none *sync.Cond
+	none chan struct{} // closed when there are none, nil while nobody waits for that
 }
 
 // enter counts a request until leave is called.
@@ -59,19 +64,37 @@ func (o *open) enter() (leave func()) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.n--; o.n == 0 && o.none != nil {
-			o.none.Broadcast()
+			close(o.none)
+			o.none = nil
 		}
 	}
 }
 
-// wait returns when no request is being answered.
-func (o *open) wait() {
+// wait waits until no request is being answered, at most for limit, and returns how many are left.
+func (o *open) wait(limit time.Duration) (left int) {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for {
+		none := o.idle()
+		if none == nil {
+			return 0
+		}
+		select {
+		case <-none:
+		case <-late.C:
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			return o.n
+		}
+	}
+}
+
+// idle returns a channel that is closed when no request is being answered; nil when there is none now.
+func (o *open) idle() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.none == nil {
-		o.none = sync.NewCond(&o.mu)
+	if o.n > 0 && o.none == nil {
+		o.none = make(chan struct{})
 	}
-	for o.n > 0 {
-		o.none.Wait()
-	}
+	return o.none
 }

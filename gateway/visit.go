@@ -3,13 +3,16 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -24,8 +27,10 @@ const (
 // A visit is what is known about one request while it is in the gateway. Only one goroutine at a time
 // uses it.
 type visit struct {
+	id     string // in the answer and in the log
 	door   string
 	tenant string
+	pass   *keyring.Pass // nil: no keys, or none that fits
 	status int
 
 	begin    time.Time
@@ -41,7 +46,14 @@ type visit struct {
 	usage    decant.Usage
 	failure  error
 	refused  string // why it may not pass
+	upstream string // the provider's own id of the request
 }
+
+// requestHeader is where a client finds the id under which its request is in the log.
+const requestHeader = "X-Decant-Request"
+
+// requestID returns an id for one request. It tells requests apart and is no secret.
+func requestID() string { return fmt.Sprintf("%016x", rand.Uint64()) }
 
 type visitKey struct{}
 
@@ -107,6 +119,7 @@ func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *watched) WriteHeader(status int) {
 	if status >= 200 {
 		w.visit.status, w.visit.refused = status, w.Header().Get(refusedHeader)
+		w.visit.upstream = w.Header().Get("Request-Id")
 	} else { // the upstream's, before its answer
 		transport.RemoveOurs(w.Header())
 	}
@@ -129,6 +142,9 @@ var _ io.Writer = (*watched)(nil)
 func (g *Gateway) finish(v *visit, r *http.Request) {
 	now := g.opts.Now()
 	v.received = r.ContentLength
+	if v.pass != nil {
+		v.pass.Used(v.used())
+	}
 	g.metrics.add(v, now)
 	level := slog.LevelInfo
 	if v.failure != nil && v.status != statusLeft || v.fault() != nil || v.refused != "" {
@@ -152,17 +168,23 @@ func (v *visit) fault() error {
 // keys there.
 func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 	as := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", clipped(r.URL.Path)), slog.Int("status", v.status),
+		slog.String("request", v.id), slog.String("method", r.Method), slog.String("path", clipped(r.URL.Path)), slog.Int("status", v.status),
 		milliseconds("took_ms", now.Sub(v.begin)), slog.Int64("bytes_in", v.received), slog.Int64("bytes_sent", v.out), slog.Int64("bytes_back", v.in),
 	}
 	if v.tenant != "" {
 		as = append(as, slog.String("tenant", v.tenant))
+	}
+	if v.pass != nil && v.pass.Key != "" {
+		as = append(as, slog.String("key", v.pass.Key))
 	}
 	if !v.sent.IsZero() {
 		as = append(as, milliseconds("held_ms", v.sent.Sub(v.begin)))
 	}
 	if v.tries > 1 {
 		as = append(as, slog.Int("tries", v.tries))
+	}
+	if v.upstream != "" {
+		as = append(as, slog.String("upstream_request", clipped(v.upstream)))
 	}
 	if v.prepared != nil {
 		as = append(as, managed(v.prepared, v.usage)...)

@@ -67,3 +67,12 @@ func (f Failed) Ping(context.Context) error { return f.Err }
 
 // Close does nothing.
 func (f Failed) Close() error { return nil }
+
+// AddKey implements Keyring.
+func (f Failed) AddKey(context.Context, TenantKey, Act) error { return f.Err }
+
+// RevokeKey implements Keyring.
+func (f Failed) RevokeKey(context.Context, string, Act) error { return f.Err }
+
+// TenantKeys implements Keyring.
+func (f Failed) TenantKeys(context.Context) ([]TenantKey, error) { return nil, f.Err }

@@ -19,6 +19,8 @@ type Store interface {
 	Searcher
 	Jobs
 	Findings
+	Keyring
+	Auditor
 	Keeper
 	io.Closer // waits for commits under way; afterwards every method returns ErrClosed
 }

@@ -44,7 +44,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	if err != nil {
 		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+err.Error()), nil
 	}
-	req.Tenant = tenant
+	req.Tenant, req.Budgets = tenant, x.t.opts.Budgets(r)
 	p, err := x.t.prepare(r.Context(), req)
 	if err != nil {
 		return refusal(r, err), nil

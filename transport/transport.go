@@ -29,6 +29,9 @@ type Options struct {
 	// requests are of the one user of the store.
 	Tenant func(*http.Request) (string, error)
 
+	// Budgets returns the budgets that a request falls under besides the engine's. Nil means none.
+	Budgets func(*http.Request) []engine.Budget
+
 	// Project is what the conversations are about, for those who look at them later.
 	Project string
 
@@ -70,6 +73,9 @@ func New(e *engine.Engine, o Options) *Transport {
 	}
 	if o.Tenant == nil {
 		o.Tenant = func(*http.Request) (string, error) { return "", nil }
+	}
+	if o.Budgets == nil {
+		o.Budgets = func(*http.Request) []engine.Budget { return nil }
 	}
 	if o.Presets == nil {
 		o.Presets = func(name string, _ func() string, _ *http.Request) (*preset.Preset, error) { return Embedded(name) }

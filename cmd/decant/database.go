@@ -14,6 +14,7 @@ import (
 // A database is what a service needs of its store.
 type database interface {
 	engine.Store
+	store.Keyring
 	io.Closer
 	Ping(context.Context) error
 }

@@ -31,13 +31,13 @@ func TestServeOnADamagedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	s, err := newService(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)))
+	s, err := newService(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)), storedKeys)
 	if err != nil {
 		t.Fatalf("the gateway does not start: %v", err)
 	}
 	ask := func(method, path, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		s.gateway.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+		s.gateway.ServeHTTP(w, httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body)))
 		return w
 	}
 	body := `{"model":"claude-sonnet-4-5","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`

@@ -74,6 +74,7 @@ type examination struct {
 	now      func() time.Time
 	whose    dbFlag // with all, whose conversations are counted
 	all      allFlag
+	stored   int // keys in the database that are in force
 	findings []finding
 }
 
@@ -166,6 +167,9 @@ func (x *examination) store(ctx context.Context) {
 		return
 	}
 	defer db.Close()
+	if x.stored, err = storedCount(ctx, db); err != nil {
+		x.say(broken, "keys", "%v", err)
+	}
 	count, err := x.count(ctx, db)
 	if usage := (usageError{}); errors.As(err, &usage) {
 		x.say(note, "store", "%v", err)
@@ -231,19 +235,41 @@ func (x *examination) keys(file string) {
 	if file == "" {
 		file = x.env("DECANT_CONFIG")
 	}
-	switch info, err := os.Stat(file); {
-	case len(x.cfg.Keys) == 0:
-		x.say(fine, "keys", "none: everybody on this machine is one user; only loopback is served")
-	case file != "" && err == nil && info.Mode().Perm()&0o044 != 0:
-		x.say(worry, "keys", "%d; others on this machine can read %s: chmod 600, or keep sha256 instead of key", len(x.cfg.Keys), file)
-	default:
-		x.say(fine, "keys", "%d", len(x.cfg.Keys))
+	if err := x.cfg.CheckOpen(x.stored > 0); err != nil {
+		x.say(broken, "keys", "%v", err)
+		return
 	}
+	if x.cfg.Public() && x.cfg.TLS.Cert == "" {
+		x.say(worry, "tls", "%s can be reached from other machines and has no certificate: keys and everything that is said cross the network in clear; set tls.cert and tls.key", x.cfg.Listen)
+	}
+	count := fmt.Sprintf("%d in the settings, %d in the database", len(x.cfg.Keys), x.stored)
+	switch info, err := os.Stat(file); {
+	case len(x.cfg.Keys)+x.stored == 0:
+		x.say(fine, "keys", "none: everybody on this machine is one user; only loopback is served")
+	case len(x.cfg.Keys) > 0 && file != "" && err == nil && info.Mode().Perm()&0o044 != 0:
+		x.say(worry, "keys", "%s; others on this machine can read %s: chmod 600, or keep sha256 instead of key", count, file)
+	default:
+		x.say(fine, "keys", "%s", count)
+	}
+}
+
+// storedCount returns how many keys in a database are in force.
+func storedCount(ctx context.Context, db store.Keyring) (n int, err error) {
+	keys, err := db.TenantKeys(ctx)
+	for i := range keys {
+		if keys[i].Revoked.IsZero() {
+			n++
+		}
+	}
+	return n, err
 }
 
 // variables looks at the environment in which clients would be started.
 func (x *examination) variables(ctx context.Context) {
 	want := "http://" + x.cfg.Listen
+	if x.cfg.TLS.Cert != "" {
+		want = "https://" + x.cfg.Listen
+	}
 	switch base := strings.TrimSuffix(x.env("ANTHROPIC_BASE_URL"), "/"); {
 	case base == "":
 		x.say(note, "clients", "ANTHROPIC_BASE_URL is not set: clients of this shell go straight to the API; export ANTHROPIC_BASE_URL=%s, or use decant run", want)
@@ -277,7 +303,12 @@ func (x *examination) listening(ctx context.Context, base string) {
 		x.say(broken, "clients", "%v", err)
 		return
 	}
-	here, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{req.URL}, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }})
+	ca, err := authorities(x.cfg)
+	if err != nil {
+		x.say(broken, "clients", "%v", err)
+		return
+	}
+	here, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: []*url.URL{req.URL}, CA: ca, Proxy: func(*http.Request) (*url.URL, error) { return nil, nil }})
 	if err != nil {
 		x.say(broken, "clients", "%v", err)
 		return

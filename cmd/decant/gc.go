@@ -47,12 +47,26 @@ func (c *gcCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
+		if !c.DryRun {
+			if err := audited(ctx, db, c.act(p, done)); err != nil {
+				return err
+			}
+		}
 		r := collection(done, known.conversations, c.DryRun)
 		if c.JSON {
 			return writeJSON(s.out, r)
 		}
 		return r.WriteText(s.out, time.Local)
 	})
+}
+
+// act returns the record of a collection.
+func (c *gcCmd) act(p store.Policy, done *store.Collected) store.Act {
+	detail := fmt.Sprintf("%s, %d bytes", report.Count(len(done.Conversations), "conversation"), done.Bytes)
+	if p.AllTenants {
+		return act("gc", "", "", "all tenants: "+detail)
+	}
+	return act("gc", p.Tenant, "", detail)
 }
 
 // knownBefore is what there was before a collection.

@@ -39,6 +39,8 @@ type commands struct {
 	Forget     forgetCmd     `cmd:"" help:"Remove a conversation, or all of a tenant, and leave nothing of it in the database."`
 	DB         dbCmd         `cmd:"" name:"db" help:"Check the database, or back it up."`
 	Serve      serveCmd      `cmd:"" help:"Serve a gateway in front of the Messages API."`
+	Key        keyCmd        `cmd:"" help:"Make, list and revoke the keys by which tenants use a gateway."`
+	Audit      auditCmd      `cmd:"" help:"List what people have done to the database by commands."`
 	Run        runCmd        `cmd:"" help:"Run an agent on a gateway of its own: decant run -- claude"`
 	Doctor     doctorCmd     `cmd:"" help:"Say what is wrong between agents, gateway, store and API."`
 	Sandbox    sandboxCmd    `cmd:"" help:"Serve a strict local stand-in for the Messages API."`

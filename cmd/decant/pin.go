@@ -47,11 +47,22 @@ func (c *pinCmd) conversation(ctx context.Context, s *streams, db *sqlite.DB, k 
 	if errors.Is(err, decant.ErrStale) {
 		return fmt.Errorf("%w: try again", err)
 	}
+	if err == nil {
+		err = audited(ctx, db, act(c.action(), k.Tenant, k.ID, "the conversation"))
+	}
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(s.err, "done; gc %s the conversation\n", map[bool]string{false: "keeps", true: "may remove"}[c.Off])
 	return err
+}
+
+// action is the command's name in the audit log.
+func (c *pinCmd) action() string {
+	if c.Off {
+		return "pin --off"
+	}
+	return "pin"
 }
 
 // message pins the blocks of a message.
@@ -81,6 +92,9 @@ func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store
 	}
 	if pinned == 0 {
 		return inputError{fmt.Errorf("%s has nothing to pin in m%d: \"decant show %s\" lists its messages", c.Session, n, c.Session)}
+	}
+	if err := audited(ctx, db, act(c.action(), k.Tenant, k.ID, fmt.Sprintf("m%d", n))); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
 	return err

@@ -103,6 +103,9 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err := e.Apply(ctx, change); err != nil {
 		return err
 	}
+	if err := audited(ctx, db, changed("plan --apply", conv.Key, change)); err != nil {
+		return err
+	}
 	fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
 	return nil
 }

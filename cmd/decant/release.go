@@ -6,5 +6,5 @@ type releaseCmd struct{ changeFlags }
 
 // Run ends the hold that an undo has put on a conversation.
 func (c *releaseCmd) Run(s *streams) error {
-	return c.run(s, (*engine.Engine).Release, "it is not on hold")
+	return c.run(s, "release", (*engine.Engine).Release, "it is not on hold")
 }

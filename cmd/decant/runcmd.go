@@ -67,7 +67,7 @@ func (c *runCmd) local() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Keys = nil
+	cfg.Keys, cfg.TLS = nil, config.TLS{}
 	return cfg, nil
 }
 
@@ -89,7 +89,7 @@ func (c *runCmd) redirect(s *streams) (func() error, error) {
 func withGateway(cfg *config.Config, s *streams, do func(base string) error) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	srv, err := newService(ctx, cfg, logger(cfg, s))
+	srv, err := newService(ctx, cfg, logger(cfg, s), nil)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
@@ -12,8 +13,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
@@ -35,13 +39,19 @@ type gatewayFlags struct {
 
 // load returns the configuration; listen may be empty.
 func (f *gatewayFlags) load(listen string) (*config.Config, error) {
+	return f.loadWith(map[string]string{"listen": listen})
+}
+
+// loadWith returns the configuration with more flags.
+func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error) {
 	window := ""
 	if f.Window != 0 {
 		window = strconv.Itoa(f.Window)
 	}
-	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: map[string]string{
-		"listen": listen, "anthropic_upstream": f.Upstream, "db": f.DB, "preset": f.Preset, "thrift": f.Thrift, "mode": f.Mode, "window": window, "log": f.Log,
-	}})
+	maps.Copy(flags, map[string]string{
+		"anthropic_upstream": f.Upstream, "db": f.DB, "preset": f.Preset, "thrift": f.Thrift, "mode": f.Mode, "window": window, "log": f.Log,
+	})
+	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: flags})
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -50,12 +60,23 @@ func (f *gatewayFlags) load(listen string) (*config.Config, error) {
 
 type serveCmd struct {
 	gatewayFlags
-	Listen string `placeholder:"ADDR" help:"Address to serve (127.0.0.1:4141); any but loopback needs keys."`
+	Listen        string `placeholder:"ADDR" help:"Address to serve (127.0.0.1:4141); any but loopback needs keys."`
+	TLSCert       string `name:"tls-cert" placeholder:"FILE" help:"Certificate to serve with, in PEM."`
+	TLSKey        string `name:"tls-key" placeholder:"FILE" help:"Its key."`
+	MetricsListen string `placeholder:"ADDR" help:"Address that shows metrics, for Prometheus."`
 }
 
-// Run serves until it is told to stop.
+// settings returns the configuration as it is now.
+func (c *serveCmd) settings() (*config.Config, error) {
+	return c.loadWith(map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen})
+}
+
+// Run serves until it is told to stop. A hangup has it read keys and certificates anew.
 func (c *serveCmd) Run(s *streams) error {
-	cfg, err := c.load(c.Listen)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // first of all, so that none ends the process
+	defer signal.Stop(hangups)
+	cfg, err := c.settings()
 	if err != nil {
 		return err
 	}
@@ -64,21 +85,34 @@ func (c *serveCmd) Run(s *streams) error {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	go tendMemory(ctx)
 	log := logger(cfg, s)
-	srv, err := newService(ctx, cfg, log)
+	endAfter(ctx, time.Duration(cfg.Drain), log)
+	srv, err := newService(ctx, cfg, log, storedKeys)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", cfg.Listen)
+	e, err := newEdge(ctx, cfg, srv, log)
 	if err != nil {
 		return errors.Join(err, srv.close())
 	}
-	log.Info("serving", startAttrs(cfg, l.Addr().String(), srv.path)...)
-	return errors.Join(srv.gateway.Serve(ctx, l, time.Duration(cfg.Drain)), srv.close())
+	log.Info("serving", startAttrs(cfg, e, srv)...)
+	e.warn(log)
+	reloads := make(chan struct{})
+	go func() {
+		defer close(reloads)
+		e.followHangups(ctx, hangups, c.settings)
+	}()
+	err = srv.gateway.Serve(ctx, e.listener, time.Duration(cfg.Drain))
+	stop() // when it has ended by itself
+	<-reloads
+	return errors.Join(err, e.close(), srv.close())
 }
 
 // startAttrs returns what a log says of a gateway that begins to serve. A window of 0 is every model's own.
-func startAttrs(c *config.Config, address, db string) []any {
-	as := []any{"listen", address, "upstream", c.Upstream, "db", db, "preset", c.Preset, "mode", c.Mode, "tenants", len(c.Keys)}
+func startAttrs(c *config.Config, e *edge, s *service) []any {
+	as := []any{"listen", e.listener.Addr().String(), "tls", e.pair != nil, "upstream", c.Upstream, "db", s.path, "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
+	if e.metrics != nil {
+		as = append(as, "metrics", e.metrics.Addr().String())
+	}
 	if c.Window > 0 {
 		as = append(as, "window", c.Window)
 	}
@@ -104,11 +138,14 @@ type service struct {
 	engine   *engine.Engine
 	store    database
 	outbound *gateway.Outbound
+	keys     *keyring.Ring // nil: everybody is the one local user
+	metrics  *prometheus.Registry
 	path     string // of the database
 }
 
-// newService opens the store and builds what a configuration asks for.
-func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*service, error) {
+// newService opens the store and builds what a configuration asks for. ring returns the keys that admit requests;
+// nil means that none are needed.
+func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ringFunc) (*service, error) {
 	policy, rules, err := presets(c)
 	if err != nil {
 		return nil, err
@@ -117,7 +154,11 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 	if err != nil {
 		return nil, err
 	}
-	s := &service{outbound: out}
+	s := &service{outbound: out, metrics: prometheus.NewRegistry()}
+	money, err := gateway.NewMoney(s.metrics)
+	if err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
 	if s.path, err = databasePath(c.DB); err != nil {
 		return nil, err
 	}
@@ -128,12 +169,19 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger) (*servi
 		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
 		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
 		Notice: func(text string) { log.Warn(secret.Mask(text)) },
+		Booked: money.Book,
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())
 	}
+	if ring != nil {
+		if s.keys, err = ring(ctx, c, s.store, log); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
 	s.gateway, err = gateway.New(gateway.Options{
-		Engine: s.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: keysOf(c), Rules: rules, Project: c.Project, Log: log,
+		Engine: s.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Log: log,
+		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
 		Ready: s.store.Ping,
 	})
@@ -198,29 +246,25 @@ func policy(name, thrift string) (*preset.Preset, error) {
 
 // outbound returns the only way out of the process.
 func outbound(c *config.Config) (*gateway.Outbound, error) {
-	o := gateway.OutboundOptions{Allow: c.Destinations()}
-	for _, name := range c.CA {
-		pem, err := os.ReadFile(name)
-		if err != nil {
-			return nil, usageError{fmt.Errorf("ca: %w", err)}
-		}
-		o.CA = append(o.CA, pem)
+	ca, err := authorities(c)
+	if err != nil {
+		return nil, err
 	}
-	out, err := gateway.NewOutbound(o)
+	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: c.Destinations(), CA: ca})
 	if err != nil {
 		return nil, usageError{fmt.Errorf("ca: %w", err)}
 	}
 	return out, nil
 }
 
-func keysOf(c *config.Config) []gateway.Key {
-	var out []gateway.Key
-	for i := range c.Keys {
-		hash, err := c.Keys[i].Hash()
+// authorities returns the certificates that a configuration trusts besides the system's.
+func authorities(c *config.Config) (out [][]byte, err error) {
+	for _, name := range c.CA {
+		pem, err := os.ReadFile(name)
 		if err != nil {
-			continue // checked with the configuration
+			return nil, usageError{fmt.Errorf("ca: %w", err)}
 		}
-		out = append(out, gateway.Key{Tenant: c.Keys[i].Tenant, Hash: hash})
+		out = append(out, pem)
 	}
-	return out
+	return out, nil
 }

@@ -28,12 +28,12 @@ type undoCmd struct{ changeFlags }
 // Run takes the newest pour back: what it left out is sent again, and nothing more is left out before
 // the conversation is released or its window is full.
 func (c *undoCmd) Run(s *streams) error {
-	return c.run(s, (*engine.Engine).Undo, "there is nothing to take back: nothing was left out")
+	return c.run(s, "undo", (*engine.Engine).Undo, "there is nothing to take back: nothing was left out")
 }
 
-// run plans a change, prints it, and makes it when somebody says so. idle is said when there is nothing
-// to change.
-func (c *changeFlags) run(s *streams, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error), idle string) error {
+// run plans a change, prints it, and makes it when somebody says so; action is its name. idle is said when there
+// is nothing to change.
+func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error), idle string) error {
 	catalog, err := c.models()
 	if err != nil {
 		return err
@@ -63,9 +63,17 @@ func (c *changeFlags) run(s *streams, plan func(*engine.Engine, context.Context,
 		if err := e.Apply(ctx, change); err != nil {
 			return err
 		}
+		if err := audited(ctx, db, changed(action, conv.Key, change)); err != nil {
+			return err
+		}
 		fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
 		return nil
 	})
+}
+
+// changed returns the record of a change to a conversation.
+func changed(action string, k store.Key, c *engine.Change) store.Act {
+	return act(action, k.Tenant, k.ID, fmt.Sprintf("at version %d", c.Version))
 }
 
 func (c *changeFlags) print(s *streams, change *engine.Change) error {

@@ -15,18 +15,25 @@ type versionCmd struct{}
 
 // Run prints the version of the program, the commit it was built from, and with what.
 func (versionCmd) Run(s *streams) error {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{}
-	}
-	_, err := fmt.Fprintln(s.out, versionLine(info))
+	_, err := fmt.Fprintln(s.out, versionLine(buildInfo()))
 	return err
 }
 
+// buildInfo returns what the toolchain noted about this build.
+func buildInfo() *debug.BuildInfo {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info
+	}
+	return &debug.BuildInfo{}
+}
+
+func versionOf(info *debug.BuildInfo) string { return cmp.Or(version, info.Main.Version, "(devel)") }
+func commitOf(info *debug.BuildInfo) string  { return cmp.Or(commit, revision(info)) }
+
 // versionLine returns what is known about a build: "decant v1.2.0 (0123456789ab) go1.26.8 linux/amd64".
 func versionLine(info *debug.BuildInfo) string {
-	parts := []string{"decant", cmp.Or(version, info.Main.Version, "(devel)")}
-	if c := cmp.Or(commit, revision(info)); c != "" {
+	parts := []string{"decant", versionOf(info)}
+	if c := commitOf(info); c != "" {
 		parts = append(parts, "("+c+")")
 	}
 	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), " ")

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -26,6 +24,7 @@ import (
 // name in capitals.
 type Config struct {
 	Listen    string   `yaml:"listen"`             // address to serve, host:port
+	TLS       TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
 	Upstream  string   `yaml:"anthropic_upstream"` // base URL of the Messages API
 	DB        string   `yaml:"db"`                 // database file; empty: the user's own
 	Preset    string   `yaml:"preset"`             // policy of requests that no rule names one for
@@ -40,10 +39,12 @@ type Config struct {
 	LogFormat string   `yaml:"log_format"`         // text or json
 	CA        []string `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
 	Allow     []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
-	Keys      []Key    `yaml:"keys"`               // who may use the gateway; none: everybody who reaches it
+	Keys      []Key    `yaml:"keys"`               // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
 	Hosts     []string `yaml:"hosts"`              // names by which it may be called besides those of loopback
 	BodyLimit Size     `yaml:"body_limit"`         // largest body that is managed
 	Bodies    Size     `yaml:"body_memory"`        // bytes of bodies that are held at once; 0: what the machine has room for
+	Metrics   string   `yaml:"metrics_listen"`     // address that shows metrics to everybody who reaches it, host:port; empty: none
+	Token     Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: nobody does
 	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
 	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
 }
@@ -60,6 +61,12 @@ func (d *Drain) UnmarshalText(text []byte) error {
 	}
 	*d = Drain(v)
 	return nil
+}
+
+// TLS names the PEM files of a certificate and its key.
+type TLS struct {
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
 }
 
 // A Key admits one tenant. One tenant may have several.
@@ -200,27 +207,6 @@ func parseBase(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkListen insists on keys where others can reach the gateway.
-func (c *Config) checkListen() error {
-	host, _, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return fmt.Errorf("listen: %q is not an address like 127.0.0.1:4141", c.Listen)
-	}
-	if len(c.Keys) == 0 && !Loopback(host) {
-		return fmt.Errorf("listen: %s can be reached from other machines, and no keys are configured; add keys to the configuration file, set DECANT_KEYS=TENANT:KEY, or listen on 127.0.0.1", c.Listen)
-	}
-	return nil
-}
-
-// Loopback reports whether an address of the host can be reached from this machine only.
-func Loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
-}
-
 func (c *Config) checkBudgets() error {
 	for i, b := range c.Budgets {
 		if !slices.Contains([]string{"conversation", "tenant", "month", "day"}, b.Per) {
@@ -228,22 +214,6 @@ func (c *Config) checkBudgets() error {
 		}
 		if b.Tokens < 0 || b.USD < 0 || b.Tokens == 0 && b.USD == 0 {
 			return fmt.Errorf("budgets[%d]: want tokens, usd or both, more than nothing", i)
-		}
-	}
-	return nil
-}
-
-func (c *Config) checkKeys() error {
-	for i := range c.Keys {
-		k := &c.Keys[i]
-		if k.Tenant == "" {
-			return fmt.Errorf("keys[%d]: no tenant", i)
-		}
-		if (k.Key == "") == (k.SHA256 == "") {
-			return fmt.Errorf("keys[%d] of tenant %s: want either key or sha256", i, k.Tenant)
-		}
-		if _, err := k.Hash(); err != nil {
-			return fmt.Errorf("keys[%d] of tenant %s: %w", i, k.Tenant, err)
 		}
 	}
 	return nil

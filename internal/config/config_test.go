@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ presets:
 		Listen: "127.0.0.1:1", Upstream: "https://api.anthropic.com", DB: "env.db", Preset: "default", Mode: "manage", Window: 1000,
 		Drain: config.Drain(5 * time.Second), Log: "debug", LogFormat: "text", Allow: []string{"https://a.example", "https://b.example/x"}, Early: true,
 		BodyLimit: 32 << 20,
-		Presets: []config.Rule{{Model: "claude-haiku-*", Preset: "chat"}, {Client: "opencode/*", Preset: "./mine.yaml"}},
+		Presets:   []config.Rule{{Model: "claude-haiku-*", Preset: "chat"}, {Client: "opencode/*", Preset: "./mine.yaml"}},
 	}
 	if d := cmp.Diff(want, c); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -71,14 +72,20 @@ func TestWhatCannotBeIsNamed(t *testing.T) {
 		{name: "Mode", flags: map[string]string{"mode": "mange"}, want: `mode: "mange" is not one of manage, observe, off`},
 		{name: "Window", flags: map[string]string{"window": "-1"}, want: "window"},
 		{name: "Listen", flags: map[string]string{"listen": "4141"}, want: `listen: "4141"`},
-		{name: "OpenToAll", flags: map[string]string{"listen": "0.0.0.0:4141"}, want: "no keys are configured"},
-		{name: "OpenToAllV6", flags: map[string]string{"listen": ":4141"}, want: "no keys are configured"},
+		{name: "MetricsListen", flags: map[string]string{"metrics_listen": "9141"}, want: `metrics_listen: "9141"`},
+		{name: "HalfCertificate", file: "tls: {cert: a.pem}", want: "tls.key"},
+		{name: "OtherHalf", environ: []string{"DECANT_TLS_KEY=a.key"}, want: "tls.cert"},
 		{name: "Upstream", flags: map[string]string{"anthropic_upstream": "api.anthropic.com"}, want: "want a base URL"},
 		{name: "UpstreamWithQuery", flags: map[string]string{"anthropic_upstream": "https://x?y=1"}, want: "want a base URL"},
 		{name: "UpstreamWithPassword", flags: map[string]string{"anthropic_upstream": "https://me:hunter2@x"}, want: "xxxxx"},
 		{name: "KeyWithoutTenant", file: "keys: [{key: hunter2}]", want: "keys[0]: no tenant"},
 		{name: "KeyWithoutKey", file: "keys: [{tenant: a}]", want: "keys[0] of tenant a"},
 		{name: "KeyTwice", file: "keys: [{tenant: a, key: hunter2, sha256: ab}]", want: "either key or sha256"},
+		{name: "OneKeyForTwo", file: "keys: [{tenant: a, key: hunter2}, {tenant: c, key: other}, {tenant: b, key: hunter2}]",
+			want: "keys[0] of tenant a and keys[2] of tenant b are the same key"},
+		{name: "OneKeyTwice", file: "keys: [{tenant: a, key: hunter2}, {tenant: a, key: hunter2}]", want: "keys[0] of tenant a and keys[1] of tenant a"},
+		{name: "KeyAndItsHash", file: "keys: [{tenant: a, key: hunter2}, {tenant: b, sha256: F52FBD32B2B3B86FF88EF6C490628285F482AF15DDCB29541F94BCF526A3F6C7}]",
+			want: "keys[0] of tenant a and keys[1] of tenant b"},
 		{name: "BadHash", file: "keys: [{tenant: a, sha256: abc}]", want: "64 hexadecimal digits"},
 		{name: "BadKeys", environ: []string{"DECANT_KEYS=hunter2"}, want: "TENANT:KEY"},
 		{name: "RuleWithoutPreset", file: "presets: [{model: x}]", want: "presets[0]: no preset"},
@@ -107,6 +114,32 @@ func TestVariablesOfOthersAreLeftAlone(t *testing.T) {
 		"DECANT_CATALOG=models.json", "DECANT_SERVICE_HOST=10.0.0.1", "DECANT_PORT=tcp://10.0.0.1:4141", "DECANT_PORT_4141_TCP=x", "DECANTER=1",
 	}})
 	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOthersNeedKeys(t *testing.T) {
+	for _, c := range []struct {
+		listen, keys string
+		stored, open bool
+	}{
+		{listen: "0.0.0.0:1", open: true}, {listen: ":1", open: true}, {listen: "example.org:1", open: true}, {listen: "[::]:1", open: true},
+		{listen: "0.0.0.0:1", keys: "a:k"}, {listen: "0.0.0.0:1", stored: true},
+		{listen: "127.0.0.1:1"}, {listen: "[::1]:1"}, {listen: "localhost:1"},
+	} {
+		cfg, err := config.Load(config.Sources{Environ: []string{"DECANT_KEYS=" + c.keys}, Flags: map[string]string{"listen": c.listen}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cfg.CheckOpen(c.stored); errors.Is(err, config.ErrOpen) != c.open {
+			t.Errorf("%s, keys %q, stored %t: %v", c.listen, c.keys, c.stored, err)
+		}
+	}
+}
+
+// Keys are rotated by listing both for a while.
+func TestOneTenantMayHaveSeveralKeys(t *testing.T) {
+	if _, err := config.Load(config.Sources{Environ: []string{"DECANT_KEYS=a:old,a:new"}}); err != nil {
 		t.Error(err)
 	}
 }

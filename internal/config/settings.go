@@ -23,6 +23,8 @@ func (c *Config) settings() []setting {
 		{"mode", text(&c.Mode)}, {"window", parsed(&c.Window, whole)}, {"project", text(&c.Project)},
 		{"thrift", text(&c.Thrift)}, {"early_pours", parsed(&c.Early, yesno)}, {"drop_block", parsed(&c.DropBlock, yesno)},
 		{"drain", func(v string) error { return c.Drain.UnmarshalText([]byte(v)) }}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
+		{"tls_cert", text(&c.TLS.Cert)}, {"tls_key", text(&c.TLS.Key)}, {"metrics_listen", text(&c.Metrics)},
+		{"metrics_token", func(v string) error { c.Token = Secret(v); return nil }},
 		{"ca", parsed(&c.CA, list)}, {"allow", parsed(&c.Allow, list)}, {"keys", parsed(&c.Keys, keys)},
 		{"hosts", parsed(&c.Hosts, list)}, {"body_limit", parsed(&c.BodyLimit, size)}, {"body_memory", parsed(&c.Bodies, size)},
 	}

@@ -176,3 +176,8 @@ func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
 	}
 	return db, nil
 }
+
+// Exec runs a statement on the write connection.
+func (db *DB) Exec(ctx context.Context, statement string) error {
+	return db.write(ctx, func(x *tx) error { return x.exec(statement) })
+}

@@ -37,6 +37,8 @@ func Run(t *testing.T, create func(t *testing.T) Open) {
 		{"Search", searchTests},
 		{"Jobs", jobTests},
 		{"Findings", findingTests},
+		{"Keys", keyTests},
+		{"Audit", auditTests},
 		{"GC", gcTests},
 		{"Tenants", tenantTests},
 		{"Concurrency", concurrencyTests},

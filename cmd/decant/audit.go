@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type auditCmd struct {
+	Since age  `placeholder:"AGE" help:"Only what was done since: 30d, 12h."`
+	Limit int  `default:"200" help:"At most so many, the newest; 0: all."`
+	JSON  bool `name:"json" help:"Print JSON."`
+	dbFlag
+}
+
+// Run lists the audit log, of all tenants unless one is named.
+func (c *auditCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		q := store.ActQuery{Since: c.Since.since(time.Now()), Limit: c.Limit}
+		if c.Tenant.given {
+			q.Tenant = &c.Tenant.name
+		}
+		acts, err := db.Acts(ctx, q)
+		if err != nil {
+			return err
+		}
+		rows := make([]report.Act, len(acts))
+		for i, a := range acts {
+			rows[i] = report.Act(a)
+		}
+		if c.JSON {
+			return writeJSON(s.out, rows)
+		}
+		return report.WriteActs(s.out, rows, time.Local)
+	})
+}
+
+// act returns the record of what whoever runs this command does.
+func act(action, tenant, target, detail string) store.Act {
+	return store.Act{Time: time.Now(), Actor: actor(), Action: action, Tenant: tenant, Target: target, Detail: detail}
+}
+
+// audited adds the record of something that was done.
+func audited(ctx context.Context, db store.Auditor, a store.Act) error {
+	if err := db.Audit(ctx, a); err != nil {
+		return fmt.Errorf("%s was done and could not be entered in the audit log: %w", a.Action, err)
+	}
+	return nil
+}
+
+// actor returns who runs this command, as the operating system says.
+func actor() string {
+	name := fmt.Sprintf("uid %d", os.Getuid())
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		name = u.Username
+	}
+	if by := os.Getenv("SUDO_USER"); by != "" {
+		name += " for " + by
+	}
+	return name
+}

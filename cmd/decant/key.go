@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type keyCmd struct {
+	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once and cannot be shown again."`
+	List   keyListCmd   `cmd:"" help:"List the keys of the database: whose, what they may do, whether they are in force."`
+	Revoke keyRevokeCmd `cmd:"" help:"End keys for good. Running gateways notice within seconds."`
+}
+
+// keyFlags say which database the keys are in.
+type keyFlags struct {
+	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
+	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+}
+
+// with runs do with the open database; create makes one that is not there.
+func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error) error {
+	of := dbFlag{DB: f.DB, Config: f.Config}
+	if !create {
+		return of.with(do)
+	}
+	c, err := of.settings()
+	if err != nil {
+		return err
+	}
+	path, err := databasePath(c.DB)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return inputError{err}
+	}
+	return errors.Join(do(ctx, db), db.Close())
+}
+
+type keyAddCmd struct {
+	Tenant            string  `arg:"" help:"Whose key it is: what comes with it is kept under this name."`
+	Note              string  `placeholder:"TEXT" help:"What it is for."`
+	RequestsPerMinute amount  `placeholder:"N" help:"Requests that may come in a minute."`
+	TokensPerMinute   amount  `placeholder:"N" help:"Tokens that may be used in a minute; what is read from the provider's cache does not count."`
+	TokensPerDay      amount  `placeholder:"N" help:"The key is refused when the tenant has used so many on a day (UTC)."`
+	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Or has spent so many dollars."`
+	Tokens            amount  `placeholder:"N" help:"The key is refused when the tenant has used so many in all."`
+	USD               dollars `name:"usd" placeholder:"N" help:"Or has spent so many dollars."`
+	keyFlags
+}
+
+// Run makes a key.
+func (c *keyAddCmd) Run(s *streams) error {
+	limits, err := c.limits()
+	if err != nil {
+		return usageError{err}
+	}
+	for what, text := range map[string]string{"tenant": c.Tenant, "--note": c.Note} {
+		if err := printable(what, text); err != nil {
+			return usageError{err}
+		}
+	}
+	if c.Tenant == "" {
+		return usageError{errors.New("tenant: the empty name is that of whoever uses a gateway without keys")}
+	}
+	text, k := keyring.Make(c.Tenant)
+	k.Note, k.Limits, k.Created = c.Note, limits, time.Now()
+	return c.with(true, func(ctx context.Context, db *sqlite.DB) error {
+		before, err := db.TenantKeys(ctx)
+		if err == nil {
+			err = db.AddKey(ctx, k, act("key add", "", "", ""))
+		}
+		if err != nil {
+			return err
+		}
+		if len(before) == 0 {
+			fmt.Fprintln(s.err, "note: from now on a gateway that serves this database with \"decant serve\" wants a key with every request")
+		}
+		fmt.Fprintf(s.err, "key %s of tenant %s; clients send it as the header x-decant-key. It is not shown again:\n", k.ID, k.Tenant)
+		_, err = fmt.Fprintln(s.out, text)
+		return err
+	})
+}
+
+// limits returns what the flags allow.
+func (c *keyAddCmd) limits() (store.Limits, error) {
+	for _, a := range []amount{c.RequestsPerMinute, c.TokensPerMinute, c.TokensPerDay, c.Tokens} {
+		if a.given && a.tokens == 0 {
+			return store.Limits{}, errors.New("a limit is a number, not a share")
+		}
+	}
+	l := store.Limits{Requests: c.RequestsPerMinute.tokens, Tokens: c.TokensPerMinute.tokens}
+	for _, a := range []store.Allowance{
+		{Per: "day", Tokens: c.TokensPerDay.tokens, USD: float64(c.USDPerDay)}, {Per: "tenant", Tokens: c.Tokens.tokens, USD: float64(c.USD)},
+	} {
+		if a.Tokens > 0 || a.USD > 0 {
+			l.Budgets = append(l.Budgets, a)
+		}
+	}
+	return l, nil
+}
+
+// dollars is an amount of money, more than nothing.
+type dollars float64
+
+// UnmarshalText reads an amount of money from a flag.
+func (d *dollars) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(strings.TrimPrefix(string(text), "$"), 64)
+	if err != nil || !(v > 0 && v <= 1e9) {
+		return fmt.Errorf("%q is not an amount of dollars: write 2.50", text)
+	}
+	*d = dollars(v)
+	return nil
+}
+
+// printable insists on text that a table can hold.
+func printable(what, text string) error {
+	const most = 100
+	if len(text) > most || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("%s: want at most %d bytes that can be printed on one line", what, most)
+	}
+	return nil
+}
+
+type keyListCmd struct {
+	All  bool `help:"Revoked ones too."`
+	JSON bool `name:"json" help:"Print JSON."`
+	keyFlags
+}
+
+// Run lists keys, without what admits anybody.
+func (c *keyListCmd) Run(s *streams) error {
+	return c.with(false, func(ctx context.Context, db *sqlite.DB) error {
+		keys, err := db.TenantKeys(ctx)
+		if err != nil {
+			return err
+		}
+		rows := []report.Key{}
+		for i := range keys {
+			if k := &keys[i]; c.All || k.Revoked.IsZero() {
+				rows = append(rows, report.Key{ID: k.ID, Tenant: k.Tenant, Note: k.Note, Created: k.Created, Revoked: k.Revoked, Limits: limitsOf(k.Limits)})
+			}
+		}
+		if c.JSON {
+			return writeJSON(s.out, rows)
+		}
+		return report.WriteKeys(s.out, rows, time.Local)
+	})
+}
+
+// limitsOf says what limits come to, each in a few words.
+func limitsOf(l store.Limits) []string {
+	out := []string{}
+	if l.Requests > 0 {
+		out = append(out, fmt.Sprintf("%s requests/min", report.Thousands(l.Requests)))
+	}
+	if l.Tokens > 0 {
+		out = append(out, fmt.Sprintf("%s tokens/min", report.Thousands(l.Tokens)))
+	}
+	for _, a := range l.Budgets {
+		per := map[string]string{"day": "/day", "tenant": " in all", "conversation": "/conversation"}[a.Per]
+		if a.Tokens > 0 {
+			out = append(out, report.Thousands(a.Tokens)+" tokens"+per)
+		}
+		if a.USD > 0 {
+			out = append(out, fmt.Sprintf("$%.2f%s", a.USD, per))
+		}
+	}
+	return out
+}
+
+type keyRevokeCmd struct {
+	ID []string `arg:"" help:"Keys, by the ids that \"decant key list\" shows."`
+	keyFlags
+}
+
+// Run revokes keys.
+func (c *keyRevokeCmd) Run(s *streams) error {
+	return c.with(false, func(ctx context.Context, db *sqlite.DB) error {
+		for _, id := range c.ID {
+			err := db.RevokeKey(ctx, id, act("key revoke", "", "", ""))
+			if errors.Is(err, store.ErrNotFound) {
+				return inputError{fmt.Errorf("there is no key with this id: \"decant key list\" shows them")} // what was typed may be a key
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(s.err, "key %s is revoked; a running gateway notices within seconds\n", id)
+		}
+		return nil
+	})
+}

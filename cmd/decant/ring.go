@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/store"
+)
+
+// A ringFunc returns the keys that admit requests to a service.
+type ringFunc func(context.Context, *config.Config, store.Keyring, *slog.Logger) (*keyring.Ring, error)
+
+// storedKeys returns the keys of the settings and of the database. Where others can reach the gateway there must
+// be some. A database that cannot be read stops no agent of this machine: the keys of the settings count until it can.
+func storedKeys(ctx context.Context, c *config.Config, s store.Keyring, log *slog.Logger) (*keyring.Ring, error) {
+	ring := keyring.New(keyring.Options{Keys: keysOf(c)})
+	if err := ring.Refresh(ctx, s); err != nil {
+		log.Error("the keys in the database cannot be read; those of the settings count until they can", "error", err.Error())
+	}
+	if err := c.CheckOpen(ring.Closed()); err != nil {
+		return nil, usageError{err}
+	}
+	return ring, nil
+}
+
+// keysOf returns the keys of the settings.
+func keysOf(c *config.Config) []keyring.Key {
+	var out []keyring.Key
+	for i := range c.Keys {
+		hash, err := c.Keys[i].Hash()
+		if err != nil {
+			continue // checked with the configuration
+		}
+		out = append(out, keyring.Key{Tenant: c.Keys[i].Tenant, Hash: hash})
+	}
+	return out
+}

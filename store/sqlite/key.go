@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/decantdev/decant/store"
+)
+
+var _ store.Keyring = (*DB)(nil)
+
+// AddKey implements store.Keyring.
+func (db *DB) AddKey(ctx context.Context, k store.TenantKey, by store.Act) error {
+	limits, err := json.Marshal(&k.Limits)
+	if err != nil {
+		return fmt.Errorf("add key: %w", err)
+	}
+	return wrap("add key", db.write(ctx, func(t *tx) error {
+		n, err := t.change("INSERT INTO tenant_keys (id, tenant, hash, note, created, limits) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+			k.ID, k.Tenant, k.Hash[:], k.Note, micros(k.Created), string(limits))
+		if err == nil && n == 0 {
+			err = fmt.Errorf("key %s: %w", k.ID, store.ErrConflict)
+		}
+		if err != nil {
+			return err
+		}
+		by.Tenant, by.Target = k.Tenant, k.ID
+		return t.audit(by)
+	}))
+}
+
+// RevokeKey implements store.Keyring.
+func (db *DB) RevokeKey(ctx context.Context, id string, by store.Act) error {
+	return wrap("revoke key", db.write(ctx, func(t *tx) error {
+		var tenant string
+		var revoked int64
+		err := t.row("SELECT tenant, revoked FROM tenant_keys WHERE id = ?", []any{id}, &tenant, &revoked)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return fmt.Errorf("key %s: %w", id, store.ErrNotFound)
+		case err != nil || revoked != 0:
+			return err
+		}
+		if err := t.exec("UPDATE tenant_keys SET revoked = ? WHERE id = ?", max(1, micros(by.Time)), id); err != nil {
+			return err
+		}
+		by.Tenant, by.Target = tenant, id
+		return t.audit(by)
+	}))
+}
+
+// TenantKeys implements store.Keyring.
+func (db *DB) TenantKeys(ctx context.Context) ([]store.TenantKey, error) {
+	var out []store.TenantKey
+	err := db.rows(ctx, "SELECT id, tenant, hash, note, created, revoked, limits FROM tenant_keys ORDER BY seq", nil, func(rows *sql.Rows) error {
+		k, err := scanKey(rows)
+		out = append(out, k)
+		return err
+	})
+	return out, wrap("read keys", err)
+}
+
+func scanKey(rows *sql.Rows) (k store.TenantKey, err error) {
+	var hash, limits []byte
+	var created, revoked int64
+	if err := rows.Scan(&k.ID, &k.Tenant, &hash, &k.Note, &created, &revoked, &limits); err != nil {
+		return k, err
+	}
+	copy(k.Hash[:], hash)
+	k.Created = moment(created)
+	if revoked != 0 {
+		k.Revoked = moment(revoked)
+	}
+	// A limit that this program does not know must not be passed over in silence.
+	if err := json.Unmarshal(limits, &k.Limits, json.RejectUnknownMembers(true)); err != nil {
+		return k, fmt.Errorf("limits of key %s: %w", k.ID, err)
+	}
+	return k, nil
+}
