@@ -20,7 +20,7 @@ type database interface {
 }
 
 // survivable are the states of a database in which an agent need not stand still: its requests are forwarded.
-var survivable = []error{store.ErrCorrupt, store.ErrNewer, store.ErrReadOnly, store.ErrFull, store.ErrBusy}
+var survivable = []error{store.ErrCorrupt, store.ErrNewer, store.ErrReadOnly, store.ErrFull}
 
 // openDatabase opens the database of a service. One that cannot be used stops no agent: then requests are forwarded as
 // they come, and log, answers and /readyz say why. That a path is wrong is an error.

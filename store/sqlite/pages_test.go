@@ -97,3 +97,27 @@ func crowd(t *testing.T, db *sqlite.DB, n int) []*line {
 	wg.Wait()
 	return talks
 }
+
+// TestCollectingTakesNoLongerForEach counts the pages that gc looks at for each conversation, all of which hold one
+// block: of ten times as many it is no more for each.
+func TestCollectingTakesNoLongerForEach(t *testing.T) {
+	few := 60
+	per := func(n int) int {
+		db := open(t, filepath.Join(t.TempDir(), "decant.db"))
+		for _, l := range crowd(t, db, n) {
+			must(t, db.Record(t.Context(), l.Key, &store.Events{
+				Blobs:    [][]byte{[]byte("what everybody sends")},
+				Requests: []store.Request{{ID: "r", Time: time.Unix(1, 0), Length: 1, Frame: decant.HashText("what everybody sends")}},
+			}))
+		}
+		before := db.Pages(t)
+		c, err := db.GC(t.Context(), store.Policy{Now: time.Now().Add(time.Hour), MaxAge: time.Minute})
+		if err != nil || len(c.Conversations) != n {
+			t.Fatalf("gc removed %d of %d conversations, %v", len(c.Conversations), n, err)
+		}
+		return (db.Pages(t) - before) / n
+	}
+	if small, large := per(few), per(10*few); large > 2*small {
+		t.Errorf("gc looks at %d pages for each of %d conversations, and at %d for each of %d", small, few, large, 10*few)
+	}
+}

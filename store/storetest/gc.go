@@ -138,6 +138,32 @@ var gcTests = []test{
 		}
 		b.sound()
 	}},
+	{"ForgetTakesForksAndPinnedOnes", func(b *bench) {
+		l := b.talk("s", "a", "b")
+		fork := b.fork(l, 1)
+		fork.must(fork.say("c"))
+		other := b.talk("t", "x", "y")
+		b.spend(l, store.Spend{ID: "1", Time: epoch, Cost: 7})
+		batch := l.batch(0)
+		batch.Head = &store.Head{Pinned: true}
+		l.must(batch)
+		f := store.Forgetting{Conversations: []string{l.ID}, DryRun: true}
+		dry := b.forget(f)
+		b.readable(l)
+		f.DryRun = false
+		b.equal("a dry run reports what the real run does", b.forget(f), dry)
+		b.gone(l)
+		b.gone(fork)
+		b.readable(other)
+		if ts := b.spending(store.SpendQuery{}); len(ts) != 1 || ts[0].Cost != 7 {
+			b.Errorf("money spent on forgotten conversations: %+v, want 7", ts)
+		}
+		b.forget(store.Forgetting{Tenant: "another"})
+		b.readable(other)
+		b.forget(store.Forgetting{})
+		b.gone(other)
+		b.sound()
+	}},
 	{"SpendsOutliveConversations", func(b *bench) {
 		l := b.talk("s", "a")
 		b.spend(l, store.Spend{ID: "1", Time: epoch, Cost: 7})
@@ -156,6 +182,15 @@ func (b *bench) gc(p store.Policy) *store.Collected {
 	c, err := b.GC(b.ctx, p)
 	if err != nil {
 		b.Fatalf("gc: %v", err)
+	}
+	return c
+}
+
+func (b *bench) forget(f store.Forgetting) *store.Collected {
+	b.Helper()
+	c, err := b.Forget(b.ctx, f)
+	if err != nil {
+		b.Fatalf("forget: %v", err)
 	}
 	return c
 }
