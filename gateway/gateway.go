@@ -207,7 +207,6 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 		g.finish(v, r)
 	}()
 	w = &watched{ResponseWriter: w, visit: v, now: g.opts.Now}
-	w.Header().Set(requestHeader, v.id)
 	if !g.admit(w, r, v) {
 		return
 	}

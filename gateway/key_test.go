@@ -312,6 +312,18 @@ func TestEngineTellsWhatItBooks(t *testing.T) {
 	}
 }
 
+// An informational answer before the answer does not take the id with it.
+func TestRequestIDAfterEarlyHints(t *testing.T) {
+	w := newWorld(t, handler(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Link", "</style.css>; rel=preload")
+		w.WriteHeader(http.StatusEarlyHints)
+		w.WriteHeader(http.StatusOK)
+	}), gateway.Options{}, engine.Options{})
+	if res, _ := get(t, w, "/v1/models"); res.StatusCode != 200 || len(res.Header.Values("X-Decant-Request")) != 1 {
+		t.Errorf("status %d, id %q", res.StatusCode, res.Header.Values("X-Decant-Request"))
+	}
+}
+
 // Each request has an id, which the answer and the log name.
 func TestRequestIDs(t *testing.T) {
 	w := newWorld(t, strict(sandbox.Options{}), gateway.Options{Keys: keys}, engine.Options{})

@@ -120,6 +120,7 @@ func (w *watched) WriteHeader(status int) {
 	if status >= 200 {
 		w.visit.status, w.visit.refused = status, w.Header().Get(refusedHeader)
 		w.visit.upstream = w.Header().Get("Request-Id")
+		w.Header().Set(requestHeader, w.visit.id) // not earlier: an informational answer takes the headers with it
 	} else { // the upstream's, before its answer
 		transport.RemoveOurs(w.Header())
 	}
