@@ -149,3 +149,26 @@ func TestHeadersLikeOursBeforeTheAnswer(t *testing.T) {
 		t.Errorf("%v: %s", err, all)
 	}
 }
+
+// Where keys or budgets are configured a client's header does not switch off what the operator has switched on.
+func TestModeIsTheOperatorsWhereKeysOrBudgetsAre(t *testing.T) {
+	budgets := []engine.Budget{{Per: "day", Tokens: 1_000_000}}
+	for name, c := range map[string]struct {
+		o      gateway.Options
+		eo     engine.Options
+		status int
+	}{
+		"alone":   {gateway.Options{}, engine.Options{}, 200},
+		"keys":    {gateway.Options{Keys: keys}, engine.Options{}, 400},
+		"budgets": {gateway.Options{}, engine.Options{Budgets: budgets}, 400},
+	} {
+		w := newWorld(t, strict(sandbox.Options{}), c.o, c.eo)
+		res, text := w.post(w.url, "/v1/messages", hello, "X-Decant-Mode", "off", "X-Decant-Key", aliceKey)
+		if res.StatusCode != c.status || c.status != 200 && !strings.Contains(text, "x-decant-mode: off is not for clients to choose") {
+			t.Errorf("%s: status %d, %s", name, res.StatusCode, text)
+		}
+		if res, text := w.post(w.url, "/v1/messages", hello, "X-Decant-Key", aliceKey); res.StatusCode != 200 {
+			t.Errorf("%s: without the header status %d, %s", name, res.StatusCode, text)
+		}
+	}
+}

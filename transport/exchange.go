@@ -31,7 +31,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	if err != nil {
 		return refuseUnread(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
 	}
-	x.share = share{room: x.t.room, tenant: tenant}
+	x.share.tenant = tenant
 	if err := x.read(); errors.Is(err, errFull) {
 		return refuseFull(r), nil
 	} else if err != nil {

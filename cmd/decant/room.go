@@ -11,7 +11,7 @@ import (
 
 // The bounds of what bodies may take in memory where nothing is configured.
 const (
-	leastBodies, mostBodies = 64 << 20, 1 << 30
+	leastBodies, mostBodies = 64 << 20, 2 << 30
 
 	// bodiesShare is the share of the memory that they may take: while a body is worked on it takes several
 	// times its size.
