@@ -33,8 +33,11 @@ func (v value) allKinds(c counts) bool {
 	if c.dots+c.symbols > 0 || c.slashes > c.size/20 || strings.HasPrefix(v.text, "sha") || strings.HasPrefix(v.text, "AAAA") {
 		return false
 	}
-	return c.lower > 1 && c.upper > 1 && c.digits > 1 && c.bits() > 3.5 || v.env && c.size >= 32 && c.hex()
+	return c.lower > 1 && c.upper > 1 && c.digits > 1 && c.bits() > 3.5 || v.env && c.size >= 32 && c.hex() && c.size != commit
 }
+
+// commit is the length of a hash of Git, which is a name.
+const commit = 40
 
 // isCode reports whether v, without quotes, is an expression: a call, an index, a member of something.
 func (v value) isCode(s string) bool {

@@ -138,6 +138,9 @@ func TestKinds(t *testing.T) {
 						t.Errorf("%q is gone: %q", around, got)
 					}
 				}
+				if again := secret.Mask(got); again != got {
+					t.Errorf("masked again: %q", again)
+				}
 				if p.name == "InJSON" && !json.Valid([]byte(got)) {
 					t.Errorf("no JSON any more: %q", got)
 				}
@@ -170,6 +173,10 @@ func inside(s, empty string) string {
 var kept = []struct{ name, text string }{
 	{"Commit", "commit 5f3e8d9c1b2a4f6e8d7c9b0a1f2e3d4c5b6a7f8e"},
 	{"CommitKey", "key: 5f3e8d9c1b2a4f6e8d7c9b0a1f2e3d4c5b6a7f8e"},
+	{"CommitVariable", "BUILD_KEY=5f3e8d9c1b2a4f6e8d7c9b0a1f2e3d4c5b6a7f8e"},
+	{"CacheName", "cache-key-4f1c9a7be2d83056a1b9c4d7e6f08213 SKU4f1c9a7be2d83056a1b9c4d7e6f08213 toolu_01A09q90qw90lq917835lq9"},
+	{"ARN", "SECRET_ARN=arn:aws:secretsmanager:eu-west-1:123456789012:secret:app-AbCd12"},
+	{"Fingerprint", "fingerprint SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8"},
 	{"UUID", `"id": "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "key": "6ba7b810-9dad-11d1-80b4-00c04fd430c8"`},
 	{"GoSum", "golang.org/x/sys v0.30.0 h1:QjkSwP/36a20jFYWkSue1YwXzLmsV5Gfq7Eiy72C1uc="},
 	{"Integrity", `"integrity": "sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg=="`},

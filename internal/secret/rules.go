@@ -156,7 +156,6 @@ var rules = []rule{
 	{"twilio-key", "SK{x32}"},
 	{"sendgrid-key", "SG.{t16-24}.{t36-48}"},
 	{"brevo-key", "xkeysib-{x64}-{w16}"},
-	{"mailgun-key", "key-{x32}"},
 	{"mailchimp-key", "{x32}-us{d1-2}"},
 	{"resend-key", "re_{w8}_{w20+}"},
 	{"stripe-key", "sk_live_{w16+}"},
