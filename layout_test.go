@@ -39,6 +39,7 @@ var layers = map[string][]string{
 	"replay":           {".", "token", "fact", "preset", "wire", "cost", "reduce", "legal", "engine"},
 	"embedded":         {"*"},
 	"cmd/decant":       {"*"},
+	"scripts/sbom":     {},
 }
 
 func TestImportsFollowTheLayers(t *testing.T) {
@@ -196,5 +197,32 @@ func TestModuleHasNoReplaceLines(t *testing.T) {
 	}
 	if strings.Contains(string(mod), "\nreplace ") {
 		t.Error("go.mod has a replace line: a program that imports the module would not get what was tested")
+	}
+}
+
+// Modules that go.mod marks as those of tests are in no program: only tests import them, and what helps to test a
+// store.
+func TestModulesOfTestsAreMarked(t *testing.T) {
+	src, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, marked, ok := strings.Cut(string(src), "// In tests only.\nrequire (\n")
+	marked, _, closed := strings.Cut(marked, ")")
+	if !ok || !closed {
+		t.Fatal("go.mod does not mark the modules of tests")
+	}
+	for line := range strings.Lines(marked) {
+		name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		for dir, imports := range packages(t) {
+			if dir == "store/storetest" {
+				continue
+			}
+			for _, imp := range imports {
+				if imp == name || strings.HasPrefix(imp, name+"/") {
+					t.Errorf("package %s imports %s, which go.mod marks as a module of tests", dir, imp)
+				}
+			}
+		}
 	}
 }
