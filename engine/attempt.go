@@ -91,7 +91,7 @@ func (e *Engine) lookFor(ctx context.Context, who start, r *reading) (*place, er
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
 // store that hangs costs a request no more than its patience.
 func (e *Engine) archived(ctx context.Context, who start) bool {
-	ctx, cancel := e.optional(ctx)
+	ctx, cancel := e.waiting(ctx)
 	defer cancel()
 	return e.pending.wait(ctx, who)
 }
@@ -221,7 +221,7 @@ var errBehind = errors.New("an earlier request was being archived")
 
 // awaited waits for archives of the conversation that are under way, and reports whether there were any.
 func (a *attempt) awaited(ctx context.Context) bool {
-	ctx, cancel := a.e.optional(ctx)
+	ctx, cancel := a.e.waiting(ctx)
 	defer cancel()
 	return a.e.pending.wait(ctx, a.who)
 }

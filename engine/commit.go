@@ -18,7 +18,7 @@ func (a *attempt) commit(ctx context.Context) error {
 	if len(a.made) == 0 || a.req.Count {
 		return nil
 	}
-	ctx, cancel := a.e.optional(ctx)
+	ctx, cancel := a.e.waiting(ctx)
 	defer cancel()
 	return a.store(ctx, a.batch())
 }

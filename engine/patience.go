@@ -49,11 +49,8 @@ type patienceKey struct{}
 // was refused before can wait longer.
 func (e *Engine) patient(ctx context.Context, f forced) context.Context {
 	wait := e.opts.Optional
-	switch {
-	case f.again:
+	if f.again {
 		wait = e.opts.Necessary
-	case e.busy.is():
-		wait = min(wait, brief)
 	}
 	return context.WithValue(ctx, patienceKey{}, time.Now().Add(wait))
 }
@@ -65,14 +62,19 @@ func (e *Engine) optional(ctx context.Context) (context.Context, context.CancelF
 	if !ok {
 		return context.WithTimeout(ctx, e.opts.Optional)
 	}
-	least := e.opts.Optional / 2
-	if e.busy.is() {
-		least = min(least, brief)
-	}
-	if t := time.Now().Add(least); until.Before(t) {
+	if t := time.Now().Add(e.opts.Optional / 2); until.Before(t) {
 		until = t
 	}
 	return context.WithDeadline(ctx, until)
+}
+
+// waiting returns a context for what has to wait when the store is locked: commits, and archives of others. Reading
+// never does.
+func (e *Engine) waiting(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.busy.is() {
+		return context.WithTimeout(ctx, min(e.opts.Optional, brief))
+	}
+	return e.optional(ctx)
 }
 
 // tired reports whether a request has lost its patience.
@@ -91,7 +93,7 @@ func (e *Engine) prepare(ctx context.Context, req *Request, who start, r *readin
 		if !errors.Is(err, store.ErrConflict) {
 			return p, err
 		}
-		if errors.Is(err, errBehind) && tired(ctx) {
+		if errors.Is(err, errBehind) && (tired(ctx) || e.busy.is()) {
 			e.busy.note()
 			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
 		}

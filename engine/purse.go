@@ -50,8 +50,8 @@ func (r *reservation) scopes(yield func(scope) bool) {
 	}
 }
 
-// A tally is what was booked in a scope when it was read, and what was reserved there and has ended since, which is
-// no less than what was booked for it.
+// A tally is what was booked in a scope when it was read, and what was reserved there and has ended since: about as
+// much as was booked for it, and rather more.
 type tally struct {
 	amount
 	read time.Time

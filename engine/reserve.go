@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"context"
-)
+import "context"
 
 // reserve holds back what a prepared request may cost at most. It returns a *BudgetError when a budget
 // does not have that much left. When only other requests under way stand in its way, which will cost
@@ -13,7 +11,7 @@ func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 	}
 	a, now := p.attempt, e.opts.Now()
 	r := reservation{amount: a.worst(now), tenant: a.req.Tenant, conversation: p.Conversation, until: now.Add(reservationLife)}
-	patience, cancel := context.WithTimeout(ctx, e.opts.Optional)
+	patience, cancel := e.waiting(e.patient(ctx, forced{}))
 	defer cancel()
 	for {
 		ended, err := e.tryReserve(ctx, a.req, r)

@@ -88,7 +88,7 @@ func (a *attempt) announce(ctx context.Context) error {
 		return err
 	}
 	r := store.Request{ID: a.ticket, Time: a.e.opts.Now().UTC(), Version: a.state.Version, Length: len(a.state.Chain), API: "anthropic", Model: a.conv.Model, Fixed: a.conv.Fixed.Version}
-	ctx, cancel := a.e.optional(ctx)
+	ctx, cancel := a.e.waiting(ctx)
 	defer cancel()
 	if err := a.e.store.Record(ctx, a.line.key, &store.Events{Requests: []store.Request{r}}); err != nil {
 		return fmt.Errorf("note that a request is tried again: %w", err)
