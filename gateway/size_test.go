@@ -103,7 +103,6 @@ func TestTooLargeBodiesOfMessagesPassWithoutBeingKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		w.engine.Close() // the next request of the session would know the conversation
 		runtime.ReadMemStats(&after)
 		if res.StatusCode != 200 || got != c.size {
 			t.Errorf("%+v: status %d, %d bytes arrived", c, res.StatusCode, got)
@@ -112,6 +111,8 @@ func TestTooLargeBodiesOfMessagesPassWithoutBeingKept(t *testing.T) {
 			t.Errorf("%+v: %d MB were allocated", c, n>>20)
 		}
 	}
+	w.server.Close() // now every answer has ended
+	w.engine.Close() // and is archived
 	cs, err := w.store.Conversations(t.Context(), store.Filter{})
 	if err != nil || len(cs) != 2 {
 		t.Errorf("conversations %+v, want those of the two bodies that are small enough: %v", cs, err)

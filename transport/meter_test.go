@@ -18,6 +18,7 @@ var spent = []engine.Budget{{Per: "day", Tokens: 1}}
 // all of it passes as it came.
 func TestNothingLeavesABudget(t *testing.T) {
 	const bom = "\xef\xbb\xbf"
+	free, limited := newWorld(t, sandbox.Options{}, engine.Options{}), newWorld(t, sandbox.Options{}, engine.Options{Budgets: spent})
 	for _, c := range []struct {
 		name, method, path, body string
 		header                   []string
@@ -52,9 +53,8 @@ func TestNothingLeavesABudget(t *testing.T) {
 		{"BatchCancel", "POST", "/v1/messages/batches/b1/cancel", "x", nil, 200, ""},
 		{"BatchDelete", "DELETE", "/v1/messages/batches/b1", "", nil, 200, ""},
 	} {
-		for _, budgets := range [][]engine.Budget{nil, spent} {
-			t.Run(fmt.Sprintf("%s/%d", c.name, len(budgets)), func(t *testing.T) {
-				w := newWorld(t, sandbox.Options{}, engine.Options{Budgets: budgets})
+		for _, w := range []*world{free, limited} {
+			t.Run(fmt.Sprintf("%s/%t", c.name, w == limited), func(t *testing.T) {
 				b := &base{}
 				rt := transport.New(w.engine, transport.Options{Base: b, MaxBody: 1 << 16})
 				r, err := http.NewRequestWithContext(t.Context(), c.method, "http://api.test"+c.path, strings.NewReader(c.body))
@@ -66,7 +66,7 @@ func TestNothingLeavesABudget(t *testing.T) {
 					r.Header.Set(c.header[i], c.header[i+1])
 				}
 				res, text := roundTrip(t, rt, r)
-				if budgets == nil || c.status == 200 {
+				if w == free || c.status == 200 {
 					if res.StatusCode != 200 || len(b.bodies) != 1 || b.bodies[0] != c.body {
 						t.Errorf("status %d, %d requests arrived: %s", res.StatusCode, len(b.bodies), text)
 					}
