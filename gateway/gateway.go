@@ -126,7 +126,7 @@ func New(o Options) (*Gateway, error) {
 	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	managed := transport.New(o.Engine, transport.Options{
 		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Budgets: budgetsOf, Project: o.Project, Presets: chooser(o.Rules).choose, Done: done,
-		Guarded: o.Keys != nil, MaxBody: o.MaxBody, Memory: o.Memory,
+		Guarded: g.guarded, MaxBody: o.MaxBody, Memory: o.Memory,
 	})
 	g.proxy = &httputil.ReverseProxy{
 		Transport: managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,

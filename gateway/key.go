@@ -33,6 +33,9 @@ func (g *Gateway) identify(w http.ResponseWriter, r *http.Request, v *visit) boo
 	return false
 }
 
+// guarded reports whether requests come from others than those who run the gateway.
+func (g *Gateway) guarded(*http.Request) bool { return g.opts.Keys != nil && g.opts.Keys.Closed() }
+
 // budgetsOf returns the budgets of the key that a request has brought.
 func budgetsOf(r *http.Request) (out []engine.Budget) {
 	if pass := of(r.Context()).pass; pass != nil {

@@ -192,6 +192,33 @@ func TestBudgetsOfKeys(t *testing.T) {
 	}
 }
 
+// Nothing leads past what a key's budget limits, and no header weakens what keys guard. The one local user, whom no
+// key guards, may choose.
+func TestNothingLeavesABudgetOfAKey(t *testing.T) {
+	d := newDesk(t, strict(sandbox.Options{}), gateway.Options{}, engine.Options{})
+	if res, text := d.post(d.url, "/v1/messages", hello, "X-Decant-Mode", "off"); res.StatusCode != 200 {
+		t.Errorf("the one local user: status %d, %s", res.StatusCode, text)
+	}
+	key, _ := d.add("alice", store.Limits{Budgets: []store.Allowance{{Per: "day", Tokens: 1 << 30}}})
+	free, _ := d.add("bob", store.Limits{})
+	for _, c := range []struct {
+		name, key, path string
+		header          []string
+		want            int
+	}{
+		{"Plain", key, "/v1/messages", nil, 200},
+		{"Off", key, "/v1/messages", []string{"X-Decant-Mode", "off"}, 400},
+		{"OffWithoutBudget", free, "/v1/messages", []string{"X-Decant-Mode", "off"}, 400},
+		{"Batches", key, "/v1/messages/batches", nil, 403},
+		{"Encoding", key, "/v1/messages", []string{"Content-Encoding", "br"}, 415},
+	} {
+		res, text := d.post(d.url, c.path, hello, append(c.header, "X-Decant-Key", c.key)...)
+		if res.StatusCode != c.want {
+			t.Errorf("%s: status %d, want %d: %s", c.name, res.StatusCode, c.want, text)
+		}
+	}
+}
+
 // value returns what a metric is.
 func (d *desk) value(series string) string {
 	d.t.Helper()

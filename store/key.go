@@ -40,7 +40,7 @@ type Limits struct {
 // An Allowance is what a tenant may have spent when a key of its is used. Where it sets tokens and dollars,
 // both hold.
 type Allowance struct {
-	Per    string  `json:"per"` // "conversation", "tenant" (all time) or "day" (UTC)
+	Per    string  `json:"per"` // "conversation", "tenant" (all time), "month" or "day" (UTC)
 	Tokens int     `json:"tokens,omitzero"`
 	USD    float64 `json:"usd,omitzero"`
 }

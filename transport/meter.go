@@ -12,7 +12,7 @@ import (
 func (t *Transport) budgeted(r *http.Request) bool { return t.engine.Budgeted(t.opts.Budgets(r)) }
 
 // guarded reports whether a request's headers may not make it do less than the options say.
-func (t *Transport) guarded(r *http.Request) bool { return t.opts.Guarded || t.budgeted(r) }
+func (t *Transport) guarded(r *http.Request) bool { return t.opts.Guarded(r) || t.budgeted(r) }
 
 // unmetered returns why a request that is no request for messages may not pass where a budget applies: whatever
 // may cost something must come by the door at which it is counted. It is empty when the request may pass.

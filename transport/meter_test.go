@@ -95,7 +95,7 @@ func TestModesThatClientsMayChoose(t *testing.T) {
 	} {
 		w := newWorld(t, sandbox.Options{}, engine.Options{Mode: c.runs})
 		b := &base{}
-		res, text := post(t, transport.New(w.engine, transport.Options{Base: b, Guarded: c.guarded}), "/v1/messages", hello, "X-Decant-Mode", c.asks)
+		res, text := post(t, transport.New(w.engine, transport.Options{Base: b, Guarded: func(*http.Request) bool { return c.guarded }}), "/v1/messages", hello, "X-Decant-Mode", c.asks)
 		if (res.StatusCode == 200) != c.passes || (res.StatusCode == 400) == c.passes {
 			t.Errorf("%+v: status %d, %s", c, res.StatusCode, text)
 		}

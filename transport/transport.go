@@ -44,9 +44,9 @@ type Options struct {
 	// prepared for it last. Nil means that nobody is.
 	Done func(r *http.Request, p *engine.Prepared, res engine.Response)
 
-	// Guarded says that requests come from others than those who run the engine: x-decant-mode may not make
-	// it do less than its options say. Where budgets apply it never may.
-	Guarded bool
+	// Guarded reports whether a request comes from others than those who run the engine: then x-decant-mode may
+	// not make it do less than its options say. Where budgets apply it never may. Nil means that none does.
+	Guarded func(*http.Request) bool
 
 	// MaxBody is the largest body that is managed, in bytes, packed or not. A larger one passes as it comes,
 	// unless a budget applies. Zero means 32 MB, the API's own limit.
@@ -73,6 +73,9 @@ func New(e *engine.Engine, o Options) *Transport {
 	}
 	if o.Tenant == nil {
 		o.Tenant = func(*http.Request) (string, error) { return "", nil }
+	}
+	if o.Guarded == nil {
+		o.Guarded = func(*http.Request) bool { return false }
 	}
 	if o.Budgets == nil {
 		o.Budgets = func(*http.Request) []engine.Budget { return nil }

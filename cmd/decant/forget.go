@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant/report"
@@ -85,6 +86,12 @@ func (c *forgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f sto
 	})
 	if err != nil {
 		return err
+	}
+	if !f.DryRun {
+		detail := fmt.Sprintf("%s, %d bytes", report.Count(len(done.Conversations), "conversation"), done.Bytes)
+		if err := audited(ctx, db, act("forget", f.Tenant, strings.Join(f.Conversations, " "), detail)); err != nil {
+			return err
+		}
 	}
 	r := collection(done, known, f.DryRun)
 	return c.print(s, r)

@@ -56,6 +56,8 @@ type keyAddCmd struct {
 	TokensPerMinute   amount  `placeholder:"N" help:"Tokens that may be used in a minute; what is read from the provider's cache does not count."`
 	TokensPerDay      amount  `placeholder:"N" help:"The key is refused when the tenant has used so many on a day (UTC)."`
 	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Or has spent so many dollars."`
+	TokensPerMonth    amount  `placeholder:"N" help:"Or in a month."`
+	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Likewise in dollars."`
 	Tokens            amount  `placeholder:"N" help:"The key is refused when the tenant has used so many in all."`
 	USD               dollars `name:"usd" placeholder:"N" help:"Or has spent so many dollars."`
 	keyFlags
@@ -96,14 +98,16 @@ func (c *keyAddCmd) Run(s *streams) error {
 
 // limits returns what the flags allow.
 func (c *keyAddCmd) limits() (store.Limits, error) {
-	for _, a := range []amount{c.RequestsPerMinute, c.TokensPerMinute, c.TokensPerDay, c.Tokens} {
+	for _, a := range []amount{c.RequestsPerMinute, c.TokensPerMinute, c.TokensPerDay, c.TokensPerMonth, c.Tokens} {
 		if a.given && a.tokens == 0 {
 			return store.Limits{}, errors.New("a limit is a number, not a share")
 		}
 	}
 	l := store.Limits{Requests: c.RequestsPerMinute.tokens, Tokens: c.TokensPerMinute.tokens}
 	for _, a := range []store.Allowance{
-		{Per: "day", Tokens: c.TokensPerDay.tokens, USD: float64(c.USDPerDay)}, {Per: "tenant", Tokens: c.Tokens.tokens, USD: float64(c.USD)},
+		{Per: "day", Tokens: c.TokensPerDay.tokens, USD: float64(c.USDPerDay)},
+		{Per: "month", Tokens: c.TokensPerMonth.tokens, USD: float64(c.USDPerMonth)},
+		{Per: "tenant", Tokens: c.Tokens.tokens, USD: float64(c.USD)},
 	} {
 		if a.Tokens > 0 || a.USD > 0 {
 			l.Budgets = append(l.Budgets, a)
@@ -170,7 +174,7 @@ func limitsOf(l store.Limits) []string {
 		out = append(out, fmt.Sprintf("%s tokens/min", report.Thousands(l.Tokens)))
 	}
 	for _, a := range l.Budgets {
-		per := map[string]string{"day": "/day", "tenant": " in all", "conversation": "/conversation"}[a.Per]
+		per := map[string]string{"day": "/day", "month": "/month", "tenant": " in all", "conversation": "/conversation"}[a.Per]
 		if a.Tokens > 0 {
 			out = append(out, report.Thousands(a.Tokens)+" tokens"+per)
 		}
