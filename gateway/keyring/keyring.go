@@ -25,7 +25,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// A Ring knows the keys. As long as there has never been one it admits everybody as the one local user. When the last key is gone it admits nobody. It is safe for concurrent use.
+// A Ring knows the keys. As long as there has never been one it admits everybody as the one local user. When the last
+// key is gone it admits nobody. It is safe for concurrent use.
 type Ring struct {
 	now   func() time.Time
 	known atomic.Pointer[known]
