@@ -14,7 +14,7 @@ import (
 // Trimming says how a long result is cut. Sizes are in characters.
 type Trimming struct {
 	Over       int // results of at most so many stay whole; zero means 16,000
-	Head, Tail int // kept at the beginning and at the end; zero means 4,000
+	Head, Tail int // kept at the beginning and at the end; both zero mean 4,000, and less than zero is none
 	After      int // only results with at least so many assistant messages after them; zero means every closed one
 
 	// Off says that no result is cut at first sight, whatever the sizes.
@@ -28,6 +28,9 @@ type Trimming struct {
 // maxLine is the longest line that is kept whole or not at all, in characters: a longer one is cut.
 const maxLine = 2000
 
+// mostKept is more than any text has of characters, and small enough to be added up.
+const mostKept = 1 << 30
+
 // maxKept bounds the error and summary lines kept from the middle, in bytes.
 const maxKept = 2000
 
@@ -38,6 +41,7 @@ func (t Trimming) defaults() Trimming {
 	if t.Head == 0 && t.Tail == 0 {
 		t.Head, t.Tail = 4000, 4000
 	}
+	t.Head, t.Tail = min(max(t.Head, 0), mostKept), min(max(t.Tail, 0), mostKept)
 	return t
 }
 
