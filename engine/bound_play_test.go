@@ -167,26 +167,22 @@ func (w *world) routes() (out []string) {
 
 // refusingEdits is a provider that does not clear results for any model.
 func refusingEdits(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if bytes.Contains(body, []byte("clear_tool_uses")) {
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w, `{"type":"error","error":{"type":"invalid_request_error","message":"claude-x does not support the 'clear_tool_uses_20250919' context management strategy"}}`)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
+	return refusingClears(h, "claude-x does not support the 'clear_tool_uses_20250919' context management strategy")
 }
 
 // refusingBeta is a provider that has never heard of context editing.
 func refusingBeta(h http.Handler) http.Handler {
+	return refusingClears(h, "Unexpected value(s) "+editing+" for the anthropic-beta header: invalid beta flag")
+}
+
+// refusingClears is a provider that refuses to clear results, and says why.
+func refusingClears(h http.Handler, why string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if bytes.Contains(body, []byte("clear_tool_uses")) {
 			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w, `{"type":"error","error":{"type":"invalid_request_error","message":"Unexpected value(s) `+editing+` for the anthropic-beta header: invalid beta flag"}}`)
+			fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, why)
 			return
 		}
 		h.ServeHTTP(w, r)

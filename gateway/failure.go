@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"syscall"
+
+	"github.com/decantdev/decant/transport"
 )
 
 // statusLeft is how a request counts whose client did not wait for the answer.
@@ -32,7 +34,7 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 		return
 	}
 	text := "decant: no answer from the upstream: " + reason(err)
-	w.Header().Set(faultHeader, oneLine(text))
+	w.Header().Set(faultHeader, transport.OneLine(text))
 	fail(w, http.StatusBadGateway, "api_error", text)
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/transport"
 )
 
 // rewrite turns a client's request into one to the upstream. Beyond what HTTP demands of every hop it
@@ -58,7 +58,7 @@ const (
 
 // refuse answers in the API's shape a request that may not pass.
 func refuse(w http.ResponseWriter, status int, kind, message string) {
-	w.Header().Set(refusedHeader, oneLine(message))
+	w.Header().Set(refusedHeader, transport.OneLine(message))
 	fail(w, status, kind, message)
 }
 
@@ -75,15 +75,4 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(body) // a client that is gone needs no answer
-}
-
-// oneLine returns s as a header or a log may hold it: without what is no sign, and without credentials.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return ' '
-		}
-		return r
-	}, secret.Mask(s))
-	return s[:min(len(s), 300)]
 }

@@ -191,10 +191,10 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 		as = append(as, managed(v.prepared, v.usage)...)
 	}
 	if v.failure != nil {
-		as = append(as, slog.String("failure", oneLine(v.failure.Error())))
+		as = append(as, slog.String("failure", transport.OneLine(v.failure.Error())))
 	}
 	if v.refused != "" {
-		as = append(as, slog.String("refused", oneLine(v.refused)))
+		as = append(as, slog.String("refused", transport.OneLine(v.refused)))
 	}
 	return as
 }
@@ -239,10 +239,10 @@ func managed(p *engine.Prepared, u decant.Usage) []slog.Attr {
 		as = append(as, slog.Any("betas", p.Betas))
 	}
 	if p.Fault != nil {
-		as = append(as, slog.String("fault", oneLine(p.Fault.Error())))
+		as = append(as, slog.String("fault", transport.OneLine(p.Fault.Error())))
 	}
 	return as
 }
 
 // clipped returns a path as it goes into a log.
-func clipped(path string) string { return oneLine(path[:min(len(path), 120)]) }
+func clipped(path string) string { return transport.OneLine(path[:min(len(path), 120)]) }

@@ -210,7 +210,7 @@ func (x *exchange) label(res *http.Response, p *engine.Prepared) {
 		res.Header.Set("X-Decant-Conversation", p.Conversation)
 	}
 	if p.Fault != nil {
-		res.Header.Set(faultHeader, oneLine(p.Fault.Error()))
+		res.Header.Set(faultHeader, OneLine(p.Fault.Error()))
 	}
 	if cp := p.Report.Poor(); cp != nil {
 		res.Header.Set(recordHeader, fmt.Sprintf("poor; checkpoint=%d; score=%.2f", cp.Number, cp.Score))

@@ -58,8 +58,8 @@ func (t *trailed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// oneLine returns s as a header or a log may hold it: without what is no sign, and without credentials.
-func oneLine(s string) string {
+// OneLine returns s as a header or a log may hold it: without what is no sign, and without credentials.
+func OneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return ' '

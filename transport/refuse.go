@@ -56,7 +56,7 @@ func reply(r *http.Request, status int, kind, message, header string) *http.Resp
 	return &http.Response{
 		Status: strconv.Itoa(status) + " " + http.StatusText(status), StatusCode: status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}, header: {oneLine(message)}},
+		Header: http.Header{"Content-Type": {"application/json"}, header: {OneLine(message)}},
 		Body:   io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 	}
 }
