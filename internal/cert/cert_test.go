@@ -78,18 +78,17 @@ func TestWhatIsBrokenNeverReplacesWhatWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := server(t, p)
-	tick, said := make(chan time.Time), make(chan error, 10)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		p.Watch(ctx, tick, func(err error) { said <- err })
-	}()
-	defer func() { stop(); <-ended }()
-	look := func() { // a second tick is taken when the first has been dealt with
-		for range 2 {
-			tick <- time.Time{}
-		}
+	said := make(chan error, 10)
+	look := func() { // returns when the look has ended: none may be under way when the test changes a file
+		ctx, stop := context.WithCancel(t.Context())
+		tick, ended := make(chan time.Time), make(chan struct{})
+		go func() {
+			defer close(ended)
+			p.Watch(ctx, tick, func(err error) { said <- err })
+		}()
+		tick <- time.Time{}
+		stop()
+		<-ended
 	}
 	look()
 	if len(said) != 0 {
