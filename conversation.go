@@ -198,6 +198,11 @@ type Ref struct {
 	Block   int // index in the message's blocks, from 0
 }
 
+// After reports whether r stands behind s in the transcript.
+func (r Ref) After(s Ref) bool {
+	return r.Message > s.Message || r.Message == s.Message && r.Block > s.Block
+}
+
 // Media describes the images and documents of a block. The zero value is none.
 type Media struct {
 	Type   string // media type of the first one, "image/png"
@@ -281,4 +286,38 @@ func (c *Conversation) With(ms []Message) *Conversation {
 	v := *c
 	v.Messages = ms
 	return &v
+}
+
+// Index returns the index in c.Messages of the message with a number, -1 when c has none. Numbers rise.
+func (c *Conversation) Index(number int) int {
+	if i, ok := position(c.Messages, number); ok {
+		return i
+	}
+	return -1
+}
+
+// Message returns the message with a number, nil when c has none.
+func (c *Conversation) Message(number int) *Message {
+	if i := c.Index(number); i >= 0 {
+		return &c.Messages[i]
+	}
+	return nil
+}
+
+// Block returns the block with a reference, nil when c has none. A block that a decision has put in place of another
+// has its reference.
+func (c *Conversation) Block(ref Ref) *Block {
+	m := c.Message(ref.Message)
+	if m == nil {
+		return nil
+	}
+	if ref.Block < len(m.Blocks) && m.Blocks[ref.Block].Ref == ref {
+		return &m.Blocks[ref.Block]
+	}
+	for i := range m.Blocks {
+		if m.Blocks[i].Ref == ref {
+			return &m.Blocks[i]
+		}
+	}
+	return nil
 }

@@ -39,6 +39,7 @@ var layers = map[string][]string{
 	"replay":           {".", "token", "fact", "preset", "wire", "cost", "reduce", "legal", "engine"},
 	"embedded":         {"*"},
 	"cmd/decant":       {"*"},
+	"scripts/house":    {},
 	"scripts/sbom":     {},
 }
 

@@ -114,7 +114,7 @@ func (e *Engine) withdrawn(p *place) (out []decant.Decision) {
 	if p.branch == nil || p.rel != replaces {
 		return nil
 	}
-	for _, d := range live(p.state.Decisions) {
+	for _, d := range decant.InForce(p.state.Decisions) {
 		if groupOf(d.ID) == "" || !slices.Contains(p.branch.Behind, d.ID) {
 			continue
 		}
@@ -138,7 +138,7 @@ func (a *attempt) lost() (out []decant.Decision) {
 	}
 	w := witness{conv: a.conv, unknown: math.MaxInt}
 	for _, d := range slices.Concat(a.inForce, a.report.Decisions) {
-		if have[d.ID] || !(d.Checkpoint != nil && w.covers(d.Checkpoint) || edits(d.Kind) && w.confirms(&d.Target)) {
+		if have[d.ID] || !(d.Checkpoint != nil && w.covers(d.Checkpoint) || d.Kind.Edits() && w.confirms(&d.Target)) {
 			continue
 		}
 		if a.state != nil && slices.ContainsFunc(a.state.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {

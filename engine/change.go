@@ -125,7 +125,7 @@ func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
 		return nil, err
 	}
 	var ds []decant.Decision
-	for _, d := range live(a.state.Decisions) {
+	for _, d := range decant.InForce(a.state.Decisions) {
 		if d.Kind == decant.Hold {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
 		}
@@ -146,7 +146,7 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	if err != nil {
 		return nil, err
 	}
-	b := blockAt(a.conv, ref)
+	b := a.conv.Block(ref)
 	if b == nil {
 		return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, store.ErrNotFound)
 	}
@@ -185,8 +185,8 @@ func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error
 // bringBack returns the decisions that make a block verbatim again; none when it is, or when a
 // checkpoint covers it. Thinking that is bound to the view without it goes.
 func (a *attempt) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
-	for _, d := range live(a.state.Decisions) {
-		if edits(d.Kind) && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
+	for _, d := range decant.InForce(a.state.Decisions) {
+		if d.Kind.Edits() && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
 	}
@@ -323,7 +323,7 @@ const pourMark = "pour-"
 // revocations returns the decisions that take back the newest pour among ds, none when there is no
 // pour in force.
 func revocations(ds []decant.Decision) []decant.Decision {
-	ds = live(ds)
+	ds = decant.InForce(ds)
 	group := ""
 	var out []decant.Decision
 	for _, d := range slices.Backward(ds) {
@@ -363,5 +363,5 @@ func (a *attempt) thinkingBehind(n int) []decant.Decision {
 	if n > 0 {
 		last = a.state.Chain[n-1].Ref
 	}
-	return slices.DeleteFunc(a.allThinking(), func(d decant.Decision) bool { return !after(d.Target.Ref, last) })
+	return slices.DeleteFunc(a.allThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
 }

@@ -77,7 +77,7 @@ func lastWord(transcript, view *decant.Conversation) (*decant.Block, bool) {
 		if last == nil {
 			return nil, false
 		}
-		orig := blockAt(transcript, last.Ref)
+		orig := transcript.Block(last.Ref)
 		return orig, orig != nil
 	}
 	return nil, false
@@ -157,7 +157,7 @@ func (c *clearer) message(m *decant.Message) {
 
 // clear decides that the provider leaves b out, and records what it said.
 func (c *clearer) clear(b *decant.Block, instead string) {
-	orig := blockAt(c.transcript(c.view), b.Ref)
+	orig := c.transcript(c.view).Block(b.Ref)
 	if orig == nil {
 		orig = b
 	}
@@ -216,8 +216,8 @@ func (a *attempt) repeatPins() error {
 		}
 	}
 	c := &clearer{Thinning: Thinning{Counter: a.est, Transcript: a.conv}}
-	for ref := range pinsOf(a.inForce) {
-		if b := blockAt(a.view, ref); b != nil && native(b.Changed) && !there[ref] {
+	for ref := range decant.PinsIn(a.inForce) {
+		if b := a.view.Block(ref); b != nil && native(b.Changed) && !there[ref] {
 			c.whole = append(c.whole, ref)
 		}
 	}
@@ -227,7 +227,7 @@ func (a *attempt) repeatPins() error {
 	}
 	slices.SortFunc(c.whole, func(x, y decant.Ref) int { return cmp.Or(x.Message-y.Message, x.Block-y.Block) })
 	for _, ref := range c.whole {
-		b := blockAt(a.conv, ref)
+		b := a.conv.Block(ref)
 		c.said = append(c.said, fmt.Sprintf("m%d %s, whole:\n%s", ref.Message, b.Name, b.Text()))
 		if b.Media.Count > 0 {
 			c.carried = append(c.carried, ref)

@@ -98,7 +98,7 @@ func (a *attempt) batch() *store.Batch {
 		a.entry(b, i)
 	}
 	for i := range a.made {
-		if orig := blockAt(a.conv, a.made[i].Target.Ref); orig != nil {
+		if orig := a.conv.Block(a.made[i].Target.Ref); orig != nil {
 			bring(b, []byte(orig.Text()), a.made[i].Target.Hash)
 		}
 	}
@@ -110,7 +110,7 @@ func (a *attempt) batch() *store.Batch {
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
 func (a *attempt) outgrown() (out []decant.Decision) {
 	first := a.firstNew(a.numbering)
-	for _, d := range live(a.atBranch()) {
+	for _, d := range decant.InForce(a.atBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/token"
 )
 
@@ -77,7 +78,7 @@ func (a *attempt) rates(within reach) (write, read float64) {
 
 // thinning returns what a pour for money works on.
 func (a *attempt) thinning() Thinning {
-	t := Thinning{Preset: a.preset, Counter: a.est, Transcript: a.conv, Pinned: pinsOf(a.inForce), Cold: a.cold}
+	t := Thinning{Preset: a.preset, Counter: a.est, Transcript: a.conv, Pinned: decant.PinsIn(a.inForce), Cold: a.cold}
 	t.Made = append(append(t.Made, a.inForce...), a.made...)
 	m := a.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing

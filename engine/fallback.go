@@ -48,7 +48,7 @@ func (e *Engine) original(req *Request, r *reading, l *line, fault error) (*Prep
 	m := e.model(c.Model, 0, req.Betas)
 	a := &attempt{e: e, req: req, r: r, place: &place{rel: begins, to: fresh(len(r.spine))},
 		numbering: &numbering{conv: c, same: true, fits: true}, model: m, est: e.sizes.estimator(m), before: c, view: c}
-	if len(live(l.now().Decisions)) == 0 || !a.bound() {
+	if len(decant.InForce(l.now().Decisions)) == 0 || !a.bound() {
 		return p, nil
 	}
 	if openRound(c) {

@@ -266,7 +266,7 @@ func (p *place) lastAnswer(spine []int) int {
 // lastCovered returns the index in the spine of the last block that the live checkpoint covers, -1
 // when there is none.
 func (p *place) lastCovered(spine []int) int {
-	cp := coverOf(p.state.Live())
+	cp := decant.CheckpointIn(p.state.Live())
 	if cp == nil {
 		return -1
 	}

@@ -57,13 +57,13 @@ func (a *attempt) fold(end, target int) decant.Decision {
 		Placement: decant.PlaceMessage, Rung: decant.RungExtractive, Score: 1,
 		Original: a.est.Messages(covered),
 	}
-	if was := coverOf(a.inForce); was != nil {
+	if was := decant.CheckpointIn(a.inForce); was != nil {
 		cp.Folds = was.Number
 	}
-	if plan := coverOf(a.made); plan != nil {
+	if plan := decant.CheckpointIn(a.made); plan != nil {
 		cp.Facts, cp.Score, cp.Rung = plan.Facts, plan.Score, plan.Rung
 	}
-	pins := allPins(a.conv, a.preset, pinsOf(a.inForce))
+	pins := allPins(a.conv, a.preset, decant.PinsIn(a.inForce))
 	if len(pins) > 0 {
 		_, cp.Pins = pinnedText(a.conv.With(covered), pins)
 	}
@@ -86,7 +86,7 @@ func (a *attempt) fold(end, target int) decant.Decision {
 // record only, and not what joins it to its neighbours.
 func (a *attempt) foldable(to int, stay map[int]bool) (out []decant.Message) {
 	record := ""
-	if cp := coverOf(slices.Concat(a.inForce, a.made)); cp != nil {
+	if cp := decant.CheckpointIn(slices.Concat(a.inForce, a.made)); cp != nil {
 		record = cp.Summary
 	}
 	for i := range a.view.Messages {

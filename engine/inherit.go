@@ -125,7 +125,7 @@ func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, 
 func relativeOf(s *store.State, b *store.Branch, block int) relative {
 	x := relative{latest: block, created: s.ID, holds: map[call]bool{}, decided: map[call]*decant.Decision{}}
 	p := place{state: s, branch: b}
-	ds := live(slices.Concat(b.Decisions, p.arrived()))
+	ds := decant.InForce(slices.Concat(b.Decisions, p.arrived()))
 	newest := map[decant.Ref]*decant.Decision{}
 	for i := range ds {
 		if d := &ds[i]; d.Kind == decant.Shrink || d.Kind == decant.Stub {

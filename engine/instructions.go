@@ -29,7 +29,7 @@ func instructions(ctx context.Context, c *decant.Conversation, counter decant.Co
 	out := map[decant.Ref]instruction{}
 	fs := fact.Follow(ctx, c.Messages, c.Fixed.System)
 	for i := len(fs) - 1; i >= 0; i-- {
-		b := blockAt(c, fs[i].Ref)
+		b := c.Block(fs[i].Ref)
 		if b == nil {
 			continue
 		}

@@ -8,54 +8,6 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// live returns the decisions in force among ds: without those that were taken back and what took
-// them back.
-func live(ds []decant.Decision) []decant.Decision {
-	revoked := map[string]bool{}
-	for i := range ds {
-		if ds[i].Kind == decant.Revoke {
-			revoked[ds[i].Revokes] = true
-		}
-	}
-	out := make([]decant.Decision, 0, len(ds))
-	for i := range ds {
-		if d := &ds[i]; d.Kind != decant.Revoke && !revoked[d.ID] {
-			out = append(out, *d)
-		}
-	}
-	return out
-}
-
-// coverOf returns the checkpoint in force among ds, nil when there is none.
-func coverOf(ds []decant.Decision) *decant.Checkpoint {
-	ds = live(ds)
-	for i := len(ds) - 1; i >= 0; i-- {
-		if ds[i].Kind == decant.Cover {
-			return ds[i].Checkpoint
-		}
-	}
-	return nil
-}
-
-// pinsOf returns the blocks that are pinned.
-func pinsOf(ds []decant.Decision) map[decant.Ref]decant.Hash {
-	pins := map[decant.Ref]decant.Hash{}
-	for i := range ds {
-		switch d := &ds[i]; d.Kind {
-		case decant.Pin:
-			pins[d.Target.Ref] = d.Target.Hash
-		case decant.Unpin:
-			delete(pins, d.Target.Ref)
-		}
-	}
-	return pins
-}
-
-// edits reports whether a decision of this kind changes the text of one block.
-func edits(k decant.DecisionKind) bool {
-	return k == decant.Shrink || k == decant.Stub || k == decant.DropThinking || k == decant.Native
-}
-
 // applicable returns the decisions in force that concern the request at its place: edits of blocks
 // that it has, with the content that was decided about, and the newest checkpoint if the request has
 // its range. What concerns a replaced tail or another branch is left out. more are decisions that will be
@@ -77,7 +29,7 @@ func applicable(p *place, n *numbering, more []decant.Decision) []decant.Decisio
 	if n.fits {
 		w.texts = p.texts()
 	}
-	return w.apply(live(ds), n.fits)
+	return w.apply(decant.InForce(ds), n.fits)
 }
 
 // apply returns those of the live decisions ds that the witness confirms, with one checkpoint: the newest
@@ -98,7 +50,7 @@ func (w *witness) apply(ds []decant.Decision, fits bool) []decant.Decision {
 				continue
 			}
 			cover = len(out)
-		case (edits(d.Kind) || d.Kind == decant.Insert) && !w.confirms(&d.Target):
+		case (d.Kind.Edits() || d.Kind == decant.Insert) && !w.confirms(&d.Target):
 			continue
 		}
 		out = append(out, d)
@@ -138,7 +90,7 @@ func confirmed(s *store.State) []decant.Decision {
 	for i := range s.Chain {
 		w.texts[s.Chain[i].Ref] = s.Chain[i].Text
 	}
-	return slices.Clip(w.apply(live(s.Decisions), true))
+	return slices.Clip(w.apply(decant.InForce(s.Decisions), true))
 }
 
 // dropsThinking reports whether one of ds is about thinking, which is no part of the chain: whether a
@@ -213,7 +165,7 @@ func (w *witness) confirms(t *decant.Target) bool {
 	if w.whole {
 		return false
 	}
-	b := blockAt(w.conv, t.Ref)
+	b := w.conv.Block(t.Ref)
 	return b != nil && b.Hash() == t.Hash
 }
 
@@ -226,7 +178,7 @@ func (w *witness) narrow(cp *decant.Checkpoint) *decant.Checkpoint {
 	if cp.To >= w.unknown {
 		return nil
 	}
-	if messageAt(w.conv, cp.From) != nil && messageAt(w.conv, cp.To) != nil {
+	if w.conv.Message(cp.From) != nil && w.conv.Message(cp.To) != nil {
 		return cp
 	}
 	out := *cp
@@ -244,45 +196,4 @@ func (w *witness) narrow(cp *decant.Checkpoint) *decant.Checkpoint {
 		return nil
 	}
 	return &out
-}
-
-// messageAt returns the message of c with a number, nil when it has none.
-func messageAt(c *decant.Conversation, number int) *decant.Message {
-	if k := indexOf(c, number); k >= 0 {
-		return &c.Messages[k]
-	}
-	return nil
-}
-
-// indexOf returns the index of the message of c with a number, -1 when it has none.
-func indexOf(c *decant.Conversation, number int) int {
-	lo, hi := 0, len(c.Messages)
-	for lo < hi {
-		if mid := (lo + hi) / 2; c.Messages[mid].Number < number {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < len(c.Messages) && c.Messages[lo].Number == number {
-		return lo
-	}
-	return -1
-}
-
-// blockAt returns the block of c with a reference, nil when it has none.
-func blockAt(c *decant.Conversation, ref decant.Ref) *decant.Block {
-	m := messageAt(c, ref.Message)
-	if m == nil {
-		return nil
-	}
-	if ref.Block < len(m.Blocks) && m.Blocks[ref.Block].Ref == ref {
-		return &m.Blocks[ref.Block]
-	}
-	for i := range m.Blocks {
-		if m.Blocks[i].Ref == ref {
-			return &m.Blocks[i]
-		}
-	}
-	return nil
 }

@@ -30,7 +30,7 @@ const (
 // the client asks for no cache at its end, or when no marker is left.
 func (a *attempt) marked() (*decant.Conversation, error) {
 	v, err := a.sent()
-	p := newestPour(live(slices.Concat(a.inForce, a.made)))
+	p := newestPour(decant.InForce(slices.Concat(a.inForce, a.made)))
 	if p == nil || err != nil {
 		return v, err
 	}
@@ -65,14 +65,14 @@ func newestPour(lists ...[]decant.Decision) (out *rewrite) {
 // or returns the newer of a pour and the one that a decision is part of.
 func (p *rewrite) or(d *decant.Decision) *rewrite {
 	group := groupOf(d.ID)
-	if group == "" || !edits(d.Kind) && d.Kind != decant.Cover {
+	if group == "" || !d.Kind.Edits() && d.Kind != decant.Cover {
 		return p
 	}
 	at := d.Target.Ref
 	if d.Checkpoint != nil {
 		at = decant.Ref{Message: d.Checkpoint.From}
 	}
-	if p == nil || group > p.group || group == p.group && after(p.first, at) {
+	if p == nil || group > p.group || group == p.group && p.first.After(at) {
 		return &rewrite{group, at}
 	}
 	return p
@@ -138,7 +138,7 @@ func (l *laid) before(group string) (out string) {
 // is none.
 func (l *laid) unchanged(p *rewrite) int {
 	for i, b := range l.block {
-		if groupOf(b.Changed) == p.group || b.Ref.Message > 0 && !after(p.first, b.Ref) {
+		if groupOf(b.Changed) == p.group || b.Ref.Message > 0 && !p.first.After(b.Ref) {
 			return i - 1
 		}
 	}

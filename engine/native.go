@@ -240,7 +240,7 @@ func unclear(view, sent *decant.Conversation, native func(id string) bool) *deca
 			if !native(b.Changed) {
 				continue
 			}
-			if was := blockAt(sent, b.Ref); was != nil {
+			if was := sent.Block(b.Ref); was != nil {
 				cache := b.Cache
 				*b = *was
 				b.Cache = cache

@@ -254,11 +254,11 @@ func (a *attempt) plan(ctx context.Context, target int) (*decant.Plan, []decant.
 func (a *attempt) planOptions(target int) PlanOptions {
 	o := PlanOptions{
 		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, Limit: a.room(a.limits.must()), Trigger: a.room(a.limits.Trigger), KeepTurns: -1, Quick: a.quick,
-		Pinned: pinsOf(a.inForce), Now: a.e.opts.Now(),
+		Pinned: decant.PinsIn(a.inForce), Now: a.e.opts.Now(),
 	}
 	for _, ds := range [][]decant.Decision{a.inForce, a.made} {
 		for _, d := range ds {
-			if edits(d.Kind) {
+			if d.Kind.Edits() {
 				o.Made = append(o.Made, d)
 			}
 		}
@@ -282,7 +282,7 @@ func (a *attempt) room(n int) int {
 // settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out
 // what an earlier checkpoint covers further.
 func (a *attempt) settle(ds []decant.Decision) []decant.Decision {
-	was := coverOf(a.inForce)
+	was := decant.CheckpointIn(a.inForce)
 	to := 0
 	if was != nil {
 		to = was.To

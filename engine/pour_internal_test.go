@@ -61,7 +61,7 @@ func TestNoTimeTakesTheLastRung(t *testing.T) {
 			}
 			continue
 		}
-		cp := coverOf(a.made)
+		cp := decant.CheckpointIn(a.made)
 		if err != nil || cp == nil {
 			t.Fatalf("no pour: %v", err)
 		}

@@ -173,7 +173,7 @@ func newSettlement(s *store.State) *settlement {
 		switch {
 		case d.Kind == decant.Cover && d.Checkpoint != nil:
 			l.take(d, starts[d.Checkpoint.From])
-		case edits(d.Kind):
+		case d.Kind.Edits():
 			l.take(d, positions[d.Target.Ref])
 		}
 	}

@@ -48,10 +48,10 @@ func (a *attempt) firstEdited() (first decant.Ref) {
 			switch {
 			case d.Checkpoint != nil:
 				at = decant.Ref{Message: d.Checkpoint.From}
-			case !edits(d.Kind):
+			case !d.Kind.Edits():
 				continue
 			}
-			if first.Message == 0 || after(first, at) {
+			if first.Message == 0 || first.After(at) {
 				first = at
 			}
 		}
@@ -117,7 +117,7 @@ func (w *walk) messages() {
 		if at.Ref.Block == 0 {
 			w.before += messageFrame
 		}
-		if w.edited.Message > 0 && !after(w.edited, w.numbered(at)) {
+		if w.edited.Message > 0 && !w.edited.After(w.numbered(at)) {
 			w.see.alike = min(w.see.alike, w.here())
 		}
 		entry := -1

@@ -111,7 +111,7 @@ func (a *attempt) unsure() bool {
 func (a *attempt) pourMade() bool {
 	last := a.state.Chain[a.meter.length-1].Ref
 	for i := range a.made {
-		if d := &a.made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !after(d.Target.Ref, last) {
+		if d := &a.made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
 			return true
 		}
 	}
@@ -168,7 +168,7 @@ func (a *attempt) weigh(m *decant.Message, behind decant.Ref) int {
 	n := 0
 	for k := range m.Blocks {
 		b := &m.Blocks[k]
-		if behind.Message > 0 && !after(b.Ref, behind) { // also what Decant wrote, which was reported too
+		if behind.Message > 0 && !b.Ref.After(behind) { // also what Decant wrote, which was reported too
 			continue
 		}
 		n += a.tokens(b)
@@ -201,10 +201,6 @@ func (a *attempt) atomOf(b *decant.Block) int {
 		return -1
 	}
 	return i
-}
-
-func after(a, b decant.Ref) bool {
-	return a.Message > b.Message || a.Message == b.Message && a.Block > b.Block
 }
 
 // scale applies what was learned about the conversation to an estimate.

@@ -237,9 +237,9 @@ func (t Thinning) unsettled(view *decant.Conversation, ds []decant.Decision) []d
 	end := t.settled(view)
 	first, freed := end, 0
 	for i := range ds {
-		if d := &ds[i]; !after(d.Target.Ref, end) {
+		if d := &ds[i]; !d.Target.Ref.After(end) {
 			freed += d.Before - d.After
-			if after(first, d.Target.Ref) {
+			if first.After(d.Target.Ref) {
 				first = d.Target.Ref
 			}
 		}
@@ -247,7 +247,7 @@ func (t Thinning) unsettled(view *decant.Conversation, ds []decant.Decision) []d
 	if freed == 0 || float64(freed) >= again*float64(between(view, first, end)-freed) {
 		return ds
 	}
-	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return !after(d.Target.Ref, end) })
+	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return !d.Target.Ref.After(end) })
 }
 
 // settled returns the last block that was changed after it had come in, zero when there is none.
@@ -266,7 +266,7 @@ func (t Thinning) settled(view *decant.Conversation) (out decant.Ref) {
 func between(view *decant.Conversation, from, to decant.Ref) (n int) {
 	for i := range view.Messages {
 		for k := range view.Messages[i].Blocks {
-			if b := &view.Messages[i].Blocks[k]; b.Ref.Message > 0 && !after(from, b.Ref) && !after(b.Ref, to) {
+			if b := &view.Messages[i].Blocks[k]; b.Ref.Message > 0 && !from.After(b.Ref) && !b.Ref.After(to) {
 				n += weight(b)
 			}
 		}

@@ -79,7 +79,7 @@ func (a *attempt) expected() (reported, estimated int) {
 		switch d := &a.made[i]; {
 		case d.Kind == decant.Insert: // which no estimate has
 			estimated += a.scale(d.After)
-		case edits(d.Kind) && !after(d.Target.Ref, last):
+		case d.Kind.Edits() && !d.Target.Ref.After(last):
 			reported -= a.scale(d.Before - d.After)
 		}
 	}

@@ -37,7 +37,7 @@ func boundaryOf(view []decant.Message, pour int, ds []decant.Decision) boundary 
 			i++
 			block := &view[m].Blocks[k]
 			by := pourOf(block.Changed)
-			if by == pour || block.Ref.Message > 0 && !before(block.Ref, first) {
+			if by == pour || block.Ref.Message > 0 && !first.After(block.Ref) {
 				unchanged = false
 			}
 			if markable(&view[m], block) {
@@ -68,15 +68,11 @@ func earliest(ds []decant.Decision) decant.Ref {
 		if cp := ds[i].Checkpoint; cp != nil {
 			at = decant.Ref{Message: cp.From}
 		}
-		if i == 0 || before(at, first) {
+		if i == 0 || first.After(at) {
 			first = at
 		}
 	}
 	return first
-}
-
-func before(a, b decant.Ref) bool {
-	return a.Message < b.Message || a.Message == b.Message && a.Block < b.Block
 }
 
 // markable reports whether a block may carry a marker.

@@ -1,0 +1,49 @@
+package decant
+
+// InForce returns the decisions in force among ds, in their order: without those that were taken back, and without
+// what took them back.
+func InForce(ds []Decision) []Decision {
+	revoked := map[string]bool{}
+	for i := range ds {
+		if ds[i].Kind == Revoke {
+			revoked[ds[i].Revokes] = true
+		}
+	}
+	out := make([]Decision, 0, len(ds))
+	for i := range ds {
+		if d := &ds[i]; d.Kind != Revoke && !revoked[d.ID] {
+			out = append(out, *d)
+		}
+	}
+	return out
+}
+
+// CheckpointIn returns the checkpoint in force among ds, nil when there is none. The newest stands for all before it.
+func CheckpointIn(ds []Decision) *Checkpoint {
+	ds = InForce(ds)
+	for i := len(ds) - 1; i >= 0; i-- {
+		if ds[i].Kind == Cover {
+			return ds[i].Checkpoint
+		}
+	}
+	return nil
+}
+
+// PinsIn returns the blocks that ds pin and do not unpin again, with the content that was pinned.
+func PinsIn(ds []Decision) map[Ref]Hash {
+	pins := map[Ref]Hash{}
+	for i := range ds {
+		switch d := &ds[i]; d.Kind {
+		case Pin:
+			pins[d.Target.Ref] = d.Target.Hash
+		case Unpin:
+			delete(pins, d.Target.Ref)
+		}
+	}
+	return pins
+}
+
+// Edits reports whether a decision of this kind changes the text of one block.
+func (k DecisionKind) Edits() bool {
+	return k == Shrink || k == Stub || k == DropThinking || k == Native
+}
