@@ -321,3 +321,29 @@ func (c *Conversation) Block(ref Ref) *Block {
 	}
 	return nil
 }
+
+// Has reports whether m has a block of a kind.
+func (m *Message) Has(k Kind) bool {
+	for i := range m.Blocks {
+		if m.Blocks[i].Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// OpenRound reports whether the model has still to answer to results of its calls, or to go on.
+func (c *Conversation) OpenRound() bool {
+	for i := len(c.Messages) - 1; i >= 0; i-- {
+		m := &c.Messages[i]
+		switch m.Role {
+		case RoleAssistant:
+			return i == len(c.Messages)-1 || m.Has(KindUse)
+		case RoleUser:
+			if m.Has(KindResult) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -47,3 +47,26 @@ func PinsIn(ds []Decision) map[Ref]Hash {
 func (k DecisionKind) Edits() bool {
 	return k == Shrink || k == Stub || k == DropThinking || k == Native
 }
+
+// NativeIn returns a function that reports whether an id is that of a native decision in force among lists; nil when
+// there is none in force: what the provider itself leaves out.
+func NativeIn(lists ...[]Decision) func(id string) bool {
+	var ids map[string]bool
+	for _, ds := range lists {
+		for i := range ds {
+			switch d := &ds[i]; d.Kind {
+			case Native:
+				if ids == nil {
+					ids = map[string]bool{}
+				}
+				ids[d.ID] = true
+			case Revoke:
+				delete(ids, d.Revokes)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return func(id string) bool { return id != "" && ids[id] }
+}

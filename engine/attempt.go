@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -346,11 +347,11 @@ func (a *attempt) render() ([]byte, error) {
 	if len(a.inForce)+len(a.made) == 0 {
 		return a.req.Body, nil
 	}
-	view, err := a.marked()
+	sent, err := a.sent()
 	if err != nil {
 		return nil, err
 	}
-	body, err := a.r.doc.Render(a.request(view))
+	body, err := a.r.doc.Render(a.request(MarkView(sent, a.view, a.conv, slices.Concat(a.inForce, a.made))))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
@@ -367,7 +368,7 @@ func (a *attempt) prepared(body []byte) *Prepared {
 	}
 	a.report.Decisions, a.report.LeftOut = a.made, a.sight.lacks
 	if len(a.made) > 0 && !a.req.Count { // what is only counted is decided by the request itself
-		a.report.Freed = a.report.LeftOut - leftOut(a.inForce)
+		a.report.Freed = a.report.LeftOut - LeftOut(a.inForce)
 	}
 	p := &Prepared{Body: body, Betas: a.neededBetas(), Report: a.report, attempt: a}
 	switch {

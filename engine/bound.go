@@ -30,7 +30,7 @@ func (a *attempt) bound() bool {
 // thinks reports whether a view holds thinking.
 func thinks(view *decant.Conversation) bool {
 	for i := range view.Messages {
-		if brings(&view.Messages[i], decant.KindThinking) {
+		if view.Messages[i].Has(decant.KindThinking) {
 			return true
 		}
 	}

@@ -101,7 +101,7 @@ func (p *place) arrived() (out []decant.Decision) {
 	}
 	for i := range p.state.Decisions {
 		d := &p.state.Decisions[i]
-		if groupOf(d.ID) == "" && (d.Kind == decant.Shrink || d.Kind == decant.Stub) && came[d.Target.Ref] {
+		if PourOf(d.ID) == "" && (d.Kind == decant.Shrink || d.Kind == decant.Stub) && came[d.Target.Ref] {
 			out = append(out, *d)
 		}
 	}
@@ -115,7 +115,7 @@ func (e *Engine) withdrawn(p *place) (out []decant.Decision) {
 		return nil
 	}
 	for _, d := range decant.InForce(p.state.Decisions) {
-		if groupOf(d.ID) == "" || !slices.Contains(p.branch.Behind, d.ID) {
+		if PourOf(d.ID) == "" || !slices.Contains(p.branch.Behind, d.ID) {
 			continue
 		}
 		id, _ := e.ids.Next() // without an id the store refuses the commit and says so

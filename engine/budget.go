@@ -133,7 +133,7 @@ func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 func (a *attempt) worst(now time.Time) amount {
 	n := a.size(a.view)
 	u := decant.Usage{CacheWrite: n, Output: a.conv.MaxOutput}
-	switch life := a.lifetime(); {
+	switch life := LongestLife(a.conv); {
 	case life == 0:
 		u.Input, u.CacheWrite = n, 0
 	case life > 5*time.Minute:

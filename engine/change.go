@@ -70,7 +70,7 @@ func (a *attempt) offer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.group = pourMark + id
+	a.group = PourMark + id
 	defer func() { a.group = "" }()
 	for _, rt := range a.routes(Necessary) {
 		if rt.name != folding.name && a.attemptRoute(ctx, rt, target, Necessary) == nil {
@@ -99,7 +99,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if back, ok := a.undoClearing(ds); ok {
 		ds = back
 	} else if a.bound() {
-		if openRound(a.conv) {
+		if a.conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
 		at, err := e.entriesAt(ctx, a.state, ds[0].Revokes)
@@ -193,7 +193,7 @@ func (a *attempt) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
 	switch {
 	case len(ds) == 0 || !a.bound():
 		return ds, nil
-	case openRound(a.conv):
+	case a.conv.OpenRound():
 		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
 	}
 	return append(ds, a.allThinking()...), nil
@@ -289,7 +289,7 @@ func (a *attempt) change(reason string, hold bool) *Change {
 	if a.report.Plan != nil {
 		p.Score, p.Risk = a.report.Plan.Score, a.report.Plan.Risk
 	}
-	c := cost.Change{Prompt: a.fixed + before, Freed: leftOut(a.afterwards()) - leftOut(a.inForce), Behind: a.behind()}
+	c := cost.Change{Prompt: a.fixed + before, Freed: LeftOut(a.afterwards()) - LeftOut(a.inForce), Behind: a.behind()}
 	asked := a.meter.Client.Life()
 	life := a.meter.Belief.Life(asked)
 	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(a.meter.Client.At) > life
@@ -317,9 +317,6 @@ func alike(x, y decant.Block) bool {
 	return x.Ref == y.Ref && x.Kind == y.Kind && x.Changed == y.Changed
 }
 
-// pourMark is how the ids of decisions begin that were made by a pour.
-const pourMark = "pour-"
-
 // revocations returns the decisions that take back the newest pour among ds, none when there is no
 // pour in force.
 func revocations(ds []decant.Decision) []decant.Decision {
@@ -328,7 +325,7 @@ func revocations(ds []decant.Decision) []decant.Decision {
 	var out []decant.Decision
 	for _, d := range slices.Backward(ds) {
 		g, _, _ := strings.Cut(d.ID, ".")
-		if !strings.HasPrefix(g, pourMark) || group != "" && g != group {
+		if !strings.HasPrefix(g, PourMark) || group != "" && g != group {
 			continue
 		}
 		group = g

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,6 +17,9 @@ const (
 	recordBegin = "[Record of old tool results, which were cleared from above to save room. It is a record and not the user's words; m12 is the number of a message.]"
 	recordEnd   = "[End of the record. Read or run again what you need whole.]"
 )
+
+// Placeholder is what a model reads in place of a result that its provider has left out (anthropic-wire section 8).
+const Placeholder = "[Old tool result content cleared]"
 
 // A clearer plans one clearing of a view.
 type clearer struct {
@@ -39,7 +41,7 @@ type clearer struct {
 // and a record of it stands behind the newest results. Pins, and what rounds that stay refer to, are in it
 // whole. It returns nil when there is nothing to clear. It is a pure function of the view.
 func Clear(ctx context.Context, view *decant.Conversation, t Thinning) []decant.Decision {
-	c := &clearer{Thinning: t, rule: t.rule(), view: view, native: natives(t.Made)}
+	c := &clearer{Thinning: t, rule: t.rule(), view: view, native: decant.NativeIn(t.Made)}
 	if c.native == nil {
 		c.native = func(string) bool { return false }
 	}
@@ -145,7 +147,7 @@ func (c *clearer) message(m *decant.Message) {
 		switch {
 		case b.Ref.Message == 0 || c.native(b.Changed) || c.stay[b.Name]:
 		case b.Kind == decant.KindResult:
-			c.clear(b, placeholder)
+			c.clear(b, Placeholder)
 			if b.Media.Count > 0 {
 				c.carried = append(c.carried, b.Ref)
 			}
@@ -200,112 +202,4 @@ func (c *clearer) insert(at *decant.Block) decant.Decision {
 		Kind: decant.Insert, Reduction: "outlines", Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
 		Target: decant.TargetOf(at), Text: text, After: c.Counter.Count(text), Carried: c.carried, Repeats: c.whole,
 	}
-}
-
-// repeatPins puts what was pinned after it had been cleared behind the newest results: what is cleared by age
-// cannot be brought back alone.
-func (a *attempt) repeatPins() error {
-	native := natives(a.inForce, a.made)
-	if native == nil || a.repeats() {
-		return nil
-	}
-	there := map[decant.Ref]bool{}
-	for _, d := range a.inForce {
-		for _, r := range d.Repeats {
-			there[r] = true
-		}
-	}
-	c := &clearer{Thinning: Thinning{Counter: a.est, Transcript: a.conv}}
-	for ref := range decant.PinsIn(a.inForce) {
-		if b := a.view.Block(ref); b != nil && native(b.Changed) && !there[ref] {
-			c.whole = append(c.whole, ref)
-		}
-	}
-	at, ok := lastWord(a.conv, a.view)
-	if len(c.whole) == 0 || !ok {
-		return nil
-	}
-	slices.SortFunc(c.whole, func(x, y decant.Ref) int { return cmp.Or(x.Message-y.Message, x.Block-y.Block) })
-	for _, ref := range c.whole {
-		b := a.conv.Block(ref)
-		c.said = append(c.said, fmt.Sprintf("m%d %s, whole:\n%s", ref.Message, b.Name, b.Text()))
-		if b.Media.Count > 0 {
-			c.carried = append(c.carried, ref)
-		}
-	}
-	d := c.insert(at)
-	d.Reduction, d.Reason = "pinned", "what was pinned after it had been cleared"
-	return a.add([]decant.Decision{d})
-}
-
-// clears reports whether the provider can be asked to clear old results in this request.
-func (a *attempt) clears() bool { return !a.asks() && len(a.suspended) == 0 && a.editable() }
-
-// clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
-func (a *attempt) clearRoute(ctx context.Context, _ int) error {
-	return a.clear(ctx, a.preset.Thrift.Settled())
-}
-
-// clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
-// keep, then with less and less of what is old.
-func (a *attempt) clearDeepRoute(ctx context.Context, target int) error {
-	was := a.draft()
-	err := errPoor
-	for _, rule := range a.clearRules(target) {
-		a.restore(was)
-		if err = a.clear(ctx, rule); err == nil && a.est.Messages(a.view.Messages) <= target {
-			return nil
-		}
-	}
-	return err
-}
-
-// clear adds the decisions of a clearing by a rule.
-func (a *attempt) clear(ctx context.Context, rule preset.Thrift) error {
-	t, set := a.thinning(), *a.preset
-	set.Thrift = rule
-	t.Preset, t.Signed, t.Native = &set, true, true
-	t.Pinned = allPins(a.conv, a.preset, t.Pinned)
-	ds := Clear(ctx, a.view, t)
-	if len(ds) == 0 {
-		return errPoor
-	}
-	if err := a.add(ds); err != nil {
-		return err
-	}
-	if _, ok := a.clearing(); !ok {
-		return errNoRoute
-	}
-	return nil
-}
-
-// clearRules returns how much of what is old a necessary clearing keeps, most first.
-func (a *attempt) clearRules(target int) []preset.Thrift {
-	rule := a.preset.Thrift.Settled()
-	if !rule.On() {
-		rule = preset.Thrift{}.Settled()
-	}
-	long, less, least := rule, rule, rule
-	long.Keep = max(rule.Keep, a.tailRounds(target))
-	less.Keep, less.Quote = 1, rule.Quote/2
-	least.Keep, least.Quote, least.Names = 1, rule.Quote/10, rule.Names/4
-	return []preset.Thrift{long, rule, less, least}
-}
-
-// tailRounds returns how many of the newest rounds fit the tail that a pour to a target keeps.
-func (a *attempt) tailRounds(target int) (n int) {
-	share := a.preset.Keep.Share
-	if share == 0 {
-		share = 0.2
-	}
-	room := int(share * float64(target))
-	rounds := decant.Rounds(a.view.Messages)
-	for n < len(rounds) {
-		r := rounds[len(rounds)-1-n]
-		if room -= a.est.Messages(a.view.Messages[r.Start:r.End]); room < 0 {
-			break
-		}
-		n++
-	}
-	return n
 }

@@ -15,20 +15,20 @@ func (a *attempt) economy() Economy {
 		return Economy{}
 	}
 	e := Economy{Early: true, Switched: a.switched() && a.meter.Belief.Moves(), Idle: a.idle()}
-	r := a.reach(e.Idle)
-	e.Lifetime = r.life
+	r := ReachOf(a.view, e.Idle, a.meter.Belief)
+	e.Lifetime = r.Life
 	e.Write, e.Read = a.rates(r)
 	e.Read = a.meter.Doubt.Read(e.Read, e.Write)
 	a.cold = e.Cold()
 	t := a.thinning()
 	if !a.cold {
-		t.Beyond = r.beyond
+		t.Beyond = r.Beyond
 	}
 	b := Spare(a.view, t)
 	e.Freed, e.Behind, e.Whole = b.Freed, b.Behind, a.fixed+b.Whole
-	plain, _ := a.rates(reach{})
+	plain, _ := a.rates(Reach{})
 	e.Spent = float64(b.Carried-b.Plain)*e.Read + float64(b.Plain)*plain
-	if free, _ := a.freeMarkers(); free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
+	if free, _ := FreeMarkers(a.conv); free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
 		e.Behind = b.Rest
 	}
 	e.Patience = a.preset.Thrift.Settled().Patience
@@ -57,20 +57,20 @@ func (a *attempt) switched() bool {
 	return h.Fixed != a.conv.Fixed.Version || h.Model != a.conv.Model && a.e.model(h.Model, 0, nil).ID != a.model.ID
 }
 
-// rates returns the prices of writing and of reading what is within reach, in dollars per million tokens.
+// rates returns the prices of writing and of reading what is within Reach, in dollars per million tokens.
 // Without a cache both are the price of input; where prices are not known, the usual proportions count.
-func (a *attempt) rates(within reach) (write, read float64) {
+func (a *attempt) rates(within Reach) (write, read float64) {
 	r := token.Rates{Input: token.Rate{USD: 1, Known: true}, CacheRead: token.Rate{USD: 0.1, Known: true},
 		Write5m: token.Rate{USD: 1.25, Known: true}, Write1h: token.Rate{USD: 2, Known: true}}
 	if p, _, ok := a.model.PriceAt(a.e.opts.Now()); ok {
 		r = p.At(a.report.Before)
 	}
 	switch {
-	case within.life == 0:
+	case within.Life == 0:
 		return r.Input.USD, r.Input.USD
-	case within.unasked:
+	case within.Unasked:
 		return r.Input.USD, r.CacheRead.USD
-	case within.hour:
+	case within.Hour:
 		return r.Write1h.USD, r.CacheRead.USD
 	}
 	return r.Write5m.USD, r.CacheRead.USD

@@ -51,7 +51,7 @@ func (e *Engine) original(req *Request, r *reading, l *line, fault error) (*Prep
 	if len(decant.InForce(l.now().Decisions)) == 0 || !a.bound() {
 		return p, nil
 	}
-	if openRound(c) {
+	if c.OpenRound() {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, fault)
 	}
 	view, err := decant.View(c, a.allThinking())

@@ -2,11 +2,6 @@ package engine
 
 import "github.com/decantdev/decant"
 
-// LeftOut returns how many tokens of a conversation its view under the decisions ds lacks now, as they
-// estimate it. Each counts once: of checkpoints the newest one that was not taken back, and no edit of what
-// it covers. It is what the ledger, the report, the plans, the log and the metrics call left out.
-func LeftOut(ds []decant.Decision) int { return leftOut(ds) }
-
 // Effective returns those of ds that make the view smaller, and the records that go with them: the newest
 // checkpoint that was not taken back, and edits of blocks that it does not cover. What several edits of one block free adds up: each was made of
 // what the one before had left. Before and After of a checkpoint are those of its range and of its summary.
@@ -21,7 +16,10 @@ func Effective(ds []decant.Decision) (out []decant.Decision) {
 	return out
 }
 
-func leftOut(lists ...[]decant.Decision) (n int) {
+// LeftOut returns how many tokens of a conversation its view under the decisions of lists lacks now, as they estimate
+// it. Each counts once: of checkpoints the newest one that was not taken back, and no edit of what it covers. It is
+// what the ledger, the report, the plans, the log and the metrics call left out.
+func LeftOut(lists ...[]decant.Decision) (n int) {
 	effective(func(d *decant.Decision) {
 		if cp := d.Checkpoint; cp != nil {
 			n += cp.Original - cp.Compressed
@@ -62,6 +60,3 @@ func effective(see func(*decant.Decision), lists ...[]decant.Decision) {
 		}
 	})
 }
-
-// leftOut returns the tokens of what the client sent and the model was not.
-func (a *attempt) leftOut() int { return leftOut(a.inForce, a.made) }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -26,23 +25,31 @@ const (
 	lookBack    = 20
 )
 
-// marked returns the view with Decant's own marker. It is the view itself when there was no pour, when
-// the client asks for no cache at its end, or when no marker is left.
-func (a *attempt) marked() (*decant.Conversation, error) {
-	v, err := a.sent()
-	p := newestPour(decant.InForce(slices.Concat(a.inForce, a.made)))
-	if p == nil || err != nil {
-		return v, err
+// MarkView returns what is sent of a view with Decant's own markers. It is sent itself when no pour is among the decisions
+// ds, when the request asks for no cache at its end, or when it leaves no marker.
+func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *decant.Conversation {
+	p := newestPour(decant.InForce(ds))
+	if p == nil {
+		return sent
 	}
-	free, ends := a.freeMarkers()
+	free, ends := FreeMarkers(request)
 	if free <= 0 || !ends {
-		return v, nil
+		return sent
 	}
-	l := layOut(a.view) // which has the blocks of what is sent
+	l := layOut(view) // which has the blocks of what is sent
 	for _, at := range l.boundaries(p, free) {
-		v = l.mark(v, at, l.markerLife(at))
+		sent = l.mark(sent, at, l.markerLife(at))
 	}
-	return v, nil
+	return sent
+}
+
+// FreeMarkers returns how many markers a request leaves, and whether it asks for a cache that reaches into the
+// messages.
+func FreeMarkers(request *decant.Conversation) (free int, ends bool) {
+	bare := *request
+	bare.Messages, bare.Cache = nil, ""
+	used := markers(request)
+	return mostMarkers - used, used > markers(&bare)
 }
 
 // A rewrite is a pour in force: how the ids of its decisions begin, and the first block that it changed.
@@ -64,7 +71,7 @@ func newestPour(lists ...[]decant.Decision) (out *rewrite) {
 
 // or returns the newer of a pour and the one that a decision is part of.
 func (p *rewrite) or(d *decant.Decision) *rewrite {
-	group := groupOf(d.ID)
+	group := PourOf(d.ID)
 	if group == "" || !d.Kind.Edits() && d.Kind != decant.Cover {
 		return p
 	}
@@ -78,22 +85,16 @@ func (p *rewrite) or(d *decant.Decision) *rewrite {
 	return p
 }
 
-// groupOf returns how the ids of the decisions of a pour begin, "" for a decision of no pour.
-func groupOf(id string) string {
+// PourMark is how the ids of decisions begin that were made by a pour.
+const PourMark = "pour-"
+
+// PourOf returns how the ids of the decisions of a pour begin, "" for a decision of no pour.
+func PourOf(id string) string {
 	group, _, _ := strings.Cut(id, ".")
-	if !strings.HasPrefix(group, pourMark) {
+	if !strings.HasPrefix(group, PourMark) {
 		return ""
 	}
 	return group
-}
-
-// freeMarkers returns how many markers the client leaves, and whether it asks for a cache that reaches
-// into the messages.
-func (a *attempt) freeMarkers() (free int, ends bool) {
-	bare := *a.conv
-	bare.Messages, bare.Cache = nil, ""
-	used := markers(a.conv)
-	return mostMarkers - used, used > markers(&bare)
 }
 
 // A laid is a view as the blocks of a prompt.
@@ -117,7 +118,7 @@ func layOut(view *decant.Conversation) *laid {
 // last returns the index of the last block that a pour changed, -1 when there is none.
 func (l *laid) last(group string) int {
 	for i := len(l.block) - 1; group != "" && i >= 0; i-- {
-		if groupOf(l.block[i].Changed) == group {
+		if PourOf(l.block[i].Changed) == group {
 			return i
 		}
 	}
@@ -127,7 +128,7 @@ func (l *laid) last(group string) int {
 // before returns the newest pour before another that has changed something in the view, "" for none.
 func (l *laid) before(group string) (out string) {
 	for _, b := range l.block {
-		if g := groupOf(b.Changed); g < group {
+		if g := PourOf(b.Changed); g < group {
 			out = max(out, g)
 		}
 	}
@@ -138,7 +139,7 @@ func (l *laid) before(group string) (out string) {
 // is none.
 func (l *laid) unchanged(p *rewrite) int {
 	for i, b := range l.block {
-		if groupOf(b.Changed) == p.group || b.Ref.Message > 0 && !p.first.After(b.Ref) {
+		if PourOf(b.Changed) == p.group || b.Ref.Message > 0 && !p.first.After(b.Ref) {
 			return i - 1
 		}
 	}

@@ -24,7 +24,6 @@ import (
 const (
 	editingBeta = "context-management-2025-06-27"
 	clearTools  = "clear_tool_uses_20250919"
-	placeholder = "[Old tool result content cleared]"
 )
 
 // A clearing is what a request asks the provider to leave out of its prompt.
@@ -169,32 +168,10 @@ func (p editPlace) with(body, edit []byte) []byte {
 	return append(append(out, p.after...), body[p.at:]...)
 }
 
-// natives returns whether a decision of an id is a native one in force; nil when there is none.
-func natives(lists ...[]decant.Decision) func(id string) bool {
-	var ids map[string]bool
-	for _, ds := range lists {
-		for i := range ds {
-			switch d := &ds[i]; d.Kind {
-			case decant.Native:
-				if ids == nil {
-					ids = map[string]bool{}
-				}
-				ids[d.ID] = true
-			case decant.Revoke:
-				delete(ids, d.Revokes)
-			}
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return func(id string) bool { return id != "" && ids[id] }
-}
-
 // clearing returns what the request has to ask the provider for so that the model reads the view; nil when
 // nothing, and false when it cannot be asked for.
 func (a *attempt) clearing() (*clearing, bool) {
-	native := natives(a.inForce, a.made)
+	native := decant.NativeIn(a.inForce, a.made)
 	if native == nil {
 		return nil, true
 	}
@@ -203,7 +180,7 @@ func (a *attempt) clearing() (*clearing, bool) {
 
 // sent returns what goes to the provider: the view with everything that the provider leaves out.
 func (a *attempt) sent() (*decant.Conversation, error) {
-	if natives(a.inForce, a.made) == nil {
+	if decant.NativeIn(a.inForce, a.made) == nil {
 		return a.view, nil
 	}
 	return decant.Replay(a.conv, decant.Sent(slices.Concat(a.inForce, a.made)))
@@ -357,7 +334,7 @@ func Served(c *decant.Conversation) bool {
 
 // suspend takes native decisions out of the request where they cannot be carried out: it goes out whole.
 func (a *attempt) suspend() error {
-	native := natives(a.inForce)
+	native := decant.NativeIn(a.inForce)
 	if native == nil {
 		return nil
 	}
@@ -425,8 +402,8 @@ func withRecords(ds []decant.Decision) []decant.Decision {
 	recorded := map[string]bool{} // by pour
 	for i := range ds {
 		if ds[i].Kind == decant.Insert {
-			recorded[groupOf(ds[i].ID)] = true
+			recorded[PourOf(ds[i].ID)] = true
 		}
 	}
-	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return d.Kind == decant.Native && !recorded[groupOf(d.ID)] })
+	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return d.Kind == decant.Native && !recorded[PourOf(d.ID)] })
 }

@@ -16,7 +16,7 @@ func (a *attempt) pour(ctx context.Context, why Reason) error {
 	if err != nil {
 		return err
 	}
-	a.group = pourMark + id
+	a.group = PourMark + id
 	defer func() { a.group = "" }()
 	limit := a.e.opts.Necessary
 	if a.isOptional(why) {
@@ -179,46 +179,6 @@ func (a *attempt) lawful(unsure bool) error {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil
-}
-
-// lastWords returns the number of the last message of the user that brings no results: the turn that
-// is under way begins there.
-func lastWords(c *decant.Conversation) int {
-	for i := len(c.Messages) - 1; i >= 0; i-- {
-		if m := &c.Messages[i]; m.Role == decant.RoleUser && !brings(m, decant.KindResult) {
-			return m.Number
-		}
-	}
-	return 0
-}
-
-// thoughtless reports whether the turn under way, if calls were made in it, begins without thinking.
-// That is the strict reading of rule 6.7, "a tool-using assistant turn must start with thinking": the
-// first thing that the assistant said in the turn counts, whatever came with the results since. The
-// words of the refusal also allow another, which legal checks in what clients send: the newest message
-// of the turn may start with it instead. What a pour makes must be right under both.
-func thoughtless(view *decant.Conversation) bool {
-	var first *decant.Message
-	for i := len(view.Messages) - 1; i >= 0; i-- {
-		m := &view.Messages[i]
-		if m.Role == decant.RoleAssistant {
-			first = m
-		}
-		if m.Role == decant.RoleUser && !brings(m, decant.KindResult) {
-			break
-		}
-	}
-	return first != nil && len(first.Blocks) > 0 && first.Blocks[0].Kind != decant.KindThinking
-}
-
-// brings reports whether m has a block of a kind.
-func brings(m *decant.Message, k decant.Kind) bool {
-	for i := range m.Blocks {
-		if m.Blocks[i].Kind == k {
-			return true
-		}
-	}
-	return false
 }
 
 func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Message, v.Block) }

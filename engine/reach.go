@@ -5,57 +5,37 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
 )
 
-// A reach is how much of a view's messages the provider keeps, and for how long. The rule is one for the
+// A Reach is how much of a view's messages the provider keeps, and for how long. The rule is one for the
 // planner, the ledger and the price of a plan: what stands before the last cache marker is kept, each part
 // as long as its own marker asks for; what stands behind it is paid in full each time. Reports overrule it
 // (see cost.Belief).
-type reach struct {
-	life    time.Duration // of the part that is kept; 0: nothing is
-	hour    bool          // it is written at the price of an hour
-	unasked bool          // no marker asks for it
-	beyond  int           // blocks at the end of the view that are not kept, or no longer
+type Reach struct {
+	Life    time.Duration // of the part that is kept; 0: nothing is
+	Hour    bool          // it is written at the price of an hour
+	Unasked bool          // no marker asks for it
+	Beyond  int           // blocks at the end of the view that are not kept, or no longer
 }
 
-// reach returns how much of the view the request's own markers keep, after a time without a request. Where
-// all of it is cold, it is what was kept until then.
-func (a *attempt) reach(idle time.Duration) reach {
-	marks := messageMarks(a.view)
-	if len(marks) == 0 {
-		return reach{life: a.meter.Belief.Life(0), unasked: a.meter.Belief.Unasked}
-	}
-	kept := func(m mark) reach {
-		asked := lasts(m.life)
-		return reach{life: a.meter.Belief.Life(asked), hour: asked > 5*time.Minute, beyond: m.behind}
-	}
-	for _, m := range marks {
-		if r := kept(m); idle <= r.life {
-			return r
-		}
-	}
-	cold := kept(marks[0])
-	cold.beyond = 0
-	return cold
+// A Mark is a cache marker among the messages of a view.
+type Mark struct {
+	Life   string
+	Behind int // blocks behind the one that carries it
 }
 
-// A mark is a cache marker among the messages of a view.
-type mark struct {
-	life   string
-	behind int // blocks behind the one that carries it
-}
-
-// messageMarks returns the markers behind messages, the last first.
-func messageMarks(view *decant.Conversation) (out []mark) {
+// MessageMarks returns the markers behind messages, the last first.
+func MessageMarks(view *decant.Conversation) (out []Mark) {
 	if view.Cache != "" {
-		out = append(out, mark{view.Cache, 0})
+		out = append(out, Mark{view.Cache, 0})
 	}
 	behind := 0
 	for i := range slices.Backward(view.Messages) {
 		bs := view.Messages[i].Blocks
 		for k := range slices.Backward(bs) {
 			if life := bs[k].Marker(); life != "" {
-				out = append(out, mark{life, behind})
+				out = append(out, Mark{life, behind})
 			}
 			behind++
 		}
@@ -63,8 +43,8 @@ func messageMarks(view *decant.Conversation) (out []mark) {
 	return out
 }
 
-// lasts returns how long an entry lives whose marker asks for so much.
-func lasts(life string) time.Duration {
+// Lasts returns how long an entry lives whose marker asks for so much.
+func Lasts(life string) time.Duration {
 	switch life {
 	case "":
 		return 0
@@ -72,12 +52,6 @@ func lasts(life string) time.Duration {
 		return time.Hour
 	}
 	return 5 * time.Minute
-}
-
-// lifetime returns the longest life that a marker of the request asks for, 0 when there is none.
-func (a *attempt) lifetime() (out time.Duration) {
-	eachMarker(a.conv, func(life string) { out = max(out, lasts(life)) })
-	return out
 }
 
 // markers returns how many cache markers a request has, those within results and the one for the request as
@@ -112,4 +86,31 @@ func eachOf(bs []decant.Block, see func(life string)) {
 			see(life)
 		}
 	}
+}
+
+// ReachOf returns how much of a view its own markers keep, after a time without a request, as far as is believed of
+// the provider. Where all of it is cold, it is what was kept until then.
+func ReachOf(view *decant.Conversation, idle time.Duration, belief cost.Belief) Reach {
+	marks := MessageMarks(view)
+	if len(marks) == 0 {
+		return Reach{Life: belief.Life(0), Unasked: belief.Unasked}
+	}
+	kept := func(m Mark) Reach {
+		asked := Lasts(m.Life)
+		return Reach{Life: belief.Life(asked), Hour: asked > 5*time.Minute, Beyond: m.Behind}
+	}
+	for _, m := range marks {
+		if r := kept(m); idle <= r.Life {
+			return r
+		}
+	}
+	cold := kept(marks[0])
+	cold.Beyond = 0
+	return cold
+}
+
+// LongestLife returns the longest life that a marker of a request asks for, 0 when there is none.
+func LongestLife(c *decant.Conversation) (out time.Duration) {
+	eachMarker(c, func(life string) { out = max(out, Lasts(life)) })
+	return out
 }

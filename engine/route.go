@@ -41,7 +41,7 @@ func (a *attempt) routes(why Reason) []route {
 }
 
 func (a *attempt) legalRoutes(why Reason) []route {
-	open := openRound(a.conv)
+	open := a.conv.OpenRound()
 	switch {
 	case why == Refusal && open:
 		return []route{folding}
@@ -78,7 +78,7 @@ const (
 // early returns how the request may be poured for money.
 func (a *attempt) early() earlyMode {
 	switch {
-	case !a.bound() || !openRound(a.conv):
+	case !a.bound() || !a.conv.OpenRound():
 		return byEditing
 	case a.probes():
 		return byProbing
@@ -103,22 +103,6 @@ func (m earlyMode) routes() []route {
 		return []route{letting}
 	}
 	return nil
-}
-
-// openRound reports whether the model has still to answer to results of its calls, or to go on.
-func openRound(c *decant.Conversation) bool {
-	for i := len(c.Messages) - 1; i >= 0; i-- {
-		m := &c.Messages[i]
-		switch m.Role {
-		case decant.RoleAssistant:
-			return i == len(c.Messages)-1 || brings(m, decant.KindUse)
-		case decant.RoleUser:
-			if brings(m, decant.KindResult) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // editRoute changes old blocks and covers old messages; thinking that stays is not bound.
@@ -153,7 +137,7 @@ func (a *attempt) thoughtsRoute(ctx context.Context, _ int) error {
 
 // allThinking returns decisions that drop every thinking block of the view.
 func (a *attempt) allThinking() []decant.Decision {
-	return thinkingFrom(a.view, 0, 0, a.est)
+	return ThinkingFrom(a.view, 0, 0, a.est)
 }
 
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour has
@@ -170,7 +154,7 @@ func (a *attempt) keepDropping() {
 // poured reports whether a pour is among ds that changed what is sent of old history.
 func poured(ds []decant.Decision) bool {
 	return slices.ContainsFunc(ds, func(d decant.Decision) bool {
-		return d.Kind != decant.Native && d.Kind != decant.Insert && strings.HasPrefix(d.ID, pourMark)
+		return d.Kind != decant.Native && d.Kind != decant.Insert && strings.HasPrefix(d.ID, PourMark)
 	})
 }
 

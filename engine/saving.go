@@ -181,7 +181,7 @@ func newSettlement(s *store.State) *settlement {
 }
 
 func (l *settlement) take(d *decant.Decision, at int) {
-	l.savings = append(l.savings, Saving{Decision: *d, Pour: groupOf(d.ID), Undone: l.revoked[d.ID]})
+	l.savings = append(l.savings, Saving{Decision: *d, Pour: PourOf(d.ID), Undone: l.revoked[d.ID]})
 	l.at = append(l.at, at)
 }
 

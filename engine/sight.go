@@ -24,13 +24,13 @@ type sight struct {
 
 // look returns the sight of a request that is decided about and not committed yet.
 func (a *attempt) look() *sight {
-	s := &sight{lacks: a.leftOut(), changed: a.switched(), pause: a.idle(), grows: a.rel == continues || a.rel == returns}
+	s := &sight{lacks: LeftOut(a.inForce, a.made), changed: a.switched(), pause: a.idle(), grows: a.rel == continues || a.rel == returns}
 	s.cold = s.changed && a.meter.Belief.Moves()
 	if a.state != nil {
 		s.decisions = len(a.state.Decisions)
 	}
-	if marks := messageMarks(a.conv); len(marks) > 0 {
-		s.life = lasts(marks[0].life)
+	if marks := MessageMarks(a.conv); len(marks) > 0 {
+		s.life = Lasts(marks[0].Life)
 	}
 	w := walk{attempt: a, see: s, edited: a.firstEdited()}
 	w.fixedMarks()
@@ -72,7 +72,7 @@ func (w *walk) here() int { return w.fixed + w.scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {
-		w.see.prompt.Marks = append(w.see.prompt.Marks, cost.Mark{End: end, Life: int(lasts(life) / time.Second)})
+		w.see.prompt.Marks = append(w.see.prompt.Marks, cost.Mark{End: end, Life: int(Lasts(life) / time.Second)})
 	}
 }
 

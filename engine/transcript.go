@@ -84,7 +84,7 @@ func (t *Transcript) Verbatim(view *decant.Conversation) ([]byte, error) {
 // client's own bytes wherever the view is verbatim. What the provider leaves out of the prompt is in it as
 // it was, with the instruction to leave it out. [BetasOf] says which betas the request needs.
 func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
-	native := natives(t.State.Live())
+	native := decant.NativeIn(t.State.Live())
 	if native == nil {
 		return t.Verbatim(view)
 	}

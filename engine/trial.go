@@ -98,9 +98,9 @@ func (a *attempt) shadow(ctx context.Context) (*attempt, error) {
 func (x *attempt) outcome(ctx context.Context) *trial {
 	t := &trial{
 		Planned: Planned{Reason: x.report.Reason, Route: x.report.Route, Tokens: x.report.After, Decisions: len(x.made)},
-		made:    x.made, all: slices.Concat(x.inForce, x.made), lacks: x.leftOut(), settled: -1,
+		made:    x.made, all: slices.Concat(x.inForce, x.made), lacks: LeftOut(x.inForce, x.made), settled: -1,
 	}
-	t.fresh = max(0, t.lacks-leftOut(x.inForce))
+	t.fresh = max(0, t.lacks-LeftOut(x.inForce))
 	if x.report.Reason != "" {
 		t.fresh, t.settled = 0, max(0, x.size(x.view)-x.behind())
 		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, x.before.Messages), wire.Text(x.view)).Missing)

@@ -89,10 +89,10 @@ func (a *attempt) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (a *attempt) missed(u decant.Usage) int {
-	life, was := a.lifetime(), a.meter.usage
+	life, was := LongestLife(a.conv), a.meter.usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case natives(a.inForce) == nil || a.report.Reason != "" || a.rel != continues || !a.anchored(),
+	case decant.NativeIn(a.inForce) == nil || a.report.Reason != "" || a.rel != continues || !a.anchored(),
 		life == 0 || left == 0 || a.switched() || a.e.opts.Now().Sub(a.state.Anchor.Time) > min(life, 5*time.Minute):
 		return a.meter.Missed
 	case u.CacheRead < left/2:

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
+)
+
+// Unbound returns the transcript as a request that the model m accepts. Thinking that was written behind
+// something which Decant has ever changed may be bound to that, so it is left out.
+func (t *Transcript) Unbound(m token.Model) (*decant.Conversation, error) {
+	first, ok := t.firstChange()
+	if !ok || !m.Binds {
+		return t.Conversation, nil
+	}
+	index := slices.IndexFunc(t.Conversation.Messages, func(m decant.Message) bool { return m.Number >= first.Message })
+	if index < 0 {
+		return t.Conversation, nil
+	}
+	return decant.View(t.Conversation, numbered(ThinkingFrom(t.Conversation, index, first.Block, token.For(m))))
+}
+
+// PlainView returns what the model m is sent with what its provider leaves out taken out already, and without
+// the thinking that is bound to what was sent.
+func (t *Transcript) PlainView(m token.Model) (*decant.Conversation, error) {
+	live := t.State.Live()
+	view, err := decant.View(t.Conversation, live)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := decant.View(t.Conversation, decant.Sent(live))
+	if err != nil {
+		return nil, err
+	}
+	return decant.View(t.Conversation, append(live, numbered(Unbind(sent, view, m, token.For(m)))...))
+}
+
+// firstChange returns the first block that any decision has changed, also one that was taken back since.
+func (t *Transcript) firstChange() (first decant.Ref, ok bool) {
+	for _, d := range t.State.Decisions {
+		at := d.Target.Ref
+		switch {
+		case d.Checkpoint != nil:
+			at = decant.Ref{Message: d.Checkpoint.From}
+		case d.Kind == decant.Pin || d.Kind == decant.Unpin || d.Kind == decant.Hold || d.Kind == decant.Revoke:
+			continue
+		}
+		if !ok || at.Message < first.Message || at.Message == first.Message && at.Block < first.Block {
+			first, ok = at, true
+		}
+	}
+	return first, ok
+}
+
+// numbered gives decisions that are never stored ids of their own.
+func numbered(ds []decant.Decision) []decant.Decision {
+	for i := range ds {
+		ds[i].ID = "unbound " + strconv.Itoa(i)
+	}
+	return ds
+}
