@@ -239,8 +239,11 @@ func (t Text) Size() int { return len(t) }
 type Hash [16]byte
 
 // HashText returns the hash of s.
-func HashText(s string) Hash {
-	sum := sha256.Sum256([]byte(s))
+func HashText(s string) Hash { return HashBytes([]byte(s)) }
+
+// HashBytes returns the hash of b.
+func HashBytes(b []byte) Hash {
+	sum := sha256.Sum256(b)
 	return Hash(sum[:16])
 }
 

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/reduce"
 	"github.com/decantdev/decant/token"
@@ -23,9 +25,9 @@ type attempt struct {
 	req  *Request
 	who  start
 	r    *reading
-	must Reason // a pour that must happen, whatever the meter says
-	most int    // bytes that the body may have
-	cold bool   // nothing of the request before can be read from the cache
+	must policy.Reason // a pour that must happen, whatever the meter says
+	most int           // bytes that the body may have
+	cold bool          // nothing of the request before can be read from the cache
 
 	begun time.Time // when the request came
 
@@ -33,7 +35,7 @@ type attempt struct {
 	est    *token.Estimator
 	preset *preset.Preset
 	meter  meter
-	limits Limits
+	limits policy.Limits
 	fixed  int // tokens of system prompt and tools
 
 	inForce   []decant.Decision // committed before, as far as they concern the request
@@ -145,7 +147,7 @@ func (a *attempt) force(f forced) {
 	if f.factor > 0 {
 		a.meter.Calibration = token.Calibration{Factor: min(max(f.factor, 0.5), 2), Seen: a.meter.Seen + 1}
 	}
-	if f.reason == Overflow {
+	if f.reason == policy.Overflow {
 		a.meter.length = 0 // what was reported before has proved wrong
 	}
 }
@@ -191,7 +193,7 @@ func (a *attempt) decide(ctx context.Context) error {
 	}
 	a.report.Before = a.size(a.view)
 	a.report.After = a.report.Before
-	l, err := LimitsFor(a.model, a.preset, a.fixed, a.conv.MaxOutput)
+	l, err := policy.LimitsFor(a.model, a.preset, a.fixed, a.conv.MaxOutput)
 	a.limits = l
 	if err != nil {
 		return err
@@ -205,7 +207,7 @@ func (a *attempt) decide(ctx context.Context) error {
 	}
 	reason := a.must
 	if reason == "" && (!a.repeats() || a.demand.unedit) {
-		reason = Due(a.situation())
+		reason = policy.Due(a.situation())
 	}
 	if reason == "" {
 		return nil
@@ -272,7 +274,7 @@ func (a *attempt) firstSight(ctx context.Context) error {
 	s := reduce.Of(ctx, a.view.With(a.view.Messages[last:]), a.reduceOptions())
 	t := a.preset.Reduce.First
 	var ds []decant.Decision
-	for _, d := range reduce.FirstSight(s, AtFirstSight(t)) {
+	for _, d := range reduce.FirstSight(s, policy.AtFirstSight(t)) {
 		if a.isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
@@ -351,12 +353,12 @@ func (a *attempt) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := a.r.doc.Render(a.request(MarkView(sent, a.view, a.conv, slices.Concat(a.inForce, a.made))))
+	body, err := a.r.doc.Render(a.request(policy.MarkView(sent, a.view, a.conv, slices.Concat(a.inForce, a.made))))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
 	if a.params != nil {
-		body = withThinking(body, a.params)
+		body = anthropic.WithThinking(body, a.params)
 	}
 	return a.withClearing(body)
 }
@@ -368,7 +370,7 @@ func (a *attempt) prepared(body []byte) *Prepared {
 	}
 	a.report.Decisions, a.report.LeftOut = a.made, a.sight.lacks
 	if len(a.made) > 0 && !a.req.Count { // what is only counted is decided by the request itself
-		a.report.Freed = a.report.LeftOut - LeftOut(a.inForce)
+		a.report.Freed = a.report.LeftOut - policy.LeftOut(a.inForce)
 	}
 	p := &Prepared{Body: body, Betas: a.neededBetas(), Report: a.report, attempt: a}
 	switch {

@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -40,19 +41,10 @@ func thinks(view *decant.Conversation) bool {
 // mismatch returns what the client wants to happen to thinking that does not fit, empty when it does not say.
 func (a *attempt) mismatch() string {
 	at := a.r.doc.Member("thinking")
-	if at.IsZero() || a.req.Body[at.Start] != '{' {
+	if at.IsZero() {
 		return ""
 	}
-	thinking := at.Of(a.req.Body)
-	binding := topMember(thinking, "block_binding")
-	if binding.IsZero() || thinking[binding.Start] != '{' {
-		return ""
-	}
-	control := binding.Of(thinking)
-	if v := topMember(control, "prefix_mismatch_behavior"); !v.IsZero() && control[v.Start] == '"' {
-		return jsonspan.Unquote(v.Of(control))
-	}
-	return ""
+	return anthropic.MismatchOf(at.Of(a.req.Body))
 }
 
 // probes reports whether an early edit in front of bound thinking may be tried, to see whether the provider
@@ -67,7 +59,7 @@ func (a *attempt) probes() bool {
 func (a *attempt) probeRoute(ctx context.Context, _ int) error {
 	t := a.thinning()
 	t.Signed = true
-	ds := Thin(ctx, a.view, t)
+	ds := policy.Thin(ctx, a.view, t)
 	if len(ds) == 0 {
 		return errPoor
 	}
@@ -77,7 +69,7 @@ func (a *attempt) probeRoute(ctx context.Context, _ int) error {
 // yield takes the newest pour back that the provider has refused, so that the request goes out as it would
 // have without. It reports false where that is not possible or leaves no room for an answer.
 func (a *attempt) yield(ctx context.Context) (bool, error) {
-	if a.must != Refusal {
+	if a.must != policy.Refusal {
 		return false, nil
 	}
 	ds, err := a.takeBack(ctx)
@@ -88,11 +80,11 @@ func (a *attempt) yield(ctx context.Context) (bool, error) {
 	if err := a.add(ds); err != nil {
 		return false, err
 	}
-	if n := a.size(a.view); n > a.limits.hard() {
+	if n := a.size(a.view); n > a.limits.Hard() {
 		a.restore(was)
 		return false, nil
 	} else {
-		a.report.Reason, a.report.Route, a.report.After = Refusal, "taken back", n
+		a.report.Reason, a.report.Route, a.report.After = policy.Refusal, "taken back", n
 	}
 	return true, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -101,7 +102,7 @@ func (p *place) arrived() (out []decant.Decision) {
 	}
 	for i := range p.state.Decisions {
 		d := &p.state.Decisions[i]
-		if PourOf(d.ID) == "" && (d.Kind == decant.Shrink || d.Kind == decant.Stub) && came[d.Target.Ref] {
+		if policy.PourOf(d.ID) == "" && (d.Kind == decant.Shrink || d.Kind == decant.Stub) && came[d.Target.Ref] {
 			out = append(out, *d)
 		}
 	}
@@ -115,7 +116,7 @@ func (e *Engine) withdrawn(p *place) (out []decant.Decision) {
 		return nil
 	}
 	for _, d := range decant.InForce(p.state.Decisions) {
-		if PourOf(d.ID) == "" || !slices.Contains(p.branch.Behind, d.ID) {
+		if policy.PourOf(d.ID) == "" || !slices.Contains(p.branch.Behind, d.ID) {
 			continue
 		}
 		id, _ := e.ids.Next() // without an id the store refuses the commit and says so

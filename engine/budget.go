@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )
@@ -133,7 +134,7 @@ func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 func (a *attempt) worst(now time.Time) amount {
 	n := a.size(a.view)
 	u := decant.Usage{CacheWrite: n, Output: a.conv.MaxOutput}
-	switch life := LongestLife(a.conv); {
+	switch life := policy.LongestLife(a.conv); {
 	case life == 0:
 		u.Input, u.CacheWrite = n, 0
 	case life > 5*time.Minute:
@@ -149,7 +150,7 @@ func (a *attempt) tighten(ctx context.Context) {
 		return
 	}
 	p := thriftiest(a.preset, a.model.Window)
-	if l, err := LimitsFor(a.model, p, a.fixed, a.conv.MaxOutput); err == nil {
+	if l, err := policy.LimitsFor(a.model, p, a.fixed, a.conv.MaxOutput); err == nil {
 		a.preset, a.limits, a.pressed = p, l, true
 	}
 }

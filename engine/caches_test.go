@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -147,7 +148,7 @@ func (w *twin) agree(requests int) {
 func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
 	for _, known := range []int{0, 25} { // requests with one and the same line before it begins to change
 		w := newTwin(t, "", marker, sandbox.Options{})
-		pours := map[engine.Reason]int{}
+		pours := map[policy.Reason]int{}
 		for n := range 60 {
 			line := fmt.Sprintf(`{"type":"text","text":"x-anthropic-billing-header: turn %d of many"}`, max(known, n))
 			w.extra = `"system":[` + line + `,` + longSystem + marker + `}],`
@@ -155,7 +156,7 @@ func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
 			pours[w.last.Report.Reason]++
 			w.start(engine.Options{Window: 400_000, Now: w.now.Now})
 		}
-		if pours[engine.Free] > 1 || pours[engine.Paid] > 4 {
+		if pours[policy.Free] > 1 || pours[policy.Paid] > 4 {
 			t.Errorf("changing from request %d on: %v", known+1, pours)
 		}
 		w.agree(60)
@@ -182,7 +183,7 @@ func TestASharedSystemPromptIsNoEvidence(t *testing.T) {
 		if w.after(0); w.usage.CacheRead == 0 || w.usage.CacheRead > 3500 {
 			t.Fatalf("request %d of the twin: %+v; want the system prompt to be read alone", n+1, w.usage)
 		}
-		if w.last.Report.Reason == engine.Free {
+		if w.last.Report.Reason == policy.Free {
 			free++
 		}
 	}
@@ -203,7 +204,7 @@ func TestAnotherModelFindsNothing(t *testing.T) {
 		if n == 12 {
 			w.model = "claude-sonnet-4-5-20250929" // the same
 		}
-		if w.after(20 * time.Second); w.last.Report.Reason == engine.Free != (n == 8) {
+		if w.after(20 * time.Second); w.last.Report.Reason == policy.Free != (n == 8) {
 			t.Errorf("request %d: %q", n+1, w.last.Report.Reason)
 		}
 	}
@@ -231,7 +232,7 @@ func TestBetaForAMillionTokens(t *testing.T) {
 		if betas != nil {
 			window = 1_000_000
 		}
-		if poured := p.Report.Reason == engine.Necessary; p.Report.Window != window || poured != (betas == nil) {
+		if poured := p.Report.Reason == policy.Necessary; p.Report.Window != window || poured != (betas == nil) {
 			t.Errorf("%q: a window of %d, reason %q", betas, p.Report.Window, p.Report.Reason)
 		}
 		k.engine.Finish(p, engine.Response{Status: 200, Usage: decant.Usage{Input: 190_000, Output: 20}})
@@ -313,7 +314,7 @@ func TestMarkersThatAreIgnored(t *testing.T) {
 	pours := 0
 	for n := range 30 {
 		c.plain = true
-		if c.step(); c.last.Report.Reason == engine.Paid {
+		if c.step(); c.last.Report.Reason == policy.Paid {
 			pours++
 		}
 		if pours == 0 && n > 20 {

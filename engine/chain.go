@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"crypto/sha256"
 	"hash/maphash"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -38,7 +38,7 @@ type atom struct {
 }
 
 // raw returns the hash of the bytes that the client sent, as the store knows it.
-func (a *atom) raw() decant.Hash { return hashBytes(a.bytes) }
+func (a *atom) raw() decant.Hash { return decant.HashBytes(a.bytes) }
 
 // read parses a request body of the Messages API. Fingerprints are of the given seed: they tell
 // within one process whether bytes are the same, at a tenth of the cost of a hash. What was is the
@@ -89,11 +89,6 @@ func (r *reading) add(message int, b *decant.Block, role decant.Role) {
 // footprint returns about how many bytes the request takes in memory.
 func (r *reading) footprint() int { return footprint(r.doc.Source, len(r.atoms)) }
 
-func hashBytes(b []byte) decant.Hash {
-	sum := sha256.Sum256(b)
-	return decant.Hash(sum[:16])
-}
-
 // identical reports whether a and b are the same bytes in memory.
 func identical(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
@@ -108,7 +103,7 @@ func (r *reading) hash(i int) decant.Hash {
 	}
 	for n := len(r.chain); n <= i; n++ {
 		a := r.at(n)
-		r.chain = append(r.chain, link(r.hash(n-1), a.role, canonical(a.bytes)))
+		r.chain = append(r.chain, link(r.hash(n-1), a.role, anthropic.Identity(a.bytes)))
 	}
 	return r.chain[i]
 }
@@ -121,7 +116,7 @@ func (r *reading) begins(other *reading) bool {
 	}
 	for i := range r.spine {
 		a, b := r.at(i), other.at(i)
-		if a.role != b.role || a.print != b.print && canonical(a.bytes) != canonical(b.bytes) {
+		if a.role != b.role || a.print != b.print && anthropic.Identity(a.bytes) != anthropic.Identity(b.bytes) {
 			return false
 		}
 	}
@@ -139,7 +134,7 @@ func link(before decant.Hash, role decant.Role, block decant.Hash) decant.Hash {
 	buf := make([]byte, 0, 64)
 	buf = append(buf, before[:]...)
 	buf = append(append(buf, role...), 0)
-	return hashBytes(append(buf, block[:]...))
+	return decant.HashBytes(append(buf, block[:]...))
 }
 
 // looks reports whether the i-th block of the line's spine has the bytes of a.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -33,7 +34,7 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.limits, err = LimitsFor(a.model, a.preset, a.fixed, a.conv.MaxOutput); err != nil {
+	if a.limits, err = policy.LimitsFor(a.model, a.preset, a.fixed, a.conv.MaxOutput); err != nil {
 		return nil, err
 	}
 	a.report.Before = a.size(a.view)
@@ -53,16 +54,16 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 }
 
 // due returns why a pour would be due were the conversation neither on hold nor poured in vain before.
-func (a *attempt) due() Reason {
+func (a *attempt) due() policy.Reason {
 	s := a.situation()
 	s.Hold, s.Suppressed = false, false
-	return Due(s)
+	return policy.Due(s)
 }
 
 // offer makes a pour that is not due: one that brings the view down to the size that every pour aims at, if that
 // is worth it. It gives nothing up that only a pour which must happen may give up.
 func (a *attempt) offer(ctx context.Context) error {
-	target := a.targets(Necessary)[0]
+	target := a.targets(policy.Necessary)[0]
 	if a.est.Messages(a.view.Messages) <= target {
 		return nil
 	}
@@ -70,11 +71,11 @@ func (a *attempt) offer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.group = PourMark + id
+	a.group = policy.PourMark + id
 	defer func() { a.group = "" }()
-	for _, rt := range a.routes(Necessary) {
-		if rt.name != folding.name && a.attemptRoute(ctx, rt, target, Necessary) == nil {
-			a.report.Reason, a.report.Route = Necessary, rt.name
+	for _, rt := range a.routes(policy.Necessary) {
+		if rt.name != folding.name && a.attemptRoute(ctx, rt, target, policy.Necessary) == nil {
+			a.report.Reason, a.report.Route = policy.Necessary, rt.name
 			return nil
 		}
 	}
@@ -289,7 +290,7 @@ func (a *attempt) change(reason string, hold bool) *Change {
 	if a.report.Plan != nil {
 		p.Score, p.Risk = a.report.Plan.Score, a.report.Plan.Risk
 	}
-	c := cost.Change{Prompt: a.fixed + before, Freed: LeftOut(a.afterwards()) - LeftOut(a.inForce), Behind: a.behind()}
+	c := cost.Change{Prompt: a.fixed + before, Freed: policy.LeftOut(a.afterwards()) - policy.LeftOut(a.inForce), Behind: a.behind()}
 	asked := a.meter.Client.Life()
 	life := a.meter.Belief.Life(asked)
 	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(a.meter.Client.At) > life
@@ -325,7 +326,7 @@ func revocations(ds []decant.Decision) []decant.Decision {
 	var out []decant.Decision
 	for _, d := range slices.Backward(ds) {
 		g, _, _ := strings.Cut(d.ID, ".")
-		if !strings.HasPrefix(g, PourMark) || group != "" && g != group {
+		if !strings.HasPrefix(g, policy.PourMark) || group != "" && g != group {
 			continue
 		}
 		group = g

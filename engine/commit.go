@@ -168,7 +168,7 @@ func (a *attempt) entry(b *store.Batch, i int) {
 	bring(b, at.bytes, e.Raw)
 	if at.Content != nil {
 		text := []byte(at.Text())
-		e.Text = hashBytes(text)
+		e.Text = decant.HashBytes(text)
 		bring(b, text, e.Text)
 	}
 	b.Entries = append(b.Entries, e)

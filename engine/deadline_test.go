@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/summary"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -85,8 +86,8 @@ func TestScansEnd(t *testing.T) {
 	if _, err := summary.Extract(ctx, c.Messages, summary.Options{Budget: 1000}); !errors.Is(err, context.Canceled) {
 		t.Errorf("summary: %v", err)
 	}
-	o := engine.PlanOptions{Preset: oneSize(t), Target: 4000, KeepTurns: -1}
-	if _, err := engine.Plan(ctx, c, o); !errors.Is(err, context.Canceled) {
+	o := policy.PlanOptions{Preset: oneSize(t), Target: 4000, KeepTurns: -1}
+	if _, err := policy.Plan(ctx, c, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("plan: %v", err)
 	}
 }
@@ -98,11 +99,11 @@ func BenchmarkHostile(b *testing.B) {
 		for _, who := range []string{"user", "tool"} {
 			for _, kb := range []int{512, 1024, 2048} {
 				c := longText(b, form, who, kb<<10)
-				o := engine.PlanOptions{Preset: oneSize(b), Target: 80_000, KeepTurns: -1, Estimator: token.For(token.Model{})}
+				o := policy.PlanOptions{Preset: oneSize(b), Target: 80_000, KeepTurns: -1, Estimator: token.For(token.Model{})}
 				b.Run(fmt.Sprintf("%s/%s/%dKB", name, who, kb), func(b *testing.B) {
 					b.SetBytes(int64(kb) << 10)
 					for b.Loop() {
-						if _, err := engine.Plan(b.Context(), c, o); err != nil {
+						if _, err := policy.Plan(b.Context(), c, o); err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -137,11 +138,11 @@ func pages(seed string, n int) string {
 // F3, 003-10, 003-11, 003-12: a parent that was poured at 81,000 tokens hands its history to three
 // children at once. One of them brings 260,000 characters and is poured; nobody else's view changes.
 func TestADelegatesPourChangesNoOtherView(t *testing.T) {
-	policy, err := preset.Load("orchestrator")
+	pre, err := preset.Load("orchestrator")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newTeam(t, engine.Options{Preset: policy, Window: 200_000})
+	w := newTeam(t, engine.Options{Preset: pre, Window: 200_000})
 	ali := &member{team: w, name: "Ali"}
 	ali.user("Plan the release.")
 	for n := range 30 {
@@ -150,7 +151,7 @@ func TestADelegatesPourChangesNoOtherView(t *testing.T) {
 			break
 		}
 	}
-	if ali.last.Report.Reason != engine.Necessary {
+	if ali.last.Report.Reason != policy.Necessary {
 		t.Fatal("the parent was not poured")
 	}
 	for n := range 6 {

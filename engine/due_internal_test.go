@@ -38,11 +38,11 @@ func halfMegabyte(tb testing.TB) *attempt {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { db.Close() })
-	policy, err := preset.Load("default")
+	pre, err := preset.Load("default")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	thin := *policy
+	thin := *pre
 	thin.Tools.Exclude = []string{"*"}
 	e, err := New(db, Options{Window: 1_000_000, Preset: &thin})
 	if err != nil {

@@ -5,17 +5,18 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )
 
 // economy returns what the schedule has to know of money. What the provider does not keep is paid in full
 // each time, so removing ballast from it costs nothing.
-func (a *attempt) economy() Economy {
+func (a *attempt) economy() policy.Economy {
 	if a.e.opts.NoEarlyPours && !a.pressed || !a.preset.Thrift.On() || a.state == nil || a.rel != continues || a.early() == notEarly || a.futile() {
-		return Economy{}
+		return policy.Economy{}
 	}
-	e := Economy{Early: true, Switched: a.switched() && a.meter.Belief.Moves(), Idle: a.idle()}
-	r := ReachOf(a.view, e.Idle, a.meter.Belief)
+	e := policy.Economy{Early: true, Switched: a.switched() && a.meter.Belief.Moves(), Idle: a.idle()}
+	r := policy.ReachOf(a.view, e.Idle, a.meter.Belief)
 	e.Lifetime = r.Life
 	e.Write, e.Read = a.rates(r)
 	e.Read = a.meter.Doubt.Read(e.Read, e.Write)
@@ -24,11 +25,11 @@ func (a *attempt) economy() Economy {
 	if !a.cold {
 		t.Beyond = r.Beyond
 	}
-	b := Spare(a.view, t)
+	b := policy.Spare(a.view, t)
 	e.Freed, e.Behind, e.Whole = b.Freed, b.Behind, a.fixed+b.Whole
-	plain, _ := a.rates(Reach{})
+	plain, _ := a.rates(policy.Reach{})
 	e.Spent = float64(b.Carried-b.Plain)*e.Read + float64(b.Plain)*plain
-	if free, _ := FreeMarkers(a.conv); free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
+	if free, _ := policy.FreeMarkers(a.conv); free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
 		e.Behind = b.Rest
 	}
 	e.Patience = a.preset.Thrift.Settled().Patience
@@ -59,7 +60,7 @@ func (a *attempt) switched() bool {
 
 // rates returns the prices of writing and of reading what is within Reach, in dollars per million tokens.
 // Without a cache both are the price of input; where prices are not known, the usual proportions count.
-func (a *attempt) rates(within Reach) (write, read float64) {
+func (a *attempt) rates(within policy.Reach) (write, read float64) {
 	r := token.Rates{Input: token.Rate{USD: 1, Known: true}, CacheRead: token.Rate{USD: 0.1, Known: true},
 		Write5m: token.Rate{USD: 1.25, Known: true}, Write1h: token.Rate{USD: 2, Known: true}}
 	if p, _, ok := a.model.PriceAt(a.e.opts.Now()); ok {
@@ -77,8 +78,8 @@ func (a *attempt) rates(within Reach) (write, read float64) {
 }
 
 // thinning returns what a pour for money works on.
-func (a *attempt) thinning() Thinning {
-	t := Thinning{Preset: a.preset, Counter: a.est, Transcript: a.conv, Pinned: decant.PinsIn(a.inForce), Cold: a.cold}
+func (a *attempt) thinning() policy.Thinning {
+	t := policy.Thinning{Preset: a.preset, Counter: a.est, Transcript: a.conv, Pinned: decant.PinsIn(a.inForce), Cold: a.cold}
 	t.Made = append(append(t.Made, a.inForce...), a.made...)
 	m := a.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing
@@ -87,7 +88,7 @@ func (a *attempt) thinning() Thinning {
 
 // earlyRoute makes the cheap reductions and no checkpoint.
 func (a *attempt) earlyRoute(ctx context.Context, _ int) error {
-	ds := Thin(ctx, a.view, a.thinning())
+	ds := policy.Thin(ctx, a.view, a.thinning())
 	if len(ds) == 0 {
 		return errPoor
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -377,7 +378,7 @@ func (r *Report) Poor() *decant.Checkpoint {
 type Report struct {
 	Version   int64             // of the conversation whose decisions are in force; 0: it is not stored yet
 	Relation  string            // how the request stands to the conversation
-	Reason    Reason            // why there was a pour, empty when there was none
+	Reason    policy.Reason     // why there was a pour, empty when there was none
 	Route     string            // how it was carried out
 	Decisions []decant.Decision // that are new
 	Plan      *decant.Plan      // of the pour, or of the one that would have been made

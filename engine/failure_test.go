@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -112,7 +113,7 @@ func TestOverflowIsRecovered(t *testing.T) {
 			for n := 1; n < 40; n++ {
 				k.round(n, output(fmt.Sprintf("call_%d", n), 8))
 				k.mustSend()
-				if k.last.Report.Reason == engine.Overflow {
+				if k.last.Report.Reason == policy.Overflow {
 					return
 				}
 			}
@@ -150,7 +151,7 @@ func TestRefusalIsRecovered(t *testing.T) {
 			fresh.model, fresh.extra, fresh.ms = k.model, k.extra, k.ms
 			fresh.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
 			fresh.mustSend()
-			if r := fresh.last.Report.Reason; r != engine.Refusal {
+			if r := fresh.last.Report.Reason; r != policy.Refusal {
 				t.Errorf("reason %q, want the recovery from a refusal", r)
 			}
 			if n := len(fresh.sandbox.Log.Refused()); n != 1 {
@@ -229,7 +230,7 @@ func TestUndoAndRelease(t *testing.T) {
 			}
 			k.says("More.")
 			k.user("Go on.")
-			if p := k.prepare(); p.Report.Reason != engine.Necessary {
+			if p := k.prepare(); p.Report.Reason != policy.Necessary {
 				t.Errorf("after the release: reason %q, want a pour", p.Report.Reason)
 			}
 		})

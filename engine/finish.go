@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -280,7 +281,7 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
 		if !identical(f.Body, f.attempt.req.Body) {
-			req.View = hashBytes(f.Body)
+			req.View = decant.HashBytes(f.Body)
 		}
 		if req.ID = f.attempt.ticket; req.ID == "" {
 			if req.ID, err = e.ids.Next(); err != nil {
@@ -288,10 +289,10 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 			}
 		}
 		params := f.attempt.r.doc.Frame()
-		req.Frame = hashBytes(params)
+		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
-			req.Answer = hashBytes(f.res.Content)
+			req.Answer = decant.HashBytes(f.res.Content)
 			ev.Blobs = append(ev.Blobs, f.res.Content)
 		}
 		ev.Requests = append(ev.Requests, req)
@@ -384,7 +385,7 @@ func (a *attempt) learn(u decant.Usage) {
 	if u.Prompt() == 0 {
 		return
 	}
-	if a.report.Reason != "" && a.report.Reason != Overflow {
+	if a.report.Reason != "" && a.report.Reason != policy.Overflow {
 		a.meter.Calibration = a.meter.Calibration.Reset()
 		return
 	}

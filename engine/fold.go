@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 )
 
 // foldRoute makes the whole conversation one message of the user: pins, checkpoint and the recent
@@ -18,7 +19,7 @@ func (a *attempt) foldRoute(ctx context.Context, target int) error {
 			return err
 		}
 	}
-	d, ok := Fold(Folding{
+	d, ok := policy.Fold(policy.Folding{
 		Transcript: a.conv, View: a.view, Made: slices.Concat(a.inForce, a.made), Proved: decant.CheckpointIn(a.made),
 		Estimator: a.est, Preset: a.preset, Pinned: decant.PinsIn(a.inForce), Target: target, Why: a.whyFold(),
 	})
@@ -36,11 +37,11 @@ func (a *attempt) foldRoute(ctx context.Context, target int) error {
 func (a *attempt) whyFold() string {
 	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", a.report.Before, a.limits.Window)
 	switch open := a.conv.OpenRound(); {
-	case a.must == Refusal && open:
+	case a.must == policy.Refusal && open:
 		return "the provider refused the thinking, and a round is open"
-	case a.must == Refusal:
+	case a.must == policy.Refusal:
 		return "the provider refused the thinking"
-	case a.must == Overflow:
+	case a.must == policy.Overflow:
 		return "the provider refused the request for its size, and no other form was small enough"
 	case a.bytes() > a.most:
 		return fmt.Sprintf("%d bytes are more than the API takes", a.bytes())

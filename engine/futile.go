@@ -1,6 +1,11 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
+)
 
 // A futility is a pour for money that was due and brought nothing, so that it is not planned again with
 // every request: [Due] goes by what the ballast weighs and does not know whether it can go. It holds
@@ -17,7 +22,7 @@ type futility struct {
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
 func (a *attempt) terms() string {
 	text := fmt.Sprintf("%d %q %s %q %v", len(a.state.Decisions), a.conv.Model, a.conv.Fixed.Version, a.preset.Name, a.preset.Thrift)
-	return hashBytes([]byte(text)).String()
+	return decant.HashBytes([]byte(text)).String()
 }
 
 // futile reports whether a pour for money has brought nothing to the conversation and nothing has changed
@@ -33,7 +38,7 @@ func (a *attempt) noteFutile() {
 	if was := &a.meter.Futile; was.Terms == f.Terms {
 		f.Times = was.Times + 1
 	}
-	f.Until = len(a.req.Body) + WaitFor(4*Spare(a.view, a.thinning()).Whole, f.Times)
+	f.Until = len(a.req.Body) + policy.WaitFor(4*policy.Spare(a.view, a.thinning()).Whole, f.Times)
 	a.meter.Futile = f
 	if a.req.Count {
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -132,7 +133,7 @@ func TestAPourIsPlannedAgainWhenThePresetChanges(t *testing.T) {
 	free := *untouchable(t)
 	free.Tools.Exclude, free.Name = nil, "free"
 	p, err := g.engine.Prepare(t.Context(), &engine.Request{Session: "s", Body: g.body(25), Preset: &free})
-	if err != nil || p.Report.Reason != engine.Paid {
+	if err != nil || p.Report.Reason != policy.Paid {
 		t.Errorf("the pour is %q, want paid: %v", p.Report.Reason, err)
 	}
 }

@@ -47,7 +47,7 @@ func TestFreshResultsGiveWayOnlyToTheWindow(t *testing.T) {
 			for n := range tt.before {
 				k.round(n, output(fmt.Sprintf("call_%d", n), 6))
 			}
-			k.parallel(12, prose(7, 26_000))
+			k.parallel(12, output("offers", 26))
 			p := k.prepare()
 			if p.Fault != nil || p.Report.Before < 80_000 {
 				t.Fatalf("%d tokens before, %v", p.Report.Before, p.Fault)

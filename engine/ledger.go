@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -114,7 +115,7 @@ func (b *booking) learn(x *attempt, u decant.Usage, t cost.Testimony) {
 		m.Doubt = m.Doubt.Observe(b.left(x, u), u.CacheRead)
 	}
 	m.Belief = m.Belief.Learn(cost.Moment{Changed: s.changed, Asked: s.life > 0, Pause: s.pause, Life: s.life}, t)
-	if s.cold && x.report.Reason == Free {
+	if s.cold && x.report.Reason == policy.Free {
 		m.Belief = m.Belief.Acted()
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -33,7 +34,7 @@ func TestLeftOut(t *testing.T) {
 		{"RevokedCheckpoint", []decant.Decision{stub("a", 2, 100, 10), cover("c", 1, 8, 1000, 100), cover("d", 1, 16, 2000, 150), revoke("d")}, 900},
 		{"PinsAndHolds", []decant.Decision{{ID: "p", Kind: decant.Pin, Before: 7}, {ID: "h", Kind: decant.Hold}}, 0},
 	} {
-		if got := engine.LeftOut(tt.ds); got != tt.want {
+		if got := policy.LeftOut(tt.ds); got != tt.want {
 			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 		}
 	}
@@ -46,7 +47,7 @@ func TestAPlanSavesWhatIsLeftOut(t *testing.T) {
 	k.round(99, output("call_99", 6))
 	k.mustSend()
 	key := store.Key{ID: k.last.Conversation}
-	before := engine.LeftOut(k.state().Live())
+	before := policy.LeftOut(k.state().Live())
 	undo, err := k.engine.Undo(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func TestAPlanSavesWhatIsLeftOut(t *testing.T) {
 	if err := k.engine.Apply(t.Context(), undo); err != nil {
 		t.Fatal(err)
 	}
-	after := engine.LeftOut(k.state().Live())
+	after := policy.LeftOut(k.state().Live())
 	if got := undo.Plan.Price.Saved; before == 0 || after-before != got {
 		t.Errorf("the plan saves %d tokens; %d are left out instead of %d", got, after, before)
 	}
@@ -65,7 +66,7 @@ func TestAPlanSavesWhatIsLeftOut(t *testing.T) {
 	if err := k.engine.Apply(t.Context(), pour); err != nil {
 		t.Fatal(err)
 	}
-	if got, now := pour.Plan.Price.Saved, engine.LeftOut(k.state().Live()); got <= 0 || now-after != got {
+	if got, now := pour.Plan.Price.Saved, policy.LeftOut(k.state().Live()); got <= 0 || now-after != got {
 		t.Errorf("the plan saves %d tokens; %d are left out instead of %d", got, now, after)
 	}
 }

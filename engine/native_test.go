@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -50,7 +51,11 @@ func newBinder(t *testing.T, o engine.Options, s sandbox.Options) *binder {
 	if s.Window == 0 {
 		s.Window = dialogueWindow
 	}
-	m := options(t, "default").Model
+	catalog, err := token.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := catalog.Lookup("claude-sonnet-4-5")
 	m.ID = "claude-opus-5-5"
 	s.Counter = token.For(m) // the provider counts as the engine estimates
 	b.sandbox = sandbox.New(s)
@@ -512,7 +517,7 @@ func TestNativeDecisionsSurviveARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(engine.BetasOf(body), []string{editing}) || !strings.Contains(string(body), "clear_tool_uses") || !strings.Contains(string(body), "[Record of old") {
+	if !slices.Equal(anthropic.BetasOf(body), []string{editing}) || !strings.Contains(string(body), "clear_tool_uses") || !strings.Contains(string(body), "[Record of old") {
 		t.Errorf("what would be sent:\n%.400s", body)
 	}
 	for _, d := range b.live(decant.Native)[:3] {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )
 
@@ -19,7 +20,7 @@ func (t *Transcript) Unbound(m token.Model) (*decant.Conversation, error) {
 	if index < 0 {
 		return t.Conversation, nil
 	}
-	return decant.View(t.Conversation, numbered(ThinkingFrom(t.Conversation, index, first.Block, token.For(m))))
+	return decant.View(t.Conversation, numbered(policy.ThinkingFrom(t.Conversation, index, first.Block, token.For(m))))
 }
 
 // PlainView returns what the model m is sent with what its provider leaves out taken out already, and without
@@ -34,7 +35,7 @@ func (t *Transcript) PlainView(m token.Model) (*decant.Conversation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decant.View(t.Conversation, append(live, numbered(Unbind(sent, view, m, token.For(m)))...))
+	return decant.View(t.Conversation, append(live, numbered(policy.Unbind(sent, view, m, token.For(m)))...))
 }
 
 // firstChange returns the first block that any decision has changed, also one that was taken back since.

@@ -7,16 +7,17 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/policy"
 )
 
 // pour makes the one deliberate rewrite of older history. Where the time for it runs out, one for money is left
 // for good, and one that must happen is made by the last rung, which hardly looks at the text.
-func (a *attempt) pour(ctx context.Context, why Reason) error {
+func (a *attempt) pour(ctx context.Context, why policy.Reason) error {
 	id, err := a.e.ids.Next()
 	if err != nil {
 		return err
 	}
-	a.group = PourMark + id
+	a.group = policy.PourMark + id
 	defer func() { a.group = "" }()
 	limit := a.e.opts.Necessary
 	if a.isOptional(why) {
@@ -37,14 +38,14 @@ func (a *attempt) pour(ctx context.Context, why Reason) error {
 }
 
 // isOptional reports whether nobody has to wait for a pour: it is for money, or only observed.
-func (a *attempt) isOptional(why Reason) bool {
-	return why == Free || why == Paid || a.e.mode(a.req) == Observe
+func (a *attempt) isOptional(why policy.Reason) bool {
+	return why == policy.Free || why == policy.Paid || a.e.mode(a.req) == Observe
 }
 
 // pourWithin tries the routes that are legal in the conversation's state, cheapest first, each first with the
 // target that is wanted and then with smaller ones; the first whose view is legal, fits and saves enough is
 // taken. It ends when ctx does.
-func (a *attempt) pourWithin(ctx context.Context, why Reason) error {
+func (a *attempt) pourWithin(ctx context.Context, why policy.Reason) error {
 	var failed []error
 	for _, target := range a.targets(why) {
 		for _, rt := range a.routes(why) {
@@ -63,15 +64,15 @@ func (a *attempt) pourWithin(ctx context.Context, why Reason) error {
 }
 
 // targets returns the tokens of messages to aim at, one after the other.
-func (a *attempt) targets(why Reason) []int {
+func (a *attempt) targets(why policy.Reason) []int {
 	t := a.limits.Target
 	if f := a.meter.Factor; f > 0 { // the planner counts by the estimate alone
 		t = int(float64(t) / f)
 	}
 	switch why {
-	case Refusal:
+	case policy.Refusal:
 		return []int{a.est.Messages(a.view.Messages)}
-	case Free, Paid:
+	case policy.Free, policy.Paid:
 		return []int{t}
 	}
 	if n := a.bytes(); n > a.most { // tokens are a poor measure of images
@@ -83,7 +84,7 @@ func (a *attempt) targets(why Reason) []int {
 
 // attemptRoute carries a pour out by one route and keeps it if it is good. A route that is not good
 // leaves nothing behind: the next one, or the request without a pour, must not go out with what it has set.
-func (a *attempt) attemptRoute(ctx context.Context, rt route, target int, why Reason) error {
+func (a *attempt) attemptRoute(ctx context.Context, rt route, target int, why policy.Reason) error {
 	was := a.draft()
 	err := rt.carry(a, ctx, target)
 	if err == nil {
@@ -121,7 +122,7 @@ var (
 )
 
 // check says what is wrong with the view that a route made, nil when it may leave.
-func (a *attempt) check(why Reason, unsure bool) error {
+func (a *attempt) check(why policy.Reason, unsure bool) error {
 	if err := a.lawful(unsure); err != nil {
 		return err
 	}
@@ -129,8 +130,8 @@ func (a *attempt) check(why Reason, unsure bool) error {
 	if bytes := a.bytes(); bytes > a.most {
 		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, a.most, errTooLarge)
 	}
-	if why != Refusal {
-		if most := a.limits.must(); n > most {
+	if why != policy.Refusal {
+		if most := a.limits.Must(); n > most {
 			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
 		if !a.pays(why) {
@@ -143,10 +144,10 @@ func (a *attempt) check(why Reason, unsure bool) error {
 
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
-func (a *attempt) pays(why Reason) bool {
+func (a *attempt) pays(why policy.Reason) bool {
 	before := a.fixed + a.scale(a.estimate(a.before, decant.Ref{}))
 	after := a.fixed + a.scale(a.estimate(a.view, decant.Ref{}))
-	return before > after && float64(before-after) >= Worth(why)*float64(before)
+	return before > after && float64(before-after) >= policy.Worth(why)*float64(before)
 }
 
 // lawful holds the view against the rules of the API and the model. What was wrong with the client's
@@ -185,9 +186,9 @@ func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Me
 
 // poor notes that a pour was due and not worth it, or not possible. One for money is not planned again,
 // and two others in a row suppress further ones, until something changes. It returns a typed error when the request does not fit its window.
-func (a *attempt) poor(why Reason, err error) error {
+func (a *attempt) poor(why policy.Reason, err error) error {
 	a.report.Route = "none"
-	if why == Free || why == Paid {
+	if why == policy.Free || why == policy.Paid {
 		a.noteFutile()
 		return nil
 	}
@@ -204,16 +205,16 @@ func (a *attempt) poor(why Reason, err error) error {
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
 func (a *attempt) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
-	p, err := Plan(ctx, a.conv, a.planOptions(target))
+	p, err := policy.Plan(ctx, a.conv, a.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
 	return p, a.settle(p.Decisions), nil
 }
 
-func (a *attempt) planOptions(target int) PlanOptions {
-	o := PlanOptions{
-		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, Limit: a.room(a.limits.must()), Trigger: a.room(a.limits.Trigger), KeepTurns: -1, Quick: a.quick,
+func (a *attempt) planOptions(target int) policy.PlanOptions {
+	o := policy.PlanOptions{
+		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, Limit: a.room(a.limits.Must()), Trigger: a.room(a.limits.Trigger), KeepTurns: -1, Quick: a.quick,
 		Pinned: decant.PinsIn(a.inForce), Now: a.e.opts.Now(),
 	}
 	for _, ds := range [][]decant.Decision{a.inForce, a.made} {
@@ -233,7 +234,7 @@ func (a *attempt) room(n int) int {
 	if f := a.meter.Factor; f > 0 {
 		n = int(float64(n) / f)
 	}
-	if a.must == Overflow || a.bytes() > a.most {
+	if a.must == policy.Overflow || a.bytes() > a.most {
 		return 0
 	}
 	return n

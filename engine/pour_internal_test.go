@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -16,20 +18,20 @@ import (
 func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 	for _, failing := range []bool{true, false} {
 		a := halfMegabyte(t)
-		l, err := LimitsFor(a.model, a.preset, a.fixed, 0)
+		l, err := policy.LimitsFor(a.model, a.preset, a.fixed, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.limits, a.report.Before = l, a.size(a.view)
 		before, body := a.report, string(a.req.Body)
 		err = a.attemptRoute(t.Context(), route{name: "refused", carry: func(a *attempt, _ context.Context, _ int) error {
-			a.params, a.betas = []byte(`{"type":"adaptive"}`), []string{bindingBeta}
+			a.params, a.betas = []byte(`{"type":"adaptive"}`), []string{anthropic.BindingBeta}
 			a.report.Plan, a.report.After = &decant.Plan{Reason: "refused"}, 1
 			if failing {
 				return errNoRoute
 			}
 			return a.add([]decant.Decision{{Kind: decant.Hold}}) // nothing smaller: check refuses it
-		}}, 0, Necessary)
+		}}, 0, policy.Necessary)
 		if err == nil || failing && !errors.Is(err, errNoRoute) || !failing && !errors.Is(err, errPoor) {
 			t.Fatalf("the route was taken: %v", err)
 		}
@@ -45,17 +47,17 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 // Security 3: a pour that must happen and has no time is made by the last rung, and says that nobody has proved
 // anything of it. One for money is left.
 func TestNoTimeTakesTheLastRung(t *testing.T) {
-	for why, limit := range map[Reason]func(*Options) *time.Duration{
-		Necessary: func(o *Options) *time.Duration { return &o.Necessary },
-		Free:      func(o *Options) *time.Duration { return &o.Optional },
+	for why, limit := range map[policy.Reason]func(*Options) *time.Duration{
+		policy.Necessary: func(o *Options) *time.Duration { return &o.Necessary },
+		policy.Free:      func(o *Options) *time.Duration { return &o.Optional },
 	} {
 		a := halfMegabyte(t)
 		a.preset = oneThatThins(t)
-		a.limits = Limits{Window: 60_000, Trigger: 50_000, Target: 20_000, Reserve: 4000}
+		a.limits = policy.Limits{Window: 60_000, Trigger: 50_000, Target: 20_000, Reserve: 4000}
 		a.report.Before = a.size(a.view)
 		*limit(&a.e.opts) = time.Nanosecond
 		err := a.pour(t.Context(), why)
-		if why == Free {
+		if why == policy.Free {
 			if !errors.Is(err, context.DeadlineExceeded) || len(a.made) > 0 || !a.futile() {
 				t.Errorf("%v, %d decisions, futile %v: a pour for money in no time", err, len(a.made), a.futile())
 			}

@@ -5,16 +5,15 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
-	"strconv"
 
-	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/policy"
 )
 
 // forced is what a refusal of the provider demands of the next attempt.
 type forced struct {
 	again  bool // the request was sent before
-	reason Reason
+	reason policy.Reason
 	factor float64 // reported as a share of estimated, 0: not known
 	window int     // that the provider named, 0: none
 	bytes  int     // most bytes of the body, 0: the API's limit
@@ -28,8 +27,9 @@ const maxRecovers = 2
 // because thinking in it is bound to another conversation. It returns false when the refusal is about
 // something else, or when there is no other form: then it is the client's.
 func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []byte) (*Prepared, bool) {
-	f := classify(status, body)
-	f.unedit = f.reason == "" && p.clears() && status == http.StatusBadRequest && uneditable.MatchString(refusal(body))
+	refused := anthropic.RefusalOf(status, body)
+	f := demandOf(refused)
+	f.unedit = refused.Topic == anthropic.Editing && p.clears()
 	if f.reason == "" && !f.unedit || p.r == nil || p.recovers >= maxRecovers || e.mode(p.req) != Manage || p.req.Count {
 		return nil, false
 	}
@@ -37,10 +37,10 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	if p.attempt == nil {
 		return e.retry(ctx, p)
 	}
-	if f.reason == Refusal && p.Report.Reason == Refusal && p.Report.Route != "taken back" {
+	if f.reason == policy.Refusal && p.Report.Reason == policy.Refusal && p.Report.Route != "taken back" {
 		return nil, false // that was the form that is always legal
 	}
-	e.learnFrom(p.attempt, f, body)
+	e.learnFrom(p.attempt, f, refused)
 	f.measure(p, status)
 	next, err := e.prepare(ctx, p.req, p.who, p.r, f)
 	if err == nil && next.Report.Reason == "" {
@@ -63,14 +63,14 @@ func (p *Prepared) clears() bool {
 }
 
 // learnFrom remembers what a refusal says about the account.
-func (e *Engine) learnFrom(a *attempt, f forced, body []byte) {
+func (e *Engine) learnFrom(a *attempt, f forced, r anthropic.Refusal) {
 	switch {
 	case f.unedit:
 		e.learn(a.account(), editingOf(a.model), refused)
-		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.model.ID, refusal(body)))
-	case f.reason == Overflow && f.factor > 0 && a.unedited(int(f.factor)):
+		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.model.ID, r.Text))
+	case f.reason == policy.Overflow && f.factor > 0 && a.unedited(int(f.factor)):
 		e.learn(a.account(), editingOf(a.model), mismatched)
-	case f.reason == Refusal && enforcing.MatchString(refusal(body)):
+	case f.reason == policy.Refusal && r.Bound:
 		e.learn(a.account(), bindingTopic, enforced)
 	}
 }
@@ -104,7 +104,7 @@ func (e *Engine) note(err error) {
 // measure completes what a refusal demands by what was refused.
 func (f *forced) measure(p *Prepared, status int) {
 	a := p.attempt
-	if f.reason == Overflow && status == http.StatusRequestEntityTooLarge {
+	if f.reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
 		f.bytes = len(p.Body) / 2
 	}
 	if n := a.est.Messages(a.view.Messages); f.factor > 0 && n > 0 {
@@ -112,62 +112,18 @@ func (f *forced) measure(p *Prepared, status int) {
 	}
 }
 
-// The texts by which a provider refuses a request for its size (anthropic-wire section 7) or for its
-// thinking (section 11). Wording drifts, so they are matched loosely.
-var (
-	tooLong   = regexp.MustCompile(`(?i)prompt is too long(?:: (\d+) tokens > (\d+) maximum)?`)
-	overLimit = regexp.MustCompile("(?i)input length and `?max_tokens`? exceed context limit: (\\d+) \\+ (\\d+) > (\\d+)")
-	tooMany   = regexp.MustCompile(`(?i)too many total text bytes: (\d+) > (\d+)`)
-	unbound   = regexp.MustCompile("(?i)bound to a different conversation|invalid `?signature`? in `?(redacted_)?thinking`? block")
-	enforcing = regexp.MustCompile("(?i)bound to a different conversation")
-
-	// A request that asks for a clearing was refused for that: the model does not have the strategy, or the
-	// provider knows neither the field nor its beta.
-	uneditable = regexp.MustCompile("(?i)context.management|clear_tool_uses|anthropic-beta|beta (flag|header)")
-)
-
-// classify says what a refusal demands; the reason is empty when it is about something else. The
-// factor is the size in tokens that the provider has counted.
-func classify(status int, body []byte) forced {
-	if status == http.StatusRequestEntityTooLarge {
-		return forced{reason: Overflow}
-	}
-	if status != http.StatusBadRequest {
-		return forced{}
-	}
-	text := refusal(body)
-	if m := overLimit.FindStringSubmatch(text); m != nil {
-		output, window := number0(m[2]), number0(m[3])
-		return forced{reason: Overflow, factor: float64(number0(m[1])), window: window - max(0, output-mostReserve)}
-	}
-	if m := tooMany.FindStringSubmatch(text); m != nil {
-		return forced{reason: Overflow, bytes: number0(m[2])}
-	}
-	if m := tooLong.FindStringSubmatch(text); m != nil {
-		return forced{reason: Overflow, factor: float64(number0(m[1])), window: number0(m[2])}
-	}
-	if unbound.MatchString(text) {
-		return forced{reason: Refusal}
+// demandOf returns what a refusal demands of the next attempt. The factor is the size in tokens that the provider has
+// counted, until it has been measured.
+func demandOf(r anthropic.Refusal) forced {
+	switch r.Topic {
+	case anthropic.Size:
+		f := forced{reason: policy.Overflow, factor: float64(r.Tokens), window: r.Window, bytes: r.Bytes}
+		if r.Output > 0 { // the answer may be longer than what we reserve for it
+			f.window -= max(0, r.Output-policy.MostReserve)
+		}
+		return f
+	case anthropic.Thinking:
+		return forced{reason: policy.Refusal}
 	}
 	return forced{}
-}
-
-func number0(s string) int {
-	n, _ := strconv.Atoi(s) // digits, or empty
-	return n
-}
-
-// refusal returns the message of an error body, or the body when it is no such thing.
-func refusal(body []byte) string {
-	if jsonspan.Validate(body) != nil {
-		return string(body)
-	}
-	e := topMember(body, "error")
-	if e.IsZero() {
-		return string(body)
-	}
-	if m := topMember(e.Of(body), "message"); !m.IsZero() {
-		return jsonspan.Unquote(m.Of(e.Of(body)))
-	}
-	return string(body)
 }

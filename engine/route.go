@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/policy"
 )
 
 // A route is one way to carry out a pour.
@@ -32,22 +34,22 @@ var (
 
 // routes returns the routes that are legal in the conversation's state, cheapest first (design,
 // section 5). A fold gives up everything that is verbatim, so it is among them for legality or size only.
-func (a *attempt) routes(why Reason) []route {
+func (a *attempt) routes(why policy.Reason) []route {
 	rs := a.legalRoutes(why)
-	if why == Refusal || why == Overflow || a.report.Before > a.limits.must() || a.bytes() > a.most {
+	if why == policy.Refusal || why == policy.Overflow || a.report.Before > a.limits.Must() || a.bytes() > a.most {
 		return rs
 	}
 	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
 }
 
-func (a *attempt) legalRoutes(why Reason) []route {
+func (a *attempt) legalRoutes(why policy.Reason) []route {
 	open := a.conv.OpenRound()
 	switch {
-	case why == Refusal && open:
+	case why == policy.Refusal && open:
 		return []route{folding}
-	case why == Refusal:
+	case why == policy.Refusal:
 		return []route{thoughts, folding}
-	case why == Free, why == Paid:
+	case why == policy.Free, why == policy.Paid:
 		return a.early().routes()
 	case !a.bound():
 		return []route{editing, folding}
@@ -137,7 +139,7 @@ func (a *attempt) thoughtsRoute(ctx context.Context, _ int) error {
 
 // allThinking returns decisions that drop every thinking block of the view.
 func (a *attempt) allThinking() []decant.Decision {
-	return ThinkingFrom(a.view, 0, 0, a.est)
+	return policy.ThinkingFrom(a.view, 0, 0, a.est)
 }
 
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour has
@@ -146,25 +148,25 @@ func (a *attempt) keepDropping() {
 	if !a.e.opts.DropBlock || !a.model.Binds || !poured(a.inForce) {
 		return
 	}
-	if params, ok := dropBlock(a.r.doc.Source); ok {
-		a.params, a.betas = params, []string{bindingBeta}
+	if params, ok := anthropic.DropBlock(a.r.doc.Source); ok {
+		a.params, a.betas = params, []string{anthropic.BindingBeta}
 	}
 }
 
 // poured reports whether a pour is among ds that changed what is sent of old history.
 func poured(ds []decant.Decision) bool {
 	return slices.ContainsFunc(ds, func(d decant.Decision) bool {
-		return d.Kind != decant.Native && d.Kind != decant.Insert && strings.HasPrefix(d.ID, PourMark)
+		return d.Kind != decant.Native && d.Kind != decant.Insert && strings.HasPrefix(d.ID, policy.PourMark)
 	})
 }
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
 func (a *attempt) dropBlockRoute(ctx context.Context, target int) error {
-	params, ok := dropBlock(a.r.doc.Source)
+	params, ok := anthropic.DropBlock(a.r.doc.Source)
 	if !ok {
 		return errNoRoute
 	}
-	a.params, a.betas = params, []string{bindingBeta}
+	a.params, a.betas = params, []string{anthropic.BindingBeta}
 	if err := a.editRoute(ctx, target); err != nil {
 		return fmt.Errorf("with drop_block: %w", err)
 	}
@@ -173,10 +175,10 @@ func (a *attempt) dropBlockRoute(ctx context.Context, target int) error {
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
 func (a *attempt) earlyDropRoute(ctx context.Context, target int) error {
-	params, ok := dropBlock(a.r.doc.Source)
+	params, ok := anthropic.DropBlock(a.r.doc.Source)
 	if !ok {
 		return errNoRoute
 	}
-	a.params, a.betas = params, []string{bindingBeta}
+	a.params, a.betas = params, []string{anthropic.BindingBeta}
 	return a.probeRoute(ctx, target)
 }

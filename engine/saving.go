@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -181,7 +182,7 @@ func newSettlement(s *store.State) *settlement {
 }
 
 func (l *settlement) take(d *decant.Decision, at int) {
-	l.savings = append(l.savings, Saving{Decision: *d, Pour: PourOf(d.ID), Undone: l.revoked[d.ID]})
+	l.savings = append(l.savings, Saving{Decision: *d, Pour: policy.PourOf(d.ID), Undone: l.revoked[d.ID]})
 	l.at = append(l.at, at)
 }
 

@@ -1,8 +1,10 @@
 package engine
 
+import "github.com/decantdev/decant/policy"
+
 // situation describes the request as it stands after first sight.
-func (a *attempt) situation() Situation {
-	s := Situation{
+func (a *attempt) situation() policy.Situation {
+	s := policy.Situation{
 		Limits: a.limits, Tokens: a.report.Before, Bytes: a.bytes(), MaxBytes: a.most, Economy: a.economy(),
 	}
 	if a.state != nil {

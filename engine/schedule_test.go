@@ -9,47 +9,48 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
 func TestDue(t *testing.T) {
-	limits := engine.Limits{Window: 200_000, Reserve: 32_000, Trigger: 168_000, Target: 80_000}
-	early := engine.Economy{Early: true, Lifetime: 5 * time.Minute, Freed: 20_000, Behind: 50_000, Write: 3.75, Read: 0.3}
+	limits := policy.Limits{Window: 200_000, Reserve: 32_000, Trigger: 168_000, Target: 80_000}
+	early := policy.Economy{Early: true, Lifetime: 5 * time.Minute, Freed: 20_000, Behind: 50_000, Write: 3.75, Read: 0.3}
 	for _, c := range []struct {
 		name string
-		s    engine.Situation
-		want engine.Reason
+		s    policy.Situation
+		want policy.Reason
 	}{
-		{"Small", engine.Situation{Tokens: 50_000}, ""},
-		{"AtTheTrigger", engine.Situation{Tokens: 168_000}, ""},
-		{"OverTheTrigger", engine.Situation{Tokens: 168_001}, engine.Necessary},
-		{"OverTheBytes", engine.Situation{Tokens: 5_000, Bytes: 33 << 20}, engine.Necessary},
-		{"HoldWaits", engine.Situation{Tokens: 180_000, Hold: true}, ""},
-		{"HoldEndsAtTheHardLimit", engine.Situation{Tokens: 193_000, Hold: true}, engine.Necessary},
-		{"SuppressedWaits", engine.Situation{Tokens: 180_000, Suppressed: true}, ""},
-		{"ColdCache", engine.Situation{Tokens: 90_000, Economy: with(early, func(e *engine.Economy) { e.Idle = 6 * time.Minute })}, engine.Free},
-		{"WarmCache", engine.Situation{Tokens: 90_000, Economy: with(early, func(e *engine.Economy) { e.Idle = 4 * time.Minute })}, ""},
-		{"ColdButLittleToFree", engine.Situation{Tokens: 90_000, Economy: with(early, func(e *engine.Economy) { e.Idle, e.Freed = time.Hour, 1_700 })}, ""},
-		{"ColdAndLessIsWorthIt", engine.Situation{Tokens: 90_000, Economy: with(early, func(e *engine.Economy) { e.Idle, e.Freed = time.Hour, 1_900 })}, engine.Free},
-		{"ColdOnHold", engine.Situation{Tokens: 90_000, Hold: true, Economy: with(early, func(e *engine.Economy) { e.Idle = time.Hour })}, ""},
-		{"AnotherModel", engine.Situation{Tokens: 90_000, Economy: with(early, func(e *engine.Economy) { e.Switched = true })}, engine.Free},
-		{"NotYetPaid", engine.Situation{Tokens: 90_000, Economy: with(early, func(e *engine.Economy) { e.Spent = 172_000 })}, ""},
-		{"Paid", engine.Situation{Tokens: 90_000, Economy: with(early, func(e *engine.Economy) { e.Spent = 173_000 })}, engine.Paid},
-		{"EarlyNotPermitted", engine.Situation{Tokens: 90_000, Economy: with(early, func(e *engine.Economy) { e.Early, e.Spent = false, 1e9 })}, ""},
+		{"Small", policy.Situation{Tokens: 50_000}, ""},
+		{"AtTheTrigger", policy.Situation{Tokens: 168_000}, ""},
+		{"OverTheTrigger", policy.Situation{Tokens: 168_001}, policy.Necessary},
+		{"OverTheBytes", policy.Situation{Tokens: 5_000, Bytes: 33 << 20}, policy.Necessary},
+		{"HoldWaits", policy.Situation{Tokens: 180_000, Hold: true}, ""},
+		{"HoldEndsAtTheHardLimit", policy.Situation{Tokens: 193_000, Hold: true}, policy.Necessary},
+		{"SuppressedWaits", policy.Situation{Tokens: 180_000, Suppressed: true}, ""},
+		{"ColdCache", policy.Situation{Tokens: 90_000, Economy: with(early, func(e *policy.Economy) { e.Idle = 6 * time.Minute })}, policy.Free},
+		{"WarmCache", policy.Situation{Tokens: 90_000, Economy: with(early, func(e *policy.Economy) { e.Idle = 4 * time.Minute })}, ""},
+		{"ColdButLittleToFree", policy.Situation{Tokens: 90_000, Economy: with(early, func(e *policy.Economy) { e.Idle, e.Freed = time.Hour, 1_700 })}, ""},
+		{"ColdAndLessIsWorthIt", policy.Situation{Tokens: 90_000, Economy: with(early, func(e *policy.Economy) { e.Idle, e.Freed = time.Hour, 1_900 })}, policy.Free},
+		{"ColdOnHold", policy.Situation{Tokens: 90_000, Hold: true, Economy: with(early, func(e *policy.Economy) { e.Idle = time.Hour })}, ""},
+		{"AnotherModel", policy.Situation{Tokens: 90_000, Economy: with(early, func(e *policy.Economy) { e.Switched = true })}, policy.Free},
+		{"NotYetPaid", policy.Situation{Tokens: 90_000, Economy: with(early, func(e *policy.Economy) { e.Spent = 172_000 })}, ""},
+		{"Paid", policy.Situation{Tokens: 90_000, Economy: with(early, func(e *policy.Economy) { e.Spent = 173_000 })}, policy.Paid},
+		{"EarlyNotPermitted", policy.Situation{Tokens: 90_000, Economy: with(early, func(e *policy.Economy) { e.Early, e.Spent = false, 1e9 })}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.s.Limits = limits
 			if c.s.MaxBytes == 0 {
 				c.s.MaxBytes = 32 << 20
 			}
-			if got := engine.Due(c.s); got != c.want {
+			if got := policy.Due(c.s); got != c.want {
 				t.Errorf("due %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-func with(e engine.Economy, change func(*engine.Economy)) engine.Economy {
+func with(e policy.Economy, change func(*policy.Economy)) policy.Economy {
 	change(&e)
 	return e
 }
@@ -66,9 +67,9 @@ func TestPaidRuleIsTwoCompetitive(t *testing.T) {
 		online, spent := 0.0, 0.0
 		for range requests {
 			spent += rent
-			s := engine.Situation{Limits: engine.Limits{Window: 1 << 30, Trigger: 1 << 30}, Tokens: 100_000, MaxBytes: 1}
-			s.Economy = engine.Economy{Early: true, Freed: freed, Behind: behind, Spent: spent, Write: write, Read: read}
-			if engine.Due(s) == engine.Paid {
+			s := policy.Situation{Limits: policy.Limits{Window: 1 << 30, Trigger: 1 << 30}, Tokens: 100_000, MaxBytes: 1}
+			s.Economy = policy.Economy{Early: true, Freed: freed, Behind: behind, Spent: spent, Write: write, Read: read}
+			if policy.Due(s) == policy.Paid {
 				online += buy
 				break
 			}
@@ -87,8 +88,8 @@ func TestEarlyPours(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		idle time.Duration
-		want engine.Reason
-	}{{"Free", 6 * time.Minute, engine.Free}, {"Paid", time.Second, engine.Paid}} {
+		want policy.Reason
+	}{{"Free", 6 * time.Minute, policy.Free}, {"Paid", time.Second, policy.Paid}} {
 		t.Run(c.name, func(t *testing.T) {
 			now := newClock(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC))
 			k := newDialogue(t, engine.Options{Window: 200_000, Now: now.Now})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/policy"
 )
 
 // A sight is how a request stood to its conversation when it was sent, as far as what it cost depends on
@@ -24,13 +25,13 @@ type sight struct {
 
 // look returns the sight of a request that is decided about and not committed yet.
 func (a *attempt) look() *sight {
-	s := &sight{lacks: LeftOut(a.inForce, a.made), changed: a.switched(), pause: a.idle(), grows: a.rel == continues || a.rel == returns}
+	s := &sight{lacks: policy.LeftOut(a.inForce, a.made), changed: a.switched(), pause: a.idle(), grows: a.rel == continues || a.rel == returns}
 	s.cold = s.changed && a.meter.Belief.Moves()
 	if a.state != nil {
 		s.decisions = len(a.state.Decisions)
 	}
-	if marks := MessageMarks(a.conv); len(marks) > 0 {
-		s.life = Lasts(marks[0].Life)
+	if marks := policy.MessageMarks(a.conv); len(marks) > 0 {
+		s.life = policy.Lasts(marks[0].Life)
 	}
 	w := walk{attempt: a, see: s, edited: a.firstEdited()}
 	w.fixedMarks()
@@ -72,7 +73,7 @@ func (w *walk) here() int { return w.fixed + w.scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {
-		w.see.prompt.Marks = append(w.see.prompt.Marks, cost.Mark{End: end, Life: int(Lasts(life) / time.Second)})
+		w.see.prompt.Marks = append(w.see.prompt.Marks, cost.Mark{End: end, Life: int(policy.Lasts(life) / time.Second)})
 	}
 }
 

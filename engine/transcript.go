@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -92,7 +93,7 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, ok := clearingOf(view, native)
+	c, ok := anthropic.ClearingOf(view, native)
 	if !ok {
 		return nil, fmt.Errorf("the provider cannot be asked to clear just what the view lacks: %w", decant.ErrIllegal)
 	}
@@ -100,7 +101,7 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	if err != nil || c == nil {
 		return body, err
 	}
-	return c.ask(body)
+	return c.Ask(body)
 }
 
 // newestAnswer returns the content of the answer to the newest of the requests rs; nil when there is

@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
@@ -20,7 +21,7 @@ import (
 // was planned for the requests before, as if that had been done: so it shows what a conversation would have
 // come to, pour for pour.
 type Planned struct {
-	Reason    Reason // why there would have been a pour, empty when there would have been none
+	Reason    policy.Reason // why there would have been a pour, empty when there would have been none
 	Route     string
 	Tokens    int // of the request that would have been sent, as metered
 	Decisions int // that would have been made
@@ -98,9 +99,9 @@ func (a *attempt) shadow(ctx context.Context) (*attempt, error) {
 func (x *attempt) outcome(ctx context.Context) *trial {
 	t := &trial{
 		Planned: Planned{Reason: x.report.Reason, Route: x.report.Route, Tokens: x.report.After, Decisions: len(x.made)},
-		made:    x.made, all: slices.Concat(x.inForce, x.made), lacks: LeftOut(x.inForce, x.made), settled: -1,
+		made:    x.made, all: slices.Concat(x.inForce, x.made), lacks: policy.LeftOut(x.inForce, x.made), settled: -1,
 	}
-	t.fresh = max(0, t.lacks-LeftOut(x.inForce))
+	t.fresh = max(0, t.lacks-policy.LeftOut(x.inForce))
 	if x.report.Reason != "" {
 		t.fresh, t.settled = 0, max(0, x.size(x.view)-x.behind())
 		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, x.before.Messages), wire.Text(x.view)).Missing)
@@ -219,7 +220,7 @@ func (t *trial) record(first bool) (*store.Planned, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode what was planned: %w", err)
 	}
-	p.Decisions = hashBytes(data)
+	p.Decisions = decant.HashBytes(data)
 	return p, data, nil
 }
 

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -30,10 +32,16 @@ func TestACompactedConversationOfABoundModelIsAccepted(t *testing.T) {
 	c := doc.Conversation
 	dropped := 0
 	for _, percent := range []int{10, 30, 50, 70, 90} {
-		o := options(t, "default")
-		o.Model, o.Unbind = binding(t), true
+		o := policy.PlanOptions{Model: binding(t), Preset: policyOf(t, "default"), KeepTurns: -1, Unbind: true}
 		o.Target = token.For(o.Model).Messages(c.Messages) * percent / 100
-		plan, view := planned(t, c, o)
+		plan, err := policy.Plan(t.Context(), c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view, err := plan.Apply(c)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range plan.Decisions {
 			if d.Kind == decant.DropThinking {
 				dropped++
@@ -88,13 +96,13 @@ func TestAnExportOfABoundModelIsAccepted(t *testing.T) {
 			for what, write := range map[string]func() ([]byte, error){
 				"all":        func() ([]byte, error) { return tr.Verbatim(said) },
 				"view":       func() ([]byte, error) { return tr.Body(view) },
-				"plain view": func() ([]byte, error) { body, err := tr.Verbatim(plain); return engine.Plain(body), err },
+				"plain view": func() ([]byte, error) { body, err := tr.Verbatim(plain); return anthropic.Plain(body), err },
 			} {
 				body, err := write()
 				if err != nil {
 					t.Fatal(what, err)
 				}
-				betas := engine.BetasOf(body)
+				betas := anthropic.BetasOf(body)
 				if strings.HasPrefix(what, "plain") && betas != nil {
 					t.Errorf("%s needs %q", what, betas)
 				}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/policy"
 )
 
 // witnessed draws from an answer what it says about the account: that it answers at all, that it does not mind
@@ -37,10 +39,10 @@ func (e *Engine) witnessed(p *Prepared, res Response) {
 const mostMissed = 2
 
 // disagrees says how an answer shows that the prompt was not edited as it was asked for, empty when it does not.
-func (a *attempt) disagrees(c *clearing, res Response, missed int) string {
+func (a *attempt) disagrees(c *anthropic.Clearing, res Response, missed int) string {
 	switch {
-	case res.Editing && res.Cleared != c.uses:
-		return fmt.Sprintf("%d results were cleared instead of %d", res.Cleared, c.uses)
+	case res.Editing && res.Cleared != c.Uses:
+		return fmt.Sprintf("%d results were cleared instead of %d", res.Cleared, c.Uses)
 	case missed >= mostMissed:
 		return "what is left of the prompt is not read from the cache"
 	case !res.Editing && a.unedited(res.Usage.Prompt()):
@@ -89,7 +91,7 @@ func (a *attempt) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (a *attempt) missed(u decant.Usage) int {
-	life, was := LongestLife(a.conv), a.meter.usage
+	life, was := policy.LongestLife(a.conv), a.meter.usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
 	case decant.NativeIn(a.inForce) == nil || a.report.Reason != "" || a.rel != continues || !a.anchored(),

@@ -17,6 +17,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -122,7 +123,7 @@ func TestTokensLeftOutAreOneFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lacks := engine.LeftOut(s.Live())
+	lacks := policy.LeftOut(s.Live())
 	if len(s.Checkpoints()) < 2 || lacks < window || lacks > cs[0].Tokens {
 		t.Errorf("%d checkpoints, %d tokens are left out of %d", len(s.Checkpoints()), lacks, cs[0].Tokens)
 	}

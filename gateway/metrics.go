@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 )
 
 // metrics are the gateway's numbers. Every label has few values, whatever clients send.
@@ -144,7 +145,7 @@ func (m *metrics) managed(p *engine.Prepared, u decant.Usage) {
 		m.pours.WithLabelValues(string(r.Reason)).Inc()
 	}
 	m.saved.Add(float64(max(0, r.Freed)))
-	if r.Reason == engine.Overflow || r.Reason == engine.Refusal {
+	if r.Reason == policy.Overflow || r.Reason == policy.Refusal {
 		m.recovered.Inc()
 	}
 	for i := range r.Decisions {

@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )
 
@@ -28,7 +29,7 @@ func (p *pourer) wayOf(q int, view *decant.Conversation) way {
 		return freely
 	case !openRound(view):
 		return forgetting
-	case m.Provider == token.Anthropic && m.Editing && !engine.Served(view):
+	case m.Provider == token.Anthropic && m.Editing && !anthropic.Served(view):
 		return clearing
 	}
 	return folding
@@ -41,8 +42,8 @@ func (p *pourer) cleared(q int, conv, view *decant.Conversation) []decant.Decisi
 		return nil
 	}
 	t := p.thinning(conv, false)
-	t.Signed, t.Native, t.Pinned = true, true, engine.Pins(conv, p.preset)
-	return engine.Clear(context.Background(), view, t)
+	t.Signed, t.Native, t.Pinned = true, true, policy.Pins(conv, p.preset)
+	return policy.Clear(context.Background(), view, t)
 }
 
 // thinks reports whether a view holds thinking.

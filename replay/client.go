@@ -6,12 +6,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )
 
 // Compacted is the reason of a pour that the recorded client made itself.
-const Compacted engine.Reason = "client"
+const Compacted policy.Reason = "client"
 
 // A compaction is what the recorded client put in place of the history so far.
 type compaction struct {

@@ -5,16 +5,16 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/tool"
+	"github.com/decantdev/decant/policy"
 )
 
 // mostAbout is how many characters are quoted of what a decision is about.
 const mostAbout = 100
 
 // entry returns a decision as the log has it.
-func (r *run) entry(q int, why engine.Reason, d *decant.Decision) Entry {
+func (r *run) entry(q int, why policy.Reason, d *decant.Decision) Entry {
 	return Entry{
 		Segment: r.segment, Request: q + 1, At: r.seg.requests[q].at, Pour: why, Kind: d.Kind, Reduction: d.Reduction,
 		Reason: d.Reason, Message: d.Target.Message, About: r.about(d), Before: d.Before, After: d.After,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -34,7 +34,7 @@ type step struct {
 	calls    []call            // of the client's own, before
 	renewed  bool              // the client has put its own part of system prompt and tools together anew, after the calls
 	made     []decant.Decision // by this step
-	reason   engine.Reason     // why it poured, empty when it did not
+	reason   policy.Reason     // why it poured, empty when it did not
 }
 
 // defaultTrim and defaultKeep are the numbers of "trim" and "keep-last" without any.

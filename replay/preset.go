@@ -9,8 +9,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/reduce"
 	"github.com/decantdev/decant/token"
@@ -76,7 +76,7 @@ func (p *pourer) firstSight(conv *decant.Conversation) []decant.Decision {
 	}
 	f := p.preset.Reduce.First
 	news := conv.With(conv.Messages[p.seen:])
-	return p.keep(0, reduce.FirstSight(reduce.Of(context.Background(), news, p.options()), engine.AtFirstSight(f)))
+	return p.keep(0, reduce.FirstSight(reduce.Of(context.Background(), news, p.options()), policy.AtFirstSight(f)))
 }
 
 func (p *pourer) options() reduce.Options {
@@ -95,28 +95,28 @@ func (p *pourer) keep(pour int, ds []decant.Decision) []decant.Decision {
 }
 
 // due returns why a pour is due for a view.
-func (p *pourer) due(q int, conv, view *decant.Conversation) (engine.Reason, error) {
+func (p *pourer) due(q int, conv, view *decant.Conversation) (policy.Reason, error) {
 	_, size := p.lay.prompt(view.Messages)
-	l, err := engine.LimitsFor(p.limited(q), p.preset, p.seg.fixed, view.MaxOutput)
+	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, view.MaxOutput)
 	if err != nil {
 		return "", err
 	}
-	s := engine.Situation{Limits: l, Tokens: size, MaxBytes: 1 << 30}
+	s := policy.Situation{Limits: l, Tokens: size, MaxBytes: 1 << 30}
 	if p.preset.Thrift.On() && p.seen > 0 && !p.poor.holds(len(p.ds), size) && p.wayOf(q, view) != folding {
 		s.Economy = p.economy(q, conv, view, size)
 	}
-	return engine.Due(s), nil
+	return policy.Due(s), nil
 }
 
-func (p *pourer) economy(q int, conv, view *decant.Conversation, size int) engine.Economy {
+func (p *pourer) economy(q int, conv, view *decant.Conversation, size int) policy.Economy {
 	write, read := p.rates(q, size)
-	e := engine.Economy{
+	e := policy.Economy{
 		Early: true, Idle: p.idle(q), Lifetime: p.lifetime(q), Switched: p.switched(q), Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
 	}
 	t := p.thinning(conv, e.Cold())
 	t.Native = p.wayOf(q, view) == clearing
 	t.Signed = t.Native
-	b := engine.Spare(view, t)
+	b := policy.Spare(view, t)
 	e.Freed, e.Behind, e.Whole, e.Spent = b.Freed, b.Behind, p.seg.fixed+b.Whole, float64(b.Carried)*read
 	return e
 }
@@ -147,12 +147,12 @@ func (p *pourer) switched(q int) bool {
 	return p.seg.requests[q].model.ID != p.seg.requests[q-1].model.ID || !p.warm && p.seg.anew(q)
 }
 
-func (p *pourer) thinning(conv *decant.Conversation, cold bool) engine.Thinning {
-	return engine.Thinning{Preset: p.preset, Counter: p.lay.est, Transcript: conv, Made: p.ds, Cold: cold}
+func (p *pourer) thinning(conv *decant.Conversation, cold bool) policy.Thinning {
+	return policy.Thinning{Preset: p.preset, Counter: p.lay.est, Transcript: conv, Made: p.ds, Cold: cold}
 }
 
 // pour carries a pour out and returns the view after it.
-func (p *pourer) pour(q int, conv, view *decant.Conversation, why engine.Reason, out *step) (*decant.Conversation, error) {
+func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason, out *step) (*decant.Conversation, error) {
 	made, err := p.decisions(q, conv, view, why)
 	var irreducible *decant.IrreducibleError
 	if errors.As(err, &irreducible) || err == nil && len(made) == 0 {
@@ -168,7 +168,7 @@ func (p *pourer) pour(q int, conv, view *decant.Conversation, why engine.Reason,
 		return view, fmt.Errorf("pour: %w", err)
 	}
 	_, was := p.lay.prompt(view.Messages)
-	if _, is := p.lay.prompt(poured.Messages); why != engine.Necessary && float64(was-is) < engine.Worth(why)*float64(was) {
+	if _, is := p.lay.prompt(poured.Messages); why != policy.Necessary && float64(was-is) < policy.Worth(why)*float64(was) {
 		p.ds = p.ds[:before]
 		p.poor.note(before, was)
 		return view, nil
@@ -192,7 +192,7 @@ func (f *futility) note(decisions, tokens int) {
 		*f = futility{decisions: decisions}
 	}
 	f.times++
-	f.until = tokens + engine.WaitFor(tokens, f.times)
+	f.until = tokens + policy.WaitFor(tokens, f.times)
 }
 
 // holds reports whether nothing has changed for a request of so many tokens.
@@ -200,20 +200,20 @@ func (f *futility) holds(decisions, tokens int) bool {
 	return f.times > 0 && f.decisions == decisions && tokens < f.until
 }
 
-func (p *pourer) decisions(q int, conv, view *decant.Conversation, why engine.Reason) ([]decant.Decision, error) {
-	if why != engine.Necessary {
+func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Reason) ([]decant.Decision, error) {
+	if why != policy.Necessary {
 		if p.wayOf(q, view) == clearing {
 			return p.cleared(q, conv, view), nil
 		}
-		return p.allowed(q, view, engine.Thin(context.Background(), view, p.thinning(conv, why == engine.Free))), nil
+		return p.allowed(q, view, policy.Thin(context.Background(), view, p.thinning(conv, why == policy.Free))), nil
 	}
-	o := engine.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
+	o := policy.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
 	for _, d := range p.ds {
 		if d.Checkpoint == nil {
 			o.Made = append(o.Made, d)
 		}
 	}
-	l, err := engine.LimitsFor(p.limited(q), p.preset, p.seg.fixed, conv.MaxOutput)
+	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, conv.MaxOutput)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why engine.Re
 		}
 	}
 	o.Target = l.Target
-	plan, err := engine.Plan(context.Background(), conv, o)
+	plan, err := policy.Plan(context.Background(), conv, o)
 	if err != nil {
 		return nil, err
 	}

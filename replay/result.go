@@ -5,7 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 )
 
 // A Session is what every policy made of one recording.
@@ -103,7 +103,7 @@ type Point struct {
 	Prompt  int           `json:"prompt"`
 	Read    int           `json:"cache_read"`
 	USD     float64       `json:"usd"`
-	Pour    engine.Reason `json:"pour,omitempty"`
+	Pour    policy.Reason `json:"pour,omitempty"`
 }
 
 // An Entry is one decision.
@@ -111,7 +111,7 @@ type Entry struct {
 	Segment   int                 `json:"segment"`
 	Request   int                 `json:"request"`
 	At        time.Time           `json:"at"`
-	Pour      engine.Reason       `json:"pour,omitempty"`
+	Pour      policy.Reason       `json:"pour,omitempty"`
 	Kind      decant.DecisionKind `json:"kind"`
 	Reduction string              `json:"reduction,omitempty"`
 	Reason    string              `json:"reason"`

@@ -6,7 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 )
 
 // run is one conversation under one policy.
@@ -246,11 +246,11 @@ func (r *run) changedPrefix(blocks []cost.Block, mark bool) int {
 // decided counts the decisions of a step.
 func (r *run) decided(q int, s step) {
 	switch s.reason {
-	case engine.Necessary:
+	case policy.Necessary:
 		r.out.Necessary++
-	case engine.Free:
+	case policy.Free:
 		r.out.Free++
-	case engine.Paid:
+	case policy.Paid:
 		r.out.Paid++
 	case Compacted:
 		r.out.Client += len(s.made)

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/summary"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -76,7 +77,7 @@ func (c *compactCmd) check(s *streams) error {
 
 // read reads the file and compacts what is in it.
 func (c *compactCmd) read(s *streams) (doc *wire.Document, r *compaction, err error) {
-	policy, err := preset.Load(c.Preset)
+	pre, err := preset.Load(c.Preset)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
@@ -96,7 +97,7 @@ func (c *compactCmd) read(s *streams) (doc *wire.Document, r *compaction, err er
 	}
 	model, _ := catalog.Lookup(modelOf(c.Model, doc.Conversation))
 	err = s.working("compacting "+c.File, func() error {
-		r, err = c.compact(doc, model, policy, s.recordKey())
+		r, err = c.compact(doc, model, pre, s.recordKey())
 		return err
 	})
 	if err != nil {
@@ -114,15 +115,15 @@ type compaction struct {
 	report  *report.Compaction
 }
 
-func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *preset.Preset, key []byte) (*compaction, error) {
-	live := engine.Recognise(doc.Conversation.With(doc.Conversation.Live()), key)
+func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.Preset, key []byte) (*compaction, error) {
+	live := summary.Recognise(doc.Conversation.With(doc.Conversation.Live()), key)
 	est := token.For(model)
-	trigger, err := c.trigger(doc.Conversation, model, policy)
+	trigger, err := c.trigger(doc.Conversation, model, pre)
 	if err != nil {
 		return nil, err
 	}
 	o := c.options(est.Messages(live.Messages), trigger > 0)
-	o.Model, o.Estimator, o.Preset, o.Record = model, est, policy, c.As == "same" && doc.Format.Session()
+	o.Model, o.Estimator, o.Preset, o.Record = model, est, pre, c.As == "same" && doc.Format.Session()
 	o.Key, o.Unbind = key, true
 	if trigger > 0 {
 		o.Preset = o.Preset.WithoutBackstop()
@@ -140,7 +141,7 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *pres
 	}
 	r := &compaction{plan: plan, model: model, view: view, changed: len(plan.Decisions)+len(repairs) > 0}
 	r.report = report.NewCompaction(c.File, live, view, plan, repairs)
-	r.report.Preset, r.report.Trigger = policy.Name, trigger
+	r.report.Preset, r.report.Trigger = pre.Name, trigger
 	r.report.Assumed = model.Assumed && !c.To.given // otherwise the window plays no part
 	for _, w := range doc.Warnings {
 		r.report.Warnings = append(r.report.Warnings, w.String())
@@ -149,8 +150,8 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, policy *pres
 }
 
 // legal plans, and returns the view that the plan leads to with broken history mended.
-func (c *compactCmd) legal(doc *wire.Document, live *decant.Conversation, o engine.PlanOptions) (*decant.Plan, *decant.Conversation, []decant.Decision, error) {
-	plan, err := engine.Plan(context.Background(), live, o)
+func (c *compactCmd) legal(doc *wire.Document, live *decant.Conversation, o policy.PlanOptions) (*decant.Plan, *decant.Conversation, []decant.Decision, error) {
+	plan, err := policy.Plan(context.Background(), live, o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -158,14 +159,14 @@ func (c *compactCmd) legal(doc *wire.Document, live *decant.Conversation, o engi
 	if err != nil || c.As == "same" && len(plan.Decisions) == 0 { // what stays as it is, is not ours to mend
 		return plan, view, nil, err
 	}
-	view, repairs, err := engine.Legal(view, c.rules(doc, doc.Format, o.Model).Of(live))
+	view, repairs, err := legal.Mend(view, c.rules(doc, doc.Format, o.Model).Of(live))
 	return plan, view, repairs, err
 }
 
 // options returns how far the plan goes, in messages of so many tokens. Below the preset's trigger only
 // what the preset does always is done.
-func (c *compactCmd) options(all int, below bool) engine.PlanOptions {
-	o := engine.PlanOptions{KeepTurns: -1, Now: time.Now()}
+func (c *compactCmd) options(all int, below bool) policy.PlanOptions {
+	o := policy.PlanOptions{KeepTurns: -1, Now: time.Now()}
 	if c.KeepTurns != nil {
 		o.KeepTurns = *c.KeepTurns
 	}
@@ -184,19 +185,19 @@ func (c *compactCmd) options(all int, below bool) engine.PlanOptions {
 // trigger returns the size from which on the preset compacts, 0 when it is reached or the command line
 // says how far to go. A preset's own number counts what the file holds; for the window counts what the
 // provider reported as well, which includes a system prompt and tools that a session file lacks.
-func (c *compactCmd) trigger(conv *decant.Conversation, model token.Model, policy *preset.Preset) (int, error) {
+func (c *compactCmd) trigger(conv *decant.Conversation, model token.Model, pre *preset.Preset) (int, error) {
 	if c.To.given {
 		return 0, nil
 	}
 	est := token.For(model)
 	fixed := est.Fixed(&conv.Fixed)
-	l, err := engine.LimitsFor(model, policy, fixed, conv.MaxOutput)
+	l, err := policy.LimitsFor(model, pre, fixed, conv.MaxOutput)
 	if err != nil {
 		return 0, err
 	}
-	s := engine.Situation{Limits: l, Tokens: fixed + est.Messages(conv.Live()), MaxBytes: math.MaxInt}
-	full := min(model.Window, cmp.Or(policy.Trigger.Window, model.Window)) - l.Reserve
-	if engine.Due(s) != "" || (token.Meter{Estimator: est}).Read(conv).Tokens > full {
+	s := policy.Situation{Limits: l, Tokens: fixed + est.Messages(conv.Live()), MaxBytes: math.MaxInt}
+	full := min(model.Window, cmp.Or(pre.Trigger.Window, model.Window)) - l.Reserve
+	if policy.Due(s) != "" || (token.Meter{Estimator: est}).Read(conv).Tokens > full {
 		return 0, nil
 	}
 	return l.Trigger, nil

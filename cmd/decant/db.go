@@ -42,7 +42,7 @@ func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, name 
 	if err != nil {
 		return nil, err
 	}
-	p, err := policy(cmp.Or(name, c.Preset), c.Thrift)
+	p, err := presetAt(cmp.Or(name, c.Preset), c.Thrift)
 	if err != nil {
 		return nil, usageError{err}
 	}

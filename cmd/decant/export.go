@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/legal"
 	"github.com/decantdev/decant/store/sqlite"
@@ -91,7 +92,7 @@ func (c *exportCmd) encode(s *streams, t *engine.Transcript, conv *decant.Conver
 	}
 	var out []byte
 	if f := wire.Format(c.As); f == wire.Anthropic {
-		view, repairs, err := engine.Legal(conv, rules)
+		view, repairs, err := legal.Mend(conv, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +103,7 @@ func (c *exportCmd) encode(s *streams, t *engine.Transcript, conv *decant.Conver
 		if err != nil {
 			return nil, err
 		}
-		if betas := engine.BetasOf(out); len(betas) > 0 {
+		if betas := anthropic.BetasOf(out); len(betas) > 0 {
 			s.warn(fmt.Errorf("the request needs the header anthropic-beta: %s (--plain asks for nothing that does)", strings.Join(betas, ",")))
 		}
 	} else if out, err = wire.Encode(conv, f); err != nil {
@@ -121,7 +122,7 @@ func (c *exportCmd) body(t *engine.Transcript, view *decant.Conversation) ([]byt
 	}
 	out, err := t.Verbatim(view)
 	if err == nil && c.Plain {
-		out = engine.Plain(out)
+		out = anthropic.Plain(out)
 	}
 	return out, err
 }

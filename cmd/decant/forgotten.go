@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/tool"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -14,7 +14,7 @@ import (
 // forgotten adds what a conversation's view lacks now, and what was read again after it had been left out.
 // What a fork has from its parent counts once.
 func (a *account) forgotten(ctx context.Context, db *sqlite.DB, state *store.State, requests []store.Request) error {
-	for _, d := range engine.Effective(state.Live()) {
+	for _, d := range policy.Effective(state.Live()) {
 		if !a.counted[d.ID] {
 			a.counted[d.ID] = true
 			a.Recovered += d.Before - d.After

@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/decantdev/decant/cost"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -87,7 +87,7 @@ func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Cat
 	in.Name, in.Format, in.Window, in.Assumed = name, string(doc.Format), model.Window, model.Assumed
 	r := token.Meter{Estimator: est}.Read(conv)
 	in.Live, in.Measured = r.Tokens, r.Anchor > 0
-	in.Superseded, in.Duplicate = engine.Stale(context.Background(), conv, est)
+	in.Superseded, in.Duplicate = policy.Stale(context.Background(), conv, est)
 	paid := cost.PaidFor(conv, func(id string) token.Model {
 		m, _ := catalog.Lookup(cmp.Or(id, model.ID))
 		return m

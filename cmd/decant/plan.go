@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store/sqlite"
@@ -42,7 +42,7 @@ func (c *planCmd) file(s *streams) error {
 	if c.Apply {
 		return usageError{fmt.Errorf("%s is a file: \"decant compact\" writes a smaller one", c.Source)}
 	}
-	policy, err := preset.Load(cmp.Or(c.Preset, "default"))
+	pre, err := preset.Load(cmp.Or(c.Preset, "default"))
 	if err != nil {
 		return usageError{err}
 	}
@@ -59,7 +59,7 @@ func (c *planCmd) file(s *streams) error {
 	if c.Window.tokens > 0 {
 		model.Window = c.Window.tokens
 	}
-	plan, err := engine.Plan(context.Background(), live, engine.PlanOptions{Model: model, Estimator: token.For(model), Preset: policy, KeepTurns: -1, Now: time.Now()})
+	plan, err := policy.Plan(context.Background(), live, policy.PlanOptions{Model: model, Estimator: token.For(model), Preset: pre, KeepTurns: -1, Now: time.Now()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Source, err)
 	}

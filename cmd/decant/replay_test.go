@@ -63,7 +63,7 @@ func newRecital(t *testing.T, conv *decant.Conversation, thrift string) *recital
 	r.api = sandbox.New(sandbox.Options{Model: sandbox.NewScript(conv), Counter: r.est, Now: now})
 	server := httptest.NewServer(r.api)
 	t.Cleanup(server.Close)
-	preset, err := policy("default", thrift)
+	preset, err := presetAt("default", thrift)
 	if err != nil {
 		t.Fatal(err)
 	}

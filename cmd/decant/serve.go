@@ -146,7 +146,7 @@ type service struct {
 // newService opens the store and builds what a configuration asks for. ring returns the keys that admit requests;
 // nil means that none are needed.
 func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ringFunc) (*service, error) {
-	policy, rules, err := presets(c)
+	pre, rules, err := presets(c)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 		return nil, err
 	}
 	s.engine, err = engine.New(s.store, engine.Options{
-		Preset: policy, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
+		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
 		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
 		Notice: func(text string) { log.Warn(secret.Mask(text)) },
 		Booked: money.Book,
@@ -213,13 +213,13 @@ func databasePath(name string) (string, error) {
 
 // presets returns the policy for everybody and the rules.
 func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
-	p, err := policy(c.Preset, c.Thrift)
+	p, err := presetAt(c.Preset, c.Thrift)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
 	var rules []gateway.Rule
 	for i, r := range c.Presets {
-		chosen, err := policy(r.Preset, c.Thrift)
+		chosen, err := presetAt(r.Preset, c.Thrift)
 		if err != nil {
 			return nil, nil, usageError{fmt.Errorf("presets[%d]: %w", i, err)}
 		}
@@ -235,8 +235,8 @@ func budgetsOf(c *config.Config) (out []engine.Budget) {
 	return out
 }
 
-// policy returns a preset at a level of thrift, its own when that is empty.
-func policy(name, thrift string) (*preset.Preset, error) {
+// presetAt returns a preset at a level of thrift, its own when that is empty.
+func presetAt(name, thrift string) (*preset.Preset, error) {
 	p, err := preset.Load(name)
 	if err != nil || thrift == "" {
 		return p, err

@@ -1,0 +1,260 @@
+package anthropic
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// The provider can leave old results out of the prompt that it reads (anthropic-wire section 8): it puts a
+// placeholder in their place after it has checked the signatures of thinking on the request as it was sent.
+// So this is the one change of old history that is legal while a round is open and thinking is bound.
+//
+// Left to itself it clears by age on every request, which writes the cache anew each time. Decant asks it to
+// clear exactly what was decided, for ever: a trigger that is always passed, and a keep that grows by every
+// new call. Each cleared block has a decision of kind native, whose text is the placeholder as the view shows
+// it. What is asked for follows from the view alone, so every node asks for the same.
+
+// EditingBeta permits context_management in a request.
+const EditingBeta = "context-management-2025-06-27"
+
+const clearTools = "clear_tool_uses_20250919"
+
+// A Clearing is what a request asks the provider to leave out of its prompt.
+type Clearing struct {
+	Uses    int      // results
+	keep    int      // newest calls, whose results stay
+	exclude []string // tools whose results stay
+	inputs  []string // tools whose arguments go, too
+}
+
+// called is a call in a view.
+type called struct {
+	name                   string
+	answered, clear, blank bool // it has a result; its result goes; its arguments go
+}
+
+// ClearingOf returns what leads from what is sent to a view in which blocks were changed by native decisions.
+// It is nil when no block was, and false when no clearing leads there: clearing goes by age, and tells calls
+// apart by the names of their tools only.
+func ClearingOf(view *decant.Conversation, native func(id string) bool) (*Clearing, bool) {
+	calls := callsOf(view, native)
+	last := -1
+	for i := range calls {
+		if calls[i].clear {
+			last = i
+		}
+	}
+	if last < 0 {
+		return nil, !slices.ContainsFunc(calls, func(c called) bool { return c.blank })
+	}
+	c := &Clearing{keep: len(calls) - 1 - last}
+	cleared, blanked := map[string]bool{}, map[string]bool{}
+	for i := range calls[:last+1] {
+		if x := &calls[i]; x.clear {
+			c.Uses++
+			cleared[x.name] = true
+			blanked[x.name] = blanked[x.name] || x.blank
+		}
+	}
+	for i := range calls {
+		x := &calls[i]
+		switch {
+		case i > last && x.blank, i <= last && x.clear && x.blank != blanked[x.name]:
+			return nil, false
+		case i > last || x.clear:
+		case cleared[x.name] || !x.answered:
+			return nil, false
+		case !slices.Contains(c.exclude, x.name):
+			c.exclude = append(c.exclude, x.name)
+		}
+	}
+	for name := range blanked {
+		if blanked[name] {
+			c.inputs = append(c.inputs, name)
+		}
+	}
+	slices.Sort(c.exclude)
+	slices.Sort(c.inputs)
+	return c, true
+}
+
+// callsOf returns the calls of a view in order.
+func callsOf(view *decant.Conversation, native func(id string) bool) (calls []called) {
+	open := map[string]int{}
+	for i := range view.Messages {
+		for k := range view.Messages[i].Blocks {
+			b := &view.Messages[i].Blocks[k]
+			switch b.Kind {
+			case decant.KindUse:
+				open[b.CallID] = len(calls)
+				calls = append(calls, called{name: b.Name, blank: native(b.Changed)})
+			case decant.KindResult:
+				if at, ok := open[b.CallID]; ok {
+					calls[at].answered, calls[at].clear = true, native(b.Changed)
+				}
+			}
+		}
+	}
+	return calls
+}
+
+// edit returns the clearing as an element of context_management.edits.
+func (c *Clearing) edit() []byte {
+	out := []byte(`{"type":"` + clearTools + `","trigger":{"type":"input_tokens","value":1},"keep":{"type":"tool_uses","value":`)
+	out = append(strconv.AppendInt(out, int64(c.keep), 10), '}')
+	out = appendNames(out, "exclude_tools", c.exclude)
+	out = appendNames(out, "clear_tool_inputs", c.inputs)
+	return append(out, '}')
+}
+
+func appendNames(dst []byte, member string, names []string) []byte {
+	for i, n := range names {
+		if i == 0 {
+			dst = append(dst, `,"`+member+`":[`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = jsonspan.AppendQuote(dst, n)
+	}
+	if len(names) > 0 {
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+// An editPlace is where an edit goes in a body, and what has to stand around it there.
+type editPlace struct {
+	at            int
+	before, after string
+}
+
+// placeOfEdit returns where a body asks for one edit more, behind those that the client asks for: clear_thinking
+// must come before clear_tool_uses. It returns false where there is no such place.
+func placeOfEdit(body []byte) (editPlace, bool) {
+	at := jsonspan.Member(body, 0, "context_management")
+	if at.IsZero() {
+		end := bytes.LastIndexByte(body, '}')
+		return editPlace{end, `,"context_management":{"edits":[`, `]}`}, end > 0
+	}
+	value := at.Of(body)
+	if value[0] != '{' {
+		return editPlace{}, false
+	}
+	edits := jsonspan.Member(value, 0, "edits")
+	switch list := edits.Of(value); {
+	case edits.IsZero() && len(bytes.TrimSpace(value[1:len(value)-1])) == 0:
+		return editPlace{at.End - 1, `"edits":[`, `]`}, true
+	case edits.IsZero():
+		return editPlace{at.End - 1, `,"edits":[`, `]`}, true
+	case list[0] != '[':
+		return editPlace{}, false
+	case len(bytes.TrimSpace(list[1:len(list)-1])) == 0:
+		return editPlace{at.Start + edits.End - 1, "", ""}, true
+	}
+	return editPlace{at.Start + edits.End - 1, ",", ""}, true
+}
+
+// with returns body with an edit in the place.
+func (p editPlace) with(body, edit []byte) []byte {
+	out := make([]byte, 0, len(body)+len(p.before)+len(edit)+len(p.after))
+	out = append(append(append(out, body[:p.at]...), p.before...), edit...)
+	return append(append(out, p.after...), body[p.at:]...)
+}
+
+// Ask returns a body that asks for the clearing.
+func (c *Clearing) Ask(body []byte) ([]byte, error) {
+	at, ok := placeOfEdit(body)
+	if !ok {
+		return nil, errors.New("render: context_management has no place for an edit")
+	}
+	return at.with(body, c.edit()), nil
+}
+
+// BetasOf returns the betas that a request to the Messages API needs for what stands in its body.
+func BetasOf(body []byte) (out []string) {
+	if !jsonspan.Member(body, 0, "context_management").IsZero() {
+		out = append(out, EditingBeta)
+	}
+	if at := jsonspan.Member(body, 0, "thinking"); !at.IsZero() && body[at.Start] == '{' && !jsonspan.Member(at.Of(body), 0, "block_binding").IsZero() {
+		out = append(out, BindingBeta)
+	}
+	return out
+}
+
+// Plain returns the body of a request to the Messages API without what needs a beta, see [BetasOf].
+func Plain(body []byte) []byte {
+	if len(BetasOf(body)) == 0 {
+		return body
+	}
+	return without(body, func(name string, value []byte) []byte {
+		switch name {
+		case "context_management":
+			return nil
+		case "thinking":
+			if !jsonspan.Member(value, 0, "block_binding").IsZero() {
+				return without(value, func(name string, value []byte) []byte {
+					if name == "block_binding" {
+						return nil
+					}
+					return value
+				})
+			}
+		}
+		return value
+	})
+}
+
+// without returns an object whose members have the values that keep returns, those aside for which it
+// returns nil.
+func without(object []byte, keep func(name string, value []byte) []byte) []byte {
+	out := []byte("{")
+	s := jsonspan.Scan(object, 0)
+	for s.Open(); s.Next(); {
+		name := string(s.Name())
+		value := keep(name, s.Skip().Of(object))
+		if value == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(jsonspan.AppendQuote(out, name), ':'), value...)
+	}
+	return append(out, '}')
+}
+
+// Tools with which the provider's clearing does not go: the memory tool makes it announce itself to the model,
+// and what the provider's own tools and MCP servers return is not cleared with the rest.
+var (
+	memoryTool  = []byte(`"memory_20`)
+	serverCalls = []string{`"server_tool_use"`, `"mcp_tool_use"`}
+)
+
+// Editable reports whether a request with a body and tools has room for a clearing: context_management is as expected,
+// and there is no memory tool.
+func Editable(body, tools []byte) bool {
+	_, ok := placeOfEdit(body)
+	return ok && !bytes.Contains(tools, memoryTool)
+}
+
+// Served reports whether a conversation has calls that the provider itself has answered: then it cannot be asked to
+// clear old results.
+func Served(c *decant.Conversation) bool {
+	for i := range c.Messages {
+		if c.Messages[i].Role != decant.RoleAssistant {
+			continue
+		}
+		for k := range c.Messages[i].Blocks {
+			b := &c.Messages[i].Blocks[k]
+			if b.Kind == decant.KindOpaque && slices.ContainsFunc(serverCalls, func(t string) bool { return bytes.Contains([]byte(b.Text()), []byte(t)) }) {
+				return true
+			}
+		}
+	}
+	return false
+}

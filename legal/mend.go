@@ -1,0 +1,29 @@
+package legal
+
+import (
+	"errors"
+
+	"github.com/decantdev/decant"
+)
+
+// Mend returns view with broken history mended, and what was mended. Where nothing breaks a rule it
+// is view itself. A view that even then breaks a rule is an error that wraps decant.ErrIllegal and names
+// every violation.
+func Mend(view *decant.Conversation, rules Rules) (*decant.Conversation, []decant.Decision, error) {
+	if len(Check(view, rules)) == 0 {
+		return view, nil, nil
+	}
+	ms, repairs := Repair(view.Messages)
+	if len(repairs) > 0 {
+		view = view.With(ms)
+	}
+	bad := Check(view, rules)
+	if len(bad) == 0 {
+		return view, repairs, nil
+	}
+	errs := make([]error, len(bad))
+	for i, v := range bad {
+		errs[i] = v
+	}
+	return nil, nil, errors.Join(errs...)
+}

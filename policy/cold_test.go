@@ -1,0 +1,33 @@
+package policy_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
+)
+
+// Where nothing is cached, what would be ballast a few rounds later goes at once.
+func TestThinOfAColdCacheKeepsHalfTheRounds(t *testing.T) {
+	c := reader(12)
+	tt := thinning(t, "low")
+	keep := tt.Preset.Thrift.Settled().Keep
+	warm, spare := outlines(policy.Thin(context.Background(), c, tt)), policy.Spare(c, tt)
+	tt.Cold = true
+	if cold := outlines(policy.Thin(context.Background(), c, tt)); cold != warm+keep/2 {
+		t.Errorf("%d results become outlines, %d where nothing is cached; want %d more", warm, cold, keep/2)
+	}
+	if more := policy.Spare(c, tt); more.Freed <= spare.Freed || more.Whole != spare.Whole {
+		t.Errorf("the ballast is %+v, and %+v where nothing is cached", spare, more)
+	}
+}
+
+func outlines(ds []decant.Decision) (n int) {
+	for i := range ds {
+		if ds[i].Reduction == "outline" {
+			n++
+		}
+	}
+	return n
+}

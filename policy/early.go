@@ -1,0 +1,329 @@
+package policy
+
+import (
+	"context"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/tool"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/reduce"
+)
+
+// A Thinning is what a pour for money works on and by which rules.
+type Thinning struct {
+	Preset     *preset.Preset
+	Counter    decant.Counter
+	Transcript *decant.Conversation // what the view was made of; nil: the view itself
+	Made       []decant.Decision    // by which it was made
+	Pinned     map[decant.Ref]decant.Hash
+	Cold       bool // nothing is cached, so half as many rounds are kept
+	Signed     bool // thinking stays as it is: it is bound to what is sent
+	Native     bool // old results are left out by the provider, all of them from the oldest on, see Clear
+	Beyond     int  // blocks at the end of the view that the provider does not keep
+
+	entered map[string]bool // ids of decisions that were made when their blocks came in
+	cleared map[string]bool // ids of native decisions
+}
+
+// A Ballast is what a view carries that thinning it would free, in fours of encoded bytes: about
+// tokens, and near enough, because only the proportions between them count.
+type Ballast struct {
+	Freed   int // S
+	Behind  int // L: after the first change, what would remain
+	Rest    int // of the view, what would remain of what the provider keeps
+	Whole   int // of the view
+	Carried int // S summed over the requests that carried it: what it has cost so far, divided by the price of a token
+	Plain   int // of Carried, what was paid in full each time, for the provider does not keep it
+
+	kept    int  // blocks to come that the provider keeps
+	changed bool // the first block that would change has been passed
+}
+
+// Spare returns the ballast of a view without making the reductions. It looks at every block once and
+// decodes none.
+//
+// What was carried follows from the view alone, so every node knows it and nothing is lost in a
+// crash: a block becomes ballast when the rounds to keep have passed it, and each round since then
+// was one request that carried it; when it is poured it is ballast no longer.
+func Spare(view *decant.Conversation, t Thinning) Ballast {
+	rule := t.rule()
+	if !rule.On() {
+		return Ballast{}
+	}
+	rounds := decant.Rounds(view.Messages)
+	t.entered, t.cleared = atFirstSight(t.Made), clearedBy(t.Made)
+	b := Ballast{kept: blocksOf(view.Messages) - t.Beyond}
+	if len(rounds) > 0 {
+		b.stand(view.Messages[:rounds[0].Start])
+	}
+	for r := range rounds {
+		past := len(rounds) - rule.Keep - r // requests that carried this round as ballast
+		for i := rounds[r].Start; i < rounds[r].End; i++ {
+			b.add(&view.Messages[i], past, r == len(rounds)-1, t, rule)
+		}
+		if r+1 < len(rounds) {
+			b.stand(view.Messages[rounds[r].End:rounds[r+1].Start])
+		} else {
+			b.stand(view.Messages[rounds[r].End:])
+		}
+	}
+	b.kept, b.changed = 0, false
+	return b
+}
+
+// rule returns the numbers that count.
+func (t Thinning) rule() preset.Thrift {
+	rule := t.Preset.Thrift.Settled()
+	if t.Cold {
+		rule.Keep = max(1, rule.Keep/2)
+	}
+	rule.Keep = max(rule.Keep, t.Preset.Reduce.Protect)
+	return rule
+}
+
+// stand counts messages between rounds, which no thinning touches.
+func (b *Ballast) stand(ms []decant.Message) {
+	for i := range ms {
+		for k := range ms[i].Blocks {
+			n := weight(&ms[i].Blocks[k])
+			b.count(n, 0, 0)
+		}
+	}
+}
+
+// count counts a block of n tokens, of which some would go that so many requests have carried.
+func (b *Ballast) count(n, free, requests int) {
+	carried := free * requests
+	b.Whole += n
+	b.Freed += free
+	b.Carried += carried
+	if b.kept--; b.kept < 0 {
+		b.Plain += carried
+		return
+	}
+	b.Rest += n - free
+	if b.Freed > 0 || b.changed {
+		b.Behind += n - free
+	}
+}
+
+func blocksOf(ms []decant.Message) (n int) {
+	for i := range ms {
+		n += len(ms[i].Blocks)
+	}
+	return n
+}
+
+// add counts one message of a round.
+func (b *Ballast) add(m *decant.Message, past int, last bool, t Thinning, rule preset.Thrift) {
+	for k := range m.Blocks {
+		block := &m.Blocks[k]
+		n := weight(block)
+		switch {
+		case block.Kind == decant.KindThinking && !last && !t.Signed:
+			b.count(n, n, past+rule.Keep-1) // it is ballast from the next round on
+		case past > 0:
+			b.changed = b.changed || t.Native && block.Kind == decant.KindResult && !t.cleared[block.Changed]
+			b.count(n, t.free(block, n, rule), past)
+		default:
+			b.count(n, 0, 0)
+		}
+	}
+}
+
+// weight returns about how many tokens a block takes, without decoding it.
+func weight(b *decant.Block) int {
+	if b.Content == nil {
+		return 1600 * b.Media.Count
+	}
+	return b.Content.Size() / 4
+}
+
+// free returns about how many of the n tokens of an old block go.
+func (t Thinning) free(b *decant.Block, n int, rule preset.Thrift) int {
+	const longArguments = 250
+	switch {
+	case n < rule.Least || b.Content == nil || b.Media.Count > 0 || b.Loads > 0 || t.untouchable(b.Ref):
+	case b.Kind == decant.KindUse && b.Changed == "" && n > longArguments && writes(b.Name):
+		return n * 3 / 5
+	case b.Kind == decant.KindResult && t.whole(b):
+		return max(0, n-quoting(rule).Left(n))
+	}
+	return 0
+}
+
+func writes(name string) bool {
+	c := tool.ClassOf(name)
+	return c == tool.Write || c == tool.Edit
+}
+
+// whole reports whether a result has not been reduced but at first sight.
+func (t Thinning) whole(b *decant.Block) bool { return b.Changed == "" || t.entered[b.Changed] }
+
+// atFirstSight returns the ids of those of ds that were made when their blocks came in.
+func atFirstSight(ds []decant.Decision) map[string]bool {
+	out := map[string]bool{}
+	for i := range ds {
+		if d := &ds[i]; d.Reduction == "first_sight" || d.Reduction == "terminal" {
+			out[d.ID] = true
+		}
+	}
+	return out
+}
+
+// clearedBy returns the ids of those of ds that the provider carries out.
+func clearedBy(ds []decant.Decision) map[string]bool {
+	out := map[string]bool{}
+	for i := range ds {
+		if ds[i].Kind == decant.Native {
+			out[ds[i].ID] = true
+		}
+	}
+	return out
+}
+
+func (t Thinning) untouchable(ref decant.Ref) bool {
+	_, pinned := t.Pinned[ref]
+	return pinned
+}
+
+func quoting(rule preset.Thrift) reduce.Quoting {
+	return reduce.Quoting{Share: rule.Quote, Most: rule.QuoteMost, Names: rule.Names}
+}
+
+// Thin returns the decisions of a pour for money: of everything behind the rounds to keep, reads with
+// a newer copy become a line, old results an outline of their most telling lines, long arguments of
+// writes a note, and thinking goes. It is a pure function of the view.
+func Thin(ctx context.Context, view *decant.Conversation, t Thinning) []decant.Decision {
+	rule := t.rule()
+	if !rule.On() {
+		return nil
+	}
+	tools := t.Preset.Tools
+	t.Pinned = pinInstructions(t.Pinned, instructions(ctx, t.transcript(view), t.Counter, mostInstructions))
+	s := reduce.Of(ctx, view, reduce.Options{
+		Counter: t.Counter, Mask: secret.Mask, Transcript: t.transcript(view), Made: t.Made, KeepRounds: rule.Keep,
+		Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin, Quote: quoting(rule),
+		Must: namesOf(fact.Extract(ctx, t.transcript(view).Messages)),
+	})
+	var out thinned
+	for _, name := range t.Preset.Reduce.Order {
+		for _, d := range thinnings(s, name, view) {
+			if t.untouchable(d.Target.Ref) || t.Signed && d.Kind == decant.DropThinking {
+				continue
+			}
+			if d.Kind == decant.DropThinking || d.Before >= rule.Least {
+				out.take(d)
+			}
+		}
+	}
+	if t.Cold { // everything is written again anyway
+		return out.ds
+	}
+	t.entered = atFirstSight(t.Made)
+	return t.unsettled(view, out.ds)
+}
+
+// again is the share of what stands between a change and the end of what was poured before that the
+// change has to free: at usual prices it has paid for writing that again after 60 requests.
+const again = 0.2
+
+// unsettled returns ds without those before the end of what was poured before, unless these are worth
+// writing again what was settled: the provider's cache holds it.
+func (t Thinning) unsettled(view *decant.Conversation, ds []decant.Decision) []decant.Decision {
+	end := t.settled(view)
+	first, freed := end, 0
+	for i := range ds {
+		if d := &ds[i]; !d.Target.Ref.After(end) {
+			freed += d.Before - d.After
+			if first.After(d.Target.Ref) {
+				first = d.Target.Ref
+			}
+		}
+	}
+	if freed == 0 || float64(freed) >= again*float64(between(view, first, end)-freed) {
+		return ds
+	}
+	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return !d.Target.Ref.After(end) })
+}
+
+// settled returns the last block that was changed after it had come in, zero when there is none.
+func (t Thinning) settled(view *decant.Conversation) (out decant.Ref) {
+	for i := range view.Messages {
+		for k := range view.Messages[i].Blocks {
+			if b := &view.Messages[i].Blocks[k]; b.Ref.Message > 0 && !t.whole(b) {
+				out = b.Ref
+			}
+		}
+	}
+	return out
+}
+
+// between returns about how many tokens stand from one block to another, both included.
+func between(view *decant.Conversation, from, to decant.Ref) (n int) {
+	for i := range view.Messages {
+		for k := range view.Messages[i].Blocks {
+			if b := &view.Messages[i].Blocks[k]; b.Ref.Message > 0 && !from.After(b.Ref) && !b.Ref.After(to) {
+				n += weight(b)
+			}
+		}
+	}
+	return n
+}
+
+// transcript returns what the view was made of.
+func (t Thinning) transcript(view *decant.Conversation) *decant.Conversation {
+	if t.Transcript != nil {
+		return t.Transcript
+	}
+	return view
+}
+
+// thinnings returns what one reduction proposes for a pour for money. Those that cut by size or clear
+// are for when the window demands it.
+func thinnings(s *reduce.Subject, name string, view *decant.Conversation) []decant.Decision {
+	if f := unset[name]; f != nil {
+		return f(s)
+	}
+	if through := beforeLast(view); name == "thinking" && through > 0 {
+		return reduce.Thinking(s, reduce.Thoughts{KeepTurns: -1, Through: through})
+	}
+	return nil
+}
+
+// beforeLast returns the number of the last message before the newest round, 0 when there is none.
+func beforeLast(view *decant.Conversation) int {
+	rounds := decant.Rounds(view.Messages)
+	if len(rounds) == 0 {
+		return 0
+	}
+	for i := rounds[len(rounds)-1].Start - 1; i >= 0; i-- {
+		if n := view.Messages[i].Number; n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// thinned are decisions, of which each block has one: the one that leaves less.
+type thinned struct {
+	ds []decant.Decision
+	at map[decant.Ref]int
+}
+
+func (t *thinned) take(d decant.Decision) {
+	if t.at == nil {
+		t.at = map[decant.Ref]int{}
+	}
+	i, ok := t.at[d.Target.Ref]
+	switch {
+	case !ok:
+		t.at[d.Target.Ref] = len(t.ds)
+		t.ds = append(t.ds, d)
+	case d.After < t.ds[i].After:
+		t.ds[i] = d
+	}
+}

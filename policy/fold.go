@@ -1,0 +1,166 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/token"
+	"github.com/decantdev/decant/wire"
+)
+
+const (
+	foldBegin = "[Record of the conversation so far, made to fit the window. It is a record and not the user's words, except where it says user; m1, m2, ... are the numbers of its messages.]"
+	foldEnd   = "[End of the record. The work goes on from here.]"
+)
+
+// A Folding is what a fold is made of: a conversation, its view under decisions that need no fold, and what they were.
+type Folding struct {
+	Transcript *decant.Conversation
+	View       *decant.Conversation
+	Made       []decant.Decision  // in force and of the same pour; what the newest checkpoint among them says goes on in the fold
+	Proved     *decant.Checkpoint // of the same pour, nil: nothing was proved
+
+	Estimator *token.Estimator
+	Preset    *preset.Preset
+	Pinned    map[decant.Ref]decant.Hash
+	Target    int    // tokens
+	Why       string // for people
+}
+
+// Fold returns the checkpoint that makes one message of the user of everything that the model has seen: the text of the
+// view, within the target if results and arguments can be cut so far. What the user said last and nobody has
+// answered stays a message of its own. It returns false when there is nothing else.
+func Fold(f Folding) (decant.Decision, bool) {
+	ms := f.Transcript.Messages
+	for len(ms) > 0 && unanswered(&ms[len(ms)-1]) {
+		ms = ms[:len(ms)-1]
+	}
+	if len(ms) == 0 {
+		return decant.Decision{}, false
+	}
+	stay := loading(ms)
+	covered, kept := apart(ms, stay)
+	cp := &decant.Checkpoint{
+		From: ms[0].Number, To: ms[len(ms)-1].Number, Messages: len(covered), Kept: kept,
+		Placement: decant.PlaceMessage, Rung: decant.RungExtractive, Score: 1, Original: f.Estimator.Messages(covered),
+	}
+	if p := f.Proved; p != nil {
+		cp.Facts, cp.Score, cp.Rung = p.Facts, p.Score, p.Rung
+	}
+	pins := AllPins(f.Transcript, f.Preset, f.Pinned)
+	if len(pins) > 0 {
+		_, cp.Pins = pinnedText(f.Transcript.With(covered), pins)
+	}
+	var images int
+	cp.Carried, images = pictures(covered, newestOf(ms), pins, f.Estimator, f.Target/2)
+	text := f.text(cp.To, stay)
+	for _, keep := range foldCuts {
+		cp.Summary = strings.Join([]string{foldBegin, recorded(f.View, shortened(text, keep, pins)), foldEnd}, "\n\n")
+		if cp.Compressed = f.Estimator.Count(cp.Summary) + images; cp.Compressed <= f.Target {
+			break
+		}
+	}
+	return decant.Decision{
+		Kind: decant.Cover, Reduction: "fold", Reason: "everything as one message: " + f.Why,
+		Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
+	}, true
+}
+
+// text returns the messages of the view up to a number that go into a fold as text: of what Decant wrote the record
+// only, and not what joins it to its neighbours.
+func (f *Folding) text(to int, stay map[int]bool) (out []decant.Message) {
+	record := ""
+	if cp := decant.CheckpointIn(f.Made); cp != nil {
+		record = cp.Summary
+	}
+	for i := range f.View.Messages {
+		m := &f.View.Messages[i]
+		if m.Number > to || stay[m.Number] || m.Number == 0 && m.Blocks[0].Text() != record {
+			continue
+		}
+		out = append(out, *m)
+	}
+	return out
+}
+
+// recorded returns messages of a view as text. What an earlier fold recorded goes on in the new record as it was,
+// without the lines around it: it is part of the same record now.
+func recorded(view *decant.Conversation, ms []decant.Message) string {
+	var parts []string
+	from := 0
+	for i := range ms {
+		inner, ok := unfolded(&ms[i])
+		if !ok {
+			continue
+		}
+		parts = append(parts, wire.Text(view.With(ms[from:i])), inner)
+		from = i + 1
+	}
+	parts = append(parts, wire.Text(view.With(ms[from:])))
+	parts = slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" })
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// unanswered reports whether m belongs to what stands after the last round: no message of the
+// assistant and no result.
+func unanswered(m *decant.Message) bool {
+	return m.Role != decant.RoleAssistant && !m.Has(decant.KindResult)
+}
+
+// unfolded returns the record in a message that Decant wrote: a fold's without the lines around it, a
+// checkpoint's as it is.
+func unfolded(m *decant.Message) (string, bool) {
+	if m.Number != 0 || len(m.Blocks) == 0 || m.Blocks[0].Author != decant.AuthorDecant || m.Role != decant.RoleUser {
+		return "", false
+	}
+	text := m.Blocks[0].Text()
+	if inner, ok := strings.CutPrefix(text, foldBegin); ok {
+		text, _ = strings.CutSuffix(inner, foldEnd)
+	}
+	return text, true
+}
+
+// foldCuts are the characters of each end of a result, or of a call's arguments, that a fold keeps: as
+// many as the target allows. 0 keeps all.
+var foldCuts = [...]int{0, 4000, 1500, 500, 150}
+
+// shortened returns ms with long results and arguments cut to their ends, keep characters each and
+// whole lines where there are lines. What is pinned stays.
+func shortened(ms []decant.Message, keep int, pins map[decant.Ref]decant.Hash) []decant.Message {
+	if keep == 0 {
+		return ms
+	}
+	out := slices.Clone(ms)
+	for i := range out {
+		out[i].Blocks = slices.Clone(out[i].Blocks)
+		for k := range out[i].Blocks {
+			b := &out[i].Blocks[k]
+			if _, pinned := pins[b.Ref]; pinned || b.Kind != decant.KindResult && b.Kind != decant.KindUse {
+				continue
+			}
+			if t := b.Text(); len(t) > 2*keep+100 {
+				b.Content = decant.Text(ends(t, keep))
+			}
+		}
+	}
+	return out
+}
+
+// ends returns the two ends of a text and how much is between them.
+func ends(t string, keep int) string {
+	head, tail := t[:keep], t[len(t)-keep:]
+	if i := strings.LastIndexByte(head, '\n'); i > keep/2 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < keep/2 {
+		tail = tail[i+1:]
+	}
+	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", head, len(t)-len(head)-len(tail), tail)
+}

@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
+)
+
+// loading returns the numbers of the messages of those rounds in which a result makes tools known to the model.
+// No text can stand for such a result, and it has a place only behind its call, so a checkpoint covers what is
+// around these rounds and leaves them where they are.
+func loading(ms []decant.Message) map[int]bool {
+	var out map[int]bool
+	loads := func(b decant.Block) bool { return b.Loads > 0 }
+	for _, r := range decant.Rounds(ms) {
+		round := ms[r.Start:r.End]
+		if !slices.ContainsFunc(round, func(m decant.Message) bool { return slices.ContainsFunc(m.Blocks, loads) }) {
+			continue
+		}
+		if out == nil {
+			out = map[int]bool{}
+		}
+		for i := range round {
+			out[round[i].Number] = true
+		}
+	}
+	return out
+}
+
+// apart returns the messages of ms that a checkpoint covers, and the numbers of those that it leaves.
+func apart(ms []decant.Message, stay map[int]bool) (covered []decant.Message, kept []int) {
+	if len(stay) == 0 {
+		return ms, nil
+	}
+	for i := range ms {
+		if stay[ms[i].Number] {
+			kept = append(kept, ms[i].Number)
+		} else {
+			covered = append(covered, ms[i])
+		}
+	}
+	return covered, kept
+}
+
+// pictures returns the blocks of ms with images or documents that go with a checkpoint into its message, and
+// their tokens: those that are pinned and those of the messages that are of the newest round, as many of the
+// newest as room tokens hold.
+func pictures(ms []decant.Message, newest map[int]bool, pins map[decant.Ref]decant.Hash, est *token.Estimator, room int) (refs []decant.Ref, tokens int) {
+	for i := range slices.Backward(ms) {
+		for k := range slices.Backward(ms[i].Blocks) {
+			b := &ms[i].Blocks[k]
+			if _, pinned := pins[b.Ref]; b.Media.Count == 0 || !pinned && !newest[ms[i].Number] {
+				continue
+			}
+			n := est.Block(&decant.Block{Kind: decant.KindImage, Media: b.Media})
+			if tokens+n <= room {
+				refs, tokens = append(refs, b.Ref), tokens+n
+			}
+		}
+	}
+	slices.Reverse(refs)
+	return refs, tokens
+}
+
+// newestOf returns the numbers of the messages from the newest round on, and of the user's words before it that
+// the round is about.
+func newestOf(ms []decant.Message) map[int]bool {
+	out := map[int]bool{}
+	rounds := decant.Rounds(ms)
+	if len(rounds) == 0 {
+		return out
+	}
+	for _, m := range ms[rounds[len(rounds)-1].Start:] {
+		out[m.Number] = true
+	}
+	for i := rounds[len(rounds)-1].Start - 1; i >= 0; i-- {
+		if ms[i].UserWords() {
+			out[ms[i].Number] = true
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/token"
+)
+
+// Limits are the sizes, in tokens, between which a conversation is kept.
+type Limits struct {
+	Window  int // what the model takes, prompt and answer together
+	Reserve int // kept free for the answer
+	Trigger int // a pour is due when the context is strictly larger
+	Target  int // what the messages may have after a pour; the fixed part comes on top
+}
+
+const (
+	leastReserve = 20_000
+	MostReserve  = 32_000
+)
+
+// Must returns the size from which the window demands a pour, whatever the preset wishes.
+func (l Limits) Must() int { return l.Window - l.Reserve }
+
+// LimitsFor returns the limits of a conversation whose fixed part has the given size (design,
+// section 3): the reserve is the output asked for, between 20,000 and 32,000 tokens, but at most a
+// quarter of the window; the target is half of the room between the fixed part and the trigger.
+// It returns an error that wraps decant.ErrFixed when the fixed part alone exceeds the trigger.
+func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, error) {
+	l := Limits{Window: m.Window}
+	room := m.Window
+	if w := p.Trigger.Window; w > 0 {
+		room = min(room, w) // a policy cannot make a model take more
+	}
+	l.Reserve = p.Trigger.Reserve
+	if l.Reserve == 0 {
+		l.Reserve = max(leastReserve, min(maxOutput, MostReserve))
+	}
+	l.Reserve = min(l.Reserve, room/4)
+	l.Trigger = room - l.Reserve
+	if t := p.Trigger.Tokens; t > 0 {
+		l.Trigger = min(l.Trigger, t)
+	}
+	if fixed >= l.Trigger {
+		return l, fmt.Errorf("system prompt, tools and pins have %d tokens, a pour is due at %d: %w", fixed, l.Trigger, decant.ErrFixed)
+	}
+	share := p.Trigger.Target
+	if share == 0 {
+		share = 0.5
+	}
+	l.Target = int(share * float64(l.Trigger-fixed))
+	return l, nil
+}

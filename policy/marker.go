@@ -1,0 +1,210 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/decantdev/decant"
+)
+
+// The provider finds what it has kept of a prompt by looking back from the request's cache markers, at
+// most 20 blocks from each (anthropic-wire section 12), and clients put theirs on the system prompt and
+// on what is newest. So of a pour's request nothing between the system prompt and the first change
+// would be read, unless a marker stands there. If the client leaves one of its four, Decant places it:
+//
+//   - in the request of a pour, and while little has come after it, where the pour before ended: that
+//     is what the provider has kept and what this pour left alone;
+//   - afterwards at the last block that the pour changed, so that it is kept until the next pour.
+//
+// Where the marker goes follows from the request and the decisions alone, so it is the same on every
+// node. A marker is no part of the prefix that the provider recognises, nor of what thinking is bound
+// to.
+
+// Bounds of the provider's cache (anthropic-wire section 12).
+const (
+	mostMarkers = 4
+	lookBack    = 20
+)
+
+// MarkView returns what is sent of a view with Decant's own markers. It is sent itself when no pour is among the decisions
+// ds, when the request asks for no cache at its end, or when it leaves no marker.
+func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *decant.Conversation {
+	p := newestPour(decant.InForce(ds))
+	if p == nil {
+		return sent
+	}
+	free, ends := FreeMarkers(request)
+	if free <= 0 || !ends {
+		return sent
+	}
+	l := layOut(view) // which has the blocks of what is sent
+	for _, at := range l.boundaries(p, free) {
+		sent = l.mark(sent, at, l.markerLife(at))
+	}
+	return sent
+}
+
+// FreeMarkers returns how many markers a request leaves, and whether it asks for a cache that reaches into the
+// messages.
+func FreeMarkers(request *decant.Conversation) (free int, ends bool) {
+	bare := *request
+	bare.Messages, bare.Cache = nil, ""
+	used := markers(request)
+	return mostMarkers - used, used > markers(&bare)
+}
+
+// A rewrite is a pour in force: how the ids of its decisions begin, and the first block that it changed.
+type rewrite struct {
+	group string
+	first decant.Ref
+}
+
+// newestPour returns the newest pour among decisions, nil when there is none. Ids rise with time, and
+// decisions need not stand in the order of their ids.
+func newestPour(lists ...[]decant.Decision) (out *rewrite) {
+	for _, ds := range lists {
+		for i := range ds {
+			out = out.or(&ds[i])
+		}
+	}
+	return out
+}
+
+// or returns the newer of a pour and the one that a decision is part of.
+func (p *rewrite) or(d *decant.Decision) *rewrite {
+	group := PourOf(d.ID)
+	if group == "" || !d.Kind.Edits() && d.Kind != decant.Cover {
+		return p
+	}
+	at := d.Target.Ref
+	if d.Checkpoint != nil {
+		at = decant.Ref{Message: d.Checkpoint.From}
+	}
+	if p == nil || group > p.group || group == p.group && p.first.After(at) {
+		return &rewrite{group, at}
+	}
+	return p
+}
+
+// PourMark is how the ids of decisions begin that were made by a pour.
+const PourMark = "pour-"
+
+// PourOf returns how the ids of the decisions of a pour begin, "" for a decision of no pour.
+func PourOf(id string) string {
+	group, _, _ := strings.Cut(id, ".")
+	if !strings.HasPrefix(group, PourMark) {
+		return ""
+	}
+	return group
+}
+
+// A laid is a view as the blocks of a prompt.
+type laid struct {
+	view  *decant.Conversation
+	at    []decant.Ref // index of message and block in the view
+	block []*decant.Block
+}
+
+func layOut(view *decant.Conversation) *laid {
+	l := &laid{view: view}
+	for i := range view.Messages {
+		for k := range view.Messages[i].Blocks {
+			l.at = append(l.at, decant.Ref{Message: i, Block: k})
+			l.block = append(l.block, &view.Messages[i].Blocks[k])
+		}
+	}
+	return l
+}
+
+// last returns the index of the last block that a pour changed, -1 when there is none.
+func (l *laid) last(group string) int {
+	for i := len(l.block) - 1; group != "" && i >= 0; i-- {
+		if PourOf(l.block[i].Changed) == group {
+			return i
+		}
+	}
+	return -1
+}
+
+// before returns the newest pour before another that has changed something in the view, "" for none.
+func (l *laid) before(group string) (out string) {
+	for _, b := range l.block {
+		if g := PourOf(b.Changed); g < group {
+			out = max(out, g)
+		}
+	}
+	return out
+}
+
+// unchanged returns the index of the last block before everything that a pour changed, -1 when there
+// is none.
+func (l *laid) unchanged(p *rewrite) int {
+	for i, b := range l.block {
+		if PourOf(b.Changed) == p.group || b.Ref.Message > 0 && !p.first.After(b.Ref) {
+			return i - 1
+		}
+	}
+	return len(l.block) - 1
+}
+
+// boundaries returns the indexes of the blocks to mark, at most free of them.
+func (l *laid) boundaries(p *rewrite, free int) []int {
+	settled, kept := l.last(p.group), l.unchanged(p)
+	if was := l.last(l.before(p.group)); was >= 0 {
+		kept = min(kept, was)
+	}
+	settled, kept = l.markable(settled), l.markable(kept)
+	switch {
+	case settled < 0 && kept < 0:
+		return nil
+	case settled < 0:
+		return []int{kept}
+	case kept < 0 || len(l.block)-settled > lookBack:
+		return []int{settled}
+	case free > 1:
+		return []int{kept, settled}
+	}
+	return []int{kept}
+}
+
+// markable returns the index of the last block at or before i that may carry a marker and stands in a
+// list, -1 when there is none.
+func (l *laid) markable(i int) int {
+	for ; i >= 0; i-- {
+		b := l.block[i]
+		switch role := l.view.Messages[l.at[i].Message].Role; {
+		case role != decant.RoleUser && role != decant.RoleAssistant:
+		case b.Kind == decant.KindUse, b.Kind == decant.KindResult:
+			return i
+		case b.Kind == decant.KindText && b.Content != nil && b.Content.Size() > 0:
+			return i
+		}
+	}
+	return -1
+}
+
+// mark returns v with a marker on the i-th block.
+func (l *laid) mark(v *decant.Conversation, i int, life string) *decant.Conversation {
+	if l.block[i].Cache != "" || life == "" {
+		return v
+	}
+	at := l.at[i]
+	ms := append([]decant.Message(nil), v.Messages...)
+	bs := append([]decant.Block(nil), ms[at.Message].Blocks...)
+	bs[at.Block].Cache = life
+	ms[at.Message].Blocks = bs
+	return v.With(ms)
+}
+
+// markerLife returns how long an entry at the i-th block shall live: as long as the client's next
+// marker says, because one of an hour may not come after one of five minutes.
+func (l *laid) markerLife(i int) string {
+	for _, b := range l.block[i+1:] {
+		if len(b.Inside) > 0 {
+			return b.Inside[0]
+		}
+		if b.Cache != "" {
+			return b.Cache
+		}
+	}
+	return l.view.Cache
+}

@@ -1,0 +1,97 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/wire"
+)
+
+// putBack takes back the reductions that cost the reader the most and that the target alone demanded,
+// as far as it has room left for their originals, so that more room never keeps less. Where the
+// conversation goes on by itself, the room is what the next messages need.
+func (p *planner) putBack() error {
+	room := p.Target - p.size()
+	if p.Quick || p.Trigger > 0 || !p.due || room <= 0 {
+		return nil
+	}
+	lost, err := p.lost(room)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(lost, func(a, b loss) int {
+		return cmp.Compare(b.weight*float64(a.cost), a.weight*float64(b.cost))
+	})
+	back := map[decant.Ref]bool{}
+	for _, l := range lost {
+		if l.cost <= room {
+			room -= l.cost
+			back[l.target] = true
+		}
+	}
+	p.takeBack(back)
+	return nil
+}
+
+// loss is what a reduction has taken out of view.
+type loss struct {
+	target decant.Ref
+	weight float64 // of the must-keep facts that are in view nowhere else
+	cost   int     // tokens that the original has more
+}
+
+// lost returns the reductions of this plan that took must-keep facts out of view, and whose originals
+// have at most room tokens more.
+func (p *planner) lost(room int) ([]loss, error) {
+	view, err := p.current()
+	if err != nil {
+		return nil, err
+	}
+	missing := map[string]float64{}
+	for _, f := range fact.Check(p.ctx, p.mustKeep(), wire.Text(view)).Missing {
+		missing[f.Text] = f.Weight
+	}
+	var out []loss
+	for _, d := range p.decisions {
+		cost := d.Before - d.After
+		if d.Kind != decant.Stub && d.Kind != decant.Shrink || cost > room || p.demanded(d.Reduction) {
+			continue
+		}
+		text := p.conv.Messages[p.index(d.Target.Message)].Blocks[d.Target.Block].Text()
+		if w := weightIn(text, missing); w > 0 {
+			out = append(out, loss{target: d.Target.Ref, cost: max(1, cost), weight: w})
+		}
+	}
+	return out, p.ctx.Err()
+}
+
+// weightIn returns the weight of those facts that stand in a text.
+func weightIn(text string, facts map[string]float64) (sum float64) {
+	seen := map[string]bool{}
+	for _, s := range fact.Scan(nil, text) {
+		if t := text[s.Start:s.End]; !seen[t] {
+			seen[t] = true
+			sum += facts[t]
+		}
+	}
+	return sum
+}
+
+// demanded reports whether the preset makes a reduction whatever the target is.
+func (p *planner) demanded(reduction string) bool {
+	r := p.Preset.Reduce
+	return slices.Contains(r.Always, reduction) || p.Preset.Tools.Cap > 0 && (reduction == "trim" || reduction == "first_sight")
+}
+
+// takeBack leaves blocks as they were.
+func (p *planner) takeBack(back map[decant.Ref]bool) {
+	p.keep(func(d *decant.Decision) bool {
+		if !back[d.Target.Ref] {
+			return true
+		}
+		p.sizes[p.index(d.Target.Message)] += d.Before - d.After
+		return false
+	})
+}

@@ -1,0 +1,59 @@
+package policy_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/token"
+	"github.com/decantdev/decant/wire"
+)
+
+// users U5: at 20% of its size a session had kept 54% of what it must keep, at 10% it had kept 85%.
+func TestMoreRoomNeverKeepsLess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plans a whole session a dozen times")
+	}
+	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"} {
+		t.Run(name, func(t *testing.T) {
+			c := session(t, name).Conversation
+			must := fact.Extract(context.Background(), c.Messages)
+			var keptBefore, recallBefore float64
+			for _, percent := range []int{10, 15, 20, 30, 40, 60} {
+				o := options(t, "default")
+				o.Record = true
+				o.Target = token.For(o.Model).Messages(c.Messages) * percent / 100
+				plan, view := planned(t, c, o)
+				text := wire.Text(view)
+				kept, said := fact.Check(context.Background(), must, text).Score, recall.Of(context.Background(), c.Messages, text).Score
+				t.Logf("%d%%: %d of %d tokens, %.3f of the facts, %.3f of the exact strings", percent, plan.After.Messages, o.Target, kept, said)
+				// Lines are chosen whole, so that a name more or less may stand on those that fit.
+				if kept < keptBefore-.01 || said < recallBefore-.01 {
+					t.Errorf("at %d%%: %.3f of the facts and %.3f of the exact strings, with less room %.3f and %.3f", percent, kept, said, keptBefore, recallBefore)
+				}
+				keptBefore, recallBefore = max(kept, keptBefore), max(said, recallBefore)
+			}
+			if keptBefore < .98 {
+				t.Errorf("%.3f of the facts at 60%%", keptBefore)
+			}
+		})
+	}
+}
+
+// Where the conversation goes on by itself, what is left of the target is room for what comes next.
+func TestNothingIsPutBackWhereTheConversationGoesOn(t *testing.T) {
+	c := session(t, "claude-code-session.jsonl.gz").Conversation
+	o := options(t, "default")
+	o.Record = true
+	for _, percent := range []int{30, 40, 50, 60} {
+		o.Target = token.For(o.Model).Messages(c.Messages) * percent / 100
+		o.Trigger = 0
+		file, _ := planned(t, c, o)
+		o.Trigger = 100_000
+		live, _ := planned(t, c, o)
+		if file.After.Messages < live.After.Messages {
+			t.Errorf("at %d%%: a file gets %d tokens, a conversation that goes on %d", percent, file.After.Messages, live.After.Messages)
+		}
+	}
+}

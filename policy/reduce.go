@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"maps"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/reduce"
+)
+
+// unset are the reductions without settings that every pour may use, by the names that presets use.
+var unset = map[string]func(*reduce.Subject) []decant.Decision{
+	"superseded": reduce.Superseded,
+	"duplicate":  reduce.Duplicate,
+	"stub":       reduce.Stub,
+	"arguments":  reduce.Arguments,
+}
+
+// reductions are the ways to make blocks smaller, by the names that presets use.
+func (p *planner) reductions() map[string]func(*reduce.Subject) []decant.Decision {
+	r := p.Preset.Reduce
+	all := maps.Clone(unset)
+	all["terminal"] = reduce.Terminal
+	all["thinking"] = func(s *reduce.Subject) []decant.Decision { return reduce.Thinking(s, reduce.Thoughts{}) }
+	all["trim"] = func(s *reduce.Subject) []decant.Decision { return reduce.Trim(s, trimming(r.Trim)) }
+	all["clear"] = func(s *reduce.Subject) []decant.Decision { return reduce.Clear(s, r.Clear.After, r.Clear.Text) }
+	return all
+}
+
+func trimming(t preset.Trim) reduce.Trimming {
+	return reduce.Trimming{Over: t.Over, Head: t.Head, Tail: t.Tail, After: t.After, Literal: t.Literal}
+}
+
+// AtFirstSight returns how results are cut when they arrive: not at all where the preset says nothing.
+func AtFirstSight(t preset.Trim) reduce.Trimming {
+	return reduce.Trimming{Over: t.Over, Head: t.Head, Tail: t.Tail, Off: t.Over == 0}
+}
+
+// lossless are the reductions after which everything still stands somewhere in the view. A pour that
+// has to rewrite the history anyway makes all of them.
+var lossless = map[string]bool{"terminal": true, "superseded": true, "duplicate": true, "thinking": true}
+
+// reduce makes the preset's reductions: those that it makes always, then the others in their order
+// until the target is met, oldest block first.
+func (p *planner) reduce() error {
+	if p.Quick || p.KeepTurns == 0 && p.over() {
+		return nil
+	}
+	all := p.reductions()
+	if err := p.cap(); err != nil {
+		return err
+	}
+	protect := p.Preset.Reduce.Protect
+	everything, err := p.subject(len(p.conv.Messages), protect)
+	if err != nil {
+		return err
+	}
+	for _, name := range p.Preset.Reduce.Always {
+		p.decide(all[name](everything)...)
+	}
+	if !p.over() {
+		return nil
+	}
+	_, err = p.inOrder(true)
+	return err
+}
+
+// lossy makes those of the preset's reductions that lose something, where a record of the same messages has
+// no room: at equal size a record, which chooses among all of their lines, keeps more of what is needed next
+// than one stub for each result does.
+func (p *planner) lossy() (bool, error) {
+	if p.KeepTurns == 0 || p.Quick {
+		return false, nil
+	}
+	made, err := p.inOrder(false)
+	return made && p.tail > p.head, err
+}
+
+// inOrder makes the preset's reductions of old messages in their order while the view is too large: those that
+// lose nothing, or the others. It reports whether it made any.
+func (p *planner) inOrder(gently bool) (made bool, err error) {
+	old, err := p.subject(p.tail, p.Preset.Reduce.Protect)
+	if err != nil {
+		return false, err
+	}
+	all := p.reductions()
+	for _, name := range p.Preset.Reduce.Order {
+		if lossless[name] != gently || !p.over() {
+			continue
+		}
+		ds := all[name](old)
+		if !gently {
+			ds = p.enough(ds)
+		}
+		made = made || len(ds) > 0
+		p.decide(ds...)
+	}
+	return made, nil
+}
+
+// cap cuts every result that is longer than the preset allows, wherever it stands.
+func (p *planner) cap() error {
+	n := p.Preset.Tools.Cap
+	if n == 0 {
+		return nil
+	}
+	s, err := p.subject(len(p.conv.Messages), 0)
+	if err != nil {
+		return err
+	}
+	t := reduce.Trimming{Over: n, Head: n / 2, Tail: n / 2}
+	p.decide(append(reduce.Trim(s, t), reduce.FirstSight(s, t)...)...)
+	return nil
+}
+
+// subject returns the view's messages before index end, as reductions see them that leave so many of
+// the newest rounds alone.
+func (p *planner) subject(end, protect int) (*reduce.Subject, error) {
+	view, err := p.current()
+	if err != nil {
+		return nil, err
+	}
+	o := reduce.Options{
+		Counter: p.est, Mask: secret.Mask, Handles: p.Handles, Transcript: p.conv, Made: p.withMade(p.decisions),
+		Include: p.Preset.Tools.Include, Exclude: p.Preset.Tools.Exclude, Pinned: p.Preset.Tools.Pin,
+		KeepRounds: protect, Must: namesOf(p.mustKeep()),
+	}
+	if end < len(p.conv.Messages) {
+		o.Before = p.conv.Messages[end].Number
+	}
+	return reduce.Of(p.ctx, view, o), nil
+}
+
+// namesOf returns the texts of facts that are names.
+func namesOf(facts []decant.Fact) map[string]bool {
+	out := make(map[string]bool, len(facts))
+	for i := range facts {
+		out[facts[i].Text] = true
+	}
+	return out
+}
+
+// enough returns the first of ds that together bring the view under the target.
+func (p *planner) enough(ds []decant.Decision) []decant.Decision {
+	size := p.size()
+	for i, d := range ds {
+		if size <= p.Target {
+			return ds[:i]
+		}
+		size -= d.Before - d.After
+	}
+	return ds
+}
+
+// trimTail cuts the long results of the tail, first a little, then to their outlines. The open
+// round's calls stay as they are.
+func (p *planner) trimTail() (bool, error) {
+	if p.KeepTurns == 0 || p.tail == len(p.conv.Messages) {
+		return false, nil
+	}
+	s, err := p.subject(len(p.conv.Messages), 0)
+	if err != nil {
+		return false, err
+	}
+	for _, n := range []int{4000, 1500, 500} {
+		if p.tailFits() {
+			break
+		}
+		t := reduce.Trimming{Over: 2 * n, Head: n, Tail: n}
+		p.decide(append(reduce.Trim(s, t), reduce.FirstSight(s, t)...)...)
+	}
+	p.tail = min(p.tail, max(p.head, p.tailStart())) // what was cut leaves room for more rounds
+	return true, nil
+}
+
+// tailFits reports whether the tail leaves room for a summary of the rest.
+func (p *planner) tailFits() bool {
+	sum := 0
+	for i, n := range p.sizes {
+		if i < p.head || i >= p.tail {
+			sum += n
+		}
+	}
+	return sum+p.summaryWish(p.covered(p.tail)) <= p.Target
+}
