@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
@@ -20,7 +21,7 @@ import (
 // An attempt is one request on its way through the engine, against one state of its conversation.
 type attempt struct {
 	*place
-	*numbering
+	*refs.Map
 	e    *Engine
 	req  *Request
 	who  start
@@ -102,7 +103,7 @@ func (e *Engine) archived(ctx context.Context, who start) bool {
 // replay builds the view of a request under the decisions that are in force at its place.
 func (e *Engine) replay(req *Request, who start, r *reading, p *place) (*attempt, error) {
 	a := &attempt{
-		e: e, req: req, who: who, r: r, place: p, numbering: number(r, p), preset: req.Preset, most: e.opts.MaxBytes,
+		e: e, req: req, who: who, r: r, place: p, Map: number(r, p), preset: req.Preset, most: e.opts.MaxBytes,
 		begun: e.opts.Now().UTC(),
 	}
 	if a.preset == nil {
@@ -113,14 +114,14 @@ func (e *Engine) replay(req *Request, who start, r *reading, p *place) (*attempt
 		a.meter = p.line.reading()
 		a.decided = len(p.state.Decisions)
 	}
-	a.model = e.model(a.conv.Model, a.meter.Window, req.Betas)
+	a.model = e.model(a.Conv.Model, a.meter.Window, req.Betas)
 	a.preset = a.preset.For(a.model.ReadShare(a.begun))
 	a.est = e.sizes.estimator(a.model)
-	a.fixed = e.sizes.fixed(a.est, &a.conv.Fixed)
+	a.fixed = e.sizes.fixed(a.est, &a.Conv.Fixed)
 	a.withdrawn = e.withdrawn(p)
-	a.inForce = applicable(p, a.numbering, a.withdrawn)
+	a.inForce = applicable(p, a.Map, a.withdrawn)
 	a.keepDropping()
-	v, err := decant.Replay(a.conv, a.inForce)
+	v, err := decant.Replay(a.Conv, a.inForce)
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
@@ -129,7 +130,7 @@ func (e *Engine) replay(req *Request, who start, r *reading, p *place) (*attempt
 	if err := a.suspend(); err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
-	a.report = Report{Relation: string(p.rel), Messages: len(a.conv.Messages), Window: a.model.Window}
+	a.report = Report{Relation: string(p.rel), Messages: len(a.Conv.Messages), Window: a.model.Window}
 	return a, nil
 }
 
@@ -141,7 +142,7 @@ func (a *attempt) force(f forced) {
 	}
 	if f.window > 0 {
 		a.meter.Window = f.window
-		a.model = a.e.model(a.conv.Model, f.window, a.req.Betas)
+		a.model = a.e.model(a.Conv.Model, f.window, a.req.Betas)
 		a.report.Window = a.model.Window
 	}
 	if f.factor > 0 {
@@ -193,7 +194,7 @@ func (a *attempt) decide(ctx context.Context) error {
 	}
 	a.report.Before = a.size(a.view)
 	a.report.After = a.report.Before
-	l, err := policy.LimitsFor(a.model, a.preset, a.fixed, a.conv.MaxOutput)
+	l, err := policy.LimitsFor(a.model, a.preset, a.fixed, a.Conv.MaxOutput)
 	a.limits = l
 	if err != nil {
 		return err
@@ -303,10 +304,10 @@ func (a *attempt) isNew(ref decant.Ref) bool {
 // refOf returns the transcript reference of the i-th block of the spine.
 func (a *attempt) refOf(i int) decant.Ref {
 	at := a.r.at(i)
-	if a.same {
+	if a.Same {
 		return at.Ref
 	}
-	return a.conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+	return a.Conv.Messages[at.message].Blocks[at.Ref.Block].Ref
 }
 
 // add makes decisions of this attempt and brings the view up to date.
@@ -318,7 +319,7 @@ func (a *attempt) add(ds []decant.Decision) error {
 		return err
 	}
 	all := append(a.made[:len(a.made):len(a.made)], ds...)
-	v, err := decant.Replay(a.conv, append(a.inForce[:len(a.inForce):len(a.inForce)], all...))
+	v, err := decant.Replay(a.Conv, append(a.inForce[:len(a.inForce):len(a.inForce)], all...))
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
@@ -353,7 +354,7 @@ func (a *attempt) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := a.r.doc.Render(a.request(policy.MarkView(sent, a.view, a.conv, slices.Concat(a.inForce, a.made))))
+	body, err := a.r.doc.Render(a.InRequest(policy.MarkView(sent, a.view, a.Conv, slices.Concat(a.inForce, a.made))))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 // may change: the model binds it, and neither is the account known for not enforcing that nor has the client
 // asked the provider to drop what does not fit.
 func (a *attempt) bound() bool {
-	if !a.model.Binds || a.conv.Thinking == decant.ThinkingOff {
+	if !a.model.Binds || a.Conv.Thinking == decant.ThinkingOff {
 		return false
 	}
 	switch a.mismatch() {

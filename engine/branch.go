@@ -134,10 +134,10 @@ func (a *attempt) lost() (out []decant.Decision) {
 		return nil
 	}
 	have := map[string]bool{}
-	for _, d := range applicable(a.place, a.numbering, a.withdrawn) {
+	for _, d := range applicable(a.place, a.Map, a.withdrawn) {
 		have[d.ID] = true
 	}
-	w := witness{conv: a.conv, unknown: math.MaxInt}
+	w := witness{conv: a.Conv, unknown: math.MaxInt}
 	for _, d := range slices.Concat(a.inForce, a.report.Decisions) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.covers(d.Checkpoint) || d.Kind.Edits() && w.confirms(&d.Target)) {
 			continue

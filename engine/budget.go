@@ -133,8 +133,8 @@ func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 // and as long an answer as it asks for.
 func (a *attempt) worst(now time.Time) amount {
 	n := a.size(a.view)
-	u := decant.Usage{CacheWrite: n, Output: a.conv.MaxOutput}
-	switch life := policy.LongestLife(a.conv); {
+	u := decant.Usage{CacheWrite: n, Output: a.Conv.MaxOutput}
+	switch life := policy.LongestLife(a.Conv); {
 	case life == 0:
 		u.Input, u.CacheWrite = n, 0
 	case life > 5*time.Minute:
@@ -150,7 +150,7 @@ func (a *attempt) tighten(ctx context.Context) {
 		return
 	}
 	p := thriftiest(a.preset, a.model.Window)
-	if l, err := policy.LimitsFor(a.model, p, a.fixed, a.conv.MaxOutput); err == nil {
+	if l, err := policy.LimitsFor(a.model, p, a.fixed, a.Conv.MaxOutput); err == nil {
 		a.preset, a.limits, a.pressed = p, l, true
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -349,7 +350,7 @@ func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
 	if fit := got.Calls - got.Over.Calls; got.Without.Prompt()-got.Over.Without > fit*dialogueWindow {
 		t.Errorf("%d requests that fit have prompts of %d tokens", fit, got.Without.Prompt()-got.Over.Without)
 	}
-	s, err := engine.ReadSavings(t.Context(), k.store, k.state(), lookup(t))
+	s, err := archive.ReadSavings(t.Context(), k.store, k.state(), lookup(t))
 	if err != nil || s.Net != got.Net() || s.Other != 0 {
 		t.Errorf("the decisions leave %d of %d unexplained: %v", s.Other, s.Net, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -34,7 +35,7 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.limits, err = policy.LimitsFor(a.model, a.preset, a.fixed, a.conv.MaxOutput); err != nil {
+	if a.limits, err = policy.LimitsFor(a.model, a.preset, a.fixed, a.Conv.MaxOutput); err != nil {
 		return nil, err
 	}
 	a.report.Before = a.size(a.view)
@@ -100,7 +101,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if back, ok := a.undoClearing(ds); ok {
 		ds = back
 	} else if a.bound() {
-		if a.conv.OpenRound() {
+		if a.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
 		at, err := e.entriesAt(ctx, a.state, ds[0].Revokes)
@@ -147,7 +148,7 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	if err != nil {
 		return nil, err
 	}
-	b := a.conv.Block(ref)
+	b := a.Conv.Block(ref)
 	if b == nil {
 		return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, store.ErrNotFound)
 	}
@@ -194,7 +195,7 @@ func (a *attempt) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
 	switch {
 	case len(ds) == 0 || !a.bound():
 		return ds, nil
-	case a.conv.OpenRound():
+	case a.Conv.OpenRound():
 		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
 	}
 	return append(ds, a.allThinking()...), nil
@@ -229,7 +230,7 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
 	}
-	t, err := ReadTranscript(ctx, e.store, k, s.Version)
+	t, err := archive.ReadTranscript(ctx, e.store, k, s.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +262,7 @@ func (a *attempt) revise(ds []decant.Decision) error {
 		return err
 	}
 	a.made = append(a.made[:len(a.made):len(a.made)], ds...)
-	v, err := decant.Replay(a.conv, a.afterwards())
+	v, err := decant.Replay(a.Conv, a.afterwards())
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
@@ -270,7 +271,7 @@ func (a *attempt) revise(ds []decant.Decision) error {
 }
 
 // afterwards returns the decisions that are in force once those of the attempt are stored.
-func (a *attempt) afterwards() []decant.Decision { return applicable(a.place, a.numbering, a.made) }
+func (a *attempt) afterwards() []decant.Decision { return applicable(a.place, a.Map, a.made) }
 
 // weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
 // is another one than was reported about.
@@ -283,7 +284,7 @@ func (a *attempt) change(reason string, hold bool) *Change {
 	now := a.e.opts.Now()
 	before, after := a.weighed(a.before), a.weighed(a.view)
 	p := &decant.Plan{
-		Base: a.conv.Hash(), Model: a.model.ID, Window: a.model.Window, Target: a.limits.Target, Reason: reason,
+		Base: a.Conv.Hash(), Model: a.model.ID, Window: a.model.Window, Target: a.limits.Target, Reason: reason,
 		Decisions: a.made, Score: 1,
 		Before: decant.Size{Fixed: a.fixed, Messages: before}, After: decant.Size{Fixed: a.fixed, Messages: after},
 	}

@@ -36,7 +36,7 @@ func (a *attempt) clear(ctx context.Context, rule preset.Thrift) error {
 	t, set := a.thinning(), *a.preset
 	set.Thrift = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
-	t.Pinned = policy.AllPins(a.conv, a.preset, t.Pinned)
+	t.Pinned = policy.AllPins(a.Conv, a.preset, t.Pinned)
 	ds := policy.Clear(ctx, a.view, t)
 	if len(ds) == 0 {
 		return errPoor
@@ -86,5 +86,5 @@ func (a *attempt) repeatPins() error {
 	if a.repeats() {
 		return nil
 	}
-	return a.add(policy.RepeatPins(a.view, policy.Thinning{Counter: a.est, Transcript: a.conv, Made: slices.Concat(a.inForce, a.made)}))
+	return a.add(policy.RepeatPins(a.view, policy.Thinning{Counter: a.est, Transcript: a.Conv, Made: slices.Concat(a.inForce, a.made)}))
 }

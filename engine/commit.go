@@ -81,7 +81,7 @@ func (a *attempt) batch() *store.Batch {
 	switch {
 	case a.starts():
 		b.Key = store.Key{Tenant: a.req.Tenant, ID: a.newID()}
-		b.Create = &store.Creation{Session: a.req.Session, Agent: a.conv.Agent, Project: a.req.Project, Origin: a.origin()}
+		b.Create = &store.Creation{Session: a.req.Session, Agent: a.Conv.Agent, Project: a.req.Project, Origin: a.origin()}
 		if b.Create.Origin != nil {
 			b.Decisions = slices.Concat(a.arrived(), a.outgrown(), a.lost(), b.Decisions)
 		}
@@ -98,7 +98,7 @@ func (a *attempt) batch() *store.Batch {
 		a.entry(b, i)
 	}
 	for i := range a.made {
-		if orig := a.conv.Block(a.made[i].Target.Ref); orig != nil {
+		if orig := a.Conv.Block(a.made[i].Target.Ref); orig != nil {
 			bring(b, []byte(orig.Text()), a.made[i].Target.Hash)
 		}
 	}
@@ -109,7 +109,7 @@ func (a *attempt) batch() *store.Batch {
 // outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
 func (a *attempt) outgrown() (out []decant.Decision) {
-	first := a.firstNew(a.numbering)
+	first := a.firstNew(a.Map)
 	for _, d := range decant.InForce(a.atBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
@@ -127,7 +127,7 @@ func (a *attempt) base() int {
 	if a.committed {
 		return a.kept // the chain is what it made it
 	}
-	if !a.fits {
+	if !a.Fits {
 		return 0
 	}
 	return a.leaves()
@@ -135,7 +135,7 @@ func (a *attempt) base() int {
 
 // entriesFrom returns the index of the first atom that a commit has to add.
 func (a *attempt) entriesFrom() int {
-	if a.line == nil || !a.fits {
+	if a.line == nil || !a.Fits {
 		return 0
 	}
 	if a.rel == returns {
@@ -158,8 +158,8 @@ func (a *attempt) entry(b *store.Batch, i int) {
 		Raw: at.raw(), Role: at.role, Kind: at.Kind, Author: at.Author,
 		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.r.tokens(i, a.est),
 	}
-	if !a.same {
-		e.Ref = a.conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+	if !a.Same {
+		e.Ref = a.Conv.Messages[at.message].Blocks[at.Ref.Block].Ref
 	}
 	e.Chain = a.chainAt(i)
 	if e.Chain.IsZero() {
@@ -194,7 +194,7 @@ func (a *attempt) chainAt(i int) decant.Hash {
 
 // fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
 func (a *attempt) fixedPart() *store.Fixed {
-	v := a.conv.Fixed.Version
+	v := a.Conv.Fixed.Version
 	if v.IsZero() || a.state != nil && a.state.Head.Fixed == v {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (a *attempt) head() *store.Head {
 	if a.state != nil {
 		h = a.state.Head
 	}
-	h.Model, h.Fixed, h.Hold = a.conv.Model, a.conv.Fixed.Version, a.onHold()
+	h.Model, h.Fixed, h.Hold = a.Conv.Model, a.Conv.Fixed.Version, a.onHold()
 	switch {
 	case a.report.Reason != "":
 		h.Suppressed = 0

@@ -29,7 +29,7 @@ func (a *attempt) economy() policy.Economy {
 	e.Freed, e.Behind, e.Whole = b.Freed, b.Behind, a.fixed+b.Whole
 	plain, _ := a.rates(policy.Reach{})
 	e.Spent = float64(b.Carried-b.Plain)*e.Read + float64(b.Plain)*plain
-	if free, _ := policy.FreeMarkers(a.conv); free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
+	if free, _ := policy.FreeMarkers(a.Conv); free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
 		e.Behind = b.Rest
 	}
 	e.Patience = a.preset.Thrift.Settled().Patience
@@ -55,7 +55,7 @@ func (a *attempt) switched() bool {
 		return false
 	}
 	h := &a.state.Head
-	return h.Fixed != a.conv.Fixed.Version || h.Model != a.conv.Model && a.e.model(h.Model, 0, nil).ID != a.model.ID
+	return h.Fixed != a.Conv.Fixed.Version || h.Model != a.Conv.Model && a.e.model(h.Model, 0, nil).ID != a.model.ID
 }
 
 // rates returns the prices of writing and of reading what is within Reach, in dollars per million tokens.
@@ -79,7 +79,7 @@ func (a *attempt) rates(within policy.Reach) (write, read float64) {
 
 // thinning returns what a pour for money works on.
 func (a *attempt) thinning() policy.Thinning {
-	t := policy.Thinning{Preset: a.preset, Counter: a.est, Transcript: a.conv, Pinned: decant.PinsIn(a.inForce), Cold: a.cold}
+	t := policy.Thinning{Preset: a.preset, Counter: a.est, Transcript: a.Conv, Pinned: decant.PinsIn(a.inForce), Cold: a.cold}
 	t.Made = append(append(t.Made, a.inForce...), a.made...)
 	m := a.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing

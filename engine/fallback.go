@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/refs"
 )
 
 // fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
@@ -47,7 +48,7 @@ func (e *Engine) original(req *Request, r *reading, l *line, fault error) (*Prep
 	c := r.doc.Conversation
 	m := e.model(c.Model, 0, req.Betas)
 	a := &attempt{e: e, req: req, r: r, place: &place{rel: begins, to: fresh(len(r.spine))},
-		numbering: &numbering{conv: c, same: true, fits: true}, model: m, est: e.sizes.estimator(m), before: c, view: c}
+		Map: &refs.Map{Conv: c, Same: true, Fits: true}, model: m, est: e.sizes.estimator(m), before: c, view: c}
 	if len(decant.InForce(l.now().Decisions)) == 0 || !a.bound() {
 		return p, nil
 	}

@@ -93,7 +93,7 @@ func together(fs []finished) int {
 // within reports whether everything that a would archive is part of b.
 func (a *attempt) within(b *attempt) bool {
 	n := len(a.r.spine)
-	if a.conv.Fixed.Version != b.conv.Fixed.Version { // a commit brings one
+	if a.Conv.Fixed.Version != b.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
 	if a.committed || b.committed || a.suppress > 0 || a.report.Reason != "" || n == 0 || n > len(b.r.spine) || len(a.r.atoms) > len(b.r.atoms) {
@@ -180,7 +180,7 @@ func (a *attempt) rebase(ctx context.Context, f *finished) error {
 	if a.committed && p.line != nil && p.line.key == a.line.key && (p.rel == continues || p.rel == returns) {
 		return nil // what it brought is still there
 	}
-	a.place, a.numbering, a.withdrawn = p, number(a.r, p), a.e.withdrawn(p)
+	a.place, a.Map, a.withdrawn = p, number(a.r, p), a.e.withdrawn(p)
 	if a.committed { // it is in another conversation, which has the id
 		a.committed, a.id = false, ""
 	}
@@ -275,7 +275,7 @@ func (a *attempt) news(fs []finished, ev store.Events) *store.Batch {
 func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 	for i := range fs {
 		f := &fs[i]
-		c := f.attempt.conv
+		c := f.attempt.Conv
 		req := store.Request{
 			Time: f.time, Length: len(f.attempt.r.atoms), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
@@ -375,7 +375,7 @@ func (a *attempt) current() bool {
 	case a.state == nil:
 		return true
 	case a.rel == forks && !a.committed: // its own conversation begins with these
-		return a.sentUnder(applicable(a.place, a.numbering, nil))
+		return a.sentUnder(applicable(a.place, a.Map, nil))
 	}
 	return a.decided == len(a.state.Decisions)
 }

@@ -20,7 +20,7 @@ func (a *attempt) foldRoute(ctx context.Context, target int) error {
 		}
 	}
 	d, ok := policy.Fold(policy.Folding{
-		Transcript: a.conv, View: a.view, Made: slices.Concat(a.inForce, a.made), Proved: decant.CheckpointIn(a.made),
+		Transcript: a.Conv, View: a.view, Made: slices.Concat(a.inForce, a.made), Proved: decant.CheckpointIn(a.made),
 		Estimator: a.est, Preset: a.preset, Pinned: decant.PinsIn(a.inForce), Target: target, Why: a.whyFold(),
 	})
 	a.made, a.view = made, view
@@ -36,7 +36,7 @@ func (a *attempt) foldRoute(ctx context.Context, target int) error {
 // whyFold says for people why nothing else than a fold would do.
 func (a *attempt) whyFold() string {
 	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", a.report.Before, a.limits.Window)
-	switch open := a.conv.OpenRound(); {
+	switch open := a.Conv.OpenRound(); {
 	case a.must == policy.Refusal && open:
 		return "the provider refused the thinking, and a round is open"
 	case a.must == policy.Refusal:

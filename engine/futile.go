@@ -21,7 +21,7 @@ type futility struct {
 // terms returns what the outcome of a pour for money depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
 func (a *attempt) terms() string {
-	text := fmt.Sprintf("%d %q %s %q %v", len(a.state.Decisions), a.conv.Model, a.conv.Fixed.Version, a.preset.Name, a.preset.Thrift)
+	text := fmt.Sprintf("%d %q %s %q %v", len(a.state.Decisions), a.Conv.Model, a.Conv.Fixed.Version, a.preset.Name, a.preset.Thrift)
 	return decant.HashBytes([]byte(text)).String()
 }
 

@@ -63,7 +63,7 @@ func inherited(d decant.Decision, ref decant.Ref) decant.Decision {
 func (a *attempt) undecided() (results []*decant.Block, hashes []decant.Hash) {
 	from := 0
 	if a.rel == forks {
-		from = a.firstNew(a.numbering)
+		from = a.firstNew(a.Map)
 	}
 	for i := range a.view.Messages {
 		for k := range a.view.Messages[i].Blocks {

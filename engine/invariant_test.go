@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -277,7 +278,7 @@ func TestInvariant3EveryBlockIsOneOfFour(t *testing.T) {
 	plays(t, func(s *step) {
 		key := store.Key{Tenant: s.c.tenant, ID: s.x.header.Get("X-Decant-Conversation")}
 		s.w.engine.Close()
-		tr, err := engine.ReadTranscript(context.Background(), s.w.db, key, store.Newest)
+		tr, err := archive.ReadTranscript(context.Background(), s.w.db, key, store.Newest)
 		if err != nil {
 			s.Fatal(err)
 		}

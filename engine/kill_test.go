@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -393,7 +394,7 @@ func (s *siege) expands(db *sqlite.DB, a *agent, k store.Key, d *decant.Decision
 	if err != nil {
 		s.Fatalf("%s: expand %s: %v", a.name, d.Handle, err)
 	}
-	tr, err := engine.ReadEntries(s.Context(), db, k, o.Entries)
+	tr, err := archive.ReadEntries(s.Context(), db, k, o.Entries)
 	if err != nil {
 		s.Fatalf("%s: read %s: %v", a.name, d.Handle, err)
 	}

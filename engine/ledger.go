@@ -177,7 +177,7 @@ func (a *attempt) tooLarge(tokens int) bool {
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
 func (a *attempt) asksMillion() bool {
-	plain, _ := a.e.opts.Catalog.Lookup(a.conv.Model)
+	plain, _ := a.e.opts.Catalog.Lookup(a.Conv.Model)
 	return plain.Window < plain.For(a.req.Betas).Window
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 )
 
@@ -12,13 +13,13 @@ import (
 // that it has, with the content that was decided about, and the newest checkpoint if the request has
 // its range. What concerns a replaced tail or another branch is left out. more are decisions that will be
 // committed after those of the line. The result is not to be changed.
-func applicable(p *place, n *numbering, more []decant.Decision) []decant.Decision {
+func applicable(p *place, n *refs.Map, more []decant.Decision) []decant.Decision {
 	if p.line == nil || len(p.state.Decisions)+len(more) == 0 {
 		return nil
 	}
-	w := witness{conv: n.conv, unknown: p.firstNew(n)}
-	if p.rel == continues && n.same && len(more) == 0 {
-		if ds := p.line.confirmed(p.state); n.fits && w.covers(coverIn(ds)) && !dropsThinking(ds) {
+	w := witness{conv: n.Conv, unknown: p.firstNew(n)}
+	if p.rel == continues && n.Same && len(more) == 0 {
+		if ds := p.line.confirmed(p.state); n.Fits && w.covers(coverIn(ds)) && !dropsThinking(ds) {
 			return ds
 		}
 	}
@@ -26,10 +27,10 @@ func applicable(p *place, n *numbering, more []decant.Decision) []decant.Decisio
 	if p.rel == forks || p.rel == returns {
 		ds = slices.Concat(p.atBranch(), p.arrived())
 	}
-	if n.fits {
+	if n.Fits {
 		w.texts = p.texts()
 	}
-	return w.apply(decant.InForce(ds), n.fits)
+	return w.apply(decant.InForce(ds), n.Fits)
 }
 
 // apply returns those of the live decisions ds that the witness confirms, with one checkpoint: the newest
@@ -112,10 +113,10 @@ func (p *place) shared() int {
 }
 
 // firstNew returns the transcript number of the first message that holds a block which is not known.
-func (p *place) firstNew(n *numbering) int {
+func (p *place) firstNew(n *refs.Map) int {
 	at := 0
-	for i := range n.conv.Messages {
-		m := &n.conv.Messages[i]
+	for i := range n.Conv.Messages {
+		m := &n.Conv.Messages[i]
 		for k := range m.Blocks {
 			if m.Blocks[k].Kind == decant.KindThinking {
 				continue

@@ -26,7 +26,7 @@ func (a *attempt) sent() (*decant.Conversation, error) {
 	if decant.NativeIn(a.inForce, a.made) == nil {
 		return a.view, nil
 	}
-	return decant.Replay(a.conv, decant.Sent(slices.Concat(a.inForce, a.made)))
+	return decant.Replay(a.Conv, decant.Sent(slices.Concat(a.inForce, a.made)))
 }
 
 // withClearing returns a body that asks for the clearing of the view.
@@ -39,26 +39,6 @@ func (a *attempt) withClearing(body []byte) ([]byte, error) {
 		return body, nil
 	}
 	return c.Ask(body)
-}
-
-// unclear returns a view in which what native decisions have changed stands as it is sent.
-func unclear(view, sent *decant.Conversation, native func(id string) bool) *decant.Conversation {
-	ms := slices.Clone(view.Messages)
-	for i := range ms {
-		ms[i].Blocks = slices.Clone(ms[i].Blocks)
-		for k := range ms[i].Blocks {
-			b := &ms[i].Blocks[k]
-			if !native(b.Changed) {
-				continue
-			}
-			if was := sent.Block(b.Ref); was != nil {
-				cache := b.Cache
-				*b = *was
-				b.Cache = cache
-			}
-		}
-	}
-	return view.With(ms)
 }
 
 // neededBetas returns the betas that the request needs beyond those that the client asks for.
@@ -84,7 +64,7 @@ func (a *attempt) editable() bool {
 	if at := a.r.doc.Member("tools"); !at.IsZero() {
 		tools = at.Of(a.req.Body)
 	}
-	return a.r.doc.Member("mcp_servers").IsZero() && anthropic.Editable(a.req.Body, tools) && !anthropic.Served(a.conv)
+	return a.r.doc.Member("mcp_servers").IsZero() && anthropic.Editable(a.req.Body, tools) && !anthropic.Served(a.Conv)
 }
 
 // suspend takes native decisions out of the request where they cannot be carried out: it goes out whole.
@@ -102,7 +82,7 @@ func (a *attempt) suspend() error {
 		}
 	}
 	a.inForce = decant.Sent(a.inForce)
-	v, err := decant.Replay(a.conv, a.inForce)
+	v, err := decant.Replay(a.Conv, a.inForce)
 	if err != nil {
 		return err
 	}

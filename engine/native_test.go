@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
@@ -505,7 +506,7 @@ func TestNativeDecisionsSurviveARestart(t *testing.T) {
 	b.until("cleared by the provider")
 	b.next()
 	key := store.Key{ID: b.last.Conversation}
-	tr, err := engine.ReadTranscript(t.Context(), b.store, key, store.Newest)
+	tr, err := archive.ReadTranscript(t.Context(), b.store, key, store.Newest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,36 +4,26 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 )
 
-// A numbering gives the blocks of a request the references that they have in the transcript.
-// Decisions, checkpoints and summaries speak of transcript messages; a client that leaves out
-// thinking or drops a message counts otherwise.
-type numbering struct {
-	conv  *decant.Conversation // the request in transcript references
-	same  bool                 // the request counts as the transcript does
-	back  map[decant.Ref]decant.Ref
-	index map[int]int // transcript number of a message to the request's
-	fits  bool        // messages border where the transcript has them border
-}
-
 // number returns the numbering of a request at its place.
-func number(r *reading, p *place) *numbering {
-	n := &numbering{conv: r.doc.Conversation, same: true, fits: true}
+func number(r *reading, p *place) *refs.Map {
+	n := &refs.Map{Conv: r.doc.Conversation, Same: true, Fits: true}
 	if p.line == nil {
 		return n
 	}
 	for i, k := range p.to {
 		if k >= 0 && p.state.Chain[k].Ref != r.at(i).Ref {
-			n.same = false
+			n.Same = false
 			break
 		}
 	}
-	if n.same && !p.beyond(r) {
+	if n.Same && !p.beyond(r) {
 		return n
 	}
-	n.renumber(r, p)
+	renumbering{n}.renumber(r, p)
 	return n
 }
 
@@ -52,10 +42,13 @@ func (p *place) beyond(r *reading) bool {
 	return last > len(r.doc.Conversation.Messages)
 }
 
+// A renumbering is a numbering in the making.
+type renumbering struct{ *refs.Map }
+
 // renumber makes a copy of the request's conversation with references of the transcript.
-func (n *numbering) renumber(r *reading, p *place) {
-	n.same = false
-	n.back, n.index = map[decant.Ref]decant.Ref{}, map[int]int{}
+func (n renumbering) renumber(r *reading, p *place) {
+	n.Same = false
+	n.Back, n.Index = map[decant.Ref]decant.Ref{}, map[int]int{}
 	entry := map[int]int{} // atom to entry
 	for i, k := range p.to {
 		if k >= 0 {
@@ -71,19 +64,19 @@ func (n *numbering) renumber(r *reading, p *place) {
 			num = last + 1
 		}
 		if num <= last {
-			n.fits = false
+			n.Fits = false
 			num = last + 1
 		}
 		last = num
-		n.index[num] = ms[i].Number
+		n.Index[num] = ms[i].Number
 		ms[i].Number = num
 		ms[i].Blocks = slices.Clone(ms[i].Blocks)
 		n.blocks(&ms[i], p.state, entry, at, thinking)
 		at += len(ms[i].Blocks)
 	}
-	n.conv = r.doc.Conversation.With(ms)
-	if !n.fits { // the client has cut its messages anew: they begin anew
-		n.conv, n.same = r.doc.Conversation, true
+	n.Conv = r.doc.Conversation.With(ms)
+	if !n.Fits { // the client has cut its messages anew: they begin anew
+		n.Conv, n.Same = r.doc.Conversation, true
 	}
 }
 
@@ -99,7 +92,7 @@ func messageNumber(s *store.State, entry map[int]int, at, blocks int) (int, bool
 }
 
 // blocks gives the blocks of m their references.
-func (n *numbering) blocks(m *decant.Message, s *store.State, entry map[int]int, at int, thinking map[thought]decant.Ref) {
+func (n renumbering) blocks(m *decant.Message, s *store.State, entry map[int]int, at int, thinking map[thought]decant.Ref) {
 	next := 0
 	for k := range m.Blocks {
 		b := &m.Blocks[k]
@@ -107,14 +100,14 @@ func (n *numbering) blocks(m *decant.Message, s *store.State, entry map[int]int,
 		if e, ok := entry[at+k]; ok && s.Chain[e].Message == m.Number {
 			ref = s.Chain[e].Ref
 		} else if ok {
-			n.fits = false
+			n.Fits = false
 		}
 		if b.Kind == decant.KindThinking {
 			if t, ok := thinking[thought{m.Number, textHash(b)}]; ok && t.Block >= next {
 				ref = t
 			}
 		}
-		n.back[ref] = b.Ref
+		n.Back[ref] = b.Ref
 		b.Ref = ref
 		next = ref.Block + 1
 	}
@@ -134,25 +127,4 @@ func thoughtsOf(s *store.State) map[thought]decant.Ref {
 		}
 	}
 	return out
-}
-
-// request returns a view in the request's own references, which the writer of the body needs.
-func (n *numbering) request(view *decant.Conversation) *decant.Conversation {
-	if n.same {
-		return view
-	}
-	ms := slices.Clone(view.Messages)
-	for i := range ms {
-		if ms[i].Number == 0 {
-			continue
-		}
-		ms[i].Number = n.index[ms[i].Number]
-		ms[i].Blocks = slices.Clone(ms[i].Blocks)
-		for k := range ms[i].Blocks {
-			if b := &ms[i].Blocks[k]; b.Ref.Message != 0 {
-				b.Ref = n.back[b.Ref]
-			}
-		}
-	}
-	return view.With(ms)
 }

@@ -154,9 +154,9 @@ func (a *attempt) pays(why policy.Reason) bool {
 // own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
 // bound, the provider says so.
 func (a *attempt) lawful(unsure bool) error {
-	rules := legal.RulesFor(legal.Messages, a.model, a.conv.Thinking)
-	rules.Binds, rules.Automatic = rules.Binds && !unsure && a.bound(), a.conv.Cache != ""
-	before, err := decant.Replay(a.conv, decant.Sent(a.inForce))
+	rules := legal.RulesFor(legal.Messages, a.model, a.Conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && a.bound(), a.Conv.Cache != ""
+	before, err := decant.Replay(a.Conv, decant.Sent(a.inForce))
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (a *attempt) lawful(unsure bool) error {
 			return v
 		}
 	}
-	if a.conv.Thinking == decant.ThinkingManual && thoughtless(a.view) && !thoughtless(a.before) {
+	if a.Conv.Thinking == decant.ThinkingManual && thoughtless(a.view) && !thoughtless(a.before) {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil
@@ -205,7 +205,7 @@ func (a *attempt) poor(why policy.Reason, err error) error {
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
 func (a *attempt) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
-	p, err := policy.Plan(ctx, a.conv, a.planOptions(target))
+	p, err := policy.Plan(ctx, a.Conv, a.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -248,13 +248,13 @@ func (a *attempt) settle(ds []decant.Decision) []decant.Decision {
 	if was != nil {
 		to = was.To
 	}
-	turn := lastWords(a.conv)
+	turn := lastWords(a.Conv)
 	var out []decant.Decision
 	for _, d := range ds {
 		switch cp := d.Checkpoint; {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
-		case d.Kind == decant.DropThinking && a.conv.Thinking.On() && d.Target.Message > turn:
+		case d.Kind == decant.DropThinking && a.Conv.Thinking.On() && d.Target.Message > turn:
 			continue // only thinking of finished turns may go (anthropic-wire, section 11)
 		case cp == nil:
 		case cp.To < to:

@@ -25,11 +25,11 @@ func (f *finished) believable() bool {
 // text returns about how many bytes of text the request sends, without images and without thinking,
 // of which the provider may count nothing.
 func (a *attempt) text() (n int) {
-	for i := range a.conv.Fixed.System {
-		n += textSize(&a.conv.Fixed.System[i])
+	for i := range a.Conv.Fixed.System {
+		n += textSize(&a.Conv.Fixed.System[i])
 	}
-	for i := range a.conv.Fixed.Tools {
-		if s := a.conv.Fixed.Tools[i].Schema; s != nil {
+	for i := range a.Conv.Fixed.Tools {
+		if s := a.Conv.Fixed.Tools[i].Schema; s != nil {
 			n += s.Size()
 		}
 	}

@@ -43,7 +43,7 @@ func (a *attempt) routes(why policy.Reason) []route {
 }
 
 func (a *attempt) legalRoutes(why policy.Reason) []route {
-	open := a.conv.OpenRound()
+	open := a.Conv.OpenRound()
 	switch {
 	case why == policy.Refusal && open:
 		return []route{folding}
@@ -80,7 +80,7 @@ const (
 // early returns how the request may be poured for money.
 func (a *attempt) early() earlyMode {
 	switch {
-	case !a.bound() || !a.conv.OpenRound():
+	case !a.bound() || !a.Conv.OpenRound():
 		return byEditing
 	case a.probes():
 		return byProbing

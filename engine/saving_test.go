@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -30,7 +31,7 @@ func lookup(t testing.TB) func(string) token.Model {
 
 // history is a conversation that somebody made up: entries of some tokens each, decisions about them
 // at some times, and what was booked for its requests.
-func history(rt *rapid.T) (*store.State, []engine.Sent, store.Money) {
+func history(rt *rapid.T) (*store.State, []archive.Sent, store.Money) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	n := rapid.IntRange(2, 60).Draw(rt, "entries")
 	s := &store.State{}
@@ -60,10 +61,10 @@ func history(rt *rapid.T) (*store.State, []engine.Sent, store.Money) {
 			s.Decisions = append(s.Decisions, decant.Decision{ID: d.ID + "r", Kind: decant.Revoke, Revokes: d.ID, Created: d.Created.Add(time.Minute)})
 		}
 	}
-	var sent []engine.Sent
+	var sent []archive.Sent
 	var net store.Money
 	for i := range requests {
-		x := engine.Sent{Request: store.Request{Time: noon.Add(time.Duration(i*10) * time.Second), Length: min(n, 1+i*n/requests), Model: rapid.SampledFrom([]string{"claude-sonnet-4-5", "claude-opus-4-5", "nobody"}).Draw(rt, "model")}}
+		x := archive.Sent{Request: store.Request{Time: noon.Add(time.Duration(i*10) * time.Second), Length: min(n, 1+i*n/requests), Model: rapid.SampledFrom([]string{"claude-sonnet-4-5", "claude-opus-4-5", "nobody"}).Draw(rt, "model")}}
 		b := &x.Booked
 		b.Usage = usageOf(rt, "usage")
 		b.Without = usageOf(rt, "without")
@@ -84,7 +85,7 @@ func TestSavingsAddUpExactly(t *testing.T) {
 	model := lookup(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		s, sent, net := history(rt)
-		got := engine.SavingsOf(s, sent, net, model)
+		got := archive.SavingsOf(s, sent, net, model)
 		pours := map[string]store.Money{}
 		var parts, costs, most store.Money
 		for i := range got.Decisions {
@@ -136,7 +137,7 @@ func TestSavingsLeaveNothingUnexplained(t *testing.T) {
 		for i := range sent {
 			sent[i].Length = len(s.Chain)
 		}
-		if got := engine.SavingsOf(s, sent, net, model); got.Other != 0 {
+		if got := archive.SavingsOf(s, sent, net, model); got.Other != 0 {
 			rt.Errorf("%d of %d are explained by no decision", got.Other, got.Net)
 		}
 	})
@@ -154,14 +155,14 @@ func TestARewriteIsSharedByTheChangesBeforeIt(t *testing.T) {
 		s.Decisions = append(s.Decisions, decant.Decision{ID: fmt.Sprintf("pour-1.%d", k), Kind: decant.Stub, Created: noon.Add(time.Second), Before: 1000, After: 100,
 			Target: decant.Target{Ref: e.Ref, Hash: e.Text}})
 	}
-	sent := []engine.Sent{
+	sent := []archive.Sent{
 		{Request: store.Request{Time: noon, Length: 9, Model: "claude-sonnet-4-5"}},
 		{Request: store.Request{Time: noon.Add(time.Minute), Length: 10, Model: "claude-sonnet-4-5"}, Booked: store.Total{
 			Usage: decant.Usage{CacheRead: 1000, CacheWrite: 7200}, Without: decant.Usage{CacheRead: 9000, CacheWrite: 1000},
 			Bare: 10_000_000, Cost: 18_460_000, Rewrite: 9_000_000,
 		}},
 	}
-	got := engine.SavingsOf(s, sent, 0, lookup(t))
+	got := archive.SavingsOf(s, sent, 0, lookup(t))
 	if len(got.Decisions) != 2 || got.Decisions[0].Cost != 7_000_000 || got.Decisions[1].Cost != 2_000_000 {
 		t.Errorf("charged %+v, want 5 + 4/2 and 4/2 millions", got.Decisions)
 	}
@@ -187,7 +188,7 @@ func TestSavingsOfAConversation(t *testing.T) {
 	}
 	s := c.state()
 	log := c.store.(store.Log)
-	got, err := engine.ReadSavings(t.Context(), log, s, lookup(t))
+	got, err := archive.ReadSavings(t.Context(), log, s, lookup(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +222,8 @@ func TestSavingsOfAConversation(t *testing.T) {
 // been sent has neither saved nor cost anything (U9).
 func TestUndoneDecisionsKeepWhatTheySaved(t *testing.T) {
 	c := newCoder(t, `"system":[{"type":"text","text":"`+strings.Repeat("You are a careful agent. ", 400)+`"`+marker+`}],`, marker)
-	savings := func() engine.Savings {
-		got, err := engine.ReadSavings(t.Context(), c.store.(store.Log), c.state(), lookup(t))
+	savings := func() archive.Savings {
+		got, err := archive.ReadSavings(t.Context(), c.store.(store.Log), c.state(), lookup(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,6 +31,6 @@ func (a *attempt) bytes() int {
 // worth it: another model, other tools, or a twentieth of the window more of it.
 func (a *attempt) changedSince() bool {
 	h := &a.state.Head
-	return h.Model != a.conv.Model || h.Fixed != a.conv.Fixed.Version ||
+	return h.Model != a.Conv.Model || h.Fixed != a.Conv.Fixed.Version ||
 		a.meter.Poor == 0 || a.report.Before > a.meter.Poor+a.limits.Window/20
 }

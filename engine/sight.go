@@ -30,7 +30,7 @@ func (a *attempt) look() *sight {
 	if a.state != nil {
 		s.decisions = len(a.state.Decisions)
 	}
-	if marks := policy.MessageMarks(a.conv); len(marks) > 0 {
+	if marks := policy.MessageMarks(a.Conv); len(marks) > 0 {
 		s.life = policy.Lasts(marks[0].Life)
 	}
 	w := walk{attempt: a, see: s, edited: a.firstEdited()}
@@ -80,7 +80,7 @@ func (w *walk) mark(end int, life string) {
 // fixedMarks notes the markers on tools and system prompt. How their tokens are divided follows from their
 // bytes.
 func (w *walk) fixedMarks() {
-	f := &w.conv.Fixed
+	f := &w.Conv.Fixed
 	w.see.prompt.Fixed = w.fixed
 	whole, sum := 0, 0
 	for i := range f.Tools {
@@ -136,12 +136,12 @@ func (w *walk) messages() {
 		w.mark(w.here(), at.Cache)
 	}
 	p.Tokens = w.here()
-	w.mark(p.Tokens, w.conv.Cache)
+	w.mark(p.Tokens, w.Conv.Cache)
 }
 
 // numbered returns the transcript reference of an atom.
 func (a *attempt) numbered(at *atom) decant.Ref {
-	return a.conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+	return a.Conv.Messages[at.message].Blocks[at.Ref.Block].Ref
 }
 
 // counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so

@@ -193,7 +193,7 @@ func (a *attempt) tokens(b *decant.Block) int {
 // atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
 func (a *attempt) atomOf(b *decant.Block) int {
 	m := b.Ref.Message - 1
-	if !a.same || b.Changed != "" || m < 0 || m >= len(a.r.starts) {
+	if !a.Same || b.Changed != "" || m < 0 || m >= len(a.r.starts) {
 		return -1
 	}
 	i := a.r.starts[m] + b.Ref.Block

@@ -87,7 +87,7 @@ func (a *attempt) announce(ctx context.Context) error {
 	if a.ticket, err = a.e.ids.Next(); err != nil {
 		return err
 	}
-	r := store.Request{ID: a.ticket, Time: a.e.opts.Now().UTC(), Version: a.state.Version, Length: len(a.state.Chain), API: "anthropic", Model: a.conv.Model, Fixed: a.conv.Fixed.Version}
+	r := store.Request{ID: a.ticket, Time: a.e.opts.Now().UTC(), Version: a.state.Version, Length: len(a.state.Chain), API: "anthropic", Model: a.Conv.Model, Fixed: a.Conv.Fixed.Version}
 	ctx, cancel := a.e.waiting(ctx)
 	defer cancel()
 	if err := a.e.store.Record(ctx, a.line.key, &store.Events{Requests: []store.Request{r}}); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
@@ -23,8 +24,8 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// archive returns an empty store.
-func archive(t testing.TB) *sqlite.DB {
+// emptyStore returns a store with nothing in it.
+func emptyStore(t testing.TB) *sqlite.DB {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {
@@ -49,7 +50,7 @@ const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{
 // kept sends the conversation that grows, and returns the store and the conversation's key.
 func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	t.Helper()
-	db := archive(t)
+	db := emptyStore(t)
 	e, err := engine.New(db, engine.Options{Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
@@ -74,9 +75,9 @@ func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	return db, k
 }
 
-func read(t *testing.T, a engine.Archive, k store.Key, version int64) *engine.Transcript {
+func read(t *testing.T, a archive.Source, k store.Key, version int64) *archive.Transcript {
 	t.Helper()
-	tr, err := engine.ReadTranscript(t.Context(), a, k, version)
+	tr, err := archive.ReadTranscript(t.Context(), a, k, version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +116,10 @@ func TestTranscriptOfAnEarlierVersion(t *testing.T) {
 	if n := len(tr.Conversation.Messages); n != 1 || tr.Answered || tr.State.Version != 1 {
 		t.Errorf("%d messages, answered %t, version %d; want 1 without an answer at version 1", n, tr.Answered, tr.State.Version)
 	}
-	if _, err := engine.ReadTranscript(t.Context(), db, k, 99); !errors.Is(err, store.ErrNotFound) {
+	if _, err := archive.ReadTranscript(t.Context(), db, k, 99); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("version 99: got %v, want ErrNotFound", err)
 	}
-	if _, err := engine.ReadTranscript(t.Context(), db, store.Key{ID: "nosuch"}, store.Newest); !errors.Is(err, store.ErrNotFound) {
+	if _, err := archive.ReadTranscript(t.Context(), db, store.Key{ID: "nosuch"}, store.Newest); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no such conversation: got %v, want ErrNotFound", err)
 	}
 }
@@ -175,7 +176,7 @@ func commit(t *testing.T, db *sqlite.DB, b *store.Batch, entries ...stored) int6
 // Clients leave things out, so numbers may have gaps; decisions speak of the numbers of the
 // transcript, and a body is written all the same.
 func TestTranscriptKeepsNumbers(t *testing.T) {
-	db, k := archive(t), store.Key{ID: "c"}
+	db, k := emptyStore(t), store.Key{ID: "c"}
 	edited := entryOf(4, 2, decant.RoleUser, "a long text")
 	d := decant.Decision{ID: "d1", Kind: decant.Shrink, Text: "short", Target: decant.Target{Ref: edited.Ref, Hash: edited.Text}}
 	commit(t, db, &store.Batch{Key: k, Create: &store.Creation{Session: "s"}, Decisions: []decant.Decision{d}},
@@ -200,7 +201,7 @@ func TestTranscriptKeepsNumbers(t *testing.T) {
 
 // A checkpoint that a fork has inherited was made in the conversation that it was forked from.
 func TestFindCheckpoint(t *testing.T) {
-	db, k, fork := archive(t), store.Key{ID: "c"}, store.Key{ID: "f"}
+	db, k, fork := emptyStore(t), store.Key{ID: "c"}, store.Key{ID: "f"}
 	cover := func(id string, number, to int) []decant.Decision {
 		cp := &decant.Checkpoint{Number: number, From: 1, To: to, Messages: to, Summary: "s"}
 		return []decant.Decision{{ID: id, Kind: decant.Cover, Checkpoint: cp}}
@@ -228,7 +229,7 @@ func TestFindCheckpoint(t *testing.T) {
 		{begun, 1, k, 3, 0},
 		{fork, 2, fork, 2, 1},
 	} {
-		c, err := engine.FindCheckpoint(t.Context(), db, tt.key, tt.number)
+		c, err := archive.FindCheckpoint(t.Context(), db, tt.key, tt.number)
 		if err != nil {
 			t.Errorf("checkpoint %d of %s: %v", tt.number, tt.key.ID, err)
 			continue
@@ -237,7 +238,7 @@ func TestFindCheckpoint(t *testing.T) {
 			t.Errorf("checkpoint %d of %s: got %+v, want version %d of %s with %d decisions before", tt.number, tt.key.ID, c, tt.version, tt.in.ID, tt.before)
 		}
 	}
-	if _, err := engine.FindCheckpoint(context.Background(), db, k, 2); !errors.Is(err, store.ErrNotFound) {
+	if _, err := archive.FindCheckpoint(context.Background(), db, k, 2); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("checkpoint 2 of c: got %v, want ErrNotFound", err)
 	}
 }
@@ -253,7 +254,7 @@ func TestTranscriptsOfPlays(t *testing.T) {
 			if named != "" && id != named {
 				continue
 			}
-			tr, err := engine.ReadTranscript(context.Background(), s.w.db, state.Key, state.Version)
+			tr, err := archive.ReadTranscript(context.Background(), s.w.db, state.Key, state.Version)
 			if err != nil {
 				s.Fatalf("conversation %s: %v", id, err)
 			}
@@ -312,7 +313,7 @@ func TestTranscriptOfARequestThatGoesBack(t *testing.T) {
 // newestView returns the view that the newest request of a conversation was answered under, as the
 // store has it: of as much of the chain as the request held, at the version that it names. It is nil
 // when no request is stored.
-func newestView(t fataler, a engine.Archive, k store.Key) *decant.Conversation {
+func newestView(t fataler, a archive.Source, k store.Key) *decant.Conversation {
 	t.Helper()
 	rs, err := a.Requests(context.Background(), k)
 	if err != nil {
@@ -322,13 +323,13 @@ func newestView(t fataler, a engine.Archive, k store.Key) *decant.Conversation {
 		return nil
 	}
 	r := rs[len(rs)-1]
-	tr, err := engine.ReadTranscript(context.Background(), a, k, r.Version)
+	tr, err := archive.ReadTranscript(context.Background(), a, k, r.Version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	chain := tr.State.Chain
 	n := min(r.Length, len(chain))
-	begin, err := engine.ReadEntries(context.Background(), a, k, chain[:n])
+	begin, err := archive.ReadEntries(context.Background(), a, k, chain[:n])
 	if err != nil {
 		t.Fatal(err)
 	}

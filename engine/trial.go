@@ -70,7 +70,7 @@ func (a *attempt) leaveAlone() {
 		a.decided = -1 // what is reported will not be about the view that they make
 	}
 	a.made, a.inForce, a.withdrawn = nil, nil, nil
-	a.before, a.view = a.conv, a.conv
+	a.before, a.view = a.Conv, a.Conv
 	a.report.Before = a.size(a.view)
 	a.report.After = a.report.Before
 }

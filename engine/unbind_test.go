@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/policy"
@@ -73,7 +74,7 @@ func TestAnExportOfABoundModelIsAccepted(t *testing.T) {
 				b.next()
 			}
 			model := binding(t)
-			tr, err := engine.ReadTranscript(t.Context(), b.store, store.Key{ID: b.last.Conversation}, store.Newest)
+			tr, err := archive.ReadTranscript(t.Context(), b.store, store.Key{ID: b.last.Conversation}, store.Newest)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -91,7 +91,7 @@ func (a *attempt) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (a *attempt) missed(u decant.Usage) int {
-	life, was := policy.LongestLife(a.conv), a.meter.usage
+	life, was := policy.LongestLife(a.Conv), a.meter.usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
 	case decant.NativeIn(a.inForce) == nil || a.report.Reason != "" || a.rel != continues || !a.anchored(),

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
@@ -46,7 +46,7 @@ func (c *exportCmd) archive(ctx context.Context, s *streams, db *sqlite.DB) erro
 
 // keep writes one conversation and returns its row of the index.
 func (c *exportCmd) keep(ctx context.Context, s *streams, db *sqlite.DB, sum *store.Summary) (report.Archived, error) {
-	t, err := engine.ReadTranscript(ctx, db, sum.Key, store.Newest)
+	t, err := archive.ReadTranscript(ctx, db, sum.Key, store.Newest)
 	if err != nil {
 		return report.Archived{}, err
 	}

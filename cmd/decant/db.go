@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
@@ -122,12 +123,12 @@ func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.S
 }
 
 // transcript reads the conversation that a name means.
-func (f *dbFlag) transcript(ctx context.Context, db *sqlite.DB, name string) (*engine.Transcript, error) {
+func (f *dbFlag) transcript(ctx context.Context, db *sqlite.DB, name string) (*archive.Transcript, error) {
 	c, err := f.find(ctx, db, name)
 	if err != nil {
 		return nil, err
 	}
-	return engine.ReadTranscript(ctx, db, c.Key, store.Newest)
+	return archive.ReadTranscript(ctx, db, c.Key, store.Newest)
 }
 
 // original returns what a handle stands for, in one conversation or, with an empty session, in all.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
@@ -261,7 +262,7 @@ func (d *demo) checkpoint(ctx context.Context, r *report.Demo) error {
 
 // original shows the largest tool result that the newest summary stands for, as the database has it.
 func (d *demo) original(ctx context.Context, r *report.Demo) error {
-	t, err := engine.ReadTranscript(ctx, d.decant.Store(), d.key, store.Newest)
+	t, err := archive.ReadTranscript(ctx, d.decant.Store(), d.key, store.Newest)
 	if err != nil {
 		return err
 	}
@@ -326,7 +327,7 @@ func (d *demo) undo(ctx context.Context, r *report.Demo) error {
 
 // seen returns how many messages the model sees.
 func (d *demo) seen(ctx context.Context) (int, error) {
-	t, err := engine.ReadTranscript(ctx, d.decant.Store(), d.key, store.Newest)
+	t, err := archive.ReadTranscript(ctx, d.decant.Store(), d.key, store.Newest)
 	if err != nil {
 		return 0, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -38,7 +38,7 @@ func (c *diffCmd) texts(ctx context.Context, db *sqlite.DB) (before, after repor
 		return before, after, err
 	}
 	if c.Checkpoint == "" {
-		t, err := engine.ReadTranscript(ctx, db, conv.Key, store.Newest)
+		t, err := archive.ReadTranscript(ctx, db, conv.Key, store.Newest)
 		if err != nil {
 			return before, after, err
 		}
@@ -57,14 +57,14 @@ func (c *diffCmd) around(ctx context.Context, db *sqlite.DB, k store.Key) (befor
 	if err != nil {
 		return before, after, usageError{fmt.Errorf("%q is not a checkpoint: write c:1", c.Checkpoint)}
 	}
-	pour, err := engine.FindCheckpoint(ctx, db, k, n)
+	pour, err := archive.FindCheckpoint(ctx, db, k, n)
 	if errors.Is(err, store.ErrNotFound) {
 		return before, after, inputError{fmt.Errorf("%s has no checkpoint c:%d: \"decant show %s\" lists them", c.Session, n, c.Session)}
 	}
 	if err != nil {
 		return before, after, err
 	}
-	t, err := engine.ReadTranscript(ctx, db, pour.Key, pour.Version)
+	t, err := archive.ReadTranscript(ctx, db, pour.Key, pour.Version)
 	if err != nil {
 		return before, after, err
 	}

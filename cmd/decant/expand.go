@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/wire"
@@ -75,7 +75,7 @@ func writeCovered(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Orig
 	if len(o.Entries) == 0 {
 		return errors.New("the checkpoint covers nothing")
 	}
-	t, err := engine.ReadEntries(ctx, db, o.Key, o.Entries)
+	t, err := archive.ReadEntries(ctx, db, o.Key, o.Entries)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/dialect/anthropic"
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/legal"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/wire"
@@ -60,7 +60,7 @@ func (c *exportCmd) Run(s *streams) error {
 
 // conversation returns what of t is asked for. All that was said leaves without the thinking that is bound to
 // what the model was shown instead.
-func (c *exportCmd) conversation(t *engine.Transcript) (*decant.Conversation, error) {
+func (c *exportCmd) conversation(t *archive.Transcript) (*decant.Conversation, error) {
 	switch {
 	case c.View && !c.Plain:
 		return t.View()
@@ -79,7 +79,7 @@ func (c *exportCmd) conversation(t *engine.Transcript) (*decant.Conversation, er
 }
 
 // encode returns the conversation in the format that is asked for.
-func (c *exportCmd) encode(s *streams, t *engine.Transcript, conv *decant.Conversation) ([]byte, error) {
+func (c *exportCmd) encode(s *streams, t *archive.Transcript, conv *decant.Conversation) ([]byte, error) {
 	switch {
 	case c.As == "text":
 		return []byte(wire.Text(conv)), nil
@@ -116,7 +116,7 @@ func (c *exportCmd) encode(s *streams, t *engine.Transcript, conv *decant.Conver
 
 // body returns a view as the body of a request. What the provider is to leave out is said with a view alone: all
 // that was said is whole.
-func (c *exportCmd) body(t *engine.Transcript, view *decant.Conversation) ([]byte, error) {
+func (c *exportCmd) body(t *archive.Transcript, view *decant.Conversation) ([]byte, error) {
 	if c.View && !c.Plain {
 		return t.Body(view)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -71,7 +71,7 @@ func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store
 	if err != nil {
 		return usageError{fmt.Errorf("%q is not a message: write m12", c.Message)}
 	}
-	t, err := engine.ReadTranscript(ctx, db, k, store.Newest)
+	t, err := archive.ReadTranscript(ctx, db, k, store.Newest)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store
 }
 
 // pinnable returns the blocks of a message that the client has sent and that have text.
-func pinnable(t *engine.Transcript, number int) (out []decant.Ref) {
+func pinnable(t *archive.Transcript, number int) (out []decant.Ref) {
 	for i := range t.State.Chain {
 		e := &t.State.Chain[i]
 		if e.Message == number && !e.Text.IsZero() && e.Kind != decant.KindThinking {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -20,7 +20,7 @@ func (a *account) savings(ctx context.Context, db *sqlite.DB, state *store.State
 		m, _ := a.catalog.Lookup(id)
 		return m
 	}
-	s, err := engine.ReadSavings(ctx, db, state, model)
+	s, err := archive.ReadSavings(ctx, db, state, model)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (a *account) savings(ctx context.Context, db *sqlite.DB, state *store.State
 	return nil
 }
 
-func decisionsOf(state *store.State, s *engine.Savings) *report.Decisions {
+func decisionsOf(state *store.State, s *archive.Savings) *report.Decisions {
 	out := &report.Decisions{Conversation: state.ID, Decisions: []report.Decision{}, Net: s.Net.USD(), Other: s.Other.USD()}
 	for i := range s.Decisions {
 		x := &s.Decisions[i]

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -121,7 +121,7 @@ func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 		}
 		return s.say(text.String())
 	}
-	t, err := engine.ReadTranscript(ctx, db, conv.Key, store.Newest)
+	t, err := archive.ReadTranscript(ctx, db, conv.Key, store.Newest)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 }
 
 // overview prints the list of messages, or one checkpoint.
-func (c *showCmd) overview(s *streams, conv *store.Summary, t *engine.Transcript, view *decant.Conversation) error {
+func (c *showCmd) overview(s *streams, conv *store.Summary, t *archive.Transcript, view *decant.Conversation) error {
 	catalog, err := c.models()
 	if err != nil {
 		return err

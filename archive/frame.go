@@ -1,4 +1,4 @@
-package engine
+package archive
 
 import (
 	"context"
@@ -14,7 +14,7 @@ const leastOutput = 4096
 
 // frame returns the parameters of the newest of the requests rs that was made of the state or one
 // before it. Where none is stored the model is all that is known.
-func frame(ctx context.Context, a Archive, s *store.State, rs []store.Request) ([]byte, error) {
+func frame(ctx context.Context, a Source, s *store.State, rs []store.Request) ([]byte, error) {
 	var newest decant.Hash
 	for i := range rs {
 		if r := &rs[i]; r.Version <= s.Version && !r.Frame.IsZero() {

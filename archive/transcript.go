@@ -1,19 +1,19 @@
-package engine
+package archive
 
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
 
-// An Archive is what of a store reading a transcript needs.
-type Archive interface {
+// A Source is what of a store reading a transcript needs.
+type Source interface {
 	store.Loader
 	store.Blobs
 	store.Log
@@ -32,13 +32,13 @@ type Transcript struct {
 	// sent back yet, so that the chain does not hold it.
 	Answered bool
 
-	doc *wire.Document // the conversation as a request body
-	numbering
+	doc  *wire.Document // the conversation as a request body
+	refs refs.Map
 }
 
 // ReadTranscript reads a conversation as it was at a version, or as it is, with the newest answer,
 // when version is store.Newest.
-func ReadTranscript(ctx context.Context, a Archive, k store.Key, version int64) (*Transcript, error) {
+func ReadTranscript(ctx context.Context, a Source, k store.Key, version int64) (*Transcript, error) {
 	s, err := a.Load(ctx, k, version)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func ReadTranscript(ctx context.Context, a Archive, k store.Key, version int64) 
 }
 
 // ReadEntries reads some entries of a conversation, in order: what a handle stands for.
-func ReadEntries(ctx context.Context, a Archive, k store.Key, entries []store.Entry) (*Transcript, error) {
+func ReadEntries(ctx context.Context, a Source, k store.Key, entries []store.Entry) (*Transcript, error) {
 	t, err := rebuild(ctx, a, &store.State{Conversation: store.Conversation{Key: k}, Chain: entries}, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read entries of conversation %s: %w", k.ID, err)
@@ -78,12 +78,12 @@ func (t *Transcript) View() (*decant.Conversation, error) {
 // Verbatim returns a view of the conversation as the body of a request to the Messages API, with the client's own
 // bytes wherever the view is verbatim, and with no instruction to the provider but the client's own.
 func (t *Transcript) Verbatim(view *decant.Conversation) ([]byte, error) {
-	return t.doc.Render(t.request(view))
+	return t.doc.Render(t.refs.InRequest(view))
 }
 
 // Body returns a view of the conversation as the body of a request to the Messages API, with the
 // client's own bytes wherever the view is verbatim. What the provider leaves out of the prompt is in it as
-// it was, with the instruction to leave it out. [BetasOf] says which betas the request needs.
+// it was, with the instruction to leave it out. anthropic.BetasOf says which betas the request needs.
 func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	native := decant.NativeIn(t.State.Live())
 	if native == nil {
@@ -97,7 +97,7 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("the provider cannot be asked to clear just what the view lacks: %w", decant.ErrIllegal)
 	}
-	body, err := t.doc.Render(t.request(unclear(view, sent, native)))
+	body, err := t.doc.Render(t.refs.InRequest(unclear(view, sent, native)))
 	if err != nil || c == nil {
 		return body, err
 	}
@@ -106,7 +106,7 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 
 // newestAnswer returns the content of the answer to the newest of the requests rs; nil when there is
 // none, or when the conversation has gone on since.
-func newestAnswer(ctx context.Context, a Archive, s *store.State, rs []store.Request) ([]byte, error) {
+func newestAnswer(ctx context.Context, a Source, s *store.State, rs []store.Request) ([]byte, error) {
 	if len(rs) == 0 {
 		return nil, nil
 	}
@@ -130,7 +130,7 @@ func newestAnswer(ctx context.Context, a Archive, s *store.State, rs []store.Req
 
 // rebuild puts the conversation together as the body of a request, with the parameters of the newest
 // one among rs, and reads that.
-func rebuild(ctx context.Context, a Archive, s *store.State, rs []store.Request, answer []byte) (*Transcript, error) {
+func rebuild(ctx context.Context, a Source, s *store.State, rs []store.Request, answer []byte) (*Transcript, error) {
 	raws := make([]decant.Hash, len(s.Chain))
 	for i := range s.Chain {
 		raws[i] = s.Chain[i].Raw
@@ -153,8 +153,8 @@ func rebuild(ctx context.Context, a Archive, s *store.State, rs []store.Request,
 		return nil, err
 	}
 	doc.Conversation.ID, doc.Conversation.Agent = s.Session, s.Agent
-	t := &Transcript{State: s, Answered: answer != nil, doc: doc, numbering: numberingOf(doc.Conversation, s.Chain)}
-	t.Conversation = t.conv
+	t := &Transcript{State: s, Answered: answer != nil, doc: doc, refs: numberingOf(doc.Conversation, s.Chain)}
+	t.Conversation = t.refs.Conv
 	return t, nil
 }
 
@@ -162,7 +162,7 @@ func rebuild(ctx context.Context, a Archive, s *store.State, rs []store.Request,
 type bodyWriter struct{ out []byte }
 
 // fixed writes system prompt and tools as the client sent them last.
-func (w *bodyWriter) fixed(ctx context.Context, a Archive, s *store.State) error {
+func (w *bodyWriter) fixed(ctx context.Context, a Source, s *store.State) error {
 	if s.Head.Fixed.IsZero() {
 		return nil
 	}
@@ -263,36 +263,4 @@ func (w *bodyWriter) block(raw []byte) {
 		}
 	}
 	w.out = append(w.out, '}')
-}
-
-// numberingOf returns the numbering of a conversation whose blocks are the entries of chain, one by
-// one, and perhaps an answer behind them.
-func numberingOf(c *decant.Conversation, chain []store.Entry) numbering {
-	n := numbering{conv: c, same: true, fits: true, back: map[decant.Ref]decant.Ref{}, index: map[int]int{}}
-	ms := slices.Clone(c.Messages)
-	at, last := 0, 0
-	for i := range ms {
-		m := &ms[i]
-		m.Blocks = slices.Clone(m.Blocks)
-		number := last + 1
-		if at < len(chain) {
-			number = chain[at].Message
-		}
-		n.same = n.same && number == m.Number
-		n.index[number], m.Number, last = m.Number, number, number
-		for k := range m.Blocks {
-			b := &m.Blocks[k]
-			ref := decant.Ref{Message: number, Block: k}
-			if at < len(chain) {
-				ref = chain[at].Ref
-				at++
-			}
-			n.same = n.same && ref == b.Ref
-			n.back[ref], b.Ref = b.Ref, ref
-		}
-	}
-	if !n.same {
-		n.conv = c.With(ms)
-	}
-	return n
 }
