@@ -28,7 +28,8 @@ type Response struct {
 // the next one is metered by what the provider reported. It returns at once; the archive is written
 // behind it, when requests leave time for it or Options.Lag has passed, in the order of the answers, and
 // answers that waited for each other are written together. A request that comes before it is written is
-// met by what is stored until then. Errors go to Options.Fault.
+// met by what is stored until then. Errors go to Options.Fault. While Options.Backlog is full nothing is
+// archived.
 //
 // An answer is not part of the conversation before the client has sent it back. But what it answers is
 // provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
@@ -46,9 +47,14 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	}
 	e.witnessed(p, res)
 	who := p.attempt.who
-	if q := e.pending.add(who, finished{p, res, e.opts.Now().UTC()}); q != nil {
+	q, kept := e.pending.add(who, finished{p, res, e.opts.Now().UTC()})
+	if q != nil {
 		e.work.Go(func() { e.write(who, q) })
 	}
+	if !kept {
+		e.purse.release(p.attempt.req)
+	}
+	e.tellBacklog()
 }
 
 // finished is a request with its answer.
@@ -73,7 +79,9 @@ func (e *Engine) write(who start, q *queue) {
 			rest = rest[n:]
 		}
 		e.writing.end()
-		if e.pending.done(who, q, len(fs)) {
+		last := e.pending.done(who, q)
+		e.tellBacklog()
+		if last {
 			return
 		}
 	}
