@@ -94,6 +94,8 @@ func (a *attempt) batch() *store.Batch {
 			b.Decisions = slices.Concat(a.withdrawn, a.lost(), b.Decisions)
 		}
 	}
+	n := max(0, len(a.r.atoms)-from)
+	b.Entries, b.Blobs, b.Hashes = make([]store.Entry, 0, n), make([][]byte, 0, 2*n), make([]decant.Hash, 0, 2*n)
 	for i := from; i < len(a.r.atoms); i++ {
 		a.entry(b, i)
 	}

@@ -56,6 +56,11 @@ type Options struct {
 	// negative means that nothing waits.
 	Lag time.Duration
 
+	// Backlog is how many bytes answers may take in memory, with their requests, that wait for a store which is
+	// slow or fails. Beyond it answers are not archived, and Fault is told so once: what they brought comes
+	// back with the clients' next requests. Zero means 256 MB.
+	Backlog int
+
 	// Conversations and Entries are how many conversations, and blocks of them, stay in memory.
 	// Zero means 1,000 and 200,000.
 	Conversations, Entries int
@@ -131,7 +136,7 @@ func New(s Store, o Options) (*Engine, error) {
 	return &Engine{
 		writing: newWriting(),
 		store:   s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
-		lines: newLines(o.Conversations, o.Entries),
+		lines: newLines(o.Conversations, o.Entries), pending: pending{backlog: backlog{limit: o.Backlog}},
 	}, nil
 }
 
@@ -167,7 +172,7 @@ func (o *Options) setDefaults() (err error) {
 	for _, d := range []struct {
 		field *int
 		value int
-	}{{&o.MaxBytes, 32 << 20}, {&o.Conversations, 1000}, {&o.Entries, 200_000}} {
+	}{{&o.MaxBytes, 32 << 20}, {&o.Backlog, 256 << 20}, {&o.Conversations, 1000}, {&o.Entries, 200_000}} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}

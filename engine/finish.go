@@ -20,6 +20,9 @@ type Response struct {
 	Stop    string       // why the model stopped
 	Broken  bool         // the answer ended before its end: it counts as none
 
+	Partial []byte // what was said in an answer that broke off, as far as it was kept
+	Came    int    // bytes of all that was said in it
+
 	Organization string // whom the provider has answered, as its header names it; empty when it does not
 	Editing      bool   // the answer says what context editing did
 	Cleared      int    // results that it left out of the prompt
@@ -29,7 +32,8 @@ type Response struct {
 // the next one is metered by what the provider reported. It returns at once; the archive is written
 // behind it, when requests leave time for it or Options.Lag has passed, in the order of the answers, and
 // answers that waited for each other are written together. A request that comes before it is written is
-// met by what is stored until then. Errors go to Options.Fault.
+// met by what is stored until then. Errors go to Options.Fault. While Options.Backlog is full nothing is
+// archived.
 //
 // An answer is not part of the conversation before the client has sent it back. But what it answers is
 // provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
@@ -45,18 +49,29 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 			return
 		}
 	}
-	e.witnessed(p, res)
+	f := finished{p, res, p.Billed(res), e.opts.Now().UTC()}
+	if f.res.Partial = nil; res.Broken {
+		f.res.Usage.Output = 0 // the client may send back any part of it, or none
+	}
+	f.res.Organization = named(res.Organization)
+	e.witnessed(p, f.res)
 	who := p.attempt.who
-	if q := e.pending.add(who, finished{p, res, e.opts.Now().UTC()}); q != nil {
+	q, kept := e.pending.add(who, f)
+	if q != nil {
 		e.work.Go(func() { e.write(who, q) })
 	}
+	if !kept {
+		e.purse.release(p.attempt.req)
+	}
+	e.tellBacklog()
 }
 
 // finished is a request with its answer.
 type finished struct {
 	*Prepared
-	res  Response
-	time time.Time
+	res    Response
+	billed decant.Usage
+	time   time.Time
 }
 
 // answered reports whether there was an answer, to its end.
@@ -74,7 +89,9 @@ func (e *Engine) write(who start, q *queue) {
 			rest = rest[n:]
 		}
 		e.writing.end()
-		if e.pending.done(who, q, len(fs)) {
+		last := e.pending.done(who, q)
+		e.tellBacklog()
+		if last {
 			return
 		}
 	}
@@ -227,7 +244,7 @@ func (a *attempt) booked(fs []finished) (store.Events, error) {
 
 func (a *attempt) archive(ctx context.Context, fs []finished) error {
 	last := &fs[len(fs)-1]
-	a.meter.Account = &account{a.req.Upstream, last.res.Organization}
+	a.meter.Account = &account{named(a.req.Upstream), last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
 	err := a.e.writing.alone(func() (err error) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -115,4 +117,28 @@ func TestAFoldKeepsTheNewestImages(t *testing.T) {
 		*last = (*last)[:at] + `"content":[{"type":"text","text":` + text + `},` + picture(n) + `]}]}`
 	}
 	t.Error("60 rounds without a fold")
+}
+
+// What a conversation has taught is kept whatever the provider calls the account: a header may hold any bytes, and be
+// long.
+func TestWhatWasLearnedIsKeptForAnyAccount(t *testing.T) {
+	for _, name := range []string{"", "org-1", "caf\xe9", strings.Repeat("x", 100_000)} {
+		k := newDialogue(t, engine.Options{})
+		k.upstream = "https://api.test/\xff"
+		k.user("Hello.")
+		k.engine.Finish(k.prepare(), engine.Response{Status: 200, Usage: decant.Usage{Input: 100, Output: 10}, Organization: name, Content: []byte(`[]`)})
+		k.engine.Close()
+		var kept struct {
+			Account struct {
+				Organization string `json:"organization"`
+			} `json:"account"`
+		}
+		s := k.state()
+		if err := json.Unmarshal(s.Anchor.Calibration, &kept); err != nil {
+			t.Fatalf("%.20q: kept %q: %v", name, s.Anchor.Calibration, err)
+		}
+		if got := kept.Account.Organization; got == "" != (name == "") || len(got) > 256 {
+			t.Errorf("%.20q is kept as %q", name, got)
+		}
+	}
 }

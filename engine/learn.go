@@ -4,7 +4,9 @@ import (
 	"context"
 	"sync"
 	"time"
+	"unicode/utf8"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -35,6 +37,18 @@ type account struct {
 	Organization string `json:"organization,omitzero"` // as the provider names it, empty when it does not
 }
 
+// longestAccount bounds a name of an account, in bytes.
+const longestAccount = 256
+
+// named returns the name by which an account is known. What a header or a path holds may be no text, which is what is
+// stored; then, as for a name that is too long, its hash stands for it.
+func named(name string) string {
+	if len(name) <= longestAccount && utf8.ValidString(name) {
+		return name
+	}
+	return decant.HashBytes([]byte(name)).String()
+}
+
 // A knowledge is what was found out about an account, by topic.
 type knowledge map[string]store.Finding
 
@@ -51,7 +65,7 @@ func (k knowledge) says(topic string, now time.Time) string {
 // request goes to the same provider. It is nil while nobody has answered.
 func (a *attempt) account() *account {
 	who := a.meter.Account
-	if who == nil || !a.model.Binds || who.Upstream != a.req.Upstream && a.req.Upstream != "" {
+	if who == nil || !a.model.Binds || who.Upstream != named(a.req.Upstream) && a.req.Upstream != "" {
 		return nil
 	}
 	return who

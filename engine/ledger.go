@@ -26,13 +26,17 @@ func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) 
 	b := booking{a, a.meter.usage, a.meter.decisions}
 	for i := range fs {
 		f := &fs[i]
-		if f.res.Usage.Prompt() == 0 {
+		if f.billed.Prompt() == 0 {
 			continue
 		}
-		believable := f.believable()
+		reported := f.res.Usage.Prompt() > 0
+		believable := reported && f.believable()
 		s := b.spend(f, believable)
 		s.ID = rs[i].ID
 		out = append(out, s)
+		if !reported {
+			continue
+		}
 		if !believable {
 			a.e.disbelieve(f)
 		}
@@ -43,7 +47,7 @@ func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) 
 
 // spend books one request.
 func (b *booking) spend(f *finished, believable bool) store.Spend {
-	x, u, terms := f.attempt, f.res.Usage, cost.Terms{At: f.time}
+	x, u, terms := f.attempt, f.billed, cost.Terms{At: f.time}
 	s := x.sight
 	p := s.scaled(u.Prompt()+b.scale(s.lacks), x.model.MinCache, b.meter.Belief.Unasked)
 	t := cost.Silent

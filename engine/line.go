@@ -47,6 +47,8 @@ func (l *line) set(s *store.State) {
 		from = l.spine[keep-1] + 1
 	}
 	l.state, l.spine, l.prints, l.vouched = s, l.spine[:keep], l.prints[:keep], false
+	more := len(s.Chain) - from
+	l.spine, l.prints = slices.Grow(l.spine, more), slices.Grow(l.prints, more)
 	for i := from; i < len(s.Chain); i++ {
 		if s.Chain[i].Kind != decant.KindThinking {
 			l.spine = append(l.spine, i)
@@ -88,6 +90,7 @@ func (l *line) advance(base *store.State, b *store.Batch, version int64) bool {
 	if b.Replace > 0 {
 		s.Chain = slices.Clip(s.Chain[:b.Replace-1])
 	}
+	s.Chain = slices.Grow(s.Chain, len(b.Entries))
 	for _, e := range b.Entries {
 		e.Position = len(s.Chain) + 1
 		s.Chain = append(s.Chain, e)

@@ -12,11 +12,12 @@ import (
 type pending struct {
 	mu    sync.Mutex
 	of    map[start]*queue
-	bytes int // of the requests that wait
+	bytes int // that answers with their requests take which wait, or are being written
+	backlog
 }
 
-// mostPending bounds the bytes of requests that wait for their archive, as long as the archive can
-// follow at all.
+// mostPending is how many bytes may wait for their archive before all of it is written at once, as long as the
+// store can follow at all. See backlog for when it cannot.
 const mostPending = 64 << 20
 
 // A queue holds the answers in one conversation that are to be archived.
@@ -44,11 +45,14 @@ func (q *queue) press() {
 	}
 }
 
-// add adds an answer. If it is the first of its conversation it returns the queue: then somebody has to
-// write.
-func (p *pending) add(s start, f finished) *queue {
+// add adds an answer, and reports false if there is no room for it. If it is the first of its conversation it
+// returns the queue: then somebody has to write.
+func (p *pending) add(s start, f finished) (*queue, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.room(p.bytes, f.footprint()) {
+		return nil, false
+	}
 	if p.of == nil {
 		p.of = map[start]*queue{}
 	}
@@ -59,10 +63,10 @@ func (p *pending) add(s start, f finished) *queue {
 	}
 	q.waiting = append(q.waiting, f)
 	q.added++
-	if p.bytes += f.attempt.r.footprint(); p.bytes > mostPending {
+	if p.bytes += f.footprint(); p.bytes > mostPending {
 		p.press()
 	}
-	return first
+	return first, true
 }
 
 // press makes all archives begin. The queues are locked.
@@ -92,18 +96,18 @@ func (p *pending) take(q *queue) []finished {
 	defer p.mu.Unlock()
 	fs := q.waiting
 	q.waiting, q.writing = nil, fs
-	for i := range fs {
-		p.bytes -= fs[i].attempt.r.footprint()
-	}
 	return fs
 }
 
-// done notes that n answers of a queue were written, and ends the queue if there are no more: then it
+// done notes that what was taken from a queue was written, and ends the queue if there is no more: then it
 // reports true.
-func (p *pending) done(s start, q *queue, n int) bool {
+func (p *pending) done(s start, q *queue) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q.written += n
+	q.written += len(q.writing)
+	for i := range q.writing {
+		p.bytes -= q.writing[i].footprint()
+	}
 	q.writing = nil
 	close(q.turn)
 	q.turn = make(chan struct{})

@@ -13,7 +13,7 @@ import (
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
 func (e *Engine) witnessed(p *Prepared, res Response) {
 	a := p.attempt
-	who := &account{a.req.Upstream, res.Organization}
+	who := &account{named(a.req.Upstream), res.Organization}
 	if a.report.Route == probing.name {
 		e.learn(who, bindingTopic, unenforced)
 	}

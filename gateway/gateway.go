@@ -120,7 +120,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g := &Gateway{opts: o, hosts: hosts{o.Local || len(o.Hosts) > 0, o.Hosts}}
 	var err error
-	if g.metrics, err = newMetrics(o.Metrics, o.Version, o.Commit); err != nil {
+	if g.metrics, err = newMetrics(o.Metrics, o.Engine, o.Version, o.Commit); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})

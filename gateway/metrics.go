@@ -36,7 +36,7 @@ type metrics struct {
 }
 
 // newMetrics makes and registers all of them.
-func newMetrics(reg prometheus.Registerer, version, commit string) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, e *engine.Engine, version, commit string) (*metrics, error) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "decant_" + name, Help: help}, labels)
 	}
@@ -64,10 +64,10 @@ func newMetrics(reg prometheus.Registerer, version, commit string) (*metrics, er
 		budgets:   budgets.WithLabelValues(), rates: rates.WithLabelValues(),
 		saved: saved.WithLabelValues(), poor: poor.WithLabelValues(), recovered: recovered.WithLabelValues(), faults: faults.WithLabelValues(), failures: failures.WithLabelValues(),
 	}
-	for _, c := range []prometheus.Collector{
+	for _, c := range append(ofBacklog(e),
 		m.open, m.requests, m.duration, m.held, m.first, m.bytes, m.tokens, m.pours, m.decisions, saved, poor, recovered, budgets, rates, faults, failures, buildInfo(version, commit),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	} {
+	) {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -83,6 +83,20 @@ func buildInfo(version, commit string) prometheus.Collector {
 	})
 	g.Set(1)
 	return g
+}
+
+// ofBacklog are the numbers of what waits for the database.
+func ofBacklog(e *engine.Engine) []prometheus.Collector {
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "decant_archive_waiting_bytes", Help: "Bytes of memory that answers take which wait for the database."}, func() float64 {
+			waiting, _ := e.Backlog()
+			return float64(waiting)
+		}),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "decant_archives_lost_total", Help: "Answers that were not archived because the database could not follow."}, func() float64 {
+			_, lost := e.Backlog()
+			return float64(lost)
+		}),
+	}
 }
 
 // add counts a visit that is over.

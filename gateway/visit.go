@@ -85,7 +85,7 @@ func tenantOf(r *http.Request) (string, error) {
 // done notes how a managed request was answered.
 func done(r *http.Request, p *engine.Prepared, res engine.Response) {
 	v := of(r.Context())
-	v.prepared, v.usage = p, res.Usage
+	v.prepared, v.usage = p, p.Billed(res)
 }
 
 // witness notes when requests leave for the upstream, and how large they are.

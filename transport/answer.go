@@ -16,6 +16,7 @@ type answer struct {
 	usage   usage
 	stop    string
 	keep    keep
+	came    int // bytes of what was said, kept or not
 	blocks  []block
 	whole   []byte // content of an answer that came in one piece
 	edited  *edited
@@ -114,6 +115,7 @@ func (a *answer) begin(e *event) {
 	if json.Unmarshal(e.Block, &head, lenient) != nil {
 		head.Type = ""
 	}
+	a.came += len(head.Text)
 	if !a.room(len(e.Block) + len(head.Text)) {
 		return
 	}
@@ -130,12 +132,16 @@ func (a *answer) room(n int) bool {
 }
 
 func (a *answer) delta(e *event) {
+	a.came += len(e.Delta.Text) + len(e.Delta.Thinking) + len(e.Delta.Arguments)
 	if e.Index < 0 || e.Index >= len(a.blocks) {
 		return
 	}
 	b, d := &a.blocks[e.Index], &e.Delta
 	if !a.room(len(d.Text) + len(d.Thinking) + len(d.Arguments) + len(d.Signature)) {
 		return
+	}
+	if len(b.text) == 0 { // reasoning that is not shown
+		a.came += len(d.Signature)
 	}
 	b.text = append(append(append(b.text, d.Text...), d.Thinking...), d.Arguments...)
 	b.signature = append(b.signature, d.Signature...)
@@ -176,13 +182,14 @@ func (a *answer) object(src []byte) {
 		Edited  *edited        `json:"context_management"`
 	}
 	if json.Unmarshal(src, &o, lenient) != nil {
+		a.whole = src // it broke off
 		return
 	}
 	a.whole, a.stop, a.usage, a.edited, a.ended = o.Content.Clone(), o.Stop, o.Usage, o.Edited, true
 }
 
-// response returns the answer for the engine. One that broke off has no content and no output: the
-// client may send back any part of it, or none.
+// response returns the answer for the engine. One that broke off has no content, but what was said in it is told: the
+// client may send back any part of it, or none, and has received it all the same.
 func (a *answer) response() engine.Response {
 	res := engine.Response{Status: 200, Usage: a.usage.tokens(), Editing: a.edited != nil}
 	if a.edited != nil {
@@ -191,7 +198,7 @@ func (a *answer) response() engine.Response {
 		}
 	}
 	if !a.ended {
-		res.Usage.Output, res.Broken = 0, true
+		res.Broken, res.Partial, res.Came = true, a.partial(), a.came
 		return res
 	}
 	res.Stop, res.Content = a.stop, a.whole
@@ -199,6 +206,18 @@ func (a *answer) response() engine.Response {
 		res.Content = a.content()
 	}
 	return res
+}
+
+// partial returns what was said, as far as it was kept.
+func (a *answer) partial() []byte {
+	out := a.whole
+	for i := range a.blocks {
+		b := &a.blocks[i]
+		if out = append(out, b.text...); len(b.text) == 0 {
+			out = append(out, b.signature...)
+		}
+	}
+	return out
 }
 
 // content returns the blocks of a stream as a JSON list.

@@ -45,11 +45,15 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+err.Error()), nil
 	}
 	req.Tenant, req.Budgets = tenant, x.t.opts.Budgets(r)
+	room := x.t.room.planning(x.body)
+	if !x.share.take(room) {
+		return refuseFull(r), nil
+	}
 	p, err := x.t.prepare(r.Context(), req)
 	if err != nil {
 		return refusal(r, err), nil
 	}
-	x.share.add(p.Footprint())
+	x.share.add(p.Footprint() - room)
 	return x.forward(p)
 }
 

@@ -141,10 +141,21 @@ func TestAnswersThatAreTooLargeToBeKept(t *testing.T) {
 // While one request holds what there is, another is told to come back; when its answer has been read, it passes.
 func TestARequestForWhichThereIsNoRoom(t *testing.T) {
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
-	body := strings.Replace(hello, "Hello.", strings.Repeat("x", 600_000), 1)
+	large := strings.Replace(hello, "Hello.", strings.Repeat("x", 600_000), 1)
+	for name, body := range map[string]string{
+		"Large":  large,
+		"Tiny":   strings.Replace(hello, `"messages":[`, `"messages":[`+strings.Repeat(`{"role":"user","content":"a"},`, 500), 1), // 15 KB that take 750
+		"Braces": strings.Replace(hello, "Hello.", strings.Repeat("{", 300_000)+strings.Repeat("x", 300_000), 1),
+	} {
+		t.Run(name, func(t *testing.T) { testNoRoom(t, w, large, body) })
+	}
+}
+
+// testNoRoom sends a body while a large one is being answered.
+func testNoRoom(t *testing.T, w *world, large, body string) {
 	b := &base{}
 	rt := transport.New(w.engine, transport.Options{Base: b, Memory: 1 << 20})
-	ask := func(session string) *http.Response {
+	ask := func(session, body string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), "POST", "http://api.test/v1/messages", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -156,8 +167,8 @@ func TestARequestForWhichThereIsNoRoom(t *testing.T) {
 		}
 		return res
 	}
-	first := ask("a")
-	second := ask("b")
+	first := ask(t.Name(), large)
+	second := ask("b", body)
 	text, err := io.ReadAll(second.Body)
 	second.Body.Close()
 	if err != nil || second.StatusCode != http.StatusServiceUnavailable || second.Header.Get("Retry-After") == "" || !strings.Contains(string(text), `"type":"overloaded_error"`) {
@@ -168,7 +179,7 @@ func TestARequestForWhichThereIsNoRoom(t *testing.T) {
 	}
 	first.Body.Close()
 	for range 3 {
-		third := ask("c")
+		third := ask("c", body)
 		third.Body.Close()
 		if third.StatusCode != 200 {
 			t.Errorf("after it: status %d", third.StatusCode)

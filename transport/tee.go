@@ -56,14 +56,16 @@ func (t *tee) Read(p []byte) (int, error) {
 }
 
 func (t *tee) see(p []byte) {
-	switch {
-	case t.events != nil:
+	if t.events != nil {
 		t.events.Write(p) // never fails
-	case t.answer.keep.more(len(p)):
-		t.whole = append(t.whole, p...)
-	default:
-		t.whole = nil
+		return
 	}
+	t.answer.came += len(p)
+	if !t.answer.keep.more(len(p)) {
+		t.whole = nil
+		return
+	}
+	t.whole = append(t.whole, p...)
 }
 
 // Close ends the answer, also one that the client did not read to its end.
@@ -75,7 +77,7 @@ func (t *tee) Close() error {
 
 func (t *tee) finish() {
 	t.once.Do(func() {
-		if t.events == nil && !t.answer.keep.over {
+		if t.events == nil {
 			t.answer.object(t.whole)
 		}
 		t.done(t.answer.response())

@@ -27,6 +27,10 @@ func bodyMemory(c *config.Config) int64 {
 	return min(max(memoryOf(os.ReadFile)/bodiesShare, leastBodies), mostBodies)
 }
 
+// backlog returns how many bytes answers may take that wait for a database which cannot follow: a quarter of what
+// bodies may take.
+func backlog(c *config.Config) int { return int(bodyMemory(c) / 4) }
+
 // memoryOf returns how many bytes of memory there are, of the container or of the machine. Where nobody says, there
 // is no end of it.
 func memoryOf(read func(string) ([]byte, error)) int64 {

@@ -169,7 +169,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
 		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
 		Notice: func(text string) { log.Warn(secret.Mask(text)) },
-		Booked: money.Book,
+		Booked: money.Book, Backlog: backlog(c),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())

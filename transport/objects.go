@@ -1,0 +1,42 @@
+package transport
+
+import "bytes"
+
+// What a request takes in memory while it is prepared goes by its number of messages and blocks, each of which is an
+// object, and hardly by its size: a body of nothing but short messages takes forty times its size.
+const (
+	objectBytes = 1536 // for each object, as measured with messages of a few letters
+	roughShare  = 64   // of the room: below that a rough count will do
+)
+
+// planning returns about how many bytes a body takes while it is prepared, besides its own.
+func (r *room) planning(body []byte) int64 {
+	if n := int64(bytes.Count(body, []byte{'{'})) * objectBytes; n <= r.limit/roughShare {
+		return n
+	}
+	return int64(objects(body)) * objectBytes
+}
+
+// objects returns how many objects a JSON text holds: what looks like one inside a string is none.
+func objects(text []byte) (n int) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			n++
+		case '"':
+			i = stringEnd(text, i+1)
+		}
+	}
+	return n
+}
+
+// stringEnd returns the index of the quote that ends a JSON string which begins at i.
+func stringEnd(text []byte, i int) int {
+	for i < len(text) && text[i] != '"' {
+		if text[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return i
+}
