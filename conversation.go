@@ -335,6 +335,16 @@ func (m *Message) Has(k Kind) bool {
 	return false
 }
 
+// Has reports whether c has a block of a kind.
+func (c *Conversation) Has(k Kind) bool {
+	for i := range c.Messages {
+		if c.Messages[i].Has(k) {
+			return true
+		}
+	}
+	return false
+}
+
 // OpenRound reports whether the model has still to answer to results of its calls, or to go on.
 func (c *Conversation) OpenRound() bool {
 	for i := len(c.Messages) - 1; i >= 0; i-- {

@@ -26,7 +26,7 @@ var layers = map[string][]string{
 	"cost":              {".", "token", "fact"},
 	"reduce":            {".", "token", "fact"},
 	"summary":           {".", "token", "fact"},
-	"legal":             {".", "token", "fact"},
+	"legal":             {".", "token", "fact", "cost"},
 	"dialect/anthropic": {"."},
 	"report":            {".", "token", "fact", "cost", "replay"},
 	"store":             {"."},

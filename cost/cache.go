@@ -21,16 +21,8 @@ type Request struct {
 	Blocks []Block
 }
 
-// lookBack is how many block positions a lookup covers from each breakpoint, which counts as one
-// (anthropic-wire section 12).
-const lookBack = 20
-
-// Lifetimes of cache entries.
-const (
-	shortLife  = 5 * time.Minute
-	longLife   = time.Hour
-	openaiLife = 30 * time.Minute
-)
+// openaiLife is how long OpenAI keeps a prefix (docs/reference/openai.md, "The prompt cache").
+const openaiLife = 30 * time.Minute
 
 // A Cache predicts what a provider's prefix cache does with a sequence of requests.
 //
@@ -54,7 +46,7 @@ type entry struct {
 // Lifetime returns how long what is cached for a model lives unless a request asks for more.
 func Lifetime(m token.Model) time.Duration {
 	if m.Provider == token.Anthropic {
-		return shortLife
+		return ShortLife
 	}
 	return openaiLife
 }
@@ -135,15 +127,15 @@ func (c *Cache) explicit(r Request, p prefixes) decant.Usage {
 	u := decant.Usage{CacheRead: p.upTo(hit)}
 	done := hit
 	for i := range r.Blocks {
-		life, marked := lifetime(r.Blocks[i].Cache)
-		if !marked || p.tokens[i] < c.model.MinCache {
+		life := LifeOf(r.Blocks[i].Cache)
+		if life == 0 || p.tokens[i] < c.model.MinCache {
 			continue
 		}
 		c.put(p.hash[i], life, r.At)
 		if i < hit {
 			continue // what is read is not written again
 		}
-		if life == longLife {
+		if life == LongLife {
 			u.Write1h += p.tokens[i] - p.upTo(done)
 		}
 		done = i + 1
@@ -155,7 +147,7 @@ func (c *Cache) explicit(r Request, p prefixes) decant.Usage {
 
 // find returns how many blocks the longest entry covers that a lookup from block i finds.
 func (c *Cache) find(p prefixes, i int, at time.Time) int {
-	for k := i; k > i-lookBack && k >= 0; k-- {
+	for k := i; k > i-LookBack && k >= 0; k-- {
 		if p.tokens[k] < c.model.MinCache {
 			return 0
 		}
@@ -173,16 +165,6 @@ func (c *Cache) put(h decant.Hash, life time.Duration, at time.Time) {
 		e = entry{at.Add(old.life), old.life}
 	}
 	c.entries[h] = e
-}
-
-func lifetime(marker string) (life time.Duration, marked bool) {
-	switch marker {
-	case "":
-		return 0, false
-	case "1h":
-		return longLife, true
-	}
-	return shortLife, true
 }
 
 func (c *Cache) automatic(r Request, p prefixes) decant.Usage {

@@ -6,11 +6,11 @@ package cost
 func (c *Cache) Seed(r Request) {
 	p := chain(r.Blocks)
 	for i := range r.Blocks {
-		life, marked := lifetime(r.Blocks[i].Cache)
+		life := LifeOf(r.Blocks[i].Cache)
 		switch {
 		case c.automaticOnly():
 			c.put(p.hash[i], openaiLife, r.At)
-		case marked && p.tokens[i] >= c.model.MinCache:
+		case life > 0 && p.tokens[i] >= c.model.MinCache:
 			c.put(p.hash[i], life, r.At)
 		}
 	}

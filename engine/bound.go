@@ -25,17 +25,7 @@ func (a *attempt) bound() bool {
 			return false
 		}
 	}
-	return thinks(a.before)
-}
-
-// thinks reports whether a view holds thinking.
-func thinks(view *decant.Conversation) bool {
-	for i := range view.Messages {
-		if view.Messages[i].Has(decant.KindThinking) {
-			return true
-		}
-	}
-	return false
+	return a.before.Has(decant.KindThinking)
 }
 
 // mismatch returns what the client wants to happen to thinking that does not fit, empty when it does not say.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -56,7 +57,7 @@ func halfMegabyte(tb testing.TB) *attempt {
 		e.Finish(p, Response{Status: 200, Usage: decant.Usage{CacheRead: n * 2500, Output: 50}})
 		e.Close()
 	}
-	p.attempt.meter.Futile = futility{}
+	p.attempt.meter.Futile = policy.Backoff{}
 	return p.attempt
 }
 

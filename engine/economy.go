@@ -25,13 +25,9 @@ func (a *attempt) economy() policy.Economy {
 	if !a.cold {
 		t.Beyond = r.Beyond
 	}
-	b := policy.Spare(a.view, t)
-	e.Freed, e.Behind, e.Whole = b.Freed, b.Behind, a.fixed+b.Whole
 	plain, _ := a.rates(policy.Reach{})
-	e.Spent = float64(b.Carried-b.Plain)*e.Read + float64(b.Plain)*plain
-	if free, _ := policy.FreeMarkers(a.Conv); free <= 0 { // for a marker of ours: the provider finds nothing of the messages before the change
-		e.Behind = b.Rest
-	}
+	free, _ := policy.FreeMarkers(a.Conv)
+	e = e.Weigh(policy.Spare(a.view, t), a.fixed, plain, free > 0)
 	e.Patience = a.preset.Thrift.Settled().Patience
 	return e
 }

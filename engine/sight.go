@@ -31,7 +31,7 @@ func (a *attempt) look() *sight {
 		s.decisions = len(a.state.Decisions)
 	}
 	if marks := policy.MessageMarks(a.Conv); len(marks) > 0 {
-		s.life = policy.Lasts(marks[0].Life)
+		s.life = cost.LifeOf(marks[0].Life)
 	}
 	w := walk{attempt: a, see: s, edited: a.firstEdited()}
 	w.fixedMarks()
@@ -73,7 +73,7 @@ func (w *walk) here() int { return w.fixed + w.scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {
-		w.see.prompt.Marks = append(w.see.prompt.Marks, cost.Mark{End: end, Life: int(policy.Lasts(life) / time.Second)})
+		w.see.prompt.Marks = append(w.see.prompt.Marks, cost.Mark{End: end, Life: int(cost.LifeOf(life) / time.Second)})
 	}
 }
 

@@ -1,9 +1,9 @@
 package legal
 
-import "github.com/decantdev/decant"
-
-// mostMarkers is how many cache breakpoints a request may have.
-const mostMarkers = 4
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
+)
 
 // markers checks the cache markers in the order of the prefix: tools, system, messages, then the automatic
 // one, which falls on the last block.
@@ -48,8 +48,8 @@ func (m *markerCheck) see(p place, lifetime string) {
 	if lifetime == "" {
 		return
 	}
-	if m.count++; m.count == mostMarkers+1 {
-		m.report(p, Breakpoints, "more than %d cache breakpoints", mostMarkers)
+	if m.count++; m.count == cost.MostMarkers+1 {
+		m.report(p, Breakpoints, "more than %d cache breakpoints", cost.MostMarkers)
 	}
 	if lifetime == "1h" && m.short {
 		m.report(p, Lifetimes, "an entry of an hour after one of five minutes")

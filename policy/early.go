@@ -74,6 +74,18 @@ func Spare(view *decant.Conversation, t Thinning) Ballast {
 	return b
 }
 
+// Weigh returns e with what a ballast comes to in a request whose fixed part has so many tokens. What the provider does
+// not keep has been paid for at the price plain; without a marker of ours, which is for the part before the change, it
+// finds nothing of the messages.
+func (e Economy) Weigh(b Ballast, fixed int, plain float64, marker bool) Economy {
+	e.Freed, e.Behind, e.Whole = b.Freed, b.Behind, fixed+b.Whole
+	e.Spent = float64(b.Carried-b.Plain)*e.Read + float64(b.Plain)*plain
+	if !marker {
+		e.Behind = b.Rest
+	}
+	return e
+}
+
 // rule returns the numbers that count.
 func (t Thinning) rule() preset.Thrift {
 	rule := t.Preset.Thrift.Settled()

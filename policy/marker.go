@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
 )
 
 // The provider finds what it has kept of a prompt by looking back from the request's cache markers, at
@@ -19,12 +21,6 @@ import (
 // node. A marker is no part of the prefix that the provider recognises, nor of what thinking is bound
 // to.
 
-// Bounds of the provider's cache (anthropic-wire section 12).
-const (
-	mostMarkers = 4
-	lookBack    = 20
-)
-
 // MarkView returns what is sent of a view with Decant's own markers. It is sent itself when no pour is among the decisions
 // ds, when the request asks for no cache at its end, or when it leaves no marker.
 func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *decant.Conversation {
@@ -37,7 +33,7 @@ func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *d
 		return sent
 	}
 	l := layOut(view) // which has the blocks of what is sent
-	for _, at := range l.boundaries(p, free) {
+	for _, at := range l.boundary(p).Marks(len(l.block), free) {
 		sent = l.mark(sent, at, l.markerLife(at))
 	}
 	return sent
@@ -49,7 +45,7 @@ func FreeMarkers(request *decant.Conversation) (free int, ends bool) {
 	bare := *request
 	bare.Messages, bare.Cache = nil, ""
 	used := markers(request)
-	return mostMarkers - used, used > markers(&bare)
+	return cost.MostMarkers - used, used > markers(&bare)
 }
 
 // A rewrite is a pour in force: how the ids of its decisions begin, and the first block that it changed.
@@ -87,6 +83,9 @@ func (p *rewrite) or(d *decant.Decision) *rewrite {
 
 // PourMark is how the ids of decisions begin that were made by a pour.
 const PourMark = "pour-"
+
+// PourID returns the id of the n-th decision of the pour with an id, which must rise with time as text.
+func PourID(pour string, n int) string { return fmt.Sprintf("%s%s.%d", PourMark, pour, n) }
 
 // PourOf returns how the ids of the decisions of a pour begin, "" for a decision of no pour.
 func PourOf(id string) string {
@@ -146,24 +145,43 @@ func (l *laid) unchanged(p *rewrite) int {
 	return len(l.block) - 1
 }
 
-// boundaries returns the indexes of the blocks to mark, at most free of them.
-func (l *laid) boundaries(p *rewrite, free int) []int {
+// A Boundary is where a marker of Decant's own helps, as indexes of blocks of a view; -1 for none.
+type Boundary struct {
+	Kept    int // the last block before everything that the newest pour changed: the provider has it already
+	Settled int // the last one that it changed: the next pour begins behind it
+}
+
+// BoundaryOf returns the boundary of the newest pour among decisions in a view that they made; false when there is no
+// pour.
+func BoundaryOf(view *decant.Conversation, ds []decant.Decision) (Boundary, bool) {
+	p := newestPour(decant.InForce(ds))
+	if p == nil {
+		return Boundary{-1, -1}, false
+	}
+	return layOut(view).boundary(p), true
+}
+
+func (l *laid) boundary(p *rewrite) Boundary {
 	settled, kept := l.last(p.group), l.unchanged(p)
 	if was := l.last(l.before(p.group)); was >= 0 {
 		kept = min(kept, was)
 	}
-	settled, kept = l.markable(settled), l.markable(kept)
+	return Boundary{Kept: l.markable(kept), Settled: l.markable(settled)}
+}
+
+// Marks returns the indexes of the blocks to mark in a view of so many blocks, when a request leaves so many markers.
+func (b Boundary) Marks(blocks, free int) []int {
 	switch {
-	case settled < 0 && kept < 0:
+	case free <= 0 || b.Settled < 0 && b.Kept < 0:
 		return nil
-	case settled < 0:
-		return []int{kept}
-	case kept < 0 || len(l.block)-settled > lookBack:
-		return []int{settled}
+	case b.Settled < 0:
+		return []int{b.Kept}
+	case b.Kept < 0 || blocks-b.Settled > cost.LookBack:
+		return []int{b.Settled}
 	case free > 1:
-		return []int{kept, settled}
+		return []int{b.Kept, b.Settled}
 	}
-	return []int{kept}
+	return []int{b.Kept}
 }
 
 // markable returns the index of the last block at or before i that may carry a marker and stands in a

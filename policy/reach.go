@@ -43,17 +43,6 @@ func MessageMarks(view *decant.Conversation) (out []Mark) {
 	return out
 }
 
-// Lasts returns how long an entry lives whose marker asks for so much.
-func Lasts(life string) time.Duration {
-	switch life {
-	case "":
-		return 0
-	case "1h":
-		return time.Hour
-	}
-	return 5 * time.Minute
-}
-
 // markers returns how many cache markers a request has, those within results and the one for the request as
 // a whole included.
 func markers(c *decant.Conversation) (n int) {
@@ -96,8 +85,8 @@ func ReachOf(view *decant.Conversation, idle time.Duration, belief cost.Belief) 
 		return Reach{Life: belief.Life(0), Unasked: belief.Unasked}
 	}
 	kept := func(m Mark) Reach {
-		asked := Lasts(m.Life)
-		return Reach{Life: belief.Life(asked), Hour: asked > 5*time.Minute, Beyond: m.Behind}
+		asked := cost.LifeOf(m.Life)
+		return Reach{Life: belief.Life(asked), Hour: asked > cost.ShortLife, Beyond: m.Behind}
 	}
 	for _, m := range marks {
 		if r := kept(m); idle <= r.Life {
@@ -111,6 +100,6 @@ func ReachOf(view *decant.Conversation, idle time.Duration, belief cost.Belief) 
 
 // LongestLife returns the longest life that a marker of a request asks for, 0 when there is none.
 func LongestLife(c *decant.Conversation) (out time.Duration) {
-	eachMarker(c, func(life string) { out = max(out, Lasts(life)) })
+	eachMarker(c, func(life string) { out = max(out, cost.LifeOf(life)) })
 	return out
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A way is how a pour may change old history where the model binds thinking to everything before it. The
-// gateway's routes are the engine's ((*attempt).routes); what they come to for a recorded session is
+// gateway's routes are the engine's; what they come to for a recorded session is
 // decided by wayOf and carried out by (*pourer).clearing and (*pourer).allowed, and nowhere else.
 type way uint8
 
@@ -25,9 +25,9 @@ const (
 func (p *pourer) wayOf(q int, view *decant.Conversation) way {
 	m := p.seg.requests[q].model
 	switch {
-	case !m.Binds || !thinks(view):
+	case !m.Binds || !view.Has(decant.KindThinking):
 		return freely
-	case !openRound(view):
+	case !view.OpenRound():
 		return forgetting
 	case m.Provider == token.Anthropic && m.Editing && !anthropic.Served(view):
 		return clearing
@@ -44,34 +44,6 @@ func (p *pourer) cleared(q int, conv, view *decant.Conversation) []decant.Decisi
 	t := p.thinning(conv, false)
 	t.Signed, t.Native, t.Pinned = true, true, policy.Pins(conv, p.preset)
 	return policy.Clear(context.Background(), view, t)
-}
-
-// thinks reports whether a view holds thinking.
-func thinks(view *decant.Conversation) bool {
-	for i := range view.Messages {
-		for k := range view.Messages[i].Blocks {
-			if view.Messages[i].Blocks[k].Kind == decant.KindThinking {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// openRound reports whether the model has still to answer to results of its calls.
-func openRound(view *decant.Conversation) bool {
-	for i := len(view.Messages) - 1; i >= 0; i-- {
-		m := &view.Messages[i]
-		if m.Role == decant.RoleAssistant {
-			return false
-		}
-		for k := range m.Blocks {
-			if m.Blocks[k].Kind == decant.KindResult {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // allowed returns the decisions of a pour as far as its way allows them: with those that drop all thinking,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/token"
 )
 
@@ -141,7 +142,7 @@ func (s *segment) readSystem(q int) bool {
 
 // alive reports whether by the clock the messages of request q-1 were still in the cache at q.
 func (s *segment) alive(q int) bool {
-	return s.gap(q) < lifeOf(s.requests[q-1].lives.messages)
+	return s.gap(q) < cost.LifeOf(s.requests[q-1].lives.messages)
 }
 
 // gap returns the time between the requests q-1 and q.
@@ -151,13 +152,5 @@ func (s *segment) gap(q int) time.Duration { return s.requests[q].at.Sub(s.reque
 // been in the cache and were not read. So it is where an agent is started again.
 func (s *segment) anew(q int) bool {
 	r := &s.requests[q]
-	return q > 0 && r.found.known && r.found.messages == cold && s.gap(q) < lifeOf(s.requests[q-1].lives.fixed) && !s.readSystem(q)
-}
-
-// lifeOf returns how long an entry of a lifetime lives.
-func lifeOf(life string) time.Duration {
-	if life == long {
-		return time.Hour
-	}
-	return 5 * time.Minute
+	return q > 0 && r.found.known && r.found.messages == cold && s.gap(q) < cost.LifeOf(s.requests[q-1].lives.fixed) && !s.readSystem(q)
 }

@@ -30,7 +30,7 @@ type player interface {
 type step struct {
 	messages []decant.Message
 	attached []cost.Block      // sent as well, of unknown content
-	mark     *boundary         // of a marker of its own; nil: the policy is taken to mark what it leaves alone
+	mark     *policy.Boundary  // of a marker of its own; nil: the policy is taken to mark what it leaves alone
 	calls    []call            // of the client's own, before
 	renewed  bool              // the client has put its own part of system prompt and tools together anew, after the calls
 	made     []decant.Decision // by this step

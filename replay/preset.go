@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -24,14 +25,16 @@ type pourer struct {
 	ds     []decant.Decision // in force
 	named  int               // decisions that have got an id
 	pours  int               // made so far
-	bound  boundary          // of the newest pour
-	poor   futility          // of pours for money
+	bound  policy.Boundary   // of the newest pour
+	poor   policy.Backoff    // of pours for money
 	seen   int               // messages of the request before
 	sent   []decant.Message  // the view of the request before
 }
 
 func startPreset(p *preset.Preset) func(*stage) player {
-	return func(s *stage) player { return &pourer{stage: s, any: p, preset: p, bound: nowhere} }
+	return func(s *stage) player {
+		return &pourer{stage: s, any: p, preset: p, bound: policy.Boundary{Kept: -1, Settled: -1}}
+	}
 }
 
 func (p *pourer) view(q int) (step, error) {
@@ -88,7 +91,10 @@ func (p *pourer) options() reduce.Options {
 func (p *pourer) keep(pour int, ds []decant.Decision) []decant.Decision {
 	for i := range ds {
 		p.named++
-		ds[i].ID = pourID(pour, p.named)
+		ds[i].ID = "first." + strconv.Itoa(p.named)
+		if pour > 0 {
+			ds[i].ID = policy.PourID(fmt.Sprintf("%08d", pour), p.named)
+		}
 	}
 	p.ds = append(p.ds, ds...)
 	return ds
@@ -102,7 +108,7 @@ func (p *pourer) due(q int, conv, view *decant.Conversation) (policy.Reason, err
 		return "", err
 	}
 	s := policy.Situation{Limits: l, Tokens: size, MaxBytes: 1 << 30}
-	if p.preset.Thrift.On() && p.seen > 0 && !p.poor.holds(len(p.ds), size) && p.wayOf(q, view) != folding {
+	if p.preset.Thrift.On() && p.seen > 0 && !p.poor.Waits(size, p.terms) && p.wayOf(q, view) != folding {
 		s.Economy = p.economy(q, conv, view, size)
 	}
 	return policy.Due(s), nil
@@ -116,9 +122,7 @@ func (p *pourer) economy(q int, conv, view *decant.Conversation, size int) polic
 	t := p.thinning(conv, e.Cold())
 	t.Native = p.wayOf(q, view) == clearing
 	t.Signed = t.Native
-	b := policy.Spare(view, t)
-	e.Freed, e.Behind, e.Whole, e.Spent = b.Freed, b.Behind, p.seg.fixed+b.Whole, float64(b.Carried)*read
-	return e
+	return e.Weigh(policy.Spare(view, t), p.seg.fixed, write, true)
 }
 
 // idle returns the time since the request before: the gateway goes by the clock.
@@ -138,7 +142,7 @@ func (p *pourer) lifetime(q int) time.Duration {
 	case r.lives.messages == "":
 		return 0
 	}
-	return lifeOf(r.lives.messages)
+	return cost.LifeOf(r.lives.messages)
 }
 
 // switched reports whether the gateway sees that nothing of the cache can be used: another model, or
@@ -170,36 +174,19 @@ func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason,
 	_, was := p.lay.prompt(view.Messages)
 	if _, is := p.lay.prompt(poured.Messages); why != policy.Necessary && float64(was-is) < policy.Worth(why)*float64(was) {
 		p.ds = p.ds[:before]
-		p.poor.note(before, was)
+		p.poor = p.poor.Again(p.terms(), was, was)
 		return view, nil
 	}
 	p.pours++
-	p.bound = boundaryOf(poured.Messages, p.pours, made)
+	p.bound, _ = policy.BoundaryOf(poured, p.ds)
 	out.made, out.reason = append(out.made, made...), why
 	return poured, nil
 }
 
-// A futility is a pour for money that was due and freed too little, so that it is not planned again
-// before there is more to pour, as the engine has it.
-type futility struct {
-	decisions int // in force then
-	times     int
-	until     int // tokens of the request from which it is worth planning again
-}
+// terms returns what the outcome of a pour for money depends on, besides the messages.
+func (p *pourer) terms() string { return strconv.Itoa(len(p.ds)) }
 
-func (f *futility) note(decisions, tokens int) {
-	if f.decisions != decisions {
-		*f = futility{decisions: decisions}
-	}
-	f.times++
-	f.until = tokens + policy.WaitFor(tokens, f.times)
-}
-
-// holds reports whether nothing has changed for a request of so many tokens.
-func (f *futility) holds(decisions, tokens int) bool {
-	return f.times > 0 && f.decisions == decisions && tokens < f.until
-}
-
+// decisions returns what a pour for a reason decides.
 func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Reason) ([]decant.Decision, error) {
 	if why != policy.Necessary {
 		if p.wayOf(q, view) == clearing {

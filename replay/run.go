@@ -59,6 +59,9 @@ func (r *run) arrive(q int) {
 	}
 }
 
+// ownMarkers are those that the gateway may set: the recorded agents are taken to set three of the four.
+const ownMarkers = cost.MostMarkers - 3
+
 // send prices and judges one request.
 func (r *run) send(q int, s step) {
 	req := &r.seg.requests[q]
@@ -73,7 +76,7 @@ func (r *run) send(q int, s step) {
 	lost := r.changedPrefix(blocks, s.mark == nil)
 	if s.mark != nil {
 		front := r.lay.front() + len(s.attached)
-		if at := s.mark.at(len(blocks) - front); at >= 0 {
+		for _, at := range s.mark.Marks(len(blocks)-front, ownMarkers) {
 			blocks[front+at].Cache = r.lay.lives.messages
 		}
 	}
@@ -121,9 +124,9 @@ func (r *run) age(q int) {
 	switch {
 	case r.clocked:
 	case req.found.messages == warm:
-		gap = min(gap, lifeOf(r.seg.requests[q-1].lives.messages)-time.Second)
+		gap = min(gap, cost.LifeOf(r.seg.requests[q-1].lives.messages)-time.Second)
 	case req.found.messages == cold:
-		gap = max(gap, time.Hour+time.Second)
+		gap = max(gap, cost.LongLife+time.Second)
 	}
 	r.last, r.virtual = at, r.virtual.Add(gap)
 	if req.found.messages != warm {

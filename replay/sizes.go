@@ -104,7 +104,7 @@ func (s *segment) cut(z *sizes, q, lost int, was *token.Estimator) {
 		return
 	}
 	// While a round is open the agent runs on: then it was not started again.
-	own := s.alive(q) && (s.readSystem(q) || openRound(s.conv.With(s.conv.Messages[:r.messages])))
+	own := s.alive(q) && (s.readSystem(q) || s.conv.With(s.conv.Messages[:r.messages]).OpenRound())
 	c := cut{
 		request: q, from: ms[0].Number, to: ms[len(ms)-1].Number + 1, by: max(leastLeft, 1-float64(lost)/whole),
 		kept: float64(r.usage().CacheRead) / float64(max(1, before.usage().Prompt())), own: own,
