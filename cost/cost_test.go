@@ -87,37 +87,6 @@ func TestBillsAddUp(t *testing.T) {
 	})
 }
 
-func TestLedgerAddsUp(t *testing.T) {
-	m := model(t, "claude-opus-4-6")
-	rapid.Check(t, func(rt *rapid.T) {
-		var l cost.Ledger
-		var want float64
-		for range rapid.IntRange(1, 8).Draw(rt, "n") {
-			e := cost.Entry{Sent: drawUsage(rt), Full: drawUsage(rt), Own: drawUsage(rt), Rewritten: rapid.IntRange(0, 400_000).Draw(rt, "rewritten")}
-			l = l.Add(e, m, m, cost.Terms{At: day})
-			full, _ := cost.Of(m, e.Full, cost.Terms{At: day}).Total()
-			sent, _ := cost.Of(m, e.Sent, cost.Terms{At: day}).Total()
-			own, _ := cost.Of(m, e.Own, cost.Terms{At: day}).Total()
-			want += full - sent - own
-		}
-		if net, ok := l.Net(); !ok || !near(net, want) {
-			rt.Errorf("got net %v, %v; want %v", net, ok, want)
-		}
-		again, _ := l.Rewritten.Total()
-		if writes := l.Sent.Write5m + l.Sent.Write1h; again > writes+1e-9 {
-			rt.Errorf("%v was written anew of %v written", again, writes)
-		}
-	})
-}
-
-func TestLedgerIsUnknownWithoutPrices(t *testing.T) {
-	var l cost.Ledger
-	l = l.Add(cost.Entry{Sent: decant.Usage{Input: 1}, Full: decant.Usage{Input: 2}}, model(t, "nobody"), model(t, "nobody"), cost.Terms{At: day})
-	if net, ok := l.Net(); ok {
-		t.Errorf("got a net of %v for a model without prices", net)
-	}
-}
-
 // The rule of thumb for reading at 0.1 and writing at 1.25: a change pays after 11.5 L/S requests.
 func TestBreakEvenIsElevenAndAHalf(t *testing.T) {
 	m := model(t, "claude-opus-4-6")
