@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
@@ -25,7 +26,7 @@ type attempt struct {
 	e    *Engine
 	req  *Request
 	who  start
-	r    *reading
+	r    *prompt.Prompt
 	must policy.Reason // a pour that must happen, whatever the meter says
 	most int           // bytes that the body may have
 	cold bool          // nothing of the request before can be read from the cache
@@ -65,7 +66,7 @@ type attempt struct {
 }
 
 // observe finds the request's conversation and replays what was decided about it.
-func (e *Engine) observe(ctx context.Context, req *Request, who start, r *reading) (*attempt, error) {
+func (e *Engine) observe(ctx context.Context, req *Request, who start, r *prompt.Prompt) (*attempt, error) {
 	p, err := e.place(ctx, who, r)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (e *Engine) observe(ctx context.Context, req *Request, who start, r *readin
 // place finds the place of a request. One that plainly goes on with what is stored need not wait for what is still
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
-func (e *Engine) place(ctx context.Context, who start, r *reading) (*place, error) {
+func (e *Engine) place(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
 	under, apart := e.pending.under(who, r)
 	p, err := e.lookFor(ctx, who, r)
 	if err == nil && (apart || p.rel != continues || p.repeats()) && (e.archived(ctx, who) || under) {
@@ -86,7 +87,7 @@ func (e *Engine) place(ctx context.Context, who start, r *reading) (*place, erro
 }
 
 // lookFor finds the place of a request, within its patience.
-func (e *Engine) lookFor(ctx context.Context, who start, r *reading) (*place, error) {
+func (e *Engine) lookFor(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
 	ctx, cancel := e.optional(ctx)
 	defer cancel()
 	return e.find(ctx, who, r)
@@ -101,7 +102,7 @@ func (e *Engine) archived(ctx context.Context, who start) bool {
 }
 
 // replay builds the view of a request under the decisions that are in force at its place.
-func (e *Engine) replay(req *Request, who start, r *reading, p *place) (*attempt, error) {
+func (e *Engine) replay(req *Request, who start, r *prompt.Prompt, p *place) (*attempt, error) {
 	a := &attempt{
 		e: e, req: req, who: who, r: r, place: p, Map: number(r, p), preset: req.Preset, most: e.opts.MaxBytes,
 		begun: e.opts.Now().UTC(),
@@ -243,7 +244,7 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	switch {
 	case a.line == nil:
 		return l != nil
-	case l != nil && a.r.sharedWhole(l) > len(known(a.to)):
+	case l != nil && l.sharedWhole(a.r) > len(known(a.to)):
 		return true
 	case a.rel == forks: // wherever its parent has gone since
 		return false
@@ -303,11 +304,11 @@ func (a *attempt) isNew(ref decant.Ref) bool {
 
 // refOf returns the transcript reference of the i-th block of the spine.
 func (a *attempt) refOf(i int) decant.Ref {
-	at := a.r.at(i)
+	at := a.r.At(i)
 	if a.Same {
 		return at.Ref
 	}
-	return a.Conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+	return a.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }
 
 // add makes decisions of this attempt and brings the view up to date.
@@ -354,7 +355,7 @@ func (a *attempt) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := a.r.doc.Render(a.InRequest(policy.MarkView(sent, a.view, a.Conv, slices.Concat(a.inForce, a.made))))
+	body, err := a.r.Doc.Render(a.InRequest(policy.MarkView(sent, a.view, a.Conv, slices.Concat(a.inForce, a.made))))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}

@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/decantdev/decant/engine/internal/prompt"
+)
 
 // A backlog bounds what waits for the store. A store that hangs must not take the process down with it: what is
 // refused here is lost as by a crash, and comes back with the client's next request as it does then.
@@ -62,8 +66,8 @@ func (e *Engine) Backlog() (bytes, lost int) {
 
 // footprint returns about how many bytes an answer takes that waits for its archive, with its request.
 func (f *finished) footprint() int {
-	n := footprint(f.attempt.r.doc.Source, 2*len(f.attempt.r.atoms)) + len(f.res.Content)
-	if !identical(f.Body, f.attempt.req.Body) {
+	n := prompt.Footprint(f.attempt.r.Doc.Source, 2*len(f.attempt.r.Blocks)) + len(f.res.Content)
+	if !prompt.SameBytes(f.Body, f.attempt.req.Body) {
 		n += len(f.Body)
 	}
 	return n

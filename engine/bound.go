@@ -30,7 +30,7 @@ func (a *attempt) bound() bool {
 
 // mismatch returns what the client wants to happen to thinking that does not fit, empty when it does not say.
 func (a *attempt) mismatch() string {
-	at := a.r.doc.Member("thinking")
+	at := a.r.Doc.Member("thinking")
 	if at.IsZero() {
 		return ""
 	}
@@ -103,7 +103,7 @@ func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
 // bringsAnswer reports whether the request brings an answer of the model's that is not in the conversation yet.
 func (a *attempt) bringsAnswer() bool {
 	for i, k := range a.to {
-		if k < 0 && a.r.at(i).role == decant.RoleAssistant {
+		if k < 0 && a.r.At(i).Role == decant.RoleAssistant {
 			return true
 		}
 	}

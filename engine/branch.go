@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
@@ -19,7 +20,7 @@ import (
 // judge settles what the blocks of a request leave open: whether what it lacks at the end of the
 // conversation was answered, and what is in force where it leaves it. known is the number of its first
 // blocks that it has in common with the conversation.
-func (e *Engine) judge(ctx context.Context, p *place, r *reading, known int) error {
+func (e *Engine) judge(ctx context.Context, p *place, r *prompt.Prompt, known int) error {
 	if p.rel == replaces || p.rel == amends && p.rest.entry < len(p.state.Chain) {
 		if err := e.judgeTail(ctx, p, r, known); err != nil {
 			return err
@@ -28,7 +29,7 @@ func (e *Engine) judge(ctx context.Context, p *place, r *reading, known int) err
 	if p.rel != forks && p.rel != returns && p.rel != replaces || len(p.state.Decisions) == 0 {
 		return nil
 	}
-	seen, _ := r.overlap(p.state)
+	seen, _ := r.Overlap(p.state)
 	var err error
 	if p.branch, err = e.store.Branch(ctx, p.state.Key, p.state.Version, p.leaves(), seen); err != nil {
 		return fmt.Errorf("find what was in force at block %d of %s: %w", p.leaves(), p.state.ID, err)
@@ -38,7 +39,7 @@ func (e *Engine) judge(ctx context.Context, p *place, r *reading, known int) err
 
 // judgeTail decides about a request that has not all of the conversation's tail. What was not answered
 // it replaces. What was answered it amends, if it goes on with that answer; else it is a branch.
-func (e *Engine) judgeTail(ctx context.Context, p *place, r *reading, known int) error {
+func (e *Engine) judgeTail(ctx context.Context, p *place, r *prompt.Prompt, known int) error {
 	p.asked = true
 	first := p.kept // entry that the request lacks
 	if p.rel == amends {

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -238,7 +239,7 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write conversation %s: %w", k.ID, err)
 	}
-	r, err := read(body, e.seed, nil)
+	r, err := prompt.Read(body, e.seed, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +249,7 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 	if l.meter.Million {
 		req.Betas = []string{token.BetaMillion}
 	}
-	known, _ := r.shared(l)
+	known, _ := l.shared(r)
 	return e.replay(req, start{tenant: k.Tenant, session: s.Session}, r, locate(l, s, r, known))
 }
 

@@ -69,7 +69,7 @@ func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) err
 	a.settleMeter()
 	a.kept = len(a.state.Chain)
 	a.committed = true
-	a.line.saw(a.r, len(a.r.spine))
+	a.line.saw(a.r, len(a.r.Spine))
 	a.e.lines.put(a.who, a.line)
 	return nil
 }
@@ -94,9 +94,9 @@ func (a *attempt) batch() *store.Batch {
 			b.Decisions = slices.Concat(a.withdrawn, a.lost(), b.Decisions)
 		}
 	}
-	n := max(0, len(a.r.atoms)-from)
+	n := max(0, len(a.r.Blocks)-from)
 	b.Entries, b.Blobs, b.Hashes = make([]store.Entry, 0, n), make([][]byte, 0, 2*n), make([]decant.Hash, 0, 2*n)
-	for i := from; i < len(a.r.atoms); i++ {
+	for i := from; i < len(a.r.Blocks); i++ {
 		a.entry(b, i)
 	}
 	for i := range a.made {
@@ -141,33 +141,33 @@ func (a *attempt) entriesFrom() int {
 		return 0
 	}
 	if a.rel == returns {
-		return len(a.r.atoms)
+		return len(a.r.Blocks)
 	}
 	from := 0
 	for i, k := range a.to {
 		if k < 0 || k >= a.kept {
 			break
 		}
-		from = a.r.spine[i] + 1
+		from = a.r.Spine[i] + 1
 	}
 	return from
 }
 
 // entry adds the i-th atom to a batch.
 func (a *attempt) entry(b *store.Batch, i int) {
-	at := &a.r.atoms[i]
+	at := &a.r.Blocks[i]
 	e := store.Entry{
-		Raw: at.raw(), Role: at.role, Kind: at.Kind, Author: at.Author,
-		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.r.tokens(i, a.est),
+		Raw: at.Raw(), Role: at.Role, Kind: at.Kind, Author: at.Author,
+		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: a.r.Tokens(i, a.est),
 	}
 	if !a.Same {
-		e.Ref = a.Conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+		e.Ref = a.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 	}
 	e.Chain = a.chainAt(i)
 	if e.Chain.IsZero() {
 		return // thinking before anything else, which no API accepts
 	}
-	bring(b, at.bytes, e.Raw)
+	bring(b, at.Bytes, e.Raw)
 	if at.Content != nil {
 		text := []byte(at.Text())
 		e.Text = decant.HashBytes(text)
@@ -183,15 +183,15 @@ func bring(b *store.Batch, content []byte, h decant.Hash) {
 
 // chainAt returns the hash of the chain up to and with the i-th atom.
 func (a *attempt) chainAt(i int) decant.Hash {
-	lo, hi := 0, len(a.r.spine)
+	lo, hi := 0, len(a.r.Spine)
 	for lo < hi {
-		if mid := (lo + hi) / 2; a.r.spine[mid] <= i {
+		if mid := (lo + hi) / 2; a.r.Spine[mid] <= i {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return a.r.hash(lo - 1)
+	return a.r.Hash(lo - 1)
 }
 
 // fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
@@ -201,10 +201,10 @@ func (a *attempt) fixedPart() *store.Fixed {
 		return nil
 	}
 	f := &store.Fixed{Version: v, Tokens: a.fixed}
-	if at := a.r.doc.Member("system"); !at.IsZero() {
+	if at := a.r.Doc.Member("system"); !at.IsZero() {
 		f.System = at.Of(a.req.Body)
 	}
-	if at := a.r.doc.Member("tools"); !at.IsZero() {
+	if at := a.r.Doc.Member("tools"); !at.IsZero() {
 		f.Tools = at.Of(a.req.Body)
 	}
 	return f

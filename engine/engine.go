@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
@@ -116,7 +117,7 @@ type Engine struct {
 	sizes   sizes
 	pending pending
 	traffic traffic
-	recent  recent
+	recent  prompt.Recent
 	purse   purse
 	busy    busy
 	flights flights
@@ -240,9 +241,9 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	}
 	e.traffic.enter()
 	defer e.traffic.leave()
-	key := e.recentKey(req)
-	was := e.recent.find(key, req.Body)
-	r, err := read(req.Body, e.seed, was)
+	key := prompt.KeyOf(req.Tenant, req.Session, req.Body, e.seed)
+	was := e.recent.Find(key, req.Body)
+	r, err := prompt.Read(req.Body, e.seed, was)
 	if err != nil {
 		return e.unread(req, err)
 	}
@@ -256,7 +257,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 		p.req, p.who, p.r = req, who, r
 	}
 	if !req.Count {
-		e.recent.put(key, r.remember(), was)
+		e.recent.Put(key, r.Remember(), was)
 	}
 	if err == nil {
 		if err = e.reserve(ctx, p); err != nil {
@@ -276,8 +277,8 @@ func (e *Engine) leaves(p *Prepared) {
 }
 
 // named returns the request with the session that its metadata names.
-func (req *Request) named(r *reading) *Request {
-	at := r.doc.Member("metadata")
+func (req *Request) named(r *prompt.Prompt) *Request {
+	at := r.Doc.Member("metadata")
 	if req.Session != "" || req.SessionIn == nil || at.IsZero() {
 		return req
 	}
@@ -286,10 +287,10 @@ func (req *Request) named(r *reading) *Request {
 	return &out
 }
 
-func startOf(req *Request, r *reading) start {
+func startOf(req *Request, r *prompt.Prompt) start {
 	s := start{tenant: req.Tenant, session: req.Session}
-	if len(r.spine) > 0 {
-		s.first = r.hash(0)
+	if len(r.Spine) > 0 {
+		s.first = r.Hash(0)
 	}
 	return s
 }
@@ -307,7 +308,7 @@ func (e *Engine) caught(err *error) {
 }
 
 // try is the way of a request: observe, meter, plan, check, commit, render.
-func (e *Engine) try(ctx context.Context, req *Request, who start, r *reading, force forced) (*Prepared, error) {
+func (e *Engine) try(ctx context.Context, req *Request, who start, r *prompt.Prompt, force forced) (*Prepared, error) {
 	a, err := e.observe(ctx, req, who, r)
 	if err != nil {
 		return nil, err
@@ -363,9 +364,18 @@ type Prepared struct {
 
 	req      *Request // with who and r, what it was made from; nil: it could not be read
 	who      start
-	r        *reading
+	r        *prompt.Prompt
 	attempt  *attempt // nil: nothing is known about the conversation
 	recovers int      // how often it was made anew after a refusal
+}
+
+// Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
+// bodies: as it was read, and as it is sent.
+func (p *Prepared) Footprint() int64 {
+	if p.r == nil {
+		return 0
+	}
+	return 2 * int64(prompt.Footprint(nil, len(p.r.Blocks)))
 }
 
 // Poor returns the checkpoint that is new and says less than its preset asks of a record, nil when there is

@@ -4,18 +4,19 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/refs"
 )
 
 // fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
 // that are known to be committed and making no new ones, else by the client's own bytes. These are
 // right as long as nothing was decided that the model's thinking is bound to.
-func (e *Engine) fallBack(req *Request, who start, r *reading, fault error) (*Prepared, error) {
+func (e *Engine) fallBack(req *Request, who start, r *prompt.Prompt, fault error) (*Prepared, error) {
 	l := longest(e.lines.of(who), r)
 	if l == nil || e.mode(req) == Observe {
 		return &Prepared{Body: req.Body, Fault: fault}, nil
 	}
-	known, s := r.shared(l)
+	known, s := l.shared(r)
 	a, err := e.replay(req, who, r, locate(l, s, r, known))
 	if err == nil {
 		body, err := a.render()
@@ -30,11 +31,11 @@ func (e *Engine) fallBack(req *Request, who start, r *reading, fault error) (*Pr
 }
 
 // longest returns the line that shares most with a request, nil when none shares anything.
-func longest(ls []*line, r *reading) *line {
+func longest(ls []*line, r *prompt.Prompt) *line {
 	var out *line
 	long := 0
 	for _, l := range ls {
-		if n, _ := r.shared(l); n > long {
+		if n, _ := l.shared(r); n > long {
 			out, long = l, n
 		}
 	}
@@ -43,11 +44,11 @@ func longest(ls []*line, r *reading) *line {
 
 // original prepares the client's own bytes for a conversation whose decisions cannot be replayed.
 // Thinking that was written on top of them is left out where that is legal.
-func (e *Engine) original(req *Request, r *reading, l *line, fault error) (*Prepared, error) {
+func (e *Engine) original(req *Request, r *prompt.Prompt, l *line, fault error) (*Prepared, error) {
 	p := &Prepared{Body: req.Body, Fault: fault}
-	c := r.doc.Conversation
+	c := r.Doc.Conversation
 	m := e.model(c.Model, 0, req.Betas)
-	a := &attempt{e: e, req: req, r: r, place: &place{rel: begins, to: fresh(len(r.spine))},
+	a := &attempt{e: e, req: req, r: r, place: &place{rel: begins, to: fresh(len(r.Spine))},
 		Map: &refs.Map{Conv: c, Same: true, Fits: true}, model: m, est: e.sizes.estimator(m), before: c, view: c}
 	if len(decant.InForce(l.now().Decisions)) == 0 || !a.bound() {
 		return p, nil
@@ -59,7 +60,7 @@ func (e *Engine) original(req *Request, r *reading, l *line, fault error) (*Prep
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	if p.Body, err = r.doc.Render(view); err != nil {
+	if p.Body, err = r.Doc.Render(view); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return p, nil

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 )
 
@@ -46,8 +46,8 @@ type rest struct {
 
 // find returns the place of a request: the longest known beginning of its chain within the tenant
 // and the session. There is no fuzzy matching: what is not known begins a new conversation.
-func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error) {
-	if len(r.spine) == 0 {
+func (e *Engine) find(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
+	if len(r.Spine) == 0 {
 		return &place{rel: begins}, nil
 	}
 	p, err := e.findCached(ctx, who, r)
@@ -63,12 +63,12 @@ func (e *Engine) find(ctx context.Context, who start, r *reading) (*place, error
 	}
 	l, err := e.load(ctx, who, store.Key{Tenant: who.tenant, ID: m.Lines[0].ID}, m.Lines[0].Version)
 	if errors.Is(err, store.ErrNotFound) { // collected since
-		return &place{rel: begins, to: fresh(len(r.spine))}, nil
+		return &place{rel: begins, to: fresh(len(r.Spine))}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	known, s := r.shared(l)
+	known, s := l.shared(r)
 	p = locate(l, s, r, known)
 	return p, e.judge(ctx, p, r, known)
 }
@@ -78,22 +78,22 @@ const fewBlocks = 8
 
 // match asks the store for the longest known beginning of a request. Of a long request it asks for the
 // first block alone before the others are hashed: new conversations may begin with much text.
-func (e *Engine) match(ctx context.Context, who start, r *reading) (store.Match, error) {
-	if len(r.spine) > fewBlocks {
+func (e *Engine) match(ctx context.Context, who start, r *prompt.Prompt) (store.Match, error) {
+	if len(r.Spine) > fewBlocks {
 		m, err := e.store.Match(ctx, who.tenant, who.session, []decant.Hash{who.first})
 		if err != nil || m.Known == 0 {
 			return m, err
 		}
 	}
-	return e.store.Match(ctx, who.tenant, who.session, r.hashes())
+	return e.store.Match(ctx, who.tenant, who.session, r.Hashes())
 }
 
 // findRest returns the place of a request of which not even the beginning is known: that of a
 // conversation in memory of the same session whose beginning the client has left out, or a new one.
-func (e *Engine) findRest(ctx context.Context, who start, r *reading) (*place, error) {
+func (e *Engine) findRest(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
 	for _, l := range e.lines.session(who.tenant, who.session) {
 		s := l.now()
-		p := &place{rel: amends, line: l, state: s, to: fresh(len(r.spine))}
+		p := &place{rel: amends, line: l, state: s, to: fresh(len(r.Spine))}
 		spine := spineOf(s)
 		if p.lastAnswer(spine) < 0 || !p.amend(r, spine, 0) {
 			continue
@@ -102,12 +102,12 @@ func (e *Engine) findRest(ctx context.Context, who start, r *reading) (*place, e
 			return p, err
 		}
 	}
-	return &place{rel: begins, to: fresh(len(r.spine))}, nil
+	return &place{rel: begins, to: fresh(len(r.Spine))}, nil
 }
 
 // findCached returns the place of a request that holds all of a conversation in memory; nil when
 // there is none. What is in memory counts only if it is still what the store has.
-func (e *Engine) findCached(ctx context.Context, who start, r *reading) (*place, error) {
+func (e *Engine) findCached(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
 	l := best(e.lines.of(who), r)
 	if l == nil {
 		return nil, nil
@@ -125,7 +125,7 @@ func (e *Engine) findCached(ctx context.Context, who start, r *reading) (*place,
 			return nil, err
 		}
 	}
-	known, s := r.shared(l) // of this state or, if another request has just moved it on, a later one
+	known, s := l.shared(r) // of this state or, if another request has just moved it on, a later one
 	p := locate(l, s, r, known)
 	if p.rel != continues {
 		return nil, nil
@@ -134,11 +134,11 @@ func (e *Engine) findCached(ctx context.Context, who start, r *reading) (*place,
 }
 
 // best returns the longest line that the request holds as a whole.
-func best(ls []*line, r *reading) *line {
+func best(ls []*line, r *prompt.Prompt) *line {
 	var out *line
 	long := 0
 	for _, l := range ls {
-		if n := r.sharedWhole(l); n > long {
+		if n := l.sharedWhole(r); n > long {
 			out, long = l, n
 		}
 	}
@@ -162,9 +162,9 @@ func (e *Engine) load(ctx context.Context, who start, k store.Key, version int64
 
 // locate says how a request whose first known blocks are those of l stands to it, as far as the blocks
 // tell: what they leave open, judge decides.
-func locate(l *line, s *store.State, r *reading, known int) *place {
+func locate(l *line, s *store.State, r *prompt.Prompt, known int) *place {
 	spine := spineOf(s)
-	p := &place{line: l, state: s, to: fresh(len(r.spine)), kept: len(s.Chain)}
+	p := &place{line: l, state: s, to: fresh(len(r.Spine)), kept: len(s.Chain)}
 	copy(p.to, spine[:known])
 	switch {
 	case known == 0:
@@ -172,7 +172,7 @@ func locate(l *line, s *store.State, r *reading, known int) *place {
 	case known == len(spine):
 		p.rel = continues
 		return p
-	case known == len(r.spine):
+	case known == len(r.Spine):
 		p.rel = returns
 		return p
 	}
@@ -218,12 +218,12 @@ func provisional(es []store.Entry) bool {
 // so notes which blocks are which. A client that truncates its history does that on every request, one
 // that takes back a reminder or an image once. What the assistant said last must be there, and what a
 // checkpoint covers last: without them the client has gone back rather than left something out.
-func (p *place) amend(r *reading, spine []int, known int) bool {
+func (p *place) amend(r *prompt.Prompt, spine []int, known int) bool {
 	must := []int{p.lastAnswer(spine), p.lastCovered(spine)}
 	to := slices.Clone(p.to)
 	i, j := known, known
-	for ; i < len(r.spine) && j < len(spine); i++ {
-		k := j + p.indexOf(r.at(i), spine[j:])
+	for ; i < len(r.Spine) && j < len(spine); i++ {
+		k := j + p.indexOf(r.At(i), spine[j:])
 		if k < j {
 			break
 		}
@@ -247,8 +247,8 @@ func (p *place) amend(r *reading, spine []int, known int) bool {
 
 // indexOf returns the place among entries, given by their indexes in the chain, of the one that a block
 // is, -1 when it is none of them.
-func (p *place) indexOf(a *atom, entries []int) int {
-	same := a.sameAs()
+func (p *place) indexOf(a *prompt.Block, entries []int) int {
+	same := a.SameAs()
 	return slices.IndexFunc(entries, func(k int) bool { return same(&p.state.Chain[k]) })
 }
 
@@ -277,23 +277,4 @@ func (p *place) lastCovered(spine []int) int {
 		}
 	}
 	return last
-}
-
-// sameAs returns a function that reports whether the block is the one that an entry describes.
-func (a *atom) sameAs() func(*store.Entry) bool {
-	raw, text := a.raw(), sync.OnceValue(func() decant.Hash { return textHash(a.Block) })
-	return func(e *store.Entry) bool {
-		if a.role != e.Role || raw == e.Raw {
-			return a.role == e.Role
-		}
-		return a.Kind == e.Kind && a.CallID == e.CallID && a.Name == e.Name && text() == e.Text
-	}
-}
-
-// textHash returns the identity of a block's text as entries have it: zero when it has none.
-func textHash(b *decant.Block) decant.Hash {
-	if b.Content == nil {
-		return decant.Hash{}
-	}
-	return b.Hash()
 }

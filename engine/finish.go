@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
@@ -109,14 +110,14 @@ func together(fs []finished) int {
 
 // within reports whether everything that a would archive is part of b.
 func (a *attempt) within(b *attempt) bool {
-	n := len(a.r.spine)
+	n := len(a.r.Spine)
 	if a.Conv.Fixed.Version != b.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if a.committed || b.committed || a.suppress > 0 || a.report.Reason != "" || n == 0 || n > len(b.r.spine) || len(a.r.atoms) > len(b.r.atoms) {
+	if a.committed || b.committed || a.suppress > 0 || a.report.Reason != "" || n == 0 || n > len(b.r.Spine) || len(a.r.Blocks) > len(b.r.Blocks) {
 		return false
 	}
-	return a.r.begins(b.r)
+	return a.r.Begins(b.r)
 }
 
 // writeTogether archives answers that belong together.
@@ -227,7 +228,7 @@ func (a *attempt) stands(ctx context.Context, f *finished) bool {
 
 // brings reports whether there is something to commit of the request.
 func (a *attempt) brings() bool {
-	return !a.committed && (a.line == nil || a.entriesFrom() < len(a.r.atoms) || a.rel == replaces)
+	return !a.committed && (a.line == nil || a.entriesFrom() < len(a.r.Blocks) || a.rel == replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
@@ -294,10 +295,10 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 		f := &fs[i]
 		c := f.attempt.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.attempt.r.atoms), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			Time: f.time, Length: len(f.attempt.r.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
-		if !identical(f.Body, f.attempt.req.Body) {
+		if !prompt.SameBytes(f.Body, f.attempt.req.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}
 		if req.ID = f.attempt.ticket; req.ID == "" {
@@ -305,7 +306,7 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 				return ev, err
 			}
 		}
-		params := f.attempt.r.doc.Frame()
+		params := f.attempt.r.Doc.Frame()
 		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
@@ -329,7 +330,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 	chain := slices.Concat(kept, added)
 	for i := len(rs) - 2; i >= 0; i-- {
 		r := fs[i].attempt.r
-		last := r.hash(len(r.spine) - 1)
+		last := r.Hash(len(r.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
 		}

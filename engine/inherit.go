@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 )
 
@@ -80,10 +81,10 @@ func (a *attempt) undecided() (results []*decant.Block, hashes []decant.Hash) {
 
 // A relative is a conversation of the session that the request may go on from.
 type relative struct {
-	latest  int                       // block of the request that is the last of those that stand in both
-	created string                    // the conversation's id: it rises with time
-	holds   map[call]bool             // up to there, the conversation's results
-	decided map[call]*decant.Decision // that are in force there, by what they are about
+	latest  int                              // block of the request that is the last of those that stand in both
+	created string                           // the conversation's id: it rises with time
+	holds   map[prompt.Call]bool             // up to there, the conversation's results
+	decided map[prompt.Call]*decant.Decision // that are in force there, by what they are about
 }
 
 // mostKin bounds the conversations of a session that are looked at.
@@ -105,7 +106,7 @@ func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, 
 		if err != nil {
 			return nil, err
 		}
-		entries, block := a.r.overlap(s)
+		entries, block := a.r.Overlap(s)
 		if entries == 0 {
 			continue
 		}
@@ -123,7 +124,7 @@ func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, 
 
 // relativeOf returns what a conversation knows about its results up to a branch point.
 func relativeOf(s *store.State, b *store.Branch, block int) relative {
-	x := relative{latest: block, created: s.ID, holds: map[call]bool{}, decided: map[call]*decant.Decision{}}
+	x := relative{latest: block, created: s.ID, holds: map[prompt.Call]bool{}, decided: map[prompt.Call]*decant.Decision{}}
 	p := place{state: s, branch: b}
 	ds := decant.InForce(slices.Concat(b.Decisions, p.arrived()))
 	newest := map[decant.Ref]*decant.Decision{}
@@ -137,7 +138,7 @@ func relativeOf(s *store.State, b *store.Branch, block int) relative {
 		if e.Kind != decant.KindResult {
 			continue
 		}
-		c := call{e.Kind, e.CallID, e.Text}
+		c := prompt.CallOf(e)
 		x.holds[c] = true
 		if d := newest[e.Ref]; d != nil && d.Target.Hash == e.Text {
 			x.decided[c] = d
@@ -148,6 +149,6 @@ func relativeOf(s *store.State, b *store.Branch, block int) relative {
 
 // about returns what was decided about a result, nil when nothing was, and whether it is there at all.
 func (x *relative) about(b *decant.Block) (*decant.Decision, bool) {
-	c := call{b.Kind, b.CallID, b.Hash()}
+	c := prompt.Call{Kind: b.Kind, ID: b.CallID, Text: b.Hash()}
 	return x.decided[c], x.holds[c]
 }

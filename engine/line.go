@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 )
 
@@ -67,12 +68,12 @@ func (l *line) now() *store.State {
 // saw notes the fingerprints of the first n blocks of a request that continues the line, so that a
 // cache marker that has moved on costs one canonical hash and not one on every request. Blocks that
 // another request has replaced meanwhile are not those that were seen.
-func (l *line) saw(r *reading, n int) {
+func (l *line) saw(r *prompt.Prompt, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range min(n, len(l.prints), len(r.chain)) {
-		if r.chain[i] == l.state.Chain[l.spine[i]].Chain {
-			l.prints[i] = r.at(i).print
+	for i := range min(n, len(l.prints), r.Hashed()) {
+		if r.Hash(i) == l.state.Chain[l.spine[i]].Chain {
+			l.prints[i] = r.At(i).Print
 		}
 	}
 }
@@ -225,4 +226,47 @@ func (c *lines) drop(k store.Key) {
 	if c.byStart[h.start] = slices.DeleteFunc(c.byStart[h.start], same); len(c.byStart[h.start]) == 0 {
 		delete(c.byStart, h.start)
 	}
+}
+
+// looks reports whether the i-th block of the line's spine has the bytes of a.
+func (l *line) looks(i int, a *prompt.Block) bool {
+	if l.prints[i] != 0 {
+		return a.Print == l.prints[i]
+	}
+	return a.Raw() == l.state.Chain[l.spine[i]].Raw
+}
+
+// shared returns how many blocks at the beginning of a request are those of l, and the state of l
+// that this is about: other requests may move l on at any time. What has the same raw bytes as before
+// is the same block; only the rest is brought into canonical form.
+func (l *line) shared(r *prompt.Prompt) (int, *store.State) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.sharedLocked(r)
+	return n, l.state
+}
+
+// sharedWhole returns the number of blocks of l when the request holds them all, else 0.
+func (l *line) sharedWhole(r *prompt.Prompt) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := l.sharedLocked(r); n == len(l.spine) {
+		return n
+	}
+	return 0
+}
+
+func (l *line) sharedLocked(r *prompt.Prompt) int {
+	n := min(len(r.Spine), len(l.spine))
+	for i := range n {
+		known := &l.state.Chain[l.spine[i]]
+		if a := r.At(i); i == r.Hashed() && l.looks(i, a) && a.Role == known.Role {
+			r.Take(known.Chain)
+			continue
+		}
+		if r.Hash(i) != known.Chain {
+			return i
+		}
+	}
+	return n
 }

@@ -52,7 +52,7 @@ func (a *attempt) neededBetas() []string {
 // asks reports whether the client itself asks the provider to change the context in a way that leaves no room
 // for a clearing of ours: for its own clearing, or for a compaction, which goes with no editing at all.
 func (a *attempt) asks() bool {
-	return a.cleared() || !a.r.doc.Member("compaction").IsZero()
+	return a.cleared() || !a.r.Doc.Member("compaction").IsZero()
 }
 
 // editable reports whether the provider can be asked to clear old results of this conversation at all.
@@ -61,10 +61,10 @@ func (a *attempt) editable() bool {
 		return false
 	}
 	var tools []byte
-	if at := a.r.doc.Member("tools"); !at.IsZero() {
+	if at := a.r.Doc.Member("tools"); !at.IsZero() {
 		tools = at.Of(a.req.Body)
 	}
-	return a.r.doc.Member("mcp_servers").IsZero() && anthropic.Editable(a.req.Body, tools) && !anthropic.Served(a.Conv)
+	return a.r.Doc.Member("mcp_servers").IsZero() && anthropic.Editable(a.req.Body, tools) && !anthropic.Served(a.Conv)
 }
 
 // suspend takes native decisions out of the request where they cannot be carried out: it goes out whole.

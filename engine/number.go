@@ -4,18 +4,19 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 )
 
 // number returns the numbering of a request at its place.
-func number(r *reading, p *place) *refs.Map {
-	n := &refs.Map{Conv: r.doc.Conversation, Same: true, Fits: true}
+func number(r *prompt.Prompt, p *place) *refs.Map {
+	n := &refs.Map{Conv: r.Doc.Conversation, Same: true, Fits: true}
 	if p.line == nil {
 		return n
 	}
 	for i, k := range p.to {
-		if k >= 0 && p.state.Chain[k].Ref != r.at(i).Ref {
+		if k >= 0 && p.state.Chain[k].Ref != r.At(i).Ref {
 			n.Same = false
 			break
 		}
@@ -29,7 +30,7 @@ func number(r *reading, p *place) *refs.Map {
 
 // beyond reports whether a new message of the request would get the number of one that stays and
 // that the request does not have.
-func (p *place) beyond(r *reading) bool {
+func (p *place) beyond(r *prompt.Prompt) bool {
 	if p.rel != amends {
 		return false
 	}
@@ -39,24 +40,24 @@ func (p *place) beyond(r *reading) bool {
 			last = max(last, p.state.Chain[k].Message)
 		}
 	}
-	return last > len(r.doc.Conversation.Messages)
+	return last > len(r.Doc.Conversation.Messages)
 }
 
 // A renumbering is a numbering in the making.
 type renumbering struct{ *refs.Map }
 
 // renumber makes a copy of the request's conversation with references of the transcript.
-func (n renumbering) renumber(r *reading, p *place) {
+func (n renumbering) renumber(r *prompt.Prompt, p *place) {
 	n.Same = false
 	n.Back, n.Index = map[decant.Ref]decant.Ref{}, map[int]int{}
 	entry := map[int]int{} // atom to entry
 	for i, k := range p.to {
 		if k >= 0 {
-			entry[r.spine[i]] = k
+			entry[r.Spine[i]] = k
 		}
 	}
 	thinking := thoughtsOf(p.state)
-	ms := slices.Clone(r.doc.Conversation.Messages)
+	ms := slices.Clone(r.Doc.Conversation.Messages)
 	at, last := 0, 0
 	for i := range ms {
 		num, ok := messageNumber(p.state, entry, at, len(ms[i].Blocks))
@@ -74,9 +75,9 @@ func (n renumbering) renumber(r *reading, p *place) {
 		n.blocks(&ms[i], p.state, entry, at, thinking)
 		at += len(ms[i].Blocks)
 	}
-	n.Conv = r.doc.Conversation.With(ms)
+	n.Conv = r.Doc.Conversation.With(ms)
 	if !n.Fits { // the client has cut its messages anew: they begin anew
-		n.Conv, n.Same = r.doc.Conversation, true
+		n.Conv, n.Same = r.Doc.Conversation, true
 	}
 }
 
@@ -103,7 +104,7 @@ func (n renumbering) blocks(m *decant.Message, s *store.State, entry map[int]int
 			n.Fits = false
 		}
 		if b.Kind == decant.KindThinking {
-			if t, ok := thinking[thought{m.Number, textHash(b)}]; ok && t.Block >= next {
+			if t, ok := thinking[thought{m.Number, prompt.TextHash(b)}]; ok && t.Block >= next {
 				ref = t
 			}
 		}

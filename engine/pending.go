@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/decantdev/decant/engine/internal/prompt"
 )
 
 // pending knows which conversations have archives under way.
@@ -120,7 +122,7 @@ func (p *pending) done(s start, q *queue) bool {
 
 // under reports whether answers are to be archived, and whether one of them is apart: to a request that another one
 // does not begin with. Then it is not known yet which of them goes on from where.
-func (p *pending) under(s start, r *reading) (under, apart bool) {
+func (p *pending) under(s start, r *prompt.Prompt) (under, apart bool) {
 	p.mu.Lock()
 	q := p.of[s]
 	var fs []finished
@@ -128,7 +130,7 @@ func (p *pending) under(s start, r *reading) (under, apart bool) {
 		fs = slices.Concat(q.writing, q.waiting)
 	}
 	p.mu.Unlock()
-	return q != nil, slices.ContainsFunc(fs, func(f finished) bool { return !f.attempt.r.begins(r) })
+	return q != nil, slices.ContainsFunc(fs, func(f finished) bool { return !f.attempt.r.Begins(r) })
 }
 
 // wait makes the archives under way for s begin and returns when they are done, or the context ends,

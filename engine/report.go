@@ -50,7 +50,7 @@ func textSize(b *decant.Block) int {
 
 // cleared reports whether the request asks the provider to leave out some of it.
 func (a *attempt) cleared() bool {
-	edits := a.r.doc.Member("context_management")
+	edits := a.r.Doc.Member("context_management")
 	return !edits.IsZero() && (bytes.Contains(edits.Of(a.req.Body), []byte("clear_tool_uses")) || bytes.Contains(edits.Of(a.req.Body), []byte("compact")))
 }
 

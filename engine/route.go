@@ -148,7 +148,7 @@ func (a *attempt) keepDropping() {
 	if !a.e.opts.DropBlock || !a.model.Binds || !poured(a.inForce) {
 		return
 	}
-	if params, ok := anthropic.DropBlock(a.r.doc.Source); ok {
+	if params, ok := anthropic.DropBlock(a.r.Doc.Source); ok {
 		a.params, a.betas = params, []string{anthropic.BindingBeta}
 	}
 }
@@ -162,7 +162,7 @@ func poured(ds []decant.Decision) bool {
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
 func (a *attempt) dropBlockRoute(ctx context.Context, target int) error {
-	params, ok := anthropic.DropBlock(a.r.doc.Source)
+	params, ok := anthropic.DropBlock(a.r.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}
@@ -175,7 +175,7 @@ func (a *attempt) dropBlockRoute(ctx context.Context, target int) error {
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
 func (a *attempt) earlyDropRoute(ctx context.Context, target int) error {
-	params, ok := anthropic.DropBlock(a.r.doc.Source)
+	params, ok := anthropic.DropBlock(a.r.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}

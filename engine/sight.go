@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -113,8 +114,8 @@ func (w *walk) messages() {
 	p := &w.see.prompt
 	p.Same, w.see.alike = math.MaxInt, math.MaxInt
 	spine := 0
-	for i := range w.r.atoms {
-		at := &w.r.atoms[i]
+	for i := range w.r.Blocks {
+		at := &w.r.Blocks[i]
 		if at.Ref.Block == 0 {
 			w.before += messageFrame
 		}
@@ -140,18 +141,18 @@ func (w *walk) messages() {
 }
 
 // numbered returns the transcript reference of an atom.
-func (a *attempt) numbered(at *atom) decant.Ref {
-	return a.Conv.Messages[at.message].Blocks[at.Ref.Block].Ref
+func (a *attempt) numbered(at *prompt.Block) decant.Ref {
+	return a.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }
 
 // counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
 // that what is known is not counted again.
 func (a *attempt) counted(i, entry int) int {
-	if a.r.est == a.est && a.r.counts[i] != 0 {
-		return int(a.r.counts[i])
+	if n, ok := a.r.Counted(i, a.est); ok {
+		return n
 	}
 	if entry >= 0 && a.state != nil && entry < len(a.state.Chain) {
 		return a.state.Chain[entry].Tokens
 	}
-	return a.r.tokens(i, a.est)
+	return a.r.Tokens(i, a.est)
 }

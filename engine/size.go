@@ -186,7 +186,7 @@ const messageFrame = 4
 // tokens returns the estimated tokens of a block of the view. Those of the request are counted once.
 func (a *attempt) tokens(b *decant.Block) int {
 	if i := a.atomOf(b); i >= 0 {
-		return a.r.tokens(i, a.est)
+		return a.r.Tokens(i, a.est)
 	}
 	return a.est.Block(b)
 }
@@ -194,11 +194,11 @@ func (a *attempt) tokens(b *decant.Block) int {
 // atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
 func (a *attempt) atomOf(b *decant.Block) int {
 	m := b.Ref.Message - 1
-	if !a.Same || b.Changed != "" || m < 0 || m >= len(a.r.starts) {
+	if !a.Same || b.Changed != "" || m < 0 || m >= len(a.r.Starts) {
 		return -1
 	}
-	i := a.r.starts[m] + b.Ref.Block
-	if i >= len(a.r.atoms) || a.r.atoms[i].Ref != b.Ref || a.r.atoms[i].Content != b.Content {
+	i := a.r.Starts[m] + b.Ref.Block
+	if i >= len(a.r.Blocks) || a.r.Blocks[i].Ref != b.Ref || a.r.Blocks[i].Content != b.Content {
 		return -1
 	}
 	return i

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 )
 
@@ -47,8 +48,8 @@ func (t tail) endsAt(n int) bool {
 // goesOn reports whether a request which lacks the entry with index first goes on with the answer that
 // was given to it all the same: its client has left something out since, or rewritten it, as clients do
 // with their reminders. A delegate that has other work in its place goes on with an answer of its own.
-func (t tail) goesOn(ctx context.Context, blobs store.Blobs, p *place, r *reading, first int) (bool, error) {
-	said, at := r.answer(p.rest.next)
+func (t tail) goesOn(ctx context.Context, blobs store.Blobs, p *place, r *prompt.Prompt, first int) (bool, error) {
+	said, at := r.Answer(p.rest.next)
 	removed := p.rest.next == at
 	if len(said) == 0 || removed && t.endsAt(first) {
 		return false, nil
@@ -103,24 +104,12 @@ func (p *place) sharesTail() bool {
 	return slices.ContainsFunc(p.to, func(k int) bool { return k >= 0 && (last < 0 || k > spine[last]) })
 }
 
-// answer returns the blocks of the first message of the assistant from the i-th block of the spine on,
-// and where it begins.
-func (r *reading) answer(i int) (said []*atom, at int) {
-	for i < len(r.spine) && r.at(i).role != decant.RoleAssistant {
-		i++
-	}
-	for at = i; i < len(r.spine) && r.at(i).role == decant.RoleAssistant; i++ {
-		said = append(said, r.at(i))
-	}
-	return said, at
-}
-
 // sameAnswer reports whether what a client has sent back is the answer with a content, thinking left
 // out. Calls have ids that tell; words alone may be said twice, so they count only where the client has
 // kept some of what they answer.
-func sameAnswer(content []byte, said []*atom, shares bool) bool {
+func sameAnswer(content []byte, said []*prompt.Block, shares bool) bool {
 	body := append(append([]byte(`{"messages":[{"role":"assistant","content":`), content...), "}]}"...)
-	doc, err := parse(body, nil)
+	doc, err := prompt.Parse(body, nil)
 	if err != nil || len(doc.Conversation.Messages) != 1 {
 		return false
 	}

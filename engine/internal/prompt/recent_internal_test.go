@@ -1,4 +1,4 @@
-package engine
+package prompt
 
 import (
 	"fmt"
@@ -11,18 +11,18 @@ import (
 func TestMemoriesOfTinyRequestsAreBounded(t *testing.T) {
 	const most = 2 * mostRecent
 	seed := maphash.MakeSeed()
-	var c recent
+	var c Recent
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	n := 20_000 // 150 MB, if all are kept
 	for i := range n {
 		body := fmt.Appendf(nil, `{"model":"x","messages":[{"role":"user","content":"%d"}]}`, i)
-		r, err := read(body, seed, nil)
+		r, err := Read(body, seed, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.put(recentKey{session: fmt.Sprint(i)}, r.remember(), nil)
+		c.Put(Key{session: fmt.Sprint(i)}, r.Remember(), nil)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
