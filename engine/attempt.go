@@ -90,7 +90,7 @@ func (e *Engine) place(ctx context.Context, who start, r *prompt.Prompt) (*place
 func (e *Engine) lookFor(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
 	ctx, cancel := e.optional(ctx)
 	defer cancel()
-	return e.find(ctx, who, r)
+	return e.finder.find(ctx, who, r)
 }
 
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
@@ -112,7 +112,7 @@ func (e *Engine) replay(req *Request, who start, r *prompt.Prompt, p *place) (*a
 	}
 	if p.line != nil {
 		p.line.saw(r, len(known(p.to)))
-		a.meter = p.line.reading()
+		a.meter = notesOf(p.line).reading()
 		a.decided = len(p.state.Decisions)
 	}
 	a.model = e.model(a.Conv.Model, a.meter.Window, req.Betas)
@@ -152,16 +152,6 @@ func (a *attempt) force(f forced) {
 	if f.reason == policy.Overflow {
 		a.meter.length = 0 // what was reported before has proved wrong
 	}
-}
-
-// known returns the leading part of to that is known.
-func known(to []int) []int {
-	for i, k := range to {
-		if k < 0 {
-			return to[:i]
-		}
-	}
-	return to
 }
 
 // model looks a model up for a request that asks for betas. A window that the options name replaces the
@@ -240,7 +230,7 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	}
 	ctx, cancel := a.e.optional(ctx)
 	defer cancel()
-	l := best(a.e.lines.of(a.who), a.r)
+	l := best(a.e.finder.cache.of(a.who), a.r)
 	switch {
 	case a.line == nil:
 		return l != nil
@@ -253,11 +243,6 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	}
 	v, err := a.e.store.Version(ctx, a.line.key) // its archive may have known the conversation by another reading
 	return err == nil && v != a.state.Version
-}
-
-// repeats reports whether the request is one that was decided about before: it gets the same view.
-func (p *place) repeats() bool {
-	return p.rel == continues && (len(p.to) == 0 || p.to[len(p.to)-1] >= 0)
 }
 
 // firstSight shrinks results that arrive for the first time: those after the last message of the

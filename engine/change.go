@@ -243,14 +243,14 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLine(s)
-	l.meter = e.recall(ctx, s)
+	known := &notes{meter: e.recall(ctx, s)}
+	l := newLine(s, known)
 	req := &Request{Tenant: k.Tenant, Session: s.Session, Body: body}
-	if l.meter.Million {
+	if known.meter.Million {
 		req.Betas = []string{token.BetaMillion}
 	}
-	known, _ := l.shared(r)
-	return e.replay(req, start{tenant: k.Tenant, session: s.Session}, r, locate(l, s, r, known))
+	n, _ := l.shared(r)
+	return e.replay(req, start{tenant: k.Tenant, session: s.Session}, r, locate(l, s, r, n))
 }
 
 // revise makes decisions that take others back. The view is the one that the next request will have: what

@@ -28,7 +28,7 @@ func (a *attempt) store(ctx context.Context, b *store.Batch) error {
 	version, err := a.e.store.Commit(ctx, b)
 	a.e.busy.judge(err)
 	if errors.Is(err, store.ErrNotFound) && a.line != nil { // collected since it was read
-		a.e.lines.forget(a.line.key)
+		a.e.finder.cache.forget(a.line.key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
 	}
 	if err != nil {
@@ -44,15 +44,15 @@ func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) err
 	case b.Create == nil && l.advance(a.state, b, version):
 	case b.Create != nil && b.Create.Origin == nil:
 		s := &store.State{Conversation: store.Conversation{Key: b.Key, Session: b.Create.Session, Agent: b.Create.Agent, Project: b.Create.Project}}
-		l = newLine(s)
+		l = newLine(s, &notes{})
 		l.advance(s, b, version)
 	default:
 		s, err := a.e.store.Load(ctx, b.Key, version)
 		if err != nil {
-			a.e.lines.forget(b.Key)
+			a.e.finder.cache.forget(b.Key)
 			return nil // it is stored; the next request reads it
 		}
-		l = newLine(s)
+		l = newLine(s, &notes{})
 		if b.Create == nil {
 			a.meter = a.e.recall(ctx, s) // an answer was recorded meanwhile
 		} else {
@@ -60,7 +60,7 @@ func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) err
 		}
 	}
 	if b.Create != nil {
-		l.adopt(a.trial)
+		notesOf(l).adopt(a.trial)
 	}
 	a.line, a.state = l, l.now()
 	if len(b.Decisions) > 0 || b.Create != nil && current {
@@ -70,7 +70,7 @@ func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) err
 	a.kept = len(a.state.Chain)
 	a.committed = true
 	a.line.saw(a.r, len(a.r.Spine))
-	a.e.lines.put(a.who, a.line)
+	a.e.finder.cache.put(a.who, a.line)
 	return nil
 }
 
@@ -231,10 +231,10 @@ func (a *attempt) head() *store.Head {
 
 // settleMeter gives the line what this attempt knows of its size.
 func (a *attempt) settleMeter() {
-	a.line.mu.Lock()
-	defer a.line.mu.Unlock()
-	if was := &a.line.meter.Futile; was.Until > a.meter.Futile.Until {
-		a.meter.Futile = *was // found by a request after this one
-	}
-	a.line.meter = a.meter
+	notesOf(a.line).set(func(m *meter) {
+		if m.Futile.Until > a.meter.Futile.Until {
+			a.meter.Futile = m.Futile // found by a request after this one
+		}
+		*m = a.meter
+	})
 }

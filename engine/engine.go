@@ -113,7 +113,7 @@ type Engine struct {
 	ids   *store.IDs
 	seed  maphash.Seed // of fingerprints
 
-	lines   *lines
+	finder  finder
 	sizes   sizes
 	pending pending
 	traffic traffic
@@ -134,11 +134,16 @@ func New(s Store, o Options) (*Engine, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	return &Engine{
-		writing: newWriting(),
-		store:   s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
-		lines: newLines(o.Conversations, o.Entries), pending: pending{backlog: backlog{limit: o.Backlog}},
-	}, nil
+	e := &Engine{
+		writing: newWriting(), pending: pending{backlog: backlog{limit: o.Backlog}},
+		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
+	}
+	e.finder = finder{
+		store: s, cache: newLines(o.Conversations, o.Entries),
+		notes:    func(ctx context.Context, s *store.State) any { return &notes{meter: e.recall(ctx, s)} },
+		underWay: func(s *store.State, first int) bool { return e.flights.hold(s, first, o.Now()) },
+	}
+	return e, nil
 }
 
 func (o *Options) setDefaults() (err error) {

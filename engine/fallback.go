@@ -12,7 +12,7 @@ import (
 // that are known to be committed and making no new ones, else by the client's own bytes. These are
 // right as long as nothing was decided that the model's thinking is bound to.
 func (e *Engine) fallBack(req *Request, who start, r *prompt.Prompt, fault error) (*Prepared, error) {
-	l := longest(e.lines.of(who), r)
+	l := longest(e.finder.cache.of(who), r)
 	if l == nil || e.mode(req) == Observe {
 		return &Prepared{Body: req.Body, Fault: fault}, nil
 	}

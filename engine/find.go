@@ -38,6 +38,22 @@ type place struct {
 	asked  bool          // the relation depends on what became of the requests before
 }
 
+// A finder finds the conversations of requests.
+type finder struct {
+	store    finderStore
+	cache    *lines
+	notes    func(context.Context, *store.State) any // to keep with a conversation that was read
+	underWay func(s *store.State, first int) bool    // whether a request waits for its answer that holds an entry from first on
+}
+
+// finderStore is what finding needs of a store.
+type finderStore interface {
+	store.Matcher
+	store.Loader
+	store.Blobs
+	store.Log
+}
+
 // A rest is what the end of a conversation has and a request lacks.
 type rest struct {
 	entry int // index in the chain of the first entry of it; the chain's length: there is none
@@ -46,22 +62,22 @@ type rest struct {
 
 // find returns the place of a request: the longest known beginning of its chain within the tenant
 // and the session. There is no fuzzy matching: what is not known begins a new conversation.
-func (e *Engine) find(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
+func (f *finder) find(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
 	if len(r.Spine) == 0 {
 		return &place{rel: begins}, nil
 	}
-	p, err := e.findCached(ctx, who, r)
+	p, err := f.findCached(ctx, who, r)
 	if p != nil || err != nil {
 		return p, err
 	}
-	m, err := e.match(ctx, who, r)
+	m, err := f.match(ctx, who, r)
 	if err != nil {
 		return nil, fmt.Errorf("match conversation: %w", err)
 	}
 	if m.Known == 0 {
-		return e.findRest(ctx, who, r)
+		return f.findRest(ctx, who, r)
 	}
-	l, err := e.load(ctx, who, store.Key{Tenant: who.tenant, ID: m.Lines[0].ID}, m.Lines[0].Version)
+	l, err := f.load(ctx, who, store.Key{Tenant: who.tenant, ID: m.Lines[0].ID}, m.Lines[0].Version)
 	if errors.Is(err, store.ErrNotFound) { // collected since
 		return &place{rel: begins, to: fresh(len(r.Spine))}, nil
 	}
@@ -70,7 +86,7 @@ func (e *Engine) find(ctx context.Context, who start, r *prompt.Prompt) (*place,
 	}
 	known, s := l.shared(r)
 	p = locate(l, s, r, known)
-	return p, e.judge(ctx, p, r, known)
+	return p, f.judge(ctx, p, r, known)
 }
 
 // fewBlocks are so few that their hashes cost less than to ask the store twice.
@@ -78,27 +94,27 @@ const fewBlocks = 8
 
 // match asks the store for the longest known beginning of a request. Of a long request it asks for the
 // first block alone before the others are hashed: new conversations may begin with much text.
-func (e *Engine) match(ctx context.Context, who start, r *prompt.Prompt) (store.Match, error) {
+func (f *finder) match(ctx context.Context, who start, r *prompt.Prompt) (store.Match, error) {
 	if len(r.Spine) > fewBlocks {
-		m, err := e.store.Match(ctx, who.tenant, who.session, []decant.Hash{who.first})
+		m, err := f.store.Match(ctx, who.tenant, who.session, []decant.Hash{who.first})
 		if err != nil || m.Known == 0 {
 			return m, err
 		}
 	}
-	return e.store.Match(ctx, who.tenant, who.session, r.Hashes())
+	return f.store.Match(ctx, who.tenant, who.session, r.Hashes())
 }
 
 // findRest returns the place of a request of which not even the beginning is known: that of a
 // conversation in memory of the same session whose beginning the client has left out, or a new one.
-func (e *Engine) findRest(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
-	for _, l := range e.lines.session(who.tenant, who.session) {
+func (f *finder) findRest(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
+	for _, l := range f.cache.session(who.tenant, who.session) {
 		s := l.now()
 		p := &place{rel: amends, line: l, state: s, to: fresh(len(r.Spine))}
 		spine := spineOf(s)
 		if p.lastAnswer(spine) < 0 || !p.amend(r, spine, 0) {
 			continue
 		}
-		if err := e.judge(ctx, p, r, 0); err != nil || p.rel == amends {
+		if err := f.judge(ctx, p, r, 0); err != nil || p.rel == amends {
 			return p, err
 		}
 	}
@@ -107,21 +123,21 @@ func (e *Engine) findRest(ctx context.Context, who start, r *prompt.Prompt) (*pl
 
 // findCached returns the place of a request that holds all of a conversation in memory; nil when
 // there is none. What is in memory counts only if it is still what the store has.
-func (e *Engine) findCached(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
-	l := best(e.lines.of(who), r)
+func (f *finder) findCached(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
+	l := best(f.cache.of(who), r)
 	if l == nil {
 		return nil, nil
 	}
 	cached := l.now().Version
-	v, err := e.store.Version(ctx, l.key)
+	v, err := f.store.Version(ctx, l.key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		e.lines.forget(l.key)
+		f.cache.forget(l.key)
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("check version of %s: %w", l.key.ID, err)
 	case v != cached:
-		if l, err = e.load(ctx, who, l.key, v); err != nil {
+		if l, err = f.load(ctx, who, l.key, v); err != nil {
 			return nil, err
 		}
 	}
@@ -146,17 +162,16 @@ func best(ls []*line, r *prompt.Prompt) *line {
 }
 
 // load reads a conversation into memory, unless it is there with that version already.
-func (e *Engine) load(ctx context.Context, who start, k store.Key, version int64) (*line, error) {
-	if l := e.lines.get(k); l != nil && l.now().Version == version {
+func (f *finder) load(ctx context.Context, who start, k store.Key, version int64) (*line, error) {
+	if l := f.cache.get(k); l != nil && l.now().Version == version {
 		return l, nil
 	}
-	s, err := e.store.Load(ctx, k, store.Newest)
+	s, err := f.store.Load(ctx, k, store.Newest)
 	if err != nil {
 		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
 	}
-	l := newLine(s)
-	l.meter = e.recall(ctx, s)
-	e.lines.put(who, l)
+	l := newLine(s, f.notes(ctx, s))
+	f.cache.put(who, l)
 	return l, nil
 }
 

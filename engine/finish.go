@@ -185,13 +185,13 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 // was created by another request. What has been sent stays as it was.
 func (a *attempt) rebase(ctx context.Context, f *finished) error {
 	if a.committed {
-		a.meter = a.line.reading() // answers before this one have been archived since
+		a.meter = notesOf(a.line).reading() // answers before this one have been archived since
 	}
 	if a.stands(ctx, f) {
 		a.moved = true
 		return nil
 	}
-	p, err := a.e.find(ctx, a.who, a.r)
+	p, err := a.e.finder.find(ctx, a.who, a.r)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (a *attempt) rebase(ctx context.Context, f *finished) error {
 		a.committed, a.id = false, ""
 	}
 	if p.line != nil {
-		a.meter = p.line.reading()
+		a.meter = notesOf(p.line).reading()
 	}
 	return nil
 }
@@ -364,8 +364,8 @@ func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) er
 		a.line.anchored(*ev.Anchor)
 	}
 	a.read(res.Usage, length)
-	if a.e.lines.get(a.line.key) != a.line { // two requests have read the conversation at once: what is kept lacks this answer
-		a.e.lines.forget(a.line.key)
+	if a.e.finder.cache.get(a.line.key) != a.line { // two requests have read the conversation at once: what is kept lacks this answer
+		a.e.finder.cache.forget(a.line.key)
 	}
 	return nil
 }

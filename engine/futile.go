@@ -25,7 +25,5 @@ func (a *attempt) noteFutile() {
 	if a.req.Count {
 		return
 	}
-	a.line.mu.Lock()
-	defer a.line.mu.Unlock()
-	a.line.meter.Futile = a.meter.Futile // the requests before the archive of this one know it, too
+	notesOf(a.line).set(func(m *meter) { m.Futile = a.meter.Futile })
 }

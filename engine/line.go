@@ -14,21 +14,20 @@ import (
 // changed, except that entries are appended behind it; so a state that was taken from it stays as
 // it was.
 type line struct {
-	key store.Key
+	key   store.Key
+	notes any // of who keeps it, with a lock of their own; lineage does not look at them
 
 	mu     sync.Mutex
 	state  *store.State
 	spine  []int    // indexes in state.Chain of the entries that are not thinking
 	prints []uint64 // of each of them, the fingerprint it was last seen with; 0: not seen yet
-	meter  meter
 
 	inForce []decant.Decision // see confirmed
 	vouched bool              // inForce is known
-	plans   plans             // of observed requests
 }
 
-func newLine(s *store.State) *line {
-	l := &line{key: s.Key}
+func newLine(s *store.State, notes any) *line {
+	l := &line{key: s.Key, notes: notes}
 	l.set(s)
 	return l
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )
 
@@ -129,16 +128,4 @@ func (a *attempt) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) {
 		ds = slices.DeleteFunc(slices.Clone(ds), records)
 	}
 	return ds, true
-}
-
-// withRecords returns decisions that are to be replayed without the clearings whose record is not among them:
-// nobody would know what was cleared. A fork has a clearing that was made behind its branch point so.
-func withRecords(ds []decant.Decision) []decant.Decision {
-	recorded := map[string]bool{} // by pour
-	for i := range ds {
-		if ds[i].Kind == decant.Insert {
-			recorded[policy.PourOf(ds[i].ID)] = true
-		}
-	}
-	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return d.Kind == decant.Native && !recorded[policy.PourOf(d.ID)] })
 }

@@ -70,13 +70,6 @@ func (e *Engine) recall(ctx context.Context, s *store.State) meter {
 	return m
 }
 
-// reading returns the line's meter.
-func (l *line) reading() meter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.meter
-}
-
 // size returns the tokens that a view takes, system prompt and tools included: what the provider
 // reported last, and an estimate of what came after. Once decisions have changed what it reported
 // about, everything is estimated.

@@ -16,8 +16,8 @@ type tail []store.Request
 // mostTail is how many requests are looked at to find out what became of a tail: mostly there is one.
 const mostTail = 32
 
-func (e *Engine) tailOf(ctx context.Context, s *store.State) (tail, error) {
-	rs, err := e.store.Standing(ctx, s.Key, mostTail)
+func (f *finder) tailOf(ctx context.Context, s *store.State) (tail, error) {
+	rs, err := f.store.Standing(ctx, s.Key, mostTail)
 	if err != nil {
 		return nil, fmt.Errorf("read what became of the requests of %s: %w", s.ID, err)
 	}
@@ -69,32 +69,6 @@ func (t tail) goesOn(ctx context.Context, blobs store.Blobs, p *place, r *prompt
 		}
 	}
 	return removed && !stored, nil
-}
-
-// announce notes in the store that a request is tried again which has failed before, so that no other
-// process replaces what it ends with while its answer may come.
-func (a *attempt) announce(ctx context.Context) error {
-	if a.req.Count || a.line == nil || a.committed || !a.repeats() {
-		return nil
-	}
-	first := 0 // entry of the tail
-	if spine := spineOf(a.state); a.lastAnswer(spine) >= 0 {
-		first = spine[a.lastAnswer(spine)] + 1
-	}
-	t, err := a.e.tailOf(ctx, a.state)
-	if err != nil || t.settled(first) {
-		return err
-	}
-	if a.ticket, err = a.e.ids.Next(); err != nil {
-		return err
-	}
-	r := store.Request{ID: a.ticket, Time: a.e.opts.Now().UTC(), Version: a.state.Version, Length: len(a.state.Chain), API: "anthropic", Model: a.Conv.Model, Fixed: a.Conv.Fixed.Version}
-	ctx, cancel := a.e.waiting(ctx)
-	defer cancel()
-	if err := a.e.store.Record(ctx, a.line.key, &store.Events{Requests: []store.Request{r}}); err != nil {
-		return fmt.Errorf("note that a request is tried again: %w", err)
-	}
-	return nil
 }
 
 // sharesTail reports whether the request has some of the conversation's tail.

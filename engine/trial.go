@@ -59,7 +59,7 @@ func (a *attempt) try(ctx context.Context) (*Prepared, error) {
 		x.report.Route = "none: " + fault.Error()
 	}
 	a.trial = x.outcome(ctx)
-	a.line.planned(a)
+	a.notePlan()
 	p.Report.Plan, p.Report.Planned = x.report.Plan, &a.trial.Planned
 	return p, nil
 }
@@ -120,9 +120,10 @@ type plans struct {
 
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
 func (e *Engine) plannedFor(ctx context.Context, l *line, s *store.State) ([]decant.Decision, error) {
-	l.mu.Lock()
-	p := l.plans
-	l.mu.Unlock()
+	n := notesOf(l)
+	n.mu.Lock()
+	p := n.plans
+	n.mu.Unlock()
 	if p.known {
 		return p.decisions, nil
 	}
@@ -137,12 +138,12 @@ func (e *Engine) plannedFor(ctx context.Context, l *line, s *store.State) ([]dec
 		}
 		p.decisions = append(p.decisions, ds...)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.plans.known {
-		l.plans = plans{true, p.decisions}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.plans.known {
+		n.plans = plans{true, p.decisions}
 	}
-	return l.plans.decisions, nil
+	return n.plans.decisions, nil
 }
 
 // readPlan returns the decisions that were planned for one request.
@@ -157,16 +158,17 @@ func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) 
 	return ds, json.Unmarshal(blobs[0], &ds, jsontext.AllowInvalidUTF8(true))
 }
 
-// planned notes what was planned for a request of the line. What others have planned meanwhile stands. A
+// notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the line, or has none yet, has its plan noted in a line of its own when it is archived.
-func (l *line) planned(a *attempt) {
-	if l == nil || a.starts() {
+func (a *attempt) notePlan() {
+	if a.line == nil || a.starts() {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if a.rel != returns && a.trial.before == len(a.state.Decisions)+len(l.plans.decisions) {
-		l.plans.decisions = slices.Concat(l.plans.decisions, a.trial.made)
+	n := notesOf(a.line)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if a.rel != returns && a.trial.before == len(a.state.Decisions)+len(n.plans.decisions) {
+		n.plans.decisions = slices.Concat(n.plans.decisions, a.trial.made)
 		a.trial.noted = true
 	}
 }
@@ -190,15 +192,15 @@ func (a *attempt) bookTrials(fs []finished, ev *store.Events) error {
 	return nil
 }
 
-// adopt notes in a new line what was planned for the request that it begins with.
-func (l *line) adopt(t *trial) {
+// adopt notes, on a new conversation, what was planned for the request that it begins with.
+func (n *notes) adopt(t *trial) {
 	if t == nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.plans.known {
-		l.plans = plans{true, t.all}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.plans.known {
+		n.plans = plans{true, t.all}
 	}
 }
 

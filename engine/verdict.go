@@ -28,10 +28,8 @@ func (e *Engine) witnessed(p *Prepared, res Response) {
 		}
 	}
 	a.meter.Account, a.meter.Missed = who, missed
-	if a.line != nil { // the requests before the archive of this one know it, too
-		a.line.mu.Lock()
-		a.line.meter.Account, a.line.meter.Missed = who, missed
-		a.line.mu.Unlock()
+	if a.line != nil {
+		notesOf(a.line).set(func(m *meter) { m.Account, m.Missed = who, missed })
 	}
 }
 
