@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/internal/secret"
@@ -21,11 +22,11 @@ import (
 
 // An attempt is one request on its way through the engine, against one state of its conversation.
 type attempt struct {
-	*place
+	*lineage.Match
 	*refs.Map
 	e    *Engine
 	req  *Request
-	who  start
+	who  lineage.Start
 	r    *prompt.Prompt
 	must policy.Reason // a pour that must happen, whatever the meter says
 	most int           // bytes that the body may have
@@ -66,7 +67,7 @@ type attempt struct {
 }
 
 // observe finds the request's conversation and replays what was decided about it.
-func (e *Engine) observe(ctx context.Context, req *Request, who start, r *prompt.Prompt) (*attempt, error) {
+func (e *Engine) observe(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt) (*attempt, error) {
 	p, err := e.place(ctx, who, r)
 	if err != nil {
 		return nil, err
@@ -77,50 +78,50 @@ func (e *Engine) observe(ctx context.Context, req *Request, who start, r *prompt
 // place finds the place of a request. One that plainly goes on with what is stored need not wait for what is still
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
-func (e *Engine) place(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
+func (e *Engine) place(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
 	under, apart := e.pending.under(who, r)
 	p, err := e.lookFor(ctx, who, r)
-	if err == nil && (apart || p.rel != continues || p.repeats()) && (e.archived(ctx, who) || under) {
+	if err == nil && (apart || p.Relation != lineage.Continues || p.Repeats()) && (e.archived(ctx, who) || under) {
 		p, err = e.lookFor(ctx, who, r)
 	}
 	return p, err
 }
 
 // lookFor finds the place of a request, within its patience.
-func (e *Engine) lookFor(ctx context.Context, who start, r *prompt.Prompt) (*place, error) {
+func (e *Engine) lookFor(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
 	ctx, cancel := e.optional(ctx)
 	defer cancel()
-	return e.finder.find(ctx, who, r)
+	return e.finder.Find(ctx, who, r)
 }
 
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
 // store that hangs costs a request no more than its patience.
-func (e *Engine) archived(ctx context.Context, who start) bool {
+func (e *Engine) archived(ctx context.Context, who lineage.Start) bool {
 	ctx, cancel := e.waiting(ctx)
 	defer cancel()
 	return e.pending.wait(ctx, who)
 }
 
 // replay builds the view of a request under the decisions that are in force at its place.
-func (e *Engine) replay(req *Request, who start, r *prompt.Prompt, p *place) (*attempt, error) {
+func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *lineage.Match) (*attempt, error) {
 	a := &attempt{
-		e: e, req: req, who: who, r: r, place: p, Map: number(r, p), preset: req.Preset, most: e.opts.MaxBytes,
+		e: e, req: req, who: who, r: r, Match: p, Map: lineage.References(r, p), preset: req.Preset, most: e.opts.MaxBytes,
 		begun: e.opts.Now().UTC(),
 	}
 	if a.preset == nil {
 		a.preset = e.opts.Preset
 	}
-	if p.line != nil {
-		p.line.saw(r, len(known(p.to)))
-		a.meter = notesOf(p.line).reading()
-		a.decided = len(p.state.Decisions)
+	if p.Stored != nil {
+		p.Stored.Saw(r, p.Known())
+		a.meter = notesOf(p.Stored).reading()
+		a.decided = len(p.State.Decisions)
 	}
 	a.model = e.model(a.Conv.Model, a.meter.Window, req.Betas)
 	a.preset = a.preset.For(a.model.ReadShare(a.begun))
 	a.est = e.sizes.estimator(a.model)
 	a.fixed = e.sizes.fixed(a.est, &a.Conv.Fixed)
 	a.withdrawn = e.withdrawn(p)
-	a.inForce = applicable(p, a.Map, a.withdrawn)
+	a.inForce = p.Applicable(a.Map, a.withdrawn)
 	a.keepDropping()
 	v, err := decant.Replay(a.Conv, a.inForce)
 	if err != nil {
@@ -131,7 +132,7 @@ func (e *Engine) replay(req *Request, who start, r *prompt.Prompt, p *place) (*a
 	if err := a.suspend(); err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
-	a.report = Report{Relation: string(p.rel), Messages: len(a.Conv.Messages), Window: a.model.Window}
+	a.report = Report{Relation: string(p.Relation), Messages: len(a.Conv.Messages), Window: a.model.Window}
 	return a, nil
 }
 
@@ -198,7 +199,7 @@ func (a *attempt) decide(ctx context.Context) error {
 		return err
 	}
 	reason := a.must
-	if reason == "" && (!a.repeats() || a.demand.unedit) {
+	if reason == "" && (!a.Repeats() || a.demand.unedit) {
 		reason = policy.Due(a.situation())
 	}
 	if reason == "" {
@@ -230,19 +231,19 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	}
 	ctx, cancel := a.e.optional(ctx)
 	defer cancel()
-	l := best(a.e.finder.cache.of(a.who), a.r)
+	l := lineage.Best(a.e.finder.Cache.From(a.who), a.r)
 	switch {
-	case a.line == nil:
+	case a.Stored == nil:
 		return l != nil
-	case l != nil && l.sharedWhole(a.r) > len(known(a.to)):
+	case l != nil && l.SharedWhole(a.r) > a.Known():
 		return true
-	case a.rel == forks: // wherever its parent has gone since
+	case a.Relation == lineage.Forks: // wherever its parent has gone since
 		return false
-	case a.line.now() != cmp.Or(a.real, a.state):
+	case a.Stored.State() != cmp.Or(a.Actual, a.State):
 		return true
 	}
-	v, err := a.e.store.Version(ctx, a.line.key) // its archive may have known the conversation by another reading
-	return err == nil && v != a.state.Version
+	v, err := a.e.store.Version(ctx, a.Stored.Key) // its archive may have known the conversation by another reading
+	return err == nil && v != a.State.Version
 }
 
 // firstSight shrinks results that arrive for the first time: those after the last message of the
@@ -276,10 +277,10 @@ func (a *attempt) reduceOptions() reduce.Options {
 
 // isNew reports whether the block with a reference is not in the store yet.
 func (a *attempt) isNew(ref decant.Ref) bool {
-	if a.line == nil {
+	if a.Stored == nil {
 		return true
 	}
-	for i := len(a.to) - 1; i >= 0 && a.to[i] < 0; i-- {
+	for i := len(a.Entries) - 1; i >= 0 && a.Entries[i] < 0; i-- {
 		if a.refOf(i) == ref {
 			return true
 		}
@@ -363,16 +364,16 @@ func (a *attempt) prepared(body []byte) *Prepared {
 	switch {
 	case a.starts():
 		p.Conversation = a.newID()
-	case a.line != nil:
-		p.Conversation = a.line.key.ID
-		p.Report.Version = a.state.Version
+	case a.Stored != nil:
+		p.Conversation = a.Stored.Key.ID
+		p.Report.Version = a.State.Version
 	}
 	return p
 }
 
 // starts reports whether the request will begin a conversation of its own in the store.
 func (a *attempt) starts() bool {
-	return !a.committed && (a.line == nil || a.rel == forks || a.rel == returns && len(a.made) > 0)
+	return !a.committed && (a.Stored == nil || a.Relation == lineage.Forks || a.Relation == lineage.Returns && len(a.made) > 0)
 }
 
 // newID returns the id that the request's new conversation gets.

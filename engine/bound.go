@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
@@ -83,18 +84,18 @@ func (a *attempt) yield(ctx context.Context) (bool, error) {
 // thinking may stand on it. The request need not be the one that was poured: its client may have given that one
 // up and said more.
 func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
-	if a.state == nil || a.rel != continues && a.rel != amends || a.bringsAnswer() {
+	if a.State == nil || a.Relation != lineage.Continues && a.Relation != lineage.Amends || a.bringsAnswer() {
 		return nil, nil
 	}
-	ds := revocations(a.state.Decisions)
+	ds := revocations(a.State.Decisions)
 	if len(ds) == 0 {
 		return nil, nil
 	}
-	at, err := a.e.entriesAt(ctx, a.state, ds[0].Revokes)
+	at, err := a.e.entriesAt(ctx, a.State, ds[0].Revokes)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(a.state.Chain[min(at, len(a.state.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
+	if slices.ContainsFunc(a.State.Chain[min(at, len(a.State.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
 		return nil, nil
 	}
 	return ds, nil
@@ -102,7 +103,7 @@ func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
 
 // bringsAnswer reports whether the request brings an answer of the model's that is not in the conversation yet.
 func (a *attempt) bringsAnswer() bool {
-	for i, k := range a.to {
+	for i, k := range a.Entries {
 		if k < 0 && a.r.At(i).Role == decant.RoleAssistant {
 			return true
 		}

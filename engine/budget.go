@@ -159,8 +159,8 @@ func (a *attempt) tighten(ctx context.Context) {
 // be read the reservation will say.
 func (a *attempt) tight(ctx context.Context) bool {
 	id := ""
-	if a.line != nil {
-		id = a.line.key.ID
+	if a.Stored != nil {
+		id = a.Stored.Key.ID
 	}
 	most := a.worst(a.e.opts.Now())
 	budgets := a.e.budgets(a.req)

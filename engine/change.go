@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -52,7 +53,7 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	if len(a.made) == 0 {
 		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	return a.change("a pour now, by the route "+a.report.Route, a.state.Head.Hold), nil
+	return a.change("a pour now, by the route "+a.report.Route, a.State.Head.Hold), nil
 }
 
 // due returns why a pour would be due were the conversation neither on hold nor poured in vain before.
@@ -95,7 +96,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ds := revocations(a.state.Decisions)
+	ds := revocations(a.State.Decisions)
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
@@ -105,13 +106,13 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 		if a.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := e.entriesAt(ctx, a.state, ds[0].Revokes)
+		at, err := e.entriesAt(ctx, a.State, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}
 		ds = append(ds, a.thinkingBehind(at)...)
 	}
-	if !a.state.Head.Hold {
+	if !a.State.Head.Hold {
 		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: "undo", Reason: "the newest pour was taken back"})
 	}
 	if err := a.revise(ds); err != nil {
@@ -128,12 +129,12 @@ func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
 		return nil, err
 	}
 	var ds []decant.Decision
-	for _, d := range decant.InForce(a.state.Decisions) {
+	for _, d := range decant.InForce(a.State.Decisions) {
 		if d.Kind == decant.Hold {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
 		}
 	}
-	if len(ds) == 0 && !a.state.Head.Hold {
+	if len(ds) == 0 && !a.State.Head.Hold {
 		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := a.revise(ds); err != nil {
@@ -168,7 +169,7 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	if err := a.revise(ds); err != nil {
 		return nil, err
 	}
-	return a.change(d.Reason, a.state.Head.Hold), nil
+	return a.change(d.Reason, a.State.Head.Hold), nil
 }
 
 // Keep returns the change that keeps a conversation from being collected, or with on false no longer. No view
@@ -188,7 +189,7 @@ func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error
 // bringBack returns the decisions that make a block verbatim again; none when it is, or when a
 // checkpoint covers it. Thinking that is bound to the view without it goes.
 func (a *attempt) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
-	for _, d := range decant.InForce(a.state.Decisions) {
+	for _, d := range decant.InForce(a.State.Decisions) {
 		if d.Kind.Edits() && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
@@ -244,13 +245,13 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 		return nil, err
 	}
 	known := &notes{meter: e.recall(ctx, s)}
-	l := newLine(s, known)
+	l := lineage.NewStored(s, known)
 	req := &Request{Tenant: k.Tenant, Session: s.Session, Body: body}
 	if known.meter.Million {
 		req.Betas = []string{token.BetaMillion}
 	}
-	n, _ := l.shared(r)
-	return e.replay(req, start{tenant: k.Tenant, session: s.Session}, r, locate(l, s, r, n))
+	n, _ := l.Shared(r)
+	return e.replay(req, lineage.Start{Tenant: k.Tenant, Session: s.Session}, r, lineage.Locate(l, s, r, n))
 }
 
 // revise makes decisions that take others back. The view is the one that the next request will have: what
@@ -272,7 +273,7 @@ func (a *attempt) revise(ds []decant.Decision) error {
 }
 
 // afterwards returns the decisions that are in force once those of the attempt are stored.
-func (a *attempt) afterwards() []decant.Decision { return applicable(a.place, a.Map, a.made) }
+func (a *attempt) afterwards() []decant.Decision { return a.Match.Applicable(a.Map, a.made) }
 
 // weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
 // is another one than was reported about.
@@ -301,7 +302,7 @@ func (a *attempt) change(reason string, hold bool) *Change {
 		price.CostUSD, price.SaveUSD = 0, 0
 	}
 	p.Price = price
-	return &Change{Key: a.line.key, Version: a.state.Version, Plan: p, Hold: hold, Pinned: a.state.Head.Pinned}
+	return &Change{Key: a.Stored.Key, Version: a.State.Version, Plan: p, Hold: hold, Pinned: a.State.Head.Pinned}
 }
 
 // behind returns the tokens of the view from the first block on that is different from before: what
@@ -361,7 +362,7 @@ func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int,
 func (a *attempt) thinkingBehind(n int) []decant.Decision {
 	var last decant.Ref
 	if n > 0 {
-		last = a.state.Chain[n-1].Ref
+		last = a.State.Chain[n-1].Ref
 	}
 	return slices.DeleteFunc(a.allThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
 }

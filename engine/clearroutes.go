@@ -83,7 +83,7 @@ func (a *attempt) tailRounds(target int) (n int) {
 
 // repeatPins repeats what was pinned after it had been cleared, in requests that bring something new.
 func (a *attempt) repeatPins() error {
-	if a.repeats() {
+	if a.Repeats() {
 		return nil
 	}
 	return a.add(policy.RepeatPins(a.view, policy.Thinning{Counter: a.est, Transcript: a.Conv, Made: slices.Concat(a.inForce, a.made)}))

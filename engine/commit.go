@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/store"
 )
 
@@ -27,8 +28,8 @@ func (a *attempt) commit(ctx context.Context) error {
 func (a *attempt) store(ctx context.Context, b *store.Batch) error {
 	version, err := a.e.store.Commit(ctx, b)
 	a.e.busy.judge(err)
-	if errors.Is(err, store.ErrNotFound) && a.line != nil { // collected since it was read
-		a.e.finder.cache.forget(a.line.key)
+	if errors.Is(err, store.ErrNotFound) && a.Stored != nil { // collected since it was read
+		a.e.finder.Cache.Forget(a.Stored.Key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
 	}
 	if err != nil {
@@ -39,20 +40,20 @@ func (a *attempt) store(ctx context.Context, b *store.Batch) error {
 
 // stored makes the attempt one about the state that its commit made.
 func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) error {
-	l, current := a.line, a.current()
+	l, current := a.Stored, a.current()
 	switch {
-	case b.Create == nil && l.advance(a.state, b, version):
+	case b.Create == nil && l.Advance(a.State, b, version):
 	case b.Create != nil && b.Create.Origin == nil:
 		s := &store.State{Conversation: store.Conversation{Key: b.Key, Session: b.Create.Session, Agent: b.Create.Agent, Project: b.Create.Project}}
-		l = newLine(s, &notes{})
-		l.advance(s, b, version)
+		l = lineage.NewStored(s, &notes{})
+		l.Advance(s, b, version)
 	default:
 		s, err := a.e.store.Load(ctx, b.Key, version)
 		if err != nil {
-			a.e.finder.cache.forget(b.Key)
+			a.e.finder.Cache.Forget(b.Key)
 			return nil // it is stored; the next request reads it
 		}
-		l = newLine(s, &notes{})
+		l = lineage.NewStored(s, &notes{})
 		if b.Create == nil {
 			a.meter = a.e.recall(ctx, s) // an answer was recorded meanwhile
 		} else {
@@ -62,15 +63,15 @@ func (a *attempt) stored(ctx context.Context, b *store.Batch, version int64) err
 	if b.Create != nil {
 		notesOf(l).adopt(a.trial)
 	}
-	a.line, a.state = l, l.now()
+	a.Stored, a.State = l, l.State()
 	if len(b.Decisions) > 0 || b.Create != nil && current {
-		a.decided = len(a.state.Decisions)
+		a.decided = len(a.State.Decisions)
 	}
 	a.settleMeter()
-	a.kept = len(a.state.Chain)
+	a.Kept = len(a.State.Chain)
 	a.committed = true
-	a.line.saw(a.r, len(a.r.Spine))
-	a.e.finder.cache.put(a.who, a.line)
+	a.Stored.Saw(a.r, len(a.r.Spine))
+	a.e.finder.Cache.Put(a.who, a.Stored)
 	return nil
 }
 
@@ -83,11 +84,11 @@ func (a *attempt) batch() *store.Batch {
 		b.Key = store.Key{Tenant: a.req.Tenant, ID: a.newID()}
 		b.Create = &store.Creation{Session: a.req.Session, Agent: a.Conv.Agent, Project: a.req.Project, Origin: a.origin()}
 		if b.Create.Origin != nil {
-			b.Decisions = slices.Concat(a.arrived(), a.outgrown(), a.lost(), b.Decisions)
+			b.Decisions = slices.Concat(a.Arrived(), a.outgrown(), a.lost(), b.Decisions)
 		}
 	default:
-		b.Key, b.Version = a.line.key, a.state.Version
-		if a.base() < len(a.state.Chain) {
+		b.Key, b.Version = a.Stored.Key, a.State.Version
+		if a.base() < len(a.State.Chain) {
 			b.Replace = a.base() + 1
 		}
 		if !a.committed {
@@ -111,8 +112,8 @@ func (a *attempt) batch() *store.Batch {
 // outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
 func (a *attempt) outgrown() (out []decant.Decision) {
-	first := a.firstNew(a.Map)
-	for _, d := range decant.InForce(a.atBranch()) {
+	first := a.FirstNew(a.Map)
+	for _, d := range decant.InForce(a.AtBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
 		}
@@ -127,25 +128,25 @@ func (a *attempt) outgrown() (out []decant.Decision) {
 // base returns how many entries of the chain stay in front of what is new.
 func (a *attempt) base() int {
 	if a.committed {
-		return a.kept // the chain is what it made it
+		return a.Kept // the chain is what it made it
 	}
 	if !a.Fits {
 		return 0
 	}
-	return a.leaves()
+	return a.Leaves()
 }
 
 // entriesFrom returns the index of the first atom that a commit has to add.
 func (a *attempt) entriesFrom() int {
-	if a.line == nil || !a.Fits {
+	if a.Stored == nil || !a.Fits {
 		return 0
 	}
-	if a.rel == returns {
+	if a.Relation == lineage.Returns {
 		return len(a.r.Blocks)
 	}
 	from := 0
-	for i, k := range a.to {
-		if k < 0 || k >= a.kept {
+	for i, k := range a.Entries {
+		if k < 0 || k >= a.Kept {
 			break
 		}
 		from = a.r.Spine[i] + 1
@@ -197,7 +198,7 @@ func (a *attempt) chainAt(i int) decant.Hash {
 // fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
 func (a *attempt) fixedPart() *store.Fixed {
 	v := a.Conv.Fixed.Version
-	if v.IsZero() || a.state != nil && a.state.Head.Fixed == v {
+	if v.IsZero() || a.State != nil && a.State.Head.Fixed == v {
 		return nil
 	}
 	f := &store.Fixed{Version: v, Tokens: a.fixed}
@@ -213,15 +214,15 @@ func (a *attempt) fixedPart() *store.Fixed {
 // head returns what changes with the conversation.
 func (a *attempt) head() *store.Head {
 	h := store.Head{}
-	if a.state != nil {
-		h = a.state.Head
+	if a.State != nil {
+		h = a.State.Head
 	}
 	h.Model, h.Fixed, h.Hold = a.Conv.Model, a.Conv.Fixed.Version, a.onHold()
 	switch {
 	case a.report.Reason != "":
 		h.Suppressed = 0
 		a.meter.Poor = 0
-	case a.suppress > 0 && a.state != nil && a.changedSince():
+	case a.suppress > 0 && a.State != nil && a.changedSince():
 		h.Suppressed = a.suppress
 	default:
 		h.Suppressed += a.suppress
@@ -231,7 +232,7 @@ func (a *attempt) head() *store.Head {
 
 // settleMeter gives the line what this attempt knows of its size.
 func (a *attempt) settleMeter() {
-	notesOf(a.line).set(func(m *meter) {
+	notesOf(a.Stored).set(func(m *meter) {
 		if m.Futile.Until > a.meter.Futile.Until {
 			a.meter.Futile = m.Futile // found by a request after this one
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )
@@ -12,7 +13,7 @@ import (
 // economy returns what the schedule has to know of money. What the provider does not keep is paid in full
 // each time, so removing ballast from it costs nothing.
 func (a *attempt) economy() policy.Economy {
-	if a.e.opts.NoEarlyPours && !a.pressed || !a.preset.Thrift.On() || a.state == nil || a.rel != continues || a.early() == notEarly || a.futile() {
+	if a.e.opts.NoEarlyPours && !a.pressed || !a.preset.Thrift.On() || a.State == nil || a.Relation != lineage.Continues || a.early() == notEarly || a.futile() {
 		return policy.Economy{}
 	}
 	e := policy.Economy{Early: true, Switched: a.switched() && a.meter.Belief.Moves(), Idle: a.idle()}
@@ -35,8 +36,8 @@ func (a *attempt) economy() policy.Economy {
 // idle returns the time since the request before was made. Cache entries live from there on.
 func (a *attempt) idle() time.Duration {
 	before := a.meter.Client.At
-	if before.IsZero() && a.state != nil {
-		before = a.state.Anchor.Time
+	if before.IsZero() && a.State != nil {
+		before = a.State.Anchor.Time
 	}
 	if before.IsZero() {
 		return 0
@@ -47,10 +48,10 @@ func (a *attempt) idle() time.Duration {
 // switched reports whether the model or the fixed part is another one than in the request before, so
 // that nothing of the cache can be used, as far as a request tells.
 func (a *attempt) switched() bool {
-	if a.state == nil || a.state.Head.Model == "" {
+	if a.State == nil || a.State.Head.Model == "" {
 		return false
 	}
-	h := &a.state.Head
+	h := &a.State.Head
 	return h.Fixed != a.Conv.Fixed.Version || h.Model != a.Conv.Model && a.e.model(h.Model, 0, nil).ID != a.model.ID
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
@@ -113,7 +114,7 @@ type Engine struct {
 	ids   *store.IDs
 	seed  maphash.Seed // of fingerprints
 
-	finder  finder
+	finder  lineage.Finder
 	sizes   sizes
 	pending pending
 	traffic traffic
@@ -138,10 +139,10 @@ func New(s Store, o Options) (*Engine, error) {
 		writing: newWriting(), pending: pending{backlog: backlog{limit: o.Backlog}},
 		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
 	}
-	e.finder = finder{
-		store: s, cache: newLines(o.Conversations, o.Entries),
-		notes:    func(ctx context.Context, s *store.State) any { return &notes{meter: e.recall(ctx, s)} },
-		underWay: func(s *store.State, first int) bool { return e.flights.hold(s, first, o.Now()) },
+	e.finder = lineage.Finder{
+		Store: s, Cache: lineage.NewCache(o.Conversations, o.Entries),
+		Notes:    func(ctx context.Context, s *store.State) any { return &notes{meter: e.recall(ctx, s)} },
+		UnderWay: func(s *store.State, first int) bool { return e.flights.hold(s, first, o.Now()) },
 	}
 	return e, nil
 }
@@ -292,10 +293,10 @@ func (req *Request) named(r *prompt.Prompt) *Request {
 	return &out
 }
 
-func startOf(req *Request, r *prompt.Prompt) start {
-	s := start{tenant: req.Tenant, session: req.Session}
+func startOf(req *Request, r *prompt.Prompt) lineage.Start {
+	s := lineage.Start{Tenant: req.Tenant, Session: req.Session}
 	if len(r.Spine) > 0 {
-		s.first = r.Hash(0)
+		s.First = r.Hash(0)
 	}
 	return s
 }
@@ -313,7 +314,7 @@ func (e *Engine) caught(err *error) {
 }
 
 // try is the way of a request: observe, meter, plan, check, commit, render.
-func (e *Engine) try(ctx context.Context, req *Request, who start, r *prompt.Prompt, force forced) (*Prepared, error) {
+func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force forced) (*Prepared, error) {
 	a, err := e.observe(ctx, req, who, r)
 	if err != nil {
 		return nil, err
@@ -368,7 +369,7 @@ type Prepared struct {
 	Fault        error // what of Decant's own failed, nil when nothing did
 
 	req      *Request // with who and r, what it was made from; nil: it could not be read
-	who      start
+	who      lineage.Start
 	r        *prompt.Prompt
 	attempt  *attempt // nil: nothing is known about the conversation
 	recovers int      // how often it was made anew after a refusal

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/refs"
 )
@@ -11,13 +12,13 @@ import (
 // fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
 // that are known to be committed and making no new ones, else by the client's own bytes. These are
 // right as long as nothing was decided that the model's thinking is bound to.
-func (e *Engine) fallBack(req *Request, who start, r *prompt.Prompt, fault error) (*Prepared, error) {
-	l := longest(e.finder.cache.of(who), r)
+func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fault error) (*Prepared, error) {
+	l := longest(e.finder.Cache.From(who), r)
 	if l == nil || e.mode(req) == Observe {
 		return &Prepared{Body: req.Body, Fault: fault}, nil
 	}
-	known, s := l.shared(r)
-	a, err := e.replay(req, who, r, locate(l, s, r, known))
+	known, s := l.Shared(r)
+	a, err := e.replay(req, who, r, lineage.Locate(l, s, r, known))
 	if err == nil {
 		body, err := a.render()
 		if err == nil {
@@ -31,11 +32,11 @@ func (e *Engine) fallBack(req *Request, who start, r *prompt.Prompt, fault error
 }
 
 // longest returns the line that shares most with a request, nil when none shares anything.
-func longest(ls []*line, r *prompt.Prompt) *line {
-	var out *line
+func longest(ls []*lineage.Stored, r *prompt.Prompt) *lineage.Stored {
+	var out *lineage.Stored
 	long := 0
 	for _, l := range ls {
-		if n, _ := l.shared(r); n > long {
+		if n, _ := l.Shared(r); n > long {
 			out, long = l, n
 		}
 	}
@@ -44,13 +45,13 @@ func longest(ls []*line, r *prompt.Prompt) *line {
 
 // original prepares the client's own bytes for a conversation whose decisions cannot be replayed.
 // Thinking that was written on top of them is left out where that is legal.
-func (e *Engine) original(req *Request, r *prompt.Prompt, l *line, fault error) (*Prepared, error) {
+func (e *Engine) original(req *Request, r *prompt.Prompt, l *lineage.Stored, fault error) (*Prepared, error) {
 	p := &Prepared{Body: req.Body, Fault: fault}
 	c := r.Doc.Conversation
 	m := e.model(c.Model, 0, req.Betas)
-	a := &attempt{e: e, req: req, r: r, place: &place{rel: begins, to: fresh(len(r.Spine))},
+	a := &attempt{e: e, req: req, r: r, Match: &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))},
 		Map: &refs.Map{Conv: c, Same: true, Fits: true}, model: m, est: e.sizes.estimator(m), before: c, view: c}
-	if len(decant.InForce(l.now().Decisions)) == 0 || !a.bound() {
+	if len(decant.InForce(l.State().Decisions)) == 0 || !a.bound() {
 		return p, nil
 	}
 	if c.OpenRound() {

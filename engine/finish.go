@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -79,7 +80,7 @@ type finished struct {
 func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Broken }
 
 // write archives the answers in a conversation until there are none left.
-func (e *Engine) write(who start, q *queue) {
+func (e *Engine) write(who lineage.Start, q *queue) {
 	for {
 		e.rest(q)
 		e.writing.begin()
@@ -165,12 +166,12 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
-		a.state = nil // it has moved on
+		a.State = nil // it has moved on
 	}
 	if err := a.rebase(ctx, &fs[len(fs)-1]); err != nil {
 		return err
 	}
-	if a.line == nil {
+	if a.Stored == nil {
 		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
 	}
 	a.decided = -1 // what is stored of it is not what the report is about
@@ -185,25 +186,25 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 // was created by another request. What has been sent stays as it was.
 func (a *attempt) rebase(ctx context.Context, f *finished) error {
 	if a.committed {
-		a.meter = notesOf(a.line).reading() // answers before this one have been archived since
+		a.meter = notesOf(a.Stored).reading() // answers before this one have been archived since
 	}
 	if a.stands(ctx, f) {
 		a.moved = true
 		return nil
 	}
-	p, err := a.e.finder.find(ctx, a.who, a.r)
+	p, err := a.e.finder.Find(ctx, a.who, a.r)
 	if err != nil {
 		return err
 	}
-	if a.committed && p.line != nil && p.line.key == a.line.key && (p.rel == continues || p.rel == returns) {
+	if a.committed && p.Stored != nil && p.Stored.Key == a.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
-	a.place, a.Map, a.withdrawn = p, number(a.r, p), a.e.withdrawn(p)
+	a.Match, a.Map, a.withdrawn = p, lineage.References(a.r, p), a.e.withdrawn(p)
 	if a.committed { // it is in another conversation, which has the id
 		a.committed, a.id = false, ""
 	}
-	if p.line != nil {
-		a.meter = notesOf(p.line).reading()
+	if p.Stored != nil {
+		a.meter = notesOf(p.Stored).reading()
 	}
 	return nil
 }
@@ -213,22 +214,22 @@ func (a *attempt) rebase(ctx context.Context, f *finished) error {
 // process may have replaced what the request has in common with the conversation.
 func (a *attempt) stands(ctx context.Context, f *finished) bool {
 	switch {
-	case a.line == nil:
-		return a.state == nil && !a.moved
+	case a.Stored == nil:
+		return a.State == nil && !a.moved
 	case !f.answered() && !a.brings():
 		return true
-	case a.asked && !a.committed: // what it would replace may have been answered since
+	case a.Asked && !a.committed: // what it would replace may have been answered since
 		return false
-	case !a.committed && (a.line.now() != a.state || a.brings()):
-		return a.line.now() == a.state
+	case !a.committed && (a.Stored.State() != a.State || a.brings()):
+		return a.Stored.State() == a.State
 	}
-	v, err := a.e.store.Version(ctx, a.line.key)
-	return err != nil || v == a.state.Version
+	v, err := a.e.store.Version(ctx, a.Stored.Key)
+	return err != nil || v == a.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
 func (a *attempt) brings() bool {
-	return !a.committed && (a.line == nil || a.entriesFrom() < len(a.r.Blocks) || a.rel == replaces)
+	return !a.committed && (a.Stored == nil || a.entriesFrom() < len(a.r.Blocks) || a.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
@@ -268,7 +269,7 @@ func (a *attempt) archive(ctx context.Context, fs []finished) error {
 		return err
 	}
 	a.e.opts.Booked(a.req.Tenant, ev.Spends)
-	a.report.Version = a.state.Version
+	a.report.Version = a.State.Version
 	a.read(last.res.Usage, length)
 	return nil
 }
@@ -280,8 +281,8 @@ func (a *attempt) news(fs []finished, ev store.Events) *store.Batch {
 	a.made = nil
 	b := a.batch()
 	var kept []store.Entry
-	if a.state != nil {
-		kept = a.state.Chain[:a.base()]
+	if a.State != nil {
+		kept = a.State.Chain[:a.base()]
 	}
 	lengths(ev.Requests, fs, kept, b.Entries)
 	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.base()+len(b.Entries), last.time)
@@ -344,16 +345,16 @@ func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) er
 	a.learn(res.Usage)
 	length := a.base()
 	for i := range ev.Requests {
-		ev.Requests[i].Version = a.state.Version
+		ev.Requests[i].Version = a.State.Version
 	}
-	ev.Anchor = a.anchor(res.Usage, a.state.Version, length, now)
-	lengths(ev.Requests, fs, a.state.Chain[:length], nil)
-	err := a.e.store.Record(ctx, a.line.key, &ev)
+	ev.Anchor = a.anchor(res.Usage, a.State.Version, length, now)
+	lengths(ev.Requests, fs, a.State.Chain[:length], nil)
+	err := a.e.store.Record(ctx, a.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = a.e.store.Record(ctx, a.line.key, &ev)
+		err = a.e.store.Record(ctx, a.Stored.Key, &ev)
 	}
 	a.e.busy.judge(err)
 	if err != nil {
@@ -361,11 +362,11 @@ func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) er
 	}
 	a.e.opts.Booked(a.req.Tenant, ev.Spends)
 	if ev.Anchor != nil {
-		a.line.anchored(*ev.Anchor)
+		a.Stored.Anchored(*ev.Anchor)
 	}
 	a.read(res.Usage, length)
-	if a.e.finder.cache.get(a.line.key) != a.line { // two requests have read the conversation at once: what is kept lacks this answer
-		a.e.finder.cache.forget(a.line.key)
+	if a.e.finder.Cache.Get(a.Stored.Key) != a.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		a.e.finder.Cache.Forget(a.Stored.Key)
 	}
 	return nil
 }
@@ -379,7 +380,7 @@ func (a *attempt) anchor(u decant.Usage, version int64, length int, now time.Tim
 	if !a.current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
 		if !a.starts() {
-			*out = a.line.now().Anchor
+			*out = a.Stored.State().Anchor
 		}
 	}
 	out.Time, out.Calibration = now, a.meter.learned.encode()
@@ -390,12 +391,12 @@ func (a *attempt) anchor(u decant.Usage, version int64, length int, now time.Tim
 // was reported is the size of its view.
 func (a *attempt) current() bool {
 	switch {
-	case a.state == nil:
+	case a.State == nil:
 		return true
-	case a.rel == forks && !a.committed: // its own conversation begins with these
-		return a.sentUnder(applicable(a.place, a.Map, nil))
+	case a.Relation == lineage.Forks && !a.committed: // its own conversation begins with these
+		return a.sentUnder(a.Match.Applicable(a.Map, nil))
 	}
-	return a.decided == len(a.state.Decisions)
+	return a.decided == len(a.State.Decisions)
 }
 
 // learn compares what was estimated with what was reported.
@@ -407,23 +408,23 @@ func (a *attempt) learn(u decant.Usage) {
 		a.meter.Calibration = a.meter.Calibration.Reset()
 		return
 	}
-	if a.state == nil || !a.anchored() {
+	if a.State == nil || !a.anchored() {
 		return
 	}
-	since := a.estimate(a.view, a.state.Chain[a.meter.length-1].Ref)
+	since := a.estimate(a.view, a.State.Chain[a.meter.length-1].Ref)
 	a.meter.Calibration = a.meter.Calibration.Observe(since, u.Prompt()-a.meter.usage.Context())
 }
 
 // read sets the line's meter to what was reported about its first length entries.
 func (a *attempt) read(u decant.Usage, length int) {
-	if u.Prompt() == 0 || length == 0 || length > len(a.state.Chain) {
+	if u.Prompt() == 0 || length == 0 || length > len(a.State.Chain) {
 		return
 	}
 	if !a.current() {
 		a.settleMeter()
 		return
 	}
-	a.meter.usage, a.meter.length, a.meter.chain = u, length, a.state.Chain[length-1].Chain
-	a.meter.decisions, a.meter.fixed = len(a.state.Decisions), a.fixed
+	a.meter.usage, a.meter.length, a.meter.chain = u, length, a.State.Chain[length-1].Chain
+	a.meter.decisions, a.meter.fixed = len(a.State.Decisions), a.fixed
 	a.settleMeter()
 }

@@ -40,7 +40,7 @@ func (f *flights) enter(a *attempt, now time.Time) {
 	if len(f.of) >= mostNoted { // a caller that never tells; without them a tail counts as answered, too
 		clear(f.of)
 	}
-	f.of[a.req] = flight{a.line.key, a.state.Chain[last].Chain, now.Add(reservationLife)}
+	f.of[a.req] = flight{a.Stored.Key, a.State.Chain[last].Chain, now.Add(reservationLife)}
 }
 
 // prune forgets requests whose end nobody has told. The flights are locked.
@@ -76,15 +76,15 @@ func (f *flights) hold(s *store.State, first int, now time.Time) bool {
 // lastHeld returns the index of the last entry of its conversation that the request holds, -1 when it
 // holds none that is stored.
 func (a *attempt) lastHeld() int {
-	if a.line == nil {
+	if a.Stored == nil {
 		return -1
 	}
 	if a.committed {
-		return len(a.state.Chain) - 1
+		return len(a.State.Chain) - 1
 	}
-	for i := len(a.to) - 1; i >= 0; i-- {
-		if a.to[i] >= 0 {
-			return a.to[i]
+	for i := len(a.Entries) - 1; i >= 0; i-- {
+		if a.Entries[i] >= 0 {
+			return a.Entries[i]
 		}
 	}
 	return -1

@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
 // withdrawn returns decisions that take back the pours which were made for a tail that the request
 // replaces: it may need none. What people have decided meanwhile stays.
-func (e *Engine) withdrawn(p *place) (out []decant.Decision) {
-	if p.branch == nil || p.rel != replaces {
+func (e *Engine) withdrawn(p *lineage.Match) (out []decant.Decision) {
+	if p.Branch == nil || p.Relation != lineage.Replaces {
 		return nil
 	}
-	for _, d := range decant.InForce(p.state.Decisions) {
-		if policy.PourOf(d.ID) == "" || !slices.Contains(p.branch.Behind, d.ID) {
+	for _, d := range decant.InForce(p.State.Decisions) {
+		if policy.PourOf(d.ID) == "" || !slices.Contains(p.Branch.Behind, d.ID) {
 			continue
 		}
 		id, _ := e.ids.Next() // without an id the store refuses the commit and says so
@@ -31,19 +32,19 @@ func (e *Engine) withdrawn(p *place) (out []decant.Decision) {
 // lost returns the decisions that a request was sent with and that are not in force where it is archived:
 // another process had taken its tail for given up and replaced it. What was sent stays as it was.
 func (a *attempt) lost() (out []decant.Decision) {
-	if a.rel == continues || a.rel == returns { // nothing was replaced: what is not in force people have taken back
+	if a.Relation == lineage.Continues || a.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
 		return nil
 	}
 	have := map[string]bool{}
-	for _, d := range applicable(a.place, a.Map, a.withdrawn) {
+	for _, d := range a.Match.Applicable(a.Map, a.withdrawn) {
 		have[d.ID] = true
 	}
-	w := witness{conv: a.Conv, unknown: math.MaxInt}
+	w := lineage.Presence{Conv: a.Conv, Unknown: math.MaxInt}
 	for _, d := range slices.Concat(a.inForce, a.report.Decisions) {
-		if have[d.ID] || !(d.Checkpoint != nil && w.covers(d.Checkpoint) || d.Kind.Edits() && w.confirms(&d.Target)) {
+		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
 		}
-		if a.state != nil && slices.ContainsFunc(a.state.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
+		if a.State != nil && slices.ContainsFunc(a.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
 			d.ID += " again" // it was taken back with the tail; ids are unique within a conversation
 		}
 		out = append(out, a.renumbered(d))
@@ -54,12 +55,12 @@ func (a *attempt) lost() (out []decant.Decision) {
 // renumbered returns a decision that was made when the conversation was another. The number of a checkpoint that
 // another one has since, or the same one before it was taken back, is replaced; what it says stays.
 func (a *attempt) renumbered(d decant.Decision) decant.Decision {
-	if d.Checkpoint == nil || a.state == nil {
+	if d.Checkpoint == nil || a.State == nil {
 		return d
 	}
-	have := a.state.Decisions
+	have := a.State.Decisions
 	if a.starts() {
-		have = a.atBranch()
+		have = a.AtBranch()
 	}
 	if !slices.ContainsFunc(have, func(o decant.Decision) bool { return o.Checkpoint != nil && o.Checkpoint.Number == d.Checkpoint.Number }) {
 		return d
@@ -81,20 +82,20 @@ func (a *attempt) sentUnder(ds []decant.Decision) bool {
 
 // origin returns where the request's own conversation begins, nil when it shares nothing with another.
 func (a *attempt) origin() *store.Origin {
-	if a.line == nil || a.base() == 0 {
+	if a.Stored == nil || a.base() == 0 {
 		return nil
 	}
-	if a.branch != nil {
-		o := a.branch.Origin
+	if a.Branch != nil {
+		o := a.Branch.Origin
 		return &o
 	}
-	return &store.Origin{Parent: a.line.key.ID, Version: a.state.Version, Position: a.base(), InForce: a.state.Version}
+	return &store.Origin{Parent: a.Stored.Key.ID, Version: a.State.Version, Position: a.base(), InForce: a.State.Version}
 }
 
 // onHold reports whether pours have been put off until somebody releases the conversation.
 func (a *attempt) onHold() bool {
-	if a.rel != forks && a.rel != returns {
-		return a.state != nil && a.state.Head.Hold
+	if a.Relation != lineage.Forks && a.Relation != lineage.Returns {
+		return a.State != nil && a.State.Head.Hold
 	}
 	return slices.ContainsFunc(a.inForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
 }

@@ -10,7 +10,7 @@ import (
 // terms returns what the outcome of a pour for money depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
 func (a *attempt) terms() string {
-	text := fmt.Sprintf("%d %q %s %q %v", len(a.state.Decisions), a.Conv.Model, a.Conv.Fixed.Version, a.preset.Name, a.preset.Thrift)
+	text := fmt.Sprintf("%d %q %s %q %v", len(a.State.Decisions), a.Conv.Model, a.Conv.Fixed.Version, a.preset.Name, a.preset.Thrift)
 	return decant.HashBytes([]byte(text)).String()
 }
 
@@ -25,5 +25,5 @@ func (a *attempt) noteFutile() {
 	if a.req.Count {
 		return
 	}
-	notesOf(a.line).set(func(m *meter) { m.Futile = a.meter.Futile })
+	notesOf(a.Stored).set(func(m *meter) { m.Futile = a.meter.Futile })
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 )
@@ -24,7 +25,7 @@ const inheritedReason = "decided before in this session: "
 // was decided later, by a delegate that went another way, is not for it. Results that it shares with the
 // conversation that it forks from have what they have there.
 func (a *attempt) inherit(ctx context.Context) error {
-	if a.rel != begins && a.rel != forks || a.req.Session == "" {
+	if a.Relation != lineage.Begins && a.Relation != lineage.Forks || a.req.Session == "" {
 		return nil
 	}
 	results, hashes := a.undecided()
@@ -63,8 +64,8 @@ func inherited(d decant.Decision, ref decant.Ref) decant.Decision {
 // undecided returns the view's results that are new to the conversation and that nothing was decided about.
 func (a *attempt) undecided() (results []*decant.Block, hashes []decant.Hash) {
 	from := 0
-	if a.rel == forks {
-		from = a.firstNew(a.Map)
+	if a.Relation == lineage.Forks {
+		from = a.FirstNew(a.Map)
 	}
 	for i := range a.view.Messages {
 		for k := range a.view.Messages[i].Blocks {
@@ -125,8 +126,8 @@ func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, 
 // relativeOf returns what a conversation knows about its results up to a branch point.
 func relativeOf(s *store.State, b *store.Branch, block int) relative {
 	x := relative{latest: block, created: s.ID, holds: map[prompt.Call]bool{}, decided: map[prompt.Call]*decant.Decision{}}
-	p := place{state: s, branch: b}
-	ds := decant.InForce(slices.Concat(b.Decisions, p.arrived()))
+	p := lineage.Match{State: s, Branch: b}
+	ds := decant.InForce(slices.Concat(b.Decisions, p.Arrived()))
 	newest := map[decant.Ref]*decant.Decision{}
 	for i := range ds {
 		if d := &ds[i]; d.Kind == decant.Shrink || d.Kind == decant.Stub {

@@ -116,7 +116,7 @@ func (a *attempt) giveUpEditing(ctx context.Context) error {
 // stand on it.
 func (a *attempt) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) {
 	kinds := map[string]decant.DecisionKind{}
-	for _, d := range a.state.Decisions {
+	for _, d := range a.State.Decisions {
 		kinds[d.ID] = d.Kind
 	}
 	clears := func(d decant.Decision) bool { return kinds[d.Revokes] == decant.Native }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"sync"
+
+	"github.com/decantdev/decant/engine/internal/lineage"
 )
 
 // notes is what the engine knows of a conversation in memory beside what is stored: its meter, and what was planned
@@ -13,7 +15,7 @@ type notes struct {
 }
 
 // notesOf returns the notes on a conversation in memory.
-func notesOf(l *line) *notes { return l.notes.(*notes) }
+func notesOf(l *lineage.Stored) *notes { return l.Notes.(*notes) }
 
 // reading returns the meter.
 func (n *notes) reading() meter {

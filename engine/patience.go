@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 )
@@ -86,7 +87,7 @@ func tired(ctx context.Context) bool {
 
 // prepare makes one attempt after the other until no other request comes in between, or the request has been kept
 // waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
-func (e *Engine) prepare(ctx context.Context, req *Request, who start, r *prompt.Prompt, force forced) (p *Prepared, err error) {
+func (e *Engine) prepare(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force forced) (p *Prepared, err error) {
 	defer e.caught(&err)
 	ctx = e.patient(ctx, force)
 	for n := range maxTries {

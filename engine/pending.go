@@ -7,13 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 )
 
 // pending knows which conversations have archives under way.
 type pending struct {
 	mu    sync.Mutex
-	of    map[start]*queue
+	of    map[lineage.Start]*queue
 	bytes int // that answers with their requests take which wait, or are being written
 	backlog
 }
@@ -49,14 +50,14 @@ func (q *queue) press() {
 
 // add adds an answer, and reports false if there is no room for it. If it is the first of its conversation it
 // returns the queue: then somebody has to write.
-func (p *pending) add(s start, f finished) (*queue, bool) {
+func (p *pending) add(s lineage.Start, f finished) (*queue, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.room(p.bytes, f.footprint()) {
 		return nil, false
 	}
 	if p.of == nil {
-		p.of = map[start]*queue{}
+		p.of = map[lineage.Start]*queue{}
 	}
 	q, first := p.of[s], (*queue)(nil)
 	if q == nil {
@@ -103,7 +104,7 @@ func (p *pending) take(q *queue) []finished {
 
 // done notes that what was taken from a queue was written, and ends the queue if there is no more: then it
 // reports true.
-func (p *pending) done(s start, q *queue) bool {
+func (p *pending) done(s lineage.Start, q *queue) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q.written += len(q.writing)
@@ -122,7 +123,7 @@ func (p *pending) done(s start, q *queue) bool {
 
 // under reports whether answers are to be archived, and whether one of them is apart: to a request that another one
 // does not begin with. Then it is not known yet which of them goes on from where.
-func (p *pending) under(s start, r *prompt.Prompt) (under, apart bool) {
+func (p *pending) under(s lineage.Start, r *prompt.Prompt) (under, apart bool) {
 	p.mu.Lock()
 	q := p.of[s]
 	var fs []finished
@@ -135,7 +136,7 @@ func (p *pending) under(s start, r *prompt.Prompt) (under, apart bool) {
 
 // wait makes the archives under way for s begin and returns when they are done, or the context ends,
 // and whether there were any.
-func (p *pending) wait(ctx context.Context, s start) bool {
+func (p *pending) wait(ctx context.Context, s lineage.Start) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := p.of[s]

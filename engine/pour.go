@@ -275,8 +275,8 @@ func (a *attempt) settle(ds []decant.Decision) []decant.Decision {
 // checkpoints returns the number of the newest checkpoint, revoked ones included.
 func (a *attempt) checkpoints() int {
 	n := 0
-	if a.state != nil {
-		for _, cp := range a.state.Checkpoints() {
+	if a.State != nil {
+		for _, cp := range a.State.Checkpoints() {
 			n = max(n, cp.Number)
 		}
 	}

@@ -7,9 +7,9 @@ func (a *attempt) situation() policy.Situation {
 	s := policy.Situation{
 		Limits: a.limits, Tokens: a.report.Before, Bytes: a.bytes(), MaxBytes: a.most, Economy: a.economy(),
 	}
-	if a.state != nil {
+	if a.State != nil {
 		s.Hold = a.onHold() || len(a.suspended) > 0 && a.asks() // it goes out whole for once
-		s.Suppressed = a.state.Head.Suppressed >= 2 && !a.changedSince()
+		s.Suppressed = a.State.Head.Suppressed >= 2 && !a.changedSince()
 	}
 	return s
 }
@@ -30,7 +30,7 @@ func (a *attempt) bytes() int {
 // changedSince reports whether the conversation is another one than when its last pours were not
 // worth it: another model, other tools, or a twentieth of the window more of it.
 func (a *attempt) changedSince() bool {
-	h := &a.state.Head
+	h := &a.State.Head
 	return h.Model != a.Conv.Model || h.Fixed != a.Conv.Fixed.Version ||
 		a.meter.Poor == 0 || a.report.Before > a.meter.Poor+a.limits.Window/20
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 )
@@ -26,10 +27,10 @@ type sight struct {
 
 // look returns the sight of a request that is decided about and not committed yet.
 func (a *attempt) look() *sight {
-	s := &sight{lacks: policy.LeftOut(a.inForce, a.made), changed: a.switched(), pause: a.idle(), grows: a.rel == continues || a.rel == returns}
+	s := &sight{lacks: policy.LeftOut(a.inForce, a.made), changed: a.switched(), pause: a.idle(), grows: a.Relation == lineage.Continues || a.Relation == lineage.Returns}
 	s.cold = s.changed && a.meter.Belief.Moves()
-	if a.state != nil {
-		s.decisions = len(a.state.Decisions)
+	if a.State != nil {
+		s.decisions = len(a.State.Decisions)
 	}
 	if marks := policy.MessageMarks(a.Conv); len(marks) > 0 {
 		s.life = cost.LifeOf(marks[0].Life)
@@ -124,9 +125,9 @@ func (w *walk) messages() {
 		}
 		entry := -1
 		if at.Kind != decant.KindThinking {
-			entry = w.to[spine]
+			entry = w.Entries[spine]
 			spine++
-			if !w.see.grows && (entry < 0 || entry >= w.kept) {
+			if !w.see.grows && (entry < 0 || entry >= w.Kept) {
 				p.Same = min(p.Same, w.here())
 			}
 		}
@@ -151,8 +152,8 @@ func (a *attempt) counted(i, entry int) int {
 	if n, ok := a.r.Counted(i, a.est); ok {
 		return n
 	}
-	if entry >= 0 && a.state != nil && entry < len(a.state.Chain) {
-		return a.state.Chain[entry].Tokens
+	if entry >= 0 && a.State != nil && entry < len(a.State.Chain) {
+		return a.State.Chain[entry].Tokens
 	}
 	return a.r.Tokens(i, a.est)
 }

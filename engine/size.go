@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -84,7 +85,7 @@ func (a *attempt) measure(view *decant.Conversation) (reported, estimated int) {
 		return 0, a.fixed + a.scale(a.estimate(view, decant.Ref{}))
 	}
 	m := &a.meter
-	last := a.state.Chain[m.length-1].Ref
+	last := a.State.Chain[m.length-1].Ref
 	drift := 0
 	if m.fixed > 0 {
 		drift = a.fixed - m.fixed
@@ -103,7 +104,7 @@ func (a *attempt) unsure() bool {
 
 // pourMade reports whether this attempt has decided about something that the anchor counts.
 func (a *attempt) pourMade() bool {
-	last := a.state.Chain[a.meter.length-1].Ref
+	last := a.State.Chain[a.meter.length-1].Ref
 	for i := range a.made {
 		if d := &a.made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
 			return true
@@ -115,15 +116,15 @@ func (a *attempt) pourMade() bool {
 // anchored reports whether the meter's report is about a beginning of this request as it would be sent.
 func (a *attempt) anchored() bool {
 	m := &a.meter
-	return (a.rel == continues || a.rel == replaces) && len(a.suspended) == 0 && m.length > 0 && m.length <= a.kept && m.length <= len(a.state.Chain) &&
-		a.state.Chain[m.length-1].Chain == m.chain && a.holds(m.length) && len(a.state.Decisions) == m.decisions
+	return (a.Relation == lineage.Continues || a.Relation == lineage.Replaces) && len(a.suspended) == 0 && m.length > 0 && m.length <= a.Kept && m.length <= len(a.State.Chain) &&
+		a.State.Chain[m.length-1].Chain == m.chain && a.holds(m.length) && len(a.State.Decisions) == m.decisions
 }
 
 // holds reports whether the request has the first n entries of the chain.
 func (a *attempt) holds(n int) bool {
-	for i := len(a.to) - 1; i >= 0; i-- {
-		if a.to[i] >= 0 {
-			return a.to[i]+1 >= n || thinkingOnly(a.state.Chain[a.to[i]+1:n])
+	for i := len(a.Entries) - 1; i >= 0; i-- {
+		if a.Entries[i] >= 0 {
+			return a.Entries[i]+1 >= n || lineage.ThinkingOnly(a.State.Chain[a.Entries[i]+1:n])
 		}
 	}
 	return false

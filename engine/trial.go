@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/fact"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -77,15 +78,15 @@ func (a *attempt) leaveAlone() {
 
 // shadow returns an attempt at the same request under the decisions that were planned before.
 func (a *attempt) shadow(ctx context.Context) (*attempt, error) {
-	p := *a.place
-	if p.line != nil {
-		planned, err := a.e.plannedFor(ctx, p.line, p.state)
+	p := *a.Match
+	if p.Stored != nil {
+		planned, err := a.e.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
 			return nil, err
 		}
-		s := *p.state
+		s := *p.State
 		s.Decisions = slices.Concat(s.Decisions, planned)
-		p.state, p.real, p.branch = &s, p.state, nil
+		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
 	x, err := a.e.replay(a.req, a.who, a.r, &p)
 	if err != nil {
@@ -106,8 +107,8 @@ func (x *attempt) outcome(ctx context.Context) *trial {
 		t.fresh, t.settled = 0, max(0, x.size(x.view)-x.behind())
 		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, x.before.Messages), wire.Text(x.view)).Missing)
 	}
-	if x.state != nil {
-		t.before = len(x.state.Decisions)
+	if x.State != nil {
+		t.before = len(x.State.Decisions)
 	}
 	return t
 }
@@ -119,7 +120,7 @@ type plans struct {
 }
 
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
-func (e *Engine) plannedFor(ctx context.Context, l *line, s *store.State) ([]decant.Decision, error) {
+func (e *Engine) plannedFor(ctx context.Context, l *lineage.Stored, s *store.State) ([]decant.Decision, error) {
 	n := notesOf(l)
 	n.mu.Lock()
 	p := n.plans
@@ -161,13 +162,13 @@ func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) 
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the line, or has none yet, has its plan noted in a line of its own when it is archived.
 func (a *attempt) notePlan() {
-	if a.line == nil || a.starts() {
+	if a.Stored == nil || a.starts() {
 		return
 	}
-	n := notesOf(a.line)
+	n := notesOf(a.Stored)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if a.rel != returns && a.trial.before == len(a.state.Decisions)+len(n.plans.decisions) {
+	if a.Relation != lineage.Returns && a.trial.before == len(a.State.Decisions)+len(n.plans.decisions) {
 		n.plans.decisions = slices.Concat(n.plans.decisions, a.trial.made)
 		a.trial.noted = true
 	}

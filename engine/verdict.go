@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -28,8 +29,8 @@ func (e *Engine) witnessed(p *Prepared, res Response) {
 		}
 	}
 	a.meter.Account, a.meter.Missed = who, missed
-	if a.line != nil {
-		notesOf(a.line).set(func(m *meter) { m.Account, m.Missed = who, missed })
+	if a.Stored != nil {
+		notesOf(a.Stored).set(func(m *meter) { m.Account, m.Missed = who, missed })
 	}
 }
 
@@ -70,10 +71,10 @@ func (a *attempt) gap() (int, error) {
 // of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
 func (a *attempt) expected() (reported, estimated int) {
 	m := &a.meter
-	if m.length == 0 || m.length > len(a.state.Chain) || a.rel != continues || len(a.state.Decisions)-len(a.made) != m.decisions {
+	if m.length == 0 || m.length > len(a.State.Chain) || a.Relation != lineage.Continues || len(a.State.Decisions)-len(a.made) != m.decisions {
 		return 0, 0
 	}
-	last := a.state.Chain[m.length-1].Ref
+	last := a.State.Chain[m.length-1].Ref
 	reported, estimated = m.usage.Context(), a.scale(a.estimate(a.view, last))
 	for i := range a.made {
 		switch d := &a.made[i]; {
@@ -92,8 +93,8 @@ func (a *attempt) missed(u decant.Usage) int {
 	life, was := policy.LongestLife(a.Conv), a.meter.usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case decant.NativeIn(a.inForce) == nil || a.report.Reason != "" || a.rel != continues || !a.anchored(),
-		life == 0 || left == 0 || a.switched() || a.e.opts.Now().Sub(a.state.Anchor.Time) > min(life, 5*time.Minute):
+	case decant.NativeIn(a.inForce) == nil || a.report.Reason != "" || a.Relation != lineage.Continues || !a.anchored(),
+		life == 0 || left == 0 || a.switched() || a.e.opts.Now().Sub(a.State.Anchor.Time) > min(life, 5*time.Minute):
 		return a.meter.Missed
 	case u.CacheRead < left/2:
 		return a.meter.Missed + 1

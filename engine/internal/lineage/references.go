@@ -1,4 +1,4 @@
-package engine
+package lineage
 
 import (
 	"slices"
@@ -9,14 +9,14 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// number returns the numbering of a request at its place.
-func number(r *prompt.Prompt, p *place) *refs.Map {
+// References returns the numbering of a request at its place.
+func References(r *prompt.Prompt, p *Match) *refs.Map {
 	n := &refs.Map{Conv: r.Doc.Conversation, Same: true, Fits: true}
-	if p.line == nil {
+	if p.Stored == nil {
 		return n
 	}
-	for i, k := range p.to {
-		if k >= 0 && p.state.Chain[k].Ref != r.At(i).Ref {
+	for i, k := range p.Entries {
+		if k >= 0 && p.State.Chain[k].Ref != r.At(i).Ref {
 			n.Same = false
 			break
 		}
@@ -30,14 +30,14 @@ func number(r *prompt.Prompt, p *place) *refs.Map {
 
 // beyond reports whether a new message of the request would get the number of one that stays and
 // that the request does not have.
-func (p *place) beyond(r *prompt.Prompt) bool {
-	if p.rel != amends {
+func (p *Match) beyond(r *prompt.Prompt) bool {
+	if p.Relation != Amends {
 		return false
 	}
 	last := 0
-	for _, k := range p.to {
+	for _, k := range p.Entries {
 		if k >= 0 {
-			last = max(last, p.state.Chain[k].Message)
+			last = max(last, p.State.Chain[k].Message)
 		}
 	}
 	return last > len(r.Doc.Conversation.Messages)
@@ -47,20 +47,20 @@ func (p *place) beyond(r *prompt.Prompt) bool {
 type renumbering struct{ *refs.Map }
 
 // renumber makes a copy of the request's conversation with references of the transcript.
-func (n renumbering) renumber(r *prompt.Prompt, p *place) {
+func (n renumbering) renumber(r *prompt.Prompt, p *Match) {
 	n.Same = false
 	n.Back, n.Index = map[decant.Ref]decant.Ref{}, map[int]int{}
 	entry := map[int]int{} // atom to entry
-	for i, k := range p.to {
+	for i, k := range p.Entries {
 		if k >= 0 {
 			entry[r.Spine[i]] = k
 		}
 	}
-	thinking := thoughtsOf(p.state)
+	thinking := thoughtsOf(p.State)
 	ms := slices.Clone(r.Doc.Conversation.Messages)
 	at, last := 0, 0
 	for i := range ms {
-		num, ok := messageNumber(p.state, entry, at, len(ms[i].Blocks))
+		num, ok := messageNumber(p.State, entry, at, len(ms[i].Blocks))
 		if !ok {
 			num = last + 1
 		}
@@ -72,7 +72,7 @@ func (n renumbering) renumber(r *prompt.Prompt, p *place) {
 		n.Index[num] = ms[i].Number
 		ms[i].Number = num
 		ms[i].Blocks = slices.Clone(ms[i].Blocks)
-		n.blocks(&ms[i], p.state, entry, at, thinking)
+		n.blocks(&ms[i], p.State, entry, at, thinking)
 		at += len(ms[i].Blocks)
 	}
 	n.Conv = r.Doc.Conversation.With(ms)

@@ -1,4 +1,4 @@
-package engine
+package lineage
 
 import (
 	"context"
@@ -10,23 +10,23 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// A tail is what became of the newest requests whose entries still stand in the conversation.
-type tail []store.Request
+// A Tail is what became of the newest requests whose entries still stand in the conversation.
+type Tail []store.Request
 
 // mostTail is how many requests are looked at to find out what became of a tail: mostly there is one.
 const mostTail = 32
 
-func (f *finder) tailOf(ctx context.Context, s *store.State) (tail, error) {
-	rs, err := f.store.Standing(ctx, s.Key, mostTail)
+func (f *Finder) TailOf(ctx context.Context, s *store.State) (Tail, error) {
+	rs, err := f.Store.Standing(ctx, s.Key, mostTail)
 	if err != nil {
 		return nil, fmt.Errorf("read what became of the requests of %s: %w", s.ID, err)
 	}
 	return rs, nil
 }
 
-// settled reports whether the entries from index first on must be taken for answered: they were, or
+// Settled reports whether the entries from index first on must be taken for answered: they were, or
 // nothing is known about them, because another process waits for the answer or has ended before it came.
-func (t tail) settled(first int) bool {
+func (t Tail) Settled(first int) bool {
 	failed := false
 	for i := range t {
 		if t[i].Length <= first {
@@ -41,14 +41,14 @@ func (t tail) settled(first int) bool {
 }
 
 // endsAt reports whether a request was answered that held exactly the first n entries.
-func (t tail) endsAt(n int) bool {
+func (t Tail) endsAt(n int) bool {
 	return slices.ContainsFunc(t, func(r store.Request) bool { return r.Length == n && r.Answered() })
 }
 
 // goesOn reports whether a request which lacks the entry with index first goes on with the answer that
 // was given to it all the same: its client has left something out since, or rewritten it, as clients do
 // with their reminders. A delegate that has other work in its place goes on with an answer of its own.
-func (t tail) goesOn(ctx context.Context, blobs store.Blobs, p *place, r *prompt.Prompt, first int) (bool, error) {
+func (t Tail) goesOn(ctx context.Context, blobs store.Blobs, p *Match, r *prompt.Prompt, first int) (bool, error) {
 	said, at := r.Answer(p.rest.next)
 	removed := p.rest.next == at
 	if len(said) == 0 || removed && t.endsAt(first) {
@@ -60,9 +60,9 @@ func (t tail) goesOn(ctx context.Context, blobs store.Blobs, p *place, r *prompt
 			continue
 		}
 		stored = true
-		content, err := blobs.Blobs(ctx, p.state.Tenant, t[i].Answer)
+		content, err := blobs.Blobs(ctx, p.State.Tenant, t[i].Answer)
 		if err != nil {
-			return false, fmt.Errorf("read an answer in %s: %w", p.state.ID, err)
+			return false, fmt.Errorf("read an answer in %s: %w", p.State.ID, err)
 		}
 		if sameAnswer(content[0], said, p.sharesTail()) {
 			return true, nil
@@ -72,10 +72,10 @@ func (t tail) goesOn(ctx context.Context, blobs store.Blobs, p *place, r *prompt
 }
 
 // sharesTail reports whether the request has some of the conversation's tail.
-func (p *place) sharesTail() bool {
-	spine := spineOf(p.state)
-	last := p.lastAnswer(spine)
-	return slices.ContainsFunc(p.to, func(k int) bool { return k >= 0 && (last < 0 || k > spine[last]) })
+func (p *Match) sharesTail() bool {
+	spine := SpineOf(p.State)
+	last := p.LastAnswer(spine)
+	return slices.ContainsFunc(p.Entries, func(k int) bool { return k >= 0 && (last < 0 || k > spine[last]) })
 }
 
 // sameAnswer reports whether what a client has sent back is the answer with a content, thinking left
