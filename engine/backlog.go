@@ -66,8 +66,8 @@ func (e *Engine) Backlog() (bytes, lost int) {
 
 // footprint returns about how many bytes an answer takes that waits for its archive, with its request.
 func (f *finished) footprint() int {
-	n := prompt.Footprint(f.attempt.r.Doc.Source, 2*len(f.attempt.r.Blocks)) + len(f.res.Content)
-	if !prompt.SameBytes(f.Body, f.attempt.req.Body) {
+	n := prompt.Footprint(f.ticket.r.Doc.Source, 2*len(f.ticket.r.Blocks)) + len(f.res.Content)
+	if !prompt.SameBytes(f.Body, f.ticket.req.Body) {
 		n += len(f.Body)
 	}
 	return n

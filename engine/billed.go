@@ -27,8 +27,8 @@ const bytesPerToken = 3
 // said returns how many tokens have come of an answer that broke off.
 func (p *Prepared) said(res Response) int {
 	lost := max(0, res.Came-len(res.Partial)) / bytesPerToken
-	if p.attempt == nil {
+	if p.ticket == nil {
 		return lost + len(res.Partial)/bytesPerToken
 	}
-	return lost + p.attempt.est.Count(string(res.Partial))
+	return lost + p.ticket.est.Count(string(res.Partial))
 }

@@ -131,43 +131,43 @@ func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 
 // worst returns what the request may cost at most: all of it written to the cache, if it asks for that,
 // and as long an answer as it asks for.
-func (a *attempt) worst(now time.Time) amount {
-	n := a.size(a.view)
-	u := decant.Usage{CacheWrite: n, Output: a.Conv.MaxOutput}
-	switch life := policy.LongestLife(a.Conv); {
+func (dr *draft) worst(now time.Time) amount {
+	n := dr.size(dr.view)
+	u := decant.Usage{CacheWrite: n, Output: dr.Conv.MaxOutput}
+	switch life := policy.LongestLife(dr.Conv); {
 	case life == 0:
 		u.Input, u.CacheWrite = n, 0
 	case life > 5*time.Minute:
 		u.Write1h = n
 	}
-	return amount{u.Context(), money(a, u, cost.Terms{At: now})}
+	return amount{u.Context(), money(dr, u, cost.Terms{At: now})}
 }
 
 // tighten makes pours come earlier and go deeper when a budget is nearly spent, unless the fixed part
 // leaves no room for that.
-func (a *attempt) tighten(ctx context.Context) {
-	if len(a.e.budgets(a.req)) == 0 || !a.tight(ctx) {
+func (dr *draft) tighten(ctx context.Context) {
+	if len(dr.e.budgets(dr.req)) == 0 || !dr.tight(ctx) {
 		return
 	}
-	p := thriftiest(a.preset, a.model.Window)
-	if l, err := policy.LimitsFor(a.model, p, a.fixed, a.Conv.MaxOutput); err == nil {
-		a.preset, a.limits, a.pressed = p, l, true
+	p := thriftiest(dr.preset, dr.model.Window)
+	if l, err := policy.LimitsFor(dr.model, p, dr.fixed, dr.Conv.MaxOutput); err == nil {
+		dr.preset, dr.limits, dr.pressed = p, l, true
 	}
 }
 
 // tight reports whether a budget that the request falls under would nearly be spent with it. That a sum cannot
 // be read the reservation will say.
-func (a *attempt) tight(ctx context.Context) bool {
+func (dr *draft) tight(ctx context.Context) bool {
 	id := ""
-	if a.Stored != nil {
-		id = a.Stored.Key.ID
+	if dr.Stored != nil {
+		id = dr.Stored.Key.ID
 	}
-	most := a.worst(a.e.opts.Now())
-	budgets := a.e.budgets(a.req)
-	if a.e.ample(budgets, a.req.Tenant, id, most) {
+	most := dr.worst(dr.e.opts.Now())
+	budgets := dr.e.budgets(dr.req)
+	if dr.e.ample(budgets, dr.req.Tenant, id, most) {
 		return false
 	}
-	sums, _ := a.e.booked(ctx, budgets, a.req.Tenant, id)
+	sums, _ := dr.e.booked(ctx, budgets, dr.req.Tenant, id)
 	for i := range sums {
 		if budgets[i].share(sums[i].plus(most)) >= budgetAct {
 			return true

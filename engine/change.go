@@ -57,28 +57,28 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 }
 
 // due returns why a pour would be due were the conversation neither on hold nor poured in vain before.
-func (a *attempt) due() policy.Reason {
-	s := a.situation()
+func (dr *draft) due() policy.Reason {
+	s := dr.situation()
 	s.Hold, s.Suppressed = false, false
 	return policy.Due(s)
 }
 
 // offer makes a pour that is not due: one that brings the view down to the size that every pour aims at, if that
 // is worth it. It gives nothing up that only a pour which must happen may give up.
-func (a *attempt) offer(ctx context.Context) error {
-	target := a.targets(policy.Necessary)[0]
-	if a.est.Messages(a.view.Messages) <= target {
+func (dr *draft) offer(ctx context.Context) error {
+	target := dr.targets(policy.Necessary)[0]
+	if dr.est.Messages(dr.view.Messages) <= target {
 		return nil
 	}
-	id, err := a.e.ids.Next()
+	id, err := dr.e.ids.Next()
 	if err != nil {
 		return err
 	}
-	a.group = policy.PourMark + id
-	defer func() { a.group = "" }()
-	for _, rt := range a.routes(policy.Necessary) {
-		if rt.name != folding.name && a.attemptRoute(ctx, rt, target, policy.Necessary) == nil {
-			a.report.Reason, a.report.Route = policy.Necessary, rt.name
+	dr.group = policy.PourMark + id
+	defer func() { dr.group = "" }()
+	for _, rt := range dr.routes(policy.Necessary) {
+		if rt.name != folding.name && dr.attemptRoute(ctx, rt, target, policy.Necessary) == nil {
+			dr.report.Reason, dr.report.Route = policy.Necessary, rt.name
 			return nil
 		}
 	}
@@ -188,19 +188,19 @@ func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error
 
 // bringBack returns the decisions that make a block verbatim again; none when it is, or when a
 // checkpoint covers it. Thinking that is bound to the view without it goes.
-func (a *attempt) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
-	for _, d := range decant.InForce(a.State.Decisions) {
+func (dr *draft) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
+	for _, d := range decant.InForce(dr.State.Decisions) {
 		if d.Kind.Edits() && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
 	}
 	switch {
-	case len(ds) == 0 || !a.bound():
+	case len(ds) == 0 || !dr.bound():
 		return ds, nil
-	case a.Conv.OpenRound():
+	case dr.Conv.OpenRound():
 		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
 	}
-	return append(ds, a.allThinking()...), nil
+	return append(ds, dr.allThinking()...), nil
 }
 
 // Apply makes a change. It returns an error that wraps decant.ErrStale when the conversation has moved
@@ -227,7 +227,7 @@ func (e *Engine) Apply(ctx context.Context, c *Change) error {
 }
 
 // reopen looks at a stored conversation as if its newest request were made again.
-func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
+func (e *Engine) reopen(ctx context.Context, k store.Key) (*draft, error) {
 	s, err := e.store.Load(ctx, k, store.Newest)
 	if err != nil {
 		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
@@ -256,65 +256,65 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*attempt, error) {
 
 // revise makes decisions that take others back. The view is the one that the next request will have: what
 // an undone decision had taken the place of is in force again.
-func (a *attempt) revise(ds []decant.Decision) error {
+func (dr *draft) revise(ds []decant.Decision) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	if err := a.name(ds); err != nil {
+	if err := dr.name(ds); err != nil {
 		return err
 	}
-	a.made = append(a.made[:len(a.made):len(a.made)], ds...)
-	v, err := decant.Replay(a.Conv, a.afterwards())
+	dr.made = append(dr.made[:len(dr.made):len(dr.made)], ds...)
+	v, err := decant.Replay(dr.Conv, dr.afterwards())
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
-	a.view = v
+	dr.view = v
 	return nil
 }
 
-// afterwards returns the decisions that are in force once those of the attempt are stored.
-func (a *attempt) afterwards() []decant.Decision { return a.Match.Applicable(a.Map, a.made) }
+// afterwards returns the decisions that are in force once those of the draft are stored.
+func (dr *draft) afterwards() []decant.Decision { return dr.Match.Applicable(dr.Map, dr.made) }
 
 // weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
 // is another one than was reported about.
-func (a *attempt) weighed(view *decant.Conversation) int {
-	return a.scale(a.estimate(view, decant.Ref{}))
+func (dr *draft) weighed(view *decant.Conversation) int {
+	return dr.scale(dr.estimate(view, decant.Ref{}))
 }
 
-// change returns what the attempt has made as a change, with its price.
-func (a *attempt) change(reason string, hold bool) *Change {
-	now := a.e.opts.Now()
-	before, after := a.weighed(a.before), a.weighed(a.view)
+// change returns what the draft has made as a change, with its price.
+func (dr *draft) change(reason string, hold bool) *Change {
+	now := dr.e.opts.Now()
+	before, after := dr.weighed(dr.before), dr.weighed(dr.view)
 	p := &decant.Plan{
-		Base: a.Conv.Hash(), Model: a.model.ID, Window: a.model.Window, Target: a.limits.Target, Reason: reason,
-		Decisions: a.made, Score: 1,
-		Before: decant.Size{Fixed: a.fixed, Messages: before}, After: decant.Size{Fixed: a.fixed, Messages: after},
+		Base: dr.Conv.Hash(), Model: dr.model.ID, Window: dr.model.Window, Target: dr.limits.Target, Reason: reason,
+		Decisions: dr.made, Score: 1,
+		Before: decant.Size{Fixed: dr.fixed, Messages: before}, After: decant.Size{Fixed: dr.fixed, Messages: after},
 	}
-	if a.report.Plan != nil {
-		p.Score, p.Risk = a.report.Plan.Score, a.report.Plan.Risk
+	if dr.report.Plan != nil {
+		p.Score, p.Risk = dr.report.Plan.Score, dr.report.Plan.Risk
 	}
-	c := cost.Change{Prompt: a.fixed + before, Freed: policy.LeftOut(a.afterwards()) - policy.LeftOut(a.inForce), Behind: a.behind()}
-	asked := a.meter.Client.Life()
-	life := a.meter.Belief.Life(asked)
-	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(a.meter.Client.At) > life
-	price, ok := c.Price(a.model, now)
+	c := cost.Change{Prompt: dr.fixed + before, Freed: policy.LeftOut(dr.afterwards()) - policy.LeftOut(dr.inForce), Behind: dr.behind()}
+	asked := dr.meter.Client.Life()
+	life := dr.meter.Belief.Life(asked)
+	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(dr.meter.Client.At) > life
+	price, ok := c.Price(dr.model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
 	}
 	p.Price = price
-	return &Change{Key: a.Stored.Key, Version: a.State.Version, Plan: p, Hold: hold, Pinned: a.State.Head.Pinned}
+	return &Change{Key: dr.Stored.Key, Version: dr.State.Version, Plan: p, Hold: hold, Pinned: dr.State.Head.Pinned}
 }
 
 // behind returns the tokens of the view from the first block on that is different from before: what
 // the provider's cache has to be written anew.
-func (a *attempt) behind() int {
-	n := min(len(a.before.Messages), len(a.view.Messages))
+func (dr *draft) behind() int {
+	n := min(len(dr.before.Messages), len(dr.view.Messages))
 	for i := range n {
-		if !slices.EqualFunc(a.before.Messages[i].Blocks, a.view.Messages[i].Blocks, alike) {
-			return a.weighed(a.view.With(a.view.Messages[i:]))
+		if !slices.EqualFunc(dr.before.Messages[i].Blocks, dr.view.Messages[i].Blocks, alike) {
+			return dr.weighed(dr.view.With(dr.view.Messages[i:]))
 		}
 	}
-	return a.weighed(a.view.With(a.view.Messages[n:]))
+	return dr.weighed(dr.view.With(dr.view.Messages[n:]))
 }
 
 func alike(x, y decant.Block) bool {
@@ -359,10 +359,10 @@ func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int,
 }
 
 // thinkingBehind returns decisions that drop the thinking behind the first n entries of the chain.
-func (a *attempt) thinkingBehind(n int) []decant.Decision {
+func (dr *draft) thinkingBehind(n int) []decant.Decision {
 	var last decant.Ref
 	if n > 0 {
-		last = a.State.Chain[n-1].Ref
+		last = dr.State.Chain[n-1].Ref
 	}
-	return slices.DeleteFunc(a.allThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
+	return slices.DeleteFunc(dr.allThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
 }

@@ -32,8 +32,8 @@ func BenchmarkDue(b *testing.B) {
 	}
 }
 
-// halfMegabyte returns an attempt of a request that continues a conversation.
-func halfMegabyte(tb testing.TB) *attempt {
+// halfMegabyte returns the ticket of a request that continues a conversation.
+func halfMegabyte(tb testing.TB) *ticket {
 	db, err := sqlite.Open(tb.Context(), filepath.Join(tb.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {
 		tb.Fatal(err)
@@ -57,8 +57,8 @@ func halfMegabyte(tb testing.TB) *attempt {
 		e.Finish(p, Response{Status: 200, Usage: decant.Usage{CacheRead: n * 2500, Output: 50}})
 		e.Close()
 	}
-	p.attempt.meter.Futile = policy.Backoff{}
-	return p.attempt
+	p.ticket.meter.Futile = policy.Backoff{}
+	return p.ticket
 }
 
 // rounds returns a request of n rounds of ten KB.

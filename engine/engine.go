@@ -277,8 +277,8 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 
 // leaves notes that a prepared request is on its way.
 func (e *Engine) leaves(p *Prepared) {
-	if p != nil && p.attempt != nil {
-		e.flights.enter(p.attempt, e.opts.Now())
+	if p != nil && p.ticket != nil {
+		e.flights.enter(p.ticket, e.opts.Now())
 	}
 }
 
@@ -313,41 +313,47 @@ func (e *Engine) caught(err *error) {
 	}
 }
 
-// try is the way of a request: observe, meter, plan, check, commit, render.
+// try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
+// nothing is decided for good that cannot be written. A conversation that has moved on meanwhile is store.ErrConflict.
 func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force forced) (*Prepared, error) {
-	a, err := e.observe(ctx, req, who, r)
+	dr, err := e.observe(ctx, req, who, r)
 	if err != nil {
 		return nil, err
 	}
-	a.force(force)
+	dr.force(force)
 	if e.mode(req) == Observe {
-		return a.try(ctx)
+		return dr.ticket().try(ctx)
 	}
-	fault := a.decide(ctx)
-	if errors.Is(fault, errBehind) {
-		return nil, fmt.Errorf("%w: %w", errBehind, store.ErrConflict)
+	behind, fault := dr.decide(ctx)
+	if behind {
+		return nil, errBehind
 	}
-	body, err := a.render()
+	body, err := dr.render()
 	if err != nil {
 		return nil, err
 	}
-	a.sight = a.look()
-	if err := a.commit(ctx); err != nil {
+	tk := dr.ticket()
+	tk.sight = tk.look()
+	if err := tk.commit(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
+	if err := tk.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
 		e.note(err)
 	}
-	p := a.prepared(body)
+	p := tk.prepared(body)
 	p.Fault = fault
-	e.noticePoor(p, a.preset)
+	e.noticePoor(p, tk.preset)
 	return p, nil
 }
+
+// errBehind means that the conversation must be looked at anew before it is poured: an earlier request has been archived
+// since, or was about to be.
+var errBehind = fmt.Errorf("an earlier request was being archived: %w", store.ErrConflict)
 
 // noticePoor tells those who run the engine of a record that says too little. A poor record is better than none,
 // but nobody should take it for a good one.
 func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
-	if cp := p.Report.Poor(); cp != nil && !p.attempt.req.Count {
+	if cp := p.Report.Poor(); cp != nil && !p.ticket.req.Count {
 		e.opts.Notice(fmt.Sprintf("checkpoint %d of conversation %s says %.0f%% of what user and model named in m%d to m%d; %.0f%% are asked for (summary.min_score)",
 			cp.Number, p.Conversation, 100*cp.Score, cp.From, cp.To, 100*pre.Summary.MinScore))
 	}
@@ -371,8 +377,8 @@ type Prepared struct {
 	req      *Request // with who and r, what it was made from; nil: it could not be read
 	who      lineage.Start
 	r        *prompt.Prompt
-	attempt  *attempt // nil: nothing is known about the conversation
-	recovers int      // how often it was made anew after a refusal
+	ticket   *ticket // nil: nothing is known about the conversation
+	recovers int     // how often it was made anew after a refusal
 }
 
 // Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
@@ -410,4 +416,13 @@ type Report struct {
 	Freed     int               // of them, by the decisions that are new; negative when these bring more back
 	Window    int               // tokens that the model takes
 	Messages  int               // of the request
+}
+
+// View returns what is sent as a conversation, nil when the request could not be read. Its messages
+// have the numbers of the transcript.
+func (p *Prepared) View() *decant.Conversation {
+	if p.ticket == nil {
+		return nil
+	}
+	return p.ticket.view
 }

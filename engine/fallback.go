@@ -18,11 +18,11 @@ func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fau
 		return &Prepared{Body: req.Body, Fault: fault}, nil
 	}
 	known, s := l.Shared(r)
-	a, err := e.replay(req, who, r, lineage.Locate(l, s, r, known))
+	dr, err := e.replay(req, who, r, lineage.Locate(l, s, r, known))
 	if err == nil {
-		body, err := a.render()
+		body, err := dr.render()
 		if err == nil {
-			p := a.prepared(body)
+			p := dr.ticket().prepared(body)
 			p.Fault = fault
 			return p, nil
 		}
@@ -49,15 +49,17 @@ func (e *Engine) original(req *Request, r *prompt.Prompt, l *lineage.Stored, fau
 	p := &Prepared{Body: req.Body, Fault: fault}
 	c := r.Doc.Conversation
 	m := e.model(c.Model, 0, req.Betas)
-	a := &attempt{e: e, req: req, r: r, Match: &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))},
-		Map: &refs.Map{Conv: c, Same: true, Fits: true}, model: m, est: e.sizes.estimator(m), before: c, view: c}
-	if len(decant.InForce(l.State().Decisions)) == 0 || !a.bound() {
+	dr := &draft{before: c, view: c, query: &query{
+		Match: &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))}, Map: &refs.Map{Conv: c, Same: true, Fits: true},
+		e: e, req: req, r: r, model: m, est: e.sizes.estimator(m),
+	}}
+	if len(decant.InForce(l.State().Decisions)) == 0 || !dr.bound() {
 		return p, nil
 	}
 	if c.OpenRound() {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, fault)
 	}
-	view, err := decant.View(c, a.allThinking())
+	view, err := decant.View(c, dr.allThinking())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

@@ -41,13 +41,13 @@ type Response struct {
 // provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
 // what it ended with is.
 func (e *Engine) Finish(p *Prepared, res Response) {
-	if p.attempt == nil || p.attempt.req.Count {
+	if p.ticket == nil || p.ticket.req.Count {
 		return
 	}
-	e.flights.leave(p.attempt.req)
+	e.flights.leave(p.ticket.req)
 	if res.Status/100 != 2 {
-		e.purse.release(p.attempt.req)
-		if !p.attempt.committed && p.attempt.ticket == "" {
+		e.purse.release(p.ticket.req)
+		if !p.ticket.committed && p.ticket.announced == "" {
 			return
 		}
 	}
@@ -57,13 +57,15 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	}
 	f.res.Organization = named(res.Organization)
 	e.witnessed(p, f.res)
-	who := p.attempt.who
+	own := *p
+	own.ticket, f.Prepared = p.ticket.copy(), &own // the archive brings it up to date, and the caller may still look at its own
+	who := p.ticket.who
 	q, kept := e.pending.add(who, f)
 	if q != nil {
 		e.work.Go(func() { e.write(who, q) })
 	}
 	if !kept {
-		e.purse.release(p.attempt.req)
+		e.purse.release(p.ticket.req)
 	}
 	e.tellBacklog()
 }
@@ -103,22 +105,22 @@ func (e *Engine) write(who lineage.Start, q *queue) {
 // each begins with the one before, with the same fixed part, and about which nothing was decided.
 func together(fs []finished) int {
 	n := 1
-	for n < len(fs) && fs[n-1].attempt.within(fs[n].attempt) {
+	for n < len(fs) && fs[n-1].ticket.within(fs[n].ticket) {
 		n++
 	}
 	return n
 }
 
 // within reports whether everything that a would archive is part of b.
-func (a *attempt) within(b *attempt) bool {
-	n := len(a.r.Spine)
-	if a.Conv.Fixed.Version != b.Conv.Fixed.Version { // a commit brings one
+func (tk *ticket) within(b *ticket) bool {
+	n := len(tk.r.Spine)
+	if tk.Conv.Fixed.Version != b.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if a.committed || b.committed || a.suppress > 0 || a.report.Reason != "" || n == 0 || n > len(b.r.Spine) || len(a.r.Blocks) > len(b.r.Blocks) {
+	if tk.committed || b.committed || tk.suppress > 0 || tk.report.Reason != "" || n == 0 || n > len(b.r.Spine) || len(tk.r.Blocks) > len(b.r.Blocks) {
 		return false
 	}
-	return a.r.Begins(b.r)
+	return tk.r.Begins(b.r)
 }
 
 // writeTogether archives answers that belong together.
@@ -129,7 +131,7 @@ func (e *Engine) writeTogether(fs []finished) {
 		e.opts.Fault(fmt.Errorf("archive conversation %s: %w", fs[len(fs)-1].Conversation, err))
 	}
 	for i := range fs {
-		e.purse.release(fs[i].attempt.req) // it is booked now
+		e.purse.release(fs[i].ticket.req) // it is booked now
 	}
 }
 
@@ -157,7 +159,7 @@ func (w *writing) alone(do func() error) error {
 // answered, which no commit is in the way of: what they brought comes back with the client's next request.
 func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 	defer e.caught(&err)
-	a := fs[len(fs)-1].attempt
+	a := fs[len(fs)-1].ticket
 	for range maxTries {
 		err := a.rebase(ctx, &fs[len(fs)-1])
 		if err == nil {
@@ -182,79 +184,79 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 	return a.record(ctx, ev, fs)
 }
 
-// rebase finds the attempt's place anew if its conversation has moved on since it was looked for, or
+// rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
-func (a *attempt) rebase(ctx context.Context, f *finished) error {
-	if a.committed {
-		a.meter = notesOf(a.Stored).reading() // answers before this one have been archived since
+func (tk *ticket) rebase(ctx context.Context, f *finished) error {
+	if tk.committed {
+		tk.meter = notesOf(tk.Stored).reading() // answers before this one have been archived since
 	}
-	if a.stands(ctx, f) {
-		a.moved = true
+	if tk.stands(ctx, f) {
+		tk.moved = true
 		return nil
 	}
-	p, err := a.e.finder.Find(ctx, a.who, a.r)
+	p, err := tk.e.finder.Find(ctx, tk.who, tk.r)
 	if err != nil {
 		return err
 	}
-	if a.committed && p.Stored != nil && p.Stored.Key == a.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+	if tk.committed && p.Stored != nil && p.Stored.Key == tk.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
-	a.Match, a.Map, a.withdrawn = p, lineage.References(a.r, p), a.e.withdrawn(p)
-	if a.committed { // it is in another conversation, which has the id
-		a.committed, a.id = false, ""
+	tk.Match, tk.Map, tk.withdrawn = p, lineage.References(tk.r, p), tk.e.withdrawn(p)
+	if tk.committed { // it is in another conversation, which has the id
+		tk.committed, tk.id = false, ""
 	}
 	if p.Stored != nil {
-		a.meter = notesOf(p.Stored).reading()
+		tk.meter = notesOf(p.Stored).reading()
 	}
 	return nil
 }
 
-// stands reports whether the attempt's place needs not be looked for anew. A commit finds out by itself
+// stands reports whether the ticket's place needs not be looked for anew. A commit finds out by itself
 // whether the store has moved on; where there is nothing to commit it must be asked, because another
 // process may have replaced what the request has in common with the conversation.
-func (a *attempt) stands(ctx context.Context, f *finished) bool {
+func (tk *ticket) stands(ctx context.Context, f *finished) bool {
 	switch {
-	case a.Stored == nil:
-		return a.State == nil && !a.moved
-	case !f.answered() && !a.brings():
+	case tk.Stored == nil:
+		return tk.State == nil && !tk.moved
+	case !f.answered() && !tk.brings():
 		return true
-	case a.Asked && !a.committed: // what it would replace may have been answered since
+	case tk.Asked && !tk.committed: // what it would replace may have been answered since
 		return false
-	case !a.committed && (a.Stored.State() != a.State || a.brings()):
-		return a.Stored.State() == a.State
+	case !tk.committed && (tk.Stored.State() != tk.State || tk.brings()):
+		return tk.Stored.State() == tk.State
 	}
-	v, err := a.e.store.Version(ctx, a.Stored.Key)
-	return err != nil || v == a.State.Version
+	v, err := tk.e.store.Version(ctx, tk.Stored.Key)
+	return err != nil || v == tk.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
-func (a *attempt) brings() bool {
-	return !a.committed && (a.Stored == nil || a.entriesFrom() < len(a.r.Blocks) || a.Relation == lineage.Replaces)
+func (tk *ticket) brings() bool {
+	return !tk.committed && (tk.Stored == nil || tk.entriesFrom() < len(tk.r.Blocks) || tk.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
-func (a *attempt) booked(fs []finished) (store.Events, error) {
-	ev, err := a.e.events(fs)
+func (tk *ticket) booked(fs []finished) (store.Events, error) {
+	ev, err := tk.e.events(fs)
 	if err == nil {
-		err = a.bookTrials(fs, &ev)
+		err = tk.bookTrials(fs, &ev)
 	}
 	if err == nil {
-		ev.Spends = a.spends(fs, ev.Requests)
+		ev.Spends = tk.spends(fs, ev.Requests)
 	}
 	return ev, err
 }
 
-func (a *attempt) archive(ctx context.Context, fs []finished) error {
+func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	last := &fs[len(fs)-1]
-	a.meter.Account = &account{named(a.req.Upstream), last.res.Organization}
+	tk.meter.Account = &account{named(tk.req.Upstream), last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
-	err := a.e.writing.alone(func() (err error) {
-		if ev, err = a.booked(fs); err != nil {
+	err := tk.e.writing.alone(func() (err error) {
+		if ev, err = tk.booked(fs); err != nil {
 			return err
 		}
-		if a.brings() {
-			b = a.news(fs, ev)
+		if tk.brings() {
+			b = tk.news(fs, ev)
 		}
 		return nil
 	})
@@ -262,30 +264,30 @@ func (a *attempt) archive(ctx context.Context, fs []finished) error {
 		return err
 	}
 	if b == nil {
-		return a.record(ctx, ev, fs)
+		return tk.record(ctx, ev, fs)
 	}
-	length := a.base() + len(b.Entries)
-	if err := a.store(ctx, b); err != nil {
+	length := tk.base() + len(b.Entries)
+	if err := tk.store(ctx, b); err != nil {
 		return err
 	}
-	a.e.opts.Booked(a.req.Tenant, ev.Spends)
-	a.report.Version = a.State.Version
-	a.read(last.res.Usage, length)
+	tk.e.opts.Booked(tk.req.Tenant, ev.Spends)
+	tk.report.Version = tk.State.Version
+	tk.read(last.res.Usage, length)
 	return nil
 }
 
 // news returns the commit of what requests brought, with what happened to them.
-func (a *attempt) news(fs []finished, ev store.Events) *store.Batch {
+func (tk *ticket) news(fs []finished, ev store.Events) *store.Batch {
 	last := &fs[len(fs)-1]
-	a.learn(last.res.Usage)
-	a.made = nil
-	b := a.batch()
+	tk.learn(last.res.Usage)
+	tk.made = nil
+	b := tk.batch()
 	var kept []store.Entry
-	if a.State != nil {
-		kept = a.State.Chain[:a.base()]
+	if tk.State != nil {
+		kept = tk.State.Chain[:tk.base()]
 	}
 	lengths(ev.Requests, fs, kept, b.Entries)
-	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.base()+len(b.Entries), last.time)
+	ev.Anchor = tk.anchor(last.res.Usage, b.Version+1, tk.base()+len(b.Entries), last.time)
 	b.Events = ev
 	return b
 }
@@ -294,20 +296,20 @@ func (a *attempt) news(fs []finished, ev store.Events) *store.Batch {
 func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 	for i := range fs {
 		f := &fs[i]
-		c := f.attempt.Conv
+		c := f.ticket.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.attempt.r.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			Time: f.time, Length: len(f.ticket.r.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
-		if !prompt.SameBytes(f.Body, f.attempt.req.Body) {
+		if !prompt.SameBytes(f.Body, f.ticket.req.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}
-		if req.ID = f.attempt.ticket; req.ID == "" {
+		if req.ID = f.ticket.announced; req.ID == "" {
 			if req.ID, err = e.ids.Next(); err != nil {
 				return ev, err
 			}
 		}
-		params := f.attempt.r.Doc.Frame()
+		params := f.ticket.r.Doc.Frame()
 		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
@@ -330,7 +332,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 	}
 	chain := slices.Concat(kept, added)
 	for i := len(rs) - 2; i >= 0; i-- {
-		r := fs[i].attempt.r
+		r := fs[i].ticket.r
 		last := r.Hash(len(r.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
@@ -340,91 +342,91 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 }
 
 // record stores an answer to a request that brought nothing new, or whose news are stored.
-func (a *attempt) record(ctx context.Context, ev store.Events, fs []finished) error {
+func (tk *ticket) record(ctx context.Context, ev store.Events, fs []finished) error {
 	res, now := fs[len(fs)-1].res, fs[len(fs)-1].time
-	a.learn(res.Usage)
-	length := a.base()
+	tk.learn(res.Usage)
+	length := tk.base()
 	for i := range ev.Requests {
-		ev.Requests[i].Version = a.State.Version
+		ev.Requests[i].Version = tk.State.Version
 	}
-	ev.Anchor = a.anchor(res.Usage, a.State.Version, length, now)
-	lengths(ev.Requests, fs, a.State.Chain[:length], nil)
-	err := a.e.store.Record(ctx, a.Stored.Key, &ev)
+	ev.Anchor = tk.anchor(res.Usage, tk.State.Version, length, now)
+	lengths(ev.Requests, fs, tk.State.Chain[:length], nil)
+	err := tk.e.store.Record(ctx, tk.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = a.e.store.Record(ctx, a.Stored.Key, &ev)
+		err = tk.e.store.Record(ctx, tk.Stored.Key, &ev)
 	}
-	a.e.busy.judge(err)
+	tk.e.busy.judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	a.e.opts.Booked(a.req.Tenant, ev.Spends)
+	tk.e.opts.Booked(tk.req.Tenant, ev.Spends)
 	if ev.Anchor != nil {
-		a.Stored.Anchored(*ev.Anchor)
+		tk.Stored.Anchored(*ev.Anchor)
 	}
-	a.read(res.Usage, length)
-	if a.e.finder.Cache.Get(a.Stored.Key) != a.Stored { // two requests have read the conversation at once: what is kept lacks this answer
-		a.e.finder.Cache.Forget(a.Stored.Key)
+	tk.read(res.Usage, length)
+	if tk.e.finder.Cache.Get(tk.Stored.Key) != tk.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		tk.e.finder.Cache.Forget(tk.Stored.Key)
 	}
 	return nil
 }
 
 // anchor returns usage as an anchor, nil when nothing usable was reported.
-func (a *attempt) anchor(u decant.Usage, version int64, length int, now time.Time) *store.Anchor {
+func (tk *ticket) anchor(u decant.Usage, version int64, length int, now time.Time) *store.Anchor {
 	if u.Prompt() == 0 || length == 0 {
 		return nil
 	}
 	out := &store.Anchor{Usage: u, Version: version, Length: length}
-	if !a.current() { // what was learned counts, the size does not
+	if !tk.current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
-		if !a.starts() {
-			*out = a.Stored.State().Anchor
+		if !tk.starts() {
+			*out = tk.Stored.State().Anchor
 		}
 	}
-	out.Time, out.Calibration = now, a.meter.learned.encode()
+	out.Time, out.Calibration = now, tk.meter.learned.encode()
 	return out
 }
 
 // current reports whether the conversation's decisions are those that the request was sent under: then what
 // was reported is the size of its view.
-func (a *attempt) current() bool {
+func (tk *ticket) current() bool {
 	switch {
-	case a.State == nil:
+	case tk.State == nil:
 		return true
-	case a.Relation == lineage.Forks && !a.committed: // its own conversation begins with these
-		return a.sentUnder(a.Match.Applicable(a.Map, nil))
+	case tk.Relation == lineage.Forks && !tk.committed: // its own conversation begins with these
+		return tk.sentUnder(tk.Match.Applicable(tk.Map, nil))
 	}
-	return a.decided == len(a.State.Decisions)
+	return tk.decided == len(tk.State.Decisions)
 }
 
 // learn compares what was estimated with what was reported.
-func (a *attempt) learn(u decant.Usage) {
+func (dr *draft) learn(u decant.Usage) {
 	if u.Prompt() == 0 {
 		return
 	}
-	if a.report.Reason != "" && a.report.Reason != policy.Overflow {
-		a.meter.Calibration = a.meter.Calibration.Reset()
+	if dr.report.Reason != "" && dr.report.Reason != policy.Overflow {
+		dr.meter.Calibration = dr.meter.Calibration.Reset()
 		return
 	}
-	if a.State == nil || !a.anchored() {
+	if dr.State == nil || !dr.anchored() {
 		return
 	}
-	since := a.estimate(a.view, a.State.Chain[a.meter.length-1].Ref)
-	a.meter.Calibration = a.meter.Calibration.Observe(since, u.Prompt()-a.meter.usage.Context())
+	since := dr.estimate(dr.view, dr.State.Chain[dr.meter.length-1].Ref)
+	dr.meter.Calibration = dr.meter.Calibration.Observe(since, u.Prompt()-dr.meter.usage.Context())
 }
 
 // read sets the line's meter to what was reported about its first length entries.
-func (a *attempt) read(u decant.Usage, length int) {
-	if u.Prompt() == 0 || length == 0 || length > len(a.State.Chain) {
+func (tk *ticket) read(u decant.Usage, length int) {
+	if u.Prompt() == 0 || length == 0 || length > len(tk.State.Chain) {
 		return
 	}
-	if !a.current() {
-		a.settleMeter()
+	if !tk.current() {
+		tk.settleMeter()
 		return
 	}
-	a.meter.usage, a.meter.length, a.meter.chain = u, length, a.State.Chain[length-1].Chain
-	a.meter.decisions, a.meter.fixed = len(a.State.Decisions), a.fixed
-	a.settleMeter()
+	tk.meter.usage, tk.meter.length, tk.meter.chain = u, length, tk.State.Chain[length-1].Chain
+	tk.meter.decisions, tk.meter.fixed = len(tk.State.Decisions), tk.fixed
+	tk.settleMeter()
 }

@@ -24,9 +24,9 @@ type flight struct {
 }
 
 // enter notes that a request leaves.
-func (f *flights) enter(a *attempt, now time.Time) {
-	last := a.lastHeld()
-	if last < 0 || a.req.Count {
+func (f *flights) enter(tk *ticket, now time.Time) {
+	last := tk.lastHeld()
+	if last < 0 || tk.req.Count {
 		return
 	}
 	f.mu.Lock()
@@ -40,7 +40,7 @@ func (f *flights) enter(a *attempt, now time.Time) {
 	if len(f.of) >= mostNoted { // a caller that never tells; without them a tail counts as answered, too
 		clear(f.of)
 	}
-	f.of[a.req] = flight{a.Stored.Key, a.State.Chain[last].Chain, now.Add(reservationLife)}
+	f.of[tk.req] = flight{tk.Stored.Key, tk.State.Chain[last].Chain, now.Add(reservationLife)}
 }
 
 // prune forgets requests whose end nobody has told. The flights are locked.
@@ -75,16 +75,16 @@ func (f *flights) hold(s *store.State, first int, now time.Time) bool {
 
 // lastHeld returns the index of the last entry of its conversation that the request holds, -1 when it
 // holds none that is stored.
-func (a *attempt) lastHeld() int {
-	if a.Stored == nil {
+func (tk *ticket) lastHeld() int {
+	if tk.Stored == nil {
 		return -1
 	}
-	if a.committed {
-		return len(a.State.Chain) - 1
+	if tk.committed {
+		return len(tk.State.Chain) - 1
 	}
-	for i := len(a.Entries) - 1; i >= 0; i-- {
-		if a.Entries[i] >= 0 {
-			return a.Entries[i]
+	for i := len(tk.Entries) - 1; i >= 0; i-- {
+		if tk.Entries[i] >= 0 {
+			return tk.Entries[i]
 		}
 	}
 	return -1

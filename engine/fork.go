@@ -31,71 +31,71 @@ func (e *Engine) withdrawn(p *lineage.Match) (out []decant.Decision) {
 
 // lost returns the decisions that a request was sent with and that are not in force where it is archived:
 // another process had taken its tail for given up and replaced it. What was sent stays as it was.
-func (a *attempt) lost() (out []decant.Decision) {
-	if a.Relation == lineage.Continues || a.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
+func (tk *ticket) lost() (out []decant.Decision) {
+	if tk.Relation == lineage.Continues || tk.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
 		return nil
 	}
 	have := map[string]bool{}
-	for _, d := range a.Match.Applicable(a.Map, a.withdrawn) {
+	for _, d := range tk.Match.Applicable(tk.Map, tk.withdrawn) {
 		have[d.ID] = true
 	}
-	w := lineage.Presence{Conv: a.Conv, Unknown: math.MaxInt}
-	for _, d := range slices.Concat(a.inForce, a.report.Decisions) {
+	w := lineage.Presence{Conv: tk.Conv, Unknown: math.MaxInt}
+	for _, d := range slices.Concat(tk.inForce, tk.report.Decisions) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
 		}
-		if a.State != nil && slices.ContainsFunc(a.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
+		if tk.State != nil && slices.ContainsFunc(tk.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
 			d.ID += " again" // it was taken back with the tail; ids are unique within a conversation
 		}
-		out = append(out, a.renumbered(d))
+		out = append(out, tk.renumbered(d))
 	}
 	return out
 }
 
 // renumbered returns a decision that was made when the conversation was another. The number of a checkpoint that
 // another one has since, or the same one before it was taken back, is replaced; what it says stays.
-func (a *attempt) renumbered(d decant.Decision) decant.Decision {
-	if d.Checkpoint == nil || a.State == nil {
+func (tk *ticket) renumbered(d decant.Decision) decant.Decision {
+	if d.Checkpoint == nil || tk.State == nil {
 		return d
 	}
-	have := a.State.Decisions
-	if a.starts() {
-		have = a.AtBranch()
+	have := tk.State.Decisions
+	if tk.starts() {
+		have = tk.AtBranch()
 	}
 	if !slices.ContainsFunc(have, func(o decant.Decision) bool { return o.Checkpoint != nil && o.Checkpoint.Number == d.Checkpoint.Number }) {
 		return d
 	}
 	cp := *d.Checkpoint
-	cp.Number = a.checkpoints() + 1
+	cp.Number = tk.checkpoints() + 1
 	d.Checkpoint, d.Handle = &cp, decant.Handle(fmt.Sprintf("c:%d", cp.Number))
 	return d
 }
 
 // sentUnder reports whether the request was sent under all of ds.
-func (a *attempt) sentUnder(ds []decant.Decision) bool {
+func (dr *draft) sentUnder(ds []decant.Decision) bool {
 	under := map[string]bool{}
-	for _, d := range slices.Concat(a.inForce, a.report.Decisions) {
+	for _, d := range slices.Concat(dr.inForce, dr.report.Decisions) {
 		under[d.ID] = true
 	}
 	return !slices.ContainsFunc(ds, func(d decant.Decision) bool { return !under[d.ID] })
 }
 
 // origin returns where the request's own conversation begins, nil when it shares nothing with another.
-func (a *attempt) origin() *store.Origin {
-	if a.Stored == nil || a.base() == 0 {
+func (tk *ticket) origin() *store.Origin {
+	if tk.Stored == nil || tk.base() == 0 {
 		return nil
 	}
-	if a.Branch != nil {
-		o := a.Branch.Origin
+	if tk.Branch != nil {
+		o := tk.Branch.Origin
 		return &o
 	}
-	return &store.Origin{Parent: a.Stored.Key.ID, Version: a.State.Version, Position: a.base(), InForce: a.State.Version}
+	return &store.Origin{Parent: tk.Stored.Key.ID, Version: tk.State.Version, Position: tk.base(), InForce: tk.State.Version}
 }
 
 // onHold reports whether pours have been put off until somebody releases the conversation.
-func (a *attempt) onHold() bool {
-	if a.Relation != lineage.Forks && a.Relation != lineage.Returns {
-		return a.State != nil && a.State.Head.Hold
+func (dr *draft) onHold() bool {
+	if dr.Relation != lineage.Forks && dr.Relation != lineage.Returns {
+		return dr.State != nil && dr.State.Head.Hold
 	}
-	return slices.ContainsFunc(a.inForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
+	return slices.ContainsFunc(dr.inForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
 }

@@ -9,21 +9,21 @@ import (
 
 // terms returns what the outcome of a pour for money depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
-func (a *attempt) terms() string {
-	text := fmt.Sprintf("%d %q %s %q %v", len(a.State.Decisions), a.Conv.Model, a.Conv.Fixed.Version, a.preset.Name, a.preset.Thrift)
+func (q *query) terms() string {
+	text := fmt.Sprintf("%d %q %s %q %v", len(q.State.Decisions), q.Conv.Model, q.Conv.Fixed.Version, q.preset.Name, q.preset.Thrift)
 	return decant.HashBytes([]byte(text)).String()
 }
 
 // futile reports whether a pour for money has brought nothing to the conversation and nothing has changed
 // since.
-func (a *attempt) futile() bool { return a.meter.Futile.Waits(len(a.req.Body), a.terms) }
+func (dr *draft) futile() bool { return dr.meter.Futile.Waits(len(dr.req.Body), dr.terms) }
 
 // noteFutile remembers that a pour for money brought nothing to the request.
-func (a *attempt) noteFutile() {
+func (dr *draft) noteFutile() {
 	const bytesPerToken = 4 // as policy.Spare has it
-	a.meter.Futile = a.meter.Futile.Again(a.terms(), len(a.req.Body), bytesPerToken*policy.Spare(a.view, a.thinning()).Whole)
-	if a.req.Count {
+	dr.meter.Futile = dr.meter.Futile.Again(dr.terms(), len(dr.req.Body), bytesPerToken*policy.Spare(dr.view, dr.thinning()).Whole)
+	if dr.req.Count {
 		return
 	}
-	notesOf(a.Stored).set(func(m *meter) { m.Futile = a.meter.Futile })
+	notesOf(dr.Stored).set(func(m *meter) { m.Futile = dr.meter.Futile })
 }

@@ -63,9 +63,9 @@ func (k knowledge) says(topic string, now time.Time) string {
 
 // account returns the account that the request is for: the one that answered the conversation last, if the
 // request goes to the same provider. It is nil while nobody has answered.
-func (a *attempt) account() *account {
-	who := a.meter.Account
-	if who == nil || !a.model.Binds || who.Upstream != named(a.req.Upstream) && a.req.Upstream != "" {
+func (dr *draft) account() *account {
+	who := dr.meter.Account
+	if who == nil || !dr.model.Binds || who.Upstream != named(dr.req.Upstream) && dr.req.Upstream != "" {
 		return nil
 	}
 	return who

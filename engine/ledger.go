@@ -14,16 +14,16 @@ import (
 // would have cost by the same rule of what is kept (see reach), and what their reports teach about the
 // provider's cache.
 type booking struct {
-	*attempt              // whose meter is brought up to date
-	was      decant.Usage // of the request before
-	decided  int          // decisions of the conversation when it was sent, its own included
+	*draft               // whose meter is brought up to date
+	was     decant.Usage // of the request before
+	decided int          // decisions of the conversation when it was sent, its own included
 }
 
 // spends returns what answered requests cost. rs are the requests as they are stored. The meter learns from
 // them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
 // fs, so that no meter starts from it.
-func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) {
-	b := booking{a, a.meter.usage, a.meter.decisions}
+func (dr *draft) spends(fs []finished, rs []store.Request) (out []store.Spend) {
+	b := booking{dr, dr.meter.usage, dr.meter.decisions}
 	for i := range fs {
 		f := &fs[i]
 		if f.billed.Prompt() == 0 {
@@ -38,16 +38,16 @@ func (a *attempt) spends(fs []finished, rs []store.Request) (out []store.Spend) 
 			continue
 		}
 		if !believable {
-			a.e.disbelieve(f)
+			dr.e.disbelieve(f)
 		}
-		b.was, b.decided = f.res.Usage, f.attempt.decided
+		b.was, b.decided = f.res.Usage, f.ticket.decided
 	}
 	return out
 }
 
 // spend books one request.
 func (b *booking) spend(f *finished, believable bool) store.Spend {
-	x, u, terms := f.attempt, f.billed, cost.Terms{At: f.time}
+	x, u, terms := f.ticket, f.billed, cost.Terms{At: f.time}
 	s := x.sight
 	p := s.scaled(u.Prompt()+b.scale(s.lacks), x.model.MinCache, b.meter.Belief.Unasked)
 	t := cost.Silent
@@ -63,12 +63,12 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	}
 	b.meter.Client, b.meter.Million = p.After(x.begun), x.asksMillion()
 	out := store.Spend{Time: f.time, Model: x.model.ID, Usage: u, Without: bare, Over: x.tooLarge(p.Tokens)}
-	out.Cost, out.Bare = money(x, u, terms), money(x, bare, terms)
+	out.Cost, out.Bare = money(x.draft, u, terms), money(x.draft, bare, terms)
 	if x.poured() {
-		out.Rewrite = money(x, rewritten(u, bare), terms)
+		out.Rewrite = money(x.draft, rewritten(u, bare), terms)
 	}
 	if x.trial != nil {
-		out.Trial = x.trial.would(x, u, terms)
+		out.Trial = x.trial.would(x.draft, u, terms)
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func (s *sight) scaled(tokens, least int, unasked bool) cost.Prompt {
 // testimony returns what the report on x says about the messages that the request before had left in the
 // cache. The request of a pour is no witness, the one after it is: then everything that was written again
 // must be read.
-func (b *booking) testimony(x *attempt, u decant.Usage, fixed int) cost.Testimony {
+func (b *booking) testimony(x *ticket, u decant.Usage, fixed int) cost.Testimony {
 	if b.was.Prompt() == 0 || !x.sight.grows || x.poured() || x.sight.decisions != b.decided {
 		return cost.Silent
 	}
@@ -103,7 +103,7 @@ func (b *booking) testimony(x *attempt, u decant.Usage, fixed int) cost.Testimon
 // left returns how many tokens the request before x should have left in the cache: what it is said to have
 // read and written there, or all of it where no marker asks for that, or where two requests in a row are
 // said to have neither read nor written anything although markers ask for it.
-func (b *booking) left(x *attempt, u decant.Usage) int {
+func (b *booking) left(x *ticket, u decant.Usage) int {
 	said := b.was.CacheRead + b.was.CacheWrite
 	if x.sight.life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.model.MinCache {
 		return b.was.Prompt()
@@ -112,7 +112,7 @@ func (b *booking) left(x *attempt, u decant.Usage) int {
 }
 
 // learn notes what the report on x teaches.
-func (b *booking) learn(x *attempt, u decant.Usage, t cost.Testimony) {
+func (b *booking) learn(x *ticket, u decant.Usage, t cost.Testimony) {
 	m, s := &b.meter, x.sight
 	expected := !s.changed && s.pause < m.Belief.Life(s.life) && (s.life > 0 || m.Belief.Unasked)
 	if expected && t != cost.Silent {
@@ -125,7 +125,7 @@ func (b *booking) learn(x *attempt, u decant.Usage, t cost.Testimony) {
 }
 
 // bare returns the usage of the client's own request p, of which u was reported for what was sent.
-func (b *booking) bare(x *attempt, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
+func (b *booking) bare(x *ticket, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
 	s, m := x.sight, &b.meter
 	shadow := &m.Client
 	alike := u.CacheRead // what was read of what both have would have been read
@@ -157,7 +157,7 @@ func (b *booking) bare(x *attempt, p *cost.Prompt, u decant.Usage, t cost.Testim
 
 // answered returns the share of what should have been read that the cache has answered: as the report says,
 // and where it is no witness, as far as the cache can be trusted.
-func (b *booking) answered(x *attempt, u decant.Usage, t cost.Testimony) float64 {
+func (b *booking) answered(x *ticket, u decant.Usage, t cost.Testimony) float64 {
 	if t == cost.Silent {
 		return 1 - float64(b.meter.Doubt)
 	}
@@ -171,25 +171,25 @@ func rewritten(u, bare decant.Usage) decant.Usage {
 }
 
 // tooLarge reports whether a prompt of so many tokens could not have been sent to the model.
-func (a *attempt) tooLarge(tokens int) bool {
-	limit := a.model.Window
-	if a.model.MaxInput > 0 {
-		limit = min(limit, a.model.MaxInput)
+func (q *query) tooLarge(tokens int) bool {
+	limit := q.model.Window
+	if q.model.MaxInput > 0 {
+		limit = min(limit, q.model.MaxInput)
 	}
-	return !a.model.Assumed && tokens > limit
+	return !q.model.Assumed && tokens > limit
 }
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
-func (a *attempt) asksMillion() bool {
-	plain, _ := a.e.opts.Catalog.Lookup(a.Conv.Model)
-	return plain.Window < plain.For(a.req.Betas).Window
+func (q *query) asksMillion() bool {
+	plain, _ := q.e.opts.Catalog.Lookup(q.Conv.Model)
+	return plain.Window < plain.For(q.req.Betas).Window
 }
 
 // money prices usage; what has no known price counts nothing.
-func money(a *attempt, u decant.Usage, t cost.Terms) store.Money {
-	n, _ := cost.Billionths(a.model, u, t)
+func money(dr *draft, u decant.Usage, t cost.Terms) store.Money {
+	n, _ := cost.Billionths(dr.model, u, t)
 	return store.Money(n)
 }
 
 // poured reports whether this request has changed something that was sent before.
-func (a *attempt) poured() bool { return a.report.Reason != "" }
+func (dr *draft) poured() bool { return dr.report.Reason != "" }

@@ -131,7 +131,7 @@ func (p *pending) under(s lineage.Start, r *prompt.Prompt) (under, apart bool) {
 		fs = slices.Concat(q.writing, q.waiting)
 	}
 	p.mu.Unlock()
-	return q != nil, slices.ContainsFunc(fs, func(f finished) bool { return !f.attempt.r.Begins(r) })
+	return q != nil, slices.ContainsFunc(fs, func(f finished) bool { return !f.ticket.r.Begins(r) })
 }
 
 // wait makes the archives under way for s begin and returns when they are done, or the context ends,

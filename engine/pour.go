@@ -12,46 +12,46 @@ import (
 
 // pour makes the one deliberate rewrite of older history. Where the time for it runs out, one for money is left
 // for good, and one that must happen is made by the last rung, which hardly looks at the text.
-func (a *attempt) pour(ctx context.Context, why policy.Reason) error {
-	id, err := a.e.ids.Next()
+func (dr *draft) pour(ctx context.Context, why policy.Reason) error {
+	id, err := dr.e.ids.Next()
 	if err != nil {
 		return err
 	}
-	a.group = policy.PourMark + id
-	defer func() { a.group = "" }()
-	limit := a.e.opts.Necessary
-	if a.isOptional(why) {
-		limit = a.e.opts.Optional
+	dr.group = policy.PourMark + id
+	defer func() { dr.group = "" }()
+	limit := dr.e.opts.Necessary
+	if dr.isOptional(why) {
+		limit = dr.e.opts.Optional
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err = a.pourWithin(limited, why)
+	err = dr.pourWithin(limited, why)
 	switch {
 	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
 		return err
-	case a.isOptional(why):
-		a.noteFutile()
+	case dr.isOptional(why):
+		dr.noteFutile()
 		return err
 	}
-	a.quick = true
-	return a.pourWithin(ctx, why)
+	dr.quick = true
+	return dr.pourWithin(ctx, why)
 }
 
 // isOptional reports whether nobody has to wait for a pour: it is for money, or only observed.
-func (a *attempt) isOptional(why policy.Reason) bool {
-	return why == policy.Free || why == policy.Paid || a.e.mode(a.req) == Observe
+func (q *query) isOptional(why policy.Reason) bool {
+	return why == policy.Free || why == policy.Paid || q.e.mode(q.req) == Observe
 }
 
 // pourWithin tries the routes that are legal in the conversation's state, cheapest first, each first with the
 // target that is wanted and then with smaller ones; the first whose view is legal, fits and saves enough is
 // taken. It ends when ctx does.
-func (a *attempt) pourWithin(ctx context.Context, why policy.Reason) error {
+func (dr *draft) pourWithin(ctx context.Context, why policy.Reason) error {
 	var failed []error
-	for _, target := range a.targets(why) {
-		for _, rt := range a.routes(why) {
-			err := a.attemptRoute(ctx, rt, target, why)
+	for _, target := range dr.targets(why) {
+		for _, rt := range dr.routes(why) {
+			err := dr.attemptRoute(ctx, rt, target, why)
 			if err == nil {
-				a.report.Reason, a.report.Route = why, rt.name
+				dr.report.Reason, dr.report.Route = why, rt.name
 				return nil
 			}
 			failed = append(failed, fmt.Errorf("%s: %w", rt.name, err))
@@ -60,58 +60,43 @@ func (a *attempt) pourWithin(ctx context.Context, why policy.Reason) error {
 			}
 		}
 	}
-	return a.poor(why, errors.Join(failed...))
+	return dr.poor(why, errors.Join(failed...))
 }
 
 // targets returns the tokens of messages to aim at, one after the other.
-func (a *attempt) targets(why policy.Reason) []int {
-	t := a.limits.Target
-	if f := a.meter.Factor; f > 0 { // the planner counts by the estimate alone
+func (dr *draft) targets(why policy.Reason) []int {
+	t := dr.limits.Target
+	if f := dr.meter.Factor; f > 0 { // the planner counts by the estimate alone
 		t = int(float64(t) / f)
 	}
 	switch why {
 	case policy.Refusal:
-		return []int{a.est.Messages(a.view.Messages)}
+		return []int{dr.est.Messages(dr.view.Messages)}
 	case policy.Free, policy.Paid:
 		return []int{t}
 	}
-	if n := a.bytes(); n > a.most { // tokens are a poor measure of images
-		share := float64(a.most) / float64(n) / 2
-		t = min(t, int(share*float64(a.est.Messages(a.view.Messages))))
+	if n := dr.bytes(); n > dr.most { // tokens are a poor measure of images
+		share := float64(dr.most) / float64(n) / 2
+		t = min(t, int(share*float64(dr.est.Messages(dr.view.Messages))))
 	}
 	return []int{t, t / 2, t / 4}
 }
 
-// attemptRoute carries a pour out by one route and keeps it if it is good. A route that is not good
-// leaves nothing behind: the next one, or the request without a pour, must not go out with what it has set.
-func (a *attempt) attemptRoute(ctx context.Context, rt route, target int, why policy.Reason) error {
-	was := a.draft()
-	err := rt.carry(a, ctx, target)
-	if err == nil {
-		err = ctx.Err() // what it made is not whole
+// attemptRoute carries a pour out by one route, on a copy, and keeps it if it is good: the next route, or the request
+// without a pour, must not go out with what a refused one has set.
+func (dr *draft) attemptRoute(ctx context.Context, rt route, target int, why policy.Reason) error {
+	next := *dr
+	if err := rt.carry(&next, ctx, target); err != nil {
+		return err
 	}
-	if err == nil {
-		err = a.check(why, rt.unsure)
+	if err := ctx.Err(); err != nil { // what it made is not whole
+		return err
 	}
-	if err != nil {
-		a.restore(was)
+	if err := next.check(why, rt.unsure); err != nil {
+		return err
 	}
-	return err
-}
-
-// A draft is what carrying a route out changes of an attempt.
-type draft struct {
-	made   []decant.Decision
-	view   *decant.Conversation
-	params []byte
-	betas  []string
-	report Report
-}
-
-func (a *attempt) draft() draft { return draft{a.made, a.view, a.params, a.betas, a.report} }
-
-func (a *attempt) restore(d draft) {
-	a.made, a.view, a.params, a.betas, a.report = d.made, d.view, d.params, d.betas, d.report
+	*dr = next
+	return nil
 }
 
 // Errors of a pour that the next route or target may not have.
@@ -122,45 +107,45 @@ var (
 )
 
 // check says what is wrong with the view that a route made, nil when it may leave.
-func (a *attempt) check(why policy.Reason, unsure bool) error {
-	if err := a.lawful(unsure); err != nil {
+func (dr *draft) check(why policy.Reason, unsure bool) error {
+	if err := dr.lawful(unsure); err != nil {
 		return err
 	}
-	n := a.size(a.view)
-	if bytes := a.bytes(); bytes > a.most {
-		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, a.most, errTooLarge)
+	n := dr.size(dr.view)
+	if bytes := dr.bytes(); bytes > dr.most {
+		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, dr.most, errTooLarge)
 	}
 	if why != policy.Refusal {
-		if most := a.limits.Must(); n > most {
+		if most := dr.limits.Must(); n > most {
 			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
-		if !a.pays(why) {
+		if !dr.pays(why) {
 			return errPoor
 		}
 	}
-	a.report.After = n
+	dr.report.After = n
 	return nil
 }
 
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
-func (a *attempt) pays(why policy.Reason) bool {
-	before := a.fixed + a.scale(a.estimate(a.before, decant.Ref{}))
-	after := a.fixed + a.scale(a.estimate(a.view, decant.Ref{}))
+func (dr *draft) pays(why policy.Reason) bool {
+	before := dr.fixed + dr.scale(dr.estimate(dr.before, decant.Ref{}))
+	after := dr.fixed + dr.scale(dr.estimate(dr.view, decant.Ref{}))
 	return before > after && float64(before-after) >= policy.Worth(why)*float64(before)
 }
 
 // lawful holds the view against the rules of the API and the model. What was wrong with the client's
 // own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
 // bound, the provider says so.
-func (a *attempt) lawful(unsure bool) error {
-	rules := legal.RulesFor(legal.Messages, a.model, a.Conv.Thinking)
-	rules.Binds, rules.Automatic = rules.Binds && !unsure && a.bound(), a.Conv.Cache != ""
-	before, err := decant.Replay(a.Conv, decant.Sent(a.inForce))
+func (dr *draft) lawful(unsure bool) error {
+	rules := legal.RulesFor(legal.Messages, dr.model, dr.Conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && dr.bound(), dr.Conv.Cache != ""
+	before, err := decant.Replay(dr.Conv, decant.Sent(dr.inForce))
 	if err != nil {
 		return err
 	}
-	after, err := a.sent()
+	after, err := dr.sent()
 	if err != nil {
 		return err
 	}
@@ -169,14 +154,14 @@ func (a *attempt) lawful(unsure bool) error {
 		known[key(v)]++
 	}
 	for _, v := range legal.Check(after, rules.Of(before)) {
-		if a.params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap) {
+		if dr.params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap) {
 			continue // the provider drops what does not fit
 		}
 		if known[key(v)]--; known[key(v)] < 0 {
 			return v
 		}
 	}
-	if a.Conv.Thinking == decant.ThinkingManual && thoughtless(a.view) && !thoughtless(a.before) {
+	if dr.Conv.Thinking == decant.ThinkingManual && thoughtless(dr.view) && !thoughtless(dr.before) {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil
@@ -186,17 +171,17 @@ func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Me
 
 // poor notes that a pour was due and not worth it, or not possible. One for money is not planned again,
 // and two others in a row suppress further ones, until something changes. It returns a typed error when the request does not fit its window.
-func (a *attempt) poor(why policy.Reason, err error) error {
-	a.report.Route = "none"
+func (dr *draft) poor(why policy.Reason, err error) error {
+	dr.report.Route = "none"
 	if why == policy.Free || why == policy.Paid {
-		a.noteFutile()
+		dr.noteFutile()
 		return nil
 	}
-	a.meter.Poor = a.report.Before
-	a.suppress++
+	dr.meter.Poor = dr.report.Before
+	dr.suppress++
 	var irreducible *decant.IrreducibleError
 	switch {
-	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), a.report.Before > a.limits.Window:
+	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), dr.report.Before > dr.limits.Window:
 		return fmt.Errorf("pour (%s): %w", why, err)
 	}
 	return nil
@@ -204,20 +189,20 @@ func (a *attempt) poor(why policy.Reason, err error) error {
 
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
-func (a *attempt) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
-	p, err := policy.Plan(ctx, a.Conv, a.planOptions(target))
+func (dr *draft) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
+	p, err := policy.Plan(ctx, dr.Conv, dr.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
-	return p, a.settle(p.Decisions), nil
+	return p, dr.settle(p.Decisions), nil
 }
 
-func (a *attempt) planOptions(target int) policy.PlanOptions {
+func (dr *draft) planOptions(target int) policy.PlanOptions {
 	o := policy.PlanOptions{
-		Model: a.model, Estimator: a.est, Preset: a.preset, Target: target, Limit: a.room(a.limits.Must()), Trigger: a.room(a.limits.Trigger), KeepTurns: -1, Quick: a.quick,
-		Pinned: decant.PinsIn(a.inForce), Now: a.e.opts.Now(),
+		Model: dr.model, Estimator: dr.est, Preset: dr.preset, Target: target, Limit: dr.room(dr.limits.Must()), Trigger: dr.room(dr.limits.Trigger), KeepTurns: -1, Quick: dr.quick,
+		Pinned: decant.PinsIn(dr.inForce), Now: dr.e.opts.Now(),
 	}
-	for _, ds := range [][]decant.Decision{a.inForce, a.made} {
+	for _, ds := range [][]decant.Decision{dr.inForce, dr.made} {
 		for _, d := range ds {
 			if d.Kind.Edits() {
 				o.Made = append(o.Made, d)
@@ -229,12 +214,12 @@ func (a *attempt) planOptions(target int) policy.PlanOptions {
 
 // room returns the tokens that a size of the request leaves for the messages, as the planner counts them. It
 // is 0, which holds the plan to its target, when the provider or the API's limit of bytes has asked for less.
-func (a *attempt) room(n int) int {
-	n -= a.fixed
-	if f := a.meter.Factor; f > 0 {
+func (dr *draft) room(n int) int {
+	n -= dr.fixed
+	if f := dr.meter.Factor; f > 0 {
 		n = int(float64(n) / f)
 	}
-	if a.must == policy.Overflow || a.bytes() > a.most {
+	if dr.must == policy.Overflow || dr.bytes() > dr.most {
 		return 0
 	}
 	return n
@@ -242,26 +227,26 @@ func (a *attempt) room(n int) int {
 
 // settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out
 // what an earlier checkpoint covers further.
-func (a *attempt) settle(ds []decant.Decision) []decant.Decision {
-	was := decant.CheckpointIn(a.inForce)
+func (dr *draft) settle(ds []decant.Decision) []decant.Decision {
+	was := decant.CheckpointIn(dr.inForce)
 	to := 0
 	if was != nil {
 		to = was.To
 	}
-	turn := lastWords(a.Conv)
+	turn := lastWords(dr.Conv)
 	var out []decant.Decision
 	for _, d := range ds {
 		switch cp := d.Checkpoint; {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
-		case d.Kind == decant.DropThinking && a.Conv.Thinking.On() && d.Target.Message > turn:
+		case d.Kind == decant.DropThinking && dr.Conv.Thinking.On() && d.Target.Message > turn:
 			continue // only thinking of finished turns may go (anthropic-wire, section 11)
 		case cp == nil:
 		case cp.To < to:
 			continue
 		default:
 			c := *cp
-			c.Number = a.checkpoints() + 1
+			c.Number = dr.checkpoints() + 1
 			if was != nil {
 				c.Folds = was.Number
 			}
@@ -273,10 +258,10 @@ func (a *attempt) settle(ds []decant.Decision) []decant.Decision {
 }
 
 // checkpoints returns the number of the newest checkpoint, revoked ones included.
-func (a *attempt) checkpoints() int {
+func (q *query) checkpoints() int {
 	n := 0
-	if a.State != nil {
-		for _, cp := range a.State.Checkpoints() {
+	if q.State != nil {
+		for _, cp := range q.State.Checkpoints() {
 			n = max(n, cp.Number)
 		}
 	}

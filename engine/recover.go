@@ -34,13 +34,13 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 		return nil, false
 	}
 	f.again = true
-	if p.attempt == nil {
+	if p.ticket == nil {
 		return e.retry(ctx, p)
 	}
 	if f.reason == policy.Refusal && p.Report.Reason == policy.Refusal && p.Report.Route != "taken back" {
 		return nil, false // that was the form that is always legal
 	}
-	e.learnFrom(p.attempt, f, refused)
+	e.learnFrom(p.ticket, f, refused)
 	f.measure(p, status)
 	next, err := e.prepare(ctx, p.req, p.who, p.r, f)
 	if err == nil && next.Report.Reason == "" {
@@ -55,15 +55,15 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 
 // clears reports whether the prepared request asks the provider to clear something.
 func (p *Prepared) clears() bool {
-	if p.attempt == nil {
+	if p.ticket == nil {
 		return false
 	}
-	c, _ := p.attempt.clearing()
+	c, _ := p.ticket.clearing()
 	return c != nil
 }
 
 // learnFrom remembers what a refusal says about the account.
-func (e *Engine) learnFrom(a *attempt, f forced, r anthropic.Refusal) {
+func (e *Engine) learnFrom(a *ticket, f forced, r anthropic.Refusal) {
 	switch {
 	case f.unedit:
 		e.learn(a.account(), editingOf(a.model), refused)
@@ -103,7 +103,7 @@ func (e *Engine) note(err error) {
 
 // measure completes what a refusal demands by what was refused.
 func (f *forced) measure(p *Prepared, status int) {
-	a := p.attempt
+	a := p.ticket
 	if f.reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
 		f.bytes = len(p.Body) / 2
 	}

@@ -19,23 +19,23 @@ const mostPerToken = 16
 // A client that asks the provider to clear old results is told the size of what was left of them.
 func (f *finished) believable() bool {
 	u := f.res.Usage
-	return u.Prompt() == 0 || f.attempt.text() <= mostPerToken*u.Prompt() || f.attempt.cleared()
+	return u.Prompt() == 0 || f.ticket.text() <= mostPerToken*u.Prompt() || f.ticket.cleared()
 }
 
 // text returns about how many bytes of text the request sends, without images and without thinking,
 // of which the provider may count nothing.
-func (a *attempt) text() (n int) {
-	for i := range a.Conv.Fixed.System {
-		n += textSize(&a.Conv.Fixed.System[i])
+func (dr *draft) text() (n int) {
+	for i := range dr.Conv.Fixed.System {
+		n += textSize(&dr.Conv.Fixed.System[i])
 	}
-	for i := range a.Conv.Fixed.Tools {
-		if s := a.Conv.Fixed.Tools[i].Schema; s != nil {
+	for i := range dr.Conv.Fixed.Tools {
+		if s := dr.Conv.Fixed.Tools[i].Schema; s != nil {
 			n += s.Size()
 		}
 	}
-	for i := range a.view.Messages {
-		for k := range a.view.Messages[i].Blocks {
-			n += textSize(&a.view.Messages[i].Blocks[k])
+	for i := range dr.view.Messages {
+		for k := range dr.view.Messages[i].Blocks {
+			n += textSize(&dr.view.Messages[i].Blocks[k])
 		}
 	}
 	return n
@@ -49,16 +49,16 @@ func textSize(b *decant.Block) int {
 }
 
 // cleared reports whether the request asks the provider to leave out some of it.
-func (a *attempt) cleared() bool {
-	edits := a.r.Doc.Member("context_management")
-	return !edits.IsZero() && (bytes.Contains(edits.Of(a.req.Body), []byte("clear_tool_uses")) || bytes.Contains(edits.Of(a.req.Body), []byte("compact")))
+func (q *query) cleared() bool {
+	edits := q.r.Doc.Member("context_management")
+	return !edits.IsZero() && (bytes.Contains(edits.Of(q.req.Body), []byte("clear_tool_uses")) || bytes.Contains(edits.Of(q.req.Body), []byte("compact")))
 }
 
 // disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from
 // it, and says so once. What is booked and stored of it stays as it was reported.
 func (e *Engine) disbelieve(f *finished) {
-	n, bytes := f.res.Usage.Prompt(), f.attempt.text()
-	f.res.Usage = decant.Usage{Input: f.attempt.report.After, Output: f.res.Usage.Output}
+	n, bytes := f.res.Usage.Prompt(), f.ticket.text()
+	f.res.Usage = decant.Usage{Input: f.ticket.report.After, Output: f.res.Usage.Output}
 	e.unbelieved.Do(func() {
 		e.opts.Notice(fmt.Sprintf("the upstream reports %d tokens for a prompt of %d bytes of text; sizes are estimated where its reports cannot be true", n, bytes))
 	})

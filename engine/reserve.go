@@ -6,10 +6,10 @@ import "context"
 // does not have that much left. When only other requests under way stand in its way, which will cost
 // less than is held back for them, it waits for them to end, as long as optional work may take.
 func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if p.attempt == nil || len(e.budgets(p.attempt.req)) == 0 || p.attempt.req.Count || e.mode(p.attempt.req) == Observe {
+	if p.ticket == nil || len(e.budgets(p.ticket.req)) == 0 || p.ticket.req.Count || e.mode(p.ticket.req) == Observe {
 		return nil
 	}
-	a, now := p.attempt, e.opts.Now()
+	a, now := p.ticket, e.opts.Now()
 	r := reservation{amount: a.worst(now), tenant: a.req.Tenant, conversation: p.Conversation, until: now.Add(reservationLife)}
 	patience, cancel := e.waiting(e.patient(ctx, forced{}))
 	defer cancel()

@@ -14,53 +14,53 @@ import (
 // A route is one way to carry out a pour.
 type route struct {
 	name   string
-	carry  func(a *attempt, ctx context.Context, target int) error // makes the decisions; what it leaves illegal is refused afterwards
-	unsure bool                                                    // whether the provider takes thinking behind it is found out by sending it
+	carry  func(dr *draft, ctx context.Context, target int) error // makes the decisions; what it leaves illegal is refused afterwards
+	unsure bool                                                   // whether the provider takes thinking behind it is found out by sending it
 }
 
 // The routes that there are.
 var (
-	editing   = route{name: "edit", carry: (*attempt).editRoute}
-	forgetful = route{name: "edit and drop thinking", carry: (*attempt).dropRoute}
-	dropping  = route{name: "edit, thinking dropped by the provider", carry: (*attempt).dropBlockRoute}
-	native    = route{name: "cleared by the provider", carry: (*attempt).clearRoute}
-	deep      = route{name: "cleared by the provider", carry: (*attempt).clearDeepRoute}
-	folding   = route{name: "fold", carry: (*attempt).foldRoute}
-	early     = route{name: "edit early", carry: (*attempt).earlyRoute}
-	probing   = route{name: "edit early, to see whether the provider minds", carry: (*attempt).probeRoute, unsure: true}
-	letting   = route{name: "edit early, thinking dropped by the provider", carry: (*attempt).earlyDropRoute}
-	thoughts  = route{name: "drop thinking", carry: (*attempt).thoughtsRoute}
+	editing   = route{name: "edit", carry: (*draft).editRoute}
+	forgetful = route{name: "edit and drop thinking", carry: (*draft).dropRoute}
+	dropping  = route{name: "edit, thinking dropped by the provider", carry: (*draft).dropBlockRoute}
+	native    = route{name: "cleared by the provider", carry: (*draft).clearRoute}
+	deep      = route{name: "cleared by the provider", carry: (*draft).clearDeepRoute}
+	folding   = route{name: "fold", carry: (*draft).foldRoute}
+	early     = route{name: "edit early", carry: (*draft).earlyRoute}
+	probing   = route{name: "edit early, to see whether the provider minds", carry: (*draft).probeRoute, unsure: true}
+	letting   = route{name: "edit early, thinking dropped by the provider", carry: (*draft).earlyDropRoute}
+	thoughts  = route{name: "drop thinking", carry: (*draft).thoughtsRoute}
 )
 
 // routes returns the routes that are legal in the conversation's state, cheapest first (design,
 // section 5). A fold gives up everything that is verbatim, so it is among them for legality or size only.
-func (a *attempt) routes(why policy.Reason) []route {
-	rs := a.legalRoutes(why)
-	if why == policy.Refusal || why == policy.Overflow || a.report.Before > a.limits.Must() || a.bytes() > a.most {
+func (dr *draft) routes(why policy.Reason) []route {
+	rs := dr.legalRoutes(why)
+	if why == policy.Refusal || why == policy.Overflow || dr.report.Before > dr.limits.Must() || dr.bytes() > dr.most {
 		return rs
 	}
 	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
 }
 
-func (a *attempt) legalRoutes(why policy.Reason) []route {
-	open := a.Conv.OpenRound()
+func (dr *draft) legalRoutes(why policy.Reason) []route {
+	open := dr.Conv.OpenRound()
 	switch {
 	case why == policy.Refusal && open:
 		return []route{folding}
 	case why == policy.Refusal:
 		return []route{thoughts, folding}
 	case why == policy.Free, why == policy.Paid:
-		return a.early().routes()
-	case !a.bound():
+		return dr.early().routes()
+	case !dr.bound():
 		return []route{editing, folding}
 	case !open:
 		return []route{forgetful, folding}
 	}
 	var rs []route
-	if a.clears() {
+	if dr.clears() {
 		rs = append(rs, deep)
 	}
-	if a.e.opts.DropBlock {
+	if dr.e.opts.DropBlock {
 		rs = append(rs, dropping)
 	}
 	return append(rs, folding)
@@ -78,15 +78,15 @@ const (
 )
 
 // early returns how the request may be poured for money.
-func (a *attempt) early() earlyMode {
+func (dr *draft) early() earlyMode {
 	switch {
-	case !a.bound() || !a.Conv.OpenRound():
+	case !dr.bound() || !dr.Conv.OpenRound():
 		return byEditing
-	case a.probes():
+	case dr.probes():
 		return byProbing
-	case a.clears():
+	case dr.clears():
 		return byClearing
-	case a.e.opts.DropBlock:
+	case dr.e.opts.DropBlock:
 		return byDropping
 	}
 	return notEarly
@@ -108,48 +108,48 @@ func (m earlyMode) routes() []route {
 }
 
 // editRoute changes old blocks and covers old messages; thinking that stays is not bound.
-func (a *attempt) editRoute(ctx context.Context, target int) error {
-	p, ds, err := a.plan(ctx, target)
+func (dr *draft) editRoute(ctx context.Context, target int) error {
+	p, ds, err := dr.plan(ctx, target)
 	if err != nil {
 		return err
 	}
-	a.report.Plan = p
+	dr.report.Plan = p
 	if len(ds) == 0 {
 		return errPoor
 	}
-	return a.add(ds)
+	return dr.add(ds)
 }
 
 // dropRoute is editRoute for bound thinking at a turn boundary: all of it goes.
-func (a *attempt) dropRoute(ctx context.Context, target int) error {
-	if err := a.editRoute(ctx, target); err != nil {
+func (dr *draft) dropRoute(ctx context.Context, target int) error {
+	if err := dr.editRoute(ctx, target); err != nil {
 		return err
 	}
-	return a.add(a.allThinking())
+	return dr.add(dr.allThinking())
 }
 
 // thoughtsRoute drops all thinking and changes nothing else.
-func (a *attempt) thoughtsRoute(ctx context.Context, _ int) error {
-	ds := a.allThinking()
+func (dr *draft) thoughtsRoute(ctx context.Context, _ int) error {
+	ds := dr.allThinking()
 	if len(ds) == 0 {
 		return errNoRoute
 	}
-	return a.add(ds)
+	return dr.add(ds)
 }
 
 // allThinking returns decisions that drop every thinking block of the view.
-func (a *attempt) allThinking() []decant.Decision {
-	return policy.ThinkingFrom(a.view, 0, 0, a.est)
+func (dr *draft) allThinking() []decant.Decision {
+	return policy.ThinkingFrom(dr.view, 0, 0, dr.est)
 }
 
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour has
 // changed since: the instruction holds for one request only.
-func (a *attempt) keepDropping() {
-	if !a.e.opts.DropBlock || !a.model.Binds || !poured(a.inForce) {
+func (dr *draft) keepDropping() {
+	if !dr.e.opts.DropBlock || !dr.model.Binds || !poured(dr.inForce) {
 		return
 	}
-	if params, ok := anthropic.DropBlock(a.r.Doc.Source); ok {
-		a.params, a.betas = params, []string{anthropic.BindingBeta}
+	if params, ok := anthropic.DropBlock(dr.r.Doc.Source); ok {
+		dr.params, dr.betas = params, []string{anthropic.BindingBeta}
 	}
 }
 
@@ -161,24 +161,24 @@ func poured(ds []decant.Decision) bool {
 }
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
-func (a *attempt) dropBlockRoute(ctx context.Context, target int) error {
-	params, ok := anthropic.DropBlock(a.r.Doc.Source)
+func (dr *draft) dropBlockRoute(ctx context.Context, target int) error {
+	params, ok := anthropic.DropBlock(dr.r.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}
-	a.params, a.betas = params, []string{anthropic.BindingBeta}
-	if err := a.editRoute(ctx, target); err != nil {
+	dr.params, dr.betas = params, []string{anthropic.BindingBeta}
+	if err := dr.editRoute(ctx, target); err != nil {
 		return fmt.Errorf("with drop_block: %w", err)
 	}
 	return nil
 }
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
-func (a *attempt) earlyDropRoute(ctx context.Context, target int) error {
-	params, ok := anthropic.DropBlock(a.r.Doc.Source)
+func (dr *draft) earlyDropRoute(ctx context.Context, target int) error {
+	params, ok := anthropic.DropBlock(dr.r.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}
-	a.params, a.betas = params, []string{anthropic.BindingBeta}
-	return a.probeRoute(ctx, target)
+	dr.params, dr.betas = params, []string{anthropic.BindingBeta}
+	return dr.probeRoute(ctx, target)
 }

@@ -26,16 +26,16 @@ type sight struct {
 }
 
 // look returns the sight of a request that is decided about and not committed yet.
-func (a *attempt) look() *sight {
-	s := &sight{lacks: policy.LeftOut(a.inForce, a.made), changed: a.switched(), pause: a.idle(), grows: a.Relation == lineage.Continues || a.Relation == lineage.Returns}
-	s.cold = s.changed && a.meter.Belief.Moves()
-	if a.State != nil {
-		s.decisions = len(a.State.Decisions)
+func (dr *draft) look() *sight {
+	s := &sight{lacks: policy.LeftOut(dr.inForce, dr.made), changed: dr.switched(), pause: dr.idle(), grows: dr.Relation == lineage.Continues || dr.Relation == lineage.Returns}
+	s.cold = s.changed && dr.meter.Belief.Moves()
+	if dr.State != nil {
+		s.decisions = len(dr.State.Decisions)
 	}
-	if marks := policy.MessageMarks(a.Conv); len(marks) > 0 {
+	if marks := policy.MessageMarks(dr.Conv); len(marks) > 0 {
 		s.life = cost.LifeOf(marks[0].Life)
 	}
-	w := walk{attempt: a, see: s, edited: a.firstEdited()}
+	w := walk{draft: dr, see: s, edited: dr.firstEdited()}
 	w.fixedMarks()
 	w.messages()
 	return s
@@ -43,8 +43,8 @@ func (a *attempt) look() *sight {
 
 // firstEdited returns the first block that the view has otherwise than the client, Message 0 when there is
 // none.
-func (a *attempt) firstEdited() (first decant.Ref) {
-	for _, ds := range [][]decant.Decision{a.inForce, a.made} {
+func (dr *draft) firstEdited() (first decant.Ref) {
+	for _, ds := range [][]decant.Decision{dr.inForce, dr.made} {
 		for i := range ds {
 			d := &ds[i]
 			at := d.Target.Ref
@@ -64,7 +64,7 @@ func (a *attempt) firstEdited() (first decant.Ref) {
 
 // A walk goes over a client's prompt and notes in a sight how many tokens stand before what matters.
 type walk struct {
-	*attempt
+	*draft
 	see    *sight
 	edited decant.Ref // first block that was changed, Message 0: none
 	before int        // tokens of the messages before the present block, without calibration
@@ -142,18 +142,18 @@ func (w *walk) messages() {
 }
 
 // numbered returns the transcript reference of an atom.
-func (a *attempt) numbered(at *prompt.Block) decant.Ref {
-	return a.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+func (q *query) numbered(at *prompt.Block) decant.Ref {
+	return q.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }
 
 // counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
 // that what is known is not counted again.
-func (a *attempt) counted(i, entry int) int {
-	if n, ok := a.r.Counted(i, a.est); ok {
+func (q *query) counted(i, entry int) int {
+	if n, ok := q.r.Counted(i, q.est); ok {
 		return n
 	}
-	if entry >= 0 && a.State != nil && entry < len(a.State.Chain) {
-		return a.State.Chain[entry].Tokens
+	if entry >= 0 && q.State != nil && entry < len(q.State.Chain) {
+		return q.State.Chain[entry].Tokens
 	}
-	return a.r.Tokens(i, a.est)
+	return q.r.Tokens(i, q.est)
 }

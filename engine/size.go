@@ -74,39 +74,39 @@ func (e *Engine) recall(ctx context.Context, s *store.State) meter {
 // size returns the tokens that a view takes, system prompt and tools included: what the provider
 // reported last, and an estimate of what came after. Once decisions have changed what it reported
 // about, everything is estimated.
-func (a *attempt) size(view *decant.Conversation) int {
-	reported, estimated := a.measure(view)
+func (dr *draft) size(view *decant.Conversation) int {
+	reported, estimated := dr.measure(view)
 	return reported + estimated
 }
 
 // measure returns the two parts of a view's size: what the provider reported, and what is estimated.
-func (a *attempt) measure(view *decant.Conversation) (reported, estimated int) {
-	if !a.anchored() || len(a.made) > 0 && view != a.before && a.pourMade() {
-		return 0, a.fixed + a.scale(a.estimate(view, decant.Ref{}))
+func (dr *draft) measure(view *decant.Conversation) (reported, estimated int) {
+	if !dr.anchored() || len(dr.made) > 0 && view != dr.before && dr.pourMade() {
+		return 0, dr.fixed + dr.scale(dr.estimate(view, decant.Ref{}))
 	}
-	m := &a.meter
-	last := a.State.Chain[m.length-1].Ref
+	m := &dr.meter
+	last := dr.State.Chain[m.length-1].Ref
 	drift := 0
 	if m.fixed > 0 {
-		drift = a.fixed - m.fixed
+		drift = dr.fixed - m.fixed
 	}
-	return m.usage.Context() + drift, a.scale(a.estimate(view, last))
+	return m.usage.Context() + drift, dr.scale(dr.estimate(view, last))
 }
 
 // mostOff is how many times its estimate text may take, at the worst.
 const mostOff = 4
 
 // unsure reports whether the request may be larger than its trigger, for all that is estimated of it.
-func (a *attempt) unsure() bool {
-	reported, estimated := a.measure(a.view)
-	return reported+mostOff*estimated > a.limits.Trigger
+func (dr *draft) unsure() bool {
+	reported, estimated := dr.measure(dr.view)
+	return reported+mostOff*estimated > dr.limits.Trigger
 }
 
-// pourMade reports whether this attempt has decided about something that the anchor counts.
-func (a *attempt) pourMade() bool {
-	last := a.State.Chain[a.meter.length-1].Ref
-	for i := range a.made {
-		if d := &a.made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
+// pourMade reports whether this draft has decided about something that the anchor counts.
+func (dr *draft) pourMade() bool {
+	last := dr.State.Chain[dr.meter.length-1].Ref
+	for i := range dr.made {
+		if d := &dr.made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
 			return true
 		}
 	}
@@ -114,17 +114,17 @@ func (a *attempt) pourMade() bool {
 }
 
 // anchored reports whether the meter's report is about a beginning of this request as it would be sent.
-func (a *attempt) anchored() bool {
-	m := &a.meter
-	return (a.Relation == lineage.Continues || a.Relation == lineage.Replaces) && len(a.suspended) == 0 && m.length > 0 && m.length <= a.Kept && m.length <= len(a.State.Chain) &&
-		a.State.Chain[m.length-1].Chain == m.chain && a.holds(m.length) && len(a.State.Decisions) == m.decisions
+func (dr *draft) anchored() bool {
+	m := &dr.meter
+	return (dr.Relation == lineage.Continues || dr.Relation == lineage.Replaces) && len(dr.suspended) == 0 && m.length > 0 && m.length <= dr.Kept && m.length <= len(dr.State.Chain) &&
+		dr.State.Chain[m.length-1].Chain == m.chain && dr.holds(m.length) && len(dr.State.Decisions) == m.decisions
 }
 
 // holds reports whether the request has the first n entries of the chain.
-func (a *attempt) holds(n int) bool {
-	for i := len(a.Entries) - 1; i >= 0; i-- {
-		if a.Entries[i] >= 0 {
-			return a.Entries[i]+1 >= n || lineage.ThinkingOnly(a.State.Chain[a.Entries[i]+1:n])
+func (q *query) holds(n int) bool {
+	for i := len(q.Entries) - 1; i >= 0; i-- {
+		if q.Entries[i] >= 0 {
+			return q.Entries[i]+1 >= n || lineage.ThinkingOnly(q.State.Chain[q.Entries[i]+1:n])
 		}
 	}
 	return false
@@ -132,24 +132,24 @@ func (a *attempt) holds(n int) bool {
 
 // estimate returns the tokens of the blocks of a view behind a reference, without calibration. The
 // answer that followed a reported request was reported with it.
-func (a *attempt) estimate(view *decant.Conversation, behind decant.Ref) int {
+func (dr *draft) estimate(view *decant.Conversation, behind decant.Ref) int {
 	n := 0
-	answer := behind.Message > 0 && a.meter.usage.Output > 0
+	answer := behind.Message > 0 && dr.meter.usage.Output > 0
 	for i := len(view.Messages) - 1; i >= 0; i-- {
 		m := &view.Messages[i]
 		if behind.Message > 0 && m.Number > 0 && m.Number < behind.Message {
 			break
 		}
-		if answer && m.Role == decant.RoleAssistant && a.first(view, i, behind) {
+		if answer && m.Role == decant.RoleAssistant && dr.first(view, i, behind) {
 			continue
 		}
-		n += a.weigh(m, behind)
+		n += dr.weigh(m, behind)
 	}
 	return n
 }
 
 // first reports whether the view's i-th message is the first of the assistant behind a reference.
-func (a *attempt) first(view *decant.Conversation, i int, behind decant.Ref) bool {
+func (q *query) first(view *decant.Conversation, i int, behind decant.Ref) bool {
 	for k := i - 1; k >= 0 && view.Messages[k].Number > behind.Message; k-- {
 		if view.Messages[k].Role == decant.RoleAssistant {
 			return false
@@ -159,14 +159,14 @@ func (a *attempt) first(view *decant.Conversation, i int, behind decant.Ref) boo
 }
 
 // weigh returns the tokens of the blocks of m behind a reference.
-func (a *attempt) weigh(m *decant.Message, behind decant.Ref) int {
+func (q *query) weigh(m *decant.Message, behind decant.Ref) int {
 	n := 0
 	for k := range m.Blocks {
 		b := &m.Blocks[k]
 		if behind.Message > 0 && !b.Ref.After(behind) { // also what Decant wrote, which was reported too
 			continue
 		}
-		n += a.tokens(b)
+		n += q.tokens(b)
 	}
 	if n > 0 {
 		n += messageFrame
@@ -178,29 +178,29 @@ func (a *attempt) weigh(m *decant.Message, behind decant.Ref) int {
 const messageFrame = 4
 
 // tokens returns the estimated tokens of a block of the view. Those of the request are counted once.
-func (a *attempt) tokens(b *decant.Block) int {
-	if i := a.atomOf(b); i >= 0 {
-		return a.r.Tokens(i, a.est)
+func (q *query) tokens(b *decant.Block) int {
+	if i := q.atomOf(b); i >= 0 {
+		return q.r.Tokens(i, q.est)
 	}
-	return a.est.Block(b)
+	return q.est.Block(b)
 }
 
 // atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
-func (a *attempt) atomOf(b *decant.Block) int {
+func (q *query) atomOf(b *decant.Block) int {
 	m := b.Ref.Message - 1
-	if !a.Same || b.Changed != "" || m < 0 || m >= len(a.r.Starts) {
+	if !q.Same || b.Changed != "" || m < 0 || m >= len(q.r.Starts) {
 		return -1
 	}
-	i := a.r.Starts[m] + b.Ref.Block
-	if i >= len(a.r.Blocks) || a.r.Blocks[i].Ref != b.Ref || a.r.Blocks[i].Content != b.Content {
+	i := q.r.Starts[m] + b.Ref.Block
+	if i >= len(q.r.Blocks) || q.r.Blocks[i].Ref != b.Ref || q.r.Blocks[i].Content != b.Content {
 		return -1
 	}
 	return i
 }
 
 // scale applies what was learned about the conversation to an estimate.
-func (a *attempt) scale(n int) int {
-	if f := a.meter.Factor; f > 0 {
+func (dr *draft) scale(n int) int {
+	if f := dr.meter.Factor; f > 0 {
 		return int(float64(n) * f)
 	}
 	return n

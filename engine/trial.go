@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -42,16 +41,16 @@ type trial struct {
 }
 
 // try plans what would be done about a request and leaves it as it is.
-func (a *attempt) try(ctx context.Context) (*Prepared, error) {
-	x, fault := a.shadow(ctx)
+func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
+	x, fault := tk.shadow(ctx)
 	if fault == nil {
-		fault = x.decide(ctx)
+		behind := false
+		if behind, fault = x.decide(ctx); behind {
+			return nil, errBehind
+		}
 	}
-	if errors.Is(fault, errBehind) {
-		return nil, fmt.Errorf("%w: %w", errBehind, store.ErrConflict)
-	}
-	a.leaveAlone()
-	p := a.prepared(a.req.Body)
+	tk.leaveAlone()
+	p := tk.prepared(tk.req.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
 		return p, nil
@@ -59,28 +58,28 @@ func (a *attempt) try(ctx context.Context) (*Prepared, error) {
 	if fault != nil {
 		x.report.Route = "none: " + fault.Error()
 	}
-	a.trial = x.outcome(ctx)
-	a.notePlan()
-	p.Report.Plan, p.Report.Planned = x.report.Plan, &a.trial.Planned
+	tk.trial = x.outcome(ctx)
+	tk.notePlan()
+	p.Report.Plan, p.Report.Planned = x.report.Plan, &tk.trial.Planned
 	return p, nil
 }
 
-// leaveAlone makes the attempt one that sends the client's own bytes, whatever was decided about them.
-func (a *attempt) leaveAlone() {
-	if len(a.inForce) > 0 {
-		a.decided = -1 // what is reported will not be about the view that they make
+// leaveAlone makes the ticket one that sends the client's own bytes, whatever was decided about them.
+func (tk *ticket) leaveAlone() {
+	if len(tk.inForce) > 0 {
+		tk.decided = -1 // what is reported will not be about the view that they make
 	}
-	a.made, a.inForce, a.withdrawn = nil, nil, nil
-	a.before, a.view = a.Conv, a.Conv
-	a.report.Before = a.size(a.view)
-	a.report.After = a.report.Before
+	tk.made, tk.inForce, tk.withdrawn = nil, nil, nil
+	tk.before, tk.view = tk.Conv, tk.Conv
+	tk.report.Before = tk.size(tk.view)
+	tk.report.After = tk.report.Before
 }
 
-// shadow returns an attempt at the same request under the decisions that were planned before.
-func (a *attempt) shadow(ctx context.Context) (*attempt, error) {
-	p := *a.Match
+// shadow returns a draft for the same request under the decisions that were planned before.
+func (dr *draft) shadow(ctx context.Context) (*draft, error) {
+	p := *dr.Match
 	if p.Stored != nil {
-		planned, err := a.e.plannedFor(ctx, p.Stored, p.State)
+		planned, err := dr.e.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
 			return nil, err
 		}
@@ -88,27 +87,27 @@ func (a *attempt) shadow(ctx context.Context) (*attempt, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := a.e.replay(a.req, a.who, a.r, &p)
+	x, err := dr.e.replay(dr.req, dr.who, dr.r, &p)
 	if err != nil {
 		return nil, err
 	}
-	x.must, x.meter, x.model = a.must, a.meter, a.model
+	x.must, x.meter, x.model = dr.must, dr.meter, dr.model
 	return x, nil
 }
 
-// outcome returns what the attempt, a shadow, would have made of the request.
-func (x *attempt) outcome(ctx context.Context) *trial {
+// outcome returns what the draft, a shadow, would have made of the request.
+func (dr *draft) outcome(ctx context.Context) *trial {
 	t := &trial{
-		Planned: Planned{Reason: x.report.Reason, Route: x.report.Route, Tokens: x.report.After, Decisions: len(x.made)},
-		made:    x.made, all: slices.Concat(x.inForce, x.made), lacks: policy.LeftOut(x.inForce, x.made), settled: -1,
+		Planned: Planned{Reason: dr.report.Reason, Route: dr.report.Route, Tokens: dr.report.After, Decisions: len(dr.made)},
+		made:    dr.made, all: slices.Concat(dr.inForce, dr.made), lacks: policy.LeftOut(dr.inForce, dr.made), settled: -1,
 	}
-	t.fresh = max(0, t.lacks-policy.LeftOut(x.inForce))
-	if x.report.Reason != "" {
-		t.fresh, t.settled = 0, max(0, x.size(x.view)-x.behind())
-		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, x.before.Messages), wire.Text(x.view)).Missing)
+	t.fresh = max(0, t.lacks-policy.LeftOut(dr.inForce))
+	if dr.report.Reason != "" {
+		t.fresh, t.settled = 0, max(0, dr.size(dr.view)-dr.behind())
+		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, dr.before.Messages), wire.Text(dr.view)).Missing)
 	}
-	if x.State != nil {
-		t.before = len(x.State.Decisions)
+	if dr.State != nil {
+		t.before = len(dr.State.Decisions)
 	}
 	return t
 }
@@ -161,27 +160,27 @@ func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) 
 
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the line, or has none yet, has its plan noted in a line of its own when it is archived.
-func (a *attempt) notePlan() {
-	if a.Stored == nil || a.starts() {
+func (tk *ticket) notePlan() {
+	if tk.Stored == nil || tk.starts() {
 		return
 	}
-	n := notesOf(a.Stored)
+	n := notesOf(tk.Stored)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if a.Relation != lineage.Returns && a.trial.before == len(a.State.Decisions)+len(n.plans.decisions) {
-		n.plans.decisions = slices.Concat(n.plans.decisions, a.trial.made)
-		a.trial.noted = true
+	if tk.Relation != lineage.Returns && tk.trial.before == len(tk.State.Decisions)+len(n.plans.decisions) {
+		n.plans.decisions = slices.Concat(n.plans.decisions, tk.trial.made)
+		tk.trial.noted = true
 	}
 }
 
 // bookTrials adds what was planned for observed requests to the events of their archive.
-func (a *attempt) bookTrials(fs []finished, ev *store.Events) error {
+func (tk *ticket) bookTrials(fs []finished, ev *store.Events) error {
 	for i := range fs {
-		t := fs[i].attempt.trial
+		t := fs[i].ticket.trial
 		if t == nil {
 			continue
 		}
-		p, blob, err := t.record(i == 0 && a.starts())
+		p, blob, err := t.record(i == 0 && tk.starts())
 		if err != nil {
 			return err
 		}
@@ -230,9 +229,9 @@ func (t *trial) record(first bool) (*store.Planned, []byte, error) {
 // would returns what the request would have cost as it was planned, given what it did cost. What was read
 // from the cache says how warm that was: so much of the view would have been read, as far as it would not
 // have changed; the rest is divided as that of the client's own request was.
-func (t *trial) would(a *attempt, u decant.Usage, terms cost.Terms) *store.Trial {
-	prompt := max(0, u.Prompt()-min(u.Prompt(), a.scale(t.lacks)))
-	read := min(prompt, max(0, u.CacheRead-a.scale(t.lacks-t.fresh)))
+func (t *trial) would(dr *draft, u decant.Usage, terms cost.Terms) *store.Trial {
+	prompt := max(0, u.Prompt()-min(u.Prompt(), dr.scale(t.lacks)))
+	read := min(prompt, max(0, u.CacheRead-dr.scale(t.lacks-t.fresh)))
 	if t.settled >= 0 {
 		read = min(prompt, u.CacheRead, t.settled)
 	}
@@ -245,5 +244,5 @@ func (t *trial) would(a *attempt, u decant.Usage, terms cost.Terms) *store.Trial
 	}
 	w := decant.Usage{CacheRead: read, CacheWrite: share(u.CacheWrite), Write1h: share(u.Write1h), Output: u.Output}
 	w.Input = rest - w.CacheWrite
-	return &store.Trial{Prompt: prompt, Cost: money(a, w, terms)}
+	return &store.Trial{Prompt: prompt, Cost: money(dr, w, terms)}
 }

@@ -13,7 +13,7 @@ import (
 // witnessed draws from an answer what it says about the account: that it answers at all, that it does not mind
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
 func (e *Engine) witnessed(p *Prepared, res Response) {
-	a := p.attempt
+	a := p.ticket
 	who := &account{named(a.req.Upstream), res.Organization}
 	if a.report.Route == probing.name {
 		e.learn(who, bindingTopic, unenforced)
@@ -38,13 +38,13 @@ func (e *Engine) witnessed(p *Prepared, res Response) {
 const mostMissed = 2
 
 // disagrees says how an answer shows that the prompt was not edited as it was asked for, empty when it does not.
-func (a *attempt) disagrees(c *anthropic.Clearing, res Response, missed int) string {
+func (dr *draft) disagrees(c *anthropic.Clearing, res Response, missed int) string {
 	switch {
 	case res.Editing && res.Cleared != c.Uses:
 		return fmt.Sprintf("%d results were cleared instead of %d", res.Cleared, c.Uses)
 	case missed >= mostMissed:
 		return "what is left of the prompt is not read from the cache"
-	case !res.Editing && a.unedited(res.Usage.Prompt()):
+	case !res.Editing && dr.unedited(res.Usage.Prompt()):
 		return fmt.Sprintf("a prompt of %d tokens is reported, as if nothing had been cleared", res.Usage.Prompt())
 	}
 	return ""
@@ -52,36 +52,36 @@ func (a *attempt) disagrees(c *anthropic.Clearing, res Response, missed int) str
 
 // unedited reports whether a prompt of n tokens, as the provider has counted them, is the whole of what was sent
 // rather than the view. What is estimated may be twice as large, by framing, escapes or another vocabulary.
-func (a *attempt) unedited(n int) bool {
-	reported, estimated := a.expected()
-	gap, err := a.gap()
+func (dr *draft) unedited(n int) bool {
+	reported, estimated := dr.expected()
+	gap, err := dr.gap()
 	return err == nil && reported > 0 && n > reported+estimated+max(gap/2, estimated)
 }
 
 // gap returns the estimated tokens that the provider is to leave out of what is sent.
-func (a *attempt) gap() (int, error) {
-	sent, err := a.sent()
+func (dr *draft) gap() (int, error) {
+	sent, err := dr.sent()
 	if err != nil {
 		return 0, err
 	}
-	return a.scale(a.estimate(sent, decant.Ref{}) - a.estimate(a.view, decant.Ref{})), nil
+	return dr.scale(dr.estimate(sent, decant.Ref{}) - dr.estimate(dr.view, decant.Ref{})), nil
 }
 
 // expected returns the tokens that the view must have: what was reported of the request before, and an estimate
 // of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
-func (a *attempt) expected() (reported, estimated int) {
-	m := &a.meter
-	if m.length == 0 || m.length > len(a.State.Chain) || a.Relation != lineage.Continues || len(a.State.Decisions)-len(a.made) != m.decisions {
+func (dr *draft) expected() (reported, estimated int) {
+	m := &dr.meter
+	if m.length == 0 || m.length > len(dr.State.Chain) || dr.Relation != lineage.Continues || len(dr.State.Decisions)-len(dr.made) != m.decisions {
 		return 0, 0
 	}
-	last := a.State.Chain[m.length-1].Ref
-	reported, estimated = m.usage.Context(), a.scale(a.estimate(a.view, last))
-	for i := range a.made {
-		switch d := &a.made[i]; {
+	last := dr.State.Chain[m.length-1].Ref
+	reported, estimated = m.usage.Context(), dr.scale(dr.estimate(dr.view, last))
+	for i := range dr.made {
+		switch d := &dr.made[i]; {
 		case d.Kind == decant.Insert: // which no estimate has
-			estimated += a.scale(d.After)
+			estimated += dr.scale(d.After)
 		case d.Kind.Edits() && !d.Target.Ref.After(last):
-			reported -= a.scale(d.Before - d.After)
+			reported -= dr.scale(d.Before - d.After)
 		}
 	}
 	return max(0, reported), estimated
@@ -89,15 +89,15 @@ func (a *attempt) expected() (reported, estimated int) {
 
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
-func (a *attempt) missed(u decant.Usage) int {
-	life, was := policy.LongestLife(a.Conv), a.meter.usage
+func (dr *draft) missed(u decant.Usage) int {
+	life, was := policy.LongestLife(dr.Conv), dr.meter.usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case decant.NativeIn(a.inForce) == nil || a.report.Reason != "" || a.Relation != lineage.Continues || !a.anchored(),
-		life == 0 || left == 0 || a.switched() || a.e.opts.Now().Sub(a.State.Anchor.Time) > min(life, 5*time.Minute):
-		return a.meter.Missed
+	case decant.NativeIn(dr.inForce) == nil || dr.report.Reason != "" || dr.Relation != lineage.Continues || !dr.anchored(),
+		life == 0 || left == 0 || dr.switched() || dr.e.opts.Now().Sub(dr.State.Anchor.Time) > min(life, 5*time.Minute):
+		return dr.meter.Missed
 	case u.CacheRead < left/2:
-		return a.meter.Missed + 1
+		return dr.meter.Missed + 1
 	}
 	return 0
 }
