@@ -70,14 +70,19 @@ func (d dsn) with(wait time.Duration, params ...string) string {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// free returns an error when another process is writing.
+// free waits until no other process is writing to a database whose form must be brought up to date.
 func free(ctx context.Context, w *sql.DB) error {
-	for _, statement := range []string{"PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE", "ROLLBACK"} {
-		if _, err := w.ExecContext(ctx, statement); errors.Is(translate(err), store.ErrBusy) {
-			return translate(err)
-		}
+	if err := readable(ctx, w); err == nil || errors.Is(err, store.ErrNewer) {
+		return nil // nothing will be written
 	}
-	return nil
+	if _, err := w.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		if err = translate(err); errors.Is(err, store.ErrBusy) {
+			return fmt.Errorf("its form must be brought up to date: %w", err)
+		}
+		return nil // what is wrong the migrations will say
+	}
+	_, err := w.ExecContext(ctx, "ROLLBACK")
+	return err
 }
 
 // migrate brings the form of the database up to date. Two processes may do it at once: each
@@ -87,6 +92,9 @@ func migrate(ctx context.Context, w *sql.DB) error {
 	if err != nil {
 		return err
 	}
+	if err := free(ctx, w); err != nil {
+		return err
+	}
 	p, err := goose.NewProvider(goose.DialectSQLite3, w, files,
 		goose.WithGoMigrations(form5()), goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
@@ -94,10 +102,6 @@ func migrate(ctx context.Context, w *sql.DB) error {
 	}
 	for range p.ListSources() {
 		if _, err = p.Up(ctx); err == nil || ctx.Err() != nil {
-			break
-		}
-		if busy := free(ctx, w); busy != nil { // it is no use; and what failed was not said in these words
-			err = busy
 			break
 		}
 	}
