@@ -100,6 +100,8 @@ type Options struct {
 // A Gateway is an http.Handler in front of the Messages API. It is safe for concurrent use.
 type Gateway struct {
 	opts     Options
+	engine   atomic.Pointer[engine.Engine]
+	managed  *transport.Transport
 	hosts    hosts
 	proxy    *httputil.ReverseProxy
 	metrics  *metrics
@@ -119,17 +121,18 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{opts: o, hosts: hosts{o.Local || len(o.Hosts) > 0, o.Hosts}}
+	g.engine.Store(o.Engine)
 	var err error
-	if g.metrics, err = newMetrics(o.Metrics, o.Engine, o.Version, o.Commit); err != nil {
+	if g.metrics, err = newMetrics(o.Metrics, &g.engine, o.Version, o.Commit); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
-	managed := transport.New(o.Engine, transport.Options{
+	g.managed = transport.New(o.Engine, transport.Options{
 		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Budgets: budgetsOf, Project: o.Project, Presets: chooser(o.Rules).choose, Done: done,
 		Guarded: g.guarded, MaxBody: o.MaxBody, Memory: o.Memory,
 	})
 	g.proxy = &httputil.ReverseProxy{
-		Transport: managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,
+		Transport: g.managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,
 		FlushInterval: -1, BufferPool: &buffers{}, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	return g, nil
@@ -157,6 +160,12 @@ func (o *Options) setDefaults() (err error) {
 		o.BodyTimeout = 30 * time.Second
 	}
 	return nil
+}
+
+// Use has requests from now on managed by another engine; see transport.Transport.Use. The caller closes it, too.
+func (g *Gateway) Use(e *engine.Engine) {
+	g.engine.Store(e)
+	g.managed.Use(e)
 }
 
 // ServeHTTP answers one request.

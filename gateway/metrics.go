@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,7 +37,7 @@ type metrics struct {
 }
 
 // newMetrics makes and registers all of them.
-func newMetrics(reg prometheus.Registerer, e *engine.Engine, version, commit string) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, e *atomic.Pointer[engine.Engine], version, commit string) (*metrics, error) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "decant_" + name, Help: help}, labels)
 	}
@@ -86,14 +87,14 @@ func buildInfo(version, commit string) prometheus.Collector {
 }
 
 // ofBacklog are the numbers of what waits for the database.
-func ofBacklog(e *engine.Engine) []prometheus.Collector {
+func ofBacklog(e *atomic.Pointer[engine.Engine]) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "decant_archive_waiting_bytes", Help: "Bytes of memory that answers take which wait for the database."}, func() float64 {
-			waiting, _ := e.Backlog()
+			waiting, _ := e.Load().Backlog()
 			return float64(waiting)
 		}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "decant_archives_lost_total", Help: "Answers that were not archived because the database could not follow."}, func() float64 {
-			_, lost := e.Backlog()
+			_, lost := e.Load().Backlog()
 			return float64(lost)
 		}),
 	}

@@ -15,6 +15,7 @@ import (
 // An exchange is one request for messages, or for their size, with its answers.
 type exchange struct {
 	t       *Transport
+	engine  *engine.Engine // of the transport when the request came
 	in      *http.Request
 	kind    kind
 	share   share
@@ -49,7 +50,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	if !x.share.take(room) {
 		return refuseFull(r), nil
 	}
-	p, err := x.t.prepare(r.Context(), req)
+	p, err := x.prepare(r.Context(), req)
 	if err != nil {
 		return refusal(r, err), nil
 	}
@@ -93,7 +94,7 @@ func (x *exchange) describe() (*engine.Request, error) {
 	default:
 		return nil, fmt.Errorf("x-decant-mode: %q is not manage, observe or off", req.Mode)
 	}
-	if x.t.guarded(x.in) && x.t.engine.Weaker(req.Mode) {
+	if x.t.guarded(x.in) && x.engine.Weaker(req.Mode) {
 		return nil, fmt.Errorf("x-decant-mode: %s is not for clients to choose where keys or budgets are configured; remove the header", req.Mode)
 	}
 	var err error
@@ -128,7 +129,7 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 		}
 		res, err := x.t.send(x.request(p.Body, p.Betas))
 		if err != nil {
-			x.t.engine.Finish(p, engine.Response{}) // nothing came of it
+			x.engine.Finish(p, engine.Response{}) // nothing came of it
 			return nil, err
 		}
 		if res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge {
@@ -151,7 +152,7 @@ const maxRefusal = 1 << 20
 func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepared {
 	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
 	if err == nil {
-		if next, ok := x.t.engine.Recover(x.in.Context(), p, res.StatusCode, head); ok {
+		if next, ok := x.engine.Recover(x.in.Context(), p, res.StatusCode, head); ok {
 			res.Body.Close() // nobody reads it
 			return next
 		}
@@ -224,7 +225,7 @@ func (x *exchange) label(res *http.Response, p *engine.Prepared) {
 // watch puts a tee into an answer, which tells the engine what it was.
 func (x *exchange) watch(res *http.Response, p *engine.Prepared) {
 	done := func(a engine.Response) {
-		x.t.engine.Finish(p, a)
+		x.engine.Finish(p, a)
 		x.t.opts.Done(x.in, p, a)
 	}
 	if res.StatusCode != http.StatusOK {

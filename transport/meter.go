@@ -9,7 +9,9 @@ import (
 )
 
 // budgeted reports whether a budget limits what a request may spend.
-func (t *Transport) budgeted(r *http.Request) bool { return t.engine.Budgeted(t.opts.Budgets(r)) }
+func (t *Transport) budgeted(r *http.Request) bool {
+	return t.engine.Load().Budgeted(t.opts.Budgets(r))
+}
 
 // guarded reports whether a request's headers may not make it do less than the options say.
 func (t *Transport) guarded(r *http.Request) bool { return t.opts.Guarded(r) || t.budgeted(r) }

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
@@ -59,7 +60,7 @@ type Options struct {
 
 // A Transport is a managed http.RoundTripper. It is safe for concurrent use.
 type Transport struct {
-	engine *engine.Engine
+	engine atomic.Pointer[engine.Engine]
 	opts   Options
 	room   *room
 }
@@ -92,8 +93,14 @@ func New(e *engine.Engine, o Options) *Transport {
 	if o.Memory == 0 {
 		o.Memory = 1 << 30
 	}
-	return &Transport{engine: e, opts: o, room: newRoom(o.Memory)}
+	t := &Transport{opts: o, room: newRoom(o.Memory)}
+	t.Use(e)
+	return t
 }
+
+// Use has requests from now on managed by another engine, on another store, say. Those under way stay with the one
+// that has prepared them.
+func (t *Transport) Use(e *engine.Engine) { t.engine.Store(e) }
 
 // Embedded returns a preset that is part of the program, nil for the empty name; files of the user's
 // are not for clients to name.
@@ -118,7 +125,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if kind == other {
 		return t.send(outgoing(r))
 	}
-	x := &exchange{t: t, in: r, kind: kind, share: share{room: t.room}}
+	x := &exchange{t: t, engine: t.engine.Load(), in: r, kind: kind, share: share{room: t.room}}
 	res, err := x.roundTrip()
 	if err != nil {
 		x.share.release()
@@ -129,13 +136,13 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // prepare asks the engine. If that panics, which is a mistake in it, the request goes out as it came.
-func (t *Transport) prepare(ctx context.Context, req *engine.Request) (p *engine.Prepared, err error) {
+func (x *exchange) prepare(ctx context.Context, req *engine.Request) (p *engine.Prepared, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			p, err = &engine.Prepared{Body: req.Body, Fault: fmt.Errorf("prepare request: panic: %v", v)}, nil
 		}
 	}()
-	return t.engine.Prepare(ctx, req)
+	return x.engine.Prepare(ctx, req)
 }
 
 // kind is what a request is for.

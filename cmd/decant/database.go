@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/store"
@@ -20,23 +21,38 @@ type database interface {
 }
 
 // survivable are the states of a database in which an agent need not stand still: its requests are forwarded.
-var survivable = []error{store.ErrCorrupt, store.ErrNewer, store.ErrReadOnly, store.ErrFull}
+var survivable = []error{store.ErrCorrupt, store.ErrNewer, store.ErrReadOnly, store.ErrFull, store.ErrBusy}
+
+// What is said when a database cannot be used.
+const (
+	forwarding = "requests are forwarded as they come, and nothing of them is kept, until the database can be used"
+	readsOnly  = "the database must not be written: what it holds is used, nothing is added to it, and requests are forwarded without new decisions"
+)
+
+// opening is how long a database is waited for that another process has locked, before requests are forwarded.
+const opening = 2 * time.Second
 
 // openDatabase opens the database of a service. One that cannot be used stops no agent: then requests are forwarded as
 // they come, and log, answers and /readyz say why. That a path is wrong is an error.
 func openDatabase(ctx context.Context, path string, log *slog.Logger) (database, error) {
-	db, err := sqlite.Open(ctx, path, sqlite.Options{Notice: func(text string) { log.Error(text) }})
+	db, err := tryDatabase(ctx, path, log)
 	for _, state := range survivable {
 		if errors.Is(err, state) {
-			log.Error("requests are forwarded as they come, and nothing of them is kept, until the database is repaired and decant started again", "error", err.Error())
+			log.Error(forwarding, "error", err.Error())
 			return store.Failed{Err: err}, nil
 		}
 	}
+	return db, err
+}
+
+// tryDatabase opens a database.
+func tryDatabase(ctx context.Context, path string, log *slog.Logger) (database, error) {
+	db, err := sqlite.Open(ctx, path, sqlite.Options{Opening: opening, Notice: func(text string) { log.Error(text) }})
 	if err != nil {
 		return nil, err
 	}
 	if db.ReadOnly() {
-		log.Error("the database must not be written: what it holds is used, nothing is added to it, and requests are forwarded without new decisions", "db", path)
+		log.Error(readsOnly, "db", path)
 	}
 	return db, nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -135,12 +136,13 @@ func logger(c *config.Config, s *streams) *slog.Logger {
 // A service is a gateway with what stands behind it.
 type service struct {
 	gateway  *gateway.Gateway
-	engine   *engine.Engine
-	store    database
+	store    *standing
 	outbound *gateway.Outbound
 	keys     *keyring.Ring // nil: everybody is the one local user
 	metrics  *prometheus.Registry
 	path     string // of the database
+	work     sync.WaitGroup
+	stop     context.CancelFunc // of work
 }
 
 // newService opens the store and builds what a configuration asks for. ring returns the keys that admit requests;
@@ -162,17 +164,8 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if s.path, err = databasePath(c.DB); err != nil {
 		return nil, err
 	}
-	if s.store, err = openDatabase(ctx, s.path, log); err != nil {
+	if s.store, err = newStanding(ctx, s.path, manager(c, pre, money, log), log); err != nil {
 		return nil, err
-	}
-	s.engine, err = engine.New(s.store, engine.Options{
-		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
-		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
-		Notice: func(text string) { log.Warn(secret.Mask(text)) },
-		Booked: money.Book, Backlog: backlog(c),
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())
 	}
 	if ring != nil {
 		if s.keys, err = ring(ctx, c, s.store, log); err != nil {
@@ -180,7 +173,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 		}
 	}
 	s.gateway, err = gateway.New(gateway.Options{
-		Engine: s.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Log: log,
+		Engine: s.store.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Log: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
 		Ready: s.store.Ping,
@@ -188,7 +181,35 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	s.tend(ctx)
 	return s, nil
+}
+
+// manager returns what makes the engine for a store.
+func manager(c *config.Config, pre *preset.Preset, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
+	o := engine.Options{
+		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
+		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
+		Notice: func(text string) { log.Warn(secret.Mask(text)) },
+		Booked: money.Book, Backlog: backlog(c),
+	}
+	return func(db engine.Store) (*engine.Engine, error) {
+		e, err := engine.New(db, o)
+		if err != nil {
+			return nil, fmt.Errorf("start engine: %w", err)
+		}
+		return e, nil
+	}
+}
+
+// tend looks after the database until the service is closed.
+func (s *service) tend(ctx context.Context) {
+	ctx, s.stop = context.WithCancel(ctx)
+	s.work.Go(func() {
+		t := time.NewTicker(standEvery)
+		defer t.Stop()
+		s.store.tend(ctx, t.C, s.gateway.Use)
+	})
 }
 
 // local reports whether an address can be reached from this machine only.
@@ -199,8 +220,12 @@ func local(address string) bool {
 
 // close waits for archives and closes everything.
 func (s *service) close() error {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.work.Wait()
 	s.outbound.CloseIdleConnections()
-	return errors.Join(s.engine.Close(), s.store.Close())
+	return s.store.Close()
 }
 
 // databasePath returns the file of a database, the user's own for the empty name.

@@ -290,7 +290,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 }
 
 func (db *DB) vacuumInto(ctx context.Context, path string) error {
-	c, err := sql.Open("sqlite", db.dsn.with())
+	c, err := sql.Open("sqlite", db.dsn.with(db.dsn.busy))
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/decantdev/decant/store"
 )
@@ -84,4 +87,40 @@ func (a anchorage) moved() error {
 		}
 	}
 	return nil
+}
+
+// strangers reports whether another database has its journal where that of this one was.
+func (a anchorage) strangers() bool {
+	for name, was := range a {
+		if !strings.HasSuffix(name, journals[0]) {
+			continue
+		}
+		if now, err := os.Stat(name); err == nil && !os.SameFile(was, now) {
+			return true
+		}
+	}
+	return false
+}
+
+// Complete reports whether a file is a database as long as it says it is: one that is still being copied is not.
+func Complete(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, 100) // the header, see https://www.sqlite.org/fileformat2.html
+	if _, err := io.ReadFull(f, head); err != nil || string(head[:len(magic)]) != magic {
+		return false
+	}
+	page, pages := int64(binary.BigEndian.Uint16(head[16:])), int64(binary.BigEndian.Uint32(head[28:]))
+	if page == 1 {
+		page = 1 << 16
+	}
+	if string(head[24:28]) != string(head[92:96]) { // then the number of pages does not count
+		return true
+	}
+	info, err := f.Stat()
+	return err == nil && info.Size() >= page*pages
 }

@@ -60,15 +60,17 @@ func (h *health) there() error {
 	return nil
 }
 
-// look looks whether the files are there. That they have gone is told once.
+// look looks whether the files are there. That they have gone is told once, and so it is that they are back.
 func (h *health) look() error {
 	err := h.moved()
 	if err == nil {
-		h.absent.Store(nil)
+		if was := h.absent.Swap(nil); was != nil {
+			h.notice("the database is back in its place; what comes from now on is kept")
+		}
 		return nil
 	}
 	if h.absent.Swap(&err) == nil {
-		h.notice(err.Error() + ": nothing is kept any longer until decant is started again")
+		h.notice(err.Error() + ": nothing is kept until it is back in its place")
 	}
 	return err
 }

@@ -165,3 +165,38 @@ func TestLinkThatLeadsNowhere(t *testing.T) {
 		t.Errorf("the file at its end: %v, %v", info, err)
 	}
 }
+
+// What was written to a database before another took its place is no part of that one, and that one's journal is
+// nobody else's to remove.
+func TestClosingADatabaseInWhosePlaceAnotherStands(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be moved there")
+	}
+	for name, ends := range map[string][]string{"alone": {""}, "with its journal": {"", "-wal", "-shm"}} {
+		t.Run(name, func(t *testing.T) {
+			path, other := filepath.Join(t.TempDir(), "decant.db"), filepath.Join(t.TempDir(), "other.db")
+			db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+			must(t, err)
+			must(t, (&line{Key: store.Key{ID: "old"}}).commit(t.Context(), db))
+			second, err := sqlite.Open(t.Context(), other, sqlite.Options{})
+			must(t, err)
+			defer second.Close()
+			must(t, (&line{Key: store.Key{ID: "new"}}).commit(t.Context(), second))
+			if len(ends) == 1 {
+				must(t, second.Close())
+			}
+			for _, end := range ends {
+				must(t, os.Rename(other+end, path+end))
+			}
+			must(t, db.Close())
+			now := open(t, path)
+			cs, err := now.Conversations(t.Context(), store.Filter{})
+			if err != nil || len(cs) != 1 || cs[0].ID != "new" {
+				t.Errorf("conversations %+v, %v; want the one of the new database", cs, err)
+			}
+			if problems, err := now.Check(t.Context()); err != nil || len(problems) > 0 {
+				t.Errorf("check: %v, %v", problems, err)
+			}
+		})
+	}
+}

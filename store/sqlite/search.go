@@ -147,48 +147,68 @@ func (s *search) add(texts []decant.Hash, terms []term) error {
 	return nil
 }
 
-// locate adds the first entry that has the text.
+// locate adds the first entry that has the text: where it was brought, else where it is referred to, which takes reading
+// what all conversations refer to.
 func (s *search) locate(h decant.Hash, text string) error {
-	ids, err := s.holders(h)
-	if err != nil {
-		return err
+	for _, holders := range []func(decant.Hash) ([]string, error){s.bringers, s.holders} {
+		ids, err := holders(h)
+		if err != nil {
+			return err
+		}
+		if found, err := s.locateIn(ids, h, text); found || err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// locateIn adds the first entry of some conversations that has the text, and reports whether there is one.
+func (s *search) locateIn(ids []string, h decant.Hash, text string) (bool, error) {
 	for _, id := range ids {
 		e, err := lineage{s.q, s.Tenant}.entry(id, h)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue // it holds the text for another reason than an entry
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		hit := store.Hit{Conversation: id, Entry: e}
 		var updated int64
 		if err := s.q.row("SELECT session, updated FROM conversations WHERE tenant = ? AND id = ?", []any{s.Tenant, id}, &hit.Session, &updated); err != nil {
-			return err
+			return false, err
 		}
 		hit.Time = moment(updated)
 		hit.Snippet, hit.Match = snippet(text, s.terms)
 		s.hits = append(s.hits, hit)
-		return nil
+		return true, nil
 	}
-	return nil
+	return false, nil
 }
 
-// holders returns the conversations that may hold a blob: the one that brought it, then those that
-// refer to it since.
-func (s *search) holders(h decant.Hash) (ids []string, err error) {
+// bringers returns the conversations that a blob may have come with.
+func (s *search) bringers(h decant.Hash) ([]string, error) {
 	if s.within != nil {
 		return s.within, nil
 	}
-	err = s.q.rows(`SELECT p.conversation, 0 FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?
-		UNION ALL SELECT conversation, id FROM holds WHERE tenant = ? AND instr(hashes, ?) ORDER BY 2`,
-		[]any{s.Tenant, h[:], s.Tenant, h[:]}, func(rows *sql.Rows) error {
-			var id string
-			var order int64
-			err := rows.Scan(&id, &order)
-			ids = append(ids, id)
-			return err
-		})
+	return s.ids("SELECT p.conversation FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?", s.Tenant, h[:])
+}
+
+// holders returns the conversations that refer to a blob which another one has brought.
+func (s *search) holders(h decant.Hash) ([]string, error) {
+	if s.within != nil {
+		return nil, nil
+	}
+	return s.ids("SELECT conversation FROM holds WHERE tenant = ? AND instr(hashes, ?) ORDER BY id", s.Tenant, h[:])
+}
+
+// ids returns the conversations that a query names.
+func (s *search) ids(query string, args ...any) (ids []string, err error) {
+	err = s.q.rows(query, args, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
 	return ids, err
 }
 

@@ -36,11 +36,15 @@ type Options struct {
 	// Busy is how long a write waits for another process. Zero means 10 seconds.
 	Busy time.Duration
 
+	// Opening is how long Open waits for another process, when the form of the database must be brought up to
+	// date. Then it fails with store.ErrBusy. Zero means Busy.
+	Opening time.Duration
+
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 
-	// Notice is told what those who run the program should know: that everybody can read the file, that it has gone.
-	// Nil means that nobody is.
+	// Notice is told what those who run the program should know: that everybody can read the file, that it has gone,
+	// that it is back. Nil means that nobody is.
 	Notice func(string)
 }
 
@@ -133,7 +137,11 @@ func (db *DB) Close() error {
 		return nil
 	}
 	db.closed = true
-	if err := db.shut(); err != nil {
+	shut := db.shut
+	if db.health.moved() != nil {
+		shut = db.leave
+	}
+	if err := shut(); err != nil {
 		return fmt.Errorf("close database %s: %w", db.path, err)
 	}
 	return nil
@@ -156,6 +164,17 @@ func (db *DB) shut() error {
 	}
 	db.codec.close()
 	return errors.Join(errs...)
+}
+
+// leave closes a database whose file was removed or replaced. SQLite would let its journal lie where it is, and whoever
+// opens what stands there now would take it for a part of that. What it holds goes to the old file, wherever that is.
+func (db *DB) leave() error {
+	db.writer.stop()
+	err := db.writer.tx.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	if err = errors.Join(err, db.shut()); err == nil && logged(db.path) && !db.health.strangers() {
+		err = fmt.Errorf("%s belongs to the database that was there before, and others use it: end them, and remove it", db.path+journals[0])
+	}
+	return err
 }
 
 // write runs do within a transaction.

@@ -181,6 +181,7 @@ func snippet(text string, terms []term) (string, [2]int) {
 			break
 		}
 	}
+	text, start, end = near(text, start, end)
 	found := secret.Find(text)
 	for _, m := range found {
 		if m.Start < end && start < m.End {
@@ -197,6 +198,15 @@ func snippet(text string, terms []term) (string, [2]int) {
 	before, match, after := masked(text, from, start, found), masked(text, start, end, found), masked(text, end, to, found)
 	before, after = strings.TrimLeft(before, " "), strings.TrimRight(after, " ")
 	return before + match + after, [2]int{len(before), len(before) + len(match)}
+}
+
+// secretReach is how many bytes on each side of a term are looked through for credentials. None is as long.
+const secretReach = 64 << 10
+
+// near returns the part of a text in which credentials near text[start:end] stand, and where that is in it.
+func near(text string, start, end int) (string, int, int) {
+	from := max(0, start-secretReach)
+	return text[from:min(len(text), end+secretReach)], start - from, end - from
 }
 
 // masked returns text[from:to] on one line, with each credential of which a part stands there as its kind.

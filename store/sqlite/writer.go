@@ -135,6 +135,12 @@ func (w *writer) send(ctx context.Context, o *op) error {
 
 // close lets the ops that were sent finish and releases the connection.
 func (w *writer) close() error {
+	w.stop()
+	return w.tx.close()
+}
+
+// stop lets the ops that were sent finish.
+func (w *writer) stop() {
 	w.mu.Lock()
 	if !w.closed {
 		w.closed = true
@@ -142,7 +148,6 @@ func (w *writer) close() error {
 	}
 	w.mu.Unlock()
 	<-w.done
-	return w.tx.close()
 }
 
 func (w *writer) loop() {

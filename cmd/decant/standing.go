@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// A standing is the database of a service, with the engine on it. When the file was replaced, or could not be used and
+// now can, another takes its place: what is under way ends with the old one, whose every step fails, and what comes
+// then begins with the new one, which remembers nothing of the old. So no request sees half of each.
+type standing struct {
+	path   string
+	manage func(engine.Store) (*engine.Engine, error)
+	log    *slog.Logger
+
+	mu     sync.Mutex
+	db     database
+	engine *engine.Engine
+	ending sync.WaitGroup // of engines whose place others have taken
+
+	seen  shape // of the file at the last look
+	tried shape // when it was opened in vain
+}
+
+// standEvery is how often it is looked whether a database that cannot be used now can.
+const standEvery = 2 * time.Second
+
+// newStanding opens the database of a service.
+func newStanding(ctx context.Context, path string, manage func(engine.Store) (*engine.Engine, error), log *slog.Logger) (*standing, error) {
+	s := &standing{path: path, manage: manage, log: log}
+	db, err := openDatabase(ctx, path, log)
+	if err != nil {
+		return nil, err
+	}
+	if s.engine, err = manage(db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s.db = db
+	return s, nil
+}
+
+// now returns what is used now.
+func (s *standing) now() (database, *engine.Engine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.db, s.engine
+}
+
+// tend takes the database up again, whenever it must be and can, until the context ends. It tells use of each new
+// engine.
+func (s *standing) tend(ctx context.Context, tick <-chan time.Time, use func(*engine.Engine)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+			if s.ready(ctx) {
+				s.reopen(ctx, use)
+			}
+		}
+	}
+}
+
+// ready reports whether the database is out of use, and the file may be opened anew: it has not changed since the last
+// look, and has since it was opened in vain. What says that it must not be written may have changed without it.
+func (s *standing) ready(ctx context.Context) bool {
+	db, _ := s.now()
+	err := db.Ping(ctx)
+	if err == nil || !outOfUse(db, err) {
+		return false
+	}
+	was := s.seen
+	s.seen = shapeOf(s.path)
+	if !s.seen.complete || s.seen != was {
+		return false
+	}
+	return s.seen != s.tried || errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrBusy)
+}
+
+// outOfUse reports whether a database will not be right again by itself.
+func outOfUse(db database, err error) bool {
+	switch db := db.(type) {
+	case store.Failed:
+		return true
+	case *sqlite.DB:
+		return db.ReadOnly() || errors.Is(err, store.ErrMoved)
+	}
+	return false
+}
+
+// reopen opens the file that stands there, and puts it in the place of the one that was used. That one is closed
+// before: its journal must not be taken for one of the new file.
+func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
+	s.tried = s.seen
+	was, _ := s.now()
+	if reads, ok := was.(*sqlite.DB); ok && reads.ReadOnly() && !writable(s.path) {
+		return
+	}
+	var db database
+	err := was.Close()
+	if err == nil {
+		db, err = tryDatabase(ctx, s.path, s.log)
+	}
+	if err != nil {
+		if before, ok := was.(store.Failed); !ok || before.Err.Error() != err.Error() {
+			s.log.Error(forwarding, "error", err.Error())
+		}
+		db = store.Failed{Err: err}
+	} else {
+		s.log.Warn("the database is used again", "db", s.path)
+	}
+	e, err := s.manage(db)
+	if err != nil {
+		s.log.Error("start engine", "error", err.Error())
+		return
+	}
+	s.put(db, e)
+	use(e)
+}
+
+// put has a database and its engine take the place of those before.
+func (s *standing) put(db database, e *engine.Engine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.engine
+	s.db, s.engine = db, e
+	s.ending.Go(func() { old.Close() }) // never fails
+}
+
+// writable reports whether a file may be written.
+func writable(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err == nil {
+		f.Close()
+	}
+	return err == nil
+}
+
+// A shape is what a database file looks like from outside.
+type shape struct {
+	size     int64
+	time     time.Time
+	complete bool
+}
+
+func shapeOf(path string) shape {
+	info, err := os.Stat(path)
+	if err != nil {
+		return shape{}
+	}
+	return shape{info.Size(), info.ModTime(), sqlite.Complete(path)}
+}
+
+// Ping reports whether the database that is used now can be.
+func (s *standing) Ping(ctx context.Context) error {
+	db, _ := s.now()
+	return db.Ping(ctx)
+}
+
+// AddKey implements store.Keyring.
+func (s *standing) AddKey(ctx context.Context, k store.TenantKey, a store.Act) error {
+	db, _ := s.now()
+	return db.AddKey(ctx, k, a)
+}
+
+// RevokeKey implements store.Keyring.
+func (s *standing) RevokeKey(ctx context.Context, id string, a store.Act) error {
+	db, _ := s.now()
+	return db.RevokeKey(ctx, id, a)
+}
+
+// TenantKeys implements store.Keyring.
+func (s *standing) TenantKeys(ctx context.Context) ([]store.TenantKey, error) {
+	db, _ := s.now()
+	return db.TenantKeys(ctx)
+}
+
+// Close waits for what is being archived and closes the database. Nobody tends it any longer.
+func (s *standing) Close() error {
+	db, e := s.now()
+	err := errors.Join(e.Close(), db.Close())
+	s.ending.Wait()
+	return err
+}
