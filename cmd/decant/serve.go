@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
@@ -113,6 +114,9 @@ func startAttrs(c *config.Config, e *edge, s *service) []any {
 	if e.metrics != nil {
 		as = append(as, "metrics", e.metrics.Addr().String())
 	}
+	if c.Tracing.Export.URL != "" {
+		as = append(as, "traces", c.Tracing.Export.URL)
+	}
 	if c.Window > 0 {
 		as = append(as, "window", c.Window)
 	}
@@ -137,6 +141,7 @@ type service struct {
 	gateway  *gateway.Gateway
 	engine   *engine.Engine
 	store    database
+	tracing  *tracing.Tracing // nil: nothing is traced
 	outbound *gateway.Outbound
 	keys     *keyring.Ring // nil: everybody is the one local user
 	metrics  *prometheus.Registry
@@ -165,14 +170,8 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if s.store, err = openDatabase(ctx, s.path, log); err != nil {
 		return nil, err
 	}
-	s.engine, err = engine.New(s.store, engine.Options{
-		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
-		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
-		Notice: func(text string) { log.Warn(secret.Mask(text)) },
-		Booked: money.Book, Backlog: backlog(c),
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())
+	if err := s.start(c, pre, money, log); err != nil {
+		return nil, err
 	}
 	if ring != nil {
 		if s.keys, err = ring(ctx, c, s.store, log); err != nil {
@@ -183,12 +182,30 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 		Engine: s.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Log: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
-		Ready: s.store.Ping,
+		Ready: s.store.Ping, Tracing: s.tracing,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// start starts the engine on the store, and what traces it. When it fails, the store is closed.
+func (s *service) start(c *config.Config, pre *preset.Preset, money *gateway.Money, log *slog.Logger) (err error) {
+	if s.tracing, err = newTracing(c, s.outbound, pre.Name, s.metrics, log); err != nil {
+		return errors.Join(err, s.store.Close())
+	}
+	s.engine, err = engine.New(s.tracing.Store(s.store), engine.Options{
+		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
+		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
+		Notice: func(text string) { log.Warn(secret.Mask(text)) },
+		Booked: money.Book, Backlog: backlog(c),
+	})
+	if err != nil {
+		endTracing(s.tracing)
+		return errors.Join(fmt.Errorf("start engine: %w", err), s.store.Close())
+	}
+	return nil
 }
 
 // local reports whether an address can be reached from this machine only.
@@ -199,8 +216,10 @@ func local(address string) bool {
 
 // close waits for archives and closes everything.
 func (s *service) close() error {
+	err := s.engine.Close()
+	endTracing(s.tracing) // with what the engine has archived last
 	s.outbound.CloseIdleConnections()
-	return errors.Join(s.engine.Close(), s.store.Close())
+	return errors.Join(err, s.store.Close())
 }
 
 // databasePath returns the file of a database, the user's own for the empty name.
