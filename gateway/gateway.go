@@ -32,6 +32,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/transport"
 )
@@ -82,6 +83,9 @@ type Options struct {
 	// Log is told of every request, without its content. Nil means that nothing is logged.
 	Log *slog.Logger
 
+	// Tracing says in spans what is done with requests. Nil means that nothing is traced.
+	Tracing *tracing.Tracing
+
 	// Metrics is where the gateway's metrics are registered, and what /metrics shows. Nil means a
 	// registry of its own.
 	Metrics *prometheus.Registry
@@ -107,6 +111,7 @@ type Gateway struct {
 	metrics  *metrics
 	exporter http.Handler
 	draining atomic.Bool
+	cut      atomic.Bool // what was still open was cut
 	open     open
 }
 
@@ -128,8 +133,8 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	g.managed = transport.New(o.Engine, transport.Options{
-		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Budgets: budgetsOf, Project: o.Project, Presets: chooser(o.Rules).choose, Done: done,
-		Guarded: g.guarded, MaxBody: o.MaxBody, Memory: o.Memory,
+		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Budgets: budgetsOf, Project: o.Project, Presets: chooser(o.Rules).note, Done: done,
+		Watch: watcherOf, Guarded: g.guarded, MaxBody: o.MaxBody, Memory: o.Memory,
 	})
 	g.proxy = &httputil.ReverseProxy{
 		Transport: g.managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,
@@ -210,6 +215,8 @@ func answer(w http.ResponseWriter, status int, text string) {
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	defer g.open.enter()()
 	v := &visit{id: requestID(), door: doorOf(r), begin: g.opts.Now()}
+	ctx := r.Context()
+	ctx, v.trace = g.opts.Tracing.Begin(ctx, r, v.id, routes[v.door])
 	g.metrics.open.Inc()
 	defer func() { // also when the proxy gives up by a panic, which is how it cuts a connection
 		g.metrics.open.Dec()
@@ -217,6 +224,7 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	}()
 	w = &watched{ResponseWriter: w, visit: v, now: g.opts.Now}
 	if !g.admit(w, r, v) {
+		v.whole = true
 		return
 	}
 	if r.ContentLength != 0 {
@@ -225,7 +233,8 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h["Date"], h["Content-Type"] = nil, nil // only if the upstream sends them
-	g.proxy.ServeHTTP(w, r.WithContext(with(r.Context(), v)))
+	g.proxy.ServeHTTP(w, r.WithContext(with(ctx, v)))
+	v.whole = true
 }
 
 // admit finds whose request it is, and reports whether it may pass. One that may not is answered.
@@ -265,6 +274,15 @@ func doorOf(r *http.Request) string {
 
 // chooser chooses presets by rules.
 type chooser []Rule
+
+// note is choose, and notes in the request's visit what was chosen.
+func (c chooser) note(name string, model func() string, r *http.Request) (*preset.Preset, error) {
+	p, err := c.choose(name, model, r)
+	if p != nil {
+		of(r.Context()).preset = p.Name
+	}
+	return p, err
+}
 
 // choose returns the preset that a request names, or the one that the rules choose for it; nil means
 // the engine's.

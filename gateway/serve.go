@@ -39,6 +39,7 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 	defer cancel()
 	err := srv.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
+		g.cut.Store(true)
 		err = errors.Join(fmt.Errorf("drain: requests still open after %s were cut", limit), srv.Close())
 	}
 	if n := g.open.wait(linger); n > 0 { // what was cut ends at once, unless it is stuck

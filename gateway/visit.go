@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -47,6 +48,9 @@ type visit struct {
 	failure  error
 	refused  string // why it may not pass
 	upstream string // the provider's own id of the request
+	preset   string // that was chosen for it, empty when none was
+	whole    bool   // the client got all of the answer
+	trace    *tracing.Request
 }
 
 // requestHeader is where a client finds the id under which its request is in the log.
@@ -102,7 +106,9 @@ func (w *witness) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	v.tries++
 	v.out = r.ContentLength
-	return w.base.RoundTrip(r)
+	res, err := w.base.RoundTrip(v.trace.Send(r))
+	v.trace.Answered(res, err)
+	return res, err
 }
 
 // watched is a response that notes what passes.
@@ -147,6 +153,9 @@ func (g *Gateway) finish(v *visit, r *http.Request) {
 		v.pass.Used(v.used())
 	}
 	g.metrics.add(v, now)
+	if v.trace != nil {
+		v.trace.End(g.end(v, r))
+	}
 	level := slog.LevelInfo
 	if v.failure != nil && v.status != statusLeft || v.fault() != nil || v.refused != "" {
 		level = slog.LevelWarn
@@ -177,6 +186,9 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 	}
 	if v.pass != nil && v.pass.Key != "" {
 		as = append(as, slog.String("key", v.pass.Key))
+	}
+	if id, span := v.trace.IDs(); id != "" {
+		as = append(as, slog.String("trace_id", id), slog.String("span_id", span))
 	}
 	if !v.sent.IsZero() {
 		as = append(as, milliseconds("held_ms", v.sent.Sub(v.begin)))

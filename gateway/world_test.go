@@ -60,7 +60,7 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 		t.Fatal(err)
 	}
 	patient(&eo)
-	if w.engine, err = engine.New(w.store, eo); err != nil {
+	if w.engine, err = engine.New(o.Tracing.Store(w.store), eo); err != nil {
 		t.Fatal(err)
 	}
 	if o.Upstream, err = url.Parse(upstream); err != nil {

@@ -18,6 +18,7 @@ type exchange struct {
 	engine  *engine.Engine // of the transport when the request came
 	in      *http.Request
 	kind    kind
+	watcher Watcher // nil: nobody watches
 	share   share
 	sent    []byte // the body as the client sent it; of a large one what was read of it
 	body    []byte // the same, without compression
@@ -33,7 +34,10 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 		return refuseUnread(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
 	}
 	x.share.tenant = tenant
-	if err := x.read(); errors.Is(err, errFull) {
+	_, end := x.step(Reading)
+	err = x.read()
+	end()
+	if errors.Is(err, errFull) {
 		return refuseFull(r), nil
 	} else if err != nil {
 		return nil, err
@@ -50,10 +54,13 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	if !x.share.take(room) {
 		return refuseFull(r), nil
 	}
-	p, err := x.prepare(r.Context(), req)
+	ctx, end := x.step(Preparing)
+	p, err := x.prepare(ctx, req)
+	end()
 	if err != nil {
 		return refusal(r, err), nil
 	}
+	x.prepared(p)
 	x.share.add(p.Footprint() - room)
 	return x.forward(p)
 }
@@ -152,8 +159,12 @@ const maxRefusal = 1 << 20
 func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepared {
 	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
 	if err == nil {
-		if next, ok := x.engine.Recover(x.in.Context(), p, res.StatusCode, head); ok {
+		ctx, end := x.step(Recovering)
+		next, ok := x.engine.Recover(ctx, p, res.StatusCode, head)
+		end()
+		if ok {
 			res.Body.Close() // nobody reads it
+			x.prepared(next)
 			return next
 		}
 	}
@@ -225,7 +236,9 @@ func (x *exchange) label(res *http.Response, p *engine.Prepared) {
 // watch puts a tee into an answer, which tells the engine what it was.
 func (x *exchange) watch(res *http.Response, p *engine.Prepared) {
 	done := func(a engine.Response) {
+		_, end := x.step(Finishing)
 		x.engine.Finish(p, a)
+		end()
 		x.t.opts.Done(x.in, p, a)
 	}
 	if res.StatusCode != http.StatusOK {

@@ -45,6 +45,10 @@ type Options struct {
 	// prepared for it last. Nil means that nobody is.
 	Done func(r *http.Request, p *engine.Prepared, res engine.Response)
 
+	// Watch returns who is told how the work on a managed request goes on, nil for nobody. Nil means that nobody
+	// ever is.
+	Watch func(*http.Request) Watcher
+
 	// Guarded reports whether a request comes from others than those who run the engine: then x-decant-mode may
 	// not make it do less than its options say. Where budgets apply it never may. Nil means that none does.
 	Guarded func(*http.Request) bool
@@ -83,6 +87,9 @@ func New(e *engine.Engine, o Options) *Transport {
 	}
 	if o.Presets == nil {
 		o.Presets = func(name string, _ func() string, _ *http.Request) (*preset.Preset, error) { return Embedded(name) }
+	}
+	if o.Watch == nil {
+		o.Watch = func(*http.Request) Watcher { return nil }
 	}
 	if o.Done == nil {
 		o.Done = func(*http.Request, *engine.Prepared, engine.Response) {}
@@ -125,7 +132,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if kind == other {
 		return t.send(outgoing(r))
 	}
-	x := &exchange{t: t, engine: t.engine.Load(), in: r, kind: kind, share: share{room: t.room}}
+	x := &exchange{t: t, engine: t.engine.Load(), in: r, kind: kind, share: share{room: t.room}, watcher: t.opts.Watch(r)}
 	res, err := x.roundTrip()
 	if err != nil {
 		x.share.release()

@@ -42,6 +42,7 @@ func (c *doctorCmd) Run(s *streams) error {
 	defer cancel()
 	x := &examination{cfg: cfg, outbound: out, env: os.Getenv, now: time.Now, whose: dbFlag{Tenant: c.Tenant}, all: c.allFlag}
 	x.upstream(ctx)
+	x.collector(ctx)
 	x.store(ctx)
 	x.keys(c.Config)
 	x.variables(ctx)

@@ -19,6 +19,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
@@ -114,6 +115,9 @@ func startAttrs(c *config.Config, e *edge, s *service) []any {
 	if e.metrics != nil {
 		as = append(as, "metrics", e.metrics.Addr().String())
 	}
+	if c.Tracing.Export.URL != "" {
+		as = append(as, "traces", c.Tracing.Export.URL)
+	}
 	if c.Window > 0 {
 		as = append(as, "window", c.Window)
 	}
@@ -137,6 +141,7 @@ func logger(c *config.Config, s *streams) *slog.Logger {
 type service struct {
 	gateway  *gateway.Gateway
 	store    *standing
+	tracing  *tracing.Tracing // nil: nothing is traced
 	outbound *gateway.Outbound
 	keys     *keyring.Ring // nil: everybody is the one local user
 	metrics  *prometheus.Registry
@@ -164,7 +169,11 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if s.path, err = databasePath(c.DB); err != nil {
 		return nil, err
 	}
-	if s.store, err = newStanding(ctx, s.path, manager(c, pre, money, log), log); err != nil {
+	if s.tracing, err = newTracing(c, out, pre.Name, s.metrics, log); err != nil {
+		return nil, err
+	}
+	if s.store, err = newStanding(ctx, s.path, manager(c, pre, s.tracing, money, log), log); err != nil {
+		endTracing(s.tracing)
 		return nil, err
 	}
 	if ring != nil {
@@ -176,7 +185,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 		Engine: s.store.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Log: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
-		Ready: s.store.Ping,
+		Ready: s.store.Ping, Tracing: s.tracing,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -186,7 +195,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 }
 
 // manager returns what makes the engine for a store.
-func manager(c *config.Config, pre *preset.Preset, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
+func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
 		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
@@ -194,7 +203,7 @@ func manager(c *config.Config, pre *preset.Preset, money *gateway.Money, log *sl
 		Booked: money.Book, Backlog: backlog(c),
 	}
 	return func(db engine.Store) (*engine.Engine, error) {
-		e, err := engine.New(db, o)
+		e, err := engine.New(traces.Store(db), o)
 		if err != nil {
 			return nil, fmt.Errorf("start engine: %w", err)
 		}
@@ -224,8 +233,10 @@ func (s *service) close() error {
 		s.stop()
 	}
 	s.work.Wait()
+	err := s.store.Close()
+	endTracing(s.tracing) // with what the engine has archived last
 	s.outbound.CloseIdleConnections()
-	return s.store.Close()
+	return err
 }
 
 // databasePath returns the file of a database, the user's own for the empty name.

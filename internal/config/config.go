@@ -45,6 +45,7 @@ type Config struct {
 	Bodies    Size     `yaml:"body_memory"`        // bytes of bodies that are held at once; 0: what the machine has room for
 	Metrics   string   `yaml:"metrics_listen"`     // address that shows metrics to everybody who reaches it, host:port; empty: none
 	Token     Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: nobody does
+	Tracing   Tracing  `yaml:"tracing"`            // where traces go; without an endpoint there are none
 	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
 	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
 }
@@ -121,6 +122,9 @@ func Load(s Sources) (*Config, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	if err := c.Tracing.resolve(s.Environ); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -181,14 +185,17 @@ func (c *Config) check() error {
 	return c.checkListen()
 }
 
-// Destinations returns the upstream and the other base URLs that calls may go to, the upstream
-// first.
+// Destinations returns the upstream and the other URLs that calls may go to, the upstream first. The collector of
+// traces is one of them, if there is one.
 func (c *Config) Destinations() []*url.URL {
 	var out []*url.URL
 	for _, s := range append([]string{c.Upstream}, c.Allow...) {
 		if u, err := parseBase(s); err == nil { // checked by Load
 			out = append(out, u)
 		}
+	}
+	if u, err := url.Parse(c.Tracing.Export.URL); err == nil && c.Tracing.Export.URL != "" {
+		out = append(out, u)
 	}
 	return out
 }

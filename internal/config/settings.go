@@ -25,6 +25,8 @@ func (c *Config) settings() []setting {
 		{"drain", func(v string) error { return c.Drain.UnmarshalText([]byte(v)) }}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
 		{"tls_cert", text(&c.TLS.Cert)}, {"tls_key", text(&c.TLS.Key)}, {"metrics_listen", text(&c.Metrics)},
 		{"metrics_token", func(v string) error { c.Token = Secret(v); return nil }},
+		{"tracing_endpoint", text(&c.Tracing.Endpoint)}, {"tracing_sample", parsed(&c.Tracing.Sample, ratio)}, {"tracing_headers_file", text(&c.Tracing.HeadersFile)},
+		{"tracing_service", text(&c.Tracing.Service)}, {"tracing_tenants", parsed(&c.Tracing.Tenants, yesno)},
 		{"ca", parsed(&c.CA, list)}, {"allow", parsed(&c.Allow, list)}, {"keys", parsed(&c.Keys, keys)},
 		{"hosts", parsed(&c.Hosts, list)}, {"body_limit", parsed(&c.BodyLimit, size)}, {"body_memory", parsed(&c.Bodies, size)},
 	}
@@ -52,6 +54,15 @@ func whole(s string) (int, error) {
 		return 0, fmt.Errorf("%q is not a whole number", s)
 	}
 	return n, nil
+}
+
+// ratio reads a part of one.
+func ratio(s string) (*float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a number like 0.1", s)
+	}
+	return &v, nil
 }
 
 // yesno reads true or false.

@@ -86,9 +86,6 @@ func (p *Prompt) add(message int, b *decant.Block, role decant.Role) {
 	p.Blocks = append(p.Blocks, Block{Block: b, Role: role, Message: message, Bytes: p.Doc.Raw(b.Ref)})
 }
 
-// footprint returns about how many bytes the request takes in memory.
-func (p *Prompt) footprint() int { return Footprint(p.Doc.Source, len(p.Blocks)) }
-
 // SameBytes reports whether a and b are the same bytes in memory.
 func SameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel"
+
+	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/otlp"
+)
+
+// newTracing returns what traces requests, as a configuration asks for it; nil where it does not. preset is the policy
+// of requests that have no other one.
+func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prometheus.Registerer, log *slog.Logger) (*tracing.Tracing, error) {
+	e := &c.Tracing.Export
+	if e.URL == "" {
+		return nil, nil
+	}
+	at, header, err := collectorOf(e)
+	if err != nil {
+		return nil, err
+	}
+	// The library prints what goes wrong in it to standard error. What matters of it is in our log.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Debug("tracing", "error", err.Error()) }))
+	about := map[string]string{"service.version": versionOf(buildInfo())}
+	maps.Copy(about, e.Resource)
+	if len(header) > 0 && at.Scheme == "http" && !config.Loopback(at.Hostname()) {
+		log.Warn("the headers for the collector of traces cross the network in clear; use https", "collector", e.URL)
+	}
+	t := tracing.New(tracing.Options{
+		Endpoint: at, Header: header, Base: out, Ratio: e.Ratio, Alone: e.Alone, Upstream: c.Destinations()[0], Preset: preset,
+		Tenants: c.Tracing.Tenants, Resource: about, Log: log,
+	})
+	if err := measureTracing(t, reg); err != nil {
+		endTracing(t)
+		return nil, err
+	}
+	return t, nil
+}
+
+// collectorOf returns where spans are posted to, and the headers that go with them.
+func collectorOf(e *config.Export) (*url.URL, http.Header, error) {
+	at, err := url.Parse(e.URL)
+	if err != nil {
+		return nil, nil, err // checked with the configuration
+	}
+	header := http.Header{}
+	for name, value := range e.Headers {
+		header.Set(name, value.Reveal())
+	}
+	return at, header, nil
+}
+
+// measureTracing shows in metrics how many spans arrive.
+func measureTracing(t *tracing.Tracing, reg prometheus.Registerer) error {
+	for kind, n := range map[string]func() int64{"made": t.Made, "sent": t.Sent} {
+		err := reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "decant_spans_total", Help: "Spans of traces that were made, and those that the collector has taken.", ConstLabels: prometheus.Labels{"kind": kind},
+		}, func() float64 { return float64(n()) }))
+		if err != nil {
+			return fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	return nil
+}
+
+// flush is how long the last spans may take. The process has to end some seconds after the drain, see endAfter.
+const flush = 1500 * time.Millisecond
+
+// endTracing sends what waits, as far as there is time.
+func endTracing(t *tracing.Tracing) {
+	ctx, cancel := context.WithTimeout(context.Background(), flush)
+	defer cancel()
+	t.Close(ctx)
+}
+
+// collector finds out whether traces are taken where they are sent to, by sending none.
+func (x *examination) collector(ctx context.Context) {
+	e := &x.cfg.Tracing.Export
+	if e.URL == "" {
+		return
+	}
+	at, header, err := collectorOf(e)
+	if err != nil {
+		x.say(broken, "traces", "%v", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := otlp.New(otlp.Options{Endpoint: at, Header: header, Base: x.outbound}).UploadTraces(ctx, nil); err != nil {
+		x.say(worry, "traces", "%s: %v; requests are not affected, traces are lost", e.URL, err)
+		return
+	}
+	x.say(fine, "traces", "%s takes them", e.URL)
+}

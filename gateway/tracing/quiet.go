@@ -1,0 +1,41 @@
+package tracing
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/decantdev/decant/internal/secret"
+)
+
+// quiet is an exporter that says once that it fails, and once that it does no longer. The library would say it of
+// every batch.
+type quiet struct {
+	sdk.SpanExporter
+	log *slog.Logger
+
+	mu     sync.Mutex
+	failed bool
+	lost   int
+}
+
+// ExportSpans implements sdk.SpanExporter. It never fails.
+func (q *quiet) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := q.SpanExporter.ExportSpans(ctx, spans)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case err != nil:
+		q.lost += len(spans)
+		if !q.failed {
+			q.log.Warn("traces cannot be sent; requests are not affected, and this is said once until it works again", "error", secret.Mask(err.Error()))
+		}
+	case q.failed:
+		q.log.Info("traces are sent again", "lost", q.lost)
+		q.lost = 0
+	}
+	q.failed = err != nil
+	return nil
+}

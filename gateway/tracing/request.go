@@ -1,0 +1,111 @@
+package tracing
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/transport"
+)
+
+// A Request is one request of a client, as it is traced. Its methods are called by one goroutine at a time.
+type Request struct {
+	t        *Tracing
+	span     trace.Span
+	route    string
+	prepared *engine.Prepared // nil: nothing was managed
+	model    string
+	call     *call // to the upstream, the last of them; nil: there was none
+	tries    int
+}
+
+var _ transport.Watcher = (*Request)(nil)
+
+// Begin begins the span of a request, whose id is the one that its answer carries. Route is the path of the door
+// that it has come to, empty where a door has many. ctx is that of the work for it.
+func (t *Tracing) Begin(ctx context.Context, r *http.Request, id, route string) (context.Context, *Request) {
+	if t == nil {
+		return ctx, nil
+	}
+	name := methodOf(r)
+	if route != "" {
+		name += " " + route
+	}
+	ctx, span := t.tracer.Start(remote(ctx, r.Header), name, trace.WithSpanKind(trace.SpanKindServer))
+	q := &Request{t: t, span: span, route: route}
+	if !span.IsRecording() {
+		return ctx, q
+	}
+	span.SetAttributes(httpMethod.String(methodOf(r)), urlScheme.String(schemeOf(r)), protocolVersion.String(protocolOf(r)), requestID.String(id))
+	if route != "" {
+		span.SetAttributes(httpRoute.String(route))
+	}
+	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok { // not the Host header, which is the client's
+		span.SetAttributes(serverAddress.String(at.IP.String()), serverPort.Int(at.Port))
+	}
+	return ctx, q
+}
+
+// IDs returns the ids of the request's trace and span as logs show them, empty when it is not traced.
+func (q *Request) IDs() (traceID, spanID string) {
+	if q == nil {
+		return "", ""
+	}
+	at := q.span.SpanContext()
+	return at.TraceID().String(), at.SpanID().String()
+}
+
+// Step implements transport.Watcher.
+func (q *Request) Step(ctx context.Context, s transport.Step) (context.Context, func()) {
+	if !q.span.IsRecording() {
+		return ctx, func() {}
+	}
+	if p := q.prepared; s == transport.Finishing && p.Conversation != "" && q.ofModel() {
+		q.t.waiting.add(p.Conversation, q.span.SpanContext())
+	}
+	ctx, span := q.t.tracer.Start(ctx, "decant."+string(s))
+	return ctx, func() { span.End() }
+}
+
+// Prepared implements transport.Watcher.
+func (q *Request) Prepared(p *engine.Prepared, model func() string) {
+	first := q.prepared == nil
+	q.prepared = p
+	if first && q.span.IsRecording() {
+		q.model = modelName(model())
+	}
+}
+
+// methods are those of HTTP. Others are a client's own words.
+var methods = []string{
+	http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost,
+	http.MethodPut, http.MethodTrace,
+}
+
+func methodOf(r *http.Request) string {
+	if slices.Contains(methods, r.Method) {
+		return r.Method
+	}
+	return unknown
+}
+
+func schemeOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+func protocolOf(r *http.Request) string {
+	switch {
+	case r.ProtoMajor == 2:
+		return "2"
+	case r.ProtoMinor == 0:
+		return "1.0"
+	}
+	return "1.1"
+}
