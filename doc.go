@@ -10,6 +10,38 @@
 // again: a pure function, [View], of the transcript and the decisions. What an agent may have to
 // repeat exactly or obey is a [Fact]; [Usage] is what the provider reported and charged.
 //
+// # Words
+//
+//   - pour: one deliberate rewrite of what the model sees of older messages, with a reason and a price; between
+//     pours a view only grows at its end.
+//   - decant: to send the model a view in place of the whole conversation.
+//   - conversation: one line of messages between one agent and one model.
+//   - block: a piece of a message: text, an image, a call, a result, thinking, or opaque.
+//   - round: an assistant message with its calls, all their results and its thinking; no edit splits one.
+//   - turn: what happens from one thing that the user said to the next.
+//   - user's words: what the user typed, or answered to a question of the client; never what a tool or the
+//     client put in.
+//   - transcript: every block once, in the bytes the client sent; it is never changed.
+//   - decision: an immutable note of one change to what the model sees; undoing one is another decision.
+//   - plan: decisions that are proposed, with their price.
+//   - view: what the model is sent: a function of transcript and decisions, and a conversation again.
+//   - checkpoint: a decision that replaces a range of messages by a record.
+//   - record: the text of a checkpoint.
+//   - stub: a line that stands where a result was.
+//   - outline: lines quoted of one result that stand where it was.
+//   - handle: a name under which an original can be read again, such as d:1a2b3c or c:4.
+//   - pin: a decision that keeps a block verbatim.
+//   - hold: a decision that puts off pours until somebody releases the conversation.
+//   - fact: a string that the agent may have to repeat exactly, or a sentence that it must obey.
+//   - instructions: text of files that the user or the system prompt tells the agent to follow.
+//   - head: what stays at the beginning of a view, up to the first words of the user.
+//   - tail: what stays at its end, the newest rounds.
+//   - preset: a policy as data: when to pour, down to what, and what stays.
+//   - early pour: a pour that the window does not demand yet, because it saves money.
+//   - route: a way to carry out a pour that is legal in the state of the conversation.
+//   - dialect: what is particular to the API of one provider.
+//   - usage: the tokens that a provider reported and charged.
+//
 // This package imports the standard library only and does no input or output. Every other package
 // of the module speaks in these words.
 package decant

@@ -1,12 +1,14 @@
 package decant_test
 
 import (
+	"cmp"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +76,57 @@ func TestImportsFollowTheLayers(t *testing.T) {
 				t.Errorf("the root package imports %s", imp)
 			}
 		}
+	}
+}
+
+// The drawing in docs/ARCHITECTURE.md is what the imports are: every package stands in it, below all that it imports.
+func TestTheDrawingOfTheLayersHolds(t *testing.T) {
+	text, err := os.ReadFile("docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, drawing, _ := strings.Cut(string(text), "## Layers")
+	drawing, _, _ = strings.Cut(drawing, "A package imports")
+	floors := map[string]int{}
+	for floor, line := range strings.Split(drawing, "\n") {
+		for _, word := range strings.Fields(line[:min(len(line), 45)]) {
+			if word == "decant" {
+				word = "."
+			}
+			floors[word] = floor
+		}
+	}
+	for dir, imports := range packages(t) {
+		if strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "scripts/") {
+			continue
+		}
+		if floors[dir] == 0 {
+			t.Errorf("package %s is not in the drawing", dir)
+		}
+		for _, imp := range imports {
+			rel, ours := strings.CutPrefix(imp, module)
+			if rel = cmp.Or(strings.TrimPrefix(rel, "/"), "."); ours && floors[rel] >= floors[dir] && !strings.HasPrefix(rel, "internal/") {
+				t.Errorf("package %s imports %s, which the drawing has beside it or below", dir, rel)
+			}
+		}
+	}
+}
+
+// The words of the glossary stand in docs/ARCHITECTURE.md and in the package comment, in one order.
+func TestOneGlossary(t *testing.T) {
+	words := func(file, pattern string) (out []string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+			out = append(out, m[1])
+		}
+		return out
+	}
+	docs, code := words("docs/ARCHITECTURE.md", `(?m)^\| \*\*([^*]+)\*\* \| `), words("doc.go", `(?m)^//   - ([^:]+): `)
+	if len(docs) < 20 || docs[0] != "pour" || !slices.Equal(docs, code) {
+		t.Errorf("docs/ARCHITECTURE.md explains %q, doc.go %q", docs, code)
 	}
 }
 

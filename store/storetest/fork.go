@@ -151,24 +151,28 @@ var forkTests = []test{
 	}},
 }
 
+// revise commits blocks in place of the entries from replace on, or behind all of them when that is 0, with a decision about
+// the first block, whose id it returns. The first commit of a conversation decides nothing.
+func (l *line) revise(b *bench, replace int, texts ...string) string {
+	kept := len(l.chain)
+	if replace > 0 {
+		kept = replace - 1
+	}
+	batch := l.batch(replace, l.blocks(kept, texts...)...)
+	if kept > 0 {
+		batch.Decisions = []decant.Decision{l.shrink(1, b.id("short"))}
+	}
+	l.must(batch)
+	if kept == 0 {
+		return ""
+	}
+	return batch.Decisions[0].ID
+}
+
 // branchPoints checks what a fork takes over: nothing that was decided with text behind its branch point.
 func branchPoints(b *bench) {
 	l := b.line("", "s")
-	say := func(replace int, texts ...string) string {
-		kept := len(l.chain)
-		if replace > 0 {
-			kept = replace - 1
-		}
-		batch := l.batch(replace, l.blocks(kept, texts...)...)
-		if kept > 0 {
-			batch.Decisions = []decant.Decision{l.shrink(1, b.id("short"))}
-		}
-		l.must(batch)
-		if kept == 0 {
-			return ""
-		}
-		return batch.Decisions[0].ID
-	}
+	say := func(replace int, texts ...string) string { return l.revise(b, replace, texts...) }
 	say(0, "a", "b", "c")               // version 1, entries 1 to 3
 	two := say(0)                       // version 2: about what is there
 	three := say(0, "d", "e")           // version 3, entries 4 and 5
