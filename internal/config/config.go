@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -141,8 +142,13 @@ func (c *Config) file(name string) error {
 	if err != nil {
 		return fmt.Errorf("read configuration: %w", err)
 	}
+	defaults := *c
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
-	if err := dec.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+	err = dec.Decode(c)
+	if reflect.ValueOf(*c).IsZero() { // the decoder sets all to zero for a document of comments alone
+		*c = defaults
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("configuration %s: %s", name, explain.YAML(err, false))
 	}
 	return nil

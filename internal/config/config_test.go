@@ -166,3 +166,21 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 }
+
+// A file in which everything is commented out says nothing, so the defaults stay.
+func TestAFileThatSaysNothingChangesNothing(t *testing.T) {
+	want, err := config.Load(config.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range []string{"", "\n", "# listen: 127.0.0.1:1\n", "---\n"} {
+		got, err := config.Load(config.Sources{Environ: []string{"DECANT_CONFIG=" + file(t, content)}})
+		if err != nil {
+			t.Errorf("%q: %v", content, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", content, diff)
+		}
+	}
+}
