@@ -50,7 +50,7 @@ func (dr *draft) probes() bool {
 func (dr *draft) probeRoute(ctx context.Context, _ int) error {
 	t := dr.thinning()
 	t.Signed = true
-	ds := policy.Thin(ctx, dr.view, t)
+	ds := policy.PlanEarly(ctx, dr.view, t)
 	if len(ds) == 0 {
 		return errPoor
 	}

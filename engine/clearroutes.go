@@ -86,5 +86,5 @@ func (dr *draft) repeatPins() error {
 	if dr.Repeats() {
 		return nil
 	}
-	return dr.add(policy.RepeatPins(dr.view, policy.Thinning{Counter: dr.est, Transcript: dr.Conv, Made: slices.Concat(dr.inForce, dr.made)}))
+	return dr.add(policy.RepeatPins(dr.view, policy.EarlyPour{Counter: dr.est, Transcript: dr.Conv, Made: slices.Concat(dr.inForce, dr.made)}))
 }

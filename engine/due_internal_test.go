@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkDue is the question whether a pour is due for a request of half a megabyte, alone: with a
-// ballast that must be weighed, and after a pour that brought nothing. It is inside the package because
+// text that could go and must be measured, and after a pour that brought nothing. It is inside the package because
 // nothing outside can tell it from the rest of a request's way.
 func BenchmarkDue(b *testing.B) {
 	for _, futile := range []bool{false, true} {

@@ -11,7 +11,7 @@ import (
 )
 
 // economy returns what the schedule has to know of money. What the provider does not keep is paid in full
-// each time, so removing ballast from it costs nothing.
+// each time, so removing something from it costs nothing.
 func (dr *draft) economy() policy.Economy {
 	if dr.e.opts.NoEarlyPours && !dr.pressed || !dr.preset.Thrift.On() || dr.State == nil || dr.Relation != lineage.Continues || dr.early() == notEarly || dr.futile() {
 		return policy.Economy{}
@@ -28,7 +28,7 @@ func (dr *draft) economy() policy.Economy {
 	}
 	plain, _ := dr.rates(policy.Reach{})
 	free, _ := policy.FreeMarkers(dr.Conv)
-	e = e.Weigh(policy.Spare(dr.view, t), dr.fixed, plain, free > 0)
+	e = e.Weigh(policy.MeasureEarly(dr.view, t), dr.fixed, plain, free > 0)
 	e.Patience = dr.preset.Thrift.Settled().Patience
 	return e
 }
@@ -74,9 +74,9 @@ func (dr *draft) rates(within policy.Reach) (write, read float64) {
 	return r.Write5m.USD, r.CacheRead.USD
 }
 
-// thinning returns what a pour for money works on.
-func (dr *draft) thinning() policy.Thinning {
-	t := policy.Thinning{Preset: dr.preset, Counter: dr.est, Transcript: dr.Conv, Pinned: decant.PinsIn(dr.inForce), Cold: dr.cold}
+// thinning returns what an early pour works on.
+func (dr *draft) thinning() policy.EarlyPour {
+	t := policy.EarlyPour{Preset: dr.preset, Counter: dr.est, Transcript: dr.Conv, Pinned: decant.PinsIn(dr.inForce), Cold: dr.cold}
 	t.Made = append(append(t.Made, dr.inForce...), dr.made...)
 	m := dr.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing
@@ -85,7 +85,7 @@ func (dr *draft) thinning() policy.Thinning {
 
 // earlyRoute makes the cheap reductions and no checkpoint.
 func (dr *draft) earlyRoute(ctx context.Context, _ int) error {
-	ds := policy.Thin(ctx, dr.view, dr.thinning())
+	ds := policy.PlanEarly(ctx, dr.view, dr.thinning())
 	if len(ds) == 0 {
 		return errPoor
 	}

@@ -7,21 +7,21 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// terms returns what the outcome of a pour for money depends on, besides the messages: the decisions of
+// terms returns what the outcome of an early pour depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
 func (q *query) terms() string {
 	text := fmt.Sprintf("%d %q %s %q %v", len(q.State.Decisions), q.Conv.Model, q.Conv.Fixed.Version, q.preset.Name, q.preset.Thrift)
 	return decant.HashBytes([]byte(text)).String()
 }
 
-// futile reports whether a pour for money has brought nothing to the conversation and nothing has changed
+// futile reports whether an early pour has brought nothing to the conversation and nothing has changed
 // since.
 func (dr *draft) futile() bool { return dr.meter.Futile.Waits(len(dr.req.Body), dr.terms) }
 
-// noteFutile remembers that a pour for money brought nothing to the request.
+// noteFutile remembers that an early pour brought nothing to the request.
 func (dr *draft) noteFutile() {
-	const bytesPerToken = 4 // as policy.Spare has it
-	dr.meter.Futile = dr.meter.Futile.Again(dr.terms(), len(dr.req.Body), bytesPerToken*policy.Spare(dr.view, dr.thinning()).Whole)
+	const bytesPerToken = 4 // as policy.MeasureEarly has it
+	dr.meter.Futile = dr.meter.Futile.Again(dr.terms(), len(dr.req.Body), bytesPerToken*policy.MeasureEarly(dr.view, dr.thinning()).Whole)
 	if dr.req.Count {
 		return
 	}

@@ -45,7 +45,7 @@ func newGrowing(t testing.TB, o engine.Options, u decant.Usage) *growing {
 }
 
 // body is a request of so many rounds, ten KB each, without a cache marker: then w = r, and all
-// ballast is due.
+// early pours are due.
 func (g *growing) body(rounds int) []byte {
 	return []byte(strings.Replace(string(longRequest(rounds, rounds*10<<10)), `,"cache_control":{"type":"ephemeral"}`, "", 1))
 }
@@ -67,7 +67,7 @@ func (g *growing) send(rounds int) *engine.Prepared {
 	return p
 }
 
-// untouchable is a preset under which no result may be changed, so that pours for money are due and
+// untouchable is a preset under which no result may be changed, so that early pours are due and
 // bring nothing.
 func untouchable(t testing.TB) *preset.Preset {
 	t.Helper()

@@ -59,7 +59,7 @@ func TestNoTimeTakesTheLastRung(t *testing.T) {
 		err := a.pour(t.Context(), why)
 		if why == policy.Free {
 			if !errors.Is(err, context.DeadlineExceeded) || len(a.made) > 0 || !a.futile() {
-				t.Errorf("%v, %d decisions, futile %v: a pour for money in no time", err, len(a.made), a.futile())
+				t.Errorf("%v, %d decisions, futile %v: an early pour in no time", err, len(a.made), a.futile())
 			}
 			continue
 		}

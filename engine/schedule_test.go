@@ -55,7 +55,7 @@ func with(e policy.Economy, change func(*policy.Economy)) policy.Economy {
 	return e
 }
 
-// For a fixed amount of ballast the paid rule costs at most twice what the best choice in hindsight
+// For a fixed amount that could go the paid rule costs at most twice what the best choice in hindsight
 // costs, and one request more.
 func TestPaidRuleIsTwoCompetitive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,6 +1,6 @@
 package policy
 
-// waitFor returns by how much a request of a size, in any unit, has to grow before a pour for money is
+// waitFor returns by how much a request of a size, in any unit, has to grow before an early pour is
 // planned again that has brought nothing so many times in a row: a twentieth, and twice as much after
 // each further time, up to the fifth.
 func waitFor(size, times int) int {
@@ -10,8 +10,8 @@ func waitFor(size, times int) int {
 // mostTimes are the failures after which the growth that is waited for stays the same.
 const mostTimes = 5
 
-// A Backoff is a pour for money that was due and brought nothing, so that it is not planned again with every request:
-// [Due] goes by what the ballast weighs and does not know whether it can go. It holds until what it depended on is
+// A Backoff is an early pour that was due and brought nothing, so that it is not planned again with every request:
+// [Due] goes by how much could go and does not know whether it can go. It holds until what it depended on is
 // different, or more is there to pour. It is stored with the anchor, so that every engine waits for the same request.
 // The zero value waits for nothing.
 type Backoff struct {

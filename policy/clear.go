@@ -23,7 +23,7 @@ const Placeholder = "[Old tool result content cleared]"
 
 // A clearer plans one clearing of a view.
 type clearer struct {
-	Thinning
+	EarlyPour
 	rule     preset.Thrift
 	view     *decant.Conversation
 	native   func(id string) bool // decisions of earlier clearings
@@ -40,8 +40,8 @@ type clearer struct {
 // Clear returns the decisions of a clearing: everything behind the rounds to keep is left out by the provider,
 // and a record of it stands behind the newest results. Pins, and what rounds that stay refer to, are in it
 // whole. It returns nil when there is nothing to clear. It is a pure function of the view.
-func Clear(ctx context.Context, view *decant.Conversation, t Thinning) []decant.Decision {
-	c := &clearer{Thinning: t, rule: t.rule(), view: view, native: decant.NativeIn(t.Made)}
+func Clear(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant.Decision {
+	c := &clearer{EarlyPour: t, rule: t.rule(), view: view, native: decant.NativeIn(t.Made)}
 	if c.native == nil {
 		c.native = func(string) bool { return false }
 	}

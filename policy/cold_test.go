@@ -8,18 +8,18 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// Where nothing is cached, what would be ballast a few rounds later goes at once.
+// Where nothing is cached, what could go a few rounds later goes at once.
 func TestThinOfAColdCacheKeepsHalfTheRounds(t *testing.T) {
 	c := reader(12)
 	tt := thinning(t, "low")
 	keep := tt.Preset.Thrift.Settled().Keep
-	warm, spare := outlines(policy.Thin(context.Background(), c, tt)), policy.Spare(c, tt)
+	warm, spare := outlines(policy.PlanEarly(context.Background(), c, tt)), policy.MeasureEarly(c, tt)
 	tt.Cold = true
-	if cold := outlines(policy.Thin(context.Background(), c, tt)); cold != warm+keep/2 {
+	if cold := outlines(policy.PlanEarly(context.Background(), c, tt)); cold != warm+keep/2 {
 		t.Errorf("%d results become outlines, %d where nothing is cached; want %d more", warm, cold, keep/2)
 	}
-	if more := policy.Spare(c, tt); more.Freed <= spare.Freed || more.Whole != spare.Whole {
-		t.Errorf("the ballast is %+v, and %+v where nothing is cached", spare, more)
+	if more := policy.MeasureEarly(c, tt); more.Freed <= spare.Freed || more.Whole != spare.Whole {
+		t.Errorf("what could go is %+v, and %+v where nothing is cached", spare, more)
 	}
 }
 

@@ -5,8 +5,8 @@
 // a preset it proposes decisions, cheapest loss first. Stale reads, duplicates and old results become stubs; if that is
 // not enough, the oldest messages are covered by a verified summary, and only as many of them as must be; what is
 // newest stays verbatim. Where even that does not fit, it goes on into the tail, and only then says that the target is
-// impossible. [Fold] makes one message of everything, where nothing else fits or is legal. [Thin] makes a pour that is
-// for money, and [Spare] says what it would be worth. [Clear] makes one that the provider itself carries out.
+// impossible. [Fold] makes one message of everything, where nothing else fits or is legal. [PlanEarly] makes a pour that is
+// for money, and [MeasureEarly] says what it would be worth. [Clear] makes one that the provider itself carries out.
 //
 // [MarkView] says where a cache marker helps, [ReachOf] what the provider keeps of a request, [LeftOut] what a view lacks.
 //

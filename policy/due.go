@@ -13,7 +13,7 @@ type Reason string
 const (
 	Necessary Reason = "necessary" // the window demands it
 	Free      Reason = "free"      // the provider's cache is cold: the rewrite costs nothing extra
-	Paid      Reason = "paid"      // carrying the ballast has cost as much as the rewrite will
+	Paid      Reason = "paid"      // carrying what could go has cost as much as the rewrite will
 	Overflow  Reason = "overflow"  // the provider refused the request for its size
 	Refusal   Reason = "refusal"   // the provider says that thinking belongs to another conversation
 )
@@ -73,7 +73,7 @@ func (e *Economy) Cold() bool { return e.Switched || e.Lifetime > 0 && e.Idle > 
 // it, only the hard limit counts.
 //
 // Free: the cache is cold, so everything is written again whether the view changes or not. Then less is
-// worth it, and half of the rounds that are otherwise kept is ballast (see Thinning): what would be poured
+// worth it, and half of the rounds that are otherwise kept could go (see EarlyPour): what would be poured
 // a few requests later at a price goes now without one.
 //
 // Paid: a ski-rental rule. Carrying S tokens costs S·r with each request, removing them costs
@@ -103,13 +103,13 @@ func Due(s Situation) Reason {
 	return ""
 }
 
-// frees reports whether a pour for money would free a share of the request, and so many tokens.
+// frees reports whether an early pour would free a share of the request, and so many tokens.
 func (s *Situation) frees(share, least float64) bool {
 	e := &s.Economy
 	return e.Freed > 0 && float64(e.Freed) >= max(share*float64(max(s.Tokens, e.Whole)), least)
 }
 
-// little returns the tokens that are not worth a pour for money, however small the conversation is: a
+// little returns the tokens that are not worth an early pour, however small the conversation is: a
 // hundredth of the window, 2,000 at most.
 func (l Limits) little() float64 { return float64(min(2000, l.Window/100)) }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/decantdev/decant/reduce"
 )
 
-// A Thinning is what a pour for money works on and by which rules.
-type Thinning struct {
+// An EarlyPour is what an early pour works on and by which rules.
+type EarlyPour struct {
 	Preset     *preset.Preset
 	Counter    decant.Counter
 	Transcript *decant.Conversation // what the view was made of; nil: the view itself
@@ -28,9 +28,9 @@ type Thinning struct {
 	cleared map[string]bool // ids of native decisions
 }
 
-// A Ballast is what a view carries that thinning it would free, in fours of encoded bytes: about
+// A Removable is what a view carries that thinning it would free, in fours of encoded bytes: about
 // tokens, and near enough, because only the proportions between them count.
-type Ballast struct {
+type Removable struct {
 	Freed   int // S
 	Behind  int // L: after the first change, what would remain
 	Rest    int // of the view, what would remain of what the provider keeps
@@ -42,25 +42,25 @@ type Ballast struct {
 	changed bool // the first block that would change has been passed
 }
 
-// Spare returns the ballast of a view without making the reductions. It looks at every block once and
+// MeasureEarly returns what could go of a view without making the reductions. It looks at every block once and
 // decodes none.
 //
 // What was carried follows from the view alone, so every node knows it and nothing is lost in a
-// crash: a block becomes ballast when the rounds to keep have passed it, and each round since then
-// was one request that carried it; when it is poured it is ballast no longer.
-func Spare(view *decant.Conversation, t Thinning) Ballast {
+// crash: a block can go when the rounds to keep have passed it, and each round since then
+// was one request that carried it; when it is poured it is counted no longer.
+func MeasureEarly(view *decant.Conversation, t EarlyPour) Removable {
 	rule := t.rule()
 	if !rule.On() {
-		return Ballast{}
+		return Removable{}
 	}
 	rounds := decant.Rounds(view.Messages)
 	t.entered, t.cleared = atFirstSight(t.Made), clearedBy(t.Made)
-	b := Ballast{kept: blocksOf(view.Messages) - t.Beyond}
+	b := Removable{kept: blocksOf(view.Messages) - t.Beyond}
 	if len(rounds) > 0 {
 		b.stand(view.Messages[:rounds[0].Start])
 	}
 	for r := range rounds {
-		past := len(rounds) - rule.Keep - r // requests that carried this round as ballast
+		past := len(rounds) - rule.Keep - r // requests that carried this round since it could go
 		for i := rounds[r].Start; i < rounds[r].End; i++ {
 			b.add(&view.Messages[i], past, r == len(rounds)-1, t, rule)
 		}
@@ -74,10 +74,10 @@ func Spare(view *decant.Conversation, t Thinning) Ballast {
 	return b
 }
 
-// Weigh returns e with what a ballast comes to in a request whose fixed part has so many tokens. What the provider does
+// Weigh returns e with the amounts of b, in a request whose fixed part has so many tokens. What the provider does
 // not keep has been paid for at the price plain; without a marker of ours, which is for the part before the change, it
 // finds nothing of the messages.
-func (e Economy) Weigh(b Ballast, fixed int, plain float64, marker bool) Economy {
+func (e Economy) Weigh(b Removable, fixed int, plain float64, marker bool) Economy {
 	e.Freed, e.Behind, e.Whole = b.Freed, b.Behind, fixed+b.Whole
 	e.Spent = float64(b.Carried-b.Plain)*e.Read + float64(b.Plain)*plain
 	if !marker {
@@ -87,7 +87,7 @@ func (e Economy) Weigh(b Ballast, fixed int, plain float64, marker bool) Economy
 }
 
 // rule returns the numbers that count.
-func (t Thinning) rule() preset.Thrift {
+func (t EarlyPour) rule() preset.Thrift {
 	rule := t.Preset.Thrift.Settled()
 	if t.Cold {
 		rule.Keep = max(1, rule.Keep/2)
@@ -97,7 +97,7 @@ func (t Thinning) rule() preset.Thrift {
 }
 
 // stand counts messages between rounds, which no thinning touches.
-func (b *Ballast) stand(ms []decant.Message) {
+func (b *Removable) stand(ms []decant.Message) {
 	for i := range ms {
 		for k := range ms[i].Blocks {
 			n := weight(&ms[i].Blocks[k])
@@ -107,7 +107,7 @@ func (b *Ballast) stand(ms []decant.Message) {
 }
 
 // count counts a block of n tokens, of which some would go that so many requests have carried.
-func (b *Ballast) count(n, free, requests int) {
+func (b *Removable) count(n, free, requests int) {
 	carried := free * requests
 	b.Whole += n
 	b.Freed += free
@@ -130,13 +130,13 @@ func blocksOf(ms []decant.Message) (n int) {
 }
 
 // add counts one message of a round.
-func (b *Ballast) add(m *decant.Message, past int, last bool, t Thinning, rule preset.Thrift) {
+func (b *Removable) add(m *decant.Message, past int, last bool, t EarlyPour, rule preset.Thrift) {
 	for k := range m.Blocks {
 		block := &m.Blocks[k]
 		n := weight(block)
 		switch {
 		case block.Kind == decant.KindThinking && !last && !t.Signed:
-			b.count(n, n, past+rule.Keep-1) // it is ballast from the next round on
+			b.count(n, n, past+rule.Keep-1) // it can go from the next round on
 		case past > 0:
 			b.changed = b.changed || t.Native && block.Kind == decant.KindResult && !t.cleared[block.Changed]
 			b.count(n, t.free(block, n, rule), past)
@@ -155,7 +155,7 @@ func weight(b *decant.Block) int {
 }
 
 // free returns about how many of the n tokens of an old block go.
-func (t Thinning) free(b *decant.Block, n int, rule preset.Thrift) int {
+func (t EarlyPour) free(b *decant.Block, n int, rule preset.Thrift) int {
 	const longArguments = 250
 	switch {
 	case n < rule.Least || b.Content == nil || b.Media.Count > 0 || b.Loads > 0 || t.untouchable(b.Ref):
@@ -173,7 +173,7 @@ func writes(name string) bool {
 }
 
 // whole reports whether a result has not been reduced but at first sight.
-func (t Thinning) whole(b *decant.Block) bool { return b.Changed == "" || t.entered[b.Changed] }
+func (t EarlyPour) whole(b *decant.Block) bool { return b.Changed == "" || t.entered[b.Changed] }
 
 // atFirstSight returns the ids of those of ds that were made when their blocks came in.
 func atFirstSight(ds []decant.Decision) map[string]bool {
@@ -197,7 +197,7 @@ func clearedBy(ds []decant.Decision) map[string]bool {
 	return out
 }
 
-func (t Thinning) untouchable(ref decant.Ref) bool {
+func (t EarlyPour) untouchable(ref decant.Ref) bool {
 	_, pinned := t.Pinned[ref]
 	return pinned
 }
@@ -206,10 +206,10 @@ func quoting(rule preset.Thrift) reduce.Quoting {
 	return reduce.Quoting{Share: rule.Quote, Most: rule.QuoteMost, Names: rule.Names}
 }
 
-// Thin returns the decisions of a pour for money: of everything behind the rounds to keep, reads with
+// PlanEarly returns the decisions of an early pour: of everything behind the rounds to keep, reads with
 // a newer copy become a line, old results an outline of their most telling lines, long arguments of
 // writes a note, and thinking goes. It is a pure function of the view.
-func Thin(ctx context.Context, view *decant.Conversation, t Thinning) []decant.Decision {
+func PlanEarly(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant.Decision {
 	rule := t.rule()
 	if !rule.On() {
 		return nil
@@ -245,7 +245,7 @@ const again = 0.2
 
 // unsettled returns ds without those before the end of what was poured before, unless these are worth
 // writing again what was settled: the provider's cache holds it.
-func (t Thinning) unsettled(view *decant.Conversation, ds []decant.Decision) []decant.Decision {
+func (t EarlyPour) unsettled(view *decant.Conversation, ds []decant.Decision) []decant.Decision {
 	end := t.settled(view)
 	first, freed := end, 0
 	for i := range ds {
@@ -263,7 +263,7 @@ func (t Thinning) unsettled(view *decant.Conversation, ds []decant.Decision) []d
 }
 
 // settled returns the last block that was changed after it had come in, zero when there is none.
-func (t Thinning) settled(view *decant.Conversation) (out decant.Ref) {
+func (t EarlyPour) settled(view *decant.Conversation) (out decant.Ref) {
 	for i := range view.Messages {
 		for k := range view.Messages[i].Blocks {
 			if b := &view.Messages[i].Blocks[k]; b.Ref.Message > 0 && !t.whole(b) {
@@ -287,14 +287,14 @@ func between(view *decant.Conversation, from, to decant.Ref) (n int) {
 }
 
 // transcript returns what the view was made of.
-func (t Thinning) transcript(view *decant.Conversation) *decant.Conversation {
+func (t EarlyPour) transcript(view *decant.Conversation) *decant.Conversation {
 	if t.Transcript != nil {
 		return t.Transcript
 	}
 	return view
 }
 
-// thinnings returns what one reduction proposes for a pour for money. Those that cut by size or clear
+// thinnings returns what one reduction proposes for an early pour. Those that cut by size or clear
 // are for when the window demands it.
 func thinnings(s *reduce.Subject, name string, view *decant.Conversation) []decant.Decision {
 	if f := unset[name]; f != nil {

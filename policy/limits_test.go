@@ -40,8 +40,8 @@ func TestProtectedResultsAreNotReduced(t *testing.T) {
 		o.Preset = &p
 		plan, _ := planned(t, c, o)
 		t.Run(fmt.Sprint("Plan/", n), func(t *testing.T) { protected(t, c, plan.Decisions, n) })
-		thin := policy.Thin(context.Background(), c, policy.Thinning{Preset: &p, Counter: token.For(o.Model)})
-		t.Run(fmt.Sprint("Thin/", n), func(t *testing.T) { protected(t, c, thin, n) })
+		thin := policy.PlanEarly(context.Background(), c, policy.EarlyPour{Preset: &p, Counter: token.For(o.Model)})
+		t.Run(fmt.Sprint("PlanEarly/", n), func(t *testing.T) { protected(t, c, thin, n) })
 	}
 }
 

@@ -10,12 +10,12 @@ import (
 
 // RepeatPins returns the decision that puts what was pinned after it had been cleared behind the newest results of a
 // view: what is cleared by age cannot be brought back alone. It returns nil when there is nothing to repeat.
-func RepeatPins(view *decant.Conversation, t Thinning) []decant.Decision {
+func RepeatPins(view *decant.Conversation, t EarlyPour) []decant.Decision {
 	native := decant.NativeIn(t.Made)
 	if native == nil {
 		return nil
 	}
-	c := &clearer{Thinning: t}
+	c := &clearer{EarlyPour: t}
 	c.whole = unrepeated(view, t.Made, native)
 	at, ok := lastWord(t.transcript(view), view)
 	if len(c.whole) == 0 || !ok {

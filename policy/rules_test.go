@@ -287,10 +287,10 @@ func TestInstructionsOfAFileStayWhole(t *testing.T) {
 			})
 		}
 	}
-	thin := policy.Thin(context.Background(), &c.conv, policy.Thinning{Preset: options(t, "default").Preset, Counter: token.For(options(t, "default").Model)})
+	thin := policy.PlanEarly(context.Background(), &c.conv, policy.EarlyPour{Preset: options(t, "default").Preset, Counter: token.For(options(t, "default").Model)})
 	for _, d := range thin {
 		if d.Target.Message == 3 {
-			t.Errorf("a pour for money makes the instructions an outline: %s", d.Text)
+			t.Errorf("an early pour makes the instructions an outline: %s", d.Text)
 		}
 	}
 }

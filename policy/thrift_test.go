@@ -36,7 +36,7 @@ func reader(n int) *decant.Conversation {
 	return c
 }
 
-func thinning(t *testing.T, level string) policy.Thinning {
+func thinning(t *testing.T, level string) policy.EarlyPour {
 	t.Helper()
 	p, err := preset.Load("default")
 	if err != nil {
@@ -50,7 +50,7 @@ func thinning(t *testing.T, level string) policy.Thinning {
 		t.Fatal(err)
 	}
 	m, _ := models.Lookup("claude-sonnet-4-5")
-	return policy.Thinning{Preset: p, Counter: token.For(m)}
+	return policy.EarlyPour{Preset: p, Counter: token.For(m)}
 }
 
 func TestThinLeavesTheNewestRoundsAlone(t *testing.T) {
@@ -59,7 +59,7 @@ func TestThinLeavesTheNewestRoundsAlone(t *testing.T) {
 		tt := thinning(t, level)
 		keep := tt.Preset.Thrift.Settled().Keep
 		first := len(c.Messages) - 2*keep // index of the first message of the rounds to keep
-		for _, d := range policy.Thin(context.Background(), c, tt) {
+		for _, d := range policy.PlanEarly(context.Background(), c, tt) {
 			switch {
 			case d.Kind == decant.DropThinking && d.Target.Message >= len(c.Messages)-1:
 				t.Errorf("%s: thinking of the open round is dropped", level)
@@ -73,9 +73,9 @@ func TestThinLeavesTheNewestRoundsAlone(t *testing.T) {
 func TestThinningTwiceChangesNothingMore(t *testing.T) {
 	c := reader(12)
 	tt := thinning(t, "default")
-	before := policy.Spare(c, tt)
-	ds := policy.Thin(context.Background(), c, tt)
-	if diff := cmp.Diff(ds, policy.Thin(context.Background(), c, tt)); diff != "" {
+	before := policy.MeasureEarly(c, tt)
+	ds := policy.PlanEarly(context.Background(), c, tt)
+	if diff := cmp.Diff(ds, policy.PlanEarly(context.Background(), c, tt)); diff != "" {
 		t.Fatalf("the same view was thinned in two ways:\n%s", diff)
 	}
 	for i := range ds {
@@ -86,22 +86,22 @@ func TestThinningTwiceChangesNothingMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	tt.Transcript, tt.Made = c, ds
-	if again := policy.Thin(context.Background(), view, tt); len(again) != 0 {
+	if again := policy.PlanEarly(context.Background(), view, tt); len(again) != 0 {
 		t.Errorf("thinned again: %+v", again)
 	}
-	if after := policy.Spare(view, tt); before.Freed < 1000 || after.Freed != 0 || after.Carried != 0 {
-		t.Errorf("ballast %+v before and %+v after", before, after)
+	if after := policy.MeasureEarly(view, tt); before.Freed < 1000 || after.Freed != 0 || after.Carried != 0 {
+		t.Errorf("could go %+v before and %+v after", before, after)
 	}
 }
 
 // What a view has carried grows with every request, and what it could free with every round.
 func TestBallastGrows(t *testing.T) {
 	tt := thinning(t, "default")
-	var last policy.Ballast
+	var last policy.Removable
 	for n := 4; n < 12; n++ {
-		b := policy.Spare(reader(n), tt)
+		b := policy.MeasureEarly(reader(n), tt)
 		if b.Freed <= last.Freed || b.Carried < last.Carried+b.Freed {
-			t.Errorf("after %d rounds the ballast is %+v, after %+v the round before", n, b, last)
+			t.Errorf("after %d rounds what could go is %+v, after %+v the round before", n, b, last)
 		}
 		last = b
 	}
@@ -109,8 +109,8 @@ func TestBallastGrows(t *testing.T) {
 
 func TestNoThriftNoThinning(t *testing.T) {
 	tt := thinning(t, preset.Off)
-	if b, ds := policy.Spare(reader(12), tt), policy.Thin(context.Background(), reader(12), tt); b != (policy.Ballast{}) || ds != nil {
-		t.Errorf("ballast %+v, %d decisions", b, len(ds))
+	if b, ds := policy.MeasureEarly(reader(12), tt), policy.PlanEarly(context.Background(), reader(12), tt); b != (policy.Removable{}) || ds != nil {
+		t.Errorf("could go %+v, %d decisions", b, len(ds))
 	}
 }
 
@@ -119,7 +119,7 @@ func TestPinnedBlocksAreNotThinned(t *testing.T) {
 	tt := thinning(t, "default")
 	pin := c.Messages[2].Blocks[0]
 	tt.Pinned = map[decant.Ref]decant.Hash{pin.Ref: pin.Hash()}
-	for _, d := range policy.Thin(context.Background(), c, tt) {
+	for _, d := range policy.PlanEarly(context.Background(), c, tt) {
 		if d.Target.Ref == pin.Ref {
 			t.Errorf("a pinned block is thinned: %+v", d)
 		}
@@ -141,7 +141,7 @@ func BenchmarkSpare(b *testing.B) {
 	b.SetBytes(int64(n))
 	b.ReportAllocs()
 	for b.Loop() {
-		policy.Spare(c, policy.Thinning{Preset: p})
+		policy.MeasureEarly(c, policy.EarlyPour{Preset: p})
 	}
 }
 
@@ -159,7 +159,7 @@ func TestThinLeavesWhatIsSettled(t *testing.T) {
 			whole := conv.With(conv.Messages[:1+2*388])
 			left := whole.Messages[2*c.left].Blocks[0].Ref
 			var made []decant.Decision
-			for _, d := range policy.Thin(context.Background(), whole, tt) {
+			for _, d := range policy.PlanEarly(context.Background(), whole, tt) {
 				if d.Target.Ref != left {
 					d.ID = fmt.Sprint("pour-1.", len(made))
 					made = append(made, d)
@@ -171,7 +171,7 @@ func TestThinLeavesWhatIsSettled(t *testing.T) {
 			}
 			tt.Transcript, tt.Made = conv, made
 			goes, more := false, 0
-			for _, d := range policy.Thin(context.Background(), view, tt) {
+			for _, d := range policy.PlanEarly(context.Background(), view, tt) {
 				goes = goes || d.Target.Ref == left
 				more++
 			}

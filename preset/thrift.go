@@ -10,7 +10,7 @@ import (
 // zero value of a field means what the level says; the zero value of the level is "default".
 type Thrift struct {
 	Level     string  `yaml:"level"`      // "off", "low" (careful), "default" or "high" (thrifty)
-	Patience  float64 `yaml:"patience"`   // how many times the price of a rewrite carrying the ballast must have cost
+	Patience  float64 `yaml:"patience"`   // how many times the price of a rewrite carrying what could go must have cost
 	Keep      int     `yaml:"keep"`       // newest rounds that stay as they are
 	Least     int     `yaml:"least"`      // tokens under which a result or an argument is left alone
 	Quote     float64 `yaml:"quote"`      // share of an old result whose lines stay
@@ -18,7 +18,7 @@ type Thrift struct {
 	Names     int     `yaml:"names"`      // tokens of names behind the lines
 }
 
-// Off is the level that never pours for money alone.
+// Off is the level that never early pours alone.
 const Off = "off"
 
 // level returns the numbers of a level, false when there is none of that name. They were found by
@@ -41,7 +41,7 @@ func level(name string) (Thrift, bool) {
 // Levels returns the names of the levels, least thrifty first.
 func Levels() []string { return []string{Off, "low", "default", "high"} }
 
-// On reports whether t pours for money at all.
+// On reports whether t early pours at all.
 func (t Thrift) On() bool { return t.Level != Off }
 
 // Settled returns t with the numbers of its level where it says nothing itself.

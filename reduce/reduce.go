@@ -3,7 +3,7 @@
 //
 // Most of what fills the window of an agent is what its tools returned, and most of that is old: a
 // file that has been read again since, a build log that was acted on, the colours of a progress
-// bar. Each reduction in this package finds one kind of such ballast and proposes decisions that
+// bar. Each reduction in this package finds one kind of such text and proposes decisions that
 // replace whole blocks: nothing is deleted, the original stays behind the decision's handle, and
 // no replacement is larger than what it replaces. [Superseded] and [Duplicate] find results whose
 // content stands elsewhere; [Stub] turns an old result into one line that says what it was, how it

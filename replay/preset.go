@@ -26,7 +26,7 @@ type pourer struct {
 	named  int               // decisions that have got an id
 	pours  int               // made so far
 	bound  policy.Boundary   // of the newest pour
-	poor   policy.Backoff    // of pours for money
+	poor   policy.Backoff    // of early pours
 	seen   int               // messages of the request before
 	sent   []decant.Message  // the view of the request before
 }
@@ -122,7 +122,7 @@ func (p *pourer) economy(q int, conv, view *decant.Conversation, size int) polic
 	t := p.thinning(conv, e.Cold())
 	t.Native = p.wayOf(q, view) == clearing
 	t.Signed = t.Native
-	return e.Weigh(policy.Spare(view, t), p.seg.fixed, write, true)
+	return e.Weigh(policy.MeasureEarly(view, t), p.seg.fixed, write, true)
 }
 
 // idle returns the time since the request before: the gateway goes by the clock.
@@ -151,8 +151,8 @@ func (p *pourer) switched(q int) bool {
 	return p.seg.requests[q].model.ID != p.seg.requests[q-1].model.ID || !p.warm && p.seg.anew(q)
 }
 
-func (p *pourer) thinning(conv *decant.Conversation, cold bool) policy.Thinning {
-	return policy.Thinning{Preset: p.preset, Counter: p.lay.est, Transcript: conv, Made: p.ds, Cold: cold}
+func (p *pourer) thinning(conv *decant.Conversation, cold bool) policy.EarlyPour {
+	return policy.EarlyPour{Preset: p.preset, Counter: p.lay.est, Transcript: conv, Made: p.ds, Cold: cold}
 }
 
 // pour carries a pour out and returns the view after it.
@@ -183,7 +183,7 @@ func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason,
 	return poured, nil
 }
 
-// terms returns what the outcome of a pour for money depends on, besides the messages.
+// terms returns what the outcome of an early pour depends on, besides the messages.
 func (p *pourer) terms() string { return strconv.Itoa(len(p.ds)) }
 
 // decisions returns what a pour for a reason decides.
@@ -192,7 +192,7 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Re
 		if p.wayOf(q, view) == clearing {
 			return p.cleared(q, conv, view), nil
 		}
-		return p.allowed(q, view, policy.Thin(context.Background(), view, p.thinning(conv, why == policy.Free))), nil
+		return p.allowed(q, view, policy.PlanEarly(context.Background(), view, p.thinning(conv, why == policy.Free))), nil
 	}
 	o := policy.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
 	for _, d := range p.ds {

@@ -37,7 +37,7 @@ func runFill() error {
 	model := flag.String("model", "claude-sonnet-4-5", "id")
 	tenant := flag.String("tenant", "", "name")
 	mode := flag.String("mode", "manage", "of the engine")
-	early := flag.Bool("early", false, "pours for money")
+	early := flag.Bool("early", false, "early pours")
 	stubs := flag.Bool("stubs", false, "old results become stubs, whether or not a checkpoint would do")
 	flag.Parse()
 	src, err := os.Open(flag.Arg(1))
