@@ -9,6 +9,12 @@
 // the same bytes, and archives behind the answer what the provider said ([Engine.Finish]). Between pours the view of a
 // conversation grows at its end only.
 //
+// A request meets the files in this order: engine.go (Prepare) → patience.go (as often as others come first) → match.go
+// (whose conversation it is, and what is in force there: a query and its draft) → decide.go (inherit.go, decide.go,
+// clear.go for what comes in; budget.go, schedule.go and economy.go for whether a pour is due; pour.go and route.go for
+// making it, on a copy for each route) → draft.go (render) → ticket.go, commit.go. When its answer is there: finish.go,
+// commit.go again, ledger.go (what it cost). When it was refused: recover.go. When we fail: fallback.go.
+//
 // [Engine.Undo], [Engine.Preview] and [Engine.Pin] plan changes of stored conversations with their price.
 // [Engine.Thread] does all of it for programs without HTTP.
 package engine
