@@ -47,7 +47,7 @@ func (dr *draft) probes() bool {
 }
 
 // probeRoute makes the cheap reductions and keeps all thinking.
-func (dr *draft) probeRoute(ctx context.Context, _ int) error {
+func probeRoute(ctx context.Context, dr *draft, _ int) error {
 	t := dr.thinning()
 	t.Signed = true
 	ds := policy.PlanEarly(ctx, dr.view, t)

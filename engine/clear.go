@@ -13,13 +13,13 @@ import (
 func (dr *draft) clears() bool { return !dr.asks() && len(dr.suspended) == 0 && dr.editable() }
 
 // clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
-func (dr *draft) clearRoute(ctx context.Context, _ int) error {
+func clearRoute(ctx context.Context, dr *draft, _ int) error {
 	return dr.clear(ctx, dr.preset.Thrift.Settled())
 }
 
 // clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
 // keep, then with less and less of what is old.
-func (dr *draft) clearDeepRoute(ctx context.Context, target int) error {
+func clearDeepRoute(ctx context.Context, dr *draft, target int) error {
 	was := *dr
 	err := errPoor
 	for _, rule := range dr.clearRules(target) {

@@ -84,7 +84,7 @@ func (dr *draft) thinning() policy.EarlyPour {
 }
 
 // earlyRoute makes the cheap reductions and no checkpoint.
-func (dr *draft) earlyRoute(ctx context.Context, _ int) error {
+func earlyRoute(ctx context.Context, dr *draft, _ int) error {
 	ds := policy.PlanEarly(ctx, dr.view, dr.thinning())
 	if len(ds) == 0 {
 		return errPoor

@@ -12,7 +12,7 @@ import (
 // foldRoute makes the whole conversation one message of the user: pins, checkpoint and the recent
 // rounds, the open one included, as text, so that no message of the assistant remains. That is legal
 // in every state. What the user said last and nobody has answered stays a message of its own.
-func (dr *draft) foldRoute(ctx context.Context, target int) error {
+func foldRoute(ctx context.Context, dr *draft, target int) error {
 	made, view := dr.made, dr.view
 	if _, ds, err := dr.plan(ctx, target); err == nil { // what the fold is made of; it covers all of it
 		if err := dr.add(ds); err != nil {

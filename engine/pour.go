@@ -86,7 +86,7 @@ func (dr *draft) targets(why policy.Reason) []int {
 // without a pour, must not go out with what a refused one has set.
 func (dr *draft) attemptRoute(ctx context.Context, rt route, target int, why policy.Reason) error {
 	next := *dr
-	if err := rt.carry(&next, ctx, target); err != nil {
+	if err := rt.carry(ctx, &next, target); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil { // what it made is not whole

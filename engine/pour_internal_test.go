@@ -24,7 +24,7 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 		}
 		a.limits, a.report.Before = l, a.size(a.view)
 		before, body := a.report, string(a.req.Body)
-		err = a.attemptRoute(t.Context(), route{name: "refused", carry: func(a *draft, _ context.Context, _ int) error {
+		err = a.attemptRoute(t.Context(), route{name: "refused", carry: func(_ context.Context, a *draft, _ int) error {
 			a.params, a.betas = []byte(`{"type":"adaptive"}`), []string{anthropic.BindingBeta}
 			a.report.Plan, a.report.After = &decant.Plan{Reason: "refused"}, 1
 			if failing {

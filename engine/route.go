@@ -14,22 +14,22 @@ import (
 // A route is one way to carry out a pour.
 type route struct {
 	name   string
-	carry  func(dr *draft, ctx context.Context, target int) error // makes the decisions; what it leaves illegal is refused afterwards
+	carry  func(ctx context.Context, dr *draft, target int) error // makes the decisions; what it leaves illegal is refused afterwards
 	unsure bool                                                   // whether the provider takes thinking behind it is found out by sending it
 }
 
 // The routes that there are.
 var (
-	editing   = route{name: "edit", carry: (*draft).editRoute}
-	forgetful = route{name: "edit and drop thinking", carry: (*draft).dropRoute}
-	dropping  = route{name: "edit, thinking dropped by the provider", carry: (*draft).dropBlockRoute}
-	native    = route{name: "cleared by the provider", carry: (*draft).clearRoute}
-	deep      = route{name: "cleared by the provider", carry: (*draft).clearDeepRoute}
-	folding   = route{name: "fold", carry: (*draft).foldRoute}
-	early     = route{name: "edit early", carry: (*draft).earlyRoute}
-	probing   = route{name: "edit early, to see whether the provider minds", carry: (*draft).probeRoute, unsure: true}
-	letting   = route{name: "edit early, thinking dropped by the provider", carry: (*draft).earlyDropRoute}
-	thoughts  = route{name: "drop thinking", carry: (*draft).thoughtsRoute}
+	editing   = route{name: "edit", carry: editRoute}
+	forgetful = route{name: "edit and drop thinking", carry: dropRoute}
+	dropping  = route{name: "edit, thinking dropped by the provider", carry: dropBlockRoute}
+	native    = route{name: "cleared by the provider", carry: clearRoute}
+	deep      = route{name: "cleared by the provider", carry: clearDeepRoute}
+	folding   = route{name: "fold", carry: foldRoute}
+	early     = route{name: "edit early", carry: earlyRoute}
+	probing   = route{name: "edit early, to see whether the provider minds", carry: probeRoute, unsure: true}
+	letting   = route{name: "edit early, thinking dropped by the provider", carry: earlyDropRoute}
+	thoughts  = route{name: "drop thinking", carry: thoughtsRoute}
 )
 
 // routes returns the routes that are legal in the conversation's state, cheapest first (design,
@@ -108,7 +108,7 @@ func (m earlyMode) routes() []route {
 }
 
 // editRoute changes old blocks and covers old messages; thinking that stays is not bound.
-func (dr *draft) editRoute(ctx context.Context, target int) error {
+func editRoute(ctx context.Context, dr *draft, target int) error {
 	p, ds, err := dr.plan(ctx, target)
 	if err != nil {
 		return err
@@ -121,15 +121,15 @@ func (dr *draft) editRoute(ctx context.Context, target int) error {
 }
 
 // dropRoute is editRoute for bound thinking at a turn boundary: all of it goes.
-func (dr *draft) dropRoute(ctx context.Context, target int) error {
-	if err := dr.editRoute(ctx, target); err != nil {
+func dropRoute(ctx context.Context, dr *draft, target int) error {
+	if err := editRoute(ctx, dr, target); err != nil {
 		return err
 	}
 	return dr.add(dr.allThinking())
 }
 
 // thoughtsRoute drops all thinking and changes nothing else.
-func (dr *draft) thoughtsRoute(ctx context.Context, _ int) error {
+func thoughtsRoute(ctx context.Context, dr *draft, _ int) error {
 	ds := dr.allThinking()
 	if len(ds) == 0 {
 		return errNoRoute
@@ -161,24 +161,24 @@ func poured(ds []decant.Decision) bool {
 }
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
-func (dr *draft) dropBlockRoute(ctx context.Context, target int) error {
+func dropBlockRoute(ctx context.Context, dr *draft, target int) error {
 	params, ok := anthropic.DropBlock(dr.r.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}
 	dr.params, dr.betas = params, []string{anthropic.BindingBeta}
-	if err := dr.editRoute(ctx, target); err != nil {
+	if err := editRoute(ctx, dr, target); err != nil {
 		return fmt.Errorf("with drop_block: %w", err)
 	}
 	return nil
 }
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
-func (dr *draft) earlyDropRoute(ctx context.Context, target int) error {
+func earlyDropRoute(ctx context.Context, dr *draft, target int) error {
 	params, ok := anthropic.DropBlock(dr.r.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}
 	dr.params, dr.betas = params, []string{anthropic.BindingBeta}
-	return dr.probeRoute(ctx, target)
+	return probeRoute(ctx, dr, target)
 }
