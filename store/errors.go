@@ -42,6 +42,15 @@ var (
 	// ErrNewer means that a newer version of Decant has changed the database's form.
 	ErrNewer = errors.New("the database was written by a newer version of decant")
 
+	// ErrSealed means that the database is encrypted and no key was given.
+	ErrSealed = errors.New("the database is encrypted")
+
+	// ErrUnsealed means that a key was given for a database that is not encrypted.
+	ErrUnsealed = errors.New("the database is not encrypted")
+
+	// ErrWrongKey means that the database is encrypted under another key.
+	ErrWrongKey = errors.New("the database is encrypted under another key")
+
 	// ErrClosed means that the store has been closed.
 	ErrClosed = errors.New("the store is closed")
 )

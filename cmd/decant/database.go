@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -33,9 +34,10 @@ const (
 const opening = 2 * time.Second
 
 // openDatabase opens the database of a service. One that cannot be used stops no agent: then requests are forwarded as
-// they come, and log, answers and /readyz say why. That a path is wrong is an error.
-func openDatabase(ctx context.Context, path string, log *slog.Logger) (database, error) {
-	db, err := tryDatabase(ctx, path, log)
+// they come, and log, answers and /readyz say why. That a path is wrong is an error, and that a key is: nothing is kept in
+// clear that was to be encrypted.
+func openDatabase(ctx context.Context, c *config.Config, path string, log *slog.Logger) (database, error) {
+	db, err := tryDatabase(ctx, c, path, log)
 	for _, state := range survivable {
 		if errors.Is(err, state) {
 			log.Error(forwarding, "error", err.Error())
@@ -45,9 +47,9 @@ func openDatabase(ctx context.Context, path string, log *slog.Logger) (database,
 	return db, err
 }
 
-// tryDatabase opens a database.
-func tryDatabase(ctx context.Context, path string, log *slog.Logger) (database, error) {
-	db, err := sqlite.Open(ctx, path, sqlite.Options{Opening: opening, Notice: func(text string) { log.Error(text) }})
+// tryDatabase opens a database, with the key that is in its file now.
+func tryDatabase(ctx context.Context, c *config.Config, path string, log *slog.Logger) (database, error) {
+	db, err := openStore(ctx, c, path, sqlite.Options{Opening: opening, Notice: func(text string) { log.Error(text) }})
 	if err != nil {
 		return nil, err
 	}

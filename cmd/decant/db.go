@@ -23,14 +23,15 @@ import (
 // dbFlag is the flags of every command that looks into a database. What is not given is as for the
 // gateway, so that both use the same database.
 type dbFlag struct {
-	DB     string     `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
-	Config string     `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
+	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+	keyFileFlag
 	Tenant tenantName `placeholder:"NAME" help:"Whose conversations. Default: those of the only tenant that the database has."`
 }
 
 // settings returns the gateway's settings.
 func (f *dbFlag) settings() (*config.Config, error) {
-	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: map[string]string{"db": f.DB}})
+	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: map[string]string{"db": f.DB, "encryption_key_file": f.EncryptionKeyFile}})
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -58,19 +59,11 @@ func (f *dbFlag) open(ctx context.Context) (*sqlite.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := c.DB
-	if path == "" {
-		if path, err = sqlite.DefaultPath(); err != nil {
-			return nil, err
-		}
+	path, err := f.path(c)
+	if err != nil {
+		return nil, err
 	}
-	switch _, err := os.Stat(path); {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, inputError{fmt.Errorf("there is no database %s yet: run an agent through Decant first, or name one with --db", path)}
-	case err != nil:
-		return nil, inputError{err}
-	}
-	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	db, err := openStore(ctx, c, path, sqlite.Options{})
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNewer) {
 		return nil, inputError{err}
 	}

@@ -158,11 +158,15 @@ func (x *examination) store(ctx context.Context) {
 		x.say(broken, "store", "%v", err)
 		return
 	}
+	if _, err := encryptionKey(x.cfg); err != nil {
+		x.say(broken, "store", "%v", err)
+		return
+	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		x.folder(path)
 		return
 	}
-	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	db, err := openStore(ctx, x.cfg, path, sqlite.Options{})
 	if err != nil {
 		x.say(broken, "store", "%v", err)
 		return
@@ -183,7 +187,15 @@ func (x *examination) store(ctx context.Context) {
 		x.say(broken, "store", "%s can be read but not written: %v", path, err)
 		return
 	}
-	x.say(fine, "store", "%s can be read and written%s", path, count)
+	x.say(fine, "store", "%s can be read and written%s%s", path, count, encryptedBy(db))
+}
+
+// encryptedBy says under which key a database is encrypted, if it is.
+func encryptedBy(db *sqlite.DB) string {
+	if id := db.KeyID(); id != "" {
+		return "; encrypted under the key " + id
+	}
+	return ""
 }
 
 // mostCounted bounds the conversations of a tenant that are counted.

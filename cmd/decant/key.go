@@ -25,11 +25,17 @@ type keyCmd struct {
 type keyFlags struct {
 	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
 	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+	keyFileFlag
+}
+
+// of returns the flags of other commands that say the same.
+func (f *keyFlags) of() *dbFlag {
+	return &dbFlag{DB: f.DB, Config: f.Config, keyFileFlag: f.keyFileFlag}
 }
 
 // with runs do with the open database; create makes one that is not there.
 func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error) error {
-	of := dbFlag{DB: f.DB, Config: f.Config}
+	of := f.of()
 	if !create {
 		return of.with(do)
 	}
@@ -42,9 +48,12 @@ func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error)
 		return err
 	}
 	ctx := context.Background()
-	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	db, err := openStore(ctx, c, path, sqlite.Options{})
+	if err != nil && !errors.As(err, new(usageError)) {
+		err = inputError{err}
+	}
 	if err != nil {
-		return inputError{err}
+		return err
 	}
 	return errors.Join(do(ctx, db), db.Close())
 }

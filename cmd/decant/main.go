@@ -38,6 +38,7 @@ type commands struct {
 	GC         gcCmd         `cmd:"" name:"gc" help:"Remove what is old."`
 	Forget     forgetCmd     `cmd:"" help:"Remove a conversation, or all of a tenant, and leave nothing of it in the database."`
 	DB         dbCmd         `cmd:"" name:"db" help:"Check the database, or back it up."`
+	Encrypt    encryptCmd    `cmd:"" help:"Encrypt the database, change its key, or decrypt it."`
 	Serve      serveCmd      `cmd:"" help:"Serve a gateway in front of the Messages API."`
 	Key        keyCmd        `cmd:"" help:"Make, list and revoke the keys by which tenants use a gateway."`
 	Audit      auditCmd      `cmd:"" help:"List what people have done to the database by commands."`

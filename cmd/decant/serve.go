@@ -32,11 +32,12 @@ type gatewayFlags struct {
 	Config   string `placeholder:"FILE" help:"YAML file with settings (or DECANT_CONFIG)."`
 	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
 	DB       string `name:"db" placeholder:"FILE" help:"Database file (the user's own)."`
-	Preset   string `placeholder:"NAME" help:"Policy for requests that no rule chooses one for (default)."`
-	Thrift   string `placeholder:"LEVEL" help:"How much is poured for money before the window demands it: off, low (careful), default or high (thrifty); in place of what presets say."`
-	Mode     string `placeholder:"MODE" help:"manage; observe: record and plan, change nothing; off (manage)."`
-	Window   int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
-	Log      string `placeholder:"LEVEL" help:"debug, info, warn or error (info)."`
+	keyFileFlag
+	Preset string `placeholder:"NAME" help:"Policy for requests that no rule chooses one for (default)."`
+	Thrift string `placeholder:"LEVEL" help:"How much is poured for money before the window demands it: off, low (careful), default or high (thrifty); in place of what presets say."`
+	Mode   string `placeholder:"MODE" help:"manage; observe: record and plan, change nothing; off (manage)."`
+	Window int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
+	Log    string `placeholder:"LEVEL" help:"debug, info, warn or error (info)."`
 }
 
 // load returns the configuration; listen may be empty.
@@ -51,7 +52,7 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 		window = strconv.Itoa(f.Window)
 	}
 	maps.Copy(flags, map[string]string{
-		"anthropic_upstream": f.Upstream, "db": f.DB, "preset": f.Preset, "thrift": f.Thrift, "mode": f.Mode, "window": window, "log": f.Log,
+		"anthropic_upstream": f.Upstream, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "thrift": f.Thrift, "mode": f.Mode, "window": window, "log": f.Log,
 	})
 	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: flags})
 	if err != nil {
@@ -112,6 +113,9 @@ func (c *serveCmd) Run(s *streams) error {
 // startAttrs returns what a log says of a gateway that begins to serve. A window of 0 is every model's own.
 func startAttrs(c *config.Config, e *edge, s *service) []any {
 	as := []any{"listen", e.listener.Addr().String(), "tls", e.pair != nil, "upstream", c.Upstream, "db", s.path, "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
+	if c.Seal.KeyFile != "" {
+		as = append(as, "encrypted", true)
+	}
 	if e.metrics != nil {
 		as = append(as, "metrics", e.metrics.Addr().String())
 	}
@@ -172,7 +176,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if s.tracing, err = newTracing(c, out, pre.Name, s.metrics, log); err != nil {
 		return nil, err
 	}
-	if s.store, err = newStanding(ctx, s.path, manager(c, pre, s.tracing, money, log), log); err != nil {
+	if s.store, err = newStanding(ctx, c, s.path, manager(c, pre, s.tracing, money, log), log); err != nil {
 		endTracing(s.tracing)
 		return nil, err
 	}

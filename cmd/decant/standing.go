@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -17,6 +18,7 @@ import (
 // now can, another takes its place: what is under way ends with the old one, whose every step fails, and what comes
 // then begins with the new one, which remembers nothing of the old. So no request sees half of each.
 type standing struct {
+	cfg    *config.Config
 	path   string
 	manage func(engine.Store) (*engine.Engine, error)
 	log    *slog.Logger
@@ -34,9 +36,9 @@ type standing struct {
 const standEvery = 2 * time.Second
 
 // newStanding opens the database of a service.
-func newStanding(ctx context.Context, path string, manage func(engine.Store) (*engine.Engine, error), log *slog.Logger) (*standing, error) {
-	s := &standing{path: path, manage: manage, log: log}
-	db, err := openDatabase(ctx, path, log)
+func newStanding(ctx context.Context, c *config.Config, path string, manage func(engine.Store) (*engine.Engine, error), log *slog.Logger) (*standing, error) {
+	s := &standing{cfg: c, path: path, manage: manage, log: log}
+	db, err := openDatabase(ctx, c, path, log)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 	var db database
 	err := was.Close()
 	if err == nil {
-		db, err = tryDatabase(ctx, s.path, s.log)
+		db, err = tryDatabase(ctx, s.cfg, s.path, s.log)
 	}
 	if err != nil {
 		if before, ok := was.(store.Failed); !ok || before.Err.Error() != err.Error() {

@@ -51,6 +51,12 @@ func (s *said) count(text string) int {
 
 func newStood(t *testing.T, path string) *stood {
 	t.Helper()
+	return newStoodWith(t, path, map[string]string{})
+}
+
+// newStoodWith returns a service with more settings.
+func newStoodWith(t *testing.T, path string, settings map[string]string) *stood {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be replaced there")
 	}
@@ -59,7 +65,8 @@ func newStood(t *testing.T, path string) *stood {
 		io.WriteString(w, `{"id":"m","type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":1}}`)
 	}))
 	t.Cleanup(up.Close)
-	cfg, err := config.Load(config.Sources{Flags: map[string]string{"db": path, "anthropic_upstream": up.URL}})
+	settings["db"], settings["anthropic_upstream"] = path, up.URL
+	cfg, err := config.Load(config.Sources{Flags: settings})
 	if err != nil {
 		t.Fatal(err)
 	}

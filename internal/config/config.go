@@ -28,6 +28,7 @@ type Config struct {
 	TLS       TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
 	Upstream  string   `yaml:"anthropic_upstream"` // base URL of the Messages API
 	DB        string   `yaml:"db"`                 // database file; empty: the user's own
+	Seal      Seal     `yaml:"encryption"`         // encrypts the database; none: it is not encrypted
 	Preset    string   `yaml:"preset"`             // policy of requests that no rule names one for
 	Mode      string   `yaml:"mode"`               // manage, observe or off
 	Window    int      `yaml:"window"`             // tokens, in place of every model's own; 0: the catalogue's
@@ -69,6 +70,11 @@ func (d *Drain) UnmarshalText(text []byte) error {
 type TLS struct {
 	Cert string `yaml:"cert"`
 	Key  string `yaml:"key"`
+}
+
+// Seal says what the database is encrypted with.
+type Seal struct {
+	KeyFile string `yaml:"key_file"` // file with the key; empty: it is not encrypted
 }
 
 // A Key admits one tenant. One tenant may have several.

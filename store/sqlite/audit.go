@@ -17,7 +17,7 @@ func (db *DB) Audit(ctx context.Context, a store.Act) error {
 // audit adds an act within a transaction.
 func (t *tx) audit(a store.Act) error {
 	return t.exec("INSERT INTO acts (time, actor, action, tenant, target, detail) VALUES (?, ?, ?, ?, ?, ?)",
-		micros(a.Time), a.Actor, a.Action, a.Tenant, a.Target, a.Detail)
+		micros(a.Time), a.Actor, a.Action, a.Tenant, a.Target, t.text(a.Detail, actPlace(&a)))
 }
 
 // Acts implements store.Auditor.
@@ -34,8 +34,12 @@ func (db *DB) Acts(ctx context.Context, q store.ActQuery) ([]store.Act, error) {
 		append(args, q.Limit), func(rows *sql.Rows) error {
 			var a store.Act
 			var at int64
-			err := rows.Scan(&a.Number, &at, &a.Actor, &a.Action, &a.Tenant, &a.Target, &a.Detail)
+			var detail []byte
+			err := rows.Scan(&a.Number, &at, &a.Actor, &a.Action, &a.Tenant, &a.Target, &detail)
 			a.Time = moment(at)
+			if err == nil {
+				err = db.how.opened(&a.Detail, detail, actPlace(&a))
+			}
 			out = append(out, a)
 			return err
 		})

@@ -173,3 +173,51 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEncryption does the same with a database as it is and with one that is encrypted: commits of 4 KB, a
+// conversation of 2,000 rounds loaded, blobs of 5 KB read, and searches in 20 MB of text.
+func BenchmarkEncryption(b *testing.B) {
+	for _, o := range []struct {
+		name    string
+		options sqlite.Options
+	}{{"Clear", sqlite.Options{}}, {"Encrypted", sqlite.Options{Key: key(b, "01")}}} {
+		db := openWith(b, o.options)
+		l := &line{Key: store.Key{ID: "conv"}, size: 5_000}
+		for range 2000 {
+			must(b, l.commit(b.Context(), db))
+		}
+		_, err := db.Index(b.Context(), 0)
+		must(b, err)
+		var texts []decant.Hash
+		for n := range int64(400) {
+			texts = append(texts, decant.HashText(l.text(n+1)))
+		}
+		for _, bm := range []struct {
+			name string
+			do   func() error
+		}{
+			{"Load", func() error { _, err := db.Load(b.Context(), l.Key, store.Newest); return err }},
+			{"Blob", func() error { _, err := db.Blobs(b.Context(), "", texts[100]); return err }},
+			{"Blobs400", func() error { _, err := db.Blobs(b.Context(), "", texts...); return err }},
+			{"Match", func() error { _, err := db.Match(b.Context(), "", l.ID, []decant.Hash{l.chain}); return err }},
+			{"SearchWord", func() error { return one(db.Search(b.Context(), store.Query{Text: `"message 500"`})) }},
+			{"SearchPart", func() error { return one(db.Search(b.Context(), store.Query{Text: "essage 1500 o"})) }},
+			{"Commit", func() error { return l.commit(b.Context(), db) }},
+		} {
+			b.Run(bm.name+"/"+o.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					must(b, bm.do())
+				}
+			})
+		}
+	}
+}
+
+// one insists on one hit.
+func one(hits []store.Hit, err error) error {
+	if err == nil && len(hits) != 1 {
+		err = fmt.Errorf("%d hits, want 1", len(hits))
+	}
+	return err
+}

@@ -36,15 +36,7 @@ func contentHash(data []byte) decant.Hash {
 	return decant.Hash(sum[:len(decant.Hash{})])
 }
 
-// bytes returns h as it is stored: nothing for the zero hash.
-func bytes(h decant.Hash) []byte {
-	if h.IsZero() {
-		return []byte{}
-	}
-	return h[:]
-}
-
-// hash returns the hash that bytes stored.
+// hash returns the hash that b holds, the zero hash for nothing.
 func hash(b []byte) (h decant.Hash) {
 	copy(h[:], b)
 	return h

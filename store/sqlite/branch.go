@@ -27,7 +27,7 @@ func (l lineage) branch(id string, version int64, position, seen int) (*store.Br
 	if err != nil {
 		return nil, err
 	}
-	steps, err := l.steps(id, version, o.shared)
+	steps, err := l.history(id, version, o.shared)
 	if err != nil {
 		return nil, err
 	}
@@ -68,21 +68,14 @@ type step struct {
 	length   int // entries afterwards
 }
 
-// steps returns the steps of a conversation up to version.
-func (l lineage) steps(id string, version int64, shared int) ([]step, error) {
+// history returns the steps of a conversation up to version.
+func (l lineage) history(id string, until int64, shared int) ([]step, error) {
 	out := []step{{position: 1, length: shared}}
-	err := l.rows("SELECT version, position, data FROM segments WHERE tenant = ? AND conversation = ? AND version <= ? ORDER BY version",
-		[]any{l.tenant, id, version}, func(rows *sql.Rows) error {
-			var s step
-			var data sql.RawBytes
-			if err := rows.Scan(&s.version, &s.position, &data); err != nil {
-				return err
-			}
-			added, err := appendSegment(nil, data)
-			s.length = s.position - 1 + len(added)
-			out = append(out, s)
-			return err
-		})
+	err := l.steps(id, until, func(version int64, position int, data []byte) error {
+		added, err := appendSegment(nil, data)
+		out = append(out, step{version: version, position: position, length: position - 1 + len(added)})
+		return err
+	})
 	return out, err
 }
 

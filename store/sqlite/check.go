@@ -7,18 +7,19 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
 )
 
 // Check implements store.Keeper: SQLite's own check of the file, then what the tables say of each
-// other, then every chain and every blob.
+// other, then every chain and every blob, and what else is encrypted.
 func (db *DB) Check(ctx context.Context) ([]string, error) {
 	c := &checker{db: db}
 	err := db.snapshot(ctx, func(r *reader) error {
 		c.q = r
-		for _, step := range []func() error{c.integrity, c.references, c.chains, c.contents} {
+		for _, step := range []func() error{c.integrity, c.references, c.chains, c.contents, c.sealed} {
 			if err := step(); err != nil {
 				return err
 			}
@@ -109,6 +110,10 @@ func (c *checker) chains() error {
 	}
 	for _, k := range keys {
 		s, err := conversation(c.q, k)
+		if errors.Is(err, store.ErrCorrupt) {
+			c.report("of tenant %q: %v", k.Tenant, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -143,12 +148,14 @@ func (c *checker) linked(s *store.State) error {
 	if err := c.q.row("SELECT base FROM conversations WHERE tenant = ? AND id = ?", []any{s.Tenant, s.ID}, &base); err != nil {
 		return err
 	}
+	how := c.q.vault()
+	session := how.session(s.Tenant, s.Session)
 	own := s.Chain[min(base, len(s.Chain)):]
 	for i := range own {
 		e := &own[i]
 		var one int
 		err := c.q.row("SELECT 1 FROM chains WHERE tenant = ? AND session = ? AND chain = ? AND conversation = ? AND position = ?",
-			[]any{s.Tenant, s.Session, e.Chain[:], s.ID, e.Position}, &one)
+			[]any{s.Tenant, how.short(session), how.hash(s.Tenant, e.Chain), s.ID, e.Position}, &one)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -176,16 +183,22 @@ func (c *checker) held(k store.Key) error {
 	}
 	for h := range held {
 		var one int
-		err := c.q.row("SELECT 1 FROM blobs WHERE tenant = ? AND hash = ?", []any{k.Tenant, h[:]}, &one)
+		err := c.q.row("SELECT 1 FROM blobs WHERE tenant = ? AND hash = ?", []any{k.Tenant, c.q.vault().hash(k.Tenant, h)}, &one)
 		if errors.Is(err, sql.ErrNoRows) {
 			c.report("conversation %q of tenant %q holds blob %s, which is not there", k.ID, k.Tenant, h)
 		} else if err != nil {
 			return err
 		}
 	}
-	err = c.q.rows("SELECT names FROM packs WHERE tenant = ? AND conversation = ?", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
+	err = c.q.rows("SELECT id, names FROM packs WHERE tenant = ? AND conversation = ?", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
 		var p pack
-		err := rows.Scan(&p.names)
+		err := rows.Scan(&p.id, &p.names)
+		if err == nil {
+			if p.names, err = c.q.vault().open(p.names, packPlace(k, "packs.names", p.id)); err != nil {
+				c.report("pack %d: %v", p.id, err)
+				return nil
+			}
+		}
 		for names := p.names; len(names) >= nameSize; names = names[nameSize:] {
 			held[hash(names)] = true
 		}
@@ -213,7 +226,7 @@ func (c *checker) held(k store.Key) error {
 		var what string
 		var h []byte
 		err := rows.Scan(&what, &h)
-		need(hash(h), what)
+		need(c.q.vault().unhash(k.Tenant, h), what)
 		return err
 	})
 }
@@ -261,7 +274,7 @@ func (c *checker) pack(id int64) (n int, err error) {
 	u.last.each(func(h decant.Hash, blob []byte) bool {
 		n++
 		var at int64
-		err = c.q.row("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{tenant, h[:]}, &at)
+		err = c.q.row("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{tenant, c.q.vault().hash(tenant, h)}, &at)
 		if errors.Is(err, sql.ErrNoRows) || at != id {
 			c.report("blob %s of tenant %q is in pack %d unknown to the rest", h, tenant, id)
 			err = nil
@@ -272,6 +285,33 @@ func (c *checker) pack(id int64) (n int, err error) {
 		return err == nil
 	})
 	return n, err
+}
+
+// sealed opens what is encrypted of the tables that the steps before do not read whole.
+func (c *checker) sealed() error {
+	if c.q.vault().box == nil {
+		return nil
+	}
+	for _, name := range []string{"requests", "jobs", "findings", "tenant_keys", "acts"} {
+		t := tables[name]
+		if err := c.q.rows("SELECT * FROM "+name, nil, func(rows *sql.Rows) error {
+			columns, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			row, err := rowOf(rows, columns)
+			for _, column := range strings.Fields(t.sealed) {
+				at := t.at(name+"."+column, row)
+				if _, err := c.q.vault().open(blobOf(row[column]), at); err != nil {
+					c.report("tenant %q, %s %s: %v", at.Tenant, at.ID, at.Part, err)
+				}
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Backup implements store.Keeper. The copy is compact, has mode 0600, and is on the disk when

@@ -44,8 +44,8 @@ type head struct {
 	tokens    int
 	decisions int
 	base      int
-	session   string
-	baseChain []byte
+	session   string // as it is stored
+	baseChain decant.Hash
 	lowered   bool        // base has changed
 	fixed     decant.Hash // version of the fixed part, as it was
 	anchored  int64       // time of the anchor, as it was
@@ -133,7 +133,7 @@ func (c *commit) begin(t *tx) error {
 	err := t.first(`SELECT version, length, messages, tokens, decisions, base, session, base_chain, fixed, anchor_time
 		FROM conversations WHERE tenant = ? AND id = ?`, []any{c.Tenant, c.ID}, row[:])
 	if err == nil {
-		h.scan(row[:])
+		h.scan(t.sealing, c.Tenant, row[:])
 	}
 	c.content.fixed = h.fixed
 	exists := err == nil
@@ -153,21 +153,21 @@ func (c *commit) begin(t *tx) error {
 	return nil
 }
 
-func (h *head) scan(row []driver.Value) {
+func (h *head) scan(s sealing, tenant string, row []driver.Value) {
 	for i, n := range []*int{1: &h.length, &h.messages, &h.tokens, &h.decisions, &h.base} {
 		if n != nil {
 			*n = int(row[i].(int64))
 		}
 	}
 	h.version, h.session, h.anchored = row[0].(int64), row[6].(string), row[9].(int64)
-	h.baseChain, _ = row[7].([]byte) // nil when empty
+	base, _ := row[7].([]byte) // nil when empty
 	fixed, _ := row[8].([]byte)
-	h.fixed = hash(fixed)
+	h.baseChain, h.fixed = s.unhash(tenant, base), s.unhash(tenant, fixed)
 }
 
 func (c *commit) create(t *tx) error {
 	h := &c.head
-	h.session, h.baseChain = c.Create.Session, []byte{}
+	h.session = t.session(c.Tenant, c.Create.Session)
 	o := c.Create.Origin
 	if o == nil {
 		o = &store.Origin{}
@@ -178,11 +178,12 @@ func (c *commit) create(t *tx) error {
 		return err
 	}
 	now := micros(c.now)
+	agent, project := t.text(c.Create.Agent, of(c.Key, "conversations.agent")), t.text(c.Create.Project, of(c.Key, "conversations.project"))
 	return t.exec(`INSERT INTO conversations (tenant, id, session, agent, project, parent, parent_version, parent_length, parent_in_force, base, base_chain,
 		version, length, messages, tokens, decisions, model, fixed, hold, suppressed, pinned, anchor, anchor_time, created, updated)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, '', x'', 0, 0, 0, '', 0, ?, ?)`,
-		c.Tenant, c.ID, h.session, c.Create.Agent, c.Create.Project, o.Parent, o.Version, o.Position, o.InForce, h.base, h.baseChain,
-		h.length, h.messages, h.tokens, now, now)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, 0, '', x'', 0, 0, 0, ?, 0, ?, ?)`,
+		c.Tenant, c.ID, h.session, agent, project, o.Parent, o.Version, o.Position, o.InForce, h.base, t.some(c.Tenant, h.baseChain),
+		h.length, h.messages, h.tokens, t.text("", of(c.Key, "conversations.anchor")), now, now)
 }
 
 // fork takes over the common part from the parent.
@@ -197,7 +198,7 @@ func (c *commit) fork(t *tx, o *store.Origin) error {
 	}
 	h := &c.head
 	last := chain[o.Position-1]
-	h.base, h.baseChain = o.Position, bytes(last.Chain)
+	h.base, h.baseChain = o.Position, last.Chain
 	h.count(chain[:o.Position])
 	return nil
 }
@@ -206,12 +207,12 @@ func (c *commit) fork(t *tx, o *store.Origin) error {
 func (c *commit) unclaimed(t *tx) error {
 	for i := range c.Entries {
 		chain := c.Entries[i].Chain
-		if chain == hash(c.head.baseChain) {
+		if chain == c.head.baseChain {
 			continue // thinking repeats the hash before it
 		}
 		var other string
 		err := t.row("SELECT conversation FROM chains WHERE tenant = ? AND session = ? AND chain = ? LIMIT 1",
-			[]any{c.Tenant, c.head.session, chain[:]}, &other)
+			[]any{c.Tenant, t.short(c.head.session), t.hash(c.Tenant, chain)}, &other)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -252,21 +253,21 @@ func (c *commit) replace(t *tx) error {
 		return err
 	}
 	if kept < h.base { // the fork shares less with its parent from now on
-		h.base, h.baseChain, h.lowered = kept, nil, true
+		h.base, h.baseChain, h.lowered = kept, decant.Hash{}, true
 		if kept > 0 {
-			h.baseChain = bytes(chain[kept-1].Chain)
+			h.baseChain = chain[kept-1].Chain
 		}
 	}
 	h.count(chain[:kept])
 	return nil
 }
 
-// unlink makes entries of a conversation's own unknown to Match.
+// unlink makes entries of a conversation's own unknown to Match. session is as it is stored.
 func unlink(t *tx, k store.Key, session string, entries []store.Entry) error {
 	for i := range entries {
 		e := &entries[i]
 		if err := t.exec("DELETE FROM chains WHERE tenant = ? AND session = ? AND chain = ? AND conversation = ? AND position = ?",
-			k.Tenant, session, e.Chain[:], k.ID, e.Position); err != nil {
+			k.Tenant, t.short(session), t.hash(k.Tenant, e.Chain), k.ID, e.Position); err != nil {
 			return err
 		}
 	}
@@ -289,13 +290,13 @@ func (c *commit) append(t *tx) error {
 		h.length++
 		h.messages, h.tokens = e.Message, h.tokens+e.Tokens
 		if err := t.exec("INSERT INTO chains (tenant, session, chain, conversation, position) VALUES (?, ?, ?, ?, ?)",
-			c.Tenant, h.session, e.Chain[:], c.ID, h.length); err != nil {
+			c.Tenant, t.short(h.session), t.hash(c.Tenant, e.Chain), c.ID, h.length); err != nil {
 			return err
 		}
 		data = appendEntry(data, e)
 	}
 	if err := t.exec("INSERT INTO segments (tenant, conversation, version, position, data) VALUES (?, ?, ?, ?, ?)",
-		c.Tenant, c.ID, h.version, first, data); err != nil {
+		c.Tenant, c.ID, h.version, first, t.seal(data, segmentPlace(c.Key, h.version, first))); err != nil {
 		return err
 	}
 	return c.enqueue(t)
@@ -306,7 +307,7 @@ func (c *commit) enqueue(t *tx) error {
 	var texts []byte
 	for i := range c.Entries {
 		if h := c.Entries[i].Text; c.fresh(h) {
-			texts = append(texts, h[:]...)
+			texts = append(texts, t.hash(c.Tenant, h)...)
 		}
 	}
 	if texts == nil {
@@ -327,7 +328,7 @@ func (c *commit) fix(t *tx) error {
 		}
 	}
 	return t.exec("INSERT INTO fixed (tenant, version, system, tools, tokens) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		c.Tenant, f.Version[:], bytes(system), bytes(tools), f.Tokens)
+		c.Tenant, t.hash(c.Tenant, f.Version), t.some(c.Tenant, system), t.some(c.Tenant, tools), f.Tokens)
 }
 
 func (c *commit) record(t *tx) error {
@@ -342,15 +343,15 @@ func (c *commit) finish(t *tx) error {
 	row.set("version = ?, length = ?, messages = ?, tokens = ?, decisions = ?, updated = ?",
 		h.version, h.length, h.messages, h.tokens, h.decisions, micros(c.now))
 	if h.lowered { // otherwise not named: SQLite would write its index again
-		row.set("base = ?, base_chain = ?", h.base, nonNil(h.baseChain))
+		row.set("base = ?, base_chain = ?", h.base, t.some(c.Tenant, h.baseChain))
 	}
 	if n := c.Head; n != nil {
 		if err := c.holdFixed(t, n.Fixed); err != nil {
 			return err
 		}
-		row.set("model = ?, fixed = ?, hold = ?, suppressed = ?, pinned = ?", n.Model, bytes(n.Fixed), n.Hold, n.Suppressed, n.Pinned)
+		row.set("model = ?, fixed = ?, hold = ?, suppressed = ?, pinned = ?", n.Model, t.some(c.Tenant, n.Fixed), n.Hold, n.Suppressed, n.Pinned)
 	}
-	if err := row.anchor(c.Batch.Events.Anchor, h.anchored); err != nil {
+	if err := row.anchor(t, c.Key, c.Batch.Events.Anchor, h.anchored); err != nil {
 		return err
 	}
 	return row.update(t, c.Key)

@@ -11,6 +11,8 @@ import (
 // conn is one connection with the statements prepared on it. One goroutine uses it at a time.
 type conn struct {
 	*sql.Conn
+	sealing
+	owner   *sql.DB // that is closed with the connection; nil: none
 	stmts   map[string]*sql.Stmt
 	directs map[string]directStmt
 	args    []driver.NamedValue // of the direct statement that runs: one slice for all
@@ -24,12 +26,12 @@ type directStmt interface {
 	driver.StmtQueryContext
 }
 
-func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
+func newConn(ctx context.Context, db *sql.DB, s sealing) (*conn, error) {
 	c, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c, stmts: map[string]*sql.Stmt{}, directs: map[string]directStmt{}}, nil
+	return &conn{Conn: c, sealing: s, stmts: map[string]*sql.Stmt{}, directs: map[string]directStmt{}}, nil
 }
 
 // stmt returns the prepared statement for query. Statements outlive the context of whoever needed
@@ -127,7 +129,11 @@ func (c *conn) close() error {
 	for _, s := range c.stmts {
 		errs = append(errs, s.Close())
 	}
-	return errors.Join(append(errs, c.Close())...)
+	errs = append(errs, c.Close())
+	if c.owner != nil {
+		errs = append(errs, c.owner.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // scan returns a function that calls each for every row and closes rows.

@@ -72,7 +72,7 @@ func (c *content) store(t *tx, k store.Key) error {
 	}
 	for i := range c.blobs {
 		b := &c.blobs[i]
-		n, err := t.change("INSERT INTO blobs (tenant, hash, pack) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", k.Tenant, b.hash[:], p.id)
+		n, err := t.change("INSERT INTO blobs (tenant, hash, pack) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", k.Tenant, t.hash(k.Tenant, b.hash), p.id)
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (c *content) refer(t *tx, h decant.Hash) error {
 		return nil
 	}
 	var row [1]driver.Value
-	err := t.first("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{c.key.Tenant, h[:]}, row[:])
+	err := t.first("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{c.key.Tenant, t.hash(c.key.Tenant, h)}, row[:])
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.Missing("blob", h)
 	}
@@ -124,10 +124,10 @@ const holdRows = 8
 // hold notes the blobs that were referred to and that other conversations brought, but for those that
 // are noted. Some may be the conversation's own, which it does not hurt to hold twice.
 func (c *content) hold(t *tx) error {
-	missing := map[decant.Hash]bool{}
+	missing := map[decant.Hash]bool{} // as they are stored: what is noted is many, and is not unmasked for this
 	for i := range c.blobs {
 		if c.blobs[i].shared {
-			missing[c.blobs[i].hash] = true
+			missing[hash(t.hash(c.key.Tenant, c.blobs[i].hash))] = true
 		}
 	}
 	if len(missing) == 0 {
@@ -143,7 +143,7 @@ func (c *content) hold(t *tx) error {
 	}); err != nil {
 		return err
 	}
-	for h := range split(all) {
+	for h := range (sealing{}).split("", all) {
 		delete(missing, h)
 	}
 	if len(missing) == 0 {
@@ -155,8 +155,8 @@ func (c *content) hold(t *tx) error {
 		return err
 	}
 	for i := range c.blobs { // in their order
-		if h := c.blobs[i].hash; missing[h] {
-			all = append(all, h[:]...)
+		if stored := t.hash(c.key.Tenant, c.blobs[i].hash); missing[hash(stored)] {
+			all = append(all, stored...)
 		}
 	}
 	return t.exec("INSERT INTO holds (tenant, conversation, hashes) VALUES (?, ?, ?)", c.key.Tenant, c.key.ID, all)
@@ -168,7 +168,7 @@ func holdings(q querier, k store.Key) (map[decant.Hash]bool, error) {
 	err := q.rows("SELECT hashes FROM holds WHERE tenant = ? AND conversation = ?", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
 		var hashes sql.RawBytes
 		err := rows.Scan(&hashes)
-		for h := range split(hashes) {
+		for h := range q.vault().split(k.Tenant, hashes) {
 			held[h] = true
 		}
 		return err
@@ -177,14 +177,13 @@ func holdings(q querier, k store.Key) (map[decant.Hash]bool, error) {
 }
 
 // split returns hashes that are stored one after the other.
-func split(hashes []byte) iter.Seq[decant.Hash] {
+func (s sealing) split(tenant string, hashes []byte) iter.Seq[decant.Hash] {
 	return func(yield func(decant.Hash) bool) {
 		for len(hashes) >= len(decant.Hash{}) {
-			h := hash(hashes)
-			if !yield(h) {
+			if !yield(s.unhash(tenant, hashes[:len(decant.Hash{})])) {
 				return
 			}
-			hashes = hashes[len(h):]
+			hashes = hashes[len(decant.Hash{}):]
 		}
 	}
 }
@@ -195,14 +194,14 @@ func (c *content) holdFixed(t *tx, version decant.Hash) error {
 		return nil
 	}
 	var system, tools []byte
-	err := t.row("SELECT system, tools FROM fixed WHERE tenant = ? AND version = ?", []any{c.key.Tenant, version[:]}, &system, &tools)
+	err := t.row("SELECT system, tools FROM fixed WHERE tenant = ? AND version = ?", []any{c.key.Tenant, t.hash(c.key.Tenant, version)}, &system, &tools)
 	if err != nil {
 		return fmt.Errorf("fixed part %s: %w", version, err)
 	}
-	if err := c.refer(t, hash(system)); err != nil {
+	if err := c.refer(t, t.unhash(c.key.Tenant, system)); err != nil {
 		return err
 	}
-	if err := c.refer(t, hash(tools)); err != nil {
+	if err := c.refer(t, t.unhash(c.key.Tenant, tools)); err != nil {
 		return err
 	}
 	c.fixed = version

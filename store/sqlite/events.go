@@ -30,7 +30,7 @@ func (db *DB) Record(ctx context.Context, k store.Key, e *store.Events) error {
 			&ev.version, &fixed, &anchored, &updated); err != nil {
 			return err
 		}
-		c.fixed = hash(fixed)
+		c.fixed = t.unhash(k.Tenant, fixed)
 		if err := c.store(t, k); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (db *DB) Record(ctx context.Context, k store.Key, e *store.Events) error {
 		}
 		var row assignments
 		row.set("updated = ?", max(updated, now))
-		if err := row.anchor(e.Anchor, anchored); err != nil {
+		if err := row.anchor(t, k, e.Anchor, anchored); err != nil {
 			return err
 		}
 		return row.update(t, k)
@@ -84,6 +84,7 @@ func (e *events) request(t *tx, r *store.Request) error {
 	if err != nil {
 		return err
 	}
+	some := func(h decant.Hash) []byte { return t.some(e.Tenant, h) }
 	version := r.Version
 	if version == 0 {
 		version = e.version
@@ -93,8 +94,9 @@ func (e *events) request(t *tx, r *store.Request) error {
 		ON CONFLICT (tenant, conversation, id) DO UPDATE SET time = excluded.time, version = excluded.version, length = excluded.length,
 		api = excluded.api, model = excluded.model, fixed = excluded.fixed, frame = excluded.frame, view = excluded.view,
 		status = excluded.status, broken = excluded.broken, answer = excluded.answer, stop = excluded.stop, usage = excluded.usage, planned = excluded.planned, plan = excluded.plan`,
-		e.Tenant, e.ID, r.ID, micros(r.Time), version, r.Length, r.API, r.Model, bytes(r.Fixed), bytes(r.Frame), bytes(r.View),
-		r.Status, r.Broken, bytes(r.Answer), r.Stop, string(usage), planned, bytes(plan))
+		e.Tenant, e.ID, r.ID, micros(r.Time), version, r.Length, r.API, r.Model, some(r.Fixed), some(r.Frame), some(r.View),
+		r.Status, r.Broken, some(r.Answer), t.text(r.Stop, requestPlace(e.Key, "requests.stop", r.ID)), string(usage),
+		t.text(planned, requestPlace(e.Key, "requests.planned", r.ID)), some(plan))
 }
 
 // plannedColumns returns what is stored of a plan.
@@ -140,7 +142,7 @@ func (a *assignments) set(columns string, args ...any) {
 }
 
 // anchor keeps the newest report of usage: the present one is of the time anchored.
-func (a *assignments) anchor(n *store.Anchor, anchored int64) error {
+func (a *assignments) anchor(t *tx, k store.Key, n *store.Anchor, anchored int64) error {
 	if n == nil || micros(n.Time) < anchored {
 		return nil
 	}
@@ -148,7 +150,7 @@ func (a *assignments) anchor(n *store.Anchor, anchored int64) error {
 	if err != nil {
 		return fmt.Errorf("encode anchor: %w", err)
 	}
-	a.set("anchor = ?, anchor_time = ?", string(data), micros(n.Time))
+	a.set("anchor = ?, anchor_time = ?", t.text(string(data), of(k, "conversations.anchor")), micros(n.Time))
 	return nil
 }
 

@@ -181,3 +181,18 @@ func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
 func (db *DB) Exec(ctx context.Context, statement string) error {
 	return db.write(ctx, func(x *tx) error { return x.exec(statement) })
 }
+
+// Tables returns what is done with each column, "table.column", of an encrypted database, and which are kept in clear.
+func Tables() (known map[string]bool, clear []string) {
+	known = map[string]bool{}
+	for name, t := range tables {
+		for _, c := range strings.Fields(strings.Join([]string{t.clear, t.sealed, t.named, t.short, t.masked, t.listed}, " ")) {
+			known[name+"."+c] = true
+		}
+		for _, c := range strings.Fields(t.clear) {
+			clear = append(clear, name+"."+c)
+		}
+	}
+	slices.Sort(clear)
+	return known, clear
+}

@@ -13,9 +13,13 @@ func (db *DB) Findings(ctx context.Context, upstream, organization string) ([]st
 	err := db.rows(ctx, "SELECT topic, value, time FROM findings WHERE upstream = ? AND organization = ? ORDER BY topic",
 		[]any{upstream, organization}, func(rows *sql.Rows) error {
 			f := store.Finding{Upstream: upstream, Organization: organization}
+			var value []byte
 			var at int64
-			err := rows.Scan(&f.Topic, &f.Value, &at)
+			err := rows.Scan(&f.Topic, &value, &at)
 			f.Time = moment(at)
+			if err == nil {
+				err = db.how.opened(&f.Value, value, findingPlace(&f))
+			}
 			out = append(out, f)
 			return err
 		})
@@ -29,7 +33,7 @@ func (db *DB) Find(ctx context.Context, fs ...store.Finding) error {
 			f := &fs[i]
 			err := t.exec(`INSERT INTO findings (upstream, organization, topic, value, time) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT DO UPDATE SET value = excluded.value, time = excluded.time WHERE excluded.time >= findings.time`,
-				f.Upstream, f.Organization, f.Topic, f.Value, micros(f.Time))
+				f.Upstream, f.Organization, f.Topic, t.text(f.Value, findingPlace(f)), micros(f.Time))
 			if err != nil {
 				return err
 			}

@@ -105,15 +105,20 @@ func (db *DB) clean(ctx context.Context) error {
 		if err := t.exec("VACUUM"); err != nil {
 			return err
 		}
-		var busy, pages, moved int
-		err := t.row("PRAGMA wal_checkpoint(TRUNCATE)", nil, &busy, &pages, &moved)
-		if err == nil && busy != 0 {
-			err = store.ErrBusy
-		}
-		return err
+		return truncateLog(t)
 	})
 	if err != nil {
 		return fmt.Errorf("what was removed can still stand in the files, run it again: %w", err)
 	}
 	return nil
+}
+
+// truncateLog empties the write-ahead log.
+func truncateLog(t *tx) error {
+	var busy, pages, moved int
+	err := t.row("PRAGMA wal_checkpoint(TRUNCATE)", nil, &busy, &pages, &moved)
+	if err == nil && busy != 0 {
+		err = store.ErrBusy
+	}
+	return err
 }

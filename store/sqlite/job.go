@@ -17,8 +17,9 @@ func (db *DB) Enqueue(ctx context.Context, jobs ...store.Job) error {
 				return fmt.Errorf("job without id or kind: %w", store.ErrInvalid)
 			}
 			if err := t.exec(`INSERT INTO jobs (tenant, id, kind, conversation, payload, due, attempts, holder, lease, error)
-				VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, '') ON CONFLICT DO NOTHING`,
-				j.Tenant, j.ID, j.Kind, j.Conversation, nonNil(j.Payload), micros(j.Due)); err != nil {
+				VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, ?) ON CONFLICT DO NOTHING`,
+				j.Tenant, j.ID, j.Kind, j.Conversation, t.seal(nonNil(j.Payload), jobPlace(j.Tenant, j.ID, "jobs.payload")), micros(j.Due),
+				t.text("", jobPlace(j.Tenant, j.ID, "jobs.error"))); err != nil {
 				return err
 			}
 		}
@@ -38,11 +39,18 @@ func (db *DB) Claim(ctx context.Context, c store.Claim) (*store.Job, error) {
 	j := &store.Job{Holder: c.Holder, Lease: c.Until.UTC()}
 	err := db.write(ctx, func(t *tx) error {
 		var due int64
+		var payload, failure []byte
 		err := t.row(`SELECT tenant, id, kind, conversation, payload, due, attempts, error FROM jobs
 			WHERE due <= ? AND (holder = '' OR lease <= ?)`+where+" ORDER BY due, tenant, id LIMIT 1",
-			args, &j.Tenant, &j.ID, &j.Kind, &j.Conversation, &j.Payload, &due, &j.Attempts, &j.Error)
+			args, &j.Tenant, &j.ID, &j.Kind, &j.Conversation, &payload, &due, &j.Attempts, &failure)
 		if err != nil {
 			return err
+		}
+		if j.Payload, err = t.open(payload, jobPlace(j.Tenant, j.ID, "jobs.payload")); err == nil {
+			err = t.opened(&j.Error, failure, jobPlace(j.Tenant, j.ID, "jobs.error"))
+		}
+		if err != nil {
+			return fmt.Errorf("job %s: %w", j.ID, err)
 		}
 		j.Due = moment(due)
 		j.Attempts++
@@ -57,7 +65,7 @@ func (db *DB) Claim(ctx context.Context, c store.Claim) (*store.Job, error) {
 
 // Settle implements store.Jobs.
 func (db *DB) Settle(ctx context.Context, s store.Settlement) error {
-	query, args := "UPDATE jobs SET holder = '', lease = 0, due = ?, error = ?", []any{micros(s.Due), s.Error}
+	query, args := "UPDATE jobs SET holder = '', lease = 0, due = ?, error = ?", []any{micros(s.Due), db.how.text(s.Error, jobPlace(s.Tenant, s.ID, "jobs.error"))}
 	switch {
 	case s.Done:
 		query, args = "DELETE FROM jobs", nil

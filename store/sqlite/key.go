@@ -21,7 +21,7 @@ func (db *DB) AddKey(ctx context.Context, k store.TenantKey, by store.Act) error
 	}
 	return wrap("add key", db.write(ctx, func(t *tx) error {
 		n, err := t.change("INSERT INTO tenant_keys (id, tenant, hash, note, created, limits) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-			k.ID, k.Tenant, k.Hash[:], k.Note, micros(k.Created), string(limits))
+			k.ID, k.Tenant, k.Hash[:], t.text(k.Note, notePlace(k.Tenant, k.ID)), micros(k.Created), string(limits))
 		if err == nil && n == 0 {
 			err = fmt.Errorf("key %s: %w", k.ID, store.ErrConflict)
 		}
@@ -57,18 +57,21 @@ func (db *DB) RevokeKey(ctx context.Context, id string, by store.Act) error {
 func (db *DB) TenantKeys(ctx context.Context) ([]store.TenantKey, error) {
 	var out []store.TenantKey
 	err := db.rows(ctx, "SELECT id, tenant, hash, note, created, revoked, limits FROM tenant_keys ORDER BY seq", nil, func(rows *sql.Rows) error {
-		k, err := scanKey(rows)
+		k, err := db.how.scanKey(rows)
 		out = append(out, k)
 		return err
 	})
 	return out, wrap("read keys", err)
 }
 
-func scanKey(rows *sql.Rows) (k store.TenantKey, err error) {
-	var hash, limits []byte
+func (s sealing) scanKey(rows *sql.Rows) (k store.TenantKey, err error) {
+	var hash, note, limits []byte
 	var created, revoked int64
-	if err := rows.Scan(&k.ID, &k.Tenant, &hash, &k.Note, &created, &revoked, &limits); err != nil {
+	if err := rows.Scan(&k.ID, &k.Tenant, &hash, &note, &created, &revoked, &limits); err != nil {
 		return k, err
+	}
+	if err := s.opened(&k.Note, note, notePlace(k.Tenant, k.ID)); err != nil {
+		return k, fmt.Errorf("note of key %s: %w", k.ID, err)
 	}
 	copy(k.Hash[:], hash)
 	k.Created = moment(created)

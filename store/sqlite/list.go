@@ -38,37 +38,86 @@ func (db *DB) Tenants(ctx context.Context) (out []string, err error) {
 func (db *DB) Conversations(ctx context.Context, f store.Filter) ([]store.Summary, error) {
 	where, args := "c.tenant = ? AND c.updated >= ?", []any{f.Tenant, micros(f.Since)}
 	if f.Session != "" {
-		where, args = where+" AND c.session = ?", append(args, f.Session)
-	}
-	if f.Name != "" {
-		where += ` AND (c.session LIKE ? ESCAPE '\' OR c.id LIKE ? ESCAPE '\')`
-		begins := escapeLike(f.Name) + "%"
-		args = append(args, begins, begins)
+		where, args = where+" AND c.session = ?", append(args, db.how.session(f.Tenant, f.Session))
 	}
 	if f.Limit == 0 {
 		f.Limit = 1000
 	}
+	switch {
+	case f.Name != "" && db.how.box != nil:
+		ids, err := db.named(ctx, f)
+		if err != nil {
+			return nil, wrap("list conversations", err)
+		}
+		where, args = where+" AND c.id IN (SELECT value FROM json_each(?))", append(args, ids)
+	case f.Name != "":
+		where += ` AND (c.session LIKE ? ESCAPE '\' OR c.id LIKE ? ESCAPE '\')`
+		begins := escapeLike(f.Name) + "%"
+		args = append(args, begins, begins)
+	}
 	var out []store.Summary
 	err := db.rows(ctx, "SELECT "+summaryColumns+" FROM conversations c WHERE "+where+" ORDER BY c.updated DESC, c.id DESC LIMIT ?",
 		append(args, f.Limit), func(rows *sql.Rows) error {
-			s, err := scanSummary(rows)
-			s.Tenant = f.Tenant
+			s, err := db.how.scanSummary(f.Tenant, rows)
 			out = append(out, s)
 			return err
 		})
 	return out, wrap("list conversations", err)
 }
 
-func scanSummary(rows *sql.Rows) (s store.Summary, err error) {
+// named returns the ids of the tenant's conversations that have a name, as a list in JSON. Where names of sessions are
+// encrypted they are compared when they have been opened.
+func (db *DB) named(ctx context.Context, f store.Filter) (string, error) {
+	ids := []string{}
+	err := db.rows(ctx, "SELECT id, session FROM conversations WHERE tenant = ?", []any{f.Tenant}, func(rows *sql.Rows) error {
+		var id, stored string
+		if err := rows.Scan(&id, &stored); err != nil {
+			return err
+		}
+		session, err := db.how.openSession(f.Tenant, stored)
+		if beginsWith(session, f.Name) || beginsWith(id, f.Name) {
+			ids = append(ids, id)
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	list, err := marshal(ids)
+	return string(list), err
+}
+
+func (h sealing) scanSummary(tenant string, rows *sql.Rows) (s store.Summary, err error) {
+	s.Tenant = tenant
 	var o store.Origin
+	var session string
+	var agent, project []byte
 	var created, updated int64
-	err = rows.Scan(&s.ID, &s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &o.InForce, &s.Version, &s.Length, &created, &updated,
+	err = rows.Scan(&s.ID, &session, &agent, &project, &o.Parent, &o.Version, &o.Position, &o.InForce, &s.Version, &s.Length, &created, &updated,
 		&s.Model, &s.Messages, &s.Tokens, &s.Decisions, &s.Pinned, &s.Checkpoints, &s.Requests, &s.Cost, &s.Without)
+	if err != nil {
+		return s, err
+	}
 	s.Created, s.Updated = moment(created), moment(updated)
 	if o.Parent != "" {
 		s.Origin = &o
 	}
-	return s, err
+	return s, h.described(&s.Conversation, session, agent, project)
+}
+
+// beginsWith reports whether a name begins as LIKE has it: the case of A to Z does not count.
+func beginsWith(name, with string) bool {
+	return len(name) >= len(with) && foldASCII(name[:len(with)]) == foldASCII(with)
+}
+
+// foldASCII returns s with the letters A to Z in small.
+func foldASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
 // escapeLike returns s with the wildcards of LIKE taken literally.

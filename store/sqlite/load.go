@@ -57,13 +57,13 @@ func load(q querier, k store.Key, version int64) (*store.State, error) {
 func conversation(q querier, k store.Key) (*store.State, error) {
 	s := &store.State{Conversation: store.Conversation{Key: k}}
 	var o store.Origin
-	var fixed []byte
-	var anchor string
+	var session string
+	var agent, project, fixed, anchor []byte
 	var created, updated int64
 	h := &s.Head
 	err := q.row(`SELECT session, agent, project, parent, parent_version, parent_length, parent_in_force, version, length, model, fixed, hold, suppressed, pinned,
 		anchor, created, updated FROM conversations WHERE tenant = ? AND id = ?`, []any{k.Tenant, k.ID},
-		&s.Session, &s.Agent, &s.Project, &o.Parent, &o.Version, &o.Position, &o.InForce, &s.Version, &s.Length, &h.Model, &fixed, &h.Hold,
+		&session, &agent, &project, &o.Parent, &o.Version, &o.Position, &o.InForce, &s.Version, &s.Length, &h.Model, &fixed, &h.Hold,
 		&h.Suppressed, &h.Pinned, &anchor, &created, &updated)
 	if err != nil {
 		return nil, err
@@ -71,8 +71,28 @@ func conversation(q querier, k store.Key) (*store.State, error) {
 	if o.Parent != "" {
 		s.Origin = &o
 	}
-	h.Fixed, s.Created, s.Updated = hash(fixed), moment(created), moment(updated)
-	return s, unmarshal([]byte(anchor), &s.Anchor)
+	h.Fixed, s.Created, s.Updated = q.vault().unhash(k.Tenant, fixed), moment(created), moment(updated)
+	if err := q.vault().described(&s.Conversation, session, agent, project); err != nil {
+		return nil, err
+	}
+	if anchor, err = q.vault().open(anchor, of(k, "conversations.anchor")); err != nil {
+		return nil, fmt.Errorf("conversation %s: %w", k.ID, err)
+	}
+	return s, unmarshal(anchor, &s.Anchor)
+}
+
+// described sets what says what a conversation is, from the columns of its row.
+func (s sealing) described(c *store.Conversation, session string, agent, project []byte) (err error) {
+	if c.Session, err = s.openSession(c.Tenant, session); err == nil {
+		err = s.opened(&c.Agent, agent, of(c.Key, "conversations.agent"))
+	}
+	if err == nil {
+		err = s.opened(&c.Project, project, of(c.Key, "conversations.project"))
+	}
+	if err != nil {
+		return fmt.Errorf("conversation %s: %w", c.ID, err)
+	}
+	return nil
 }
 
 // lineage reads chains and decisions of conversations through their forks.
@@ -169,9 +189,9 @@ func (l lineage) inherited(o *origin, id string) ([]decant.Decision, error) {
 
 // decided returns the decisions that the conversation has made itself up to version.
 func (l lineage) decided(id string, version int64) (ds []decant.Decision, err error) {
-	err = l.rows("SELECT "+decisionColumns+" FROM "+decisionTables+` WHERE d.tenant = ? AND d.conversation = ? AND d.version <= ? ORDER BY d.seq`,
+	err = l.rows("SELECT "+l.vault().decisionColumns()+" FROM "+decisionTables+` WHERE d.tenant = ? AND d.conversation = ? AND d.version <= ? ORDER BY d.seq`,
 		[]any{l.tenant, id, version}, func(rows *sql.Rows) error {
-			d, err := scanDecision(rows)
+			d, err := l.scanDecision(rows)
 			ds = append(ds, d)
 			return err
 		})
@@ -184,7 +204,7 @@ func (db *DB) Fixed(ctx context.Context, tenant string, version decant.Hash) (*s
 	err := db.snapshot(ctx, func(r *reader) error {
 		u := db.unpacker(r)
 		var system, tools []byte
-		err := r.row("SELECT system, tools, tokens FROM fixed WHERE tenant = ? AND version = ?", []any{tenant, version[:]}, &system, &tools, &f.Tokens)
+		err := r.row("SELECT system, tools, tokens FROM fixed WHERE tenant = ? AND version = ?", []any{tenant, r.hash(tenant, version)}, &system, &tools, &f.Tokens)
 		if err == nil {
 			f.System, err = u.optional(tenant, system)
 		}
@@ -204,5 +224,5 @@ func (u *unpacker) optional(tenant string, h []byte) ([]byte, error) {
 	if len(h) == 0 {
 		return nil, nil
 	}
-	return u.blob(tenant, hash(h))
+	return u.blob(tenant, u.q.vault().unhash(tenant, h))
 }

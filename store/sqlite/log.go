@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -14,38 +15,45 @@ import (
 
 // Requests implements store.Log.
 func (db *DB) Requests(ctx context.Context, k store.Key) ([]store.Request, error) {
-	out, err := db.requests(ctx, "ORDER BY time, id", k.Tenant, k.ID)
+	out, err := db.requests(ctx, k, "ORDER BY time, id")
 	return out, wrap("read requests of "+k.ID, err)
 }
 
 // Standing implements store.Log.
 func (db *DB) Standing(ctx context.Context, k store.Key, limit int) ([]store.Request, error) {
-	out, err := db.requests(ctx, `AND NOT EXISTS (SELECT 1 FROM segments s WHERE s.tenant = r.tenant AND s.conversation = r.conversation
-		AND s.version > r.version AND s.position <= r.length) ORDER BY id DESC LIMIT ?`, k.Tenant, k.ID, limit)
+	out, err := db.requests(ctx, k, `AND NOT EXISTS (SELECT 1 FROM segments s WHERE s.tenant = r.tenant AND s.conversation = r.conversation
+		AND s.version > r.version AND s.position <= r.length) ORDER BY id DESC LIMIT ?`, limit)
 	return out, wrap("read the newest requests of "+k.ID, err)
 }
 
 // requests reads the requests of a conversation. rest is the end of the query, with parameters of its own.
-func (db *DB) requests(ctx context.Context, rest string, args ...any) (out []store.Request, err error) {
+func (db *DB) requests(ctx context.Context, k store.Key, rest string, args ...any) (out []store.Request, err error) {
 	err = db.rows(ctx, `SELECT id, time, version, length, api, model, fixed, frame, view, status, broken, answer, stop, usage, planned, plan FROM requests r
-		WHERE tenant = ? AND conversation = ? `+rest, args, func(rows *sql.Rows) error {
-		r, err := scanRequest(rows)
+		WHERE tenant = ? AND conversation = ? `+rest, append([]any{k.Tenant, k.ID}, args...), func(rows *sql.Rows) error {
+		r, err := db.scanRequest(k, rows)
 		out = append(out, r)
 		return err
 	})
 	return out, err
 }
 
-func scanRequest(rows *sql.Rows) (r store.Request, err error) {
+func (db *DB) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, err error) {
 	var at int64
-	var fixed, frame, view, answer, usage, planned, plan []byte
-	err = rows.Scan(&r.ID, &at, &r.Version, &r.Length, &r.API, &r.Model, &fixed, &frame, &view, &r.Status, &r.Broken, &answer, &r.Stop, &usage, &planned, &plan)
+	var fixed, frame, view, answer, stop, usage, planned, plan []byte
+	err = rows.Scan(&r.ID, &at, &r.Version, &r.Length, &r.API, &r.Model, &fixed, &frame, &view, &r.Status, &r.Broken, &answer, &stop, &usage, &planned, &plan)
 	if err != nil {
 		return r, err
 	}
-	r.Time, r.Fixed, r.Frame, r.View, r.Answer = moment(at), hash(fixed), hash(frame), hash(view), hash(answer)
+	s, t := db.how, k.Tenant
+	r.Time, r.Fixed, r.Frame, r.View, r.Answer = moment(at), s.unhash(t, fixed), s.unhash(t, frame), s.unhash(t, view), s.unhash(t, answer)
+	if err = s.opened(&r.Stop, stop, requestPlace(k, "requests.stop", r.ID)); err != nil {
+		return r, fmt.Errorf("request %s: %w", r.ID, err)
+	}
+	if planned, err = s.open(planned, requestPlace(k, "requests.planned", r.ID)); err != nil {
+		return r, fmt.Errorf("request %s: %w", r.ID, err)
+	}
 	if len(planned) > 0 {
-		r.Planned = &store.Planned{Decisions: hash(plan)}
+		r.Planned = &store.Planned{Decisions: s.unhash(t, plan)}
 		if err := unmarshal(planned, r.Planned); err != nil {
 			return r, err
 		}

@@ -41,12 +41,14 @@ func begun(r *reader, tenant, session string, chain []decant.Hash) (bool, error)
 	if len(chain) == 0 {
 		return false, nil
 	}
-	for _, query := range [...]string{
+	stored := r.session(tenant, session)
+	names := [...]string{r.short(stored), stored}
+	for i, query := range [...]string{
 		"SELECT 1 FROM chains WHERE tenant = ? AND session = ? AND chain = ? LIMIT 1",
 		"SELECT 1 FROM conversations WHERE tenant = ? AND session = ? AND base_chain > x'' LIMIT 1", // a fork, whose parent may be gone
 	} {
 		var one [1]driver.Value
-		args := []any{tenant, session, chain[0][:]}
+		args := []any{tenant, names[i], r.hash(tenant, chain[0])}
 		err := r.first(query, args[:strings.Count(query, "?")], one[:])
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err == nil, err
@@ -61,15 +63,17 @@ func match(q querier, tenant, session string, chain []decant.Hash, start, end in
 	for i := start; i < end; i++ {
 		index[chain[i]] = i + 1
 	}
-	in, hashes := oneOf(chain[start:end])
-	args := append([]any{tenant, session}, hashes...)
+	s, name := q.vault(), q.vault().session(tenant, session)
+	in, hashes := s.oneOf(tenant, chain[start:end])
+	args := append([]any{tenant, s.short(name)}, hashes...)
+	args = append(append(args, tenant, name), hashes...)
 	var m store.Match
 	err := q.rows(`SELECT e.chain, c.id, c.version, max(e.position), c.length, c.updated
 		FROM chains e JOIN conversations c ON c.tenant = e.tenant AND c.id = e.conversation
 		WHERE e.tenant = ? AND e.session = ? AND e.chain IN `+in+`
 		GROUP BY e.chain, c.id, c.version, c.length, c.updated
 		UNION ALL SELECT base_chain, id, version, base, length, updated FROM conversations INDEXED BY conversations_base
-		WHERE tenant = ? AND session = ? AND base_chain IN `+in, append(args, args...), func(rows *sql.Rows) error {
+		WHERE tenant = ? AND session = ? AND base_chain IN `+in, args, func(rows *sql.Rows) error {
 		var chain []byte
 		var l store.Line
 		var updated int64
@@ -77,7 +81,7 @@ func match(q querier, tenant, session string, chain []decant.Hash, start, end in
 			return err
 		}
 		l.Updated = moment(updated)
-		keep(&m, index[hash(chain)], l)
+		keep(&m, index[s.unhash(tenant, chain)], l)
 		return nil
 	})
 	slices.SortFunc(m.Lines, compareLines)
@@ -86,7 +90,7 @@ func match(q querier, tenant, session string, chain []decant.Hash, start, end in
 
 // oneOf returns a list of parameters for IN and their values. The list has one of few lengths, so
 // that there are few statements; the last hash fills it up.
-func oneOf(hashes []decant.Hash) (string, []any) {
+func (s sealing) oneOf(tenant string, hashes []decant.Hash) (string, []any) {
 	n := 1
 	for _, n = range matchSteps {
 		if n >= len(hashes) {
@@ -95,7 +99,7 @@ func oneOf(hashes []decant.Hash) (string, []any) {
 	}
 	args := make([]any, n)
 	for i := range args {
-		args[i] = hashes[min(i, len(hashes)-1)][:]
+		args[i] = s.hash(tenant, hashes[min(i, len(hashes)-1)])
 	}
 	return "(?" + strings.Repeat(", ?", n-1) + ")", args
 }
@@ -127,9 +131,9 @@ func (db *DB) Decided(ctx context.Context, tenant, session string, hashes []deca
 	updated := map[string]int64{}
 	err := db.read(ctx, func(r *reader) error {
 		for part := range slices.Chunk(hashes, matchSteps[len(matchSteps)-1]) {
-			in, args := oneOf(part)
+			in, args := r.oneOf(tenant, part)
 			err := r.rows(`SELECT DISTINCT v.id, v.updated FROM decisions d JOIN conversations v ON v.tenant = d.tenant AND v.id = d.conversation
-				WHERE d.tenant = ? AND d.target IN `+in+` AND d.target <> x'' AND v.session = ?`, append(append([]any{tenant}, args...), session), func(rows *sql.Rows) error {
+				WHERE d.tenant = ? AND d.target IN `+in+` AND d.target <> x'' AND v.session = ?`, append(append([]any{tenant}, args...), r.session(tenant, session)), func(rows *sql.Rows) error {
 				var id string
 				var at int64
 				err := rows.Scan(&id, &at)

@@ -117,7 +117,7 @@ func blockOriginal(q querier, k store.Key, h decant.Handle, digits string) (*sto
 	return all[0].original(q, k.Tenant)
 }
 
-// decided returns the decisions on originals whose hashes begin with digits, newest first: in the
+// decided returns the decisions on originals whose hashes begin with digits, those on each newest first: in the
 // conversation and its ancestors, or in all of the tenant when k.ID is empty.
 func decided(q querier, k store.Key, digits string) ([]found, error) {
 	var ids []string
@@ -128,20 +128,46 @@ func decided(q querier, k store.Key, digits string) ([]found, error) {
 		}
 	}
 	var out []found
+	targets, err := targets(q, k.Tenant, digits)
+	if err != nil {
+		return nil, err
+	}
+	l := lineage{q, k.Tenant}
+	for _, target := range targets {
+		stored := q.vault().hash(k.Tenant, target)
+		err := q.rows("SELECT "+q.vault().decisionColumns()+", d.id, d.conversation, d.version FROM "+decisionTables+`
+			WHERE d.tenant = ? AND d.target = ? AND d.target <> x'' ORDER BY d.created DESC, d.seq DESC`,
+			[]any{k.Tenant, stored}, func(rows *sql.Rows) (err error) {
+				f := found{target: target}
+				f.decision, err = l.scanDecision(rows, &f.id, &f.conversation, &f.version)
+				if err == nil && (k.ID == "" || slices.Contains(ids, f.conversation)) {
+					out = append(out, f)
+				}
+				return err
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// targets returns the hashes of originals that begin with digits. Where they are not stored as they are, and their
+// order says nothing, all of the tenant are read.
+func targets(q querier, tenant, digits string) (out []decant.Hash, err error) {
 	low, high := store.HashRange(digits)
-	err := q.rows("SELECT "+decisionColumns+", d.id, d.conversation, d.version, d.target FROM "+decisionTables+`
-		WHERE d.tenant = ? AND d.target >= ? AND d.target <= ? AND d.target <> x'' ORDER BY d.created DESC, d.seq DESC`,
-		[]any{k.Tenant, low[:], high[:]}, func(rows *sql.Rows) error {
-			var f found
-			var target []byte
-			var err error
-			f.decision, err = scanDecision(rows, &f.id, &f.conversation, &f.version, &target)
-			f.target = hash(target)
-			if err == nil && (k.ID == "" || slices.Contains(ids, f.conversation)) {
-				out = append(out, f)
-			}
-			return err
-		})
+	where, args := "target >= ? AND target <= ?", []any{tenant, low[:], high[:]}
+	if q.vault().box != nil {
+		where, args = "true", args[:1]
+	}
+	err = q.rows("SELECT DISTINCT target FROM decisions WHERE tenant = ? AND target <> x'' AND "+where+" ORDER BY target", args, func(rows *sql.Rows) error {
+		var stored sql.RawBytes
+		err := rows.Scan(&stored)
+		if h := q.vault().unhash(tenant, stored); slices.Compare(h[:], low[:]) >= 0 && slices.Compare(h[:], high[:]) <= 0 {
+			out = append(out, h)
+		}
+		return err
+	})
 	return out, err
 }
 

@@ -65,10 +65,26 @@ func (p *pack) size() (n int) {
 	return n
 }
 
+// read reads what is stored of a pack, and opens it.
+func (p *pack) read(q querier, codec *int) (err error) {
+	s, k := q.vault(), store.Key{}
+	if s.box == nil {
+		return q.row("SELECT names, codec, data FROM packs WHERE id = ?", []any{p.id}, &p.names, codec, &p.data)
+	}
+	if err = q.row("SELECT tenant, conversation, names, codec, data FROM packs WHERE id = ?", []any{p.id}, &k.Tenant, &k.ID, &p.names, codec, &p.data); err != nil {
+		return err
+	}
+	if p.names, err = s.open(p.names, packPlace(k, "packs.names", p.id)); err == nil {
+		p.data, err = s.open(p.data, packPlace(k, "packs.data", p.id))
+	}
+	return err
+}
+
 // A packer writes packs. Its buffers serve one after the other.
 type packer struct {
 	pack
-	coded []byte
+	coded  []byte
+	sealed []byte
 }
 
 // start begins the packs of a transaction.
@@ -86,14 +102,18 @@ func (p *packer) flush(t *tx, k store.Key) (stored int, err error) {
 		return 0, nil
 	}
 	codec, data := p.encode()
+	if t.box != nil {
+		p.sealed = t.box.Seal(p.sealed[:0], data, packPlace(k, "packs.data", p.id))
+		data = p.sealed
+	}
 	if err = t.exec("INSERT INTO packs (id, tenant, conversation, names, codec, data) VALUES (?, ?, ?, ?, ?, ?)",
-		p.id, k.Tenant, k.ID, p.names, codec, data); err != nil {
+		p.id, k.Tenant, k.ID, t.seal(p.names, packPlace(k, "packs.names", p.id)), codec, data); err != nil {
 		return 0, err
 	}
 	p.id++
 	p.names, p.data = p.names[:0], p.data[:0]
 	if cap(p.data) > 8*packSize { // once in a while there is a large blob
-		p.data, p.coded = nil, nil
+		p.data, p.coded, p.sealed = nil, nil, nil
 	}
 	return len(data), nil
 }
@@ -162,7 +182,7 @@ type unpacker struct {
 // blob returns one content, which the caller owns.
 func (u *unpacker) blob(tenant string, h decant.Hash) (out []byte, err error) {
 	var id int64
-	err = u.q.row("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{tenant, h[:]}, &id)
+	err = u.q.row("SELECT pack FROM blobs WHERE tenant = ? AND hash = ?", []any{tenant, u.q.vault().hash(tenant, h)}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, store.Missing("blob", h)
 	}
@@ -191,12 +211,12 @@ func (u *unpacker) load(id int64) error {
 	}
 	var codec int
 	p := pack{id: id}
-	err := u.q.row("SELECT names, codec, data FROM packs WHERE id = ?", []any{id}, &p.names, &codec, &p.data)
+	err := p.read(u.q, &codec)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("pack %d is missing: %w", id, store.ErrCorrupt)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("pack %d: %w", id, err)
 	}
 	if p.data, err = u.codec.decode(codec, p.size(), p.data); err != nil {
 		return fmt.Errorf("pack %d: %w", id, err)

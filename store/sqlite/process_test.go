@@ -25,6 +25,7 @@ const (
 	childPath = "DECANT_TEST_CHILD_DB"    // the database
 	childName = "DECANT_TEST_CHILD_NAME"  // prefix of its conversations
 	childMax  = "DECANT_TEST_CHILD_MAX"   // commits of each writer, 0: until killed
+	converter = "converter"               // name of a child that converts the database instead
 	kills     = "DECANT_TEST_STORE_KILLS" // how many children TestKill kills; default 30
 )
 
@@ -44,6 +45,9 @@ const writers = 4
 
 // child writes to the database and says which commits were acknowledged: "conversation version".
 func child(path string) error {
+	if os.Getenv(childName) == converter {
+		return convertAgainAndAgain(path)
+	}
 	db, err := sqlite.Open(context.Background(), path, sqlite.Options{})
 	if err != nil {
 		return err

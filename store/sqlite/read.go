@@ -14,6 +14,8 @@ type querier interface {
 	row(query string, args []any, dest ...any) error
 	// rows calls each for every row.
 	rows(query string, args []any, each func(*sql.Rows) error) error
+	// vault returns how values are kept.
+	vault() sealing
 }
 
 // readers is how many reads run at a time.
@@ -23,11 +25,12 @@ const readers = 8
 // nil until then.
 type pool struct {
 	db   *sql.DB
+	how  sealing
 	free chan *conn
 }
 
-func newPool(db *sql.DB) *pool {
-	p := &pool{db: db, free: make(chan *conn, readers)}
+func newPool(db *sql.DB, how sealing) *pool {
+	p := &pool{db: db, how: how, free: make(chan *conn, readers)}
 	for range readers {
 		p.free <- nil
 	}
@@ -46,7 +49,7 @@ func (p *pool) use(ctx context.Context, do func(*conn) error) (err error) {
 		return ctx.Err()
 	}
 	if c == nil {
-		if c, err = newConn(ctx, p.db); err != nil {
+		if c, err = newConn(ctx, p.db, p.how); err != nil {
 			p.free <- nil
 			return err
 		}

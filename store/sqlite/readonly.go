@@ -48,7 +48,13 @@ func (db *DB) openReadOnly(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	db.pool = newPool(db.r)
+	if db.how, err = howKept(ctx, db.r, db.key); errors.Is(err, sql.ErrNoRows) {
+		db.how, err = unlock(nil, "", db.key) // nobody has decided, and nobody can
+	}
+	if err != nil {
+		return err
+	}
+	db.pool = newPool(db.r, db.how)
 	db.codec, err = newCodec()
 	return err
 }

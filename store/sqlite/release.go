@@ -26,7 +26,7 @@ func (h *heirs) update(q querier, tenant string) error {
 		var id string
 		var hashes sql.RawBytes
 		err := rows.Scan(&h.read, &id, &hashes)
-		for blob := range split(hashes) {
+		for blob := range q.vault().split(tenant, hashes) {
 			h.of[blob] = append(h.of[blob], id)
 		}
 		return err
@@ -134,7 +134,7 @@ func (d *divider) inherit(heir string, blobs []blob) error {
 	}
 	for _, b := range blobs {
 		p.add(b.hash, b.data)
-		if err := d.t.exec("UPDATE blobs SET pack = ? WHERE tenant = ? AND hash = ?", p.id, d.tenant, b.hash[:]); err != nil {
+		if err := d.t.exec("UPDATE blobs SET pack = ? WHERE tenant = ? AND hash = ?", p.id, d.tenant, d.t.hash(d.tenant, b.hash)); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func (d *divider) forget(h decant.Hash) error {
 		"DELETE FROM fixed INDEXED BY fixed_system WHERE tenant = ? AND system = ?",
 		"DELETE FROM fixed INDEXED BY fixed_tools WHERE tenant = ? AND tools = ?",
 	} {
-		if err := d.t.exec(statement, d.tenant, h[:]); err != nil {
+		if err := d.t.exec(statement, d.tenant, d.t.hash(d.tenant, h)); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 			}
 			slices.Reverse(s.within)
 		}
-		if err = s.indexed(); err == nil && unindexed {
+		if err = s.words(ctx); err == nil && unindexed {
 			err = s.waiting()
 		}
 		if err == nil && len(s.hits) == 0 {
@@ -45,6 +45,14 @@ func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 		return err
 	})
 	return s.hits, wrap("search", err)
+}
+
+// words finds texts by their words.
+func (s *search) words(ctx context.Context) error {
+	if s.q.vault().box != nil {
+		return s.inMemory(ctx)
+	}
+	return s.indexed()
 }
 
 // search is a search under way.
@@ -86,7 +94,7 @@ func (s *search) waiting() error {
 	err := s.q.rows("SELECT hashes FROM search_queue WHERE tenant = ?", []any{s.Tenant}, func(rows *sql.Rows) error {
 		var hashes sql.RawBytes
 		err := rows.Scan(&hashes)
-		texts = slices.AppendSeq(texts, split(hashes))
+		texts = slices.AppendSeq(texts, s.q.vault().split(s.Tenant, hashes))
 		return err
 	})
 	if err != nil {
@@ -97,31 +105,38 @@ func (s *search) waiting() error {
 
 // scan reads all texts, newest first.
 func (s *search) scan(ctx context.Context) error {
-	last := int64(1) << 62
-	for len(s.hits) < s.Limit && last > 0 {
+	for last := int64(1) << 62; len(s.hits) < s.Limit; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		texts, err := s.page("SELECT hash FROM search_docs WHERE tenant = ? AND id < ? ORDER BY id DESC LIMIT ?", s.Tenant, last, searchPage)
-		if err != nil {
+		texts, next, err := s.older(last)
+		if err != nil || len(texts) == 0 {
 			return err
 		}
-		if err := s.add(texts, s.terms); err != nil || len(texts) < searchPage {
+		if err := s.add(texts, s.terms); err != nil {
 			return err
 		}
-		h := texts[len(texts)-1]
-		if err := s.q.row("SELECT id FROM search_docs WHERE tenant = ? AND hash = ?", []any{s.Tenant, h[:]}, &last); err != nil {
-			return err
-		}
+		last = next
 	}
 	return nil
+}
+
+// older returns a page of the texts before one, newest first, and the last of them.
+func (s *search) older(than int64) (texts []decant.Hash, last int64, err error) {
+	err = s.q.rows("SELECT id, hash FROM search_docs WHERE tenant = ? AND id < ? ORDER BY id DESC LIMIT ?", []any{s.Tenant, than, searchPage}, func(rows *sql.Rows) error {
+		var h sql.RawBytes
+		err := rows.Scan(&last, &h)
+		texts = append(texts, s.q.vault().unhash(s.Tenant, h))
+		return err
+	})
+	return texts, last, err
 }
 
 func (s *search) page(query string, args ...any) (texts []decant.Hash, err error) {
 	err = s.q.rows(query, args, func(rows *sql.Rows) error {
 		var h []byte
 		err := rows.Scan(&h)
-		texts = append(texts, hash(h))
+		texts = append(texts, s.q.vault().unhash(s.Tenant, h))
 		return err
 	})
 	return texts, err
@@ -177,6 +192,9 @@ func (s *search) locateIn(ids []string, h decant.Hash, text string) (bool, error
 		if err := s.q.row("SELECT session, updated FROM conversations WHERE tenant = ? AND id = ?", []any{s.Tenant, id}, &hit.Session, &updated); err != nil {
 			return false, err
 		}
+		if hit.Session, err = s.q.vault().openSession(s.Tenant, hit.Session); err != nil {
+			return false, fmt.Errorf("conversation %s: %w", id, err)
+		}
 		hit.Time = moment(updated)
 		hit.Snippet, hit.Match = snippet(text, s.terms)
 		s.hits = append(s.hits, hit)
@@ -190,7 +208,7 @@ func (s *search) bringers(h decant.Hash) ([]string, error) {
 	if s.within != nil {
 		return s.within, nil
 	}
-	return s.ids("SELECT p.conversation FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?", s.Tenant, h[:])
+	return s.ids("SELECT p.conversation FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.tenant = ? AND b.hash = ?", s.Tenant, s.q.vault().hash(s.Tenant, h))
 }
 
 // holders returns the conversations that refer to a blob which another one has brought.
@@ -198,7 +216,7 @@ func (s *search) holders(h decant.Hash) ([]string, error) {
 	if s.within != nil {
 		return nil, nil
 	}
-	return s.ids("SELECT conversation FROM holds WHERE tenant = ? AND instr(hashes, ?) ORDER BY id", s.Tenant, h[:])
+	return s.ids("SELECT conversation FROM holds WHERE tenant = ? AND instr(hashes, ?) ORDER BY id", s.Tenant, s.q.vault().hash(s.Tenant, h))
 }
 
 // ids returns the conversations that a query names.
@@ -307,7 +325,7 @@ func (x *indexer) next() error {
 		return err
 	}
 	for len(hashes) > 0 && x.left > 0 && x.size < indexBytes {
-		h := hash(hashes)
+		h := x.t.unhash(tenant, hashes[:len(decant.Hash{})])
 		if err := x.index(tenant, h); err != nil {
 			return fmt.Errorf("text %s: %w", h, err)
 		}
@@ -320,21 +338,29 @@ func (x *indexer) next() error {
 	return x.t.exec("DELETE FROM search_queue WHERE id = ?", id)
 }
 
-// index adds one text to the index. The queue may name a text that is indexed already, and one that
+// index adds one text to the index. Of an encrypted database no words are written: there the index is a list of what
+// there is to read. The queue may name a text that is indexed already, and one that
 // has been collected.
 func (x *indexer) index(tenant string, h decant.Hash) error {
-	content, err := x.blobs.blob(tenant, h)
-	if errors.Is(err, store.ErrNotFound) {
+	stored := x.t.hash(tenant, h)
+	var content []byte
+	var err error
+	if x.t.box != nil {
+		err = x.t.row("SELECT 1 FROM blobs WHERE tenant = ? AND hash = ?", []any{tenant, stored}, new(int))
+	} else {
+		content, err = x.blobs.blob(tenant, h)
+	}
+	if errors.Is(translate(err), store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	n, err := x.t.change("INSERT INTO search_docs (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", tenant, h[:])
-	if err != nil || n == 0 {
+	n, err := x.t.change("INSERT INTO search_docs (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", tenant, stored)
+	if err != nil || n == 0 || x.t.box != nil {
 		return err
 	}
 	x.size += len(content)
 	return x.t.exec("INSERT INTO search_text (rowid, text) SELECT id, ? FROM search_docs WHERE tenant = ? AND hash = ?",
-		spread(string(content)), tenant, h[:])
+		spread(string(content)), tenant, stored)
 }

@@ -22,7 +22,10 @@ func newSegment(n int) []byte { return append(make([]byte, 0, 1+n*128), segmentF
 
 // appendEntry appends an entry to a segment's data. The position follows from its place.
 func appendEntry(data []byte, e *store.Entry) []byte {
-	text := bytes(e.Text)
+	text := e.Text[:]
+	if e.Text.IsZero() {
+		text = nil
+	}
 	data = append(data, byte(len(text)))
 	for _, h := range [][]byte{e.Chain[:], e.Raw[:], text} {
 		data = append(data, h...)
@@ -107,14 +110,24 @@ func (d *segmentDecoder) uvarint() (u uint64) {
 
 // segments calls each with the conversation's own segments up to version, in order.
 func (l lineage) segments(id string, version int64, each func(position int, data []byte) error) error {
-	return l.rows("SELECT position, data FROM segments WHERE tenant = ? AND conversation = ? AND version <= ? ORDER BY version",
-		[]any{l.tenant, id, version}, func(rows *sql.Rows) error {
+	return l.steps(id, version, func(_ int64, position int, data []byte) error { return each(position, data) })
+}
+
+// steps is segments, with the version of each.
+func (l lineage) steps(id string, until int64, each func(version int64, position int, data []byte) error) error {
+	return l.rows("SELECT version, position, data FROM segments WHERE tenant = ? AND conversation = ? AND version <= ? ORDER BY version",
+		[]any{l.tenant, id, until}, func(rows *sql.Rows) error {
+			var version int64
 			var position int
-			var data sql.RawBytes
-			if err := rows.Scan(&position, &data); err != nil {
+			var stored sql.RawBytes
+			if err := rows.Scan(&version, &position, &stored); err != nil {
 				return err
 			}
-			if err := each(position, data); err != nil {
+			data, err := l.vault().open(stored, segmentPlace(store.Key{Tenant: l.tenant, ID: id}, version, position))
+			if err == nil {
+				err = each(version, position, data)
+			}
+			if err != nil {
 				return fmt.Errorf("conversation %s: %w", id, err)
 			}
 			return nil

@@ -13,6 +13,9 @@
 //
 // The blobs that a commit brings are compressed together, with S2, when that makes them smaller. The
 // text index is FTS5 without a copy of the text, filled by Index or by the first search.
+//
+// With a key ([Options.Key]) all content is encrypted, see package seal; columns.go says which columns that are. No
+// word of it is on the disk then: a search reads everything and makes its index in memory.
 package sqlite
 
 import (
@@ -25,6 +28,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/seal"
 )
 
 // Options configures a DB. The zero value is ready to use.
@@ -43,6 +47,11 @@ type Options struct {
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 
+	// Key encrypts what is kept, and opens what is kept in that way. It is the outside key of package seal, and is
+	// not stored. A new database is encrypted from the beginning; for one that is there, see Convert. Nil means that
+	// nothing is encrypted.
+	Key *seal.Key
+
 	// Notice is told what those who run the program should know: that everybody can read the file, that it has gone,
 	// that it is back. Nil means that nobody is.
 	Notice func(string)
@@ -53,12 +62,14 @@ type DB struct {
 	path string
 	now  func() time.Time
 	dsn  dsn
+	key  *seal.Key // nil: nothing is encrypted
 
 	w      *sql.DB // its only connection belongs to the writer
 	r      *sql.DB // its connections belong to the pool
 	writer *writer
 	pool   *pool
 	codec  codec
+	how    sealing
 	health health
 
 	mu     sync.RWMutex // held for reading by reads, for writing to close
@@ -72,9 +83,10 @@ var _ store.Store = (*DB)(nil)
 //
 // A file that must not be written is opened for reading only: what would change it is then store.ErrReadOnly. One that
 // everybody can read is taken from the others. A file that is damaged or something else is store.ErrCorrupt, one of
-// a later version store.ErrNewer.
+// a later version store.ErrNewer. Without the right key an encrypted one is store.ErrSealed or store.ErrWrongKey; with a
+// key, one that is not encrypted is store.ErrUnsealed. Then nothing was written.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
-	db := &DB{path: path, now: o.Now}
+	db := &DB{path: path, now: o.Now, key: o.Key}
 	if db.now == nil {
 		db.now = time.Now
 	}
@@ -97,7 +109,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 // reopen opens the database for reading only, after it could not be opened otherwise.
 func (db *DB) reopen(ctx context.Context) error {
 	err := db.shut()
-	*db = DB{path: db.path, now: db.now, dsn: db.dsn, health: health{notice: db.health.notice}}
+	*db = DB{path: db.path, now: db.now, dsn: db.dsn, key: db.key, health: health{notice: db.health.notice}}
 	return errors.Join(err, db.openReadOnly(ctx))
 }
 
@@ -108,6 +120,9 @@ func (db *DB) open(ctx context.Context) (err error) {
 	if err := seclude(db.path); err != nil {
 		db.health.notice(err.Error())
 	}
+	if err = foresee(ctx, db.dsn, db.key); err != nil {
+		return err
+	}
 	if db.w, err = sql.Open("sqlite", db.dsn.write()); err != nil {
 		return err
 	}
@@ -115,14 +130,17 @@ func (db *DB) open(ctx context.Context) (err error) {
 	if err = migrate(ctx, db.w); err != nil {
 		return err
 	}
+	if db.how, err = settle(ctx, db.w, db.key); err != nil {
+		return err
+	}
 	if db.r, err = sql.Open("sqlite", db.dsn.read()); err != nil {
 		return err
 	}
-	db.pool = newPool(db.r)
+	db.pool = newPool(db.r, db.how)
 	if db.codec, err = newCodec(); err != nil {
 		return err
 	}
-	if db.writer, err = newWriter(ctx, db.w, db.dsn.busy, db.health.look); err != nil {
+	if db.writer, err = newWriter(ctx, db.w, db.how, db.dsn.busy, db.health.look); err != nil {
 		return err
 	}
 	db.health.anchorage, err = anchoredAt(db.path)

@@ -54,8 +54,8 @@ const (
 // batchSize bounds a transaction, and with it the time that a commit waits for its neighbours.
 const batchSize = 128
 
-func newWriter(ctx context.Context, db *sql.DB, busy time.Duration, look func() error) (*writer, error) {
-	conn, err := newConn(ctx, db)
+func newWriter(ctx context.Context, db *sql.DB, s sealing, busy time.Duration, look func() error) (*writer, error) {
+	conn, err := newConn(ctx, db, s)
 	if err != nil {
 		return nil, err
 	}

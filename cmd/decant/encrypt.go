@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/seal"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type encryptCmd struct {
+	Rotate  string `placeholder:"FILE" help:"Change the key to the one in this file. It takes no time, and gateways go on."`
+	Anew    bool   `help:"Write all of an encrypted database anew, so that what an older key and an older copy gave away opens nothing new."`
+	Decrypt bool   `help:"Write all of it as it is, without encryption."`
+	keyFlags
+}
+
+// Run encrypts the database under the key that the settings name, or changes how it is encrypted.
+func (c *encryptCmd) Run(s *streams) error {
+	x, err := c.encryption()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	is, err := x.encrypted(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !is && (c.Rotate != "" || c.Anew || c.Decrypt):
+		return inputError{fmt.Errorf(`%s is not encrypted: "decant encrypt" without a flag encrypts it`, x.path)}
+	case c.Rotate != "" && !c.Anew:
+		return x.rotate(ctx, s)
+	case c.Decrypt:
+		return x.convert(ctx, s, x.key, nil, "decrypted")
+	case c.Anew:
+		return x.convert(ctx, s, x.key, x.to, "encrypted anew under the key "+x.to.ID())
+	case is:
+		fmt.Fprintf(s.err, "%s is encrypted under this key already\n", x.path)
+		return nil
+	}
+	return x.convert(ctx, s, nil, x.key, "encrypted under the key "+x.key.ID())
+}
+
+// An encryption is what is to be encrypted.
+type encryption struct {
+	cfg  *config.Config
+	path string
+	key  *seal.Key // that the settings name
+	to   *seal.Key // that it is changed to
+}
+
+// encryption returns what the command line means.
+func (c *encryptCmd) encryption() (x encryption, err error) {
+	if c.Decrypt && (c.Anew || c.Rotate != "") {
+		return x, usageError{errors.New("--decrypt goes with no other flag")}
+	}
+	of := c.of()
+	if x.cfg, err = of.settings(); err != nil {
+		return x, err
+	}
+	if x.key, err = encryptionKey(x.cfg); err != nil {
+		return x, err
+	}
+	if x.key == nil {
+		return x, usageError{errors.New("which key? Make one with " + makeKey + " and name the file: encryption.key_file in the settings, DECANT_ENCRYPTION_KEY_FILE or --encryption-key-file")}
+	}
+	if x.to = x.key; c.Rotate != "" {
+		if x.to, err = seal.ReadKey(c.Rotate); err != nil {
+			return x, usageError{fmt.Errorf("--rotate: %w", err)}
+		}
+	}
+	x.path, err = of.path(x.cfg)
+	return x, err
+}
+
+// encrypted reports whether the database is encrypted under the key.
+func (x *encryption) encrypted(ctx context.Context) (bool, error) {
+	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: x.key})
+	if errors.Is(err, store.ErrUnsealed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, advised(err)
+	}
+	return true, db.Close()
+}
+
+// convert writes the database anew and records it.
+func (x *encryption) convert(ctx context.Context, s *streams, from, to *seal.Key, what string) error {
+	if err := s.working("writing "+x.path+" anew", func() error { return sqlite.Convert(ctx, x.path, from, to) }); err != nil {
+		return err
+	}
+	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: to})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(audited(ctx, db, act("encrypt", "", "", what)), db.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "%s is %s; what the disk and backups still have of the file before is yours to clean\n", x.path, what)
+	if to == nil {
+		fmt.Fprintln(s.err, "note: take the key out of the settings; with it the database is not opened")
+	}
+	return nil
+}
+
+// rotate changes the outside key.
+func (x *encryption) rotate(ctx context.Context, s *streams) error {
+	db, err := sqlite.Open(ctx, x.path, sqlite.Options{Key: x.key})
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("the key was changed from %s to %s", x.key.ID(), x.to.ID())
+	if err = db.Rotate(ctx, x.to); err == nil {
+		err = audited(ctx, db, act("encrypt", "", "", what))
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "%s: %s. Name the new file in the settings before anything opens it again; the old key still opens older backups\n", x.path, what)
+	return nil
+}
+
+// path returns the file of a database, which must be there.
+func (f *dbFlag) path(c *config.Config) (string, error) {
+	path, err := databasePath(c.DB)
+	if err != nil {
+		return "", err
+	}
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return "", inputError{fmt.Errorf("there is no database %s yet: run an agent through Decant first, or name one with --db", path)}
+	case err != nil:
+		return "", inputError{err}
+	}
+	return path, nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/seal"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// keyFileFlag names the file with the key of the database.
+type keyFileFlag struct {
+	EncryptionKeyFile string `placeholder:"FILE" help:"File with the key that encrypts the database (or DECANT_ENCRYPTION_KEY_FILE)."`
+}
+
+// makeKey says how one comes by a key.
+const makeKey = `(umask 077; openssl rand -hex 32 > FILE)`
+
+// encryptionKey returns the key of the database that the settings name, nil when they name none.
+func encryptionKey(c *config.Config) (*seal.Key, error) {
+	if c.Seal.KeyFile == "" {
+		return nil, nil
+	}
+	k, err := seal.ReadKey(c.Seal.KeyFile)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("encryption.key_file: %w", err)}
+	}
+	return k, nil
+}
+
+// openStore opens a database with the key that the settings name.
+func openStore(ctx context.Context, c *config.Config, path string, o sqlite.Options) (*sqlite.DB, error) {
+	var err error
+	if o.Key, err = encryptionKey(c); err != nil {
+		return nil, err
+	}
+	db, err := sqlite.Open(ctx, path, o)
+	return db, advised(err)
+}
+
+// advised adds to an error about the key of a database what to do about it.
+func advised(err error) error {
+	const name = "name the file with its key: encryption.key_file in the settings, DECANT_ENCRYPTION_KEY_FILE or --encryption-key-file"
+	switch {
+	case errors.Is(err, store.ErrSealed):
+		return inputError{fmt.Errorf("%w; %s", err, name)}
+	case errors.Is(err, store.ErrWrongKey):
+		return inputError{fmt.Errorf("%w; %s", err, name)}
+	case errors.Is(err, store.ErrUnsealed):
+		return inputError{fmt.Errorf(`%w, and the settings name a key: "decant encrypt" encrypts it while nothing else uses it; or name no key`, err)}
+	}
+	return err
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// A database that is not encrypted and takes the place of one that is, while a gateway with a key uses it, is not taken
+// up: nothing is kept in clear.
+func TestAClearDatabaseIsNotTakenUpWithAKey(t *testing.T) {
+	dir := t.TempDir()
+	path, clear, key := filepath.Join(dir, "decant.db"), filepath.Join(dir, "clear.db"), filepath.Join(dir, "key")
+	if err := os.WriteFile(key, []byte(strings.Repeat("a7", 32)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := newStoodWith(t, path, map[string]string{"encryption_key_file": key})
+	if _, fault := x.say("s"); fault != "" || x.ready() != http.StatusOK {
+		t.Fatalf("on an encrypted database: fault %q, ready %d", fault, x.ready())
+	}
+	db, err := sqlite.Open(t.Context(), clear, sqlite.Options{})
+	if err := errors.Join(err, db.Close(), os.Rename(clear, path)); err != nil {
+		t.Fatal(err)
+	}
+	x.say("since")
+	x.look()
+	if _, fault := x.say("t"); !strings.Contains(fault, "not encrypted") || x.ready() == http.StatusOK || x.log.count("is used again") > 0 {
+		t.Errorf("on one that is not: fault %q, ready %d; the log says %s", fault, x.ready(), &x.log.buf)
+	}
+	if n := x.sound(); n != 0 {
+		t.Errorf("%d conversations are kept in clear", n)
+	}
+}

@@ -1,0 +1,84 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/seal"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// convertAgainAndAgain is what a child does that converts: it encrypts a database and decrypts it, until it is killed.
+func convertAgainAndAgain(path string) error {
+	k, err := seal.ParseKey(strings.Repeat("01", seal.KeySize))
+	if err != nil {
+		return err
+	}
+	from, to := (*seal.Key)(nil), k
+	if _, err := open1(path, k); err == nil {
+		from, to = to, from
+	}
+	for {
+		if err := sqlite.Convert(context.Background(), path, from, to); err != nil {
+			return err
+		}
+		from, to = to, from
+	}
+}
+
+// open1 opens and closes a database and returns the key that it was opened with.
+func open1(path string, k *seal.Key) (*seal.Key, error) {
+	db, err := sqlite.Open(context.Background(), path, sqlite.Options{Key: k})
+	if err != nil {
+		return nil, err
+	}
+	return k, db.Close()
+}
+
+// TestKillConvert kills a process that converts a database, at different points of its work. What is left is the whole
+// database, encrypted or not.
+func TestKillConvert(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	db := open(t, path)
+	_, err := tell(t.Context(), db, "one")
+	must(t, err)
+	l := &line{Key: store.Key{ID: "conv"}, size: 20_000}
+	for range 10 {
+		must(t, l.commit(t.Context(), db))
+	}
+	must(t, db.Close())
+	info, err := os.Stat(path)
+	must(t, err)
+	want := picture(t, path, nil)
+	n := 10
+	if testing.Short() {
+		n = 3
+	}
+	for range n {
+		c, _ := start(t, path, converter, 0)
+		for size := rand.Int64N(info.Size()); ; runtime.Gosched() {
+			if at, err := os.Stat(path + ".converting"); err == nil && at.Size() >= size {
+				break
+			}
+		}
+		must(t, c.Process.Kill())
+		_ = c.Wait() // it was killed
+		k, err := open1(path, nil)
+		if errors.Is(err, store.ErrSealed) {
+			k, err = open1(path, key(t, "01"))
+		}
+		must(t, err)
+		if diff := cmp.Diff(want, picture(t, path, k)); diff != "" {
+			t.Fatalf("what the store returns has changed:\n%s", diff)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/seal"
+)
+
+// foresee says whether a key fits a database that may be of an earlier form, before anything is written to it.
+func foresee(ctx context.Context, d dsn, key *seal.Key) (err error) {
+	d.only, d.busy = "mode=ro", d.open
+	r, err := sql.Open("sqlite", d.read())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	begun, err := exists(ctx, r, "goose_db_version")
+	if err != nil || !begun {
+		return err
+	}
+	told, err := exists(ctx, r, "encryption")
+	if err == nil && !told {
+		_, err = unlock(nil, "", key) // it is older than encryption
+	}
+	if err != nil || !told {
+		return err
+	}
+	if _, err = howKept(ctx, r, key); errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return err
+}
+
+// exists reports whether the database has a table.
+func exists(ctx context.Context, db *sql.DB, table string) (bool, error) {
+	var n int
+	err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", table).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("look for its tables: %w", err)
+	}
+	return n > 0, nil
+}
+
+// howKept returns how the values of a database are kept. While nobody has decided that, the error is sql.ErrNoRows.
+func howKept(ctx context.Context, db *sql.DB, key *seal.Key) (sealing, error) {
+	var wrapped []byte
+	var id string
+	if err := db.QueryRowContext(ctx, "SELECT data_key, key FROM encryption").Scan(&wrapped, &id); err != nil {
+		return sealing{}, fmt.Errorf("read whether it is encrypted: %w", err)
+	}
+	return unlock(wrapped, id, key)
+}
+
+// unlock opens a box with a key. No wrapped data key means that nothing is encrypted.
+func unlock(wrapped []byte, id string, key *seal.Key) (sealing, error) {
+	switch {
+	case len(wrapped) == 0 && key == nil:
+		return sealing{}, nil
+	case len(wrapped) == 0:
+		return sealing{}, store.ErrUnsealed
+	case key == nil:
+		return sealing{}, fmt.Errorf("%w: it needs the key %s", store.ErrSealed, id)
+	}
+	box, err := seal.Unwrap(wrapped, key)
+	switch {
+	case err != nil && id != key.ID():
+		return sealing{}, fmt.Errorf("%w: it needs the key %s, this one is %s", store.ErrWrongKey, id, key.ID())
+	case err != nil:
+		return sealing{}, fmt.Errorf("its data key cannot be used: %w: %w", store.ErrCorrupt, err)
+	}
+	return sealing{box}, nil
+}
+
+// settle is howKept for a database that may be new: whoever opens one first decides whether it is encrypted. Others may
+// do so at the same time, with another key or none; one of them is first.
+func settle(ctx context.Context, w *sql.DB, key *seal.Key) (sealing, error) {
+	s, err := howKept(ctx, w, key)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return s, err
+	}
+	var wrapped []byte
+	var id string
+	if key != nil {
+		wrapped, id = seal.NewBox().Wrap(key), key.ID()
+	}
+	// One that was in use when its form learned of encryption is not encrypted, whoever opens it.
+	_, err = w.ExecContext(ctx, `INSERT INTO encryption (one, data_key, key)
+		SELECT 1, iif(used, x'', ?), iif(used, '', ?) FROM (SELECT EXISTS (SELECT 1 FROM conversations) OR EXISTS (SELECT 1 FROM spends)
+			OR EXISTS (SELECT 1 FROM jobs) OR EXISTS (SELECT 1 FROM findings) OR EXISTS (SELECT 1 FROM tenant_keys)
+			OR EXISTS (SELECT 1 FROM acts) AS used) WHERE true ON CONFLICT DO NOTHING`, nonNil(wrapped), id)
+	if err != nil {
+		return s, fmt.Errorf("decide whether it is encrypted: %w", err)
+	}
+	return howKept(ctx, w, key)
+}
+
+// Rotate has the data key wrapped under another outside key, at once and while others use the database. The old key
+// no longer opens this file; it opens earlier copies of it, and who has had the data key has it still: see Convert.
+func (db *DB) Rotate(ctx context.Context, to *seal.Key) error {
+	if db.how.box == nil {
+		return fmt.Errorf("change the key of %s: %w", db.path, store.ErrUnsealed)
+	}
+	err := db.write(ctx, func(t *tx) error {
+		if err := t.exec("PRAGMA secure_delete = on"); err != nil {
+			return err
+		}
+		err := t.exec("UPDATE encryption SET data_key = ?, key = ?", db.how.box.Wrap(to), to.ID())
+		return errors.Join(err, t.exec("PRAGMA secure_delete = off"))
+	})
+	if err == nil {
+		// Where somebody reads all the time, what the old key opens stays in the log until the log begins anew.
+		if err = db.writer.outside(ctx, truncateLog); errors.Is(err, store.ErrBusy) {
+			err = nil
+		}
+	}
+	return wrap("change the key of "+db.path, err)
+}
+
+// KeyID returns what the key is called that opens the database, empty when it is not encrypted.
+func (db *DB) KeyID() string {
+	if db.key == nil {
+		return ""
+	}
+	return db.key.ID()
+}

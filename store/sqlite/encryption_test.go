@@ -1,0 +1,367 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/seal"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// TestOnlyTheRightKeyOpens opens databases with keys that do not fit: the error says what is wrong, and nothing is
+// written.
+func TestOnlyTheRightKeyOpens(t *testing.T) {
+	one, other := key(t, "01"), key(t, "02")
+	for _, tt := range []struct {
+		name      string
+		has, with *seal.Key
+		want      error
+		say       string
+	}{
+		{"NoKey", one, nil, store.ErrSealed, one.ID()},
+		{"AnotherKey", one, other, store.ErrWrongKey, one.ID()},
+		{"KeyForAClearOne", nil, one, store.ErrUnsealed, "not encrypted"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "decant.db")
+			db := openAs(t, path, sqlite.Options{Key: tt.has})
+			must(t, (&line{Key: store.Key{ID: "conv"}, size: 300}).commit(t.Context(), db))
+			must(t, db.Close())
+			before, err := os.ReadFile(path)
+			must(t, err)
+			if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: tt.with}); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.say) {
+				t.Errorf("open: %v, want %v with %q", err, tt.want, tt.say)
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed: %v", err)
+			}
+			must(t, (&line{Key: store.Key{ID: "another"}, size: 300}).commit(t.Context(), openAs(t, path, sqlite.Options{Key: tt.has})))
+		})
+	}
+}
+
+// TestAnOlderDatabaseIsNotEncrypted guards that a key does not make half a database encrypted: one of an earlier form
+// is not brought up to date with a key, and without one it stays as it was.
+func TestAnOlderDatabaseIsNotEncrypted(t *testing.T) {
+	for _, name := range []string{"form2.db.gz", "form5.db.gz"} {
+		path := unpacked(t, name)
+		before, err := os.ReadFile(path)
+		must(t, err)
+		for range 2 {
+			if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: key(t, "01")}); !errors.Is(err, store.ErrUnsealed) {
+				t.Errorf("open %s with a key: %v", name, err)
+			}
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s was changed: %v", name, err)
+		}
+		must(t, open(t, path).Close())
+	}
+}
+
+// TestOneDecidesWhetherItIsEncrypted has many open a new database at once, with different keys and none: all who get
+// it agree.
+func TestOneDecidesWhetherItIsEncrypted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	var mu sync.Mutex
+	opened := map[string]bool{}
+	var all sync.WaitGroup
+	for i := range 6 {
+		var k *seal.Key
+		if i%3 > 0 {
+			k = key(t, []string{"", "01", "02"}[i%3])
+		}
+		all.Go(func() {
+			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: k})
+			if errors.Is(err, store.ErrSealed) || errors.Is(err, store.ErrWrongKey) || errors.Is(err, store.ErrUnsealed) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			opened[db.KeyID()] = true
+			mu.Unlock()
+			db.Close()
+		})
+	}
+	all.Wait()
+	if len(opened) != 1 {
+		t.Errorf("it was opened with the keys %v, want one of them", opened)
+	}
+}
+
+// TestWhatWasTamperedWithIsDamaged changes, moves and takes away what is encrypted. Whoever reads it is told, and
+// Check says so.
+func TestWhatWasTamperedWithIsDamaged(t *testing.T) {
+	load := func(db *sqlite.DB) error {
+		_, err := db.Load(t.Context(), store.Key{ID: "conv"}, store.Newest)
+		return err
+	}
+	requests := func(db *sqlite.DB) error {
+		_, err := db.Requests(t.Context(), store.Key{ID: "conv"})
+		return err
+	}
+	text := (&line{Key: store.Key{ID: "conv"}, size: 300}).text(2)
+	blob := func(db *sqlite.DB) error {
+		_, err := db.Blobs(t.Context(), "", decant.HashText(text))
+		return err
+	}
+	for name, tt := range map[string]struct {
+		sql  string
+		read func(*sqlite.DB) error
+	}{
+		"content":            {"UPDATE packs SET data = CAST(substr(data, 1, 60) || substr(data, 62) || x'00' AS BLOB)", blob},
+		"cut content":        {"UPDATE packs SET data = substr(data, 1, 30)", blob},
+		"names":              {"UPDATE packs SET names = (SELECT names FROM packs WHERE id = 1) WHERE id = 2", blob},
+		"moved content":      {"UPDATE packs SET data = (SELECT data FROM packs WHERE id = 1) WHERE id = 2", blob},
+		"another pack":       {"UPDATE blobs SET pack = (SELECT max(pack) + min(pack) FROM blobs) - pack", blob},
+		"entries":            {"UPDATE segments SET data = zeroblob(200)", load},
+		"moved entries":      {"UPDATE segments SET data = (SELECT data FROM segments WHERE version = 1) WHERE version = 2", load},
+		"moved in the chain": {"UPDATE segments SET position = 1 WHERE version = 3", load},
+		"a stub":             {"UPDATE decisions SET text = (SELECT text FROM decisions WHERE seq = 1) WHERE seq = 2", load},
+		"no stub":            {"UPDATE decisions SET text = x''", load},
+		"the record":         {"UPDATE decisions SET record = text", load},
+		"agent":              {"UPDATE conversations SET agent = project", load},
+		"session":            {"UPDATE conversations SET session = substr(session, 1, 20) || substr(session, 22)", load},
+		"a request":          {"UPDATE requests SET stop = planned", requests},
+		"anchor":             {"UPDATE conversations SET anchor = ''", load},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01")})
+			l := &line{Key: store.Key{ID: "conv"}, size: 300}
+			for range 4 {
+				must(t, l.commit(t.Context(), db))
+			}
+			must(t, db.Record(t.Context(), l.Key, &store.Events{Requests: []store.Request{{ID: "r", Stop: "end_turn"}}}))
+			must(t, tt.read(db))
+			must(t, db.Exec(t.Context(), tt.sql))
+			if err := tt.read(db); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("read: %v, want %v", err, store.ErrCorrupt)
+			}
+			if problems, err := db.Check(t.Context()); err != nil || len(problems) == 0 {
+				t.Errorf("check finds %q, %v", problems, err)
+			}
+		})
+	}
+}
+
+// TestRotate changes the outside key while another handle has the database open, which goes on.
+func TestRotate(t *testing.T) {
+	path, old, next := filepath.Join(t.TempDir(), "decant.db"), key(t, "01"), key(t, "02")
+	other := openAs(t, path, sqlite.Options{Key: old})
+	l := &line{Key: store.Key{ID: "conv"}, size: 300}
+	must(t, l.commit(t.Context(), other))
+	db := openAs(t, path, sqlite.Options{Key: old})
+	must(t, db.Rotate(t.Context(), next))
+	must(t, l.commit(t.Context(), other))
+	must(t, db.Close())
+	if _, err := sqlite.Open(t.Context(), path, sqlite.Options{Key: old}); !errors.Is(err, store.ErrWrongKey) {
+		t.Errorf("open with the old key: %v", err)
+	}
+	if _, err := openAs(t, path, sqlite.Options{Key: next}).Load(t.Context(), l.Key, store.Newest); err != nil {
+		t.Error(err)
+	}
+	clear := open(t, filepath.Join(t.TempDir(), "decant.db"))
+	if err := clear.Rotate(t.Context(), next); !errors.Is(err, store.ErrUnsealed) {
+		t.Errorf("rotate one that is not encrypted: %v", err)
+	}
+}
+
+// TestConvert encrypts databases, encrypts them anew and decrypts them: what the store returns is the same all the way,
+// what was said is in the files only where they are not encrypted.
+func TestConvert(t *testing.T) {
+	one, two := key(t, "01"), key(t, "02")
+	for name, make := range map[string]func(t *testing.T) (path string, evidence map[string][]byte){
+		"Everything": func(t *testing.T) (string, map[string][]byte) {
+			path := filepath.Join(t.TempDir(), "decant.db")
+			db := open(t, path)
+			evidence, err := tell(t.Context(), db, "one")
+			must(t, err)
+			must(t, db.Close())
+			return path, evidence
+		},
+		"Old":   func(t *testing.T) (string, map[string][]byte) { return unpacked(t, "form2.db.gz"), nil },
+		"Older": func(t *testing.T) (string, map[string][]byte) { return unpacked(t, "form5.db.gz"), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, evidence := make(t)
+			want := picture(t, path, nil)
+			for _, step := range []struct{ from, to *seal.Key }{{nil, one}, {one, two}, {two, two}, {two, nil}} {
+				must(t, os.WriteFile(path+".converting", []byte("of an attempt that was killed"), 0o600))
+				must(t, sqlite.Convert(t.Context(), path, step.from, step.to))
+				if got := found(t, path, evidence); (len(got) > 0) != (step.to == nil && evidence != nil) {
+					t.Errorf("found in the file: %q", got)
+				}
+				if diff := cmp.Diff(want, picture(t, path, step.to)); diff != "" {
+					t.Errorf("what the store returns has changed:\n%s", diff)
+				}
+				if left, _ := filepath.Glob(path + ".converting*"); left != nil {
+					t.Errorf("left over: %q", left)
+				}
+			}
+		})
+	}
+}
+
+// picture returns what a store returns of all that it holds.
+func picture(t *testing.T, path string, k *seal.Key) map[string]any {
+	t.Helper()
+	db := openAs(t, path, sqlite.Options{Key: k})
+	defer db.Close()
+	out := map[string]any{}
+	note := func(what string, v any, err error) {
+		t.Helper()
+		must(t, err)
+		out[what] = v
+	}
+	tenants, err := db.Tenants(t.Context())
+	must(t, err)
+	for _, tenant := range tenants {
+		list, err := db.Conversations(t.Context(), store.Filter{Tenant: tenant})
+		note(tenant+" conversations", list, err)
+		days, err := db.Spending(t.Context(), store.SpendQuery{Tenant: tenant})
+		note(tenant+" spending", days, err)
+		sum, err := db.Spent(t.Context(), store.SpendQuery{Tenant: tenant})
+		note(tenant+" spent", sum, err)
+		for _, c := range list {
+			pictureOf(t, db, &c.Conversation, note)
+		}
+	}
+	keys, err := db.TenantKeys(t.Context())
+	note("keys", keys, err)
+	acts, err := db.Acts(t.Context(), store.ActQuery{})
+	note("acts", acts, err)
+	findings, err := db.Findings(t.Context(), inTheClear, inTheClear)
+	note("findings", findings, err)
+	problems, err := db.Check(t.Context())
+	note("problems", problems, err)
+	return out
+}
+
+// pictureOf notes what a store returns of one conversation.
+func pictureOf(t *testing.T, db *sqlite.DB, c *store.Conversation, note func(string, any, error)) {
+	t.Helper()
+	s, err := db.Load(t.Context(), c.Key, store.Newest)
+	note(c.ID, s, err)
+	requests, err := db.Requests(t.Context(), c.Key)
+	note(c.ID+" requests", requests, err)
+	var chain, hashes []decant.Hash
+	for _, e := range s.Chain {
+		chain, hashes = append(chain, e.Chain), append(hashes, e.Raw, e.Text)
+	}
+	m, err := db.Match(t.Context(), c.Tenant, c.Session, chain)
+	note(c.ID+" match", m, err)
+	decided, err := db.Decided(t.Context(), c.Tenant, c.Session, hashes, 10)
+	note(c.ID+" decided", decided, err)
+	named, err := db.Conversations(t.Context(), store.Filter{Tenant: c.Tenant, Name: c.Session})
+	note(c.ID+" by name", named, err)
+	blobs, err := db.Blobs(t.Context(), c.Tenant, slices.DeleteFunc(hashes, decant.Hash.IsZero)...)
+	note(c.ID+" blobs", blobs, err)
+	for _, b := range blobs {
+		hits, err := db.Search(t.Context(), store.Query{Tenant: c.Tenant, Text: string(b[:min(25, len(b))])})
+		note(c.ID+" search "+string(b[:min(25, len(b))]), len(hits) > 0, err)
+	}
+	for _, d := range s.Decisions {
+		if d.Handle = decant.HandleOf(d.Target.Hash); !d.Target.Hash.IsZero() {
+			o, err := db.Resolve(t.Context(), c.Key, d.Handle)
+			note(c.ID+" "+string(d.Handle), o, err)
+		}
+	}
+}
+
+// TestConvertIsAlone guards that a database which is open elsewhere is left as it is.
+func TestConvertIsAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	db := open(t, path)
+	l := &line{Key: store.Key{ID: "conv"}, size: 300}
+	must(t, l.commit(t.Context(), db))
+	if err := sqlite.Convert(t.Context(), path, nil, key(t, "01")); !errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "stop the gateway") {
+		t.Errorf("convert while it is open: %v", err)
+	}
+	must(t, l.commit(t.Context(), db))
+	must(t, db.Close())
+	must(t, l.commit(t.Context(), open(t, path)))
+}
+
+// TestConvertRefuses guards that what cannot be converted stays as it is.
+func TestConvertRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	db := openAs(t, path, sqlite.Options{Key: key(t, "01")})
+	l := &line{Key: store.Key{ID: "conv"}, size: 300}
+	must(t, l.commit(t.Context(), db))
+	must(t, db.Exec(t.Context(), "UPDATE packs SET data = zeroblob(100)"))
+	must(t, db.Close())
+	for _, tt := range []struct {
+		from, to *seal.Key
+		want     error
+	}{
+		{nil, key(t, "02"), store.ErrSealed}, {key(t, "02"), nil, store.ErrWrongKey}, {key(t, "01"), nil, store.ErrCorrupt},
+	} {
+		before, err := os.ReadFile(path)
+		must(t, err)
+		if err := sqlite.Convert(t.Context(), path, tt.from, tt.to); !errors.Is(err, tt.want) {
+			t.Errorf("convert: %v, want %v", err, tt.want)
+		}
+		if left, _ := filepath.Glob(path + ".converting*"); left != nil {
+			t.Errorf("left over: %q", left)
+		}
+		must(t, openAs(t, path, sqlite.Options{Key: key(t, "01")}).Close())
+		if after, err := os.ReadFile(path); err != nil || len(after) != len(before) {
+			t.Errorf("the file has changed: %d bytes, then %d, %v", len(before), len(after), err)
+		}
+	}
+}
+
+// TestConvertKeepsFaults guards that a fault which reading survives does not keep anybody from encrypting.
+func TestConvertKeepsFaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decant.db")
+	db := open(t, path)
+	must(t, (&line{Key: store.Key{ID: "conv"}, size: 300}).commit(t.Context(), db))
+	must(t, db.Exec(t.Context(), "UPDATE conversations SET spent_cost = 5"))
+	before, err := db.Check(t.Context())
+	must(t, err)
+	must(t, db.Close())
+	must(t, sqlite.Convert(t.Context(), path, nil, key(t, "01")))
+	after, err := openAs(t, path, sqlite.Options{Key: key(t, "01")}).Check(t.Context())
+	if diff := cmp.Diff(before, after); err != nil || diff != "" || len(before) != 1 {
+		t.Errorf("%v, %v:\n%s", before, err, diff)
+	}
+}
+
+// TestSearchInMemory guards that an index in memory that is full is asked and emptied: what was read before is found,
+// the better match first.
+func TestSearchInMemory(t *testing.T) {
+	db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01")})
+	l := &store.Batch{Key: store.Key{ID: "conv"}, Create: &store.Creation{}, Time: time.Unix(1, 0)}
+	texts := []string{"needle needle", strings.Repeat("hay ", 5<<20) + "needle", "hay", "needle in " + strings.Repeat("hay ", 100)}
+	for i, text := range texts {
+		h := decant.HashText(text)
+		l.Blobs = append(l.Blobs, []byte(text))
+		l.Entries = append(l.Entries, store.Entry{Chain: decant.HashText(string(rune('a' + i))), Raw: h, Text: h, Ref: decant.Ref{Message: i + 1}})
+	}
+	_, err := db.Commit(t.Context(), l)
+	must(t, err)
+	hits, err := db.Search(t.Context(), store.Query{Text: "needle"})
+	must(t, err)
+	var got []int
+	for _, h := range hits {
+		got = append(got, h.Entry.Message)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]int{1, 2, 4}, got); diff != "" {
+		t.Errorf("found:\n%s", diff)
+	}
+}
