@@ -131,8 +131,9 @@ func tenantsApart(b *bench) {
 
 // anything lets the owner of a line do one thing, and says what it was.
 func (b *bench) anything(t *rapid.T, l *line) string {
-	if _, err := b.Version(b.ctx, l.Key); err != nil { // it was collected: it begins anew
+	if _, err := b.Version(b.ctx, l.Key); err != nil { // it was collected: another begins, and ids are not used twice
 		l.version, l.chain = 0, nil
+		l.ID += " and on"
 	}
 	what := rapid.SampledFrom([]string{"commit", "decide", "fork", "record", "spend", "collect", "collect spends", "search", "enqueue"}).Draw(t, "what")
 	switch {
