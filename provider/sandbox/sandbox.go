@@ -93,6 +93,10 @@ type Options struct {
 	// newest body is always there. Zero means 64 MB.
 	LogBytes int
 
+	// Logged is told of every request as it enters the log, for those who add up more than the log keeps. Nil
+	// means that nobody is.
+	Logged func(Entry)
+
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 

@@ -53,6 +53,9 @@ func (x *exchange) log() {
 	if !x.logged {
 		x.logged = true
 		x.s.Log.add(x.entry)
+		if x.s.opts.Logged != nil {
+			x.s.opts.Logged(x.entry)
+		}
 	}
 }
 
