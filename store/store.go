@@ -160,7 +160,8 @@ type Keeper interface {
 	GC(ctx context.Context, p Policy) (*Collected, error)
 
 	// Forget removes conversations, pinned ones too, with everything that only they hold, and leaves nothing of
-	// it in the files of the database. What was spent stays, as figures.
+	// it in the files of the database; Collected.Proof says what looking for it there has found. What was spent
+	// stays, as figures.
 	Forget(ctx context.Context, f Forgetting) (*Collected, error)
 
 	// Check examines the database and returns what is wrong with it, nothing when it is sound.

@@ -11,7 +11,7 @@ import (
 )
 
 // Forget implements store.Keeper. Each conversation goes in a transaction of its own. Then the files are cleaned of
-// what no table shows any longer, see clean.
+// what no table shows any longer, see clean, and it is looked whether they are, see prove.
 func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected, error) {
 	c := &collector{Policy: store.Policy{Tenant: f.Tenant, Now: db.now()}, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
 	var err error
@@ -26,10 +26,22 @@ func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected,
 		if errors.Is(err, errUndo) {
 			err = nil
 		}
-	} else if err = c.forgetAll(ctx, f.Conversations); err == nil {
-		err = db.clean(ctx)
+	} else {
+		err = db.forget(ctx, c, f.Conversations)
 	}
 	return c.Collected, wrap("forget", err)
+}
+
+// forget removes conversations, cleans the files, and looks whether anything is left in them.
+func (db *DB) forget(ctx context.Context, c *collector, ids []string) (err error) {
+	c.pieces = newPieces()
+	if err = c.forgetAll(ctx, ids); err == nil {
+		err = db.clean(ctx)
+	}
+	if err == nil {
+		c.Proof, err = db.prove(ctx, c.pieces)
+	}
+	return err
 }
 
 // forgetAll removes conversations with their forks, all of the tenant when none are named.
