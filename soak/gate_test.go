@@ -25,7 +25,8 @@ type gate struct {
 	base        string
 	metrics     string
 	cmd         *exec.Cmd
-	poor, hasty *tenant // with limits
+	poor, hasty *tenant // with limits that they reach
+	bulk        *tenant // with one that it does not
 
 	said  chan string // the line that says that it serves
 	ended chan struct{}
@@ -58,8 +59,10 @@ func startGate(t *testing.T, dir, upstream string, race bool) *gate {
 	g.start()
 	g.poor = g.addKey("poor", "--usd-per-day", "2")
 	g.hasty = g.addKey("hasty", "--requests-per-minute", "60")
-	g.knows(g.poor)
-	g.knows(g.hasty)
+	g.bulk = g.addKey("bulk", "--usd-per-day", "1000")
+	for _, who := range []*tenant{g.poor, g.hasty, g.bulk} {
+		g.knows(who)
+	}
 	return g
 }
 

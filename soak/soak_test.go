@@ -66,7 +66,7 @@ func (s *soak) run(length time.Duration) {
 }
 
 // clientsAtOnce are those who talk at the same time, beside one who does everything wrong, one with the official
-// client, and the operator.
+// client, one with batches, and the operator.
 const clientsAtOnce = 6
 
 // lap lets everybody work for a time, and waits until they have come to an end.
@@ -79,6 +79,7 @@ func (s *soak) lap(d time.Duration) {
 	}
 	clients.Go(func() { newClient(s, clientsAtOnce).talk(ctx) })
 	clients.Go(func() { newClient(s, clientsAtOnce+1).vandalise(ctx) })
+	clients.Go(func() { newClient(s, clientsAtOnce+2).bulk(ctx) })
 	others.Go(func() { newOperator(s).work(ctx) })
 	others.Go(func() { s.lock(ctx) })
 	others.Go(func() { s.watch(ctx) })
