@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/decantdev/decant/store"
 )
@@ -113,12 +114,10 @@ func (db *DB) clean(ctx context.Context) error {
 	}); err != nil {
 		return fmt.Errorf("merge the index: %w", err)
 	}
-	err := db.writer.outside(ctx, func(t *tx) error {
-		if err := t.exec("VACUUM"); err != nil {
-			return err
-		}
-		return truncateLog(t)
-	})
+	err := db.insist(ctx, func(t *tx) error { return t.exec("VACUUM") })
+	if err == nil {
+		err = db.insist(ctx, truncateLog)
+	}
 	if err != nil {
 		return fmt.Errorf("what was removed can still stand in the files, run it again: %w", err)
 	}
@@ -133,4 +132,18 @@ func truncateLog(t *tx) error {
 		err = store.ErrBusy
 	}
 	return err
+}
+
+// cleanPatience is how long cleaning waits for others who use the database, with each of its steps. Each needs a moment
+// in which nobody reads or writes, which a busy gateway leaves now and then.
+const cleanPatience = 2 * time.Minute
+
+// insist runs do outside of transactions, again and again while others keep the database busy.
+func (db *DB) insist(ctx context.Context, do func(*tx) error) error {
+	for begun := time.Now(); ; {
+		err := translate(db.writer.outside(ctx, do))
+		if !errors.Is(err, store.ErrBusy) || time.Since(begun) > cleanPatience {
+			return err
+		}
+	}
 }
