@@ -53,7 +53,11 @@ func (c *client) work(ctx context.Context) {
 		tag := fmt.Sprintf("%d-%d-%d", len(c.s.gauge.samples), c.n, c.lines)
 		l := &line{tenant: c.tenant(), session: "soak-" + tag, fixed: r.fixed, said: r.own(tag)}
 		c.s.lines.add(l)
-		c.play(ctx, l, r.stops)
+		stops := r.stops
+		if c.rand.IntN(2) == 0 { // most conversations are short
+			stops = stops[:1+c.rand.IntN(8)]
+		}
+		c.play(ctx, l, stops)
 		c.settle(l)
 		c.s.lines.finish(l)
 	}
@@ -122,7 +126,7 @@ func (c *client) insist(ctx context.Context, l *line, n int, m manner) bool {
 		if o.status == http.StatusOK {
 			return true
 		}
-		if o.status == http.StatusPaymentRequired || !pause(ctx, time.Second) {
+		if o.status == http.StatusPaymentRequired || !pause(ctx, 2*time.Second) {
 			return false
 		}
 	}

@@ -16,6 +16,7 @@ type line struct {
 	fixed   []byte
 	said    [][]byte // all messages of the recording, the first ones made this line's own
 	at      int      // messages of the newest request
+	faulty  bool     // something of Decant's own failed during it
 
 	mu     sync.Mutex
 	key    store.Key     // of the conversation, as the gateway names it

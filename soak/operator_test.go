@@ -27,7 +27,7 @@ func (o *operator) work(ctx context.Context) {
 	tasks := []func(){
 		o.command("sessions", "--all-tenants"), o.command("report", "--all-tenants"), o.command("search", "--all-tenants", "error"), o.show,
 		o.command("gc", "--all-tenants"), o.forget, o.command("audit"), o.invite, o.export, o.hangup, o.command("key", "list"),
-		o.command("gc", "--all-tenants", "--dry-run", "--age", "0d"), o.command("search", "--tenant", "alice", "the", "file"), o.command("db", "check"), o.view,
+		o.command("gc", "--all-tenants", "--dry-run"), o.command("search", "--tenant", "alice", "the", "file"), o.command("db", "check"), o.view,
 	}
 	for pause(ctx, 3*time.Second) {
 		tasks[o.n%len(tasks)]()

@@ -41,6 +41,10 @@ func (c *client) converse(ctx context.Context, n int) {
 				return
 			}
 			m, err := create(sdk, p, turn%2 == 0)
+			if err != nil && l.faulty { // it was too long, and the database was locked
+				c.s.lines.finish(l)
+				return
+			}
 			if err != nil {
 				c.s.tally.wrong(fmt.Sprintf("the official client on %s, turn %d: %v", p.Model, turn, err))
 				return
@@ -130,6 +134,7 @@ func (t *listener) RoundTrip(r *http.Request) (*http.Response, error) {
 	res.Body.Close()
 	res.Body = io.NopCloser(bytes.NewReader(o.body))
 	t.c.s.tally.add(&question{path: r.URL.Path, body: body, who: alice}, o)
+	t.line.faulty = o.fault != ""
 	if o.status == http.StatusOK && o.whole && o.fault == "" {
 		err = t.line.ack(body, o)
 	}
