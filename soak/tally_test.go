@@ -47,6 +47,19 @@ func (t *tally) add(q *question, o *outcome) {
 	}
 }
 
+// most returns what may be booked at most. What broke off is booked by what had come of it: where the upstream had not
+// said yet how much that was it is estimated.
+func (t *tally) most(u *upstream, least decant.Usage) decant.Usage {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	broken := len(u.usage) - len(t.whole)
+	prompts := u.booked.Prompt() - least.Prompt()
+	return decant.Usage{
+		Input: least.Input + 2*prompts, CacheRead: u.booked.CacheRead, CacheWrite: u.booked.CacheWrite,
+		Output: u.booked.Output + u.booked.Output - least.Output + 200*broken,
+	}
+}
+
 func (t *tally) note(label string) {
 	if t.counts == nil {
 		t.counts = map[string]int{}
