@@ -20,6 +20,7 @@ type sample struct {
 	files, routines      int
 	database, writeAhead float64 // MB
 	asked                int     // requests so far
+	lines                int     // conversations so far
 	faults               float64 // of Decant's own
 }
 
@@ -58,6 +59,9 @@ func (s *soak) sample() sample {
 	s.tally.mu.Lock()
 	x.asked = s.tally.asked
 	s.tally.mu.Unlock()
+	s.lines.mu.Lock()
+	x.lines = len(s.lines.all)
+	s.lines.mu.Unlock()
 	return x
 }
 
@@ -140,7 +144,7 @@ func (g *gauge) print(t testing.TB, tally *tally) {
 // The tolerances. Memory is judged in runs of at least so long: before that it is on its way to its level.
 const (
 	judgedFrom  = 20 * time.Minute
-	memoryGrows = 0.10 // of its mean, by least squares, over the last two thirds
+	memoryGrows = 0.10 // of its mean, by least squares, once it is at its level
 	filesMore   = 8    // connections to the database that only many readers at once need
 	routineMore = 8
 )
@@ -155,13 +159,26 @@ func (g *gauge) judge(t testing.TB, before, after sample, length time.Duration, 
 	if after.routines > before.routines+routineMore {
 		t.Errorf("%d goroutines are left, %d before the long lap", after.routines, before.routines)
 	}
-	long := g.samples[g.begin:]
-	tail := long[len(long)/3:]
+	tail := g.level()
 	mean, growth := trend(tail)
-	t.Logf("RSS over the last two thirds: mean %.1f MB, %+.1f MB by least squares (%+.1f %%), most %.1f MB", mean, growth, 100*growth/mean, most(tail))
+	t.Logf("RSS from %.0f s on, with %d conversations: mean %.1f MB, %+.1f MB by least squares (%+.1f %%), most %.1f MB", tail[0].at.Seconds(), tail[0].lines, mean, growth, 100*growth/mean, most(tail))
 	if length >= judgedFrom && !race && growth > memoryGrows*mean {
-		t.Errorf("memory grows by %.1f MB over the last two thirds, more than %.0f %% of %.1f MB", growth, 100*memoryGrows, mean)
+		t.Errorf("memory grows by %.1f MB, more than %.0f %% of %.1f MB", growth, 100*memoryGrows, mean)
 	}
+}
+
+// kept is how many conversations the engine keeps in memory: until there were so many it takes more with each.
+const kept = 1000
+
+// level returns the samples of the last two thirds of the long lap, and of these the ones since memory may be at its
+// level, at least the last third.
+func (g *gauge) level() []sample {
+	long := g.samples[g.begin:]
+	from := len(long) / 3
+	for from < len(long)*2/3 && long[from].lines < kept {
+		from++
+	}
+	return long[from:]
 }
 
 func most(xs []sample) (out float64) {
