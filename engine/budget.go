@@ -132,15 +132,21 @@ func (e *Engine) warn(b *Budget, r *reservation, share float64) {
 // worst returns what the request may cost at most: all of it written to the cache, if it asks for that,
 // and as long an answer as it asks for.
 func (dr *draft) worst(now time.Time) amount {
-	n := dr.size(dr.view)
-	u := decant.Usage{CacheWrite: n, Output: dr.Conv.MaxOutput}
-	switch life := policy.LongestLife(dr.Conv); {
+	u := uncached(dr.Conv, dr.size(dr.view))
+	return amount{u.Context(), money(dr, u, cost.Terms{At: now})}
+}
+
+// uncached is the usage of a request with a prompt of n tokens of which nothing is read from the cache, and with as
+// long an answer as it asks for. All of the prompt is written to the cache, if the request asks for that.
+func uncached(c *decant.Conversation, n int) decant.Usage {
+	u := decant.Usage{CacheWrite: n, Output: c.MaxOutput}
+	switch life := policy.LongestLife(c); {
 	case life == 0:
 		u.Input, u.CacheWrite = n, 0
 	case life > 5*time.Minute:
 		u.Write1h = n
 	}
-	return amount{u.Context(), money(dr, u, cost.Terms{At: now})}
+	return u
 }
 
 // tighten makes pours come earlier and go deeper when a budget is nearly spent, unless the fixed part

@@ -123,16 +123,30 @@ func (tk *ticket) within(b *ticket) bool {
 	return tk.r.Begins(b.r)
 }
 
+// archivePatience is how long an archive waits for another process that keeps the database busy, as one does that writes
+// the file anew. What is given up then comes back only if the client does.
+const archivePatience = 3 * time.Minute
+
 // writeTogether archives answers that belong together.
 func (e *Engine) writeTogether(fs []finished) {
-	ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
-	defer cancel()
-	if err := e.archive(ctx, fs); err != nil {
+	err := e.tryArchive(fs)
+	for begun := time.Now(); errors.Is(err, store.ErrBusy) && time.Since(begun) < archivePatience; {
+		time.Sleep(brief)
+		err = e.tryArchive(fs)
+	}
+	if err != nil {
 		e.opts.Fault(fmt.Errorf("archive conversation %s: %w", fs[len(fs)-1].Conversation, err))
 	}
 	for i := range fs {
 		e.purse.release(fs[i].ticket.req) // it is booked now
 	}
+}
+
+// tryArchive archives answers if that is possible in the time that necessary work may take.
+func (e *Engine) tryArchive(fs []finished) error {
+	ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
+	defer cancel()
+	return e.archive(ctx, fs)
 }
 
 // writing lets one archive at a time be put together, because requests need the processors more, and a

@@ -11,10 +11,15 @@ func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 	}
 	a, now := p.ticket, e.opts.Now()
 	r := reservation{amount: a.worst(now), tenant: a.req.Tenant, conversation: p.Conversation, until: now.Add(reservationLife)}
+	return e.holdBack(ctx, a.req, r)
+}
+
+// holdBack makes a reservation, and waits as long as only others under way stand in its way.
+func (e *Engine) holdBack(ctx context.Context, key *Request, r reservation) error {
 	patience, cancel := e.waiting(e.patient(ctx, forced{}))
 	defer cancel()
 	for {
-		ended, err := e.tryReserve(ctx, a.req, r)
+		ended, err := e.tryReserve(ctx, key, r)
 		if ended == nil {
 			return err
 		}

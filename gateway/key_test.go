@@ -209,7 +209,7 @@ func TestNothingLeavesABudgetOfAKey(t *testing.T) {
 		{"Plain", key, "/v1/messages", nil, 200},
 		{"Off", key, "/v1/messages", []string{"X-Decant-Mode", "off"}, 400},
 		{"OffWithoutBudget", free, "/v1/messages", []string{"X-Decant-Mode", "off"}, 400},
-		{"Batches", key, "/v1/messages/batches", nil, 403},
+		{"NoBatch", key, "/v1/messages/batches", nil, 400},
 		{"Encoding", key, "/v1/messages", []string{"Content-Encoding", "br"}, 415},
 	} {
 		res, text := d.post(d.url, c.path, hello, append(c.header, "X-Decant-Key", c.key)...)

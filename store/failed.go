@@ -56,6 +56,9 @@ func (f Failed) Spending(context.Context, SpendQuery) ([]Total, error) { return 
 // Spent implements Log.
 func (f Failed) Spent(context.Context, SpendQuery) (Sum, error) { return Sum{}, f.Err }
 
+// Book implements Committer.
+func (f Failed) Book(context.Context, Key, []Spend) error { return f.Err }
+
 // Findings implements Findings.
 func (f Failed) Findings(context.Context, string, string) ([]Finding, error) { return nil, f.Err }
 

@@ -31,4 +31,15 @@ type Collected struct {
 	Blobs         int
 	Bytes         int64 // of those blobs, as stored
 	Spends        int
+	Proof         *Proof // of a Forget; nil: it was a dry run
+}
+
+// A Proof says what looking for removed content in the raw bytes of the database's files has found. The pieces that
+// were looked for are samples of all that was removed, as text and as it was stored, taken before it went and kept in
+// memory only; what remains and holds the same bytes does not count.
+type Proof struct {
+	Pieces int      // that were looked for
+	Bytes  int64    // that were looked through
+	Left   int      // pieces that were found
+	Where  []string // files in which they were
 }

@@ -75,6 +75,11 @@ type Committer interface {
 	// Record stores what happened around a conversation without changing what any view depends on:
 	// it needs no version and makes none. The conversation must exist.
 	Record(ctx context.Context, k Key, e *Events) error
+
+	// Book stores spends of calls that belong to no conversation that is stored; the key names what they are
+	// for. One with the id of an earlier one takes its place and keeps its time: so an estimate becomes what it
+	// came to.
+	Book(ctx context.Context, k Key, spends []Spend) error
 }
 
 // Blobs reads content by hash.
@@ -160,7 +165,8 @@ type Keeper interface {
 	GC(ctx context.Context, p Policy) (*Collected, error)
 
 	// Forget removes conversations, pinned ones too, with everything that only they hold, and leaves nothing of
-	// it in the files of the database. What was spent stays, as figures.
+	// it in the files of the database; Collected.Proof says what looking for it there has found. What was spent
+	// stays, as figures.
 	Forget(ctx context.Context, f Forgetting) (*Collected, error)
 
 	// Check examines the database and returns what is wrong with it, nothing when it is sound.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,7 +36,7 @@ func Accept(ctx context.Context, text string, facts []decant.Fact, l Limits) (Su
 		text = Repair(text, r.Missing, l)
 		r = Verify(ctx, facts, text)
 	}
-	s := Summary{Text: text, Tokens: l.Counter.Count(text), Facts: r.Kept}
+	s := Summary{Text: text, Tokens: l.Counter.Count(text), Facts: owned(r.Kept)}
 	switch {
 	case l.Source > 0 && s.Tokens >= l.Source:
 		return s, fmt.Errorf("check summary: its %d tokens are not fewer than the %d of its source: %w", s.Tokens, l.Source, decant.ErrSummary)
@@ -43,6 +44,16 @@ func Accept(ctx context.Context, text string, facts []decant.Fact, l Limits) (Su
 		return s, fmt.Errorf("check summary: its %d tokens are over the budget of %d: %w", s.Tokens, l.Budget, decant.ErrSummary)
 	}
 	return s, nil
+}
+
+// owned returns facts with texts of their own. Those that were found are parts of what they were found in, all of which
+// would stay in memory for as long as the checkpoint does.
+func owned(facts []decant.Fact) []decant.Fact {
+	out := slices.Clone(facts)
+	for i := range out {
+		out[i].Text = strings.Clone(out[i].Text)
+	}
+	return out
 }
 
 // unusable says why text is no summary at all, or nothing.

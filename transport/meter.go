@@ -25,12 +25,10 @@ func unmetered(r *http.Request, k kind) string {
 		return fmt.Sprintf("a budget applies, and the path %.100q could mean another one to the provider; write it plainly", path)
 	case r.Header.Get("Upgrade") != "":
 		return "a budget applies, and what is said over an upgraded connection cannot be metered"
-	case k == count || costsNothing(r.Method, path):
+	case k == count, k == batch, costsNothing(r.Method, path):
 		return ""
-	case strings.HasSuffix(path, "/messages/batches"):
-		return "a budget applies, and batches are answered too late to be metered; send the requests to /v1/messages"
 	}
-	return fmt.Sprintf("a budget applies, and what %s %.100s costs cannot be metered; send requests to /v1/messages", r.Method, path)
+	return fmt.Sprintf("a budget applies, and what %s %.100s costs cannot be metered; send requests to /v1/messages or /v1/messages/batches", r.Method, path)
 }
 
 // odd reports whether servers may differ in what a path means.

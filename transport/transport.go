@@ -1,6 +1,9 @@
 // Package transport puts the engine between a client of the Messages API and the provider: it is an
 // http.RoundTripper, so that it works below any SDK and inside a proxy alike.
 //
+// A batch passes as it came. Where a budget applies it is priced, money for it is held back before it leaves, it is
+// booked, and settled when its results pass.
+//
 // A request for messages is read once, prepared by the engine and forwarded; a refusal for its size,
 // or because of thinking that no longer fits, is answered by another form of the same request, which
 // the client does not notice. Answers pass through as they come, byte for byte; a tee beside them reads
@@ -129,11 +132,22 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return refuseUnread(r, http.StatusForbidden, "permission_error", "decant: "+why), nil
 		}
 	}
-	if kind == other {
+	switch kind {
+	case other:
 		return t.send(outgoing(r))
+	case batchLook:
+		return t.follow(r)
+	case batch:
+		if !t.budgeted(r) {
+			return t.send(outgoing(r))
+		}
 	}
 	x := &exchange{t: t, engine: t.engine.Load(), in: r, kind: kind, share: share{room: t.room}, watcher: t.opts.Watch(r)}
-	res, err := x.roundTrip()
+	do := x.roundTrip
+	if kind == batch {
+		do = x.batch
+	}
+	res, err := do()
 	if err != nil {
 		x.share.release()
 		return nil, err
@@ -159,16 +173,22 @@ const (
 	other kind = iota
 	messages
 	count
+	batch     // one is made
+	batchLook // at one, or at its results; also when it is cancelled
 )
 
 func kindOf(r *http.Request) kind {
 	switch {
+	case looksAtBatch(r):
+		return batchLook
 	case r.Method != http.MethodPost || r.Body == nil:
 		return other
 	case strings.HasSuffix(r.URL.Path, "/v1/messages"):
 		return messages
 	case strings.HasSuffix(r.URL.Path, "/v1/messages/count_tokens"):
 		return count
+	case strings.HasSuffix(r.URL.Path, "/v1/messages/batches"):
+		return batch
 	}
 	return other
 }

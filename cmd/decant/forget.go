@@ -94,7 +94,20 @@ func (c *forgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f sto
 		}
 	}
 	r := collection(done, known, f.DryRun)
-	return c.print(s, r)
+	return errors.Join(c.print(s, r), proven(s, done.Proof))
+}
+
+// proven says what looking for removed content in the files has found, and fails when that is anything.
+func proven(s *streams, p *store.Proof) error {
+	switch {
+	case p == nil:
+		return nil
+	case p.Left > 0:
+		return fmt.Errorf("of %s of what was removed %d still stand in %s: run it again while nobody else uses the database; if that does not help, copy what is to stay with \"decant export\" and delete the files",
+			report.Count(p.Pieces, "piece"), p.Left, strings.Join(p.Where, ", "))
+	}
+	fmt.Fprintf(s.err, "looked for %s of what was removed in %.1f MB, all of the database's files: none left\n", report.Count(p.Pieces, "piece"), float64(p.Bytes)/1e6)
+	return nil
 }
 
 func (c *forgetCmd) print(s *streams, r *report.Collection) error {

@@ -139,7 +139,8 @@ func (s *Server) checkThought(q *request, b block, made seal, id thoughtID, th *
 		th.chain.accept(id)
 		return nil
 	}
-	if q.body.get("thinking").get("block_binding").str("prefix_mismatch_behavior") == "drop_block" {
+	binding := q.body.get("thinking").get("block_binding")
+	if binding.str("prefix_mismatch_behavior") == "drop_block" || binding == nil && q.batch { // in batches that is the default
 		th.drop(b, "prefix_binding_mismatch")
 		return nil
 	}

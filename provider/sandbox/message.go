@@ -22,27 +22,36 @@ func (x *exchange) messages() *apiError {
 	if err != nil {
 		return err
 	}
-	th, ed, err := x.s.admit(x.account, q)
+	rep, h, err := x.complete(q)
 	if err != nil {
 		return err
+	}
+	return x.deliver(q, rep, h, f)
+}
+
+// complete answers a request, and says what its prompt finds in the cache and will leave there.
+func (x *exchange) complete(q *request) (*reply, hit, *apiError) {
+	th, ed, err := x.s.admit(x.account, q)
+	if err != nil {
+		return nil, hit{}, err
 	}
 	ps := q.pieces(ed)
 	prompt := count(ps, x.s.counter)
 	x.entry.Prompt, x.entry.Dropped, x.entry.Cleared = prompt, len(th.dropped), ed.uses()
 	if err := x.s.checkSize(q, prompt); err != nil {
-		return err
+		return nil, hit{}, err
 	}
 	h := x.s.cache.look(x.account, q, ps, x.entry.Time)
 	rep, err := x.s.answer(x.r.Context(), q, th, ed, x.session(q), prompt, x.entry.Number)
 	if err != nil {
-		return err
+		return nil, hit{}, err
 	}
 	output := rep.usage.Output
 	rep.usage = h.usage
 	rep.usage.Output = output
 	x.s.memory.keep(x.account, rep.calls, rep.signed)
 	x.entry.Usage, x.entry.Stop, x.entry.Answer = rep.usage, rep.stop, rep.message()
-	return x.deliver(q, rep, h, f)
+	return rep, h, nil
 }
 
 // rateLimits are the headers that tell a client how much it may still ask for. The sandbox has no

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,6 +22,7 @@ type reply struct {
 	stop    string
 	stopSeq string // the stop sequence that ended it
 	usage   decant.Usage
+	tier    string // of service; empty: standard
 	thought int    // output tokens of thinking
 	changes []byte // member input_transformations, or nothing
 	edits   []byte // member context_management, or nothing
@@ -283,5 +285,5 @@ func (r *reply) appendUsage(b []byte, output int) []byte {
 	} {
 		b = strconv.AppendInt(append(b, f.name...), int64(f.n), 10)
 	}
-	return append(b, `},"service_tier":"standard"}`...)
+	return append(append(append(b, `},"service_tier":"`...), cmp.Or(r.tier, "standard")...), `"}`...)
 }

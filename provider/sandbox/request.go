@@ -15,6 +15,7 @@ type request struct {
 	model  token.Model
 	max    int     // max_tokens; of a count the model's own limit
 	count  bool    // it asks for a count only
+	batch  bool    // it is one of a batch
 	system []*node // blocks
 	tools  []*node
 	turns  []turn

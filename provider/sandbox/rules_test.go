@@ -357,7 +357,7 @@ func TestPaths(t *testing.T) {
 		t.Errorf("HEAD /: %d", got.status)
 	}
 	checkError(t, do(t, "GET", url+"/v1/messages", ""), http.StatusMethodNotAllowed, "Method Not Allowed")
-	checkError(t, do(t, "POST", url+"/v1/messages/batches", "{}"), 404, "Not found")
+	checkError(t, do(t, "POST", url+"/v1/messages/threads", "{}"), 404, "Not found")
 	checkError(t, do(t, "GET", url+"/v1/models/claude-nonesuch-9", ""), 404, "model: claude-nonesuch-9")
 }
 

@@ -8,8 +8,8 @@
 // simple rules ([Rules]) gives the answers.
 //
 // Its reading of the rules is independent of package legal on purpose: two readings of one
-// specification find each other's mistakes. What of the API it does not have (compaction, batches,
-// threads) it refuses as unknown. Section numbers in comments refer to the
+// specification find each other's mistakes. What of the API it does not have (compaction,
+// threads, the list of batches) it refuses as unknown. A batch is worked on when somebody looks at it first. Section numbers in comments refer to the
 // reference of the Messages API that the project works from.
 //
 // Where that leaves room, the stricter reading holds:
@@ -93,6 +93,10 @@ type Options struct {
 	// newest body is always there. Zero means 64 MB.
 	LogBytes int
 
+	// Logged is told of every request as it enters the log, for those who add up more than the log keeps. Nil
+	// means that nobody is.
+	Logged func(Entry)
+
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 
@@ -116,6 +120,8 @@ type Server struct {
 
 	cache  cache
 	memory memory
+
+	batches batches
 
 	mu    sync.Mutex
 	n     int // requests received

@@ -53,6 +53,9 @@ func (x *exchange) log() {
 	if !x.logged {
 		x.logged = true
 		x.s.Log.add(x.entry)
+		if x.s.opts.Logged != nil {
+			x.s.opts.Logged(x.entry)
+		}
 	}
 }
 
@@ -65,11 +68,16 @@ func (x *exchange) route() *apiError {
 		return err
 	}
 	one, isModel := strings.CutPrefix(path, "/v1/models/")
+	batch, isBatch := strings.CutPrefix(path, batchesPath+"/")
 	switch {
 	case path == "/v1/messages":
 		return x.only(http.MethodPost, x.messages)
 	case path == "/v1/messages/count_tokens":
 		return x.only(http.MethodPost, x.countTokens)
+	case path == batchesPath:
+		return x.only(http.MethodPost, x.createBatch)
+	case isBatch:
+		return x.oneBatch(batch)
 	case path == "/v1/models":
 		return x.only(http.MethodGet, x.listModels)
 	case isModel && one != "":
@@ -112,9 +120,18 @@ func (x *exchange) identify() *apiError {
 	return err
 }
 
-// request reads the body and checks everything that does not depend on the server's state.
+// request reads the body as a request for messages.
 func (x *exchange) request(count bool) (*request, *apiError) {
-	body, err := x.readBody()
+	root, err := x.readJSON(maxBody)
+	if err != nil {
+		return nil, err
+	}
+	return x.check(root, count)
+}
+
+// readJSON reads the body.
+func (x *exchange) readJSON(limit int) (*node, *apiError) {
+	body, err := x.readBody(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +140,11 @@ func (x *exchange) request(count bool) (*request, *apiError) {
 	if perr != nil {
 		return nil, invalid("The request body is not valid JSON: %v", perr)
 	}
+	return root, nil
+}
+
+// check checks everything about a request that does not depend on the server's state.
+func (x *exchange) check(root *node, count bool) (*request, *apiError) {
 	q, err := decode(root, x.betas, count)
 	if err != nil {
 		return nil, err
@@ -145,11 +167,11 @@ func (x *exchange) request(count bool) (*request, *apiError) {
 }
 
 // readBody reads and unpacks the body. Its limit holds for both forms.
-func (x *exchange) readBody() ([]byte, *apiError) {
+func (x *exchange) readBody(limit int) ([]byte, *apiError) {
 	if t, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return nil, invalid("content-type: must be application/json")
 	}
-	var src io.Reader = &capped{x.r.Body, maxBody}
+	var src io.Reader = &capped{x.r.Body, limit}
 	switch enc := x.r.Header.Get("Content-Encoding"); enc {
 	case "", "identity":
 	case "gzip":
@@ -157,14 +179,14 @@ func (x *exchange) readBody() ([]byte, *apiError) {
 		if err != nil {
 			return nil, bodyError(err)
 		}
-		src = &capped{z, maxBody}
+		src = &capped{z, limit}
 	case "zstd":
 		z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, bodyError(err)
 		}
 		defer z.Close()
-		src = &capped{z, maxBody}
+		src = &capped{z, limit}
 	default:
 		return nil, invalid("content-encoding: %s is not supported", enc)
 	}

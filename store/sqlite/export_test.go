@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -195,4 +196,20 @@ func Tables() (known map[string]bool, clear []string) {
 	}
 	slices.Sort(clear)
 	return known, clear
+}
+
+// ForgetUncleaned is Forget without cleaning the files, so that what it has removed can still be in them.
+func (db *DB) ForgetUncleaned(ctx context.Context, ids ...string) (*store.Proof, error) {
+	c := &collector{Collected: &store.Collected{}, write: db.write, codec: &db.codec, pieces: newPieces()}
+	if err := c.forgetAll(ctx, ids); err != nil {
+		return nil, err
+	}
+	return db.prove(ctx, c.pieces)
+}
+
+// Find returns which pieces stand in what r gives, and how much that was.
+func Find(r io.Reader, list ...string) ([]string, int64, error) {
+	f := newFinder(list)
+	n, err := f.read(r)
+	return f.left(), n, err
 }

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/decantdev/decant/store"
 )
 
 // Forget implements store.Keeper. Each conversation goes in a transaction of its own. Then the files are cleaned of
-// what no table shows any longer, see clean.
+// what no table shows any longer, see clean, and it is looked whether they are, see prove.
 func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected, error) {
 	c := &collector{Policy: store.Policy{Tenant: f.Tenant, Now: db.now()}, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
 	var err error
@@ -26,10 +27,22 @@ func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected,
 		if errors.Is(err, errUndo) {
 			err = nil
 		}
-	} else if err = c.forgetAll(ctx, f.Conversations); err == nil {
-		err = db.clean(ctx)
+	} else {
+		err = db.forget(ctx, c, f.Conversations)
 	}
 	return c.Collected, wrap("forget", err)
+}
+
+// forget removes conversations, cleans the files, and looks whether anything is left in them.
+func (db *DB) forget(ctx context.Context, c *collector, ids []string) (err error) {
+	c.pieces = newPieces()
+	if err = c.forgetAll(ctx, ids); err == nil {
+		err = db.clean(ctx)
+	}
+	if err == nil {
+		c.Proof, err = db.prove(ctx, c.pieces)
+	}
+	return err
 }
 
 // forgetAll removes conversations with their forks, all of the tenant when none are named.
@@ -101,12 +114,10 @@ func (db *DB) clean(ctx context.Context) error {
 	}); err != nil {
 		return fmt.Errorf("merge the index: %w", err)
 	}
-	err := db.writer.outside(ctx, func(t *tx) error {
-		if err := t.exec("VACUUM"); err != nil {
-			return err
-		}
-		return truncateLog(t)
-	})
+	err := db.insist(ctx, func(t *tx) error { return t.exec("VACUUM") })
+	if err == nil {
+		err = db.insist(ctx, truncateLog)
+	}
 	if err != nil {
 		return fmt.Errorf("what was removed can still stand in the files, run it again: %w", err)
 	}
@@ -121,4 +132,18 @@ func truncateLog(t *tx) error {
 		err = store.ErrBusy
 	}
 	return err
+}
+
+// cleanPatience is how long cleaning waits for others who use the database, with each of its steps. Each needs a moment
+// in which nobody reads or writes, which a busy gateway leaves now and then.
+const cleanPatience = 2 * time.Minute
+
+// insist runs do outside of transactions, again and again while others keep the database busy.
+func (db *DB) insist(ctx context.Context, do func(*tx) error) error {
+	for begun := time.Now(); ; {
+		err := translate(db.writer.outside(ctx, do))
+		if !errors.Is(err, store.ErrBusy) || time.Since(begun) > cleanPatience {
+			return err
+		}
+	}
 }

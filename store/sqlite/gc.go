@@ -45,8 +45,9 @@ type collector struct {
 	codec *codec
 	heirs heirs
 
-	size   int64 // of the database, as far as it is in use and does not belong to others
-	others int64 // bytes that other tenants keep
+	pieces *pieces // of what is removed; nil: none are taken
+	size   int64   // of the database, as far as it is in use and does not belong to others
+	others int64   // bytes that other tenants keep
 }
 
 // A candidate is a conversation that the policy may remove.
@@ -175,6 +176,9 @@ func (c *collector) remove(t *tx, k candidate) (bool, error) {
 
 // discard removes a conversation and what only it holds.
 func (c *collector) discard(t *tx, k store.Key) error {
+	if err := c.sample(t, k); err != nil {
+		return err
+	}
 	if err := c.release(t, k); err != nil {
 		return err
 	}

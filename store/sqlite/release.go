@@ -86,6 +86,9 @@ func (d *divider) divide(id int64) error {
 			shares[heir] = append(shares[heir], blob{hash: h, data: data})
 		} else if err == nil {
 			d.Blobs++
+			if d.pieces != nil {
+				d.pieces.text(h, data)
+			}
 			err = d.forget(h)
 		}
 		return err == nil

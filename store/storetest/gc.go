@@ -151,7 +151,12 @@ var gcTests = []test{
 		dry := b.forget(f)
 		b.readable(l)
 		f.DryRun = false
-		b.equal("a dry run reports what the real run does", b.forget(f), dry)
+		done := b.forget(f)
+		if p := done.Proof; p == nil || p.Pieces == 0 || p.Left != 0 {
+			b.Errorf("looking for what was removed has found %+v", p)
+		}
+		done.Proof = nil
+		b.equal("a dry run reports what the real run does", done, dry)
 		b.gone(l)
 		b.gone(fork)
 		b.readable(other)

@@ -121,6 +121,7 @@ var recordTests = []test{
 	}},
 	{"SpendingAddsUp", spendingAddsUp},
 	{"SpentIsTheSumOfSpending", spentIsTheSum},
+	{"WhatIsBookedAnewTakesTheOldPlace", bookedAnew},
 	{"OversizedRequestsAreNoSaving", func(b *bench) {
 		l := b.talk("s", "a")
 		u, whole := decant.Usage{CacheRead: 10}, decant.Usage{CacheRead: 100, CacheWrite: 5}
@@ -194,6 +195,34 @@ func spentIsTheSum(b *bench) {
 	b.gc(store.Policy{Now: at(33), Spends: 32*24*time.Hour - 2*time.Hour})
 	expect("what is booked no longer", store.SpendQuery{}, 1, 30000)
 	expect("nor there", store.SpendQuery{Conversation: l.ID}, 0, 0)
+	b.sound()
+}
+
+func bookedAnew(b *bench) {
+	k := store.Key{ID: "batch"} // no conversation
+	u := decant.Usage{Input: 1, CacheRead: 10, CacheWrite: 100, Write1h: 50, Output: 1000}
+	book := func(days int, tokens int, cost store.Money) {
+		b.Helper()
+		s := store.Spend{ID: "1", Time: epoch.AddDate(0, 0, days), Model: "m", Usage: u, Cost: cost, Bare: cost}
+		s.Usage.Output = tokens
+		if err := b.Book(b.ctx, k, []store.Spend{s}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	book(0, 1000, 50)
+	book(3, 20, 7)
+	book(4, 20, 7)
+	u.Output = 20
+	b.equal("one row, at its first time", b.spending(store.SpendQuery{Conversation: k.ID}),
+		[]store.Total{{Day: "2026-03-14", Model: "m", Calls: 1, Usage: u, Cost: 7, Bare: 7}})
+	got, err := b.Spent(b.ctx, store.SpendQuery{})
+	if want := (store.Sum{Tokens: u.Context(), Cost: 7}); got != want || err != nil {
+		b.Errorf("spent %+v, %v; want %+v", got, err, want)
+	}
+	if err := b.Book(b.ctx, store.Key{Tenant: "other", ID: k.ID}, []store.Spend{{ID: "1", Time: epoch, Model: "m", Cost: 1}}); err != nil {
+		b.Fatal(err)
+	}
+	b.equal("another tenant's is another", b.spending(store.SpendQuery{Conversation: k.ID})[0].Cost, store.Money(7))
 	b.sound()
 }
 

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/wire"
+)
+
+// A BatchRequest is a batch of requests for messages that the provider answers later, at a lower price.
+type BatchRequest struct {
+	Tenant  string
+	Budgets []Budget // that it falls under besides the engine's
+	Betas   []string
+	Items   []BatchItem
+}
+
+// A BatchItem is one request of a batch.
+type BatchItem struct {
+	ID     string // the client's own
+	Params []byte // body of a request for messages
+}
+
+// A Batch is a batch for which money is held back.
+type Batch struct {
+	e      *Engine
+	key    *Request // under which it is held back
+	spends map[string]*store.Spend
+	now    time.Time
+}
+
+// PrepareBatch holds back what a batch may cost at most: each prompt as if nothing of it were read from the cache, and
+// as long an answer as it asks for, at the price of batches. A batch that does not fit a budget is a *BudgetError, one
+// that has a request of which nobody can say what it may cost an *UnmeteredError. What is returned must be booked or
+// dropped.
+func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, error) {
+	b := &Batch{e: e, key: &Request{Tenant: req.Tenant, Budgets: req.Budgets}, spends: map[string]*store.Spend{}, now: e.opts.Now()}
+	most := amount{}
+	for i := range req.Items {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n, err := b.add(&req.Items[i], req.Betas)
+		if err != nil {
+			return nil, &UnmeteredError{fmt.Errorf("requests[%d] (%.64q): %w", i, req.Items[i].ID, err)}
+		}
+		most = most.plus(n)
+	}
+	r := reservation{amount: most, tenant: req.Tenant, until: b.now.Add(reservationLife)}
+	if err := e.holdBack(ctx, b.key, r); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// add adds what one request may cost at most.
+func (b *Batch) add(item *BatchItem, betas []string) (amount, error) {
+	doc, err := wire.ParseAs(wire.Anthropic, item.Params)
+	if err != nil {
+		return amount{}, err
+	}
+	c := doc.Conversation
+	switch {
+	case c.Model == "":
+		return amount{}, errors.New("no model")
+	case c.MaxOutput <= 0:
+		return amount{}, errors.New("max_tokens is missing, or not more than 0")
+	}
+	m := b.e.model(c.Model, 0, betas)
+	u := uncached(c, b.e.sizes.estimator(m).Conversation(c).Total())
+	return b.e.batched(b.spends, m.ID, betas, u, b.now), nil
+}
+
+// batched adds the usage of a request of a batch to what its model's requests come to, and returns what it costs. Where
+// it is not known what a batch costs it costs what any request does.
+func (e *Engine) batched(spends map[string]*store.Spend, model string, betas []string, u decant.Usage, now time.Time) amount {
+	m := e.model(model, 0, betas)
+	n, _ := cost.Billionths(m, u, cost.Terms{At: now, Batch: m.Batch > 0})
+	s := spends[m.ID]
+	if s == nil {
+		s = &store.Spend{Time: now.UTC(), Model: m.ID}
+		spends[m.ID] = s
+	}
+	s.Usage, s.Cost = s.Usage.Add(u), s.Cost+store.Money(n)
+	return amount{u.Context(), store.Money(n)}
+}
+
+// Drop ends a batch that the provider has not taken.
+func (b *Batch) Drop() { b.e.purse.release(b.key) }
+
+// Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
+// until it is settled. It returns at once; an error goes to Options.Fault.
+func (b *Batch) Book(id string) {
+	b.e.bookBatch(store.Key{Tenant: b.key.Tenant, ID: id}, b.spends, func() { b.e.purse.release(b.key) })
+}
+
+// bookBatch stores what the requests of a batch come to, by model, in place of what was stored before.
+func (e *Engine) bookBatch(k store.Key, spends map[string]*store.Spend, done func()) {
+	e.work.Go(func() {
+		defer done()
+		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
+		defer cancel()
+		var list []store.Spend
+		for model, s := range spends {
+			s.ID, s.Without, s.Bare = "batch "+k.ID+" "+model, s.Usage, s.Cost
+			list = append(list, *s)
+		}
+		if err := e.store.Book(ctx, k, list); err != nil {
+			e.opts.Fault(fmt.Errorf("book batch %s: %w", k.ID, err))
+		}
+	})
+}

@@ -1,0 +1,99 @@
+// Package soak runs the program as it is run for weeks, in minutes: a gateway, a strict upstream that fails now and
+// then, clients of all manners, and somebody at the command line, all at once on one database.
+//
+//	DECANT_SOAK=30m go test -timeout 60m -v ./soak
+//
+// Without DECANT_SOAK the test is skipped. DECANT_SOAK_RACE=1 builds the gateway with the race detector;
+// DECANT_SOAK_SESSIONS names further recordings, separated as in PATH.
+package soak
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A soak is one run.
+type soak struct {
+	t          *testing.T
+	dir        string
+	up         *upstream
+	gate       *gate
+	recordings []*recording
+	tally      tally
+	gauge      gauge
+	lines      book
+	race       bool
+}
+
+// window is every model's, small enough for several pours in each recording.
+const window = 60_000
+
+func TestSoak(t *testing.T) {
+	given := os.Getenv("DECANT_SOAK")
+	if given == "" {
+		t.Skip("takes minutes: set DECANT_SOAK to how long, as in DECANT_SOAK=30m, and -timeout to twice that")
+	}
+	length, err := time.ParseDuration(given)
+	if err != nil || length < 20*time.Second {
+		t.Fatalf("DECANT_SOAK=%s: want a time of at least 20s, as 2m30s or 30m", given)
+	}
+	s := &soak{t: t, dir: t.TempDir(), race: os.Getenv("DECANT_SOAK_RACE") != ""}
+	s.recordings = readRecordings(t)
+	s.up = newUpstream(t)
+	s.gate = startGate(t, s.dir, s.up.url, s.race)
+	s.run(length)
+}
+
+// run is a short lap that wakes everything up, then the long one. After each of them, when everybody has left, what
+// the process holds is measured.
+func (s *soak) run(length time.Duration) {
+	lap := min(length/5, time.Minute)
+	s.lap(lap)
+	before := s.idle()
+	s.gauge.begin = len(s.gauge.samples)
+	s.lap(length - lap)
+	after := s.idle()
+	s.gate.stop()
+	s.gauge.print(s.t, &s.tally)
+	s.gauge.judge(s.t, before, after, length, s.race)
+	s.tally.judge(s.t)
+	s.gate.judge()
+	s.verify()
+}
+
+// clientsAtOnce are those who talk at the same time, beside one who does everything wrong, one with the official
+// client, one with batches, and the operator.
+const clientsAtOnce = 6
+
+// lap lets everybody work for a time, and waits until they have come to an end.
+func (s *soak) lap(d time.Duration) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), d)
+	defer cancel()
+	var clients, others sync.WaitGroup
+	for i := range clientsAtOnce {
+		clients.Go(func() { newClient(s, i).work(ctx) })
+	}
+	clients.Go(func() { newClient(s, clientsAtOnce).talk(ctx) })
+	clients.Go(func() { newClient(s, clientsAtOnce+1).vandalise(ctx) })
+	clients.Go(func() { newClient(s, clientsAtOnce+2).bulk(ctx) })
+	others.Go(func() { newOperator(s).work(ctx) })
+	others.Go(func() { s.lock(ctx) })
+	others.Go(func() { s.watch(ctx) })
+	clients.Wait()
+	cancel()
+	others.Wait()
+}
+
+// pause waits for a random part of d, and reports false when the context ends before.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(rand.N(d) + 1):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

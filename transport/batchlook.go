@@ -1,0 +1,191 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/decantdev/decant/engine"
+)
+
+// batchOf returns the id of the batch that a path is about, and what of it; nothing when it is about none.
+func batchOf(path string) (id, what string) {
+	_, below, ok := strings.Cut(path, "/v1/messages/batches/")
+	if !ok || odd(path) {
+		return "", ""
+	}
+	id, what, _ = strings.Cut(below, "/")
+	return id, what
+}
+
+// looksAtBatch reports whether the answer to a request says what has become of a batch.
+func looksAtBatch(r *http.Request) bool {
+	id, what := batchOf(r.URL.Path)
+	switch {
+	case id == "":
+		return false
+	case r.Method == http.MethodGet:
+		return what == "" || what == "results"
+	}
+	return r.Method == http.MethodPost && what == "cancel"
+}
+
+// follow sends a request on that looks at a batch. When the batch is booked and the answer says what it came to, that
+// is booked instead.
+func (t *Transport) follow(r *http.Request) (*http.Response, error) {
+	tenant, err := t.opts.Tenant(r)
+	if err != nil {
+		return refuseUnread(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
+	}
+	id, what := batchOf(r.URL.Path)
+	s := t.engine.Load().BatchBooked(r.Context(), tenant, id)
+	if s == nil {
+		return t.send(outgoing(r))
+	}
+	out := outgoing(r)
+	out.Header.Set("Accept-Encoding", "identity") // so that usage can be read
+	res, err := t.send(out)
+	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("Content-Encoding") != "" {
+		return res, err
+	}
+	read := &lines{share: share{room: t.room, tenant: tenant}, most: maxStatus, each: nothingUsed}
+	if what == "results" {
+		read.most, read.split, read.each = maxResult, true, func(line []byte) bool { return addResult(s, line) }
+	}
+	res.Body = &followed{body: res.Body, lines: read, settle: s.Settle}
+	return res, nil
+}
+
+// The largest line that is read: a result is a whole message, or an error.
+const (
+	maxStatus = 1 << 20
+	maxResult = 32 << 20
+)
+
+// nothingUsed reads what is said of a batch, and reports whether it has ended and nothing in it was answered, so that
+// nothing was used. What the others have used only the results say.
+func nothingUsed(line []byte) bool {
+	var state struct {
+		Status string `json:"processing_status"`
+		Counts *struct {
+			Processing int `json:"processing"`
+			Succeeded  int `json:"succeeded"`
+		} `json:"request_counts"`
+	}
+	err := json.Unmarshal(line, &state, lenient)
+	return err == nil && state.Status == "ended" && state.Counts != nil && state.Counts.Succeeded+state.Counts.Processing == 0
+}
+
+// addResult adds what one request of a batch has used. It reports false for a line that it does not understand.
+func addResult(s *engine.Settlement, line []byte) bool {
+	var item struct {
+		Result struct {
+			Type    string `json:"type"`
+			Message *struct {
+				Model string `json:"model"`
+				Usage *usage `json:"usage"`
+			} `json:"message"`
+		} `json:"result"`
+	}
+	if json.Unmarshal(line, &item, lenient) != nil {
+		return false
+	}
+	switch m := item.Result.Message; item.Result.Type {
+	case "errored", "canceled", "expired":
+		return true
+	case "succeeded":
+		if m == nil || m.Usage == nil {
+			return false
+		}
+		s.Add(m.Model, m.Usage.tokens())
+		return true
+	}
+	return false
+}
+
+// A followed is the body of an answer that is read line by line beside the client. When all of it has come and all of
+// it was understood, it is settled.
+type followed struct {
+	body   io.ReadCloser
+	lines  *lines
+	settle func()
+	once   sync.Once
+}
+
+// Read passes on what comes.
+func (f *followed) Read(p []byte) (int, error) {
+	n, err := f.body.Read(p)
+	f.lines.write(p[:n])
+	if errors.Is(err, io.EOF) {
+		f.once.Do(func() {
+			if f.lines.end() {
+				f.settle()
+			}
+		})
+	}
+	return n, err
+}
+
+// Close ends the answer. One that the client has not read to its end settles nothing.
+func (f *followed) Close() error {
+	f.lines.share.release()
+	return f.body.Close()
+}
+
+// lines calls each for every line of what is written to it, until one is too long or not understood; without split for
+// all of it as one.
+type lines struct {
+	share  share
+	split  bool
+	most   int
+	each   func(line []byte) bool
+	buf    []byte
+	seen   int // lines
+	failed bool
+}
+
+func (l *lines) write(p []byte) {
+	if !l.split {
+		l.add(p)
+		return
+	}
+	for len(p) > 0 && !l.failed {
+		head, rest, whole := bytes.Cut(p, []byte{'\n'})
+		if l.add(head); whole {
+			l.line()
+		}
+		p = rest
+	}
+}
+
+// add adds to the line.
+func (l *lines) add(text []byte) {
+	if n := len(l.buf) + len(text); n > cap(l.buf) {
+		if n > l.most || !l.share.take(int64(2*n-cap(l.buf))) {
+			l.failed = true
+			return
+		}
+		l.buf = append(make([]byte, 0, 2*n), l.buf...)
+	}
+	l.buf = append(l.buf, text...)
+}
+
+// line ends a line. An empty one says nothing.
+func (l *lines) line() {
+	if len(l.buf) > 0 && !l.failed {
+		l.seen++
+		l.failed = !l.each(l.buf)
+	}
+	l.buf = l.buf[:0]
+}
+
+// end ends the last line, and reports whether there were any and all were understood.
+func (l *lines) end() bool {
+	l.line()
+	return !l.failed && l.seen > 0
+}
