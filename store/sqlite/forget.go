@@ -17,16 +17,7 @@ func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected,
 	c := &collector{Policy: store.Policy{Tenant: f.Tenant, Now: db.now()}, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
 	var err error
 	if f.DryRun {
-		err = db.write(ctx, func(t *tx) error {
-			c.write = func(_ context.Context, do func(*tx) error) error { return do(t) }
-			if err := c.forgetAll(ctx, f.Conversations); err != nil {
-				return err
-			}
-			return errUndo
-		})
-		if errors.Is(err, errUndo) {
-			err = nil
-		}
+		err = db.rehearse(ctx, c, func() error { return c.forgetAll(ctx, f.Conversations) })
 	} else {
 		err = db.forget(ctx, c, f.Conversations)
 	}

@@ -5,15 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/decantdev/decant/store"
 )
 
-// errUndo makes the writer undo what a dry run has done.
-var errUndo = errors.New("dry run")
-
 // GC implements store.Keeper. Each conversation goes in a transaction of its own, so that commits
-// are never kept waiting for long; a dry run is one transaction that is undone.
+// are never kept waiting for long; a dry run does the same to a copy.
 func (db *DB) GC(ctx context.Context, p store.Policy) (*store.Collected, error) {
 	if p.Now.IsZero() {
 		p.Now = db.now()
@@ -21,20 +20,39 @@ func (db *DB) GC(ctx context.Context, p store.Policy) (*store.Collected, error) 
 	c := &collector{Policy: p, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
 	var err error
 	if p.DryRun {
-		err = db.write(ctx, func(t *tx) error {
-			c.write = func(_ context.Context, do func(*tx) error) error { return do(t) }
-			if err := c.run(ctx); err != nil {
-				return err
-			}
-			return errUndo
-		})
-		if errors.Is(err, errUndo) {
-			err = nil
-		}
+		err = db.rehearse(ctx, c, func() error { return c.run(ctx) })
 	} else if err = c.run(ctx); err == nil {
 		err = shrink(ctx, db.write)
 	}
 	return c.Collected, wrap("collect garbage", err)
+}
+
+// rehearse lets a collector work on a copy of the database, which lies beside it until then. To do the same in a
+// transaction that is undone would keep all commits waiting, for minutes where much would go.
+func (db *DB) rehearse(ctx context.Context, c *collector, do func() error) (err error) {
+	var live, copied int64
+	if err := db.read(ctx, func(r *reader) (err error) { live, err = used(r); return err }); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(db.path), ".decant-dry-run-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "copy.db")
+	if err := db.Backup(ctx, path); err != nil {
+		return err
+	}
+	twin, err := Open(ctx, path, Options{Now: db.now, Key: db.key})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, twin.Close()) }()
+	if err := twin.read(ctx, func(r *reader) (err error) { copied, err = used(r); return err }); err != nil {
+		return err
+	}
+	c.write, c.codec, c.packed = twin.write, &twin.codec, live-copied
+	return do()
 }
 
 // A collector carries out a policy.
@@ -48,6 +66,7 @@ type collector struct {
 	pieces *pieces // of what is removed; nil: none are taken
 	size   int64   // of the database, as far as it is in use and does not belong to others
 	others int64   // bytes that other tenants keep
+	packed int64   // bytes that the same content takes less in a copy, which is packed tighter
 }
 
 // A candidate is a conversation that the policy may remove.
@@ -115,10 +134,18 @@ func (c *collector) markSurplus(list []candidate) {
 
 // measure finds out how many bytes of the file hold something that does not belong to others.
 func (c *collector) measure(t *tx) error {
+	n, err := used(t)
+	c.size = n + c.packed - c.others
+	return err
+}
+
+// used returns how many bytes of the file are in use.
+func used(t interface {
+	row(query string, args []any, dest ...any) error
+}) (int64, error) {
 	var pages, free, size int64
 	err := errors.Join(t.row("PRAGMA page_count", nil, &pages), t.row("PRAGMA freelist_count", nil, &free), t.row("PRAGMA page_size", nil, &size))
-	c.size = (pages-free)*size - c.others
-	return err
+	return (pages - free) * size, err
 }
 
 // round tries to remove each conversation once and returns those that are left.
