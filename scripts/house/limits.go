@@ -1,22 +1,23 @@
 package main
 
-// limit bounds the measures of one package.
+// limit bounds the measures of one package. They are what the package has now: they may fall and not rise.
 type limit struct{ circle, methods, fields float64 }
 
 var limits = map[string]limit{
-	"engine":       {},
-	"wire":         {},
-	"store/sqlite": {},
-	"reduce":       {},
-	"summary":      {},
-	"replay":       {},
-	"cmd/decant":   {},
+	"engine":       {circle: 41, methods: 90, fields: 38},
+	"wire":         {circle: 35, methods: 31, fields: 37},
+	"policy":       {circle: 10, methods: 65, fields: 36},
+	"store/sqlite": {circle: 25, methods: 63, fields: 13},
+	"reduce":       {circle: 5, methods: 46, fields: 13},
+	"summary":      {circle: 16, methods: 46, fields: 44},
+	"replay":       {circle: 17, methods: 28, fields: 31},
+	"cmd/decant":   {circle: 48, methods: 15, fields: 29},
 }
 
 const (
-	limitFiles   = 0
-	limitReturns = 0
-	limitUnused  = 0
-	limitMedian  = 0
+	limitFiles   = 40
+	limitReturns = 96
+	limitUnused  = 165
+	limitMedian  = 11
 	limitLongest = 48
 )

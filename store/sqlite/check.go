@@ -178,32 +178,12 @@ const needed = `SELECT 'original of decision ' || id, target FROM decisions WHER
 // held examines whether a conversation holds what it needs, and whether what it holds is there.
 func (c *checker) held(k store.Key) error {
 	held, err := holdings(c.q, k)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.present(k, held)
 	}
-	for h := range held {
-		var one int
-		err := c.q.row("SELECT 1 FROM blobs WHERE tenant = ? AND hash = ?", []any{k.Tenant, c.q.vault().hash(k.Tenant, h)}, &one)
-		if errors.Is(err, sql.ErrNoRows) {
-			c.report("conversation %q of tenant %q holds blob %s, which is not there", k.ID, k.Tenant, h)
-		} else if err != nil {
-			return err
-		}
+	if err == nil {
+		err = c.packed(k, held)
 	}
-	err = c.q.rows("SELECT id, names FROM packs WHERE tenant = ? AND conversation = ?", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
-		var p pack
-		err := rows.Scan(&p.id, &p.names)
-		if err == nil {
-			if p.names, err = c.q.vault().open(p.names, packPlace(k, "packs.names", p.id)); err != nil {
-				c.report("pack %d: %v", p.id, err)
-				return nil
-			}
-		}
-		for names := p.names; len(names) >= nameSize; names = names[nameSize:] {
-			held[hash(names)] = true
-		}
-		return err
-	})
 	if err != nil {
 		return err
 	}
@@ -227,6 +207,38 @@ func (c *checker) held(k store.Key) error {
 		var h []byte
 		err := rows.Scan(&what, &h)
 		need(c.q.vault().unhash(k.Tenant, h), what)
+		return err
+	})
+}
+
+// present examines whether the blobs are there that a conversation holds besides those of its own packs.
+func (c *checker) present(k store.Key, held map[decant.Hash]bool) error {
+	for h := range held {
+		var one int
+		err := c.q.row("SELECT 1 FROM blobs WHERE tenant = ? AND hash = ?", []any{k.Tenant, c.q.vault().hash(k.Tenant, h)}, &one)
+		if errors.Is(err, sql.ErrNoRows) {
+			c.report("conversation %q of tenant %q holds blob %s, which is not there", k.ID, k.Tenant, h)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packed adds the blobs of a conversation's own packs to those that it holds.
+func (c *checker) packed(k store.Key, held map[decant.Hash]bool) error {
+	return c.q.rows("SELECT id, names FROM packs WHERE tenant = ? AND conversation = ?", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
+		var p pack
+		err := rows.Scan(&p.id, &p.names)
+		if err == nil {
+			if p.names, err = c.q.vault().open(p.names, packPlace(k, "packs.names", p.id)); err != nil {
+				c.report("pack %d: %v", p.id, err)
+				return nil
+			}
+		}
+		for names := p.names; len(names) >= nameSize; names = names[nameSize:] {
+			held[hash(names)] = true
+		}
 		return err
 	})
 }
