@@ -31,7 +31,7 @@ func Example() {
 	defer api.Close()
 
 	d, err := embedded.Open(filepath.Join(dir, "chat.db"), embedded.Options{Engine: engine.Options{
-		Window: 20_000, Optional: time.Minute, // this program would rather wait for a slow disk than do without
+		Window: 20_000, OptionalTimeout: time.Minute, // this program would rather wait for a slow disk than do without
 	}})
 	if err != nil {
 		log.Fatal(err)

@@ -20,7 +20,7 @@ func TestBacklogHasABound(t *testing.T) {
 	k.store = gate
 	var faults, notices []string
 	k.start(engine.Options{
-		Backlog: most, Lag: -1,
+		Backlog: most, ArchiveDelay: -1,
 		Fault:  func(err error) { faults = append(faults, err.Error()) },
 		Notice: func(text string) { notices = append(notices, text) },
 	})

@@ -31,7 +31,7 @@ func newGrowing(t testing.TB, o engine.Options, u decant.Usage) *growing {
 	if g.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	o.Optional, o.Necessary = time.Minute, time.Minute // the machine may be busy
+	o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute // the machine may be busy
 	o.Fault = func(err error) { t.Errorf("fault: %v", err) }
 	o.Notice = func(text string) { g.notices = append(g.notices, text) }
 	if g.engine, err = engine.New(g.store, o); err != nil {
@@ -101,7 +101,7 @@ func TestAPourThatBringsNothingIsNotPlannedAgain(t *testing.T) {
 
 // Any engine on the store plans at the same requests.
 func TestAnotherEngineKnowsThatAPourBringsNothing(t *testing.T) {
-	o := engine.Options{Window: 1_000_000, Preset: untouchable(t), Optional: time.Minute, Necessary: time.Minute}
+	o := engine.Options{Window: 1_000_000, Preset: untouchable(t), OptionalTimeout: time.Minute, RequiredTimeout: time.Minute}
 	g := newGrowing(t, o, decant.Usage{Input: 100_000, Output: 20})
 	planned := map[string]int{}
 	for n := 10; n < 30; n++ {

@@ -103,7 +103,7 @@ func (b *Batch) Book(id string) {
 func (e *Engine) bookBatch(k store.Key, spends map[string]*store.Spend, done func()) {
 	e.work.Go(func() {
 		defer done()
-		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
+		ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
 		defer cancel()
 		var list []store.Spend
 		for model, s := range spends {

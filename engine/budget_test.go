@@ -52,7 +52,7 @@ func newTillFor(t *testing.T, patience time.Duration, budgets ...engine.Budget) 
 func (x *till) start(s engine.Store, patience time.Duration) {
 	x.t.Helper()
 	x.engine = newEngine(x.t, s, engine.Options{
-		Budgets: x.budgets, Now: x.now.Now, Optional: patience, Necessary: time.Minute,
+		Budgets: x.budgets, Now: x.now.Now, OptionalTimeout: patience, RequiredTimeout: time.Minute,
 		Fault: func(err error) {
 			if !x.faults {
 				x.t.Errorf("fault: %v", err)

@@ -98,7 +98,7 @@ func (q *query) overtook(ctx context.Context) bool {
 // assistant, which nothing was written on top of. What was seen before stays as it was, and so does what there
 // is no time for.
 func (dr *draft) firstSight(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, dr.e.opts.Optional)
+	ctx, cancel := context.WithTimeout(ctx, dr.e.opts.OptionalTimeout)
 	defer cancel()
 	last := len(dr.view.Messages) - 1
 	for last >= 0 && dr.view.Messages[last].Role != decant.RoleAssistant {

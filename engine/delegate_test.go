@@ -31,7 +31,7 @@ func newTeam(t testing.TB, o engine.Options) *team {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Optional, o.Necessary = time.Minute, time.Minute // the machine may be busy
+	o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute // the machine may be busy
 	o.Fault = func(err error) { t.Errorf("fault: %v", err) }
 	w := &team{TB: t, store: db, options: o, session: "s"}
 	t.Cleanup(func() {

@@ -64,8 +64,8 @@ func (k *dialogue) start(o engine.Options) {
 	if o.Window == 0 {
 		o.Window = dialogueWindow
 	}
-	if o.Optional == 0 { // the machine may be busy
-		o.Optional, o.Necessary = time.Minute, time.Minute
+	if o.OptionalTimeout == 0 { // the machine may be busy
+		o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute
 	}
 	if o.Fault == nil {
 		o.Fault = func(err error) { k.Errorf("fault: %v", err) }

@@ -46,17 +46,17 @@ type Options struct {
 	Budgets []Budget
 
 	// NoEarlyPours forbids pours before the window demands one. Without it they are made when they
-	// pay, see Due.
+	// pay, see policy.Due.
 	NoEarlyPours bool
 
-	// Optional and Necessary are how long work may take that a request can do without, and work
+	// OptionalTimeout and RequiredTimeout are how long work may take that a request can do without, and work
 	// that it cannot. Zero means one second and twenty.
-	Optional, Necessary time.Duration
+	OptionalTimeout, RequiredTimeout time.Duration
 
-	// Lag is how long the archive of an answer may wait while requests keep coming. What was not
+	// ArchiveDelay is how long the archive of an answer may wait while requests keep coming. What was not
 	// written when the process dies comes back with the client's next request. Zero means one second;
 	// negative means that nothing waits.
-	Lag time.Duration
+	ArchiveDelay time.Duration
 
 	// Backlog is how many bytes answers may take in memory, with their requests, that wait for a store which is
 	// slow or fails. Beyond it answers are not archived, and Fault is told so once: what they brought comes
@@ -184,14 +184,14 @@ func (o *Options) setDefaults() (err error) {
 			*d.field = d.value
 		}
 	}
-	if o.Optional == 0 {
-		o.Optional = time.Second
+	if o.OptionalTimeout == 0 {
+		o.OptionalTimeout = time.Second
 	}
-	if o.Necessary == 0 {
-		o.Necessary = 20 * time.Second
+	if o.RequiredTimeout == 0 {
+		o.RequiredTimeout = 20 * time.Second
 	}
-	if o.Lag == 0 {
-		o.Lag = time.Second
+	if o.ArchiveDelay == 0 {
+		o.ArchiveDelay = time.Second
 	}
 	return nil
 }

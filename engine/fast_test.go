@@ -20,7 +20,7 @@ func TestRequestsInARowFitTheWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(db, engine.Options{Window: window, Fault: func(err error) { t.Error(err) }, Optional: time.Minute})
+	e, err := engine.New(db, engine.Options{Window: window, Fault: func(err error) { t.Error(err) }, OptionalTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

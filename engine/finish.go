@@ -32,7 +32,7 @@ type Response struct {
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
 // the next one is metered by what the provider reported. It returns at once; the archive is written
-// behind it, when requests leave time for it or Options.Lag has passed, in the order of the answers, and
+// behind it, when requests leave time for it or Options.ArchiveDelay has passed, in the order of the answers, and
 // answers that waited for each other are written together. A request that comes before it is written is
 // met by what is stored until then. Errors go to Options.Fault. While Options.Backlog is full nothing is
 // archived.
@@ -144,7 +144,7 @@ func (e *Engine) writeTogether(fs []finished) {
 
 // tryArchive archives answers if that is possible in the time that necessary work may take.
 func (e *Engine) tryArchive(fs []finished) error {
-	ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
+	ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
 	defer cancel()
 	return e.archive(ctx, fs)
 }

@@ -83,7 +83,7 @@ func (k *dialogue) allBooked(requests, tokens int) {
 // hammered returns options with a budget that does not hold all requests twice, booked and reserved.
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
-		Window: 200_000, Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { t.Errorf("fault: %v", err) },
+		Window: 200_000, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Budgets: []engine.Budget{{Per: "conversation", Tokens: 1_100_000}},
 	}
 }

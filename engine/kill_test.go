@@ -72,7 +72,7 @@ func gateway(path string) error {
 
 func killedOptions() engine.Options {
 	return engine.Options{
-		Window: worldWindow, Optional: time.Minute, Necessary: time.Minute,
+		Window: worldWindow, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute,
 		Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) },
 	}
 }

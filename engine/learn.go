@@ -100,7 +100,7 @@ func (e *Engine) known(who *account) knowledge {
 	if ok && now.Sub(r.read) < freshFor {
 		return r.knowledge
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), e.opts.Optional)
+	ctx, cancel := context.WithTimeout(context.Background(), e.opts.OptionalTimeout)
 	defer cancel()
 	fs, err := e.store.Findings(ctx, who.Upstream, who.Organization)
 	if err != nil {
@@ -139,7 +139,7 @@ func (e *Engine) learn(who *account, topic, value string) {
 	}
 	e.accounts.put(*who, remembered{k, e.opts.Now()})
 	e.work.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Necessary)
+		ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
 		defer cancel()
 		e.note(e.store.Find(ctx, f))
 	})

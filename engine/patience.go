@@ -50,9 +50,9 @@ type patienceKey struct{}
 // patient returns a context that knows until when a request may be kept waiting for what it can do without. One that
 // was refused before can wait longer.
 func (e *Engine) patient(ctx context.Context, f forced) context.Context {
-	wait := e.opts.Optional
+	wait := e.opts.OptionalTimeout
 	if f.again {
-		wait = e.opts.Necessary
+		wait = e.opts.RequiredTimeout
 	}
 	return context.WithValue(ctx, patienceKey{}, time.Now().Add(wait))
 }
@@ -62,9 +62,9 @@ func (e *Engine) patient(ctx context.Context, f forced) context.Context {
 func (e *Engine) optional(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, ok := ctx.Value(patienceKey{}).(time.Time)
 	if !ok {
-		return context.WithTimeout(ctx, e.opts.Optional)
+		return context.WithTimeout(ctx, e.opts.OptionalTimeout)
 	}
-	if t := time.Now().Add(e.opts.Optional / 2); until.Before(t) {
+	if t := time.Now().Add(e.opts.OptionalTimeout / 2); until.Before(t) {
 		until = t
 	}
 	return context.WithDeadline(ctx, until)
@@ -74,7 +74,7 @@ func (e *Engine) optional(ctx context.Context) (context.Context, context.CancelF
 // never does.
 func (e *Engine) waiting(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e.busy.is() {
-		return context.WithTimeout(ctx, min(e.opts.Optional, brief))
+		return context.WithTimeout(ctx, min(e.opts.OptionalTimeout, brief))
 	}
 	return e.optional(ctx)
 }

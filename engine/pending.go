@@ -164,7 +164,7 @@ const quiet = 50 * time.Millisecond
 // requests are stored before it has read them, and requests that come one upon the other are stored
 // together.
 func (e *Engine) rest(q *queue) {
-	end := time.Now().Add(e.opts.Lag)
+	end := time.Now().Add(e.opts.ArchiveDelay)
 	for !e.pending.pressed(q) {
 		now := time.Now()
 		if !now.Before(end) {

@@ -19,9 +19,9 @@ func (dr *draft) pour(ctx context.Context, why policy.Reason) error {
 	}
 	dr.group = policy.PourMark + id
 	defer func() { dr.group = "" }()
-	limit := dr.e.opts.Necessary
+	limit := dr.e.opts.RequiredTimeout
 	if dr.isOptional(why) {
-		limit = dr.e.opts.Optional
+		limit = dr.e.opts.OptionalTimeout
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -48,8 +48,8 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 // anything of it. One for money is left.
 func TestNoTimeTakesTheLastRung(t *testing.T) {
 	for why, limit := range map[policy.Reason]func(*Options) *time.Duration{
-		policy.Necessary: func(o *Options) *time.Duration { return &o.Necessary },
-		policy.Free:      func(o *Options) *time.Duration { return &o.Optional },
+		policy.Necessary: func(o *Options) *time.Duration { return &o.RequiredTimeout },
+		policy.Free:      func(o *Options) *time.Duration { return &o.OptionalTimeout },
 	} {
 		a := halfMegabyte(t)
 		a.preset = oneThatThins(t)

@@ -71,7 +71,7 @@ func benchmarkPrepare(b *testing.B, kb, window int) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	e, err := engine.New(db, engine.Options{Optional: time.Minute, Necessary: time.Minute, Window: window, Fault: func(err error) { b.Error(err) }})
+	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Window: window, Fault: func(err error) { b.Error(err) }})
 	if err != nil {
 		b.Fatal(err)
 	}

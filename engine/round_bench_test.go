@@ -21,7 +21,7 @@ func BenchmarkRound(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer db.Close()
-			e, err := engine.New(db, engine.Options{Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { b.Error(err) }})
+			e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { b.Error(err) }})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -76,7 +76,7 @@ func (s *schedule) start() {
 	early := rapid.Bool().Draw(s.T, "early pours")
 	for range 2 {
 		e, err := engine.New(s.db, engine.Options{
-			Window: 12_000, NoEarlyPours: !early, Optional: time.Minute, Necessary: time.Minute, Lag: lag,
+			Window: 12_000, NoEarlyPours: !early, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, ArchiveDelay: lag,
 			Now: s.clock.Now, Fault: func(err error) { s.Errorf("fault: %v", err) },
 		})
 		if err != nil {

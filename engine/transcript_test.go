@@ -51,7 +51,7 @@ const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{
 func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	t.Helper()
 	db := emptyStore(t)
-	e, err := engine.New(db, engine.Options{Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { t.Error(err) }})
+	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}

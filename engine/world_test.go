@@ -157,7 +157,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	e, err := engine.New(w.db, engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
+	e, err := engine.New(w.db, engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
 	if err != nil {
 		w.t.Fatal(err)
 	}

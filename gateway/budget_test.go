@@ -50,7 +50,7 @@ func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...
 	t.Helper()
 	x := &till{}
 	x.world = newWorld(t, upstream, o, engine.Options{
-		Budgets: budgets, Optional: time.Minute, Necessary: time.Minute, Now: func() time.Time { return noon },
+		Budgets: budgets, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Now: func() time.Time { return noon },
 		Fault: func(err error) { t.Errorf("fault: %v", err) },
 		Notice: func(text string) {
 			x.mu.Lock()

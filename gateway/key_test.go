@@ -166,7 +166,7 @@ func TestTokensPerMinute(t *testing.T) {
 
 // A key's budget is of the tenant's spending; another tenant, and another key of the same, have nothing to do with it.
 func TestBudgetsOfKeys(t *testing.T) {
-	d := newDesk(t, strict(sandbox.Options{}), gateway.Options{}, engine.Options{Lag: -1})
+	d := newDesk(t, strict(sandbox.Options{}), gateway.Options{}, engine.Options{ArchiveDelay: -1})
 	small, _ := d.add("alice", store.Limits{Budgets: []store.Allowance{{Per: "day", Tokens: 400}}})
 	large, _ := d.add("alice", store.Limits{Budgets: []store.Allowance{{Per: "tenant", Tokens: 1 << 30, USD: 1000}}})
 	other, _ := d.add("bob", store.Limits{Budgets: []store.Allowance{{Per: "day", Tokens: 400}}})

@@ -90,8 +90,8 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 
 // patient gives an engine the time that it needs on a busy machine, unless the test is about time.
 func patient(o *engine.Options) {
-	if o.Optional == 0 {
-		o.Optional, o.Necessary = time.Minute, time.Minute
+	if o.OptionalTimeout == 0 {
+		o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute
 	}
 }
 

@@ -40,7 +40,7 @@ func newWorld(t testing.TB, so sandbox.Options, eo engine.Options) *world {
 		t.Fatal(err)
 	}
 	w.store = db
-	eo.Optional, eo.Necessary = time.Minute, time.Minute // the machine may be busy
+	eo.OptionalTimeout, eo.RequiredTimeout = time.Minute, time.Minute // the machine may be busy
 	if eo.Fault == nil {
 		eo.Fault = func(err error) { t.Errorf("fault: %v", err) }
 	}

@@ -113,7 +113,7 @@ func (d *demo) open() (err error) {
 	d.decant, err = embedded.Open(d.path, embedded.Options{
 		Engine: engine.Options{
 			Window: demoWindow, NoEarlyPours: true, // saving would put off what a full window does
-			Now: d.now, Optional: time.Minute, Necessary: time.Minute, // nobody waits for it
+			Now: d.now, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, // nobody waits for it
 		},
 		Transport: transport.Options{Project: "demo"},
 		Store:     sqlite.Options{Now: d.now},

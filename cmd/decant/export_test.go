@@ -16,7 +16,7 @@ import (
 func TestExportKeepsWhatHasAPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	d, err := embedded.Open(path, embedded.Options{Engine: engine.Options{
-		Optional: time.Minute, Necessary: time.Minute, Fault: func(err error) { t.Error(err) },
+		OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { t.Error(err) },
 	}})
 	if err != nil {
 		t.Fatal(err)

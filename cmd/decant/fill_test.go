@@ -68,7 +68,7 @@ func runFill() error {
 	d, err := embedded.Open(flag.Arg(0), embedded.Options{
 		Engine: engine.Options{
 			NoEarlyPours: !*early, Mode: engine.Mode(*mode), Preset: policy,
-			Window: *window, Optional: time.Minute, Necessary: time.Minute, // the machine may be busy
+			Window: *window, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, // the machine may be busy
 			Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) },
 		},
 		Transport: transport.Options{Project: *project, Tenant: func(*http.Request) (string, error) { return *tenant, nil }},
