@@ -13,17 +13,17 @@ import (
 
 // observe finds the request's conversation and replays what was decided about it.
 func (e *Engine) observe(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt) (*draft, error) {
-	p, err := e.place(ctx, who, r)
+	p, err := e.match(ctx, who, r)
 	if err != nil {
 		return nil, err
 	}
 	return e.replay(req, who, r, p)
 }
 
-// place finds the place of a request. One that plainly goes on with what is stored need not wait for what is still
+// match finds the conversation of a request. One that plainly goes on with what is stored need not wait for what is still
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
-func (e *Engine) place(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
+func (e *Engine) match(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
 	under, apart := e.pending.under(who, r)
 	p, err := e.lookFor(ctx, who, r)
 	if err == nil && (apart || p.Relation != lineage.Continues || p.Repeats()) && (e.archived(ctx, who) || under) {
@@ -32,7 +32,7 @@ func (e *Engine) place(ctx context.Context, who lineage.Start, r *prompt.Prompt)
 	return p, err
 }
 
-// lookFor finds the place of a request, within its patience.
+// lookFor finds the conversation of a request, within its patience.
 func (e *Engine) lookFor(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
 	ctx, cancel := e.optional(ctx)
 	defer cancel()
