@@ -41,6 +41,7 @@ var layers = map[string][]string{
 	"engine/internal/lineage": {".", "policy", "engine/internal/prompt", "store"},
 	"engine/internal/prompt":  {".", "token", "wire", "dialect/anthropic", "store"},
 	"engine":                  {".", "token", "fact", "preset", "wire", "cost", "reduce", "summary", "legal", "policy", "dialect/anthropic", "archive", "engine/internal/prompt", "engine/internal/lineage", "store"},
+	"lookup":                  {".", "token", "policy", "archive", "report", "store"},
 	"transport":               {".", "token", "preset", "wire", "store", "policy", "engine"},
 	"gateway/keyring":         {".", "store"},
 	"gateway/tracing":         {".", "store", "policy", "engine", "transport"},

@@ -16,6 +16,7 @@ import (
 	"net/http"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/transport"
 )
@@ -63,7 +64,7 @@ func (d *Decant) Transport() http.RoundTripper { return d.transport }
 func (d *Decant) Engine() *engine.Engine { return d.engine }
 
 // Store returns the store, to look at what is kept. It belongs to d.
-func (d *Decant) Store() *sqlite.DB { return d.store }
+func (d *Decant) Store() store.Store { return d.store }
 
 // Close waits for what is being archived and closes the database.
 func (d *Decant) Close() error { return errors.Join(d.engine.Close(), d.store.Close()) }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/lookup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
@@ -81,38 +81,33 @@ func (f *dbFlag) with(do func(context.Context, *sqlite.DB) error) error {
 }
 
 // last is what people call the conversation that changed last.
-const last = "last"
+const last = lookup.Last
 
-// find returns the conversation that a name means: an id, the client's session if it has one conversation
-// only, the beginning of either, or "last".
+// find returns the conversation that a name means.
 func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.Summary, error) {
 	tenant, err := f.tenant(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	filter := store.Filter{Tenant: tenant, Name: name}
-	if name == last {
-		filter.Name, filter.Limit = "", 1
-	}
-	found, err := db.Conversations(ctx, filter)
-	if err != nil {
-		return nil, err
-	}
-	if exact := slices.DeleteFunc(slices.Clone(found), func(c store.Summary) bool { return c.ID != name && c.Session != name }); len(exact) > 0 {
-		found = exact // the whole name of one is no beginning of others
-	}
-	if len(found) == 1 {
-		return &found[0], nil
-	}
-	if len(found) == 0 {
+	c, err := lookup.Conversation(ctx, db, tenant, name)
+	var several *lookup.AmbiguousError
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		return nil, inputError{fmt.Errorf("no conversation %q: \"decant sessions\" lists them", name)}
+	case errors.As(err, &several):
+		return nil, usageError{fmt.Errorf("%q may be any of these, give more of the id:\n%s", name, candidates(several.Found))}
 	}
+	return c, err
+}
+
+// candidates lists conversations for who has to choose among them.
+func candidates(found []store.Summary) string {
 	const most = 20
 	var lines []string
 	for _, c := range found[:min(most, len(found))] {
 		lines = append(lines, fmt.Sprintf("  %s  session %s, %d messages, %s", c.ID, cmp.Or(c.Session, "-"), c.Messages, c.Updated.Local().Format(time.DateTime)))
 	}
-	return nil, usageError{fmt.Errorf("%q may be any of these, give more of the id:\n%s", name, strings.Join(lines, "\n"))}
+	return strings.Join(lines, "\n")
 }
 
 // transcript reads the conversation that a name means.
@@ -130,12 +125,11 @@ func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h 
 	if err != nil {
 		return nil, err
 	}
-	if k.ID == "" && strings.HasPrefix(string(h), "c:") {
-		return nil, usageError{fmt.Errorf("every conversation has a checkpoint %s of its own: say which with --session", h)}
-	}
-	o, err := db.Resolve(ctx, k, h)
+	o, err := lookup.Original(ctx, db, k, h)
 	var ambiguous *store.AmbiguousError
 	switch {
+	case errors.Is(err, lookup.ErrWhich):
+		return nil, usageError{fmt.Errorf("every conversation has a checkpoint %s of its own: say which with --session", h)}
 	case errors.As(err, &ambiguous):
 		return nil, usageError{fmt.Errorf("%s may be any of these, give more digits:\n  %s", h, strings.Join(ambiguous.Candidates, "\n  "))}
 	case errors.Is(err, store.ErrBadHandle):

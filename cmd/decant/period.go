@@ -5,29 +5,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/decantdev/decant/lookup"
 )
-
-// A period is a time, its beginning included and its end not; zero: without one.
-type period struct{ from, to time.Time }
-
-// holds reports whether t is in the period.
-func (p *period) holds(t time.Time) bool {
-	return !t.Before(p.from) && (p.to.IsZero() || t.Before(p.to))
-}
-
-// always reports whether the period has neither beginning nor end.
-func (p *period) always() bool { return p.from.IsZero() && p.to.IsZero() }
-
-// days returns the first and the last day of the period, empty for no beginning.
-func (p *period) days(now time.Time) (first, last string) {
-	if !p.from.IsZero() {
-		first = p.from.Format(time.DateOnly)
-	}
-	if !p.to.IsZero() && p.to.Before(now) {
-		now = p.to.Add(-1)
-	}
-	return first, now.Format(time.DateOnly)
-}
 
 // A month is a flag with or without a value: 2026-10, or nothing for the running month.
 type month struct {
@@ -53,10 +32,10 @@ func (m *month) Decode(ctx *kong.DecodeContext) error {
 }
 
 // period returns the month's first moment and that of the next one.
-func (m *month) period(now time.Time) period {
+func (m *month) period(now time.Time) lookup.Period {
 	first := m.first
 	if first.IsZero() {
 		first = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	}
-	return period{first, first.AddDate(0, 1, 0)}
+	return lookup.Period{From: first, To: first.AddDate(0, 1, 0)}
 }

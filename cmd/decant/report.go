@@ -1,13 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
+	"github.com/decantdev/decant/lookup"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -43,7 +42,7 @@ func (c *reportCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		l.From, l.To = p.days(now)
+		l.From, l.To = p.Days(now)
 		if c.HTML != "" {
 			if err := s.output(c.HTML, l.WriteHTML); err != nil {
 				return err
@@ -54,7 +53,7 @@ func (c *reportCmd) Run(s *streams) error {
 }
 
 // period returns the time that the report is about.
-func (c *reportCmd) period(now time.Time) (p period, err error) {
+func (c *reportCmd) period(now time.Time) (p lookup.Period, err error) {
 	switch {
 	case c.Month.given && c.Since != 0:
 		return p, errors.New("--since and --month exclude each other")
@@ -65,7 +64,7 @@ func (c *reportCmd) period(now time.Time) (p period, err error) {
 	case c.Month.given:
 		return c.Month.period(now), nil
 	}
-	return period{from: c.Since.since(now)}, nil
+	return lookup.Period{From: c.Since.since(now)}, nil
 }
 
 func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
@@ -79,8 +78,8 @@ func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 }
 
 // ledger reads what was kept and booked in a period, of one tenant, of all, or of one conversation alone.
-func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Catalog, p period) (*report.Ledger, error) {
-	a := account{Ledger: &report.Ledger{By: c.By}, period: p, catalog: catalog, each: c.Only != "", counted: map[string]bool{}}
+func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Catalog, p lookup.Period) (*report.Ledger, error) {
+	l := lookup.NewLedger(db, lookup.LedgerOptions{Period: p, Catalog: catalog, By: c.By, Each: c.Only != ""})
 	tenants, err := c.tenants(ctx, db, &allFlag{c.AllTenants || c.By == "tenant"})
 	if err != nil {
 		return nil, err
@@ -90,20 +89,17 @@ func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Ca
 		if err != nil {
 			return nil, err
 		}
-		if err := a.tenant(ctx, db, tenant, found); err != nil {
+		if err := l.Add(ctx, tenant, found); err != nil {
 			return nil, err
 		}
 	}
-	if a.Conversations > 0 {
-		a.AverageTokens /= a.Conversations
-	}
-	return a.Ledger, nil
+	return l.Report(), nil
 }
 
 // conversations returns those of a tenant that the report is about.
-func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, tenant string, p period) ([]store.Summary, error) {
+func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, tenant string, p lookup.Period) ([]store.Summary, error) {
 	if c.Only == "" {
-		return db.Conversations(ctx, store.Filter{Tenant: tenant, Since: p.from, Limit: mostReported})
+		return db.Conversations(ctx, store.Filter{Tenant: tenant, Since: p.From, Limit: mostReported})
 	}
 	one, err := c.find(ctx, db, c.Only)
 	if err != nil {
@@ -114,111 +110,3 @@ func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, tenant str
 
 // mostReported bounds the conversations that one report reads.
 const mostReported = 100_000
-
-// An account adds up a report.
-type account struct {
-	*report.Ledger
-	period
-	catalog *token.Catalog
-	each    bool            // with each decision of the one conversation
-	counted map[string]bool // decisions whose tokens are in Recovered
-}
-
-// tenant adds what one tenant has.
-func (a *account) tenant(ctx context.Context, db *sqlite.DB, tenant string, found []store.Summary) error {
-	q := store.SpendQuery{Tenant: tenant, Since: a.from, Until: a.to}
-	if a.each {
-		q.Conversation = found[0].ID
-	}
-	totals, err := db.Spending(ctx, q)
-	if err != nil {
-		return err
-	}
-	for i := range totals {
-		a.book(&totals[i], tenant)
-	}
-	for i := range found {
-		if err := a.conversation(ctx, db, &found[i]); err != nil {
-			return fmt.Errorf("conversation %s: %w", found[i].ID, err)
-		}
-	}
-	return nil
-}
-
-// book adds what was booked for one day and model.
-func (a *account) book(t *store.Total, tenant string) {
-	l, row := a.Ledger, bookedRow("", t)
-	l.Requests += t.Calls
-	l.OwnCalls += t.Own
-	l.Spent += t.Cost.USD()
-	l.Bare += row.Bare
-	l.Own += t.OwnCost.USD()
-	l.Rewritten += t.Rewrite.USD()
-	l.Saved += row.Net()
-	l.Over = l.Over.Add(row.Over)
-	bookTrials(&l.Observed, &t.Trials)
-	for _, to := range []struct {
-		rows *[]report.LedgerRow
-		name string
-	}{{&l.Days, t.Day}, {&l.Models, t.Model}, {&l.Tenants, cmp.Or(tenant, "(none)")}} {
-		row.Name = to.name
-		*to.rows = report.Add(*to.rows, row)
-	}
-}
-
-// bookedRow returns a total as a row.
-func bookedRow(name string, t *store.Total) report.LedgerRow {
-	o := &t.Over
-	return report.LedgerRow{
-		Name: name, Requests: t.Calls, Prompt: t.Usage.Prompt(), Without: t.Without.Prompt(),
-		Spent: t.Cost.USD(), Bare: (t.Bare - o.Bare).USD(),
-		Over: report.Oversized{Requests: o.Calls, Prompt: o.Sent, Without: o.Without, Spent: o.Cost.USD()},
-	}
-}
-
-// conversation adds what one conversation shows, if something happened in it, and if each asks for it, each
-// of its decisions.
-func (a *account) conversation(ctx context.Context, db *sqlite.DB, c *store.Summary) error {
-	requests, err := db.Requests(ctx, c.Key)
-	if err != nil {
-		return err
-	}
-	if !a.sent(requests) {
-		return nil
-	}
-	a.Conversations++
-	a.AverageTokens += c.Tokens
-	totals, err := db.Spending(ctx, store.SpendQuery{Tenant: c.Tenant, Conversation: c.ID, Since: a.from, Until: a.to})
-	if err != nil {
-		return err
-	}
-	for i := range totals {
-		a.Projects = report.Add(a.Projects, bookedRow(cmp.Or(c.Project, "(none)"), &totals[i]))
-	}
-	if c.Decisions == 0 && !a.each {
-		return nil
-	}
-	if c.Decisions > 0 {
-		a.Compacted++
-	}
-	state, err := db.Load(ctx, c.Key, store.Newest)
-	if err != nil {
-		return err
-	}
-	if err := a.savings(ctx, db, state); err != nil {
-		return err
-	}
-	return a.forgotten(ctx, db, state, requests)
-}
-
-// sent reports whether one of the requests falls into the period, and notes the largest.
-func (a *account) sent(requests []store.Request) (some bool) {
-	for i := range requests {
-		if a.holds(requests[i].Time) {
-			some = true
-			a.PeakTokens = max(a.PeakTokens, requests[i].Usage.Prompt())
-			planned(&a.Observed, &requests[i])
-		}
-	}
-	return some || a.always()
-}

@@ -1,4 +1,4 @@
-package main
+package lookup
 
 import (
 	"cmp"
@@ -9,23 +9,22 @@ import (
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 )
 
 // savings adds what the pours of a conversation in the period have come to, and if each asks for it what
 // each single decision has.
-func (a *account) savings(ctx context.Context, db *sqlite.DB, state *store.State) error {
+func (a *account) savings(ctx context.Context, s Store, state *store.State) error {
 	model := func(id string) token.Model {
 		m, _ := a.catalog.Lookup(id)
 		return m
 	}
-	s, err := archive.ReadSavings(ctx, db, state, model)
+	saved, err := archive.ReadSavings(ctx, s, state, model)
 	if err != nil {
 		return err
 	}
-	for i := range s.Pours {
-		if p := &s.Pours[i]; a.holds(p.Time) {
+	for i := range saved.Pours {
+		if p := &saved.Pours[i]; a.period.holds(p.Time) {
 			a.Pours = append(a.Pours, report.Pour{
 				Conversation: state.ID, Time: p.Time.UTC().Format(time.RFC3339), Decisions: p.Decisions, Freed: p.Freed, Again: p.Rewritten,
 				Requests: p.Requests, Over: p.Over, Cost: p.Cost.USD(), Saved: p.Saved.USD(), Even: p.Even(), Undone: moment(p.Undone),
@@ -33,7 +32,7 @@ func (a *account) savings(ctx context.Context, db *sqlite.DB, state *store.State
 		}
 	}
 	if a.each {
-		a.Decisions = decisionsOf(state, &s)
+		a.Decisions = decisionsOf(state, &saved)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package lookup
 
 import (
 	"context"
@@ -8,19 +8,18 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // forgotten adds what a conversation's view lacks now, and what was read again after it had been left out.
 // What a fork has from its parent counts once.
-func (a *account) forgotten(ctx context.Context, db *sqlite.DB, state *store.State, requests []store.Request) error {
+func (a *account) forgotten(ctx context.Context, s Store, state *store.State, requests []store.Request) error {
 	for _, d := range policy.Effective(state.Live()) {
 		if !a.counted[d.ID] {
 			a.counted[d.ID] = true
 			a.Recovered += d.Before - d.After
 		}
 	}
-	reads, err := readsOf(ctx, db, state)
+	reads, err := readsOf(ctx, s, state)
 	if err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (rs readings) file(call string) string {
 }
 
 // readsOf returns the reads of single files in a conversation, in order.
-func readsOf(ctx context.Context, db *sqlite.DB, state *store.State) (out readings, err error) {
+func readsOf(ctx context.Context, s Store, state *store.State) (out readings, err error) {
 	uses := map[string]string{} // file by call
 	for i := range state.Chain {
 		e := &state.Chain[i]
@@ -81,7 +80,7 @@ func readsOf(ctx context.Context, db *sqlite.DB, state *store.State) (out readin
 			if e.Text.IsZero() {
 				continue
 			}
-			blobs, err := db.Blobs(ctx, state.Tenant, e.Text)
+			blobs, err := s.Blobs(ctx, state.Tenant, e.Text)
 			if err != nil {
 				return nil, err
 			}

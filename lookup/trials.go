@@ -1,4 +1,4 @@
-package main
+package lookup
 
 import (
 	"github.com/decantdev/decant/report"

@@ -1,0 +1,63 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// Last is the name of the conversation that changed last.
+const Last = "last"
+
+// An AmbiguousError says that a name means several conversations.
+type AmbiguousError struct {
+	Name  string
+	Found []store.Summary
+}
+
+// Error implements error.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q may be any of %d conversations", e.Name, len(e.Found))
+}
+
+// ErrWhich means that a handle stands for something else in each conversation, and none was named.
+var ErrWhich = errors.New("every conversation has one of its own")
+
+// Conversation returns the conversation of a tenant that a name means: an id, the client's session if it has one
+// conversation only, the beginning of either, or Last. A name that means several is an *AmbiguousError, one that means
+// none an error that wraps store.ErrNotFound.
+func Conversation(ctx context.Context, s store.Directory, tenant, name string) (*store.Summary, error) {
+	filter := store.Filter{Tenant: tenant, Name: name}
+	if name == Last {
+		filter.Name, filter.Limit = "", 1
+	}
+	found, err := s.Conversations(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	if exact := slices.DeleteFunc(slices.Clone(found), func(c store.Summary) bool { return c.ID != name && c.Session != name }); len(exact) > 0 {
+		found = exact // the whole name of one is no beginning of others
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("conversation %q: %w", name, store.ErrNotFound)
+	case 1:
+		return &found[0], nil
+	}
+	return nil, &AmbiguousError{name, found}
+}
+
+// Original returns what a handle stands for, in the conversation of a key or, where that names none, in all of its tenant's.
+// Checkpoints are numbered in each conversation: without one their handles are ErrWhich. Otherwise errors are those of
+// store.Blobs.
+func Original(ctx context.Context, s store.Blobs, in store.Key, h decant.Handle) (*store.Original, error) {
+	if in.ID == "" && strings.HasPrefix(string(h), "c:") {
+		return nil, fmt.Errorf("handle %s: %w", h, ErrWhich)
+	}
+	return s.Resolve(ctx, in, h)
+}
