@@ -56,16 +56,6 @@ func NewCache(m token.Model) *Cache {
 	return &Cache{model: m, entries: map[decant.Hash]entry{}}
 }
 
-// Predict returns the usage of each request, Output left out, starting from an empty cache.
-func Predict(m token.Model, rs []Request) []decant.Usage {
-	c := NewCache(m)
-	out := make([]decant.Usage, len(rs))
-	for i := range rs {
-		out[i] = c.Send(rs[i])
-	}
-	return out
-}
-
 // Send returns how the prompt of r divides into read, written and plain tokens, and remembers what r
 // left in the cache. The parts add up to the tokens of all blocks.
 func (c *Cache) Send(r Request) decant.Usage {

@@ -96,7 +96,7 @@ func TestCache(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			us := cost.Predict(model(t, tt.model), tt.rs)
+			us := predict(model(t, tt.model), tt.rs)
 			if diff := cmp.Diff(tt.want, us[len(us)-1]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -109,7 +109,7 @@ func TestLifetime(t *testing.T) {
 	for _, id := range []string{"claude-sonnet-4-6", "gpt-6-sol"} {
 		m := model(t, id)
 		for _, d := range []time.Duration{-time.Nanosecond, 0} {
-			us := cost.Predict(m, []cost.Request{after(0, many(0, 10, "5m")), after(cost.Lifetime(m)+d, many(0, 10, "5m"))})
+			us := predict(m, []cost.Request{after(0, many(0, 10, "5m")), after(cost.Lifetime(m)+d, many(0, 10, "5m"))})
 			if read := us[1].CacheRead > 0; read != (d < 0) {
 				t.Errorf("%s: %v after %v: read is %v", id, us[1], cost.Lifetime(m)+d, read)
 			}
@@ -183,4 +183,14 @@ func BenchmarkCache(b *testing.B) {
 			c.Send(after(time.Duration(i)*time.Minute, blocks))
 		}
 	}
+}
+
+// predict returns the usage of each request, starting from an empty cache.
+func predict(m token.Model, rs []cost.Request) []decant.Usage {
+	c := cost.NewCache(m)
+	out := make([]decant.Usage, len(rs))
+	for i := range rs {
+		out[i] = c.Send(rs[i])
+	}
+	return out
 }

@@ -154,7 +154,7 @@ func total(tb rapid.TB, m token.Model, first, then []cost.Block, n int) (usd flo
 	for i := range n {
 		rs = append(rs, cost.Request{At: day.Add(time.Duration(i+1) * time.Minute), Blocks: then})
 	}
-	for _, u := range cost.Predict(m, rs)[1:] {
+	for _, u := range predict(m, rs)[1:] {
 		x, _ := cost.Of(m, u, cost.Terms{At: day}).Total()
 		usd += x
 	}

@@ -18,8 +18,8 @@ const (
 	recordEnd   = "[End of the record. Read or run again what you need whole.]"
 )
 
-// Placeholder is what a model reads in place of a result that its provider has left out (anthropic-wire section 8).
-const Placeholder = "[Old tool result content cleared]"
+// placeholder is what a model reads in place of a result that its provider has left out (anthropic-wire section 8).
+const placeholder = "[Old tool result content cleared]"
 
 // A clearer plans one clearing of a view.
 type clearer struct {
@@ -147,7 +147,7 @@ func (c *clearer) message(m *decant.Message) {
 		switch {
 		case b.Ref.Message == 0 || c.native(b.Changed) || c.stay[b.Name]:
 		case b.Kind == decant.KindResult:
-			c.clear(b, Placeholder)
+			c.clear(b, placeholder)
 			if b.Media.Count > 0 {
 				c.carried = append(c.carried, b.Ref)
 			}
