@@ -77,8 +77,8 @@ func TestViewRefusesChangedContent(t *testing.T) {
 	}
 }
 
-// Invariant 3: every block is verbatim, replaced by its newest live edit, dropped, or covered; and
-// the conversation itself never changes.
+// The third of docs/ARCHITECTURE.md, "What must always be true": every block is verbatim, replaced by its newest live
+// edit, dropped, or covered; and the conversation itself never changes.
 func TestEveryBlockIsAccountedFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &decant.Conversation{Messages: conversations().Draw(t, "messages")}

@@ -412,7 +412,7 @@ func TestInvariant5EveryViewIsLegal(t *testing.T) {
 }
 
 // A fresh engine on the same store sends the same bytes, and has nothing to decide: everything was
-// committed when the bytes left. That is invariant 9 as well.
+// committed when the bytes left. That is the ninth of docs/ARCHITECTURE.md, "What must always be true".
 func TestInvariant6And9AnyNodeSendsTheSameBytes(t *testing.T) {
 	plays(t, func(s *step) {
 		c := s.c

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// U15: the size that a refused target names is one that can be had, and nothing smaller can be.
+// The size that a refused target names is one that can be had, and nothing smaller can be.
 func TestRefusedTargetNamesTheLeast(t *testing.T) {
 	asked := work(30, 4000)
 	asked.Messages = append(asked.Messages, decant.Message{Number: len(asked.Messages) + 1, Role: decant.RoleUser, Blocks: []decant.Block{{

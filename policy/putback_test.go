@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// users U5: at 20% of its size a session had kept 54% of what it must keep, at 10% it had kept 85%.
+// At 20% of its size a session had kept 54% of what it must keep, at 10% it had kept 85%.
 func TestMoreRoomNeverKeepsLess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plans a whole session a dozen times")

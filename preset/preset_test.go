@@ -22,7 +22,7 @@ func TestEmbeddedPresetsLoad(t *testing.T) {
 	}
 }
 
-// The seeds' documents state these numbers; a preset that drifts from them is no longer the system
+// The systems that the presets stand for have these numbers; a preset that drifts from them is no longer the system
 // it claims to be.
 func TestSeedNumbers(t *testing.T) {
 	loop, chat, orch := load(t, "agent-loop"), load(t, "chat"), load(t, "orchestrator")
@@ -74,7 +74,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{"Negative", "keep:\n  messages: -1\n", "keep.messages"},
 		{"ShareAboveOne", "trigger:\n  target: 50\n", "trigger.target"},
 		{"WrongType", "trigger:\n  tokens: many\n", "tokens"},
-		{"Empty", "", "the file is empty"}, // U47
+		{"Empty", "", "the file is empty"},
 		{"CommentsOnly", "# keep: {turns: 3}\n---\n", "the file is empty"},
 		{"NoKeys", "{}", "the file is empty"},
 		{"Placement", "summary:\n  placement: system\n", "summary.placement"},
@@ -88,7 +88,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 	}
 }
 
-// F9: first_sight can be switched off by word, however YAML reads that word.
+// First_sight can be switched off by word, however YAML reads that word.
 func TestFirstSightOff(t *testing.T) {
 	for _, c := range []struct {
 		yaml string
@@ -126,7 +126,7 @@ func TestLoadFile(t *testing.T) {
 	}
 }
 
-// Issue 8, section 2: sizes are preset keys, also per model class.
+// Sizes are preset keys, also per model class.
 func TestSizesOfModelsWithCheapReads(t *testing.T) {
 	p, err := preset.Load("default")
 	if err != nil {

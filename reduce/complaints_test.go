@@ -252,7 +252,7 @@ func assistantsAfter(c *decant.Conversation, number int) int {
 	return n
 }
 
-// mission F2, 004-01: a result of one line, as MCP servers and JSON printers return it, collapsed to 2,036
+// A result of one line, as MCP servers and JSON printers return it, collapsed to 2,036
 // characters whatever room there was.
 func TestAResultOfOneLineGetsItsRoom(t *testing.T) {
 	var items []string

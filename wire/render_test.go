@@ -150,7 +150,7 @@ func ours(text string) decant.Block {
 	return decant.Block{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(text)}
 }
 
-// TestRenderThenParseEqualsTheView is invariant 2 of the design: whatever a view changes, reading what
+// TestRenderThenParseEqualsTheView is the second of docs/ARCHITECTURE.md, "What must always be true": whatever a view changes, reading what
 // was written for it gives the view.
 func TestRenderThenParseEqualsTheView(t *testing.T) {
 	for name := range bodies {
@@ -366,7 +366,7 @@ func TestRenderPutsMarkersOnBlocks(t *testing.T) {
 }
 
 // Markers inside a result's content count like others; when the result is replaced, the last of them moves
-// to the block (audit 11).
+// to the block.
 func TestMarkersInsideResults(t *testing.T) {
 	const src = `{"model":"m","cache_control":{"type":"ephemeral","ttl":"1h"},"messages":[{"role":"user","content":"hi"},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"a":1}}]},` +

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// U30: the result of a compaction does not fill a screen that nobody asked it to fill.
+// The result of a compaction does not fill a screen that nobody asked it to fill.
 func TestCompactAsksWhereTheResultGoes(t *testing.T) {
 	const file = "../../testdata/claude-code-session.jsonl.gz"
 	for _, c := range []struct {
@@ -32,7 +32,7 @@ func TestCompactAsksWhereTheResultGoes(t *testing.T) {
 	}
 }
 
-// users U5: of one session 20% of the size kept 54% of what matters, and 10% kept 85%. More room keeps no less, but
+// Of one session 20% of the size kept 54% of what matters, and 10% kept 85%. More room keeps no less, but
 // for a point of rounding.
 func TestMoreRoomKeepsNoLess(t *testing.T) {
 	kept := regexp.MustCompile(`(\d+)% of the exact strings`)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestCheckpointColumns guards the table of checkpoints, which other programs may read: it has the
-// columns of the orchestrator's design (ADR-008), under their names.
+// columns that such programs were promised, under their names.
 func TestCheckpointColumns(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "decant.db"))
 	l := &line{Key: store.Key{ID: "conv"}}

@@ -1,0 +1,85 @@
+package decant_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	// brokenLine is where a comment goes on in the next line.
+	brokenLine = regexp.MustCompile(`\n\s*// ?`)
+
+	// citation is a section of a page of this repository; another section of the same page may follow.
+	citation = regexp.MustCompile(`(docs/[\w/.-]+\.md), "([^"]+)"(?:,? and "([^"]+)")?`)
+
+	// elsewhere is what can only be found in papers that are not in this repository. It is taken apart, so that this
+	// file does not match.
+	elsewhere = regexp.MustCompile(`(?i)(anthropic|openai)` + `-wire|\bdesign` + `, section|\bmeasurements` + ` section|\busers` + `\.md|` +
+		`\b(audit` + ` \d|users` + ` U\d|mission` + ` F\d)`)
+)
+
+// Comments cite what a reader can open: no paper from elsewhere, and of the pages of this repository sections that
+// there are.
+func TestCommentsCiteWhatIsHere(t *testing.T) {
+	cited := 0
+	for name, text := range goFiles(t) {
+		if found := elsewhere.FindString(text); found != "" {
+			t.Errorf("%s cites %q, which is not in this repository: name a section of docs/", name, found)
+		}
+		for _, m := range citation.FindAllStringSubmatch(text, -1) {
+			for _, title := range m[2:] {
+				if title == "" {
+					continue
+				}
+				cited++
+				if !hasSection(t, m[1], title) {
+					t.Errorf("%s cites %s, %q, which has no such section", name, m[1], title)
+				}
+			}
+		}
+	}
+	if cited < 30 {
+		t.Errorf("found %d citations: want 30 or more, or this test looks in the wrong place", cited)
+	}
+}
+
+// goFiles returns the Go files of the module that people wrote, each line of a comment joined to the one before.
+func goFiles(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && name != "." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		src, err := os.ReadFile(name)
+		if err == nil && !strings.HasPrefix(string(src), "// Code generated ") {
+			out[name] = brokenLine.ReplaceAllString(string(src), " ")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// hasSection reports whether a page has a heading.
+func hasSection(t *testing.T, page, title string) bool {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	return regexp.MustCompile(`(?m)^##+ ` + regexp.QuoteMeta(title) + `$`).Match(text)
+}
