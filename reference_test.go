@@ -18,7 +18,7 @@ var (
 
 	// elsewhere is what can only be found in papers that are not in this repository. It is taken apart, so that this
 	// file does not match.
-	elsewhere = regexp.MustCompile(`(?i)(anthropic|openai)` + `-wire|\bdesign` + `, section|\bmeasurements` + ` section|\busers` + `\.md|` +
+	elsewhere = regexp.MustCompile(`(?i)(anthropic|openai)` + `-wire|\bdesign` + `, section|\bmeasurements` + ` section|\busers` + `\.md|\(sections?` + ` \d|` +
 		`\b(audit` + ` \d|users` + ` U\d|mission` + ` F\d)`)
 )
 

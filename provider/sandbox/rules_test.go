@@ -46,7 +46,7 @@ func (r rule) body() string {
 }
 
 var rules = []rule{
-	// Section 2: the body.
+	// The body.
 	{name: "request/MaxTokensMissing", fields: `"max_tokens":null,`, status: 400, text: "max_tokens: Input should be a valid integer"},
 	{name: "request/UnknownField", fields: `"foo":1,`, status: 400, text: "foo: Extra inputs are not permitted"},
 	{name: "request/UnknownMessageField", messages: `{"role":"user","content":"x","id":"m"}`, status: 400, text: "messages.0.id: Extra inputs are not permitted"},
@@ -88,7 +88,7 @@ var rules = []rule{
 	{name: "request/TaskBudgetWithBeta", fields: `"output_config":{"task_budget":{"type":"tokens","total":20000}},`, beta: "task-budgets-2026-03-13"},
 	{name: "request/TaskBudgetWithoutBeta", fields: `"output_config":{"task_budget":{"type":"tokens","total":20000}},`, status: 400, text: "output_config.task_budget: Extra inputs are not permitted"},
 
-	// Section 6.
+	// What may stand where.
 	{name: "first-message/FirstIsAssistant", messages: `{"role":"assistant","content":"x"},` + user, status: 400, text: `first message must use the "user" role`},
 	{name: "first-message/NeighboursAreMerged", messages: user + "," + user + `,{"role":"assistant","content":"a"},{"role":"assistant","content":"b"},` + user},
 	{name: "tool-result-missing/CallWithoutResult", fields: bash, messages: user + "," + call + "," + user, status: 400, text: "`tool_use` ids were found without `tool_result` blocks immediately after: t1"},
@@ -151,7 +151,7 @@ var rules = []rule{
 	{name: "blocks/ToolName", fields: `"tools":[{"name":"a b","input_schema":{"type":"object"}}],`, status: 400, text: "name: String should match pattern"},
 	{name: "blocks/ServerTool", fields: `"tools":[{"type":"memory_20250818","name":"memory"}],`},
 
-	// Section 8: context editing.
+	// Context editing.
 	{name: "editing/KeepAll", fields: edits(keepAll), beta: editingBeta},
 	{name: "editing/KeepAllObject", fields: edits(`{"type":"clear_thinking_20251015","keep":{"type":"all"}}`), beta: editingBeta},
 	{name: "editing/KeepTurns", fields: edits(`{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}`), beta: editingBeta},
@@ -180,12 +180,12 @@ var rules = []rule{
 	{name: "compaction/Field", fields: `"compaction":{"type":"summarize"},`, status: 400, text: "compaction: Extra inputs are not permitted"},
 	{name: "compaction/Block", messages: user + `,{"role":"assistant","content":[{"type":"compaction","content":"x"}]},` + user, status: 400, text: "Input tag 'compaction'"},
 
-	// Section 11: the control.
+	// The control of bound thinking.
 	{name: "binding/BindingWithoutBeta", fields: `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},`, status: 400, text: "thinking.block_binding: Extra inputs are not permitted"},
 	{name: "binding/BindingWithBeta", fields: `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"drop_block"}},`, beta: "thinking-binding-controls-2026-08-01"},
 	{name: "binding/BindingValue", fields: `"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"ignore"}},`, beta: "thinking-binding-controls-2026-08-01", status: 400, text: "prefix_mismatch_behavior: Input should be 'error' or 'drop_block'"},
 
-	// Section 18.
+	// Betas.
 	{name: "betas/AbsentBeta", beta: "message-threads-2026-08-12", status: 400, text: "this sandbox does not offer it"},
 	{name: "betas/UnknownBeta", beta: "nonesuch-2026-01-01", status: 400, text: "invalid beta flag"},
 	{name: "betas/BetasOfClaudeCode", beta: "claude-code-20250219,interleaved-thinking-2025-05-14,thinking-token-count-2026-05-13,context-management-2025-06-27,prompt-caching-scope-2026-01-05, mid-conversation-system-2026-04-07,effort-2025-11-24"},
