@@ -83,3 +83,48 @@ func hasSection(t *testing.T, page, title string) bool {
 	}
 	return regexp.MustCompile(`(?m)^##+ ` + regexp.QuoteMeta(title) + `$`).Match(text)
 }
+
+var (
+	// named is a test or a benchmark as pages name it.
+	named = regexp.MustCompile("`((?:Test|Benchmark)[A-Z]\\w*)`")
+
+	// command is a call of one test in one package.
+	command = regexp.MustCompile(`go test (?:-\S+ )*\./(\S+) -run (Test\w+)`)
+
+	declared = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)[A-Z]\w*)\(`)
+)
+
+// What pages name as the proof of a figure is there, in the package that they name.
+func TestPagesNameTestsThatThereAre(t *testing.T) {
+	in := map[string]map[string]bool{} // names by package
+	all := map[string]bool{}
+	for name, text := range goFiles(t) {
+		dir := filepath.ToSlash(filepath.Dir(name))
+		for _, m := range declared.FindAllStringSubmatch(text, -1) {
+			if in[dir] == nil {
+				in[dir] = map[string]bool{}
+			}
+			in[dir][m[1]], all[m[1]] = true, true
+		}
+	}
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatalf("found the pages %q: %v", pages, err)
+	}
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			if !all[m[1]] {
+				t.Errorf("%s names %s, which there is not", page, m[1])
+			}
+		}
+		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+			if !in[m[1]][m[2]] {
+				t.Errorf("%s: there is no %s in ./%s", page, m[2], m[1])
+			}
+		}
+	}
+}

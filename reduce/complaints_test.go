@@ -151,7 +151,7 @@ func chat(result string) *decant.Conversation {
 	return talk(out.String())
 }
 
-// literal is the seed's soft trim.
+// literal is the soft trim of the preset chat.
 var literal = reduce.Trimming{Over: 4000, Head: 1500, Tail: 1500, After: 3, Literal: true}
 
 func TestPrunePreservesRecentToolResults(t *testing.T) {
