@@ -27,7 +27,7 @@ type Conversation struct {
 // Thinking says how a request asks the model to think. The zero value is "not said", which is off.
 type Thinking string
 
-// The thinking modes of the Messages API (anthropic-wire section 2).
+// The thinking modes of the Messages API (docs/reference/anthropic.md, "The request").
 const (
 	ThinkingOff      Thinking = "disabled"
 	ThinkingManual   Thinking = "enabled"  // a token budget; a tool-using turn must start with thinking

@@ -112,7 +112,7 @@ const (
 // Rung is the step of the ladder that produced a summary, best first.
 type Rung string
 
-// The rungs (design, section 7).
+// The rungs. So far extractive and head_tail are used; docs/ARCHITECTURE.md, "The way of a request", says when.
 const (
 	RungNative     Rung = "native"
 	RungModel      Rung = "model"

@@ -209,7 +209,7 @@ type Request struct {
 	Session string   // the client's own id of the conversation, empty when it has none
 	Project string   // what it is about, when the client says
 	Body    []byte   // as the client sent it; it must not change afterwards
-	Betas   []string // that it asks for by headers (anthropic-wire section 18)
+	Betas   []string // that it asks for by headers (docs/reference/anthropic.md, "Betas")
 
 	// Upstream is the base URL of the provider that it goes to: what was found out about an account there
 	// is remembered for it.

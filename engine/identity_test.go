@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// How a request stands to what is known (design, section 4).
+// How a request stands to what is known (docs/ARCHITECTURE.md, "Whose conversation a request is").
 func TestRelations(t *testing.T) {
 	start := func(t *testing.T) *dialogue {
 		k := newDialogue(t, engine.Options{})

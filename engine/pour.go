@@ -240,7 +240,7 @@ func (dr *draft) settle(ds []decant.Decision) []decant.Decision {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
 		case d.Kind == decant.DropThinking && dr.Conv.Thinking.On() && d.Target.Message > turn:
-			continue // only thinking of finished turns may go (anthropic-wire, section 11)
+			continue // only thinking of finished turns may go (docs/reference/anthropic.md, "Thinking")
 		case cp == nil:
 		case cp.To < to:
 			continue

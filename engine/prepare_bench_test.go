@@ -54,7 +54,7 @@ func BenchmarkPrepareFloor(b *testing.B) {
 }
 
 // BenchmarkPrepare is one request of a conversation that has grown by one round, with nothing to
-// decide: at most 2.5 times BenchmarkPrepareFloor. Doubling the history may only add reading, scanning
+// decide, early pours included: at most 2.5 times BenchmarkPrepareFloor. Doubling the history may only add reading, scanning
 // and copying. In a conversation that was poured before, the decisions are replayed.
 func BenchmarkPrepare(b *testing.B) {
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func benchmarkPrepare(b *testing.B, kb, window int) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Window: window, Fault: func(err error) { b.Error(err) }})
+	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Window: window, NoEarlyPours: true, Fault: func(err error) { b.Error(err) }})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func lastWords(c *decant.Conversation) int {
 }
 
 // thoughtless reports whether the turn under way, if calls were made in it, begins without thinking.
-// That is the strict reading of rule 6.7, "a tool-using assistant turn must start with thinking": the
+// That is the strict reading of the rule thinking-first: the
 // first thing that the assistant said in the turn counts, whatever came with the results since. The
 // words of the refusal also allow another, which legal checks in what clients send: the newest message
 // of the turn may start with it instead. What a pour makes must be right under both.

@@ -32,8 +32,8 @@ var (
 	thoughts  = route{name: "drop thinking", carry: thoughtsRoute}
 )
 
-// routes returns the routes that are legal in the conversation's state, cheapest first (design,
-// section 5). A fold gives up everything that is verbatim, so it is among them for legality or size only.
+// routes returns the routes that are legal in the conversation's state, cheapest first (the rules are
+// in docs/reference/anthropic.md, "Bound thinking"). A fold gives up everything that is verbatim, so it is among them for legality or size only.
 func (dr *draft) routes(why policy.Reason) []route {
 	rs := dr.legalRoutes(why)
 	if why == policy.Refusal || why == policy.Overflow || dr.report.Before > dr.limits.Must() || dr.bytes() > dr.most {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Section 11 of the reference: what breaks the binding of thinking to its prefix and what keeps it.
+// What breaks the binding of thinking to its prefix and what keeps it.
 func TestBinding(t *testing.T) {
 	original := func() *decant.Conversation {
 		c := talk(
@@ -36,33 +36,33 @@ func TestBinding(t *testing.T) {
 		change func(ms []decant.Message) []decant.Message
 		want   []legal.Rule
 	}{
-		{"11 Unchanged", func(ms []decant.Message) []decant.Message { return ms }, nil},
-		{"11 Appended", func(ms []decant.Message) []decant.Message { return append(ms, model(text("more"))) }, nil},
-		{"11 MarkerMoved", func(ms []decant.Message) []decant.Message {
+		{"thinking-bound Unchanged", func(ms []decant.Message) []decant.Message { return ms }, nil},
+		{"thinking-bound Appended", func(ms []decant.Message) []decant.Message { return append(ms, model(text("more"))) }, nil},
+		{"thinking-bound MarkerMoved", func(ms []decant.Message) []decant.Message {
 			ms[0].Blocks[0].Cache = "5m"
 			return ms
 		}, nil},
-		{"11 AllThinkingRemoved", func(ms []decant.Message) []decant.Message { return without(ms, 1, 3, 5) }, nil},
-		{"11 RemovedFromTheStart", func(ms []decant.Message) []decant.Message { return without(ms, 1, 3) }, nil},
-		{"11 RemovedFromTheEnd", func(ms []decant.Message) []decant.Message { return without(ms, 3, 5) }, nil},
-		{"11 RemovedFromTheMiddle", func(ms []decant.Message) []decant.Message { return without(ms, 3) }, []legal.Rule{gap}},
-		{"11 OldResultShortened", func(ms []decant.Message) []decant.Message {
+		{"thinking-bound AllThinkingRemoved", func(ms []decant.Message) []decant.Message { return without(ms, 1, 3, 5) }, nil},
+		{"thinking-bound RemovedFromTheStart", func(ms []decant.Message) []decant.Message { return without(ms, 1, 3) }, nil},
+		{"thinking-bound RemovedFromTheEnd", func(ms []decant.Message) []decant.Message { return without(ms, 3, 5) }, nil},
+		{"thinking-gap RemovedFromTheMiddle", func(ms []decant.Message) []decant.Message { return without(ms, 3) }, []legal.Rule{gap}},
+		{"thinking-bound OldResultShortened", func(ms []decant.Message) []decant.Message {
 			shorten(&ms[2], 0)
 			return ms
 		}, []legal.Rule{bound, bound}},
-		{"11 OldResultShortenedAndThinkingBehindItRemoved", func(ms []decant.Message) []decant.Message {
+		{"thinking-bound OldResultShortenedAndThinkingBehindItRemoved", func(ms []decant.Message) []decant.Message {
 			shorten(&ms[2], 0)
 			return without(ms, 3, 5)
 		}, nil},
-		{"11 NewestResultShortened", func(ms []decant.Message) []decant.Message {
+		{"thinking-bound NewestResultShortened", func(ms []decant.Message) []decant.Message {
 			shorten(&ms[6], 0)
 			return ms
 		}, nil},
-		{"11 MessageDeleted", func(ms []decant.Message) []decant.Message { return ms[1:] }, []legal.Rule{bound, bound, bound}},
-		{"11 MessageInserted", func(ms []decant.Message) []decant.Message {
+		{"thinking-bound MessageDeleted", func(ms []decant.Message) []decant.Message { return ms[1:] }, []legal.Rule{bound, bound, bound}},
+		{"thinking-bound MessageInserted", func(ms []decant.Message) []decant.Message {
 			return append([]decant.Message{user(text("summary"))}, ms...)
 		}, []legal.Rule{bound, bound, bound}},
-		{"11 OtherThinking", func(ms []decant.Message) []decant.Message {
+		{"thinking-bound OtherThinking", func(ms []decant.Message) []decant.Message {
 			ms[1].Blocks[0] = think("forged")
 			return ms
 		}, []legal.Rule{bound}}, // those behind it stand as if the first had been removed
@@ -77,7 +77,7 @@ func TestBinding(t *testing.T) {
 			}
 		})
 	}
-	t.Run("11 SystemChanged", func(t *testing.T) {
+	t.Run("thinking-bound SystemChanged", func(t *testing.T) {
 		c := original()
 		view := edit(c, func(ms []decant.Message) []decant.Message { return ms })
 		view.Fixed.System = []decant.Block{text("be long")}
@@ -85,7 +85,7 @@ func TestBinding(t *testing.T) {
 			t.Errorf("got %v, want all three", got)
 		}
 	})
-	t.Run("11 UnboundModel", func(t *testing.T) {
+	t.Run("thinking-bound UnboundModel", func(t *testing.T) {
 		c := original()
 		view := edit(c, func(ms []decant.Message) []decant.Message { return ms[1:] })
 		if got := legal.CheckEdit(c, view, rulesFor(t, legal.Messages, "claude-opus-5", "")); got != nil {

@@ -6,6 +6,6 @@
 // that the view was made of ([Rules.Of]); [CheckEdit] is that rule by itself. [Repair] makes broken history legal (a call that was
 // interrupted, a result without its call, results in the wrong place) in a view, never in the transcript.
 //
-// Rules are named by the section and number that they have in the API's own description, "6.2" for the
-// second reason of a refusal by the Messages API. Everything here is a pure function of values.
+// Rules have words for ids, "tool-result-missing", which docs/reference/anthropic.md, "Rules", and
+// docs/reference/openai.md, "Rules", explain. Everything here is a pure function of values.
 package legal

@@ -24,7 +24,7 @@ func Example() {
 	fmt.Println(ms[2].Text(decant.KindResult))
 	fmt.Println(len(legal.Check(c.With(ms), rules)), "violations")
 	// Output:
-	// messages[1] (m2) block 0: call toolu_1 has no result in the next message: rule 6.2 call without result
+	// messages[1] (m2) block 0: call toolu_1 has no result in the next message: rule tool-result-missing
 	// the call was interrupted and has no result
 	// [decant: this call was interrupted; no result was recorded and its outcome is unknown]
 	// 0 violations

@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// mostMessages is how many messages a request may have (anthropic-wire section 2).
+// mostMessages is how many messages a request may have (docs/reference/anthropic.md, "The request").
 const mostMessages = 100_000
 
 // messages checks the rules of the Messages API.

@@ -63,40 +63,41 @@ func (r Rules) Of(c *decant.Conversation) Rules {
 	return r
 }
 
-// A Rule names what was broken: the section and number of the API's description, then a word.
+// A Rule is the id of what was broken. Ids are words, are shown to people, and never change;
+// what each stands for is told in docs/reference/anthropic.md, "Rules", and docs/reference/openai.md, "Rules".
 type Rule string
 
-// The rules of the Messages API. Rule 6.12 is about tool_choice, which no view changes.
+// The rules of the Messages API.
 const (
-	FirstUser     Rule = "6.1 first message"
-	CallAnswered  Rule = "6.2 call without result"
-	ResultCalled  Rule = "6.3 result without call"
-	CallIDs       Rule = "6.4 call id malformed"
-	UniqueIDs     Rule = "6.4 call ids unique"
-	ResultsFirst  Rule = "6.4 results first"
-	TextNotEmpty  Rule = "6.5 empty text"
-	NoPrefill     Rule = "6.6 prefill"
-	SameThinking  Rule = "6.7 thinking modified"
-	ThinkingFirst Rule = "6.7 thinking first"
-	SystemPlace   Rule = "6.8 system message"
-	Breakpoints   Rule = "6.9 breakpoints"
-	Lifetimes     Rule = "6.9 lifetimes"
-	ServerResult  Rule = "6.10 server tool"
-	OutputLimit   Rule = "6.11 max_tokens"
-	ThinkingBound Rule = "11 thinking bound"
-	ThinkingGap   Rule = "11 thinking gap"
-	NoMarker      Rule = "5 marker on thinking"
-	MessageCount  Rule = "2 messages"
+	FirstUser     Rule = "first-message"
+	CallAnswered  Rule = "tool-result-missing"
+	ResultCalled  Rule = "tool-result-orphan"
+	CallIDs       Rule = "call-id-form"
+	UniqueIDs     Rule = "call-id-unique"
+	ResultsFirst  Rule = "tool-results-first"
+	TextNotEmpty  Rule = "text-empty"
+	NoPrefill     Rule = "prefill"
+	SameThinking  Rule = "thinking-changed"
+	ThinkingFirst Rule = "thinking-first"
+	SystemPlace   Rule = "system-place"
+	Breakpoints   Rule = "cache-markers-many"
+	Lifetimes     Rule = "cache-lifetimes-order"
+	ServerResult  Rule = "server-result-missing"
+	OutputLimit   Rule = "output-limit"
+	ThinkingBound Rule = "thinking-bound"
+	ThinkingGap   Rule = "thinking-gap"
+	NoMarker      Rule = "cache-marker-on-thinking"
+	MessageCount  Rule = "messages-many"
 )
 
 // The rules of OpenAI's APIs.
 const (
-	ChatCall          Rule = "1 tool_calls answered"
-	ChatResult        Rule = "1 tool message"
-	ItemOutput        Rule = "2 call without output"
-	ItemCall          Rule = "2 output without call"
-	ReasoningFollowed Rule = "2 reasoning without item"
-	ReasoningKept     Rule = "2 item without reasoning"
+	ChatCall          Rule = "tool-message-missing"
+	ChatResult        Rule = "tool-message-orphan"
+	ItemOutput        Rule = "item-output-missing"
+	ItemCall          Rule = "item-output-orphan"
+	ReasoningFollowed Rule = "reasoning-alone"
+	ReasoningKept     Rule = "reasoning-missing"
 )
 
 // A Violation is one place where a view breaks a rule.

@@ -18,7 +18,8 @@ const (
 	recordEnd   = "[End of the record. Read or run again what you need whole.]"
 )
 
-// placeholder is what a model reads in place of a result that its provider has left out (anthropic-wire section 8).
+// placeholder is what a model reads in place of a result that its provider has left out (docs/reference/anthropic.md,
+// "Context editing").
 const placeholder = "[Old tool result content cleared]"
 
 // A clearer plans one clearing of a view.

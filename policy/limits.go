@@ -24,8 +24,8 @@ const (
 // Must returns the size from which the window demands a pour, whatever the preset wishes.
 func (l Limits) Must() int { return l.Window - l.Reserve }
 
-// LimitsFor returns the limits of a conversation whose fixed part has the given size (design,
-// section 3): the reserve is the output asked for, between 20,000 and 32,000 tokens, but at most a
+// LimitsFor returns the limits of a conversation whose fixed part has the given size (docs/ECONOMICS.md,
+// "The rule"): the reserve is the output asked for, between 20,000 and 32,000 tokens, but at most a
 // quarter of the window; the target is half of the room between the fixed part and the trigger.
 // It returns an error that wraps decant.ErrFixed when the fixed part alone exceeds the trigger.
 func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, error) {

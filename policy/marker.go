@@ -9,7 +9,7 @@ import (
 )
 
 // The provider finds what it has kept of a prompt by looking back from the request's cache markers, at
-// most 20 blocks from each (anthropic-wire section 12), and clients put theirs on the system prompt and
+// most 20 blocks from each (docs/reference/anthropic.md, "The prompt cache"), and clients put theirs on the system prompt and
 // on what is newest. So of a pour's request nothing between the system prompt and the first change
 // would be read, unless a marker stands there. If the client leaves one of its four, Decant places it:
 //

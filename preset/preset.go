@@ -103,7 +103,7 @@ type Trim struct {
 	Head    int  `yaml:"head"`    // characters kept at the beginning; 0 like tail: 4,000 of both
 	Tail    int  `yaml:"tail"`    // characters kept at the end
 	After   int  `yaml:"after"`   // only results older than so many assistant messages
-	Literal bool `yaml:"literal"` // exactly head, "..." and tail, even inside a line, as the seed's letter says
+	Literal bool `yaml:"literal"` // exactly head, "..." and tail, even inside a line
 }
 
 // UnmarshalYAML reads sizes, or "off" for none.

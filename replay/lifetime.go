@@ -11,7 +11,7 @@ type lives struct {
 	messages string
 }
 
-// The lifetimes that a request may ask for (anthropic-wire section 12).
+// The lifetimes that a request may ask for (docs/reference/anthropic.md, "The prompt cache").
 const (
 	short = "5m"
 	long  = "1h"

@@ -45,7 +45,7 @@ func playedSession(name string) *replay.Session {
 	}
 }
 
-// users.md, section 3: a report opens with what it comes to, in words.
+// A report opens with what it comes to, in words.
 func TestVerdict(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -133,7 +133,7 @@ func TestReplayPage(t *testing.T) {
 	}
 }
 
-// users.md, section 3: policies changed their colours when another was present.
+// Policies changed their colours when another was present.
 func TestPoliciesKeepTheirColours(t *testing.T) {
 	class := func(ss ...string) string {
 		s := playedSession("a.jsonl")

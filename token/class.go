@@ -11,7 +11,7 @@ type weights struct {
 }
 
 // claude holds the weights of Claude 4.5 and 4.6, fitted on what 11,284 real steps were billed
-// (measurements section 3; CJK from the last published Claude vocabulary). Escapes are ours: in tool
+// (how far off they are: docs/BENCHMARKS.md, "Counting"; CJK from the last published Claude vocabulary). Escapes are ours: in tool
 // arguments the model reads the character and not the backslash, and leaving them among
 // punctuation overstates edits and writes by a quarter.
 var claude = weights{
@@ -20,7 +20,7 @@ var claude = weights{
 }
 
 // newTokenizer is how many tokens Claude models from 4.7 on make of the same text, as a multiple of
-// what the models before make of it (anthropic-wire section 13).
+// what the models before make of it (docs/reference/anthropic.md, "Token counting").
 const newTokenizer = 1.3
 
 // chunk is how many bytes are counted at once. It must stay below 128, which is what a field holds.

@@ -28,7 +28,7 @@ type overhead struct {
 }
 
 // The framings. A call with its result is 65 tokens for Claude and 31 for OpenAI's models
-// (measurements section 3); how that divides between the two is ours.
+// in what real steps were billed; how that divides between the two is ours.
 var (
 	claudeFrame = overhead{message: 4, use: 40, result: 25, tool: 8, toolset: 320, thinking: 4}
 	openaiFrame = overhead{message: 4, use: 19, result: 12, tool: 7, toolset: 8, thinking: 4}

@@ -27,7 +27,7 @@ type Model struct {
 	MinCache  int  // tokens of the smallest prefix that is cached; never 0
 	Million   bool // the window is a million tokens for requests that ask for it (see For)
 
-	Binds      bool     // thinking is bound to everything before it (anthropic-wire section 11)
+	Binds      bool     // thinking is bound to everything before it (docs/reference/anthropic.md, "Bound thinking")
 	Thinking   []string // thinking modes or efforts it takes, empty when unknown
 	Threshold  bool     // known to compact on the server when a threshold is passed
 	OnDemand   bool     // known to compact on the server on request

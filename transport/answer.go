@@ -40,7 +40,7 @@ type block struct {
 }
 
 // usage is what the API reports, each number as it was reported last: in a stream they are
-// cumulative, so they replace and never add up (anthropic-wire, section 4).
+// cumulative, so they replace and never add up (docs/reference/anthropic.md, "Usage").
 type usage struct {
 	Input  *int `json:"input_tokens"`
 	Read   *int `json:"cache_read_input_tokens"`

@@ -7,7 +7,8 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// parseAnthropic reads a valid request body of the Messages API (anthropic-wire sections 2 and 5).
+// parseAnthropic reads a valid request body of the Messages API (docs/reference/anthropic.md, "The request"
+// and "Content blocks").
 //
 // Every element of messages is a message of its own, also where two of one role follow each other.
 // A member that stands twice counts as the server counts it: the last one.
@@ -211,7 +212,7 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 }
 
 // hides reports whether a message's first block is a compaction block with a summary: the server
-// ignores everything before it (anthropic-wire section 9). One without is a summary that failed.
+// ignores everything before it (docs/reference/anthropic.md, "Compaction"). One without is a summary that failed.
 func (p *anthropicParser) hides(blk *decant.Block, s site) bool {
 	return blk.Kind == decant.KindOpaque && !s.text.IsZero() && p.src[s.text.Start] == '"' &&
 		p.is(p.find(s.span, "type"), `"compaction"`)
@@ -316,7 +317,7 @@ func (p *anthropicParser) picture(s *site) decant.Block {
 	return blk
 }
 
-// marker returns the lifetime of a cache marker, "" when there is none (anthropic-wire section 12).
+// marker returns the lifetime of a cache marker, "" when there is none (docs/reference/anthropic.md, "The prompt cache").
 func (b *builder) marker(cache jsonspan.Span) string {
 	if cache.IsZero() || b.src[cache.Start] != '{' {
 		return ""

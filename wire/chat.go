@@ -5,7 +5,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// parseChat reads a request body of the Chat Completions API (openai-wire section 1), or a request log,
+// parseChat reads a request body of the Chat Completions API (docs/reference/openai.md, "Chat Completions"), or a request log,
 // which is an object that holds messages and tools beside other things.
 //
 // System and developer messages before the first other message are the system prompt; later ones are

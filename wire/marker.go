@@ -11,7 +11,7 @@ import (
 // that it added to one of the client's. So there are never more markers than there were.
 //
 // A marker that lives for an hour may not come after one that lives for five minutes
-// (anthropic-wire section 12), so one that would break that order is left out.
+// (docs/reference/anthropic.md, "The prompt cache"), so one that would break that order is left out.
 func (r *renderer) adoptMarker() {
 	if !r.added() {
 		return

@@ -5,7 +5,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// parseResponses reads a request body of the Responses API (openai-wire section 2).
+// parseResponses reads a request body of the Responses API (docs/reference/openai.md, "Responses").
 //
 // Neighbouring items of the assistant's side (reasoning, text, calls) are one message; every output of a
 // call is a message of its own, and so is every message of another role. A compaction item begins a

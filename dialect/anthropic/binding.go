@@ -2,7 +2,7 @@ package anthropic
 
 import "github.com/decantdev/decant/internal/jsonspan"
 
-// BindingBeta permits thinking.block_binding in a request (anthropic-wire, section 11).
+// BindingBeta permits thinking.block_binding in a request (docs/reference/anthropic.md, "Bound thinking").
 const BindingBeta = "thinking-binding-controls-2026-08-01"
 
 // DropBlock returns the thinking parameter of a body with the instruction to drop thinking that is

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// The provider can leave old results out of the prompt that it reads (anthropic-wire section 8): it puts a
+// The provider can leave old results out of the prompt that it reads (docs/reference/anthropic.md, "Context editing"): it puts a
 // placeholder in their place after it has checked the signatures of thinking on the request as it was sent.
 // So this is the one change of old history that is legal while a round is open and thinking is bound.
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// An apiError is a refusal in the API's shape (anthropic-wire section 17). Functions that check
+// An apiError is a refusal in the API's shape (docs/reference/anthropic.md, "Refusals"). Functions that check
 // something return nil when there is nothing to refuse.
 type apiError struct {
 	status  int

@@ -11,7 +11,7 @@ import (
 
 const batchesPath = "/v1/messages/batches"
 
-// The limits of a batch (section 14).
+// The limits of a batch (docs/reference/anthropic.md, "Batches").
 const (
 	maxBatch      = 256 << 20 // bytes
 	maxBatchItems = 100_000

@@ -17,8 +17,8 @@ const (
 	betaExceeded = "model-context-window-exceeded-2025-08-26"
 )
 
-// knownBetas are the values of anthropic-beta that the sandbox accepts: those of anthropic-wire
-// section 18 that it can honour, and what the clients of clients.md send.
+// knownBetas are the values of anthropic-beta that the sandbox accepts: those of
+// docs/reference/anthropic.md, "Betas", that it can honour, and what known clients send.
 var knownBetas = []string{
 	betaBinding, betaEditing, betaScope, betaBudgets, betaExceeded, betaTurns, betaMillion,
 	"extended-cache-ttl-2025-04-11",

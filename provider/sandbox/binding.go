@@ -9,7 +9,7 @@ import (
 )
 
 // A chain walks over a prompt and knows at each block what a thinking signature there must say
-// (section 11). Everything before the block is bound: system, tools, and all messages. Thinking
+// (docs/reference/anthropic.md, "Bound thinking"). Everything before the block is bound: system, tools, and all messages. Thinking
 // itself is bound by links from each block to the one before, so that it may be missing at the start
 // and at the end, but not in the middle, and does not come back once it is gone.
 type chain struct {
@@ -219,7 +219,7 @@ func (m *memory) of(account, call string) ([]string, bool) {
 	return out, ok
 }
 
-// checkOpenTurn is the first part of rule 7: while a turn is open its thinking is as it was sent.
+// checkOpenTurn is the rule thinking-changed: while a turn is open its thinking is as it was sent.
 func (s *Server) checkOpenTurn(account string, q *request) *apiError {
 	t := q.open()
 	if t == nil || !q.thinks() || s.opts.ForgetAnswers {

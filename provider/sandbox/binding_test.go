@@ -39,7 +39,7 @@ func opened(t *testing.T, url, model, thinking string) *talk {
 	return k
 }
 
-// What the refusals of section 11 and of rule 6.7 say.
+// What the refusals of thinking say that was changed or is bound (docs/reference/anthropic.md, "Refusals").
 const (
 	mismatch = "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."
 	modified = "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"
@@ -61,57 +61,57 @@ var bindings = []struct {
 	change func(k *talk)
 	text   string // of the 400; accepted when empty
 }{
-	{"11/Appended", false, func(k *talk) {}, ""},
-	{"11/AppendedOpen", true, func(k *talk) {}, ""},
-	{"11/OldResultEdited", false, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch + " A message before the block has changed"},
-	{"11/OldResultEditedOpen", true, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch},
-	{"11/UserWordsEdited", false, func(k *talk) { edit(k, 0, "first", "First") }, mismatch},
-	{"11/MessagesDeleted", false, func(k *talk) { k.msgs = append(k.msgs[:1:1], k.msgs[5:]...) }, mismatch},
-	{"11/SystemChanged", false, func(k *talk) { k.fields = strings.Replace(k.fields, "brief", "long", 1) }, "The system prompt has changed"},
-	{"11/ToolsChanged", false, func(k *talk) {
+	{"binding/Appended", false, func(k *talk) {}, ""},
+	{"binding/AppendedOpen", true, func(k *talk) {}, ""},
+	{"binding/OldResultEdited", false, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch + " A message before the block has changed"},
+	{"binding/OldResultEditedOpen", true, func(k *talk) { edit(k, 2, "result of", "shorter") }, mismatch},
+	{"binding/UserWordsEdited", false, func(k *talk) { edit(k, 0, "first", "First") }, mismatch},
+	{"binding/MessagesDeleted", false, func(k *talk) { k.msgs = append(k.msgs[:1:1], k.msgs[5:]...) }, mismatch},
+	{"binding/SystemChanged", false, func(k *talk) { k.fields = strings.Replace(k.fields, "brief", "long", 1) }, "The system prompt has changed"},
+	{"binding/ToolsChanged", false, func(k *talk) {
 		k.fields = strings.Replace(k.fields, `"object"}`, `"object","properties":{}}`, 1)
 	}, "The tools have changed"},
-	{"11/AllThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8) }, ""},
-	{"11/AllThinkingRemovedWithEdit", false, func(k *talk) {
+	{"binding/AllThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8) }, ""},
+	{"binding/AllThinkingRemovedWithEdit", false, func(k *talk) {
 		k.without(0, 1, 2, 3, 4, 5, 6, 7, 8)
 		edit(k, 2, "result of", "shorter")
 	}, ""},
-	{"11/FirstThinkingRemoved", false, func(k *talk) { k.without(0) }, ""},
-	{"11/FirstFourThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3) }, ""},
-	{"11/FirstThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1) }, ""},
-	{"11/LastThinkingRemoved", false, func(k *talk) { k.without(-1) }, ""},
-	{"11/LastThreeThinkingRemoved", false, func(k *talk) { k.without(-1, -2, -3) }, ""},
-	{"11/FirstAndLastThinkingRemoved", false, func(k *talk) { k.without(0, -1) }, ""},
-	{"11/MiddleThinkingRemoved", false, func(k *talk) { k.without(4) }, mismatch + " A thinking block between this one and an earlier one was removed."},
-	{"11/MiddleThinkingRemovedOpen", true, func(k *talk) { k.without(4) }, mismatch},
-	{"11/MarkersMoved", false, func(k *talk) {
+	{"binding/FirstThinkingRemoved", false, func(k *talk) { k.without(0) }, ""},
+	{"binding/FirstFourThinkingRemoved", false, func(k *talk) { k.without(0, 1, 2, 3) }, ""},
+	{"binding/FirstThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1) }, ""},
+	{"binding/LastThinkingRemoved", false, func(k *talk) { k.without(-1) }, ""},
+	{"binding/LastThreeThinkingRemoved", false, func(k *talk) { k.without(-1, -2, -3) }, ""},
+	{"binding/FirstAndLastThinkingRemoved", false, func(k *talk) { k.without(0, -1) }, ""},
+	{"binding/MiddleThinkingRemoved", false, func(k *talk) { k.without(4) }, mismatch + " A thinking block between this one and an earlier one was removed."},
+	{"binding/MiddleThinkingRemovedOpen", true, func(k *talk) { k.without(4) }, mismatch},
+	{"binding/MarkersMoved", false, func(k *talk) {
 		edit(k, 2, `"tool_use_id"`, `"cache_control":{"type":"ephemeral"},"tool_use_id"`)
 		edit(k, 0, `"text":"first"`, `"text":"first","cache_control":{"type":"ephemeral","ttl":"1h"}`)
 	}, ""},
-	{"11/StringForList", false, func(k *talk) {
+	{"binding/StringForList", false, func(k *talk) {
 		k.fields = strings.Replace(k.fields, `[{"type":"text","text":"be brief"}]`, `"be brief"`, 1)
 	}, ""},
-	{"11/KeyOrderAndSpace", false, func(k *talk) {
+	{"binding/KeyOrderAndSpace", false, func(k *talk) {
 		k.fields = strings.Replace(k.fields, `{"type":"text","text":"be brief"}`, "{ \"text\" : \"be \\u0062rief\",\n\"type\":\"text\" }", 1)
 	}, ""},
-	{"11/OtherParameters", false, func(k *talk) { k.fields += `"metadata":{"user_id":"x"},"output_config":{"effort":"low"},` }, ""},
-	{"11/DefaultsSaid", false, func(k *talk) { edit(k, 2, `"tool_use_id"`, `"is_error":false,"tool_use_id"`) }, ""},
-	{"11/MessagesSplit", false, func(k *talk) {
+	{"binding/OtherParameters", false, func(k *talk) { k.fields += `"metadata":{"user_id":"x"},"output_config":{"effort":"low"},` }, ""},
+	{"binding/DefaultsSaid", false, func(k *talk) { edit(k, 2, `"tool_use_id"`, `"is_error":false,"tool_use_id"`) }, ""},
+	{"binding/MessagesSplit", false, func(k *talk) {
 		m := k.msgs[1]
 		k.msgs = append(k.msgs[:1:1], append([]message{{Role: m.Role, Content: m.Content[:2]}, {Role: m.Role, Content: m.Content[2:]}}, k.msgs[2:]...)...)
 	}, ""},
-	{"11/ThinkingEdited", false, func(k *talk) { edit(k, 1, `"thinking":"Step`, `"thinking":"step`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
-	{"11/SignatureEdited", false, func(k *talk) { edit(k, 1, `"signature":"A`, `"signature":"B`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
-	{"11/SignaturesSwapped", false, func(k *talk) {
+	{"binding/ThinkingEdited", false, func(k *talk) { edit(k, 1, `"thinking":"Step`, `"thinking":"step`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
+	{"binding/SignatureEdited", false, func(k *talk) { edit(k, 1, `"signature":"A`, `"signature":"B`) }, "messages.1.content.0: Invalid `signature` in `thinking` block"},
+	{"binding/SignaturesSwapped", false, func(k *talk) {
 		k.msgs[1].Content[0], k.msgs[3].Content[0] = k.msgs[3].Content[0], k.msgs[1].Content[0]
 	}, mismatch},
-	{"6.7/OpenThinkingRemoved", true, func(k *talk) { k.without(-1) }, modified},
-	{"6.7/OpenThinkingEdited", true, func(k *talk) { edit(k, len(k.msgs)-2, `"thinking":"Step`, `"thinking":"step`) }, modified},
-	{"6.7/AllThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) }, modified},
-	{"11/Folded", true, func(k *talk) {
+	{"thinking-changed/OpenThinkingRemoved", true, func(k *talk) { k.without(-1) }, modified},
+	{"thinking-changed/OpenThinkingEdited", true, func(k *talk) { edit(k, len(k.msgs)-2, `"thinking":"Step`, `"thinking":"step`) }, modified},
+	{"thinking-changed/AllThinkingRemovedOpen", true, func(k *talk) { k.without(0, 1, 2, 3, 4, 5, 6, 7, 8, 9) }, modified},
+	{"binding/Folded", true, func(k *talk) {
 		k.msgs = []message{{Role: "user", Content: []string{say("everything so far, as text")}}}
 	}, ""},
-	{"11/FoldedButOpenRound", true, func(k *talk) {
+	{"binding/FoldedButOpenRound", true, func(k *talk) {
 		k.msgs = append([]message{{Role: "user", Content: []string{say("everything so far, as text")}}}, k.msgs[len(k.msgs)-2:]...)
 	}, mismatch},
 }

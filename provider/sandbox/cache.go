@@ -11,7 +11,7 @@ import (
 )
 
 // lookBack is the number of positions, the breakpoint itself included, that are searched for an
-// entry (section 12).
+// entry (docs/reference/anthropic.md, "The prompt cache").
 const lookBack = 20
 
 // A cache is the prompt cache of all accounts. An entry is the hash of a prefix, account and model

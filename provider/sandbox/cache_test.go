@@ -69,13 +69,13 @@ func TestCacheLifetime(t *testing.T) {
 		gaps []time.Duration
 		hit  bool // the request after the last gap reads
 	}{
-		{"12/JustAlive", "", []time.Duration{5*time.Minute - 1}, true},
-		{"12/Expired", "", []time.Duration{5 * time.Minute}, false},
-		{"12/RefreshedByHit", "", []time.Duration{4 * time.Minute, 4 * time.Minute, 4 * time.Minute}, true},
-		{"12/ExpiredAfterRefresh", "", []time.Duration{4 * time.Minute, 5 * time.Minute}, false},
-		{"12/HourJustAlive", "1h", []time.Duration{time.Hour - 1}, true},
-		{"12/HourExpired", "1h", []time.Duration{time.Hour}, false},
-		{"12/HourRefreshed", "1h", []time.Duration{50 * time.Minute, 50 * time.Minute}, true},
+		{"cache/JustAlive", "", []time.Duration{5*time.Minute - 1}, true},
+		{"cache/Expired", "", []time.Duration{5 * time.Minute}, false},
+		{"cache/RefreshedByHit", "", []time.Duration{4 * time.Minute, 4 * time.Minute, 4 * time.Minute}, true},
+		{"cache/ExpiredAfterRefresh", "", []time.Duration{4 * time.Minute, 5 * time.Minute}, false},
+		{"cache/HourJustAlive", "1h", []time.Duration{time.Hour - 1}, true},
+		{"cache/HourExpired", "1h", []time.Duration{time.Hour}, false},
+		{"cache/HourRefreshed", "1h", []time.Duration{50 * time.Minute, 50 * time.Minute}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestCacheLooksBackTwentyBlocks(t *testing.T) {
 		name  string
 		added int
 		hit   bool
-	}{{"12/Nineteen", 19, true}, {"12/Twenty", 20, false}} {
+	}{{"cache/Nineteen", 19, true}, {"cache/Twenty", 20, false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, url := start(t, sandbox.Options{})
 			k := &talk{t: t, url: url, marks: true}
@@ -166,10 +166,10 @@ func TestCacheMinimum(t *testing.T) {
 	}{
 		{"12/511", newest, 511, 0},
 		{"12/512", newest, 512, 512},
-		{"12/Older1023", old, 1023, 0},
-		{"12/Older1024", old, 1024, 1024},
-		{"12/Haiku4095", "claude-haiku-4-5", 4095, 0},
-		{"12/Haiku4096", "claude-haiku-4-5", 4096, 4096},
+		{"cache/Older1023", old, 1023, 0},
+		{"cache/Older1024", old, 1024, 1024},
+		{"cache/Haiku4095", "claude-haiku-4-5", 4095, 0},
+		{"cache/Haiku4096", "claude-haiku-4-5", 4096, 4096},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, url := start(t, sandbox.Options{})
@@ -269,7 +269,8 @@ func TestCacheAutomaticBreakpoint(t *testing.T) {
 	}
 }
 
-// TestCacheInvalidation is the table of section 12: what a change leaves of tools, system and messages.
+// TestCacheInvalidation is the table of docs/reference/anthropic.md, "The prompt cache": what a change leaves
+// of tools, system and messages.
 func TestCacheInvalidation(t *testing.T) {
 	const tools, all = 1, 3
 	base := func(url string, t *testing.T) *talk {
@@ -284,25 +285,25 @@ func TestCacheInvalidation(t *testing.T) {
 		change func(k *talk)
 		levels int // how many of the three are still read
 	}{
-		{"12/Nothing", func(k *talk) {}, all},
-		{"12/Model", func(k *talk) { k.model = "claude-sonnet-5" }, 0},
-		{"12/Tools", func(k *talk) { k.fields = strings.Replace(k.fields, "Bash", "bash", 1) }, 0},
-		{"12/System", func(k *talk) { k.fields = strings.Replace(k.fields, `"text":"abc`, `"text":"xyz`, 1) }, tools},
-		{"12/Speed", func(k *talk) { k.fields += `"speed":"fast",` }, tools},
-		{"12/ToolChoice", func(k *talk) { k.fields += `"tool_choice":{"type":"any"},` }, 2},
-		{"12/Thinking", func(k *talk) { k.fields += adaptive }, 2},
-		{"12/Effort", func(k *talk) { k.fields += `"output_config":{"effort":"low"},` }, 2},
-		{"12/DefaultEffort", func(k *talk) { k.fields += `"output_config":{"effort":"high"},` }, all},
-		{"12/Image", func(k *talk) {
+		{"cache/Nothing", func(k *talk) {}, all},
+		{"cache/Model", func(k *talk) { k.model = "claude-sonnet-5" }, 0},
+		{"cache/Tools", func(k *talk) { k.fields = strings.Replace(k.fields, "Bash", "bash", 1) }, 0},
+		{"cache/System", func(k *talk) { k.fields = strings.Replace(k.fields, `"text":"abc`, `"text":"xyz`, 1) }, tools},
+		{"cache/Speed", func(k *talk) { k.fields += `"speed":"fast",` }, tools},
+		{"cache/ToolChoice", func(k *talk) { k.fields += `"tool_choice":{"type":"any"},` }, 2},
+		{"cache/Thinking", func(k *talk) { k.fields += adaptive }, 2},
+		{"cache/Effort", func(k *talk) { k.fields += `"output_config":{"effort":"low"},` }, 2},
+		{"cache/DefaultEffort", func(k *talk) { k.fields += `"output_config":{"effort":"high"},` }, all},
+		{"cache/Image", func(k *talk) {
 			k.msgs[0].Content = append(k.msgs[0].Content, `{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}`)
 		}, 2},
-		{"12/Citations", func(k *talk) {
+		{"cache/Citations", func(k *talk) {
 			k.msgs[0].Content = append(k.msgs[0].Content, `{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"},"citations":{"enabled":true}}`)
 		}, tools},
-		{"12/FirstWords", func(k *talk) { k.msgs[0].Content[0] = words(1000) }, 2},
-		{"12/OtherParameters", func(k *talk) { k.fields += `"metadata":{"user_id":"u"},"stop_sequences":["x"],` }, all},
-		{"12/OtherKey", func(k *talk) { k.header = []string{"x-api-key", "another"} }, 0},
-		{"12/KeyOrderInSchema", func(k *talk) {
+		{"cache/FirstWords", func(k *talk) { k.msgs[0].Content[0] = words(1000) }, 2},
+		{"cache/OtherParameters", func(k *talk) { k.fields += `"metadata":{"user_id":"u"},"stop_sequences":["x"],` }, all},
+		{"cache/OtherKey", func(k *talk) { k.header = []string{"x-api-key", "another"} }, 0},
+		{"cache/KeyOrderInSchema", func(k *talk) {
 			k.fields = strings.Replace(k.fields, `{"type":"object"}`, `{"properties":{},"type":"object"}`, 1)
 		}, 0},
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// The strategies of context editing (section 8).
+// The strategies of context editing (docs/reference/anthropic.md, "Context editing").
 const (
 	clearThinking = "clear_thinking_20251015"
 	clearTools    = "clear_tool_uses_20250919"

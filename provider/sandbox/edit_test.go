@@ -46,22 +46,22 @@ func TestClearToolUses(t *testing.T) {
 		cleared    int
 		freed      int
 	}{
-		{"8/DefaultTriggerNotPassed", toolEdit(""), 0, 0},
-		{"8/TriggerByTokens", toolEdit(`"trigger":{"type":"input_tokens","value":1000}`), 7, 7 * each},
-		{"8/TriggerByTokensNotPassed", toolEdit(`"trigger":{"type":"input_tokens","value":10000}`), 0, 0},
-		{"8/TriggerByUses", toolEdit(`"trigger":{"type":"tool_uses","value":9}`), 7, 7 * each},
-		{"8/TriggerByUsesNotPassed", toolEdit(`"trigger":{"type":"tool_uses","value":10}`), 0, 0},
-		{"8/DefaultKeep", toolEdit(now), 7, 7 * each},
-		{"8/Keep", toolEdit(now + `,"keep":{"type":"tool_uses","value":4}`), 6, 6 * each},
-		{"8/KeepNone", toolEdit(now + `,"keep":{"type":"tool_uses","value":0}`), 10, 10 * each},
-		{"8/KeepMoreThanThereAre", toolEdit(now + `,"keep":{"type":"tool_uses","value":40}`), 0, 0},
-		{"8/AtLeast", toolEdit(now + `,"clear_at_least":{"type":"input_tokens","value":623}`), 7, 7 * each},
-		{"8/AtLeastNotMet", toolEdit(now + `,"clear_at_least":{"type":"input_tokens","value":624}`), 0, 0},
-		{"8/Excluded", toolEdit(now + `,"exclude_tools":["Bash"]`), 0, 0},
-		{"8/OtherExcluded", toolEdit(now + `,"exclude_tools":["Read"]`), 7, 7 * each},
-		{"8/Inputs", toolEdit(now + `,"clear_tool_inputs":true`), 7, 7 * (each + 3)},
-		{"8/InputsByName", toolEdit(now + `,"clear_tool_inputs":["Bash"]`), 7, 7 * (each + 3)},
-		{"8/InputsOfOthers", toolEdit(now + `,"clear_tool_inputs":["Read"]`), 7, 7 * each},
+		{"editing/DefaultTriggerNotPassed", toolEdit(""), 0, 0},
+		{"editing/TriggerByTokens", toolEdit(`"trigger":{"type":"input_tokens","value":1000}`), 7, 7 * each},
+		{"editing/TriggerByTokensNotPassed", toolEdit(`"trigger":{"type":"input_tokens","value":10000}`), 0, 0},
+		{"editing/TriggerByUses", toolEdit(`"trigger":{"type":"tool_uses","value":9}`), 7, 7 * each},
+		{"editing/TriggerByUsesNotPassed", toolEdit(`"trigger":{"type":"tool_uses","value":10}`), 0, 0},
+		{"editing/DefaultKeep", toolEdit(now), 7, 7 * each},
+		{"editing/Keep", toolEdit(now + `,"keep":{"type":"tool_uses","value":4}`), 6, 6 * each},
+		{"editing/KeepNone", toolEdit(now + `,"keep":{"type":"tool_uses","value":0}`), 10, 10 * each},
+		{"editing/KeepMoreThanThereAre", toolEdit(now + `,"keep":{"type":"tool_uses","value":40}`), 0, 0},
+		{"editing/AtLeast", toolEdit(now + `,"clear_at_least":{"type":"input_tokens","value":623}`), 7, 7 * each},
+		{"editing/AtLeastNotMet", toolEdit(now + `,"clear_at_least":{"type":"input_tokens","value":624}`), 0, 0},
+		{"editing/Excluded", toolEdit(now + `,"exclude_tools":["Bash"]`), 0, 0},
+		{"editing/OtherExcluded", toolEdit(now + `,"exclude_tools":["Read"]`), 7, 7 * each},
+		{"editing/Inputs", toolEdit(now + `,"clear_tool_inputs":true`), 7, 7 * (each + 3)},
+		{"editing/InputsByName", toolEdit(now + `,"clear_tool_inputs":["Bash"]`), 7, 7 * (each + 3)},
+		{"editing/InputsOfOthers", toolEdit(now + `,"clear_tool_inputs":["Read"]`), 7, 7 * each},
 	}
 	rules := &sandbox.Rules{Calls: 100, Input: func(string, int) jsontext.Value { return jsontext.Value(`{"a":"bcd"}`) }}
 	s, base := worked(t, sandbox.Options{Model: rules}, 10, 100, "")
@@ -157,12 +157,12 @@ func TestClearThinking(t *testing.T) {
 		name, model, edit string
 		turns             int
 	}{
-		{"8/KeepsAllUnasked", newest, `{"type":"clear_thinking_20251015"}`, 0},
-		{"8/KeepsTheLastUnasked", old, `{"type":"clear_thinking_20251015"}`, 3},
-		{"8/KeepAll", newest, keepAll, 0},
-		{"8/KeepTwo", newest, `{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}`, 2},
-		{"8/KeepOne", newest, `{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":1}}`, 3},
-		{"8/KeepMore", newest, `{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":9}}`, 0},
+		{"editing/KeepsAllUnasked", newest, `{"type":"clear_thinking_20251015"}`, 0},
+		{"editing/KeepsTheLastUnasked", old, `{"type":"clear_thinking_20251015"}`, 3},
+		{"editing/KeepAll", newest, keepAll, 0},
+		{"editing/KeepTwo", newest, `{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}`, 2},
+		{"editing/KeepOne", newest, `{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":1}}`, 3},
+		{"editing/KeepMore", newest, `{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":9}}`, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

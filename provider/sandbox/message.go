@@ -89,7 +89,7 @@ func (s *Server) admit(account string, q *request) (*thoughts, *edited, *apiErro
 	return th, q.edit(th.dropped, s.counter), nil
 }
 
-// checkSize is section 7.
+// checkSize refuses what is too large (docs/reference/anthropic.md, "Refusals").
 func (s *Server) checkSize(q *request, prompt int) *apiError {
 	if limit := s.opts.MaxText; limit > 0 {
 		if n := q.textBytes(); n > limit {

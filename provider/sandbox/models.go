@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// listModels is GET /v1/models (section 15).
+// listModels is GET /v1/models (docs/reference/anthropic.md, "Models").
 func (x *exchange) listModels() *apiError {
 	all := slices.DeleteFunc(x.s.catalog.Models(), func(m token.Model) bool { return m.Provider != token.Anthropic })
 	page, more, err := paginate(all, x.r)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkMessages checks the rules about which block may stand where (section 6, rules 1 to 8 and 10).
-// The number of the rule stands at each check.
+// checkMessages checks the rules about which block may stand where (docs/reference/anthropic.md, "Rules").
+// The rule stands at each check.
 func (q *request) checkMessages() *apiError {
 	for _, check := range []func() *apiError{
 		q.checkFirst, q.checkPlaces, q.checkText, q.checkIDs, q.checkPairs, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual, q.checkReferences,
@@ -19,7 +19,7 @@ func (q *request) checkMessages() *apiError {
 	return nil
 }
 
-// checkFirst is rule 1.
+// checkFirst is the rule first-message.
 func (q *request) checkFirst() *apiError {
 	if q.turns[0].role != "user" {
 		return invalid("messages: first message must use the \"user\" role")
@@ -58,7 +58,7 @@ func (q *request) checkPlaces() *apiError {
 	return nil
 }
 
-// checkText is rule 5, for every text block wherever it stands.
+// checkText is the rule text-empty, for every text block wherever it stands.
 func (q *request) checkText() *apiError {
 	for i, b := range q.system {
 		if err := filled(index("system", i), "system", b); err != nil {
@@ -104,7 +104,7 @@ func filled(path, part string, b *node) *apiError {
 
 var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// checkIDs is rule 4, as far as it is about ids.
+// checkIDs is the rules call-id-form and call-id-unique.
 func (q *request) checkIDs() *apiError {
 	seen := map[string]bool{}
 	for _, t := range q.turns {
@@ -125,7 +125,7 @@ func (q *request) checkIDs() *apiError {
 	return nil
 }
 
-// checkPairs is rules 2 and 3, and the part of rule 4 about the place of results.
+// checkPairs is the rules tool-result-missing, tool-result-orphan and tool-results-first.
 func (q *request) checkPairs() *apiError {
 	for i := range q.turns {
 		if err := q.checkCalls(i); err != nil {
@@ -195,7 +195,7 @@ func (t *turn) ids(kind, member string) []string {
 	return out
 }
 
-// checkServerTools is rule 10. A final turn of the assistant may have stopped before the result.
+// checkServerTools is the rule server-result-missing. A final turn of the assistant may have stopped before the result.
 func (q *request) checkServerTools() *apiError {
 	for i, t := range q.turns {
 		if i == len(q.turns)-1 {
@@ -218,8 +218,8 @@ func (q *request) checkServerTools() *apiError {
 	return nil
 }
 
-// checkSystemTurns is rule 8. That a system message may not be first follows from rule 1, that it may
-// not stand between a call and its result from rule 2.
+// checkSystemTurns is the rule system-place. That a system message may not be first follows from first-message,
+// that it may not stand between a call and its result from tool-result-missing.
 func (q *request) checkSystemTurns() *apiError {
 	for i, t := range q.turns {
 		if t.role != "system" {
@@ -243,7 +243,7 @@ func (t *turn) endsWithServerResult() bool {
 	return t.role == "assistant" && strings.HasSuffix(kind, "_tool_result")
 }
 
-// checkPrefill is rule 6. An answer that a server tool interrupted is continued, not prefilled.
+// checkPrefill is the rule prefill. An answer that a server tool interrupted is continued, not prefilled.
 func (q *request) checkPrefill() *apiError {
 	last := &q.turns[len(q.turns)-1]
 	if last.role != "assistant" || last.endsWithServerResult() {
@@ -262,7 +262,7 @@ func (q *request) checkPrefill() *apiError {
 	return nil
 }
 
-// checkManual is the second part of rule 7: with manual thinking the turn that called tools, or that
+// checkManual is the rule thinking-first: with manual thinking the turn that called tools, or that
 // is prefilled, begins with thinking. A turn is everything the assistant said since the user last
 // said something other than results.
 func (q *request) checkManual() *apiError {

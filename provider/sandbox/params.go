@@ -6,7 +6,8 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// checkParams checks everything outside of system, tools and messages against the model (sections 2, 6 and 8).
+// checkParams checks everything outside of system, tools and messages against the model
+// (docs/reference/anthropic.md, "The request" and "Context editing").
 func (q *request) checkParams() *apiError {
 	for _, check := range []func() *apiError{
 		q.checkMax, q.checkThinking, q.checkBudget, q.checkSampling, q.checkWarmup, q.checkChoice, q.checkEffort, q.checkEdits, q.checkWords,
@@ -38,7 +39,7 @@ func (q *request) checkVersion(version string) *apiError {
 	return nil
 }
 
-// checkMax is rule 11.
+// checkMax is the rule output-limit.
 func (q *request) checkMax() *apiError {
 	if q.count {
 		return nil
@@ -137,10 +138,10 @@ func (q *request) checkSampling() *apiError {
 }
 
 // fixedSampling reports whether the model is one of the newer ones that take the default sampling
-// only. Section 2 does not say which those are; the sandbox takes those that take no manual thinking.
+// only. docs/reference/anthropic.md, "The request", does not say which those are; the sandbox takes those that take no manual thinking.
 func (q *request) fixedSampling() bool { return len(q.model.Thinking) > 0 && !q.model.Takes("enabled") }
 
-// checkWarmup checks what a request without output may ask for (max_tokens 0, section 2).
+// checkWarmup checks what a request without output may ask for (max_tokens 0: docs/reference/anthropic.md, "The request").
 func (q *request) checkWarmup() *apiError {
 	if q.count || q.max != 0 {
 		return nil
@@ -162,7 +163,7 @@ func (q *request) checkWarmup() *apiError {
 	return nil
 }
 
-// checkChoice is rule 12.
+// checkChoice checks tool_choice (docs/reference/anthropic.md, "The request").
 func (q *request) checkChoice() *apiError {
 	c := q.body.get("tool_choice")
 	if c == nil {

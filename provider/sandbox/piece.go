@@ -3,7 +3,7 @@ package sandbox
 import "github.com/decantdev/decant"
 
 // A piece is one position of the prompt: a tool, a block of the system prompt or a block of a
-// message, in the order in which the model reads them (section 12).
+// message, in the order in which the model reads them (docs/reference/anthropic.md, "The prompt cache").
 type piece struct {
 	*node  // as the model reads it
 	sent   *node
@@ -101,7 +101,7 @@ func lastCacheable(ps []piece) *piece {
 // maxMarkers is the most breakpoints a request may have, the automatic one included.
 const maxMarkers = 4
 
-// checkMarkers is rule 9.
+// checkMarkers is the rules cache-markers-many and cache-lifetimes-order.
 func (q *request) checkMarkers() *apiError {
 	n, short := 0, ""
 	see := func(path, ttl string) *apiError {

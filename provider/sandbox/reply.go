@@ -87,7 +87,7 @@ func (s *Server) compose(q *request, th *thoughts, a Answer, prompt, n int) (*re
 }
 
 // opening puts a thought before an answer that has none where a turn must begin with one: with
-// manual thinking (section 6, rule 7). Without it a recording that was made without thinking could
+// manual thinking (the rule thinking-first). Without it a recording that was made without thinking could
 // not be played to a client that has it on.
 func (q *request) opening(blocks []Block) []Block {
 	if q.mode() != "enabled" || q.currentTurn() != nil || len(blocks) == 0 || blocks[0].Kind == decant.KindThinking && blocks[0].Text != "" {
@@ -268,7 +268,7 @@ func (r *reply) appendStop(b []byte) []byte {
 	return jsonspan.AppendQuote(b, r.stopSeq)
 }
 
-// appendUsage appends the usage object (section 3).
+// appendUsage appends the usage object (docs/reference/anthropic.md, "Usage").
 func (r *reply) appendUsage(b []byte, output int) []byte {
 	u := r.usage
 	for _, f := range []struct {

@@ -22,7 +22,7 @@ type request struct {
 }
 
 // A turn is what one role says until another one speaks: neighbouring messages of one role are one
-// turn to the server (section 6, rule 1).
+// turn to the server (docs/reference/anthropic.md, "The request").
 type turn struct {
 	role   string
 	path   string // of its first message

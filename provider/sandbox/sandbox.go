@@ -60,7 +60,7 @@ type Options struct {
 	Betas []string
 
 	// OldAccount enforces the binding of thinking only where a request asks for it, as for accounts
-	// that were created before 31 August 2026 (section 11).
+	// that were created before 31 August 2026 (docs/reference/anthropic.md, "Bound thinking").
 	OldAccount bool
 
 	// ForgetAnswers makes the server blind to thinking that is missing from the assistant's open

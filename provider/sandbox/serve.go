@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxBody is the largest body of a request, in bytes (section 1).
+// maxBody is the largest body of a request, in bytes (docs/reference/anthropic.md, "Endpoints and headers").
 const maxBody = 32 << 20
 
 // An exchange is one request on its way through the server.
@@ -94,7 +94,7 @@ func (x *exchange) only(method string, do func() *apiError) *apiError {
 	return do()
 }
 
-// identify checks the headers that every call needs (section 1).
+// identify checks the headers that every call needs (docs/reference/anthropic.md, "Endpoints and headers").
 func (x *exchange) identify() *apiError {
 	key := x.r.Header.Get("X-Api-Key")
 	if token, ok := strings.CutPrefix(x.r.Header.Get("Authorization"), "Bearer "); ok && key == "" {

@@ -32,7 +32,7 @@ type field struct {
 
 const required = true
 
-// The fields of a request body (anthropic-wire section 2). What other capabilities of the API would
+// The fields of a request body (docs/reference/anthropic.md, "The request"). What other capabilities of the API would
 // need (compaction, threads, diagnostics) is missing on purpose: it is refused as any unknown field is.
 var messageFields = []field{
 	{"model", isText, required, ""},
@@ -57,7 +57,7 @@ var messageFields = []field{
 	{"context_management", isObject, false, betaEditing},
 }
 
-// The fields of a count_tokens body (section 13): no output limit and no sampling.
+// The fields of a count_tokens body (docs/reference/anthropic.md, "Token counting"): no output limit and no sampling.
 var countFields = []field{
 	{"model", isText, required, ""},
 	{"messages", isList, required, ""},
@@ -88,7 +88,7 @@ var (
 	}
 )
 
-// The fields of blocks (section 5), their type aside. Server tools' results differ in name only.
+// The fields of blocks (docs/reference/anthropic.md, "Content blocks"), their type aside. Server tools' results differ in name only.
 var (
 	serverUse    = []field{{"id", isText, required, ""}, {"name", isText, required, ""}, {"input", isObject, required, ""}, {"server_name", isText, false, ""}, {"caller", anything, false, ""}, {"cache_control", isMarker, false, ""}}
 	serverResult = []field{{"tool_use_id", isText, required, ""}, {"content", anything, required, ""}, {"is_error", isBool, false, ""}, {"caller", anything, false, ""}, {"cache_control", isMarker, false, ""}}
@@ -219,7 +219,7 @@ func scalar(path string, n *node, w want) *apiError {
 	return nil
 }
 
-// marker checks a cache marker (section 12).
+// marker checks a cache marker (docs/reference/anthropic.md, "The prompt cache").
 func (s shaper) marker(path string, n *node) *apiError {
 	if err := s.object(path, n, markerShape); err != nil {
 		return err

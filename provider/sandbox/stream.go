@@ -13,7 +13,7 @@ type frame struct {
 	data []byte
 }
 
-// frames returns the answer as the events of section 4. Deltas carry about chunk bytes each.
+// frames returns the answer as the events of a stream (docs/reference/anthropic.md, "The stream"). Deltas carry about chunk bytes each.
 func (r *reply) frames(chunk int) []frame {
 	var fs []frame
 	add := func(name string, data []byte) { fs = append(fs, frame{name, append(data, '}')}) }

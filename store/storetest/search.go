@@ -16,7 +16,7 @@ var searchTests = []test{
 			b.finds(query, l, want)
 		}
 	}},
-	{"FindsBeginningsOfWords", func(b *bench) { // users U42
+	{"FindsBeginningsOfWords", func(b *bench) {
 		l := b.talk("s", "server_10 is up", "die Straßenbahn fährt", "die Größe berechneGröße", "GROSSE GRÖSSE")
 		for query, want := range map[string]int{
 			"server_1": 1, "serv is": 1, "erver": 1, "strassenbahn": 2, "Straßenb": 2, "STRASSENBAHN": 2, "berechneGr": 3, "server_2": 0,

@@ -54,7 +54,7 @@ var tenantTests = []test{
 }
 
 // collectOwn guards that garbage of one tenant is the garbage of that tenant: neither its age nor its size
-// nor its number makes anything of another go (U3).
+// nor its number makes anything of another go.
 func collectOwn(b *bench) {
 	for _, c := range []struct {
 		name   string
