@@ -63,8 +63,8 @@ type Options struct {
 	// back with the clients' next requests. Zero means 256 MB.
 	Backlog int
 
-	// Conversations and Entries are how many conversations, and blocks of them, stay in memory.
-	// Zero means 1,000 and 200,000.
+	// Conversations and Entries are how many conversations, and blocks of them, stay in memory. What decisions say
+	// counts as blocks of 256 bytes. Zero means 1,000 and 200,000: about 50 MB.
 	Conversations, Entries int
 
 	// Fault is told of every error that did not become the answer to a request: archives that

@@ -16,7 +16,7 @@ type Start struct {
 }
 
 // Cache keeps the conversations that were used last, bounded by their number and by the number of
-// their entries.
+// their entries. What decisions say counts as entries that take as much.
 type Cache struct {
 	maxLines, maxEntries int
 
@@ -34,6 +34,7 @@ type held struct {
 	entries int // counted for it
 }
 
+// NewCache returns a cache of so many conversations with so many entries together.
 func NewCache(maxLines, maxEntries int) *Cache {
 	return &Cache{
 		maxLines: maxLines, maxEntries: maxEntries,
@@ -85,7 +86,7 @@ func (c *Cache) Put(s Start, l *Stored) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drop(l.Key)
-	n := len(l.State().Chain)
+	n := weight(l.State())
 	c.places[l.Key] = c.order.PushFront(&held{Stored: l, start: s, entries: n})
 	c.byStart[s] = append(c.byStart[s], l)
 	c.entries += n
@@ -94,7 +95,27 @@ func (c *Cache) Put(s Start, l *Stored) {
 	}
 }
 
-// Forget drops the line with a key.
+// entryBytes is about what an entry takes in memory, with its place in the spine.
+const entryBytes = 256
+
+// weight returns what a conversation takes in memory, in entries.
+func weight(s *store.State) int {
+	const decision = 400 // bytes, without what it says
+	bytes := 0
+	for i := range s.Decisions {
+		d := &s.Decisions[i]
+		bytes += decision + len(d.Text) + len(d.Reason)
+		if cp := d.Checkpoint; cp != nil {
+			bytes += len(cp.Summary)
+			for k := range cp.Facts {
+				bytes += entryBytes + len(cp.Facts[k].Text)
+			}
+		}
+	}
+	return len(s.Chain) + bytes/entryBytes
+}
+
+// Forget drops the conversation with a key.
 func (c *Cache) Forget(k store.Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
