@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Last is the name of the conversation that changed last.
-const Last = "last"
+// last is the name of the conversation that changed last.
+const last = "last"
 
 // An AmbiguousError says that a name means several conversations.
 type AmbiguousError struct {
@@ -29,11 +29,11 @@ func (e *AmbiguousError) Error() string {
 var ErrWhich = errors.New("every conversation has one of its own")
 
 // Conversation returns the conversation of a tenant that a name means: an id, the client's session if it has one
-// conversation only, the beginning of either, or Last. A name that means several is an *AmbiguousError, one that means
+// conversation only, the beginning of either, or "last". A name that means several is an *AmbiguousError, one that means
 // none an error that wraps store.ErrNotFound.
 func Conversation(ctx context.Context, s store.Directory, tenant, name string) (*store.Summary, error) {
 	filter := store.Filter{Tenant: tenant, Name: name}
-	if name == Last {
+	if name == last {
 		filter.Name, filter.Limit = "", 1
 	}
 	found, err := s.Conversations(ctx, filter)

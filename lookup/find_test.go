@@ -56,8 +56,8 @@ func TestConversationByName(t *testing.T) {
 		{"alice", "mail", "cc44", 0},
 		{"alice", "work", "", 2}, // the whole name of a session is no beginning of another
 		{"alice", "works", "ab33", 0},
-		{"alice", lookup.Last, "cc44", 0},
-		{"bob", lookup.Last, "dd55", 0},
+		{"alice", "last", "cc44", 0},
+		{"bob", "last", "dd55", 0},
 		{"bob", "aa11", "", 0},
 	} {
 		got, err := lookup.Conversation(t.Context(), db, c.tenant, c.name)

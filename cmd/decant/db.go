@@ -80,9 +80,6 @@ func (f *dbFlag) with(do func(context.Context, *sqlite.DB) error) error {
 	return errors.Join(do(ctx, db), db.Close())
 }
 
-// last is what people call the conversation that changed last.
-const last = lookup.Last
-
 // find returns the conversation that a name means.
 func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.Summary, error) {
 	tenant, err := f.tenant(ctx, db)
