@@ -28,10 +28,10 @@ type Change struct {
 	Pinned  bool // whether it is kept then, however old it is
 }
 
-// Preview returns what a pour of a conversation would do now: the one that is due (see Due), or would be if the
+// Preview returns what a pour of a conversation would do now: the one that is due (see policy.Due), or would be if the
 // conversation were not on hold; else one that brings the view down to the size that every pour aims at. It
 // returns an error that wraps decant.ErrNothing when the view has that size, or when less would go than a pour
-// has to free (see Worth).
+// has to free (see policy.Worth).
 func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	a, err := e.reopen(ctx, k)
 	if err != nil {

@@ -31,7 +31,7 @@ func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fau
 	return e.original(req, r, l, fault)
 }
 
-// longest returns the line that shares most with a request, nil when none shares anything.
+// longest returns the conversation that shares most with a request, nil when none shares anything.
 func longest(ls []*lineage.Stored, r *prompt.Prompt) *lineage.Stored {
 	var out *lineage.Stored
 	long := 0

@@ -431,7 +431,7 @@ func (dr *draft) learn(u decant.Usage) {
 	dr.meter.Calibration = dr.meter.Calibration.Observe(since, u.Prompt()-dr.meter.usage.Context())
 }
 
-// read sets the line's meter to what was reported about its first length entries.
+// read sets the conversation's meter to what was reported about its first length entries.
 func (tk *ticket) read(u decant.Usage, length int) {
 	if u.Prompt() == 0 || length == 0 || length > len(tk.State.Chain) {
 		return

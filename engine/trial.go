@@ -34,7 +34,7 @@ type trial struct {
 	made    []decant.Decision // by this request
 	all     []decant.Decision // in force for it, these included
 	before  int               // decisions of the conversation, and planned for it, when it was looked at
-	noted   bool              // what was made stands in the line
+	noted   bool              // what was made stands in the notes of the conversation
 	lacks   int               // tokens that the view would have lacked
 	fresh   int               // of them, by decisions about blocks that were new
 	settled int               // tokens of the view before the first change; -1: nothing before the end would have changed
@@ -159,7 +159,7 @@ func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) 
 }
 
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
-// request that has left the line, or has none yet, has its plan noted in a line of its own when it is archived.
+// request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
 func (tk *ticket) notePlan() {
 	if tk.Stored == nil || tk.starts() {
 		return

@@ -17,8 +17,10 @@ type Limits struct {
 }
 
 const (
-	leastReserve = 20_000
-	MostReserve  = 32_000
+	leastReserve = 20_000 // tokens
+
+	// MostReserve is the most tokens that a preset which names none keeps free for the answer.
+	MostReserve = 32_000
 )
 
 // Must returns the size from which the window demands a pour, whatever the preset wishes.

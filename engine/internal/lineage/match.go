@@ -210,6 +210,7 @@ func (p *Match) FirstNew(n *refs.Map) int {
 	return math.MaxInt
 }
 
+// ThinkingOnly reports whether all entries are thinking, which is no part of the chain.
 func ThinkingOnly(es []store.Entry) bool {
 	for i := range es {
 		if es[i].Kind != decant.KindThinking {

@@ -25,6 +25,7 @@ type Stored struct {
 	vouched bool              // inForce is known
 }
 
+// NewStored returns a conversation to be kept with a state, and with the notes of who keeps it.
 func NewStored(s *store.State, notes any) *Stored {
 	l := &Stored{Key: s.Key, Notes: notes}
 	l.set(s)

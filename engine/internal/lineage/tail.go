@@ -16,6 +16,8 @@ type Tail []store.Request
 // mostTail is how many requests are looked at to find out what became of a tail: mostly there is one.
 const mostTail = 32
 
+// TailOf reads what became of the newest requests whose entries still stand in a conversation. Errors are those of
+// store.Log.
 func (f *Finder) TailOf(ctx context.Context, s *store.State) (Tail, error) {
 	rs, err := f.Store.Standing(ctx, s.Key, mostTail)
 	if err != nil {
