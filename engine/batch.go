@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -15,7 +17,7 @@ import (
 // A BatchRequest is a batch of requests for messages that the provider answers later, at a lower price.
 type BatchRequest struct {
 	Tenant  string
-	Budgets []Budget // that it falls under besides the engine's
+	Budgets []budget.Budget // that it falls under besides the engine's
 	Betas   []string
 	Items   []BatchItem
 }
@@ -29,18 +31,18 @@ type BatchItem struct {
 // A Batch is a batch for which money is held back.
 type Batch struct {
 	e      *Engine
-	key    *Request // under which it is held back
+	held   *budget.Reservation
 	spends map[string]*store.Spend
 	now    time.Time
 }
 
 // PrepareBatch holds back what a batch may cost at most: each prompt as if nothing of it were read from the cache, and
-// as long an answer as it asks for, at the price of batches. A batch that does not fit a budget is a *BudgetError, one
+// as long an answer as it asks for, at the price of batches. A batch that does not fit a budget is a *budget.Error, one
 // that has a request of which nobody can say what it may cost an *UnmeteredError. What is returned must be booked or
 // dropped.
 func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, error) {
-	b := &Batch{e: e, key: &Request{Tenant: req.Tenant, Budgets: req.Budgets}, spends: map[string]*store.Spend{}, now: e.opts.Now()}
-	most := amount{}
+	b := &Batch{e: e, spends: map[string]*store.Spend{}, now: e.opts.Now()}
+	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: slices.Concat(e.opts.Budgets, req.Budgets), Own: len(req.Budgets)}
 	for i := range req.Items {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -49,27 +51,26 @@ func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, e
 		if err != nil {
 			return nil, &UnmeteredError{fmt.Errorf("requests[%d] (%.64q): %w", i, req.Items[i].ID, err)}
 		}
-		most = most.plus(n)
+		b.held.Most = b.held.Most.Plus(n)
 	}
-	r := reservation{amount: most, tenant: req.Tenant, until: b.now.Add(reservationLife)}
-	if err := e.holdBack(ctx, b.key, r); err != nil {
+	if err := e.holdBack(ctx, b.held); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
 // add adds what one request may cost at most.
-func (b *Batch) add(item *BatchItem, betas []string) (amount, error) {
+func (b *Batch) add(item *BatchItem, betas []string) (budget.Amount, error) {
 	doc, err := wire.ParseAs(wire.Anthropic, item.Params)
 	if err != nil {
-		return amount{}, err
+		return budget.Amount{}, err
 	}
 	c := doc.Conversation
 	switch {
 	case c.Model == "":
-		return amount{}, errors.New("no model")
+		return budget.Amount{}, errors.New("no model")
 	case c.MaxOutput <= 0:
-		return amount{}, errors.New("max_tokens is missing, or not more than 0")
+		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
 	m := b.e.model(c.Model, 0, betas)
 	u := uncached(c, b.e.sizes.estimator(m).Conversation(c).Total())
@@ -78,7 +79,7 @@ func (b *Batch) add(item *BatchItem, betas []string) (amount, error) {
 
 // batched adds the usage of a request of a batch to what its model's requests come to, and returns what it costs. Where
 // it is not known what a batch costs it costs what any request does.
-func (e *Engine) batched(spends map[string]*store.Spend, model string, betas []string, u decant.Usage, now time.Time) amount {
+func (e *Engine) batched(spends map[string]*store.Spend, model string, betas []string, u decant.Usage, now time.Time) budget.Amount {
 	m := e.model(model, 0, betas)
 	n, _ := cost.Billionths(m, u, cost.Terms{At: now, Batch: m.Batch > 0})
 	s := spends[m.ID]
@@ -87,16 +88,16 @@ func (e *Engine) batched(spends map[string]*store.Spend, model string, betas []s
 		spends[m.ID] = s
 	}
 	s.Usage, s.Cost = s.Usage.Add(u), s.Cost+store.Money(n)
-	return amount{u.Context(), store.Money(n)}
+	return budget.Amount{Tokens: u.Context(), Money: store.Money(n)}
 }
 
 // Drop ends a batch that the provider has not taken.
-func (b *Batch) Drop() { b.e.purse.release(b.key) }
+func (b *Batch) Drop() { b.e.purse.Release(b.held) }
 
 // Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
 // until it is settled. It returns at once; an error goes to Options.Fault.
 func (b *Batch) Book(id string) {
-	b.e.bookBatch(store.Key{Tenant: b.key.Tenant, ID: id}, b.spends, func() { b.e.purse.release(b.key) })
+	b.e.bookBatch(store.Key{Tenant: b.held.Tenant, ID: id}, b.spends, func() { b.e.purse.Release(b.held) })
 }
 
 // bookBatch stores what the requests of a batch come to, by model, in place of what was stored before.

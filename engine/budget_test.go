@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -26,17 +27,17 @@ type till struct {
 	mu     sync.Mutex
 	said   []string
 
-	budgets []engine.Budget
+	budgets []budget.Budget
 	faults  bool // are expected
 }
 
-func newTill(t *testing.T, budgets ...engine.Budget) *till {
+func newTill(t *testing.T, budgets ...budget.Budget) *till {
 	t.Helper()
 	return newTillFor(t, time.Minute, budgets...)
 }
 
 // newTillFor is a till at which a request waits so long for others to be settled.
-func newTillFor(t *testing.T, patience time.Duration, budgets ...engine.Budget) *till {
+func newTillFor(t *testing.T, patience time.Duration, budgets ...budget.Budget) *till {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), sqlite.Options{})
 	if err != nil {
@@ -91,7 +92,7 @@ func (x *till) answer(p *engine.Prepared, tokens int) {
 }
 
 func TestBudgetHoldsAgainstRequestsSideBySide(t *testing.T) {
-	x := newTillFor(t, 5*time.Second, engine.Budget{Per: "day", Tokens: 5000}) // nothing is settled here
+	x := newTillFor(t, 5*time.Second, budget.Budget{Per: "day", Tokens: 5000}) // nothing is settled here
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var passed []*engine.Prepared
@@ -100,7 +101,7 @@ func TestBudgetHoldsAgainstRequestsSideBySide(t *testing.T) {
 			p, err := x.ask(fmt.Sprint("s", i))
 			mu.Lock()
 			defer mu.Unlock()
-			var over *engine.BudgetError
+			var over *budget.Error
 			switch {
 			case err == nil:
 				passed = append(passed, p)
@@ -116,7 +117,7 @@ func TestBudgetHoldsAgainstRequestsSideBySide(t *testing.T) {
 }
 
 func TestReservationIsSettledByWhatWasSpent(t *testing.T) {
-	x := newTill(t, engine.Budget{Per: "tenant", Tokens: 5000})
+	x := newTill(t, budget.Budget{Per: "tenant", Tokens: 5000})
 	for i := range 20 { // each reserves a thousand and uses ten
 		p, err := x.ask(fmt.Sprint("s", i))
 		if err != nil {
@@ -127,7 +128,7 @@ func TestReservationIsSettledByWhatWasSpent(t *testing.T) {
 }
 
 func TestFailedRequestsCostNothing(t *testing.T) {
-	x := newTill(t, engine.Budget{Per: "day", Tokens: 2500})
+	x := newTill(t, budget.Budget{Per: "day", Tokens: 2500})
 	for i := range 10 {
 		p, err := x.ask(fmt.Sprint("s", i))
 		if err != nil {
@@ -138,7 +139,7 @@ func TestFailedRequestsCostNothing(t *testing.T) {
 }
 
 func TestBudgetWarnsOnceAndThenStops(t *testing.T) {
-	x := newTill(t, engine.Budget{Per: "conversation", USD: 0.0315})
+	x := newTill(t, budget.Budget{Per: "conversation", USD: 0.0315})
 	stopped := error(nil)
 	for range 20 {
 		p, err := x.ask("s")
@@ -163,7 +164,7 @@ func TestBudgetWarnsOnceAndThenStops(t *testing.T) {
 func TestADayEndsAndATenantsBudgetDoesNot(t *testing.T) {
 	for _, per := range []string{"day", "tenant"} {
 		t.Run(per, func(t *testing.T) {
-			x := newTill(t, engine.Budget{Per: per, Tokens: 5000})
+			x := newTill(t, budget.Budget{Per: per, Tokens: 5000})
 			passed := 0
 			for day := range 4 {
 				for n := range 2 {
@@ -183,7 +184,7 @@ func TestADayEndsAndATenantsBudgetDoesNot(t *testing.T) {
 
 // A budget of a month begins anew with the next one, UTC.
 func TestAMonthEnds(t *testing.T) {
-	x := newTill(t, engine.Budget{Per: "month", Tokens: 5000})
+	x := newTill(t, budget.Budget{Per: "month", Tokens: 5000})
 	x.now.pass(9 * 24 * time.Hour) // 29 November
 	passed := []int{}
 	for range 4 {
@@ -206,7 +207,7 @@ func TestAMonthEnds(t *testing.T) {
 
 // What another process has booked counts, from a second later on.
 func TestBudgetCountsWhatAnotherProcessBooks(t *testing.T) {
-	x := newTill(t, engine.Budget{Per: "day", Tokens: 20_000})
+	x := newTill(t, budget.Budget{Per: "day", Tokens: 20_000})
 	p, err := x.ask("first")
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +221,7 @@ func TestBudgetCountsWhatAnotherProcessBooks(t *testing.T) {
 	other.Finish(q, engine.Response{Status: 200, Usage: decant.Usage{Input: 19_000, Output: 10}})
 	other.Close()
 	x.now.pass(2 * time.Second)
-	var over *engine.BudgetError
+	var over *budget.Error
 	if _, err := x.ask("second"); !errors.As(err, &over) || over.Tokens < 21_000 {
 		t.Errorf("got %v, want a refusal by what the other process has booked", err)
 	}
@@ -228,7 +229,7 @@ func TestBudgetCountsWhatAnotherProcessBooks(t *testing.T) {
 
 // A store that fails stops no agent, and opens no budget that is known to be spent.
 func TestBudgetWhileTheStoreFails(t *testing.T) {
-	x := newTill(t, engine.Budget{Per: "day", Tokens: 6000})
+	x := newTill(t, budget.Budget{Per: "day", Tokens: 6000})
 	b := &unsummed{Store: x.db}
 	x.faults = true
 	x.start(b, time.Minute)
@@ -249,7 +250,7 @@ func TestBudgetWhileTheStoreFails(t *testing.T) {
 	b.fails = true
 	for n := range 4 {
 		p, err := x.ask(fmt.Sprint("later", n))
-		if over := (*engine.BudgetError)(nil); errors.As(err, &over) {
+		if over := (*budget.Error)(nil); errors.As(err, &over) {
 			return
 		}
 		if err != nil {

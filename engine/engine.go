@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
@@ -41,9 +42,9 @@ type Options struct {
 	// bind it. It adds a field and a beta to the request.
 	DropBlock bool
 
-	// Budgets limit what is spent. A request that would exceed one is refused with a *BudgetError;
+	// Budgets limit what is spent. A request that would exceed one is refused with a *budget.Error;
 	// when one is spent to 95 %, pours come earlier. The store must know what was spent.
-	Budgets []Budget
+	Budgets []budget.Budget
 
 	// NoEarlyPours forbids pours before the window demands one. Without it they are made when they
 	// pay, see policy.Due.
@@ -119,7 +120,7 @@ type Engine struct {
 	pending pending
 	traffic traffic
 	recent  prompt.Recent
-	purse   purse
+	purse   *budget.Purse
 	busy    busy
 	flights flights
 	writing writing
@@ -138,6 +139,7 @@ func New(s Store, o Options) (*Engine, error) {
 	e := &Engine{
 		writing: newWriting(), pending: pending{backlog: backlog{limit: o.Backlog}},
 		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
+		purse: budget.NewPurse(s, o.Now, o.Notice, o.Fault),
 	}
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Conversations, o.Entries),
@@ -220,7 +222,7 @@ type Request struct {
 	SessionIn func(metadata []byte) string
 
 	// Budgets limit what may have been spent when this request comes, besides the engine's own.
-	Budgets []Budget
+	Budgets []budget.Budget
 
 	Preset *preset.Preset // nil: the engine's
 	Mode   Mode           // empty: the engine's
@@ -239,7 +241,7 @@ var ErrUnavailable = errors.New("the conversation's decisions cannot be read")
 //
 // When a step of its own fails it falls back: to the committed decisions alone, then to the
 // client's own bytes. Prepared.Fault says what failed. Only when even that cannot be right it
-// returns an error, which wraps ErrUnavailable. A request that exceeds a budget is a *BudgetError, one
+// returns an error, which wraps ErrUnavailable. A request that exceeds a budget is a *budget.Error, one
 // that cannot be read where a budget applies an *UnmeteredError.
 func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if e.mode(req) == Off {
@@ -377,8 +379,9 @@ type Prepared struct {
 	req      *Request // with who and r, what it was made from; nil: it could not be read
 	who      lineage.Start
 	r        *prompt.Prompt
-	ticket   *ticket // nil: nothing is known about the conversation
-	recovers int     // how often it was made anew after a refusal
+	ticket   *ticket             // nil: nothing is known about the conversation
+	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
+	recovers int                 // how often it was made anew after a refusal
 }
 
 // Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its

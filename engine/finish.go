@@ -46,7 +46,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	}
 	e.flights.leave(p.ticket.req)
 	if res.Status/100 != 2 {
-		e.purse.release(p.ticket.req)
+		e.purse.Release(p.held)
 		if !p.ticket.committed && p.ticket.announced == "" {
 			return
 		}
@@ -65,7 +65,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		e.work.Go(func() { e.write(who, q) })
 	}
 	if !kept {
-		e.purse.release(p.ticket.req)
+		e.purse.Release(p.held)
 	}
 	e.tellBacklog()
 }
@@ -138,7 +138,7 @@ func (e *Engine) writeTogether(fs []finished) {
 		e.opts.Fault(fmt.Errorf("archive conversation %s: %w", fs[len(fs)-1].Conversation, err))
 	}
 	for i := range fs {
-		e.purse.release(fs[i].ticket.req) // it is booked now
+		e.purse.Release(fs[i].held) // it is booked now
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/store"
 )
 
@@ -23,6 +24,9 @@ type flight struct {
 	until time.Time   // nobody waits longer for an answer
 }
 
+// mostFlights bounds how many requests are known to be under way.
+const mostFlights = 10_000
+
 // enter notes that a request leaves.
 func (f *flights) enter(tk *ticket, now time.Time) {
 	last := tk.lastHeld()
@@ -34,13 +38,13 @@ func (f *flights) enter(tk *ticket, now time.Time) {
 	if f.of == nil {
 		f.of = map[*Request]flight{}
 	}
-	if len(f.of) >= mostNoted {
+	if len(f.of) >= mostFlights {
 		f.prune(now)
 	}
-	if len(f.of) >= mostNoted { // a caller that never tells; without them a tail counts as answered, too
+	if len(f.of) >= mostFlights { // a caller that never tells; without them a tail counts as answered, too
 		clear(f.of)
 	}
-	f.of[tk.req] = flight{tk.Stored.Key, tk.State.Chain[last].Chain, now.Add(reservationLife)}
+	f.of[tk.req] = flight{tk.Stored.Key, tk.State.Chain[last].Chain, now.Add(budget.Life)}
 }
 
 // prune forgets requests whose end nobody has told. The flights are locked.

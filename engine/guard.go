@@ -3,11 +3,13 @@ package engine
 import (
 	"fmt"
 	"slices"
+
+	"github.com/decantdev/decant/budget"
 )
 
 // Budgeted reports whether the engine's budgets, or others that a request falls under, limit what it may spend, of
 // clients that ask for no other mode.
-func (e *Engine) Budgeted(others []Budget) bool {
+func (e *Engine) Budgeted(others []budget.Budget) bool {
 	return len(e.opts.Budgets)+len(others) > 0 && e.opts.Mode == Manage
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -84,7 +85,7 @@ func (k *dialogue) allBooked(requests, tokens int) {
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
 		Window: 200_000, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { t.Errorf("fault: %v", err) },
-		Budgets: []engine.Budget{{Per: "conversation", Tokens: 1_100_000}},
+		Budgets: []budget.Budget{{Per: "conversation", Tokens: 1_100_000}},
 	}
 }
 

@@ -89,7 +89,7 @@ func (e *Engine) retry(ctx context.Context, p *Prepared) (*Prepared, bool) {
 // follow makes next the successor of p, which was refused.
 func (e *Engine) follow(p, next *Prepared) *Prepared {
 	next.req, next.who, next.r = p.req, p.who, p.r
-	next.recovers = p.recovers + 1
+	next.held, next.recovers = p.held, p.recovers+1
 	e.leaves(next)
 	return next
 }

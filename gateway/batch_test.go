@@ -11,7 +11,7 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go"
 
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -33,7 +33,7 @@ func batchOf(n int) anthropic.MessageBatchNewParams {
 }
 
 // batchTill is a gateway before a sandbox, with a budget.
-func batchTill(t *testing.T, now *time.Time, budgets ...engine.Budget) (*till, *sandbox.Server) {
+func batchTill(t *testing.T, now *time.Time, budgets ...budget.Budget) (*till, *sandbox.Server) {
 	t.Helper()
 	up := strict(sandbox.Options{Now: func() time.Time { return *now }})
 	return newTill(t, up, gateway.Options{}, budgets...), up
@@ -54,7 +54,7 @@ func (x *till) total(t *testing.T) store.Sum {
 // requests one by one.
 func TestBatchesArePriced(t *testing.T) {
 	now := noon
-	x, up := batchTill(t, &now, engine.Budget{Per: "day", USD: 1})
+	x, up := batchTill(t, &now, budget.Budget{Per: "day", USD: 1})
 	c := x.sdk()
 	b, err := c.Messages.Batches.New(t.Context(), batchOf(10))
 	if err != nil {
@@ -98,7 +98,7 @@ func TestBatchesArePriced(t *testing.T) {
 // What does not fit a budget is refused as other requests are, and what a batch holds back others do not get.
 func TestABatchThatDoesNotFitIsRefused(t *testing.T) {
 	now := noon
-	for _, budget := range []engine.Budget{{Per: "day", Tokens: 12_000}, {Per: "tenant", USD: 0.08}, {Per: "conversation", Tokens: 12_000}} {
+	for _, budget := range []budget.Budget{{Per: "day", Tokens: 12_000}, {Per: "tenant", USD: 0.08}, {Per: "conversation", Tokens: 12_000}} {
 		x, up := batchTill(t, &now, budget)
 		c := x.sdk()
 		if _, err := c.Messages.Batches.New(t.Context(), batchOf(20)); !refused(t, err) {
@@ -131,7 +131,7 @@ func TestABatchThatIsNotAnsweredCostsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := noon
-			x, _ := batchTill(t, &now, engine.Budget{Per: "tenant", Tokens: 12_000})
+			x, _ := batchTill(t, &now, budget.Budget{Per: "tenant", Tokens: 12_000})
 			c := x.sdk()
 			b, err := c.Messages.Batches.New(t.Context(), batchOf(10))
 			if err != nil || x.total(t).Tokens < 10_000 {
@@ -165,7 +165,7 @@ func TestWhatCannotBeMeteredDoesNotPassInABatch(t *testing.T) {
 		io.Copy(io.Discard, r.Body)
 		io.WriteString(w, `{"id":"msgbatch_1"}`)
 	})
-	x, free := newTill(t, up, gateway.Options{MaxBody: 1 << 16}, engine.Budget{Per: "day", Tokens: 1 << 30}), newTill(t, up, gateway.Options{})
+	x, free := newTill(t, up, gateway.Options{MaxBody: 1 << 16}, budget.Budget{Per: "day", Tokens: 1 << 30}), newTill(t, up, gateway.Options{})
 	for _, c := range []struct {
 		name, body string
 		header     []string
@@ -229,7 +229,7 @@ func TestHalfOfTheResultsSettleNothing(t *testing.T) {
 				}
 				w.WriteHeader(c.status)
 				io.WriteString(w, c.body)
-			}), gateway.Options{}, engine.Budget{Per: "day", Tokens: 1 << 30})
+			}), gateway.Options{}, budget.Budget{Per: "day", Tokens: 1 << 30})
 			client := x.sdk()
 			if _, err := client.Messages.Batches.New(t.Context(), batchOf(1)); err != nil {
 				t.Fatal(err)
@@ -263,7 +263,7 @@ func TestWhatBecomesOfABatchThatFails(t *testing.T) {
 		"NotUnderst": {func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); io.WriteString(w, "?") }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := newTill(t, c.up, gateway.Options{}, engine.Budget{Per: "day", Tokens: 1500})
+			x := newTill(t, c.up, gateway.Options{}, budget.Budget{Per: "day", Tokens: 1500})
 			client := x.sdk()
 			client.Messages.Batches.New(t.Context(), batchOf(1)) // fails, or says nothing
 			if sum := x.total(t); (sum.Tokens > 1000) != c.booked {

@@ -16,6 +16,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -46,7 +47,7 @@ type till struct {
 // noon is when all requests are made.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...engine.Budget) *till {
+func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...budget.Budget) *till {
 	t.Helper()
 	x := &till{}
 	x.world = newWorld(t, upstream, o, engine.Options{
@@ -90,16 +91,16 @@ func refused(t *testing.T, err error) bool {
 
 func TestABudgetThatIsSpentStopsRequests(t *testing.T) {
 	for _, c := range []struct {
-		budget engine.Budget
+		budget budget.Budget
 		header [2]string // of a request that falls under another budget
 		says   []string
 	}{
-		{engine.Budget{Per: "day", Tokens: 3000}, [2]string{"X-Decant-Key", bobKey}, []string{"the day's budget of 3000 tokens", "raise tokens under budgets", "00:00 UTC"}},
-		{engine.Budget{Per: "tenant", Tokens: 3000}, [2]string{"X-Decant-Key", bobKey}, []string{"the tenant's budget of 3000 tokens", "raise tokens under budgets"}},
-		{engine.Budget{Per: "conversation", Tokens: 3000}, [2]string{"X-Decant-Session", "another"}, []string{"the conversation's budget", "begin another conversation"}},
-		{engine.Budget{Per: "day", USD: 0.012}, [2]string{"X-Decant-Key", bobKey}, []string{"the day's budget of $0.0120", "raise usd under budgets"}},
-		{engine.Budget{Per: "tenant", USD: 0.012}, [2]string{"X-Decant-Key", bobKey}, []string{"the tenant's budget of $0.0120", "raise usd under budgets"}},
-		{engine.Budget{Per: "conversation", USD: 0.012}, [2]string{"X-Decant-Session", "another"}, []string{"the conversation's budget of $0.0120", "raise usd under budgets"}},
+		{budget.Budget{Per: "day", Tokens: 3000}, [2]string{"X-Decant-Key", bobKey}, []string{"the day's budget of 3000 tokens", "raise tokens under budgets", "00:00 UTC"}},
+		{budget.Budget{Per: "tenant", Tokens: 3000}, [2]string{"X-Decant-Key", bobKey}, []string{"the tenant's budget of 3000 tokens", "raise tokens under budgets"}},
+		{budget.Budget{Per: "conversation", Tokens: 3000}, [2]string{"X-Decant-Session", "another"}, []string{"the conversation's budget", "begin another conversation"}},
+		{budget.Budget{Per: "day", USD: 0.012}, [2]string{"X-Decant-Key", bobKey}, []string{"the day's budget of $0.0120", "raise usd under budgets"}},
+		{budget.Budget{Per: "tenant", USD: 0.012}, [2]string{"X-Decant-Key", bobKey}, []string{"the tenant's budget of $0.0120", "raise usd under budgets"}},
+		{budget.Budget{Per: "conversation", USD: 0.012}, [2]string{"X-Decant-Session", "another"}, []string{"the conversation's budget of $0.0120", "raise usd under budgets"}},
 	} {
 		t.Run(fmt.Sprintf("%s/tokens=%t", c.budget.Per, c.budget.Tokens > 0), func(t *testing.T) {
 			var arrived atomic.Int64
@@ -158,7 +159,7 @@ func TestParallelRequestsDoNotOverrunABudget(t *testing.T) {
 		io.Copy(io.Discard, r.Body)
 		answerWith(w, 20, 80) // the worst that can be
 	})
-	x := newTill(t, up, gateway.Options{}, engine.Budget{Per: "day", Tokens: limit})
+	x := newTill(t, up, gateway.Options{}, budget.Budget{Per: "day", Tokens: limit})
 	var wg sync.WaitGroup
 	var passed atomic.Int64
 	for i := range 16 {
@@ -193,7 +194,7 @@ func (x *till) booked(t *testing.T) (n int) {
 // A request holds back 100 tokens and more of a budget of 150: the next one waits until it is known
 // what it did cost, and passes.
 func TestWhatWasHeldBackIsSettledByWhatWasSpent(t *testing.T) {
-	x := newTill(t, priced(5, 5), gateway.Options{}, engine.Budget{Per: "day", Tokens: 150})
+	x := newTill(t, priced(5, 5), gateway.Options{}, budget.Budget{Per: "day", Tokens: 150})
 	for i := range 4 {
 		if err := x.ask(t, fmt.Sprint("s", i)); err != nil {
 			t.Fatalf("request %d: %v", i, err)
@@ -227,7 +228,7 @@ func TestARequestThatFailsHoldsNothingBack(t *testing.T) {
 					return
 				}
 				c.fail(w, r)
-			}), gateway.Options{}, engine.Budget{Per: "day", Tokens: 150})
+			}), gateway.Options{}, budget.Budget{Per: "day", Tokens: 150})
 			client := x.sdk()
 			ask := func() error {
 				_, err := client.Messages.New(t.Context(), anthropic.MessageNewParams{
@@ -267,11 +268,11 @@ func TestANearlySpentBudgetPoursEarlier(t *testing.T) {
 	}
 	conv := doc.Conversation
 	conv.Model, conv.MaxOutput = "claude-sonnet-4-5", 4000
-	without := play(t, conv, engine.Budget{})
+	without := play(t, conv, budget.Budget{})
 	if without.pours > 0 || without.refused > 0 {
 		t.Fatalf("without a budget there are %d pours and %d refusals, want none", without.pours, without.refused)
 	}
-	with := play(t, conv, engine.Budget{Per: "conversation", Tokens: without.tokens * 9 / 10})
+	with := play(t, conv, budget.Budget{Per: "conversation", Tokens: without.tokens * 9 / 10})
 	if with.pours == 0 {
 		t.Error("no pour with a budget that was nearly spent")
 	}
@@ -286,10 +287,10 @@ func TestANearlySpentBudgetPoursEarlier(t *testing.T) {
 type played struct{ answered, refused, pours, tokens, peak int }
 
 // play sends the requests of a session to a strict upstream.
-func play(t *testing.T, conv *decant.Conversation, b engine.Budget) (out played) {
+func play(t *testing.T, conv *decant.Conversation, b budget.Budget) (out played) {
 	up := strict(sandbox.Options{Window: 400_000, Now: func() time.Time { return noon }})
-	var budgets []engine.Budget
-	if b != (engine.Budget{}) {
+	var budgets []budget.Budget
+	if b != (budget.Budget{}) {
 		budgets = append(budgets, b)
 	}
 	x := newWorld(t, up, gateway.Options{}, engine.Options{Window: 400_000, NoEarlyPours: true, Budgets: budgets, Now: func() time.Time { return noon }})

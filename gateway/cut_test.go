@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -50,7 +50,7 @@ func TestAnswersThatAreCutShortAreBooked(t *testing.T) {
 				http.NewResponseController(w).Flush()
 				<-r.Context().Done() // until the client has left
 			})
-			x := newTill(t, up, gateway.Options{}, engine.Budget{Per: "day", Tokens: 100_000})
+			x := newTill(t, up, gateway.Options{}, budget.Budget{Per: "day", Tokens: 100_000})
 			x.leave(t, len(c.text))
 			x.server.Close() // every request has ended
 			if n := x.booked(t); n < c.least || n > c.most {
@@ -84,7 +84,7 @@ func TestLeavingEachStreamSpendsABudget(t *testing.T) {
 	up := strict(sandbox.Options{Model: talker{}, Chunk: 1 << 20, Faults: func(int, *http.Request) sandbox.Fault {
 		return sandbox.Fault{Kind: sandbox.FaultStall, After: 4} // when all was said, and before its usage
 	}})
-	x := newTill(t, up, gateway.Options{}, engine.Budget{Per: "tenant", Tokens: 20_000})
+	x := newTill(t, up, gateway.Options{}, budget.Budget{Per: "tenant", Tokens: 20_000})
 	body := strings.Replace(hello, `"max_tokens":100`, `"max_tokens":4000,"stream":true`, 1)
 	passed := 0
 	for ; passed < 100; passed++ {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -152,7 +153,7 @@ func TestHeadersLikeOursBeforeTheAnswer(t *testing.T) {
 
 // Where keys or budgets are configured a client's header does not switch off what the operator has switched on.
 func TestModeIsTheOperatorsWhereKeysOrBudgetsAre(t *testing.T) {
-	budgets := []engine.Budget{{Per: "day", Tokens: 1_000_000}}
+	budgets := []budget.Budget{{Per: "day", Tokens: 1_000_000}}
 	for name, c := range map[string]struct {
 		o      gateway.Options
 		eo     engine.Options

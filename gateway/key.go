@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/gateway/keyring"
 )
 
@@ -37,10 +37,10 @@ func (g *Gateway) identify(w http.ResponseWriter, r *http.Request, v *visit) boo
 func (g *Gateway) guarded(*http.Request) bool { return g.opts.Keys != nil && g.opts.Keys.Closed() }
 
 // budgetsOf returns the budgets of the key that a request has brought.
-func budgetsOf(r *http.Request) (out []engine.Budget) {
+func budgetsOf(r *http.Request) (out []budget.Budget) {
 	if pass := of(r.Context()).pass; pass != nil {
 		for _, a := range pass.Limits.Budgets {
-			out = append(out, engine.Budget(a))
+			out = append(out, budget.Budget(a))
 		}
 	}
 	return out

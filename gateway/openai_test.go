@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 )
@@ -84,7 +85,7 @@ func openAIShape(t *testing.T, text string) {
 
 // U41: what the gateway refuses is told from what failed in it.
 func TestRefusalsAreNoFaults(t *testing.T) {
-	w := newWorld(t, priced(5, 5), gateway.Options{Keys: keys}, engine.Options{Budgets: []engine.Budget{{Per: "day", Tokens: 1}}})
+	w := newWorld(t, priced(5, 5), gateway.Options{Keys: keys}, engine.Options{Budgets: []budget.Budget{{Per: "day", Tokens: 1}}})
 	for _, c := range []struct {
 		status int
 		header []string

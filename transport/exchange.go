@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 )
 
@@ -67,7 +68,7 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 
 // refusal returns the answer to a request that the engine has refused, or could not prepare.
 func refusal(r *http.Request, err error) *http.Response {
-	var over *engine.BudgetError
+	var over *budget.Error
 	var unread *engine.UnmeteredError
 	switch {
 	case errors.As(err, &over):

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/transport"
 )
 
 // spent is a budget that nothing fits.
-var spent = []engine.Budget{{Per: "day", Tokens: 1}}
+var spent = []budget.Budget{{Per: "day", Tokens: 1}}
 
 // Where a budget applies nothing leaves it by a header, an encoding, a byte order mark or another path. Without one
 // all of it passes as it came.

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 )
@@ -34,7 +35,7 @@ type Options struct {
 	Tenant func(*http.Request) (string, error)
 
 	// Budgets returns the budgets that a request falls under besides the engine's. Nil means none.
-	Budgets func(*http.Request) []engine.Budget
+	Budgets func(*http.Request) []budget.Budget
 
 	// Project is what the conversations are about, for those who look at them later.
 	Project string
@@ -86,7 +87,7 @@ func New(e *engine.Engine, o Options) *Transport {
 		o.Guarded = func(*http.Request) bool { return false }
 	}
 	if o.Budgets == nil {
-		o.Budgets = func(*http.Request) []engine.Budget { return nil }
+		o.Budgets = func(*http.Request) []budget.Budget { return nil }
 	}
 	if o.Presets == nil {
 		o.Presets = func(name string, _ func() string, _ *http.Request) (*preset.Preset, error) { return Embedded(name) }

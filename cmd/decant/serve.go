@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/keyring"
@@ -268,9 +269,9 @@ func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
 	return p, rules, nil
 }
 
-func budgetsOf(c *config.Config) (out []engine.Budget) {
+func budgetsOf(c *config.Config) (out []budget.Budget) {
 	for _, b := range c.Budgets {
-		out = append(out, engine.Budget(b))
+		out = append(out, budget.Budget(b))
 	}
 	return out
 }

@@ -1,0 +1,150 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/decantdev/decant/store"
+)
+
+// Store says what was spent.
+type Store interface {
+	Spent(context.Context, store.SpendQuery) (store.Sum, error)
+}
+
+// A Purse holds requests against their budgets. It is safe for concurrent use.
+type Purse struct {
+	store  Store
+	now    func() time.Time
+	notice func(string)
+	fault  func(error)
+	memory memory
+}
+
+// NewPurse returns a purse. notice is told once, of each day, month, tenant or conversation, that most of a budget is
+// spent; fault is told of sums that could not be read.
+func NewPurse(s Store, now func() time.Time, notice func(string), fault func(error)) *Purse {
+	return &Purse{store: s, now: now, notice: notice, fault: fault}
+}
+
+// A Reservation is what one request may cost at most. It must not change once it is held.
+type Reservation struct {
+	Tenant       string
+	Conversation string // id, empty when it is not stored yet
+	Most         Amount
+	Budgets      []Budget // that the request falls under
+	Own          int      // how many of Budgets, at their end, came with the request
+
+	until time.Time
+}
+
+// Hold holds a reservation. It returns an *Error when a budget does not have that much left; if only other requests
+// under way stand in its way, which will cost less than is held back for them, it returns a channel as well that is
+// closed when one of them ends: then it is worth trying again.
+//
+// Far from the limits what is remembered will do; near them what was spent is read from the store. A reservation that
+// is not released holds for a quarter of an hour.
+func (p *Purse) Hold(ctx context.Context, r *Reservation) (ended <-chan struct{}, err error) {
+	r.until = p.now().Add(Life)
+	if p.holdPlenty(r) {
+		return nil, nil
+	}
+	sums, err := p.spent(ctx, r)
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // nobody waits for it any longer
+	}
+	if err != nil {
+		p.fault(err)
+	}
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	for i := range r.Budgets {
+		b, sum := &r.Budgets[i], sums[i]
+		p.warn(b, r, b.share(sum))
+		all := sum.Plus(p.memory.reserved(b, r, p.now())).Plus(r.Most)
+		if b.share(all) <= 1 {
+			continue
+		}
+		over := &Error{*b, all.Tokens, all.Money.USD(), i >= len(r.Budgets)-r.Own}
+		if b.share(sum.Plus(r.Most)) > 1 {
+			return nil, over
+		}
+		return p.memory.next(), over
+	}
+	p.memory.hold(r)
+	return nil, nil
+}
+
+// holdPlenty holds a reservation if by what is remembered no budget comes near its end with it.
+func (p *Purse) holdPlenty(r *Reservation) bool {
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	now := p.now()
+	for i := range r.Budgets {
+		b := &r.Budgets[i]
+		sum, ok := p.memory.recent(b.scope(r), now)
+		if !ok || b.share(sum.Plus(p.memory.reserved(b, r, now)).Plus(r.Most)) >= plenty {
+			return false
+		}
+	}
+	p.memory.hold(r)
+	return true
+}
+
+// Release ends a reservation. One that is nil or not held is nothing to it.
+func (p *Purse) Release(r *Reservation) { p.memory.release(r) }
+
+// Tight reports whether a budget would nearly be spent with a reservation, others under way left aside. A sum that
+// cannot be read counts as it was read last: Hold tells of it.
+func (p *Purse) Tight(ctx context.Context, r *Reservation) bool {
+	if p.ample(r) {
+		return false
+	}
+	sums, _ := p.spent(ctx, r)
+	for i := range sums {
+		if r.Budgets[i].share(sums[i].Plus(r.Most)) >= act {
+			return true
+		}
+	}
+	return false
+}
+
+// ample reports whether by what is remembered no budget comes near its end with a reservation.
+func (p *Purse) ample(r *Reservation) bool {
+	p.memory.mu.Lock()
+	defer p.memory.mu.Unlock()
+	now := p.now()
+	for i := range r.Budgets {
+		b := &r.Budgets[i]
+		if sum, ok := p.memory.recent(b.scope(r), now); !ok || b.share(sum.Plus(r.Most)) >= plenty {
+			return false
+		}
+	}
+	return true
+}
+
+// warn tells once, of each day, month, tenant or conversation, that most of a budget is spent. The memory is locked.
+func (p *Purse) warn(b *Budget, r *Reservation, share float64) {
+	if share < warn {
+		return
+	}
+	whose := ""
+	switch b.Per {
+	case "conversation":
+		whose = " (" + r.Conversation + ")"
+	case "day":
+		whose = " (" + p.now().UTC().Format(time.DateOnly) + ")"
+	case "month":
+		whose = " (" + p.now().UTC().Format("2006-01") + ")"
+	}
+	if r.Tenant != "" {
+		whose += " of " + r.Tenant
+	}
+	key := fmt.Sprint(*b, whose)
+	if p.memory.warned[key] {
+		return
+	}
+	p.memory.warned = noting(p.memory.warned, key, true)
+	p.notice(fmt.Sprintf("the %s's budget%s is spent to %.0f%%", b.Per, whose, 100*share))
+}
