@@ -102,10 +102,8 @@ func (b *Batch) Book(id string) {
 
 // bookBatch stores what the requests of a batch come to, by model, in place of what was stored before.
 func (e *Engine) bookBatch(k store.Key, spends map[string]*store.Spend, done func()) {
-	e.work.Go(func() {
+	e.background(func(ctx context.Context) {
 		defer done()
-		ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
-		defer cancel()
 		var list []store.Spend
 		for model, s := range spends {
 			s.ID, s.Without, s.Bare = "batch "+k.ID+" "+model, s.Usage, s.Cost

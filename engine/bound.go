@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -22,7 +23,7 @@ func (dr *draft) bound() bool {
 	case "drop_block":
 		return false
 	case "":
-		if dr.known.says(bindingTopic, dr.e.opts.Now()) == unenforced {
+		if dr.known.Says(account.Binding, dr.e.opts.Now()) == account.Unenforced {
 			return false
 		}
 	}
@@ -38,12 +39,22 @@ func (q *query) mismatch() string {
 	return anthropic.MismatchOf(at.Of(q.req.Body))
 }
 
+// account returns the account that the request is for: the one that answered the conversation last, if the
+// request goes to the same provider. It is nil while nobody has answered.
+func (dr *draft) account() *account.Account {
+	who := dr.meter.Account
+	if who == nil || !dr.model.Binds || who.Upstream != account.Named(dr.req.Upstream) && dr.req.Upstream != "" {
+		return nil
+	}
+	return who
+}
+
 // probes reports whether an early edit in front of bound thinking may be tried, to see whether the provider
 // minds: nothing is known about the account yet, and the client has not asked for the binding. A probe that
 // is refused costs the time of a refusal and nothing else: it is taken back, and the client's own bytes go
 // out in the same exchange.
 func (dr *draft) probes() bool {
-	return dr.meter.Account != nil && dr.mismatch() == "" && dr.known.says(bindingTopic, dr.e.opts.Now()) == ""
+	return dr.meter.Account != nil && dr.mismatch() == "" && dr.known.Says(account.Binding, dr.e.opts.Now()) == ""
 }
 
 // probeRoute makes the cheap reductions and keeps all thinking.

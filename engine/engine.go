@@ -13,6 +13,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
@@ -125,7 +126,7 @@ type Engine struct {
 	flights flights
 	writing writing
 
-	accounts accounts
+	accounts account.Book
 	work     sync.WaitGroup // archives under way
 
 	unbelieved sync.Once // told of an upstream whose reports cannot be true
@@ -146,7 +147,17 @@ func New(s Store, o Options) (*Engine, error) {
 		Notes:    func(ctx context.Context, s *store.State) any { return &notes{meter: e.recall(ctx, s)} },
 		UnderWay: func(s *store.State, first int) bool { return e.flights.hold(s, first, o.Now()) },
 	}
+	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.OptionalTimeout, Fault: o.Fault}
 	return e, nil
+}
+
+// background does necessary work that nobody waits for but Close.
+func (e *Engine) background(do func(context.Context)) {
+	e.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
+		defer cancel()
+		do(ctx)
+	})
 }
 
 func (o *Options) setDefaults() (err error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
@@ -55,7 +56,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	if f.res.Partial = nil; res.Broken {
 		f.res.Usage.Output = 0 // the client may send back any part of it, or none
 	}
-	f.res.Organization = named(res.Organization)
+	f.res.Organization = account.Named(res.Organization)
 	e.witnessed(p, f.res)
 	own := *p
 	own.ticket, f.Prepared = p.ticket.copy(), &own // the archive brings it up to date, and the caller may still look at its own
@@ -262,7 +263,7 @@ func (tk *ticket) booked(fs []finished) (store.Events, error) {
 
 func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	last := &fs[len(fs)-1]
-	tk.meter.Account = &account{named(tk.req.Upstream), last.res.Organization}
+	tk.meter.Account = &account.Account{Upstream: account.Named(tk.req.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
 	err := tk.e.writing.alone(func() (err error) {

@@ -72,7 +72,7 @@ func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *li
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
 	dr.before, dr.view = v, v
-	dr.query.known = e.known(dr.account())
+	dr.query.known = e.accounts.Known(dr.account())
 	if err := dr.suspend(); err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}

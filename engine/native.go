@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/token"
 )
 
@@ -56,7 +57,7 @@ func (q *query) asks() bool {
 
 // editable reports whether the provider can be asked to clear old results of this conversation at all.
 func (q *query) editable() bool {
-	if q.model.Provider != token.Anthropic || !q.model.Editing || q.known.says(editingOf(q.model), q.e.opts.Now()) != "" {
+	if q.model.Provider != token.Anthropic || !q.model.Editing || q.known.Says(account.Editing(q.model.ID), q.e.opts.Now()) != "" {
 		return false
 	}
 	var tools []byte

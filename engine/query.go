@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/refs"
@@ -23,9 +24,9 @@ type query struct {
 
 	model  token.Model
 	est    *token.Estimator
-	fixed  int       // tokens of system prompt and tools
-	known  knowledge // of the account that the request is for
-	demand forced    // what a refusal of the provider demands
+	fixed  int               // tokens of system prompt and tools
+	known  account.Knowledge // of the account that the request is for
+	demand forced            // what a refusal of the provider demands
 
 	must    policy.Reason // a pour that must happen, whatever the meter says
 	most    int           // bytes that the body may have

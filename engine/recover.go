@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -66,12 +67,12 @@ func (p *Prepared) clears() bool {
 func (e *Engine) learnFrom(a *ticket, f forced, r anthropic.Refusal) {
 	switch {
 	case f.unedit:
-		e.learn(a.account(), editingOf(a.model), refused)
+		e.accounts.Learn(a.account(), account.Editing(a.model.ID), account.Refused)
 		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.model.ID, r.Text))
 	case f.reason == policy.Overflow && f.factor > 0 && a.unedited(int(f.factor)):
-		e.learn(a.account(), editingOf(a.model), mismatched)
+		e.accounts.Learn(a.account(), account.Editing(a.model.ID), account.Mismatched)
 	case f.reason == policy.Refusal && r.Bound:
-		e.learn(a.account(), bindingTopic, enforced)
+		e.accounts.Learn(a.account(), account.Binding, account.Enforced)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -28,15 +29,15 @@ type meter struct {
 // learned is what a meter keeps over restarts.
 type learned struct {
 	token.Calibration
-	Window  int            `json:"window,omitzero"`  // that the provider named in a refusal
-	Million bool           `json:"million,omitzero"` // the newest request asked for a window of a million tokens by a beta
-	Client  cost.Shadow    `json:"client,omitzero"`  // the newest request as the client sent it
-	Belief  cost.Belief    `json:"belief,omitzero"`
-	Doubt   cost.Doubt     `json:"doubt,omitzero"`
-	Futile  policy.Backoff `json:"futile,omitzero"`
-	Poor    int            `json:"poor,omitzero"`    // tokens of the request at the last pour that was not worth it
-	Account *account       `json:"account,omitzero"` // that answered last
-	Missed  int            `json:"missed,omitzero"`  // answers in a row that did not find an edited prompt in the cache
+	Window  int              `json:"window,omitzero"`  // that the provider named in a refusal
+	Million bool             `json:"million,omitzero"` // the newest request asked for a window of a million tokens by a beta
+	Client  cost.Shadow      `json:"client,omitzero"`  // the newest request as the client sent it
+	Belief  cost.Belief      `json:"belief,omitzero"`
+	Doubt   cost.Doubt       `json:"doubt,omitzero"`
+	Futile  policy.Backoff   `json:"futile,omitzero"`
+	Poor    int              `json:"poor,omitzero"`    // tokens of the request at the last pour that was not worth it
+	Account *account.Account `json:"account,omitzero"` // that answered last
+	Missed  int              `json:"missed,omitzero"`  // answers in a row that did not find an edited prompt in the cache
 }
 
 func (l learned) encode() []byte {

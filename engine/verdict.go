@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 )
@@ -14,9 +15,9 @@ import (
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
 func (e *Engine) witnessed(p *Prepared, res Response) {
 	a := p.ticket
-	who := &account{named(a.req.Upstream), res.Organization}
+	who := &account.Account{Upstream: account.Named(a.req.Upstream), Organization: res.Organization}
 	if a.report.Route == probing.name {
-		e.learn(who, bindingTopic, unenforced)
+		e.accounts.Learn(who, account.Binding, account.Unenforced)
 	}
 	missed := a.meter.Missed
 	c, _ := a.clearing()
@@ -24,7 +25,7 @@ func (e *Engine) witnessed(p *Prepared, res Response) {
 		missed = a.missed(res.Usage)
 		if why := a.disagrees(c, res, missed); why != "" {
 			missed = 0
-			e.learn(who, editingOf(a.model), mismatched)
+			e.accounts.Learn(who, account.Editing(a.model.ID), account.Mismatched)
 			e.opts.Notice(fmt.Sprintf("the provider does not clear old results of %s as asked, so it is not asked again for a week: %s", a.model.ID, why))
 		}
 	}

@@ -1,0 +1,60 @@
+// Package account remembers what was found out about the accounts that providers answer: what one permits is known
+// only when it has been tried.
+package account
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// An Account is whom a provider answers.
+type Account struct {
+	Upstream     string `json:"upstream,omitzero"`
+	Organization string `json:"organization,omitzero"` // as the provider names it, empty when it does not
+}
+
+// longest bounds a name of an account, in bytes.
+const longest = 256
+
+// Named returns the name by which an upstream or an organization is known. What a header or a path holds may be no
+// text, which is what is stored; then, as for a name that is too long, its hash stands for it.
+func Named(name string) string {
+	if len(name) <= longest && utf8.ValidString(name) {
+		return name
+	}
+	return decant.HashBytes([]byte(name)).String()
+}
+
+// Binding is the topic of findings about thinking that is bound to what stands before it.
+const Binding = "thinking binding"
+
+// Editing returns the topic of findings about context editing, which are about one model.
+func Editing(model string) string { return "context editing of " + model }
+
+// What may be found out about a topic.
+const (
+	Enforced   = "enforced"     // an edit in front of bound thinking was refused
+	Unenforced = "not enforced" // such an edit was accepted
+	Refused    = "refused"      // the provider does not take the edit
+	Mismatched = "mismatched"   // it does, and leaves out something else
+)
+
+const week = 7 * 24 * time.Hour
+
+// believed are the times after which a finding is tried again.
+var believed = map[string]time.Duration{Enforced: 4 * week, Unenforced: week, Refused: week, Mismatched: week}
+
+// A Knowledge is what was found out about an account, by topic.
+type Knowledge map[string]store.Finding
+
+// Says returns what was found out about a topic, empty when nothing was, or too long ago.
+func (k Knowledge) Says(topic string, now time.Time) string {
+	f, ok := k[topic]
+	if !ok || now.Sub(f.Time) > believed[f.Value] {
+		return ""
+	}
+	return f.Value
+}
