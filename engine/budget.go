@@ -63,9 +63,9 @@ func (e *Engine) holdBack(ctx context.Context, r *budget.Reservation) error {
 // settles waits for the end of a reservation, and reports false when the context ends before. A request
 // that was answered is settled when it is archived, so archives do not wait for this one.
 func (e *Engine) settles(ctx context.Context, ended <-chan struct{}) bool {
-	e.pending.flush()
-	e.traffic.leave()
-	defer e.traffic.enter()
+	e.outbox.Flush()
+	e.outbox.Leave()
+	defer e.outbox.Enter()
 	select {
 	case <-ended:
 		return true

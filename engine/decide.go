@@ -67,7 +67,7 @@ func (dr *draft) arrive(ctx context.Context) error {
 func (q *query) awaited(ctx context.Context) bool {
 	ctx, cancel := q.e.waiting(ctx)
 	defer cancel()
-	return q.e.pending.wait(ctx, q.who)
+	return q.e.outbox.Wait(ctx, q.who)
 }
 
 // overtook waits for archives of the conversation that are under way, and reports whether there were

@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
@@ -118,13 +119,11 @@ type Engine struct {
 
 	finder  lineage.Finder
 	sizes   sizes
-	pending pending
-	traffic traffic
+	outbox  *outbox.Box[finished]
 	recent  prompt.Recent
 	purse   *budget.Purse
 	busy    busy
 	flights flights
-	writing writing
 
 	accounts account.Book
 	work     sync.WaitGroup // archives under way
@@ -138,10 +137,10 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		writing: newWriting(), pending: pending{backlog: backlog{limit: o.Backlog}},
-		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
+		store:  s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
 		purse: budget.NewPurse(s, o.Now, o.Notice, o.Fault),
 	}
+	e.outbox = outbox.New[finished](o.Backlog, o.ArchiveDelay, e.tellBacklog)
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Conversations, o.Entries),
 		Notes:    func(ctx context.Context, s *store.State) any { return &notes{meter: e.recall(ctx, s)} },
@@ -211,7 +210,7 @@ func (o *Options) setDefaults() (err error) {
 
 // Close waits for what is still being archived.
 func (e *Engine) Close() error {
-	e.pending.flush()
+	e.outbox.Flush()
 	e.work.Wait()
 	return nil
 }
@@ -258,8 +257,8 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if e.mode(req) == Off {
 		return &Prepared{Body: req.Body}, nil
 	}
-	e.traffic.enter()
-	defer e.traffic.leave()
+	e.outbox.Enter()
+	defer e.outbox.Leave()
 	key := prompt.KeyOf(req.Tenant, req.Session, req.Body, e.seed)
 	was := e.recent.Find(key, req.Body)
 	r, err := prompt.Read(req.Body, e.seed, was)

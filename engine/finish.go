@@ -61,14 +61,13 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	own := *p
 	own.ticket, f.Prepared = p.ticket.copy(), &own // the archive brings it up to date, and the caller may still look at its own
 	who := p.ticket.who
-	q, kept := e.pending.add(who, f)
+	q, kept := e.outbox.Add(who, f)
 	if q != nil {
-		e.work.Go(func() { e.write(who, q) })
+		e.work.Go(func() { e.outbox.Write(who, q, e.write) })
 	}
 	if !kept {
 		e.purse.Release(p.held)
 	}
-	e.tellBacklog()
 }
 
 // finished is a request with its answer.
@@ -79,26 +78,27 @@ type finished struct {
 	time   time.Time
 }
 
+// Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
+func (f finished) Footprint() int {
+	n := prompt.Footprint(f.ticket.r.Doc.Source, 2*len(f.ticket.r.Blocks)) + len(f.res.Content)
+	if !prompt.SameBytes(f.Body, f.ticket.req.Body) {
+		n += len(f.Body)
+	}
+	return n
+}
+
+// Begins reports whether another request begins with this one.
+func (f finished) Begins(next *prompt.Prompt) bool { return f.ticket.r.Begins(next) }
+
 // answered reports whether there was an answer, to its end.
 func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Broken }
 
-// write archives the answers in a conversation until there are none left.
-func (e *Engine) write(who lineage.Start, q *queue) {
-	for {
-		e.rest(q)
-		e.writing.begin()
-		fs := e.pending.take(q)
-		for rest := fs; len(rest) > 0; {
-			n := together(rest)
-			e.writeTogether(rest[:n])
-			rest = rest[n:]
-		}
-		e.writing.end()
-		last := e.pending.done(who, q)
-		e.tellBacklog()
-		if last {
-			return
-		}
+// write archives answers that come one after the other in a conversation.
+func (e *Engine) write(fs []finished) {
+	for len(fs) > 0 {
+		n := together(fs)
+		e.writeTogether(fs[:n])
+		fs = fs[n:]
 	}
 }
 
@@ -148,25 +148,6 @@ func (e *Engine) tryArchive(fs []finished) error {
 	ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
 	defer cancel()
 	return e.archive(ctx, fs)
-}
-
-// writing lets one archive at a time be put together, because requests need the processors more, and a
-// few wait for the store at once, so that it can write them as one.
-type writing struct{ under, together chan struct{} }
-
-// mostWriting are the archives that wait for the store at once.
-const mostWriting = 8
-
-func newWriting() writing { return writing{make(chan struct{}, mostWriting), make(chan struct{}, 1)} }
-
-func (w *writing) begin() { w.under <- struct{}{} }
-func (w *writing) end()   { <-w.under }
-
-// alone calls do while no other archive is put together.
-func (w *writing) alone(do func() error) error {
-	w.together <- struct{}{}
-	defer func() { <-w.together }()
-	return do()
 }
 
 // archive stores what requests brought and how they were answered. The last of them holds what the
@@ -266,7 +247,7 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	tk.meter.Account = &account.Account{Upstream: account.Named(tk.req.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
-	err := tk.e.writing.alone(func() (err error) {
+	err := tk.e.outbox.Alone(func() (err error) {
 		if ev, err = tk.booked(fs); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (e *Engine) observe(ctx context.Context, req *Request, who lineage.Start, r
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
 func (e *Engine) match(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
-	under, apart := e.pending.under(who, r)
+	under, apart := e.outbox.Under(who, r)
 	p, err := e.lookFor(ctx, who, r)
 	if err == nil && (apart || p.Relation != lineage.Continues || p.Repeats()) && (e.archived(ctx, who) || under) {
 		p, err = e.lookFor(ctx, who, r)
@@ -44,7 +44,7 @@ func (e *Engine) lookFor(ctx context.Context, who lineage.Start, r *prompt.Promp
 func (e *Engine) archived(ctx context.Context, who lineage.Start) bool {
 	ctx, cancel := e.waiting(ctx)
 	defer cancel()
-	return e.pending.wait(ctx, who)
+	return e.outbox.Wait(ctx, who)
 }
 
 // replay builds the view of a request under the decisions that are in force at its place.

@@ -1,0 +1,194 @@
+package outbox
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/prompt"
+)
+
+// An Item is an answer that waits, with its request.
+type Item interface {
+	Footprint() int                  // about how many bytes it takes in memory
+	Begins(next *prompt.Prompt) bool // whether a request begins with the one that was answered
+}
+
+// A Box holds the answers of all conversations. It is safe for concurrent use.
+type Box[T Item] struct {
+	Traffic
+	writing
+	delay time.Duration
+	tell  func(full bool, lost int)
+
+	mu    sync.Mutex
+	of    map[lineage.Start]*Queue[T]
+	bytes int // that items take which wait, or are being written
+	backlog
+}
+
+// New returns a box for limit bytes, in which an item waits for delay at most while requests keep coming. tell is told,
+// each once, that there is no room left, and how many items were lost when half of it is free again.
+func New[T Item](limit int, delay time.Duration, tell func(full bool, lost int)) *Box[T] {
+	return &Box[T]{writing: newWriting(), delay: delay, tell: tell, of: map[lineage.Start]*Queue[T]{}, backlog: backlog{limit: limit}}
+}
+
+// mostPending is how many bytes may wait for their archive before all of it is written at once, as long as the
+// store can follow at all. See backlog for when it cannot.
+const mostPending = 64 << 20
+
+// A Queue holds the answers in one conversation that are to be archived.
+type Queue[T Item] struct {
+	waiting []T
+	writing []T           // taken from there
+	added   int           // answers so far
+	written int           // of them
+	wanted  int           // of them that must not wait any longer
+	hurry   chan struct{} // holds a token when wanted was raised
+	turn    chan struct{} // closed, and replaced, when some were written
+}
+
+func newQueue[T Item]() *Queue[T] {
+	return &Queue[T]{hurry: make(chan struct{}, 1), turn: make(chan struct{})}
+}
+
+// press makes the archive of what waits begin. The box is locked.
+func (q *Queue[T]) press() {
+	if q.wanted == q.added {
+		return
+	}
+	q.wanted = q.added
+	select {
+	case q.hurry <- struct{}{}:
+	default:
+	}
+}
+
+// Add adds an item, and reports false if there is no room for it. If it is the first of its conversation it
+// returns the queue: then somebody has to write it.
+func (b *Box[T]) Add(s lineage.Start, f T) (*Queue[T], bool) {
+	defer b.report()
+	return b.add(s, f)
+}
+
+func (b *Box[T]) add(s lineage.Start, f T) (*Queue[T], bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.room(b.bytes, f.Footprint()) {
+		return nil, false
+	}
+	q, first := b.of[s], (*Queue[T])(nil)
+	if q == nil {
+		q = newQueue[T]()
+		b.of[s], first = q, q
+	}
+	q.waiting = append(q.waiting, f)
+	q.added++
+	if b.bytes += f.Footprint(); b.bytes > mostPending {
+		b.press()
+	}
+	return first, true
+}
+
+// press makes all archives begin. The box is locked.
+func (b *Box[T]) press() {
+	for _, q := range b.of {
+		q.press()
+	}
+}
+
+// Flush makes all archives begin.
+func (b *Box[T]) Flush() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.press()
+}
+
+// pressed reports whether some of a queue must not wait any longer.
+func (b *Box[T]) pressed(q *Queue[T]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return q.wanted > q.written
+}
+
+// take returns what is waiting.
+func (b *Box[T]) take(q *Queue[T]) []T {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fs := q.waiting
+	q.waiting, q.writing = nil, fs
+	return fs
+}
+
+// done notes that what was taken from a queue was written, and ends the queue if there is no more: then it
+// reports true.
+func (b *Box[T]) done(s lineage.Start, q *Queue[T]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q.written += len(q.writing)
+	for i := range q.writing {
+		b.bytes -= q.writing[i].Footprint()
+	}
+	q.writing = nil
+	close(q.turn)
+	q.turn = make(chan struct{})
+	if len(q.waiting) > 0 {
+		return false
+	}
+	delete(b.of, s)
+	return true
+}
+
+// Under reports whether answers are to be archived, and whether one of them is apart: to a request that another one
+// does not begin with. Then it is not known yet which of them goes on from where.
+func (b *Box[T]) Under(s lineage.Start, r *prompt.Prompt) (under, apart bool) {
+	b.mu.Lock()
+	q := b.of[s]
+	var fs []T
+	if q != nil {
+		fs = slices.Concat(q.writing, q.waiting)
+	}
+	b.mu.Unlock()
+	return q != nil, slices.ContainsFunc(fs, func(f T) bool { return !f.Begins(r) })
+}
+
+// Wait makes the archives under way for s begin and returns when they are done, or the context ends,
+// and whether there were any.
+func (b *Box[T]) Wait(ctx context.Context, s lineage.Start) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q := b.of[s]
+	if q == nil {
+		return false
+	}
+	q.press()
+	for all := q.added; q.written < all && ctx.Err() == nil; {
+		turn := q.turn
+		b.mu.Unlock()
+		select {
+		case <-turn:
+		case <-ctx.Done():
+		}
+		b.mu.Lock()
+	}
+	return true
+}
+
+// report tells what must be told about what waits.
+func (b *Box[T]) report() {
+	b.mu.Lock()
+	full, lost := b.news(b.bytes)
+	b.mu.Unlock()
+	if full || lost > 0 {
+		b.tell(full, lost)
+	}
+}
+
+// Size returns how many bytes items take that wait, and how many found no room.
+func (b *Box[T]) Size() (bytes, lost int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes, b.lost
+}
