@@ -123,7 +123,7 @@ type Engine struct {
 	recent  prompt.Recent
 	purse   *budget.Purse
 	busy    busy
-	flights flights
+	flights lineage.Flights
 
 	accounts account.Book
 	work     sync.WaitGroup // archives under way
@@ -137,14 +137,14 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		store:  s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
+		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
 		purse: budget.NewPurse(s, o.Now, o.Notice, o.Fault),
 	}
 	e.outbox = outbox.New[finished](o.Backlog, o.ArchiveDelay, e.tellBacklog)
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Conversations, o.Entries),
 		Notes:    func(ctx context.Context, s *store.State) any { return &notes{meter: e.recall(ctx, s)} },
-		UnderWay: func(s *store.State, first int) bool { return e.flights.hold(s, first, o.Now()) },
+		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
 	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.OptionalTimeout, Fault: o.Fault}
 	return e, nil
@@ -289,8 +289,8 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 
 // leaves notes that a prepared request is on its way.
 func (e *Engine) leaves(p *Prepared) {
-	if p != nil && p.ticket != nil {
-		e.flights.enter(p.ticket, e.opts.Now())
+	if p != nil && p.ticket != nil && !p.req.Count {
+		p.flight = e.flights.Enter(p.ticket.Match, p.ticket.committed, e.opts.Now())
 	}
 }
 
@@ -390,6 +390,7 @@ type Prepared struct {
 	who      lineage.Start
 	r        *prompt.Prompt
 	ticket   *ticket             // nil: nothing is known about the conversation
+	flight   *lineage.Flight // nil: it holds nothing that is stored
 	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
 	recovers int                 // how often it was made anew after a refusal
 }

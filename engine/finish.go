@@ -45,7 +45,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	if p.ticket == nil || p.ticket.req.Count {
 		return
 	}
-	e.flights.leave(p.ticket.req)
+	e.flights.Leave(p.flight)
 	if res.Status/100 != 2 {
 		e.purse.Release(p.held)
 		if !p.ticket.committed && p.ticket.announced == "" {

@@ -92,6 +92,11 @@ func (e *Engine) follow(p, next *Prepared) *Prepared {
 	next.req, next.who, next.r = p.req, p.who, p.r
 	next.held, next.recovers = p.held, p.recovers+1
 	e.leaves(next)
+	if next.flight == nil {
+		next.flight = p.flight
+	} else {
+		e.flights.Leave(p.flight)
+	}
 	return next
 }
 
