@@ -390,7 +390,7 @@ type Prepared struct {
 	who      lineage.Start
 	r        *prompt.Prompt
 	ticket   *ticket             // nil: nothing is known about the conversation
-	flight   *lineage.Flight // nil: it holds nothing that is stored
+	flight   *lineage.Flight     // nil: it holds nothing that is stored
 	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
 	recovers int                 // how often it was made anew after a refusal
 }
