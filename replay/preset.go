@@ -10,10 +10,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/cost"
-	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/reduce"
 	"github.com/decantdev/decant/token"
 )
 
@@ -77,14 +75,7 @@ func (p *pourer) firstSight(conv *decant.Conversation) []decant.Decision {
 	if p.seen == 0 || p.seen >= len(conv.Messages) {
 		return nil
 	}
-	f := p.preset.Reduce.First
-	news := conv.With(conv.Messages[p.seen:])
-	return p.keep(0, reduce.FirstSight(reduce.Of(context.Background(), news, p.options()), policy.AtFirstSight(f)))
-}
-
-func (p *pourer) options() reduce.Options {
-	t := p.preset.Tools
-	return reduce.Options{Counter: p.lay.est, Mask: secret.Mask, Include: t.Include, Exclude: t.Exclude, Pinned: t.Pin}
+	return p.keep(0, policy.FirstSight(context.Background(), conv.With(conv.Messages[p.seen:]), p.preset, p.lay.est))
 }
 
 // keep gives the decisions of a pour ids and puts them in force.
