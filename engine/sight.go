@@ -32,7 +32,7 @@ func (dr *draft) look() *sight {
 	if dr.State != nil {
 		s.decisions = len(dr.State.Decisions)
 	}
-	if marks := policy.MessageMarks(dr.Conv); len(marks) > 0 {
+	if marks := cost.MessageMarks(dr.Conv); len(marks) > 0 {
 		s.life = cost.LifeOf(marks[0].Life)
 	}
 	w := walk{draft: dr, see: s, edited: dr.firstEdited()}
