@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 )
 

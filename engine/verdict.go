@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/internal/cost"
 )
 
 // witnessed draws from an answer what it says about the account: that it answers at all, that it does not mind

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
 )
 
 // The provider finds what it has kept of a prompt by looking back from the request's cache markers, at

@@ -5,9 +5,9 @@ import (
 	"maps"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/reduce"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/reduce"
 )
 
 // unset are the reductions without settings that every pour may use, by the names that presets use.
