@@ -17,48 +17,53 @@ import (
 
 const module = "github.com/decantdev/decant"
 
-// layers says what each package may import of this module besides internal packages: "." is the
-// root. Internal packages are leaves and may import the root and one another.
+// layers says what each package may import of this module besides the leaves, which are the packages under internal/
+// that do not stand here: "." is the root.
 var layers = map[string][]string{
 	".":                       {},
 	"token":                   {"."},
-	"fact":                    {"."},
 	"preset":                  {"."},
-	"wire":                    {".", "token", "fact"},
-	"cost":                    {".", "token", "fact"},
-	"reduce":                  {".", "token", "fact"},
-	"summary":                 {".", "token", "fact"},
-	"legal":                   {".", "token", "fact", "cost"},
+	"internal/fact":           {"."},
+	"internal/cost":           {".", "token"},
+	"internal/reduce":         {"."},
+	"internal/summary":        {".", "internal/fact"},
+	"wire":                    {".", "token"},
+	"legal":                   {".", "token", "internal/cost"},
 	"dialect/anthropic":       {"."},
-	"report":                  {".", "token", "fact", "cost", "replay"},
 	"store":                   {"."},
 	"store/seal":              {},
 	"store/sqlite":            {".", "store", "store/seal"},
 	"store/storetest":         {".", "store"},
 	"provider/sandbox":        {".", "wire", "token"},
-	"policy":                  {".", "token", "fact", "preset", "wire", "cost", "reduce", "summary", "legal"},
+	"policy":                  {".", "token", "preset", "wire", "legal", "internal/fact", "internal/cost", "internal/reduce", "internal/summary"},
 	"archive":                 {".", "token", "wire", "policy", "dialect/anthropic", "store"},
 	"engine/internal/lineage": {".", "policy", "engine/internal/prompt", "store"},
 	"engine/internal/prompt":  {".", "token", "wire", "dialect/anthropic", "store"},
 	"budget":                  {"store"},
 	"engine/internal/account": {".", "store"},
 	"engine/internal/outbox":  {"engine/internal/lineage", "engine/internal/prompt"},
-	"engine":                  {".", "budget", "engine/internal/account", "engine/internal/outbox", "token", "fact", "preset", "wire", "cost", "reduce", "summary", "legal", "policy", "dialect/anthropic", "archive", "engine/internal/prompt", "engine/internal/lineage", "store"},
-	"lookup":                  {".", "token", "policy", "archive", "report", "store"},
+	"engine":                  {".", "budget", "engine/internal/account", "engine/internal/outbox", "token", "preset", "wire", "legal", "policy", "dialect/anthropic", "archive", "store", "internal/fact", "internal/cost", "engine/internal/prompt", "engine/internal/lineage"},
 	"transport":               {".", "budget", "token", "preset", "wire", "store", "policy", "engine"},
 	"gateway/keyring":         {".", "store"},
 	"gateway/tracing":         {".", "store", "policy", "engine", "transport"},
 	"gateway":                 {".", "budget", "token", "preset", "wire", "store", "policy", "engine", "transport", "gateway/keyring", "gateway/tracing"},
-	"replay":                  {".", "token", "fact", "preset", "wire", "cost", "reduce", "legal", "policy", "dialect/anthropic"},
+	"internal/replay":         {".", "token", "preset", "wire", "legal", "policy", "dialect/anthropic", "internal/fact", "internal/cost"},
+	"internal/report":         {".", "token", "internal/fact", "internal/cost", "internal/replay"},
+	"internal/lookup":         {".", "token", "policy", "archive", "store", "internal/report"},
 	"embedded":                {"*"},
 	"cmd/decant":              {"*"},
 	"scripts/house":           {},
 	"scripts/sbom":            {},
 }
 
+// leaf reports whether a package is one that others use without a place in the drawing.
+func leaf(dir string) bool {
+	return strings.HasPrefix(dir, "internal/") && layers[dir] == nil
+}
+
 func TestImportsFollowTheLayers(t *testing.T) {
 	for dir, imports := range packages(t) {
-		if strings.HasPrefix(dir, "internal/") {
+		if leaf(dir) {
 			continue
 		}
 		allowed, known := layers[dir]
@@ -75,7 +80,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 			switch {
 			case !ours && dir == "." && strings.Contains(imp, "."):
 				t.Errorf("the root package imports %s; it may import the standard library only", imp)
-			case ours && !strings.HasPrefix(rel, "internal/") && !slices.Contains(allowed, rel) && !slices.Contains(allowed, "*"):
+			case ours && !leaf(rel) && !slices.Contains(allowed, rel) && !slices.Contains(allowed, "*"):
 				t.Errorf("package %s imports %s; it may import %v", dir, rel, allowed)
 			case ours && dir == ".":
 				t.Errorf("the root package imports %s", imp)
@@ -102,7 +107,7 @@ func TestTheDrawingOfTheLayersHolds(t *testing.T) {
 		}
 	}
 	for dir, imports := range packages(t) {
-		if strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "scripts/") {
+		if leaf(dir) || strings.HasPrefix(dir, "scripts/") {
 			continue
 		}
 		if floors[dir] == 0 {
@@ -110,7 +115,7 @@ func TestTheDrawingOfTheLayersHolds(t *testing.T) {
 		}
 		for _, imp := range imports {
 			rel, ours := strings.CutPrefix(imp, module)
-			if rel = cmp.Or(strings.TrimPrefix(rel, "/"), "."); ours && floors[rel] >= floors[dir] && !strings.HasPrefix(rel, "internal/") {
+			if rel = cmp.Or(strings.TrimPrefix(rel, "/"), "."); ours && floors[rel] >= floors[dir] && !leaf(rel) {
 				t.Errorf("package %s imports %s, which the drawing has beside it or below", dir, rel)
 			}
 		}
@@ -135,14 +140,14 @@ func TestOneGlossary(t *testing.T) {
 	}
 }
 
-func TestInternalPackagesAreLeaves(t *testing.T) {
+func TestLeavesImportTheVocabularyOnly(t *testing.T) {
 	for dir, imports := range packages(t) {
-		if !strings.HasPrefix(dir, "internal/") {
+		if !leaf(dir) {
 			continue
 		}
 		for _, imp := range imports {
-			if strings.HasPrefix(imp, module+"/") && !strings.HasPrefix(imp, module+"/internal/") {
-				t.Errorf("%s imports %s; internal packages may import the root and one another", dir, imp)
+			if rel, ours := strings.CutPrefix(imp, module+"/"); ours && !leaf(rel) {
+				t.Errorf("%s imports %s; a leaf may import the root and other leaves", dir, imp)
 			}
 		}
 	}
@@ -158,7 +163,7 @@ func TestTheRulerIsIndependent(t *testing.T) {
 			t.Errorf("internal/ruler imports %s; it may import the standard library only", imp)
 		}
 	}
-	for _, dir := range []string{"fact", "summary", "reduce"} {
+	for _, dir := range []string{"internal/fact", "internal/summary", "internal/reduce"} {
 		for imp := range reached(imports, dir) {
 			if imp == ruler {
 				t.Errorf("%s reaches internal/ruler, which measures what it keeps", dir)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )

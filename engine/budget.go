@@ -7,7 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 )
@@ -78,7 +78,7 @@ func (e *Engine) settles(ctx context.Context, ended <-chan struct{}) bool {
 // long an answer as it asks for. All of the prompt is written to the cache, if the request asks for that.
 func uncached(c *decant.Conversation, n int) decant.Usage {
 	u := decant.Usage{CacheWrite: n, Output: c.MaxOutput}
-	switch life := policy.LongestLife(c); {
+	switch life := cost.LongestLife(c); {
 	case life == 0:
 		u.Input, u.CacheWrite = n, 0
 	case life > 5*time.Minute:

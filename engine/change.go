@@ -10,9 +10,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"

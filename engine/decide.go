@@ -7,9 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/reduce"
 )
 
 // decide makes the decisions of this request: first what it brings for the first time, then, if it is due, the pour. It
@@ -107,20 +105,13 @@ func (dr *draft) firstSight(ctx context.Context) error {
 	if last < 0 || last == len(dr.view.Messages)-1 {
 		return nil
 	}
-	s := reduce.Of(ctx, dr.view.With(dr.view.Messages[last:]), dr.reduceOptions())
-	t := dr.preset.Reduce.First
 	var ds []decant.Decision
-	for _, d := range reduce.FirstSight(s, policy.AtFirstSight(t)) {
+	for _, d := range policy.FirstSight(ctx, dr.view.With(dr.view.Messages[last:]), dr.preset, dr.est) {
 		if dr.isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
 	}
 	return dr.add(ds)
-}
-
-func (q *query) reduceOptions() reduce.Options {
-	t := q.preset.Tools
-	return reduce.Options{Counter: q.est, Mask: secret.Mask, Include: t.Include, Exclude: t.Exclude, Pinned: t.Pin}
 }
 
 // isNew reports whether the block with a reference is not in the store yet.

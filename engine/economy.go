@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )
@@ -17,7 +18,7 @@ func (dr *draft) economy() policy.Economy {
 		return policy.Economy{}
 	}
 	e := policy.Economy{Early: true, Switched: dr.switched() && dr.meter.Belief.Moves(), Idle: dr.idle()}
-	r := policy.ReachOf(dr.view, e.Idle, dr.meter.Belief)
+	r := cost.ReachOf(dr.view, e.Idle, dr.meter.Belief)
 	e.Lifetime = r.Life
 	e.Write, e.Read = dr.rates(r)
 	e.Read = dr.meter.Doubt.Read(e.Read, e.Write)
@@ -26,8 +27,8 @@ func (dr *draft) economy() policy.Economy {
 	if !dr.cold {
 		t.Beyond = r.Beyond
 	}
-	plain, _ := dr.rates(policy.Reach{})
-	free, _ := policy.FreeMarkers(dr.Conv)
+	plain, _ := dr.rates(cost.Reach{})
+	free, _ := cost.FreeMarkers(dr.Conv)
 	e = e.Weigh(policy.MeasureEarly(dr.view, t), dr.fixed, plain, free > 0)
 	e.Patience = dr.preset.Thrift.Settled().Patience
 	return e
@@ -57,7 +58,7 @@ func (q *query) switched() bool {
 
 // rates returns the prices of writing and of reading what is within Reach, in dollars per million tokens.
 // Without a cache both are the price of input; where prices are not known, the usual proportions count.
-func (dr *draft) rates(within policy.Reach) (write, read float64) {
+func (dr *draft) rates(within cost.Reach) (write, read float64) {
 	r := token.Rates{Input: token.Rate{USD: 1, Known: true}, CacheRead: token.Rate{USD: 0.1, Known: true},
 		Write5m: token.Rate{USD: 1.25, Known: true}, Write1h: token.Rate{USD: 2, Known: true}}
 	if p, _, ok := dr.model.PriceAt(dr.e.opts.Now()); ok {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )

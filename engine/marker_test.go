@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -32,7 +32,7 @@ func (dr *draft) look() *sight {
 	if dr.State != nil {
 		s.decisions = len(dr.State.Decisions)
 	}
-	if marks := policy.MessageMarks(dr.Conv); len(marks) > 0 {
+	if marks := cost.MessageMarks(dr.Conv); len(marks) > 0 {
 		s.life = cost.LifeOf(marks[0].Life)
 	}
 	w := walk{draft: dr, see: s, edited: dr.firstEdited()}

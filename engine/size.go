@@ -7,9 +7,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"

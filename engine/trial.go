@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"

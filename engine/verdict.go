@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/internal/cost"
 )
 
 // witnessed draws from an answer what it says about the account: that it answers at all, that it does not mind
@@ -91,7 +91,7 @@ func (dr *draft) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (dr *draft) missed(u decant.Usage) int {
-	life, was := policy.LongestLife(dr.Conv), dr.meter.usage
+	life, was := cost.LongestLife(dr.Conv), dr.meter.usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
 	case decant.NativeIn(dr.inForce) == nil || dr.report.Reason != "" || dr.Relation != lineage.Continues || !dr.anchored(),

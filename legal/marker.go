@@ -2,7 +2,7 @@ package legal
 
 import (
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
 )
 
 // markers checks the cache markers in the order of the prefix: tools, system, messages, then the automatic

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/reduce"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/reduce"
 )
 
 // What an insert says around what was cleared.

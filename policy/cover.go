@@ -7,7 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/summary"
+	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/wire"
 )
 

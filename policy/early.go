@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/reduce"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/tool"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/reduce"
 )
 
 // An EarlyPour is what an early pour works on and by which rules.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/summary"
+	"github.com/decantdev/decant/internal/summary"
 )
 
 // mostInstructions is the most tokens of instructions read from files that stay whatever happens, the newest

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
 )
 
 // The provider finds what it has kept of a prompt by looking back from the request's cache markers, at
@@ -28,7 +28,7 @@ func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *d
 	if p == nil {
 		return sent
 	}
-	free, ends := FreeMarkers(request)
+	free, ends := cost.FreeMarkers(request)
 	if free <= 0 || !ends {
 		return sent
 	}
@@ -37,15 +37,6 @@ func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *d
 		sent = l.mark(sent, at, l.markerLife(at))
 	}
 	return sent
-}
-
-// FreeMarkers returns how many markers a request leaves, and whether it asks for a cache that reaches into the
-// messages.
-func FreeMarkers(request *decant.Conversation) (free int, ends bool) {
-	bare := *request
-	bare.Messages, bare.Cache = nil, ""
-	used := markers(request)
-	return cost.MostMarkers - used, used > markers(&bare)
 }
 
 // A rewrite is a pour in force: how the ids of its decisions begin, and the first block that it changed.

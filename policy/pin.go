@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/reduce"
+	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/reduce"
-	"github.com/decantdev/decant/summary"
 	"github.com/decantdev/decant/wire"
 )
 

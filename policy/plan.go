@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/preset"
@@ -59,7 +59,7 @@ type PlanOptions struct {
 	Handles bool
 
 	// Key seals the records that the plan makes, so that they are known again where they stand in a file
-	// (Recognise). Empty: they are not sealed, and text like any other when they come back.
+	// by Recognise. Empty: they are not sealed, and text like any other when they come back.
 	Key []byte
 
 	// Now is when the prices hold. The zero value means the newest prices known.

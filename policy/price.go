@@ -2,7 +2,7 @@ package policy
 
 import (
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
 )
 
 // price returns what the plan costs now and saves later.

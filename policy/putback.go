@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/wire"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"

@@ -1,12 +1,13 @@
 package policy
 
 import (
+	"context"
 	"maps"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/reduce"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/reduce"
 )
 
 // unset are the reductions without settings that every pour may use, by the names that presets use.
@@ -32,9 +33,14 @@ func trimming(t preset.Trim) reduce.Trimming {
 	return reduce.Trimming{Over: t.Over, Head: t.Head, Tail: t.Tail, After: t.After, Literal: t.Literal}
 }
 
-// AtFirstSight returns how results are cut when they arrive: not at all where the preset says nothing.
-func AtFirstSight(t preset.Trim) reduce.Trimming {
-	return reduce.Trimming{Over: t.Over, Head: t.Head, Tail: t.Tail, Off: t.Over == 0}
+// FirstSight returns the decisions about results that arrive for the first time: news is what has come since the model's
+// last answer. They are cut as the preset says, which is not at all where it says nothing.
+func FirstSight(ctx context.Context, news *decant.Conversation, set *preset.Preset, c decant.Counter) []decant.Decision {
+	first, tools := set.Reduce.First, set.Tools
+	s := reduce.Of(ctx, news, reduce.Options{
+		Counter: c, Mask: secret.Mask, Include: tools.Include, Exclude: tools.Exclude, Pinned: tools.Pin,
+	})
+	return reduce.FirstSight(s, reduce.Trimming{Over: first.Over, Head: first.Head, Tail: first.Tail, Off: first.Over == 0})
 }
 
 // lossless are the reductions after which everything still stands somewhere in the view. A pour that

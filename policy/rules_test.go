@@ -10,7 +10,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/summary"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -221,7 +220,7 @@ func TestRulesSurviveInASessionThatIsCompactedAgain(t *testing.T) {
 			}
 			o := options(t, "default")
 			o.Target, o.Record, o.Key = 4_000, true, key
-			conv := summary.Recognise(&c.conv, key)
+			conv := policy.Recognise(&c.conv, key)
 			_, view := planned(t, conv, o)
 			c.check(t, fmt.Sprintf("conversation %d, pour %d", seed, pour+1), view)
 			fixed := c.conv.Fixed

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/reduce"
+	"github.com/decantdev/decant/internal/reduce"
 	"github.com/decantdev/decant/token"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )

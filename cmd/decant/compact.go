@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/legal"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/report"
-	"github.com/decantdev/decant/summary"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -116,7 +115,7 @@ type compaction struct {
 }
 
 func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.Preset, key []byte) (*compaction, error) {
-	live := summary.Recognise(doc.Conversation.With(doc.Conversation.Live()), key)
+	live := policy.Recognise(doc.Conversation.With(doc.Conversation.Live()), key)
 	est := token.For(model)
 	trigger, err := c.trigger(doc.Conversation, model, pre)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/lookup"
+	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"

@@ -15,10 +15,10 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )

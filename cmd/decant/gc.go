@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/wire"
 )
 

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )

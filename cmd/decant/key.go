@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/decantdev/decant/gateway/keyring"
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )

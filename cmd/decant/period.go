@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/decantdev/decant/lookup"
+	"github.com/decantdev/decant/internal/lookup"
 )
 
 // A month is a flag with or without a value: 2026-10, or nothing for the running month.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
-	"github.com/decantdev/decant/report"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 )

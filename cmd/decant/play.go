@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
+	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/wire"
 )

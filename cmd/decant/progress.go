@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/report"
 )
 
 // working runs f and, when it takes over a second and standard error is a terminal, says there what

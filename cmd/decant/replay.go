@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/decantdev/decant/replay"
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/replay"
+	"github.com/decantdev/decant/internal/report"
 )
 
 type replayCmd struct {

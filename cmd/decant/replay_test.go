@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/cost"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/provider/sandbox"
-	"github.com/decantdev/decant/replay"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"

@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/decantdev/decant/lookup"
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )

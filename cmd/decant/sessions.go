@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"

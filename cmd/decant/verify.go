@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/decantdev/decant/fact"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/recall"
-	"github.com/decantdev/decant/report"
+	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/wire"
 )
 

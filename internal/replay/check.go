@@ -1,0 +1,76 @@
+package replay
+
+import (
+	"math"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/cost"
+)
+
+// A check holds what the model says of the client's own prompts against what was recorded for them. Answers
+// are the same in both and left out, calls for summaries are in no recording and left out as well.
+type check struct {
+	requests       int
+	modelled, paid float64
+}
+
+func (c *check) add(modelled, paid float64) {
+	c.requests++
+	c.modelled += modelled
+	c.paid += paid
+}
+
+func (c *check) join(d *check) {
+	c.requests += d.requests
+	c.modelled += d.modelled
+	c.paid += d.paid
+}
+
+// settle returns what a session has cost by its record beside what the model says; nil when nothing was
+// compared.
+func (c *check) settle(conv *decant.Conversation, m models) *Against {
+	if c.requests == 0 {
+		return nil
+	}
+	a := &Against{Paid: cost.PaidFor(conv, m), Requests: c.requests, PaidUSD: c.paid, Modelled: c.modelled}
+	if a.PaidUSD > 0 {
+		a.Error = a.Modelled/a.PaidUSD - 1
+	}
+	return a
+}
+
+// Errors sums up how far the model of sizes and of the cache is from what was recorded.
+type Errors struct {
+	Sessions int     `json:"sessions"` // that say what they cost, at prices that are known
+	PaidUSD  float64 `json:"paid_usd"` // all of it
+	Mean     float64 `json:"mean_absolute_error"`
+	Median   float64 `json:"median_absolute_error"`
+	Bias     float64 `json:"bias"` // of the sum of all prompts
+}
+
+// ErrorsOf sums up the errors of sessions.
+func ErrorsOf(ss []*Session) Errors {
+	var out Errors
+	var all []float64
+	var modelled, paid float64
+	for _, s := range ss {
+		a := s.Recorded
+		if a == nil || a.Unpriced || a.PaidUSD == 0 {
+			continue
+		}
+		out.PaidUSD += a.USD
+		all = append(all, math.Abs(a.Error))
+		modelled, paid = modelled+a.Modelled, paid+a.PaidUSD
+	}
+	if out.Sessions = len(all); out.Sessions == 0 {
+		return out
+	}
+	slices.Sort(all)
+	for _, e := range all {
+		out.Mean += e / float64(len(all))
+	}
+	out.Median = (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	out.Bias = modelled/paid - 1
+	return out
+}

@@ -1,0 +1,213 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/token"
+)
+
+// pourer plays a preset: the same decisions at the same moments as the gateway makes them.
+type pourer struct {
+	*stage
+	any    *preset.Preset    // for whatever model
+	preset *preset.Preset    // for that of the present request
+	ds     []decant.Decision // in force
+	named  int               // decisions that have got an id
+	pours  int               // made so far
+	bound  policy.Boundary   // of the newest pour
+	poor   policy.Backoff    // of early pours
+	seen   int               // messages of the request before
+	sent   []decant.Message  // the view of the request before
+}
+
+func startPreset(p *preset.Preset) func(*stage) player {
+	return func(s *stage) player {
+		return &pourer{stage: s, any: p, preset: p, bound: policy.Boundary{Kept: -1, Settled: -1}}
+	}
+}
+
+func (p *pourer) view(q int) (step, error) {
+	var out step
+	r := &p.seg.requests[q]
+	p.preset = p.any.For(r.model.ReadShare(r.at))
+	n := r.messages
+	conv := p.seg.conv.With(p.seg.conv.Messages[:n])
+	out.made = p.firstSight(conv)
+	view, err := p.grown(conv, out.made)
+	if err != nil {
+		return out, fmt.Errorf("replay decisions: %w", err)
+	}
+	why, err := p.due(q, conv, view)
+	if err != nil {
+		return out, err
+	}
+	if why != "" {
+		if view, err = p.pour(q, conv, view, why, &out); err != nil {
+			return out, err
+		}
+	}
+	p.seen, p.sent = n, view.Messages
+	out.messages, out.mark = view.Messages, &p.bound
+	return out, nil
+}
+
+// grown returns the view of the request before with what has come since: between pours a view grows at
+// its end only. made are the decisions on what has come.
+func (p *pourer) grown(conv *decant.Conversation, made []decant.Decision) (*decant.Conversation, error) {
+	news, err := decant.View(conv.With(conv.Messages[p.seen:]), made)
+	if err != nil {
+		return nil, err
+	}
+	return conv.With(append(p.sent, news.Messages...)), nil
+}
+
+// firstSight shrinks the results that the request brings.
+func (p *pourer) firstSight(conv *decant.Conversation) []decant.Decision {
+	if p.seen == 0 || p.seen >= len(conv.Messages) {
+		return nil
+	}
+	return p.keep(0, policy.FirstSight(context.Background(), conv.With(conv.Messages[p.seen:]), p.preset, p.lay.est))
+}
+
+// keep gives the decisions of a pour ids and puts them in force.
+func (p *pourer) keep(pour int, ds []decant.Decision) []decant.Decision {
+	for i := range ds {
+		p.named++
+		ds[i].ID = "first." + strconv.Itoa(p.named)
+		if pour > 0 {
+			ds[i].ID = policy.PourID(fmt.Sprintf("%08d", pour), p.named)
+		}
+	}
+	p.ds = append(p.ds, ds...)
+	return ds
+}
+
+// due returns why a pour is due for a view.
+func (p *pourer) due(q int, conv, view *decant.Conversation) (policy.Reason, error) {
+	_, size := p.lay.prompt(view.Messages)
+	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, view.MaxOutput)
+	if err != nil {
+		return "", err
+	}
+	s := policy.Situation{Limits: l, Tokens: size, MaxBytes: 1 << 30}
+	if p.preset.Thrift.On() && p.seen > 0 && !p.poor.Waits(size, p.terms) && p.wayOf(q, view) != folding {
+		s.Economy = p.economy(q, conv, view, size)
+	}
+	return policy.Due(s), nil
+}
+
+func (p *pourer) economy(q int, conv, view *decant.Conversation, size int) policy.Economy {
+	write, read := p.rates(q, size)
+	e := policy.Economy{
+		Early: true, Idle: p.idle(q), Lifetime: p.lifetime(q), Switched: p.switched(q), Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
+	}
+	t := p.thinning(conv, e.Cold())
+	t.Native = p.wayOf(q, view) == clearing
+	t.Signed = t.Native
+	return e.Weigh(policy.MeasureEarly(view, t), p.seg.fixed, write, true)
+}
+
+// idle returns the time since the request before: the gateway goes by the clock.
+func (p *pourer) idle(q int) time.Duration {
+	if p.warm {
+		return 0
+	}
+	return p.seg.gap(q)
+}
+
+// lifetime returns how long the cache entries live that request q asks for, 0 when it asks for none.
+func (p *pourer) lifetime(q int) time.Duration {
+	r := &p.seg.requests[q]
+	switch {
+	case r.model.Provider != token.Anthropic:
+		return cost.Lifetime(r.model)
+	case r.lives.messages == "":
+		return 0
+	}
+	return cost.LifeOf(r.lives.messages)
+}
+
+// switched reports whether the gateway sees that nothing of the cache can be used: another model, or
+// another system prompt.
+func (p *pourer) switched(q int) bool {
+	return p.seg.requests[q].model.ID != p.seg.requests[q-1].model.ID || !p.warm && p.seg.anew(q)
+}
+
+func (p *pourer) thinning(conv *decant.Conversation, cold bool) policy.EarlyPour {
+	return policy.EarlyPour{Preset: p.preset, Counter: p.lay.est, Transcript: conv, Made: p.ds, Cold: cold}
+}
+
+// pour carries a pour out and returns the view after it.
+func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason, out *step) (*decant.Conversation, error) {
+	made, err := p.decisions(q, conv, view, why)
+	var irreducible *decant.IrreducibleError
+	if errors.As(err, &irreducible) || err == nil && len(made) == 0 {
+		return view, nil // it stays as it is; the provider will say what it thinks of it
+	}
+	if err != nil {
+		return view, fmt.Errorf("pour: %w", err)
+	}
+	before := len(p.ds)
+	made = p.keep(p.pours+1, made)
+	poured, err := decant.View(conv, p.ds)
+	if err != nil {
+		return view, fmt.Errorf("pour: %w", err)
+	}
+	_, was := p.lay.prompt(view.Messages)
+	if _, is := p.lay.prompt(poured.Messages); why != policy.Necessary && float64(was-is) < policy.Worth(why)*float64(was) {
+		p.ds = p.ds[:before]
+		p.poor = p.poor.Again(p.terms(), was, was)
+		return view, nil
+	}
+	p.pours++
+	p.bound, _ = policy.BoundaryOf(poured, p.ds)
+	out.made, out.reason = append(out.made, made...), why
+	return poured, nil
+}
+
+// terms returns what the outcome of an early pour depends on, besides the messages.
+func (p *pourer) terms() string { return strconv.Itoa(len(p.ds)) }
+
+// decisions returns what a pour for a reason decides.
+func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Reason) ([]decant.Decision, error) {
+	if why != policy.Necessary {
+		if p.wayOf(q, view) == clearing {
+			return p.cleared(q, conv, view), nil
+		}
+		return p.allowed(q, view, policy.PlanEarly(context.Background(), view, p.thinning(conv, why == policy.Free))), nil
+	}
+	o := policy.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
+	for _, d := range p.ds {
+		if d.Checkpoint == nil {
+			o.Made = append(o.Made, d)
+		}
+	}
+	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, conv.MaxOutput)
+	if err != nil {
+		return nil, err
+	}
+	if ds := p.cleared(q, conv, view); len(ds) > 0 {
+		poured, err := decant.View(conv, slices.Concat(p.ds, ds))
+		if err != nil {
+			return nil, err
+		}
+		if _, size := p.lay.prompt(poured.Messages); size <= l.Trigger {
+			return ds, nil
+		}
+	}
+	o.Target = l.Target
+	plan, err := policy.Plan(context.Background(), conv, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.allowed(q, view, plan.Decisions), nil
+}

@@ -1,0 +1,65 @@
+package replay
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire"
+)
+
+// recordedSession reads a session of the repository.
+func recordedSession(t *testing.T, name string) *decant.Conversation {
+	t.Helper()
+	f, err := os.Open("../../testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	src, err := wire.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := wire.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.Conversation
+}
+
+// A preset's view is grown from the one before; it must be the view of all decisions.
+func TestGrownViewIsTheWholeView(t *testing.T) {
+	for _, name := range []string{"default:high", "agent-loop", "chat"} {
+		policy, err := Parse(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := policy.start(played(t, "claude-code-session.jsonl.gz", &Options{Model: "claude-opus-4-6", Fixed: 1000, Window: 50_000})).(*pourer)
+		seg := p.seg
+		pours := 0
+		for q := range seg.requests {
+			n := seg.requests[q].messages
+			s, err := p.view(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.reason != "" {
+				pours++
+			}
+			want, err := decant.View(seg.conv.With(seg.conv.Messages[:n]), p.ds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts := cmp.Transformer("text", func(b decant.Block) string { return string(b.Kind) + b.CallID + b.Changed + b.Text() })
+			if diff := cmp.Diff(want.Messages, s.messages, texts, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("%s, request %d:\n%s", name, q+1, diff)
+			}
+		}
+		if pours == 0 {
+			t.Errorf("%s never poured", name)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant/internal/report"
+)
+
+func TestLedgerRowsAddUp(t *testing.T) {
+	rows := report.Add(nil, report.LedgerRow{Name: "a", Requests: 1, Prompt: 10, Without: 20, Spent: 1, Bare: 3})
+	rows = report.Add(rows, report.LedgerRow{Name: "b", Requests: 5})
+	rows = report.Add(rows, report.LedgerRow{Name: "a", Requests: 2, Prompt: 5, Without: 5, Spent: 2, Bare: 1})
+	rows = report.Add(rows, report.LedgerRow{Name: "a", Over: report.Oversized{Requests: 1, Prompt: 5, Without: 50, Spent: 7}})
+	want := report.LedgerRow{Name: "a", Requests: 3, Prompt: 15, Without: 25, Spent: 3, Bare: 4, Over: report.Oversized{Requests: 1, Prompt: 5, Without: 50, Spent: 7}}
+	if len(rows) != 2 || rows[0] != want || rows[0].Net() != 8 {
+		t.Errorf("got %+v, want %+v first", rows, want)
+	}
+}
+
+// A loss is shown as one.
+func TestLedgerShowsLosses(t *testing.T) {
+	l := report.Ledger{To: "2026-11-20", Requests: 1, Spent: 2, Bare: 1.5, Saved: -0.5}
+	var out strings.Builder
+	if err := l.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "-$0.50") || !strings.Contains(out.String(), "until 2026-11-20: $0.50 lost") {
+		t.Errorf("no loss of half a dollar in\n%s", out.String())
+	}
+}
+
+// What nobody could have sent is a line of its own, and in no sum of what would have been (F10). Columns say
+// what they are (U44).
+func TestLedgerSetsWhatCouldNotHaveBeenSentApart(t *testing.T) {
+	over := report.Oversized{Requests: 3, Prompt: 90_000, Without: 2_700_000, Spent: 0.45}
+	l := report.Ledger{To: "2026-11-20", Requests: 5, Spent: 1.45, Bare: 4, Saved: 3, Over: over, By: "tenant",
+		Models:  []report.LedgerRow{{Name: "hidden"}},
+		Tenants: []report.LedgerRow{{Name: "acme|co", Requests: 5, Prompt: 91_000, Without: 2_705_000, Spent: 1.45, Bare: 4, Over: over}},
+	}
+	var text, markdown, page strings.Builder
+	for _, err := range []error{l.WriteText(&text), l.WriteMarkdown(&markdown), l.WriteHTML(&page)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, out := range map[string]string{"text": text.String(), "markdown": markdown.String(), "page": page.String()} {
+		for _, want := range []string{"$3.00 saved, 75%", "could not have been sent", "3 requests of 900,000 tokens on average", "would have sent", "would have cost", "of it over the window", "2,700,000", "$3.00 saved", "5 of clients, 0 of Decant"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, out)
+			}
+		}
+		if strings.Contains(out, "hidden") {
+			t.Errorf("%s: shows another table than that by tenant", name)
+		}
+	}
+}
+
+func TestPagesEscapeWhatTheyShow(t *testing.T) {
+	l := report.Ledger{To: "2026-11-20", Projects: []report.LedgerRow{{Name: "<script>alert(1)</script>"}}}
+	var out strings.Builder
+	if err := l.WriteHTML(&out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "<script") || !strings.Contains(out.String(), "&lt;script&gt;") {
+		t.Error("the name of a project became markup")
+	}
+}
