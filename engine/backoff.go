@@ -10,20 +10,20 @@ import (
 // terms returns what the outcome of an early pour depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
 func (q *query) terms() string {
-	text := fmt.Sprintf("%d %q %s %q %v", len(q.State.Decisions), q.Conv.Model, q.Conv.Fixed.Version, q.preset.Name, q.preset.Thrift)
+	text := fmt.Sprintf("%d %q %s %q %v", len(q.match.State.Decisions), q.refs.Conv.Model, q.refs.Conv.Fixed.Version, q.preset.Name, q.preset.Thrift)
 	return decant.HashBytes([]byte(text)).String()
 }
 
 // futile reports whether an early pour has brought nothing to the conversation and nothing has changed
 // since.
-func (dr *draft) futile() bool { return dr.meter.Futile.Waits(len(dr.req.Body), dr.terms) }
+func (dr *draft) futile() bool { return dr.meter.Futile.Waits(len(dr.q.req.Body), dr.q.terms) }
 
 // noteFutile remembers that an early pour brought nothing to the request.
 func (dr *draft) noteFutile() {
 	const bytesPerToken = 4 // as policy.MeasureEarly has it
-	dr.meter.Futile = dr.meter.Futile.Again(dr.terms(), len(dr.req.Body), bytesPerToken*policy.MeasureEarly(dr.view, dr.thinning()).Whole)
-	if dr.req.Count {
+	dr.meter.Futile = dr.meter.Futile.Again(dr.q.terms(), len(dr.q.req.Body), bytesPerToken*policy.MeasureEarly(dr.view, dr.thinning()).Whole)
+	if dr.q.req.Count {
 		return
 	}
-	notesOf(dr.Stored).set(func(m *meter) { m.Futile = dr.meter.Futile })
+	notesOf(dr.q.match.Stored).set(func(m *meter) { m.Futile = dr.meter.Futile })
 }

@@ -16,14 +16,14 @@ import (
 // may change: the model binds it, and neither is the account known for not enforcing that nor has the client
 // asked the provider to drop what does not fit.
 func (dr *draft) bound() bool {
-	if !dr.model.Binds || dr.Conv.Thinking == decant.ThinkingOff {
+	if !dr.q.model.Binds || dr.q.refs.Conv.Thinking == decant.ThinkingOff {
 		return false
 	}
-	switch dr.mismatch() {
+	switch dr.q.mismatch() {
 	case "drop_block":
 		return false
 	case "":
-		if dr.known.Says(account.Binding, dr.e.opts.Now()) == account.Unenforced {
+		if dr.q.known.Says(account.Binding, dr.q.e.opts.Now()) == account.Unenforced {
 			return false
 		}
 	}
@@ -43,7 +43,7 @@ func (q *query) mismatch() string {
 // request goes to the same provider. It is nil while nobody has answered.
 func (dr *draft) account() *account.Account {
 	who := dr.meter.Account
-	if who == nil || !dr.model.Binds || who.Upstream != account.Named(dr.req.Upstream) && dr.req.Upstream != "" {
+	if who == nil || !dr.q.model.Binds || who.Upstream != account.Named(dr.q.req.Upstream) && dr.q.req.Upstream != "" {
 		return nil
 	}
 	return who
@@ -54,7 +54,7 @@ func (dr *draft) account() *account.Account {
 // is refused costs the time of a refusal and nothing else: it is taken back, and the client's own bytes go
 // out in the same exchange.
 func (dr *draft) probes() bool {
-	return dr.meter.Account != nil && dr.mismatch() == "" && dr.known.Says(account.Binding, dr.e.opts.Now()) == ""
+	return dr.meter.Account != nil && dr.q.mismatch() == "" && dr.q.known.Says(account.Binding, dr.q.e.opts.Now()) == ""
 }
 
 // probeRoute makes the cheap reductions and keeps all thinking.
@@ -71,10 +71,10 @@ func probeRoute(ctx context.Context, dr *draft, _ int) error {
 // yield takes the newest pour back that the provider has refused, so that the request goes out as it would
 // have without. It reports false where that is not possible or leaves no room for an answer.
 func (dr *draft) yield(ctx context.Context) (bool, error) {
-	if dr.must != policy.Refusal {
+	if dr.q.must != policy.Refusal {
 		return false, nil
 	}
-	ds, err := dr.takeBack(ctx)
+	ds, err := dr.q.takeBack(ctx)
 	if err != nil || len(ds) == 0 {
 		return false, err
 	}
@@ -82,7 +82,7 @@ func (dr *draft) yield(ctx context.Context) (bool, error) {
 	if err := dr.add(ds); err != nil {
 		return false, err
 	}
-	if n := dr.size(dr.view); n > dr.limits.Hard() {
+	if n := dr.size(dr.view); n > dr.q.limits.Hard() {
 		*dr = was
 		return false, nil
 	} else {
@@ -95,18 +95,18 @@ func (dr *draft) yield(ctx context.Context) (bool, error) {
 // thinking may stand on it. The request need not be the one that was poured: its client may have given that one
 // up and said more.
 func (q *query) takeBack(ctx context.Context) ([]decant.Decision, error) {
-	if q.State == nil || q.Relation != lineage.Continues && q.Relation != lineage.Amends || q.bringsAnswer() {
+	if q.match.State == nil || q.match.Relation != lineage.Continues && q.match.Relation != lineage.Amends || q.bringsAnswer() {
 		return nil, nil
 	}
-	ds := revocations(q.State.Decisions)
+	ds := revocations(q.match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, nil
 	}
-	at, err := q.e.entriesAt(ctx, q.State, ds[0].Revokes)
+	at, err := q.e.entriesAt(ctx, q.match.State, ds[0].Revokes)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(q.State.Chain[min(at, len(q.State.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
+	if slices.ContainsFunc(q.match.State.Chain[min(at, len(q.match.State.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
 		return nil, nil
 	}
 	return ds, nil
@@ -114,7 +114,7 @@ func (q *query) takeBack(ctx context.Context) ([]decant.Decision, error) {
 
 // bringsAnswer reports whether the request brings an answer of the model's that is not in the conversation yet.
 func (q *query) bringsAnswer() bool {
-	for i, k := range q.Entries {
+	for i, k := range q.match.Entries {
 		if k < 0 && q.r.At(i).Role == decant.RoleAssistant {
 			return true
 		}

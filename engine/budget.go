@@ -23,10 +23,10 @@ func (e *Engine) budgets(req *Request) []budget.Budget {
 // reserve holds back what a prepared request may cost at most. It returns a *budget.Error when a budget
 // does not have that much left.
 func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if p.ticket == nil || len(e.budgets(p.ticket.req)) == 0 || p.ticket.req.Count || e.mode(p.ticket.req) == Observe {
+	if p.ticket == nil || len(e.budgets(p.ticket.dr.q.req)) == 0 || p.ticket.dr.q.req.Count || e.mode(p.ticket.dr.q.req) == Observe {
 		return nil
 	}
-	r := p.ticket.reservation(p.Conversation)
+	r := p.ticket.dr.reservation(p.Conversation)
 	if err := e.holdBack(ctx, r); err != nil {
 		return err
 	}
@@ -37,10 +37,10 @@ func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 // reservation returns what the request may cost at most: all of it written to the cache, if it asks for that,
 // and as long an answer as it asks for.
 func (dr *draft) reservation(conversation string) *budget.Reservation {
-	u := uncached(dr.Conv, dr.size(dr.view))
+	u := uncached(dr.q.refs.Conv, dr.size(dr.view))
 	return &budget.Reservation{
-		Tenant: dr.req.Tenant, Conversation: conversation, Budgets: dr.e.budgets(dr.req), Own: len(dr.req.Budgets),
-		Most: budget.Amount{Tokens: u.Context(), Money: money(dr, u, cost.Terms{At: dr.e.opts.Now()})},
+		Tenant: dr.q.req.Tenant, Conversation: conversation, Budgets: dr.q.e.budgets(dr.q.req), Own: len(dr.q.req.Budgets),
+		Most: budget.Amount{Tokens: u.Context(), Money: money(dr, u, cost.Terms{At: dr.q.e.opts.Now()})},
 	}
 }
 
@@ -90,19 +90,19 @@ func uncached(c *decant.Conversation, n int) decant.Usage {
 // tighten makes pours come earlier and go deeper when a budget would nearly be spent with the request, unless the
 // fixed part leaves no room for that.
 func (dr *draft) tighten(ctx context.Context) {
-	if len(dr.e.budgets(dr.req)) == 0 {
+	if len(dr.q.e.budgets(dr.q.req)) == 0 {
 		return
 	}
 	id := ""
-	if dr.Stored != nil {
-		id = dr.Stored.Key.ID
+	if dr.q.match.Stored != nil {
+		id = dr.q.match.Stored.Key.ID
 	}
-	if !dr.e.purse.Tight(ctx, dr.reservation(id)) {
+	if !dr.q.e.purse.Tight(ctx, dr.reservation(id)) {
 		return
 	}
-	p := thriftiest(dr.preset, dr.model.Window)
-	if l, err := policy.LimitsFor(dr.model, p, dr.fixed, dr.Conv.MaxOutput); err == nil {
-		dr.preset, dr.limits, dr.pressed = p, l, true
+	p := thriftiest(dr.q.preset, dr.q.model.Window)
+	if l, err := policy.LimitsFor(dr.q.model, p, dr.q.fixed, dr.q.refs.Conv.MaxOutput); err == nil {
+		dr.q.preset, dr.q.limits, dr.q.pressed = p, l, true
 	}
 }
 

@@ -37,7 +37,7 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.limits, err = policy.LimitsFor(a.model, a.preset, a.fixed, a.Conv.MaxOutput); err != nil {
+	if a.q.limits, err = policy.LimitsFor(a.q.model, a.q.preset, a.q.fixed, a.q.refs.Conv.MaxOutput); err != nil {
 		return nil, err
 	}
 	a.report.Before = a.size(a.view)
@@ -53,7 +53,7 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	if len(a.made) == 0 {
 		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	return a.change("a pour now, by the route "+a.report.Route, a.State.Head.Hold), nil
+	return a.change("a pour now, by the route "+a.report.Route, a.q.match.State.Head.Hold), nil
 }
 
 // due returns why a pour would be due were the conversation neither on hold nor poured in vain before.
@@ -67,10 +67,10 @@ func (dr *draft) due() policy.Reason {
 // is worth it. It gives nothing up that only a pour which must happen may give up.
 func (dr *draft) offer(ctx context.Context) error {
 	target := dr.targets(policy.Necessary)[0]
-	if dr.est.Messages(dr.view.Messages) <= target {
+	if dr.q.est.Messages(dr.view.Messages) <= target {
 		return nil
 	}
-	id, err := dr.e.ids.Next()
+	id, err := dr.q.e.ids.Next()
 	if err != nil {
 		return err
 	}
@@ -96,23 +96,23 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ds := revocations(a.State.Decisions)
+	ds := revocations(a.q.match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
 	if back, ok := a.undoClearing(ds); ok {
 		ds = back
 	} else if a.bound() {
-		if a.Conv.OpenRound() {
+		if a.q.refs.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := e.entriesAt(ctx, a.State, ds[0].Revokes)
+		at, err := e.entriesAt(ctx, a.q.match.State, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}
 		ds = append(ds, a.thinkingBehind(at)...)
 	}
-	if !a.State.Head.Hold {
+	if !a.q.match.State.Head.Hold {
 		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: "undo", Reason: "the newest pour was taken back"})
 	}
 	if err := a.revise(ds); err != nil {
@@ -129,12 +129,12 @@ func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
 		return nil, err
 	}
 	var ds []decant.Decision
-	for _, d := range decant.InForce(a.State.Decisions) {
+	for _, d := range decant.InForce(a.q.match.State.Decisions) {
 		if d.Kind == decant.Hold {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
 		}
 	}
-	if len(ds) == 0 && !a.State.Head.Hold {
+	if len(ds) == 0 && !a.q.match.State.Head.Hold {
 		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := a.revise(ds); err != nil {
@@ -150,7 +150,7 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	if err != nil {
 		return nil, err
 	}
-	b := a.Conv.Block(ref)
+	b := a.q.refs.Conv.Block(ref)
 	if b == nil {
 		return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, store.ErrNotFound)
 	}
@@ -169,7 +169,7 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	if err := a.revise(ds); err != nil {
 		return nil, err
 	}
-	return a.change(d.Reason, a.State.Head.Hold), nil
+	return a.change(d.Reason, a.q.match.State.Head.Hold), nil
 }
 
 // Keep returns the change that keeps a conversation from being collected, or with on false no longer. No view
@@ -189,7 +189,7 @@ func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error
 // bringBack returns the decisions that make a block verbatim again; none when it is, or when a
 // checkpoint covers it. Thinking that is bound to the view without it goes.
 func (dr *draft) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
-	for _, d := range decant.InForce(dr.State.Decisions) {
+	for _, d := range decant.InForce(dr.q.match.State.Decisions) {
 		if d.Kind.Edits() && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
@@ -197,7 +197,7 @@ func (dr *draft) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
 	switch {
 	case len(ds) == 0 || !dr.bound():
 		return ds, nil
-	case dr.Conv.OpenRound():
+	case dr.q.refs.Conv.OpenRound():
 		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
 	}
 	return append(ds, dr.allThinking()...), nil
@@ -264,7 +264,7 @@ func (dr *draft) revise(ds []decant.Decision) error {
 		return err
 	}
 	dr.made = append(dr.made[:len(dr.made):len(dr.made)], ds...)
-	v, err := decant.Replay(dr.Conv, dr.afterwards())
+	v, err := decant.Replay(dr.q.refs.Conv, dr.afterwards())
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
@@ -273,7 +273,7 @@ func (dr *draft) revise(ds []decant.Decision) error {
 }
 
 // afterwards returns the decisions that are in force once those of the draft are stored.
-func (dr *draft) afterwards() []decant.Decision { return dr.Match.Applicable(dr.Map, dr.made) }
+func (dr *draft) afterwards() []decant.Decision { return dr.q.match.Applicable(dr.q.refs, dr.made) }
 
 // weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
 // is another one than was reported about.
@@ -283,26 +283,26 @@ func (dr *draft) weighed(view *decant.Conversation) int {
 
 // change returns what the draft has made as a change, with its price.
 func (dr *draft) change(reason string, hold bool) *Change {
-	now := dr.e.opts.Now()
+	now := dr.q.e.opts.Now()
 	before, after := dr.weighed(dr.before), dr.weighed(dr.view)
 	p := &decant.Plan{
-		Base: dr.Conv.Hash(), Model: dr.model.ID, Window: dr.model.Window, Target: dr.limits.Target, Reason: reason,
+		Base: dr.q.refs.Conv.Hash(), Model: dr.q.model.ID, Window: dr.q.model.Window, Target: dr.q.limits.Target, Reason: reason,
 		Decisions: dr.made, Score: 1,
-		Before: decant.Size{Fixed: dr.fixed, Messages: before}, After: decant.Size{Fixed: dr.fixed, Messages: after},
+		Before: decant.Size{Fixed: dr.q.fixed, Messages: before}, After: decant.Size{Fixed: dr.q.fixed, Messages: after},
 	}
 	if dr.report.Plan != nil {
 		p.Score, p.Risk = dr.report.Plan.Score, dr.report.Plan.Risk
 	}
-	c := cost.Change{Prompt: dr.fixed + before, Freed: policy.LeftOut(dr.afterwards()) - policy.LeftOut(dr.inForce), Behind: dr.behind()}
+	c := cost.Change{Prompt: dr.q.fixed + before, Freed: policy.LeftOut(dr.afterwards()) - policy.LeftOut(dr.inForce), Behind: dr.behind()}
 	asked := dr.meter.Client.Life()
 	life := dr.meter.Belief.Life(asked)
 	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(dr.meter.Client.At) > life
-	price, ok := c.Price(dr.model, now)
+	price, ok := c.Price(dr.q.model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
 	}
 	p.Price = price
-	return &Change{Key: dr.Stored.Key, Version: dr.State.Version, Plan: p, Hold: hold, Pinned: dr.State.Head.Pinned}
+	return &Change{Key: dr.q.match.Stored.Key, Version: dr.q.match.State.Version, Plan: p, Hold: hold, Pinned: dr.q.match.State.Head.Pinned}
 }
 
 // behind returns the tokens of the view from the first block on that is different from before: what
@@ -362,7 +362,7 @@ func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int,
 func (dr *draft) thinkingBehind(n int) []decant.Decision {
 	var last decant.Ref
 	if n > 0 {
-		last = dr.State.Chain[n-1].Ref
+		last = dr.q.match.State.Chain[n-1].Ref
 	}
 	return slices.DeleteFunc(dr.allThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
 }

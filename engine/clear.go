@@ -10,11 +10,11 @@ import (
 )
 
 // clears reports whether the provider can be asked to clear old results in this request.
-func (dr *draft) clears() bool { return !dr.asks() && len(dr.suspended) == 0 && dr.editable() }
+func (dr *draft) clears() bool { return !dr.q.asks() && len(dr.suspended) == 0 && dr.q.editable() }
 
 // clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
 func clearRoute(ctx context.Context, dr *draft, _ int) error {
-	return dr.clear(ctx, dr.preset.Thrift.Settled())
+	return dr.clear(ctx, dr.q.preset.Thrift.Settled())
 }
 
 // clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
@@ -24,7 +24,7 @@ func clearDeepRoute(ctx context.Context, dr *draft, target int) error {
 	err := errPoor
 	for _, rule := range dr.clearRules(target) {
 		*dr = was
-		if err = dr.clear(ctx, rule); err == nil && dr.est.Messages(dr.view.Messages) <= target {
+		if err = dr.clear(ctx, rule); err == nil && dr.q.est.Messages(dr.view.Messages) <= target {
 			return nil
 		}
 	}
@@ -33,10 +33,10 @@ func clearDeepRoute(ctx context.Context, dr *draft, target int) error {
 
 // clear adds the decisions of a clearing by a rule.
 func (dr *draft) clear(ctx context.Context, rule preset.Thrift) error {
-	t, set := dr.thinning(), *dr.preset
+	t, set := dr.thinning(), *dr.q.preset
 	set.Thrift = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
-	t.Pinned = policy.AllPins(dr.Conv, dr.preset, t.Pinned)
+	t.Pinned = policy.AllPins(dr.q.refs.Conv, dr.q.preset, t.Pinned)
 	ds := policy.Clear(ctx, dr.view, t)
 	if len(ds) == 0 {
 		return errPoor
@@ -52,7 +52,7 @@ func (dr *draft) clear(ctx context.Context, rule preset.Thrift) error {
 
 // clearRules returns how much of what is old a necessary clearing keeps, most first.
 func (dr *draft) clearRules(target int) []preset.Thrift {
-	rule := dr.preset.Thrift.Settled()
+	rule := dr.q.preset.Thrift.Settled()
 	if !rule.On() {
 		rule = preset.Thrift{}.Settled()
 	}
@@ -65,7 +65,7 @@ func (dr *draft) clearRules(target int) []preset.Thrift {
 
 // tailRounds returns how many of the newest rounds fit the tail that a pour to a target keeps.
 func (dr *draft) tailRounds(target int) (n int) {
-	share := dr.preset.Keep.Share
+	share := dr.q.preset.Keep.Share
 	if share == 0 {
 		share = 0.2
 	}
@@ -73,7 +73,7 @@ func (dr *draft) tailRounds(target int) (n int) {
 	rounds := decant.Rounds(dr.view.Messages)
 	for n < len(rounds) {
 		r := rounds[len(rounds)-1-n]
-		if room -= dr.est.Messages(dr.view.Messages[r.Start:r.End]); room < 0 {
+		if room -= dr.q.est.Messages(dr.view.Messages[r.Start:r.End]); room < 0 {
 			break
 		}
 		n++
@@ -83,8 +83,8 @@ func (dr *draft) tailRounds(target int) (n int) {
 
 // repeatPins repeats what was pinned after it had been cleared, in requests that bring something new.
 func (dr *draft) repeatPins() error {
-	if dr.Repeats() {
+	if dr.q.match.Repeats() {
 		return nil
 	}
-	return dr.add(policy.RepeatPins(dr.view, policy.EarlyPour{Counter: dr.est, Transcript: dr.Conv, Made: slices.Concat(dr.inForce, dr.made)}))
+	return dr.add(policy.RepeatPins(dr.view, policy.EarlyPour{Counter: dr.q.est, Transcript: dr.q.refs.Conv, Made: slices.Concat(dr.inForce, dr.made)}))
 }

@@ -16,20 +16,20 @@ import (
 // request has been answered. It waits for the store only as long as the request's patience lasts, also with a pour that
 // is necessary: when the provider refuses what leaves without it, the request is prepared anew with more.
 func (tk *ticket) commit(ctx context.Context) error {
-	if len(tk.made) == 0 || tk.req.Count {
+	if len(tk.dr.made) == 0 || tk.dr.q.req.Count {
 		return nil
 	}
-	ctx, cancel := tk.e.waiting(ctx)
+	ctx, cancel := tk.dr.q.e.waiting(ctx)
 	defer cancel()
 	return tk.store(ctx, tk.batch())
 }
 
 // store commits a batch and brings the cached line up to date.
 func (tk *ticket) store(ctx context.Context, b *store.Batch) error {
-	version, err := tk.e.store.Commit(ctx, b)
-	tk.e.busy.judge(err)
-	if errors.Is(err, store.ErrNotFound) && tk.Stored != nil { // collected since it was read
-		tk.e.finder.Cache.Forget(tk.Stored.Key)
+	version, err := tk.dr.q.e.store.Commit(ctx, b)
+	tk.dr.q.e.busy.judge(err)
+	if errors.Is(err, store.ErrNotFound) && tk.dr.q.match.Stored != nil { // collected since it was read
+		tk.dr.q.e.finder.Cache.Forget(tk.dr.q.match.Stored.Key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
 	}
 	if err != nil {
@@ -40,80 +40,80 @@ func (tk *ticket) store(ctx context.Context, b *store.Batch) error {
 
 // stored makes the ticket one about the state that its commit made.
 func (tk *ticket) stored(ctx context.Context, b *store.Batch, version int64) error {
-	l, current := tk.Stored, tk.current()
+	l, current := tk.dr.q.match.Stored, tk.current()
 	switch {
-	case b.Create == nil && l.Advance(tk.State, b, version):
+	case b.Create == nil && l.Advance(tk.dr.q.match.State, b, version):
 	case b.Create != nil && b.Create.Origin == nil:
 		s := &store.State{Conversation: store.Conversation{Key: b.Key, Session: b.Create.Session, Agent: b.Create.Agent, Project: b.Create.Project}}
 		l = lineage.NewStored(s, &notes{})
 		l.Advance(s, b, version)
 	default:
-		s, err := tk.e.store.Load(ctx, b.Key, version)
+		s, err := tk.dr.q.e.store.Load(ctx, b.Key, version)
 		if err != nil {
-			tk.e.finder.Cache.Forget(b.Key)
+			tk.dr.q.e.finder.Cache.Forget(b.Key)
 			return nil // it is stored; the next request reads it
 		}
 		l = lineage.NewStored(s, &notes{})
 		if b.Create == nil {
-			tk.meter = tk.e.recall(ctx, s) // an answer was recorded meanwhile
+			tk.dr.meter = tk.dr.q.e.recall(ctx, s) // an answer was recorded meanwhile
 		} else {
-			tk.meter.length = 0 // what was reported is about the parent
+			tk.dr.meter.length = 0 // what was reported is about the parent
 		}
 	}
 	if b.Create != nil {
 		notesOf(l).adopt(tk.trial)
 	}
-	tk.Stored, tk.State = l, l.State()
+	tk.dr.q.match.Stored, tk.dr.q.match.State = l, l.State()
 	if len(b.Decisions) > 0 || b.Create != nil && current {
-		tk.decided = len(tk.State.Decisions)
+		tk.decided = len(tk.dr.q.match.State.Decisions)
 	}
-	tk.settleMeter()
-	tk.Kept = len(tk.State.Chain)
+	tk.dr.settleMeter()
+	tk.dr.q.match.Kept = len(tk.dr.q.match.State.Chain)
 	tk.committed = true
-	tk.Stored.Saw(tk.r, len(tk.r.Spine))
-	tk.e.finder.Cache.Put(tk.who, tk.Stored)
+	tk.dr.q.match.Stored.Saw(tk.dr.q.r, len(tk.dr.q.r.Spine))
+	tk.dr.q.e.finder.Cache.Put(tk.dr.q.who, tk.dr.q.match.Stored)
 	return nil
 }
 
 // batch returns the commit of everything that is new in the ticket.
 func (tk *ticket) batch() *store.Batch {
-	b := &store.Batch{Time: tk.e.opts.Now().UTC(), Decisions: tk.made, Head: tk.head()}
-	from := tk.entriesFrom()
+	b := &store.Batch{Time: tk.dr.q.e.opts.Now().UTC(), Decisions: tk.dr.made, Head: tk.dr.head()}
+	from := tk.dr.q.entriesFrom()
 	switch {
 	case tk.starts():
-		b.Key = store.Key{Tenant: tk.req.Tenant, ID: tk.newID()}
-		b.Create = &store.Creation{Session: tk.req.Session, Agent: tk.Conv.Agent, Project: tk.req.Project, Origin: tk.origin()}
+		b.Key = store.Key{Tenant: tk.dr.q.req.Tenant, ID: tk.newID()}
+		b.Create = &store.Creation{Session: tk.dr.q.req.Session, Agent: tk.dr.q.refs.Conv.Agent, Project: tk.dr.q.req.Project, Origin: tk.origin()}
 		if b.Create.Origin != nil {
-			b.Decisions = slices.Concat(tk.Arrived(), tk.outgrown(), tk.lost(), b.Decisions)
+			b.Decisions = slices.Concat(tk.dr.q.match.Arrived(), tk.dr.q.outgrown(), tk.lost(), b.Decisions)
 		}
 	default:
-		b.Key, b.Version = tk.Stored.Key, tk.State.Version
-		if tk.base() < len(tk.State.Chain) {
+		b.Key, b.Version = tk.dr.q.match.Stored.Key, tk.dr.q.match.State.Version
+		if tk.base() < len(tk.dr.q.match.State.Chain) {
 			b.Replace = tk.base() + 1
 		}
 		if !tk.committed {
-			b.Decisions = slices.Concat(tk.withdrawn, tk.lost(), b.Decisions)
+			b.Decisions = slices.Concat(tk.dr.withdrawn, tk.lost(), b.Decisions)
 		}
 	}
-	n := max(0, len(tk.r.Blocks)-from)
+	n := max(0, len(tk.dr.q.r.Blocks)-from)
 	b.Entries, b.Blobs, b.Hashes = make([]store.Entry, 0, n), make([][]byte, 0, 2*n), make([]decant.Hash, 0, 2*n)
-	for i := from; i < len(tk.r.Blocks); i++ {
-		tk.entry(b, i)
+	for i := from; i < len(tk.dr.q.r.Blocks); i++ {
+		tk.dr.q.entry(b, i)
 	}
-	for i := range tk.made {
-		if orig := tk.Conv.Block(tk.made[i].Target.Ref); orig != nil {
-			bring(b, []byte(orig.Text()), tk.made[i].Target.Hash)
+	for i := range tk.dr.made {
+		if orig := tk.dr.q.refs.Conv.Block(tk.dr.made[i].Target.Ref); orig != nil {
+			bring(b, []byte(orig.Text()), tk.dr.made[i].Target.Hash)
 		}
 	}
-	b.Fixed = tk.fixedPart()
+	b.Fixed = tk.dr.q.fixedPart()
 	return b
 }
 
 // outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
 func (q *query) outgrown() (out []decant.Decision) {
-	first := q.FirstNew(q.Map)
-	for _, d := range decant.InForce(q.AtBranch()) {
+	first := q.match.FirstNew(q.refs)
+	for _, d := range decant.InForce(q.match.AtBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
 		}
@@ -128,25 +128,25 @@ func (q *query) outgrown() (out []decant.Decision) {
 // base returns how many entries of the chain stay in front of what is new.
 func (tk *ticket) base() int {
 	if tk.committed {
-		return tk.Kept // the chain is what it made it
+		return tk.dr.q.match.Kept // the chain is what it made it
 	}
-	if !tk.Fits {
+	if !tk.dr.q.refs.Fits {
 		return 0
 	}
-	return tk.Leaves()
+	return tk.dr.q.match.Leaves()
 }
 
 // entriesFrom returns the index of the first atom that a commit has to add.
 func (q *query) entriesFrom() int {
-	if q.Stored == nil || !q.Fits {
+	if q.match.Stored == nil || !q.refs.Fits {
 		return 0
 	}
-	if q.Relation == lineage.Returns {
+	if q.match.Relation == lineage.Returns {
 		return len(q.r.Blocks)
 	}
 	from := 0
-	for i, k := range q.Entries {
-		if k < 0 || k >= q.Kept {
+	for i, k := range q.match.Entries {
+		if k < 0 || k >= q.match.Kept {
 			break
 		}
 		from = q.r.Spine[i] + 1
@@ -161,8 +161,8 @@ func (q *query) entry(b *store.Batch, i int) {
 		Raw: at.Raw(), Role: at.Role, Kind: at.Kind, Author: at.Author,
 		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: q.r.Tokens(i, q.est),
 	}
-	if !q.Same {
-		e.Ref = q.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	if !q.refs.Same {
+		e.Ref = q.refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 	}
 	e.Chain = q.chainAt(i)
 	if e.Chain.IsZero() {
@@ -197,8 +197,8 @@ func (q *query) chainAt(i int) decant.Hash {
 
 // fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
 func (q *query) fixedPart() *store.Fixed {
-	v := q.Conv.Fixed.Version
-	if v.IsZero() || q.State != nil && q.State.Head.Fixed == v {
+	v := q.refs.Conv.Fixed.Version
+	if v.IsZero() || q.match.State != nil && q.match.State.Head.Fixed == v {
 		return nil
 	}
 	f := &store.Fixed{Version: v, Tokens: q.fixed}
@@ -214,15 +214,15 @@ func (q *query) fixedPart() *store.Fixed {
 // head returns what changes with the conversation.
 func (dr *draft) head() *store.Head {
 	h := store.Head{}
-	if dr.State != nil {
-		h = dr.State.Head
+	if dr.q.match.State != nil {
+		h = dr.q.match.State.Head
 	}
-	h.Model, h.Fixed, h.Hold = dr.Conv.Model, dr.Conv.Fixed.Version, dr.onHold()
+	h.Model, h.Fixed, h.Hold = dr.q.refs.Conv.Model, dr.q.refs.Conv.Fixed.Version, dr.onHold()
 	switch {
 	case dr.report.Reason != "":
 		h.Suppressed = 0
 		dr.meter.Poor = 0
-	case dr.suppress > 0 && dr.State != nil && dr.changedSince():
+	case dr.suppress > 0 && dr.q.match.State != nil && dr.changedSince():
 		h.Suppressed = dr.suppress
 	default:
 		h.Suppressed += dr.suppress
@@ -232,7 +232,7 @@ func (dr *draft) head() *store.Head {
 
 // settleMeter notes what this draft knows of the size of its conversation.
 func (dr *draft) settleMeter() {
-	notesOf(dr.Stored).set(func(m *meter) {
+	notesOf(dr.q.match.Stored).set(func(m *meter) {
 		if m.Futile.Until > dr.meter.Futile.Until {
 			dr.meter.Futile = m.Futile // found by a request after this one
 		}

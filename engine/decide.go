@@ -19,26 +19,26 @@ func (dr *draft) decide(ctx context.Context) (behind bool, fault error) {
 	}
 	dr.report.Before = dr.size(dr.view)
 	dr.report.After = dr.report.Before
-	l, err := policy.LimitsFor(dr.model, dr.preset, dr.fixed, dr.Conv.MaxOutput)
-	dr.limits = l
+	l, err := policy.LimitsFor(dr.q.model, dr.q.preset, dr.q.fixed, dr.q.refs.Conv.MaxOutput)
+	dr.q.limits = l
 	if err != nil {
 		return false, err
 	}
 	dr.tighten(ctx)
-	if dr.must == "" && dr.unsure() && dr.awaited(ctx) { // what the provider has reported since
+	if dr.q.must == "" && dr.unsure() && dr.q.awaited(ctx) { // what the provider has reported since
 		return true, nil
 	}
 	if done, err := dr.yield(ctx); done || err != nil {
 		return false, err
 	}
-	reason := dr.must
-	if reason == "" && (!dr.Repeats() || dr.demand.unedit) {
+	reason := dr.q.must
+	if reason == "" && (!dr.q.match.Repeats() || dr.q.demand.unedit) {
 		reason = policy.Due(dr.situation())
 	}
 	switch {
 	case reason == "":
 		return false, nil
-	case dr.must == "" && dr.overtook(ctx):
+	case dr.q.must == "" && dr.q.overtook(ctx):
 		return true, nil
 	}
 	return false, dr.pour(ctx, reason)
@@ -79,24 +79,24 @@ func (q *query) overtook(ctx context.Context) bool {
 	defer cancel()
 	l := lineage.Best(q.e.finder.Cache.From(q.who), q.r)
 	switch {
-	case q.Stored == nil:
+	case q.match.Stored == nil:
 		return l != nil
-	case l != nil && l.SharedWhole(q.r) > q.Known():
+	case l != nil && l.SharedWhole(q.r) > q.match.Known():
 		return true
-	case q.Relation == lineage.Forks: // wherever its parent has gone since
+	case q.match.Relation == lineage.Forks: // wherever its parent has gone since
 		return false
-	case q.Stored.State() != cmp.Or(q.Actual, q.State):
+	case q.match.Stored.State() != cmp.Or(q.match.Actual, q.match.State):
 		return true
 	}
-	v, err := q.e.store.Version(ctx, q.Stored.Key) // its archive may have known the conversation by another reading
-	return err == nil && v != q.State.Version
+	v, err := q.e.store.Version(ctx, q.match.Stored.Key) // its archive may have known the conversation by another reading
+	return err == nil && v != q.match.State.Version
 }
 
 // firstSight shrinks results that arrive for the first time: those after the last message of the
 // assistant, which nothing was written on top of. What was seen before stays as it was, and so does what there
 // is no time for.
 func (dr *draft) firstSight(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, dr.e.opts.OptionalTimeout)
+	ctx, cancel := context.WithTimeout(ctx, dr.q.e.opts.OptionalTimeout)
 	defer cancel()
 	last := len(dr.view.Messages) - 1
 	for last >= 0 && dr.view.Messages[last].Role != decant.RoleAssistant {
@@ -106,8 +106,8 @@ func (dr *draft) firstSight(ctx context.Context) error {
 		return nil
 	}
 	var ds []decant.Decision
-	for _, d := range policy.FirstSight(ctx, dr.view.With(dr.view.Messages[last:]), dr.preset, dr.est) {
-		if dr.isNew(d.Target.Ref) {
+	for _, d := range policy.FirstSight(ctx, dr.view.With(dr.view.Messages[last:]), dr.q.preset, dr.q.est) {
+		if dr.q.isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
 	}
@@ -116,10 +116,10 @@ func (dr *draft) firstSight(ctx context.Context) error {
 
 // isNew reports whether the block with a reference is not in the store yet.
 func (q *query) isNew(ref decant.Ref) bool {
-	if q.Stored == nil {
+	if q.match.Stored == nil {
 		return true
 	}
-	for i := len(q.Entries) - 1; i >= 0 && q.Entries[i] < 0; i-- {
+	for i := len(q.match.Entries) - 1; i >= 0 && q.match.Entries[i] < 0; i-- {
 		if q.refOf(i) == ref {
 			return true
 		}
@@ -130,8 +130,8 @@ func (q *query) isNew(ref decant.Ref) bool {
 // refOf returns the transcript reference of the i-th block of the spine.
 func (q *query) refOf(i int) decant.Ref {
 	at := q.r.At(i)
-	if q.Same {
+	if q.refs.Same {
 		return at.Ref
 	}
-	return q.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	return q.refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }

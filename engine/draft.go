@@ -12,7 +12,7 @@ import (
 // A draft is what would be sent for a query: the decisions in force, those that are new, and the view under all of them.
 // Each route of a pour gets a copy, so that one which is refused leaves nothing behind.
 type draft struct {
-	*query
+	q     *query
 	meter meter
 
 	inForce   []decant.Decision // committed before, as far as they concern the request
@@ -33,17 +33,17 @@ type draft struct {
 
 // ticket returns the ticket of what the draft has become. It shares nothing that changes with the draft.
 func (dr *draft) ticket() *ticket {
-	q, d := *dr.query, *dr
-	d.query = &q
-	return &ticket{draft: &d, decided: d.decisions()}
+	q, d := *dr.q, *dr
+	d.q = &q
+	return &ticket{dr: &d, decided: d.decisions()}
 }
 
 // decisions returns how many decisions the conversation has.
 func (dr *draft) decisions() int {
-	if dr.State == nil {
+	if dr.q.match.State == nil {
 		return 0
 	}
-	return len(dr.State.Decisions)
+	return len(dr.q.match.State.Decisions)
 }
 
 // add makes decisions of this draft and brings the view up to date.
@@ -55,7 +55,7 @@ func (dr *draft) add(ds []decant.Decision) error {
 		return err
 	}
 	all := append(dr.made[:len(dr.made):len(dr.made)], ds...)
-	v, err := decant.Replay(dr.Conv, append(dr.inForce[:len(dr.inForce):len(dr.inForce)], all...))
+	v, err := decant.Replay(dr.q.refs.Conv, append(dr.inForce[:len(dr.inForce):len(dr.inForce)], all...))
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
@@ -69,11 +69,11 @@ func (dr *draft) name(ds []decant.Decision) error {
 	group := dr.group
 	if group == "" {
 		var err error
-		if group, err = dr.e.ids.Next(); err != nil {
+		if group, err = dr.q.e.ids.Next(); err != nil {
 			return err
 		}
 	}
-	now := dr.e.opts.Now().UTC()
+	now := dr.q.e.opts.Now().UTC()
 	for i := range ds {
 		ds[i].ID = fmt.Sprintf("%s.%d", group, len(dr.made)+i+1)
 		ds[i].Created = now
@@ -84,13 +84,13 @@ func (dr *draft) name(ds []decant.Decision) error {
 // render returns the bytes of the view: the request's own body when nothing is different.
 func (dr *draft) render() ([]byte, error) {
 	if len(dr.inForce)+len(dr.made) == 0 {
-		return dr.req.Body, nil
+		return dr.q.req.Body, nil
 	}
 	sent, err := dr.sent()
 	if err != nil {
 		return nil, err
 	}
-	body, err := dr.r.Doc.Render(dr.InRequest(policy.MarkView(sent, dr.view, dr.Conv, slices.Concat(dr.inForce, dr.made))))
+	body, err := dr.q.r.Doc.Render(dr.q.refs.InRequest(policy.MarkView(sent, dr.view, dr.q.refs.Conv, slices.Concat(dr.inForce, dr.made))))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}

@@ -20,11 +20,11 @@ func BenchmarkDue(b *testing.B) {
 		b.Run(fmt.Sprintf("Futile=%t", futile), func(b *testing.B) {
 			a := halfMegabyte(b)
 			if futile {
-				a.noteFutile()
+				a.dr.noteFutile()
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if s := a.situation(); s.Economy.Early == futile {
+				if s := a.dr.situation(); s.Economy.Early == futile {
 					b.Fatalf("early is %t", s.Economy.Early)
 				}
 			}
@@ -57,7 +57,7 @@ func halfMegabyte(tb testing.TB) *ticket {
 		e.Finish(p, Response{Status: 200, Usage: decant.Usage{CacheRead: n * 2500, Output: 50}})
 		e.Close()
 	}
-	p.ticket.meter.Futile = policy.Backoff{}
+	p.ticket.dr.meter.Futile = policy.Backoff{}
 	return p.ticket
 }
 

@@ -14,10 +14,10 @@ import (
 // economy returns what the schedule has to know of money. What the provider does not keep is paid in full
 // each time, so removing something from it costs nothing.
 func (dr *draft) economy() policy.Economy {
-	if dr.e.opts.NoEarlyPours && !dr.pressed || !dr.preset.Thrift.On() || dr.State == nil || dr.Relation != lineage.Continues || dr.early() == notEarly || dr.futile() {
+	if dr.q.e.opts.NoEarlyPours && !dr.q.pressed || !dr.q.preset.Thrift.On() || dr.q.match.State == nil || dr.q.match.Relation != lineage.Continues || dr.early() == notEarly || dr.futile() {
 		return policy.Economy{}
 	}
-	e := policy.Economy{Early: true, Switched: dr.switched() && dr.meter.Belief.Moves(), Idle: dr.idle()}
+	e := policy.Economy{Early: true, Switched: dr.q.switched() && dr.meter.Belief.Moves(), Idle: dr.idle()}
 	r := cost.ReachOf(dr.view, e.Idle, dr.meter.Belief)
 	e.Lifetime = r.Life
 	e.Write, e.Read = dr.rates(r)
@@ -28,32 +28,32 @@ func (dr *draft) economy() policy.Economy {
 		t.Beyond = r.Beyond
 	}
 	plain, _ := dr.rates(cost.Reach{})
-	free, _ := cost.FreeMarkers(dr.Conv)
-	e = e.Weigh(policy.MeasureEarly(dr.view, t), dr.fixed, plain, free > 0)
-	e.Patience = dr.preset.Thrift.Settled().Patience
+	free, _ := cost.FreeMarkers(dr.q.refs.Conv)
+	e = e.Weigh(policy.MeasureEarly(dr.view, t), dr.q.fixed, plain, free > 0)
+	e.Patience = dr.q.preset.Thrift.Settled().Patience
 	return e
 }
 
 // idle returns the time since the request before was made. Cache entries live from there on.
 func (dr *draft) idle() time.Duration {
 	before := dr.meter.Client.At
-	if before.IsZero() && dr.State != nil {
-		before = dr.State.Anchor.Time
+	if before.IsZero() && dr.q.match.State != nil {
+		before = dr.q.match.State.Anchor.Time
 	}
 	if before.IsZero() {
 		return 0
 	}
-	return dr.begun.Sub(before)
+	return dr.q.begun.Sub(before)
 }
 
 // switched reports whether the model or the fixed part is another one than in the request before, so
 // that nothing of the cache can be used, as far as a request tells.
 func (q *query) switched() bool {
-	if q.State == nil || q.State.Head.Model == "" {
+	if q.match.State == nil || q.match.State.Head.Model == "" {
 		return false
 	}
-	h := &q.State.Head
-	return h.Fixed != q.Conv.Fixed.Version || h.Model != q.Conv.Model && q.e.model(h.Model, 0, nil).ID != q.model.ID
+	h := &q.match.State.Head
+	return h.Fixed != q.refs.Conv.Fixed.Version || h.Model != q.refs.Conv.Model && q.e.model(h.Model, 0, nil).ID != q.model.ID
 }
 
 // rates returns the prices of writing and of reading what is within Reach, in dollars per million tokens.
@@ -61,7 +61,7 @@ func (q *query) switched() bool {
 func (dr *draft) rates(within cost.Reach) (write, read float64) {
 	r := token.Rates{Input: token.Rate{USD: 1, Known: true}, CacheRead: token.Rate{USD: 0.1, Known: true},
 		Write5m: token.Rate{USD: 1.25, Known: true}, Write1h: token.Rate{USD: 2, Known: true}}
-	if p, _, ok := dr.model.PriceAt(dr.e.opts.Now()); ok {
+	if p, _, ok := dr.q.model.PriceAt(dr.q.e.opts.Now()); ok {
 		r = p.At(dr.report.Before)
 	}
 	switch {
@@ -77,7 +77,7 @@ func (dr *draft) rates(within cost.Reach) (write, read float64) {
 
 // thinning returns what an early pour works on.
 func (dr *draft) thinning() policy.EarlyPour {
-	t := policy.EarlyPour{Preset: dr.preset, Counter: dr.est, Transcript: dr.Conv, Pinned: decant.PinsIn(dr.inForce), Cold: dr.cold}
+	t := policy.EarlyPour{Preset: dr.q.preset, Counter: dr.q.est, Transcript: dr.q.refs.Conv, Pinned: decant.PinsIn(dr.inForce), Cold: dr.cold}
 	t.Made = append(append(t.Made, dr.inForce...), dr.made...)
 	m := dr.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing

@@ -290,7 +290,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 // leaves notes that a prepared request is on its way.
 func (e *Engine) leaves(p *Prepared) {
 	if p != nil && p.ticket != nil && !p.req.Count {
-		p.flight = e.flights.Enter(p.ticket.Match, p.ticket.committed, e.opts.Now())
+		p.flight = e.flights.Enter(p.ticket.dr.q.match, p.ticket.committed, e.opts.Now())
 	}
 }
 
@@ -345,7 +345,7 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 		return nil, err
 	}
 	tk := dr.ticket()
-	tk.sight = tk.look()
+	tk.sight = tk.dr.look()
 	if err := tk.commit(ctx); err != nil {
 		return nil, err
 	}
@@ -354,7 +354,7 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	}
 	p := tk.prepared(body)
 	p.Fault = fault
-	e.noticePoor(p, tk.preset)
+	e.noticePoor(p, tk.dr.q.preset)
 	return p, nil
 }
 
@@ -365,7 +365,7 @@ var errBehind = fmt.Errorf("an earlier request was being archived: %w", store.Er
 // noticePoor tells those who run the engine of a record that says too little. A poor record is better than none,
 // but nobody should take it for a good one.
 func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
-	if cp := p.Report.Poor(); cp != nil && !p.ticket.req.Count {
+	if cp := p.Report.Poor(); cp != nil && !p.ticket.dr.q.req.Count {
 		e.opts.Notice(fmt.Sprintf("checkpoint %d of conversation %s says %.0f%% of what user and model named in m%d to m%d; %.0f%% are asked for (summary.min_score)",
 			cp.Number, p.Conversation, 100*cp.Score, cp.From, cp.To, 100*pre.Summary.MinScore))
 	}
@@ -438,5 +438,5 @@ func (p *Prepared) View() *decant.Conversation {
 	if p.ticket == nil {
 		return nil
 	}
-	return p.ticket.view
+	return p.ticket.dr.view
 }

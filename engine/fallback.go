@@ -49,8 +49,8 @@ func (e *Engine) original(req *Request, r *prompt.Prompt, l *lineage.Stored, fau
 	p := &Prepared{Body: req.Body, Fault: fault}
 	c := r.Doc.Conversation
 	m := e.model(c.Model, 0, req.Betas)
-	dr := &draft{before: c, view: c, query: &query{
-		Match: &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))}, Map: &refs.Map{Conv: c, Same: true, Fits: true},
+	dr := &draft{before: c, view: c, q: &query{
+		match: &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))}, refs: &refs.Map{Conv: c, Same: true, Fits: true},
 		e: e, req: req, r: r, model: m, est: e.sizes.estimator(m),
 	}}
 	if len(decant.InForce(l.State().Decisions)) == 0 || !dr.bound() {

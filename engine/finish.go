@@ -42,7 +42,7 @@ type Response struct {
 // provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
 // what it ended with is.
 func (e *Engine) Finish(p *Prepared, res Response) {
-	if p.ticket == nil || p.ticket.req.Count {
+	if p.ticket == nil || p.ticket.dr.q.req.Count {
 		return
 	}
 	e.flights.Leave(p.flight)
@@ -60,7 +60,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	e.witnessed(p, f.res)
 	own := *p
 	own.ticket, f.Prepared = p.ticket.copy(), &own // the archive brings it up to date, and the caller may still look at its own
-	who := p.ticket.who
+	who := p.ticket.dr.q.who
 	q, kept := e.outbox.Add(who, f)
 	if q != nil {
 		e.work.Go(func() { e.outbox.Write(who, q, e.write) })
@@ -80,15 +80,15 @@ type finished struct {
 
 // Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
 func (f finished) Footprint() int {
-	n := prompt.Footprint(f.ticket.r.Doc.Source, 2*len(f.ticket.r.Blocks)) + len(f.res.Content)
-	if !prompt.SameBytes(f.Body, f.ticket.req.Body) {
+	n := prompt.Footprint(f.ticket.dr.q.r.Doc.Source, 2*len(f.ticket.dr.q.r.Blocks)) + len(f.res.Content)
+	if !prompt.SameBytes(f.Body, f.ticket.dr.q.req.Body) {
 		n += len(f.Body)
 	}
 	return n
 }
 
 // Begins reports whether another request begins with this one.
-func (f finished) Begins(next *prompt.Prompt) bool { return f.ticket.r.Begins(next) }
+func (f finished) Begins(next *prompt.Prompt) bool { return f.ticket.dr.q.r.Begins(next) }
 
 // answered reports whether there was an answer, to its end.
 func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Broken }
@@ -114,14 +114,14 @@ func together(fs []finished) int {
 
 // within reports whether everything that a would archive is part of b.
 func (tk *ticket) within(b *ticket) bool {
-	n := len(tk.r.Spine)
-	if tk.Conv.Fixed.Version != b.Conv.Fixed.Version { // a commit brings one
+	n := len(tk.dr.q.r.Spine)
+	if tk.dr.q.refs.Conv.Fixed.Version != b.dr.q.refs.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if tk.committed || b.committed || tk.suppress > 0 || tk.report.Reason != "" || n == 0 || n > len(b.r.Spine) || len(tk.r.Blocks) > len(b.r.Blocks) {
+	if tk.committed || b.committed || tk.dr.suppress > 0 || tk.dr.report.Reason != "" || n == 0 || n > len(b.dr.q.r.Spine) || len(tk.dr.q.r.Blocks) > len(b.dr.q.r.Blocks) {
 		return false
 	}
-	return tk.r.Begins(b.r)
+	return tk.dr.q.r.Begins(b.dr.q.r)
 }
 
 // archivePatience is how long an archive waits for another process that keeps the database busy, as one does that writes
@@ -164,12 +164,12 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
-		a.State = nil // it has moved on
+		a.dr.q.match.State = nil // it has moved on
 	}
 	if err := a.rebase(ctx, &fs[len(fs)-1]); err != nil {
 		return err
 	}
-	if a.Stored == nil {
+	if a.dr.q.match.Stored == nil {
 		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
 	}
 	a.decided = -1 // what is stored of it is not what the report is about
@@ -184,25 +184,25 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 // was created by another request. What has been sent stays as it was.
 func (tk *ticket) rebase(ctx context.Context, f *finished) error {
 	if tk.committed {
-		tk.meter = notesOf(tk.Stored).reading() // answers before this one have been archived since
+		tk.dr.meter = notesOf(tk.dr.q.match.Stored).reading() // answers before this one have been archived since
 	}
 	if tk.stands(ctx, f) {
 		tk.moved = true
 		return nil
 	}
-	p, err := tk.e.finder.Find(ctx, tk.who, tk.r)
+	p, err := tk.dr.q.e.finder.Find(ctx, tk.dr.q.who, tk.dr.q.r)
 	if err != nil {
 		return err
 	}
-	if tk.committed && p.Stored != nil && p.Stored.Key == tk.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+	if tk.committed && p.Stored != nil && p.Stored.Key == tk.dr.q.match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
-	tk.Match, tk.Map, tk.withdrawn = p, lineage.References(tk.r, p), tk.e.withdrawn(p)
+	tk.dr.q.match, tk.dr.q.refs, tk.dr.withdrawn = p, lineage.References(tk.dr.q.r, p), tk.dr.q.e.withdrawn(p)
 	if tk.committed { // it is in another conversation, which has the id
 		tk.committed, tk.id = false, ""
 	}
 	if p.Stored != nil {
-		tk.meter = notesOf(p.Stored).reading()
+		tk.dr.meter = notesOf(p.Stored).reading()
 	}
 	return nil
 }
@@ -212,42 +212,42 @@ func (tk *ticket) rebase(ctx context.Context, f *finished) error {
 // process may have replaced what the request has in common with the conversation.
 func (tk *ticket) stands(ctx context.Context, f *finished) bool {
 	switch {
-	case tk.Stored == nil:
-		return tk.State == nil && !tk.moved
+	case tk.dr.q.match.Stored == nil:
+		return tk.dr.q.match.State == nil && !tk.moved
 	case !f.answered() && !tk.brings():
 		return true
-	case tk.Asked && !tk.committed: // what it would replace may have been answered since
+	case tk.dr.q.match.Asked && !tk.committed: // what it would replace may have been answered since
 		return false
-	case !tk.committed && (tk.Stored.State() != tk.State || tk.brings()):
-		return tk.Stored.State() == tk.State
+	case !tk.committed && (tk.dr.q.match.Stored.State() != tk.dr.q.match.State || tk.brings()):
+		return tk.dr.q.match.Stored.State() == tk.dr.q.match.State
 	}
-	v, err := tk.e.store.Version(ctx, tk.Stored.Key)
-	return err != nil || v == tk.State.Version
+	v, err := tk.dr.q.e.store.Version(ctx, tk.dr.q.match.Stored.Key)
+	return err != nil || v == tk.dr.q.match.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
 func (tk *ticket) brings() bool {
-	return !tk.committed && (tk.Stored == nil || tk.entriesFrom() < len(tk.r.Blocks) || tk.Relation == lineage.Replaces)
+	return !tk.committed && (tk.dr.q.match.Stored == nil || tk.dr.q.entriesFrom() < len(tk.dr.q.r.Blocks) || tk.dr.q.match.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
 func (tk *ticket) booked(fs []finished) (store.Events, error) {
-	ev, err := tk.e.events(fs)
+	ev, err := tk.dr.q.e.events(fs)
 	if err == nil {
 		err = tk.bookTrials(fs, &ev)
 	}
 	if err == nil {
-		ev.Spends = tk.spends(fs, ev.Requests)
+		ev.Spends = tk.dr.spends(fs, ev.Requests)
 	}
 	return ev, err
 }
 
 func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	last := &fs[len(fs)-1]
-	tk.meter.Account = &account.Account{Upstream: account.Named(tk.req.Upstream), Organization: last.res.Organization}
+	tk.dr.meter.Account = &account.Account{Upstream: account.Named(tk.dr.q.req.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
-	err := tk.e.outbox.Alone(func() (err error) {
+	err := tk.dr.q.e.outbox.Alone(func() (err error) {
 		if ev, err = tk.booked(fs); err != nil {
 			return err
 		}
@@ -266,8 +266,8 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	if err := tk.store(ctx, b); err != nil {
 		return err
 	}
-	tk.e.opts.Booked(tk.req.Tenant, ev.Spends)
-	tk.report.Version = tk.State.Version
+	tk.dr.q.e.opts.Booked(tk.dr.q.req.Tenant, ev.Spends)
+	tk.dr.report.Version = tk.dr.q.match.State.Version
 	tk.read(last.res.Usage, length)
 	return nil
 }
@@ -275,12 +275,12 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 // news returns the commit of what requests brought, with what happened to them.
 func (tk *ticket) news(fs []finished, ev store.Events) *store.Batch {
 	last := &fs[len(fs)-1]
-	tk.learn(last.res.Usage)
-	tk.made = nil
+	tk.dr.learn(last.res.Usage)
+	tk.dr.made = nil
 	b := tk.batch()
 	var kept []store.Entry
-	if tk.State != nil {
-		kept = tk.State.Chain[:tk.base()]
+	if tk.dr.q.match.State != nil {
+		kept = tk.dr.q.match.State.Chain[:tk.base()]
 	}
 	lengths(ev.Requests, fs, kept, b.Entries)
 	ev.Anchor = tk.anchor(last.res.Usage, b.Version+1, tk.base()+len(b.Entries), last.time)
@@ -292,12 +292,12 @@ func (tk *ticket) news(fs []finished, ev store.Events) *store.Batch {
 func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 	for i := range fs {
 		f := &fs[i]
-		c := f.ticket.Conv
+		c := f.ticket.dr.q.refs.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.ticket.r.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			Time: f.time, Length: len(f.ticket.dr.q.r.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
-		if !prompt.SameBytes(f.Body, f.ticket.req.Body) {
+		if !prompt.SameBytes(f.Body, f.ticket.dr.q.req.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}
 		if req.ID = f.ticket.announced; req.ID == "" {
@@ -305,7 +305,7 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 				return ev, err
 			}
 		}
-		params := f.ticket.r.Doc.Frame()
+		params := f.ticket.dr.q.r.Doc.Frame()
 		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
@@ -328,7 +328,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 	}
 	chain := slices.Concat(kept, added)
 	for i := len(rs) - 2; i >= 0; i-- {
-		r := fs[i].ticket.r
+		r := fs[i].ticket.dr.q.r
 		last := r.Hash(len(r.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
@@ -340,31 +340,31 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 // record stores an answer to a request that brought nothing new, or whose news are stored.
 func (tk *ticket) record(ctx context.Context, ev store.Events, fs []finished) error {
 	res, now := fs[len(fs)-1].res, fs[len(fs)-1].time
-	tk.learn(res.Usage)
+	tk.dr.learn(res.Usage)
 	length := tk.base()
 	for i := range ev.Requests {
-		ev.Requests[i].Version = tk.State.Version
+		ev.Requests[i].Version = tk.dr.q.match.State.Version
 	}
-	ev.Anchor = tk.anchor(res.Usage, tk.State.Version, length, now)
-	lengths(ev.Requests, fs, tk.State.Chain[:length], nil)
-	err := tk.e.store.Record(ctx, tk.Stored.Key, &ev)
+	ev.Anchor = tk.anchor(res.Usage, tk.dr.q.match.State.Version, length, now)
+	lengths(ev.Requests, fs, tk.dr.q.match.State.Chain[:length], nil)
+	err := tk.dr.q.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = tk.e.store.Record(ctx, tk.Stored.Key, &ev)
+		err = tk.dr.q.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &ev)
 	}
-	tk.e.busy.judge(err)
+	tk.dr.q.e.busy.judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	tk.e.opts.Booked(tk.req.Tenant, ev.Spends)
+	tk.dr.q.e.opts.Booked(tk.dr.q.req.Tenant, ev.Spends)
 	if ev.Anchor != nil {
-		tk.Stored.Anchored(*ev.Anchor)
+		tk.dr.q.match.Stored.Anchored(*ev.Anchor)
 	}
 	tk.read(res.Usage, length)
-	if tk.e.finder.Cache.Get(tk.Stored.Key) != tk.Stored { // two requests have read the conversation at once: what is kept lacks this answer
-		tk.e.finder.Cache.Forget(tk.Stored.Key)
+	if tk.dr.q.e.finder.Cache.Get(tk.dr.q.match.Stored.Key) != tk.dr.q.match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		tk.dr.q.e.finder.Cache.Forget(tk.dr.q.match.Stored.Key)
 	}
 	return nil
 }
@@ -378,10 +378,10 @@ func (tk *ticket) anchor(u decant.Usage, version int64, length int, now time.Tim
 	if !tk.current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
 		if !tk.starts() {
-			*out = tk.Stored.State().Anchor
+			*out = tk.dr.q.match.Stored.State().Anchor
 		}
 	}
-	out.Time, out.Calibration = now, tk.meter.learned.encode()
+	out.Time, out.Calibration = now, tk.dr.meter.learned.encode()
 	return out
 }
 
@@ -389,12 +389,12 @@ func (tk *ticket) anchor(u decant.Usage, version int64, length int, now time.Tim
 // was reported is the size of its view.
 func (tk *ticket) current() bool {
 	switch {
-	case tk.State == nil:
+	case tk.dr.q.match.State == nil:
 		return true
-	case tk.Relation == lineage.Forks && !tk.committed: // its own conversation begins with these
-		return tk.sentUnder(tk.Match.Applicable(tk.Map, nil))
+	case tk.dr.q.match.Relation == lineage.Forks && !tk.committed: // its own conversation begins with these
+		return tk.dr.sentUnder(tk.dr.q.match.Applicable(tk.dr.q.refs, nil))
 	}
-	return tk.decided == len(tk.State.Decisions)
+	return tk.decided == len(tk.dr.q.match.State.Decisions)
 }
 
 // learn compares what was estimated with what was reported.
@@ -406,23 +406,23 @@ func (dr *draft) learn(u decant.Usage) {
 		dr.meter.Calibration = dr.meter.Calibration.Reset()
 		return
 	}
-	if dr.State == nil || !dr.anchored() {
+	if dr.q.match.State == nil || !dr.anchored() {
 		return
 	}
-	since := dr.estimate(dr.view, dr.State.Chain[dr.meter.length-1].Ref)
+	since := dr.estimate(dr.view, dr.q.match.State.Chain[dr.meter.length-1].Ref)
 	dr.meter.Calibration = dr.meter.Calibration.Observe(since, u.Prompt()-dr.meter.usage.Context())
 }
 
 // read sets the conversation's meter to what was reported about its first length entries.
 func (tk *ticket) read(u decant.Usage, length int) {
-	if u.Prompt() == 0 || length == 0 || length > len(tk.State.Chain) {
+	if u.Prompt() == 0 || length == 0 || length > len(tk.dr.q.match.State.Chain) {
 		return
 	}
 	if !tk.current() {
-		tk.settleMeter()
+		tk.dr.settleMeter()
 		return
 	}
-	tk.meter.usage, tk.meter.length, tk.meter.chain = u, length, tk.State.Chain[length-1].Chain
-	tk.meter.decisions, tk.meter.fixed = len(tk.State.Decisions), tk.fixed
-	tk.settleMeter()
+	tk.dr.meter.usage, tk.dr.meter.length, tk.dr.meter.chain = u, length, tk.dr.q.match.State.Chain[length-1].Chain
+	tk.dr.meter.decisions, tk.dr.meter.fixed = len(tk.dr.q.match.State.Decisions), tk.dr.q.fixed
+	tk.dr.settleMeter()
 }

@@ -32,19 +32,19 @@ func (e *Engine) withdrawn(p *lineage.Match) (out []decant.Decision) {
 // lost returns the decisions that a request was sent with and that are not in force where it is archived:
 // another process had taken its tail for given up and replaced it. What was sent stays as it was.
 func (tk *ticket) lost() (out []decant.Decision) {
-	if tk.Relation == lineage.Continues || tk.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
+	if tk.dr.q.match.Relation == lineage.Continues || tk.dr.q.match.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
 		return nil
 	}
 	have := map[string]bool{}
-	for _, d := range tk.Match.Applicable(tk.Map, tk.withdrawn) {
+	for _, d := range tk.dr.q.match.Applicable(tk.dr.q.refs, tk.dr.withdrawn) {
 		have[d.ID] = true
 	}
-	w := lineage.Presence{Conv: tk.Conv, Unknown: math.MaxInt}
-	for _, d := range slices.Concat(tk.inForce, tk.report.Decisions) {
+	w := lineage.Presence{Conv: tk.dr.q.refs.Conv, Unknown: math.MaxInt}
+	for _, d := range slices.Concat(tk.dr.inForce, tk.dr.report.Decisions) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
 		}
-		if tk.State != nil && slices.ContainsFunc(tk.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
+		if tk.dr.q.match.State != nil && slices.ContainsFunc(tk.dr.q.match.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
 			d.ID += " again" // it was taken back with the tail; ids are unique within a conversation
 		}
 		out = append(out, tk.renumbered(d))
@@ -55,18 +55,18 @@ func (tk *ticket) lost() (out []decant.Decision) {
 // renumbered returns a decision that was made when the conversation was another. The number of a checkpoint that
 // another one has since, or the same one before it was taken back, is replaced; what it says stays.
 func (tk *ticket) renumbered(d decant.Decision) decant.Decision {
-	if d.Checkpoint == nil || tk.State == nil {
+	if d.Checkpoint == nil || tk.dr.q.match.State == nil {
 		return d
 	}
-	have := tk.State.Decisions
+	have := tk.dr.q.match.State.Decisions
 	if tk.starts() {
-		have = tk.AtBranch()
+		have = tk.dr.q.match.AtBranch()
 	}
 	if !slices.ContainsFunc(have, func(o decant.Decision) bool { return o.Checkpoint != nil && o.Checkpoint.Number == d.Checkpoint.Number }) {
 		return d
 	}
 	cp := *d.Checkpoint
-	cp.Number = tk.checkpoints() + 1
+	cp.Number = tk.dr.q.checkpoints() + 1
 	d.Checkpoint, d.Handle = &cp, decant.Handle(fmt.Sprintf("c:%d", cp.Number))
 	return d
 }
@@ -82,20 +82,20 @@ func (dr *draft) sentUnder(ds []decant.Decision) bool {
 
 // origin returns where the request's own conversation begins, nil when it shares nothing with another.
 func (tk *ticket) origin() *store.Origin {
-	if tk.Stored == nil || tk.base() == 0 {
+	if tk.dr.q.match.Stored == nil || tk.base() == 0 {
 		return nil
 	}
-	if tk.Branch != nil {
-		o := tk.Branch.Origin
+	if tk.dr.q.match.Branch != nil {
+		o := tk.dr.q.match.Branch.Origin
 		return &o
 	}
-	return &store.Origin{Parent: tk.Stored.Key.ID, Version: tk.State.Version, Position: tk.base(), InForce: tk.State.Version}
+	return &store.Origin{Parent: tk.dr.q.match.Stored.Key.ID, Version: tk.dr.q.match.State.Version, Position: tk.base(), InForce: tk.dr.q.match.State.Version}
 }
 
 // onHold reports whether pours have been put off until somebody releases the conversation.
 func (dr *draft) onHold() bool {
-	if dr.Relation != lineage.Forks && dr.Relation != lineage.Returns {
-		return dr.State != nil && dr.State.Head.Hold
+	if dr.q.match.Relation != lineage.Forks && dr.q.match.Relation != lineage.Returns {
+		return dr.q.match.State != nil && dr.q.match.State.Head.Hold
 	}
 	return slices.ContainsFunc(dr.inForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
 }

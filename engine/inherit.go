@@ -25,16 +25,16 @@ const inheritedReason = "decided before in this session: "
 // was decided later, by a delegate that went another way, is not for it. Results that it shares with the
 // conversation that it forks from have what they have there.
 func (dr *draft) inherit(ctx context.Context) error {
-	if dr.Relation != lineage.Begins && dr.Relation != lineage.Forks || dr.req.Session == "" {
+	if dr.q.match.Relation != lineage.Begins && dr.q.match.Relation != lineage.Forks || dr.q.req.Session == "" {
 		return nil
 	}
 	results, hashes := dr.undecided()
 	if len(results) == 0 {
 		return nil
 	}
-	ctx, cancel := dr.e.optional(ctx)
+	ctx, cancel := dr.q.e.optional(ctx)
 	defer cancel()
-	kin, err := dr.kin(ctx, hashes)
+	kin, err := dr.q.kin(ctx, hashes)
 	if err != nil {
 		return fmt.Errorf("look for earlier decisions: %w", err)
 	}
@@ -64,8 +64,8 @@ func inherited(d decant.Decision, ref decant.Ref) decant.Decision {
 // undecided returns the view's results that are new to the conversation and that nothing was decided about.
 func (dr *draft) undecided() (results []*decant.Block, hashes []decant.Hash) {
 	from := 0
-	if dr.Relation == lineage.Forks {
-		from = dr.FirstNew(dr.Map)
+	if dr.q.match.Relation == lineage.Forks {
+		from = dr.q.match.FirstNew(dr.q.refs)
 	}
 	for i := range dr.view.Messages {
 		for k := range dr.view.Messages[i].Blocks {

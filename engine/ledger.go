@@ -14,7 +14,7 @@ import (
 // would have cost by the same rule of what is kept (see reach), and what their reports teach about the
 // provider's cache.
 type booking struct {
-	*draft               // whose meter is brought up to date
+	dr      *draft       // whose meter is brought up to date
 	was     decant.Usage // of the request before
 	decided int          // decisions of the conversation when it was sent, its own included
 }
@@ -38,7 +38,7 @@ func (dr *draft) spends(fs []finished, rs []store.Request) (out []store.Spend) {
 			continue
 		}
 		if !believable {
-			dr.e.disbelieve(f)
+			dr.q.e.disbelieve(f)
 		}
 		b.was, b.decided = f.res.Usage, f.ticket.decided
 	}
@@ -49,7 +49,7 @@ func (dr *draft) spends(fs []finished, rs []store.Request) (out []store.Spend) {
 func (b *booking) spend(f *finished, believable bool) store.Spend {
 	x, u, terms := f.ticket, f.billed, cost.Terms{At: f.time}
 	s := x.sight
-	p := s.scaled(u.Prompt()+b.scale(s.lacks), x.model.MinCache, b.meter.Belief.Unasked)
+	p := s.scaled(u.Prompt()+b.dr.scale(s.lacks), x.dr.q.model.MinCache, b.dr.meter.Belief.Unasked)
 	t := cost.Silent
 	if believable {
 		t = b.testimony(x, u, p.Fixed)
@@ -61,14 +61,14 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	if believable {
 		b.learn(x, u, t)
 	}
-	b.meter.Client, b.meter.Million = p.After(x.begun), x.asksMillion()
-	out := store.Spend{Time: f.time, Model: x.model.ID, Usage: u, Without: bare, Over: x.tooLarge(p.Tokens)}
-	out.Cost, out.Bare = money(x.draft, u, terms), money(x.draft, bare, terms)
-	if x.poured() {
-		out.Rewrite = money(x.draft, rewritten(u, bare), terms)
+	b.dr.meter.Client, b.dr.meter.Million = p.After(x.dr.q.begun), x.dr.q.asksMillion()
+	out := store.Spend{Time: f.time, Model: x.dr.q.model.ID, Usage: u, Without: bare, Over: x.dr.q.tooLarge(p.Tokens)}
+	out.Cost, out.Bare = money(x.dr, u, terms), money(x.dr, bare, terms)
+	if x.dr.poured() {
+		out.Rewrite = money(x.dr, rewritten(u, bare), terms)
 	}
 	if x.trial != nil {
-		out.Trial = x.trial.would(x.draft, u, terms)
+		out.Trial = x.trial.would(x.dr, u, terms)
 	}
 	return out
 }
@@ -94,7 +94,7 @@ func (s *sight) scaled(tokens, least int, unasked bool) cost.Prompt {
 // cache. The request of a pour is no witness, the one after it is: then everything that was written again
 // must be read.
 func (b *booking) testimony(x *ticket, u decant.Usage, fixed int) cost.Testimony {
-	if b.was.Prompt() == 0 || !x.sight.grows || x.poured() || x.sight.decisions != b.decided {
+	if b.was.Prompt() == 0 || !x.sight.grows || x.dr.poured() || x.sight.decisions != b.decided {
 		return cost.Silent
 	}
 	return cost.Testify(b.left(x, u), fixed, u.CacheRead)
@@ -105,7 +105,7 @@ func (b *booking) testimony(x *ticket, u decant.Usage, fixed int) cost.Testimony
 // said to have neither read nor written anything although markers ask for it.
 func (b *booking) left(x *ticket, u decant.Usage) int {
 	said := b.was.CacheRead + b.was.CacheWrite
-	if x.sight.life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.model.MinCache {
+	if x.sight.life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.dr.q.model.MinCache {
 		return b.was.Prompt()
 	}
 	return said
@@ -113,20 +113,20 @@ func (b *booking) left(x *ticket, u decant.Usage) int {
 
 // learn notes what the report on x teaches.
 func (b *booking) learn(x *ticket, u decant.Usage, t cost.Testimony) {
-	m, s := &b.meter, x.sight
+	m, s := &b.dr.meter, x.sight
 	expected := !s.changed && s.pause < m.Belief.Life(s.life) && (s.life > 0 || m.Belief.Unasked)
 	if expected && t != cost.Silent {
 		m.Doubt = m.Doubt.Observe(b.left(x, u), u.CacheRead)
 	}
 	m.Belief = m.Belief.Learn(cost.Moment{Changed: s.changed, Asked: s.life > 0, Pause: s.pause, Life: s.life}, t)
-	if s.cold && x.report.Reason == policy.Free {
+	if s.cold && x.dr.report.Reason == policy.Free {
 		m.Belief = m.Belief.Acted()
 	}
 }
 
 // bare returns the usage of the client's own request p, of which u was reported for what was sent.
 func (b *booking) bare(x *ticket, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
-	s, m := x.sight, &b.meter
+	s, m := x.sight, &b.dr.meter
 	shadow := &m.Client
 	alike := u.CacheRead // what was read of what both have would have been read
 	if s.alike < s.prompt.Tokens {
@@ -139,10 +139,10 @@ func (b *booking) bare(x *ticket, p *cost.Prompt, u decant.Usage, t cost.Testimo
 	case t == cost.Lost && s.changed, s.cold && t == cost.Silent && p.Missed(u.CacheRead):
 		read = alike
 	case t == cost.Lost && s.pause >= s.life:
-		read = shadow.Left(p, x.begun, false)
+		read = shadow.Left(p, x.dr.q.begun, false)
 	default:
 		alive := t == cost.Kept || (s.life > 0 || p.Unasked) && s.pause < m.Belief.Life(s.life)
-		read = int(float64(shadow.Left(p, x.begun, alive)) * b.answered(x, u, t))
+		read = int(float64(shadow.Left(p, x.dr.q.begun, alive)) * b.answered(x, u, t))
 	}
 	out := p.Billed(max(read, alike))
 	switch {
@@ -159,7 +159,7 @@ func (b *booking) bare(x *ticket, p *cost.Prompt, u decant.Usage, t cost.Testimo
 // and where it is no witness, as far as the cache can be trusted.
 func (b *booking) answered(x *ticket, u decant.Usage, t cost.Testimony) float64 {
 	if t == cost.Silent {
-		return 1 - float64(b.meter.Doubt)
+		return 1 - float64(b.dr.meter.Doubt)
 	}
 	return cost.Share(b.left(x, u), u.CacheRead)
 }
@@ -181,13 +181,13 @@ func (q *query) tooLarge(tokens int) bool {
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
 func (q *query) asksMillion() bool {
-	plain, _ := q.e.opts.Catalog.Lookup(q.Conv.Model)
+	plain, _ := q.e.opts.Catalog.Lookup(q.refs.Conv.Model)
 	return plain.Window < plain.For(q.req.Betas).Window
 }
 
 // money prices usage; what has no known price counts nothing.
 func money(dr *draft, u decant.Usage, t cost.Terms) store.Money {
-	n, _ := cost.Billionths(dr.model, u, t)
+	n, _ := cost.Billionths(dr.q.model, u, t)
 	return store.Money(n)
 }
 

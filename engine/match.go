@@ -49,47 +49,47 @@ func (e *Engine) archived(ctx context.Context, who lineage.Start) bool {
 
 // replay builds the view of a request under the decisions that are in force at its place.
 func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *lineage.Match) (*draft, error) {
-	dr := &draft{query: &query{
-		Match: p, Map: lineage.References(r, p), e: e, req: req, who: who, r: r, begun: e.opts.Now().UTC(),
+	dr := &draft{q: &query{
+		match: p, refs: lineage.References(r, p), e: e, req: req, who: who, r: r, begun: e.opts.Now().UTC(),
 		preset: req.Preset, most: e.opts.MaxBytes,
 	}}
-	if dr.preset == nil {
-		dr.preset = e.opts.Preset
+	if dr.q.preset == nil {
+		dr.q.preset = e.opts.Preset
 	}
 	if p.Stored != nil {
 		p.Stored.Saw(r, p.Known())
 		dr.meter = notesOf(p.Stored).reading()
 	}
-	dr.model = e.model(dr.Conv.Model, dr.meter.Window, req.Betas)
-	dr.preset = dr.preset.For(dr.model.ReadShare(dr.begun))
-	dr.est = e.sizes.estimator(dr.model)
-	dr.fixed = e.sizes.fixed(dr.est, &dr.Conv.Fixed)
+	dr.q.model = e.model(dr.q.refs.Conv.Model, dr.meter.Window, req.Betas)
+	dr.q.preset = dr.q.preset.For(dr.q.model.ReadShare(dr.q.begun))
+	dr.q.est = e.sizes.estimator(dr.q.model)
+	dr.q.fixed = e.sizes.fixed(dr.q.est, &dr.q.refs.Conv.Fixed)
 	dr.withdrawn = e.withdrawn(p)
-	dr.inForce = p.Applicable(dr.Map, dr.withdrawn)
+	dr.inForce = p.Applicable(dr.q.refs, dr.withdrawn)
 	dr.keepDropping()
-	v, err := decant.Replay(dr.Conv, dr.inForce)
+	v, err := decant.Replay(dr.q.refs.Conv, dr.inForce)
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
 	dr.before, dr.view = v, v
-	dr.query.known = e.accounts.Known(dr.account())
+	dr.q.known = e.accounts.Known(dr.account())
 	if err := dr.suspend(); err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
-	dr.report = Report{Relation: string(p.Relation), Messages: len(dr.Conv.Messages), Window: dr.model.Window}
+	dr.report = Report{Relation: string(p.Relation), Messages: len(dr.q.refs.Conv.Messages), Window: dr.q.model.Window}
 	return dr, nil
 }
 
 // force takes over what a refusal of the provider demands.
 func (dr *draft) force(f forced) {
-	dr.must, dr.demand = f.reason, f
+	dr.q.must, dr.q.demand = f.reason, f
 	if f.bytes > 0 {
-		dr.most = min(dr.most, f.bytes)
+		dr.q.most = min(dr.q.most, f.bytes)
 	}
 	if f.window > 0 {
 		dr.meter.Window = f.window
-		dr.model = dr.e.model(dr.Conv.Model, f.window, dr.req.Betas)
-		dr.report.Window = dr.model.Window
+		dr.q.model = dr.q.e.model(dr.q.refs.Conv.Model, f.window, dr.q.req.Betas)
+		dr.report.Window = dr.q.model.Window
 	}
 	if f.factor > 0 {
 		dr.meter.Calibration = token.Calibration{Factor: min(max(f.factor, 0.5), 2), Seen: dr.meter.Seen + 1}

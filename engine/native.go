@@ -26,7 +26,7 @@ func (dr *draft) sent() (*decant.Conversation, error) {
 	if decant.NativeIn(dr.inForce, dr.made) == nil {
 		return dr.view, nil
 	}
-	return decant.Replay(dr.Conv, decant.Sent(slices.Concat(dr.inForce, dr.made)))
+	return decant.Replay(dr.q.refs.Conv, decant.Sent(slices.Concat(dr.inForce, dr.made)))
 }
 
 // withClearing returns a body that asks for the clearing of the view.
@@ -64,7 +64,7 @@ func (q *query) editable() bool {
 	if at := q.r.Doc.Member("tools"); !at.IsZero() {
 		tools = at.Of(q.req.Body)
 	}
-	return q.r.Doc.Member("mcp_servers").IsZero() && anthropic.Editable(q.req.Body, tools) && !anthropic.Served(q.Conv)
+	return q.r.Doc.Member("mcp_servers").IsZero() && anthropic.Editable(q.req.Body, tools) && !anthropic.Served(q.refs.Conv)
 }
 
 // suspend takes native decisions out of the request where they cannot be carried out: it goes out whole.
@@ -73,7 +73,7 @@ func (dr *draft) suspend() error {
 	if native == nil {
 		return nil
 	}
-	if _, ok := anthropic.ClearingOf(dr.view, native); ok && !dr.asks() && dr.editable() {
+	if _, ok := anthropic.ClearingOf(dr.view, native); ok && !dr.q.asks() && dr.q.editable() {
 		return nil
 	}
 	for _, d := range dr.inForce {
@@ -82,7 +82,7 @@ func (dr *draft) suspend() error {
 		}
 	}
 	dr.inForce = decant.Sent(dr.inForce)
-	v, err := decant.Replay(dr.Conv, dr.inForce)
+	v, err := decant.Replay(dr.q.refs.Conv, dr.inForce)
 	if err != nil {
 		return err
 	}
@@ -94,13 +94,13 @@ func (dr *draft) suspend() error {
 // route finds the conversation as it is sent. Where a request only asks for something else it goes out whole,
 // and the next one as before.
 func (dr *draft) giveUpEditing(ctx context.Context) error {
-	if dr.asks() || len(dr.suspended) == 0 {
+	if dr.q.asks() || len(dr.suspended) == 0 {
 		return nil
 	}
 	var ds []decant.Decision
-	if dr.demand.unedit {
+	if dr.q.demand.unedit {
 		var err error
-		if ds, err = dr.takeBack(ctx); err != nil {
+		if ds, err = dr.q.takeBack(ctx); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (dr *draft) giveUpEditing(ctx context.Context) error {
 // stand on it.
 func (dr *draft) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) {
 	kinds := map[string]decant.DecisionKind{}
-	for _, d := range dr.State.Decisions {
+	for _, d := range dr.q.match.State.Decisions {
 		kinds[d.ID] = d.Kind
 	}
 	clears := func(d decant.Decision) bool { return kinds[d.Revokes] == decant.Native }

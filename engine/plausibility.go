@@ -19,17 +19,17 @@ const mostPerToken = 16
 // A client that asks the provider to clear old results is told the size of what was left of them.
 func (f *finished) believable() bool {
 	u := f.res.Usage
-	return u.Prompt() == 0 || f.ticket.text() <= mostPerToken*u.Prompt() || f.ticket.cleared()
+	return u.Prompt() == 0 || f.ticket.dr.text() <= mostPerToken*u.Prompt() || f.ticket.dr.q.cleared()
 }
 
 // text returns about how many bytes of text the request sends, without images and without thinking,
 // of which the provider may count nothing.
 func (dr *draft) text() (n int) {
-	for i := range dr.Conv.Fixed.System {
-		n += textSize(&dr.Conv.Fixed.System[i])
+	for i := range dr.q.refs.Conv.Fixed.System {
+		n += textSize(&dr.q.refs.Conv.Fixed.System[i])
 	}
-	for i := range dr.Conv.Fixed.Tools {
-		if s := dr.Conv.Fixed.Tools[i].Schema; s != nil {
+	for i := range dr.q.refs.Conv.Fixed.Tools {
+		if s := dr.q.refs.Conv.Fixed.Tools[i].Schema; s != nil {
 			n += s.Size()
 		}
 	}
@@ -57,8 +57,8 @@ func (q *query) cleared() bool {
 // disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from
 // it, and says so once. What is booked and stored of it stays as it was reported.
 func (e *Engine) disbelieve(f *finished) {
-	n, bytes := f.res.Usage.Prompt(), f.ticket.text()
-	f.res.Usage = decant.Usage{Input: f.ticket.report.After, Output: f.res.Usage.Output}
+	n, bytes := f.res.Usage.Prompt(), f.ticket.dr.text()
+	f.res.Usage = decant.Usage{Input: f.ticket.dr.report.After, Output: f.res.Usage.Output}
 	e.unbelieved.Do(func() {
 		e.opts.Notice(fmt.Sprintf("the upstream reports %d tokens for a prompt of %d bytes of text; sizes are estimated where its reports cannot be true", n, bytes))
 	})

@@ -13,15 +13,15 @@ import (
 // pour makes the one deliberate rewrite of older history. Where the time for it runs out, one for money is left
 // for good, and one that must happen is made by the last rung, which hardly looks at the text.
 func (dr *draft) pour(ctx context.Context, why policy.Reason) error {
-	id, err := dr.e.ids.Next()
+	id, err := dr.q.e.ids.Next()
 	if err != nil {
 		return err
 	}
 	dr.group = policy.PourMark + id
 	defer func() { dr.group = "" }()
-	limit := dr.e.opts.RequiredTimeout
-	if dr.isOptional(why) {
-		limit = dr.e.opts.OptionalTimeout
+	limit := dr.q.e.opts.RequiredTimeout
+	if dr.q.isOptional(why) {
+		limit = dr.q.e.opts.OptionalTimeout
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -29,7 +29,7 @@ func (dr *draft) pour(ctx context.Context, why policy.Reason) error {
 	switch {
 	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
 		return err
-	case dr.isOptional(why):
+	case dr.q.isOptional(why):
 		dr.noteFutile()
 		return err
 	}
@@ -65,19 +65,19 @@ func (dr *draft) pourWithin(ctx context.Context, why policy.Reason) error {
 
 // targets returns the tokens of messages to aim at, one after the other.
 func (dr *draft) targets(why policy.Reason) []int {
-	t := dr.limits.Target
+	t := dr.q.limits.Target
 	if f := dr.meter.Factor; f > 0 { // the planner counts by the estimate alone
 		t = int(float64(t) / f)
 	}
 	switch why {
 	case policy.Refusal:
-		return []int{dr.est.Messages(dr.view.Messages)}
+		return []int{dr.q.est.Messages(dr.view.Messages)}
 	case policy.Free, policy.Paid:
 		return []int{t}
 	}
-	if n := dr.bytes(); n > dr.most { // tokens are a poor measure of images
-		share := float64(dr.most) / float64(n) / 2
-		t = min(t, int(share*float64(dr.est.Messages(dr.view.Messages))))
+	if n := dr.bytes(); n > dr.q.most { // tokens are a poor measure of images
+		share := float64(dr.q.most) / float64(n) / 2
+		t = min(t, int(share*float64(dr.q.est.Messages(dr.view.Messages))))
 	}
 	return []int{t, t / 2, t / 4}
 }
@@ -112,11 +112,11 @@ func (dr *draft) check(why policy.Reason, unsure bool) error {
 		return err
 	}
 	n := dr.size(dr.view)
-	if bytes := dr.bytes(); bytes > dr.most {
-		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, dr.most, errTooLarge)
+	if bytes := dr.bytes(); bytes > dr.q.most {
+		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, dr.q.most, errTooLarge)
 	}
 	if why != policy.Refusal {
-		if most := dr.limits.Must(); n > most {
+		if most := dr.q.limits.Must(); n > most {
 			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
 		if !dr.pays(why) {
@@ -130,8 +130,8 @@ func (dr *draft) check(why policy.Reason, unsure bool) error {
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
 func (dr *draft) pays(why policy.Reason) bool {
-	before := dr.fixed + dr.scale(dr.estimate(dr.before, decant.Ref{}))
-	after := dr.fixed + dr.scale(dr.estimate(dr.view, decant.Ref{}))
+	before := dr.q.fixed + dr.scale(dr.estimate(dr.before, decant.Ref{}))
+	after := dr.q.fixed + dr.scale(dr.estimate(dr.view, decant.Ref{}))
 	return before > after && float64(before-after) >= policy.Worth(why)*float64(before)
 }
 
@@ -139,9 +139,9 @@ func (dr *draft) pays(why policy.Reason) bool {
 // own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
 // bound, the provider says so.
 func (dr *draft) lawful(unsure bool) error {
-	rules := legal.RulesFor(legal.Messages, dr.model, dr.Conv.Thinking)
-	rules.Binds, rules.Automatic = rules.Binds && !unsure && dr.bound(), dr.Conv.Cache != ""
-	before, err := decant.Replay(dr.Conv, decant.Sent(dr.inForce))
+	rules := legal.RulesFor(legal.Messages, dr.q.model, dr.q.refs.Conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && dr.bound(), dr.q.refs.Conv.Cache != ""
+	before, err := decant.Replay(dr.q.refs.Conv, decant.Sent(dr.inForce))
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (dr *draft) lawful(unsure bool) error {
 			return v
 		}
 	}
-	if dr.Conv.Thinking == decant.ThinkingManual && thoughtless(dr.view) && !thoughtless(dr.before) {
+	if dr.q.refs.Conv.Thinking == decant.ThinkingManual && thoughtless(dr.view) && !thoughtless(dr.before) {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil
@@ -181,7 +181,7 @@ func (dr *draft) poor(why policy.Reason, err error) error {
 	dr.suppress++
 	var irreducible *decant.IrreducibleError
 	switch {
-	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), dr.report.Before > dr.limits.Window:
+	case errors.Is(err, decant.ErrFixed), errors.As(err, &irreducible), dr.report.Before > dr.q.limits.Window:
 		return fmt.Errorf("pour (%s): %w", why, err)
 	}
 	return nil
@@ -190,7 +190,7 @@ func (dr *draft) poor(why policy.Reason, err error) error {
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
 func (dr *draft) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
-	p, err := policy.Plan(ctx, dr.Conv, dr.planOptions(target))
+	p, err := policy.Plan(ctx, dr.q.refs.Conv, dr.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,8 +199,8 @@ func (dr *draft) plan(ctx context.Context, target int) (*decant.Plan, []decant.D
 
 func (dr *draft) planOptions(target int) policy.PlanOptions {
 	o := policy.PlanOptions{
-		Model: dr.model, Estimator: dr.est, Preset: dr.preset, Target: target, Limit: dr.room(dr.limits.Must()), Trigger: dr.room(dr.limits.Trigger), KeepTurns: -1, Quick: dr.quick,
-		Pinned: decant.PinsIn(dr.inForce), Now: dr.e.opts.Now(),
+		Model: dr.q.model, Estimator: dr.q.est, Preset: dr.q.preset, Target: target, Limit: dr.room(dr.q.limits.Must()), Trigger: dr.room(dr.q.limits.Trigger), KeepTurns: -1, Quick: dr.quick,
+		Pinned: decant.PinsIn(dr.inForce), Now: dr.q.e.opts.Now(),
 	}
 	for _, ds := range [][]decant.Decision{dr.inForce, dr.made} {
 		for _, d := range ds {
@@ -215,11 +215,11 @@ func (dr *draft) planOptions(target int) policy.PlanOptions {
 // room returns the tokens that a size of the request leaves for the messages, as the planner counts them. It
 // is 0, which holds the plan to its target, when the provider or the API's limit of bytes has asked for less.
 func (dr *draft) room(n int) int {
-	n -= dr.fixed
+	n -= dr.q.fixed
 	if f := dr.meter.Factor; f > 0 {
 		n = int(float64(n) / f)
 	}
-	if dr.must == policy.Overflow || dr.bytes() > dr.most {
+	if dr.q.must == policy.Overflow || dr.bytes() > dr.q.most {
 		return 0
 	}
 	return n
@@ -233,20 +233,20 @@ func (dr *draft) settle(ds []decant.Decision) []decant.Decision {
 	if was != nil {
 		to = was.To
 	}
-	turn := lastWords(dr.Conv)
+	turn := lastWords(dr.q.refs.Conv)
 	var out []decant.Decision
 	for _, d := range ds {
 		switch cp := d.Checkpoint; {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
-		case d.Kind == decant.DropThinking && dr.Conv.Thinking.On() && d.Target.Message > turn:
+		case d.Kind == decant.DropThinking && dr.q.refs.Conv.Thinking.On() && d.Target.Message > turn:
 			continue // only thinking of finished turns may go (docs/reference/anthropic.md, "Thinking")
 		case cp == nil:
 		case cp.To < to:
 			continue
 		default:
 			c := *cp
-			c.Number = dr.checkpoints() + 1
+			c.Number = dr.q.checkpoints() + 1
 			if was != nil {
 				c.Folds = was.Number
 			}
@@ -260,8 +260,8 @@ func (dr *draft) settle(ds []decant.Decision) []decant.Decision {
 // checkpoints returns the number of the newest checkpoint, revoked ones included.
 func (q *query) checkpoints() int {
 	n := 0
-	if q.State != nil {
-		for _, cp := range q.State.Checkpoints() {
+	if q.match.State != nil {
+		for _, cp := range q.match.State.Checkpoints() {
 			n = max(n, cp.Number)
 		}
 	}

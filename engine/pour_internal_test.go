@@ -18,13 +18,13 @@ import (
 func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 	for _, failing := range []bool{true, false} {
 		a := halfMegabyte(t)
-		l, err := policy.LimitsFor(a.model, a.preset, a.fixed, 0)
+		l, err := policy.LimitsFor(a.dr.q.model, a.dr.q.preset, a.dr.q.fixed, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.limits, a.report.Before = l, a.size(a.view)
-		before, body := a.report, string(a.req.Body)
-		err = a.attemptRoute(t.Context(), route{name: "refused", carry: func(_ context.Context, a *draft, _ int) error {
+		a.dr.q.limits, a.dr.report.Before = l, a.dr.size(a.dr.view)
+		before, body := a.dr.report, string(a.dr.q.req.Body)
+		err = a.dr.attemptRoute(t.Context(), route{name: "refused", carry: func(_ context.Context, a *draft, _ int) error {
 			a.params, a.betas = []byte(`{"type":"adaptive"}`), []string{anthropic.BindingBeta}
 			a.report.Plan, a.report.After = &decant.Plan{Reason: "refused"}, 1
 			if failing {
@@ -35,10 +35,10 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 		if err == nil || failing && !errors.Is(err, errNoRoute) || !failing && !errors.Is(err, errPoor) {
 			t.Fatalf("the route was taken: %v", err)
 		}
-		if a.params != nil || a.betas != nil || len(a.made) > 0 || a.report.Plan != before.Plan || a.report.After != before.After {
-			t.Errorf("left behind: params %s, betas %q, %d decisions, report %+v", a.params, a.betas, len(a.made), a.report)
+		if a.dr.params != nil || a.dr.betas != nil || len(a.dr.made) > 0 || a.dr.report.Plan != before.Plan || a.dr.report.After != before.After {
+			t.Errorf("left behind: params %s, betas %q, %d decisions, report %+v", a.dr.params, a.dr.betas, len(a.dr.made), a.dr.report)
 		}
-		if out, err := a.render(); err != nil || string(out) != body {
+		if out, err := a.dr.render(); err != nil || string(out) != body {
 			t.Errorf("the request is another one: %v", err)
 		}
 	}
@@ -52,23 +52,23 @@ func TestNoTimeTakesTheLastRung(t *testing.T) {
 		policy.Free:      func(o *Options) *time.Duration { return &o.OptionalTimeout },
 	} {
 		a := halfMegabyte(t)
-		a.preset = oneThatThins(t)
-		a.limits = policy.Limits{Window: 60_000, Trigger: 50_000, Target: 20_000, Reserve: 4000}
-		a.report.Before = a.size(a.view)
-		*limit(&a.e.opts) = time.Nanosecond
-		err := a.pour(t.Context(), why)
+		a.dr.q.preset = oneThatThins(t)
+		a.dr.q.limits = policy.Limits{Window: 60_000, Trigger: 50_000, Target: 20_000, Reserve: 4000}
+		a.dr.report.Before = a.dr.size(a.dr.view)
+		*limit(&a.dr.q.e.opts) = time.Nanosecond
+		err := a.dr.pour(t.Context(), why)
 		if why == policy.Free {
-			if !errors.Is(err, context.DeadlineExceeded) || len(a.made) > 0 || !a.futile() {
-				t.Errorf("%v, %d decisions, futile %v: an early pour in no time", err, len(a.made), a.futile())
+			if !errors.Is(err, context.DeadlineExceeded) || len(a.dr.made) > 0 || !a.dr.futile() {
+				t.Errorf("%v, %d decisions, futile %v: an early pour in no time", err, len(a.dr.made), a.dr.futile())
 			}
 			continue
 		}
-		cp := decant.CheckpointIn(a.made)
+		cp := decant.CheckpointIn(a.dr.made)
 		if err != nil || cp == nil {
 			t.Fatalf("no pour: %v", err)
 		}
-		if cp.Rung != decant.RungHeadTail || cp.Score != 0 || !cp.Poor || a.report.After > a.limits.Target {
-			t.Errorf("rung %s, score %g, poor %v, %d tokens", cp.Rung, cp.Score, cp.Poor, a.report.After)
+		if cp.Rung != decant.RungHeadTail || cp.Score != 0 || !cp.Poor || a.dr.report.After > a.dr.q.limits.Target {
+			t.Errorf("rung %s, score %g, poor %v, %d tokens", cp.Rung, cp.Score, cp.Poor, a.dr.report.After)
 		}
 	}
 }

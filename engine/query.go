@@ -14,8 +14,8 @@ import (
 
 // A query is one request at its place in a conversation, with what is settled before anything is decided about it.
 type query struct {
-	*lineage.Match
-	*refs.Map
+	match *lineage.Match
+	refs  *refs.Map
 	e     *Engine
 	req   *Request
 	who   lineage.Start

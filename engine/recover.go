@@ -59,7 +59,7 @@ func (p *Prepared) clears() bool {
 	if p.ticket == nil {
 		return false
 	}
-	c, _ := p.ticket.clearing()
+	c, _ := p.ticket.dr.clearing()
 	return c != nil
 }
 
@@ -67,12 +67,12 @@ func (p *Prepared) clears() bool {
 func (e *Engine) learnFrom(a *ticket, f forced, r anthropic.Refusal) {
 	switch {
 	case f.unedit:
-		e.accounts.Learn(a.account(), account.Editing(a.model.ID), account.Refused)
-		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.model.ID, r.Text))
-	case f.reason == policy.Overflow && f.factor > 0 && a.unedited(int(f.factor)):
-		e.accounts.Learn(a.account(), account.Editing(a.model.ID), account.Mismatched)
+		e.accounts.Learn(a.dr.account(), account.Editing(a.dr.q.model.ID), account.Refused)
+		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.dr.q.model.ID, r.Text))
+	case f.reason == policy.Overflow && f.factor > 0 && a.dr.unedited(int(f.factor)):
+		e.accounts.Learn(a.dr.account(), account.Editing(a.dr.q.model.ID), account.Mismatched)
 	case f.reason == policy.Refusal && r.Bound:
-		e.accounts.Learn(a.account(), account.Binding, account.Enforced)
+		e.accounts.Learn(a.dr.account(), account.Binding, account.Enforced)
 	}
 }
 
@@ -113,8 +113,8 @@ func (f *forced) measure(p *Prepared, status int) {
 	if f.reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
 		f.bytes = len(p.Body) / 2
 	}
-	if n := a.est.Messages(a.view.Messages); f.factor > 0 && n > 0 {
-		f.factor = max(0, f.factor-float64(a.fixed)) / float64(n)
+	if n := a.dr.q.est.Messages(a.dr.view.Messages); f.factor > 0 && n > 0 {
+		f.factor = max(0, f.factor-float64(a.dr.q.fixed)) / float64(n)
 	}
 }
 

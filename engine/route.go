@@ -36,14 +36,14 @@ var (
 // in docs/reference/anthropic.md, "Bound thinking"). A fold gives up everything that is verbatim, so it is among them for legality or size only.
 func (dr *draft) routes(why policy.Reason) []route {
 	rs := dr.legalRoutes(why)
-	if why == policy.Refusal || why == policy.Overflow || dr.report.Before > dr.limits.Must() || dr.bytes() > dr.most {
+	if why == policy.Refusal || why == policy.Overflow || dr.report.Before > dr.q.limits.Must() || dr.bytes() > dr.q.most {
 		return rs
 	}
 	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
 }
 
 func (dr *draft) legalRoutes(why policy.Reason) []route {
-	open := dr.Conv.OpenRound()
+	open := dr.q.refs.Conv.OpenRound()
 	switch {
 	case why == policy.Refusal && open:
 		return []route{folding}
@@ -60,7 +60,7 @@ func (dr *draft) legalRoutes(why policy.Reason) []route {
 	if dr.clears() {
 		rs = append(rs, deep)
 	}
-	if dr.e.opts.DropBlock {
+	if dr.q.e.opts.DropBlock {
 		rs = append(rs, dropping)
 	}
 	return append(rs, folding)
@@ -80,13 +80,13 @@ const (
 // early returns how the request may be poured for money.
 func (dr *draft) early() earlyMode {
 	switch {
-	case !dr.bound() || !dr.Conv.OpenRound():
+	case !dr.bound() || !dr.q.refs.Conv.OpenRound():
 		return byEditing
 	case dr.probes():
 		return byProbing
 	case dr.clears():
 		return byClearing
-	case dr.e.opts.DropBlock:
+	case dr.q.e.opts.DropBlock:
 		return byDropping
 	}
 	return notEarly
@@ -139,16 +139,16 @@ func thoughtsRoute(ctx context.Context, dr *draft, _ int) error {
 
 // allThinking returns decisions that drop every thinking block of the view.
 func (dr *draft) allThinking() []decant.Decision {
-	return policy.ThinkingFrom(dr.view, 0, 0, dr.est)
+	return policy.ThinkingFrom(dr.view, 0, 0, dr.q.est)
 }
 
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour has
 // changed since: the instruction holds for one request only.
 func (dr *draft) keepDropping() {
-	if !dr.e.opts.DropBlock || !dr.model.Binds || !poured(dr.inForce) {
+	if !dr.q.e.opts.DropBlock || !dr.q.model.Binds || !poured(dr.inForce) {
 		return
 	}
-	if params, ok := anthropic.DropBlock(dr.r.Doc.Source); ok {
+	if params, ok := anthropic.DropBlock(dr.q.r.Doc.Source); ok {
 		dr.params, dr.betas = params, []string{anthropic.BindingBeta}
 	}
 }
@@ -162,7 +162,7 @@ func poured(ds []decant.Decision) bool {
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
 func dropBlockRoute(ctx context.Context, dr *draft, target int) error {
-	params, ok := anthropic.DropBlock(dr.r.Doc.Source)
+	params, ok := anthropic.DropBlock(dr.q.r.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}
@@ -175,7 +175,7 @@ func dropBlockRoute(ctx context.Context, dr *draft, target int) error {
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
 func earlyDropRoute(ctx context.Context, dr *draft, target int) error {
-	params, ok := anthropic.DropBlock(dr.r.Doc.Source)
+	params, ok := anthropic.DropBlock(dr.q.r.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}

@@ -27,15 +27,15 @@ type sight struct {
 
 // look returns the sight of a request that is decided about and not committed yet.
 func (dr *draft) look() *sight {
-	s := &sight{lacks: policy.LeftOut(dr.inForce, dr.made), changed: dr.switched(), pause: dr.idle(), grows: dr.Relation == lineage.Continues || dr.Relation == lineage.Returns}
+	s := &sight{lacks: policy.LeftOut(dr.inForce, dr.made), changed: dr.q.switched(), pause: dr.idle(), grows: dr.q.match.Relation == lineage.Continues || dr.q.match.Relation == lineage.Returns}
 	s.cold = s.changed && dr.meter.Belief.Moves()
-	if dr.State != nil {
-		s.decisions = len(dr.State.Decisions)
+	if dr.q.match.State != nil {
+		s.decisions = len(dr.q.match.State.Decisions)
 	}
-	if marks := cost.MessageMarks(dr.Conv); len(marks) > 0 {
+	if marks := cost.MessageMarks(dr.q.refs.Conv); len(marks) > 0 {
 		s.life = cost.LifeOf(marks[0].Life)
 	}
-	w := walk{draft: dr, see: s, edited: dr.firstEdited()}
+	w := walk{dr: dr, see: s, edited: dr.firstEdited()}
 	w.fixedMarks()
 	w.messages()
 	return s
@@ -64,14 +64,14 @@ func (dr *draft) firstEdited() (first decant.Ref) {
 
 // A walk goes over a client's prompt and notes in a sight how many tokens stand before what matters.
 type walk struct {
-	*draft
+	dr     *draft
 	see    *sight
 	edited decant.Ref // first block that was changed, Message 0: none
 	before int        // tokens of the messages before the present block, without calibration
 }
 
 // here returns the tokens before the present block.
-func (w *walk) here() int { return w.fixed + w.scale(w.before) }
+func (w *walk) here() int { return w.dr.q.fixed + w.dr.scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {
@@ -82,8 +82,8 @@ func (w *walk) mark(end int, life string) {
 // fixedMarks notes the markers on tools and system prompt. How their tokens are divided follows from their
 // bytes.
 func (w *walk) fixedMarks() {
-	f := &w.Conv.Fixed
-	w.see.prompt.Fixed = w.fixed
+	f := &w.dr.q.refs.Conv.Fixed
+	w.see.prompt.Fixed = w.dr.q.fixed
 	whole, sum := 0, 0
 	for i := range f.Tools {
 		whole += size(f.Tools[i].Schema)
@@ -93,7 +93,7 @@ func (w *walk) fixedMarks() {
 	}
 	upTo := func(c decant.Content) int {
 		sum += size(c)
-		return int(float64(w.fixed) * float64(sum) / float64(max(1, whole)))
+		return int(float64(w.dr.q.fixed) * float64(sum) / float64(max(1, whole)))
 	}
 	for i := range f.Tools {
 		w.mark(upTo(f.Tools[i].Schema), f.Tools[i].Cache)
@@ -115,35 +115,35 @@ func (w *walk) messages() {
 	p := &w.see.prompt
 	p.Same, w.see.alike = math.MaxInt, math.MaxInt
 	spine := 0
-	for i := range w.r.Blocks {
-		at := &w.r.Blocks[i]
+	for i := range w.dr.q.r.Blocks {
+		at := &w.dr.q.r.Blocks[i]
 		if at.Ref.Block == 0 {
 			w.before += messageFrame
 		}
-		if w.edited.Message > 0 && !w.edited.After(w.numbered(at)) {
+		if w.edited.Message > 0 && !w.edited.After(w.dr.q.numbered(at)) {
 			w.see.alike = min(w.see.alike, w.here())
 		}
 		entry := -1
 		if at.Kind != decant.KindThinking {
-			entry = w.Entries[spine]
+			entry = w.dr.q.match.Entries[spine]
 			spine++
-			if !w.see.grows && (entry < 0 || entry >= w.Kept) {
+			if !w.see.grows && (entry < 0 || entry >= w.dr.q.match.Kept) {
 				p.Same = min(p.Same, w.here())
 			}
 		}
-		w.before += w.counted(i, entry)
+		w.before += w.dr.q.counted(i, entry)
 		for _, life := range at.Inside {
 			w.mark(w.here(), life)
 		}
 		w.mark(w.here(), at.Cache)
 	}
 	p.Tokens = w.here()
-	w.mark(p.Tokens, w.Conv.Cache)
+	w.mark(p.Tokens, w.dr.q.refs.Conv.Cache)
 }
 
 // numbered returns the transcript reference of an atom.
 func (q *query) numbered(at *prompt.Block) decant.Ref {
-	return q.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	return q.refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }
 
 // counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
@@ -152,8 +152,8 @@ func (q *query) counted(i, entry int) int {
 	if n, ok := q.r.Counted(i, q.est); ok {
 		return n
 	}
-	if entry >= 0 && q.State != nil && entry < len(q.State.Chain) {
-		return q.State.Chain[entry].Tokens
+	if entry >= 0 && q.match.State != nil && entry < len(q.match.State.Chain) {
+		return q.match.State.Chain[entry].Tokens
 	}
 	return q.r.Tokens(i, q.est)
 }

@@ -83,13 +83,13 @@ func (dr *draft) size(view *decant.Conversation) int {
 // measure returns the two parts of a view's size: what the provider reported, and what is estimated.
 func (dr *draft) measure(view *decant.Conversation) (reported, estimated int) {
 	if !dr.anchored() || len(dr.made) > 0 && view != dr.before && dr.pourMade() {
-		return 0, dr.fixed + dr.scale(dr.estimate(view, decant.Ref{}))
+		return 0, dr.q.fixed + dr.scale(dr.estimate(view, decant.Ref{}))
 	}
 	m := &dr.meter
-	last := dr.State.Chain[m.length-1].Ref
+	last := dr.q.match.State.Chain[m.length-1].Ref
 	drift := 0
 	if m.fixed > 0 {
-		drift = dr.fixed - m.fixed
+		drift = dr.q.fixed - m.fixed
 	}
 	return m.usage.Context() + drift, dr.scale(dr.estimate(view, last))
 }
@@ -100,12 +100,12 @@ const mostOff = 4
 // unsure reports whether the request may be larger than its trigger, for all that is estimated of it.
 func (dr *draft) unsure() bool {
 	reported, estimated := dr.measure(dr.view)
-	return reported+mostOff*estimated > dr.limits.Trigger
+	return reported+mostOff*estimated > dr.q.limits.Trigger
 }
 
 // pourMade reports whether this draft has decided about something that the anchor counts.
 func (dr *draft) pourMade() bool {
-	last := dr.State.Chain[dr.meter.length-1].Ref
+	last := dr.q.match.State.Chain[dr.meter.length-1].Ref
 	for i := range dr.made {
 		if d := &dr.made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
 			return true
@@ -117,15 +117,15 @@ func (dr *draft) pourMade() bool {
 // anchored reports whether the meter's report is about a beginning of this request as it would be sent.
 func (dr *draft) anchored() bool {
 	m := &dr.meter
-	return (dr.Relation == lineage.Continues || dr.Relation == lineage.Replaces) && len(dr.suspended) == 0 && m.length > 0 && m.length <= dr.Kept && m.length <= len(dr.State.Chain) &&
-		dr.State.Chain[m.length-1].Chain == m.chain && dr.holds(m.length) && len(dr.State.Decisions) == m.decisions
+	return (dr.q.match.Relation == lineage.Continues || dr.q.match.Relation == lineage.Replaces) && len(dr.suspended) == 0 && m.length > 0 && m.length <= dr.q.match.Kept && m.length <= len(dr.q.match.State.Chain) &&
+		dr.q.match.State.Chain[m.length-1].Chain == m.chain && dr.q.holds(m.length) && len(dr.q.match.State.Decisions) == m.decisions
 }
 
 // holds reports whether the request has the first n entries of the chain.
 func (q *query) holds(n int) bool {
-	for i := len(q.Entries) - 1; i >= 0; i-- {
-		if q.Entries[i] >= 0 {
-			return q.Entries[i]+1 >= n || lineage.ThinkingOnly(q.State.Chain[q.Entries[i]+1:n])
+	for i := len(q.match.Entries) - 1; i >= 0; i-- {
+		if q.match.Entries[i] >= 0 {
+			return q.match.Entries[i]+1 >= n || lineage.ThinkingOnly(q.match.State.Chain[q.match.Entries[i]+1:n])
 		}
 	}
 	return false
@@ -141,10 +141,10 @@ func (dr *draft) estimate(view *decant.Conversation, behind decant.Ref) int {
 		if behind.Message > 0 && m.Number > 0 && m.Number < behind.Message {
 			break
 		}
-		if answer && m.Role == decant.RoleAssistant && dr.first(view, i, behind) {
+		if answer && m.Role == decant.RoleAssistant && dr.q.first(view, i, behind) {
 			continue
 		}
-		n += dr.weigh(m, behind)
+		n += dr.q.weigh(m, behind)
 	}
 	return n
 }
@@ -189,7 +189,7 @@ func (q *query) tokens(b *decant.Block) int {
 // atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
 func (q *query) atomOf(b *decant.Block) int {
 	m := b.Ref.Message - 1
-	if !q.Same || b.Changed != "" || m < 0 || m >= len(q.r.Starts) {
+	if !q.refs.Same || b.Changed != "" || m < 0 || m >= len(q.r.Starts) {
 		return -1
 	}
 	i := q.r.Starts[m] + b.Ref.Block

@@ -42,7 +42,7 @@ type trial struct {
 
 // try plans what would be done about a request and leaves it as it is.
 func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
-	x, fault := tk.shadow(ctx)
+	x, fault := tk.dr.shadow(ctx)
 	if fault == nil {
 		behind := false
 		if behind, fault = x.decide(ctx); behind {
@@ -50,7 +50,7 @@ func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
 		}
 	}
 	tk.leaveAlone()
-	p := tk.prepared(tk.req.Body)
+	p := tk.prepared(tk.dr.q.req.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
 		return p, nil
@@ -66,20 +66,20 @@ func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
 
 // leaveAlone makes the ticket one that sends the client's own bytes, whatever was decided about them.
 func (tk *ticket) leaveAlone() {
-	if len(tk.inForce) > 0 {
+	if len(tk.dr.inForce) > 0 {
 		tk.decided = -1 // what is reported will not be about the view that they make
 	}
-	tk.made, tk.inForce, tk.withdrawn = nil, nil, nil
-	tk.before, tk.view = tk.Conv, tk.Conv
-	tk.report.Before = tk.size(tk.view)
-	tk.report.After = tk.report.Before
+	tk.dr.made, tk.dr.inForce, tk.dr.withdrawn = nil, nil, nil
+	tk.dr.before, tk.dr.view = tk.dr.q.refs.Conv, tk.dr.q.refs.Conv
+	tk.dr.report.Before = tk.dr.size(tk.dr.view)
+	tk.dr.report.After = tk.dr.report.Before
 }
 
 // shadow returns a draft for the same request under the decisions that were planned before.
 func (dr *draft) shadow(ctx context.Context) (*draft, error) {
-	p := *dr.Match
+	p := *dr.q.match
 	if p.Stored != nil {
-		planned, err := dr.e.plannedFor(ctx, p.Stored, p.State)
+		planned, err := dr.q.e.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
 			return nil, err
 		}
@@ -87,11 +87,11 @@ func (dr *draft) shadow(ctx context.Context) (*draft, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := dr.e.replay(dr.req, dr.who, dr.r, &p)
+	x, err := dr.q.e.replay(dr.q.req, dr.q.who, dr.q.r, &p)
 	if err != nil {
 		return nil, err
 	}
-	x.must, x.meter, x.model = dr.must, dr.meter, dr.model
+	x.q.must, x.meter, x.q.model = dr.q.must, dr.meter, dr.q.model
 	return x, nil
 }
 
@@ -106,8 +106,8 @@ func (dr *draft) outcome(ctx context.Context) *trial {
 		t.fresh, t.settled = 0, max(0, dr.size(dr.view)-dr.behind())
 		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, dr.before.Messages), wire.Text(dr.view)).Missing)
 	}
-	if dr.State != nil {
-		t.before = len(dr.State.Decisions)
+	if dr.q.match.State != nil {
+		t.before = len(dr.q.match.State.Decisions)
 	}
 	return t
 }
@@ -161,13 +161,13 @@ func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) 
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
 func (tk *ticket) notePlan() {
-	if tk.Stored == nil || tk.starts() {
+	if tk.dr.q.match.Stored == nil || tk.starts() {
 		return
 	}
-	n := notesOf(tk.Stored)
+	n := notesOf(tk.dr.q.match.Stored)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if tk.Relation != lineage.Returns && tk.trial.before == len(tk.State.Decisions)+len(n.plans.decisions) {
+	if tk.dr.q.match.Relation != lineage.Returns && tk.trial.before == len(tk.dr.q.match.State.Decisions)+len(n.plans.decisions) {
 		n.plans.decisions = slices.Concat(n.plans.decisions, tk.trial.made)
 		tk.trial.noted = true
 	}

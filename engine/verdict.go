@@ -15,23 +15,23 @@ import (
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
 func (e *Engine) witnessed(p *Prepared, res Response) {
 	a := p.ticket
-	who := &account.Account{Upstream: account.Named(a.req.Upstream), Organization: res.Organization}
-	if a.report.Route == probing.name {
+	who := &account.Account{Upstream: account.Named(a.dr.q.req.Upstream), Organization: res.Organization}
+	if a.dr.report.Route == probing.name {
 		e.accounts.Learn(who, account.Binding, account.Unenforced)
 	}
-	missed := a.meter.Missed
-	c, _ := a.clearing()
+	missed := a.dr.meter.Missed
+	c, _ := a.dr.clearing()
 	if c != nil {
-		missed = a.missed(res.Usage)
-		if why := a.disagrees(c, res, missed); why != "" {
+		missed = a.dr.missed(res.Usage)
+		if why := a.dr.disagrees(c, res, missed); why != "" {
 			missed = 0
-			e.accounts.Learn(who, account.Editing(a.model.ID), account.Mismatched)
-			e.opts.Notice(fmt.Sprintf("the provider does not clear old results of %s as asked, so it is not asked again for a week: %s", a.model.ID, why))
+			e.accounts.Learn(who, account.Editing(a.dr.q.model.ID), account.Mismatched)
+			e.opts.Notice(fmt.Sprintf("the provider does not clear old results of %s as asked, so it is not asked again for a week: %s", a.dr.q.model.ID, why))
 		}
 	}
-	a.meter.Account, a.meter.Missed = who, missed
-	if a.Stored != nil {
-		notesOf(a.Stored).set(func(m *meter) { m.Account, m.Missed = who, missed })
+	a.dr.meter.Account, a.dr.meter.Missed = who, missed
+	if a.dr.q.match.Stored != nil {
+		notesOf(a.dr.q.match.Stored).set(func(m *meter) { m.Account, m.Missed = who, missed })
 	}
 }
 
@@ -72,10 +72,10 @@ func (dr *draft) gap() (int, error) {
 // of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
 func (dr *draft) expected() (reported, estimated int) {
 	m := &dr.meter
-	if m.length == 0 || m.length > len(dr.State.Chain) || dr.Relation != lineage.Continues || len(dr.State.Decisions)-len(dr.made) != m.decisions {
+	if m.length == 0 || m.length > len(dr.q.match.State.Chain) || dr.q.match.Relation != lineage.Continues || len(dr.q.match.State.Decisions)-len(dr.made) != m.decisions {
 		return 0, 0
 	}
-	last := dr.State.Chain[m.length-1].Ref
+	last := dr.q.match.State.Chain[m.length-1].Ref
 	reported, estimated = m.usage.Context(), dr.scale(dr.estimate(dr.view, last))
 	for i := range dr.made {
 		switch d := &dr.made[i]; {
@@ -91,11 +91,11 @@ func (dr *draft) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (dr *draft) missed(u decant.Usage) int {
-	life, was := cost.LongestLife(dr.Conv), dr.meter.usage
+	life, was := cost.LongestLife(dr.q.refs.Conv), dr.meter.usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case decant.NativeIn(dr.inForce) == nil || dr.report.Reason != "" || dr.Relation != lineage.Continues || !dr.anchored(),
-		life == 0 || left == 0 || dr.switched() || dr.e.opts.Now().Sub(dr.State.Anchor.Time) > min(life, 5*time.Minute):
+	case decant.NativeIn(dr.inForce) == nil || dr.report.Reason != "" || dr.q.match.Relation != lineage.Continues || !dr.anchored(),
+		life == 0 || left == 0 || dr.q.switched() || dr.q.e.opts.Now().Sub(dr.q.match.State.Anchor.Time) > min(life, 5*time.Minute):
 		return dr.meter.Missed
 	case u.CacheRead < left/2:
 		return dr.meter.Missed + 1
