@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -25,5 +26,5 @@ func (dr *draft) noteFutile() {
 	if dr.q.req.Count {
 		return
 	}
-	notesOf(dr.q.match.Stored).set(func(m *meter) { m.Futile = dr.meter.Futile })
+	notes.Of(dr.q.match.Stored).Change(func(m *notes.Meter) { m.Futile = dr.meter.Futile })
 }

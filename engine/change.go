@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
@@ -244,10 +245,10 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := &notes{meter: e.recall(ctx, s)}
-	l := lineage.NewStored(s, known)
+	m := notes.Recall(ctx, e.store, s)
+	l := lineage.NewStored(s, notes.New(m))
 	req := &Request{Tenant: k.Tenant, Session: s.Session, Body: body}
-	if known.meter.Million {
+	if m.Million {
 		req.Betas = []string{token.BetaMillion}
 	}
 	n, _ := l.Shared(r)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/store"
 )
 
@@ -45,7 +46,7 @@ func (tk *ticket) stored(ctx context.Context, b *store.Batch, version int64) err
 	case b.Create == nil && l.Advance(tk.dr.q.match.State, b, version):
 	case b.Create != nil && b.Create.Origin == nil:
 		s := &store.State{Conversation: store.Conversation{Key: b.Key, Session: b.Create.Session, Agent: b.Create.Agent, Project: b.Create.Project}}
-		l = lineage.NewStored(s, &notes{})
+		l = lineage.NewStored(s, notes.New(notes.Meter{}))
 		l.Advance(s, b, version)
 	default:
 		s, err := tk.dr.q.e.store.Load(ctx, b.Key, version)
@@ -53,15 +54,17 @@ func (tk *ticket) stored(ctx context.Context, b *store.Batch, version int64) err
 			tk.dr.q.e.finder.Cache.Forget(b.Key)
 			return nil // it is stored; the next request reads it
 		}
-		l = lineage.NewStored(s, &notes{})
+		l = lineage.NewStored(s, notes.New(notes.Meter{}))
 		if b.Create == nil {
-			tk.dr.meter = tk.dr.q.e.recall(ctx, s) // an answer was recorded meanwhile
+			tk.dr.meter = notes.Recall(ctx, tk.dr.q.e.store, s) // an answer was recorded meanwhile
 		} else {
-			tk.dr.meter.length = 0 // what was reported is about the parent
+			tk.dr.meter.Length = 0 // what was reported is about the parent
 		}
 	}
 	if b.Create != nil {
-		notesOf(l).adopt(tk.trial)
+		if tk.trial != nil { // what was planned for the request that the conversation begins with
+			notes.Of(l).Read(tk.trial.all)
+		}
 	}
 	tk.dr.q.match.Stored, tk.dr.q.match.State = l, l.State()
 	if len(b.Decisions) > 0 || b.Create != nil && current {
@@ -232,7 +235,7 @@ func (dr *draft) head() *store.Head {
 
 // settleMeter notes what this draft knows of the size of its conversation.
 func (dr *draft) settleMeter() {
-	notesOf(dr.q.match.Stored).set(func(m *meter) {
+	notes.Of(dr.q.match.Stored).Change(func(m *notes.Meter) {
 		if m.Futile.Until > dr.meter.Futile.Until {
 			dr.meter.Futile = m.Futile // found by a request after this one
 		}

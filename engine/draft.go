@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -13,7 +14,7 @@ import (
 // Each route of a pour gets a copy, so that one which is refused leaves nothing behind.
 type draft struct {
 	q     *query
-	meter meter
+	meter notes.Meter
 
 	inForce   []decant.Decision // committed before, as far as they concern the request
 	withdrawn []decant.Decision // take back what was made for a tail that the request replaces

@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
@@ -143,7 +144,7 @@ func New(s Store, o Options) (*Engine, error) {
 	e.outbox = outbox.New[finished](o.Backlog, o.ArchiveDelay, e.tellBacklog)
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Conversations, o.Entries),
-		Notes:    func(ctx context.Context, s *store.State) any { return &notes{meter: e.recall(ctx, s)} },
+		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
 	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.OptionalTimeout, Fault: o.Fault}

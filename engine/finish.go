@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -184,7 +185,7 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 // was created by another request. What has been sent stays as it was.
 func (tk *ticket) rebase(ctx context.Context, f *finished) error {
 	if tk.committed {
-		tk.dr.meter = notesOf(tk.dr.q.match.Stored).reading() // answers before this one have been archived since
+		tk.dr.meter = notes.Of(tk.dr.q.match.Stored).Meter() // answers before this one have been archived since
 	}
 	if tk.stands(ctx, f) {
 		tk.moved = true
@@ -202,7 +203,7 @@ func (tk *ticket) rebase(ctx context.Context, f *finished) error {
 		tk.committed, tk.id = false, ""
 	}
 	if p.Stored != nil {
-		tk.dr.meter = notesOf(p.Stored).reading()
+		tk.dr.meter = notes.Of(p.Stored).Meter()
 	}
 	return nil
 }
@@ -381,7 +382,7 @@ func (tk *ticket) anchor(u decant.Usage, version int64, length int, now time.Tim
 			*out = tk.dr.q.match.Stored.State().Anchor
 		}
 	}
-	out.Time, out.Calibration = now, tk.dr.meter.learned.encode()
+	out.Time, out.Calibration = now, tk.dr.meter.Learned.Encode()
 	return out
 }
 
@@ -409,8 +410,8 @@ func (dr *draft) learn(u decant.Usage) {
 	if dr.q.match.State == nil || !dr.anchored() {
 		return
 	}
-	since := dr.estimate(dr.view, dr.q.match.State.Chain[dr.meter.length-1].Ref)
-	dr.meter.Calibration = dr.meter.Calibration.Observe(since, u.Prompt()-dr.meter.usage.Context())
+	since := dr.estimate(dr.view, dr.q.match.State.Chain[dr.meter.Length-1].Ref)
+	dr.meter.Calibration = dr.meter.Calibration.Observe(since, u.Prompt()-dr.meter.Usage.Context())
 }
 
 // read sets the conversation's meter to what was reported about its first length entries.
@@ -422,7 +423,7 @@ func (tk *ticket) read(u decant.Usage, length int) {
 		tk.dr.settleMeter()
 		return
 	}
-	tk.dr.meter.usage, tk.dr.meter.length, tk.dr.meter.chain = u, length, tk.dr.q.match.State.Chain[length-1].Chain
-	tk.dr.meter.decisions, tk.dr.meter.fixed = len(tk.dr.q.match.State.Decisions), tk.dr.q.fixed
+	tk.dr.meter.Usage, tk.dr.meter.Length, tk.dr.meter.Chain = u, length, tk.dr.q.match.State.Chain[length-1].Chain
+	tk.dr.meter.Decisions, tk.dr.meter.Fixed = len(tk.dr.q.match.State.Decisions), tk.dr.q.fixed
 	tk.dr.settleMeter()
 }

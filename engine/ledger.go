@@ -23,7 +23,7 @@ type booking struct {
 // them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
 // fs, so that no meter starts from it.
 func (dr *draft) spends(fs []finished, rs []store.Request) (out []store.Spend) {
-	b := booking{dr, dr.meter.usage, dr.meter.decisions}
+	b := booking{dr, dr.meter.Usage, dr.meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
 		if f.billed.Prompt() == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
@@ -58,7 +59,7 @@ func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *li
 	}
 	if p.Stored != nil {
 		p.Stored.Saw(r, p.Known())
-		dr.meter = notesOf(p.Stored).reading()
+		dr.meter = notes.Of(p.Stored).Meter()
 	}
 	dr.q.model = e.model(dr.q.refs.Conv.Model, dr.meter.Window, req.Betas)
 	dr.q.preset = dr.q.preset.For(dr.q.model.ReadShare(dr.q.begun))
@@ -95,7 +96,7 @@ func (dr *draft) force(f forced) {
 		dr.meter.Calibration = token.Calibration{Factor: min(max(f.factor, 0.5), 2), Seen: dr.meter.Seen + 1}
 	}
 	if f.reason == policy.Overflow {
-		dr.meter.length = 0 // what was reported before has proved wrong
+		dr.meter.Length = 0 // what was reported before has proved wrong
 	}
 }
 

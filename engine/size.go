@@ -1,76 +1,12 @@
 package engine
 
 import (
-	"context"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/policy"
-	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
-
-// A meter is what is known about the size of a conversation: the provider's newest report, what it
-// was about, and what was learned from earlier ones.
-type meter struct {
-	usage     decant.Usage // of the newest request that was answered
-	length    int          // entries of the chain that it held
-	chain     decant.Hash  // of the last of them
-	decisions int          // that were in force, counted in the order of the state
-	fixed     int          // tokens of its fixed part, as estimated
-	learned
-}
-
-// learned is what a meter keeps over restarts.
-type learned struct {
-	token.Calibration
-	Window  int              `json:"window,omitzero"`  // that the provider named in a refusal
-	Million bool             `json:"million,omitzero"` // the newest request asked for a window of a million tokens by a beta
-	Client  cost.Shadow      `json:"client,omitzero"`  // the newest request as the client sent it
-	Belief  cost.Belief      `json:"belief,omitzero"`
-	Doubt   cost.Doubt       `json:"doubt,omitzero"`
-	Futile  policy.Backoff   `json:"futile,omitzero"`
-	Poor    int              `json:"poor,omitzero"`    // tokens of the request at the last pour that was not worth it
-	Account *account.Account `json:"account,omitzero"` // that answered last
-	Missed  int              `json:"missed,omitzero"`  // answers in a row that did not find an edited prompt in the cache
-}
-
-func (l learned) encode() []byte {
-	out, err := json.Marshal(l)
-	if err != nil || string(out) == "{}" {
-		return nil // a struct of numbers; without it the next report teaches again
-	}
-	return out
-}
-
-// recall restores the meter of a conversation that was read from the store.
-func (e *Engine) recall(ctx context.Context, s *store.State) meter {
-	var m meter
-	if len(s.Anchor.Calibration) > 0 && json.Unmarshal(s.Anchor.Calibration, &m.learned) != nil {
-		m.learned = learned{}
-	}
-	a := &s.Anchor
-	if a.Length == 0 {
-		return m
-	}
-	then := s
-	if a.Version != s.Version {
-		var err error
-		if then, err = e.store.Load(ctx, s.Key, a.Version); err != nil {
-			return m // without an anchor everything is estimated
-		}
-	}
-	if a.Length <= len(then.Chain) {
-		m.usage, m.length, m.chain = a.Usage, a.Length, then.Chain[a.Length-1].Chain
-		m.decisions = len(then.Decisions)
-	}
-	return m
-}
 
 // size returns the tokens that a view takes, system prompt and tools included: what the provider
 // reported last, and an estimate of what came after. Once decisions have changed what it reported
@@ -86,12 +22,12 @@ func (dr *draft) measure(view *decant.Conversation) (reported, estimated int) {
 		return 0, dr.q.fixed + dr.scale(dr.estimate(view, decant.Ref{}))
 	}
 	m := &dr.meter
-	last := dr.q.match.State.Chain[m.length-1].Ref
+	last := dr.q.match.State.Chain[m.Length-1].Ref
 	drift := 0
-	if m.fixed > 0 {
-		drift = dr.q.fixed - m.fixed
+	if m.Fixed > 0 {
+		drift = dr.q.fixed - m.Fixed
 	}
-	return m.usage.Context() + drift, dr.scale(dr.estimate(view, last))
+	return m.Usage.Context() + drift, dr.scale(dr.estimate(view, last))
 }
 
 // mostOff is how many times its estimate text may take, at the worst.
@@ -105,7 +41,7 @@ func (dr *draft) unsure() bool {
 
 // pourMade reports whether this draft has decided about something that the anchor counts.
 func (dr *draft) pourMade() bool {
-	last := dr.q.match.State.Chain[dr.meter.length-1].Ref
+	last := dr.q.match.State.Chain[dr.meter.Length-1].Ref
 	for i := range dr.made {
 		if d := &dr.made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
 			return true
@@ -117,8 +53,8 @@ func (dr *draft) pourMade() bool {
 // anchored reports whether the meter's report is about a beginning of this request as it would be sent.
 func (dr *draft) anchored() bool {
 	m := &dr.meter
-	return (dr.q.match.Relation == lineage.Continues || dr.q.match.Relation == lineage.Replaces) && len(dr.suspended) == 0 && m.length > 0 && m.length <= dr.q.match.Kept && m.length <= len(dr.q.match.State.Chain) &&
-		dr.q.match.State.Chain[m.length-1].Chain == m.chain && dr.q.holds(m.length) && len(dr.q.match.State.Decisions) == m.decisions
+	return (dr.q.match.Relation == lineage.Continues || dr.q.match.Relation == lineage.Replaces) && len(dr.suspended) == 0 && m.Length > 0 && m.Length <= dr.q.match.Kept && m.Length <= len(dr.q.match.State.Chain) &&
+		dr.q.match.State.Chain[m.Length-1].Chain == m.Chain && dr.q.holds(m.Length) && len(dr.q.match.State.Decisions) == m.Decisions
 }
 
 // holds reports whether the request has the first n entries of the chain.
@@ -135,7 +71,7 @@ func (q *query) holds(n int) bool {
 // answer that followed a reported request was reported with it.
 func (dr *draft) estimate(view *decant.Conversation, behind decant.Ref) int {
 	n := 0
-	answer := behind.Message > 0 && dr.meter.usage.Output > 0
+	answer := behind.Message > 0 && dr.meter.Usage.Output > 0
 	for i := len(view.Messages) - 1; i >= 0; i-- {
 		m := &view.Messages[i]
 		if behind.Message > 0 && m.Number > 0 && m.Number < behind.Message {
@@ -200,12 +136,7 @@ func (q *query) atomOf(b *decant.Block) int {
 }
 
 // scale applies what was learned about the conversation to an estimate.
-func (dr *draft) scale(n int) int {
-	if f := dr.meter.Factor; f > 0 {
-		return int(float64(n) * f)
-	}
-	return n
-}
+func (dr *draft) scale(n int) int { return dr.meter.Scale(n) }
 
 // sizes keeps estimators by model, and the sizes of fixed parts, which are large and the same on
 // every request.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/policy"
@@ -112,21 +113,13 @@ func (dr *draft) outcome(ctx context.Context) *trial {
 	return t
 }
 
-// A plans is what was planned for the observed requests of a line.
-type plans struct {
-	known     bool // it was read
-	decisions []decant.Decision
-}
-
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
 func (e *Engine) plannedFor(ctx context.Context, l *lineage.Stored, s *store.State) ([]decant.Decision, error) {
-	n := notesOf(l)
-	n.mu.Lock()
-	p := n.plans
-	n.mu.Unlock()
-	if p.known {
-		return p.decisions, nil
+	n := notes.Of(l)
+	if ds, read := n.Plan(); read {
+		return ds, nil
 	}
+	var all []decant.Decision
 	rs, err := e.store.Requests(ctx, s.Key)
 	if err != nil {
 		return nil, fmt.Errorf("read what was planned for %s: %w", s.ID, err)
@@ -136,14 +129,9 @@ func (e *Engine) plannedFor(ctx context.Context, l *lineage.Stored, s *store.Sta
 		if err != nil {
 			return nil, fmt.Errorf("read what was planned for %s: %w", s.ID, err)
 		}
-		p.decisions = append(p.decisions, ds...)
+		all = append(all, ds...)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.plans.known {
-		n.plans = plans{true, p.decisions}
-	}
-	return n.plans.decisions, nil
+	return n.Read(all), nil
 }
 
 // readPlan returns the decisions that were planned for one request.
@@ -164,12 +152,8 @@ func (tk *ticket) notePlan() {
 	if tk.dr.q.match.Stored == nil || tk.starts() {
 		return
 	}
-	n := notesOf(tk.dr.q.match.Stored)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if tk.dr.q.match.Relation != lineage.Returns && tk.trial.before == len(tk.dr.q.match.State.Decisions)+len(n.plans.decisions) {
-		n.plans.decisions = slices.Concat(n.plans.decisions, tk.trial.made)
-		tk.trial.noted = true
+	if tk.dr.q.match.Relation != lineage.Returns {
+		tk.trial.noted = notes.Of(tk.dr.q.match.Stored).Extend(tk.trial.before-len(tk.dr.q.match.State.Decisions), tk.trial.made)
 	}
 }
 
@@ -190,18 +174,6 @@ func (tk *ticket) bookTrials(fs []finished, ev *store.Events) error {
 		}
 	}
 	return nil
-}
-
-// adopt notes, on a new conversation, what was planned for the request that it begins with.
-func (n *notes) adopt(t *trial) {
-	if t == nil {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.plans.known {
-		n.plans = plans{true, t.all}
-	}
 }
 
 // record returns the plan as the store keeps it, and the blob that it refers to, nil when no decision is to be

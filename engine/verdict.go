@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/internal/cost"
 )
 
@@ -31,7 +32,7 @@ func (e *Engine) witnessed(p *Prepared, res Response) {
 	}
 	a.dr.meter.Account, a.dr.meter.Missed = who, missed
 	if a.dr.q.match.Stored != nil {
-		notesOf(a.dr.q.match.Stored).set(func(m *meter) { m.Account, m.Missed = who, missed })
+		notes.Of(a.dr.q.match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed = who, missed })
 	}
 }
 
@@ -72,11 +73,11 @@ func (dr *draft) gap() (int, error) {
 // of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
 func (dr *draft) expected() (reported, estimated int) {
 	m := &dr.meter
-	if m.length == 0 || m.length > len(dr.q.match.State.Chain) || dr.q.match.Relation != lineage.Continues || len(dr.q.match.State.Decisions)-len(dr.made) != m.decisions {
+	if m.Length == 0 || m.Length > len(dr.q.match.State.Chain) || dr.q.match.Relation != lineage.Continues || len(dr.q.match.State.Decisions)-len(dr.made) != m.Decisions {
 		return 0, 0
 	}
-	last := dr.q.match.State.Chain[m.length-1].Ref
-	reported, estimated = m.usage.Context(), dr.scale(dr.estimate(dr.view, last))
+	last := dr.q.match.State.Chain[m.Length-1].Ref
+	reported, estimated = m.Usage.Context(), dr.scale(dr.estimate(dr.view, last))
 	for i := range dr.made {
 		switch d := &dr.made[i]; {
 		case d.Kind == decant.Insert: // which no estimate has
@@ -91,7 +92,7 @@ func (dr *draft) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (dr *draft) missed(u decant.Usage) int {
-	life, was := cost.LongestLife(dr.q.refs.Conv), dr.meter.usage
+	life, was := cost.LongestLife(dr.q.refs.Conv), dr.meter.Usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
 	case decant.NativeIn(dr.inForce) == nil || dr.report.Reason != "" || dr.q.match.Relation != lineage.Continues || !dr.anchored(),
