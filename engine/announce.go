@@ -18,17 +18,17 @@ func (tk *ticket) announce(ctx context.Context) error {
 	if spine := lineage.SpineOf(tk.dr.q.match.State); tk.dr.q.match.LastAnswer(spine) >= 0 {
 		first = spine[tk.dr.q.match.LastAnswer(spine)] + 1
 	}
-	t, err := tk.dr.q.e.finder.TailOf(ctx, tk.dr.q.match.State)
+	t, err := tk.e.finder.TailOf(ctx, tk.dr.q.match.State)
 	if err != nil || t.Settled(first) {
 		return err
 	}
-	if tk.announced, err = tk.dr.q.e.ids.Next(); err != nil {
+	if tk.announced, err = tk.dr.q.env.IDs.Next(); err != nil {
 		return err
 	}
-	r := store.Request{ID: tk.announced, Time: tk.dr.q.e.opts.Now().UTC(), Version: tk.dr.q.match.State.Version, Length: len(tk.dr.q.match.State.Chain), API: "anthropic", Model: tk.dr.q.refs.Conv.Model, Fixed: tk.dr.q.refs.Conv.Fixed.Version}
-	ctx, cancel := tk.dr.q.e.waiting(ctx)
+	r := store.Request{ID: tk.announced, Time: tk.dr.q.env.Now().UTC(), Version: tk.dr.q.match.State.Version, Length: len(tk.dr.q.match.State.Chain), API: "anthropic", Model: tk.dr.q.refs.Conv.Model, Fixed: tk.dr.q.refs.Conv.Fixed.Version}
+	ctx, cancel := tk.e.waiting(ctx)
 	defer cancel()
-	if err := tk.dr.q.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &store.Events{Requests: []store.Request{r}}); err != nil {
+	if err := tk.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &store.Events{Requests: []store.Request{r}}); err != nil {
 		return fmt.Errorf("note that a request is tried again: %w", err)
 	}
 	return nil

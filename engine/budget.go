@@ -23,10 +23,10 @@ func (e *Engine) budgets(req *Request) []budget.Budget {
 // reserve holds back what a prepared request may cost at most. It returns a *budget.Error when a budget
 // does not have that much left.
 func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if p.ticket == nil || len(e.budgets(p.ticket.dr.q.req)) == 0 || p.ticket.dr.q.req.Count || e.mode(p.ticket.dr.q.req) == Observe {
+	if p.ticket == nil || len(e.budgets(p.ticket.req)) == 0 || p.ticket.dr.q.req.Count || e.mode(p.ticket.req) == Observe {
 		return nil
 	}
-	r := p.ticket.dr.reservation(p.Conversation)
+	r := e.reservation(p.ticket.req, p.ticket.dr, p.Conversation)
 	if err := e.holdBack(ctx, r); err != nil {
 		return err
 	}
@@ -36,11 +36,11 @@ func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 
 // reservation returns what the request may cost at most: all of it written to the cache, if it asks for that,
 // and as long an answer as it asks for.
-func (dr *draft) reservation(conversation string) *budget.Reservation {
+func (e *Engine) reservation(req *Request, dr *draft, conversation string) *budget.Reservation {
 	u := uncached(dr.q.refs.Conv, dr.size(dr.view))
 	return &budget.Reservation{
-		Tenant: dr.q.req.Tenant, Conversation: conversation, Budgets: dr.q.e.budgets(dr.q.req), Own: len(dr.q.req.Budgets),
-		Most: budget.Amount{Tokens: u.Context(), Money: money(dr, u, cost.Terms{At: dr.q.e.opts.Now()})},
+		Tenant: req.Tenant, Conversation: conversation, Budgets: e.budgets(req), Own: len(req.Budgets),
+		Most: budget.Amount{Tokens: u.Context(), Money: money(dr, u, cost.Terms{At: dr.q.env.Now()})},
 	}
 }
 
@@ -89,20 +89,20 @@ func uncached(c *decant.Conversation, n int) decant.Usage {
 
 // tighten makes pours come earlier and go deeper when a budget would nearly be spent with the request, unless the
 // fixed part leaves no room for that.
-func (dr *draft) tighten(ctx context.Context) {
-	if len(dr.q.e.budgets(dr.q.req)) == 0 {
+func (a *attempt) tighten(ctx context.Context) {
+	if len(a.e.budgets(a.req)) == 0 {
 		return
 	}
 	id := ""
-	if dr.q.match.Stored != nil {
-		id = dr.q.match.Stored.Key.ID
+	if a.dr.q.match.Stored != nil {
+		id = a.dr.q.match.Stored.Key.ID
 	}
-	if !dr.q.e.purse.Tight(ctx, dr.reservation(id)) {
+	if !a.e.purse.Tight(ctx, a.e.reservation(a.req, a.dr, id)) {
 		return
 	}
-	p := thriftiest(dr.q.preset, dr.q.model.Window)
-	if l, err := policy.LimitsFor(dr.q.model, p, dr.q.fixed, dr.q.refs.Conv.MaxOutput); err == nil {
-		dr.q.preset, dr.q.limits, dr.q.pressed = p, l, true
+	p := thriftiest(a.dr.q.preset, a.dr.q.model.Window)
+	if l, err := policy.LimitsFor(a.dr.q.model, p, a.dr.q.fixed, a.dr.q.refs.Conv.MaxOutput); err == nil {
+		a.dr.q.preset, a.dr.q.limits, a.dr.q.pressed = p, l, true
 	}
 }
 

@@ -29,61 +29,36 @@ type Change struct {
 	Pinned  bool // whether it is kept then, however old it is
 }
 
+// A revision is a change to a stored conversation in the making.
+type revision struct{ dr *draft }
+
 // Preview returns what a pour of a conversation would do now: the one that is due (see policy.Due), or would be if the
 // conversation were not on hold; else one that brings the view down to the size that every pour aims at. It
 // returns an error that wraps decant.ErrNothing when the view has that size, or when less would go than a pour
 // has to free (see policy.Worth).
 func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
-	a, err := e.reopen(ctx, k)
+	r, err := e.reopen(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	if a.q.limits, err = policy.LimitsFor(a.q.model, a.q.preset, a.q.fixed, a.q.refs.Conv.MaxOutput); err != nil {
+	p, q := &pouring{dr: r.dr}, r.dr.q
+	if q.limits, err = policy.LimitsFor(q.model, q.preset, q.fixed, q.refs.Conv.MaxOutput); err != nil {
 		return nil, err
 	}
-	a.report.Before = a.size(a.view)
-	if why := a.due(); why != "" {
-		err = a.pour(ctx, why)
+	r.dr.outcome.Before = r.dr.size(r.dr.view)
+	if why := p.due(); why != "" {
+		err = p.pour(ctx, why)
 	}
-	if err == nil && len(a.made) == 0 {
-		err = a.offer(ctx)
+	if err == nil && len(r.dr.made) == 0 {
+		err = p.offer(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(a.made) == 0 {
+	if len(r.dr.made) == 0 {
 		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	return a.change("a pour now, by the route "+a.report.Route, a.q.match.State.Head.Hold), nil
-}
-
-// due returns why a pour would be due were the conversation neither on hold nor poured in vain before.
-func (dr *draft) due() policy.Reason {
-	s := dr.situation()
-	s.Hold, s.Suppressed = false, false
-	return policy.Due(s)
-}
-
-// offer makes a pour that is not due: one that brings the view down to the size that every pour aims at, if that
-// is worth it. It gives nothing up that only a pour which must happen may give up.
-func (dr *draft) offer(ctx context.Context) error {
-	target := dr.targets(policy.Necessary)[0]
-	if dr.q.est.Messages(dr.view.Messages) <= target {
-		return nil
-	}
-	id, err := dr.q.e.ids.Next()
-	if err != nil {
-		return err
-	}
-	dr.group = policy.PourMark + id
-	defer func() { dr.group = "" }()
-	for _, rt := range dr.routes(policy.Necessary) {
-		if rt.name != folding.name && dr.attemptRoute(ctx, rt, target, policy.Necessary) == nil {
-			dr.report.Reason, dr.report.Route = policy.Necessary, rt.name
-			return nil
-		}
-	}
-	return nil
+	return r.change("a pour now, by the route "+r.dr.outcome.Route, q.match.State.Head.Hold), nil
 }
 
 // Undo returns the change that takes back the newest pour: its decisions are revoked, thinking that
@@ -93,65 +68,65 @@ func (dr *draft) offer(ctx context.Context) error {
 // It returns an error that wraps decant.ErrNothing when there is no pour, and one that wraps
 // decant.ErrIllegal while the model has still to answer to results and its thinking is bound.
 func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
-	a, err := e.reopen(ctx, k)
+	r, err := e.reopen(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	ds := revocations(a.q.match.State.Decisions)
+	ds := revocations(r.dr.q.match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	if back, ok := a.undoClearing(ds); ok {
+	if back, ok := r.undoClearing(ds); ok {
 		ds = back
-	} else if a.bound() {
-		if a.q.refs.Conv.OpenRound() {
+	} else if r.dr.bound() {
+		if r.dr.q.refs.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := e.entriesAt(ctx, a.q.match.State, ds[0].Revokes)
+		at, err := e.entriesAt(ctx, r.dr.q.match.State, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}
-		ds = append(ds, a.thinkingBehind(at)...)
+		ds = append(ds, r.thinkingBehind(at)...)
 	}
-	if !a.q.match.State.Head.Hold {
+	if !r.dr.q.match.State.Head.Hold {
 		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: "undo", Reason: "the newest pour was taken back"})
 	}
-	if err := a.revise(ds); err != nil {
+	if err := r.revise(ds); err != nil {
 		return nil, err
 	}
-	return a.change("take back the newest pour and hold", true), nil
+	return r.change("take back the newest pour and hold", true), nil
 }
 
 // Release returns the change that ends a hold. It returns an error that wraps decant.ErrNothing when
 // the conversation is not on hold.
 func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
-	a, err := e.reopen(ctx, k)
+	r, err := e.reopen(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	var ds []decant.Decision
-	for _, d := range decant.InForce(a.q.match.State.Decisions) {
+	for _, d := range decant.InForce(r.dr.q.match.State.Decisions) {
 		if d.Kind == decant.Hold {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
 		}
 	}
-	if len(ds) == 0 && !a.q.match.State.Head.Hold {
+	if len(ds) == 0 && !r.dr.q.match.State.Head.Hold {
 		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
 	}
-	if err := a.revise(ds); err != nil {
+	if err := r.revise(ds); err != nil {
 		return nil, err
 	}
-	return a.change("end the hold", false), nil
+	return r.change("end the hold", false), nil
 }
 
 // Pin returns the change that keeps a block verbatim in every later view, or with on false no longer.
 // A block that was replaced before comes back.
 func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) (*Change, error) {
-	a, err := e.reopen(ctx, k)
+	r, err := e.reopen(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	b := a.q.refs.Conv.Block(ref)
+	b := r.dr.q.refs.Conv.Block(ref)
 	if b == nil {
 		return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, store.ErrNotFound)
 	}
@@ -161,16 +136,16 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	}
 	ds := []decant.Decision{d}
 	if on {
-		back, err := a.bringBack(ref)
+		back, err := r.bringBack(ref)
 		if err != nil {
 			return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, err)
 		}
 		ds = append(ds, back...)
 	}
-	if err := a.revise(ds); err != nil {
+	if err := r.revise(ds); err != nil {
 		return nil, err
 	}
-	return a.change(d.Reason, a.q.match.State.Head.Hold), nil
+	return r.change(d.Reason, r.dr.q.match.State.Head.Hold), nil
 }
 
 // Keep returns the change that keeps a conversation from being collected, or with on false no longer. No view
@@ -189,19 +164,19 @@ func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error
 
 // bringBack returns the decisions that make a block verbatim again; none when it is, or when a
 // checkpoint covers it. Thinking that is bound to the view without it goes.
-func (dr *draft) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
-	for _, d := range decant.InForce(dr.q.match.State.Decisions) {
+func (r *revision) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
+	for _, d := range decant.InForce(r.dr.q.match.State.Decisions) {
 		if d.Kind.Edits() && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
 	}
 	switch {
-	case len(ds) == 0 || !dr.bound():
+	case len(ds) == 0 || !r.dr.bound():
 		return ds, nil
-	case dr.q.refs.Conv.OpenRound():
+	case r.dr.q.refs.Conv.OpenRound():
 		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
 	}
-	return append(ds, dr.allThinking()...), nil
+	return append(ds, r.dr.allThinking()...), nil
 }
 
 // Apply makes a change. It returns an error that wraps decant.ErrStale when the conversation has moved
@@ -228,7 +203,7 @@ func (e *Engine) Apply(ctx context.Context, c *Change) error {
 }
 
 // reopen looks at a stored conversation as if its newest request were made again.
-func (e *Engine) reopen(ctx context.Context, k store.Key) (*draft, error) {
+func (e *Engine) reopen(ctx context.Context, k store.Key) (*revision, error) {
 	s, err := e.store.Load(ctx, k, store.Newest)
 	if err != nil {
 		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
@@ -252,24 +227,25 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*draft, error) {
 		req.Betas = []string{token.BetaMillion}
 	}
 	n, _ := l.Shared(r)
-	return e.replay(req, lineage.Start{Tenant: k.Tenant, Session: s.Session}, r, lineage.Locate(l, s, r, n))
+	dr, err := e.replay(req, lineage.Start{Tenant: k.Tenant, Session: s.Session}, r, lineage.Locate(l, s, r, n))
+	return &revision{dr}, err
 }
 
 // revise makes decisions that take others back. The view is the one that the next request will have: what
 // an undone decision had taken the place of is in force again.
-func (dr *draft) revise(ds []decant.Decision) error {
+func (r *revision) revise(ds []decant.Decision) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	if err := dr.name(ds); err != nil {
+	if err := r.dr.name(ds); err != nil {
 		return err
 	}
-	dr.made = append(dr.made[:len(dr.made):len(dr.made)], ds...)
-	v, err := decant.Replay(dr.q.refs.Conv, dr.afterwards())
+	r.dr.made = append(r.dr.made[:len(r.dr.made):len(r.dr.made)], ds...)
+	v, err := decant.Replay(r.dr.q.refs.Conv, r.dr.afterwards())
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
-	dr.view = v
+	r.dr.view = v
 	return nil
 }
 
@@ -278,44 +254,44 @@ func (dr *draft) afterwards() []decant.Decision { return dr.q.match.Applicable(d
 
 // weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
 // is another one than was reported about.
-func (dr *draft) weighed(view *decant.Conversation) int {
+func weighed(dr *draft, view *decant.Conversation) int {
 	return dr.scale(dr.estimate(view, decant.Ref{}))
 }
 
 // change returns what the draft has made as a change, with its price.
-func (dr *draft) change(reason string, hold bool) *Change {
-	now := dr.q.e.opts.Now()
-	before, after := dr.weighed(dr.before), dr.weighed(dr.view)
+func (r *revision) change(reason string, hold bool) *Change {
+	now := r.dr.q.env.Now()
+	before, after := weighed(r.dr, r.dr.before), weighed(r.dr, r.dr.view)
 	p := &decant.Plan{
-		Base: dr.q.refs.Conv.Hash(), Model: dr.q.model.ID, Window: dr.q.model.Window, Target: dr.q.limits.Target, Reason: reason,
-		Decisions: dr.made, Score: 1,
-		Before: decant.Size{Fixed: dr.q.fixed, Messages: before}, After: decant.Size{Fixed: dr.q.fixed, Messages: after},
+		Base: r.dr.q.refs.Conv.Hash(), Model: r.dr.q.model.ID, Window: r.dr.q.model.Window, Target: r.dr.q.limits.Target, Reason: reason,
+		Decisions: r.dr.made, Score: 1,
+		Before: decant.Size{Fixed: r.dr.q.fixed, Messages: before}, After: decant.Size{Fixed: r.dr.q.fixed, Messages: after},
 	}
-	if dr.report.Plan != nil {
-		p.Score, p.Risk = dr.report.Plan.Score, dr.report.Plan.Risk
+	if r.dr.outcome.Plan != nil {
+		p.Score, p.Risk = r.dr.outcome.Plan.Score, r.dr.outcome.Plan.Risk
 	}
-	c := cost.Change{Prompt: dr.q.fixed + before, Freed: policy.LeftOut(dr.afterwards()) - policy.LeftOut(dr.inForce), Behind: dr.behind()}
-	asked := dr.meter.Client.Life()
-	life := dr.meter.Belief.Life(asked)
-	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(dr.meter.Client.At) > life
-	price, ok := c.Price(dr.q.model, now)
+	c := cost.Change{Prompt: r.dr.q.fixed + before, Freed: policy.LeftOut(r.dr.afterwards()) - policy.LeftOut(r.dr.inForce), Behind: behind(r.dr)}
+	asked := r.dr.meter.Client.Life()
+	life := r.dr.meter.Belief.Life(asked)
+	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.meter.Client.At) > life
+	price, ok := c.Price(r.dr.q.model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
 	}
 	p.Price = price
-	return &Change{Key: dr.q.match.Stored.Key, Version: dr.q.match.State.Version, Plan: p, Hold: hold, Pinned: dr.q.match.State.Head.Pinned}
+	return &Change{Key: r.dr.q.match.Stored.Key, Version: r.dr.q.match.State.Version, Plan: p, Hold: hold, Pinned: r.dr.q.match.State.Head.Pinned}
 }
 
 // behind returns the tokens of the view from the first block on that is different from before: what
 // the provider's cache has to be written anew.
-func (dr *draft) behind() int {
+func behind(dr *draft) int {
 	n := min(len(dr.before.Messages), len(dr.view.Messages))
 	for i := range n {
 		if !slices.EqualFunc(dr.before.Messages[i].Blocks, dr.view.Messages[i].Blocks, alike) {
-			return dr.weighed(dr.view.With(dr.view.Messages[i:]))
+			return weighed(dr, dr.view.With(dr.view.Messages[i:]))
 		}
 	}
-	return dr.weighed(dr.view.With(dr.view.Messages[n:]))
+	return weighed(dr, dr.view.With(dr.view.Messages[n:]))
 }
 
 func alike(x, y decant.Block) bool {
@@ -360,10 +336,29 @@ func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int,
 }
 
 // thinkingBehind returns decisions that drop the thinking behind the first n entries of the chain.
-func (dr *draft) thinkingBehind(n int) []decant.Decision {
+func (r *revision) thinkingBehind(n int) []decant.Decision {
 	var last decant.Ref
 	if n > 0 {
-		last = dr.q.match.State.Chain[n-1].Ref
+		last = r.dr.q.match.State.Chain[n-1].Ref
 	}
-	return slices.DeleteFunc(dr.allThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
+	return slices.DeleteFunc(r.dr.allThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
+}
+
+// undoClearing returns those of the revocations of a pour that take back what the provider clears, if the pour
+// was a clearing. That is legal at any time: what is sent does not change. The record stays where thinking may
+// stand on it.
+func (r *revision) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) {
+	kinds := map[string]decant.DecisionKind{}
+	for _, d := range r.dr.q.match.State.Decisions {
+		kinds[d.ID] = d.Kind
+	}
+	clears := func(d decant.Decision) bool { return kinds[d.Revokes] == decant.Native }
+	records := func(d decant.Decision) bool { return kinds[d.Revokes] == decant.Insert }
+	if !slices.ContainsFunc(ds, clears) || slices.ContainsFunc(ds, func(d decant.Decision) bool { return !clears(d) && !records(d) }) {
+		return nil, false
+	}
+	if r.dr.bound() {
+		ds = slices.DeleteFunc(slices.Clone(ds), records)
+	}
+	return ds, true
 }

@@ -20,17 +20,17 @@ func (tk *ticket) commit(ctx context.Context) error {
 	if len(tk.dr.made) == 0 || tk.dr.q.req.Count {
 		return nil
 	}
-	ctx, cancel := tk.dr.q.e.waiting(ctx)
+	ctx, cancel := tk.e.waiting(ctx)
 	defer cancel()
 	return tk.store(ctx, tk.batch())
 }
 
 // store commits a batch and brings the cached line up to date.
 func (tk *ticket) store(ctx context.Context, b *store.Batch) error {
-	version, err := tk.dr.q.e.store.Commit(ctx, b)
-	tk.dr.q.e.busy.judge(err)
+	version, err := tk.e.store.Commit(ctx, b)
+	tk.e.busy.judge(err)
 	if errors.Is(err, store.ErrNotFound) && tk.dr.q.match.Stored != nil { // collected since it was read
-		tk.dr.q.e.finder.Cache.Forget(tk.dr.q.match.Stored.Key)
+		tk.e.finder.Cache.Forget(tk.dr.q.match.Stored.Key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
 	}
 	if err != nil {
@@ -49,14 +49,14 @@ func (tk *ticket) stored(ctx context.Context, b *store.Batch, version int64) err
 		l = lineage.NewStored(s, notes.New(notes.Meter{}))
 		l.Advance(s, b, version)
 	default:
-		s, err := tk.dr.q.e.store.Load(ctx, b.Key, version)
+		s, err := tk.e.store.Load(ctx, b.Key, version)
 		if err != nil {
-			tk.dr.q.e.finder.Cache.Forget(b.Key)
+			tk.e.finder.Cache.Forget(b.Key)
 			return nil // it is stored; the next request reads it
 		}
 		l = lineage.NewStored(s, notes.New(notes.Meter{}))
 		if b.Create == nil {
-			tk.dr.meter = notes.Recall(ctx, tk.dr.q.e.store, s) // an answer was recorded meanwhile
+			tk.dr.meter = notes.Recall(ctx, tk.e.store, s) // an answer was recorded meanwhile
 		} else {
 			tk.dr.meter.Length = 0 // what was reported is about the parent
 		}
@@ -70,24 +70,24 @@ func (tk *ticket) stored(ctx context.Context, b *store.Batch, version int64) err
 	if len(b.Decisions) > 0 || b.Create != nil && current {
 		tk.decided = len(tk.dr.q.match.State.Decisions)
 	}
-	tk.dr.settleMeter()
+	tk.settleMeter()
 	tk.dr.q.match.Kept = len(tk.dr.q.match.State.Chain)
 	tk.committed = true
-	tk.dr.q.match.Stored.Saw(tk.dr.q.r, len(tk.dr.q.r.Spine))
-	tk.dr.q.e.finder.Cache.Put(tk.dr.q.who, tk.dr.q.match.Stored)
+	tk.dr.q.match.Stored.Saw(tk.dr.q.req.Prompt, len(tk.dr.q.req.Prompt.Spine))
+	tk.e.finder.Cache.Put(tk.dr.q.req.Who, tk.dr.q.match.Stored)
 	return nil
 }
 
 // batch returns the commit of everything that is new in the ticket.
 func (tk *ticket) batch() *store.Batch {
-	b := &store.Batch{Time: tk.dr.q.e.opts.Now().UTC(), Decisions: tk.dr.made, Head: tk.dr.head()}
-	from := tk.dr.q.entriesFrom()
+	b := &store.Batch{Time: tk.dr.q.env.Now().UTC(), Decisions: tk.dr.made, Head: tk.head()}
+	from := tk.entriesFrom()
 	switch {
 	case tk.starts():
-		b.Key = store.Key{Tenant: tk.dr.q.req.Tenant, ID: tk.newID()}
-		b.Create = &store.Creation{Session: tk.dr.q.req.Session, Agent: tk.dr.q.refs.Conv.Agent, Project: tk.dr.q.req.Project, Origin: tk.origin()}
+		b.Key = store.Key{Tenant: tk.dr.q.req.Who.Tenant, ID: tk.newID()}
+		b.Create = &store.Creation{Session: tk.dr.q.req.Who.Session, Agent: tk.dr.q.refs.Conv.Agent, Project: tk.req.Project, Origin: tk.origin()}
 		if b.Create.Origin != nil {
-			b.Decisions = slices.Concat(tk.dr.q.match.Arrived(), tk.dr.q.outgrown(), tk.lost(), b.Decisions)
+			b.Decisions = slices.Concat(tk.dr.q.match.Arrived(), tk.outgrown(), tk.lost(), b.Decisions)
 		}
 	default:
 		b.Key, b.Version = tk.dr.q.match.Stored.Key, tk.dr.q.match.State.Version
@@ -98,31 +98,31 @@ func (tk *ticket) batch() *store.Batch {
 			b.Decisions = slices.Concat(tk.dr.withdrawn, tk.lost(), b.Decisions)
 		}
 	}
-	n := max(0, len(tk.dr.q.r.Blocks)-from)
+	n := max(0, len(tk.dr.q.req.Prompt.Blocks)-from)
 	b.Entries, b.Blobs, b.Hashes = make([]store.Entry, 0, n), make([][]byte, 0, 2*n), make([]decant.Hash, 0, 2*n)
-	for i := from; i < len(tk.dr.q.r.Blocks); i++ {
-		tk.dr.q.entry(b, i)
+	for i := from; i < len(tk.dr.q.req.Prompt.Blocks); i++ {
+		tk.entry(b, i)
 	}
 	for i := range tk.dr.made {
 		if orig := tk.dr.q.refs.Conv.Block(tk.dr.made[i].Target.Ref); orig != nil {
 			bring(b, []byte(orig.Text()), tk.dr.made[i].Target.Hash)
 		}
 	}
-	b.Fixed = tk.dr.q.fixedPart()
+	b.Fixed = tk.fixedPart()
 	return b
 }
 
 // outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
-func (q *query) outgrown() (out []decant.Decision) {
-	first := q.match.FirstNew(q.refs)
-	for _, d := range decant.InForce(q.match.AtBranch()) {
+func (tk *ticket) outgrown() (out []decant.Decision) {
+	first := tk.dr.q.match.FirstNew(tk.dr.q.refs)
+	for _, d := range decant.InForce(tk.dr.q.match.AtBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
 		}
-		id, _ := q.e.ids.Next() // without an id the store refuses the commit and says so
+		id, _ := tk.dr.q.env.IDs.Next() // without an id the store refuses the commit and says so
 		out = append(out, decant.Decision{
-			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: q.e.opts.Now().UTC(), Reason: "the fork has more in the last message that it covers",
+			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: tk.dr.q.env.Now().UTC(), Reason: "the fork has more in the last message that it covers",
 		})
 	}
 	return out
@@ -140,34 +140,34 @@ func (tk *ticket) base() int {
 }
 
 // entriesFrom returns the index of the first atom that a commit has to add.
-func (q *query) entriesFrom() int {
-	if q.match.Stored == nil || !q.refs.Fits {
+func (tk *ticket) entriesFrom() int {
+	if tk.dr.q.match.Stored == nil || !tk.dr.q.refs.Fits {
 		return 0
 	}
-	if q.match.Relation == lineage.Returns {
-		return len(q.r.Blocks)
+	if tk.dr.q.match.Relation == lineage.Returns {
+		return len(tk.dr.q.req.Prompt.Blocks)
 	}
 	from := 0
-	for i, k := range q.match.Entries {
-		if k < 0 || k >= q.match.Kept {
+	for i, k := range tk.dr.q.match.Entries {
+		if k < 0 || k >= tk.dr.q.match.Kept {
 			break
 		}
-		from = q.r.Spine[i] + 1
+		from = tk.dr.q.req.Prompt.Spine[i] + 1
 	}
 	return from
 }
 
 // entry adds the i-th atom to a batch.
-func (q *query) entry(b *store.Batch, i int) {
-	at := &q.r.Blocks[i]
+func (tk *ticket) entry(b *store.Batch, i int) {
+	at := &tk.dr.q.req.Prompt.Blocks[i]
 	e := store.Entry{
 		Raw: at.Raw(), Role: at.Role, Kind: at.Kind, Author: at.Author,
-		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: q.r.Tokens(i, q.est),
+		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: tk.dr.q.req.Prompt.Tokens(i, tk.dr.q.est),
 	}
-	if !q.refs.Same {
-		e.Ref = q.refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	if !tk.dr.q.refs.Same {
+		e.Ref = tk.dr.q.refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 	}
-	e.Chain = q.chainAt(i)
+	e.Chain = tk.chainAt(i)
 	if e.Chain.IsZero() {
 		return // thinking before anything else, which no API accepts
 	}
@@ -186,59 +186,59 @@ func bring(b *store.Batch, content []byte, h decant.Hash) {
 }
 
 // chainAt returns the hash of the chain up to and with the i-th atom.
-func (q *query) chainAt(i int) decant.Hash {
-	lo, hi := 0, len(q.r.Spine)
+func (tk *ticket) chainAt(i int) decant.Hash {
+	lo, hi := 0, len(tk.dr.q.req.Prompt.Spine)
 	for lo < hi {
-		if mid := (lo + hi) / 2; q.r.Spine[mid] <= i {
+		if mid := (lo + hi) / 2; tk.dr.q.req.Prompt.Spine[mid] <= i {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return q.r.Hash(lo - 1)
+	return tk.dr.q.req.Prompt.Hash(lo - 1)
 }
 
 // fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
-func (q *query) fixedPart() *store.Fixed {
-	v := q.refs.Conv.Fixed.Version
-	if v.IsZero() || q.match.State != nil && q.match.State.Head.Fixed == v {
+func (tk *ticket) fixedPart() *store.Fixed {
+	v := tk.dr.q.refs.Conv.Fixed.Version
+	if v.IsZero() || tk.dr.q.match.State != nil && tk.dr.q.match.State.Head.Fixed == v {
 		return nil
 	}
-	f := &store.Fixed{Version: v, Tokens: q.fixed}
-	if at := q.r.Doc.Member("system"); !at.IsZero() {
-		f.System = at.Of(q.req.Body)
+	f := &store.Fixed{Version: v, Tokens: tk.dr.q.fixed}
+	if at := tk.dr.q.req.Prompt.Doc.Member("system"); !at.IsZero() {
+		f.System = at.Of(tk.dr.q.req.Body)
 	}
-	if at := q.r.Doc.Member("tools"); !at.IsZero() {
-		f.Tools = at.Of(q.req.Body)
+	if at := tk.dr.q.req.Prompt.Doc.Member("tools"); !at.IsZero() {
+		f.Tools = at.Of(tk.dr.q.req.Body)
 	}
 	return f
 }
 
 // head returns what changes with the conversation.
-func (dr *draft) head() *store.Head {
+func (tk *ticket) head() *store.Head {
 	h := store.Head{}
-	if dr.q.match.State != nil {
-		h = dr.q.match.State.Head
+	if tk.dr.q.match.State != nil {
+		h = tk.dr.q.match.State.Head
 	}
-	h.Model, h.Fixed, h.Hold = dr.q.refs.Conv.Model, dr.q.refs.Conv.Fixed.Version, dr.onHold()
+	h.Model, h.Fixed, h.Hold = tk.dr.q.refs.Conv.Model, tk.dr.q.refs.Conv.Fixed.Version, tk.dr.onHold()
 	switch {
-	case dr.report.Reason != "":
+	case tk.dr.outcome.Reason != "":
 		h.Suppressed = 0
-		dr.meter.Poor = 0
-	case dr.suppress > 0 && dr.q.match.State != nil && dr.changedSince():
-		h.Suppressed = dr.suppress
+		tk.dr.meter.Poor = 0
+	case tk.dr.suppress > 0 && tk.dr.q.match.State != nil && tk.dr.changedSince():
+		h.Suppressed = tk.dr.suppress
 	default:
-		h.Suppressed += dr.suppress
+		h.Suppressed += tk.dr.suppress
 	}
 	return &h
 }
 
 // settleMeter notes what this draft knows of the size of its conversation.
-func (dr *draft) settleMeter() {
-	notes.Of(dr.q.match.Stored).Change(func(m *notes.Meter) {
-		if m.Futile.Until > dr.meter.Futile.Until {
-			dr.meter.Futile = m.Futile // found by a request after this one
+func (tk *ticket) settleMeter() {
+	notes.Of(tk.dr.q.match.Stored).Change(func(m *notes.Meter) {
+		if m.Futile.Until > tk.dr.meter.Futile.Until {
+			tk.dr.meter.Futile = m.Futile // found by a request after this one
 		}
-		*m = dr.meter
+		*m = tk.dr.meter
 	})
 }

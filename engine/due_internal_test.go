@@ -18,13 +18,13 @@ import (
 func BenchmarkDue(b *testing.B) {
 	for _, futile := range []bool{false, true} {
 		b.Run(fmt.Sprintf("Futile=%t", futile), func(b *testing.B) {
-			a := halfMegabyte(b)
+			p := &pouring{dr: halfMegabyte(b).dr}
 			if futile {
-				a.dr.noteFutile()
+				p.noteFutile()
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if s := a.dr.situation(); s.Economy.Early == futile {
+				if s := p.situation(); s.Economy.Early == futile {
 					b.Fatalf("early is %t", s.Economy.Early)
 				}
 			}

@@ -116,6 +116,7 @@ type Engine struct {
 	store Store
 	opts  Options
 	ids   *store.IDs
+	env   env
 	seed  maphash.Seed // of fingerprints
 
 	finder  lineage.Finder
@@ -141,6 +142,7 @@ func New(s Store, o Options) (*Engine, error) {
 		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
 		purse: budget.NewPurse(s, o.Now, o.Notice, o.Fault),
 	}
+	e.env = env{IDs: e.ids, Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.OptionalTimeout, RequiredTimeout: o.RequiredTimeout}
 	e.outbox = outbox.New[finished](o.Backlog, o.ArchiveDelay, e.tellBacklog)
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Conversations, o.Entries),
@@ -329,24 +331,24 @@ func (e *Engine) caught(err *error) {
 // try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
 // nothing is decided for good that cannot be written. A conversation that has moved on meanwhile is store.ErrConflict.
 func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force forced) (*Prepared, error) {
-	dr, err := e.observe(ctx, req, who, r)
+	a, err := e.observe(ctx, req, who, r)
 	if err != nil {
 		return nil, err
 	}
-	dr.force(force)
+	a.dr.force(force)
 	if e.mode(req) == Observe {
-		return dr.ticket().try(ctx)
+		return a.ticket().try(ctx)
 	}
-	behind, fault := dr.decide(ctx)
+	behind, fault := a.decide(ctx)
 	if behind {
 		return nil, errBehind
 	}
-	body, err := dr.render()
+	body, err := a.dr.render()
 	if err != nil {
 		return nil, err
 	}
-	tk := dr.ticket()
-	tk.sight = tk.dr.look()
+	tk := a.ticket()
+	tk.sight = sightOf(tk.dr)
 	if err := tk.commit(ctx); err != nil {
 		return nil, err
 	}

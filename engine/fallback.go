@@ -5,8 +5,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/internal/refs"
 )
 
 // fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
@@ -22,7 +22,7 @@ func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fau
 	if err == nil {
 		body, err := dr.render()
 		if err == nil {
-			p := dr.ticket().prepared(body)
+			p := (&attempt{e, req, dr}).ticket().prepared(body)
 			p.Fault = fault
 			return p, nil
 		}
@@ -49,10 +49,12 @@ func (e *Engine) original(req *Request, r *prompt.Prompt, l *lineage.Stored, fau
 	p := &Prepared{Body: req.Body, Fault: fault}
 	c := r.Doc.Conversation
 	m := e.model(c.Model, 0, req.Betas)
-	dr := &draft{before: c, view: c, q: &query{
-		match: &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))}, refs: &refs.Map{Conv: c, Same: true, Fits: true},
-		e: e, req: req, r: r, model: m, est: e.sizes.estimator(m),
-	}}
+	q := e.query(req, lineage.Start{}, r, &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))})
+	q.model, q.est = m, e.sizes.estimator(m)
+	dr, err := newDraft(q, notes.Meter{}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
 	if len(decant.InForce(l.State().Decisions)) == 0 || !dr.bound() {
 		return p, nil
 	}

@@ -61,7 +61,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	e.witnessed(p, f.res)
 	own := *p
 	own.ticket, f.Prepared = p.ticket.copy(), &own // the archive brings it up to date, and the caller may still look at its own
-	who := p.ticket.dr.q.who
+	who := p.ticket.dr.q.req.Who
 	q, kept := e.outbox.Add(who, f)
 	if q != nil {
 		e.work.Go(func() { e.outbox.Write(who, q, e.write) })
@@ -81,7 +81,7 @@ type finished struct {
 
 // Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
 func (f finished) Footprint() int {
-	n := prompt.Footprint(f.ticket.dr.q.r.Doc.Source, 2*len(f.ticket.dr.q.r.Blocks)) + len(f.res.Content)
+	n := prompt.Footprint(f.ticket.dr.q.req.Prompt.Doc.Source, 2*len(f.ticket.dr.q.req.Prompt.Blocks)) + len(f.res.Content)
 	if !prompt.SameBytes(f.Body, f.ticket.dr.q.req.Body) {
 		n += len(f.Body)
 	}
@@ -89,7 +89,7 @@ func (f finished) Footprint() int {
 }
 
 // Begins reports whether another request begins with this one.
-func (f finished) Begins(next *prompt.Prompt) bool { return f.ticket.dr.q.r.Begins(next) }
+func (f finished) Begins(next *prompt.Prompt) bool { return f.ticket.dr.q.req.Prompt.Begins(next) }
 
 // answered reports whether there was an answer, to its end.
 func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Broken }
@@ -115,14 +115,14 @@ func together(fs []finished) int {
 
 // within reports whether everything that a would archive is part of b.
 func (tk *ticket) within(b *ticket) bool {
-	n := len(tk.dr.q.r.Spine)
+	n := len(tk.dr.q.req.Prompt.Spine)
 	if tk.dr.q.refs.Conv.Fixed.Version != b.dr.q.refs.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if tk.committed || b.committed || tk.dr.suppress > 0 || tk.dr.report.Reason != "" || n == 0 || n > len(b.dr.q.r.Spine) || len(tk.dr.q.r.Blocks) > len(b.dr.q.r.Blocks) {
+	if tk.committed || b.committed || tk.dr.suppress > 0 || tk.dr.outcome.Reason != "" || n == 0 || n > len(b.dr.q.req.Prompt.Spine) || len(tk.dr.q.req.Prompt.Blocks) > len(b.dr.q.req.Prompt.Blocks) {
 		return false
 	}
-	return tk.dr.q.r.Begins(b.dr.q.r)
+	return tk.dr.q.req.Prompt.Begins(b.dr.q.req.Prompt)
 }
 
 // archivePatience is how long an archive waits for another process that keeps the database busy, as one does that writes
@@ -191,14 +191,14 @@ func (tk *ticket) rebase(ctx context.Context, f *finished) error {
 		tk.moved = true
 		return nil
 	}
-	p, err := tk.dr.q.e.finder.Find(ctx, tk.dr.q.who, tk.dr.q.r)
+	p, err := tk.e.finder.Find(ctx, tk.dr.q.req.Who, tk.dr.q.req.Prompt)
 	if err != nil {
 		return err
 	}
 	if tk.committed && p.Stored != nil && p.Stored.Key == tk.dr.q.match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
-	tk.dr.q.match, tk.dr.q.refs, tk.dr.withdrawn = p, lineage.References(tk.dr.q.r, p), tk.dr.q.e.withdrawn(p)
+	tk.dr.q.match, tk.dr.q.refs, tk.dr.withdrawn = p, lineage.References(tk.dr.q.req.Prompt, p), tk.e.withdrawn(p)
 	if tk.committed { // it is in another conversation, which has the id
 		tk.committed, tk.id = false, ""
 	}
@@ -222,23 +222,23 @@ func (tk *ticket) stands(ctx context.Context, f *finished) bool {
 	case !tk.committed && (tk.dr.q.match.Stored.State() != tk.dr.q.match.State || tk.brings()):
 		return tk.dr.q.match.Stored.State() == tk.dr.q.match.State
 	}
-	v, err := tk.dr.q.e.store.Version(ctx, tk.dr.q.match.Stored.Key)
+	v, err := tk.e.store.Version(ctx, tk.dr.q.match.Stored.Key)
 	return err != nil || v == tk.dr.q.match.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
 func (tk *ticket) brings() bool {
-	return !tk.committed && (tk.dr.q.match.Stored == nil || tk.dr.q.entriesFrom() < len(tk.dr.q.r.Blocks) || tk.dr.q.match.Relation == lineage.Replaces)
+	return !tk.committed && (tk.dr.q.match.Stored == nil || tk.entriesFrom() < len(tk.dr.q.req.Prompt.Blocks) || tk.dr.q.match.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
 func (tk *ticket) booked(fs []finished) (store.Events, error) {
-	ev, err := tk.dr.q.e.events(fs)
+	ev, err := tk.e.events(fs)
 	if err == nil {
 		err = tk.bookTrials(fs, &ev)
 	}
 	if err == nil {
-		ev.Spends = tk.dr.spends(fs, ev.Requests)
+		ev.Spends = tk.spends(fs, ev.Requests)
 	}
 	return ev, err
 }
@@ -248,7 +248,7 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	tk.dr.meter.Account = &account.Account{Upstream: account.Named(tk.dr.q.req.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
-	err := tk.dr.q.e.outbox.Alone(func() (err error) {
+	err := tk.e.outbox.Alone(func() (err error) {
 		if ev, err = tk.booked(fs); err != nil {
 			return err
 		}
@@ -267,8 +267,7 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	if err := tk.store(ctx, b); err != nil {
 		return err
 	}
-	tk.dr.q.e.opts.Booked(tk.dr.q.req.Tenant, ev.Spends)
-	tk.dr.report.Version = tk.dr.q.match.State.Version
+	tk.e.opts.Booked(tk.dr.q.req.Who.Tenant, ev.Spends)
 	tk.read(last.res.Usage, length)
 	return nil
 }
@@ -276,7 +275,7 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 // news returns the commit of what requests brought, with what happened to them.
 func (tk *ticket) news(fs []finished, ev store.Events) *store.Batch {
 	last := &fs[len(fs)-1]
-	tk.dr.learn(last.res.Usage)
+	tk.learn(last.res.Usage)
 	tk.dr.made = nil
 	b := tk.batch()
 	var kept []store.Entry
@@ -295,7 +294,7 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 		f := &fs[i]
 		c := f.ticket.dr.q.refs.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.ticket.dr.q.r.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			Time: f.time, Length: len(f.ticket.dr.q.req.Prompt.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
 		if !prompt.SameBytes(f.Body, f.ticket.dr.q.req.Body) {
@@ -306,7 +305,7 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 				return ev, err
 			}
 		}
-		params := f.ticket.dr.q.r.Doc.Frame()
+		params := f.ticket.dr.q.req.Prompt.Doc.Frame()
 		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
@@ -329,7 +328,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 	}
 	chain := slices.Concat(kept, added)
 	for i := len(rs) - 2; i >= 0; i-- {
-		r := fs[i].ticket.dr.q.r
+		r := fs[i].ticket.dr.q.req.Prompt
 		last := r.Hash(len(r.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
@@ -341,31 +340,31 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 // record stores an answer to a request that brought nothing new, or whose news are stored.
 func (tk *ticket) record(ctx context.Context, ev store.Events, fs []finished) error {
 	res, now := fs[len(fs)-1].res, fs[len(fs)-1].time
-	tk.dr.learn(res.Usage)
+	tk.learn(res.Usage)
 	length := tk.base()
 	for i := range ev.Requests {
 		ev.Requests[i].Version = tk.dr.q.match.State.Version
 	}
 	ev.Anchor = tk.anchor(res.Usage, tk.dr.q.match.State.Version, length, now)
 	lengths(ev.Requests, fs, tk.dr.q.match.State.Chain[:length], nil)
-	err := tk.dr.q.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &ev)
+	err := tk.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = tk.dr.q.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &ev)
+		err = tk.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &ev)
 	}
-	tk.dr.q.e.busy.judge(err)
+	tk.e.busy.judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	tk.dr.q.e.opts.Booked(tk.dr.q.req.Tenant, ev.Spends)
+	tk.e.opts.Booked(tk.dr.q.req.Who.Tenant, ev.Spends)
 	if ev.Anchor != nil {
 		tk.dr.q.match.Stored.Anchored(*ev.Anchor)
 	}
 	tk.read(res.Usage, length)
-	if tk.dr.q.e.finder.Cache.Get(tk.dr.q.match.Stored.Key) != tk.dr.q.match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
-		tk.dr.q.e.finder.Cache.Forget(tk.dr.q.match.Stored.Key)
+	if tk.e.finder.Cache.Get(tk.dr.q.match.Stored.Key) != tk.dr.q.match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		tk.e.finder.Cache.Forget(tk.dr.q.match.Stored.Key)
 	}
 	return nil
 }
@@ -393,25 +392,25 @@ func (tk *ticket) current() bool {
 	case tk.dr.q.match.State == nil:
 		return true
 	case tk.dr.q.match.Relation == lineage.Forks && !tk.committed: // its own conversation begins with these
-		return tk.dr.sentUnder(tk.dr.q.match.Applicable(tk.dr.q.refs, nil))
+		return tk.sentUnder(tk.dr.q.match.Applicable(tk.dr.q.refs, nil))
 	}
 	return tk.decided == len(tk.dr.q.match.State.Decisions)
 }
 
 // learn compares what was estimated with what was reported.
-func (dr *draft) learn(u decant.Usage) {
+func (tk *ticket) learn(u decant.Usage) {
 	if u.Prompt() == 0 {
 		return
 	}
-	if dr.report.Reason != "" && dr.report.Reason != policy.Overflow {
-		dr.meter.Calibration = dr.meter.Calibration.Reset()
+	if tk.dr.outcome.Reason != "" && tk.dr.outcome.Reason != policy.Overflow {
+		tk.dr.meter.Calibration = tk.dr.meter.Calibration.Reset()
 		return
 	}
-	if dr.q.match.State == nil || !dr.anchored() {
+	if tk.dr.q.match.State == nil || !tk.dr.anchored() {
 		return
 	}
-	since := dr.estimate(dr.view, dr.q.match.State.Chain[dr.meter.Length-1].Ref)
-	dr.meter.Calibration = dr.meter.Calibration.Observe(since, u.Prompt()-dr.meter.Usage.Context())
+	since := tk.dr.estimate(tk.dr.view, tk.dr.q.match.State.Chain[tk.dr.meter.Length-1].Ref)
+	tk.dr.meter.Calibration = tk.dr.meter.Calibration.Observe(since, u.Prompt()-tk.dr.meter.Usage.Context())
 }
 
 // read sets the conversation's meter to what was reported about its first length entries.
@@ -420,10 +419,10 @@ func (tk *ticket) read(u decant.Usage, length int) {
 		return
 	}
 	if !tk.current() {
-		tk.dr.settleMeter()
+		tk.settleMeter()
 		return
 	}
 	tk.dr.meter.Usage, tk.dr.meter.Length, tk.dr.meter.Chain = u, length, tk.dr.q.match.State.Chain[length-1].Chain
 	tk.dr.meter.Decisions, tk.dr.meter.Fixed = len(tk.dr.q.match.State.Decisions), tk.dr.q.fixed
-	tk.dr.settleMeter()
+	tk.settleMeter()
 }

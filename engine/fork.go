@@ -40,7 +40,7 @@ func (tk *ticket) lost() (out []decant.Decision) {
 		have[d.ID] = true
 	}
 	w := lineage.Presence{Conv: tk.dr.q.refs.Conv, Unknown: math.MaxInt}
-	for _, d := range slices.Concat(tk.dr.inForce, tk.dr.report.Decisions) {
+	for _, d := range slices.Concat(tk.dr.inForce, tk.sent) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
 		}
@@ -72,9 +72,9 @@ func (tk *ticket) renumbered(d decant.Decision) decant.Decision {
 }
 
 // sentUnder reports whether the request was sent under all of ds.
-func (dr *draft) sentUnder(ds []decant.Decision) bool {
+func (tk *ticket) sentUnder(ds []decant.Decision) bool {
 	under := map[string]bool{}
-	for _, d := range slices.Concat(dr.inForce, dr.report.Decisions) {
+	for _, d := range slices.Concat(tk.dr.inForce, tk.sent) {
 		under[d.ID] = true
 	}
 	return !slices.ContainsFunc(ds, func(d decant.Decision) bool { return !under[d.ID] })
@@ -90,12 +90,4 @@ func (tk *ticket) origin() *store.Origin {
 		return &o
 	}
 	return &store.Origin{Parent: tk.dr.q.match.Stored.Key.ID, Version: tk.dr.q.match.State.Version, Position: tk.base(), InForce: tk.dr.q.match.State.Version}
-}
-
-// onHold reports whether pours have been put off until somebody releases the conversation.
-func (dr *draft) onHold() bool {
-	if dr.q.match.Relation != lineage.Forks && dr.q.match.Relation != lineage.Returns {
-		return dr.q.match.State != nil && dr.q.match.State.Head.Hold
-	}
-	return slices.ContainsFunc(dr.inForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
 }

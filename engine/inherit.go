@@ -24,17 +24,17 @@ const inheritedReason = "decided before in this session: "
 // The request goes on from some conversation at some point, and takes over what was in force there. What
 // was decided later, by a delegate that went another way, is not for it. Results that it shares with the
 // conversation that it forks from have what they have there.
-func (dr *draft) inherit(ctx context.Context) error {
-	if dr.q.match.Relation != lineage.Begins && dr.q.match.Relation != lineage.Forks || dr.q.req.Session == "" {
+func (a *attempt) inherit(ctx context.Context) error {
+	if a.dr.q.match.Relation != lineage.Begins && a.dr.q.match.Relation != lineage.Forks || a.dr.q.req.Who.Session == "" {
 		return nil
 	}
-	results, hashes := dr.undecided()
+	results, hashes := a.undecided()
 	if len(results) == 0 {
 		return nil
 	}
-	ctx, cancel := dr.q.e.optional(ctx)
+	ctx, cancel := a.e.optional(ctx)
 	defer cancel()
-	kin, err := dr.q.kin(ctx, hashes)
+	kin, err := a.kin(ctx, hashes)
 	if err != nil {
 		return fmt.Errorf("look for earlier decisions: %w", err)
 	}
@@ -51,7 +51,7 @@ func (dr *draft) inherit(ctx context.Context) error {
 			break
 		}
 	}
-	return dr.add(out)
+	return a.dr.add(out)
 }
 
 // inherited returns a decision as one about the same content elsewhere.
@@ -62,14 +62,14 @@ func inherited(d decant.Decision, ref decant.Ref) decant.Decision {
 }
 
 // undecided returns the view's results that are new to the conversation and that nothing was decided about.
-func (dr *draft) undecided() (results []*decant.Block, hashes []decant.Hash) {
+func (a *attempt) undecided() (results []*decant.Block, hashes []decant.Hash) {
 	from := 0
-	if dr.q.match.Relation == lineage.Forks {
-		from = dr.q.match.FirstNew(dr.q.refs)
+	if a.dr.q.match.Relation == lineage.Forks {
+		from = a.dr.q.match.FirstNew(a.dr.q.refs)
 	}
-	for i := range dr.view.Messages {
-		for k := range dr.view.Messages[i].Blocks {
-			b := &dr.view.Messages[i].Blocks[k]
+	for i := range a.dr.view.Messages {
+		for k := range a.dr.view.Messages[i].Blocks {
+			b := &a.dr.view.Messages[i].Blocks[k]
 			if b.Kind != decant.KindResult || b.Changed != "" || b.CallID == "" || b.Content == nil || b.Ref.Message < from {
 				continue
 			}
@@ -93,25 +93,25 @@ const mostKin = 4
 
 // kin returns the conversations of the session that have decided about contents: first the one that the
 // request shares the latest block with, and of several the oldest.
-func (q *query) kin(ctx context.Context, contents []decant.Hash) ([]relative, error) {
-	keys, err := q.e.store.Decided(ctx, q.req.Tenant, q.req.Session, contents, mostKin)
+func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, error) {
+	keys, err := a.e.store.Decided(ctx, a.dr.q.req.Who.Tenant, a.dr.q.req.Who.Session, contents, mostKin)
 	if err != nil {
 		return nil, err
 	}
 	var out []relative
 	for _, k := range keys {
-		s, err := q.e.store.Load(ctx, k, store.Newest)
+		s, err := a.e.store.Load(ctx, k, store.Newest)
 		if errors.Is(err, store.ErrNotFound) { // collected since
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		entries, block := q.r.Overlap(s)
+		entries, block := a.dr.q.req.Prompt.Overlap(s)
 		if entries == 0 {
 			continue
 		}
-		b, err := q.e.store.Branch(ctx, k, s.Version, entries, entries)
+		b, err := a.e.store.Branch(ctx, k, s.Version, entries, entries)
 		if err != nil {
 			return nil, err
 		}

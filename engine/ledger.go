@@ -14,6 +14,7 @@ import (
 // would have cost by the same rule of what is kept (see reach), and what their reports teach about the
 // provider's cache.
 type booking struct {
+	e       *Engine
 	dr      *draft       // whose meter is brought up to date
 	was     decant.Usage // of the request before
 	decided int          // decisions of the conversation when it was sent, its own included
@@ -22,8 +23,8 @@ type booking struct {
 // spends returns what answered requests cost. rs are the requests as they are stored. The meter learns from
 // them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
 // fs, so that no meter starts from it.
-func (dr *draft) spends(fs []finished, rs []store.Request) (out []store.Spend) {
-	b := booking{dr, dr.meter.Usage, dr.meter.Decisions}
+func (tk *ticket) spends(fs []finished, rs []store.Request) (out []store.Spend) {
+	b := booking{tk.e, tk.dr, tk.dr.meter.Usage, tk.dr.meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
 		if f.billed.Prompt() == 0 {
@@ -38,7 +39,7 @@ func (dr *draft) spends(fs []finished, rs []store.Request) (out []store.Spend) {
 			continue
 		}
 		if !believable {
-			dr.q.e.disbelieve(f)
+			tk.e.disbelieve(f)
 		}
 		b.was, b.decided = f.res.Usage, f.ticket.decided
 	}
@@ -61,10 +62,10 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	if believable {
 		b.learn(x, u, t)
 	}
-	b.dr.meter.Client, b.dr.meter.Million = p.After(x.dr.q.begun), x.dr.q.asksMillion()
+	b.dr.meter.Client, b.dr.meter.Million = p.After(x.dr.q.req.Begun), b.asksMillion(x.dr.q)
 	out := store.Spend{Time: f.time, Model: x.dr.q.model.ID, Usage: u, Without: bare, Over: x.dr.q.tooLarge(p.Tokens)}
 	out.Cost, out.Bare = money(x.dr, u, terms), money(x.dr, bare, terms)
-	if x.dr.poured() {
+	if x.dr.outcome.poured() {
 		out.Rewrite = money(x.dr, rewritten(u, bare), terms)
 	}
 	if x.trial != nil {
@@ -94,7 +95,7 @@ func (s *sight) scaled(tokens, least int, unasked bool) cost.Prompt {
 // cache. The request of a pour is no witness, the one after it is: then everything that was written again
 // must be read.
 func (b *booking) testimony(x *ticket, u decant.Usage, fixed int) cost.Testimony {
-	if b.was.Prompt() == 0 || !x.sight.grows || x.dr.poured() || x.sight.decisions != b.decided {
+	if b.was.Prompt() == 0 || !x.sight.grows || x.dr.outcome.poured() || x.sight.decisions != b.decided {
 		return cost.Silent
 	}
 	return cost.Testify(b.left(x, u), fixed, u.CacheRead)
@@ -119,7 +120,7 @@ func (b *booking) learn(x *ticket, u decant.Usage, t cost.Testimony) {
 		m.Doubt = m.Doubt.Observe(b.left(x, u), u.CacheRead)
 	}
 	m.Belief = m.Belief.Learn(cost.Moment{Changed: s.changed, Asked: s.life > 0, Pause: s.pause, Life: s.life}, t)
-	if s.cold && x.dr.report.Reason == policy.Free {
+	if s.cold && x.dr.outcome.Reason == policy.Free {
 		m.Belief = m.Belief.Acted()
 	}
 }
@@ -139,10 +140,10 @@ func (b *booking) bare(x *ticket, p *cost.Prompt, u decant.Usage, t cost.Testimo
 	case t == cost.Lost && s.changed, s.cold && t == cost.Silent && p.Missed(u.CacheRead):
 		read = alike
 	case t == cost.Lost && s.pause >= s.life:
-		read = shadow.Left(p, x.dr.q.begun, false)
+		read = shadow.Left(p, x.dr.q.req.Begun, false)
 	default:
 		alive := t == cost.Kept || (s.life > 0 || p.Unasked) && s.pause < m.Belief.Life(s.life)
-		read = int(float64(shadow.Left(p, x.dr.q.begun, alive)) * b.answered(x, u, t))
+		read = int(float64(shadow.Left(p, x.dr.q.req.Begun, alive)) * b.answered(x, u, t))
 	}
 	out := p.Billed(max(read, alike))
 	switch {
@@ -180,8 +181,8 @@ func (q *query) tooLarge(tokens int) bool {
 }
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
-func (q *query) asksMillion() bool {
-	plain, _ := q.e.opts.Catalog.Lookup(q.refs.Conv.Model)
+func (b *booking) asksMillion(q *query) bool {
+	plain, _ := b.e.opts.Catalog.Lookup(q.refs.Conv.Model)
 	return plain.Window < plain.For(q.req.Betas).Window
 }
 
@@ -190,6 +191,3 @@ func money(dr *draft, u decant.Usage, t cost.Terms) store.Money {
 	n, _ := cost.Billionths(dr.q.model, u, t)
 	return store.Money(n)
 }
-
-// poured reports whether this request has changed something that was sent before.
-func (dr *draft) poured() bool { return dr.report.Reason != "" }

@@ -22,11 +22,12 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.dr.q.limits, a.dr.report.Before = l, a.dr.size(a.dr.view)
-		before, body := a.dr.report, string(a.dr.q.req.Body)
-		err = a.dr.attemptRoute(t.Context(), route{name: "refused", carry: func(_ context.Context, a *draft, _ int) error {
+		a.dr.q.limits, a.dr.outcome.Before = l, a.dr.size(a.dr.view)
+		before, body := a.dr.outcome, string(a.dr.q.req.Body)
+		err = (&pouring{dr: a.dr}).attemptRoute(t.Context(), route{name: "refused", carry: func(_ context.Context, p *pouring, _ int) error {
+			a := p.dr
 			a.params, a.betas = []byte(`{"type":"adaptive"}`), []string{anthropic.BindingBeta}
-			a.report.Plan, a.report.After = &decant.Plan{Reason: "refused"}, 1
+			a.outcome.Plan, a.outcome.After = &decant.Plan{Reason: "refused"}, 1
 			if failing {
 				return errNoRoute
 			}
@@ -35,8 +36,8 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 		if err == nil || failing && !errors.Is(err, errNoRoute) || !failing && !errors.Is(err, errPoor) {
 			t.Fatalf("the route was taken: %v", err)
 		}
-		if a.dr.params != nil || a.dr.betas != nil || len(a.dr.made) > 0 || a.dr.report.Plan != before.Plan || a.dr.report.After != before.After {
-			t.Errorf("left behind: params %s, betas %q, %d decisions, report %+v", a.dr.params, a.dr.betas, len(a.dr.made), a.dr.report)
+		if a.dr.params != nil || a.dr.betas != nil || len(a.dr.made) > 0 || a.dr.outcome.Plan != before.Plan || a.dr.outcome.After != before.After {
+			t.Errorf("left behind: params %s, betas %q, %d decisions, report %+v", a.dr.params, a.dr.betas, len(a.dr.made), a.dr.outcome)
 		}
 		if out, err := a.dr.render(); err != nil || string(out) != body {
 			t.Errorf("the request is another one: %v", err)
@@ -47,19 +48,20 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 // Security 3: a pour that must happen and has no time is made by the last rung, and says that nobody has proved
 // anything of it. One for money is left.
 func TestNoTimeTakesTheLastRung(t *testing.T) {
-	for why, limit := range map[policy.Reason]func(*Options) *time.Duration{
-		policy.Necessary: func(o *Options) *time.Duration { return &o.RequiredTimeout },
-		policy.Free:      func(o *Options) *time.Duration { return &o.OptionalTimeout },
+	for why, limit := range map[policy.Reason]func(*env) *time.Duration{
+		policy.Necessary: func(o *env) *time.Duration { return &o.RequiredTimeout },
+		policy.Free:      func(o *env) *time.Duration { return &o.OptionalTimeout },
 	} {
 		a := halfMegabyte(t)
 		a.dr.q.preset = oneThatThins(t)
 		a.dr.q.limits = policy.Limits{Window: 60_000, Trigger: 50_000, Target: 20_000, Reserve: 4000}
-		a.dr.report.Before = a.dr.size(a.dr.view)
-		*limit(&a.dr.q.e.opts) = time.Nanosecond
-		err := a.dr.pour(t.Context(), why)
+		a.dr.outcome.Before = a.dr.size(a.dr.view)
+		*limit(a.dr.q.env) = time.Nanosecond
+		p := &pouring{dr: a.dr}
+		err := p.pour(t.Context(), why)
 		if why == policy.Free {
-			if !errors.Is(err, context.DeadlineExceeded) || len(a.dr.made) > 0 || !a.dr.futile() {
-				t.Errorf("%v, %d decisions, futile %v: an early pour in no time", err, len(a.dr.made), a.dr.futile())
+			if !errors.Is(err, context.DeadlineExceeded) || len(a.dr.made) > 0 || !p.futile() {
+				t.Errorf("%v, %d decisions, futile %v: an early pour in no time", err, len(a.dr.made), p.futile())
 			}
 			continue
 		}
@@ -67,8 +69,8 @@ func TestNoTimeTakesTheLastRung(t *testing.T) {
 		if err != nil || cp == nil {
 			t.Fatalf("no pour: %v", err)
 		}
-		if cp.Rung != decant.RungHeadTail || cp.Score != 0 || !cp.Poor || a.dr.report.After > a.dr.q.limits.Target {
-			t.Errorf("rung %s, score %g, poor %v, %d tokens", cp.Rung, cp.Score, cp.Poor, a.dr.report.After)
+		if cp.Rung != decant.RungHeadTail || cp.Score != 0 || !cp.Poor || a.dr.outcome.After > a.dr.q.limits.Target {
+			t.Errorf("rung %s, score %g, poor %v, %d tokens", cp.Rung, cp.Score, cp.Poor, a.dr.outcome.After)
 		}
 	}
 }

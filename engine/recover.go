@@ -11,16 +11,6 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// forced is what a refusal of the provider demands of the next attempt.
-type forced struct {
-	again  bool // the request was sent before
-	reason policy.Reason
-	factor float64 // reported as a share of estimated, 0: not known
-	window int     // that the provider named, 0: none
-	bytes  int     // most bytes of the body, 0: the API's limit
-	unedit bool    // the provider does not take the clearing of old results
-}
-
 // maxRecovers is how often a request is made anew after the provider refused it.
 const maxRecovers = 2
 
@@ -67,12 +57,12 @@ func (p *Prepared) clears() bool {
 func (e *Engine) learnFrom(a *ticket, f forced, r anthropic.Refusal) {
 	switch {
 	case f.unedit:
-		e.accounts.Learn(a.dr.account(), account.Editing(a.dr.q.model.ID), account.Refused)
+		e.accounts.Learn(a.dr.q.account(&a.dr.meter), account.Editing(a.dr.q.model.ID), account.Refused)
 		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.dr.q.model.ID, r.Text))
-	case f.reason == policy.Overflow && f.factor > 0 && a.dr.unedited(int(f.factor)):
-		e.accounts.Learn(a.dr.account(), account.Editing(a.dr.q.model.ID), account.Mismatched)
+	case f.reason == policy.Overflow && f.factor > 0 && (&verdict{a.dr}).unedited(int(f.factor)):
+		e.accounts.Learn(a.dr.q.account(&a.dr.meter), account.Editing(a.dr.q.model.ID), account.Mismatched)
 	case f.reason == policy.Refusal && r.Bound:
-		e.accounts.Learn(a.dr.account(), account.Binding, account.Enforced)
+		e.accounts.Learn(a.dr.q.account(&a.dr.meter), account.Binding, account.Enforced)
 	}
 }
 

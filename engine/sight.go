@@ -25,8 +25,8 @@ type sight struct {
 	cold      bool          // it was taken to find nothing in the cache for that
 }
 
-// look returns the sight of a request that is decided about and not committed yet.
-func (dr *draft) look() *sight {
+// sightOf returns the sight of a request that is decided about and not committed yet.
+func sightOf(dr *draft) *sight {
 	s := &sight{lacks: policy.LeftOut(dr.inForce, dr.made), changed: dr.q.switched(), pause: dr.idle(), grows: dr.q.match.Relation == lineage.Continues || dr.q.match.Relation == lineage.Returns}
 	s.cold = s.changed && dr.meter.Belief.Moves()
 	if dr.q.match.State != nil {
@@ -35,7 +35,7 @@ func (dr *draft) look() *sight {
 	if marks := cost.MessageMarks(dr.q.refs.Conv); len(marks) > 0 {
 		s.life = cost.LifeOf(marks[0].Life)
 	}
-	w := walk{dr: dr, see: s, edited: dr.firstEdited()}
+	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
 	w.fixedMarks()
 	w.messages()
 	return s
@@ -43,7 +43,7 @@ func (dr *draft) look() *sight {
 
 // firstEdited returns the first block that the view has otherwise than the client, Message 0 when there is
 // none.
-func (dr *draft) firstEdited() (first decant.Ref) {
+func firstEdited(dr *draft) (first decant.Ref) {
 	for _, ds := range [][]decant.Decision{dr.inForce, dr.made} {
 		for i := range ds {
 			d := &ds[i]
@@ -115,12 +115,12 @@ func (w *walk) messages() {
 	p := &w.see.prompt
 	p.Same, w.see.alike = math.MaxInt, math.MaxInt
 	spine := 0
-	for i := range w.dr.q.r.Blocks {
-		at := &w.dr.q.r.Blocks[i]
+	for i := range w.dr.q.req.Prompt.Blocks {
+		at := &w.dr.q.req.Prompt.Blocks[i]
 		if at.Ref.Block == 0 {
 			w.before += messageFrame
 		}
-		if w.edited.Message > 0 && !w.edited.After(w.dr.q.numbered(at)) {
+		if w.edited.Message > 0 && !w.edited.After(w.numbered(at)) {
 			w.see.alike = min(w.see.alike, w.here())
 		}
 		entry := -1
@@ -131,7 +131,7 @@ func (w *walk) messages() {
 				p.Same = min(p.Same, w.here())
 			}
 		}
-		w.before += w.dr.q.counted(i, entry)
+		w.before += w.counted(i, entry)
 		for _, life := range at.Inside {
 			w.mark(w.here(), life)
 		}
@@ -142,18 +142,18 @@ func (w *walk) messages() {
 }
 
 // numbered returns the transcript reference of an atom.
-func (q *query) numbered(at *prompt.Block) decant.Ref {
-	return q.refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+func (w *walk) numbered(at *prompt.Block) decant.Ref {
+	return w.dr.q.refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }
 
 // counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
 // that what is known is not counted again.
-func (q *query) counted(i, entry int) int {
-	if n, ok := q.r.Counted(i, q.est); ok {
+func (w *walk) counted(i, entry int) int {
+	if n, ok := w.dr.q.req.Prompt.Counted(i, w.dr.q.est); ok {
 		return n
 	}
-	if entry >= 0 && q.match.State != nil && entry < len(q.match.State.Chain) {
-		return q.match.State.Chain[entry].Tokens
+	if entry >= 0 && w.dr.q.match.State != nil && entry < len(w.dr.q.match.State.Chain) {
+		return w.dr.q.match.State.Chain[entry].Tokens
 	}
-	return q.r.Tokens(i, q.est)
+	return w.dr.q.req.Prompt.Tokens(i, w.dr.q.est)
 }

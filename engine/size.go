@@ -1,11 +1,8 @@
 package engine
 
 import (
-	"sync"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/token"
 )
 
 // size returns the tokens that a view takes, system prompt and tools included: what the provider
@@ -117,7 +114,7 @@ const messageFrame = 4
 // tokens returns the estimated tokens of a block of the view. Those of the request are counted once.
 func (q *query) tokens(b *decant.Block) int {
 	if i := q.atomOf(b); i >= 0 {
-		return q.r.Tokens(i, q.est)
+		return q.req.Prompt.Tokens(i, q.est)
 	}
 	return q.est.Block(b)
 }
@@ -125,11 +122,11 @@ func (q *query) tokens(b *decant.Block) int {
 // atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
 func (q *query) atomOf(b *decant.Block) int {
 	m := b.Ref.Message - 1
-	if !q.refs.Same || b.Changed != "" || m < 0 || m >= len(q.r.Starts) {
+	if !q.refs.Same || b.Changed != "" || m < 0 || m >= len(q.req.Prompt.Starts) {
 		return -1
 	}
-	i := q.r.Starts[m] + b.Ref.Block
-	if i >= len(q.r.Blocks) || q.r.Blocks[i].Ref != b.Ref || q.r.Blocks[i].Content != b.Content {
+	i := q.req.Prompt.Starts[m] + b.Ref.Block
+	if i >= len(q.req.Prompt.Blocks) || q.req.Prompt.Blocks[i].Ref != b.Ref || q.req.Prompt.Blocks[i].Content != b.Content {
 		return -1
 	}
 	return i
@@ -137,67 +134,3 @@ func (q *query) atomOf(b *decant.Block) int {
 
 // scale applies what was learned about the conversation to an estimate.
 func (dr *draft) scale(n int) int { return dr.meter.Scale(n) }
-
-// sizes keeps estimators by model, and the sizes of fixed parts, which are large and the same on
-// every request.
-type sizes struct {
-	mu     sync.Mutex
-	models map[string]*token.Estimator
-	fixeds map[fixedKey]int
-}
-
-type fixedKey struct {
-	model   string
-	version decant.Hash
-}
-
-// The bounds of what is kept: a client can name as many models as it likes, and by names as long as it likes.
-const (
-	mostFixed   = 4096 // fixed parts whose sizes are kept
-	mostModels  = 256
-	longestName = 256 // bytes of a model's id
-)
-
-func (s *sizes) estimator(m token.Model) *token.Estimator {
-	if len(m.ID) > longestName {
-		return token.For(m)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.models == nil {
-		s.models = map[string]*token.Estimator{}
-	}
-	if e := s.models[m.ID]; e != nil {
-		return e
-	}
-	if len(s.models) >= mostModels {
-		clear(s.models)
-	}
-	e := token.For(m)
-	s.models[m.ID] = e
-	return e
-}
-
-func (s *sizes) fixed(e *token.Estimator, f *decant.Fixed) int {
-	if f.Version.IsZero() {
-		return 0
-	}
-	if len(e.Model().ID) > longestName {
-		return e.Fixed(f)
-	}
-	k := fixedKey{e.Model().ID, f.Version}
-	s.mu.Lock()
-	n, ok := s.fixeds[k]
-	s.mu.Unlock()
-	if ok {
-		return n
-	}
-	n = e.Fixed(f)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fixeds == nil || len(s.fixeds) >= mostFixed {
-		s.fixeds = map[fixedKey]int{}
-	}
-	s.fixeds[k] = n
-	return n
-}

@@ -43,7 +43,7 @@ type trial struct {
 
 // try plans what would be done about a request and leaves it as it is.
 func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
-	x, fault := tk.dr.shadow(ctx)
+	x, fault := tk.shadow(ctx)
 	if fault == nil {
 		behind := false
 		if behind, fault = x.decide(ctx); behind {
@@ -57,11 +57,11 @@ func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
 		return p, nil
 	}
 	if fault != nil {
-		x.report.Route = "none: " + fault.Error()
+		x.dr.outcome.Route = "none: " + fault.Error()
 	}
-	tk.trial = x.outcome(ctx)
+	tk.trial = planned(ctx, x.dr)
 	tk.notePlan()
-	p.Report.Plan, p.Report.Planned = x.report.Plan, &tk.trial.Planned
+	p.Report.Plan, p.Report.Planned = x.dr.outcome.Plan, &tk.trial.Planned
 	return p, nil
 }
 
@@ -72,15 +72,16 @@ func (tk *ticket) leaveAlone() {
 	}
 	tk.dr.made, tk.dr.inForce, tk.dr.withdrawn = nil, nil, nil
 	tk.dr.before, tk.dr.view = tk.dr.q.refs.Conv, tk.dr.q.refs.Conv
-	tk.dr.report.Before = tk.dr.size(tk.dr.view)
-	tk.dr.report.After = tk.dr.report.Before
+	tk.dr.outcome.Before = tk.dr.size(tk.dr.view)
+	tk.dr.outcome.After = tk.dr.outcome.Before
 }
 
-// shadow returns a draft for the same request under the decisions that were planned before.
-func (dr *draft) shadow(ctx context.Context) (*draft, error) {
+// shadow returns an attempt at the same request under the decisions that were planned before.
+func (tk *ticket) shadow(ctx context.Context) (*attempt, error) {
+	dr := tk.dr
 	p := *dr.q.match
 	if p.Stored != nil {
-		planned, err := dr.q.e.plannedFor(ctx, p.Stored, p.State)
+		planned, err := tk.e.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
 			return nil, err
 		}
@@ -88,23 +89,23 @@ func (dr *draft) shadow(ctx context.Context) (*draft, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := dr.q.e.replay(dr.q.req, dr.q.who, dr.q.r, &p)
+	x, err := tk.e.replay(tk.req, dr.q.req.Who, dr.q.req.Prompt, &p)
 	if err != nil {
 		return nil, err
 	}
-	x.q.must, x.meter, x.q.model = dr.q.must, dr.meter, dr.q.model
-	return x, nil
+	x.q.demand, x.meter, x.q.model = dr.q.demand, dr.meter, dr.q.model
+	return &attempt{tk.e, tk.req, x}, nil
 }
 
-// outcome returns what the draft, a shadow, would have made of the request.
-func (dr *draft) outcome(ctx context.Context) *trial {
+// planned returns what the draft, a shadow, would have made of the request.
+func planned(ctx context.Context, dr *draft) *trial {
 	t := &trial{
-		Planned: Planned{Reason: dr.report.Reason, Route: dr.report.Route, Tokens: dr.report.After, Decisions: len(dr.made)},
+		Planned: Planned{Reason: dr.outcome.Reason, Route: dr.outcome.Route, Tokens: dr.outcome.After, Decisions: len(dr.made)},
 		made:    dr.made, all: slices.Concat(dr.inForce, dr.made), lacks: policy.LeftOut(dr.inForce, dr.made), settled: -1,
 	}
 	t.fresh = max(0, t.lacks-policy.LeftOut(dr.inForce))
-	if dr.report.Reason != "" {
-		t.fresh, t.settled = 0, max(0, dr.size(dr.view)-dr.behind())
+	if dr.outcome.Reason != "" {
+		t.fresh, t.settled = 0, max(0, dr.size(dr.view)-behind(dr))
 		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, dr.before.Messages), wire.Text(dr.view)).Missing)
 	}
 	if dr.q.match.State != nil {

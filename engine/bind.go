@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/policy"
+)
+
+// keepDropping has the provider go on dropping thinking that was written on top of what a pour has
+// changed since: the instruction holds for one request only.
+func (dr *draft) keepDropping() {
+	if !dr.q.env.DropBlock || !dr.q.model.Binds || !poured(dr.inForce) {
+		return
+	}
+	if params, ok := anthropic.DropBlock(dr.q.req.Prompt.Doc.Source); ok {
+		dr.params, dr.betas = params, []string{anthropic.BindingBeta}
+	}
+}
+
+// poured reports whether a pour is among ds that changed what is sent of old history.
+func poured(ds []decant.Decision) bool {
+	return slices.ContainsFunc(ds, func(d decant.Decision) bool {
+		return d.Kind != decant.Native && d.Kind != decant.Insert && strings.HasPrefix(d.ID, policy.PourMark)
+	})
+}
+
+// bound reports whether the view holds thinking that is bound to what stands before it, so that nothing there
+// may change: the model binds it, and neither is the account known for not enforcing that nor has the client
+// asked the provider to drop what does not fit.
+func (dr *draft) bound() bool {
+	if !dr.q.model.Binds || dr.q.refs.Conv.Thinking == decant.ThinkingOff {
+		return false
+	}
+	switch dr.q.mismatch() {
+	case "drop_block":
+		return false
+	case "":
+		if dr.q.known.Says(account.Binding, dr.q.env.Now()) == account.Unenforced {
+			return false
+		}
+	}
+	return dr.before.Has(decant.KindThinking)
+}
+
+// account returns the account that the request is for: the one that answered the conversation last, if the
+// request goes to the same provider. It is nil while nobody has answered.
+func (q *query) account(m *notes.Meter) *account.Account {
+	who := m.Account
+	if who == nil || !q.model.Binds || who.Upstream != account.Named(q.req.Upstream) && q.req.Upstream != "" {
+		return nil
+	}
+	return who
+}

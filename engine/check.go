@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/policy"
+)
+
+// Errors of a pour that the next route or target may not have.
+var (
+	errPoor     = errors.New("the pour would save less than a twentieth")
+	errTooLarge = errors.New("the view would still be too large")
+	errNoRoute  = errors.New("not possible here")
+)
+
+// check says what is wrong with the view that a route made, nil when it may leave.
+func (p *pouring) check(why policy.Reason, unsure bool) error {
+	if err := p.lawful(unsure); err != nil {
+		return err
+	}
+	n := p.dr.size(p.dr.view)
+	if bytes := p.dr.bytes(); bytes > p.dr.q.most {
+		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, p.dr.q.most, errTooLarge)
+	}
+	if why != policy.Refusal {
+		if most := p.dr.q.limits.Must(); n > most {
+			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
+		}
+		if !p.pays(why) {
+			return errPoor
+		}
+	}
+	p.dr.outcome.After = n
+	return nil
+}
+
+// pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
+// reported and one that was not would not compare.
+func (p *pouring) pays(why policy.Reason) bool {
+	before := p.dr.q.fixed + p.dr.scale(p.dr.estimate(p.dr.before, decant.Ref{}))
+	after := p.dr.q.fixed + p.dr.scale(p.dr.estimate(p.dr.view, decant.Ref{}))
+	return before > after && float64(before-after) >= policy.Worth(why)*float64(before)
+}
+
+// lawful holds the view against the rules of the API and the model. What was wrong with the client's
+// own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
+// bound, the provider says so.
+func (p *pouring) lawful(unsure bool) error {
+	rules := legal.RulesFor(legal.Messages, p.dr.q.model, p.dr.q.refs.Conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.dr.bound(), p.dr.q.refs.Conv.Cache != ""
+	before, err := decant.Replay(p.dr.q.refs.Conv, decant.Sent(p.dr.inForce))
+	if err != nil {
+		return err
+	}
+	after, err := p.dr.sent()
+	if err != nil {
+		return err
+	}
+	known := map[string]int{}
+	for _, v := range legal.Check(before, rules.Of(before)) {
+		known[key(v)]++
+	}
+	for _, v := range legal.Check(after, rules.Of(before)) {
+		if p.dr.params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap) {
+			continue // the provider drops what does not fit
+		}
+		if known[key(v)]--; known[key(v)] < 0 {
+			return v
+		}
+	}
+	if p.dr.q.refs.Conv.Thinking == decant.ThinkingManual && thoughtless(p.dr.view) && !thoughtless(p.dr.before) {
+		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
+	}
+	return nil
+}
+
+func key(v legal.Violation) string { return fmt.Sprintf("%s %d %d", v.Rule, v.Message, v.Block) }
+
+// thoughtless reports whether the turn under way, if calls were made in it, begins without thinking.
+// That is the strict reading of the rule thinking-first: the
+// first thing that the assistant said in the turn counts, whatever came with the results since. The
+// words of the refusal also allow another, which legal checks in what clients send: the newest message
+// of the turn may start with it instead. What a pour makes must be right under both.
+func thoughtless(view *decant.Conversation) bool {
+	var first *decant.Message
+	for i := len(view.Messages) - 1; i >= 0; i-- {
+		m := &view.Messages[i]
+		if m.Role == decant.RoleAssistant {
+			first = m
+		}
+		if m.Role == decant.RoleUser && !m.Has(decant.KindResult) {
+			break
+		}
+	}
+	return first != nil && len(first.Blocks) > 0 && first.Blocks[0].Kind != decant.KindThinking
+}

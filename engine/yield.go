@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
+)
+
+// yield takes the newest pour back that the provider has refused, so that the request goes out as it would
+// have without. It reports false where that is not possible or leaves no room for an answer.
+func (a *attempt) yield(ctx context.Context) (bool, error) {
+	if a.dr.q.demand.reason != policy.Refusal {
+		return false, nil
+	}
+	ds, err := a.takeBack(ctx)
+	if err != nil || len(ds) == 0 {
+		return false, err
+	}
+	was := *a.dr
+	if err := a.dr.add(ds); err != nil {
+		return false, err
+	}
+	if n := a.dr.size(a.dr.view); n > a.dr.q.limits.Hard() {
+		*a.dr = was
+		return false, nil
+	} else {
+		a.dr.outcome.Reason, a.dr.outcome.Route, a.dr.outcome.After = policy.Refusal, "taken back", n
+	}
+	return true, nil
+}
+
+// takeBack returns the decisions that take back the newest pour, none when the model has answered since: then
+// thinking may stand on it. The request need not be the one that was poured: its client may have given that one
+// up and said more.
+func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
+	if a.dr.q.match.State == nil || a.dr.q.match.Relation != lineage.Continues && a.dr.q.match.Relation != lineage.Amends || a.bringsAnswer() {
+		return nil, nil
+	}
+	ds := revocations(a.dr.q.match.State.Decisions)
+	if len(ds) == 0 {
+		return nil, nil
+	}
+	at, err := a.e.entriesAt(ctx, a.dr.q.match.State, ds[0].Revokes)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(a.dr.q.match.State.Chain[min(at, len(a.dr.q.match.State.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
+		return nil, nil
+	}
+	return ds, nil
+}
+
+// bringsAnswer reports whether the request brings an answer of the model's that is not in the conversation yet.
+func (a *attempt) bringsAnswer() bool {
+	for i, k := range a.dr.q.match.Entries {
+		if k < 0 && a.dr.q.req.Prompt.At(i).Role == decant.RoleAssistant {
+			return true
+		}
+	}
+	return false
+}
+
+// giveUpEditing takes native decisions back for good that cannot be carried out any longer, so that the next
+// route finds the conversation as it is sent. Where a request only asks for something else it goes out whole,
+// and the next one as before.
+func (a *attempt) giveUpEditing(ctx context.Context) error {
+	if a.dr.q.asks() || len(a.dr.suspended) == 0 {
+		return nil
+	}
+	var ds []decant.Decision
+	if a.dr.q.demand.unedit {
+		var err error
+		if ds, err = a.takeBack(ctx); err != nil {
+			return err
+		}
+	}
+	for _, d := range a.dr.suspended {
+		if !slices.ContainsFunc(ds, func(r decant.Decision) bool { return r.Revokes == d.ID }) {
+			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the provider does not clear old results as asked"})
+		}
+	}
+	return a.dr.add(ds)
+}
