@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 )
@@ -11,7 +12,7 @@ import (
 type attempt struct {
 	e   *Engine
 	req *Request
-	dr  *draft
+	dr  *draft.Draft
 }
 
 // observe begins an attempt: it finds the request's conversation and replays what was decided about it.
@@ -29,5 +30,5 @@ func (e *Engine) observe(ctx context.Context, req *Request, who lineage.Start, r
 
 // ticket returns the ticket of what the attempt has come to. It shares nothing with it that changes.
 func (a *attempt) ticket() *ticket {
-	return &ticket{e: a.e, req: a.req, dr: a.dr.copy(), decided: a.dr.decisions()}
+	return &ticket{e: a.e, req: a.req, dr: a.dr.Copy(), decided: a.dr.Decisions()}
 }

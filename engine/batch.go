@@ -73,7 +73,7 @@ func (b *Batch) add(item *BatchItem, betas []string) (budget.Amount, error) {
 		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
 	m := b.e.model(c.Model, 0, betas)
-	u := uncached(c, b.e.sizes.estimator(m).Conversation(c).Total())
+	u := uncached(c, b.e.sizes.For(m).Conversation(c).Total())
 	return b.e.batched(b.spends, m.ID, betas, u, b.now), nil
 }
 

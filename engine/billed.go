@@ -30,5 +30,5 @@ func (p *Prepared) said(res Response) int {
 	if p.ticket == nil {
 		return lost + len(res.Partial)/bytesPerToken
 	}
-	return lost + p.ticket.dr.q.est.Count(string(res.Partial))
+	return lost + p.ticket.dr.Query.Estimator.Count(string(res.Partial))
 }

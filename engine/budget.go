@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
@@ -23,7 +24,7 @@ func (e *Engine) budgets(req *Request) []budget.Budget {
 // reserve holds back what a prepared request may cost at most. It returns a *budget.Error when a budget
 // does not have that much left.
 func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if p.ticket == nil || len(e.budgets(p.ticket.req)) == 0 || p.ticket.dr.q.req.Count || e.mode(p.ticket.req) == Observe {
+	if p.ticket == nil || len(e.budgets(p.ticket.req)) == 0 || p.ticket.dr.Query.Request.Count || e.mode(p.ticket.req) == Observe {
 		return nil
 	}
 	r := e.reservation(p.ticket.req, p.ticket.dr, p.Conversation)
@@ -36,18 +37,18 @@ func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 
 // reservation returns what the request may cost at most: all of it written to the cache, if it asks for that,
 // and as long an answer as it asks for.
-func (e *Engine) reservation(req *Request, dr *draft, conversation string) *budget.Reservation {
-	u := uncached(dr.q.refs.Conv, dr.size(dr.view))
+func (e *Engine) reservation(req *Request, dr *draft.Draft, conversation string) *budget.Reservation {
+	u := uncached(dr.Query.Refs.Conv, dr.Size(dr.View))
 	return &budget.Reservation{
 		Tenant: req.Tenant, Conversation: conversation, Budgets: e.budgets(req), Own: len(req.Budgets),
-		Most: budget.Amount{Tokens: u.Context(), Money: money(dr, u, cost.Terms{At: dr.q.env.Now()})},
+		Most: budget.Amount{Tokens: u.Context(), Money: money(dr, u, cost.Terms{At: dr.Query.Env.Now()})},
 	}
 }
 
 // holdBack makes a reservation. When only other requests under way stand in its way it waits for them to end, as long
 // as optional work may take.
 func (e *Engine) holdBack(ctx context.Context, r *budget.Reservation) error {
-	patience, cancel := e.waiting(e.patient(ctx, forced{}))
+	patience, cancel := e.waiting(e.patient(ctx, draft.Demand{}))
 	defer cancel()
 	for {
 		ended, err := e.purse.Hold(ctx, r)
@@ -94,15 +95,15 @@ func (a *attempt) tighten(ctx context.Context) {
 		return
 	}
 	id := ""
-	if a.dr.q.match.Stored != nil {
-		id = a.dr.q.match.Stored.Key.ID
+	if a.dr.Query.Match.Stored != nil {
+		id = a.dr.Query.Match.Stored.Key.ID
 	}
 	if !a.e.purse.Tight(ctx, a.e.reservation(a.req, a.dr, id)) {
 		return
 	}
-	p := thriftiest(a.dr.q.preset, a.dr.q.model.Window)
-	if l, err := policy.LimitsFor(a.dr.q.model, p, a.dr.q.fixed, a.dr.q.refs.Conv.MaxOutput); err == nil {
-		a.dr.q.preset, a.dr.q.limits, a.dr.q.pressed = p, l, true
+	p := thriftiest(a.dr.Query.Preset, a.dr.Query.Model.Window)
+	if l, err := policy.LimitsFor(a.dr.Query.Model, p, a.dr.Query.Fixed, a.dr.Query.Refs.Conv.MaxOutput); err == nil {
+		a.dr.Query.Preset, a.dr.Query.Limits, a.dr.Query.Pressed = p, l, true
 	}
 }
 

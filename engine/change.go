@@ -10,8 +10,10 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
@@ -30,7 +32,7 @@ type Change struct {
 }
 
 // A revision is a change to a stored conversation in the making.
-type revision struct{ dr *draft }
+type revision struct{ dr *draft.Draft }
 
 // Preview returns what a pour of a conversation would do now: the one that is due (see policy.Due), or would be if the
 // conversation were not on hold; else one that brings the view down to the size that every pour aims at. It
@@ -41,24 +43,24 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, q := &pouring{dr: r.dr}, r.dr.q
-	if q.limits, err = policy.LimitsFor(q.model, q.preset, q.fixed, q.refs.Conv.MaxOutput); err != nil {
+	p, q := &pour.Pour{Draft: r.dr}, r.dr.Query
+	if q.Limits, err = policy.LimitsFor(q.Model, q.Preset, q.Fixed, q.Refs.Conv.MaxOutput); err != nil {
 		return nil, err
 	}
-	r.dr.outcome.Before = r.dr.size(r.dr.view)
-	if why := p.due(); why != "" {
-		err = p.pour(ctx, why)
+	r.dr.Outcome.Before = r.dr.Size(r.dr.View)
+	if why := p.Due(); why != "" {
+		err = p.Make(ctx, why)
 	}
-	if err == nil && len(r.dr.made) == 0 {
-		err = p.offer(ctx)
+	if err == nil && len(r.dr.Made) == 0 {
+		err = p.Offer(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(r.dr.made) == 0 {
+	if len(r.dr.Made) == 0 {
 		return nil, fmt.Errorf("plan a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
-	return r.change("a pour now, by the route "+r.dr.outcome.Route, q.match.State.Head.Hold), nil
+	return r.change("a pour now, by the route "+r.dr.Outcome.Route, q.Match.State.Head.Hold), nil
 }
 
 // Undo returns the change that takes back the newest pour: its decisions are revoked, thinking that
@@ -72,23 +74,23 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ds := revocations(r.dr.q.match.State.Decisions)
+	ds := revocations(r.dr.Query.Match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
 	if back, ok := r.undoClearing(ds); ok {
 		ds = back
-	} else if r.dr.bound() {
-		if r.dr.q.refs.Conv.OpenRound() {
+	} else if r.dr.Bound() {
+		if r.dr.Query.Refs.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := e.entriesAt(ctx, r.dr.q.match.State, ds[0].Revokes)
+		at, err := e.entriesAt(ctx, r.dr.Query.Match.State, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}
 		ds = append(ds, r.thinkingBehind(at)...)
 	}
-	if !r.dr.q.match.State.Head.Hold {
+	if !r.dr.Query.Match.State.Head.Hold {
 		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: "undo", Reason: "the newest pour was taken back"})
 	}
 	if err := r.revise(ds); err != nil {
@@ -105,12 +107,12 @@ func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
 		return nil, err
 	}
 	var ds []decant.Decision
-	for _, d := range decant.InForce(r.dr.q.match.State.Decisions) {
+	for _, d := range decant.InForce(r.dr.Query.Match.State.Decisions) {
 		if d.Kind == decant.Hold {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the hold is over"})
 		}
 	}
-	if len(ds) == 0 && !r.dr.q.match.State.Head.Hold {
+	if len(ds) == 0 && !r.dr.Query.Match.State.Head.Hold {
 		return nil, fmt.Errorf("release %s, which is not on hold: %w", k.ID, decant.ErrNothing)
 	}
 	if err := r.revise(ds); err != nil {
@@ -126,7 +128,7 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	if err != nil {
 		return nil, err
 	}
-	b := r.dr.q.refs.Conv.Block(ref)
+	b := r.dr.Query.Refs.Conv.Block(ref)
 	if b == nil {
 		return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, store.ErrNotFound)
 	}
@@ -145,7 +147,7 @@ func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) 
 	if err := r.revise(ds); err != nil {
 		return nil, err
 	}
-	return r.change(d.Reason, r.dr.q.match.State.Head.Hold), nil
+	return r.change(d.Reason, r.dr.Query.Match.State.Head.Hold), nil
 }
 
 // Keep returns the change that keeps a conversation from being collected, or with on false no longer. No view
@@ -165,18 +167,18 @@ func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error
 // bringBack returns the decisions that make a block verbatim again; none when it is, or when a
 // checkpoint covers it. Thinking that is bound to the view without it goes.
 func (r *revision) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
-	for _, d := range decant.InForce(r.dr.q.match.State.Decisions) {
+	for _, d := range decant.InForce(r.dr.Query.Match.State.Decisions) {
 		if d.Kind.Edits() && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
 		}
 	}
 	switch {
-	case len(ds) == 0 || !r.dr.bound():
+	case len(ds) == 0 || !r.dr.Bound():
 		return ds, nil
-	case r.dr.q.refs.Conv.OpenRound():
+	case r.dr.Query.Refs.Conv.OpenRound():
 		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
 	}
-	return append(ds, r.dr.allThinking()...), nil
+	return append(ds, r.dr.AllThinking()...), nil
 }
 
 // Apply makes a change. It returns an error that wraps decant.ErrStale when the conversation has moved
@@ -237,61 +239,63 @@ func (r *revision) revise(ds []decant.Decision) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	if err := r.dr.name(ds); err != nil {
+	if err := r.dr.Name(ds); err != nil {
 		return err
 	}
-	r.dr.made = append(r.dr.made[:len(r.dr.made):len(r.dr.made)], ds...)
-	v, err := decant.Replay(r.dr.q.refs.Conv, r.dr.afterwards())
+	r.dr.Made = append(r.dr.Made[:len(r.dr.Made):len(r.dr.Made)], ds...)
+	v, err := decant.Replay(r.dr.Query.Refs.Conv, r.afterwards())
 	if err != nil {
 		return fmt.Errorf("apply decisions: %w", err)
 	}
-	r.dr.view = v
+	r.dr.View = v
 	return nil
 }
 
 // afterwards returns the decisions that are in force once those of the draft are stored.
-func (dr *draft) afterwards() []decant.Decision { return dr.q.match.Applicable(dr.q.refs, dr.made) }
+func (r *revision) afterwards() []decant.Decision {
+	return r.dr.Query.Match.Applicable(r.dr.Query.Refs, r.dr.Made)
+}
 
 // weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
 // is another one than was reported about.
-func weighed(dr *draft, view *decant.Conversation) int {
-	return dr.scale(dr.estimate(view, decant.Ref{}))
+func weighed(dr *draft.Draft, view *decant.Conversation) int {
+	return dr.Scale(dr.Estimate(view, decant.Ref{}))
 }
 
 // change returns what the draft has made as a change, with its price.
 func (r *revision) change(reason string, hold bool) *Change {
-	now := r.dr.q.env.Now()
-	before, after := weighed(r.dr, r.dr.before), weighed(r.dr, r.dr.view)
+	now := r.dr.Query.Env.Now()
+	before, after := weighed(r.dr, r.dr.Before), weighed(r.dr, r.dr.View)
 	p := &decant.Plan{
-		Base: r.dr.q.refs.Conv.Hash(), Model: r.dr.q.model.ID, Window: r.dr.q.model.Window, Target: r.dr.q.limits.Target, Reason: reason,
-		Decisions: r.dr.made, Score: 1,
-		Before: decant.Size{Fixed: r.dr.q.fixed, Messages: before}, After: decant.Size{Fixed: r.dr.q.fixed, Messages: after},
+		Base: r.dr.Query.Refs.Conv.Hash(), Model: r.dr.Query.Model.ID, Window: r.dr.Query.Model.Window, Target: r.dr.Query.Limits.Target, Reason: reason,
+		Decisions: r.dr.Made, Score: 1,
+		Before: decant.Size{Fixed: r.dr.Query.Fixed, Messages: before}, After: decant.Size{Fixed: r.dr.Query.Fixed, Messages: after},
 	}
-	if r.dr.outcome.Plan != nil {
-		p.Score, p.Risk = r.dr.outcome.Plan.Score, r.dr.outcome.Plan.Risk
+	if r.dr.Outcome.Plan != nil {
+		p.Score, p.Risk = r.dr.Outcome.Plan.Score, r.dr.Outcome.Plan.Risk
 	}
-	c := cost.Change{Prompt: r.dr.q.fixed + before, Freed: policy.LeftOut(r.dr.afterwards()) - policy.LeftOut(r.dr.inForce), Behind: behind(r.dr)}
-	asked := r.dr.meter.Client.Life()
-	life := r.dr.meter.Belief.Life(asked)
-	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.meter.Client.At) > life
-	price, ok := c.Price(r.dr.q.model, now)
+	c := cost.Change{Prompt: r.dr.Query.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: behind(r.dr)}
+	asked := r.dr.Meter.Client.Life()
+	life := r.dr.Meter.Belief.Life(asked)
+	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.Meter.Client.At) > life
+	price, ok := c.Price(r.dr.Query.Model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
 	}
 	p.Price = price
-	return &Change{Key: r.dr.q.match.Stored.Key, Version: r.dr.q.match.State.Version, Plan: p, Hold: hold, Pinned: r.dr.q.match.State.Head.Pinned}
+	return &Change{Key: r.dr.Query.Match.Stored.Key, Version: r.dr.Query.Match.State.Version, Plan: p, Hold: hold, Pinned: r.dr.Query.Match.State.Head.Pinned}
 }
 
 // behind returns the tokens of the view from the first block on that is different from before: what
 // the provider's cache has to be written anew.
-func behind(dr *draft) int {
-	n := min(len(dr.before.Messages), len(dr.view.Messages))
+func behind(dr *draft.Draft) int {
+	n := min(len(dr.Before.Messages), len(dr.View.Messages))
 	for i := range n {
-		if !slices.EqualFunc(dr.before.Messages[i].Blocks, dr.view.Messages[i].Blocks, alike) {
-			return weighed(dr, dr.view.With(dr.view.Messages[i:]))
+		if !slices.EqualFunc(dr.Before.Messages[i].Blocks, dr.View.Messages[i].Blocks, alike) {
+			return weighed(dr, dr.View.With(dr.View.Messages[i:]))
 		}
 	}
-	return weighed(dr, dr.view.With(dr.view.Messages[n:]))
+	return weighed(dr, dr.View.With(dr.View.Messages[n:]))
 }
 
 func alike(x, y decant.Block) bool {
@@ -339,9 +343,9 @@ func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int,
 func (r *revision) thinkingBehind(n int) []decant.Decision {
 	var last decant.Ref
 	if n > 0 {
-		last = r.dr.q.match.State.Chain[n-1].Ref
+		last = r.dr.Query.Match.State.Chain[n-1].Ref
 	}
-	return slices.DeleteFunc(r.dr.allThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
+	return slices.DeleteFunc(r.dr.AllThinking(), func(d decant.Decision) bool { return !d.Target.Ref.After(last) })
 }
 
 // undoClearing returns those of the revocations of a pour that take back what the provider clears, if the pour
@@ -349,7 +353,7 @@ func (r *revision) thinkingBehind(n int) []decant.Decision {
 // stand on it.
 func (r *revision) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) {
 	kinds := map[string]decant.DecisionKind{}
-	for _, d := range r.dr.q.match.State.Decisions {
+	for _, d := range r.dr.Query.Match.State.Decisions {
 		kinds[d.ID] = d.Kind
 	}
 	clears := func(d decant.Decision) bool { return kinds[d.Revokes] == decant.Native }
@@ -357,7 +361,7 @@ func (r *revision) undoClearing(ds []decant.Decision) ([]decant.Decision, bool) 
 	if !slices.ContainsFunc(ds, clears) || slices.ContainsFunc(ds, func(d decant.Decision) bool { return !clears(d) && !records(d) }) {
 		return nil, false
 	}
-	if r.dr.bound() {
+	if r.dr.Bound() {
 		ds = slices.DeleteFunc(slices.Clone(ds), records)
 	}
 	return ds, true

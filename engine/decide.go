@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -18,32 +19,32 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	if err := a.arrive(ctx); err != nil {
 		return false, err
 	}
-	a.dr.outcome.Before = a.dr.size(a.dr.view)
-	a.dr.outcome.After = a.dr.outcome.Before
-	l, err := policy.LimitsFor(a.dr.q.model, a.dr.q.preset, a.dr.q.fixed, a.dr.q.refs.Conv.MaxOutput)
-	a.dr.q.limits = l
+	a.dr.Outcome.Before = a.dr.Size(a.dr.View)
+	a.dr.Outcome.After = a.dr.Outcome.Before
+	l, err := policy.LimitsFor(a.dr.Query.Model, a.dr.Query.Preset, a.dr.Query.Fixed, a.dr.Query.Refs.Conv.MaxOutput)
+	a.dr.Query.Limits = l
 	if err != nil {
 		return false, err
 	}
 	a.tighten(ctx)
-	if a.dr.q.demand.reason == "" && a.dr.unsure() && a.awaited(ctx) { // what the provider has reported since
+	if a.dr.Query.Demand.Reason == "" && a.dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
 		return true, nil
 	}
 	if done, err := a.yield(ctx); done || err != nil {
 		return false, err
 	}
-	p := &pouring{dr: a.dr}
-	reason := a.dr.q.demand.reason
-	if reason == "" && (!a.dr.q.match.Repeats() || a.dr.q.demand.unedit) {
-		reason = policy.Due(p.situation())
+	p := &pour.Pour{Draft: a.dr}
+	reason := a.dr.Query.Demand.Reason
+	if reason == "" && (!a.dr.Query.Match.Repeats() || a.dr.Query.Demand.Unedit) {
+		reason = policy.Due(p.Situation())
 	}
 	switch {
 	case reason == "":
 		return false, nil
-	case a.dr.q.demand.reason == "" && a.overtook(ctx):
+	case a.dr.Query.Demand.Reason == "" && a.overtook(ctx):
 		return true, nil
 	}
-	return false, p.pour(ctx, reason)
+	return false, p.Make(ctx, reason)
 }
 
 // arrive makes the decisions that do not depend on the size of the request.
@@ -67,7 +68,7 @@ func (a *attempt) arrive(ctx context.Context) error {
 func (a *attempt) awaited(ctx context.Context) bool {
 	ctx, cancel := a.e.waiting(ctx)
 	defer cancel()
-	return a.e.outbox.Wait(ctx, a.dr.q.req.Who)
+	return a.e.outbox.Wait(ctx, a.dr.Query.Request.Who)
 }
 
 // overtook waits for archives of the conversation that are under way, and reports whether there were
@@ -79,19 +80,19 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	}
 	ctx, cancel := a.e.optional(ctx)
 	defer cancel()
-	l := lineage.Best(a.e.finder.Cache.From(a.dr.q.req.Who), a.dr.q.req.Prompt)
+	l := lineage.Best(a.e.finder.Cache.From(a.dr.Query.Request.Who), a.dr.Query.Request.Prompt)
 	switch {
-	case a.dr.q.match.Stored == nil:
+	case a.dr.Query.Match.Stored == nil:
 		return l != nil
-	case l != nil && l.SharedWhole(a.dr.q.req.Prompt) > a.dr.q.match.Known():
+	case l != nil && l.SharedWhole(a.dr.Query.Request.Prompt) > a.dr.Query.Match.Known():
 		return true
-	case a.dr.q.match.Relation == lineage.Forks: // wherever its parent has gone since
+	case a.dr.Query.Match.Relation == lineage.Forks: // wherever its parent has gone since
 		return false
-	case a.dr.q.match.Stored.State() != cmp.Or(a.dr.q.match.Actual, a.dr.q.match.State):
+	case a.dr.Query.Match.Stored.State() != cmp.Or(a.dr.Query.Match.Actual, a.dr.Query.Match.State):
 		return true
 	}
-	v, err := a.e.store.Version(ctx, a.dr.q.match.Stored.Key) // its archive may have known the conversation by another reading
-	return err == nil && v != a.dr.q.match.State.Version
+	v, err := a.e.store.Version(ctx, a.dr.Query.Match.Stored.Key) // its archive may have known the conversation by another reading
+	return err == nil && v != a.dr.Query.Match.State.Version
 }
 
 // firstSight shrinks results that arrive for the first time: those after the last message of the
@@ -100,29 +101,29 @@ func (a *attempt) overtook(ctx context.Context) bool {
 func (a *attempt) firstSight(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.e.opts.OptionalTimeout)
 	defer cancel()
-	last := len(a.dr.view.Messages) - 1
-	for last >= 0 && a.dr.view.Messages[last].Role != decant.RoleAssistant {
+	last := len(a.dr.View.Messages) - 1
+	for last >= 0 && a.dr.View.Messages[last].Role != decant.RoleAssistant {
 		last--
 	}
-	if last < 0 || last == len(a.dr.view.Messages)-1 {
+	if last < 0 || last == len(a.dr.View.Messages)-1 {
 		return nil
 	}
 	var ds []decant.Decision
-	for _, d := range policy.FirstSight(ctx, a.dr.view.With(a.dr.view.Messages[last:]), a.dr.q.preset, a.dr.q.est) {
+	for _, d := range policy.FirstSight(ctx, a.dr.View.With(a.dr.View.Messages[last:]), a.dr.Query.Preset, a.dr.Query.Estimator) {
 		if a.isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
 	}
-	return a.dr.add(ds)
+	return a.dr.Add(ds)
 }
 
 // isNew reports whether the block with a reference is not in the store yet.
 func (a *attempt) isNew(ref decant.Ref) bool {
-	if a.dr.q.match.Stored == nil {
+	if a.dr.Query.Match.Stored == nil {
 		return true
 	}
-	for i := len(a.dr.q.match.Entries) - 1; i >= 0 && a.dr.q.match.Entries[i] < 0; i-- {
-		if a.dr.q.refOf(i) == ref {
+	for i := len(a.dr.Query.Match.Entries) - 1; i >= 0 && a.dr.Query.Match.Entries[i] < 0; i-- {
+		if a.dr.Query.RefOf(i) == ref {
 			return true
 		}
 	}
@@ -131,8 +132,8 @@ func (a *attempt) isNew(ref decant.Ref) bool {
 
 // repeatPins repeats what was pinned after it had been cleared, in requests that bring something new.
 func (a *attempt) repeatPins() error {
-	if a.dr.q.match.Repeats() {
+	if a.dr.Query.Match.Repeats() {
 		return nil
 	}
-	return a.dr.add(policy.RepeatPins(a.dr.view, policy.EarlyPour{Counter: a.dr.q.est, Transcript: a.dr.q.refs.Conv, Made: slices.Concat(a.dr.inForce, a.dr.made)}))
+	return a.dr.Add(policy.RepeatPins(a.dr.View, policy.EarlyPour{Counter: a.dr.Query.Estimator, Transcript: a.dr.Query.Refs.Conv, Made: slices.Concat(a.dr.InForce, a.dr.Made)}))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/outbox"
@@ -116,11 +117,11 @@ type Engine struct {
 	store Store
 	opts  Options
 	ids   *store.IDs
-	env   env
+	env   draft.Env
 	seed  maphash.Seed // of fingerprints
 
 	finder  lineage.Finder
-	sizes   sizes
+	sizes   draft.Estimators
 	outbox  *outbox.Box[finished]
 	recent  prompt.Recent
 	purse   *budget.Purse
@@ -142,7 +143,7 @@ func New(s Store, o Options) (*Engine, error) {
 		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
 		purse: budget.NewPurse(s, o.Now, o.Notice, o.Fault),
 	}
-	e.env = env{IDs: e.ids, Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.OptionalTimeout, RequiredTimeout: o.RequiredTimeout}
+	e.env = draft.Env{IDs: e.ids, Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.OptionalTimeout, RequiredTimeout: o.RequiredTimeout}
 	e.outbox = outbox.New[finished](o.Backlog, o.ArchiveDelay, e.tellBacklog)
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Conversations, o.Entries),
@@ -270,7 +271,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	}
 	req = req.named(r)
 	who := startOf(req, r)
-	p, err := e.prepare(ctx, req, who, r, forced{})
+	p, err := e.prepare(ctx, req, who, r, draft.Demand{})
 	if err != nil {
 		p, err = e.fallBack(req, who, r, err)
 	}
@@ -293,7 +294,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 // leaves notes that a prepared request is on its way.
 func (e *Engine) leaves(p *Prepared) {
 	if p != nil && p.ticket != nil && !p.req.Count {
-		p.flight = e.flights.Enter(p.ticket.dr.q.match, p.ticket.committed, e.opts.Now())
+		p.flight = e.flights.Enter(p.ticket.dr.Query.Match, p.ticket.committed, e.opts.Now())
 	}
 }
 
@@ -330,12 +331,12 @@ func (e *Engine) caught(err *error) {
 
 // try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
 // nothing is decided for good that cannot be written. A conversation that has moved on meanwhile is store.ErrConflict.
-func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force forced) (*Prepared, error) {
+func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (*Prepared, error) {
 	a, err := e.observe(ctx, req, who, r)
 	if err != nil {
 		return nil, err
 	}
-	a.dr.force(force)
+	a.dr.Force(force)
 	if e.mode(req) == Observe {
 		return a.ticket().try(ctx)
 	}
@@ -343,7 +344,7 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	if behind {
 		return nil, errBehind
 	}
-	body, err := a.dr.render()
+	body, err := a.dr.Render()
 	if err != nil {
 		return nil, err
 	}
@@ -357,7 +358,7 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	}
 	p := tk.prepared(body)
 	p.Fault = fault
-	e.noticePoor(p, tk.dr.q.preset)
+	e.noticePoor(p, tk.dr.Query.Preset)
 	return p, nil
 }
 
@@ -368,7 +369,7 @@ var errBehind = fmt.Errorf("an earlier request was being archived: %w", store.Er
 // noticePoor tells those who run the engine of a record that says too little. A poor record is better than none,
 // but nobody should take it for a good one.
 func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
-	if cp := p.Report.Poor(); cp != nil && !p.ticket.dr.q.req.Count {
+	if cp := p.Report.Poor(); cp != nil && !p.ticket.dr.Query.Request.Count {
 		e.opts.Notice(fmt.Sprintf("checkpoint %d of conversation %s says %.0f%% of what user and model named in m%d to m%d; %.0f%% are asked for (summary.min_score)",
 			cp.Number, p.Conversation, 100*cp.Score, cp.From, cp.To, 100*pre.Summary.MinScore))
 	}
@@ -441,5 +442,5 @@ func (p *Prepared) View() *decant.Conversation {
 	if p.ticket == nil {
 		return nil
 	}
-	return p.ticket.dr.view
+	return p.ticket.dr.View
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
@@ -20,7 +21,7 @@ func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fau
 	known, s := l.Shared(r)
 	dr, err := e.replay(req, who, r, lineage.Locate(l, s, r, known))
 	if err == nil {
-		body, err := dr.render()
+		body, err := dr.Render()
 		if err == nil {
 			p := (&attempt{e, req, dr}).ticket().prepared(body)
 			p.Fault = fault
@@ -50,18 +51,18 @@ func (e *Engine) original(req *Request, r *prompt.Prompt, l *lineage.Stored, fau
 	c := r.Doc.Conversation
 	m := e.model(c.Model, 0, req.Betas)
 	q := e.query(req, lineage.Start{}, r, &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))})
-	q.model, q.est = m, e.sizes.estimator(m)
-	dr, err := newDraft(q, notes.Meter{}, nil)
+	q.Model, q.Estimator = m, e.sizes.For(m)
+	dr, err := draft.New(q, notes.Meter{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	if len(decant.InForce(l.State().Decisions)) == 0 || !dr.bound() {
+	if len(decant.InForce(l.State().Decisions)) == 0 || !dr.Bound() {
 		return p, nil
 	}
 	if c.OpenRound() {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, fault)
 	}
-	view, err := decant.View(c, dr.allThinking())
+	view, err := decant.View(c, dr.AllThinking())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}

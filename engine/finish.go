@@ -43,7 +43,7 @@ type Response struct {
 // provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
 // what it ended with is.
 func (e *Engine) Finish(p *Prepared, res Response) {
-	if p.ticket == nil || p.ticket.dr.q.req.Count {
+	if p.ticket == nil || p.ticket.dr.Query.Request.Count {
 		return
 	}
 	e.flights.Leave(p.flight)
@@ -61,7 +61,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	e.witnessed(p, f.res)
 	own := *p
 	own.ticket, f.Prepared = p.ticket.copy(), &own // the archive brings it up to date, and the caller may still look at its own
-	who := p.ticket.dr.q.req.Who
+	who := p.ticket.dr.Query.Request.Who
 	q, kept := e.outbox.Add(who, f)
 	if q != nil {
 		e.work.Go(func() { e.outbox.Write(who, q, e.write) })
@@ -81,15 +81,17 @@ type finished struct {
 
 // Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
 func (f finished) Footprint() int {
-	n := prompt.Footprint(f.ticket.dr.q.req.Prompt.Doc.Source, 2*len(f.ticket.dr.q.req.Prompt.Blocks)) + len(f.res.Content)
-	if !prompt.SameBytes(f.Body, f.ticket.dr.q.req.Body) {
+	n := prompt.Footprint(f.ticket.dr.Query.Request.Prompt.Doc.Source, 2*len(f.ticket.dr.Query.Request.Prompt.Blocks)) + len(f.res.Content)
+	if !prompt.SameBytes(f.Body, f.ticket.dr.Query.Request.Body) {
 		n += len(f.Body)
 	}
 	return n
 }
 
 // Begins reports whether another request begins with this one.
-func (f finished) Begins(next *prompt.Prompt) bool { return f.ticket.dr.q.req.Prompt.Begins(next) }
+func (f finished) Begins(next *prompt.Prompt) bool {
+	return f.ticket.dr.Query.Request.Prompt.Begins(next)
+}
 
 // answered reports whether there was an answer, to its end.
 func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Broken }
@@ -115,14 +117,14 @@ func together(fs []finished) int {
 
 // within reports whether everything that a would archive is part of b.
 func (tk *ticket) within(b *ticket) bool {
-	n := len(tk.dr.q.req.Prompt.Spine)
-	if tk.dr.q.refs.Conv.Fixed.Version != b.dr.q.refs.Conv.Fixed.Version { // a commit brings one
+	n := len(tk.dr.Query.Request.Prompt.Spine)
+	if tk.dr.Query.Refs.Conv.Fixed.Version != b.dr.Query.Refs.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if tk.committed || b.committed || tk.dr.suppress > 0 || tk.dr.outcome.Reason != "" || n == 0 || n > len(b.dr.q.req.Prompt.Spine) || len(tk.dr.q.req.Prompt.Blocks) > len(b.dr.q.req.Prompt.Blocks) {
+	if tk.committed || b.committed || tk.dr.NotWorth > 0 || tk.dr.Outcome.Reason != "" || n == 0 || n > len(b.dr.Query.Request.Prompt.Spine) || len(tk.dr.Query.Request.Prompt.Blocks) > len(b.dr.Query.Request.Prompt.Blocks) {
 		return false
 	}
-	return tk.dr.q.req.Prompt.Begins(b.dr.q.req.Prompt)
+	return tk.dr.Query.Request.Prompt.Begins(b.dr.Query.Request.Prompt)
 }
 
 // archivePatience is how long an archive waits for another process that keeps the database busy, as one does that writes
@@ -165,12 +167,12 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
-		a.dr.q.match.State = nil // it has moved on
+		a.dr.Query.Match.State = nil // it has moved on
 	}
 	if err := a.rebase(ctx, &fs[len(fs)-1]); err != nil {
 		return err
 	}
-	if a.dr.q.match.Stored == nil {
+	if a.dr.Query.Match.Stored == nil {
 		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
 	}
 	a.decided = -1 // what is stored of it is not what the report is about
@@ -185,25 +187,25 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 // was created by another request. What has been sent stays as it was.
 func (tk *ticket) rebase(ctx context.Context, f *finished) error {
 	if tk.committed {
-		tk.dr.meter = notes.Of(tk.dr.q.match.Stored).Meter() // answers before this one have been archived since
+		tk.dr.Meter = notes.Of(tk.dr.Query.Match.Stored).Meter() // answers before this one have been archived since
 	}
 	if tk.stands(ctx, f) {
 		tk.moved = true
 		return nil
 	}
-	p, err := tk.e.finder.Find(ctx, tk.dr.q.req.Who, tk.dr.q.req.Prompt)
+	p, err := tk.e.finder.Find(ctx, tk.dr.Query.Request.Who, tk.dr.Query.Request.Prompt)
 	if err != nil {
 		return err
 	}
-	if tk.committed && p.Stored != nil && p.Stored.Key == tk.dr.q.match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+	if tk.committed && p.Stored != nil && p.Stored.Key == tk.dr.Query.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
-	tk.dr.q.match, tk.dr.q.refs, tk.dr.withdrawn = p, lineage.References(tk.dr.q.req.Prompt, p), tk.e.withdrawn(p)
+	tk.dr.Query.Match, tk.dr.Query.Refs, tk.dr.Withdrawn = p, lineage.References(tk.dr.Query.Request.Prompt, p), tk.e.withdrawn(p)
 	if tk.committed { // it is in another conversation, which has the id
 		tk.committed, tk.id = false, ""
 	}
 	if p.Stored != nil {
-		tk.dr.meter = notes.Of(p.Stored).Meter()
+		tk.dr.Meter = notes.Of(p.Stored).Meter()
 	}
 	return nil
 }
@@ -213,22 +215,22 @@ func (tk *ticket) rebase(ctx context.Context, f *finished) error {
 // process may have replaced what the request has in common with the conversation.
 func (tk *ticket) stands(ctx context.Context, f *finished) bool {
 	switch {
-	case tk.dr.q.match.Stored == nil:
-		return tk.dr.q.match.State == nil && !tk.moved
+	case tk.dr.Query.Match.Stored == nil:
+		return tk.dr.Query.Match.State == nil && !tk.moved
 	case !f.answered() && !tk.brings():
 		return true
-	case tk.dr.q.match.Asked && !tk.committed: // what it would replace may have been answered since
+	case tk.dr.Query.Match.Asked && !tk.committed: // what it would replace may have been answered since
 		return false
-	case !tk.committed && (tk.dr.q.match.Stored.State() != tk.dr.q.match.State || tk.brings()):
-		return tk.dr.q.match.Stored.State() == tk.dr.q.match.State
+	case !tk.committed && (tk.dr.Query.Match.Stored.State() != tk.dr.Query.Match.State || tk.brings()):
+		return tk.dr.Query.Match.Stored.State() == tk.dr.Query.Match.State
 	}
-	v, err := tk.e.store.Version(ctx, tk.dr.q.match.Stored.Key)
-	return err != nil || v == tk.dr.q.match.State.Version
+	v, err := tk.e.store.Version(ctx, tk.dr.Query.Match.Stored.Key)
+	return err != nil || v == tk.dr.Query.Match.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
 func (tk *ticket) brings() bool {
-	return !tk.committed && (tk.dr.q.match.Stored == nil || tk.entriesFrom() < len(tk.dr.q.req.Prompt.Blocks) || tk.dr.q.match.Relation == lineage.Replaces)
+	return !tk.committed && (tk.dr.Query.Match.Stored == nil || tk.entriesFrom() < len(tk.dr.Query.Request.Prompt.Blocks) || tk.dr.Query.Match.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
@@ -245,7 +247,7 @@ func (tk *ticket) booked(fs []finished) (store.Events, error) {
 
 func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	last := &fs[len(fs)-1]
-	tk.dr.meter.Account = &account.Account{Upstream: account.Named(tk.dr.q.req.Upstream), Organization: last.res.Organization}
+	tk.dr.Meter.Account = &account.Account{Upstream: account.Named(tk.dr.Query.Request.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
 	err := tk.e.outbox.Alone(func() (err error) {
@@ -267,7 +269,7 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 	if err := tk.store(ctx, b); err != nil {
 		return err
 	}
-	tk.e.opts.Booked(tk.dr.q.req.Who.Tenant, ev.Spends)
+	tk.e.opts.Booked(tk.dr.Query.Request.Who.Tenant, ev.Spends)
 	tk.read(last.res.Usage, length)
 	return nil
 }
@@ -276,11 +278,11 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 func (tk *ticket) news(fs []finished, ev store.Events) *store.Batch {
 	last := &fs[len(fs)-1]
 	tk.learn(last.res.Usage)
-	tk.dr.made = nil
+	tk.dr.Made = nil
 	b := tk.batch()
 	var kept []store.Entry
-	if tk.dr.q.match.State != nil {
-		kept = tk.dr.q.match.State.Chain[:tk.base()]
+	if tk.dr.Query.Match.State != nil {
+		kept = tk.dr.Query.Match.State.Chain[:tk.base()]
 	}
 	lengths(ev.Requests, fs, kept, b.Entries)
 	ev.Anchor = tk.anchor(last.res.Usage, b.Version+1, tk.base()+len(b.Entries), last.time)
@@ -292,12 +294,12 @@ func (tk *ticket) news(fs []finished, ev store.Events) *store.Batch {
 func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 	for i := range fs {
 		f := &fs[i]
-		c := f.ticket.dr.q.refs.Conv
+		c := f.ticket.dr.Query.Refs.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.ticket.dr.q.req.Prompt.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			Time: f.time, Length: len(f.ticket.dr.Query.Request.Prompt.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
-		if !prompt.SameBytes(f.Body, f.ticket.dr.q.req.Body) {
+		if !prompt.SameBytes(f.Body, f.ticket.dr.Query.Request.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}
 		if req.ID = f.ticket.announced; req.ID == "" {
@@ -305,7 +307,7 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 				return ev, err
 			}
 		}
-		params := f.ticket.dr.q.req.Prompt.Doc.Frame()
+		params := f.ticket.dr.Query.Request.Prompt.Doc.Frame()
 		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
@@ -328,7 +330,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 	}
 	chain := slices.Concat(kept, added)
 	for i := len(rs) - 2; i >= 0; i-- {
-		r := fs[i].ticket.dr.q.req.Prompt
+		r := fs[i].ticket.dr.Query.Request.Prompt
 		last := r.Hash(len(r.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
@@ -343,28 +345,28 @@ func (tk *ticket) record(ctx context.Context, ev store.Events, fs []finished) er
 	tk.learn(res.Usage)
 	length := tk.base()
 	for i := range ev.Requests {
-		ev.Requests[i].Version = tk.dr.q.match.State.Version
+		ev.Requests[i].Version = tk.dr.Query.Match.State.Version
 	}
-	ev.Anchor = tk.anchor(res.Usage, tk.dr.q.match.State.Version, length, now)
-	lengths(ev.Requests, fs, tk.dr.q.match.State.Chain[:length], nil)
-	err := tk.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &ev)
+	ev.Anchor = tk.anchor(res.Usage, tk.dr.Query.Match.State.Version, length, now)
+	lengths(ev.Requests, fs, tk.dr.Query.Match.State.Chain[:length], nil)
+	err := tk.e.store.Record(ctx, tk.dr.Query.Match.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = tk.e.store.Record(ctx, tk.dr.q.match.Stored.Key, &ev)
+		err = tk.e.store.Record(ctx, tk.dr.Query.Match.Stored.Key, &ev)
 	}
 	tk.e.busy.judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	tk.e.opts.Booked(tk.dr.q.req.Who.Tenant, ev.Spends)
+	tk.e.opts.Booked(tk.dr.Query.Request.Who.Tenant, ev.Spends)
 	if ev.Anchor != nil {
-		tk.dr.q.match.Stored.Anchored(*ev.Anchor)
+		tk.dr.Query.Match.Stored.Anchored(*ev.Anchor)
 	}
 	tk.read(res.Usage, length)
-	if tk.e.finder.Cache.Get(tk.dr.q.match.Stored.Key) != tk.dr.q.match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
-		tk.e.finder.Cache.Forget(tk.dr.q.match.Stored.Key)
+	if tk.e.finder.Cache.Get(tk.dr.Query.Match.Stored.Key) != tk.dr.Query.Match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		tk.e.finder.Cache.Forget(tk.dr.Query.Match.Stored.Key)
 	}
 	return nil
 }
@@ -378,10 +380,10 @@ func (tk *ticket) anchor(u decant.Usage, version int64, length int, now time.Tim
 	if !tk.current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
 		if !tk.starts() {
-			*out = tk.dr.q.match.Stored.State().Anchor
+			*out = tk.dr.Query.Match.Stored.State().Anchor
 		}
 	}
-	out.Time, out.Calibration = now, tk.dr.meter.Learned.Encode()
+	out.Time, out.Calibration = now, tk.dr.Meter.Learned.Encode()
 	return out
 }
 
@@ -389,12 +391,12 @@ func (tk *ticket) anchor(u decant.Usage, version int64, length int, now time.Tim
 // was reported is the size of its view.
 func (tk *ticket) current() bool {
 	switch {
-	case tk.dr.q.match.State == nil:
+	case tk.dr.Query.Match.State == nil:
 		return true
-	case tk.dr.q.match.Relation == lineage.Forks && !tk.committed: // its own conversation begins with these
-		return tk.sentUnder(tk.dr.q.match.Applicable(tk.dr.q.refs, nil))
+	case tk.dr.Query.Match.Relation == lineage.Forks && !tk.committed: // its own conversation begins with these
+		return tk.sentUnder(tk.dr.Query.Match.Applicable(tk.dr.Query.Refs, nil))
 	}
-	return tk.decided == len(tk.dr.q.match.State.Decisions)
+	return tk.decided == len(tk.dr.Query.Match.State.Decisions)
 }
 
 // learn compares what was estimated with what was reported.
@@ -402,27 +404,27 @@ func (tk *ticket) learn(u decant.Usage) {
 	if u.Prompt() == 0 {
 		return
 	}
-	if tk.dr.outcome.Reason != "" && tk.dr.outcome.Reason != policy.Overflow {
-		tk.dr.meter.Calibration = tk.dr.meter.Calibration.Reset()
+	if tk.dr.Outcome.Reason != "" && tk.dr.Outcome.Reason != policy.Overflow {
+		tk.dr.Meter.Calibration = tk.dr.Meter.Calibration.Reset()
 		return
 	}
-	if tk.dr.q.match.State == nil || !tk.dr.anchored() {
+	if tk.dr.Query.Match.State == nil || !tk.dr.Anchored() {
 		return
 	}
-	since := tk.dr.estimate(tk.dr.view, tk.dr.q.match.State.Chain[tk.dr.meter.Length-1].Ref)
-	tk.dr.meter.Calibration = tk.dr.meter.Calibration.Observe(since, u.Prompt()-tk.dr.meter.Usage.Context())
+	since := tk.dr.Estimate(tk.dr.View, tk.dr.Query.Match.State.Chain[tk.dr.Meter.Length-1].Ref)
+	tk.dr.Meter.Calibration = tk.dr.Meter.Calibration.Observe(since, u.Prompt()-tk.dr.Meter.Usage.Context())
 }
 
 // read sets the conversation's meter to what was reported about its first length entries.
 func (tk *ticket) read(u decant.Usage, length int) {
-	if u.Prompt() == 0 || length == 0 || length > len(tk.dr.q.match.State.Chain) {
+	if u.Prompt() == 0 || length == 0 || length > len(tk.dr.Query.Match.State.Chain) {
 		return
 	}
 	if !tk.current() {
 		tk.settleMeter()
 		return
 	}
-	tk.dr.meter.Usage, tk.dr.meter.Length, tk.dr.meter.Chain = u, length, tk.dr.q.match.State.Chain[length-1].Chain
-	tk.dr.meter.Decisions, tk.dr.meter.Fixed = len(tk.dr.q.match.State.Decisions), tk.dr.q.fixed
+	tk.dr.Meter.Usage, tk.dr.Meter.Length, tk.dr.Meter.Chain = u, length, tk.dr.Query.Match.State.Chain[length-1].Chain
+	tk.dr.Meter.Decisions, tk.dr.Meter.Fixed = len(tk.dr.Query.Match.State.Decisions), tk.dr.Query.Fixed
 	tk.settleMeter()
 }

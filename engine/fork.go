@@ -32,19 +32,19 @@ func (e *Engine) withdrawn(p *lineage.Match) (out []decant.Decision) {
 // lost returns the decisions that a request was sent with and that are not in force where it is archived:
 // another process had taken its tail for given up and replaced it. What was sent stays as it was.
 func (tk *ticket) lost() (out []decant.Decision) {
-	if tk.dr.q.match.Relation == lineage.Continues || tk.dr.q.match.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
+	if tk.dr.Query.Match.Relation == lineage.Continues || tk.dr.Query.Match.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
 		return nil
 	}
 	have := map[string]bool{}
-	for _, d := range tk.dr.q.match.Applicable(tk.dr.q.refs, tk.dr.withdrawn) {
+	for _, d := range tk.dr.Query.Match.Applicable(tk.dr.Query.Refs, tk.dr.Withdrawn) {
 		have[d.ID] = true
 	}
-	w := lineage.Presence{Conv: tk.dr.q.refs.Conv, Unknown: math.MaxInt}
-	for _, d := range slices.Concat(tk.dr.inForce, tk.sent) {
+	w := lineage.Presence{Conv: tk.dr.Query.Refs.Conv, Unknown: math.MaxInt}
+	for _, d := range slices.Concat(tk.dr.InForce, tk.sent) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
 		}
-		if tk.dr.q.match.State != nil && slices.ContainsFunc(tk.dr.q.match.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
+		if tk.dr.Query.Match.State != nil && slices.ContainsFunc(tk.dr.Query.Match.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
 			d.ID += " again" // it was taken back with the tail; ids are unique within a conversation
 		}
 		out = append(out, tk.renumbered(d))
@@ -55,18 +55,18 @@ func (tk *ticket) lost() (out []decant.Decision) {
 // renumbered returns a decision that was made when the conversation was another. The number of a checkpoint that
 // another one has since, or the same one before it was taken back, is replaced; what it says stays.
 func (tk *ticket) renumbered(d decant.Decision) decant.Decision {
-	if d.Checkpoint == nil || tk.dr.q.match.State == nil {
+	if d.Checkpoint == nil || tk.dr.Query.Match.State == nil {
 		return d
 	}
-	have := tk.dr.q.match.State.Decisions
+	have := tk.dr.Query.Match.State.Decisions
 	if tk.starts() {
-		have = tk.dr.q.match.AtBranch()
+		have = tk.dr.Query.Match.AtBranch()
 	}
 	if !slices.ContainsFunc(have, func(o decant.Decision) bool { return o.Checkpoint != nil && o.Checkpoint.Number == d.Checkpoint.Number }) {
 		return d
 	}
 	cp := *d.Checkpoint
-	cp.Number = tk.dr.q.checkpoints() + 1
+	cp.Number = tk.dr.Query.Checkpoints() + 1
 	d.Checkpoint, d.Handle = &cp, decant.Handle(fmt.Sprintf("c:%d", cp.Number))
 	return d
 }
@@ -74,7 +74,7 @@ func (tk *ticket) renumbered(d decant.Decision) decant.Decision {
 // sentUnder reports whether the request was sent under all of ds.
 func (tk *ticket) sentUnder(ds []decant.Decision) bool {
 	under := map[string]bool{}
-	for _, d := range slices.Concat(tk.dr.inForce, tk.sent) {
+	for _, d := range slices.Concat(tk.dr.InForce, tk.sent) {
 		under[d.ID] = true
 	}
 	return !slices.ContainsFunc(ds, func(d decant.Decision) bool { return !under[d.ID] })
@@ -82,12 +82,12 @@ func (tk *ticket) sentUnder(ds []decant.Decision) bool {
 
 // origin returns where the request's own conversation begins, nil when it shares nothing with another.
 func (tk *ticket) origin() *store.Origin {
-	if tk.dr.q.match.Stored == nil || tk.base() == 0 {
+	if tk.dr.Query.Match.Stored == nil || tk.base() == 0 {
 		return nil
 	}
-	if tk.dr.q.match.Branch != nil {
-		o := tk.dr.q.match.Branch.Origin
+	if tk.dr.Query.Match.Branch != nil {
+		o := tk.dr.Query.Match.Branch.Origin
 		return &o
 	}
-	return &store.Origin{Parent: tk.dr.q.match.Stored.Key.ID, Version: tk.dr.q.match.State.Version, Position: tk.base(), InForce: tk.dr.q.match.State.Version}
+	return &store.Origin{Parent: tk.dr.Query.Match.Stored.Key.ID, Version: tk.dr.Query.Match.State.Version, Position: tk.base(), InForce: tk.dr.Query.Match.State.Version}
 }

@@ -25,7 +25,7 @@ const inheritedReason = "decided before in this session: "
 // was decided later, by a delegate that went another way, is not for it. Results that it shares with the
 // conversation that it forks from have what they have there.
 func (a *attempt) inherit(ctx context.Context) error {
-	if a.dr.q.match.Relation != lineage.Begins && a.dr.q.match.Relation != lineage.Forks || a.dr.q.req.Who.Session == "" {
+	if a.dr.Query.Match.Relation != lineage.Begins && a.dr.Query.Match.Relation != lineage.Forks || a.dr.Query.Request.Who.Session == "" {
 		return nil
 	}
 	results, hashes := a.undecided()
@@ -51,7 +51,7 @@ func (a *attempt) inherit(ctx context.Context) error {
 			break
 		}
 	}
-	return a.dr.add(out)
+	return a.dr.Add(out)
 }
 
 // inherited returns a decision as one about the same content elsewhere.
@@ -64,12 +64,12 @@ func inherited(d decant.Decision, ref decant.Ref) decant.Decision {
 // undecided returns the view's results that are new to the conversation and that nothing was decided about.
 func (a *attempt) undecided() (results []*decant.Block, hashes []decant.Hash) {
 	from := 0
-	if a.dr.q.match.Relation == lineage.Forks {
-		from = a.dr.q.match.FirstNew(a.dr.q.refs)
+	if a.dr.Query.Match.Relation == lineage.Forks {
+		from = a.dr.Query.Match.FirstNew(a.dr.Query.Refs)
 	}
-	for i := range a.dr.view.Messages {
-		for k := range a.dr.view.Messages[i].Blocks {
-			b := &a.dr.view.Messages[i].Blocks[k]
+	for i := range a.dr.View.Messages {
+		for k := range a.dr.View.Messages[i].Blocks {
+			b := &a.dr.View.Messages[i].Blocks[k]
 			if b.Kind != decant.KindResult || b.Changed != "" || b.CallID == "" || b.Content == nil || b.Ref.Message < from {
 				continue
 			}
@@ -94,7 +94,7 @@ const mostKin = 4
 // kin returns the conversations of the session that have decided about contents: first the one that the
 // request shares the latest block with, and of several the oldest.
 func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, error) {
-	keys, err := a.e.store.Decided(ctx, a.dr.q.req.Who.Tenant, a.dr.q.req.Who.Session, contents, mostKin)
+	keys, err := a.e.store.Decided(ctx, a.dr.Query.Request.Who.Tenant, a.dr.Query.Request.Who.Session, contents, mostKin)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, 
 		if err != nil {
 			return nil, err
 		}
-		entries, block := a.dr.q.req.Prompt.Overlap(s)
+		entries, block := a.dr.Query.Request.Prompt.Overlap(s)
 		if entries == 0 {
 			continue
 		}

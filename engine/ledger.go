@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -15,7 +16,7 @@ import (
 // provider's cache.
 type booking struct {
 	e       *Engine
-	dr      *draft       // whose meter is brought up to date
+	dr      *draft.Draft // whose meter is brought up to date
 	was     decant.Usage // of the request before
 	decided int          // decisions of the conversation when it was sent, its own included
 }
@@ -24,7 +25,7 @@ type booking struct {
 // them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
 // fs, so that no meter starts from it.
 func (tk *ticket) spends(fs []finished, rs []store.Request) (out []store.Spend) {
-	b := booking{tk.e, tk.dr, tk.dr.meter.Usage, tk.dr.meter.Decisions}
+	b := booking{tk.e, tk.dr, tk.dr.Meter.Usage, tk.dr.Meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
 		if f.billed.Prompt() == 0 {
@@ -50,7 +51,7 @@ func (tk *ticket) spends(fs []finished, rs []store.Request) (out []store.Spend) 
 func (b *booking) spend(f *finished, believable bool) store.Spend {
 	x, u, terms := f.ticket, f.billed, cost.Terms{At: f.time}
 	s := x.sight
-	p := s.scaled(u.Prompt()+b.dr.scale(s.lacks), x.dr.q.model.MinCache, b.dr.meter.Belief.Unasked)
+	p := s.scaled(u.Prompt()+b.dr.Scale(s.lacks), x.dr.Query.Model.MinCache, b.dr.Meter.Belief.Unasked)
 	t := cost.Silent
 	if believable {
 		t = b.testimony(x, u, p.Fixed)
@@ -62,10 +63,10 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	if believable {
 		b.learn(x, u, t)
 	}
-	b.dr.meter.Client, b.dr.meter.Million = p.After(x.dr.q.req.Begun), b.asksMillion(x.dr.q)
-	out := store.Spend{Time: f.time, Model: x.dr.q.model.ID, Usage: u, Without: bare, Over: x.dr.q.tooLarge(p.Tokens)}
+	b.dr.Meter.Client, b.dr.Meter.Million = p.After(x.dr.Query.Request.Begun), b.asksMillion(x.dr.Query)
+	out := store.Spend{Time: f.time, Model: x.dr.Query.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.dr.Query, p.Tokens)}
 	out.Cost, out.Bare = money(x.dr, u, terms), money(x.dr, bare, terms)
-	if x.dr.outcome.poured() {
+	if x.dr.Outcome.Poured() {
 		out.Rewrite = money(x.dr, rewritten(u, bare), terms)
 	}
 	if x.trial != nil {
@@ -95,7 +96,7 @@ func (s *sight) scaled(tokens, least int, unasked bool) cost.Prompt {
 // cache. The request of a pour is no witness, the one after it is: then everything that was written again
 // must be read.
 func (b *booking) testimony(x *ticket, u decant.Usage, fixed int) cost.Testimony {
-	if b.was.Prompt() == 0 || !x.sight.grows || x.dr.outcome.poured() || x.sight.decisions != b.decided {
+	if b.was.Prompt() == 0 || !x.sight.grows || x.dr.Outcome.Poured() || x.sight.decisions != b.decided {
 		return cost.Silent
 	}
 	return cost.Testify(b.left(x, u), fixed, u.CacheRead)
@@ -106,7 +107,7 @@ func (b *booking) testimony(x *ticket, u decant.Usage, fixed int) cost.Testimony
 // said to have neither read nor written anything although markers ask for it.
 func (b *booking) left(x *ticket, u decant.Usage) int {
 	said := b.was.CacheRead + b.was.CacheWrite
-	if x.sight.life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.dr.q.model.MinCache {
+	if x.sight.life == 0 || said == 0 && u.CacheRead+u.CacheWrite == 0 && b.was.Prompt() >= x.dr.Query.Model.MinCache {
 		return b.was.Prompt()
 	}
 	return said
@@ -114,20 +115,20 @@ func (b *booking) left(x *ticket, u decant.Usage) int {
 
 // learn notes what the report on x teaches.
 func (b *booking) learn(x *ticket, u decant.Usage, t cost.Testimony) {
-	m, s := &b.dr.meter, x.sight
+	m, s := &b.dr.Meter, x.sight
 	expected := !s.changed && s.pause < m.Belief.Life(s.life) && (s.life > 0 || m.Belief.Unasked)
 	if expected && t != cost.Silent {
 		m.Doubt = m.Doubt.Observe(b.left(x, u), u.CacheRead)
 	}
 	m.Belief = m.Belief.Learn(cost.Moment{Changed: s.changed, Asked: s.life > 0, Pause: s.pause, Life: s.life}, t)
-	if s.cold && x.dr.outcome.Reason == policy.Free {
+	if s.cold && x.dr.Outcome.Reason == policy.Free {
 		m.Belief = m.Belief.Acted()
 	}
 }
 
 // bare returns the usage of the client's own request p, of which u was reported for what was sent.
 func (b *booking) bare(x *ticket, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
-	s, m := x.sight, &b.dr.meter
+	s, m := x.sight, &b.dr.Meter
 	shadow := &m.Client
 	alike := u.CacheRead // what was read of what both have would have been read
 	if s.alike < s.prompt.Tokens {
@@ -140,10 +141,10 @@ func (b *booking) bare(x *ticket, p *cost.Prompt, u decant.Usage, t cost.Testimo
 	case t == cost.Lost && s.changed, s.cold && t == cost.Silent && p.Missed(u.CacheRead):
 		read = alike
 	case t == cost.Lost && s.pause >= s.life:
-		read = shadow.Left(p, x.dr.q.req.Begun, false)
+		read = shadow.Left(p, x.dr.Query.Request.Begun, false)
 	default:
 		alive := t == cost.Kept || (s.life > 0 || p.Unasked) && s.pause < m.Belief.Life(s.life)
-		read = int(float64(shadow.Left(p, x.dr.q.req.Begun, alive)) * b.answered(x, u, t))
+		read = int(float64(shadow.Left(p, x.dr.Query.Request.Begun, alive)) * b.answered(x, u, t))
 	}
 	out := p.Billed(max(read, alike))
 	switch {
@@ -160,7 +161,7 @@ func (b *booking) bare(x *ticket, p *cost.Prompt, u decant.Usage, t cost.Testimo
 // and where it is no witness, as far as the cache can be trusted.
 func (b *booking) answered(x *ticket, u decant.Usage, t cost.Testimony) float64 {
 	if t == cost.Silent {
-		return 1 - float64(b.dr.meter.Doubt)
+		return 1 - float64(b.dr.Meter.Doubt)
 	}
 	return cost.Share(b.left(x, u), u.CacheRead)
 }
@@ -172,22 +173,22 @@ func rewritten(u, bare decant.Usage) decant.Usage {
 }
 
 // tooLarge reports whether a prompt of so many tokens could not have been sent to the model.
-func (q *query) tooLarge(tokens int) bool {
-	limit := q.model.Window
-	if q.model.MaxInput > 0 {
-		limit = min(limit, q.model.MaxInput)
+func tooLarge(q *draft.Query, tokens int) bool {
+	limit := q.Model.Window
+	if q.Model.MaxInput > 0 {
+		limit = min(limit, q.Model.MaxInput)
 	}
-	return !q.model.Assumed && tokens > limit
+	return !q.Model.Assumed && tokens > limit
 }
 
 // asksMillion reports whether the model has a window of a million tokens because of the request's betas.
-func (b *booking) asksMillion(q *query) bool {
-	plain, _ := b.e.opts.Catalog.Lookup(q.refs.Conv.Model)
-	return plain.Window < plain.For(q.req.Betas).Window
+func (b *booking) asksMillion(q *draft.Query) bool {
+	plain, _ := b.e.opts.Catalog.Lookup(q.Refs.Conv.Model)
+	return plain.Window < plain.For(q.Request.Betas).Window
 }
 
 // money prices usage; what has no known price counts nothing.
-func money(dr *draft, u decant.Usage, t cost.Terms) store.Money {
-	n, _ := cost.Billionths(dr.q.model, u, t)
+func money(dr *draft.Draft, u decant.Usage, t cost.Terms) store.Money {
+	n, _ := cost.Billionths(dr.Query.Model, u, t)
 	return store.Money(n)
 }

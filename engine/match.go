@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
@@ -39,19 +40,19 @@ func (e *Engine) archived(ctx context.Context, who lineage.Start) bool {
 }
 
 // replay builds the view of a request under the decisions that are in force at its place.
-func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *lineage.Match) (*draft, error) {
+func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *lineage.Match) (*draft.Draft, error) {
 	q := e.query(req, who, r, p)
 	var meter notes.Meter
 	if p.Stored != nil {
 		p.Stored.Saw(r, p.Known())
 		meter = notes.Of(p.Stored).Meter()
 	}
-	q.model = e.model(q.refs.Conv.Model, meter.Window, req.Betas)
-	q.preset = cmp.Or(req.Preset, e.opts.Preset).For(q.model.ReadShare(q.req.Begun))
-	q.est = e.sizes.estimator(q.model)
-	q.fixed = e.sizes.fixed(q.est, &q.refs.Conv.Fixed)
-	q.known = e.accounts.Known(q.account(&meter))
-	dr, err := newDraft(q, meter, e.withdrawn(p))
+	q.Model = e.model(q.Refs.Conv.Model, meter.Window, req.Betas)
+	q.Preset = cmp.Or(req.Preset, e.opts.Preset).For(q.Model.ReadShare(q.Request.Begun))
+	q.Estimator = e.sizes.For(q.Model)
+	q.Fixed = e.sizes.Fixed(q.Estimator, &q.Refs.Conv.Fixed)
+	q.Known = e.accounts.Known(q.Account(&meter))
+	dr, err := draft.New(q, meter, e.withdrawn(p))
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}
@@ -59,10 +60,10 @@ func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *li
 }
 
 // query returns a request at its place.
-func (e *Engine) query(req *Request, who lineage.Start, r *prompt.Prompt, p *lineage.Match) *query {
-	return &query{
-		env: &e.env, match: p, refs: lineage.References(r, p), most: e.opts.MaxBytes,
-		req: &request{
+func (e *Engine) query(req *Request, who lineage.Start, r *prompt.Prompt, p *lineage.Match) *draft.Query {
+	return &draft.Query{
+		Env: &e.env, Match: p, Refs: lineage.References(r, p), MaxBytes: e.opts.MaxBytes,
+		Request: &draft.Request{
 			Who: who, Prompt: r, Begun: e.opts.Now().UTC(),
 			Body: req.Body, Betas: req.Betas, Upstream: req.Upstream, Count: req.Count, Observed: e.mode(req) == Observe,
 		},

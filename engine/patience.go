@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
@@ -49,9 +50,9 @@ type patienceKey struct{}
 
 // patient returns a context that knows until when a request may be kept waiting for what it can do without. One that
 // was refused before can wait longer.
-func (e *Engine) patient(ctx context.Context, f forced) context.Context {
+func (e *Engine) patient(ctx context.Context, f draft.Demand) context.Context {
 	wait := e.opts.OptionalTimeout
-	if f.again {
+	if f.Again {
 		wait = e.opts.RequiredTimeout
 	}
 	return context.WithValue(ctx, patienceKey{}, time.Now().Add(wait))
@@ -87,7 +88,7 @@ func tired(ctx context.Context) bool {
 
 // prepare makes one attempt after the other until no other request comes in between, or the request has been kept
 // waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
-func (e *Engine) prepare(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force forced) (p *Prepared, err error) {
+func (e *Engine) prepare(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (p *Prepared, err error) {
 	defer e.caught(&err)
 	ctx = e.patient(ctx, force)
 	for n := range maxTries {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -20,24 +21,24 @@ const maxRecovers = 2
 func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []byte) (*Prepared, bool) {
 	refused := anthropic.RefusalOf(status, body)
 	f := demandOf(refused)
-	f.unedit = refused.Topic == anthropic.Editing && p.clears()
-	if f.reason == "" && !f.unedit || p.r == nil || p.recovers >= maxRecovers || e.mode(p.req) != Manage || p.req.Count {
+	f.Unedit = refused.Topic == anthropic.Editing && p.clears()
+	if f.Reason == "" && !f.Unedit || p.r == nil || p.recovers >= maxRecovers || e.mode(p.req) != Manage || p.req.Count {
 		return nil, false
 	}
-	f.again = true
+	f.Again = true
 	if p.ticket == nil {
 		return e.retry(ctx, p)
 	}
-	if f.reason == policy.Refusal && p.Report.Reason == policy.Refusal && p.Report.Route != "taken back" {
+	if f.Reason == policy.Refusal && p.Report.Reason == policy.Refusal && p.Report.Route != "taken back" {
 		return nil, false // that was the form that is always legal
 	}
 	e.learnFrom(p.ticket, f, refused)
-	f.measure(p, status)
+	measure(&f, p, status)
 	next, err := e.prepare(ctx, p.req, p.who, p.r, f)
 	if err == nil && next.Report.Reason == "" {
 		err = next.Fault
 	}
-	if err != nil || next.Report.Reason == "" && (!f.unedit || next.clears()) {
+	if err != nil || next.Report.Reason == "" && (!f.Unedit || next.clears()) {
 		e.note(err)
 		return nil, false
 	}
@@ -49,27 +50,27 @@ func (p *Prepared) clears() bool {
 	if p.ticket == nil {
 		return false
 	}
-	c, _ := p.ticket.dr.clearing()
+	c, _ := p.ticket.dr.Clearing()
 	return c != nil
 }
 
 // learnFrom remembers what a refusal says about the account.
-func (e *Engine) learnFrom(a *ticket, f forced, r anthropic.Refusal) {
+func (e *Engine) learnFrom(a *ticket, f draft.Demand, r anthropic.Refusal) {
 	switch {
-	case f.unedit:
-		e.accounts.Learn(a.dr.q.account(&a.dr.meter), account.Editing(a.dr.q.model.ID), account.Refused)
-		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.dr.q.model.ID, r.Text))
-	case f.reason == policy.Overflow && f.factor > 0 && (&verdict{a.dr}).unedited(int(f.factor)):
-		e.accounts.Learn(a.dr.q.account(&a.dr.meter), account.Editing(a.dr.q.model.ID), account.Mismatched)
-	case f.reason == policy.Refusal && r.Bound:
-		e.accounts.Learn(a.dr.q.account(&a.dr.meter), account.Binding, account.Enforced)
+	case f.Unedit:
+		e.accounts.Learn(a.dr.Query.Account(&a.dr.Meter), account.Editing(a.dr.Query.Model.ID), account.Refused)
+		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.dr.Query.Model.ID, r.Text))
+	case f.Reason == policy.Overflow && f.Factor > 0 && (&verdict{a.dr}).unedited(int(f.Factor)):
+		e.accounts.Learn(a.dr.Query.Account(&a.dr.Meter), account.Editing(a.dr.Query.Model.ID), account.Mismatched)
+	case f.Reason == policy.Refusal && r.Bound:
+		e.accounts.Learn(a.dr.Query.Account(&a.dr.Meter), account.Binding, account.Enforced)
 	}
 }
 
 // retry prepares once more, with more patience, what went out as the client sent it because the
 // store did not answer: the refusal is most likely about what was decided before.
 func (e *Engine) retry(ctx context.Context, p *Prepared) (*Prepared, bool) {
-	next, err := e.prepare(ctx, p.req, p.who, p.r, forced{again: true})
+	next, err := e.prepare(ctx, p.req, p.who, p.r, draft.Demand{Again: true})
 	if err != nil || bytes.Equal(next.Body, p.Body) {
 		e.note(err)
 		return nil, false
@@ -98,28 +99,28 @@ func (e *Engine) note(err error) {
 }
 
 // measure completes what a refusal demands by what was refused.
-func (f *forced) measure(p *Prepared, status int) {
+func measure(f *draft.Demand, p *Prepared, status int) {
 	a := p.ticket
-	if f.reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
-		f.bytes = len(p.Body) / 2
+	if f.Reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
+		f.Bytes = len(p.Body) / 2
 	}
-	if n := a.dr.q.est.Messages(a.dr.view.Messages); f.factor > 0 && n > 0 {
-		f.factor = max(0, f.factor-float64(a.dr.q.fixed)) / float64(n)
+	if n := a.dr.Query.Estimator.Messages(a.dr.View.Messages); f.Factor > 0 && n > 0 {
+		f.Factor = max(0, f.Factor-float64(a.dr.Query.Fixed)) / float64(n)
 	}
 }
 
 // demandOf returns what a refusal demands of the next attempt. The factor is the size in tokens that the provider has
 // counted, until it has been measured.
-func demandOf(r anthropic.Refusal) forced {
+func demandOf(r anthropic.Refusal) draft.Demand {
 	switch r.Topic {
 	case anthropic.Size:
-		f := forced{reason: policy.Overflow, factor: float64(r.Tokens), window: r.Window, bytes: r.Bytes}
+		f := draft.Demand{Reason: policy.Overflow, Factor: float64(r.Tokens), Window: r.Window, Bytes: r.Bytes}
 		if r.Output > 0 { // the answer may be longer than what we reserve for it
-			f.window -= max(0, r.Output-policy.MostReserve)
+			f.Window -= max(0, r.Output-policy.MostReserve)
 		}
 		return f
 	case anthropic.Thinking:
-		return forced{reason: policy.Refusal}
+		return draft.Demand{Reason: policy.Refusal}
 	}
-	return forced{}
+	return draft.Demand{}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/cost"
@@ -26,13 +27,13 @@ type sight struct {
 }
 
 // sightOf returns the sight of a request that is decided about and not committed yet.
-func sightOf(dr *draft) *sight {
-	s := &sight{lacks: policy.LeftOut(dr.inForce, dr.made), changed: dr.q.switched(), pause: dr.idle(), grows: dr.q.match.Relation == lineage.Continues || dr.q.match.Relation == lineage.Returns}
-	s.cold = s.changed && dr.meter.Belief.Moves()
-	if dr.q.match.State != nil {
-		s.decisions = len(dr.q.match.State.Decisions)
+func sightOf(dr *draft.Draft) *sight {
+	s := &sight{lacks: policy.LeftOut(dr.InForce, dr.Made), changed: dr.Query.Switched(), pause: dr.Idle(), grows: dr.Query.Match.Relation == lineage.Continues || dr.Query.Match.Relation == lineage.Returns}
+	s.cold = s.changed && dr.Meter.Belief.Moves()
+	if dr.Query.Match.State != nil {
+		s.decisions = len(dr.Query.Match.State.Decisions)
 	}
-	if marks := cost.MessageMarks(dr.q.refs.Conv); len(marks) > 0 {
+	if marks := cost.MessageMarks(dr.Query.Refs.Conv); len(marks) > 0 {
 		s.life = cost.LifeOf(marks[0].Life)
 	}
 	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
@@ -43,8 +44,8 @@ func sightOf(dr *draft) *sight {
 
 // firstEdited returns the first block that the view has otherwise than the client, Message 0 when there is
 // none.
-func firstEdited(dr *draft) (first decant.Ref) {
-	for _, ds := range [][]decant.Decision{dr.inForce, dr.made} {
+func firstEdited(dr *draft.Draft) (first decant.Ref) {
+	for _, ds := range [][]decant.Decision{dr.InForce, dr.Made} {
 		for i := range ds {
 			d := &ds[i]
 			at := d.Target.Ref
@@ -64,14 +65,14 @@ func firstEdited(dr *draft) (first decant.Ref) {
 
 // A walk goes over a client's prompt and notes in a sight how many tokens stand before what matters.
 type walk struct {
-	dr     *draft
+	dr     *draft.Draft
 	see    *sight
 	edited decant.Ref // first block that was changed, Message 0: none
 	before int        // tokens of the messages before the present block, without calibration
 }
 
 // here returns the tokens before the present block.
-func (w *walk) here() int { return w.dr.q.fixed + w.dr.scale(w.before) }
+func (w *walk) here() int { return w.dr.Query.Fixed + w.dr.Scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {
@@ -82,8 +83,8 @@ func (w *walk) mark(end int, life string) {
 // fixedMarks notes the markers on tools and system prompt. How their tokens are divided follows from their
 // bytes.
 func (w *walk) fixedMarks() {
-	f := &w.dr.q.refs.Conv.Fixed
-	w.see.prompt.Fixed = w.dr.q.fixed
+	f := &w.dr.Query.Refs.Conv.Fixed
+	w.see.prompt.Fixed = w.dr.Query.Fixed
 	whole, sum := 0, 0
 	for i := range f.Tools {
 		whole += size(f.Tools[i].Schema)
@@ -93,7 +94,7 @@ func (w *walk) fixedMarks() {
 	}
 	upTo := func(c decant.Content) int {
 		sum += size(c)
-		return int(float64(w.dr.q.fixed) * float64(sum) / float64(max(1, whole)))
+		return int(float64(w.dr.Query.Fixed) * float64(sum) / float64(max(1, whole)))
 	}
 	for i := range f.Tools {
 		w.mark(upTo(f.Tools[i].Schema), f.Tools[i].Cache)
@@ -115,19 +116,19 @@ func (w *walk) messages() {
 	p := &w.see.prompt
 	p.Same, w.see.alike = math.MaxInt, math.MaxInt
 	spine := 0
-	for i := range w.dr.q.req.Prompt.Blocks {
-		at := &w.dr.q.req.Prompt.Blocks[i]
+	for i := range w.dr.Query.Request.Prompt.Blocks {
+		at := &w.dr.Query.Request.Prompt.Blocks[i]
 		if at.Ref.Block == 0 {
-			w.before += messageFrame
+			w.before += draft.MessageFrame
 		}
 		if w.edited.Message > 0 && !w.edited.After(w.numbered(at)) {
 			w.see.alike = min(w.see.alike, w.here())
 		}
 		entry := -1
 		if at.Kind != decant.KindThinking {
-			entry = w.dr.q.match.Entries[spine]
+			entry = w.dr.Query.Match.Entries[spine]
 			spine++
-			if !w.see.grows && (entry < 0 || entry >= w.dr.q.match.Kept) {
+			if !w.see.grows && (entry < 0 || entry >= w.dr.Query.Match.Kept) {
 				p.Same = min(p.Same, w.here())
 			}
 		}
@@ -138,22 +139,22 @@ func (w *walk) messages() {
 		w.mark(w.here(), at.Cache)
 	}
 	p.Tokens = w.here()
-	w.mark(p.Tokens, w.dr.q.refs.Conv.Cache)
+	w.mark(p.Tokens, w.dr.Query.Refs.Conv.Cache)
 }
 
 // numbered returns the transcript reference of an atom.
 func (w *walk) numbered(at *prompt.Block) decant.Ref {
-	return w.dr.q.refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	return w.dr.Query.Refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 }
 
 // counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
 // that what is known is not counted again.
 func (w *walk) counted(i, entry int) int {
-	if n, ok := w.dr.q.req.Prompt.Counted(i, w.dr.q.est); ok {
+	if n, ok := w.dr.Query.Request.Prompt.Counted(i, w.dr.Query.Estimator); ok {
 		return n
 	}
-	if entry >= 0 && w.dr.q.match.State != nil && entry < len(w.dr.q.match.State.Chain) {
-		return w.dr.q.match.State.Chain[entry].Tokens
+	if entry >= 0 && w.dr.Query.Match.State != nil && entry < len(w.dr.Query.Match.State.Chain) {
+		return w.dr.Query.Match.State.Chain[entry].Tokens
 	}
-	return w.dr.q.req.Prompt.Tokens(i, w.dr.q.est)
+	return w.dr.Query.Request.Prompt.Tokens(i, w.dr.Query.Estimator)
 }

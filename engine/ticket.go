@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 )
@@ -11,7 +12,7 @@ import (
 type ticket struct {
 	e         *Engine
 	req       *Request
-	dr        *draft
+	dr        *draft.Draft
 	id        string            // of the conversation that the request begins
 	announced string            // id under which the store knows that the request is under way, empty when it does not
 	trial     *trial            // of a request that is only observed; nil: it is not
@@ -25,7 +26,7 @@ type ticket struct {
 // copy returns a copy that shares nothing which an archive changes.
 func (tk *ticket) copy() *ticket {
 	out := *tk
-	out.dr = tk.dr.copy()
+	out.dr = tk.dr.Copy()
 	return &out
 }
 
@@ -34,40 +35,40 @@ func (tk *ticket) prepared(body []byte) *Prepared {
 	if tk.sight == nil {
 		tk.sight = sightOf(tk.dr)
 	}
-	tk.sent = tk.dr.made
-	p := &Prepared{Body: body, Betas: tk.dr.neededBetas(), Report: tk.report(), ticket: tk}
+	tk.sent = tk.dr.Made
+	p := &Prepared{Body: body, Betas: tk.dr.NeededBetas(), Report: tk.report(), ticket: tk}
 	switch {
 	case tk.starts():
 		p.Conversation = tk.newID()
-	case tk.dr.q.match.Stored != nil:
-		p.Conversation = tk.dr.q.match.Stored.Key.ID
-		p.Report.Version = tk.dr.q.match.State.Version
+	case tk.dr.Query.Match.Stored != nil:
+		p.Conversation = tk.dr.Query.Match.Stored.Key.ID
+		p.Report.Version = tk.dr.Query.Match.State.Version
 	}
 	return p
 }
 
 // starts reports whether the request will begin a conversation of its own in the store.
 func (tk *ticket) starts() bool {
-	return !tk.committed && (tk.dr.q.match.Stored == nil || tk.dr.q.match.Relation == lineage.Forks || tk.dr.q.match.Relation == lineage.Returns && len(tk.dr.made) > 0)
+	return !tk.committed && (tk.dr.Query.Match.Stored == nil || tk.dr.Query.Match.Relation == lineage.Forks || tk.dr.Query.Match.Relation == lineage.Returns && len(tk.dr.Made) > 0)
 }
 
 // newID returns the id that the request's new conversation gets.
 func (tk *ticket) newID() string {
 	if tk.id == "" {
-		tk.id, _ = tk.dr.q.env.IDs.Next() // without an id the store refuses the commit and says so
+		tk.id, _ = tk.dr.Query.Env.IDs.Next() // without an id the store refuses the commit and says so
 	}
 	return tk.id
 }
 
 // report returns what was decided about the request.
 func (tk *ticket) report() Report {
-	q, o := tk.dr.q, &tk.dr.outcome
+	q, o := tk.dr.Query, &tk.dr.Outcome
 	r := Report{
-		Relation: string(q.match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,
-		Decisions: tk.sent, LeftOut: tk.sight.lacks, Window: q.model.Window, Messages: len(q.refs.Conv.Messages),
+		Relation: string(q.Match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,
+		Decisions: tk.sent, LeftOut: tk.sight.lacks, Window: q.Model.Window, Messages: len(q.Refs.Conv.Messages),
 	}
-	if len(tk.sent) > 0 && !q.req.Count { // what is only counted is decided by the request itself
-		r.Freed = r.LeftOut - policy.LeftOut(tk.dr.inForce)
+	if len(tk.sent) > 0 && !q.Request.Count { // what is only counted is decided by the request itself
+		r.Freed = r.LeftOut - policy.LeftOut(tk.dr.InForce)
 	}
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/internal/cost"
@@ -51,35 +52,35 @@ func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
 		}
 	}
 	tk.leaveAlone()
-	p := tk.prepared(tk.dr.q.req.Body)
+	p := tk.prepared(tk.dr.Query.Request.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
 		return p, nil
 	}
 	if fault != nil {
-		x.dr.outcome.Route = "none: " + fault.Error()
+		x.dr.Outcome.Route = "none: " + fault.Error()
 	}
 	tk.trial = planned(ctx, x.dr)
 	tk.notePlan()
-	p.Report.Plan, p.Report.Planned = x.dr.outcome.Plan, &tk.trial.Planned
+	p.Report.Plan, p.Report.Planned = x.dr.Outcome.Plan, &tk.trial.Planned
 	return p, nil
 }
 
 // leaveAlone makes the ticket one that sends the client's own bytes, whatever was decided about them.
 func (tk *ticket) leaveAlone() {
-	if len(tk.dr.inForce) > 0 {
+	if len(tk.dr.InForce) > 0 {
 		tk.decided = -1 // what is reported will not be about the view that they make
 	}
-	tk.dr.made, tk.dr.inForce, tk.dr.withdrawn = nil, nil, nil
-	tk.dr.before, tk.dr.view = tk.dr.q.refs.Conv, tk.dr.q.refs.Conv
-	tk.dr.outcome.Before = tk.dr.size(tk.dr.view)
-	tk.dr.outcome.After = tk.dr.outcome.Before
+	tk.dr.Made, tk.dr.InForce, tk.dr.Withdrawn = nil, nil, nil
+	tk.dr.Before, tk.dr.View = tk.dr.Query.Refs.Conv, tk.dr.Query.Refs.Conv
+	tk.dr.Outcome.Before = tk.dr.Size(tk.dr.View)
+	tk.dr.Outcome.After = tk.dr.Outcome.Before
 }
 
 // shadow returns an attempt at the same request under the decisions that were planned before.
 func (tk *ticket) shadow(ctx context.Context) (*attempt, error) {
 	dr := tk.dr
-	p := *dr.q.match
+	p := *dr.Query.Match
 	if p.Stored != nil {
 		planned, err := tk.e.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
@@ -89,27 +90,27 @@ func (tk *ticket) shadow(ctx context.Context) (*attempt, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := tk.e.replay(tk.req, dr.q.req.Who, dr.q.req.Prompt, &p)
+	x, err := tk.e.replay(tk.req, dr.Query.Request.Who, dr.Query.Request.Prompt, &p)
 	if err != nil {
 		return nil, err
 	}
-	x.q.demand, x.meter, x.q.model = dr.q.demand, dr.meter, dr.q.model
+	x.Query.Demand, x.Meter, x.Query.Model = dr.Query.Demand, dr.Meter, dr.Query.Model
 	return &attempt{tk.e, tk.req, x}, nil
 }
 
 // planned returns what the draft, a shadow, would have made of the request.
-func planned(ctx context.Context, dr *draft) *trial {
+func planned(ctx context.Context, dr *draft.Draft) *trial {
 	t := &trial{
-		Planned: Planned{Reason: dr.outcome.Reason, Route: dr.outcome.Route, Tokens: dr.outcome.After, Decisions: len(dr.made)},
-		made:    dr.made, all: slices.Concat(dr.inForce, dr.made), lacks: policy.LeftOut(dr.inForce, dr.made), settled: -1,
+		Planned: Planned{Reason: dr.Outcome.Reason, Route: dr.Outcome.Route, Tokens: dr.Outcome.After, Decisions: len(dr.Made)},
+		made:    dr.Made, all: slices.Concat(dr.InForce, dr.Made), lacks: policy.LeftOut(dr.InForce, dr.Made), settled: -1,
 	}
-	t.fresh = max(0, t.lacks-policy.LeftOut(dr.inForce))
-	if dr.outcome.Reason != "" {
-		t.fresh, t.settled = 0, max(0, dr.size(dr.view)-behind(dr))
-		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, dr.before.Messages), wire.Text(dr.view)).Missing)
+	t.fresh = max(0, t.lacks-policy.LeftOut(dr.InForce))
+	if dr.Outcome.Reason != "" {
+		t.fresh, t.settled = 0, max(0, dr.Size(dr.View)-behind(dr))
+		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, dr.Before.Messages), wire.Text(dr.View)).Missing)
 	}
-	if dr.q.match.State != nil {
-		t.before = len(dr.q.match.State.Decisions)
+	if dr.Query.Match.State != nil {
+		t.before = len(dr.Query.Match.State.Decisions)
 	}
 	return t
 }
@@ -150,11 +151,11 @@ func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) 
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
 func (tk *ticket) notePlan() {
-	if tk.dr.q.match.Stored == nil || tk.starts() {
+	if tk.dr.Query.Match.Stored == nil || tk.starts() {
 		return
 	}
-	if tk.dr.q.match.Relation != lineage.Returns {
-		tk.trial.noted = notes.Of(tk.dr.q.match.Stored).Extend(tk.trial.before-len(tk.dr.q.match.State.Decisions), tk.trial.made)
+	if tk.dr.Query.Match.Relation != lineage.Returns {
+		tk.trial.noted = notes.Of(tk.dr.Query.Match.Stored).Extend(tk.trial.before-len(tk.dr.Query.Match.State.Decisions), tk.trial.made)
 	}
 }
 
@@ -202,9 +203,9 @@ func (t *trial) record(first bool) (*store.Planned, []byte, error) {
 // would returns what the request would have cost as it was planned, given what it did cost. What was read
 // from the cache says how warm that was: so much of the view would have been read, as far as it would not
 // have changed; the rest is divided as that of the client's own request was.
-func (t *trial) would(dr *draft, u decant.Usage, terms cost.Terms) *store.Trial {
-	prompt := max(0, u.Prompt()-min(u.Prompt(), dr.scale(t.lacks)))
-	read := min(prompt, max(0, u.CacheRead-dr.scale(t.lacks-t.fresh)))
+func (t *trial) would(dr *draft.Draft, u decant.Usage, terms cost.Terms) *store.Trial {
+	prompt := max(0, u.Prompt()-min(u.Prompt(), dr.Scale(t.lacks)))
+	read := min(prompt, max(0, u.CacheRead-dr.Scale(t.lacks-t.fresh)))
 	if t.settled >= 0 {
 		read = min(prompt, u.CacheRead, t.settled)
 	}

@@ -7,8 +7,10 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/internal/cost"
 )
 
@@ -16,28 +18,28 @@ import (
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
 func (e *Engine) witnessed(p *Prepared, res Response) {
 	a, v := p.ticket, &verdict{p.ticket.dr}
-	who := &account.Account{Upstream: account.Named(a.dr.q.req.Upstream), Organization: res.Organization}
-	if a.dr.outcome.Route == probing.name {
+	who := &account.Account{Upstream: account.Named(a.dr.Query.Request.Upstream), Organization: res.Organization}
+	if a.dr.Outcome.Route == pour.Probe {
 		e.accounts.Learn(who, account.Binding, account.Unenforced)
 	}
-	missed := a.dr.meter.Missed
-	c, _ := a.dr.clearing()
+	missed := a.dr.Meter.Missed
+	c, _ := a.dr.Clearing()
 	if c != nil {
 		missed = v.missed(res.Usage)
 		if why := v.disagrees(c, res, missed); why != "" {
 			missed = 0
-			e.accounts.Learn(who, account.Editing(a.dr.q.model.ID), account.Mismatched)
-			e.opts.Notice(fmt.Sprintf("the provider does not clear old results of %s as asked, so it is not asked again for a week: %s", a.dr.q.model.ID, why))
+			e.accounts.Learn(who, account.Editing(a.dr.Query.Model.ID), account.Mismatched)
+			e.opts.Notice(fmt.Sprintf("the provider does not clear old results of %s as asked, so it is not asked again for a week: %s", a.dr.Query.Model.ID, why))
 		}
 	}
-	a.dr.meter.Account, a.dr.meter.Missed = who, missed
-	if a.dr.q.match.Stored != nil {
-		notes.Of(a.dr.q.match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed = who, missed })
+	a.dr.Meter.Account, a.dr.Meter.Missed = who, missed
+	if a.dr.Query.Match.Stored != nil {
+		notes.Of(a.dr.Query.Match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed = who, missed })
 	}
 }
 
 // A verdict is drawn from how the provider has dealt with a draft.
-type verdict struct{ dr *draft }
+type verdict struct{ dr *draft.Draft }
 
 // mostMissed is how many answers in a row may find less than half of an edited prompt in the cache.
 const mostMissed = 2
@@ -65,28 +67,28 @@ func (v *verdict) unedited(n int) bool {
 
 // gap returns the estimated tokens that the provider is to leave out of what is sent.
 func (v *verdict) gap() (int, error) {
-	sent, err := v.dr.sent()
+	sent, err := v.dr.Sent()
 	if err != nil {
 		return 0, err
 	}
-	return v.dr.scale(v.dr.estimate(sent, decant.Ref{}) - v.dr.estimate(v.dr.view, decant.Ref{})), nil
+	return v.dr.Scale(v.dr.Estimate(sent, decant.Ref{}) - v.dr.Estimate(v.dr.View, decant.Ref{})), nil
 }
 
 // expected returns the tokens that the view must have: what was reported of the request before, and an estimate
 // of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
 func (v *verdict) expected() (reported, estimated int) {
-	m := &v.dr.meter
-	if m.Length == 0 || m.Length > len(v.dr.q.match.State.Chain) || v.dr.q.match.Relation != lineage.Continues || len(v.dr.q.match.State.Decisions)-len(v.dr.made) != m.Decisions {
+	m := &v.dr.Meter
+	if m.Length == 0 || m.Length > len(v.dr.Query.Match.State.Chain) || v.dr.Query.Match.Relation != lineage.Continues || len(v.dr.Query.Match.State.Decisions)-len(v.dr.Made) != m.Decisions {
 		return 0, 0
 	}
-	last := v.dr.q.match.State.Chain[m.Length-1].Ref
-	reported, estimated = m.Usage.Context(), v.dr.scale(v.dr.estimate(v.dr.view, last))
-	for i := range v.dr.made {
-		switch d := &v.dr.made[i]; {
+	last := v.dr.Query.Match.State.Chain[m.Length-1].Ref
+	reported, estimated = m.Usage.Context(), v.dr.Scale(v.dr.Estimate(v.dr.View, last))
+	for i := range v.dr.Made {
+		switch d := &v.dr.Made[i]; {
 		case d.Kind == decant.Insert: // which no estimate has
-			estimated += v.dr.scale(d.After)
+			estimated += v.dr.Scale(d.After)
 		case d.Kind.Edits() && !d.Target.Ref.After(last):
-			reported -= v.dr.scale(d.Before - d.After)
+			reported -= v.dr.Scale(d.Before - d.After)
 		}
 	}
 	return max(0, reported), estimated
@@ -95,14 +97,14 @@ func (v *verdict) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (v *verdict) missed(u decant.Usage) int {
-	life, was := cost.LongestLife(v.dr.q.refs.Conv), v.dr.meter.Usage
+	life, was := cost.LongestLife(v.dr.Query.Refs.Conv), v.dr.Meter.Usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case decant.NativeIn(v.dr.inForce) == nil || v.dr.outcome.Reason != "" || v.dr.q.match.Relation != lineage.Continues || !v.dr.anchored(),
-		life == 0 || left == 0 || v.dr.q.switched() || v.dr.q.env.Now().Sub(v.dr.q.match.State.Anchor.Time) > min(life, 5*time.Minute):
-		return v.dr.meter.Missed
+	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || v.dr.Query.Match.Relation != lineage.Continues || !v.dr.Anchored(),
+		life == 0 || left == 0 || v.dr.Query.Switched() || v.dr.Query.Env.Now().Sub(v.dr.Query.Match.State.Anchor.Time) > min(life, 5*time.Minute):
+		return v.dr.Meter.Missed
 	case u.CacheRead < left/2:
-		return v.dr.meter.Missed + 1
+		return v.dr.Meter.Missed + 1
 	}
 	return 0
 }

@@ -13,7 +13,7 @@ import (
 // yield takes the newest pour back that the provider has refused, so that the request goes out as it would
 // have without. It reports false where that is not possible or leaves no room for an answer.
 func (a *attempt) yield(ctx context.Context) (bool, error) {
-	if a.dr.q.demand.reason != policy.Refusal {
+	if a.dr.Query.Demand.Reason != policy.Refusal {
 		return false, nil
 	}
 	ds, err := a.takeBack(ctx)
@@ -21,14 +21,14 @@ func (a *attempt) yield(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	was := *a.dr
-	if err := a.dr.add(ds); err != nil {
+	if err := a.dr.Add(ds); err != nil {
 		return false, err
 	}
-	if n := a.dr.size(a.dr.view); n > a.dr.q.limits.Hard() {
+	if n := a.dr.Size(a.dr.View); n > a.dr.Query.Limits.Hard() {
 		*a.dr = was
 		return false, nil
 	} else {
-		a.dr.outcome.Reason, a.dr.outcome.Route, a.dr.outcome.After = policy.Refusal, "taken back", n
+		a.dr.Outcome.Reason, a.dr.Outcome.Route, a.dr.Outcome.After = policy.Refusal, "taken back", n
 	}
 	return true, nil
 }
@@ -37,18 +37,18 @@ func (a *attempt) yield(ctx context.Context) (bool, error) {
 // thinking may stand on it. The request need not be the one that was poured: its client may have given that one
 // up and said more.
 func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
-	if a.dr.q.match.State == nil || a.dr.q.match.Relation != lineage.Continues && a.dr.q.match.Relation != lineage.Amends || a.bringsAnswer() {
+	if a.dr.Query.Match.State == nil || a.dr.Query.Match.Relation != lineage.Continues && a.dr.Query.Match.Relation != lineage.Amends || a.bringsAnswer() {
 		return nil, nil
 	}
-	ds := revocations(a.dr.q.match.State.Decisions)
+	ds := revocations(a.dr.Query.Match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, nil
 	}
-	at, err := a.e.entriesAt(ctx, a.dr.q.match.State, ds[0].Revokes)
+	at, err := a.e.entriesAt(ctx, a.dr.Query.Match.State, ds[0].Revokes)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(a.dr.q.match.State.Chain[min(at, len(a.dr.q.match.State.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
+	if slices.ContainsFunc(a.dr.Query.Match.State.Chain[min(at, len(a.dr.Query.Match.State.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
 		return nil, nil
 	}
 	return ds, nil
@@ -56,8 +56,8 @@ func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
 
 // bringsAnswer reports whether the request brings an answer of the model's that is not in the conversation yet.
 func (a *attempt) bringsAnswer() bool {
-	for i, k := range a.dr.q.match.Entries {
-		if k < 0 && a.dr.q.req.Prompt.At(i).Role == decant.RoleAssistant {
+	for i, k := range a.dr.Query.Match.Entries {
+		if k < 0 && a.dr.Query.Request.Prompt.At(i).Role == decant.RoleAssistant {
 			return true
 		}
 	}
@@ -68,20 +68,20 @@ func (a *attempt) bringsAnswer() bool {
 // route finds the conversation as it is sent. Where a request only asks for something else it goes out whole,
 // and the next one as before.
 func (a *attempt) giveUpEditing(ctx context.Context) error {
-	if a.dr.q.asks() || len(a.dr.suspended) == 0 {
+	if a.dr.Query.AsksForEditing() || len(a.dr.Suspended) == 0 {
 		return nil
 	}
 	var ds []decant.Decision
-	if a.dr.q.demand.unedit {
+	if a.dr.Query.Demand.Unedit {
 		var err error
 		if ds, err = a.takeBack(ctx); err != nil {
 			return err
 		}
 	}
-	for _, d := range a.dr.suspended {
+	for _, d := range a.dr.Suspended {
 		if !slices.ContainsFunc(ds, func(r decant.Decision) bool { return r.Revokes == d.ID }) {
 			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the provider does not clear old results as asked"})
 		}
 	}
-	return a.dr.add(ds)
+	return a.dr.Add(ds)
 }

@@ -1,4 +1,4 @@
-package engine
+package pour
 
 import (
 	"errors"
@@ -17,45 +17,45 @@ var (
 )
 
 // check says what is wrong with the view that a route made, nil when it may leave.
-func (p *pouring) check(why policy.Reason, unsure bool) error {
+func (p *Pour) check(why policy.Reason, unsure bool) error {
 	if err := p.lawful(unsure); err != nil {
 		return err
 	}
-	n := p.dr.size(p.dr.view)
-	if bytes := p.dr.bytes(); bytes > p.dr.q.most {
-		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, p.dr.q.most, errTooLarge)
+	n := p.Draft.Size(p.Draft.View)
+	if bytes := p.Draft.Bytes(); bytes > p.Draft.Query.MaxBytes {
+		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, p.Draft.Query.MaxBytes, errTooLarge)
 	}
 	if why != policy.Refusal {
-		if most := p.dr.q.limits.Must(); n > most {
+		if most := p.Draft.Query.Limits.Must(); n > most {
 			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
 		if !p.pays(why) {
 			return errPoor
 		}
 	}
-	p.dr.outcome.After = n
+	p.Draft.Outcome.After = n
 	return nil
 }
 
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
-func (p *pouring) pays(why policy.Reason) bool {
-	before := p.dr.q.fixed + p.dr.scale(p.dr.estimate(p.dr.before, decant.Ref{}))
-	after := p.dr.q.fixed + p.dr.scale(p.dr.estimate(p.dr.view, decant.Ref{}))
+func (p *Pour) pays(why policy.Reason) bool {
+	before := p.Draft.Query.Fixed + p.Draft.Scale(p.Draft.Estimate(p.Draft.Before, decant.Ref{}))
+	after := p.Draft.Query.Fixed + p.Draft.Scale(p.Draft.Estimate(p.Draft.View, decant.Ref{}))
 	return before > after && float64(before-after) >= policy.Worth(why)*float64(before)
 }
 
 // lawful holds the view against the rules of the API and the model. What was wrong with the client's
 // own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
 // bound, the provider says so.
-func (p *pouring) lawful(unsure bool) error {
-	rules := legal.RulesFor(legal.Messages, p.dr.q.model, p.dr.q.refs.Conv.Thinking)
-	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.dr.bound(), p.dr.q.refs.Conv.Cache != ""
-	before, err := decant.Replay(p.dr.q.refs.Conv, decant.Sent(p.dr.inForce))
+func (p *Pour) lawful(unsure bool) error {
+	rules := legal.RulesFor(legal.Messages, p.Draft.Query.Model, p.Draft.Query.Refs.Conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.Draft.Bound(), p.Draft.Query.Refs.Conv.Cache != ""
+	before, err := decant.Replay(p.Draft.Query.Refs.Conv, decant.Sent(p.Draft.InForce))
 	if err != nil {
 		return err
 	}
-	after, err := p.dr.sent()
+	after, err := p.Draft.Sent()
 	if err != nil {
 		return err
 	}
@@ -64,14 +64,14 @@ func (p *pouring) lawful(unsure bool) error {
 		known[key(v)]++
 	}
 	for _, v := range legal.Check(after, rules.Of(before)) {
-		if p.dr.params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap) {
+		if p.Draft.Params != nil && (v.Rule == legal.ThinkingBound || v.Rule == legal.ThinkingGap) {
 			continue // the provider drops what does not fit
 		}
 		if known[key(v)]--; known[key(v)] < 0 {
 			return v
 		}
 	}
-	if p.dr.q.refs.Conv.Thinking == decant.ThinkingManual && thoughtless(p.dr.view) && !thoughtless(p.dr.before) {
+	if p.Draft.Query.Refs.Conv.Thinking == decant.ThinkingManual && thoughtless(p.Draft.View) && !thoughtless(p.Draft.Before) {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil

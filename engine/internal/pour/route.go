@@ -1,4 +1,4 @@
-package engine
+package pour
 
 import (
 	"context"
@@ -10,9 +10,12 @@ import (
 // A route is one way to carry out a pour.
 type route struct {
 	name   string
-	carry  func(ctx context.Context, p *pouring, target int) error // makes the decisions; what it leaves illegal is refused afterwards
-	unsure bool                                                    // whether the provider takes thinking behind it is found out by sending it
+	carry  func(ctx context.Context, p *Pour, target int) error // makes the decisions; what it leaves illegal is refused afterwards
+	unsure bool                                                 // whether the provider takes thinking behind it is found out by sending it
 }
+
+// Probe is the name of the route that finds out whether the provider minds an edit in front of bound thinking.
+const Probe = "edit early, to see whether the provider minds"
 
 // The routes that there are.
 var (
@@ -30,16 +33,16 @@ var (
 
 // routes returns the routes that are legal in the conversation's state, cheapest first (the rules are
 // in docs/reference/anthropic.md, "Bound thinking"). A fold gives up everything that is verbatim, so it is among them for legality or size only.
-func (p *pouring) routes(why policy.Reason) []route {
+func (p *Pour) routes(why policy.Reason) []route {
 	rs := p.legalRoutes(why)
-	if why == policy.Refusal || why == policy.Overflow || p.dr.outcome.Before > p.dr.q.limits.Must() || p.dr.bytes() > p.dr.q.most {
+	if why == policy.Refusal || why == policy.Overflow || p.Draft.Outcome.Before > p.Draft.Query.Limits.Must() || p.Draft.Bytes() > p.Draft.Query.MaxBytes {
 		return rs
 	}
 	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
 }
 
-func (p *pouring) legalRoutes(why policy.Reason) []route {
-	open := p.dr.q.refs.Conv.OpenRound()
+func (p *Pour) legalRoutes(why policy.Reason) []route {
+	open := p.Draft.Query.Refs.Conv.OpenRound()
 	switch {
 	case why == policy.Refusal && open:
 		return []route{folding}
@@ -47,7 +50,7 @@ func (p *pouring) legalRoutes(why policy.Reason) []route {
 		return []route{thoughts, folding}
 	case why == policy.Free, why == policy.Paid:
 		return p.early().routes()
-	case !p.dr.bound():
+	case !p.Draft.Bound():
 		return []route{editing, folding}
 	case !open:
 		return []route{forgetful, folding}
@@ -56,38 +59,38 @@ func (p *pouring) legalRoutes(why policy.Reason) []route {
 	if p.clears() {
 		rs = append(rs, deep)
 	}
-	if p.dr.q.env.DropBlock {
+	if p.Draft.Query.Env.DropBlock {
 		rs = append(rs, dropping)
 	}
 	return append(rs, folding)
 }
 
 // editRoute changes old blocks and covers old messages; thinking that stays is not bound.
-func editRoute(ctx context.Context, p *pouring, target int) error {
+func editRoute(ctx context.Context, p *Pour, target int) error {
 	pl, ds, err := p.plan(ctx, target)
 	if err != nil {
 		return err
 	}
-	p.dr.outcome.Plan = pl
+	p.Draft.Outcome.Plan = pl
 	if len(ds) == 0 {
 		return errPoor
 	}
-	return p.dr.add(ds)
+	return p.Draft.Add(ds)
 }
 
 // dropRoute is editRoute for bound thinking at a turn boundary: all of it goes.
-func dropRoute(ctx context.Context, p *pouring, target int) error {
+func dropRoute(ctx context.Context, p *Pour, target int) error {
 	if err := editRoute(ctx, p, target); err != nil {
 		return err
 	}
-	return p.dr.add(p.dr.allThinking())
+	return p.Draft.Add(p.Draft.AllThinking())
 }
 
 // thoughtsRoute drops all thinking and changes nothing else.
-func thoughtsRoute(ctx context.Context, p *pouring, _ int) error {
-	ds := p.dr.allThinking()
+func thoughtsRoute(ctx context.Context, p *Pour, _ int) error {
+	ds := p.Draft.AllThinking()
 	if len(ds) == 0 {
 		return errNoRoute
 	}
-	return p.dr.add(ds)
+	return p.Draft.Add(ds)
 }

@@ -1,4 +1,4 @@
-package engine
+package draft
 
 import (
 	"sync"
@@ -7,9 +7,9 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// sizes keeps estimators by model, and the sizes of fixed parts, which are large and the same on
+// Estimators keeps estimators by model, and the sizes of fixed parts, which are large and the same on
 // every request.
-type sizes struct {
+type Estimators struct {
 	mu     sync.Mutex
 	models map[string]*token.Estimator
 	fixeds map[fixedKey]int
@@ -27,7 +27,7 @@ const (
 	longestName = 256 // bytes of a model's id
 )
 
-func (s *sizes) estimator(m token.Model) *token.Estimator {
+func (s *Estimators) For(m token.Model) *token.Estimator {
 	if len(m.ID) > longestName {
 		return token.For(m)
 	}
@@ -47,7 +47,7 @@ func (s *sizes) estimator(m token.Model) *token.Estimator {
 	return e
 }
 
-func (s *sizes) fixed(e *token.Estimator, f *decant.Fixed) int {
+func (s *Estimators) Fixed(e *token.Estimator, f *decant.Fixed) int {
 	if f.Version.IsZero() {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package engine
+package draft
 
 import (
 	"slices"
@@ -13,12 +13,12 @@ import (
 
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour has
 // changed since: the instruction holds for one request only.
-func (dr *draft) keepDropping() {
-	if !dr.q.env.DropBlock || !dr.q.model.Binds || !poured(dr.inForce) {
+func (dr *Draft) keepDropping() {
+	if !dr.Query.Env.DropBlock || !dr.Query.Model.Binds || !poured(dr.InForce) {
 		return
 	}
-	if params, ok := anthropic.DropBlock(dr.q.req.Prompt.Doc.Source); ok {
-		dr.params, dr.betas = params, []string{anthropic.BindingBeta}
+	if params, ok := anthropic.DropBlock(dr.Query.Request.Prompt.Doc.Source); ok {
+		dr.Params, dr.Betas = params, []string{anthropic.BindingBeta}
 	}
 }
 
@@ -29,29 +29,29 @@ func poured(ds []decant.Decision) bool {
 	})
 }
 
-// bound reports whether the view holds thinking that is bound to what stands before it, so that nothing there
+// Bound reports whether the view holds thinking that is bound to what stands before it, so that nothing there
 // may change: the model binds it, and neither is the account known for not enforcing that nor has the client
 // asked the provider to drop what does not fit.
-func (dr *draft) bound() bool {
-	if !dr.q.model.Binds || dr.q.refs.Conv.Thinking == decant.ThinkingOff {
+func (dr *Draft) Bound() bool {
+	if !dr.Query.Model.Binds || dr.Query.Refs.Conv.Thinking == decant.ThinkingOff {
 		return false
 	}
-	switch dr.q.mismatch() {
+	switch dr.Query.Mismatch() {
 	case "drop_block":
 		return false
 	case "":
-		if dr.q.known.Says(account.Binding, dr.q.env.Now()) == account.Unenforced {
+		if dr.Query.Known.Says(account.Binding, dr.Query.Env.Now()) == account.Unenforced {
 			return false
 		}
 	}
-	return dr.before.Has(decant.KindThinking)
+	return dr.Before.Has(decant.KindThinking)
 }
 
-// account returns the account that the request is for: the one that answered the conversation last, if the
+// Account returns the account that the request is for: the one that answered the conversation last, if the
 // request goes to the same provider. It is nil while nobody has answered.
-func (q *query) account(m *notes.Meter) *account.Account {
+func (q *Query) Account(m *notes.Meter) *account.Account {
 	who := m.Account
-	if who == nil || !q.model.Binds || who.Upstream != account.Named(q.req.Upstream) && q.req.Upstream != "" {
+	if who == nil || !q.Model.Binds || who.Upstream != account.Named(q.Request.Upstream) && q.Request.Upstream != "" {
 		return nil
 	}
 	return who

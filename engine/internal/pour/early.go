@@ -1,4 +1,4 @@
-package engine
+package pour
 
 import (
 	"context"
@@ -13,19 +13,19 @@ import (
 // minds: nothing is known about the account yet, and the client has not asked for the binding. A probe that
 // is refused costs the time of a refusal and nothing else: it is taken back, and the client's own bytes go
 // out in the same exchange.
-func (p *pouring) probes() bool {
-	return p.dr.meter.Account != nil && p.dr.q.mismatch() == "" && p.dr.q.known.Says(account.Binding, p.dr.q.env.Now()) == ""
+func (p *Pour) probes() bool {
+	return p.Draft.Meter.Account != nil && p.Draft.Query.Mismatch() == "" && p.Draft.Query.Known.Says(account.Binding, p.Draft.Query.Env.Now()) == ""
 }
 
 // probeRoute makes the cheap reductions and keeps all thinking.
-func probeRoute(ctx context.Context, p *pouring, _ int) error {
+func probeRoute(ctx context.Context, p *Pour, _ int) error {
 	t := p.thinning()
 	t.Signed = true
-	ds := policy.PlanEarly(ctx, p.dr.view, t)
+	ds := policy.PlanEarly(ctx, p.Draft.View, t)
 	if len(ds) == 0 {
 		return errPoor
 	}
-	return p.dr.add(ds)
+	return p.Draft.Add(ds)
 }
 
 // An earlyMode is how history may be poured for money.
@@ -40,15 +40,15 @@ const (
 )
 
 // early returns how the request may be poured for money.
-func (p *pouring) early() earlyMode {
+func (p *Pour) early() earlyMode {
 	switch {
-	case !p.dr.bound() || !p.dr.q.refs.Conv.OpenRound():
+	case !p.Draft.Bound() || !p.Draft.Query.Refs.Conv.OpenRound():
 		return byEditing
 	case p.probes():
 		return byProbing
 	case p.clears():
 		return byClearing
-	case p.dr.q.env.DropBlock:
+	case p.Draft.Query.Env.DropBlock:
 		return byDropping
 	}
 	return notEarly
@@ -70,12 +70,12 @@ func (m earlyMode) routes() []route {
 }
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
-func dropBlockRoute(ctx context.Context, p *pouring, target int) error {
-	params, ok := anthropic.DropBlock(p.dr.q.req.Prompt.Doc.Source)
+func dropBlockRoute(ctx context.Context, p *Pour, target int) error {
+	params, ok := anthropic.DropBlock(p.Draft.Query.Request.Prompt.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}
-	p.dr.params, p.dr.betas = params, []string{anthropic.BindingBeta}
+	p.Draft.Params, p.Draft.Betas = params, []string{anthropic.BindingBeta}
 	if err := editRoute(ctx, p, target); err != nil {
 		return fmt.Errorf("with drop_block: %w", err)
 	}
@@ -83,24 +83,24 @@ func dropBlockRoute(ctx context.Context, p *pouring, target int) error {
 }
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
-func earlyDropRoute(ctx context.Context, p *pouring, target int) error {
-	params, ok := anthropic.DropBlock(p.dr.q.req.Prompt.Doc.Source)
+func earlyDropRoute(ctx context.Context, p *Pour, target int) error {
+	params, ok := anthropic.DropBlock(p.Draft.Query.Request.Prompt.Doc.Source)
 	if !ok {
 		return errNoRoute
 	}
-	p.dr.params, p.dr.betas = params, []string{anthropic.BindingBeta}
+	p.Draft.Params, p.Draft.Betas = params, []string{anthropic.BindingBeta}
 	return probeRoute(ctx, p, target)
 }
 
 // earlyRoute makes the cheap reductions and no checkpoint.
-func earlyRoute(ctx context.Context, p *pouring, _ int) error {
-	ds := policy.PlanEarly(ctx, p.dr.view, p.thinning())
+func earlyRoute(ctx context.Context, p *Pour, _ int) error {
+	ds := policy.PlanEarly(ctx, p.Draft.View, p.thinning())
 	if len(ds) == 0 {
 		return errPoor
 	}
-	bound := p.dr.bound()
-	if err := p.dr.add(ds); err != nil || !bound {
+	bound := p.Draft.Bound()
+	if err := p.Draft.Add(ds); err != nil || !bound {
 		return err
 	}
-	return p.dr.add(p.dr.allThinking())
+	return p.Draft.Add(p.Draft.AllThinking())
 }

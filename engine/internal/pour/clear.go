@@ -1,4 +1,4 @@
-package engine
+package pour
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 )
 
 // clears reports whether the provider can be asked to clear old results in this request.
-func (p *pouring) clears() bool {
-	return !p.dr.q.asks() && len(p.dr.suspended) == 0 && p.dr.q.editable()
+func (p *Pour) clears() bool {
+	return !p.Draft.Query.AsksForEditing() && len(p.Draft.Suspended) == 0 && p.Draft.Query.Editable()
 }
 
 // clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
-func clearRoute(ctx context.Context, p *pouring, _ int) error {
-	return p.clear(ctx, p.dr.q.preset.Thrift.Settled())
+func clearRoute(ctx context.Context, p *Pour, _ int) error {
+	return p.clear(ctx, p.Draft.Query.Preset.Thrift.Settled())
 }
 
 // clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
 // keep, then with less and less of what is old.
-func clearDeepRoute(ctx context.Context, p *pouring, target int) error {
-	was := *p.dr
+func clearDeepRoute(ctx context.Context, p *Pour, target int) error {
+	was := *p.Draft
 	err := errPoor
 	for _, rule := range p.clearRules(target) {
-		*p.dr = was
-		if err = p.clear(ctx, rule); err == nil && p.dr.q.est.Messages(p.dr.view.Messages) <= target {
+		*p.Draft = was
+		if err = p.clear(ctx, rule); err == nil && p.Draft.Query.Estimator.Messages(p.Draft.View.Messages) <= target {
 			return nil
 		}
 	}
@@ -33,27 +33,27 @@ func clearDeepRoute(ctx context.Context, p *pouring, target int) error {
 }
 
 // clear adds the decisions of a clearing by a rule.
-func (p *pouring) clear(ctx context.Context, rule preset.Thrift) error {
-	t, set := p.thinning(), *p.dr.q.preset
+func (p *Pour) clear(ctx context.Context, rule preset.Thrift) error {
+	t, set := p.thinning(), *p.Draft.Query.Preset
 	set.Thrift = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
-	t.Pinned = policy.AllPins(p.dr.q.refs.Conv, p.dr.q.preset, t.Pinned)
-	ds := policy.Clear(ctx, p.dr.view, t)
+	t.Pinned = policy.AllPins(p.Draft.Query.Refs.Conv, p.Draft.Query.Preset, t.Pinned)
+	ds := policy.Clear(ctx, p.Draft.View, t)
 	if len(ds) == 0 {
 		return errPoor
 	}
-	if err := p.dr.add(ds); err != nil {
+	if err := p.Draft.Add(ds); err != nil {
 		return err
 	}
-	if _, ok := p.dr.clearing(); !ok {
+	if _, ok := p.Draft.Clearing(); !ok {
 		return errNoRoute
 	}
 	return nil
 }
 
 // clearRules returns how much of what is old a necessary clearing keeps, most first.
-func (p *pouring) clearRules(target int) []preset.Thrift {
-	rule := p.dr.q.preset.Thrift.Settled()
+func (p *Pour) clearRules(target int) []preset.Thrift {
+	rule := p.Draft.Query.Preset.Thrift.Settled()
 	if !rule.On() {
 		rule = preset.Thrift{}.Settled()
 	}
@@ -65,16 +65,16 @@ func (p *pouring) clearRules(target int) []preset.Thrift {
 }
 
 // tailRounds returns how many of the newest rounds fit the tail that a pour to a target keeps.
-func (p *pouring) tailRounds(target int) (n int) {
-	share := p.dr.q.preset.Keep.Share
+func (p *Pour) tailRounds(target int) (n int) {
+	share := p.Draft.Query.Preset.Keep.Share
 	if share == 0 {
 		share = 0.2
 	}
 	room := int(share * float64(target))
-	rounds := decant.Rounds(p.dr.view.Messages)
+	rounds := decant.Rounds(p.Draft.View.Messages)
 	for n < len(rounds) {
 		r := rounds[len(rounds)-1-n]
-		if room -= p.dr.q.est.Messages(p.dr.view.Messages[r.Start:r.End]); room < 0 {
+		if room -= p.Draft.Query.Estimator.Messages(p.Draft.View.Messages[r.Start:r.End]); room < 0 {
 			break
 		}
 		n++

@@ -1,4 +1,4 @@
-package engine
+package pour
 
 import (
 	"context"
@@ -10,20 +10,20 @@ import (
 
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
-func (p *pouring) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
-	plan, err := policy.Plan(ctx, p.dr.q.refs.Conv, p.planOptions(target))
+func (p *Pour) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
+	plan, err := policy.Plan(ctx, p.Draft.Query.Refs.Conv, p.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
 	return plan, p.settle(plan.Decisions), nil
 }
 
-func (p *pouring) planOptions(target int) policy.PlanOptions {
+func (p *Pour) planOptions(target int) policy.PlanOptions {
 	o := policy.PlanOptions{
-		Model: p.dr.q.model, Estimator: p.dr.q.est, Preset: p.dr.q.preset, Target: target, Limit: p.room(p.dr.q.limits.Must()), Trigger: p.room(p.dr.q.limits.Trigger), KeepTurns: -1, Quick: p.quick,
-		Pinned: decant.PinsIn(p.dr.inForce), Now: p.dr.q.env.Now(),
+		Model: p.Draft.Query.Model, Estimator: p.Draft.Query.Estimator, Preset: p.Draft.Query.Preset, Target: target, Limit: p.room(p.Draft.Query.Limits.Must()), Trigger: p.room(p.Draft.Query.Limits.Trigger), KeepTurns: -1, Quick: p.quick,
+		Pinned: decant.PinsIn(p.Draft.InForce), Now: p.Draft.Query.Env.Now(),
 	}
-	for _, ds := range [][]decant.Decision{p.dr.inForce, p.dr.made} {
+	for _, ds := range [][]decant.Decision{p.Draft.InForce, p.Draft.Made} {
 		for _, d := range ds {
 			if d.Kind.Edits() {
 				o.Made = append(o.Made, d)
@@ -35,12 +35,12 @@ func (p *pouring) planOptions(target int) policy.PlanOptions {
 
 // room returns the tokens that a size of the request leaves for the messages, as the planner counts them. It
 // is 0, which holds the plan to its target, when the provider or the API's limit of bytes has asked for less.
-func (p *pouring) room(n int) int {
-	n -= p.dr.q.fixed
-	if f := p.dr.meter.Factor; f > 0 {
+func (p *Pour) room(n int) int {
+	n -= p.Draft.Query.Fixed
+	if f := p.Draft.Meter.Factor; f > 0 {
 		n = int(float64(n) / f)
 	}
-	if p.dr.q.demand.reason == policy.Overflow || p.dr.bytes() > p.dr.q.most {
+	if p.Draft.Query.Demand.Reason == policy.Overflow || p.Draft.Bytes() > p.Draft.Query.MaxBytes {
 		return 0
 	}
 	return n
@@ -48,26 +48,26 @@ func (p *pouring) room(n int) int {
 
 // settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out
 // what an earlier checkpoint covers further.
-func (p *pouring) settle(ds []decant.Decision) []decant.Decision {
-	was := decant.CheckpointIn(p.dr.inForce)
+func (p *Pour) settle(ds []decant.Decision) []decant.Decision {
+	was := decant.CheckpointIn(p.Draft.InForce)
 	to := 0
 	if was != nil {
 		to = was.To
 	}
-	turn := lastWords(p.dr.q.refs.Conv)
+	turn := lastWords(p.Draft.Query.Refs.Conv)
 	var out []decant.Decision
 	for _, d := range ds {
 		switch cp := d.Checkpoint; {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
-		case d.Kind == decant.DropThinking && p.dr.q.refs.Conv.Thinking.On() && d.Target.Message > turn:
+		case d.Kind == decant.DropThinking && p.Draft.Query.Refs.Conv.Thinking.On() && d.Target.Message > turn:
 			continue // only thinking of finished turns may go (docs/reference/anthropic.md, "Thinking")
 		case cp == nil:
 		case cp.To < to:
 			continue
 		default:
 			c := *cp
-			c.Number = p.dr.q.checkpoints() + 1
+			c.Number = p.Draft.Query.Checkpoints() + 1
 			if was != nil {
 				c.Folds = was.Number
 			}

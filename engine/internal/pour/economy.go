@@ -1,4 +1,4 @@
-package engine
+package pour
 
 import (
 	"fmt"
@@ -13,34 +13,34 @@ import (
 
 // economy returns what the schedule has to know of money. What the provider does not keep is paid in full
 // each time, so removing something from it costs nothing.
-func (p *pouring) economy() policy.Economy {
-	if p.dr.q.env.NoEarlyPours && !p.dr.q.pressed || !p.dr.q.preset.Thrift.On() || p.dr.q.match.State == nil || p.dr.q.match.Relation != lineage.Continues || p.early() == notEarly || p.futile() {
+func (p *Pour) economy() policy.Economy {
+	if p.Draft.Query.Env.NoEarlyPours && !p.Draft.Query.Pressed || !p.Draft.Query.Preset.Thrift.On() || p.Draft.Query.Match.State == nil || p.Draft.Query.Match.Relation != lineage.Continues || p.early() == notEarly || p.futile() {
 		return policy.Economy{}
 	}
-	e := policy.Economy{Early: true, Switched: p.dr.q.switched() && p.dr.meter.Belief.Moves(), Idle: p.dr.idle()}
-	r := cost.ReachOf(p.dr.view, e.Idle, p.dr.meter.Belief)
+	e := policy.Economy{Early: true, Switched: p.Draft.Query.Switched() && p.Draft.Meter.Belief.Moves(), Idle: p.Draft.Idle()}
+	r := cost.ReachOf(p.Draft.View, e.Idle, p.Draft.Meter.Belief)
 	e.Lifetime = r.Life
 	e.Write, e.Read = p.rates(r)
-	e.Read = p.dr.meter.Doubt.Read(e.Read, e.Write)
+	e.Read = p.Draft.Meter.Doubt.Read(e.Read, e.Write)
 	p.money = e
 	t := p.thinning()
 	if !e.Cold() {
 		t.Beyond = r.Beyond
 	}
 	plain, _ := p.rates(cost.Reach{})
-	free, _ := cost.FreeMarkers(p.dr.q.refs.Conv)
-	e = e.Weigh(policy.MeasureEarly(p.dr.view, t), p.dr.q.fixed, plain, free > 0)
-	e.Patience = p.dr.q.preset.Thrift.Settled().Patience
+	free, _ := cost.FreeMarkers(p.Draft.Query.Refs.Conv)
+	e = e.Weigh(policy.MeasureEarly(p.Draft.View, t), p.Draft.Query.Fixed, plain, free > 0)
+	e.Patience = p.Draft.Query.Preset.Thrift.Settled().Patience
 	return e
 }
 
 // rates returns the prices of writing and of reading what is within Reach, in dollars per million tokens.
 // Without a cache both are the price of input; where prices are not known, the usual proportions count.
-func (p *pouring) rates(within cost.Reach) (write, read float64) {
+func (p *Pour) rates(within cost.Reach) (write, read float64) {
 	r := token.Rates{Input: token.Rate{USD: 1, Known: true}, CacheRead: token.Rate{USD: 0.1, Known: true},
 		Write5m: token.Rate{USD: 1.25, Known: true}, Write1h: token.Rate{USD: 2, Known: true}}
-	if price, _, ok := p.dr.q.model.PriceAt(p.dr.q.env.Now()); ok {
-		r = price.At(p.dr.outcome.Before)
+	if price, _, ok := p.Draft.Query.Model.PriceAt(p.Draft.Query.Env.Now()); ok {
+		r = price.At(p.Draft.Outcome.Before)
 	}
 	switch {
 	case within.Life == 0:
@@ -54,9 +54,9 @@ func (p *pouring) rates(within cost.Reach) (write, read float64) {
 }
 
 // thinning returns what an early pour works on.
-func (p *pouring) thinning() policy.EarlyPour {
-	t := policy.EarlyPour{Preset: p.dr.q.preset, Counter: p.dr.q.est, Transcript: p.dr.q.refs.Conv, Pinned: decant.PinsIn(p.dr.inForce), Cold: p.money.Cold()}
-	t.Made = append(append(t.Made, p.dr.inForce...), p.dr.made...)
+func (p *Pour) thinning() policy.EarlyPour {
+	t := policy.EarlyPour{Preset: p.Draft.Query.Preset, Counter: p.Draft.Query.Estimator, Transcript: p.Draft.Query.Refs.Conv, Pinned: decant.PinsIn(p.Draft.InForce), Cold: p.money.Cold()}
+	t.Made = append(append(t.Made, p.Draft.InForce...), p.Draft.Made...)
 	m := p.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing
 	return t
@@ -64,21 +64,23 @@ func (p *pouring) thinning() policy.EarlyPour {
 
 // terms returns what the outcome of an early pour depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
-func (p *pouring) terms() string {
-	text := fmt.Sprintf("%d %q %s %q %v", len(p.dr.q.match.State.Decisions), p.dr.q.refs.Conv.Model, p.dr.q.refs.Conv.Fixed.Version, p.dr.q.preset.Name, p.dr.q.preset.Thrift)
+func (p *Pour) terms() string {
+	text := fmt.Sprintf("%d %q %s %q %v", len(p.Draft.Query.Match.State.Decisions), p.Draft.Query.Refs.Conv.Model, p.Draft.Query.Refs.Conv.Fixed.Version, p.Draft.Query.Preset.Name, p.Draft.Query.Preset.Thrift)
 	return decant.HashBytes([]byte(text)).String()
 }
 
 // futile reports whether an early pour has brought nothing to the conversation and nothing has changed
 // since.
-func (p *pouring) futile() bool { return p.dr.meter.Futile.Waits(len(p.dr.q.req.Body), p.terms) }
+func (p *Pour) futile() bool {
+	return p.Draft.Meter.Futile.Waits(len(p.Draft.Query.Request.Body), p.terms)
+}
 
 // noteFutile remembers that an early pour brought nothing to the request.
-func (p *pouring) noteFutile() {
+func (p *Pour) noteFutile() {
 	const bytesPerToken = 4 // as policy.MeasureEarly has it
-	p.dr.meter.Futile = p.dr.meter.Futile.Again(p.terms(), len(p.dr.q.req.Body), bytesPerToken*policy.MeasureEarly(p.dr.view, p.thinning()).Whole)
-	if p.dr.q.req.Count {
+	p.Draft.Meter.Futile = p.Draft.Meter.Futile.Again(p.terms(), len(p.Draft.Query.Request.Body), bytesPerToken*policy.MeasureEarly(p.Draft.View, p.thinning()).Whole)
+	if p.Draft.Query.Request.Count {
 		return
 	}
-	notes.Of(p.dr.q.match.Stored).Change(func(m *notes.Meter) { m.Futile = p.dr.meter.Futile })
+	notes.Of(p.Draft.Query.Match.Stored).Change(func(m *notes.Meter) { m.Futile = p.Draft.Meter.Futile })
 }

@@ -1,0 +1,70 @@
+package draft
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
+)
+
+// Clearing returns what the request has to ask the provider for so that the model reads the view; nil when
+// nothing, and false when it cannot be asked for.
+func (dr *Draft) Clearing() (*anthropic.Clearing, bool) {
+	native := decant.NativeIn(dr.InForce, dr.Made)
+	if native == nil {
+		return nil, true
+	}
+	return anthropic.ClearingOf(dr.View, native)
+}
+
+// Sent returns what goes to the provider: the view with everything that the provider leaves out.
+func (dr *Draft) Sent() (*decant.Conversation, error) {
+	if decant.NativeIn(dr.InForce, dr.Made) == nil {
+		return dr.View, nil
+	}
+	return decant.Replay(dr.Query.Refs.Conv, decant.Sent(slices.Concat(dr.InForce, dr.Made)))
+}
+
+// withClearing returns a body that asks for the clearing of the view.
+func (dr *Draft) withClearing(body []byte) ([]byte, error) {
+	c, ok := dr.Clearing()
+	if !ok {
+		return nil, errors.New("render: the provider cannot be asked to clear just what was decided")
+	}
+	if c == nil {
+		return body, nil
+	}
+	return c.Ask(body)
+}
+
+// NeededBetas returns the betas that the request needs beyond those that the client asks for.
+func (dr *Draft) NeededBetas() []string {
+	if c, _ := dr.Clearing(); c == nil {
+		return dr.Betas
+	}
+	return append(dr.Betas[:len(dr.Betas):len(dr.Betas)], anthropic.EditingBeta)
+}
+
+// suspend takes native decisions out of the request where they cannot be carried out: it goes out whole.
+func (dr *Draft) suspend() error {
+	native := decant.NativeIn(dr.InForce)
+	if native == nil {
+		return nil
+	}
+	if _, ok := anthropic.ClearingOf(dr.View, native); ok && !dr.Query.AsksForEditing() && dr.Query.Editable() {
+		return nil
+	}
+	for _, d := range dr.InForce {
+		if d.Kind == decant.Native {
+			dr.Suspended = append(dr.Suspended, d)
+		}
+	}
+	dr.InForce = decant.Sent(dr.InForce)
+	v, err := decant.Replay(dr.Query.Refs.Conv, dr.InForce)
+	if err != nil {
+		return err
+	}
+	dr.Before, dr.View = v, v
+	return nil
+}

@@ -1,0 +1,191 @@
+package draft
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/token"
+)
+
+// A Draft is what would be sent for a query: the decisions in force, those that are new, and the view under all of them.
+// Each route of a pour gets a copy, so that one which is refused leaves nothing behind.
+type Draft struct {
+	Query *Query
+	Meter notes.Meter
+
+	InForce   []decant.Decision // committed before, as far as they concern the request
+	Withdrawn []decant.Decision // take back what was made for a tail that the request replaces
+	Suspended []decant.Decision // native ones that are in force and cannot be carried out
+	Made      []decant.Decision // by this draft, in order
+	Before    *decant.Conversation
+	View      *decant.Conversation // under all of them
+	Betas     []string
+	Params    []byte // replaces the request's thinking parameter, nil: it stays
+	Outcome   Outcome
+
+	Group    string // how the ids of a pour's decisions begin, empty when there is none
+	NotWorth int    // pours of this draft that were not worth it
+}
+
+// New returns a draft under the decisions that are in force at a query's place, with some that are taken back there.
+func New(q *Query, m notes.Meter, withdrawn []decant.Decision) (*Draft, error) {
+	dr := &Draft{Query: q, Meter: m, Withdrawn: withdrawn, InForce: q.Match.Applicable(q.Refs, withdrawn)}
+	dr.keepDropping()
+	v, err := decant.Replay(q.Refs.Conv, dr.InForce)
+	if err != nil {
+		return nil, err
+	}
+	dr.Before, dr.View = v, v
+	return dr, dr.suspend()
+}
+
+// Copy returns a copy that shares nothing which changes.
+func (dr *Draft) Copy() *Draft {
+	q, d := *dr.Query, *dr
+	d.Query = &q
+	return &d
+}
+
+// Decisions returns how many decisions the conversation has.
+func (dr *Draft) Decisions() int {
+	if dr.Query.Match.State == nil {
+		return 0
+	}
+	return len(dr.Query.Match.State.Decisions)
+}
+
+// Add makes decisions of this draft and brings the view up to date.
+func (dr *Draft) Add(ds []decant.Decision) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	if err := dr.Name(ds); err != nil {
+		return err
+	}
+	all := append(dr.Made[:len(dr.Made):len(dr.Made)], ds...)
+	v, err := decant.Replay(dr.Query.Refs.Conv, append(dr.InForce[:len(dr.InForce):len(dr.InForce)], all...))
+	if err != nil {
+		return fmt.Errorf("apply decisions: %w", err)
+	}
+	dr.Made, dr.View = all, v
+	return nil
+}
+
+// Name gives decisions that were made together their ids, which begin alike, and the time. All
+// decisions of one pour are made together.
+func (dr *Draft) Name(ds []decant.Decision) error {
+	group := dr.Group
+	if group == "" {
+		var err error
+		if group, err = dr.Query.Env.IDs.Next(); err != nil {
+			return err
+		}
+	}
+	now := dr.Query.Env.Now().UTC()
+	for i := range ds {
+		ds[i].ID = fmt.Sprintf("%s.%d", group, len(dr.Made)+i+1)
+		ds[i].Created = now
+	}
+	return nil
+}
+
+// Render returns the bytes of the view: the request's own body when nothing is different.
+func (dr *Draft) Render() ([]byte, error) {
+	if len(dr.InForce)+len(dr.Made) == 0 {
+		return dr.Query.Request.Body, nil
+	}
+	sent, err := dr.Sent()
+	if err != nil {
+		return nil, err
+	}
+	body, err := dr.Query.Request.Prompt.Doc.Render(dr.Query.Refs.InRequest(policy.MarkView(sent, dr.View, dr.Query.Refs.Conv, slices.Concat(dr.InForce, dr.Made))))
+	if err != nil {
+		return nil, fmt.Errorf("render: %w", err)
+	}
+	if dr.Params != nil {
+		body = anthropic.WithThinking(body, dr.Params)
+	}
+	return dr.withClearing(body)
+}
+
+// Poured reports whether something was changed that had been sent before.
+func (o *Outcome) Poured() bool { return o.Reason != "" }
+
+// An Outcome is what has become of a request so far.
+type Outcome struct {
+	Reason policy.Reason // why there was a pour, empty when there was none
+	Route  string        // how it was carried out
+	Plan   *decant.Plan  // of the pour, or of the one that would have been made
+	Before int           // tokens of the request before the decisions that are new
+	After  int           // and with them
+}
+
+// Bytes returns about how large the body will be. It is exact when nothing was decided.
+func (dr *Draft) Bytes() int {
+	n := len(dr.Query.Request.Body)
+	if n <= dr.Query.MaxBytes || len(dr.InForce)+len(dr.Made) == 0 {
+		return n
+	}
+	body, err := dr.Render()
+	if err != nil {
+		return n
+	}
+	return len(body)
+}
+
+// ChangedSince reports whether the conversation is another one than when its last pours were not
+// worth it: another model, other tools, or a twentieth of the window more of it.
+func (dr *Draft) ChangedSince() bool {
+	h := &dr.Query.Match.State.Head
+	return h.Model != dr.Query.Refs.Conv.Model || h.Fixed != dr.Query.Refs.Conv.Fixed.Version ||
+		dr.Meter.Poor == 0 || dr.Outcome.Before > dr.Meter.Poor+dr.Query.Limits.Window/20
+}
+
+// OnHold reports whether pours have been put off until somebody releases the conversation.
+func (dr *Draft) OnHold() bool {
+	if dr.Query.Match.Relation != lineage.Forks && dr.Query.Match.Relation != lineage.Returns {
+		return dr.Query.Match.State != nil && dr.Query.Match.State.Head.Hold
+	}
+	return slices.ContainsFunc(dr.InForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
+}
+
+// Idle returns the time since the request before was made. Cache entries live from there on.
+func (dr *Draft) Idle() time.Duration {
+	before := dr.Meter.Client.At
+	if before.IsZero() && dr.Query.Match.State != nil {
+		before = dr.Query.Match.State.Anchor.Time
+	}
+	if before.IsZero() {
+		return 0
+	}
+	return dr.Query.Request.Begun.Sub(before)
+}
+
+// AllThinking returns decisions that drop every thinking block of the view.
+func (dr *Draft) AllThinking() []decant.Decision {
+	return policy.ThinkingFrom(dr.View, 0, 0, dr.Query.Estimator)
+}
+
+// Force takes over what a refusal of the provider demands.
+func (dr *Draft) Force(f Demand) {
+	dr.Query.Demand = f
+	if f.Bytes > 0 {
+		dr.Query.MaxBytes = min(dr.Query.MaxBytes, f.Bytes)
+	}
+	if f.Window > 0 {
+		dr.Meter.Window = f.Window
+		dr.Query.Model = dr.Query.Env.Model(dr.Query.Refs.Conv.Model, f.Window, dr.Query.Request.Betas)
+	}
+	if f.Factor > 0 {
+		dr.Meter.Calibration = token.Calibration{Factor: min(max(f.Factor, 0.5), 2), Seen: dr.Meter.Seen + 1}
+	}
+	if f.Reason == policy.Overflow {
+		dr.Meter.Length = 0 // what was reported before has proved wrong
+	}
+}

@@ -1,0 +1,120 @@
+package draft
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/internal/refs"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// A Request is what a client has sent, as far as decisions depend on it.
+type Request struct {
+	Who      lineage.Start
+	Prompt   *prompt.Prompt
+	Body     []byte    // as the client sent it
+	Betas    []string  // that it asks for
+	Upstream string    // base URL of the provider that it goes to
+	Begun    time.Time // when it came
+	Count    bool      // only its size is asked for
+	Observed bool      // nothing is changed
+}
+
+// A Query is one request at its place in a conversation, with what is settled before anything is decided about it.
+type Query struct {
+	Env     *Env
+	Request *Request
+	Match   *lineage.Match
+	Refs    *refs.Map
+
+	Model     token.Model
+	Estimator *token.Estimator
+	Fixed     int               // tokens of system prompt and tools
+	Known     account.Knowledge // of the account that the request is for
+	Demand    Demand            // what a refusal of the provider demands
+
+	MaxBytes int // bytes that the body may have
+	Preset   *preset.Preset
+	Limits   policy.Limits
+	Pressed  bool // a budget is nearly spent
+}
+
+// An Env is what decisions about a request need besides it.
+type Env struct {
+	IDs                              *store.IDs
+	Now                              func() time.Time
+	Model                            func(id string, learned int, betas []string) token.Model // see Engine.model
+	DropBlock, NoEarlyPours          bool                                                     // see Options
+	OptionalTimeout, RequiredTimeout time.Duration
+}
+
+// Switched reports whether the model or the fixed part is another one than in the request before, so
+// that nothing of the cache can be used, as far as a request tells.
+func (q *Query) Switched() bool {
+	if q.Match.State == nil || q.Match.State.Head.Model == "" {
+		return false
+	}
+	h := &q.Match.State.Head
+	return h.Fixed != q.Refs.Conv.Fixed.Version || h.Model != q.Refs.Conv.Model && q.Env.Model(h.Model, 0, nil).ID != q.Model.ID
+}
+
+// Mismatch returns what the client wants to happen to thinking that does not fit, empty when it does not say.
+func (q *Query) Mismatch() string {
+	at := q.Request.Prompt.Doc.Member("thinking")
+	if at.IsZero() {
+		return ""
+	}
+	return anthropic.MismatchOf(at.Of(q.Request.Body))
+}
+
+// AsksForClearing reports whether the request asks the provider to leave out some of it.
+func (q *Query) AsksForClearing() bool {
+	edits := q.Request.Prompt.Doc.Member("context_management")
+	return !edits.IsZero() && (bytes.Contains(edits.Of(q.Request.Body), []byte("clear_tool_uses")) || bytes.Contains(edits.Of(q.Request.Body), []byte("compact")))
+}
+
+// AsksForEditing reports whether the client itself asks the provider to change the context in a way that leaves no room
+// for a clearing of ours: for its own clearing, or for a compaction, which goes with no editing at all.
+func (q *Query) AsksForEditing() bool {
+	return q.AsksForClearing() || !q.Request.Prompt.Doc.Member("compaction").IsZero()
+}
+
+// Editable reports whether the provider can be asked to clear old results of this conversation at all.
+func (q *Query) Editable() bool {
+	if q.Model.Provider != token.Anthropic || !q.Model.Editing || q.Known.Says(account.Editing(q.Model.ID), q.Env.Now()) != "" {
+		return false
+	}
+	var tools []byte
+	if at := q.Request.Prompt.Doc.Member("tools"); !at.IsZero() {
+		tools = at.Of(q.Request.Body)
+	}
+	return q.Request.Prompt.Doc.Member("mcp_servers").IsZero() && anthropic.Editable(q.Request.Body, tools) && !anthropic.Served(q.Refs.Conv)
+}
+
+// Checkpoints returns the number of the newest checkpoint, revoked ones included.
+func (q *Query) Checkpoints() int {
+	n := 0
+	if q.Match.State != nil {
+		for _, cp := range q.Match.State.Checkpoints() {
+			n = max(n, cp.Number)
+		}
+	}
+	return n
+}
+
+// RefOf returns the transcript reference of the i-th block of the spine.
+func (q *Query) RefOf(i int) decant.Ref {
+	at := q.Request.Prompt.At(i)
+	if q.Refs.Same {
+		return at.Ref
+	}
+	return q.Refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+}

@@ -1,0 +1,136 @@
+package draft
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
+)
+
+// Size returns the tokens that a view takes, system prompt and tools included: what the provider
+// reported last, and an estimate of what came after. Once decisions have changed what it reported
+// about, everything is estimated.
+func (dr *Draft) Size(view *decant.Conversation) int {
+	reported, estimated := dr.measure(view)
+	return reported + estimated
+}
+
+// measure returns the two parts of a view's size: what the provider reported, and what is estimated.
+func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
+	if !dr.Anchored() || len(dr.Made) > 0 && view != dr.Before && dr.pourMade() {
+		return 0, dr.Query.Fixed + dr.Scale(dr.Estimate(view, decant.Ref{}))
+	}
+	m := &dr.Meter
+	last := dr.Query.Match.State.Chain[m.Length-1].Ref
+	drift := 0
+	if m.Fixed > 0 {
+		drift = dr.Query.Fixed - m.Fixed
+	}
+	return m.Usage.Context() + drift, dr.Scale(dr.Estimate(view, last))
+}
+
+// mostOff is how many times its estimate text may take, at the worst.
+const mostOff = 4
+
+// Unsure reports whether the request may be larger than its trigger, for all that is estimated of it.
+func (dr *Draft) Unsure() bool {
+	reported, estimated := dr.measure(dr.View)
+	return reported+mostOff*estimated > dr.Query.Limits.Trigger
+}
+
+// pourMade reports whether this draft has decided about something that the anchor counts.
+func (dr *Draft) pourMade() bool {
+	last := dr.Query.Match.State.Chain[dr.Meter.Length-1].Ref
+	for i := range dr.Made {
+		if d := &dr.Made[i]; d.Checkpoint != nil || d.Target.Message > 0 && !d.Target.Ref.After(last) {
+			return true
+		}
+	}
+	return false
+}
+
+// Anchored reports whether the meter's report is about a beginning of this request as it would be sent.
+func (dr *Draft) Anchored() bool {
+	m := &dr.Meter
+	return (dr.Query.Match.Relation == lineage.Continues || dr.Query.Match.Relation == lineage.Replaces) && len(dr.Suspended) == 0 && m.Length > 0 && m.Length <= dr.Query.Match.Kept && m.Length <= len(dr.Query.Match.State.Chain) &&
+		dr.Query.Match.State.Chain[m.Length-1].Chain == m.Chain && dr.Query.holds(m.Length) && len(dr.Query.Match.State.Decisions) == m.Decisions
+}
+
+// holds reports whether the request has the first n entries of the chain.
+func (q *Query) holds(n int) bool {
+	for i := len(q.Match.Entries) - 1; i >= 0; i-- {
+		if q.Match.Entries[i] >= 0 {
+			return q.Match.Entries[i]+1 >= n || lineage.ThinkingOnly(q.Match.State.Chain[q.Match.Entries[i]+1:n])
+		}
+	}
+	return false
+}
+
+// Estimate returns the tokens of the blocks of a view behind a reference, without calibration. The
+// answer that followed a reported request was reported with it.
+func (dr *Draft) Estimate(view *decant.Conversation, behind decant.Ref) int {
+	n := 0
+	answer := behind.Message > 0 && dr.Meter.Usage.Output > 0
+	for i := len(view.Messages) - 1; i >= 0; i-- {
+		m := &view.Messages[i]
+		if behind.Message > 0 && m.Number > 0 && m.Number < behind.Message {
+			break
+		}
+		if answer && m.Role == decant.RoleAssistant && dr.Query.first(view, i, behind) {
+			continue
+		}
+		n += dr.Query.weigh(m, behind)
+	}
+	return n
+}
+
+// first reports whether the view's i-th message is the first of the assistant behind a reference.
+func (q *Query) first(view *decant.Conversation, i int, behind decant.Ref) bool {
+	for k := i - 1; k >= 0 && view.Messages[k].Number > behind.Message; k-- {
+		if view.Messages[k].Role == decant.RoleAssistant {
+			return false
+		}
+	}
+	return view.Messages[i].Number > behind.Message
+}
+
+// weigh returns the tokens of the blocks of m behind a reference.
+func (q *Query) weigh(m *decant.Message, behind decant.Ref) int {
+	n := 0
+	for k := range m.Blocks {
+		b := &m.Blocks[k]
+		if behind.Message > 0 && !b.Ref.After(behind) { // also what Decant wrote, which was reported too
+			continue
+		}
+		n += q.tokens(b)
+	}
+	if n > 0 {
+		n += MessageFrame
+	}
+	return n
+}
+
+// MessageFrame is how many tokens a message takes besides its blocks.
+const MessageFrame = 4
+
+// tokens returns the estimated tokens of a block of the view. Those of the request are counted once.
+func (q *Query) tokens(b *decant.Block) int {
+	if i := q.atomOf(b); i >= 0 {
+		return q.Request.Prompt.Tokens(i, q.Estimator)
+	}
+	return q.Estimator.Block(b)
+}
+
+// atomOf returns the index of the atom that a block of the view is, -1 when it is none or was changed.
+func (q *Query) atomOf(b *decant.Block) int {
+	m := b.Ref.Message - 1
+	if !q.Refs.Same || b.Changed != "" || m < 0 || m >= len(q.Request.Prompt.Starts) {
+		return -1
+	}
+	i := q.Request.Prompt.Starts[m] + b.Ref.Block
+	if i >= len(q.Request.Prompt.Blocks) || q.Request.Prompt.Blocks[i].Ref != b.Ref || q.Request.Prompt.Blocks[i].Content != b.Content {
+		return -1
+	}
+	return i
+}
+
+// Scale applies what was learned about the conversation to an estimate.
+func (dr *Draft) Scale(n int) int { return dr.Meter.Scale(n) }

@@ -1,0 +1,29 @@
+package draft
+
+import "github.com/decantdev/decant"
+
+// Text returns about how many bytes of text the request sends, without images and without thinking,
+// of which the provider may count nothing.
+func (dr *Draft) Text() (n int) {
+	for i := range dr.Query.Refs.Conv.Fixed.System {
+		n += textSize(&dr.Query.Refs.Conv.Fixed.System[i])
+	}
+	for i := range dr.Query.Refs.Conv.Fixed.Tools {
+		if s := dr.Query.Refs.Conv.Fixed.Tools[i].Schema; s != nil {
+			n += s.Size()
+		}
+	}
+	for i := range dr.View.Messages {
+		for k := range dr.View.Messages[i].Blocks {
+			n += textSize(&dr.View.Messages[i].Blocks[k])
+		}
+	}
+	return n
+}
+
+func textSize(b *decant.Block) int {
+	if b.Content == nil || b.Media.Count > 0 || b.Kind == decant.KindThinking || b.Kind == decant.KindOpaque {
+		return 0
+	}
+	return b.Content.Size()
+}

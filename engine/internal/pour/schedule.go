@@ -1,0 +1,22 @@
+package pour
+
+import "github.com/decantdev/decant/policy"
+
+// Situation describes the request as it stands after first sight.
+func (p *Pour) Situation() policy.Situation {
+	s := policy.Situation{
+		Limits: p.Draft.Query.Limits, Tokens: p.Draft.Outcome.Before, Bytes: p.Draft.Bytes(), MaxBytes: p.Draft.Query.MaxBytes, Economy: p.economy(),
+	}
+	if p.Draft.Query.Match.State != nil {
+		s.Hold = p.Draft.OnHold() || len(p.Draft.Suspended) > 0 && p.Draft.Query.AsksForEditing() // it goes out whole for once
+		s.Suppressed = p.Draft.Query.Match.State.Head.Suppressed >= 2 && !p.Draft.ChangedSince()
+	}
+	return s
+}
+
+// Due returns why a pour would be due were the conversation neither on hold nor poured in vain before.
+func (p *Pour) Due() policy.Reason {
+	s := p.Situation()
+	s.Hold, s.Suppressed = false, false
+	return policy.Due(s)
+}
