@@ -30,5 +30,5 @@ func (e *Engine) observe(ctx context.Context, req *Request, who lineage.Start, r
 
 // ticket returns the ticket of what the attempt has come to. It shares nothing with it that changes.
 func (a *attempt) ticket() *ticket {
-	return &ticket{e: a.e, req: a.req, dr: a.dr.Copy(), decided: a.dr.Decisions()}
+	return &ticket{req: a.req, dr: a.dr.Copy(), decided: a.dr.Decisions()}
 }

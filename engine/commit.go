@@ -12,69 +12,75 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
+// A committer stores what becomes of a ticket, and brings the ticket up to date.
+type committer struct {
+	e  *Engine
+	tk *ticket
+}
+
 // commit stores what was decided together with the blocks that it decided about, before any
 // byte of it leaves. Without decisions there is nothing to do yet: the archive follows when the
 // request has been answered. It waits for the store only as long as the request's patience lasts, also with a pour that
 // is necessary: when the provider refuses what leaves without it, the request is prepared anew with more.
-func (tk *ticket) commit(ctx context.Context) error {
-	if len(tk.dr.Made) == 0 || tk.dr.Query.Request.Count {
+func (c *committer) commit(ctx context.Context) error {
+	if len(c.tk.dr.Made) == 0 || c.tk.dr.Query.Request.Count {
 		return nil
 	}
-	ctx, cancel := tk.e.waiting(ctx)
+	ctx, cancel := c.e.waiting(ctx)
 	defer cancel()
-	return tk.store(ctx, tk.batch())
+	return c.store(ctx, c.tk.batch())
 }
 
 // store commits a batch and brings the cached line up to date.
-func (tk *ticket) store(ctx context.Context, b *store.Batch) error {
-	version, err := tk.e.store.Commit(ctx, b)
-	tk.e.busy.judge(err)
-	if errors.Is(err, store.ErrNotFound) && tk.dr.Query.Match.Stored != nil { // collected since it was read
-		tk.e.finder.Cache.Forget(tk.dr.Query.Match.Stored.Key)
+func (c *committer) store(ctx context.Context, b *store.Batch) error {
+	version, err := c.e.store.Commit(ctx, b)
+	c.e.busy.judge(err)
+	if errors.Is(err, store.ErrNotFound) && c.tk.dr.Query.Match.Stored != nil { // collected since it was read
+		c.e.finder.Cache.Forget(c.tk.dr.Query.Match.Stored.Key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
 	}
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	return tk.stored(ctx, b, version)
+	return c.stored(ctx, b, version)
 }
 
 // stored makes the ticket one about the state that its commit made.
-func (tk *ticket) stored(ctx context.Context, b *store.Batch, version int64) error {
-	l, current := tk.dr.Query.Match.Stored, tk.current()
+func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) error {
+	l, current := c.tk.dr.Query.Match.Stored, c.tk.current()
 	switch {
-	case b.Create == nil && l.Advance(tk.dr.Query.Match.State, b, version):
+	case b.Create == nil && l.Advance(c.tk.dr.Query.Match.State, b, version):
 	case b.Create != nil && b.Create.Origin == nil:
 		s := &store.State{Conversation: store.Conversation{Key: b.Key, Session: b.Create.Session, Agent: b.Create.Agent, Project: b.Create.Project}}
 		l = lineage.NewStored(s, notes.New(notes.Meter{}))
 		l.Advance(s, b, version)
 	default:
-		s, err := tk.e.store.Load(ctx, b.Key, version)
+		s, err := c.e.store.Load(ctx, b.Key, version)
 		if err != nil {
-			tk.e.finder.Cache.Forget(b.Key)
+			c.e.finder.Cache.Forget(b.Key)
 			return nil // it is stored; the next request reads it
 		}
 		l = lineage.NewStored(s, notes.New(notes.Meter{}))
 		if b.Create == nil {
-			tk.dr.Meter = notes.Recall(ctx, tk.e.store, s) // an answer was recorded meanwhile
+			c.tk.dr.Meter = notes.Recall(ctx, c.e.store, s) // an answer was recorded meanwhile
 		} else {
-			tk.dr.Meter.Length = 0 // what was reported is about the parent
+			c.tk.dr.Meter.Length = 0 // what was reported is about the parent
 		}
 	}
 	if b.Create != nil {
-		if tk.trial != nil { // what was planned for the request that the conversation begins with
-			notes.Of(l).Read(tk.trial.all)
+		if c.tk.trial != nil { // what was planned for the request that the conversation begins with
+			notes.Of(l).Read(c.tk.trial.all)
 		}
 	}
-	tk.dr.Query.Match.Stored, tk.dr.Query.Match.State = l, l.State()
+	c.tk.dr.Query.Match.Stored, c.tk.dr.Query.Match.State = l, l.State()
 	if len(b.Decisions) > 0 || b.Create != nil && current {
-		tk.decided = len(tk.dr.Query.Match.State.Decisions)
+		c.tk.decided = len(c.tk.dr.Query.Match.State.Decisions)
 	}
-	tk.settleMeter()
-	tk.dr.Query.Match.Kept = len(tk.dr.Query.Match.State.Chain)
-	tk.committed = true
-	tk.dr.Query.Match.Stored.Saw(tk.dr.Query.Request.Prompt, len(tk.dr.Query.Request.Prompt.Spine))
-	tk.e.finder.Cache.Put(tk.dr.Query.Request.Who, tk.dr.Query.Match.Stored)
+	c.tk.settleMeter()
+	c.tk.dr.Query.Match.Kept = len(c.tk.dr.Query.Match.State.Chain)
+	c.tk.committed = true
+	c.tk.dr.Query.Match.Stored.Saw(c.tk.dr.Query.Request.Prompt, len(c.tk.dr.Query.Request.Prompt.Spine))
+	c.e.finder.Cache.Put(c.tk.dr.Query.Request.Who, c.tk.dr.Query.Match.Stored)
 	return nil
 }
 

@@ -338,7 +338,7 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	}
 	a.dr.Force(force)
 	if e.mode(req) == Observe {
-		return a.ticket().try(ctx)
+		return (&observer{e, a.ticket()}).try(ctx)
 	}
 	behind, fault := a.decide(ctx)
 	if behind {
@@ -350,10 +350,11 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	}
 	tk := a.ticket()
 	tk.sight = sightOf(tk.dr)
-	if err := tk.commit(ctx); err != nil {
+	c := &committer{e, tk}
+	if err := c.commit(ctx); err != nil {
 		return nil, err
 	}
-	if err := tk.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
+	if err := c.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
 		e.note(err)
 	}
 	p := tk.prepared(body)

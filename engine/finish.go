@@ -158,24 +158,25 @@ func (e *Engine) tryArchive(fs []finished) error {
 // answered, which no commit is in the way of: what they brought comes back with the client's next request.
 func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 	defer e.caught(&err)
-	a := fs[len(fs)-1].ticket
+	last := &fs[len(fs)-1]
+	a := &archiver{e, last.ticket}
 	for range maxTries {
-		err := a.rebase(ctx, &fs[len(fs)-1])
+		err := a.rebase(ctx, last)
 		if err == nil {
 			err = a.archive(ctx, fs)
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
-		a.dr.Query.Match.State = nil // it has moved on
+		a.tk.dr.Query.Match.State = nil // it has moved on
 	}
-	if err := a.rebase(ctx, &fs[len(fs)-1]); err != nil {
+	if err := a.rebase(ctx, last); err != nil {
 		return err
 	}
-	if a.dr.Query.Match.Stored == nil {
+	if a.tk.dr.Query.Match.Stored == nil {
 		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
 	}
-	a.decided = -1 // what is stored of it is not what the report is about
+	a.tk.decided = -1 // what is stored of it is not what the report is about
 	ev, err := a.booked(fs)
 	if err != nil {
 		return err
@@ -183,29 +184,35 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 	return a.record(ctx, ev, fs)
 }
 
+// An archiver stores how the request of a ticket was answered, and what it brought.
+type archiver struct {
+	e  *Engine
+	tk *ticket
+}
+
 // rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
-func (tk *ticket) rebase(ctx context.Context, f *finished) error {
-	if tk.committed {
-		tk.dr.Meter = notes.Of(tk.dr.Query.Match.Stored).Meter() // answers before this one have been archived since
+func (a *archiver) rebase(ctx context.Context, f *finished) error {
+	if a.tk.committed {
+		a.tk.dr.Meter = notes.Of(a.tk.dr.Query.Match.Stored).Meter() // answers before this one have been archived since
 	}
-	if tk.stands(ctx, f) {
-		tk.moved = true
+	if a.stands(ctx, f) {
+		a.tk.moved = true
 		return nil
 	}
-	p, err := tk.e.finder.Find(ctx, tk.dr.Query.Request.Who, tk.dr.Query.Request.Prompt)
+	p, err := a.e.finder.Find(ctx, a.tk.dr.Query.Request.Who, a.tk.dr.Query.Request.Prompt)
 	if err != nil {
 		return err
 	}
-	if tk.committed && p.Stored != nil && p.Stored.Key == tk.dr.Query.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+	if a.tk.committed && p.Stored != nil && p.Stored.Key == a.tk.dr.Query.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
-	tk.dr.Query.Match, tk.dr.Query.Refs, tk.dr.Withdrawn = p, lineage.References(tk.dr.Query.Request.Prompt, p), tk.e.withdrawn(p)
-	if tk.committed { // it is in another conversation, which has the id
-		tk.committed, tk.id = false, ""
+	a.tk.dr.Query.Match, a.tk.dr.Query.Refs, a.tk.dr.Withdrawn = p, lineage.References(a.tk.dr.Query.Request.Prompt, p), withdrawn(&a.e.env, p)
+	if a.tk.committed { // it is in another conversation, which has the id
+		a.tk.committed, a.tk.id = false, ""
 	}
 	if p.Stored != nil {
-		tk.dr.Meter = notes.Of(p.Stored).Meter()
+		a.tk.dr.Meter = notes.Of(p.Stored).Meter()
 	}
 	return nil
 }
@@ -213,49 +220,49 @@ func (tk *ticket) rebase(ctx context.Context, f *finished) error {
 // stands reports whether the ticket's place needs not be looked for anew. A commit finds out by itself
 // whether the store has moved on; where there is nothing to commit it must be asked, because another
 // process may have replaced what the request has in common with the conversation.
-func (tk *ticket) stands(ctx context.Context, f *finished) bool {
+func (a *archiver) stands(ctx context.Context, f *finished) bool {
 	switch {
-	case tk.dr.Query.Match.Stored == nil:
-		return tk.dr.Query.Match.State == nil && !tk.moved
-	case !f.answered() && !tk.brings():
+	case a.tk.dr.Query.Match.Stored == nil:
+		return a.tk.dr.Query.Match.State == nil && !a.tk.moved
+	case !f.answered() && !a.brings():
 		return true
-	case tk.dr.Query.Match.Asked && !tk.committed: // what it would replace may have been answered since
+	case a.tk.dr.Query.Match.Asked && !a.tk.committed: // what it would replace may have been answered since
 		return false
-	case !tk.committed && (tk.dr.Query.Match.Stored.State() != tk.dr.Query.Match.State || tk.brings()):
-		return tk.dr.Query.Match.Stored.State() == tk.dr.Query.Match.State
+	case !a.tk.committed && (a.tk.dr.Query.Match.Stored.State() != a.tk.dr.Query.Match.State || a.brings()):
+		return a.tk.dr.Query.Match.Stored.State() == a.tk.dr.Query.Match.State
 	}
-	v, err := tk.e.store.Version(ctx, tk.dr.Query.Match.Stored.Key)
-	return err != nil || v == tk.dr.Query.Match.State.Version
+	v, err := a.e.store.Version(ctx, a.tk.dr.Query.Match.Stored.Key)
+	return err != nil || v == a.tk.dr.Query.Match.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
-func (tk *ticket) brings() bool {
-	return !tk.committed && (tk.dr.Query.Match.Stored == nil || tk.entriesFrom() < len(tk.dr.Query.Request.Prompt.Blocks) || tk.dr.Query.Match.Relation == lineage.Replaces)
+func (a *archiver) brings() bool {
+	return !a.tk.committed && (a.tk.dr.Query.Match.Stored == nil || a.tk.entriesFrom() < len(a.tk.dr.Query.Request.Prompt.Blocks) || a.tk.dr.Query.Match.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
-func (tk *ticket) booked(fs []finished) (store.Events, error) {
-	ev, err := tk.e.events(fs)
+func (a *archiver) booked(fs []finished) (store.Events, error) {
+	ev, err := a.e.events(fs)
 	if err == nil {
-		err = tk.bookTrials(fs, &ev)
+		err = a.bookTrials(fs, &ev)
 	}
 	if err == nil {
-		ev.Spends = tk.spends(fs, ev.Requests)
+		ev.Spends = a.spends(fs, ev.Requests)
 	}
 	return ev, err
 }
 
-func (tk *ticket) archive(ctx context.Context, fs []finished) error {
+func (a *archiver) archive(ctx context.Context, fs []finished) error {
 	last := &fs[len(fs)-1]
-	tk.dr.Meter.Account = &account.Account{Upstream: account.Named(tk.dr.Query.Request.Upstream), Organization: last.res.Organization}
+	a.tk.dr.Meter.Account = &account.Account{Upstream: account.Named(a.tk.dr.Query.Request.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
-	err := tk.e.outbox.Alone(func() (err error) {
-		if ev, err = tk.booked(fs); err != nil {
+	err := a.e.outbox.Alone(func() (err error) {
+		if ev, err = a.booked(fs); err != nil {
 			return err
 		}
-		if tk.brings() {
-			b = tk.news(fs, ev)
+		if a.brings() {
+			b = a.news(fs, ev)
 		}
 		return nil
 	})
@@ -263,29 +270,29 @@ func (tk *ticket) archive(ctx context.Context, fs []finished) error {
 		return err
 	}
 	if b == nil {
-		return tk.record(ctx, ev, fs)
+		return a.record(ctx, ev, fs)
 	}
-	length := tk.base() + len(b.Entries)
-	if err := tk.store(ctx, b); err != nil {
+	length := a.tk.base() + len(b.Entries)
+	if err := (&committer{a.e, a.tk}).store(ctx, b); err != nil {
 		return err
 	}
-	tk.e.opts.Booked(tk.dr.Query.Request.Who.Tenant, ev.Spends)
-	tk.read(last.res.Usage, length)
+	a.e.opts.Booked(a.tk.dr.Query.Request.Who.Tenant, ev.Spends)
+	a.read(last.res.Usage, length)
 	return nil
 }
 
 // news returns the commit of what requests brought, with what happened to them.
-func (tk *ticket) news(fs []finished, ev store.Events) *store.Batch {
+func (a *archiver) news(fs []finished, ev store.Events) *store.Batch {
 	last := &fs[len(fs)-1]
-	tk.learn(last.res.Usage)
-	tk.dr.Made = nil
-	b := tk.batch()
+	a.learn(last.res.Usage)
+	a.tk.dr.Made = nil
+	b := a.tk.batch()
 	var kept []store.Entry
-	if tk.dr.Query.Match.State != nil {
-		kept = tk.dr.Query.Match.State.Chain[:tk.base()]
+	if a.tk.dr.Query.Match.State != nil {
+		kept = a.tk.dr.Query.Match.State.Chain[:a.tk.base()]
 	}
 	lengths(ev.Requests, fs, kept, b.Entries)
-	ev.Anchor = tk.anchor(last.res.Usage, b.Version+1, tk.base()+len(b.Entries), last.time)
+	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.tk.base()+len(b.Entries), last.time)
 	b.Events = ev
 	return b
 }
@@ -340,50 +347,50 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 }
 
 // record stores an answer to a request that brought nothing new, or whose news are stored.
-func (tk *ticket) record(ctx context.Context, ev store.Events, fs []finished) error {
+func (a *archiver) record(ctx context.Context, ev store.Events, fs []finished) error {
 	res, now := fs[len(fs)-1].res, fs[len(fs)-1].time
-	tk.learn(res.Usage)
-	length := tk.base()
+	a.learn(res.Usage)
+	length := a.tk.base()
 	for i := range ev.Requests {
-		ev.Requests[i].Version = tk.dr.Query.Match.State.Version
+		ev.Requests[i].Version = a.tk.dr.Query.Match.State.Version
 	}
-	ev.Anchor = tk.anchor(res.Usage, tk.dr.Query.Match.State.Version, length, now)
-	lengths(ev.Requests, fs, tk.dr.Query.Match.State.Chain[:length], nil)
-	err := tk.e.store.Record(ctx, tk.dr.Query.Match.Stored.Key, &ev)
+	ev.Anchor = a.anchor(res.Usage, a.tk.dr.Query.Match.State.Version, length, now)
+	lengths(ev.Requests, fs, a.tk.dr.Query.Match.State.Chain[:length], nil)
+	err := a.e.store.Record(ctx, a.tk.dr.Query.Match.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = tk.e.store.Record(ctx, tk.dr.Query.Match.Stored.Key, &ev)
+		err = a.e.store.Record(ctx, a.tk.dr.Query.Match.Stored.Key, &ev)
 	}
-	tk.e.busy.judge(err)
+	a.e.busy.judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	tk.e.opts.Booked(tk.dr.Query.Request.Who.Tenant, ev.Spends)
+	a.e.opts.Booked(a.tk.dr.Query.Request.Who.Tenant, ev.Spends)
 	if ev.Anchor != nil {
-		tk.dr.Query.Match.Stored.Anchored(*ev.Anchor)
+		a.tk.dr.Query.Match.Stored.Anchored(*ev.Anchor)
 	}
-	tk.read(res.Usage, length)
-	if tk.e.finder.Cache.Get(tk.dr.Query.Match.Stored.Key) != tk.dr.Query.Match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
-		tk.e.finder.Cache.Forget(tk.dr.Query.Match.Stored.Key)
+	a.read(res.Usage, length)
+	if a.e.finder.Cache.Get(a.tk.dr.Query.Match.Stored.Key) != a.tk.dr.Query.Match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		a.e.finder.Cache.Forget(a.tk.dr.Query.Match.Stored.Key)
 	}
 	return nil
 }
 
 // anchor returns usage as an anchor, nil when nothing usable was reported.
-func (tk *ticket) anchor(u decant.Usage, version int64, length int, now time.Time) *store.Anchor {
+func (a *archiver) anchor(u decant.Usage, version int64, length int, now time.Time) *store.Anchor {
 	if u.Prompt() == 0 || length == 0 {
 		return nil
 	}
 	out := &store.Anchor{Usage: u, Version: version, Length: length}
-	if !tk.current() { // what was learned counts, the size does not
+	if !a.tk.current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
-		if !tk.starts() {
-			*out = tk.dr.Query.Match.Stored.State().Anchor
+		if !a.tk.starts() {
+			*out = a.tk.dr.Query.Match.Stored.State().Anchor
 		}
 	}
-	out.Time, out.Calibration = now, tk.dr.Meter.Learned.Encode()
+	out.Time, out.Calibration = now, a.tk.dr.Meter.Learned.Encode()
 	return out
 }
 
@@ -400,31 +407,31 @@ func (tk *ticket) current() bool {
 }
 
 // learn compares what was estimated with what was reported.
-func (tk *ticket) learn(u decant.Usage) {
+func (a *archiver) learn(u decant.Usage) {
 	if u.Prompt() == 0 {
 		return
 	}
-	if tk.dr.Outcome.Reason != "" && tk.dr.Outcome.Reason != policy.Overflow {
-		tk.dr.Meter.Calibration = tk.dr.Meter.Calibration.Reset()
+	if a.tk.dr.Outcome.Reason != "" && a.tk.dr.Outcome.Reason != policy.Overflow {
+		a.tk.dr.Meter.Calibration = a.tk.dr.Meter.Calibration.Reset()
 		return
 	}
-	if tk.dr.Query.Match.State == nil || !tk.dr.Anchored() {
+	if a.tk.dr.Query.Match.State == nil || !a.tk.dr.Anchored() {
 		return
 	}
-	since := tk.dr.Estimate(tk.dr.View, tk.dr.Query.Match.State.Chain[tk.dr.Meter.Length-1].Ref)
-	tk.dr.Meter.Calibration = tk.dr.Meter.Calibration.Observe(since, u.Prompt()-tk.dr.Meter.Usage.Context())
+	since := a.tk.dr.Estimate(a.tk.dr.View, a.tk.dr.Query.Match.State.Chain[a.tk.dr.Meter.Length-1].Ref)
+	a.tk.dr.Meter.Calibration = a.tk.dr.Meter.Calibration.Observe(since, u.Prompt()-a.tk.dr.Meter.Usage.Context())
 }
 
 // read sets the conversation's meter to what was reported about its first length entries.
-func (tk *ticket) read(u decant.Usage, length int) {
-	if u.Prompt() == 0 || length == 0 || length > len(tk.dr.Query.Match.State.Chain) {
+func (a *archiver) read(u decant.Usage, length int) {
+	if u.Prompt() == 0 || length == 0 || length > len(a.tk.dr.Query.Match.State.Chain) {
 		return
 	}
-	if !tk.current() {
-		tk.settleMeter()
+	if !a.tk.current() {
+		a.tk.settleMeter()
 		return
 	}
-	tk.dr.Meter.Usage, tk.dr.Meter.Length, tk.dr.Meter.Chain = u, length, tk.dr.Query.Match.State.Chain[length-1].Chain
-	tk.dr.Meter.Decisions, tk.dr.Meter.Fixed = len(tk.dr.Query.Match.State.Decisions), tk.dr.Query.Fixed
-	tk.settleMeter()
+	a.tk.dr.Meter.Usage, a.tk.dr.Meter.Length, a.tk.dr.Meter.Chain = u, length, a.tk.dr.Query.Match.State.Chain[length-1].Chain
+	a.tk.dr.Meter.Decisions, a.tk.dr.Meter.Fixed = len(a.tk.dr.Query.Match.State.Decisions), a.tk.dr.Query.Fixed
+	a.tk.settleMeter()
 }

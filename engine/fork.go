@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -13,7 +14,7 @@ import (
 
 // withdrawn returns decisions that take back the pours which were made for a tail that the request
 // replaces: it may need none. What people have decided meanwhile stays.
-func (e *Engine) withdrawn(p *lineage.Match) (out []decant.Decision) {
+func withdrawn(env *draft.Env, p *lineage.Match) (out []decant.Decision) {
 	if p.Branch == nil || p.Relation != lineage.Replaces {
 		return nil
 	}
@@ -21,9 +22,9 @@ func (e *Engine) withdrawn(p *lineage.Match) (out []decant.Decision) {
 		if policy.PourOf(d.ID) == "" || !slices.Contains(p.Branch.Behind, d.ID) {
 			continue
 		}
-		id, _ := e.ids.Next() // without an id the store refuses the commit and says so
+		id, _ := env.IDs.Next() // without an id the store refuses the commit and says so
 		out = append(out, decant.Decision{
-			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: e.opts.Now().UTC(), Reason: "it was made for a request that was not answered and is no more",
+			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: env.Now().UTC(), Reason: "it was made for a request that was not answered and is no more",
 		})
 	}
 	return out

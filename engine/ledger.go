@@ -24,8 +24,8 @@ type booking struct {
 // spends returns what answered requests cost. rs are the requests as they are stored. The meter learns from
 // them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
 // fs, so that no meter starts from it.
-func (tk *ticket) spends(fs []finished, rs []store.Request) (out []store.Spend) {
-	b := booking{tk.e, tk.dr, tk.dr.Meter.Usage, tk.dr.Meter.Decisions}
+func (a *archiver) spends(fs []finished, rs []store.Request) (out []store.Spend) {
+	b := booking{a.e, a.tk.dr, a.tk.dr.Meter.Usage, a.tk.dr.Meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
 		if f.billed.Prompt() == 0 {
@@ -40,7 +40,7 @@ func (tk *ticket) spends(fs []finished, rs []store.Request) (out []store.Spend) 
 			continue
 		}
 		if !believable {
-			tk.e.disbelieve(f)
+			a.e.disbelieve(f)
 		}
 		b.was, b.decided = f.res.Usage, f.ticket.decided
 	}

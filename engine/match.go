@@ -52,7 +52,7 @@ func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *li
 	q.Estimator = e.sizes.For(q.Model)
 	q.Fixed = e.sizes.Fixed(q.Estimator, &q.Refs.Conv.Fixed)
 	q.Known = e.accounts.Known(q.Account(&meter))
-	dr, err := draft.New(q, meter, e.withdrawn(p))
+	dr, err := draft.New(q, meter, withdrawn(&e.env, p))
 	if err != nil {
 		return nil, fmt.Errorf("replay decisions: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 // A ticket is what was sent for a query, or is about to be: the only thing that Finish gets. Its archive brings it up to
 // date with what has become of the conversation since; nothing else looks at it then.
 type ticket struct {
-	e         *Engine
 	req       *Request
 	dr        *draft.Draft
 	id        string            // of the conversation that the request begins

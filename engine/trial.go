@@ -42,17 +42,23 @@ type trial struct {
 	settled int               // tokens of the view before the first change; -1: nothing before the end would have changed
 }
 
+// An observer plans what would be done about a request that is only observed.
+type observer struct {
+	e  *Engine
+	tk *ticket
+}
+
 // try plans what would be done about a request and leaves it as it is.
-func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
-	x, fault := tk.shadow(ctx)
+func (o *observer) try(ctx context.Context) (*Prepared, error) {
+	x, fault := o.shadow(ctx)
 	if fault == nil {
 		behind := false
 		if behind, fault = x.decide(ctx); behind {
 			return nil, errBehind
 		}
 	}
-	tk.leaveAlone()
-	p := tk.prepared(tk.dr.Query.Request.Body)
+	o.tk.leaveAlone()
+	p := o.tk.prepared(o.tk.dr.Query.Request.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
 		return p, nil
@@ -60,9 +66,9 @@ func (tk *ticket) try(ctx context.Context) (*Prepared, error) {
 	if fault != nil {
 		x.dr.Outcome.Route = "none: " + fault.Error()
 	}
-	tk.trial = planned(ctx, x.dr)
-	tk.notePlan()
-	p.Report.Plan, p.Report.Planned = x.dr.Outcome.Plan, &tk.trial.Planned
+	o.tk.trial = planned(ctx, x.dr)
+	o.notePlan()
+	p.Report.Plan, p.Report.Planned = x.dr.Outcome.Plan, &o.tk.trial.Planned
 	return p, nil
 }
 
@@ -78,11 +84,11 @@ func (tk *ticket) leaveAlone() {
 }
 
 // shadow returns an attempt at the same request under the decisions that were planned before.
-func (tk *ticket) shadow(ctx context.Context) (*attempt, error) {
-	dr := tk.dr
+func (o *observer) shadow(ctx context.Context) (*attempt, error) {
+	dr := o.tk.dr
 	p := *dr.Query.Match
 	if p.Stored != nil {
-		planned, err := tk.e.plannedFor(ctx, p.Stored, p.State)
+		planned, err := o.e.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
 			return nil, err
 		}
@@ -90,12 +96,12 @@ func (tk *ticket) shadow(ctx context.Context) (*attempt, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := tk.e.replay(tk.req, dr.Query.Request.Who, dr.Query.Request.Prompt, &p)
+	x, err := o.e.replay(o.tk.req, dr.Query.Request.Who, dr.Query.Request.Prompt, &p)
 	if err != nil {
 		return nil, err
 	}
 	x.Query.Demand, x.Meter, x.Query.Model = dr.Query.Demand, dr.Meter, dr.Query.Model
-	return &attempt{tk.e, tk.req, x}, nil
+	return &attempt{o.e, o.tk.req, x}, nil
 }
 
 // planned returns what the draft, a shadow, would have made of the request.
@@ -150,23 +156,23 @@ func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) 
 
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
-func (tk *ticket) notePlan() {
-	if tk.dr.Query.Match.Stored == nil || tk.starts() {
+func (o *observer) notePlan() {
+	if o.tk.dr.Query.Match.Stored == nil || o.tk.starts() {
 		return
 	}
-	if tk.dr.Query.Match.Relation != lineage.Returns {
-		tk.trial.noted = notes.Of(tk.dr.Query.Match.Stored).Extend(tk.trial.before-len(tk.dr.Query.Match.State.Decisions), tk.trial.made)
+	if o.tk.dr.Query.Match.Relation != lineage.Returns {
+		o.tk.trial.noted = notes.Of(o.tk.dr.Query.Match.Stored).Extend(o.tk.trial.before-len(o.tk.dr.Query.Match.State.Decisions), o.tk.trial.made)
 	}
 }
 
 // bookTrials adds what was planned for observed requests to the events of their archive.
-func (tk *ticket) bookTrials(fs []finished, ev *store.Events) error {
+func (a *archiver) bookTrials(fs []finished, ev *store.Events) error {
 	for i := range fs {
 		t := fs[i].ticket.trial
 		if t == nil {
 			continue
 		}
-		p, blob, err := t.record(i == 0 && tk.starts())
+		p, blob, err := t.record(i == 0 && a.tk.starts())
 		if err != nil {
 			return err
 		}
