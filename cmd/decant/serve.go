@@ -22,7 +22,6 @@ import (
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -203,9 +202,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
-		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
-		Notice: func(text string) { log.Warn(secret.Mask(text)) },
-		Booked: money.Book, Backlog: backlog(c),
+		Logger: log, Booked: money.Book, Backlog: backlog(c),
 	}
 	return func(db engine.Store) (*engine.Engine, error) {
 		e, err := engine.New(traces.Store(db), o)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"testing"
 )
 
 // New returns a logger that passes every line on: its level and its text, which is the message and behind it the
@@ -15,7 +14,7 @@ func New(told func(level slog.Level, line string)) *slog.Logger {
 }
 
 // Strict returns a logger that fails a test with each error that is logged.
-func Strict(t testing.TB) *slog.Logger {
+func Strict(t interface{ Errorf(string, ...any) }) *slog.Logger {
 	return New(func(level slog.Level, line string) {
 		if level >= slog.LevelError {
 			t.Errorf("logged: %s", line)
