@@ -16,7 +16,7 @@ import (
 // that nobody knows. Other APIs have no place for them, and that is said.
 func TestExportKeepsWhatHasAPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	d, err := embedded.Open(path, embedded.Options{Engine: engine.Options{
+	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{
 		OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(t),
 	}})
 	if err != nil {

@@ -66,7 +66,7 @@ func runFill() error {
 	script.Seek(*from)
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: *window, Model: script}))
 	defer api.Close()
-	d, err := embedded.Open(flag.Arg(0), embedded.Options{
+	d, err := embedded.Open(context.Background(), flag.Arg(0), &embedded.Options{
 		Engine: engine.Options{
 			NoEarlyPours: !*early, Mode: engine.Mode(*mode), Preset: policy,
 			Window: *window, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, // the machine may be busy
