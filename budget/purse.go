@@ -3,6 +3,8 @@ package budget
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"math"
 	"time"
 
 	"github.com/decantdev/decant/store"
@@ -17,15 +19,14 @@ type Store interface {
 type Purse struct {
 	store  Store
 	now    func() time.Time
-	notice func(string)
-	fault  func(error)
+	log    *slog.Logger
 	memory memory
 }
 
-// NewPurse returns a purse. notice is told once, of each day, month, tenant or conversation, that most of a budget is
-// spent; fault is told of sums that could not be read.
-func NewPurse(s Store, now func() time.Time, notice func(string), fault func(error)) *Purse {
-	return &Purse{store: s, now: now, notice: notice, fault: fault}
+// NewPurse returns a purse. log gets a warning once, of each day, month, tenant or conversation, that most of a budget
+// is spent, and an error of sums that could not be read.
+func NewPurse(s Store, now func() time.Time, log *slog.Logger) *Purse {
+	return &Purse{store: s, now: now, log: log}
 }
 
 // A Reservation is what one request may cost at most. It must not change once it is held.
@@ -55,7 +56,7 @@ func (p *Purse) Hold(ctx context.Context, r *Reservation) (ended <-chan struct{}
 		return nil, ctx.Err() // nobody waits for it any longer
 	}
 	if err != nil {
-		p.fault(err)
+		p.log.Error("read what was spent", "error", err)
 	}
 	p.memory.mu.Lock()
 	defer p.memory.mu.Unlock()
@@ -129,22 +130,22 @@ func (p *Purse) warn(b *Budget, r *Reservation, share float64) {
 	if share < warn {
 		return
 	}
-	whose := ""
+	as := []any{slog.String("per", b.Per)}
 	switch b.Per {
 	case "conversation":
-		whose = " (" + r.Conversation + ")"
+		as = append(as, slog.String("conversation", r.Conversation))
 	case "day":
-		whose = " (" + p.now().UTC().Format(time.DateOnly) + ")"
+		as = append(as, slog.String("day", p.now().UTC().Format(time.DateOnly)))
 	case "month":
-		whose = " (" + p.now().UTC().Format("2006-01") + ")"
+		as = append(as, slog.String("month", p.now().UTC().Format("2006-01")))
 	}
 	if r.Tenant != "" {
-		whose += " of " + r.Tenant
+		as = append(as, slog.String("tenant", r.Tenant))
 	}
-	key := fmt.Sprint(*b, whose)
+	key := fmt.Sprint(*b, as)
 	if p.memory.warned[key] {
 		return
 	}
 	p.memory.warned = noting(p.memory.warned, key, true)
-	p.notice(fmt.Sprintf("the %s's budget%s is spent to %.0f%%", b.Per, whose, 100*share))
+	p.log.Warn("most of a budget is spent", append(as, slog.Int("percent", int(math.Round(100*share))))...)
 }

@@ -33,11 +33,11 @@ func lastPrompt(t *testing.T, o engine.Options) int {
 	up := sandbox.New(sandbox.Options{})
 	api := httptest.NewServer(up)
 	defer api.Close()
-	d, err := embedded.Open(filepath.Join(t.TempDir(), "a.db"), embedded.Options{Engine: o})
+	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), &embedded.Options{Engine: o})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
+	defer db.Close()
 	ms := []string{`{"role":"user","content":"Do the work."}`}
 	for n := range 30 {
 		ms = append(ms,
@@ -51,7 +51,7 @@ func lastPrompt(t *testing.T, o engine.Options) int {
 		r.Header.Set("X-Api-Key", "key")
 		r.Header.Set("Anthropic-Version", "2023-06-01")
 		r.Header.Set("Content-Type", "application/json")
-		res, err := d.Client().Do(r)
+		res, err := db.Client().Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}

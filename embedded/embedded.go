@@ -1,18 +1,25 @@
-// Package embedded gives a Go program all of Decant in one line: an engine, a store in one file, and
+// Package embedded gives a Go program all of Decant in one call: an engine, a store in one file, and
 // an HTTP client for the program's SDK.
 //
-//	d, err := embedded.Open("agent.db")
-//	...
-//	client := anthropic.NewClient(option.WithHTTPClient(d.Client()))
+//	db, err := embedded.Open(ctx, "agent.db", nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer db.Close()
+//	client := anthropic.NewClient(option.WithHTTPClient(db.Client()))
+//	answer, err := client.Messages.New(ctx, params) // as before
 //
 // From there on the program works as before. Its conversations outlive their windows: when one grows
-// too large, the client sends less of it, and the file keeps all of it.
+// too large, the client sends less of it, and the file keeps all of it. [DB.Engine] plans, undoes and
+// pins; [DB.Store] finds what was said.
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 
 	"github.com/decantdev/decant/engine"
@@ -23,48 +30,55 @@ import (
 
 // Options configures what Open makes. The zero value is ready to use.
 type Options struct {
+	// Logger is for engine and store, where their own options name none: see engine.Options and sqlite.Options for
+	// what is logged at which level. Nil means that nothing is logged.
+	Logger *slog.Logger
+
 	Engine    engine.Options
 	Transport transport.Options
 	Store     sqlite.Options
 }
 
-// Decant is an engine with its store and its transport. It is safe for concurrent use.
-type Decant struct {
+// A DB is a database file of conversations, with the engine that works on it and the HTTP transport that leads to the
+// engine. It is safe for concurrent use.
+type DB struct {
 	engine    *engine.Engine
 	store     *sqlite.DB
 	transport *transport.Transport
 }
 
-// Open opens the database file at path, creating it if need be, and starts an engine on it. Options
-// are the first of opts; more are ignored. Close it when the program ends.
-func Open(path string, opts ...Options) (*Decant, error) {
+// Open opens the database file at path, creating it if need be, and starts an engine on it. The context is for opening
+// alone. Nil options are the defaults. Close the DB when the program ends.
+func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 	var o Options
-	if len(opts) > 0 {
-		o = opts[0]
+	if opts != nil {
+		o = *opts
 	}
-	db, err := sqlite.Open(context.Background(), path, o.Store)
+	o.Engine.Logger = cmp.Or(o.Engine.Logger, o.Logger)
+	o.Store.Logger = cmp.Or(o.Store.Logger, o.Logger)
+	s, err := sqlite.Open(ctx, path, o.Store)
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.New(db, o.Engine)
+	e, err := engine.New(s, o.Engine)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start engine: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.Close())
 	}
-	return &Decant{engine: e, store: db, transport: transport.New(e, o.Transport)}, nil
+	return &DB{engine: e, store: s, transport: transport.New(e, o.Transport)}, nil
 }
 
 // Client returns an HTTP client whose requests for messages are managed. It may be used for
 // anything else too.
-func (d *Decant) Client() *http.Client { return &http.Client{Transport: d.transport} }
+func (db *DB) Client() *http.Client { return &http.Client{Transport: db.transport} }
 
 // Transport returns the round tripper below Client, for programs that have a client of their own.
-func (d *Decant) Transport() http.RoundTripper { return d.transport }
+func (db *DB) Transport() http.RoundTripper { return db.transport }
 
 // Engine returns the engine, to plan, undo or pin.
-func (d *Decant) Engine() *engine.Engine { return d.engine }
+func (db *DB) Engine() *engine.Engine { return db.engine }
 
-// Store returns the store, to look at what is kept. It belongs to d.
-func (d *Decant) Store() store.Store { return d.store }
+// Store returns the store, to look at what is kept. It is closed with db.
+func (db *DB) Store() store.Store { return db.store }
 
 // Close waits for what is being archived and closes the database.
-func (d *Decant) Close() error { return errors.Join(d.engine.Close(), d.store.Close()) }
+func (db *DB) Close() error { return errors.Join(db.engine.Close(), db.store.Close()) }

@@ -30,16 +30,16 @@ func Example() {
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: 20_000}))
 	defer api.Close()
 
-	d, err := embedded.Open(filepath.Join(dir, "chat.db"), embedded.Options{Engine: engine.Options{
+	ctx := context.Background()
+	db, err := embedded.Open(ctx, filepath.Join(dir, "chat.db"), &embedded.Options{Engine: engine.Options{
 		Window: 20_000, OptionalTimeout: time.Minute, // this program would rather wait for a slow disk than do without
 	}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer d.Close()
-	client := anthropic.NewClient(option.WithHTTPClient(d.Client()), option.WithBaseURL(api.URL), option.WithAPIKey("key"))
+	defer db.Close()
+	client := anthropic.NewClient(option.WithHTTPClient(db.Client()), option.WithBaseURL(api.URL), option.WithAPIKey("key"))
 
-	ctx := context.Background()
 	var history []anthropic.MessageParam
 	said := 0
 	for i := range 40 {
@@ -56,10 +56,10 @@ func Example() {
 	}
 	fmt.Println("everything that was said, in KB:", said>>10)
 
-	if err := d.Engine().Close(); err != nil {
+	if err := db.Engine().Close(); err != nil {
 		log.Fatal(err)
 	}
-	cs, err := d.Store().Conversations(ctx, store.Filter{})
+	cs, err := db.Store().Conversations(ctx, store.Filter{})
 	if err != nil {
 		log.Fatal(err)
 	}

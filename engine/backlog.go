@@ -1,14 +1,12 @@
 package engine
 
-import "fmt"
-
 // tellBacklog tells those who run the engine when the store cannot follow any longer, and when it can again.
 func (e *Engine) tellBacklog(full bool, lost int) {
 	if full {
-		e.opts.Fault(fmt.Errorf("%d MB of answers wait for the database, which cannot follow: until it can, answers are not archived, and what they brought comes back with their clients' next requests", e.opts.Backlog>>20))
+		e.opts.Logger.Error("the database cannot follow: until it can, answers are not archived, and what they brought comes back with their clients' next requests", "waiting_mb", e.opts.Backlog>>20)
 	}
 	if lost > 0 {
-		e.opts.Notice(fmt.Sprintf("the database can follow again; %d answers were not archived meanwhile", lost))
+		e.opts.Logger.Warn("the database can follow again", "not_archived", lost)
 	}
 }
 

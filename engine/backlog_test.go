@@ -2,12 +2,14 @@ package engine_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store"
 )
 
@@ -21,8 +23,13 @@ func TestBacklogHasABound(t *testing.T) {
 	var faults, notices []string
 	k.start(engine.Options{
 		Backlog: most, ArchiveDelay: -1,
-		Fault:  func(err error) { faults = append(faults, err.Error()) },
-		Notice: func(text string) { notices = append(notices, text) },
+		Logger: logtest.New(func(level slog.Level, line string) {
+			if level >= slog.LevelError {
+				faults = append(faults, line)
+			} else {
+				notices = append(notices, line)
+			}
+		}),
 	})
 	said := func(n int) {
 		k.session, k.ms = fmt.Sprint("s", n), nil
@@ -50,7 +57,7 @@ func TestBacklogHasABound(t *testing.T) {
 	if waiting, _ := k.engine.Backlog(); waiting != 0 {
 		t.Errorf("%d bytes wait for a store that has followed", waiting)
 	}
-	if want := fmt.Sprintf("%d answers were not archived", lost); len(notices) != 1 || !strings.Contains(notices[0], want) {
+	if want := fmt.Sprintf("not_archived=%d", lost); len(notices) != 1 || !strings.Contains(notices[0], want) {
 		t.Errorf("notices %q, want one of %q", notices, want)
 	}
 	for n := range conversations {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
@@ -32,8 +34,12 @@ func newGrowing(t testing.TB, o engine.Options, u decant.Usage) *growing {
 		t.Fatal(err)
 	}
 	o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute // the machine may be busy
-	o.Fault = func(err error) { t.Errorf("fault: %v", err) }
-	o.Notice = func(text string) { g.notices = append(g.notices, text) }
+	o.Logger = logtest.New(func(level slog.Level, line string) {
+		if level >= slog.LevelError {
+			t.Errorf("logged: %s", line)
+		}
+		g.notices = append(g.notices, line)
+	})
 	if g.engine, err = engine.New(g.store, o); err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func (e *Engine) batched(spends map[string]*store.Spend, model string, betas []s
 func (b *Batch) Drop() { b.e.purse.Release(b.held) }
 
 // Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
-// until it is settled. It returns at once; an error goes to Options.Fault.
+// until it is settled. It returns at once; an error goes to Options.Logger.
 func (b *Batch) Book(id string) {
 	b.e.bookBatch(store.Key{Tenant: b.held.Tenant, ID: id}, b.spends, func() { b.e.purse.Release(b.held) })
 }
@@ -110,7 +110,7 @@ func (e *Engine) bookBatch(k store.Key, spends map[string]*store.Spend, done fun
 			list = append(list, *s)
 		}
 		if err := e.store.Book(ctx, k, list); err != nil {
-			e.opts.Fault(fmt.Errorf("book batch %s: %w", k.ID, err))
+			e.opts.Logger.Error("book batch", "batch", k.ID, "error", err)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -54,16 +56,14 @@ func (x *till) start(s engine.Store, patience time.Duration) {
 	x.t.Helper()
 	x.engine = newEngine(x.t, s, engine.Options{
 		Budgets: x.budgets, Now: x.now.Now, OptionalTimeout: patience, RequiredTimeout: time.Minute,
-		Fault: func(err error) {
-			if !x.faults {
-				x.t.Errorf("fault: %v", err)
+		Logger: logtest.New(func(level slog.Level, line string) {
+			if level >= slog.LevelError && !x.faults {
+				x.t.Errorf("logged: %s", line)
 			}
-		},
-		Notice: func(text string) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.said = append(x.said, text)
-		},
+			x.said = append(x.said, line)
+		}),
 	})
 }
 
@@ -152,7 +152,7 @@ func TestBudgetWarnsOnceAndThenStops(t *testing.T) {
 	if stopped == nil || !strings.Contains(stopped.Error(), "the conversation's budget of $0.0315") || !strings.Contains(stopped.Error(), "raise usd under budgets") {
 		t.Errorf("stopped with %v", stopped)
 	}
-	if n := strings.Count(strings.Join(x.said, "\n"), "is spent to"); n != 1 {
+	if n := strings.Count(strings.Join(x.said, "\n"), "budget is spent"); n != 1 {
 		t.Errorf("warned %d times: %q", n, x.said)
 	}
 	if _, err := x.ask("another"); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
@@ -32,7 +33,7 @@ func newTeam(t testing.TB, o engine.Options) *team {
 		t.Fatal(err)
 	}
 	o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute // the machine may be busy
-	o.Fault = func(err error) { t.Errorf("fault: %v", err) }
+	o.Logger = logtest.Strict(t)
 	w := &team{TB: t, store: db, options: o, session: "s"}
 	t.Cleanup(func() {
 		for _, e := range w.engines {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -67,8 +68,8 @@ func (k *dialogue) start(o engine.Options) {
 	if o.OptionalTimeout == 0 { // the machine may be busy
 		o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute
 	}
-	if o.Fault == nil {
-		o.Fault = func(err error) { k.Errorf("fault: %v", err) }
+	if o.Logger == nil {
+		o.Logger = logtest.Strict(k)
 	}
 	var err error
 	if k.engine, err = engine.New(k.store, o); err != nil {

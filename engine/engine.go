@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
@@ -64,21 +66,19 @@ type Options struct {
 	ArchiveDelay time.Duration
 
 	// Backlog is how many bytes answers may take in memory, with their requests, that wait for a store which is
-	// slow or fails. Beyond it answers are not archived, and Fault is told so once: what they brought comes
-	// back with the clients' next requests. Zero means 256 MB.
+	// slow or fails. Beyond it answers are not archived, and Logger is told so once: what they brought
+	// comes back with the clients' next requests. Zero means 256 MB.
 	Backlog int
 
 	// Conversations and Entries are how many conversations, and blocks of them, stay in memory. What decisions say
 	// counts as blocks of 256 bytes. Zero means 1,000 and 200,000: about 50 MB.
 	Conversations, Entries int
 
-	// Fault is told of every error that did not become the answer to a request: archives that
-	// failed. Nil means that nobody is.
-	Fault func(error)
-
-	// Notice is told what those who run the engine should know and what is no fault of its own: a
-	// budget that is nearly spent, an upstream whose reports cannot be true. Nil means that nobody is.
-	Notice func(string)
+	// Logger gets what did not become the answer to a request. Level Error is for what failed, such as an archive;
+	// Warn for what those who run the engine should know and what is no fault of its own: a budget that is nearly
+	// spent, an upstream whose reports cannot be true. No line has content of a conversation or a key. Nil means
+	// that nothing is logged.
+	Logger *slog.Logger
 
 	// Booked is told what answered requests have cost when that has been stored, each once. Nil means that
 	// nobody is.
@@ -141,7 +141,7 @@ func New(s Store, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
-		purse: budget.NewPurse(s, o.Now, o.Notice, o.Fault),
+		purse: budget.NewPurse(s, o.Now, o.Logger),
 	}
 	e.env = draft.Env{IDs: e.ids, Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.OptionalTimeout, RequiredTimeout: o.RequiredTimeout}
 	e.outbox = outbox.New[finished](o.Backlog, o.ArchiveDelay, e.tellBacklog)
@@ -150,7 +150,7 @@ func New(s Store, o Options) (*Engine, error) {
 		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
-	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.OptionalTimeout, Fault: o.Fault}
+	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.OptionalTimeout, Logger: o.Logger}
 	return e, nil
 }
 
@@ -183,12 +183,10 @@ func (o *Options) setDefaults() (err error) {
 	if o.Rand == nil {
 		o.Rand = rand.Reader
 	}
-	if o.Fault == nil {
-		o.Fault = func(error) {}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Notice == nil {
-		o.Notice = func(string) {}
-	}
+	o.Logger = slog.New(secret.Handler(o.Logger.Handler()))
 	if o.Booked == nil {
 		o.Booked = func(string, []store.Spend) {}
 	}
@@ -325,7 +323,7 @@ const maxTries = 8
 func (e *Engine) caught(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("panic: %v", v)
-		e.opts.Fault(fmt.Errorf("%w\n%s", *err, debug.Stack()))
+		e.opts.Logger.Error("panic", "error", *err, "stack", string(debug.Stack()))
 	}
 }
 
@@ -371,8 +369,8 @@ var errBehind = fmt.Errorf("an earlier request was being archived: %w", store.Er
 // but nobody should take it for a good one.
 func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
 	if cp := p.Report.Poor(); cp != nil && !p.ticket.dr.Query.Request.Count {
-		e.opts.Notice(fmt.Sprintf("checkpoint %d of conversation %s says %.0f%% of what user and model named in m%d to m%d; %.0f%% are asked for (summary.min_score)",
-			cp.Number, p.Conversation, 100*cp.Score, cp.From, cp.To, 100*pre.Summary.MinScore))
+		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
+			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", pre.Summary.MinScore)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestFailureLadder(t *testing.T) {
 		sent := k.last.Body
 		b := &broken{Store: k.store}
 		k.store = b
-		k.start(engine.Options{Fault: func(error) {}})
+		k.start(engine.Options{Logger: slog.New(slog.DiscardHandler)})
 		if p := k.prepare(); !bytes.Equal(p.Body, sent) || p.Fault != nil {
 			t.Fatalf("fault %v with a store that works", p.Fault)
 		}
@@ -47,7 +48,7 @@ func TestFailureLadder(t *testing.T) {
 		}
 		b := &broken{Store: k.store, match: down, version: down}
 		k.store = b
-		k.start(engine.Options{Fault: func(error) {}})
+		k.start(engine.Options{Logger: slog.New(slog.DiscardHandler)})
 		p := k.prepare()
 		if !bytes.Equal(p.Body, k.body()) {
 			t.Fatal("a fresh engine without a store knows of decisions")
@@ -68,7 +69,7 @@ func TestFailureLadder(t *testing.T) {
 	t.Run("UnknownConversationLeavesAsItCame", func(t *testing.T) {
 		k := newDialogue(t, engine.Options{})
 		k.store = &broken{Store: k.store, match: down, commit: down}
-		k.start(engine.Options{Fault: func(error) {}})
+		k.start(engine.Options{Logger: slog.New(slog.DiscardHandler)})
 		k.user("Hello.")
 		if p := k.prepare(); !bytes.Equal(p.Body, k.body()) || !errors.Is(p.Fault, down) {
 			t.Errorf("fault %v, body %s", p.Fault, p.Body)
@@ -77,7 +78,7 @@ func TestFailureLadder(t *testing.T) {
 	t.Run("PanicForwardsTheRequest", func(t *testing.T) {
 		k := newDialogue(t, engine.Options{})
 		k.store = &broken{Store: k.store, panics: true}
-		k.start(engine.Options{Fault: func(error) {}})
+		k.start(engine.Options{Logger: slog.New(slog.DiscardHandler)})
 		k.user("Hello.")
 		if p := k.prepare(); !bytes.Equal(p.Body, k.body()) || p.Fault == nil {
 			t.Errorf("fault %v, body %s", p.Fault, p.Body)
@@ -87,7 +88,7 @@ func TestFailureLadder(t *testing.T) {
 		k := newDialogue(t, engine.Options{})
 		b := &broken{Store: k.store, commit: down}
 		k.store = b
-		k.start(engine.Options{Fault: func(error) {}})
+		k.start(engine.Options{Logger: slog.New(slog.DiscardHandler)})
 		k.user("Do the work.")
 		k.round(1, strings.Repeat("\x1b[32mok\x1b[0m\n", 2000))
 		if p := k.prepare(); !bytes.Equal(p.Body, k.body()) || !errors.Is(p.Fault, down) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -20,7 +21,7 @@ func TestRequestsInARowFitTheWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(db, engine.Options{Window: window, Fault: func(err error) { t.Error(err) }, OptionalTimeout: time.Minute})
+	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), OptionalTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

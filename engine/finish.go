@@ -36,7 +36,7 @@ type Response struct {
 // the next one is metered by what the provider reported. It returns at once; the archive is written
 // behind it, when requests leave time for it or Options.ArchiveDelay has passed, in the order of the answers, and
 // answers that waited for each other are written together. A request that comes before it is written is
-// met by what is stored until then. Errors go to Options.Fault. While Options.Backlog is full nothing is
+// met by what is stored until then. Errors go to Options.Logger. While Options.Backlog is full nothing is
 // archived.
 //
 // An answer is not part of the conversation before the client has sent it back. But what it answers is
@@ -139,7 +139,7 @@ func (e *Engine) writeTogether(fs []finished) {
 		err = e.tryArchive(fs)
 	}
 	if err != nil {
-		e.opts.Fault(fmt.Errorf("archive conversation %s: %w", fs[len(fs)-1].Conversation, err))
+		e.opts.Logger.Error("archive conversation", "conversation", fs[len(fs)-1].Conversation, "error", err)
 	}
 	for i := range fs {
 		e.purse.Release(fs[i].held) // it is booked now

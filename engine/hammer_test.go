@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -84,7 +85,7 @@ func (k *dialogue) allBooked(requests, tokens int) {
 // hammered returns options with a budget that does not hold all requests twice, booked and reserved.
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
-		Window: 200_000, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { t.Errorf("fault: %v", err) },
+		Window: 200_000, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(t),
 		Budgets: []budget.Budget{{Per: "conversation", Tokens: 1_100_000}},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net"
@@ -28,6 +29,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -73,7 +75,11 @@ func gateway(path string) error {
 func killedOptions() engine.Options {
 	return engine.Options{
 		Window: worldWindow, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute,
-		Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) },
+		Logger: logtest.New(func(level slog.Level, line string) {
+			if level >= slog.LevelError {
+				fmt.Fprintln(os.Stderr, "fault:", line)
+			}
+		}),
 	}
 }
 

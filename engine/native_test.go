@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -37,11 +39,14 @@ const keepAll = `{"type":"clear_thinking_20251015","keep":"all"}`
 
 func newBinder(t *testing.T, o engine.Options, s sandbox.Options) *binder {
 	b := &binder{}
-	o.Notice = func(text string) {
+	o.Logger = logtest.New(func(level slog.Level, line string) {
+		if level >= slog.LevelError {
+			t.Errorf("logged: %s", line)
+		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.notices = append(b.notices, text)
-	}
+		b.notices = append(b.notices, line)
+	})
 	if o.Preset == nil {
 		o.Preset = oneSize(t)
 	}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	l := &locked{Store: k.store}
 	k.store = l
-	k.start(engine.Options{Fault: func(error) {}, OptionalTimeout: 20 * time.Second})
+	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), OptionalTimeout: 20 * time.Second})
 	k.user("look")
 	decide := func(n int) *engine.Prepared {
 		k.round(n, strings.Repeat("\x1b[32mok\x1b[0m\n", 2000))

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/decantdev/decant"
 )
 
@@ -27,6 +25,6 @@ func (e *Engine) disbelieve(f *finished) {
 	n, bytes := f.res.Usage.Prompt(), f.ticket.dr.Text()
 	f.res.Usage = decant.Usage{Input: f.ticket.dr.Outcome.After, Output: f.res.Usage.Output}
 	e.unbelieved.Do(func() {
-		e.opts.Notice(fmt.Sprintf("the upstream reports %d tokens for a prompt of %d bytes of text; sizes are estimated where its reports cannot be true", n, bytes))
+		e.opts.Logger.Warn("the upstream reports sizes that cannot be true; they are estimated in place of these", "reported", n, "bytes", bytes)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -71,7 +72,7 @@ func benchmarkPrepare(b *testing.B, kb, window int) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Window: window, NoEarlyPours: true, Fault: func(err error) { b.Error(err) }})
+	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Window: window, NoEarlyPours: true, Logger: logtest.Strict(b)})
 	if err != nil {
 		b.Fatal(err)
 	}

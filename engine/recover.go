@@ -59,7 +59,7 @@ func (e *Engine) learnFrom(a *ticket, f draft.Demand, r anthropic.Refusal) {
 	switch {
 	case f.Unedit:
 		e.accounts.Learn(a.dr.Query.Account(&a.dr.Meter), account.Editing(a.dr.Query.Model.ID), account.Refused)
-		e.opts.Notice(fmt.Sprintf("the provider does not clear old results for %s: %.200s", a.dr.Query.Model.ID, r.Text))
+		e.opts.Logger.Warn("the provider does not clear old results", "model", a.dr.Query.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Reason == policy.Overflow && f.Factor > 0 && (&verdict{a.dr}).unedited(int(f.Factor)):
 		e.accounts.Learn(a.dr.Query.Account(&a.dr.Meter), account.Editing(a.dr.Query.Model.ID), account.Mismatched)
 	case f.Reason == policy.Refusal && r.Bound:
@@ -94,7 +94,7 @@ func (e *Engine) follow(p, next *Prepared) *Prepared {
 // note tells about an error that does not become the answer to a request.
 func (e *Engine) note(err error) {
 	if err != nil {
-		e.opts.Fault(err)
+		e.opts.Logger.Error("a step behind a request failed", "error", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkRound(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer db.Close()
-			e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { b.Error(err) }})
+			e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(b)})
 			if err != nil {
 				b.Fatal(err)
 			}

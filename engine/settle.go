@@ -47,5 +47,5 @@ func (s *Settlement) Add(model string, u decant.Usage) {
 }
 
 // Settle books what was added in place of what was booked, also when that was done before. It returns at once; an
-// error goes to Options.Fault.
+// error goes to Options.Logger.
 func (s *Settlement) Settle() { s.e.bookBatch(s.key, s.spends, func() {}) }

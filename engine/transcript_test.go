@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -51,7 +52,7 @@ const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{
 func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	t.Helper()
 	db := emptyStore(t)
-	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { t.Error(err) }})
+	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

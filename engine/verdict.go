@@ -29,7 +29,7 @@ func (e *Engine) witnessed(p *Prepared, res Response) {
 		if why := v.disagrees(c, res, missed); why != "" {
 			missed = 0
 			e.accounts.Learn(who, account.Editing(a.dr.Query.Model.ID), account.Mismatched)
-			e.opts.Notice(fmt.Sprintf("the provider does not clear old results of %s as asked, so it is not asked again for a week: %s", a.dr.Query.Model.ID, why))
+			e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", a.dr.Query.Model.ID, "why", why)
 		}
 	}
 	a.dr.Meter.Account, a.dr.Meter.Missed = who, missed

@@ -22,6 +22,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -157,7 +158,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	e, err := engine.New(w.db, engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { w.t.Errorf("fault: %v", err) }})
+	e, err := engine.New(w.db, engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(w.t)})
 	if err != nil {
 		w.t.Fatal(err)
 	}

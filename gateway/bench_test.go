@@ -18,6 +18,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -65,8 +66,8 @@ func managed(tb testing.TB, upstream string, eo engine.Options) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if eo.Fault == nil {
-		eo.Fault = func(err error) { tb.Errorf("fault: %v", err) }
+	if eo.Logger == nil {
+		eo.Logger = logtest.Strict(tb)
 	}
 	patient(&eo)
 	e, err := engine.New(db, eo)

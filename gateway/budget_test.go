@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -52,12 +54,14 @@ func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...
 	x := &till{}
 	x.world = newWorld(t, upstream, o, engine.Options{
 		Budgets: budgets, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Now: func() time.Time { return noon },
-		Fault: func(err error) { t.Errorf("fault: %v", err) },
-		Notice: func(text string) {
+		Logger: logtest.New(func(level slog.Level, line string) {
+			if level >= slog.LevelError {
+				t.Errorf("logged: %s", line)
+			}
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.said = append(x.said, text)
-		},
+			x.said = append(x.said, line)
+		}),
 	})
 	return x
 }
@@ -123,7 +127,7 @@ func TestABudgetThatIsSpentStopsRequests(t *testing.T) {
 				}
 			}
 			x.engine.Close() // what it says while it archives is said
-			if n := len(x.said); n != 1 || !strings.Contains(x.said[0], "is spent to 8") && !strings.Contains(x.said[0], "is spent to 9") {
+			if n := len(x.said); n != 1 || !strings.Contains(x.said[0], "percent=8") && !strings.Contains(x.said[0], "percent=9") {
 				t.Errorf("said %q, want one warning", x.said)
 			}
 			if err := x.ask(t, "t", append([]string{"X-Decant-Key", aliceKey}, c.header[:]...)...); err != nil {

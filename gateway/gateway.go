@@ -80,8 +80,9 @@ type Options struct {
 	// that they always can.
 	Ready func(context.Context) error
 
-	// Log is told of every request, without its content. Nil means that nothing is logged.
-	Log *slog.Logger
+	// Logger gets a line for every request, without its content: at level Info, at Warn when something failed or was
+	// refused. Nil means that nothing is logged.
+	Logger *slog.Logger
 
 	// Tracing says in spans what is done with requests. Nil means that nothing is traced.
 	Tracing *tracing.Tracing
@@ -138,7 +139,7 @@ func New(o Options) (*Gateway, error) {
 	})
 	g.proxy = &httputil.ReverseProxy{
 		Transport: g.managed, Rewrite: g.rewrite, ErrorHandler: g.refuseFailed,
-		FlushInterval: -1, BufferPool: &buffers{}, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		FlushInterval: -1, BufferPool: &buffers{}, ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 	}
 	return g, nil
 }
@@ -149,8 +150,8 @@ func (o *Options) setDefaults() (err error) {
 			return err
 		}
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()

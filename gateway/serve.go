@@ -18,7 +18,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration
 	srv := &http.Server{
 		Handler:           g,
 		ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute, // no limit on bodies: streams are long
-		ErrorLog: slog.NewLogLogger(g.opts.Log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(g.opts.Logger.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { ended <- g.drain(srv, drain) })
@@ -34,7 +34,7 @@ const linger = 2 * time.Second
 // drain ends a server.
 func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 	g.draining.Store(true)
-	g.opts.Log.Info("draining", "limit_s", limit.Seconds())
+	g.opts.Logger.Info("draining", "limit_s", limit.Seconds())
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	err := srv.Shutdown(ctx)
@@ -45,7 +45,7 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 	if n := g.open.wait(linger); n > 0 { // what was cut ends at once, unless it is stuck
 		err = errors.Join(err, fmt.Errorf("drain: %d requests did not end when they were cut", n))
 	}
-	g.opts.Log.Info("stopped")
+	g.opts.Logger.Info("stopped")
 	return err
 }
 

@@ -437,7 +437,7 @@ func TestACollectorInTroubleIsNobodyElses(t *testing.T) {
 			srv := httptest.NewServer(up)
 			t.Cleanup(srv.Close)
 			log := &record{}
-			tr := tracingTo(t, at, srv.URL, tracing.Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+			tr := tracingTo(t, at, srv.URL, tracing.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
 			w := worldAt(t, srv.URL, gateway.Options{Tracing: tr}, engine.Options{})
 			for range 260 { // of two spans each: more than are sent at once
 				if res, _ := w.post(w.url, "/v1/elsewhere", ""); res.StatusCode != http.StatusNotFound || res.Header.Get("X-Decant-Fault") != "" {

@@ -160,10 +160,10 @@ func (g *Gateway) finish(v *visit, r *http.Request) {
 	if v.failure != nil && v.status != statusLeft || v.fault() != nil || v.refused != "" {
 		level = slog.LevelWarn
 	}
-	if !g.opts.Log.Enabled(r.Context(), level) {
+	if !g.opts.Logger.Enabled(r.Context(), level) {
 		return
 	}
-	g.opts.Log.LogAttrs(r.Context(), level, "request", v.attrs(r, now)...)
+	g.opts.Logger.LogAttrs(r.Context(), level, "request", v.attrs(r, now)...)
 }
 
 // fault returns what of Decant's own failed.

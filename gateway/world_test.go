@@ -71,7 +71,7 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 		t.Fatal(err)
 	}
 	o.Engine, o.Outbound = w.engine, out
-	o.Log = slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o.Logger = slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if w.gateway, err = gateway.New(o); err != nil {
 		t.Fatal(err)
 	}

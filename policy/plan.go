@@ -55,9 +55,6 @@ type PlanOptions struct {
 	// reduced, a summary is the two ends of what it covers, and nothing is proved of it. It is the last rung.
 	Quick bool
 
-	// Handles says that the reader of the view can resolve handles, so stubs may name them.
-	Handles bool
-
 	// Key seals the records that the plan makes, so that they are known again where they stand in a file
 	// by Recognise. Empty: they are not sealed, and text like any other when they come back.
 	Key []byte

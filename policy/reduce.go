@@ -128,7 +128,7 @@ func (p *planner) subject(end, protect int) (*reduce.Subject, error) {
 		return nil, err
 	}
 	o := reduce.Options{
-		Counter: p.est, Mask: secret.Mask, Handles: p.Handles, Transcript: p.conv, Made: p.withMade(p.decisions),
+		Counter: p.est, Mask: secret.Mask, Transcript: p.conv, Made: p.withMade(p.decisions),
 		Include: p.Preset.Tools.Include, Exclude: p.Preset.Tools.Exclude, Pinned: p.Preset.Tools.Pin,
 		KeepRounds: protect, Must: namesOf(p.mustKeep()),
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// IDs makes ids for conversations, requests, decisions and jobs: UUIDs of version 7 (RFC 9562,
+// IDs makes ids for conversations, requests and decisions: UUIDs of version 7 (RFC 9562,
 // section 5.7), which sort by the time of their making. It is safe for concurrent use; the ids of
 // one IDs rise strictly.
 type IDs struct {

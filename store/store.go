@@ -17,7 +17,6 @@ type Store interface {
 	Log
 	Directory
 	Searcher
-	Jobs
 	Findings
 	Keyring
 	Auditor
@@ -132,20 +131,6 @@ type Searcher interface {
 	// Index adds up to limit texts to the index (all when limit is 0) and returns how many it
 	// added. Call it when idle.
 	Index(ctx context.Context, limit int) (int, error)
-}
-
-// Jobs is a queue of background work that survives restarts.
-type Jobs interface {
-	// Enqueue adds jobs that are not there yet; a job whose id exists is left as it is.
-	Enqueue(ctx context.Context, jobs ...Job) error
-
-	// Claim takes one job that is due and that nobody holds, or whose holder let its lease run
-	// out. It returns ErrNotFound when there is none.
-	Claim(ctx context.Context, c Claim) (*Job, error)
-
-	// Settle ends, extends or gives back a claim. It returns ErrConflict when the claim is no
-	// longer the holder's.
-	Settle(ctx context.Context, s Settlement) error
 }
 
 // Findings keeps what was found out about providers, for all tenants and nodes alike.

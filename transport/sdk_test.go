@@ -14,6 +14,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -41,8 +42,8 @@ func newWorld(t testing.TB, so sandbox.Options, eo engine.Options) *world {
 	}
 	w.store = db
 	eo.OptionalTimeout, eo.RequiredTimeout = time.Minute, time.Minute // the machine may be busy
-	if eo.Fault == nil {
-		eo.Fault = func(err error) { t.Errorf("fault: %v", err) }
+	if eo.Logger == nil {
+		eo.Logger = logtest.Strict(t)
 	}
 	w.engine, err = engine.New(db, eo)
 	if err != nil {

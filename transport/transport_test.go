@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -208,7 +209,7 @@ func (w *world) requests(t *testing.T) []store.Request {
 func TestErrorsPass(t *testing.T) {
 	for _, status := range []int{400, 401, 413, 429, 500, 529} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			w := newWorld(t, sandbox.Options{}, engine.Options{Fault: func(error) {}}) // it cannot make "Hello." smaller
+			w := newWorld(t, sandbox.Options{}, engine.Options{Logger: slog.New(slog.DiscardHandler)}) // it cannot make "Hello." smaller
 			const text = `{"type":"error","error":{"type":"some_error","message":"Something else."}}`
 			b := &base{answer: func(*http.Request) *http.Response {
 				res := reply(status, "application/json", text)

@@ -49,7 +49,7 @@ func openDatabase(ctx context.Context, c *config.Config, path string, log *slog.
 
 // tryDatabase opens a database, with the key that is in its file now.
 func tryDatabase(ctx context.Context, c *config.Config, path string, log *slog.Logger) (database, error) {
-	db, err := openStore(ctx, c, path, sqlite.Options{Opening: opening, Notice: func(text string) { log.Error(text) }})
+	db, err := openStore(ctx, c, path, sqlite.Options{Opening: opening, Logger: log})
 	if err != nil {
 		return nil, err
 	}

@@ -38,12 +38,13 @@ type demoCmd struct {
 
 // Run plays a recorded session with and without Decant and says what happens.
 func (c *demoCmd) Run(s *streams) error {
-	d, err := newDemo(c.Keep)
+	ctx := context.Background()
+	d, err := newDemo(ctx, c.Keep)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	err = errors.Join(d.show(context.Background(), report.NewDemo(s.out, s.colour), c.Keep), d.close())
+	err = errors.Join(d.show(ctx, report.NewDemo(s.out, s.colour), c.Keep), d.close())
 	if err == nil {
 		fmt.Fprintf(s.out, "\nAll of this took %.1f seconds.\n", time.Since(start).Seconds())
 	}
@@ -60,11 +61,11 @@ type demo struct {
 	path  string       // of the database
 
 	small, wide, behind *stand // a small window, the model's own, and a small one behind Decant
-	decant              *embedded.Decant
+	decant              *embedded.DB
 	key                 store.Key // of the conversation
 }
 
-func newDemo(keep string) (d *demo, err error) {
+func newDemo(ctx context.Context, keep string) (d *demo, err error) {
 	src, err := wire.Read(bytes.NewReader(demoSession))
 	if err != nil {
 		return nil, err
@@ -88,14 +89,14 @@ func newDemo(keep string) (d *demo, err error) {
 			return nil, errors.Join(err, d.close())
 		}
 	}
-	if err := d.create(keep); err != nil {
+	if err := d.create(ctx, keep); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
 // create makes the database, a temporary one unless it is to be kept.
-func (d *demo) create(keep string) (err error) {
+func (d *demo) create(ctx context.Context, keep string) (err error) {
 	d.path = keep
 	if keep == "" {
 		if d.dir, err = os.MkdirTemp("", "decant-demo-"); err != nil {
@@ -105,12 +106,12 @@ func (d *demo) create(keep string) (err error) {
 	} else if _, err := os.Stat(keep); err == nil {
 		return usageError{fmt.Errorf("%s exists already: name a new file", keep)}
 	}
-	return d.open()
+	return d.open(ctx)
 }
 
 // open puts Decant before a stand-in.
-func (d *demo) open() (err error) {
-	d.decant, err = embedded.Open(d.path, embedded.Options{
+func (d *demo) open(ctx context.Context) (err error) {
+	d.decant, err = embedded.Open(ctx, d.path, &embedded.Options{
 		Engine: engine.Options{
 			Window: demoWindow, NoEarlyPours: true, // saving would put off what a full window does
 			Now: d.now, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, // nobody waits for it
@@ -126,13 +127,13 @@ func (d *demo) open() (err error) {
 }
 
 // reopen ends Decant, which then has written everything down, and starts it again.
-func (d *demo) reopen(context.Context, *report.Demo) error {
+func (d *demo) reopen(ctx context.Context, _ *report.Demo) error {
 	old := d.decant
 	d.decant = nil
 	if err := old.Close(); err != nil {
 		return err
 	}
-	return d.open()
+	return d.open(ctx)
 }
 
 func (d *demo) close() error {

@@ -9,14 +9,15 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/logtest"
 )
 
 // An export to the client's own API leaves nothing out: thinking with its signature, images, members
 // that nobody knows. Other APIs have no place for them, and that is said.
 func TestExportKeepsWhatHasAPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	d, err := embedded.Open(path, embedded.Options{Engine: engine.Options{
-		OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Fault: func(err error) { t.Error(err) },
+	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{
+		OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(t),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -65,11 +66,11 @@ func runFill() error {
 	script.Seek(*from)
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Window: *window, Model: script}))
 	defer api.Close()
-	d, err := embedded.Open(flag.Arg(0), embedded.Options{
+	d, err := embedded.Open(context.Background(), flag.Arg(0), &embedded.Options{
 		Engine: engine.Options{
 			NoEarlyPours: !*early, Mode: engine.Mode(*mode), Preset: policy,
 			Window: *window, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, // the machine may be busy
-			Fault: func(err error) { fmt.Fprintln(os.Stderr, "fault:", err) },
+			Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		},
 		Transport: transport.Options{Project: *project, Tenant: func(*http.Request) (string, error) { return *tenant, nil }},
 	})

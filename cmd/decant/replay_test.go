@@ -36,7 +36,7 @@ type recital struct {
 	est    *token.Estimator // counts for the sandbox as well
 	clock  time.Time
 	api    *sandbox.Server
-	decant *embedded.Decant
+	decant *embedded.DB
 	url    string
 
 	cache     *cost.Cache
@@ -67,7 +67,7 @@ func newRecital(t *testing.T, conv *decant.Conversation, thrift string) *recital
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.decant, err = embedded.Open(filepath.Join(t.TempDir(), "d.db"), embedded.Options{
+	r.decant, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{
 		Engine: engine.Options{Preset: preset, Now: now, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute}, Store: sqlite.Options{Now: now},
 	})
 	if err != nil {

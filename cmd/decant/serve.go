@@ -22,7 +22,6 @@ import (
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -187,7 +186,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 		}
 	}
 	s.gateway, err = gateway.New(gateway.Options{
-		Engine: s.store.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Log: log,
+		Engine: s.store.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
 		Ready: s.store.Ping, Tracing: s.tracing,
@@ -203,9 +202,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
-		Fault:  func(err error) { log.Warn("fault", "error", secret.Mask(err.Error())) },
-		Notice: func(text string) { log.Warn(secret.Mask(text)) },
-		Booked: money.Book, Backlog: backlog(c),
+		Logger: log, Booked: money.Book, Backlog: backlog(c),
 	}
 	return func(db engine.Store) (*engine.Engine, error) {
 		e, err := engine.New(traces.Store(db), o)

@@ -38,7 +38,7 @@ func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prom
 	}
 	t := tracing.New(tracing.Options{
 		Endpoint: at, Header: header, Base: out, Ratio: e.Ratio, Alone: e.Alone, Upstream: c.Destinations()[0], Preset: preset,
-		Tenants: c.Tracing.Tenants, Resource: about, Log: log,
+		Tenants: c.Tracing.Tenants, Resource: about, Logger: log,
 	})
 	if err := measureTracing(t, reg); err != nil {
 		endTracing(t)

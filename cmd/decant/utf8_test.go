@@ -75,7 +75,7 @@ func ask(t *testing.T, path, session, text string) {
 	t.Helper()
 	api := httptest.NewServer(sandbox.New(sandbox.Options{}))
 	defer api.Close()
-	d, err := embedded.Open(path, embedded.Options{})
+	d, err := embedded.Open(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

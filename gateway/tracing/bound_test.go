@@ -25,7 +25,7 @@ func to(t *testing.T, c *otlptest.Collector) (*Tracing, *lines) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracing := New(Options{Endpoint: c.URL, Base: tr, Ratio: 1, Upstream: up, Log: slog.New(slog.NewTextHandler(log, nil))})
+	tracing := New(Options{Endpoint: c.URL, Base: tr, Ratio: 1, Upstream: up, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()

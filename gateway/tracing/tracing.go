@@ -51,8 +51,9 @@ type Options struct {
 	// Resource says what process it is; service.name should be among it.
 	Resource map[string]string
 
-	// Log is told when spans cannot be sent, and when they can be again. Nil means that nobody is.
-	Log *slog.Logger
+	// Logger gets a warning when spans cannot be sent, and a line when they can be again. Nil means that nothing is
+	// logged.
+	Logger *slog.Logger
 }
 
 // What waits to be sent is bounded: spans that find no room are lost. Each takes two kilobytes at most.
@@ -76,11 +77,11 @@ type Tracing struct {
 
 // New returns a Tracing. Nothing is connected before there is something to send.
 func New(o Options) *Tracing {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	t := &Tracing{opts: o, client: otlp.New(otlp.Options{Endpoint: o.Endpoint, Header: o.Header, Base: o.Base})}
-	t.batches = sdk.NewBatchSpanProcessor(&quiet{SpanExporter: otlptrace.NewUnstarted(t.client), log: o.Log},
+	t.batches = sdk.NewBatchSpanProcessor(&quiet{SpanExporter: otlptrace.NewUnstarted(t.client), log: o.Logger},
 		sdk.WithMaxQueueSize(mostWaiting), sdk.WithMaxExportBatchSize(mostAtOnce), sdk.WithBatchTimeout(sendEvery), sdk.WithExportTimeout(sendWithin))
 	t.provider = sdk.NewTracerProvider(
 		sdk.WithSampler(sampler(o.Ratio, o.Alone)), sdk.WithResource(resourceOf(o.Resource)), sdk.WithRawSpanLimits(limits),
@@ -103,7 +104,7 @@ func (t *Tracing) Close(ctx context.Context) {
 	}
 	err := errors.Join(t.provider.Shutdown(ctx), t.batches.Shutdown(ctx)) // the provider leaves it running where there is no time
 	if err != nil {
-		t.opts.Log.Warn("not all traces were sent before the end", "error", err.Error())
+		t.opts.Logger.Warn("not all traces were sent before the end", "error", err.Error())
 	}
 	t.client.Stop(ctx) // never fails
 }

@@ -124,13 +124,13 @@ func TestShrunkResultMayBecomeStub(t *testing.T) {
 		t.Errorf("without the transcript: %s", print(ds))
 	}
 	o := options()
-	o.Transcript, o.Made, o.Handles = c, trims, true
+	o.Transcript, o.Made = c, trims
 	again := reduce.Trim(reduce.Of(context.Background(), view, o), reduce.Trimming{Over: 300, Head: 50, Tail: 50})
 	if len(again) != 1 || again[0].Target != trims[0].Target || strings.Count(again[0].Text, "[...") != 1 || again[0].Before != trims[0].After {
 		t.Errorf("want it cut further, from the original: %s", print(again))
 	}
 	ds := reduce.Stub(reduce.Of(context.Background(), view, o))
-	if len(ds) != 1 || ds[0].Target != trims[0].Target || !strings.Contains(ds[0].Text, "100 lines") || !strings.Contains(ds[0].Text, string(trims[0].Handle)) {
+	if len(ds) != 1 || ds[0].Target != trims[0].Target || !strings.Contains(ds[0].Text, "100 lines") {
 		t.Fatalf("want a stub of the original: %s", print(ds))
 	}
 	ds[0].ID = "stub"
@@ -215,16 +215,6 @@ func TestPruneSkipsImageContentBlocks(t *testing.T) {
 		if len(ds) > 0 {
 			t.Errorf("%s touches a result with an image", name)
 		}
-	}
-}
-
-func TestPruneNothingBeforeFirstUserMessage(t *testing.T) {
-	c := talk("-- Read {\"file_path\":\"SOUL.md\"} --\n" + long(50) + "-- assistant --\nI am ready.\n-- user --\nHello.\n-- Read {\"file_path\":\"a\"} --\n" + long(50) + "-- assistant --\nDone.\n")
-	o := options()
-	o.AfterFirstUser = true
-	ds := reduce.Stub(reduce.Of(context.Background(), c, o))
-	if len(ds) != 1 || ds[0].Target.Message != 6 {
-		t.Errorf("want m6 alone:\n%s", print(ds))
 	}
 }
 

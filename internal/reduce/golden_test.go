@@ -69,7 +69,7 @@ func run(t *testing.T, c *decant.Conversation, policy string) []decant.Decision 
 		}
 		num := func(name string) int { n, _ := strconv.Atoi(set[name]); return n }
 		o := options()
-		o.KeepRounds, o.Handles = num("keep"), set["handles"] != ""
+		o.KeepRounds = num("keep")
 		o.Exclude, o.Pinned = list(set["exclude"]), list(set["pin"])
 		out = append(out, reduction(t, words[0], reduce.Of(context.Background(), c, o), num)...)
 	}

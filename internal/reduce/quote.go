@@ -64,7 +64,7 @@ func (s *Subject) quotedStub(r *result, line string, n int) string {
 		_, names := s.opts.Quote.room(n)
 		return s.stubLine(r, line, n, names)
 	}
-	return s.finish(line+quoted, r)
+	return finish(line+quoted, r)
 }
 
 // whole is a text that an outline is to stand for.

@@ -47,13 +47,6 @@ type Options struct {
 	// Before limits reductions to messages with a smaller Number; zero means no limit.
 	Before int
 
-	// AfterFirstUser leaves alone everything before the first message in which the user speaks.
-	AfterFirstUser bool
-
-	// Handles says that the reader of the view can turn a handle into the original, so that
-	// replacements name it.
-	Handles bool
-
 	// Quote says how much of an old result its stub quotes. With it stubs are shrunk results of
 	// kind decant.Shrink, reduction "outline", which a later pour may still turn into one line.
 	Quote Quoting
@@ -119,7 +112,6 @@ type use struct {
 func Of(ctx context.Context, c *decant.Conversation, o Options) *Subject {
 	s := &Subject{ctx: ctx, opts: o, ms: c.Live()}
 	s.rounds = decant.Rounds(s.ms)
-	first := s.first()
 	in := s.roundOf()
 	pinned := s.pinnedRounds(in)
 	p := pairing{calls: map[string][]int{}, made: map[string]*decant.Decision{}}
@@ -128,7 +120,7 @@ func Of(ctx context.Context, c *decant.Conversation, o Options) *Subject {
 	}
 	for i := range s.ms {
 		r := in[i]
-		touchable := i >= first && (o.Before == 0 || s.ms[i].Number < o.Before) && (r < 0 || !pinned[r])
+		touchable := (o.Before == 0 || s.ms[i].Number < o.Before) && (r < 0 || !pinned[r])
 		closed := touchable && r >= 0 && !s.rounds[r].Open && r < len(s.rounds)-o.KeepRounds
 		fresh := touchable && (r < 0 || s.rounds[r].Open)
 		for k := range s.ms[i].Blocks {
@@ -239,18 +231,6 @@ func (s *Subject) named(name string) bool {
 		return false
 	}
 	return len(s.opts.Include) == 0 || matchAny(s.opts.Include, name)
-}
-
-// first returns the index of the first message that may be touched.
-func (s *Subject) first() int {
-	if !s.opts.AfterFirstUser {
-		return 0
-	}
-	i := slices.IndexFunc(s.ms, func(m decant.Message) bool { return m.Role == decant.RoleUser && m.UserWords() })
-	if i < 0 {
-		return len(s.ms)
-	}
-	return i
 }
 
 // roundOf returns for each message the index of its round, -1 when it is in none.

@@ -66,7 +66,7 @@ func (s *Subject) stubLine(r *result, line string, n, room int) string {
 		line += begin
 		room -= s.opts.Counter.Count(begin)
 	}
-	return s.finish(line+s.namesClause(r, line, n, room), r)
+	return finish(line+s.namesClause(r, line, n, room), r)
 }
 
 // heading says what was called on what and how big its result was.
@@ -185,14 +185,9 @@ func (s *Subject) beginning(r *result) string {
 }
 
 // finish closes a stub and says how to get the original back.
-func (s *Subject) finish(line string, r *result) string {
-	if s.opts.Handles {
-		return line + ". Original: " + string(decant.HandleOf(decant.HashText(r.read()))) + "]"
-	}
-	return line + again(&r.call) + "]"
-}
+func finish(line string, r *result) string { return line + again(&r.call) + "]" }
 
-// again says how the agent gets an old result without a handle. A command that may have changed
+// again says how the agent gets an old result again. A command that may have changed
 // something is not to be repeated lightly.
 func again(c *tool.Call) string {
 	reads := c.Effect == tool.Read || c.Effect == tool.Search

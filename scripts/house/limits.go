@@ -15,9 +15,10 @@ var limits = map[string]limit{
 }
 
 const (
-	limitFiles   = 40
-	limitReturns = 96
-	limitUnused  = 134
-	limitMedian  = 11
-	limitLongest = 48
+	limitFiles          = 40
+	limitReturns        = 96
+	limitUnused         = 128
+	limitUnusedInternal = 72
+	limitMedian         = 11
+	limitLongest        = 48
 )

@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,11 +19,12 @@ import (
 
 // A pkg is a package of the module with what the type checker knows of its files, tests left out.
 type pkg struct {
-	path  string
-	name  string // directory within the module
-	files []*ast.File
-	types *types.Package
-	info  *types.Info
+	path     string
+	name     string // directory within the module
+	files    []*ast.File
+	types    *types.Package
+	info     *types.Info
+	examples map[*ast.Ident]types.Object // what the package's examples use, which stand outside of it
 }
 
 // A house is all packages of a module.
@@ -35,7 +37,7 @@ type house struct {
 // listed is what `go list` says of a package.
 type listed struct {
 	Dir, ImportPath, Name, Export string
-	GoFiles                       []string
+	GoFiles, XTestGoFiles         []string
 	Module                        *struct{ Path, Dir string }
 }
 
@@ -67,6 +69,9 @@ func load(dir string) (*house, error) {
 		}
 		h.module = l.Module.Path
 		p, err := h.check(l, imports)
+		if err == nil {
+			p.examples, err = h.examples(l, imports)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", l.ImportPath, err)
 		}
@@ -80,7 +85,7 @@ func load(dir string) (*house, error) {
 
 // list returns the module's packages and all that they import.
 func list(dir string) ([]listed, error) {
-	cmd := exec.Command("go", "list", "-deps", "-export", "-json=Dir,ImportPath,Name,Export,GoFiles,Module", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-export", "-json=Dir,ImportPath,Name,Export,GoFiles,XTestGoFiles,Module", "./...")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -104,19 +109,40 @@ func (h *house) check(l listed, imports types.Importer) (*pkg, error) {
 	if p.name == "" {
 		p.name = "."
 	}
-	for _, name := range l.GoFiles {
-		f, err := parser.ParseFile(h.fset, filepath.Join(l.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		p.files = append(p.files, f)
+	var err error
+	if p.files, err = h.parse(l.Dir, l.GoFiles); err != nil {
+		return nil, err
 	}
 	p.info = &types.Info{
 		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
 	}
-	var err error
 	p.types, err = (&types.Config{Importer: imports}).Check(l.ImportPath, h.fset, p.files, p.info)
 	return p, err
+}
+
+func (h *house) parse(dir string, names []string) (files []*ast.File, err error) {
+	for _, name := range names {
+		f, err := parser.ParseFile(h.fset, filepath.Join(dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// examples returns what the example files of a package use. Packages that only tests import are not known here, and
+// what has to do with them is left out.
+func (h *house) examples(l listed, imports types.Importer) (map[*ast.Ident]types.Object, error) {
+	files, err := h.parse(l.Dir, l.XTestGoFiles)
+	if err != nil {
+		return nil, err
+	}
+	uses := map[*ast.Ident]types.Object{}
+	lenient := &types.Config{Importer: imports, Error: func(error) {}}
+	lenient.Check(l.ImportPath+"_test", h.fset, files, &types.Info{Uses: uses})
+	maps.DeleteFunc(uses, func(id *ast.Ident, _ types.Object) bool { return !strings.HasPrefix(h.file(id.Pos()), "example") })
+	return uses, nil
 }
 
 // file returns the name of the file in which something stands.

@@ -73,8 +73,9 @@ func (h *house) table() (rows []row) {
 			add("engine: returns to a file left before", w.returns, limitReturns)
 		}
 	}
-	un := h.unused()
-	add("exported names that no other package uses", len(un), limitUnused, un...)
+	public, internal := h.unused()
+	add("exported names that no other package uses", len(public), limitUnused, public...)
+	add("exported names under internal that none uses", len(internal), limitUnusedInternal, internal...)
 	fs := h.functions()
 	add("functions", len(fs.lengths), 0)
 	add("functions: median lines", fs.lengths[len(fs.lengths)/2], limitMedian)

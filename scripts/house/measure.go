@@ -85,14 +85,19 @@ func (h *house) functions() (out functions) {
 
 func (h *house) line(pos token.Pos) int { return h.fset.Position(pos).Line }
 
-// unused returns the exported names of packages outside of internal and commands, methods included, that no other
-// package's production code uses. Methods that an interface of the module or of the standard library may call by that
-// name are left out, and so are methods of interfaces themselves.
-func (h *house) unused() (out []string) {
+// unused returns the exported names, methods included, that no other package's code uses, nor an example: of packages that
+// everybody may import, who may need them, and of those under internal, where nobody can. Commands are left out, and so
+// are methods of interfaces and methods that an interface of the module or of the standard library may call by that name.
+func (h *house) unused() (public, internal []string) {
 	used, called := map[string]bool{}, map[string]bool{}
 	for _, p := range h.pkgs {
 		for _, obj := range p.info.Uses {
 			if obj.Pkg() != nil && obj.Pkg() != p.types {
+				used[full(obj)] = true
+			}
+		}
+		for _, obj := range p.examples {
+			if obj.Pkg() != nil {
 				used[full(obj)] = true
 			}
 		}
@@ -103,18 +108,23 @@ func (h *house) unused() (out []string) {
 		}
 	}
 	for _, p := range h.pkgs {
-		if p.types.Name() == "main" || strings.Contains("/"+p.name, "/internal/") {
+		if p.types.Name() == "main" {
 			continue
+		}
+		out := &public
+		if strings.Contains("/"+p.name, "/internal/") {
+			out = &internal
 		}
 		for _, obj := range p.info.Defs {
 			if obj == nil || !obj.Exported() || used[full(obj)] || !counts(obj, called) {
 				continue
 			}
-			out = append(out, strings.TrimPrefix(strings.TrimPrefix(full(obj), h.module), "/"))
+			*out = append(*out, strings.TrimPrefix(strings.TrimPrefix(full(obj), h.module), "/"))
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(public)
+	slices.Sort(internal)
+	return public, internal
 }
 
 // standard are methods that the standard library calls by their names.

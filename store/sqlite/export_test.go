@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"io"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -169,7 +170,7 @@ func (db *DB) eachConn(do func(*conn)) {
 
 // OpenReadOnly opens a database as one is opened that must not be written.
 func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
-	db := &DB{path: path, now: time.Now, dsn: newDSN(path, Options{}), health: health{notice: func(string) {}}}
+	db := &DB{path: path, now: time.Now, dsn: newDSN(path, Options{}), health: health{log: slog.New(slog.DiscardHandler)}}
 	err := db.openReadOnly(ctx)
 	if err != nil {
 		db.shut()

@@ -156,13 +156,9 @@ func queries(t *testing.T, db *sqlite.DB, l *line, now time.Time) {
 		"Spending":      func() error { _, err := db.Spending(ctx, store.SpendQuery{Since: now}); return err },
 		"Spending of":   func() error { _, err := db.Spending(ctx, store.SpendQuery{Conversation: l.ID}); return err },
 		"Conversations": func() error { _, err := db.Conversations(ctx, store.Filter{Limit: 1}); return err },
-		"Enqueue":       func() error { return db.Enqueue(ctx, store.Job{ID: "j", Kind: "k", Conversation: l.ID}) },
 	} {
 		if err := read(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	j, err := db.Claim(ctx, store.Claim{Holder: "h", Now: now, Until: now.Add(time.Minute)})
-	must(t, err)
-	must(t, db.Settle(ctx, store.Settlement{ID: j.ID, Holder: "h", Done: true}))
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +40,7 @@ type health struct {
 	looked atomic.Int64 // when it was last looked whether the files are there, in nanoseconds since 1970
 	absent atomic.Pointer[error]
 	ill    atomic.Pointer[ailment]
-	notice func(string)
+	log    *slog.Logger
 }
 
 // An ailment is a failure that means more than the one operation.
@@ -65,12 +66,12 @@ func (h *health) look() error {
 	err := h.moved()
 	if err == nil {
 		if was := h.absent.Swap(nil); was != nil {
-			h.notice("the database is back in its place; what comes from now on is kept")
+			h.log.Warn("the database is back in its place; what comes from now on is kept")
 		}
 		return nil
 	}
 	if h.absent.Swap(&err) == nil {
-		h.notice(err.Error() + ": nothing is kept until it is back in its place")
+		h.log.Error("nothing is kept until the database is back in its place", "error", err)
 	}
 	return err
 }

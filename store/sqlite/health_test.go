@@ -2,12 +2,14 @@ package sqlite_test
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -94,7 +96,7 @@ func TestDatabaseThatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "decant.db")
 			var said []string
-			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Notice: func(text string) { said = append(said, text) }})
+			db, err := sqlite.Open(t.Context(), path, sqlite.Options{Logger: logtest.New(func(_ slog.Level, line string) { said = append(said, line) })})
 			must(t, err)
 			defer db.Close()
 			l := &line{Key: store.Key{ID: "conv"}}
@@ -109,7 +111,7 @@ func TestDatabaseThatIsGone(t *testing.T) {
 				t.Errorf("ping: %v", err)
 			}
 			if len(said) != 1 || !strings.Contains(said[0], path) {
-				t.Errorf("said %q, want one notice that names the file", said)
+				t.Errorf("said %q, want one line that names the file", said)
 			}
 		})
 	}

@@ -101,20 +101,14 @@ func tell(ctx context.Context, db *sqlite.DB, seed string) (map[string][]byte, e
 	x := &teller{seed: seed, said: map[string]string{}}
 	b := x.batch()
 	now := time.Unix(1_800_000_000, 0)
-	job := store.Job{Tenant: inTheClear, ID: "j-" + seed, Kind: "k-" + seed, Conversation: b.ID, Holder: inTheClear, Error: inTheClear, Due: now}
 	finding := store.Finding{Upstream: inTheClear, Organization: inTheClear, Topic: "t-" + seed}
 	key := store.TenantKey{ID: "k-" + seed, Tenant: inTheClear, Hash: sha256.Sum256([]byte(seed))}
 	act := store.Act{Actor: inTheClear, Action: inTheClear, Tenant: inTheClear, Target: inTheClear, Time: now}
-	for what, v := range map[string]any{"job": &job, "finding": &finding, "key": &key, "act": &act} {
+	for what, v := range map[string]any{"finding": &finding, "key": &key, "act": &act} {
 		x.fill(reflect.ValueOf(v), what)
 	}
-	claim := store.Claim{Kinds: []string{job.Kind}, Holder: "h", Now: now.Add(time.Hour), Until: now.Add(2 * time.Hour)}
-	settle := store.Settlement{Tenant: inTheClear, ID: job.ID, Holder: "h", Error: x.say("why a job failed"), Due: now}
 	for _, do := range []func() error{
 		func() error { _, err := db.Commit(ctx, b); return err },
-		func() error { return db.Enqueue(ctx, job) },
-		func() error { _, err := db.Claim(ctx, claim); return err },
-		func() error { return db.Settle(ctx, settle) },
 		func() error { return db.Find(ctx, finding) },
 		func() error { return db.AddKey(ctx, key, act) },
 		func() error { return db.Audit(ctx, act) },

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -52,9 +53,9 @@ type Options struct {
 	// nothing is encrypted.
 	Key *seal.Key
 
-	// Notice is told what those who run the program should know: that everybody can read the file, that it has gone,
-	// that it is back. Nil means that nobody is.
-	Notice func(string)
+	// Logger is told what those who run the program should know: as an error that the file has gone, as a warning that
+	// everybody can read it, and that it is back. Nil means that nothing is logged.
+	Logger *slog.Logger
 }
 
 // DB is a store in one SQLite file.
@@ -90,8 +91,8 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if db.now == nil {
 		db.now = time.Now
 	}
-	if db.health.notice = o.Notice; o.Notice == nil {
-		db.health.notice = func(string) {}
+	if db.health.log = o.Logger; o.Logger == nil {
+		db.health.log = slog.New(slog.DiscardHandler)
 	}
 	db.dsn = newDSN(path, o)
 	err := db.open(ctx)
@@ -109,7 +110,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 // reopen opens the database for reading only, after it could not be opened otherwise.
 func (db *DB) reopen(ctx context.Context) error {
 	err := db.shut()
-	*db = DB{path: db.path, now: db.now, dsn: db.dsn, key: db.key, health: health{notice: db.health.notice}}
+	*db = DB{path: db.path, now: db.now, dsn: db.dsn, key: db.key, health: health{log: db.health.log}}
 	return errors.Join(err, db.openReadOnly(ctx))
 }
 
@@ -118,7 +119,7 @@ func (db *DB) open(ctx context.Context) (err error) {
 		return err
 	}
 	if err := seclude(db.path); err != nil {
-		db.health.notice(err.Error())
+		db.health.log.Warn("the database is open to everybody", "error", err)
 	}
 	if err = foresee(ctx, db.dsn, db.key); err != nil {
 		return err

@@ -35,7 +35,6 @@ func Run(t *testing.T, create func(t *testing.T) Open) {
 		{"Record", recordTests},
 		{"Conversations", listTests},
 		{"Search", searchTests},
-		{"Jobs", jobTests},
 		{"Findings", findingTests},
 		{"Keys", keyTests},
 		{"Audit", auditTests},

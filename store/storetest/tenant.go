@@ -135,7 +135,7 @@ func (b *bench) anything(t *rapid.T, l *line) string {
 		l.version, l.chain = 0, nil
 		l.ID += " and on"
 	}
-	what := rapid.SampledFrom([]string{"commit", "decide", "fork", "record", "spend", "collect", "collect spends", "search", "enqueue"}).Draw(t, "what")
+	what := rapid.SampledFrom([]string{"commit", "decide", "fork", "record", "spend", "collect", "collect spends", "search"}).Draw(t, "what")
 	switch {
 	case what == "commit" || l.version == 0:
 		l.must(l.say("secret of "+l.Tenant, b.id("text")))
@@ -160,10 +160,6 @@ func (b *bench) anything(t *rapid.T, l *line) string {
 		b.gc(store.Policy{Tenant: l.Tenant, Now: epoch.Add(12 * month), Spends: month})
 	case what == "search":
 		b.search(store.Query{Tenant: l.Tenant, Text: "secret"})
-	case what == "enqueue":
-		if err := b.Enqueue(b.ctx, store.Job{Tenant: l.Tenant, ID: b.id("job"), Kind: l.Tenant, Due: epoch}); err != nil {
-			b.Fatal(err)
-		}
 	}
 	return what
 }

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -14,7 +15,7 @@ type Book struct {
 	Now        func() time.Time
 	Background func(func(context.Context)) // calls a function later, with a context for it
 	Patience   time.Duration               // how long a request waits for what it can do without
-	Fault      func(error)                 // is told what could not be read or stored
+	Logger     *slog.Logger                // is told what could not be read or stored
 
 	mu sync.Mutex
 	of map[Account]remembered
@@ -47,7 +48,7 @@ func (b *Book) Known(who *Account) Knowledge {
 	defer cancel()
 	fs, err := b.Store.Findings(ctx, who.Upstream, who.Organization)
 	if err != nil {
-		b.Fault(err)
+		b.Logger.Error("read what is known of an account", "error", err)
 		return r.Knowledge
 	}
 	k := Knowledge{}
@@ -83,7 +84,7 @@ func (b *Book) Learn(who *Account, topic, value string) {
 	b.put(*who, remembered{k, b.Now()})
 	b.Background(func(ctx context.Context) {
 		if err := b.Store.Find(ctx, f); err != nil {
-			b.Fault(err)
+			b.Logger.Error("store what is known of an account", "error", err)
 		}
 	})
 }

@@ -1,0 +1,51 @@
+// Package logtest has loggers for tests.
+package logtest
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+)
+
+// New returns a logger that passes every line on: its level and its text, which is the message and behind it the
+// attributes as key=value. Groups are not told apart.
+func New(told func(level slog.Level, line string)) *slog.Logger {
+	return slog.New(&handler{told: told})
+}
+
+// Strict returns a logger that fails a test with each error that is logged.
+func Strict(t interface{ Errorf(string, ...any) }) *slog.Logger {
+	return New(func(level slog.Level, line string) {
+		if level >= slog.LevelError {
+			t.Errorf("logged: %s", line)
+		}
+	})
+}
+
+type handler struct {
+	told  func(slog.Level, string)
+	attrs []slog.Attr
+}
+
+func (h *handler) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h *handler) Handle(_ context.Context, r slog.Record) error {
+	var line strings.Builder
+	line.WriteString(r.Message)
+	add := func(a slog.Attr) bool {
+		line.WriteString(" " + a.String())
+		return true
+	}
+	for _, a := range h.attrs {
+		add(a)
+	}
+	r.Attrs(add)
+	h.told(r.Level, line.String())
+	return nil
+}
+
+func (h *handler) WithAttrs(as []slog.Attr) slog.Handler {
+	return &handler{told: h.told, attrs: append(h.attrs[:len(h.attrs):len(h.attrs)], as...)}
+}
+
+func (h *handler) WithGroup(string) slog.Handler { return h }
