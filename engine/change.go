@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -256,16 +255,10 @@ func (r *revision) afterwards() []decant.Decision {
 	return r.dr.Query.Match.Applicable(r.dr.Query.Refs, r.dr.Made)
 }
 
-// weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
-// is another one than was reported about.
-func weighed(dr *draft.Draft, view *decant.Conversation) int {
-	return dr.Scale(dr.Estimate(view, decant.Ref{}))
-}
-
 // change returns what the draft has made as a change, with its price.
 func (r *revision) change(reason string, hold bool) *Change {
 	now := r.dr.Query.Env.Now()
-	before, after := weighed(r.dr, r.dr.Before), weighed(r.dr, r.dr.View)
+	before, after := r.dr.Weighed(r.dr.Before), r.dr.Weighed(r.dr.View)
 	p := &decant.Plan{
 		Base: r.dr.Query.Refs.Conv.Hash(), Model: r.dr.Query.Model.ID, Window: r.dr.Query.Model.Window, Target: r.dr.Query.Limits.Target, Reason: reason,
 		Decisions: r.dr.Made, Score: 1,
@@ -274,7 +267,7 @@ func (r *revision) change(reason string, hold bool) *Change {
 	if r.dr.Outcome.Plan != nil {
 		p.Score, p.Risk = r.dr.Outcome.Plan.Score, r.dr.Outcome.Plan.Risk
 	}
-	c := cost.Change{Prompt: r.dr.Query.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: behind(r.dr)}
+	c := cost.Change{Prompt: r.dr.Query.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: r.dr.Behind()}
 	asked := r.dr.Meter.Client.Life()
 	life := r.dr.Meter.Belief.Life(asked)
 	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.Meter.Client.At) > life
@@ -284,59 +277,6 @@ func (r *revision) change(reason string, hold bool) *Change {
 	}
 	p.Price = price
 	return &Change{Key: r.dr.Query.Match.Stored.Key, Version: r.dr.Query.Match.State.Version, Plan: p, Hold: hold, Pinned: r.dr.Query.Match.State.Head.Pinned}
-}
-
-// behind returns the tokens of the view from the first block on that is different from before: what
-// the provider's cache has to be written anew.
-func behind(dr *draft.Draft) int {
-	n := min(len(dr.Before.Messages), len(dr.View.Messages))
-	for i := range n {
-		if !slices.EqualFunc(dr.Before.Messages[i].Blocks, dr.View.Messages[i].Blocks, alike) {
-			return weighed(dr, dr.View.With(dr.View.Messages[i:]))
-		}
-	}
-	return weighed(dr, dr.View.With(dr.View.Messages[n:]))
-}
-
-func alike(x, y decant.Block) bool {
-	return x.Ref == y.Ref && x.Kind == y.Kind && x.Changed == y.Changed
-}
-
-// revocations returns the decisions that take back the newest pour among ds, none when there is no
-// pour in force.
-func revocations(ds []decant.Decision) []decant.Decision {
-	ds = decant.InForce(ds)
-	group := ""
-	var out []decant.Decision
-	for _, d := range slices.Backward(ds) {
-		g, _, _ := strings.Cut(d.ID, ".")
-		if !strings.HasPrefix(g, policy.PourMark) || group != "" && g != group {
-			continue
-		}
-		group = g
-		out = append(out, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "undo of " + string(d.Kind)})
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// entriesAt returns how many entries the conversation had when a decision was made.
-func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int, error) {
-	lo, hi := int64(1), s.Version
-	length := len(s.Chain)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		then, err := e.store.Load(ctx, s.Key, mid)
-		if err != nil {
-			return 0, fmt.Errorf("load version %d: %w", mid, err)
-		}
-		if slices.ContainsFunc(then.Decisions, func(d decant.Decision) bool { return d.ID == id }) {
-			hi, length = mid, len(then.Chain)
-		} else {
-			lo = mid + 1
-		}
-	}
-	return length, nil
 }
 
 // thinkingBehind returns decisions that drop the thinking behind the first n entries of the chain.

@@ -26,7 +26,7 @@ func (c *committer) commit(ctx context.Context) error {
 	if len(c.tk.dr.Made) == 0 || c.tk.dr.Query.Request.Count {
 		return nil
 	}
-	ctx, cancel := c.e.waiting(ctx)
+	ctx, cancel := c.e.patience.waiting(ctx)
 	defer cancel()
 	return c.store(ctx, c.tk.batch())
 }
@@ -34,7 +34,7 @@ func (c *committer) commit(ctx context.Context) error {
 // store commits a batch and brings the cached line up to date.
 func (c *committer) store(ctx context.Context, b *store.Batch) error {
 	version, err := c.e.store.Commit(ctx, b)
-	c.e.busy.judge(err)
+	c.e.patience.judge(err)
 	if errors.Is(err, store.ErrNotFound) && c.tk.dr.Query.Match.Stored != nil { // collected since it was read
 		c.e.finder.Cache.Forget(c.tk.dr.Query.Match.Stored.Key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
@@ -132,35 +132,6 @@ func (tk *ticket) outgrown() (out []decant.Decision) {
 		})
 	}
 	return out
-}
-
-// base returns how many entries of the chain stay in front of what is new.
-func (tk *ticket) base() int {
-	if tk.committed {
-		return tk.dr.Query.Match.Kept // the chain is what it made it
-	}
-	if !tk.dr.Query.Refs.Fits {
-		return 0
-	}
-	return tk.dr.Query.Match.Leaves()
-}
-
-// entriesFrom returns the index of the first atom that a commit has to add.
-func (tk *ticket) entriesFrom() int {
-	if tk.dr.Query.Match.Stored == nil || !tk.dr.Query.Refs.Fits {
-		return 0
-	}
-	if tk.dr.Query.Match.Relation == lineage.Returns {
-		return len(tk.dr.Query.Request.Prompt.Blocks)
-	}
-	from := 0
-	for i, k := range tk.dr.Query.Match.Entries {
-		if k < 0 || k >= tk.dr.Query.Match.Kept {
-			break
-		}
-		from = tk.dr.Query.Request.Prompt.Spine[i] + 1
-	}
-	return from
 }
 
 // entry adds the i-th atom to a batch.

@@ -66,7 +66,7 @@ func (a *attempt) arrive(ctx context.Context) error {
 
 // awaited waits for archives of the conversation that are under way, and reports whether there were any.
 func (a *attempt) awaited(ctx context.Context) bool {
-	ctx, cancel := a.e.waiting(ctx)
+	ctx, cancel := a.e.patience.waiting(ctx)
 	defer cancel()
 	return a.e.outbox.Wait(ctx, a.dr.Query.Request.Who)
 }
@@ -78,7 +78,7 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	if a.awaited(ctx) {
 		return true
 	}
-	ctx, cancel := a.e.optional(ctx)
+	ctx, cancel := a.e.patience.optional(ctx)
 	defer cancel()
 	l := lineage.Best(a.e.finder.Cache.From(a.dr.Query.Request.Who), a.dr.Query.Request.Prompt)
 	switch {

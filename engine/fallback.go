@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/decantdev/decant"
@@ -71,3 +72,7 @@ func (e *Engine) original(req *Request, r *prompt.Prompt, l *lineage.Stored, fau
 	}
 	return p, nil
 }
+
+// ErrUnavailable means that neither the view nor the client's own bytes can be sent: what was
+// decided before cannot be read, and without it the request would be refused.
+var ErrUnavailable = errors.New("the conversation's decisions cannot be read")

@@ -6,29 +6,9 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
-
-// withdrawn returns decisions that take back the pours which were made for a tail that the request
-// replaces: it may need none. What people have decided meanwhile stays.
-func withdrawn(env *draft.Env, p *lineage.Match) (out []decant.Decision) {
-	if p.Branch == nil || p.Relation != lineage.Replaces {
-		return nil
-	}
-	for _, d := range decant.InForce(p.State.Decisions) {
-		if policy.PourOf(d.ID) == "" || !slices.Contains(p.Branch.Behind, d.ID) {
-			continue
-		}
-		id, _ := env.IDs.Next() // without an id the store refuses the commit and says so
-		out = append(out, decant.Decision{
-			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: env.Now().UTC(), Reason: "it was made for a request that was not answered and is no more",
-		})
-	}
-	return out
-}
 
 // lost returns the decisions that a request was sent with and that are not in force where it is archived:
 // another process had taken its tail for given up and replaced it. What was sent stays as it was.
@@ -70,15 +50,6 @@ func (tk *ticket) renumbered(d decant.Decision) decant.Decision {
 	cp.Number = tk.dr.Query.Checkpoints() + 1
 	d.Checkpoint, d.Handle = &cp, decant.Handle(fmt.Sprintf("c:%d", cp.Number))
 	return d
-}
-
-// sentUnder reports whether the request was sent under all of ds.
-func (tk *ticket) sentUnder(ds []decant.Decision) bool {
-	under := map[string]bool{}
-	for _, d := range slices.Concat(tk.dr.InForce, tk.sent) {
-		under[d.ID] = true
-	}
-	return !slices.ContainsFunc(ds, func(d decant.Decision) bool { return !under[d.ID] })
 }
 
 // origin returns where the request's own conversation begins, nil when it shares nothing with another.

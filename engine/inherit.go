@@ -32,7 +32,7 @@ func (a *attempt) inherit(ctx context.Context) error {
 	if len(results) == 0 {
 		return nil
 	}
-	ctx, cancel := a.e.optional(ctx)
+	ctx, cancel := a.e.patience.optional(ctx)
 	defer cancel()
 	kin, err := a.kin(ctx, hashes)
 	if err != nil {

@@ -24,8 +24,8 @@ type booking struct {
 // spends returns what answered requests cost. rs are the requests as they are stored. The meter learns from
 // them; a report that cannot be true is booked like any other, and then the estimate stands in its place in
 // fs, so that no meter starts from it.
-func (a *archiver) spends(fs []finished, rs []store.Request) (out []store.Spend) {
-	b := booking{a.e, a.tk.dr, a.tk.dr.Meter.Usage, a.tk.dr.Meter.Decisions}
+func spends(e *Engine, tk *ticket, fs []finished, rs []store.Request) (out []store.Spend) {
+	b := booking{e, tk.dr, tk.dr.Meter.Usage, tk.dr.Meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
 		if f.billed.Prompt() == 0 {
@@ -40,7 +40,7 @@ func (a *archiver) spends(fs []finished, rs []store.Request) (out []store.Spend)
 			continue
 		}
 		if !believable {
-			a.e.disbelieve(f)
+			e.disbelieve(f)
 		}
 		b.was, b.decided = f.res.Usage, f.ticket.decided
 	}
@@ -185,10 +185,4 @@ func tooLarge(q *draft.Query, tokens int) bool {
 func (b *booking) asksMillion(q *draft.Query) bool {
 	plain, _ := b.e.opts.Catalog.Lookup(q.Refs.Conv.Model)
 	return plain.Window < plain.For(q.Request.Betas).Window
-}
-
-// money prices usage; what has no known price counts nothing.
-func money(dr *draft.Draft, u decant.Usage, t cost.Terms) store.Money {
-	n, _ := cost.Billionths(dr.Query.Model, u, t)
-	return store.Money(n)
 }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
-	"github.com/decantdev/decant/token"
+	"github.com/decantdev/decant/policy"
 )
 
 // match finds the conversation of a request. One that plainly goes on with what is stored need not wait for what is still
@@ -26,7 +28,7 @@ func (e *Engine) match(ctx context.Context, who lineage.Start, r *prompt.Prompt)
 
 // lookFor finds the conversation of a request, within its patience.
 func (e *Engine) lookFor(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
-	ctx, cancel := e.optional(ctx)
+	ctx, cancel := e.patience.optional(ctx)
 	defer cancel()
 	return e.finder.Find(ctx, who, r)
 }
@@ -34,7 +36,7 @@ func (e *Engine) lookFor(ctx context.Context, who lineage.Start, r *prompt.Promp
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
 // store that hangs costs a request no more than its patience.
 func (e *Engine) archived(ctx context.Context, who lineage.Start) bool {
-	ctx, cancel := e.waiting(ctx)
+	ctx, cancel := e.patience.waiting(ctx)
 	defer cancel()
 	return e.outbox.Wait(ctx, who)
 }
@@ -70,16 +72,20 @@ func (e *Engine) query(req *Request, who lineage.Start, r *prompt.Prompt, p *lin
 	}
 }
 
-// model looks a model up for a request that asks for betas. A window that the options name replaces the
-// catalogue's; a smaller one that the provider has named in a refusal counts in any case.
-func (e *Engine) model(id string, learned int, betas []string) token.Model {
-	m, _ := e.opts.Catalog.Lookup(id)
-	m = m.For(betas)
-	if e.opts.Window > 0 {
-		m.Window, m.Assumed = e.opts.Window, false
+// withdrawn returns decisions that take back the pours which were made for a tail that the request
+// replaces: it may need none. What people have decided meanwhile stays.
+func withdrawn(env *draft.Env, p *lineage.Match) (out []decant.Decision) {
+	if p.Branch == nil || p.Relation != lineage.Replaces {
+		return nil
 	}
-	if learned > 0 {
-		m.Window, m.Assumed = min(m.Window, learned), false
+	for _, d := range decant.InForce(p.State.Decisions) {
+		if policy.PourOf(d.ID) == "" || !slices.Contains(p.Branch.Behind, d.ID) {
+			continue
+		}
+		id, _ := env.IDs.Next() // without an id the store refuses the commit and says so
+		out = append(out, decant.Decision{
+			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: env.Now().UTC(), Reason: "it was made for a request that was not answered and is no more",
+		})
 	}
-	return m
+	return out
 }

@@ -3,13 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
-	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 )
 
@@ -20,52 +16,52 @@ const (
 	brief   = 50 * time.Millisecond // how long requests wait for it meanwhile
 )
 
-// busy knows until when the store is taken for busy. The zero value takes it for free.
-type busy struct{ until atomic.Int64 } // nanoseconds since 1970
+// A patience is how long requests may be kept waiting for what they can do without.
+type patience struct {
+	least, most time.Duration // of a request, and of one that was refused before
 
-func (b *busy) note() { b.until.Store(time.Now().Add(busyFor).UnixNano()) }
-
-func (b *busy) end() {
-	if b.until.Load() != 0 {
-		b.until.Store(0)
-	}
+	busy atomic.Int64 // until when the store is taken for busy, in nanoseconds since 1970; 0: it is free
 }
 
-func (b *busy) is() bool {
-	until := b.until.Load()
+// blocked notes that somebody has waited for the store in vain.
+func (p *patience) blocked() { p.busy.Store(time.Now().Add(busyFor).UnixNano()) }
+
+// isBlocked reports whether the store is taken for busy.
+func (p *patience) isBlocked() bool {
+	until := p.busy.Load()
 	return until != 0 && time.Now().UnixNano() < until
 }
 
 // judge notes what the end of a write says about the store.
-func (b *busy) judge(err error) {
+func (p *patience) judge(err error) {
 	switch {
-	case err == nil:
-		b.end()
 	case errors.Is(err, store.ErrBusy):
-		b.note()
+		p.blocked()
+	case err == nil && p.busy.Load() != 0:
+		p.busy.Store(0)
 	}
 }
 
 type patienceKey struct{}
 
-// patient returns a context that knows until when a request may be kept waiting for what it can do without. One that
+// begin returns a context that knows until when a request may be kept waiting for what it can do without. One that
 // was refused before can wait longer.
-func (e *Engine) patient(ctx context.Context, f draft.Demand) context.Context {
-	wait := e.opts.OptionalTimeout
-	if f.Again {
-		wait = e.opts.RequiredTimeout
+func (p *patience) begin(ctx context.Context, again bool) context.Context {
+	wait := p.least
+	if again {
+		wait = p.most
 	}
 	return context.WithValue(ctx, patienceKey{}, time.Now().Add(wait))
 }
 
 // optional returns a context for work that the request can do without: it ends with the request's patience. What comes
 // after a long computation gets some time all the same, for a store that is free needs little.
-func (e *Engine) optional(ctx context.Context) (context.Context, context.CancelFunc) {
+func (p *patience) optional(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, ok := ctx.Value(patienceKey{}).(time.Time)
 	if !ok {
-		return context.WithTimeout(ctx, e.opts.OptionalTimeout)
+		return context.WithTimeout(ctx, p.least)
 	}
-	if t := time.Now().Add(e.opts.OptionalTimeout / 2); until.Before(t) {
+	if t := time.Now().Add(p.least / 2); until.Before(t) {
 		until = t
 	}
 	return context.WithDeadline(ctx, until)
@@ -73,33 +69,15 @@ func (e *Engine) optional(ctx context.Context) (context.Context, context.CancelF
 
 // waiting returns a context for what has to wait when the store is locked: commits, and archives of others. Reading
 // never does.
-func (e *Engine) waiting(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.busy.is() {
-		return context.WithTimeout(ctx, min(e.opts.OptionalTimeout, brief))
+func (p *patience) waiting(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.isBlocked() {
+		return context.WithTimeout(ctx, min(p.least, brief))
 	}
-	return e.optional(ctx)
+	return p.optional(ctx)
 }
 
 // tired reports whether a request has lost its patience.
 func tired(ctx context.Context) bool {
 	until, ok := ctx.Value(patienceKey{}).(time.Time)
 	return ok && !time.Now().Before(until)
-}
-
-// prepare makes one attempt after the other until no other request comes in between, or the request has been kept
-// waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
-func (e *Engine) prepare(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (p *Prepared, err error) {
-	defer e.caught(&err)
-	ctx = e.patient(ctx, force)
-	for n := range maxTries {
-		p, err := e.try(ctx, req, who, r, force)
-		if !errors.Is(err, store.ErrConflict) {
-			return p, err
-		}
-		if errors.Is(err, errBehind) && (tired(ctx) || e.busy.is()) {
-			e.busy.note()
-			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
-		}
-	}
-	return nil, fmt.Errorf("commit decisions: given up after %d tries: %w", maxTries, store.ErrConflict)
 }

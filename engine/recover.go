@@ -91,13 +91,6 @@ func (e *Engine) follow(p, next *Prepared) *Prepared {
 	return next
 }
 
-// note tells about an error that does not become the answer to a request.
-func (e *Engine) note(err error) {
-	if err != nil {
-		e.opts.Logger.Error("a step behind a request failed", "error", err)
-	}
-}
-
 // measure completes what a refusal demands by what was refused.
 func measure(f *draft.Demand, p *Prepared, status int) {
 	a := p.ticket

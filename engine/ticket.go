@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
@@ -70,4 +72,77 @@ func (tk *ticket) report() Report {
 		r.Freed = r.LeftOut - policy.LeftOut(tk.dr.InForce)
 	}
 	return r
+}
+
+// within reports whether everything that a would archive is part of b.
+func (tk *ticket) within(b *ticket) bool {
+	n := len(tk.dr.Query.Request.Prompt.Spine)
+	if tk.dr.Query.Refs.Conv.Fixed.Version != b.dr.Query.Refs.Conv.Fixed.Version { // a commit brings one
+		return false
+	}
+	if tk.committed || b.committed || tk.dr.NotWorth > 0 || tk.dr.Outcome.Reason != "" || n == 0 || n > len(b.dr.Query.Request.Prompt.Spine) || len(tk.dr.Query.Request.Prompt.Blocks) > len(b.dr.Query.Request.Prompt.Blocks) {
+		return false
+	}
+	return tk.dr.Query.Request.Prompt.Begins(b.dr.Query.Request.Prompt)
+}
+
+// current reports whether the conversation's decisions are those that the request was sent under: then what
+// was reported is the size of its view.
+func (tk *ticket) current() bool {
+	switch {
+	case tk.dr.Query.Match.State == nil:
+		return true
+	case tk.dr.Query.Match.Relation == lineage.Forks && !tk.committed: // its own conversation begins with these
+		return tk.sentUnder(tk.dr.Query.Match.Applicable(tk.dr.Query.Refs, nil))
+	}
+	return tk.decided == len(tk.dr.Query.Match.State.Decisions)
+}
+
+// leaveAlone makes the ticket one that sends the client's own bytes, whatever was decided about them.
+func (tk *ticket) leaveAlone() {
+	if len(tk.dr.InForce) > 0 {
+		tk.decided = -1 // what is reported will not be about the view that they make
+	}
+	tk.dr.Made, tk.dr.InForce, tk.dr.Withdrawn = nil, nil, nil
+	tk.dr.Before, tk.dr.View = tk.dr.Query.Refs.Conv, tk.dr.Query.Refs.Conv
+	tk.dr.Outcome.Before = tk.dr.Size(tk.dr.View)
+	tk.dr.Outcome.After = tk.dr.Outcome.Before
+}
+
+// sentUnder reports whether the request was sent under all of ds.
+func (tk *ticket) sentUnder(ds []decant.Decision) bool {
+	under := map[string]bool{}
+	for _, d := range slices.Concat(tk.dr.InForce, tk.sent) {
+		under[d.ID] = true
+	}
+	return !slices.ContainsFunc(ds, func(d decant.Decision) bool { return !under[d.ID] })
+}
+
+// base returns how many entries of the chain stay in front of what is new.
+func (tk *ticket) base() int {
+	if tk.committed {
+		return tk.dr.Query.Match.Kept // the chain is what it made it
+	}
+	if !tk.dr.Query.Refs.Fits {
+		return 0
+	}
+	return tk.dr.Query.Match.Leaves()
+}
+
+// entriesFrom returns the index of the first atom that a commit has to add.
+func (tk *ticket) entriesFrom() int {
+	if tk.dr.Query.Match.Stored == nil || !tk.dr.Query.Refs.Fits {
+		return 0
+	}
+	if tk.dr.Query.Match.Relation == lineage.Returns {
+		return len(tk.dr.Query.Request.Prompt.Blocks)
+	}
+	from := 0
+	for i, k := range tk.dr.Query.Match.Entries {
+		if k < 0 || k >= tk.dr.Query.Match.Kept {
+			break
+		}
+		from = tk.dr.Query.Request.Prompt.Spine[i] + 1
+	}
+	return from
 }

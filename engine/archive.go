@@ -1,0 +1,352 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
+)
+
+// archivePatience is how long an archive waits for another process that keeps the database busy, as one does that writes
+// the file anew. What is given up then comes back only if the client does.
+const archivePatience = 3 * time.Minute
+
+// writeTogether archives answers that belong together.
+func (e *Engine) writeTogether(fs []finished) {
+	err := e.tryArchive(fs)
+	for begun := time.Now(); errors.Is(err, store.ErrBusy) && time.Since(begun) < archivePatience; {
+		time.Sleep(brief)
+		err = e.tryArchive(fs)
+	}
+	if err != nil {
+		e.opts.Logger.Error("archive conversation", "conversation", fs[len(fs)-1].Conversation, "error", err)
+	}
+	for i := range fs {
+		e.purse.Release(fs[i].held) // it is booked now
+	}
+}
+
+// tryArchive archives answers if that is possible in the time that necessary work may take.
+func (e *Engine) tryArchive(fs []finished) error {
+	ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
+	defer cancel()
+	return e.archive(ctx, fs)
+}
+
+// archive stores what requests brought and how they were answered. The last of them holds what the
+// others brought. While other commits come first again and again, it stores at least that they were
+// answered, which no commit is in the way of: what they brought comes back with the client's next request.
+func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
+	defer e.caught(&err)
+	last := &fs[len(fs)-1]
+	a := &archiver{e, last.ticket}
+	for range maxTries {
+		err := a.rebase(ctx, last)
+		if err == nil {
+			err = a.archive(ctx, fs)
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		a.tk.dr.Query.Match.State = nil // it has moved on
+	}
+	if err := a.rebase(ctx, last); err != nil {
+		return err
+	}
+	if a.tk.dr.Query.Match.Stored == nil {
+		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
+	}
+	a.tk.decided = -1 // what is stored of it is not what the report is about
+	ev, err := a.booked(fs)
+	if err != nil {
+		return err
+	}
+	return a.record(ctx, ev, fs)
+}
+
+// An archiver stores how the request of a ticket was answered, and what it brought.
+type archiver struct {
+	e  *Engine
+	tk *ticket
+}
+
+// rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
+// was created by another request. What has been sent stays as it was.
+func (a *archiver) rebase(ctx context.Context, f *finished) error {
+	if a.tk.committed {
+		a.tk.dr.Meter = notes.Of(a.tk.dr.Query.Match.Stored).Meter() // answers before this one have been archived since
+	}
+	if a.stands(ctx, f) {
+		a.tk.moved = true
+		return nil
+	}
+	p, err := a.e.finder.Find(ctx, a.tk.dr.Query.Request.Who, a.tk.dr.Query.Request.Prompt)
+	if err != nil {
+		return err
+	}
+	if a.tk.committed && p.Stored != nil && p.Stored.Key == a.tk.dr.Query.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+		return nil // what it brought is still there
+	}
+	a.tk.dr.Query.Match, a.tk.dr.Query.Refs, a.tk.dr.Withdrawn = p, lineage.References(a.tk.dr.Query.Request.Prompt, p), withdrawn(&a.e.env, p)
+	if a.tk.committed { // it is in another conversation, which has the id
+		a.tk.committed, a.tk.id = false, ""
+	}
+	if p.Stored != nil {
+		a.tk.dr.Meter = notes.Of(p.Stored).Meter()
+	}
+	return nil
+}
+
+// stands reports whether the ticket's place needs not be looked for anew. A commit finds out by itself
+// whether the store has moved on; where there is nothing to commit it must be asked, because another
+// process may have replaced what the request has in common with the conversation.
+func (a *archiver) stands(ctx context.Context, f *finished) bool {
+	switch {
+	case a.tk.dr.Query.Match.Stored == nil:
+		return a.tk.dr.Query.Match.State == nil && !a.tk.moved
+	case !f.answered() && !a.brings():
+		return true
+	case a.tk.dr.Query.Match.Asked && !a.tk.committed: // what it would replace may have been answered since
+		return false
+	case !a.tk.committed && (a.tk.dr.Query.Match.Stored.State() != a.tk.dr.Query.Match.State || a.brings()):
+		return a.tk.dr.Query.Match.Stored.State() == a.tk.dr.Query.Match.State
+	}
+	v, err := a.e.store.Version(ctx, a.tk.dr.Query.Match.Stored.Key)
+	return err != nil || v == a.tk.dr.Query.Match.State.Version
+}
+
+// brings reports whether there is something to commit of the request.
+func (a *archiver) brings() bool {
+	return !a.tk.committed && (a.tk.dr.Query.Match.Stored == nil || a.tk.entriesFrom() < len(a.tk.dr.Query.Request.Prompt.Blocks) || a.tk.dr.Query.Match.Relation == lineage.Replaces)
+}
+
+// booked returns answers as the store keeps them, with what they cost.
+func (a *archiver) booked(fs []finished) (store.Events, error) {
+	ev, err := a.e.events(fs)
+	if err == nil {
+		err = a.bookTrials(fs, &ev)
+	}
+	if err == nil {
+		ev.Spends = spends(a.e, a.tk, fs, ev.Requests)
+	}
+	return ev, err
+}
+
+func (a *archiver) archive(ctx context.Context, fs []finished) error {
+	last := &fs[len(fs)-1]
+	a.tk.dr.Meter.Account = &account.Account{Upstream: account.Named(a.tk.dr.Query.Request.Upstream), Organization: last.res.Organization}
+	var ev store.Events
+	var b *store.Batch // nil: there is nothing but the events
+	err := a.e.outbox.Alone(func() (err error) {
+		if ev, err = a.booked(fs); err != nil {
+			return err
+		}
+		if a.brings() {
+			b = a.news(fs, ev)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		return a.record(ctx, ev, fs)
+	}
+	length := a.tk.base() + len(b.Entries)
+	if err := (&committer{a.e, a.tk}).store(ctx, b); err != nil {
+		return err
+	}
+	a.e.opts.Booked(a.tk.dr.Query.Request.Who.Tenant, ev.Spends)
+	a.read(last.res.Usage, length)
+	return nil
+}
+
+// news returns the commit of what requests brought, with what happened to them.
+func (a *archiver) news(fs []finished, ev store.Events) *store.Batch {
+	last := &fs[len(fs)-1]
+	a.learn(last.res.Usage)
+	a.tk.dr.Made = nil
+	b := a.tk.batch()
+	var kept []store.Entry
+	if a.tk.dr.Query.Match.State != nil {
+		kept = a.tk.dr.Query.Match.State.Chain[:a.tk.base()]
+	}
+	lengths(ev.Requests, fs, kept, b.Entries)
+	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.tk.base()+len(b.Entries), last.time)
+	b.Events = ev
+	return b
+}
+
+// events returns answers as the store keeps them.
+func (e *Engine) events(fs []finished) (ev store.Events, err error) {
+	for i := range fs {
+		f := &fs[i]
+		c := f.ticket.dr.Query.Refs.Conv
+		req := store.Request{
+			Time: f.time, Length: len(f.ticket.dr.Query.Request.Prompt.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
+		}
+		if !prompt.SameBytes(f.Body, f.ticket.dr.Query.Request.Body) {
+			req.View = decant.HashBytes(f.Body)
+		}
+		if req.ID = f.ticket.announced; req.ID == "" {
+			if req.ID, err = e.ids.Next(); err != nil {
+				return ev, err
+			}
+		}
+		params := f.ticket.dr.Query.Request.Prompt.Doc.Frame()
+		req.Frame = decant.HashBytes(params)
+		ev.Blobs = append(ev.Blobs, params)
+		if f.res.Content != nil {
+			req.Answer = decant.HashBytes(f.res.Content)
+			ev.Blobs = append(ev.Blobs, f.res.Content)
+		}
+		ev.Requests = append(ev.Requests, req)
+	}
+	return ev, nil
+}
+
+// lengths notes how much of the chain, which is kept and then added, each request held: the last of them
+// all of it, and those before it up to their last block. That is not how many blocks they had: clients
+// leave thinking out.
+func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
+	n := len(kept) + len(added)
+	rs[len(rs)-1].Length = n
+	if len(rs) == 1 {
+		return
+	}
+	chain := slices.Concat(kept, added)
+	for i := len(rs) - 2; i >= 0; i-- {
+		r := fs[i].ticket.dr.Query.Request.Prompt
+		last := r.Hash(len(r.Spine) - 1)
+		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
+			n--
+		}
+		rs[i].Length = n
+	}
+}
+
+// record stores an answer to a request that brought nothing new, or whose news are stored.
+func (a *archiver) record(ctx context.Context, ev store.Events, fs []finished) error {
+	res, now := fs[len(fs)-1].res, fs[len(fs)-1].time
+	a.learn(res.Usage)
+	length := a.tk.base()
+	for i := range ev.Requests {
+		ev.Requests[i].Version = a.tk.dr.Query.Match.State.Version
+	}
+	ev.Anchor = a.anchor(res.Usage, a.tk.dr.Query.Match.State.Version, length, now)
+	lengths(ev.Requests, fs, a.tk.dr.Query.Match.State.Chain[:length], nil)
+	err := a.e.store.Record(ctx, a.tk.dr.Query.Match.Stored.Key, &ev)
+	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
+		for i := range ev.Requests {
+			ev.Requests[i].Fixed = decant.Hash{}
+		}
+		err = a.e.store.Record(ctx, a.tk.dr.Query.Match.Stored.Key, &ev)
+	}
+	a.e.patience.judge(err)
+	if err != nil {
+		return fmt.Errorf("record answer: %w", err)
+	}
+	a.e.opts.Booked(a.tk.dr.Query.Request.Who.Tenant, ev.Spends)
+	if ev.Anchor != nil {
+		a.tk.dr.Query.Match.Stored.Anchored(*ev.Anchor)
+	}
+	a.read(res.Usage, length)
+	if a.e.finder.Cache.Get(a.tk.dr.Query.Match.Stored.Key) != a.tk.dr.Query.Match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		a.e.finder.Cache.Forget(a.tk.dr.Query.Match.Stored.Key)
+	}
+	return nil
+}
+
+// anchor returns usage as an anchor, nil when nothing usable was reported.
+func (a *archiver) anchor(u decant.Usage, version int64, length int, now time.Time) *store.Anchor {
+	if u.Prompt() == 0 || length == 0 {
+		return nil
+	}
+	out := &store.Anchor{Usage: u, Version: version, Length: length}
+	if !a.tk.current() { // what was learned counts, the size does not
+		*out = store.Anchor{}
+		if !a.tk.starts() {
+			*out = a.tk.dr.Query.Match.Stored.State().Anchor
+		}
+	}
+	out.Time, out.Calibration = now, a.tk.dr.Meter.Learned.Encode()
+	return out
+}
+
+// learn compares what was estimated with what was reported.
+func (a *archiver) learn(u decant.Usage) {
+	if u.Prompt() == 0 {
+		return
+	}
+	if a.tk.dr.Outcome.Reason != "" && a.tk.dr.Outcome.Reason != policy.Overflow {
+		a.tk.dr.Meter.Calibration = a.tk.dr.Meter.Calibration.Reset()
+		return
+	}
+	if a.tk.dr.Query.Match.State == nil || !a.tk.dr.Anchored() {
+		return
+	}
+	since := a.tk.dr.Estimate(a.tk.dr.View, a.tk.dr.Query.Match.State.Chain[a.tk.dr.Meter.Length-1].Ref)
+	a.tk.dr.Meter.Calibration = a.tk.dr.Meter.Calibration.Observe(since, u.Prompt()-a.tk.dr.Meter.Usage.Context())
+}
+
+// read sets the conversation's meter to what was reported about its first length entries.
+func (a *archiver) read(u decant.Usage, length int) {
+	if u.Prompt() == 0 || length == 0 || length > len(a.tk.dr.Query.Match.State.Chain) {
+		return
+	}
+	if !a.tk.current() {
+		a.tk.settleMeter()
+		return
+	}
+	a.tk.dr.Meter.Usage, a.tk.dr.Meter.Length, a.tk.dr.Meter.Chain = u, length, a.tk.dr.Query.Match.State.Chain[length-1].Chain
+	a.tk.dr.Meter.Decisions, a.tk.dr.Meter.Fixed = len(a.tk.dr.Query.Match.State.Decisions), a.tk.dr.Query.Fixed
+	a.tk.settleMeter()
+}
+
+// write archives answers that come one after the other in a conversation.
+func (e *Engine) write(fs []finished) {
+	for len(fs) > 0 {
+		n := together(fs)
+		e.writeTogether(fs[:n])
+		fs = fs[n:]
+	}
+}
+
+// together returns how many answers at the beginning of fs can be written as one: requests of which
+// each begins with the one before, with the same fixed part, and about which nothing was decided.
+func together(fs []finished) int {
+	n := 1
+	for n < len(fs) && fs[n-1].ticket.within(fs[n].ticket) {
+		n++
+	}
+	return n
+}
+
+// bookTrials adds what was planned for observed requests to the events of their archive.
+func (a *archiver) bookTrials(fs []finished, ev *store.Events) error {
+	for i := range fs {
+		t := fs[i].ticket.trial
+		if t == nil {
+			continue
+		}
+		p, blob, err := t.record(i == 0 && a.tk.starts())
+		if err != nil {
+			return err
+		}
+		ev.Requests[i].Planned = p
+		if blob != nil {
+			ev.Blobs = append(ev.Blobs, blob)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/wire"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An observer plans what would be done about a request that is only observed.
+type observer struct {
+	e  *Engine
+	tk *ticket
+}
+
+// try plans what would be done about a request and leaves it as it is.
+func (o *observer) try(ctx context.Context) (*Prepared, error) {
+	x, fault := o.shadow(ctx)
+	if fault == nil {
+		behind := false
+		if behind, fault = x.decide(ctx); behind {
+			return nil, errBehind
+		}
+	}
+	o.tk.leaveAlone()
+	p := o.tk.prepared(o.tk.dr.Query.Request.Body)
+	if x == nil { // what was planned before cannot be read
+		p.Fault = fault
+		return p, nil
+	}
+	if fault != nil {
+		x.dr.Outcome.Route = "none: " + fault.Error()
+	}
+	o.tk.trial = planned(ctx, x.dr)
+	o.notePlan()
+	p.Report.Plan, p.Report.Planned = x.dr.Outcome.Plan, &o.tk.trial.Planned
+	return p, nil
+}
+
+// shadow returns an attempt at the same request under the decisions that were planned before.
+func (o *observer) shadow(ctx context.Context) (*attempt, error) {
+	dr := o.tk.dr
+	p := *dr.Query.Match
+	if p.Stored != nil {
+		planned, err := o.e.plannedFor(ctx, p.Stored, p.State)
+		if err != nil {
+			return nil, err
+		}
+		s := *p.State
+		s.Decisions = slices.Concat(s.Decisions, planned)
+		p.State, p.Actual, p.Branch = &s, p.State, nil
+	}
+	x, err := o.e.replay(o.tk.req, dr.Query.Request.Who, dr.Query.Request.Prompt, &p)
+	if err != nil {
+		return nil, err
+	}
+	x.Query.Demand, x.Meter, x.Query.Model = dr.Query.Demand, dr.Meter, dr.Query.Model
+	return &attempt{o.e, o.tk.req, x}, nil
+}
+
+// planned returns what the draft, a shadow, would have made of the request.
+func planned(ctx context.Context, dr *draft.Draft) *trial {
+	t := &trial{
+		Planned: Planned{Reason: dr.Outcome.Reason, Route: dr.Outcome.Route, Tokens: dr.Outcome.After, Decisions: len(dr.Made)},
+		made:    dr.Made, all: slices.Concat(dr.InForce, dr.Made), lacks: policy.LeftOut(dr.InForce, dr.Made), settled: -1,
+	}
+	t.fresh = max(0, t.lacks-policy.LeftOut(dr.InForce))
+	if dr.Outcome.Reason != "" {
+		t.fresh, t.settled = 0, max(0, dr.Size(dr.View)-dr.Behind())
+		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, dr.Before.Messages), wire.Text(dr.View)).Missing)
+	}
+	if dr.Query.Match.State != nil {
+		t.before = len(dr.Query.Match.State.Decisions)
+	}
+	return t
+}
+
+// plannedFor returns the decisions that were planned for the observed requests of a conversation.
+func (e *Engine) plannedFor(ctx context.Context, l *lineage.Stored, s *store.State) ([]decant.Decision, error) {
+	n := notes.Of(l)
+	if ds, read := n.Plan(); read {
+		return ds, nil
+	}
+	var all []decant.Decision
+	rs, err := e.store.Requests(ctx, s.Key)
+	if err != nil {
+		return nil, fmt.Errorf("read what was planned for %s: %w", s.ID, err)
+	}
+	for i := range rs {
+		ds, err := e.readPlan(ctx, s.Tenant, rs[i].Planned)
+		if err != nil {
+			return nil, fmt.Errorf("read what was planned for %s: %w", s.ID, err)
+		}
+		all = append(all, ds...)
+	}
+	return n.Read(all), nil
+}
+
+// readPlan returns the decisions that were planned for one request.
+func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) (ds []decant.Decision, err error) {
+	if p == nil || p.Decisions.IsZero() {
+		return nil, nil
+	}
+	blobs, err := e.store.Blobs(ctx, tenant, p.Decisions)
+	if err != nil {
+		return nil, err
+	}
+	return ds, json.Unmarshal(blobs[0], &ds, jsontext.AllowInvalidUTF8(true))
+}
+
+// notePlan notes what was planned for the request. What others have planned meanwhile stands. A
+// request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
+func (o *observer) notePlan() {
+	if o.tk.dr.Query.Match.Stored == nil || o.tk.starts() {
+		return
+	}
+	if o.tk.dr.Query.Match.Relation != lineage.Returns {
+		o.tk.trial.noted = notes.Of(o.tk.dr.Query.Match.Stored).Extend(o.tk.trial.before-len(o.tk.dr.Query.Match.State.Decisions), o.tk.trial.made)
+	}
+}

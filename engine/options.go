@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// Options configures an Engine. The zero value is ready to use.
+type Options struct {
+	// Catalog knows the models. Nil means the built-in one.
+	Catalog *token.Catalog
+
+	// Preset is the policy for requests that name none. Nil means the preset "default".
+	Preset *preset.Preset
+
+	// Mode is what the engine does with requests that do not say. Empty means Manage.
+	Mode Mode
+
+	// Window replaces the window of every model, in tokens. Zero leaves the catalogue's.
+	Window int
+
+	// MaxBytes is the largest body that may be sent. Zero means 32 MB, the API's own limit.
+	MaxBytes int
+
+	// DropBlock permits asking the provider to drop thinking that no longer fits, for models that
+	// bind it. It adds a field and a beta to the request.
+	DropBlock bool
+
+	// Budgets limit what is spent. A request that would exceed one is refused with a *budget.Error;
+	// when one is spent to 95 %, pours come earlier. The store must know what was spent.
+	Budgets []budget.Budget
+
+	// NoEarlyPours forbids pours before the window demands one. Without it they are made when they
+	// pay, see policy.Due.
+	NoEarlyPours bool
+
+	// OptionalTimeout and RequiredTimeout are how long work may take that a request can do without, and work
+	// that it cannot. Zero means one second and twenty.
+	OptionalTimeout, RequiredTimeout time.Duration
+
+	// ArchiveDelay is how long the archive of an answer may wait while requests keep coming. What was not
+	// written when the process dies comes back with the client's next request. Zero means one second;
+	// negative means that nothing waits.
+	ArchiveDelay time.Duration
+
+	// Backlog is how many bytes answers may take in memory, with their requests, that wait for a store which is
+	// slow or fails. Beyond it answers are not archived, and Logger is told so once: what they brought
+	// comes back with the clients' next requests. Zero means 256 MB.
+	Backlog int
+
+	// Conversations and Entries are how many conversations, and blocks of them, stay in memory. What decisions say
+	// counts as blocks of 256 bytes. Zero means 1,000 and 200,000: about 50 MB.
+	Conversations, Entries int
+
+	// Logger gets what did not become the answer to a request. Level Error is for what failed, such as an archive;
+	// Warn for what those who run the engine should know and what is no fault of its own: a budget that is nearly
+	// spent, an upstream whose reports cannot be true. No line has content of a conversation or a key. Nil means
+	// that nothing is logged.
+	Logger *slog.Logger
+
+	// Booked is told what answered requests have cost when that has been stored, each once. Nil means that
+	// nobody is.
+	Booked func(tenant string, spends []store.Spend)
+
+	// Now returns the current time, Rand gives random bytes for ids. Nil means time.Now and
+	// crypto/rand.
+	Now  func() time.Time
+	Rand io.Reader
+}
+
+func (o *Options) setDefaults() (err error) {
+	if o.Catalog == nil {
+		if o.Catalog, err = token.Builtin(); err != nil {
+			return err
+		}
+	}
+	if o.Preset == nil {
+		if o.Preset, err = preset.Load("default"); err != nil {
+			return err
+		}
+	}
+	if o.Mode == "" {
+		o.Mode = Manage
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Logger = slog.New(secret.Handler(o.Logger.Handler()))
+	if o.Booked == nil {
+		o.Booked = func(string, []store.Spend) {}
+	}
+	for _, d := range []struct {
+		field *int
+		value int
+	}{{&o.MaxBytes, 32 << 20}, {&o.Backlog, 256 << 20}, {&o.Conversations, 1000}, {&o.Entries, 200_000}} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if o.OptionalTimeout == 0 {
+		o.OptionalTimeout = time.Second
+	}
+	if o.RequiredTimeout == 0 {
+		o.RequiredTimeout = 20 * time.Second
+	}
+	if o.ArchiveDelay == 0 {
+		o.ArchiveDelay = time.Second
+	}
+	return nil
+}

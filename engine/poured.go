@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
+)
+
+// revocations returns the decisions that take back the newest pour among ds, none when there is no
+// pour in force.
+func revocations(ds []decant.Decision) []decant.Decision {
+	ds = decant.InForce(ds)
+	group := ""
+	var out []decant.Decision
+	for _, d := range slices.Backward(ds) {
+		g, _, _ := strings.Cut(d.ID, ".")
+		if !strings.HasPrefix(g, policy.PourMark) || group != "" && g != group {
+			continue
+		}
+		group = g
+		out = append(out, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "undo of " + string(d.Kind)})
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// entriesAt returns how many entries the conversation had when a decision was made.
+func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int, error) {
+	lo, hi := int64(1), s.Version
+	length := len(s.Chain)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		then, err := e.store.Load(ctx, s.Key, mid)
+		if err != nil {
+			return 0, fmt.Errorf("load version %d: %w", mid, err)
+		}
+		if slices.ContainsFunc(then.Decisions, func(d decant.Decision) bool { return d.ID == id }) {
+			hi, length = mid, len(then.Chain)
+		} else {
+			lo = mid + 1
+		}
+	}
+	return length, nil
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
+)
+
+// Prepare returns what to send in place of a request.
+//
+// It finds the conversation, replays what was decided about it, decides about what is new, and if
+// the window demands it pours; what it decides is committed before it returns. If nothing needs to
+// change, Prepared.Body is req.Body itself.
+//
+// When a step of its own fails it falls back: to the committed decisions alone, then to the
+// client's own bytes. Prepared.Fault says what failed. Only when even that cannot be right it
+// returns an error, which wraps ErrUnavailable. A request that exceeds a budget is a *budget.Error, one
+// that cannot be read where a budget applies an *UnmeteredError.
+func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
+	if e.mode(req) == Off {
+		return &Prepared{Body: req.Body}, nil
+	}
+	e.outbox.Enter()
+	defer e.outbox.Leave()
+	key := prompt.KeyOf(req.Tenant, req.Session, req.Body, e.seed)
+	was := e.recent.Find(key, req.Body)
+	r, err := prompt.Read(req.Body, e.seed, was)
+	if err != nil {
+		return e.unread(req, err)
+	}
+	req = req.named(r)
+	who := startOf(req, r)
+	p, err := e.prepare(ctx, req, who, r, draft.Demand{})
+	if err != nil {
+		p, err = e.fallBack(req, who, r, err)
+	}
+	if p != nil {
+		p.req, p.who, p.r = req, who, r
+	}
+	if !req.Count {
+		e.recent.Put(key, r.Remember(), was)
+	}
+	if err == nil {
+		if err = e.reserve(ctx, p); err != nil {
+			e.Finish(p, Response{}) // it never leaves
+			return nil, err
+		}
+	}
+	e.leaves(p)
+	return p, err
+}
+
+// leaves notes that a prepared request is on its way.
+func (e *Engine) leaves(p *Prepared) {
+	if p != nil && p.ticket != nil && !p.req.Count {
+		p.flight = e.flights.Enter(p.ticket.dr.Query.Match, p.ticket.committed, e.opts.Now())
+	}
+}
+
+// try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
+// nothing is decided for good that cannot be written. A conversation that has moved on meanwhile is store.ErrConflict.
+func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (*Prepared, error) {
+	a, err := e.observe(ctx, req, who, r)
+	if err != nil {
+		return nil, err
+	}
+	a.dr.Force(force)
+	if e.mode(req) == Observe {
+		return (&observer{e, a.ticket()}).try(ctx)
+	}
+	behind, fault := a.decide(ctx)
+	if behind {
+		return nil, errBehind
+	}
+	body, err := a.dr.Render()
+	if err != nil {
+		return nil, err
+	}
+	tk := a.ticket()
+	tk.sight = sightOf(tk.dr)
+	c := &committer{e, tk}
+	if err := c.commit(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
+		e.note(err)
+	}
+	p := tk.prepared(body)
+	p.Fault = fault
+	e.noticePoor(p, tk.dr.Query.Preset)
+	return p, nil
+}
+
+// errBehind means that the conversation must be looked at anew before it is poured: an earlier request has been archived
+// since, or was about to be.
+var errBehind = fmt.Errorf("an earlier request was being archived: %w", store.ErrConflict)
+
+// noticePoor tells those who run the engine of a record that says too little. A poor record is better than none,
+// but nobody should take it for a good one.
+func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
+	if cp := p.Report.Poor(); cp != nil && !p.ticket.dr.Query.Request.Count {
+		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
+			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", pre.Summary.MinScore)
+	}
+}
+
+// prepare makes one attempt after the other until no other request comes in between, or the request has been kept
+// waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
+func (e *Engine) prepare(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (p *Prepared, err error) {
+	defer e.caught(&err)
+	ctx = e.patience.begin(ctx, force.Again)
+	for n := range maxTries {
+		p, err := e.try(ctx, req, who, r, force)
+		if !errors.Is(err, store.ErrConflict) {
+			return p, err
+		}
+		if errors.Is(err, errBehind) && (tired(ctx) || e.patience.isBlocked()) {
+			e.patience.blocked()
+			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
+		}
+	}
+	return nil, fmt.Errorf("commit decisions: given up after %d tries: %w", maxTries, store.ErrConflict)
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/policy"
+)
+
+// A Prepared is a request that is ready to be sent.
+type Prepared struct {
+	Body         []byte   // to send in place of the request's body
+	Betas        []string // that Body needs beyond those that the client asks for
+	Conversation string   // id of the conversation, empty when it is not known
+	Report       Report
+	Fault        error // what of Decant's own failed, nil when nothing did
+
+	req      *Request // with who and r, what it was made from; nil: it could not be read
+	who      lineage.Start
+	r        *prompt.Prompt
+	ticket   *ticket             // nil: nothing is known about the conversation
+	flight   *lineage.Flight     // nil: it holds nothing that is stored
+	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
+	recovers int                 // how often it was made anew after a refusal
+}
+
+// Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
+// bodies: as it was read, and as it is sent.
+func (p *Prepared) Footprint() int64 {
+	if p.r == nil {
+		return 0
+	}
+	return 2 * int64(prompt.Footprint(nil, len(p.r.Blocks)))
+}
+
+// Poor returns the checkpoint that is new and says less than its preset asks of a record, nil when there is
+// none.
+func (r *Report) Poor() *decant.Checkpoint {
+	for i := range r.Decisions {
+		if cp := r.Decisions[i].Checkpoint; cp != nil && cp.Poor {
+			return cp
+		}
+	}
+	return nil
+}
+
+// A Report says what was decided about a request.
+type Report struct {
+	Version   int64             // of the conversation whose decisions are in force; 0: it is not stored yet
+	Relation  string            // how the request stands to the conversation
+	Reason    policy.Reason     // why there was a pour, empty when there was none
+	Route     string            // how it was carried out
+	Decisions []decant.Decision // that are new
+	Plan      *decant.Plan      // of the pour, or of the one that would have been made
+	Planned   *Planned          // what would have been done about a request that was only observed; nil: it was not
+	Before    int               // tokens of the request before the decisions that are new
+	After     int               // and with them
+	LeftOut   int               // tokens of the conversation that the view lacks, see LeftOut
+	Freed     int               // of them, by the decisions that are new; negative when these bring more back
+	Window    int               // tokens that the model takes
+	Messages  int               // of the request
+}
+
+// View returns what is sent as a conversation, nil when the request could not be read. Its messages
+// have the numbers of the transcript.
+func (p *Prepared) View() *decant.Conversation {
+	if p.ticket == nil {
+		return nil
+	}
+	return p.ticket.dr.View
+}
+
+// Planned is what would have been done about a request that was only observed. It is planned on top of what
+// was planned for the requests before, as if that had been done: so it shows what a conversation would have
+// come to, pour for pour.
+type Planned struct {
+	Reason    policy.Reason // why there would have been a pour, empty when there would have been none
+	Route     string
+	Tokens    int // of the request that would have been sent, as metered
+	Decisions int // that would have been made
+	Risk      int // facts that were in the view before the pour and would not have been after it
+}

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/preset"
+)
+
+// Mode is how much of its work an engine does.
+type Mode string
+
+// The modes.
+const (
+	Manage  Mode = "manage"  // decide and send views
+	Observe Mode = "observe" // record and plan, change nothing
+	Off     Mode = "off"     // neither
+)
+
+// A Request is one request of a client to the Messages API.
+type Request struct {
+	Tenant  string   // whose it is; empty for a store that serves one user
+	Session string   // the client's own id of the conversation, empty when it has none
+	Project string   // what it is about, when the client says
+	Body    []byte   // as the client sent it; it must not change afterwards
+	Betas   []string // that it asks for by headers (docs/reference/anthropic.md, "Betas")
+
+	// Upstream is the base URL of the provider that it goes to: what was found out about an account there
+	// is remembered for it.
+	Upstream string
+
+	// SessionIn returns the id of the conversation that the metadata of the body names, for clients
+	// that name it there. It is asked when Session is empty. Nil: it is not looked for.
+	SessionIn func(metadata []byte) string
+
+	// Budgets limit what may have been spent when this request comes, besides the engine's own.
+	Budgets []budget.Budget
+
+	Preset *preset.Preset // nil: the engine's
+	Mode   Mode           // empty: the engine's
+	Count  bool           // only the size is asked for: nothing is committed
+}
+
+// named returns the request with the session that its metadata names.
+func (req *Request) named(r *prompt.Prompt) *Request {
+	at := r.Doc.Member("metadata")
+	if req.Session != "" || req.SessionIn == nil || at.IsZero() {
+		return req
+	}
+	out := *req
+	out.Session = req.SessionIn(at.Of(req.Body))
+	return &out
+}
+
+func startOf(req *Request, r *prompt.Prompt) lineage.Start {
+	s := lineage.Start{Tenant: req.Tenant, Session: req.Session}
+	if len(r.Spine) > 0 {
+		s.First = r.Hash(0)
+	}
+	return s
+}

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/prompt"
+)
+
+// A Response is what the provider answered to a prepared request.
+type Response struct {
+	Status  int          // as in HTTP
+	Usage   decant.Usage // as reported, zero when it was not
+	Content []byte       // of the answer, a JSON list of blocks; nil when there was none
+	Stop    string       // why the model stopped
+	Broken  bool         // the answer ended before its end: it counts as none
+
+	Partial []byte // what was said in an answer that broke off, as far as it was kept
+	Came    int    // bytes of all that was said in it
+
+	Organization string // whom the provider has answered, as its header names it; empty when it does not
+	Editing      bool   // the answer says what context editing did
+	Cleared      int    // results that it left out of the prompt
+}
+
+// finished is a request with its answer.
+type finished struct {
+	*Prepared
+	res    Response
+	billed decant.Usage
+	time   time.Time
+}
+
+// Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
+func (f finished) Footprint() int {
+	n := prompt.Footprint(f.ticket.dr.Query.Request.Prompt.Doc.Source, 2*len(f.ticket.dr.Query.Request.Prompt.Blocks)) + len(f.res.Content)
+	if !prompt.SameBytes(f.Body, f.ticket.dr.Query.Request.Body) {
+		n += len(f.Body)
+	}
+	return n
+}
+
+// Begins reports whether another request begins with this one.
+func (f finished) Begins(next *prompt.Prompt) bool {
+	return f.ticket.dr.Query.Request.Prompt.Begins(next)
+}
+
+// answered reports whether there was an answer, to its end.
+func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Broken }
+
+// Billed returns the usage for which an answer to the request is booked: what was reported. Of one that broke off
+// the provider may not have said yet what it took, but it is paid all the same, and who cuts each answer short must
+// not get it for nothing: then the prompt counts as it was estimated, and what has come of the answer is counted.
+func (p *Prepared) Billed(res Response) decant.Usage {
+	u := res.Usage
+	if !res.Broken || res.Status/100 != 2 {
+		return u
+	}
+	if u.Prompt() == 0 {
+		u.Input = cmp.Or(p.Report.After, len(p.Body)/bytesPerToken)
+	}
+	u.Output = max(u.Output, p.said(res))
+	return u
+}
+
+// bytesPerToken is what is assumed of text that is not there to be counted. It is rather few.
+const bytesPerToken = 3
+
+// said returns how many tokens have come of an answer that broke off.
+func (p *Prepared) said(res Response) int {
+	lost := max(0, res.Came-len(res.Partial)) / bytesPerToken
+	if p.ticket == nil {
+		return lost + len(res.Partial)/bytesPerToken
+	}
+	return lost + p.ticket.dr.Query.Estimator.Count(string(res.Partial))
+}
