@@ -26,7 +26,7 @@ func (c *committer) announce(ctx context.Context) error {
 		return err
 	}
 	r := store.Request{ID: c.tk.announced, Time: c.tk.dr.Query.Env.Now().UTC(), Version: c.tk.dr.Query.Match.State.Version, Length: len(c.tk.dr.Query.Match.State.Chain), API: "anthropic", Model: c.tk.dr.Query.Refs.Conv.Model, Fixed: c.tk.dr.Query.Refs.Conv.Fixed.Version}
-	ctx, cancel := c.e.patience.waiting(ctx)
+	ctx, cancel := c.e.patience.Waiting(ctx)
 	defer cancel()
 	if err := c.e.store.Record(ctx, c.tk.dr.Query.Match.Stored.Key, &store.Events{Requests: []store.Request{r}}); err != nil {
 		return fmt.Errorf("note that a request is tried again: %w", err)

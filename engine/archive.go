@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -24,7 +25,7 @@ const archivePatience = 3 * time.Minute
 func (e *Engine) writeTogether(fs []finished) {
 	err := e.tryArchive(fs)
 	for begun := time.Now(); errors.Is(err, store.ErrBusy) && time.Since(begun) < archivePatience; {
-		time.Sleep(brief)
+		time.Sleep(patience.Brief)
 		err = e.tryArchive(fs)
 	}
 	if err != nil {
@@ -252,7 +253,7 @@ func (a *archiver) record(ctx context.Context, ev store.Events, fs []finished) e
 		}
 		err = a.e.store.Record(ctx, a.tk.dr.Query.Match.Stored.Key, &ev)
 	}
-	a.e.patience.judge(err)
+	a.e.patience.Judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}

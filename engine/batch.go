@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -73,7 +74,7 @@ func (b *Batch) add(item *BatchItem, betas []string) (budget.Amount, error) {
 		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
 	m := b.e.model(c.Model, 0, betas)
-	u := uncached(c, b.e.sizes.For(m).Conversation(c).Total())
+	u := draft.Uncached(c, b.e.sizes.For(m).Conversation(c).Total())
 	return b.e.batched(b.spends, m.ID, betas, u, b.now), nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/engine/internal/decide"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
@@ -73,7 +74,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ds := revocations(r.dr.Query.Match.State.Decisions)
+	ds := decide.Revocations(r.dr.Query.Match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, fmt.Errorf("undo a pour of %s: %w", k.ID, decant.ErrNothing)
 	}
@@ -83,7 +84,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 		if r.dr.Query.Refs.Conv.OpenRound() {
 			return nil, fmt.Errorf("undo a pour of %s while a round is open and thinking is bound: try again when the agent is done: %w", k.ID, decant.ErrIllegal)
 		}
-		at, err := e.entriesAt(ctx, r.dr.Query.Match.State, ds[0].Revokes)
+		at, err := decide.EntriesAt(ctx, e.store, r.dr.Query.Match.State, ds[0].Revokes)
 		if err != nil {
 			return nil, err
 		}

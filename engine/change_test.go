@@ -101,8 +101,8 @@ func (c *changes) one() {
 		n := rapid.IntRange(1, len(c.ms)).Draw(c.T, "message")
 		change, err = c.engine.Pin(c.Context(), key, decant.Ref{Message: n}, what == "pin")
 	}
-	if errors.Is(err, decant.ErrNothing) || errors.Is(err, decant.ErrIllegal) {
-		return
+	if irreducible := new(decant.IrreducibleError); errors.Is(err, decant.ErrNothing) || errors.Is(err, decant.ErrIllegal) || errors.As(err, &irreducible) {
+		return // what is pinned may leave no legal view that fits the window, and the preview says so
 	}
 	if err != nil {
 		c.T.Fatalf("%s: %v", what, err)

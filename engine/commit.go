@@ -26,7 +26,7 @@ func (c *committer) commit(ctx context.Context) error {
 	if len(c.tk.dr.Made) == 0 || c.tk.dr.Query.Request.Count {
 		return nil
 	}
-	ctx, cancel := c.e.patience.waiting(ctx)
+	ctx, cancel := c.e.patience.Waiting(ctx)
 	defer cancel()
 	return c.store(ctx, c.tk.batch())
 }
@@ -34,7 +34,7 @@ func (c *committer) commit(ctx context.Context) error {
 // store commits a batch and brings the cached line up to date.
 func (c *committer) store(ctx context.Context, b *store.Batch) error {
 	version, err := c.e.store.Commit(ctx, b)
-	c.e.patience.judge(err)
+	c.e.patience.Judge(err)
 	if errors.Is(err, store.ErrNotFound) && c.tk.dr.Query.Match.Stored != nil { // collected since it was read
 		c.e.finder.Cache.Forget(c.tk.dr.Query.Match.Stored.Key)
 		return fmt.Errorf("commit: %w: %w", err, store.ErrConflict)
@@ -91,7 +91,7 @@ func (tk *ticket) batch() *store.Batch {
 	switch {
 	case tk.starts():
 		b.Key = store.Key{Tenant: tk.dr.Query.Request.Who.Tenant, ID: tk.newID()}
-		b.Create = &store.Creation{Session: tk.dr.Query.Request.Who.Session, Agent: tk.dr.Query.Refs.Conv.Agent, Project: tk.req.Project, Origin: tk.origin()}
+		b.Create = &store.Creation{Session: tk.dr.Query.Request.Who.Session, Agent: tk.dr.Query.Refs.Conv.Agent, Project: tk.dr.Query.Request.Project, Origin: tk.origin()}
 		if b.Create.Origin != nil {
 			b.Decisions = slices.Concat(tk.dr.Query.Match.Arrived(), tk.outgrown(), tk.lost(), b.Decisions)
 		}

@@ -10,10 +10,12 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/decide"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/outbox"
+	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -44,7 +46,8 @@ type Engine struct {
 	outbox   *outbox.Box[finished]
 	recent   prompt.Recent
 	purse    *budget.Purse
-	patience patience
+	decider  decide.Decider
+	patience patience.Patience
 	flights  lineage.Flights
 
 	accounts account.Book
@@ -60,7 +63,7 @@ func New(s Store, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
-		patience: patience{least: o.OptionalTimeout, most: o.RequiredTimeout},
+		patience: patience.Patience{Least: o.OptionalTimeout, Most: o.RequiredTimeout},
 		purse:    budget.NewPurse(s, o.Now, o.Logger),
 	}
 	e.env = draft.Env{IDs: e.ids, Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.OptionalTimeout, RequiredTimeout: o.RequiredTimeout}
@@ -70,6 +73,7 @@ func New(s Store, o Options) (*Engine, error) {
 		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
+	e.decider = decide.Decider{Store: s, Cache: e.finder.Cache, Wait: e.outbox.Wait, Patience: &e.patience, Purse: e.purse}
 	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.OptionalTimeout, Logger: o.Logger}
 	return e, nil
 }

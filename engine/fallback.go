@@ -24,7 +24,7 @@ func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fau
 	if err == nil {
 		body, err := dr.Render()
 		if err == nil {
-			p := (&attempt{e, req, dr}).ticket().prepared(body)
+			p := ticketOf(dr).prepared(body)
 			p.Fault = fault
 			return p, nil
 		}

@@ -65,9 +65,9 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	}
 	b.dr.Meter.Client, b.dr.Meter.Million = p.After(x.dr.Query.Request.Begun), b.asksMillion(x.dr.Query)
 	out := store.Spend{Time: f.time, Model: x.dr.Query.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.dr.Query, p.Tokens)}
-	out.Cost, out.Bare = money(x.dr, u, terms), money(x.dr, bare, terms)
+	out.Cost, out.Bare = x.dr.Price(u, terms), x.dr.Price(bare, terms)
 	if x.dr.Outcome.Poured() {
-		out.Rewrite = money(x.dr, rewritten(u, bare), terms)
+		out.Rewrite = x.dr.Price(rewritten(u, bare), terms)
 	}
 	if x.trial != nil {
 		out.Trial = x.trial.would(x.dr, u, terms)

@@ -14,6 +14,15 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
+// observe finds the request's conversation and replays what was decided about it.
+func (e *Engine) observe(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt) (*draft.Draft, error) {
+	p, err := e.match(ctx, who, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.replay(req, who, r, p)
+}
+
 // match finds the conversation of a request. One that plainly goes on with what is stored need not wait for what is still
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
@@ -28,7 +37,7 @@ func (e *Engine) match(ctx context.Context, who lineage.Start, r *prompt.Prompt)
 
 // lookFor finds the conversation of a request, within its patience.
 func (e *Engine) lookFor(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
-	ctx, cancel := e.patience.optional(ctx)
+	ctx, cancel := e.patience.Optional(ctx)
 	defer cancel()
 	return e.finder.Find(ctx, who, r)
 }
@@ -36,7 +45,7 @@ func (e *Engine) lookFor(ctx context.Context, who lineage.Start, r *prompt.Promp
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
 // store that hangs costs a request no more than its patience.
 func (e *Engine) archived(ctx context.Context, who lineage.Start) bool {
-	ctx, cancel := e.patience.waiting(ctx)
+	ctx, cancel := e.patience.Waiting(ctx)
 	defer cancel()
 	return e.outbox.Wait(ctx, who)
 }
@@ -68,6 +77,7 @@ func (e *Engine) query(req *Request, who lineage.Start, r *prompt.Prompt, p *lin
 		Request: &draft.Request{
 			Who: who, Prompt: r, Begun: e.opts.Now().UTC(),
 			Body: req.Body, Betas: req.Betas, Upstream: req.Upstream, Count: req.Count, Observed: e.mode(req) == Observe,
+			Project: req.Project, Budgets: e.budgets(req), Own: len(req.Budgets),
 		},
 	}
 }

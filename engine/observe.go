@@ -19,8 +19,9 @@ import (
 
 // An observer plans what would be done about a request that is only observed.
 type observer struct {
-	e  *Engine
-	tk *ticket
+	e   *Engine
+	req *Request
+	tk  *ticket
 }
 
 // try plans what would be done about a request and leaves it as it is.
@@ -28,7 +29,7 @@ func (o *observer) try(ctx context.Context) (*Prepared, error) {
 	x, fault := o.shadow(ctx)
 	if fault == nil {
 		behind := false
-		if behind, fault = x.decide(ctx); behind {
+		if behind, fault = o.e.decider.Decide(ctx, x); behind {
 			return nil, errBehind
 		}
 	}
@@ -39,16 +40,16 @@ func (o *observer) try(ctx context.Context) (*Prepared, error) {
 		return p, nil
 	}
 	if fault != nil {
-		x.dr.Outcome.Route = "none: " + fault.Error()
+		x.Outcome.Route = "none: " + fault.Error()
 	}
-	o.tk.trial = planned(ctx, x.dr)
+	o.tk.trial = planned(ctx, x)
 	o.notePlan()
-	p.Report.Plan, p.Report.Planned = x.dr.Outcome.Plan, &o.tk.trial.Planned
+	p.Report.Plan, p.Report.Planned = x.Outcome.Plan, &o.tk.trial.Planned
 	return p, nil
 }
 
-// shadow returns an attempt at the same request under the decisions that were planned before.
-func (o *observer) shadow(ctx context.Context) (*attempt, error) {
+// shadow returns a draft for the same request under the decisions that were planned before.
+func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
 	dr := o.tk.dr
 	p := *dr.Query.Match
 	if p.Stored != nil {
@@ -60,12 +61,12 @@ func (o *observer) shadow(ctx context.Context) (*attempt, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := o.e.replay(o.tk.req, dr.Query.Request.Who, dr.Query.Request.Prompt, &p)
+	x, err := o.e.replay(o.req, dr.Query.Request.Who, dr.Query.Request.Prompt, &p)
 	if err != nil {
 		return nil, err
 	}
 	x.Query.Demand, x.Meter, x.Query.Model = dr.Query.Demand, dr.Meter, dr.Query.Model
-	return &attempt{o.e, o.tk.req, x}, nil
+	return x, nil
 }
 
 // planned returns what the draft, a shadow, would have made of the request.

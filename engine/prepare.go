@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
@@ -66,23 +67,23 @@ func (e *Engine) leaves(p *Prepared) {
 // try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
 // nothing is decided for good that cannot be written. A conversation that has moved on meanwhile is store.ErrConflict.
 func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (*Prepared, error) {
-	a, err := e.observe(ctx, req, who, r)
+	dr, err := e.observe(ctx, req, who, r)
 	if err != nil {
 		return nil, err
 	}
-	a.dr.Force(force)
+	dr.Force(force)
 	if e.mode(req) == Observe {
-		return (&observer{e, a.ticket()}).try(ctx)
+		return (&observer{e, req, ticketOf(dr)}).try(ctx)
 	}
-	behind, fault := a.decide(ctx)
+	behind, fault := e.decider.Decide(ctx, dr)
 	if behind {
 		return nil, errBehind
 	}
-	body, err := a.dr.Render()
+	body, err := dr.Render()
 	if err != nil {
 		return nil, err
 	}
-	tk := a.ticket()
+	tk := ticketOf(dr)
 	tk.sight = sightOf(tk.dr)
 	c := &committer{e, tk}
 	if err := c.commit(ctx); err != nil {
@@ -114,14 +115,14 @@ func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
 // waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
 func (e *Engine) prepare(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (p *Prepared, err error) {
 	defer e.caught(&err)
-	ctx = e.patience.begin(ctx, force.Again)
+	ctx = e.patience.Begin(ctx, force.Again)
 	for n := range maxTries {
 		p, err := e.try(ctx, req, who, r, force)
 		if !errors.Is(err, store.ErrConflict) {
 			return p, err
 		}
-		if errors.Is(err, errBehind) && (tired(ctx) || e.patience.isBlocked()) {
-			e.patience.blocked()
+		if errors.Is(err, errBehind) && (patience.Tired(ctx) || e.patience.Blocked()) {
+			e.patience.Block()
 			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
 		}
 	}

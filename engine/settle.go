@@ -22,7 +22,7 @@ func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement
 	if e.opts.Mode == Off {
 		return nil
 	}
-	ctx, cancel := e.patience.optional(ctx)
+	ctx, cancel := e.patience.Optional(ctx)
 	defer cancel()
 	totals, err := e.store.Spending(ctx, store.SpendQuery{Tenant: tenant, Conversation: id})
 	if err != nil || len(totals) == 0 {

@@ -12,7 +12,6 @@ import (
 // A ticket is what was sent for a query, or is about to be: the only thing that Finish gets. Its archive brings it up to
 // date with what has become of the conversation since; nothing else looks at it then.
 type ticket struct {
-	req       *Request
 	dr        *draft.Draft
 	id        string            // of the conversation that the request begins
 	announced string            // id under which the store knows that the request is under way, empty when it does not
@@ -23,6 +22,9 @@ type ticket struct {
 	committed bool              // what it brought is in the store
 	moved     bool              // its place must be found anew before it is archived
 }
+
+// ticketOf returns the ticket of what a draft has become. It shares nothing with it that changes.
+func ticketOf(dr *draft.Draft) *ticket { return &ticket{dr: dr.Copy(), decided: dr.Decisions()} }
 
 // copy returns a copy that shares nothing which an archive changes.
 func (tk *ticket) copy() *ticket {

@@ -9,10 +9,10 @@ import (
 // reserve holds back what a prepared request may cost at most. It returns a *budget.Error when a budget
 // does not have that much left.
 func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if p.ticket == nil || len(e.budgets(p.ticket.req)) == 0 || p.ticket.dr.Query.Request.Count || e.mode(p.ticket.req) == Observe {
+	if p.ticket == nil || len(p.req.Budgets)+len(e.opts.Budgets) == 0 || p.req.Count || e.mode(p.req) == Observe {
 		return nil
 	}
-	r := e.reservation(p.ticket.req, p.ticket.dr, p.Conversation)
+	r := p.ticket.dr.Reservation(p.Conversation)
 	if err := e.holdBack(ctx, r); err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 // holdBack makes a reservation. When only other requests under way stand in its way it waits for them to end, as long
 // as optional work may take.
 func (e *Engine) holdBack(ctx context.Context, r *budget.Reservation) error {
-	patience, cancel := e.patience.waiting(e.patience.begin(ctx, false))
+	patience, cancel := e.patience.Waiting(e.patience.Begin(ctx, false))
 	defer cancel()
 	for {
 		ended, err := e.purse.Hold(ctx, r)

@@ -64,5 +64,5 @@ func (t *trial) would(dr *draft.Draft, u decant.Usage, terms cost.Terms) *store.
 	}
 	w := decant.Usage{CacheRead: read, CacheWrite: share(u.CacheWrite), Write1h: share(u.Write1h), Output: u.Output}
 	w.Input = rest - w.CacheWrite
-	return &store.Trial{Prompt: prompt, Cost: money(dr, w, terms)}
+	return &store.Trial{Prompt: prompt, Cost: dr.Price(w, terms)}
 }

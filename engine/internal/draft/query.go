@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
@@ -26,6 +27,10 @@ type Request struct {
 	Begun    time.Time // when it came
 	Count    bool      // only its size is asked for
 	Observed bool      // nothing is changed
+	Project  string    // what it is about, when the client says
+
+	Budgets []budget.Budget // that it falls under
+	Own     int             // how many of them, at their end, came with it
 }
 
 // A Query is one request at its place in a conversation, with what is settled before anything is decided about it.

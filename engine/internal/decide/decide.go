@@ -1,4 +1,4 @@
-package engine
+package decide
 
 import (
 	"cmp"
@@ -7,14 +7,44 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
 )
 
-// decide makes the decisions of this request: first what it brings for the first time, then, if it is due, the pour. It
-// reports whether the conversation must be looked at anew first. The error says what was due and could not be done; the
-// view stays legal.
+// A Decider makes the decisions of requests, by what a store and other requests have come to.
+type Decider struct {
+	Store    Reader
+	Cache    *lineage.Cache
+	Wait     func(context.Context, lineage.Start) bool // for archives of a conversation that are under way; reports whether there were any
+	Patience *patience.Patience
+	Purse    *budget.Purse
+}
+
+// A Reader is what it takes of a store to decide.
+type Reader interface {
+	store.Matcher
+	store.Loader
+	store.Log
+}
+
+// Decide makes the decisions of a draft: first what its request brings for the first time, then, if it is due, the pour.
+// It reports whether the conversation must be looked at anew first. The error says what was due and could not be done;
+// the view stays legal.
+func (d *Decider) Decide(ctx context.Context, dr *draft.Draft) (behind bool, fault error) {
+	return (&attempt{d, dr}).decide(ctx)
+}
+
+// An attempt is the decisions of one draft in the making.
+type attempt struct {
+	by *Decider
+	dr *draft.Draft
+}
+
 func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	if err := a.arrive(ctx); err != nil {
 		return false, err
@@ -66,9 +96,9 @@ func (a *attempt) arrive(ctx context.Context) error {
 
 // awaited waits for archives of the conversation that are under way, and reports whether there were any.
 func (a *attempt) awaited(ctx context.Context) bool {
-	ctx, cancel := a.e.patience.waiting(ctx)
+	ctx, cancel := a.by.Patience.Waiting(ctx)
 	defer cancel()
-	return a.e.outbox.Wait(ctx, a.dr.Query.Request.Who)
+	return a.by.Wait(ctx, a.dr.Query.Request.Who)
 }
 
 // overtook waits for archives of the conversation that are under way, and reports whether there were
@@ -78,9 +108,9 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	if a.awaited(ctx) {
 		return true
 	}
-	ctx, cancel := a.e.patience.optional(ctx)
+	ctx, cancel := a.by.Patience.Optional(ctx)
 	defer cancel()
-	l := lineage.Best(a.e.finder.Cache.From(a.dr.Query.Request.Who), a.dr.Query.Request.Prompt)
+	l := lineage.Best(a.by.Cache.From(a.dr.Query.Request.Who), a.dr.Query.Request.Prompt)
 	switch {
 	case a.dr.Query.Match.Stored == nil:
 		return l != nil
@@ -91,7 +121,7 @@ func (a *attempt) overtook(ctx context.Context) bool {
 	case a.dr.Query.Match.Stored.State() != cmp.Or(a.dr.Query.Match.Actual, a.dr.Query.Match.State):
 		return true
 	}
-	v, err := a.e.store.Version(ctx, a.dr.Query.Match.Stored.Key) // its archive may have known the conversation by another reading
+	v, err := a.by.Store.Version(ctx, a.dr.Query.Match.Stored.Key) // its archive may have known the conversation by another reading
 	return err == nil && v != a.dr.Query.Match.State.Version
 }
 
@@ -99,7 +129,7 @@ func (a *attempt) overtook(ctx context.Context) bool {
 // assistant, which nothing was written on top of. What was seen before stays as it was, and so does what there
 // is no time for.
 func (a *attempt) firstSight(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, a.e.opts.OptionalTimeout)
+	ctx, cancel := context.WithTimeout(ctx, a.dr.Query.Env.OptionalTimeout)
 	defer cancel()
 	last := len(a.dr.View.Messages) - 1
 	for last >= 0 && a.dr.View.Messages[last].Role != decant.RoleAssistant {

@@ -1,4 +1,4 @@
-package engine
+package decide
 
 import (
 	"cmp"
@@ -32,7 +32,7 @@ func (a *attempt) inherit(ctx context.Context) error {
 	if len(results) == 0 {
 		return nil
 	}
-	ctx, cancel := a.e.patience.optional(ctx)
+	ctx, cancel := a.by.Patience.Optional(ctx)
 	defer cancel()
 	kin, err := a.kin(ctx, hashes)
 	if err != nil {
@@ -94,13 +94,13 @@ const mostKin = 4
 // kin returns the conversations of the session that have decided about contents: first the one that the
 // request shares the latest block with, and of several the oldest.
 func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, error) {
-	keys, err := a.e.store.Decided(ctx, a.dr.Query.Request.Who.Tenant, a.dr.Query.Request.Who.Session, contents, mostKin)
+	keys, err := a.by.Store.Decided(ctx, a.dr.Query.Request.Who.Tenant, a.dr.Query.Request.Who.Session, contents, mostKin)
 	if err != nil {
 		return nil, err
 	}
 	var out []relative
 	for _, k := range keys {
-		s, err := a.e.store.Load(ctx, k, store.Newest)
+		s, err := a.by.Store.Load(ctx, k, store.Newest)
 		if errors.Is(err, store.ErrNotFound) { // collected since
 			continue
 		}
@@ -111,7 +111,7 @@ func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, 
 		if entries == 0 {
 			continue
 		}
-		b, err := a.e.store.Branch(ctx, k, s.Version, entries, entries)
+		b, err := a.by.Store.Branch(ctx, k, s.Version, entries, entries)
 		if err != nil {
 			return nil, err
 		}

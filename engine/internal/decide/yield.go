@@ -1,4 +1,4 @@
-package engine
+package decide
 
 import (
 	"context"
@@ -40,11 +40,11 @@ func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
 	if a.dr.Query.Match.State == nil || a.dr.Query.Match.Relation != lineage.Continues && a.dr.Query.Match.Relation != lineage.Amends || a.bringsAnswer() {
 		return nil, nil
 	}
-	ds := revocations(a.dr.Query.Match.State.Decisions)
+	ds := Revocations(a.dr.Query.Match.State.Decisions)
 	if len(ds) == 0 {
 		return nil, nil
 	}
-	at, err := a.e.entriesAt(ctx, a.dr.Query.Match.State, ds[0].Revokes)
+	at, err := EntriesAt(ctx, a.by.Store, a.dr.Query.Match.State, ds[0].Revokes)
 	if err != nil {
 		return nil, err
 	}

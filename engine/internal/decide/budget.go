@@ -1,4 +1,4 @@
-package engine
+package decide
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 // tighten makes pours come earlier and go deeper when a budget would nearly be spent with the request, unless the
 // fixed part leaves no room for that.
 func (a *attempt) tighten(ctx context.Context) {
-	if len(a.e.budgets(a.req)) == 0 {
+	if len(a.dr.Query.Request.Budgets) == 0 {
 		return
 	}
 	id := ""
 	if a.dr.Query.Match.Stored != nil {
 		id = a.dr.Query.Match.Stored.Key.ID
 	}
-	if !a.e.purse.Tight(ctx, a.e.reservation(a.req, a.dr, id)) {
+	if !a.by.Purse.Tight(ctx, a.dr.Reservation(id)) {
 		return
 	}
 	p := thriftiest(a.dr.Query.Preset, a.dr.Query.Model.Window)

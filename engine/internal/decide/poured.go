@@ -1,4 +1,4 @@
-package engine
+package decide
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// revocations returns the decisions that take back the newest pour among ds, none when there is no
+// Revocations returns the decisions that take back the newest pour among ds, none when there is no
 // pour in force.
-func revocations(ds []decant.Decision) []decant.Decision {
+func Revocations(ds []decant.Decision) []decant.Decision {
 	ds = decant.InForce(ds)
 	group := ""
 	var out []decant.Decision
@@ -29,13 +29,13 @@ func revocations(ds []decant.Decision) []decant.Decision {
 	return out
 }
 
-// entriesAt returns how many entries the conversation had when a decision was made.
-func (e *Engine) entriesAt(ctx context.Context, s *store.State, id string) (int, error) {
+// EntriesAt returns how many entries the conversation had when a decision was made.
+func EntriesAt(ctx context.Context, from store.Loader, s *store.State, id string) (int, error) {
 	lo, hi := int64(1), s.Version
 	length := len(s.Chain)
 	for lo < hi {
 		mid := (lo + hi) / 2
-		then, err := e.store.Load(ctx, s.Key, mid)
+		then, err := from.Load(ctx, s.Key, mid)
 		if err != nil {
 			return 0, fmt.Errorf("load version %d: %w", mid, err)
 		}

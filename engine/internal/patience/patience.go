@@ -1,0 +1,84 @@
+// Package patience says how long a request may be kept waiting for what it can do without. A store that another process
+// keeps locked costs a request that time once, and those that follow hardly any.
+package patience
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/decantdev/decant/store"
+)
+
+// For some seconds it is known that there is no use in waiting.
+const (
+	busyFor = 5 * time.Second       // how long a store is taken for busy after somebody has waited in vain
+	Brief   = 50 * time.Millisecond // how long requests wait for it meanwhile
+)
+
+// A Patience is how long requests may be kept waiting for what they can do without.
+type Patience struct {
+	Least, Most time.Duration // of a request, and of one that was refused before
+
+	busy atomic.Int64 // until when the store is taken for busy, in nanoseconds since 1970; 0: it is free
+}
+
+// Block notes that somebody has waited for the store in vain.
+func (p *Patience) Block() { p.busy.Store(time.Now().Add(busyFor).UnixNano()) }
+
+// Blocked reports whether the store is taken for busy.
+func (p *Patience) Blocked() bool {
+	until := p.busy.Load()
+	return until != 0 && time.Now().UnixNano() < until
+}
+
+// Judge notes what the end of a write says about the store.
+func (p *Patience) Judge(err error) {
+	switch {
+	case errors.Is(err, store.ErrBusy):
+		p.Block()
+	case err == nil && p.busy.Load() != 0:
+		p.busy.Store(0)
+	}
+}
+
+type key struct{}
+
+// Begin returns a context that knows until when a request may be kept waiting for what it can do without. One that
+// was refused before can wait longer.
+func (p *Patience) Begin(ctx context.Context, again bool) context.Context {
+	wait := p.Least
+	if again {
+		wait = p.Most
+	}
+	return context.WithValue(ctx, key{}, time.Now().Add(wait))
+}
+
+// Optional returns a context for work that the request can do without: it ends with the request's patience. What comes
+// after a long computation gets some time all the same, for a store that is free needs little.
+func (p *Patience) Optional(ctx context.Context) (context.Context, context.CancelFunc) {
+	until, ok := ctx.Value(key{}).(time.Time)
+	if !ok {
+		return context.WithTimeout(ctx, p.Least)
+	}
+	if t := time.Now().Add(p.Least / 2); until.Before(t) {
+		until = t
+	}
+	return context.WithDeadline(ctx, until)
+}
+
+// Waiting returns a context for what has to wait when the store is locked: commits, and archives of others. Reading
+// never does.
+func (p *Patience) Waiting(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.Blocked() {
+		return context.WithTimeout(ctx, min(p.Least, Brief))
+	}
+	return p.Optional(ctx)
+}
+
+// Tired reports whether a request has lost its patience.
+func Tired(ctx context.Context) bool {
+	until, ok := ctx.Value(key{}).(time.Time)
+	return ok && !time.Now().Before(until)
+}
