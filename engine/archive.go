@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
@@ -58,15 +59,15 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
-		a.tk.dr.Query.Match.State = nil // it has moved on
+		a.tk.Draft.Query.Match.State = nil // it has moved on
 	}
 	if err := a.rebase(ctx, last); err != nil {
 		return err
 	}
-	if a.tk.dr.Query.Match.Stored == nil {
+	if a.tk.Draft.Query.Match.Stored == nil {
 		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
 	}
-	a.tk.decided = -1 // what is stored of it is not what the report is about
+	a.tk.Decided = -1 // what is stored of it is not what the report is about
 	ev, err := a.booked(fs)
 	if err != nil {
 		return err
@@ -77,32 +78,32 @@ func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
 // An archiver stores how the request of a ticket was answered, and what it brought.
 type archiver struct {
 	e  *Engine
-	tk *ticket
+	tk *ticket.Ticket
 }
 
 // rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
 func (a *archiver) rebase(ctx context.Context, f *finished) error {
-	if a.tk.committed {
-		a.tk.dr.Meter = notes.Of(a.tk.dr.Query.Match.Stored).Meter() // answers before this one have been archived since
+	if a.tk.Committed {
+		a.tk.Draft.Meter = notes.Of(a.tk.Draft.Query.Match.Stored).Meter() // answers before this one have been archived since
 	}
 	if a.stands(ctx, f) {
-		a.tk.moved = true
+		a.tk.Moved = true
 		return nil
 	}
-	p, err := a.e.finder.Find(ctx, a.tk.dr.Query.Request.Who, a.tk.dr.Query.Request.Prompt)
+	p, err := a.e.finder.Find(ctx, a.tk.Draft.Query.Request.Who, a.tk.Draft.Query.Request.Prompt)
 	if err != nil {
 		return err
 	}
-	if a.tk.committed && p.Stored != nil && p.Stored.Key == a.tk.dr.Query.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+	if a.tk.Committed && p.Stored != nil && p.Stored.Key == a.tk.Draft.Query.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
-	a.tk.dr.Query.Match, a.tk.dr.Query.Refs, a.tk.dr.Withdrawn = p, lineage.References(a.tk.dr.Query.Request.Prompt, p), withdrawn(&a.e.env, p)
-	if a.tk.committed { // it is in another conversation, which has the id
-		a.tk.committed, a.tk.id = false, ""
+	a.tk.Draft.Query.Match, a.tk.Draft.Query.Refs, a.tk.Draft.Withdrawn = p, lineage.References(a.tk.Draft.Query.Request.Prompt, p), withdrawn(&a.e.env, p)
+	if a.tk.Committed { // it is in another conversation, which has the id
+		a.tk.Committed, a.tk.ID = false, ""
 	}
 	if p.Stored != nil {
-		a.tk.dr.Meter = notes.Of(p.Stored).Meter()
+		a.tk.Draft.Meter = notes.Of(p.Stored).Meter()
 	}
 	return nil
 }
@@ -112,22 +113,22 @@ func (a *archiver) rebase(ctx context.Context, f *finished) error {
 // process may have replaced what the request has in common with the conversation.
 func (a *archiver) stands(ctx context.Context, f *finished) bool {
 	switch {
-	case a.tk.dr.Query.Match.Stored == nil:
-		return a.tk.dr.Query.Match.State == nil && !a.tk.moved
+	case a.tk.Draft.Query.Match.Stored == nil:
+		return a.tk.Draft.Query.Match.State == nil && !a.tk.Moved
 	case !f.answered() && !a.brings():
 		return true
-	case a.tk.dr.Query.Match.Asked && !a.tk.committed: // what it would replace may have been answered since
+	case a.tk.Draft.Query.Match.Asked && !a.tk.Committed: // what it would replace may have been answered since
 		return false
-	case !a.tk.committed && (a.tk.dr.Query.Match.Stored.State() != a.tk.dr.Query.Match.State || a.brings()):
-		return a.tk.dr.Query.Match.Stored.State() == a.tk.dr.Query.Match.State
+	case !a.tk.Committed && (a.tk.Draft.Query.Match.Stored.State() != a.tk.Draft.Query.Match.State || a.brings()):
+		return a.tk.Draft.Query.Match.Stored.State() == a.tk.Draft.Query.Match.State
 	}
-	v, err := a.e.store.Version(ctx, a.tk.dr.Query.Match.Stored.Key)
-	return err != nil || v == a.tk.dr.Query.Match.State.Version
+	v, err := a.e.store.Version(ctx, a.tk.Draft.Query.Match.Stored.Key)
+	return err != nil || v == a.tk.Draft.Query.Match.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
 func (a *archiver) brings() bool {
-	return !a.tk.committed && (a.tk.dr.Query.Match.Stored == nil || a.tk.entriesFrom() < len(a.tk.dr.Query.Request.Prompt.Blocks) || a.tk.dr.Query.Match.Relation == lineage.Replaces)
+	return !a.tk.Committed && (a.tk.Draft.Query.Match.Stored == nil || a.tk.EntriesFrom() < len(a.tk.Draft.Query.Request.Prompt.Blocks) || a.tk.Draft.Query.Match.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
@@ -144,7 +145,7 @@ func (a *archiver) booked(fs []finished) (store.Events, error) {
 
 func (a *archiver) archive(ctx context.Context, fs []finished) error {
 	last := &fs[len(fs)-1]
-	a.tk.dr.Meter.Account = &account.Account{Upstream: account.Named(a.tk.dr.Query.Request.Upstream), Organization: last.res.Organization}
+	a.tk.Draft.Meter.Account = &account.Account{Upstream: account.Named(a.tk.Draft.Query.Request.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
 	err := a.e.outbox.Alone(func() (err error) {
@@ -162,11 +163,11 @@ func (a *archiver) archive(ctx context.Context, fs []finished) error {
 	if b == nil {
 		return a.record(ctx, ev, fs)
 	}
-	length := a.tk.base() + len(b.Entries)
+	length := a.tk.Base() + len(b.Entries)
 	if err := (&committer{a.e, a.tk}).store(ctx, b); err != nil {
 		return err
 	}
-	a.e.opts.Booked(a.tk.dr.Query.Request.Who.Tenant, ev.Spends)
+	a.e.opts.Booked(a.tk.Draft.Query.Request.Who.Tenant, ev.Spends)
 	a.read(last.res.Usage, length)
 	return nil
 }
@@ -175,14 +176,14 @@ func (a *archiver) archive(ctx context.Context, fs []finished) error {
 func (a *archiver) news(fs []finished, ev store.Events) *store.Batch {
 	last := &fs[len(fs)-1]
 	a.learn(last.res.Usage)
-	a.tk.dr.Made = nil
-	b := a.tk.batch()
+	a.tk.Draft.Made = nil
+	b := a.tk.Batch()
 	var kept []store.Entry
-	if a.tk.dr.Query.Match.State != nil {
-		kept = a.tk.dr.Query.Match.State.Chain[:a.tk.base()]
+	if a.tk.Draft.Query.Match.State != nil {
+		kept = a.tk.Draft.Query.Match.State.Chain[:a.tk.Base()]
 	}
 	lengths(ev.Requests, fs, kept, b.Entries)
-	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.tk.base()+len(b.Entries), last.time)
+	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.tk.Base()+len(b.Entries), last.time)
 	b.Events = ev
 	return b
 }
@@ -191,20 +192,20 @@ func (a *archiver) news(fs []finished, ev store.Events) *store.Batch {
 func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 	for i := range fs {
 		f := &fs[i]
-		c := f.ticket.dr.Query.Refs.Conv
+		c := f.ticket.Draft.Query.Refs.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.ticket.dr.Query.Request.Prompt.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			Time: f.time, Length: len(f.ticket.Draft.Query.Request.Prompt.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
-		if !prompt.SameBytes(f.Body, f.ticket.dr.Query.Request.Body) {
+		if !prompt.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {
 			req.View = decant.HashBytes(f.Body)
 		}
-		if req.ID = f.ticket.announced; req.ID == "" {
+		if req.ID = f.ticket.Announced; req.ID == "" {
 			if req.ID, err = e.ids.Next(); err != nil {
 				return ev, err
 			}
 		}
-		params := f.ticket.dr.Query.Request.Prompt.Doc.Frame()
+		params := f.ticket.Draft.Query.Request.Prompt.Doc.Frame()
 		req.Frame = decant.HashBytes(params)
 		ev.Blobs = append(ev.Blobs, params)
 		if f.res.Content != nil {
@@ -227,7 +228,7 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 	}
 	chain := slices.Concat(kept, added)
 	for i := len(rs) - 2; i >= 0; i-- {
-		r := fs[i].ticket.dr.Query.Request.Prompt
+		r := fs[i].ticket.Draft.Query.Request.Prompt
 		last := r.Hash(len(r.Spine) - 1)
 		for n > 0 && (chain[n-1].Kind == decant.KindThinking || chain[n-1].Chain != last) {
 			n--
@@ -240,30 +241,30 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 func (a *archiver) record(ctx context.Context, ev store.Events, fs []finished) error {
 	res, now := fs[len(fs)-1].res, fs[len(fs)-1].time
 	a.learn(res.Usage)
-	length := a.tk.base()
+	length := a.tk.Base()
 	for i := range ev.Requests {
-		ev.Requests[i].Version = a.tk.dr.Query.Match.State.Version
+		ev.Requests[i].Version = a.tk.Draft.Query.Match.State.Version
 	}
-	ev.Anchor = a.anchor(res.Usage, a.tk.dr.Query.Match.State.Version, length, now)
-	lengths(ev.Requests, fs, a.tk.dr.Query.Match.State.Chain[:length], nil)
-	err := a.e.store.Record(ctx, a.tk.dr.Query.Match.Stored.Key, &ev)
+	ev.Anchor = a.anchor(res.Usage, a.tk.Draft.Query.Match.State.Version, length, now)
+	lengths(ev.Requests, fs, a.tk.Draft.Query.Match.State.Chain[:length], nil)
+	err := a.e.store.Record(ctx, a.tk.Draft.Query.Match.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = a.e.store.Record(ctx, a.tk.dr.Query.Match.Stored.Key, &ev)
+		err = a.e.store.Record(ctx, a.tk.Draft.Query.Match.Stored.Key, &ev)
 	}
 	a.e.patience.Judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	a.e.opts.Booked(a.tk.dr.Query.Request.Who.Tenant, ev.Spends)
+	a.e.opts.Booked(a.tk.Draft.Query.Request.Who.Tenant, ev.Spends)
 	if ev.Anchor != nil {
-		a.tk.dr.Query.Match.Stored.Anchored(*ev.Anchor)
+		a.tk.Draft.Query.Match.Stored.Anchored(*ev.Anchor)
 	}
 	a.read(res.Usage, length)
-	if a.e.finder.Cache.Get(a.tk.dr.Query.Match.Stored.Key) != a.tk.dr.Query.Match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
-		a.e.finder.Cache.Forget(a.tk.dr.Query.Match.Stored.Key)
+	if a.e.finder.Cache.Get(a.tk.Draft.Query.Match.Stored.Key) != a.tk.Draft.Query.Match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		a.e.finder.Cache.Forget(a.tk.Draft.Query.Match.Stored.Key)
 	}
 	return nil
 }
@@ -274,13 +275,13 @@ func (a *archiver) anchor(u decant.Usage, version int64, length int, now time.Ti
 		return nil
 	}
 	out := &store.Anchor{Usage: u, Version: version, Length: length}
-	if !a.tk.current() { // what was learned counts, the size does not
+	if !a.tk.Current() { // what was learned counts, the size does not
 		*out = store.Anchor{}
-		if !a.tk.starts() {
-			*out = a.tk.dr.Query.Match.Stored.State().Anchor
+		if !a.tk.Starts() {
+			*out = a.tk.Draft.Query.Match.Stored.State().Anchor
 		}
 	}
-	out.Time, out.Calibration = now, a.tk.dr.Meter.Learned.Encode()
+	out.Time, out.Calibration = now, a.tk.Draft.Meter.Learned.Encode()
 	return out
 }
 
@@ -289,29 +290,29 @@ func (a *archiver) learn(u decant.Usage) {
 	if u.Prompt() == 0 {
 		return
 	}
-	if a.tk.dr.Outcome.Reason != "" && a.tk.dr.Outcome.Reason != policy.Overflow {
-		a.tk.dr.Meter.Calibration = a.tk.dr.Meter.Calibration.Reset()
+	if a.tk.Draft.Outcome.Reason != "" && a.tk.Draft.Outcome.Reason != policy.Overflow {
+		a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Reset()
 		return
 	}
-	if a.tk.dr.Query.Match.State == nil || !a.tk.dr.Anchored() {
+	if a.tk.Draft.Query.Match.State == nil || !a.tk.Draft.Anchored() {
 		return
 	}
-	since := a.tk.dr.Estimate(a.tk.dr.View, a.tk.dr.Query.Match.State.Chain[a.tk.dr.Meter.Length-1].Ref)
-	a.tk.dr.Meter.Calibration = a.tk.dr.Meter.Calibration.Observe(since, u.Prompt()-a.tk.dr.Meter.Usage.Context())
+	since := a.tk.Draft.Estimate(a.tk.Draft.View, a.tk.Draft.Query.Match.State.Chain[a.tk.Draft.Meter.Length-1].Ref)
+	a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Observe(since, u.Prompt()-a.tk.Draft.Meter.Usage.Context())
 }
 
 // read sets the conversation's meter to what was reported about its first length entries.
 func (a *archiver) read(u decant.Usage, length int) {
-	if u.Prompt() == 0 || length == 0 || length > len(a.tk.dr.Query.Match.State.Chain) {
+	if u.Prompt() == 0 || length == 0 || length > len(a.tk.Draft.Query.Match.State.Chain) {
 		return
 	}
-	if !a.tk.current() {
-		a.tk.settleMeter()
+	if !a.tk.Current() {
+		a.tk.NoteMeter()
 		return
 	}
-	a.tk.dr.Meter.Usage, a.tk.dr.Meter.Length, a.tk.dr.Meter.Chain = u, length, a.tk.dr.Query.Match.State.Chain[length-1].Chain
-	a.tk.dr.Meter.Decisions, a.tk.dr.Meter.Fixed = len(a.tk.dr.Query.Match.State.Decisions), a.tk.dr.Query.Fixed
-	a.tk.settleMeter()
+	a.tk.Draft.Meter.Usage, a.tk.Draft.Meter.Length, a.tk.Draft.Meter.Chain = u, length, a.tk.Draft.Query.Match.State.Chain[length-1].Chain
+	a.tk.Draft.Meter.Decisions, a.tk.Draft.Meter.Fixed = len(a.tk.Draft.Query.Match.State.Decisions), a.tk.Draft.Query.Fixed
+	a.tk.NoteMeter()
 }
 
 // write archives answers that come one after the other in a conversation.
@@ -327,7 +328,7 @@ func (e *Engine) write(fs []finished) {
 // each begins with the one before, with the same fixed part, and about which nothing was decided.
 func together(fs []finished) int {
 	n := 1
-	for n < len(fs) && fs[n-1].ticket.within(fs[n].ticket) {
+	for n < len(fs) && fs[n-1].ticket.Within(fs[n].ticket) {
 		n++
 	}
 	return n
@@ -336,11 +337,11 @@ func together(fs []finished) int {
 // bookTrials adds what was planned for observed requests to the events of their archive.
 func (a *archiver) bookTrials(fs []finished, ev *store.Events) error {
 	for i := range fs {
-		t := fs[i].ticket.trial
+		t := fs[i].ticket.Trial
 		if t == nil {
 			continue
 		}
-		p, blob, err := t.record(i == 0 && a.tk.starts())
+		p, blob, err := t.Record(i == 0 && a.tk.Starts())
 		if err != nil {
 			return err
 		}

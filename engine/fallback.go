@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/engine/internal/ticket"
 )
 
 // fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
@@ -24,7 +25,7 @@ func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fau
 	if err == nil {
 		body, err := dr.Render()
 		if err == nil {
-			p := ticketOf(dr).prepared(body)
+			p := preparedOf(ticket.Of(dr), body)
 			p.Fault = fault
 			return p, nil
 		}

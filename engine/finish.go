@@ -15,13 +15,13 @@ import (
 // provisional no longer, unless the answer broke off; that a request was not answered is stored too, if
 // what it ended with is.
 func (e *Engine) Finish(p *Prepared, res Response) {
-	if p.ticket == nil || p.ticket.dr.Query.Request.Count {
+	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
 		return
 	}
 	e.flights.Leave(p.flight)
 	if res.Status/100 != 2 {
 		e.purse.Release(p.held)
-		if !p.ticket.committed && p.ticket.announced == "" {
+		if !p.ticket.Committed && p.ticket.Announced == "" {
 			return
 		}
 	}
@@ -32,8 +32,8 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	f.res.Organization = account.Named(res.Organization)
 	e.witnessed(p, f.res)
 	own := *p
-	own.ticket, f.Prepared = p.ticket.copy(), &own // the archive brings it up to date, and the caller may still look at its own
-	who := p.ticket.dr.Query.Request.Who
+	own.ticket, f.Prepared = p.ticket.Copy(), &own // the archive brings it up to date, and the caller may still look at its own
+	who := p.ticket.Draft.Query.Request.Who
 	q, kept := e.outbox.Add(who, f)
 	if q != nil {
 		e.work.Go(func() { e.outbox.Write(who, q, e.write) })

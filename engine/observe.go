@@ -9,10 +9,8 @@ import (
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/internal/fact"
-	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/wire"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -21,7 +19,7 @@ import (
 type observer struct {
 	e   *Engine
 	req *Request
-	tk  *ticket
+	tk  *ticket.Ticket
 }
 
 // try plans what would be done about a request and leaves it as it is.
@@ -33,8 +31,8 @@ func (o *observer) try(ctx context.Context) (*Prepared, error) {
 			return nil, errBehind
 		}
 	}
-	o.tk.leaveAlone()
-	p := o.tk.prepared(o.tk.dr.Query.Request.Body)
+	o.tk.LeaveAlone()
+	p := preparedOf(o.tk, o.tk.Draft.Query.Request.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
 		return p, nil
@@ -42,15 +40,17 @@ func (o *observer) try(ctx context.Context) (*Prepared, error) {
 	if fault != nil {
 		x.Outcome.Route = "none: " + fault.Error()
 	}
-	o.tk.trial = planned(ctx, x)
+	o.tk.Trial = ticket.Planned(ctx, x)
 	o.notePlan()
-	p.Report.Plan, p.Report.Planned = x.Outcome.Plan, &o.tk.trial.Planned
+	t := o.tk.Trial
+	p.Report.Plan = x.Outcome.Plan
+	p.Report.Planned = &Planned{Reason: t.Reason, Route: t.Route, Tokens: t.Tokens, Decisions: len(t.Made), Risk: t.Risk}
 	return p, nil
 }
 
 // shadow returns a draft for the same request under the decisions that were planned before.
 func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
-	dr := o.tk.dr
+	dr := o.tk.Draft
 	p := *dr.Query.Match
 	if p.Stored != nil {
 		planned, err := o.e.plannedFor(ctx, p.Stored, p.State)
@@ -67,23 +67,6 @@ func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
 	}
 	x.Query.Demand, x.Meter, x.Query.Model = dr.Query.Demand, dr.Meter, dr.Query.Model
 	return x, nil
-}
-
-// planned returns what the draft, a shadow, would have made of the request.
-func planned(ctx context.Context, dr *draft.Draft) *trial {
-	t := &trial{
-		Planned: Planned{Reason: dr.Outcome.Reason, Route: dr.Outcome.Route, Tokens: dr.Outcome.After, Decisions: len(dr.Made)},
-		made:    dr.Made, all: slices.Concat(dr.InForce, dr.Made), lacks: policy.LeftOut(dr.InForce, dr.Made), settled: -1,
-	}
-	t.fresh = max(0, t.lacks-policy.LeftOut(dr.InForce))
-	if dr.Outcome.Reason != "" {
-		t.fresh, t.settled = 0, max(0, dr.Size(dr.View)-dr.Behind())
-		t.Risk = len(fact.Check(ctx, fact.Extract(ctx, dr.Before.Messages), wire.Text(dr.View)).Missing)
-	}
-	if dr.Query.Match.State != nil {
-		t.before = len(dr.Query.Match.State.Decisions)
-	}
-	return t
 }
 
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
@@ -122,10 +105,10 @@ func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) 
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
 func (o *observer) notePlan() {
-	if o.tk.dr.Query.Match.Stored == nil || o.tk.starts() {
+	if o.tk.Draft.Query.Match.Stored == nil || o.tk.Starts() {
 		return
 	}
-	if o.tk.dr.Query.Match.Relation != lineage.Returns {
-		o.tk.trial.noted = notes.Of(o.tk.dr.Query.Match.Stored).Extend(o.tk.trial.before-len(o.tk.dr.Query.Match.State.Decisions), o.tk.trial.made)
+	if o.tk.Draft.Query.Match.Relation != lineage.Returns {
+		o.tk.Trial.Noted = notes.Of(o.tk.Draft.Query.Match.Stored).Extend(o.tk.Trial.Before-len(o.tk.Draft.Query.Match.State.Decisions), o.tk.Trial.Made)
 	}
 }

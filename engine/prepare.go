@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )
@@ -60,7 +61,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 // leaves notes that a prepared request is on its way.
 func (e *Engine) leaves(p *Prepared) {
 	if p != nil && p.ticket != nil && !p.req.Count {
-		p.flight = e.flights.Enter(p.ticket.dr.Query.Match, p.ticket.committed, e.opts.Now())
+		p.flight = e.flights.Enter(p.ticket.Draft.Query.Match, p.ticket.Committed, e.opts.Now())
 	}
 }
 
@@ -73,7 +74,7 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	}
 	dr.Force(force)
 	if e.mode(req) == Observe {
-		return (&observer{e, req, ticketOf(dr)}).try(ctx)
+		return (&observer{e, req, ticket.Of(dr)}).try(ctx)
 	}
 	behind, fault := e.decider.Decide(ctx, dr)
 	if behind {
@@ -83,8 +84,8 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	if err != nil {
 		return nil, err
 	}
-	tk := ticketOf(dr)
-	tk.sight = sightOf(tk.dr)
+	tk := ticket.Of(dr)
+	tk.Look()
 	c := &committer{e, tk}
 	if err := c.commit(ctx); err != nil {
 		return nil, err
@@ -92,9 +93,9 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	if err := c.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
 		e.note(err)
 	}
-	p := tk.prepared(body)
+	p := preparedOf(tk, body)
 	p.Fault = fault
-	e.noticePoor(p, tk.dr.Query.Preset)
+	e.noticePoor(p, tk.Draft.Query.Preset)
 	return p, nil
 }
 
@@ -105,7 +106,7 @@ var errBehind = fmt.Errorf("an earlier request was being archived: %w", store.Er
 // noticePoor tells those who run the engine of a record that says too little. A poor record is better than none,
 // but nobody should take it for a good one.
 func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
-	if cp := p.Report.Poor(); cp != nil && !p.ticket.dr.Query.Request.Count {
+	if cp := p.Report.Poor(); cp != nil && !p.ticket.Draft.Query.Request.Count {
 		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
 			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", pre.Summary.MinScore)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -19,7 +20,7 @@ type Prepared struct {
 	req      *Request // with who and r, what it was made from; nil: it could not be read
 	who      lineage.Start
 	r        *prompt.Prompt
-	ticket   *ticket             // nil: nothing is known about the conversation
+	ticket   *ticket.Ticket      // nil: nothing is known about the conversation
 	flight   *lineage.Flight     // nil: it holds nothing that is stored
 	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
 	recovers int                 // how often it was made anew after a refusal
@@ -68,7 +69,7 @@ func (p *Prepared) View() *decant.Conversation {
 	if p.ticket == nil {
 		return nil
 	}
-	return p.ticket.dr.View
+	return p.ticket.Draft.View
 }
 
 // Planned is what would have been done about a request that was only observed. It is planned on top of what
@@ -80,4 +81,31 @@ type Planned struct {
 	Tokens    int // of the request that would have been sent, as metered
 	Decisions int // that would have been made
 	Risk      int // facts that were in the view before the pour and would not have been after it
+}
+
+// preparedOf returns what is sent for the ticket, in a body.
+func preparedOf(tk *ticket.Ticket, body []byte) *Prepared {
+	tk.Send()
+	p := &Prepared{Body: body, Betas: tk.Draft.NeededBetas(), Report: reportOf(tk), ticket: tk}
+	switch {
+	case tk.Starts():
+		p.Conversation = tk.NewID()
+	case tk.Draft.Query.Match.Stored != nil:
+		p.Conversation = tk.Draft.Query.Match.Stored.Key.ID
+		p.Report.Version = tk.Draft.Query.Match.State.Version
+	}
+	return p
+}
+
+// reportOf returns what was decided about the request.
+func reportOf(tk *ticket.Ticket) Report {
+	q, o := tk.Draft.Query, &tk.Draft.Outcome
+	r := Report{
+		Relation: string(q.Match.Relation), Reason: o.Reason, Route: o.Route, Plan: o.Plan, Before: o.Before, After: o.After,
+		Decisions: tk.Sent, LeftOut: tk.Sight.Lacks, Window: q.Model.Window, Messages: len(q.Refs.Conv.Messages),
+	}
+	if len(tk.Sent) > 0 && !q.Request.Count { // what is only counted is decided by the request itself
+		r.Freed = r.LeftOut - policy.LeftOut(tk.Draft.InForce)
+	}
+	return r
 }

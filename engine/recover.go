@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -50,20 +51,20 @@ func (p *Prepared) clears() bool {
 	if p.ticket == nil {
 		return false
 	}
-	c, _ := p.ticket.dr.Clearing()
+	c, _ := p.ticket.Draft.Clearing()
 	return c != nil
 }
 
 // learnFrom remembers what a refusal says about the account.
-func (e *Engine) learnFrom(a *ticket, f draft.Demand, r anthropic.Refusal) {
+func (e *Engine) learnFrom(a *ticket.Ticket, f draft.Demand, r anthropic.Refusal) {
 	switch {
 	case f.Unedit:
-		e.accounts.Learn(a.dr.Query.Account(&a.dr.Meter), account.Editing(a.dr.Query.Model.ID), account.Refused)
-		e.opts.Logger.Warn("the provider does not clear old results", "model", a.dr.Query.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
-	case f.Reason == policy.Overflow && f.Factor > 0 && (&verdict{a.dr}).unedited(int(f.Factor)):
-		e.accounts.Learn(a.dr.Query.Account(&a.dr.Meter), account.Editing(a.dr.Query.Model.ID), account.Mismatched)
+		e.accounts.Learn(a.Draft.Query.Account(&a.Draft.Meter), account.Editing(a.Draft.Query.Model.ID), account.Refused)
+		e.opts.Logger.Warn("the provider does not clear old results", "model", a.Draft.Query.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
+	case f.Reason == policy.Overflow && f.Factor > 0 && (&verdict{a.Draft}).unedited(int(f.Factor)):
+		e.accounts.Learn(a.Draft.Query.Account(&a.Draft.Meter), account.Editing(a.Draft.Query.Model.ID), account.Mismatched)
 	case f.Reason == policy.Refusal && r.Bound:
-		e.accounts.Learn(a.dr.Query.Account(&a.dr.Meter), account.Binding, account.Enforced)
+		e.accounts.Learn(a.Draft.Query.Account(&a.Draft.Meter), account.Binding, account.Enforced)
 	}
 }
 
@@ -97,8 +98,8 @@ func measure(f *draft.Demand, p *Prepared, status int) {
 	if f.Reason == policy.Overflow && status == http.StatusRequestEntityTooLarge {
 		f.Bytes = len(p.Body) / 2
 	}
-	if n := a.dr.Query.Estimator.Messages(a.dr.View.Messages); f.Factor > 0 && n > 0 {
-		f.Factor = max(0, f.Factor-float64(a.dr.Query.Fixed)) / float64(n)
+	if n := a.Draft.Query.Estimator.Messages(a.Draft.View.Messages); f.Factor > 0 && n > 0 {
+		f.Factor = max(0, f.Factor-float64(a.Draft.Query.Fixed)) / float64(n)
 	}
 }
 

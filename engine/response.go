@@ -34,8 +34,8 @@ type finished struct {
 
 // Footprint returns about how many bytes the answer takes that waits for its archive, with its request.
 func (f finished) Footprint() int {
-	n := prompt.Footprint(f.ticket.dr.Query.Request.Prompt.Doc.Source, 2*len(f.ticket.dr.Query.Request.Prompt.Blocks)) + len(f.res.Content)
-	if !prompt.SameBytes(f.Body, f.ticket.dr.Query.Request.Body) {
+	n := prompt.Footprint(f.ticket.Draft.Query.Request.Prompt.Doc.Source, 2*len(f.ticket.Draft.Query.Request.Prompt.Blocks)) + len(f.res.Content)
+	if !prompt.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {
 		n += len(f.Body)
 	}
 	return n
@@ -43,7 +43,7 @@ func (f finished) Footprint() int {
 
 // Begins reports whether another request begins with this one.
 func (f finished) Begins(next *prompt.Prompt) bool {
-	return f.ticket.dr.Query.Request.Prompt.Begins(next)
+	return f.ticket.Draft.Query.Request.Prompt.Begins(next)
 }
 
 // answered reports whether there was an answer, to its end.
@@ -73,5 +73,5 @@ func (p *Prepared) said(res Response) int {
 	if p.ticket == nil {
 		return lost + len(res.Partial)/bytesPerToken
 	}
-	return lost + p.ticket.dr.Query.Estimator.Count(string(res.Partial))
+	return lost + p.ticket.Draft.Query.Estimator.Count(string(res.Partial))
 }

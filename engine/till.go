@@ -12,7 +12,7 @@ func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
 	if p.ticket == nil || len(p.req.Budgets)+len(e.opts.Budgets) == 0 || p.req.Count || e.mode(p.req) == Observe {
 		return nil
 	}
-	r := p.ticket.dr.Reservation(p.Conversation)
+	r := p.ticket.Draft.Reservation(p.Conversation)
 	if err := e.holdBack(ctx, r); err != nil {
 		return err
 	}

@@ -17,24 +17,24 @@ import (
 // witnessed draws from an answer what it says about the account: that it answers at all, that it does not mind
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
 func (e *Engine) witnessed(p *Prepared, res Response) {
-	a, v := p.ticket, &verdict{p.ticket.dr}
-	who := &account.Account{Upstream: account.Named(a.dr.Query.Request.Upstream), Organization: res.Organization}
-	if a.dr.Outcome.Route == pour.Probe {
+	a, v := p.ticket, &verdict{p.ticket.Draft}
+	who := &account.Account{Upstream: account.Named(a.Draft.Query.Request.Upstream), Organization: res.Organization}
+	if a.Draft.Outcome.Route == pour.Probe {
 		e.accounts.Learn(who, account.Binding, account.Unenforced)
 	}
-	missed := a.dr.Meter.Missed
-	c, _ := a.dr.Clearing()
+	missed := a.Draft.Meter.Missed
+	c, _ := a.Draft.Clearing()
 	if c != nil {
 		missed = v.missed(res.Usage)
 		if why := v.disagrees(c, res, missed); why != "" {
 			missed = 0
-			e.accounts.Learn(who, account.Editing(a.dr.Query.Model.ID), account.Mismatched)
-			e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", a.dr.Query.Model.ID, "why", why)
+			e.accounts.Learn(who, account.Editing(a.Draft.Query.Model.ID), account.Mismatched)
+			e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", a.Draft.Query.Model.ID, "why", why)
 		}
 	}
-	a.dr.Meter.Account, a.dr.Meter.Missed = who, missed
-	if a.dr.Query.Match.Stored != nil {
-		notes.Of(a.dr.Query.Match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed = who, missed })
+	a.Draft.Meter.Account, a.Draft.Meter.Missed = who, missed
+	if a.Draft.Query.Match.Stored != nil {
+		notes.Of(a.Draft.Query.Match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed = who, missed })
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package ticket
 
 import (
 	"fmt"
@@ -12,20 +12,20 @@ import (
 
 // lost returns the decisions that a request was sent with and that are not in force where it is archived:
 // another process had taken its tail for given up and replaced it. What was sent stays as it was.
-func (tk *ticket) lost() (out []decant.Decision) {
-	if tk.dr.Query.Match.Relation == lineage.Continues || tk.dr.Query.Match.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
+func (tk *Ticket) lost() (out []decant.Decision) {
+	if tk.Draft.Query.Match.Relation == lineage.Continues || tk.Draft.Query.Match.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
 		return nil
 	}
 	have := map[string]bool{}
-	for _, d := range tk.dr.Query.Match.Applicable(tk.dr.Query.Refs, tk.dr.Withdrawn) {
+	for _, d := range tk.Draft.Query.Match.Applicable(tk.Draft.Query.Refs, tk.Draft.Withdrawn) {
 		have[d.ID] = true
 	}
-	w := lineage.Presence{Conv: tk.dr.Query.Refs.Conv, Unknown: math.MaxInt}
-	for _, d := range slices.Concat(tk.dr.InForce, tk.sent) {
+	w := lineage.Presence{Conv: tk.Draft.Query.Refs.Conv, Unknown: math.MaxInt}
+	for _, d := range slices.Concat(tk.Draft.InForce, tk.Sent) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
 		}
-		if tk.dr.Query.Match.State != nil && slices.ContainsFunc(tk.dr.Query.Match.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
+		if tk.Draft.Query.Match.State != nil && slices.ContainsFunc(tk.Draft.Query.Match.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
 			d.ID += " again" // it was taken back with the tail; ids are unique within a conversation
 		}
 		out = append(out, tk.renumbered(d))
@@ -35,31 +35,31 @@ func (tk *ticket) lost() (out []decant.Decision) {
 
 // renumbered returns a decision that was made when the conversation was another. The number of a checkpoint that
 // another one has since, or the same one before it was taken back, is replaced; what it says stays.
-func (tk *ticket) renumbered(d decant.Decision) decant.Decision {
-	if d.Checkpoint == nil || tk.dr.Query.Match.State == nil {
+func (tk *Ticket) renumbered(d decant.Decision) decant.Decision {
+	if d.Checkpoint == nil || tk.Draft.Query.Match.State == nil {
 		return d
 	}
-	have := tk.dr.Query.Match.State.Decisions
-	if tk.starts() {
-		have = tk.dr.Query.Match.AtBranch()
+	have := tk.Draft.Query.Match.State.Decisions
+	if tk.Starts() {
+		have = tk.Draft.Query.Match.AtBranch()
 	}
 	if !slices.ContainsFunc(have, func(o decant.Decision) bool { return o.Checkpoint != nil && o.Checkpoint.Number == d.Checkpoint.Number }) {
 		return d
 	}
 	cp := *d.Checkpoint
-	cp.Number = tk.dr.Query.Checkpoints() + 1
+	cp.Number = tk.Draft.Query.Checkpoints() + 1
 	d.Checkpoint, d.Handle = &cp, decant.Handle(fmt.Sprintf("c:%d", cp.Number))
 	return d
 }
 
 // origin returns where the request's own conversation begins, nil when it shares nothing with another.
-func (tk *ticket) origin() *store.Origin {
-	if tk.dr.Query.Match.Stored == nil || tk.base() == 0 {
+func (tk *Ticket) origin() *store.Origin {
+	if tk.Draft.Query.Match.Stored == nil || tk.Base() == 0 {
 		return nil
 	}
-	if tk.dr.Query.Match.Branch != nil {
-		o := tk.dr.Query.Match.Branch.Origin
+	if tk.Draft.Query.Match.Branch != nil {
+		o := tk.Draft.Query.Match.Branch.Origin
 		return &o
 	}
-	return &store.Origin{Parent: tk.dr.Query.Match.Stored.Key.ID, Version: tk.dr.Query.Match.State.Version, Position: tk.base(), InForce: tk.dr.Query.Match.State.Version}
+	return &store.Origin{Parent: tk.Draft.Query.Match.Stored.Key.ID, Version: tk.Draft.Query.Match.State.Version, Position: tk.Base(), InForce: tk.Draft.Query.Match.State.Version}
 }

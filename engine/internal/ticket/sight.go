@@ -1,7 +1,8 @@
-package engine
+package ticket
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -15,26 +16,26 @@ import (
 // A sight is how a request stood to its conversation when it was sent, as far as what it cost depends on
 // that: by the time its answer is booked, others may have moved the conversation on. Amounts are estimates.
 type sight struct {
-	prompt    cost.Prompt // as the client sent it
-	alike     int         // tokens from the beginning that are sent as the client sent them
-	lacks     int         // tokens of it that are not sent
-	decisions int         // of the conversation before it
-	grows     bool        // it has all of the conversation as the client sent it before
-	pause     time.Duration
-	life      time.Duration // that the markers behind its messages ask for, 0: there is none
-	changed   bool          // it names another model or another fixed part than the request before
-	cold      bool          // it was taken to find nothing in the cache for that
+	Prompt    cost.Prompt // as the client sent it
+	Alike     int         // tokens from the beginning that are sent as the client sent them
+	Lacks     int         // tokens of it that are not sent
+	Decisions int         // of the conversation before it
+	Grows     bool        // it has all of the conversation as the client sent it before
+	Pause     time.Duration
+	Life      time.Duration // that the markers behind its messages ask for, 0: there is none
+	Changed   bool          // it names another model or another fixed part than the request before
+	Cold      bool          // it was taken to find nothing in the cache for that
 }
 
 // sightOf returns the sight of a request that is decided about and not committed yet.
 func sightOf(dr *draft.Draft) *sight {
-	s := &sight{lacks: policy.LeftOut(dr.InForce, dr.Made), changed: dr.Query.Switched(), pause: dr.Idle(), grows: dr.Query.Match.Relation == lineage.Continues || dr.Query.Match.Relation == lineage.Returns}
-	s.cold = s.changed && dr.Meter.Belief.Moves()
+	s := &sight{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: dr.Query.Switched(), Pause: dr.Idle(), Grows: dr.Query.Match.Relation == lineage.Continues || dr.Query.Match.Relation == lineage.Returns}
+	s.Cold = s.Changed && dr.Meter.Belief.Moves()
 	if dr.Query.Match.State != nil {
-		s.decisions = len(dr.Query.Match.State.Decisions)
+		s.Decisions = len(dr.Query.Match.State.Decisions)
 	}
 	if marks := cost.MessageMarks(dr.Query.Refs.Conv); len(marks) > 0 {
-		s.life = cost.LifeOf(marks[0].Life)
+		s.Life = cost.LifeOf(marks[0].Life)
 	}
 	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
 	w.fixedMarks()
@@ -76,7 +77,7 @@ func (w *walk) here() int { return w.dr.Query.Fixed + w.dr.Scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {
-		w.see.prompt.Marks = append(w.see.prompt.Marks, cost.Mark{End: end, Life: int(cost.LifeOf(life) / time.Second)})
+		w.see.Prompt.Marks = append(w.see.Prompt.Marks, cost.Mark{End: end, Life: int(cost.LifeOf(life) / time.Second)})
 	}
 }
 
@@ -84,7 +85,7 @@ func (w *walk) mark(end int, life string) {
 // bytes.
 func (w *walk) fixedMarks() {
 	f := &w.dr.Query.Refs.Conv.Fixed
-	w.see.prompt.Fixed = w.dr.Query.Fixed
+	w.see.Prompt.Fixed = w.dr.Query.Fixed
 	whole, sum := 0, 0
 	for i := range f.Tools {
 		whole += size(f.Tools[i].Schema)
@@ -113,8 +114,8 @@ func size(c decant.Content) int {
 
 // messages notes what matters in the messages.
 func (w *walk) messages() {
-	p := &w.see.prompt
-	p.Same, w.see.alike = math.MaxInt, math.MaxInt
+	p := &w.see.Prompt
+	p.Same, w.see.Alike = math.MaxInt, math.MaxInt
 	spine := 0
 	for i := range w.dr.Query.Request.Prompt.Blocks {
 		at := &w.dr.Query.Request.Prompt.Blocks[i]
@@ -122,13 +123,13 @@ func (w *walk) messages() {
 			w.before += draft.MessageFrame
 		}
 		if w.edited.Message > 0 && !w.edited.After(w.numbered(at)) {
-			w.see.alike = min(w.see.alike, w.here())
+			w.see.Alike = min(w.see.Alike, w.here())
 		}
 		entry := -1
 		if at.Kind != decant.KindThinking {
 			entry = w.dr.Query.Match.Entries[spine]
 			spine++
-			if !w.see.grows && (entry < 0 || entry >= w.dr.Query.Match.Kept) {
+			if !w.see.Grows && (entry < 0 || entry >= w.dr.Query.Match.Kept) {
 				p.Same = min(p.Same, w.here())
 			}
 		}
@@ -157,4 +158,21 @@ func (w *walk) counted(i, entry int) int {
 		return w.dr.Query.Match.State.Chain[entry].Tokens
 	}
 	return w.dr.Query.Request.Prompt.Tokens(i, w.dr.Query.Estimator)
+}
+
+// Scaled returns a prompt of the given size, of which estimates say how it is divided.
+func (s *sight) Scaled(tokens, least int, unasked bool) cost.Prompt {
+	p := s.Prompt
+	scaled := func(n int) int {
+		return min(tokens, int(math.Round(float64(n)*float64(tokens)/float64(max(1, s.Prompt.Tokens)))))
+	}
+	p.Tokens, p.Fixed, p.Least, p.Unasked = tokens, scaled(p.Fixed), least, unasked && s.Life == 0
+	if p.Same < s.Prompt.Tokens {
+		p.Same = scaled(p.Same)
+	}
+	p.Marks = slices.Clone(p.Marks)
+	for i := range p.Marks {
+		p.Marks[i].End = scaled(p.Marks[i].End)
+	}
+	return p
 }

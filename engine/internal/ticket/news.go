@@ -1,0 +1,145 @@
+package ticket
+
+import (
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/store"
+)
+
+// Batch returns the commit of everything that is new in the ticket.
+func (tk *Ticket) Batch() *store.Batch {
+	b := &store.Batch{Time: tk.Draft.Query.Env.Now().UTC(), Decisions: tk.Draft.Made, Head: tk.head()}
+	from := tk.EntriesFrom()
+	switch {
+	case tk.Starts():
+		b.Key = store.Key{Tenant: tk.Draft.Query.Request.Who.Tenant, ID: tk.NewID()}
+		b.Create = &store.Creation{Session: tk.Draft.Query.Request.Who.Session, Agent: tk.Draft.Query.Refs.Conv.Agent, Project: tk.Draft.Query.Request.Project, Origin: tk.origin()}
+		if b.Create.Origin != nil {
+			b.Decisions = slices.Concat(tk.Draft.Query.Match.Arrived(), tk.outgrown(), tk.lost(), b.Decisions)
+		}
+	default:
+		b.Key, b.Version = tk.Draft.Query.Match.Stored.Key, tk.Draft.Query.Match.State.Version
+		if tk.Base() < len(tk.Draft.Query.Match.State.Chain) {
+			b.Replace = tk.Base() + 1
+		}
+		if !tk.Committed {
+			b.Decisions = slices.Concat(tk.Draft.Withdrawn, tk.lost(), b.Decisions)
+		}
+	}
+	n := max(0, len(tk.Draft.Query.Request.Prompt.Blocks)-from)
+	b.Entries, b.Blobs, b.Hashes = make([]store.Entry, 0, n), make([][]byte, 0, 2*n), make([]decant.Hash, 0, 2*n)
+	for i := from; i < len(tk.Draft.Query.Request.Prompt.Blocks); i++ {
+		tk.entry(b, i)
+	}
+	for i := range tk.Draft.Made {
+		if orig := tk.Draft.Query.Refs.Conv.Block(tk.Draft.Made[i].Target.Ref); orig != nil {
+			bring(b, []byte(orig.Text()), tk.Draft.Made[i].Target.Hash)
+		}
+	}
+	b.Fixed = tk.fixedPart()
+	return b
+}
+
+// outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
+// message it says more than its parent did: they know nothing of that, and must not stand for it.
+func (tk *Ticket) outgrown() (out []decant.Decision) {
+	first := tk.Draft.Query.Match.FirstNew(tk.Draft.Query.Refs)
+	for _, d := range decant.InForce(tk.Draft.Query.Match.AtBranch()) {
+		if d.Checkpoint == nil || d.Checkpoint.To < first {
+			continue
+		}
+		id, _ := tk.Draft.Query.Env.IDs.Next() // without an id the store refuses the commit and says so
+		out = append(out, decant.Decision{
+			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: tk.Draft.Query.Env.Now().UTC(), Reason: "the fork has more in the last message that it covers",
+		})
+	}
+	return out
+}
+
+// entry adds the i-th atom to a batch.
+func (tk *Ticket) entry(b *store.Batch, i int) {
+	at := &tk.Draft.Query.Request.Prompt.Blocks[i]
+	e := store.Entry{
+		Raw: at.Raw(), Role: at.Role, Kind: at.Kind, Author: at.Author,
+		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: tk.Draft.Query.Request.Prompt.Tokens(i, tk.Draft.Query.Estimator),
+	}
+	if !tk.Draft.Query.Refs.Same {
+		e.Ref = tk.Draft.Query.Refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	}
+	e.Chain = tk.chainAt(i)
+	if e.Chain.IsZero() {
+		return // thinking before anything else, which no API accepts
+	}
+	bring(b, at.Bytes, e.Raw)
+	if at.Content != nil {
+		text := []byte(at.Text())
+		e.Text = decant.HashBytes(text)
+		bring(b, text, e.Text)
+	}
+	b.Entries = append(b.Entries, e)
+}
+
+// bring adds content with its hash to a batch.
+func bring(b *store.Batch, content []byte, h decant.Hash) {
+	b.Blobs, b.Hashes = append(b.Blobs, content), append(b.Hashes, h)
+}
+
+// chainAt returns the hash of the chain up to and with the i-th atom.
+func (tk *Ticket) chainAt(i int) decant.Hash {
+	lo, hi := 0, len(tk.Draft.Query.Request.Prompt.Spine)
+	for lo < hi {
+		if mid := (lo + hi) / 2; tk.Draft.Query.Request.Prompt.Spine[mid] <= i {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return tk.Draft.Query.Request.Prompt.Hash(lo - 1)
+}
+
+// fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
+func (tk *Ticket) fixedPart() *store.Fixed {
+	v := tk.Draft.Query.Refs.Conv.Fixed.Version
+	if v.IsZero() || tk.Draft.Query.Match.State != nil && tk.Draft.Query.Match.State.Head.Fixed == v {
+		return nil
+	}
+	f := &store.Fixed{Version: v, Tokens: tk.Draft.Query.Fixed}
+	if at := tk.Draft.Query.Request.Prompt.Doc.Member("system"); !at.IsZero() {
+		f.System = at.Of(tk.Draft.Query.Request.Body)
+	}
+	if at := tk.Draft.Query.Request.Prompt.Doc.Member("tools"); !at.IsZero() {
+		f.Tools = at.Of(tk.Draft.Query.Request.Body)
+	}
+	return f
+}
+
+// head returns what changes with the conversation.
+func (tk *Ticket) head() *store.Head {
+	h := store.Head{}
+	if tk.Draft.Query.Match.State != nil {
+		h = tk.Draft.Query.Match.State.Head
+	}
+	h.Model, h.Fixed, h.Hold = tk.Draft.Query.Refs.Conv.Model, tk.Draft.Query.Refs.Conv.Fixed.Version, tk.Draft.OnHold()
+	switch {
+	case tk.Draft.Outcome.Reason != "":
+		h.Suppressed = 0
+		tk.Draft.Meter.Poor = 0
+	case tk.Draft.NotWorth > 0 && tk.Draft.Query.Match.State != nil && tk.Draft.ChangedSince():
+		h.Suppressed = tk.Draft.NotWorth
+	default:
+		h.Suppressed += tk.Draft.NotWorth
+	}
+	return &h
+}
+
+// NoteMeter notes what this draft knows of the size of its conversation.
+func (tk *Ticket) NoteMeter() {
+	notes.Of(tk.Draft.Query.Match.Stored).Change(func(m *notes.Meter) {
+		if m.Futile.Until > tk.Draft.Meter.Futile.Until {
+			tk.Draft.Meter.Futile = m.Futile // found by a request after this one
+		}
+		*m = tk.Draft.Meter
+	})
+}

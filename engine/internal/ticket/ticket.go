@@ -1,0 +1,132 @@
+package ticket
+
+import (
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/lineage"
+)
+
+// A Ticket is what was sent for a query, or is about to be: the only thing that Finish gets. Its archive brings it up to
+// date with what has become of the conversation since; nothing else looks at it then.
+type Ticket struct {
+	Draft     *draft.Draft
+	ID        string            // of the conversation that the request begins
+	Announced string            // id under which the store knows that the request is under way, empty when it does not
+	Trial     *trial            // of a request that is only observed; nil: it is not
+	Sight     *sight            // how it stood when it was sent
+	Sent      []decant.Decision // made for the request when it was sent
+	Decided   int               // decisions of the conversation when it was sent, its own included; -1: what is stored is not what was sent
+	Committed bool              // what it brought is in the store
+	Moved     bool              // its place must be found anew before it is archived
+}
+
+// Of returns the ticket of what a draft has become. It shares nothing with it that changes.
+func Of(dr *draft.Draft) *Ticket { return &Ticket{Draft: dr.Copy(), Decided: dr.Decisions()} }
+
+// Copy returns a copy that shares nothing which an archive changes.
+func (tk *Ticket) Copy() *Ticket {
+	out := *tk
+	out.Draft = tk.Draft.Copy()
+	return &out
+}
+
+// Look notes how the request stands to its conversation before what it brings is committed.
+func (tk *Ticket) Look() {
+	if tk.Sight == nil {
+		tk.Sight = sightOf(tk.Draft)
+	}
+}
+
+// Send notes what the request is sent with. What was made for it counts as sent only now: before, a commit brings it.
+func (tk *Ticket) Send() {
+	tk.Look()
+	tk.Sent = tk.Draft.Made
+}
+
+// Starts reports whether the request will begin a conversation of its own in the store.
+func (tk *Ticket) Starts() bool {
+	return !tk.Committed && (tk.Draft.Query.Match.Stored == nil || tk.Draft.Query.Match.Relation == lineage.Forks || tk.Draft.Query.Match.Relation == lineage.Returns && len(tk.Draft.Made) > 0)
+}
+
+// NewID returns the id that the request's new conversation gets.
+func (tk *Ticket) NewID() string {
+	if tk.ID == "" {
+		tk.ID, _ = tk.Draft.Query.Env.IDs.Next() // without an id the store refuses the commit and says so
+	}
+	return tk.ID
+}
+
+// Within reports whether everything that a would archive is part of b.
+func (tk *Ticket) Within(b *Ticket) bool {
+	n := len(tk.Draft.Query.Request.Prompt.Spine)
+	if tk.Draft.Query.Refs.Conv.Fixed.Version != b.Draft.Query.Refs.Conv.Fixed.Version { // a commit brings one
+		return false
+	}
+	if tk.Committed || b.Committed || tk.Draft.NotWorth > 0 || tk.Draft.Outcome.Reason != "" || n == 0 || n > len(b.Draft.Query.Request.Prompt.Spine) || len(tk.Draft.Query.Request.Prompt.Blocks) > len(b.Draft.Query.Request.Prompt.Blocks) {
+		return false
+	}
+	return tk.Draft.Query.Request.Prompt.Begins(b.Draft.Query.Request.Prompt)
+}
+
+// Current reports whether the conversation's decisions are those that the request was sent under: then what
+// was reported is the size of its view.
+func (tk *Ticket) Current() bool {
+	switch {
+	case tk.Draft.Query.Match.State == nil:
+		return true
+	case tk.Draft.Query.Match.Relation == lineage.Forks && !tk.Committed: // its own conversation begins with these
+		return tk.sentUnder(tk.Draft.Query.Match.Applicable(tk.Draft.Query.Refs, nil))
+	}
+	return tk.Decided == len(tk.Draft.Query.Match.State.Decisions)
+}
+
+// LeaveAlone makes the ticket one that sends the client's own bytes, whatever was decided about them.
+func (tk *Ticket) LeaveAlone() {
+	if len(tk.Draft.InForce) > 0 {
+		tk.Decided = -1 // what is reported will not be about the view that they make
+	}
+	tk.Draft.Made, tk.Draft.InForce, tk.Draft.Withdrawn = nil, nil, nil
+	tk.Draft.Before, tk.Draft.View = tk.Draft.Query.Refs.Conv, tk.Draft.Query.Refs.Conv
+	tk.Draft.Outcome.Before = tk.Draft.Size(tk.Draft.View)
+	tk.Draft.Outcome.After = tk.Draft.Outcome.Before
+}
+
+// sentUnder reports whether the request was sent under all of ds.
+func (tk *Ticket) sentUnder(ds []decant.Decision) bool {
+	under := map[string]bool{}
+	for _, d := range slices.Concat(tk.Draft.InForce, tk.Sent) {
+		under[d.ID] = true
+	}
+	return !slices.ContainsFunc(ds, func(d decant.Decision) bool { return !under[d.ID] })
+}
+
+// Base returns how many entries of the chain stay in front of what is new.
+func (tk *Ticket) Base() int {
+	if tk.Committed {
+		return tk.Draft.Query.Match.Kept // the chain is what it made it
+	}
+	if !tk.Draft.Query.Refs.Fits {
+		return 0
+	}
+	return tk.Draft.Query.Match.Leaves()
+}
+
+// EntriesFrom returns the index of the first atom that a commit has to add.
+func (tk *Ticket) EntriesFrom() int {
+	if tk.Draft.Query.Match.Stored == nil || !tk.Draft.Query.Refs.Fits {
+		return 0
+	}
+	if tk.Draft.Query.Match.Relation == lineage.Returns {
+		return len(tk.Draft.Query.Request.Prompt.Blocks)
+	}
+	from := 0
+	for i, k := range tk.Draft.Query.Match.Entries {
+		if k < 0 || k >= tk.Draft.Query.Match.Kept {
+			break
+		}
+		from = tk.Draft.Query.Request.Prompt.Spine[i] + 1
+	}
+	return from
+}
