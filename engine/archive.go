@@ -22,72 +22,89 @@ import (
 // the file anew. What is given up then comes back only if the client does.
 const archivePatience = 3 * time.Minute
 
-// writeTogether archives answers that belong together.
-func (e *Engine) writeTogether(fs []finished) {
-	err := e.tryArchive(fs)
+// write archives answers that come one after the other in a conversation: those together that can be written as one.
+func (e *Engine) write(fs []finished) {
+	for len(fs) > 0 {
+		n := together(fs)
+		a := &archiver{e, fs[:n], fs[n-1].ticket}
+		a.write()
+		fs = fs[n:]
+	}
+}
+
+// together returns how many answers at the beginning of fs can be written as one: requests of which
+// each begins with the one before, with the same fixed part, and about which nothing was decided.
+func together(fs []finished) int {
+	n := 1
+	for n < len(fs) && fs[n-1].ticket.Within(fs[n].ticket) {
+		n++
+	}
+	return n
+}
+
+// An archiver stores how requests were answered, and what they brought. The last of them holds what the others brought.
+type archiver struct {
+	e  *Engine
+	fs []finished
+	tk *ticket.Ticket // of the last of them
+}
+
+// last returns the last of the answers.
+func (a *archiver) last() *finished { return &a.fs[len(a.fs)-1] }
+
+// write archives the answers.
+func (a *archiver) write() {
+	err := a.try()
 	for begun := time.Now(); errors.Is(err, store.ErrBusy) && time.Since(begun) < archivePatience; {
 		time.Sleep(patience.Brief)
-		err = e.tryArchive(fs)
+		err = a.try()
 	}
 	if err != nil {
-		e.opts.Logger.Error("archive conversation", "conversation", fs[len(fs)-1].Conversation, "error", err)
+		a.e.opts.Logger.Error("archive conversation", "conversation", a.last().Conversation, "error", err)
 	}
-	for i := range fs {
-		e.purse.Release(fs[i].held) // it is booked now
+	for i := range a.fs {
+		a.e.purse.Release(a.fs[i].held) // it is booked now
 	}
 }
 
-// tryArchive archives answers if that is possible in the time that necessary work may take.
-func (e *Engine) tryArchive(fs []finished) error {
-	ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
+// try archives the answers if that is possible in the time that necessary work may take. While other commits come first
+// again and again, it stores at least that the requests were answered, which no commit is in the way of: what they
+// brought comes back with the client's next request.
+func (a *archiver) try() (err error) {
+	defer a.e.caught(&err)
+	ctx, cancel := context.WithTimeout(context.Background(), a.e.opts.RequiredTimeout)
 	defer cancel()
-	return e.archive(ctx, fs)
-}
-
-// archive stores what requests brought and how they were answered. The last of them holds what the
-// others brought. While other commits come first again and again, it stores at least that they were
-// answered, which no commit is in the way of: what they brought comes back with the client's next request.
-func (e *Engine) archive(ctx context.Context, fs []finished) (err error) {
-	defer e.caught(&err)
-	last := &fs[len(fs)-1]
-	a := &archiver{e, last.ticket}
 	for range maxTries {
-		err := a.rebase(ctx, last)
+		err := a.rebase(ctx)
 		if err == nil {
-			err = a.archive(ctx, fs)
+			err = a.archive(ctx)
 		}
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
 		a.tk.Draft.Query.Match.State = nil // it has moved on
 	}
-	if err := a.rebase(ctx, last); err != nil {
+	if err := a.rebase(ctx); err != nil {
 		return err
 	}
 	if a.tk.Draft.Query.Match.Stored == nil {
 		return fmt.Errorf("given up after %d tries: %w", maxTries, store.ErrConflict)
 	}
 	a.tk.Decided = -1 // what is stored of it is not what the report is about
-	ev, err := a.booked(fs)
+	ev, err := a.booked()
 	if err != nil {
 		return err
 	}
-	return a.record(ctx, ev, fs)
-}
-
-// An archiver stores how the request of a ticket was answered, and what it brought.
-type archiver struct {
-	e  *Engine
-	tk *ticket.Ticket
+	return a.record(ctx, ev)
 }
 
 // rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
-func (a *archiver) rebase(ctx context.Context, f *finished) error {
+func (a *archiver) rebase(ctx context.Context) error {
 	if a.tk.Committed {
 		a.tk.Draft.Meter = notes.Of(a.tk.Draft.Query.Match.Stored).Meter() // answers before this one have been archived since
 	}
-	if a.stands(ctx, f) {
+	if a.stands(ctx) {
 		a.tk.Moved = true
 		return nil
 	}
@@ -111,11 +128,11 @@ func (a *archiver) rebase(ctx context.Context, f *finished) error {
 // stands reports whether the ticket's place needs not be looked for anew. A commit finds out by itself
 // whether the store has moved on; where there is nothing to commit it must be asked, because another
 // process may have replaced what the request has in common with the conversation.
-func (a *archiver) stands(ctx context.Context, f *finished) bool {
+func (a *archiver) stands(ctx context.Context) bool {
 	switch {
 	case a.tk.Draft.Query.Match.Stored == nil:
 		return a.tk.Draft.Query.Match.State == nil && !a.tk.Moved
-	case !f.answered() && !a.brings():
+	case !a.last().answered() && !a.brings():
 		return true
 	case a.tk.Draft.Query.Match.Asked && !a.tk.Committed: // what it would replace may have been answered since
 		return false
@@ -132,28 +149,29 @@ func (a *archiver) brings() bool {
 }
 
 // booked returns answers as the store keeps them, with what they cost.
-func (a *archiver) booked(fs []finished) (store.Events, error) {
-	ev, err := a.e.events(fs)
+func (a *archiver) booked() (store.Events, error) {
+	ev, err := a.events()
 	if err == nil {
-		err = a.bookTrials(fs, &ev)
+		err = a.bookTrials(&ev)
 	}
 	if err == nil {
-		ev.Spends = spends(a.e, a.tk, fs, ev.Requests)
+		ev.Spends = spends(a.e, a.tk, a.fs, ev.Requests)
 	}
 	return ev, err
 }
 
-func (a *archiver) archive(ctx context.Context, fs []finished) error {
-	last := &fs[len(fs)-1]
+// archive stores what the requests brought and how they were answered.
+func (a *archiver) archive(ctx context.Context) error {
+	last := a.last()
 	a.tk.Draft.Meter.Account = &account.Account{Upstream: account.Named(a.tk.Draft.Query.Request.Upstream), Organization: last.res.Organization}
 	var ev store.Events
 	var b *store.Batch // nil: there is nothing but the events
 	err := a.e.outbox.Alone(func() (err error) {
-		if ev, err = a.booked(fs); err != nil {
+		if ev, err = a.booked(); err != nil {
 			return err
 		}
 		if a.brings() {
-			b = a.news(fs, ev)
+			b = a.news(ev)
 		}
 		return nil
 	})
@@ -161,7 +179,7 @@ func (a *archiver) archive(ctx context.Context, fs []finished) error {
 		return err
 	}
 	if b == nil {
-		return a.record(ctx, ev, fs)
+		return a.record(ctx, ev)
 	}
 	length := a.tk.Base() + len(b.Entries)
 	if err := (&committer{a.e, a.tk}).store(ctx, b); err != nil {
@@ -173,8 +191,8 @@ func (a *archiver) archive(ctx context.Context, fs []finished) error {
 }
 
 // news returns the commit of what requests brought, with what happened to them.
-func (a *archiver) news(fs []finished, ev store.Events) *store.Batch {
-	last := &fs[len(fs)-1]
+func (a *archiver) news(ev store.Events) *store.Batch {
+	last := a.last()
 	a.learn(last.res.Usage)
 	a.tk.Draft.Made = nil
 	b := a.tk.Batch()
@@ -182,16 +200,16 @@ func (a *archiver) news(fs []finished, ev store.Events) *store.Batch {
 	if a.tk.Draft.Query.Match.State != nil {
 		kept = a.tk.Draft.Query.Match.State.Chain[:a.tk.Base()]
 	}
-	lengths(ev.Requests, fs, kept, b.Entries)
+	lengths(ev.Requests, a.fs, kept, b.Entries)
 	ev.Anchor = a.anchor(last.res.Usage, b.Version+1, a.tk.Base()+len(b.Entries), last.time)
 	b.Events = ev
 	return b
 }
 
 // events returns answers as the store keeps them.
-func (e *Engine) events(fs []finished) (ev store.Events, err error) {
-	for i := range fs {
-		f := &fs[i]
+func (a *archiver) events() (ev store.Events, err error) {
+	for i := range a.fs {
+		f := &a.fs[i]
 		c := f.ticket.Draft.Query.Refs.Conv
 		req := store.Request{
 			Time: f.time, Length: len(f.ticket.Draft.Query.Request.Prompt.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
@@ -201,7 +219,7 @@ func (e *Engine) events(fs []finished) (ev store.Events, err error) {
 			req.View = decant.HashBytes(f.Body)
 		}
 		if req.ID = f.ticket.Announced; req.ID == "" {
-			if req.ID, err = e.ids.Next(); err != nil {
+			if req.ID, err = a.e.ids.Next(); err != nil {
 				return ev, err
 			}
 		}
@@ -238,15 +256,15 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 }
 
 // record stores an answer to a request that brought nothing new, or whose news are stored.
-func (a *archiver) record(ctx context.Context, ev store.Events, fs []finished) error {
-	res, now := fs[len(fs)-1].res, fs[len(fs)-1].time
+func (a *archiver) record(ctx context.Context, ev store.Events) error {
+	res, now := a.last().res, a.last().time
 	a.learn(res.Usage)
 	length := a.tk.Base()
 	for i := range ev.Requests {
 		ev.Requests[i].Version = a.tk.Draft.Query.Match.State.Version
 	}
 	ev.Anchor = a.anchor(res.Usage, a.tk.Draft.Query.Match.State.Version, length, now)
-	lengths(ev.Requests, fs, a.tk.Draft.Query.Match.State.Chain[:length], nil)
+	lengths(ev.Requests, a.fs, a.tk.Draft.Query.Match.State.Chain[:length], nil)
 	err := a.e.store.Record(ctx, a.tk.Draft.Query.Match.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
@@ -315,29 +333,10 @@ func (a *archiver) read(u decant.Usage, length int) {
 	a.tk.NoteMeter()
 }
 
-// write archives answers that come one after the other in a conversation.
-func (e *Engine) write(fs []finished) {
-	for len(fs) > 0 {
-		n := together(fs)
-		e.writeTogether(fs[:n])
-		fs = fs[n:]
-	}
-}
-
-// together returns how many answers at the beginning of fs can be written as one: requests of which
-// each begins with the one before, with the same fixed part, and about which nothing was decided.
-func together(fs []finished) int {
-	n := 1
-	for n < len(fs) && fs[n-1].ticket.Within(fs[n].ticket) {
-		n++
-	}
-	return n
-}
-
 // bookTrials adds what was planned for observed requests to the events of their archive.
-func (a *archiver) bookTrials(fs []finished, ev *store.Events) error {
-	for i := range fs {
-		t := fs[i].ticket.Trial
+func (a *archiver) bookTrials(ev *store.Events) error {
+	for i := range a.fs {
+		t := a.fs[i].ticket.Trial
 		if t == nil {
 			continue
 		}

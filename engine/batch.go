@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
@@ -31,10 +27,8 @@ type BatchItem struct {
 
 // A Batch is a batch for which money is held back.
 type Batch struct {
-	e      *Engine
-	held   *budget.Reservation
-	spends map[string]*store.Spend
-	now    time.Time
+	tab  tab
+	held *budget.Reservation
 }
 
 // PrepareBatch holds back what a batch may cost at most: each prompt as if nothing of it were read from the cache, and
@@ -42,8 +36,8 @@ type Batch struct {
 // that has a request of which nobody can say what it may cost an *UnmeteredError. What is returned must be booked or
 // dropped.
 func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, error) {
-	b := &Batch{e: e, spends: map[string]*store.Spend{}, now: e.opts.Now()}
-	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: slices.Concat(e.opts.Budgets, req.Budgets), Own: len(req.Budgets)}
+	b := &Batch{tab: tab{e, e.opts.Now(), map[string]*store.Spend{}}}
+	b.held = &budget.Reservation{Tenant: req.Tenant, Budgets: e.till.of(req.Budgets), Own: len(req.Budgets)}
 	for i := range req.Items {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -54,7 +48,7 @@ func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, e
 		}
 		b.held.Most = b.held.Most.Plus(n)
 	}
-	if err := e.holdBack(ctx, b.held); err != nil {
+	if err := e.till.hold(ctx, b.held); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -73,45 +67,16 @@ func (b *Batch) add(item *BatchItem, betas []string) (budget.Amount, error) {
 	case c.MaxOutput <= 0:
 		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
-	m := b.e.model(c.Model, 0, betas)
-	u := draft.Uncached(c, b.e.sizes.For(m).Conversation(c).Total())
-	return b.e.batched(b.spends, m.ID, betas, u, b.now), nil
-}
-
-// batched adds the usage of a request of a batch to what its model's requests come to, and returns what it costs. Where
-// it is not known what a batch costs it costs what any request does.
-func (e *Engine) batched(spends map[string]*store.Spend, model string, betas []string, u decant.Usage, now time.Time) budget.Amount {
-	m := e.model(model, 0, betas)
-	n, _ := cost.Billionths(m, u, cost.Terms{At: now, Batch: m.Batch > 0})
-	s := spends[m.ID]
-	if s == nil {
-		s = &store.Spend{Time: now.UTC(), Model: m.ID}
-		spends[m.ID] = s
-	}
-	s.Usage, s.Cost = s.Usage.Add(u), s.Cost+store.Money(n)
-	return budget.Amount{Tokens: u.Context(), Money: store.Money(n)}
+	m := b.tab.e.model(c.Model, 0, betas)
+	u := draft.Uncached(c, b.tab.e.sizes.For(m).Conversation(c).Total())
+	return b.tab.add(m.ID, betas, u), nil
 }
 
 // Drop ends a batch that the provider has not taken.
-func (b *Batch) Drop() { b.e.purse.Release(b.held) }
+func (b *Batch) Drop() { b.tab.e.purse.Release(b.held) }
 
 // Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
 // until it is settled. It returns at once; an error goes to Options.Logger.
 func (b *Batch) Book(id string) {
-	b.e.bookBatch(store.Key{Tenant: b.held.Tenant, ID: id}, b.spends, func() { b.e.purse.Release(b.held) })
-}
-
-// bookBatch stores what the requests of a batch come to, by model, in place of what was stored before.
-func (e *Engine) bookBatch(k store.Key, spends map[string]*store.Spend, done func()) {
-	e.background(func(ctx context.Context) {
-		defer done()
-		var list []store.Spend
-		for model, s := range spends {
-			s.ID, s.Without, s.Bare = "batch "+k.ID+" "+model, s.Usage, s.Cost
-			list = append(list, *s)
-		}
-		if err := e.store.Book(ctx, k, list); err != nil {
-			e.opts.Logger.Error("book batch", "batch", k.ID, "error", err)
-		}
-	})
+	b.tab.book(store.Key{Tenant: b.held.Tenant, ID: id}, func() { b.tab.e.purse.Release(b.held) })
 }

@@ -229,7 +229,8 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*revision, error) {
 		req.Betas = []string{token.BetaMillion}
 	}
 	n, _ := l.Shared(r)
-	dr, err := e.replay(req, lineage.Start{Tenant: k.Tenant, Session: s.Session}, r, lineage.Locate(l, s, r, n))
+	a := &arrival{e, req, lineage.Start{Tenant: k.Tenant, Session: s.Session}, r}
+	dr, err := a.replay(lineage.Locate(l, s, r, n))
 	return &revision{dr}, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	"github.com/decantdev/decant/budget"
@@ -47,6 +46,7 @@ type Engine struct {
 	recent   prompt.Recent
 	purse    *budget.Purse
 	decider  decide.Decider
+	till     till
 	patience patience.Patience
 	flights  lineage.Flights
 
@@ -73,6 +73,7 @@ func New(s Store, o Options) (*Engine, error) {
 		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
+	e.till = till{o.Budgets, e.purse, &e.patience, e.outbox}
 	e.decider = decide.Decider{Store: s, Cache: e.finder.Cache, Wait: e.outbox.Wait, Patience: &e.patience, Purse: e.purse}
 	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.OptionalTimeout, Logger: o.Logger}
 	return e, nil
@@ -146,12 +147,4 @@ func (e *Engine) model(id string, learned int, betas []string) token.Model {
 		m.Window, m.Assumed = min(m.Window, learned), false
 	}
 	return m
-}
-
-// budgets returns those that a request falls under: the engine's, then its own.
-func (e *Engine) budgets(req *Request) []budget.Budget {
-	if len(req.Budgets) == 0 {
-		return e.opts.Budgets
-	}
-	return slices.Concat(e.opts.Budgets, req.Budgets)
 }

@@ -15,13 +15,13 @@ import (
 // fallBack prepares a request after a step of the engine's own has failed: by replaying the decisions
 // that are known to be committed and making no new ones, else by the client's own bytes. These are
 // right as long as nothing was decided that the model's thinking is bound to.
-func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fault error) (*Prepared, error) {
-	l := longest(e.finder.Cache.From(who), r)
-	if l == nil || e.mode(req) == Observe {
-		return &Prepared{Body: req.Body, Fault: fault}, nil
+func (a *arrival) fallBack(fault error) (*Prepared, error) {
+	l := longest(a.e.finder.Cache.From(a.who), a.prompt)
+	if l == nil || a.observed() {
+		return &Prepared{Body: a.req.Body, Fault: fault}, nil
 	}
-	known, s := l.Shared(r)
-	dr, err := e.replay(req, who, r, lineage.Locate(l, s, r, known))
+	known, s := l.Shared(a.prompt)
+	dr, err := a.replay(lineage.Locate(l, s, a.prompt, known))
 	if err == nil {
 		body, err := dr.Render()
 		if err == nil {
@@ -31,7 +31,7 @@ func (e *Engine) fallBack(req *Request, who lineage.Start, r *prompt.Prompt, fau
 		}
 		fault = fmt.Errorf("%w; replay: %w", fault, err)
 	}
-	return e.original(req, r, l, fault)
+	return a.original(l, fault)
 }
 
 // longest returns the conversation that shares most with a request, nil when none shares anything.
@@ -48,12 +48,12 @@ func longest(ls []*lineage.Stored, r *prompt.Prompt) *lineage.Stored {
 
 // original prepares the client's own bytes for a conversation whose decisions cannot be replayed.
 // Thinking that was written on top of them is left out where that is legal.
-func (e *Engine) original(req *Request, r *prompt.Prompt, l *lineage.Stored, fault error) (*Prepared, error) {
-	p := &Prepared{Body: req.Body, Fault: fault}
-	c := r.Doc.Conversation
-	m := e.model(c.Model, 0, req.Betas)
-	q := e.query(req, lineage.Start{}, r, &lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(r.Spine))})
-	q.Model, q.Estimator = m, e.sizes.For(m)
+func (a *arrival) original(l *lineage.Stored, fault error) (*Prepared, error) {
+	p := &Prepared{Body: a.req.Body, Fault: fault}
+	c := a.prompt.Doc.Conversation
+	q := a.query(&lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(a.prompt.Spine))})
+	q.Model = a.e.model(c.Model, 0, a.req.Betas)
+	q.Estimator = a.e.sizes.For(q.Model)
 	dr, err := draft.New(q, notes.Meter{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -68,7 +68,7 @@ func (e *Engine) original(req *Request, r *prompt.Prompt, l *lineage.Stored, fau
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	if p.Body, err = r.Doc.Render(view); err != nil {
+	if p.Body, err = a.prompt.Doc.Render(view); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return p, nil

@@ -30,7 +30,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		f.res.Usage.Output = 0 // the client may send back any part of it, or none
 	}
 	f.res.Organization = account.Named(res.Organization)
-	e.witnessed(p, f.res)
+	(&verdict{e, p.ticket.Draft}).answered(f.res)
 	own := *p
 	own.ticket, f.Prepared = p.ticket.Copy(), &own // the archive brings it up to date, and the caller may still look at its own
 	who := p.ticket.Draft.Query.Request.Who

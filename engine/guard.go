@@ -29,17 +29,3 @@ func (e *UnmeteredError) Error() string {
 
 // Unwrap returns what is wrong with the request.
 func (e *UnmeteredError) Unwrap() error { return e.Err }
-
-// unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows
-// best what is wrong with it; but it may read what we cannot, so that no budget lets it pass.
-func (e *Engine) unread(req *Request, err error) (*Prepared, error) {
-	if e.limited(req) {
-		return nil, &UnmeteredError{err}
-	}
-	return &Prepared{Body: req.Body}, nil
-}
-
-// limited reports whether a budget limits what a request may spend.
-func (e *Engine) limited(req *Request) bool {
-	return len(e.budgets(req)) > 0 && e.mode(req) == Manage && !req.Count
-}

@@ -38,7 +38,7 @@ func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (ou
 			continue
 		}
 		if !believable {
-			e.disbelieve(f)
+			b.disbelieve(f)
 		}
 		b.was, b.decided = f.res.Usage, f.ticket.Decided
 	}
@@ -166,4 +166,14 @@ func tooLarge(q *draft.Query, tokens int) bool {
 func (b *booking) asksMillion(q *draft.Query) bool {
 	plain, _ := b.e.opts.Catalog.Lookup(q.Refs.Conv.Model)
 	return plain.Window < plain.For(q.Request.Betas).Window
+}
+
+// disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from
+// it, and says so once. What is booked and stored of it stays as it was reported.
+func (b *booking) disbelieve(f *finished) {
+	n, bytes := f.res.Usage.Prompt(), f.ticket.Draft.Text()
+	f.res.Usage = decant.Usage{Input: f.ticket.Draft.Outcome.After, Output: f.res.Usage.Output}
+	b.e.unbelieved.Do(func() {
+		b.e.opts.Logger.Warn("the upstream reports sizes that cannot be true; they are estimated in place of these", "reported", n, "bytes", bytes)
+	})
 }

@@ -10,56 +10,55 @@ import (
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
 )
 
 // observe finds the request's conversation and replays what was decided about it.
-func (e *Engine) observe(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt) (*draft.Draft, error) {
-	p, err := e.match(ctx, who, r)
+func (a *arrival) observe(ctx context.Context) (*draft.Draft, error) {
+	p, err := a.match(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return e.replay(req, who, r, p)
+	return a.replay(p)
 }
 
 // match finds the conversation of a request. One that plainly goes on with what is stored need not wait for what is still
 // to be archived. Any other may have its own beginning there, what became of the tail that it lacks, or how it ended
 // itself when it was sent before. Archives that have ended since the store was asked count as well.
-func (e *Engine) match(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
-	under, apart := e.outbox.Under(who, r)
-	p, err := e.lookFor(ctx, who, r)
-	if err == nil && (apart || p.Relation != lineage.Continues || p.Repeats()) && (e.archived(ctx, who) || under) {
-		p, err = e.lookFor(ctx, who, r)
+func (a *arrival) match(ctx context.Context) (*lineage.Match, error) {
+	under, apart := a.e.outbox.Under(a.who, a.prompt)
+	p, err := a.lookFor(ctx)
+	if err == nil && (apart || p.Relation != lineage.Continues || p.Repeats()) && (a.archived(ctx) || under) {
+		p, err = a.lookFor(ctx)
 	}
 	return p, err
 }
 
 // lookFor finds the conversation of a request, within its patience.
-func (e *Engine) lookFor(ctx context.Context, who lineage.Start, r *prompt.Prompt) (*lineage.Match, error) {
-	ctx, cancel := e.patience.Optional(ctx)
+func (a *arrival) lookFor(ctx context.Context) (*lineage.Match, error) {
+	ctx, cancel := a.e.patience.Optional(ctx)
 	defer cancel()
-	return e.finder.Find(ctx, who, r)
+	return a.e.finder.Find(ctx, a.who, a.prompt)
 }
 
 // archived waits until what is to be archived of a conversation is stored, and reports whether anything was. A
 // store that hangs costs a request no more than its patience.
-func (e *Engine) archived(ctx context.Context, who lineage.Start) bool {
-	ctx, cancel := e.patience.Waiting(ctx)
+func (a *arrival) archived(ctx context.Context) bool {
+	ctx, cancel := a.e.patience.Waiting(ctx)
 	defer cancel()
-	return e.outbox.Wait(ctx, who)
+	return a.e.outbox.Wait(ctx, a.who)
 }
 
 // replay builds the view of a request under the decisions that are in force at its place.
-func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *lineage.Match) (*draft.Draft, error) {
-	q := e.query(req, who, r, p)
+func (a *arrival) replay(p *lineage.Match) (*draft.Draft, error) {
+	e, q := a.e, a.query(p)
 	var meter notes.Meter
 	if p.Stored != nil {
-		p.Stored.Saw(r, p.Known())
+		p.Stored.Saw(a.prompt, p.Known())
 		meter = notes.Of(p.Stored).Meter()
 	}
-	q.Model = e.model(q.Refs.Conv.Model, meter.Window, req.Betas)
-	q.Preset = cmp.Or(req.Preset, e.opts.Preset).For(q.Model.ReadShare(q.Request.Begun))
+	q.Model = e.model(q.Refs.Conv.Model, meter.Window, a.req.Betas)
+	q.Preset = cmp.Or(a.req.Preset, e.opts.Preset).For(q.Model.ReadShare(q.Request.Begun))
 	q.Estimator = e.sizes.For(q.Model)
 	q.Fixed = e.sizes.Fixed(q.Estimator, &q.Refs.Conv.Fixed)
 	q.Known = e.accounts.Known(q.Account(&meter))
@@ -70,14 +69,14 @@ func (e *Engine) replay(req *Request, who lineage.Start, r *prompt.Prompt, p *li
 	return dr, nil
 }
 
-// query returns a request at its place.
-func (e *Engine) query(req *Request, who lineage.Start, r *prompt.Prompt, p *lineage.Match) *draft.Query {
+// query returns the request at its place.
+func (a *arrival) query(p *lineage.Match) *draft.Query {
 	return &draft.Query{
-		Env: &e.env, Match: p, Refs: lineage.References(r, p), MaxBytes: e.opts.MaxBytes,
+		Env: &a.e.env, Match: p, Refs: lineage.References(a.prompt, p), MaxBytes: a.e.opts.MaxBytes,
 		Request: &draft.Request{
-			Who: who, Prompt: r, Begun: e.opts.Now().UTC(),
-			Body: req.Body, Betas: req.Betas, Upstream: req.Upstream, Count: req.Count, Observed: e.mode(req) == Observe,
-			Project: req.Project, Budgets: e.budgets(req), Own: len(req.Budgets),
+			Who: a.who, Prompt: a.prompt, Begun: a.e.opts.Now().UTC(), Project: a.req.Project,
+			Body: a.req.Body, Betas: a.req.Betas, Upstream: a.req.Upstream, Count: a.req.Count, Observed: a.observed(),
+			Budgets: a.e.till.of(a.req.Budgets), Own: len(a.req.Budgets),
 		},
 	}
 }

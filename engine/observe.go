@@ -17,13 +17,12 @@ import (
 
 // An observer plans what would be done about a request that is only observed.
 type observer struct {
-	e   *Engine
-	req *Request
-	tk  *ticket.Ticket
+	*arrival
+	tk *ticket.Ticket
 }
 
-// try plans what would be done about a request and leaves it as it is.
-func (o *observer) try(ctx context.Context) (*Prepared, error) {
+// plan plans what would be done about a request and leaves it as it is.
+func (o *observer) plan(ctx context.Context) (*Prepared, error) {
 	x, fault := o.shadow(ctx)
 	if fault == nil {
 		behind := false
@@ -53,7 +52,7 @@ func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
 	dr := o.tk.Draft
 	p := *dr.Query.Match
 	if p.Stored != nil {
-		planned, err := o.e.plannedFor(ctx, p.Stored, p.State)
+		planned, err := o.plannedFor(ctx, p.Stored, p.State)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +60,7 @@ func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
 		s.Decisions = slices.Concat(s.Decisions, planned)
 		p.State, p.Actual, p.Branch = &s, p.State, nil
 	}
-	x, err := o.e.replay(o.req, dr.Query.Request.Who, dr.Query.Request.Prompt, &p)
+	x, err := o.replay(&p)
 	if err != nil {
 		return nil, err
 	}
@@ -70,18 +69,18 @@ func (o *observer) shadow(ctx context.Context) (*draft.Draft, error) {
 }
 
 // plannedFor returns the decisions that were planned for the observed requests of a conversation.
-func (e *Engine) plannedFor(ctx context.Context, l *lineage.Stored, s *store.State) ([]decant.Decision, error) {
+func (o *observer) plannedFor(ctx context.Context, l *lineage.Stored, s *store.State) ([]decant.Decision, error) {
 	n := notes.Of(l)
 	if ds, read := n.Plan(); read {
 		return ds, nil
 	}
 	var all []decant.Decision
-	rs, err := e.store.Requests(ctx, s.Key)
+	rs, err := o.e.store.Requests(ctx, s.Key)
 	if err != nil {
 		return nil, fmt.Errorf("read what was planned for %s: %w", s.ID, err)
 	}
 	for i := range rs {
-		ds, err := e.readPlan(ctx, s.Tenant, rs[i].Planned)
+		ds, err := o.readPlan(ctx, s.Tenant, rs[i].Planned)
 		if err != nil {
 			return nil, fmt.Errorf("read what was planned for %s: %w", s.ID, err)
 		}
@@ -91,11 +90,11 @@ func (e *Engine) plannedFor(ctx context.Context, l *lineage.Stored, s *store.Sta
 }
 
 // readPlan returns the decisions that were planned for one request.
-func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) (ds []decant.Decision, err error) {
+func (o *observer) readPlan(ctx context.Context, tenant string, p *store.Planned) (ds []decant.Decision, err error) {
 	if p == nil || p.Decisions.IsZero() {
 		return nil, nil
 	}
-	blobs, err := e.store.Blobs(ctx, tenant, p.Decisions)
+	blobs, err := o.e.store.Blobs(ctx, tenant, p.Decisions)
 	if err != nil {
 		return nil, err
 	}

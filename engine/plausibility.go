@@ -1,9 +1,5 @@
 package engine
 
-import (
-	"github.com/decantdev/decant"
-)
-
 // mostPerToken is how many bytes of text a token can stand for, on average over a whole prompt. Prose
 // and code have about four.
 const mostPerToken = 16
@@ -17,14 +13,4 @@ const mostPerToken = 16
 func (f *finished) believable() bool {
 	u := f.res.Usage
 	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.Query.AsksForClearing()
-}
-
-// disbelieve puts what was estimated in place of usage that cannot be true, so that no meter starts from
-// it, and says so once. What is booked and stored of it stays as it was reported.
-func (e *Engine) disbelieve(f *finished) {
-	n, bytes := f.res.Usage.Prompt(), f.ticket.Draft.Text()
-	f.res.Usage = decant.Usage{Input: f.ticket.Draft.Outcome.After, Output: f.res.Usage.Output}
-	e.unbelieved.Do(func() {
-		e.opts.Logger.Warn("the upstream reports sizes that cannot be true; they are estimated in place of these", "reported", n, "bytes", bytes)
-	})
 }

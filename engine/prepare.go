@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/engine/internal/ticket"
@@ -36,47 +35,61 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if err != nil {
 		return e.unread(req, err)
 	}
-	req = req.named(r)
-	who := startOf(req, r)
-	p, err := e.prepare(ctx, req, who, r, draft.Demand{})
-	if err != nil {
-		p, err = e.fallBack(req, who, r, err)
-	}
-	if p != nil {
-		p.req, p.who, p.r = req, who, r
-	}
 	if !req.Count {
-		e.recent.Put(key, r.Remember(), was)
+		defer func() { e.recent.Put(key, r.Remember(), was) }()
 	}
-	if err == nil {
-		if err = e.reserve(ctx, p); err != nil {
-			e.Finish(p, Response{}) // it never leaves
+	return e.arrive(req, r).send(ctx)
+}
+
+// unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows
+// best what is wrong with it; but it may read what we cannot, so that no budget lets it pass.
+func (e *Engine) unread(req *Request, err error) (*Prepared, error) {
+	if len(e.till.of(req.Budgets)) > 0 && e.mode(req) == Manage && !req.Count {
+		return nil, &UnmeteredError{err}
+	}
+	return &Prepared{Body: req.Body}, nil
+}
+
+// send prepares the request, and holds back what it may cost before it leaves.
+func (a *arrival) send(ctx context.Context) (*Prepared, error) {
+	p, err := a.prepare(ctx, draft.Demand{})
+	if err != nil {
+		if p, err = a.fallBack(err); err != nil {
 			return nil, err
 		}
 	}
-	e.leaves(p)
-	return p, err
+	p.arrival = a
+	if p.ticket != nil && !a.req.Count && !a.observed() && len(a.e.till.of(a.req.Budgets)) > 0 {
+		r := p.ticket.Draft.Reservation(p.Conversation)
+		if err := a.e.till.hold(ctx, r); err != nil {
+			a.e.Finish(p, Response{}) // it never leaves
+			return nil, err
+		}
+		p.held = r
+	}
+	a.e.leaves(p)
+	return p, nil
 }
 
 // leaves notes that a prepared request is on its way.
 func (e *Engine) leaves(p *Prepared) {
-	if p != nil && p.ticket != nil && !p.req.Count {
+	if p != nil && p.ticket != nil && !p.arrival.req.Count {
 		p.flight = e.flights.Enter(p.ticket.Draft.Query.Match, p.ticket.Committed, e.opts.Now())
 	}
 }
 
 // try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
 // nothing is decided for good that cannot be written. A conversation that has moved on meanwhile is store.ErrConflict.
-func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (*Prepared, error) {
-	dr, err := e.observe(ctx, req, who, r)
+func (a *arrival) try(ctx context.Context, force draft.Demand) (*Prepared, error) {
+	dr, err := a.observe(ctx)
 	if err != nil {
 		return nil, err
 	}
 	dr.Force(force)
-	if e.mode(req) == Observe {
-		return (&observer{e, req, ticket.Of(dr)}).try(ctx)
+	if a.observed() {
+		return (&observer{a, ticket.Of(dr)}).plan(ctx)
 	}
-	behind, fault := e.decider.Decide(ctx, dr)
+	behind, fault := a.e.decider.Decide(ctx, dr)
 	if behind {
 		return nil, errBehind
 	}
@@ -86,16 +99,16 @@ func (e *Engine) try(ctx context.Context, req *Request, who lineage.Start, r *pr
 	}
 	tk := ticket.Of(dr)
 	tk.Look()
-	c := &committer{e, tk}
+	c := &committer{a.e, tk}
 	if err := c.commit(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
-		e.note(err)
+		a.e.note(err)
 	}
 	p := preparedOf(tk, body)
 	p.Fault = fault
-	e.noticePoor(p, tk.Draft.Query.Preset)
+	a.e.noticePoor(p, tk.Draft.Query.Preset)
 	return p, nil
 }
 
@@ -114,16 +127,16 @@ func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
 
 // prepare makes one attempt after the other until no other request comes in between, or the request has been kept
 // waiting for as long as it may. A panic in it is a fault like any other: the client's request goes out all the same.
-func (e *Engine) prepare(ctx context.Context, req *Request, who lineage.Start, r *prompt.Prompt, force draft.Demand) (p *Prepared, err error) {
-	defer e.caught(&err)
-	ctx = e.patience.Begin(ctx, force.Again)
+func (a *arrival) prepare(ctx context.Context, force draft.Demand) (p *Prepared, err error) {
+	defer a.e.caught(&err)
+	ctx = a.e.patience.Begin(ctx, force.Again)
 	for n := range maxTries {
-		p, err := e.try(ctx, req, who, r, force)
+		p, err := a.try(ctx, force)
 		if !errors.Is(err, store.ErrConflict) {
 			return p, err
 		}
-		if errors.Is(err, errBehind) && (patience.Tired(ctx) || e.patience.Blocked()) {
-			e.patience.Block()
+		if errors.Is(err, errBehind) && (patience.Tired(ctx) || a.e.patience.Blocked()) {
+			a.e.patience.Block()
 			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
 		}
 	}

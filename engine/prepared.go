@@ -17,9 +17,7 @@ type Prepared struct {
 	Report       Report
 	Fault        error // what of Decant's own failed, nil when nothing did
 
-	req      *Request // with who and r, what it was made from; nil: it could not be read
-	who      lineage.Start
-	r        *prompt.Prompt
+	arrival  *arrival            // what it was made from, nil: it could not be read
 	ticket   *ticket.Ticket      // nil: nothing is known about the conversation
 	flight   *lineage.Flight     // nil: it holds nothing that is stored
 	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
@@ -29,10 +27,10 @@ type Prepared struct {
 // Footprint returns about how many bytes a prepared request takes in memory until it is finished, besides its
 // bodies: as it was read, and as it is sent.
 func (p *Prepared) Footprint() int64 {
-	if p.r == nil {
+	if p.arrival == nil {
 		return 0
 	}
-	return 2 * int64(prompt.Footprint(nil, len(p.r.Blocks)))
+	return 2 * int64(prompt.Footprint(nil, len(p.arrival.prompt.Blocks)))
 }
 
 // Poor returns the checkpoint that is new and says less than its preset asks of a record, nil when there is

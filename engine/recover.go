@@ -3,13 +3,10 @@ package engine
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/decantdev/decant/dialect/anthropic"
-	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -23,19 +20,19 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	refused := anthropic.RefusalOf(status, body)
 	f := demandOf(refused)
 	f.Unedit = refused.Topic == anthropic.Editing && p.clears()
-	if f.Reason == "" && !f.Unedit || p.r == nil || p.recovers >= maxRecovers || e.mode(p.req) != Manage || p.req.Count {
+	if f.Reason == "" && !f.Unedit || p.arrival == nil || p.recovers >= maxRecovers || e.mode(p.arrival.req) != Manage || p.arrival.req.Count {
 		return nil, false
 	}
 	f.Again = true
 	if p.ticket == nil {
-		return e.retry(ctx, p)
+		return p.retry(ctx)
 	}
 	if f.Reason == policy.Refusal && p.Report.Reason == policy.Refusal && p.Report.Route != "taken back" {
 		return nil, false // that was the form that is always legal
 	}
-	e.learnFrom(p.ticket, f, refused)
+	(&verdict{e, p.ticket.Draft}).refused(f, refused)
 	measure(&f, p, status)
-	next, err := e.prepare(ctx, p.req, p.who, p.r, f)
+	next, err := p.arrival.prepare(ctx, f)
 	if err == nil && next.Report.Reason == "" {
 		err = next.Fault
 	}
@@ -43,7 +40,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 		e.note(err)
 		return nil, false
 	}
-	return e.follow(p, next), true
+	return p.follow(next), true
 }
 
 // clears reports whether the prepared request asks the provider to clear something.
@@ -55,34 +52,21 @@ func (p *Prepared) clears() bool {
 	return c != nil
 }
 
-// learnFrom remembers what a refusal says about the account.
-func (e *Engine) learnFrom(a *ticket.Ticket, f draft.Demand, r anthropic.Refusal) {
-	switch {
-	case f.Unedit:
-		e.accounts.Learn(a.Draft.Query.Account(&a.Draft.Meter), account.Editing(a.Draft.Query.Model.ID), account.Refused)
-		e.opts.Logger.Warn("the provider does not clear old results", "model", a.Draft.Query.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
-	case f.Reason == policy.Overflow && f.Factor > 0 && (&verdict{a.Draft}).unedited(int(f.Factor)):
-		e.accounts.Learn(a.Draft.Query.Account(&a.Draft.Meter), account.Editing(a.Draft.Query.Model.ID), account.Mismatched)
-	case f.Reason == policy.Refusal && r.Bound:
-		e.accounts.Learn(a.Draft.Query.Account(&a.Draft.Meter), account.Binding, account.Enforced)
-	}
-}
-
 // retry prepares once more, with more patience, what went out as the client sent it because the
 // store did not answer: the refusal is most likely about what was decided before.
-func (e *Engine) retry(ctx context.Context, p *Prepared) (*Prepared, bool) {
-	next, err := e.prepare(ctx, p.req, p.who, p.r, draft.Demand{Again: true})
+func (p *Prepared) retry(ctx context.Context) (*Prepared, bool) {
+	next, err := p.arrival.prepare(ctx, draft.Demand{Again: true})
 	if err != nil || bytes.Equal(next.Body, p.Body) {
-		e.note(err)
+		p.arrival.e.note(err)
 		return nil, false
 	}
-	return e.follow(p, next), true
+	return p.follow(next), true
 }
 
 // follow makes next the successor of p, which was refused.
-func (e *Engine) follow(p, next *Prepared) *Prepared {
-	next.req, next.who, next.r = p.req, p.who, p.r
-	next.held, next.recovers = p.held, p.recovers+1
+func (p *Prepared) follow(next *Prepared) *Prepared {
+	e := p.arrival.e
+	next.arrival, next.held, next.recovers = p.arrival, p.held, p.recovers+1
 	e.leaves(next)
 	if next.flight == nil {
 		next.flight = p.flight

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -39,23 +37,4 @@ type Request struct {
 	Preset *preset.Preset // nil: the engine's
 	Mode   Mode           // empty: the engine's
 	Count  bool           // only the size is asked for: nothing is committed
-}
-
-// named returns the request with the session that its metadata names.
-func (req *Request) named(r *prompt.Prompt) *Request {
-	at := r.Doc.Member("metadata")
-	if req.Session != "" || req.SessionIn == nil || at.IsZero() {
-		return req
-	}
-	out := *req
-	out.Session = req.SessionIn(at.Of(req.Body))
-	return &out
-}
-
-func startOf(req *Request, r *prompt.Prompt) lineage.Start {
-	s := lineage.Start{Tenant: req.Tenant, Session: req.Session}
-	if len(r.Spine) > 0 {
-		s.First = r.Hash(0)
-	}
-	return s
 }

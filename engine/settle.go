@@ -10,10 +10,8 @@ import (
 
 // A Settlement puts what a batch did cost in the place of what it was booked at.
 type Settlement struct {
-	e      *Engine
-	key    store.Key
-	day    time.Time // when it was booked: its prices hold
-	spends map[string]*store.Spend
+	key store.Key
+	tab tab // by the prices of the day on which it was booked
 }
 
 // BatchBooked returns the settlement of a batch that is booked, nil when none of that id is, or when that cannot be
@@ -29,23 +27,23 @@ func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement
 		e.note(err)
 		return nil
 	}
-	s := &Settlement{e: e, key: store.Key{Tenant: tenant, ID: id}, day: e.opts.Now(), spends: map[string]*store.Spend{}}
+	s := &Settlement{store.Key{Tenant: tenant, ID: id}, tab{e, e.opts.Now(), map[string]*store.Spend{}}}
 	for _, t := range totals {
 		if day, err := time.Parse(time.DateOnly, t.Day); err == nil {
-			s.day = day
+			s.tab.day = day
 		}
 	}
 	for _, t := range totals { // what none of its requests came to is nothing
-		s.spends[t.Model] = &store.Spend{Time: s.day, Model: t.Model}
+		s.tab.spends[t.Model] = &store.Spend{Time: s.tab.day, Model: t.Model}
 	}
 	return s
 }
 
 // Add adds what one request of the batch has used.
 func (s *Settlement) Add(model string, u decant.Usage) {
-	s.e.batched(s.spends, model, nil, u, s.day)
+	s.tab.add(model, nil, u)
 }
 
 // Settle books what was added in place of what was booked, also when that was done before. It returns at once; an
 // error goes to Options.Logger.
-func (s *Settlement) Settle() { s.e.bookBatch(s.key, s.spends, func() {}) }
+func (s *Settlement) Settle() { s.tab.book(s.key, func() {}) }

@@ -2,35 +2,40 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/outbox"
+	"github.com/decantdev/decant/engine/internal/patience"
 )
 
-// reserve holds back what a prepared request may cost at most. It returns a *budget.Error when a budget
-// does not have that much left.
-func (e *Engine) reserve(ctx context.Context, p *Prepared) error {
-	if p.ticket == nil || len(p.req.Budgets)+len(e.opts.Budgets) == 0 || p.req.Count || e.mode(p.req) == Observe {
-		return nil
-	}
-	r := p.ticket.Draft.Reservation(p.Conversation)
-	if err := e.holdBack(ctx, r); err != nil {
-		return err
-	}
-	p.held = r
-	return nil
+// A till holds back what requests may cost, under the engine's budgets and their own.
+type till struct {
+	budgets  []budget.Budget
+	purse    *budget.Purse
+	patience *patience.Patience
+	outbox   *outbox.Box[finished]
 }
 
-// holdBack makes a reservation. When only other requests under way stand in its way it waits for them to end, as long
-// as optional work may take.
-func (e *Engine) holdBack(ctx context.Context, r *budget.Reservation) error {
-	patience, cancel := e.patience.Waiting(e.patience.Begin(ctx, false))
+// of returns the budgets that a request falls under: the engine's, then its own.
+func (t *till) of(own []budget.Budget) []budget.Budget {
+	if len(own) == 0 {
+		return t.budgets
+	}
+	return slices.Concat(t.budgets, own)
+}
+
+// hold makes a reservation. It returns a *budget.Error when a budget does not have that much left. When only other
+// requests under way stand in its way it waits for them to end, as long as optional work may take.
+func (t *till) hold(ctx context.Context, r *budget.Reservation) error {
+	wait, cancel := t.patience.Waiting(t.patience.Begin(ctx, false))
 	defer cancel()
 	for {
-		ended, err := e.purse.Hold(ctx, r)
+		ended, err := t.purse.Hold(ctx, r)
 		if ended == nil {
 			return err
 		}
-		if !e.settles(patience, ended) {
+		if !t.settles(wait, ended) {
 			return err
 		}
 	}
@@ -38,10 +43,10 @@ func (e *Engine) holdBack(ctx context.Context, r *budget.Reservation) error {
 
 // settles waits for the end of a reservation, and reports false when the context ends before. A request
 // that was answered is settled when it is archived, so archives do not wait for this one.
-func (e *Engine) settles(ctx context.Context, ended <-chan struct{}) bool {
-	e.outbox.Flush()
-	e.outbox.Leave()
-	defer e.outbox.Enter()
+func (t *till) settles(ctx context.Context, ended <-chan struct{}) bool {
+	t.outbox.Flush()
+	t.outbox.Leave()
+	defer t.outbox.Enter()
 	select {
 	case <-ended:
 		return true

@@ -12,34 +12,52 @@ import (
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/policy"
 )
 
-// witnessed draws from an answer what it says about the account: that it answers at all, that it does not mind
+// A verdict is drawn from how the provider has dealt with a draft.
+type verdict struct {
+	e  *Engine
+	dr *draft.Draft
+}
+
+// answered remembers what an answer says about the account: that it answers at all, that it does not mind
 // an edit in front of bound thinking, and whether it leaves out of the prompt what it was asked to.
-func (e *Engine) witnessed(p *Prepared, res Response) {
-	a, v := p.ticket, &verdict{p.ticket.Draft}
-	who := &account.Account{Upstream: account.Named(a.Draft.Query.Request.Upstream), Organization: res.Organization}
-	if a.Draft.Outcome.Route == pour.Probe {
-		e.accounts.Learn(who, account.Binding, account.Unenforced)
+func (v *verdict) answered(res Response) {
+	q := v.dr.Query
+	who := &account.Account{Upstream: account.Named(q.Request.Upstream), Organization: res.Organization}
+	if v.dr.Outcome.Route == pour.Probe {
+		v.e.accounts.Learn(who, account.Binding, account.Unenforced)
 	}
-	missed := a.Draft.Meter.Missed
-	c, _ := a.Draft.Clearing()
-	if c != nil {
+	missed := v.dr.Meter.Missed
+	if c, _ := v.dr.Clearing(); c != nil {
 		missed = v.missed(res.Usage)
 		if why := v.disagrees(c, res, missed); why != "" {
 			missed = 0
-			e.accounts.Learn(who, account.Editing(a.Draft.Query.Model.ID), account.Mismatched)
-			e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", a.Draft.Query.Model.ID, "why", why)
+			v.e.accounts.Learn(who, account.Editing(q.Model.ID), account.Mismatched)
+			v.e.opts.Logger.Warn("the provider does not clear old results as asked, so it is not asked again for a week", "model", q.Model.ID, "why", why)
 		}
 	}
-	a.Draft.Meter.Account, a.Draft.Meter.Missed = who, missed
-	if a.Draft.Query.Match.Stored != nil {
-		notes.Of(a.Draft.Query.Match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed = who, missed })
+	v.dr.Meter.Account, v.dr.Meter.Missed = who, missed
+	if q.Match.Stored != nil {
+		notes.Of(q.Match.Stored).Change(func(m *notes.Meter) { m.Account, m.Missed = who, missed })
 	}
 }
 
-// A verdict is drawn from how the provider has dealt with a draft.
-type verdict struct{ dr *draft.Draft }
+// refused remembers what a refusal says about the account.
+func (v *verdict) refused(f draft.Demand, r anthropic.Refusal) {
+	q := v.dr.Query
+	who := q.Account(&v.dr.Meter)
+	switch {
+	case f.Unedit:
+		v.e.accounts.Learn(who, account.Editing(q.Model.ID), account.Refused)
+		v.e.opts.Logger.Warn("the provider does not clear old results", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
+	case f.Reason == policy.Overflow && f.Factor > 0 && v.unedited(int(f.Factor)):
+		v.e.accounts.Learn(who, account.Editing(q.Model.ID), account.Mismatched)
+	case f.Reason == policy.Refusal && r.Bound:
+		v.e.accounts.Learn(who, account.Binding, account.Enforced)
+	}
+}
 
 // mostMissed is how many answers in a row may find less than half of an edited prompt in the cache.
 const mostMissed = 2
