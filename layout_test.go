@@ -58,6 +58,7 @@ var layers = map[string][]string{
 	"internal/lookup":          {".", "token", "policy", "archive", "store", "internal/report"},
 	"embedded":                 {"*"},
 	"cmd/decant":               {"*"},
+	"scripts/databases":        {".", "wire", "provider/sandbox"},
 	"scripts/house":            {},
 	"scripts/sbom":             {},
 }

@@ -90,7 +90,8 @@ func (e *Engine) plannedFor(ctx context.Context, l *lineage.Stored, s *store.Sta
 	return n.Read(all), nil
 }
 
-// readPlan returns the decisions that were planned for one request.
+// readPlan returns the decisions that were planned for one request. Those that were planned before decisions
+// named their pour name none.
 func (e *Engine) readPlan(ctx context.Context, tenant string, p *store.Planned) (ds []decant.Decision, err error) {
 	if p == nil || p.Decisions.IsZero() {
 		return nil, nil
