@@ -5,9 +5,14 @@ import "time"
 // A Decision is an immutable record of one change to what the model sees. It is made once, stored,
 // and replayed byte for byte ever after; undo is another decision.
 type Decision struct {
-	ID        string       `json:"id"`
+	ID string `json:"id"`
+
+	// Pour is the id of the pour that the decision is part of. It is empty for what was decided between pours: as
+	// a block came in, or by a person. Of two pours of a conversation the newer one has the greater id, as text.
+	Pour string `json:"pour,omitempty"`
+
 	Kind      DecisionKind `json:"kind"`
-	Reduction string       `json:"reduction,omitempty"` // which reduction made it: "superseded", "trim", ...
+	Reduction Reduction    `json:"reduction,omitempty"` // the rule by which it was made
 	Reason    string       `json:"reason"`              // why, for people
 	Target    Target       `json:"target"`              // the block it changes, of an insert the one it stands behind; zero for a checkpoint
 	Text      string       `json:"text,omitempty"`      // what stands in its place; of a repair or an insert the text added

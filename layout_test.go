@@ -37,7 +37,7 @@ var layers = map[string][]string{
 	"provider/sandbox":         {".", "wire", "token"},
 	"policy":                   {".", "token", "preset", "wire", "legal", "internal/fact", "internal/cost", "internal/reduce", "internal/summary"},
 	"archive":                  {".", "token", "wire", "policy", "dialect/anthropic", "store"},
-	"engine/internal/lineage":  {".", "policy", "engine/internal/prompt", "store"},
+	"engine/internal/lineage":  {".", "engine/internal/prompt", "store"},
 	"engine/internal/prompt":   {".", "token", "wire", "dialect/anthropic", "store"},
 	"budget":                   {"store"},
 	"engine/internal/account":  {".", "store"},
@@ -58,6 +58,7 @@ var layers = map[string][]string{
 	"internal/lookup":          {".", "token", "policy", "archive", "store", "internal/report"},
 	"embedded":                 {"*"},
 	"cmd/decant":               {"*"},
+	"scripts/databases":        {".", "wire", "provider/sandbox"},
 	"scripts/house":            {},
 	"scripts/sbom":             {},
 }

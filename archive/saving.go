@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -182,7 +181,7 @@ func newSettlement(s *store.State) *settlement {
 }
 
 func (l *settlement) take(d *decant.Decision, at int) {
-	l.savings = append(l.savings, Saving{Decision: *d, Pour: policy.PourOf(d.ID), Undone: l.revoked[d.ID]})
+	l.savings = append(l.savings, Saving{Decision: *d, Pour: d.Pour, Undone: l.revoked[d.ID]})
 	l.at = append(l.at, at)
 }
 

@@ -140,7 +140,7 @@ func (w *world) routes() (out []string) {
 		kinds := map[decant.DecisionKind]bool{}
 		for _, d := range s.Live() {
 			kinds[d.Kind] = true
-			if d.Reduction == "fold" {
+			if d.Reduction == decant.ReductionFold {
 				out = append(out, "fold")
 			}
 		}

@@ -91,7 +91,7 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 		ds = append(ds, r.thinkingBehind(at)...)
 	}
 	if !r.dr.Query.Match.State.Head.Hold {
-		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: "undo", Reason: "the newest pour was taken back"})
+		ds = append(ds, decant.Decision{Kind: decant.Hold, Reduction: decant.ReductionUndo, Reason: "the newest pour was taken back"})
 	}
 	if err := r.revise(ds); err != nil {
 		return nil, err

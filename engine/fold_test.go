@@ -23,7 +23,7 @@ func TestAFoldOverAFoldIsOneRecord(t *testing.T) {
 			fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_%d","content":%s}]}`, n, quote(output(fmt.Sprintf("call_%d", n), 6))))
 		p := k.prepare()
 		for _, d := range p.Report.Decisions {
-			if d.Reduction == "fold" {
+			if d.Reduction == decant.ReductionFold {
 				folds = append(folds, d.Checkpoint)
 			}
 		}

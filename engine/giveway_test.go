@@ -97,7 +97,7 @@ func TestAFoldIsForLegalityOrSizeOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range c.Plan.Decisions {
-			if d.Reduction == "fold" {
+			if d.Reduction == decant.ReductionFold {
 				t.Fatalf("a fold of %d tokens to %d in a window of %d: %s", c.Plan.Before.Total(), c.Plan.After.Total(), c.Plan.Window, d.Reason)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/policy"
 )
 
 // observe finds the request's conversation and replays what was decided about it.
@@ -88,7 +87,7 @@ func withdrawn(env *draft.Env, p *lineage.Match) (out []decant.Decision) {
 		return nil
 	}
 	for _, d := range decant.InForce(p.State.Decisions) {
-		if policy.PourOf(d.ID) == "" || !slices.Contains(p.Branch.Behind, d.ID) {
+		if d.Pour == "" || !slices.Contains(p.Branch.Behind, d.ID) {
 			continue
 		}
 		id, _ := env.IDs.Next() // without an id the store refuses the commit and says so

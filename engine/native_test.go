@@ -193,7 +193,7 @@ func TestBindingIsLearned(t *testing.T) {
 				t.Errorf("%d requests refused", n)
 			}
 			for _, d := range b.state().Decisions {
-				if d.Reduction == "fold" {
+				if d.Reduction == decant.ReductionFold {
 					t.Error("there was a fold because of a probe")
 				}
 			}

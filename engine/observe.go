@@ -89,7 +89,8 @@ func (o *observer) plannedFor(ctx context.Context, l *lineage.Stored, s *store.S
 	return n.Read(all), nil
 }
 
-// readPlan returns the decisions that were planned for one request.
+// readPlan returns the decisions that were planned for one request. Those that were planned before decisions
+// named their pour name none.
 func (o *observer) readPlan(ctx context.Context, tenant string, p *store.Planned) (ds []decant.Decision, err error) {
 	if p == nil || p.Decisions.IsZero() {
 		return nil, nil

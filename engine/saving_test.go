@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,13 +45,13 @@ func history(rt *rapid.T) (*store.State, []archive.Sent, store.Money) {
 		return noon.Add(time.Duration(rapid.IntRange(0, requests*10).Draw(rt, label)) * time.Second)
 	}
 	for i := range rapid.IntRange(0, 20).Draw(rt, "decisions") {
-		group := fmt.Sprint("pour-", i/4)
+		pour := fmt.Sprint("pour-", i/4)
 		if rapid.Bool().Draw(rt, "at first sight") {
-			group = fmt.Sprint("first-", i)
+			pour = ""
 		}
 		e := &s.Chain[rapid.IntRange(0, n-1).Draw(rt, "target")]
 		before := rapid.IntRange(0, 5000).Draw(rt, "before")
-		d := decant.Decision{ID: fmt.Sprintf("%s.%d", group, i), Kind: decant.Stub, Created: at("made"), Before: before, After: rapid.IntRange(0, before).Draw(rt, "after")}
+		d := decant.Decision{ID: strconv.Itoa(i), Pour: pour, Kind: decant.Stub, Created: at("made"), Before: before, After: rapid.IntRange(0, before).Draw(rt, "after")}
 		d.Target = decant.Target{Ref: e.Ref, Hash: e.Text}
 		if rapid.IntRange(0, 5).Draw(rt, "cover") == 0 {
 			d.Kind, d.Target = decant.Cover, decant.Target{}
@@ -152,7 +153,7 @@ func TestARewriteIsSharedByTheChangesBeforeIt(t *testing.T) {
 	}
 	for k, at := range []int{2, 7} { // 5,000 tokens from the first to the second, 4,000 from there on
 		e := s.Chain[at-1]
-		s.Decisions = append(s.Decisions, decant.Decision{ID: fmt.Sprintf("pour-1.%d", k), Kind: decant.Stub, Created: noon.Add(time.Second), Before: 1000, After: 100,
+		s.Decisions = append(s.Decisions, decant.Decision{ID: strconv.Itoa(k), Pour: "pour-1", Kind: decant.Stub, Created: noon.Add(time.Second), Before: 1000, After: 100,
 			Target: decant.Target{Ref: e.Ref, Hash: e.Text}})
 	}
 	sent := []archive.Sent{

@@ -88,7 +88,7 @@ func (r *repairer) at(p place) *decant.Block { return &r.in[p.message].Blocks[p.
 // decide records a repair of a block.
 func (r *repairer) decide(b *decant.Block, reason, text string) {
 	r.made = append(r.made, decant.Decision{
-		Kind: decant.Repair, Reduction: "repair", Reason: reason, Target: decant.TargetOf(b), Text: text,
+		Kind: decant.Repair, Reduction: decant.ReductionRepair, Reason: reason, Target: decant.TargetOf(b), Text: text,
 	})
 }
 
@@ -229,7 +229,7 @@ func (r *repairer) assemble() {
 func (r *repairer) noteEmpty() {
 	for i := range r.in {
 		if len(r.in[i].Blocks) == 0 {
-			r.made = append(r.made, decant.Decision{Kind: decant.Repair, Reduction: "repair",
+			r.made = append(r.made, decant.Decision{Kind: decant.Repair, Reduction: decant.ReductionRepair,
 				Reason: "the message is empty", Target: decant.Target{Ref: decant.Ref{Message: r.in[i].Number}}})
 		}
 	}

@@ -165,7 +165,7 @@ func (c *clearer) clear(b *decant.Block, instead string) {
 		orig = b
 	}
 	d := decant.Decision{
-		Kind: decant.Native, Reduction: "cleared", Reason: "old result of " + b.Name, Target: decant.TargetOf(orig),
+		Kind: decant.Native, Reduction: decant.ReductionCleared, Reason: "old result of " + b.Name, Target: decant.TargetOf(orig),
 		Text: instead, Handle: decant.HandleOf(orig.Hash()), Before: c.Counter.Count(b.Text()), After: c.Counter.Count(instead),
 	}
 	if b.Kind == decant.KindUse {
@@ -200,7 +200,7 @@ func (c *clearer) record(b *decant.Block) string {
 func (c *clearer) insert(at *decant.Block) decant.Decision {
 	text := strings.Join(slices.Concat([]string{recordBegin}, c.said, []string{recordEnd}), "\n")
 	return decant.Decision{
-		Kind: decant.Insert, Reduction: "outlines", Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
+		Kind: decant.Insert, Reduction: decant.ReductionOutlines, Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
 		Target: decant.TargetOf(at), Text: text, After: c.Counter.Count(text), Carried: c.carried, Repeats: c.whole,
 	}
 }

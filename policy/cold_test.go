@@ -25,7 +25,7 @@ func TestThinOfAColdCacheKeepsHalfTheRounds(t *testing.T) {
 
 func outlines(ds []decant.Decision) (n int) {
 	for i := range ds {
-		if ds[i].Reduction == "outline" {
+		if ds[i].Reduction == decant.ReductionOutline {
 			n++
 		}
 	}

@@ -179,7 +179,7 @@ func (t EarlyPour) whole(b *decant.Block) bool { return b.Changed == "" || t.ent
 func atFirstSight(ds []decant.Decision) map[string]bool {
 	out := map[string]bool{}
 	for i := range ds {
-		if d := &ds[i]; d.Reduction == "first_sight" || d.Reduction == "terminal" {
+		if d := &ds[i]; d.Reduction == decant.ReductionFirstSight || d.Reduction == decant.ReductionTerminal {
 			out[d.ID] = true
 		}
 	}
@@ -296,11 +296,11 @@ func (t EarlyPour) transcript(view *decant.Conversation) *decant.Conversation {
 
 // thinnings returns what one reduction proposes for an early pour. Those that cut by size or clear
 // are for when the window demands it.
-func thinnings(s *reduce.Subject, name string, view *decant.Conversation) []decant.Decision {
+func thinnings(s *reduce.Subject, name decant.Reduction, view *decant.Conversation) []decant.Decision {
 	if f := unset[name]; f != nil {
 		return f(s)
 	}
-	if through := beforeLast(view); name == "thinking" && through > 0 {
+	if through := beforeLast(view); name == decant.ReductionThinking && through > 0 {
 		return reduce.Thinking(s, reduce.Thoughts{KeepTurns: -1, Through: through})
 	}
 	return nil

@@ -161,7 +161,7 @@ func TestThinLeavesWhatIsSettled(t *testing.T) {
 			var made []decant.Decision
 			for _, d := range policy.PlanEarly(context.Background(), whole, tt) {
 				if d.Target.Ref != left {
-					d.ID = fmt.Sprint("pour-1.", len(made))
+					d.ID, d.Pour = fmt.Sprint("1.", len(made)), "1"
 					made = append(made, d)
 				}
 			}

@@ -64,7 +64,7 @@ func Fold(f Folding) (decant.Decision, bool) {
 		}
 	}
 	return decant.Decision{
-		Kind: decant.Cover, Reduction: "fold", Reason: "everything as one message: " + f.Why,
+		Kind: decant.Cover, Reduction: decant.ReductionFold, Reason: "everything as one message: " + f.Why,
 		Before: cp.Original, After: cp.Compressed, Checkpoint: cp,
 	}, true
 }

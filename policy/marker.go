@@ -1,9 +1,6 @@
 package policy
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
 )
@@ -32,59 +29,41 @@ func MarkView(sent, view, request *decant.Conversation, ds []decant.Decision) *d
 	if free <= 0 || !ends {
 		return sent
 	}
-	l := layOut(view) // which has the blocks of what is sent
+	l := layOut(view, ds) // which has the blocks of what is sent
 	for _, at := range l.boundary(p).Marks(len(l.block), free) {
 		sent = l.mark(sent, at, l.markerLife(at))
 	}
 	return sent
 }
 
-// A rewrite is a pour in force: how the ids of its decisions begin, and the first block that it changed.
+// A rewrite is a pour in force: its id, and the first block that it changed.
 type rewrite struct {
-	group string
+	pour  string
 	first decant.Ref
 }
 
-// newestPour returns the newest pour among decisions, nil when there is none. Ids rise with time, and
-// decisions need not stand in the order of their ids.
-func newestPour(lists ...[]decant.Decision) (out *rewrite) {
-	for _, ds := range lists {
-		for i := range ds {
-			out = out.or(&ds[i])
-		}
+// newestPour returns the newest pour among decisions, nil when there is none. Ids of pours rise with time, and
+// decisions need not stand in that order.
+func newestPour(ds []decant.Decision) (out *rewrite) {
+	for i := range ds {
+		out = out.or(&ds[i])
 	}
 	return out
 }
 
 // or returns the newer of a pour and the one that a decision is part of.
 func (p *rewrite) or(d *decant.Decision) *rewrite {
-	group := PourOf(d.ID)
-	if group == "" || !d.Kind.Edits() && d.Kind != decant.Cover {
+	if d.Pour == "" || !d.Kind.Edits() && d.Kind != decant.Cover {
 		return p
 	}
 	at := d.Target.Ref
 	if d.Checkpoint != nil {
 		at = decant.Ref{Message: d.Checkpoint.From}
 	}
-	if p == nil || group > p.group || group == p.group && p.first.After(at) {
-		return &rewrite{group, at}
+	if p == nil || d.Pour > p.pour || d.Pour == p.pour && p.first.After(at) {
+		return &rewrite{d.Pour, at}
 	}
 	return p
-}
-
-// PourMark is how the ids of decisions begin that were made by a pour.
-const PourMark = "pour-"
-
-// PourID returns the id of the n-th decision of the pour with an id, which must rise with time as text.
-func PourID(pour string, n int) string { return fmt.Sprintf("%s%s.%d", PourMark, pour, n) }
-
-// PourOf returns how the ids of the decisions of a pour begin, "" for a decision of no pour.
-func PourOf(id string) string {
-	group, _, _ := strings.Cut(id, ".")
-	if !strings.HasPrefix(group, PourMark) {
-		return ""
-	}
-	return group
 }
 
 // A laid is a view as the blocks of a prompt.
@@ -92,23 +71,33 @@ type laid struct {
 	view  *decant.Conversation
 	at    []decant.Ref // index of message and block in the view
 	block []*decant.Block
+	pour  []string // that changed the block, empty for none
 }
 
-func layOut(view *decant.Conversation) *laid {
+// layOut lays out a view that the decisions ds made.
+func layOut(view *decant.Conversation, ds []decant.Decision) *laid {
+	pours := make(map[string]string, len(ds)) // by decision
+	for i := range ds {
+		if ds[i].Pour != "" {
+			pours[ds[i].ID] = ds[i].Pour
+		}
+	}
 	l := &laid{view: view}
 	for i := range view.Messages {
 		for k := range view.Messages[i].Blocks {
 			l.at = append(l.at, decant.Ref{Message: i, Block: k})
-			l.block = append(l.block, &view.Messages[i].Blocks[k])
+			b := &view.Messages[i].Blocks[k]
+			l.block = append(l.block, b)
+			l.pour = append(l.pour, pours[b.Changed])
 		}
 	}
 	return l
 }
 
 // last returns the index of the last block that a pour changed, -1 when there is none.
-func (l *laid) last(group string) int {
-	for i := len(l.block) - 1; group != "" && i >= 0; i-- {
-		if PourOf(l.block[i].Changed) == group {
+func (l *laid) last(pour string) int {
+	for i := len(l.pour) - 1; pour != "" && i >= 0; i-- {
+		if l.pour[i] == pour {
 			return i
 		}
 	}
@@ -116,10 +105,10 @@ func (l *laid) last(group string) int {
 }
 
 // before returns the newest pour before another that has changed something in the view, "" for none.
-func (l *laid) before(group string) (out string) {
-	for _, b := range l.block {
-		if g := PourOf(b.Changed); g < group {
-			out = max(out, g)
+func (l *laid) before(pour string) (out string) {
+	for _, other := range l.pour {
+		if other < pour {
+			out = max(out, other)
 		}
 	}
 	return out
@@ -129,7 +118,7 @@ func (l *laid) before(group string) (out string) {
 // is none.
 func (l *laid) unchanged(p *rewrite) int {
 	for i, b := range l.block {
-		if PourOf(b.Changed) == p.group || b.Ref.Message > 0 && !p.first.After(b.Ref) {
+		if l.pour[i] == p.pour || b.Ref.Message > 0 && !p.first.After(b.Ref) {
 			return i - 1
 		}
 	}
@@ -149,12 +138,12 @@ func BoundaryOf(view *decant.Conversation, ds []decant.Decision) (Boundary, bool
 	if p == nil {
 		return Boundary{-1, -1}, false
 	}
-	return layOut(view).boundary(p), true
+	return layOut(view, ds).boundary(p), true
 }
 
 func (l *laid) boundary(p *rewrite) Boundary {
-	settled, kept := l.last(p.group), l.unchanged(p)
-	if was := l.last(l.before(p.group)); was >= 0 {
+	settled, kept := l.last(p.pour), l.unchanged(p)
+	if was := l.last(l.before(p.pour)); was >= 0 {
 		kept = min(kept, was)
 	}
 	return Boundary{Kept: l.markable(kept), Settled: l.markable(settled)}

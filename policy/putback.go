@@ -80,9 +80,9 @@ func weightIn(text string, facts map[string]float64) (sum float64) {
 }
 
 // demanded reports whether the preset makes a reduction whatever the target is.
-func (p *planner) demanded(reduction string) bool {
+func (p *planner) demanded(reduction decant.Reduction) bool {
 	r := p.Preset.Reduce
-	return slices.Contains(r.Always, reduction) || p.Preset.Tools.Cap > 0 && (reduction == "trim" || reduction == "first_sight")
+	return slices.Contains(r.Always, reduction) || p.Preset.Tools.Cap > 0 && (reduction == decant.ReductionTrim || reduction == decant.ReductionFirstSight)
 }
 
 // takeBack leaves blocks as they were.

@@ -11,21 +11,21 @@ import (
 )
 
 // unset are the reductions without settings that every pour may use, by the names that presets use.
-var unset = map[string]func(*reduce.Subject) []decant.Decision{
-	"superseded": reduce.Superseded,
-	"duplicate":  reduce.Duplicate,
-	"stub":       reduce.Stub,
-	"arguments":  reduce.Arguments,
+var unset = map[decant.Reduction]func(*reduce.Subject) []decant.Decision{
+	decant.ReductionSuperseded: reduce.Superseded,
+	decant.ReductionDuplicate:  reduce.Duplicate,
+	decant.ReductionStub:       reduce.Stub,
+	decant.ReductionArguments:  reduce.Arguments,
 }
 
 // reductions are the ways to make blocks smaller, by the names that presets use.
-func (p *planner) reductions() map[string]func(*reduce.Subject) []decant.Decision {
+func (p *planner) reductions() map[decant.Reduction]func(*reduce.Subject) []decant.Decision {
 	r := p.Preset.Reduce
 	all := maps.Clone(unset)
-	all["terminal"] = reduce.Terminal
-	all["thinking"] = func(s *reduce.Subject) []decant.Decision { return reduce.Thinking(s, reduce.Thoughts{}) }
-	all["trim"] = func(s *reduce.Subject) []decant.Decision { return reduce.Trim(s, trimming(r.Trim)) }
-	all["clear"] = func(s *reduce.Subject) []decant.Decision { return reduce.Clear(s, r.Clear.After, r.Clear.Text) }
+	all[decant.ReductionTerminal] = reduce.Terminal
+	all[decant.ReductionThinking] = func(s *reduce.Subject) []decant.Decision { return reduce.Thinking(s, reduce.Thoughts{}) }
+	all[decant.ReductionTrim] = func(s *reduce.Subject) []decant.Decision { return reduce.Trim(s, trimming(r.Trim)) }
+	all[decant.ReductionClear] = func(s *reduce.Subject) []decant.Decision { return reduce.Clear(s, r.Clear.After, r.Clear.Text) }
 	return all
 }
 
@@ -45,7 +45,9 @@ func FirstSight(ctx context.Context, news *decant.Conversation, set *preset.Pres
 
 // lossless are the reductions after which everything still stands somewhere in the view. A pour that
 // has to rewrite the history anyway makes all of them.
-var lossless = map[string]bool{"terminal": true, "superseded": true, "duplicate": true, "thinking": true}
+var lossless = map[decant.Reduction]bool{
+	decant.ReductionTerminal: true, decant.ReductionSuperseded: true, decant.ReductionDuplicate: true, decant.ReductionThinking: true,
+}
 
 // reduce makes the preset's reductions: those that it makes always, then the others in their order
 // until the target is met, oldest block first.

@@ -29,7 +29,7 @@ func RepeatPins(view *decant.Conversation, t EarlyPour) []decant.Decision {
 		}
 	}
 	d := c.insert(at)
-	d.Reduction, d.Reason = "pinned", "what was pinned after it had been cleared"
+	d.Reduction, d.Reason = decant.ReductionPinned, "what was pinned after it had been cleared"
 	return []decant.Decision{d}
 }
 

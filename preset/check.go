@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant"
 )
 
-// Reductions are the names that Reduce.Order and Reduce.Always may hold.
-var reductions = []string{"terminal", "superseded", "duplicate", "stub", "trim", "clear", "thinking", "arguments"}
+// reductions are the names that Reduce.Order and Reduce.Always may hold.
+var reductions = []decant.Reduction{
+	decant.ReductionTerminal, decant.ReductionSuperseded, decant.ReductionDuplicate, decant.ReductionStub,
+	decant.ReductionTrim, decant.ReductionClear, decant.ReductionThinking, decant.ReductionArguments,
+}
 
 // check returns an error that names the first key whose value cannot be.
 func (p *Preset) check() error {
@@ -34,10 +39,10 @@ func (p *Preset) check() error {
 	case p.Summary.Quotes != "" && p.Summary.Quotes != "lines" && p.Summary.Quotes != "none":
 		return fmt.Errorf("summary.quotes: %q is neither lines nor none", p.Summary.Quotes)
 	}
-	for key, names := range map[string][]string{"reduce.order": p.Reduce.Order, "reduce.always": p.Reduce.Always} {
+	for key, names := range map[string][]decant.Reduction{"reduce.order": p.Reduce.Order, "reduce.always": p.Reduce.Always} {
 		for _, name := range names {
 			if !slices.Contains(reductions, name) {
-				return fmt.Errorf("%s: no reduction named %q: there are %s", key, name, strings.Join(reductions, ", "))
+				return fmt.Errorf("%s: no reduction named %q: there are %s", key, name, listed(reductions))
 			}
 		}
 	}
@@ -47,6 +52,15 @@ func (p *Preset) check() error {
 		}
 	}
 	return nil
+}
+
+// listed returns the names of reductions as an error lists them.
+func listed(rs []decant.Reduction) string {
+	names := make([]string, len(rs))
+	for i, r := range rs {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
 }
 
 // numbers returns every count in the preset under its key.

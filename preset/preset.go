@@ -21,6 +21,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/explain"
 )
 
@@ -89,12 +90,12 @@ type Keep struct {
 
 // Reduce lists the reductions of a pour in the order in which they are tried.
 type Reduce struct {
-	Order   []string `yaml:"order"`  // names of reductions: superseded, duplicate, stub, trim, terminal, thinking, arguments
-	Always  []string `yaml:"always"` // those of them that are made whether or not the target asks for them
-	Trim    Trim     `yaml:"trim"`
-	Clear   Clear    `yaml:"clear"`
-	First   Trim     `yaml:"first_sight"` // cut of a result when it enters; left out or off: none is cut
-	Protect int      `yaml:"protect"`     // messages of the assistant at the end whose results no pour changes, nor one for money; 0: the kept tail only
+	Order   []decant.Reduction `yaml:"order"`
+	Always  []decant.Reduction `yaml:"always"` // those of them that are made whether or not the target asks for them
+	Trim    Trim               `yaml:"trim"`
+	Clear   Clear              `yaml:"clear"`
+	First   Trim               `yaml:"first_sight"` // cut of a result when it enters; left out or off: none is cut
+	Protect int                `yaml:"protect"`     // messages of the assistant at the end whose results no pour changes, nor one for money; 0: the kept tail only
 }
 
 // Trim cuts a long tool result to its head and its tail.
@@ -165,10 +166,10 @@ func (p *Preset) WithoutBackstop() *Preset {
 	return &out
 }
 
-// Without returns p without a reduction, by its name.
-func (p *Preset) Without(reduction string) *Preset {
+// Without returns p without a reduction.
+func (p *Preset) Without(reduction decant.Reduction) *Preset {
 	out := *p
-	is := func(name string) bool { return name == reduction }
+	is := func(r decant.Reduction) bool { return r == reduction }
 	out.Reduce.Order = slices.DeleteFunc(slices.Clone(p.Reduce.Order), is)
 	out.Reduce.Always = slices.DeleteFunc(slices.Clone(p.Reduce.Always), is)
 	return &out

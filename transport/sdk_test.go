@@ -78,8 +78,8 @@ func (w *world) pours(t testing.TB) int {
 	}
 	pours := map[string]bool{}
 	for _, d := range s.Decisions {
-		if group, _, _ := strings.Cut(d.ID, "."); strings.HasPrefix(group, "pour-") {
-			pours[group] = true
+		if d.Pour != "" {
+			pours[d.Pour] = true
 		}
 	}
 	return len(pours)

@@ -128,7 +128,7 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.
 		o.Preset = o.Preset.WithoutBackstop()
 	}
 	if doc.API() == wire.OpenAIResponses { // where reasoning goes with the item behind it, or stays with it
-		o.Preset = o.Preset.Without("thinking")
+		o.Preset = o.Preset.Without(decant.ReductionThinking)
 	}
 	plan, view, repairs, err := c.legal(doc, live, o)
 	if errors.Is(err, decant.ErrIllegal) && model.Binds {

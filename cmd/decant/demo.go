@@ -203,7 +203,7 @@ func (d *demo) with(ctx context.Context, r *report.Demo, requests []int) error {
 		if err != nil {
 			return err
 		}
-		if ds := s.Decisions[known:]; slices.ContainsFunc(ds, isPour) {
+		if ds := s.Decisions[known:]; slices.ContainsFunc(ds, isPoured) {
 			r.Pour(i+1, d.behind.sizes[i-1], d.behind.sizes[i], ds)
 		}
 		known = len(s.Decisions)
@@ -216,8 +216,8 @@ func (d *demo) with(ctx context.Context, r *report.Demo, requests []int) error {
 	return nil
 }
 
-// isPour reports whether a decision is one of those that only a rewrite of older history makes.
-func isPour(d decant.Decision) bool { return d.Kind == decant.Cover || d.Kind == decant.Stub }
+// isPoured reports whether a decision is part of a pour.
+func isPoured(d decant.Decision) bool { return d.Pour != "" }
 
 // request sends a request at its recorded time and adds up what it used.
 func (d *demo) request(ctx context.Context, s *stand, n int) error {

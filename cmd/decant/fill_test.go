@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
@@ -60,7 +61,7 @@ func runFill() error {
 		return err
 	}
 	if *stubs {
-		policy.Reduce.Always = []string{"terminal", "superseded", "duplicate", "stub"}
+		policy.Reduce.Always = []decant.Reduction{decant.ReductionTerminal, decant.ReductionSuperseded, decant.ReductionDuplicate, decant.ReductionStub}
 	}
 	script := sandbox.NewScript(doc.Conversation)
 	script.Seek(*from)

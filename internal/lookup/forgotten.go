@@ -25,7 +25,7 @@ func (a *account) forgotten(ctx context.Context, s Store, state *store.State, re
 	}
 	gone := map[string]int{} // by file, the entries that there were when it was left out
 	for _, d := range state.Live() {
-		if file := reads.file(d.Target.CallID); file != "" && d.Reduction != "terminal" && d.Reduction != "superseded" {
+		if file := reads.file(d.Target.CallID); file != "" && d.Reduction != decant.ReductionTerminal && d.Reduction != decant.ReductionSuperseded {
 			if at := lengthAt(requests, d.Created); gone[file] == 0 || at < gone[file] {
 				gone[file] = at
 			}

@@ -47,7 +47,7 @@ func decisionsOf(state *store.State, s *archive.Savings) *report.Decisions {
 			where = fmt.Sprintf("m%d to m%d", cp.From, cp.To)
 		}
 		out.Decisions = append(out.Decisions, report.Decision{
-			ID: d.ID, Where: where, Kind: string(d.Kind), Reason: cmp.Or(d.Reason, d.Reduction), Handle: string(d.Handle), Before: d.Before, After: d.After,
+			ID: d.ID, Where: where, Kind: string(d.Kind), Reason: cmp.Or(d.Reason, string(d.Reduction)), Handle: string(d.Handle), Before: d.Before, After: d.After,
 			Sent: x.Sent, Over: x.Over, Requests: x.Requests, Saved: x.Saved.USD(), Cost: x.Cost.USD(), Even: x.Even(), Undone: moment(x.Undone),
 		})
 	}

@@ -28,7 +28,7 @@ func Arguments(s *Subject) []decant.Decision {
 			continue
 		}
 		old := u.block.Text()
-		d := decant.Decision{Kind: decant.Shrink, Reduction: "arguments", Reason: "written content of an old " + u.call.Name + " call"}
+		d := decant.Decision{Kind: decant.Shrink, Reduction: decant.ReductionArguments, Reason: "written content of an old " + u.call.Name + " call"}
 		if d, ok := s.decide(u.block, old, s.shorten(u, old), d); ok {
 			out = append(out, d)
 		}

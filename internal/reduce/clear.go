@@ -18,7 +18,7 @@ func Clear(s *Subject, after int, text string) []decant.Decision {
 		if !r.closed || behind[r.at] < after {
 			continue
 		}
-		if d, ok := s.replace(r, decant.Stub, text, "clear", "old result of "+toolName(r)); ok {
+		if d, ok := s.replace(r, decant.Stub, text, decant.ReductionClear, "old result of "+toolName(r)); ok {
 			out = append(out, d)
 		}
 	}

@@ -27,7 +27,7 @@ func Duplicate(s *Subject) []decant.Decision {
 			continue
 		}
 		line := s.heading(r) + ": the same result comes again later, see there]"
-		if d, ok := s.replace(r, decant.Stub, line, "duplicate", "the same text is in "+s.ms[later.at].Name()); ok {
+		if d, ok := s.replace(r, decant.Stub, line, decant.ReductionDuplicate, "the same text is in "+s.ms[later.at].Name()); ok {
 			out = append(out, d)
 		}
 	}

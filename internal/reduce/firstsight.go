@@ -26,15 +26,15 @@ func FirstSight(s *Subject, t Trimming) []decant.Decision {
 }
 
 // first returns what of r is shown at first sight and which reduction made it so.
-func (t Trimming) first(r *result) (text, reduction string) {
+func (t Trimming) first(r *result) (text string, reduction decant.Reduction) {
 	whole := clean(r.read())
 	if t.Off || readsSource(&r.call) {
-		return whole, "terminal"
+		return whole, decant.ReductionTerminal
 	}
 	if text = t.cut(whole); len(text) < len(whole) {
-		return text, "first_sight"
+		return text, decant.ReductionFirstSight
 	}
-	return whole, "terminal"
+	return whole, decant.ReductionTerminal
 }
 
 // readsSource reports whether a call shows a file that somebody may edit: any file but data and logs.

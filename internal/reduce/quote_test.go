@@ -33,7 +33,7 @@ func reading() *decant.Conversation {
 func TestOutlineQuotesLinesOfTheOriginal(t *testing.T) {
 	c := reading()
 	ds := reduce.Stub(reduce.Of(context.Background(), c, reduce.Options{Counter: words{}, Quote: reduce.Quoting{Share: 0.2, Most: 1000}}))
-	if len(ds) != 1 || ds[0].Kind != decant.Shrink || ds[0].Reduction != "outline" {
+	if len(ds) != 1 || ds[0].Kind != decant.Shrink || ds[0].Reduction != decant.ReductionOutline {
 		t.Fatalf("got %s, want one outline", print(ds))
 	}
 	d := ds[0]

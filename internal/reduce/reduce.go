@@ -299,7 +299,7 @@ func (s *Subject) decide(b *decant.Block, old, text string, d decant.Decision) (
 }
 
 // replace proposes to put text in the place of r, whatever stands there now.
-func (s *Subject) replace(r *result, kind decant.DecisionKind, text, reduction, reason string) (decant.Decision, bool) {
+func (s *Subject) replace(r *result, kind decant.DecisionKind, text string, reduction decant.Reduction, reason string) (decant.Decision, bool) {
 	d, ok := s.decide(r.block, r.shown(), text, decant.Decision{Kind: kind, Reduction: reduction, Reason: reason})
 	if r.shrunk != nil {
 		d.Target, d.Handle = r.shrunk.Target, r.shrunk.Handle

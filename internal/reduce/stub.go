@@ -49,14 +49,14 @@ func Stub(s *Subject) []decant.Decision {
 func (s *Subject) stub(r *result, line string, n int) (decant.Decision, bool) {
 	reason := "old result of " + toolName(r)
 	if s.opts.Quote.on() {
-		return s.replace(r, decant.Shrink, s.quotedStub(r, line, n), "outline", reason)
+		return s.replace(r, decant.Shrink, s.quotedStub(r, line, n), decant.ReductionOutline, reason)
 	}
-	return s.replace(r, decant.Stub, s.stubLine(r, line, n, min(maxNames, n/3)), "stub", reason)
+	return s.replace(r, decant.Stub, s.stubLine(r, line, n, min(maxNames, n/3)), decant.ReductionStub, reason)
 }
 
 // outlined reports whether r is the outline that it would become.
 func (s *Subject) outlined(r *result) bool {
-	return s.opts.Quote.on() && r.shrunk != nil && r.shrunk.Reduction == "outline"
+	return s.opts.Quote.on() && r.shrunk != nil && r.shrunk.Reduction == decant.ReductionOutline
 }
 
 // stubLine completes the stub of r, which has n tokens, with at most room tokens of what is in it, beside the

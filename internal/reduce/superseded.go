@@ -28,7 +28,7 @@ func Superseded(s *Subject) []decant.Decision {
 			continue
 		}
 		reason := fmt.Sprintf("%s %s in %s", r.call.Path, how, s.ms[at].Name())
-		if d, ok := s.replace(r, decant.Stub, s.staleLine(r, how), "superseded", reason); ok {
+		if d, ok := s.replace(r, decant.Stub, s.staleLine(r, how), decant.ReductionSuperseded, reason); ok {
 			out = append(out, d)
 		}
 	}
@@ -66,7 +66,7 @@ func extent(r *result, f tool.Touch) (tool.Touch, bool) {
 	if f.Class != tool.Read {
 		return f, true
 	}
-	if !r.verbatim() && (r.shrunk == nil || r.shrunk.Reduction != "terminal") {
+	if !r.verbatim() && (r.shrunk == nil || r.shrunk.Reduction != decant.ReductionTerminal) {
 		return f, false // what stands there now is not the file
 	}
 	text := r.read()

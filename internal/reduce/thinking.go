@@ -44,7 +44,7 @@ func (s *Subject) thoughts(m *decant.Message) []decant.Decision {
 		text := b.Text()
 		h := decant.HashText(text)
 		out = append(out, decant.Decision{
-			Kind: decant.DropThinking, Reduction: "thinking", Reason: "thinking of " + m.Name(),
+			Kind: decant.DropThinking, Reduction: decant.ReductionThinking, Reason: "thinking of " + m.Name(),
 			Target: decant.Target{Ref: b.Ref, CallID: b.CallID, Hash: h}, Handle: decant.HandleOf(h),
 			Before: s.opts.Counter.Count(text),
 		})

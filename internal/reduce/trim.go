@@ -55,7 +55,7 @@ func Trim(s *Subject, t Trimming) []decant.Decision {
 		if !r.closed || r.size() <= t.Over || after[r.at] < t.After {
 			continue
 		}
-		if d, ok := s.replace(r, decant.Shrink, t.cut(r.clean()), "trim", "long result of "+toolName(r)); ok {
+		if d, ok := s.replace(r, decant.Shrink, t.cut(r.clean()), decant.ReductionTrim, "long result of "+toolName(r)); ok {
 			out = append(out, d)
 		}
 	}
@@ -64,7 +64,7 @@ func Trim(s *Subject, t Trimming) []decant.Decision {
 
 // clean returns the original text of r, as a terminal shows it when that is how r was shown before.
 func (r *result) clean() string {
-	if r.verbatim() || r.shrunk.Reduction == "trim" {
+	if r.verbatim() || r.shrunk.Reduction == decant.ReductionTrim {
 		return r.read()
 	}
 	return clean(r.read())

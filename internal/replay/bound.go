@@ -66,7 +66,7 @@ func (p *pourer) allowed(q int, view *decant.Conversation, ds []decant.Decision)
 				continue
 			}
 			ds = append(ds, decant.Decision{
-				Kind: decant.DropThinking, Reduction: "thinking", Reason: "it is bound to the history before the pour",
+				Kind: decant.DropThinking, Reduction: decant.ReductionThinking, Reason: "it is bound to the history before the pour",
 				Target: decant.TargetOf(b), Handle: decant.HandleOf(b.Hash()), Before: p.lay.est.Block(b),
 			})
 		}

@@ -139,7 +139,7 @@ func (p *compactor) compact(c *compaction, out *step) {
 	p.done++
 	out.reason = Compacted
 	out.made = append(out.made, decant.Decision{
-		Kind: decant.Cover, Reduction: "client", Reason: fmt.Sprintf("the client's own compaction of m%d to m%d", first, last),
+		Kind: decant.Cover, Reduction: decant.ReductionClient, Reason: fmt.Sprintf("the client's own compaction of m%d to m%d", first, last),
 		Before: before, After: p.lay.est.Messages(c.with),
 	})
 }

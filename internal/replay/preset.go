@@ -78,13 +78,13 @@ func (p *pourer) firstSight(conv *decant.Conversation) []decant.Decision {
 	return p.keep(0, policy.FirstSight(context.Background(), conv.With(conv.Messages[p.seen:]), p.preset, p.lay.est))
 }
 
-// keep gives the decisions of a pour ids and puts them in force.
+// keep gives decisions ids and puts them in force. pour counts the pours from 1; 0 is none.
 func (p *pourer) keep(pour int, ds []decant.Decision) []decant.Decision {
 	for i := range ds {
 		p.named++
-		ds[i].ID = "first." + strconv.Itoa(p.named)
+		ds[i].ID = strconv.Itoa(p.named)
 		if pour > 0 {
-			ds[i].ID = policy.PourID(fmt.Sprintf("%08d", pour), p.named)
+			ds[i].Pour = fmt.Sprintf("%08d", pour) // so that they rise as text
 		}
 	}
 	p.ds = append(p.ds, ds...)

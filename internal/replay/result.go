@@ -113,7 +113,7 @@ type Entry struct {
 	At        time.Time           `json:"at"`
 	Pour      policy.Reason       `json:"pour,omitempty"`
 	Kind      decant.DecisionKind `json:"kind"`
-	Reduction string              `json:"reduction,omitempty"`
+	Reduction decant.Reduction    `json:"reduction,omitempty"`
 	Reason    string              `json:"reason"`
 	Message   int                 `json:"message"`
 	About     string              `json:"about,omitempty"` // the call and its file, search or command, or the first words; credentials masked

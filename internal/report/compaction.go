@@ -39,10 +39,10 @@ type Span struct {
 
 // A Step sums up the decisions of one reduction.
 type Step struct {
-	Reduction string `json:"reduction"`
-	Decisions int    `json:"decisions"`
-	Before    int    `json:"tokens_before"`
-	After     int    `json:"tokens_after"`
+	Reduction decant.Reduction `json:"reduction"`
+	Decisions int              `json:"decisions"`
+	Before    int              `json:"tokens_before"`
+	After     int              `json:"tokens_after"`
 }
 
 // NewCompaction returns the report of a plan that turned live into view. The view is legal: one that
@@ -65,7 +65,7 @@ func NewCompaction(name string, live, view *decant.Conversation, plan *decant.Pl
 }
 
 func (r *Compaction) step(d decant.Decision) {
-	name := cmp.Or(d.Reduction, string(d.Kind))
+	name := cmp.Or(d.Reduction, decant.Reduction(d.Kind))
 	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Reduction == name })
 	if i < 0 {
 		i = len(r.Steps)
@@ -170,7 +170,7 @@ func (r *Compaction) mended(p *printer) {
 
 // unit says what the number of a step counts.
 func (r *Compaction) unit(s Step) string {
-	if s.Reduction == "checkpoint" {
+	if s.Reduction == decant.ReductionCheckpoint {
 		return r.Checkpoint
 	}
 	_, what, _ := strings.Cut(Count(s.Decisions, "block"), " ")

@@ -87,17 +87,17 @@ func (d *Demo) Pour(request, before, after int, ds []decant.Decision) {
 // stepText says what one kind of reduction did, without jargon.
 func stepText(s Step, ds []decant.Decision) string {
 	switch s.Reduction {
-	case "superseded":
+	case decant.ReductionSuperseded:
 		return fmt.Sprintf("%d file reads that are out of date: one line each", s.Decisions)
-	case "duplicate":
+	case decant.ReductionDuplicate:
 		return fmt.Sprintf("%d results that are there twice: one line each", s.Decisions)
-	case "stub":
+	case decant.ReductionStub:
 		return fmt.Sprintf("%d old tool results: one line each", s.Decisions)
-	case "arguments":
+	case decant.ReductionArguments:
 		return fmt.Sprintf("%d old edits: shortened", s.Decisions)
-	case "trim":
+	case decant.ReductionTrim:
 		return fmt.Sprintf("%d long results: the middle left out", s.Decisions)
-	case "terminal":
+	case decant.ReductionTerminal:
 		return fmt.Sprintf("%d outputs: colours left out", s.Decisions)
 	}
 	for i := range ds {

@@ -78,7 +78,7 @@ func decisionRow(d *decant.Decision) []string {
 	if cp := d.Checkpoint; cp != nil {
 		where = fmt.Sprintf("m%d to m%d", cp.From, cp.To)
 	}
-	return []string{where, what, before, after, string(d.Handle), cut(cmp.Or(d.Reason, d.Reduction), 60)}
+	return []string{where, what, before, after, string(d.Handle), cut(cmp.Or(d.Reason, string(d.Reduction)), 60)}
 }
 
 func (r *Plan) sizes(p *printer) {

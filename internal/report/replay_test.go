@@ -39,7 +39,7 @@ func playedSession(name string) *replay.Session {
 			result("default", 11.62, func(r *replay.Result) {
 				r.Paid, r.Decisions, r.Later, r.LaterKept, r.LaterGrounded = 1, 1, 100, 90, 75
 				r.Series[1].Pour = "paid"
-				r.Log = []replay.Entry{{Request: 2, At: time.Now(), Pour: "paid", Kind: decant.Stub, Reduction: "outline", Reason: "old result of Read", Message: 3, About: "Read a<b>.go", Before: 900, After: 90}}
+				r.Log = []replay.Entry{{Request: 2, At: time.Now(), Pour: "paid", Kind: decant.Stub, Reduction: decant.ReductionOutline, Reason: "old result of Read", Message: 3, About: "Read a<b>.go", Before: 900, After: 90}}
 			}),
 		},
 	}

@@ -35,8 +35,8 @@ func decisions(c *decant.Conversation) []decant.Decision {
 			Number: 1, From: 2, To: 3, Messages: 2, Summary: "too short", Original: 700, Compressed: 2, Score: 0.3, Rung: decant.RungHeadTail,
 		}},
 		{ID: "u1.1", Kind: decant.Revoke, Revokes: "p1.1", Reason: "undo of checkpoint"},
-		{ID: "p2.1", Kind: decant.Stub, Reduction: "stub", Reason: "old result of Read", Target: decant.TargetOf(b), Text: "[Read a.go]", Handle: decant.HandleOf(b.Hash()), Before: 600, After: 2},
-		{ID: "p2.2", Kind: decant.Cover, Reduction: "checkpoint", Reason: "the window is full", Handle: "c:2", Created: noon, Before: 6, After: 4, Checkpoint: &decant.Checkpoint{
+		{ID: "p2.1", Kind: decant.Stub, Reduction: decant.ReductionStub, Reason: "old result of Read", Target: decant.TargetOf(b), Text: "[Read a.go]", Handle: decant.HandleOf(b.Hash()), Before: 600, After: 2},
+		{ID: "p2.2", Kind: decant.Cover, Reduction: decant.ReductionCheckpoint, Reason: "the window is full", Handle: "c:2", Created: noon, Before: 6, After: 4, Checkpoint: &decant.Checkpoint{
 			Number: 2, From: 4, To: 5, Messages: 2, Placement: decant.PlaceMessage, Summary: "a.go was edited", Original: 6, Compressed: 4, Score: 0.92, Rung: decant.RungExtractive,
 		}},
 	}

@@ -47,7 +47,7 @@ var tables = map[string]table{
 	"blobs": {clear: "tenant pack", masked: "hash"},
 	"holds": {clear: "id tenant conversation", listed: "hashes"},
 	"decisions": {
-		clear: "tenant conversation seq version id kind revokes created", masked: "target",
+		clear: "tenant conversation seq version id pour kind revokes created", masked: "target",
 		sealed: "text record", place: [5]string{"tenant", "conversation", "id", "seq", "version"},
 	},
 	"checkpoints": {

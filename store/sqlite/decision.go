@@ -13,7 +13,8 @@ import (
 )
 
 // A record is a decision as it is stored. The texts that go into views are kept apart from the
-// JSON, byte for byte: JSON cannot hold every byte.
+// JSON, byte for byte: JSON cannot hold every byte. So is its pour, which earlier forms of the database did not name:
+// what is encrypted cannot be completed when the form is brought up to date.
 type record struct {
 	*decant.Decision
 	rest  []byte // JSON of the decision without its texts
@@ -23,7 +24,7 @@ type record struct {
 func newRecord(d *decant.Decision) (r record, err error) {
 	r.Decision = d
 	rest := *d
-	rest.Text = ""
+	rest.Text, rest.Pour = "", ""
 	if cp := d.Checkpoint; cp != nil {
 		c := *cp
 		c.Summary, c.Facts = "", nil
@@ -58,9 +59,9 @@ func (c *commit) decide(t *tx) error {
 		at := func(column string) seal.Place {
 			return decisionPlace(c.Key, column, r.ID, int64(c.head.decisions), c.head.version)
 		}
-		if err := t.exec(`INSERT INTO decisions (tenant, conversation, seq, version, id, kind, target, revokes, created, text, record)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.Tenant, c.ID, c.head.decisions, c.head.version, r.ID, string(r.Kind), t.some(c.Tenant, r.Target.Hash), r.Revokes,
+		if err := t.exec(`INSERT INTO decisions (tenant, conversation, seq, version, id, pour, kind, target, revokes, created, text, record)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.Tenant, c.ID, c.head.decisions, c.head.version, r.ID, r.Pour, string(r.Kind), t.some(c.Tenant, r.Target.Hash), r.Revokes,
 			micros(r.Created), t.seal([]byte(r.Text), at("decisions.text")), t.seal(r.rest, at("decisions.record"))); err != nil {
 			return fmt.Errorf("decision %s: %w", r.ID, err)
 		}
@@ -88,9 +89,9 @@ func (c *commit) checkpoint(t *tx, r *record) error {
 // checkpoints c: what it is, and, where that is sealed, what makes its place.
 func (s sealing) decisionColumns() string {
 	if s.box == nil {
-		return "d.text, d.record, c.summary_content, c.key_facts"
+		return "d.pour, d.text, d.record, c.summary_content, c.key_facts"
 	}
-	return "d.text, d.record, c.summary_content, c.key_facts, d.conversation, d.id, d.seq, d.version, c.checkpoint_num"
+	return "d.pour, d.text, d.record, c.summary_content, c.key_facts, d.conversation, d.id, d.seq, d.version, c.checkpoint_num"
 }
 
 const decisionTables = `decisions d LEFT JOIN checkpoints c
@@ -99,7 +100,7 @@ const decisionTables = `decisions d LEFT JOIN checkpoints c
 // A decisionRow is a row of decisionColumns.
 type decisionRow struct {
 	store.Key
-	id             string
+	id, pour       string
 	seq, version   int64
 	text, rest     []byte
 	number         sql.NullInt64 // of the checkpoint
@@ -109,7 +110,7 @@ type decisionRow struct {
 // scanDecision reads a decision, and the further columns that follow its own into more.
 func (l lineage) scanDecision(rows *sql.Rows, more ...any) (d decant.Decision, err error) {
 	r := decisionRow{Key: store.Key{Tenant: l.tenant}}
-	dest := []any{&r.text, &r.rest, &r.summary, &r.facts}
+	dest := []any{&r.pour, &r.text, &r.rest, &r.summary, &r.facts}
 	if l.vault().box != nil {
 		dest = append(dest, &r.ID, &r.id, &r.seq, &r.version, &r.number)
 	}
@@ -128,6 +129,7 @@ func (r *decisionRow) decision(s sealing) (d decant.Decision, err error) {
 	if err = unmarshal(r.rest, &d); err != nil {
 		return d, fmt.Errorf("decode decision: %w", err)
 	}
+	d.Pour = r.pour
 	if err = s.opened(&d.Text, r.text, at("decisions.text")); err != nil {
 		return d, fmt.Errorf("decision %s: %w", r.id, err)
 	}

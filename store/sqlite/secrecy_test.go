@@ -82,8 +82,8 @@ func (x *teller) batch() *store.Batch {
 			Anchor: &store.Anchor{Time: now},
 		},
 		Decisions: []decant.Decision{
-			{ID: "d1", Kind: decant.Stub, Revokes: inTheClear, Target: decant.Target{Hash: hash(texts[0])}, Risk: make([]decant.Fact, 2)},
-			{ID: "d2", Kind: decant.Cover, Revokes: inTheClear, Checkpoint: &decant.Checkpoint{Number: 1, Facts: make([]decant.Fact, 2)}},
+			{ID: "d1", Pour: inTheClear, Kind: decant.Stub, Revokes: inTheClear, Target: decant.Target{Hash: hash(texts[0])}, Risk: make([]decant.Fact, 2)},
+			{ID: "d2", Pour: inTheClear, Kind: decant.Cover, Revokes: inTheClear, Checkpoint: &decant.Checkpoint{Number: 1, Facts: make([]decant.Fact, 2)}},
 		},
 	}
 	for i, text := range texts[:2] {

@@ -91,6 +91,20 @@ var commitTests = []test{
 		b.reopen()
 		b.equal("what a commit acknowledged is there after a restart", l.load(store.Newest), before)
 	}},
+	{"KeepsWhichPourADecisionIsPartOf", func(b *bench) {
+		l := b.talk("s", "hello")
+		batch := l.batch(0)
+		between, part, other := l.shrink(1, "x"), l.cover(1, 1, 1), l.shrink(1, "y")
+		part.Pour, other.Pour = "pour 1", "pour 2"
+		batch.Decisions = []decant.Decision{between, part, other}
+		l.must(batch)
+		b.equal("each decision names its pour, and none where there is none", l.load(store.Newest).Decisions, batch.Decisions)
+		o, err := b.Resolve(b.ctx, l.Key, "c:1")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.equal("so does one that a handle leads to", o.Decision, part)
+	}},
 	{"KeepsEveryByteOfTexts", func(b *bench) {
 		l := b.talk("s", "hello")
 		batch := l.batch(0)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -15,14 +13,13 @@ import (
 // pour in force.
 func Revocations(ds []decant.Decision) []decant.Decision {
 	ds = decant.InForce(ds)
-	group := ""
+	pour := ""
 	var out []decant.Decision
 	for _, d := range slices.Backward(ds) {
-		g, _, _ := strings.Cut(d.ID, ".")
-		if !strings.HasPrefix(g, policy.PourMark) || group != "" && g != group {
+		if d.Pour == "" || pour != "" && d.Pour != pour {
 			continue
 		}
-		group = g
+		pour = d.Pour
 		out = append(out, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "undo of " + string(d.Kind)})
 	}
 	slices.Reverse(out)

@@ -2,13 +2,11 @@ package draft
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/notes"
-	"github.com/decantdev/decant/policy"
 )
 
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour has
@@ -25,7 +23,7 @@ func (dr *Draft) keepDropping() {
 // poured reports whether a pour is among ds that changed what is sent of old history.
 func poured(ds []decant.Decision) bool {
 	return slices.ContainsFunc(ds, func(d decant.Decision) bool {
-		return d.Kind != decant.Native && d.Kind != decant.Insert && strings.HasPrefix(d.ID, policy.PourMark)
+		return d.Kind != decant.Native && d.Kind != decant.Insert && d.Pour != ""
 	})
 }
 

@@ -29,7 +29,7 @@ type Draft struct {
 	Params    []byte // replaces the request's thinking parameter, nil: it stays
 	Outcome   Outcome
 
-	Group    string // how the ids of a pour's decisions begin, empty when there is none
+	PourID   string // of the pour under way, empty when there is none
 	NotWorth int    // pours of this draft that were not worth it
 }
 
@@ -80,7 +80,7 @@ func (dr *Draft) Add(ds []decant.Decision) error {
 // Name gives decisions that were made together their ids, which begin alike, and the time. All
 // decisions of one pour are made together.
 func (dr *Draft) Name(ds []decant.Decision) error {
-	group := dr.Group
+	group := dr.PourID
 	if group == "" {
 		var err error
 		if group, err = dr.Query.Env.IDs.Next(); err != nil {
@@ -90,7 +90,7 @@ func (dr *Draft) Name(ds []decant.Decision) error {
 	now := dr.Query.Env.Now().UTC()
 	for i := range ds {
 		ds[i].ID = fmt.Sprintf("%s.%d", group, len(dr.Made)+i+1)
-		ds[i].Created = now
+		ds[i].Pour, ds[i].Created = dr.PourID, now
 	}
 	return nil
 }

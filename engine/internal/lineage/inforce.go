@@ -5,7 +5,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/refs"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -155,8 +154,8 @@ func withRecords(ds []decant.Decision) []decant.Decision {
 	recorded := map[string]bool{} // by pour
 	for i := range ds {
 		if ds[i].Kind == decant.Insert {
-			recorded[policy.PourOf(ds[i].ID)] = true
+			recorded[ds[i].Pour] = true
 		}
 	}
-	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return d.Kind == decant.Native && !recorded[policy.PourOf(d.ID)] })
+	return slices.DeleteFunc(ds, func(d decant.Decision) bool { return d.Kind == decant.Native && !recorded[d.Pour] })
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/refs"
-	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
 )
 
@@ -271,7 +270,7 @@ func (p *Match) Arrived() (out []decant.Decision) {
 	}
 	for i := range p.State.Decisions {
 		d := &p.State.Decisions[i]
-		if policy.PourOf(d.ID) == "" && (d.Kind == decant.Shrink || d.Kind == decant.Stub) && came[d.Target.Ref] {
+		if d.Pour == "" && (d.Kind == decant.Shrink || d.Kind == decant.Stub) && came[d.Target.Ref] {
 			out = append(out, *d)
 		}
 	}

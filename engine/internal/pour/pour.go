@@ -27,12 +27,11 @@ func (p *Pour) copy() *Pour {
 // Make makes the one deliberate rewrite of older history. Where the time for it runs out, one for money is left
 // for good, and one that must happen is made by the last rung, which hardly looks at the text.
 func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
-	id, err := p.Draft.Query.Env.IDs.Next()
+	end, err := p.begin()
 	if err != nil {
 		return err
 	}
-	p.Draft.Group = policy.PourMark + id
-	defer func() { p.Draft.Group = "" }()
+	defer end()
 	limit := p.Draft.Query.Env.RequiredTimeout
 	if p.isOptional(why) {
 		limit = p.Draft.Query.Env.OptionalTimeout
@@ -49,6 +48,16 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 	}
 	p.quick = true
 	return p.pourWithin(ctx, why)
+}
+
+// begin makes what is decided until the end part of a new pour.
+func (p *Pour) begin() (end func(), err error) {
+	id, err := p.Draft.Query.Env.IDs.Next()
+	if err != nil {
+		return nil, err
+	}
+	p.Draft.PourID = "pour-" + id // so that people see what it is the id of
+	return func() { p.Draft.PourID = "" }, nil
 }
 
 // isOptional reports whether nobody has to wait for a pour: it is for money, or only observed.
@@ -138,12 +147,11 @@ func (p *Pour) Offer(ctx context.Context) error {
 	if p.Draft.Query.Estimator.Messages(p.Draft.View.Messages) <= target {
 		return nil
 	}
-	id, err := p.Draft.Query.Env.IDs.Next()
+	end, err := p.begin()
 	if err != nil {
 		return err
 	}
-	p.Draft.Group = policy.PourMark + id
-	defer func() { p.Draft.Group = "" }()
+	defer end()
 	for _, rt := range p.routes(policy.Necessary) {
 		if rt.name != folding.name && p.attemptRoute(ctx, rt, target, policy.Necessary) == nil {
 			p.Draft.Outcome.Reason, p.Draft.Outcome.Route = policy.Necessary, rt.name
