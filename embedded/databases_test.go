@@ -99,7 +99,7 @@ func newWitness(t *testing.T, name string) *witness {
 		t.Fatal(err)
 	}
 	o := embedded.Options{Engine: engine.Options{
-		Window: databaseWindow, NoEarlyPours: true, Now: func() time.Time { return w.sent.Time }, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute,
+		Window: databaseWindow, NoEarlyPours: true, Now: func() time.Time { return w.sent.Time }, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute},
 	}}
 	var err error
 	if strings.HasSuffix(name, "-encrypted") {

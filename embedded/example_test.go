@@ -32,7 +32,7 @@ func Example() {
 
 	ctx := context.Background()
 	db, err := embedded.Open(ctx, filepath.Join(dir, "chat.db"), &embedded.Options{Engine: engine.Options{
-		Window: 20_000, OptionalTimeout: time.Minute, // this program would rather wait for a slow disk than do without
+		Window: 20_000, Timeouts: engine.Timeouts{Optional: time.Minute}, // this program would rather wait for a slow disk than do without
 	}})
 	if err != nil {
 		log.Fatal(err)

@@ -72,7 +72,7 @@ func (a *archiver) write() {
 // brought comes back with the client's next request.
 func (a *archiver) try() (err error) {
 	defer a.e.caught(&err)
-	ctx, cancel := context.WithTimeout(context.Background(), a.e.opts.RequiredTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), a.e.opts.Timeouts.Required)
 	defer cancel()
 	for range maxTries {
 		err := a.rebase(ctx)

@@ -22,7 +22,7 @@ func TestBacklogHasABound(t *testing.T) {
 	k.store = gate
 	var faults, notices []string
 	k.start(engine.Options{
-		Backlog: most, ArchiveDelay: -1,
+		Memory: engine.Memory{Backlog: most}, ArchiveDelay: -1,
 		Logger: logtest.New(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				faults = append(faults, line)

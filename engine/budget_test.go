@@ -55,7 +55,7 @@ func newTillFor(t *testing.T, patience time.Duration, budgets ...budget.Budget) 
 func (x *till) start(s engine.Store, patience time.Duration) {
 	x.t.Helper()
 	x.engine = newEngine(x.t, s, engine.Options{
-		Budgets: x.budgets, Now: x.now.Now, OptionalTimeout: patience, RequiredTimeout: time.Minute,
+		Budgets: x.budgets, Now: x.now.Now, Timeouts: engine.Timeouts{Optional: patience, Required: time.Minute},
 		Logger: logtest.New(func(level slog.Level, line string) {
 			if level >= slog.LevelError && !x.faults {
 				x.t.Errorf("logged: %s", line)

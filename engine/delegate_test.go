@@ -32,7 +32,7 @@ func newTeam(t testing.TB, o engine.Options) *team {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute // the machine may be busy
+	o.Timeouts.Optional, o.Timeouts.Required = time.Minute, time.Minute // the machine may be busy
 	o.Logger = logtest.Strict(t)
 	w := &team{TB: t, store: db, options: o, session: "s"}
 	t.Cleanup(func() {

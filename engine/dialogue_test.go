@@ -65,8 +65,8 @@ func (k *dialogue) start(o engine.Options) {
 	if o.Window == 0 {
 		o.Window = dialogueWindow
 	}
-	if o.OptionalTimeout == 0 { // the machine may be busy
-		o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute
+	if o.Timeouts.Optional == 0 { // the machine may be busy
+		o.Timeouts.Optional, o.Timeouts.Required = time.Minute, time.Minute
 	}
 	if o.Logger == nil {
 		o.Logger = logtest.Strict(k)

@@ -12,7 +12,6 @@ import (
 	"github.com/decantdev/decant/engine/internal/decide"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
-	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
@@ -56,33 +55,10 @@ type Engine struct {
 	unbelieved sync.Once // told of an upstream whose reports cannot be true
 }
 
-// New returns an engine on a store.
-func New(s Store, o Options) (*Engine, error) {
-	if err := o.setDefaults(); err != nil {
-		return nil, err
-	}
-	e := &Engine{
-		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
-		patience: patience.Patience{Least: o.OptionalTimeout, Most: o.RequiredTimeout},
-		purse:    budget.NewPurse(s, o.Now, o.Logger),
-	}
-	e.env = draft.Env{IDs: e.ids, Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.OptionalTimeout, RequiredTimeout: o.RequiredTimeout}
-	e.outbox = outbox.New[finished](o.Backlog, o.ArchiveDelay, e.tellBacklog)
-	e.finder = lineage.Finder{
-		Store: s, Cache: lineage.NewCache(o.Conversations, o.Entries),
-		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
-		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
-	}
-	e.till = till{o.Budgets, e.purse, &e.patience, e.outbox}
-	e.decider = decide.Decider{Store: s, Cache: e.finder.Cache, Wait: e.outbox.Wait, Patience: &e.patience, Purse: e.purse}
-	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.OptionalTimeout, Logger: o.Logger}
-	return e, nil
-}
-
 // background does necessary work that nobody waits for but Close.
 func (e *Engine) background(do func(context.Context)) {
 	e.work.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), e.opts.RequiredTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Timeouts.Required)
 		defer cancel()
 		do(ctx)
 	})
@@ -124,7 +100,7 @@ func (e *Engine) note(err error) {
 // tellBacklog tells those who run the engine when the store cannot follow any longer, and when it can again.
 func (e *Engine) tellBacklog(full bool, lost int) {
 	if full {
-		e.opts.Logger.Error("the database cannot follow: until it can, answers are not archived, and what they brought comes back with their clients' next requests", "waiting_mb", e.opts.Backlog>>20)
+		e.opts.Logger.Error("the database cannot follow: until it can, answers are not archived, and what they brought comes back with their clients' next requests", "waiting_mb", e.opts.Memory.Backlog>>20)
 	}
 	if lost > 0 {
 		e.opts.Logger.Warn("the database can follow again", "not_archived", lost)

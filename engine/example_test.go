@@ -27,7 +27,7 @@ func ExampleEngine_Thread() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute}) // it would rather wait for a slow disk than do without
+	e, err := engine.New(db, engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute}}) // it would rather wait for a slow disk than do without
 	if err != nil {
 		log.Fatal(err)
 	}

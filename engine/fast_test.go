@@ -21,7 +21,7 @@ func TestRequestsInARowFitTheWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), OptionalTimeout: time.Minute})
+	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), Timeouts: engine.Timeouts{Optional: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

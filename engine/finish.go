@@ -8,7 +8,7 @@ import (
 // the next one is metered by what the provider reported. It returns at once; the archive is written
 // behind it, when requests leave time for it or Options.ArchiveDelay has passed, in the order of the answers, and
 // answers that waited for each other are written together. A request that comes before it is written is
-// met by what is stored until then. Errors go to Options.Logger. While Options.Backlog is full nothing is
+// met by what is stored until then. Errors go to Options.Logger. While Options.Memory.Backlog is full nothing is
 // archived.
 //
 // An answer is not part of the conversation before the client has sent it back. But what it answers is
@@ -34,11 +34,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	own := *p
 	own.ticket, f.Prepared = p.ticket.Copy(), &own // the archive brings it up to date, and the caller may still look at its own
 	who := p.ticket.Draft.Query.Request.Who
-	q, kept := e.outbox.Add(who, f)
-	if q != nil {
-		e.work.Go(func() { e.outbox.Write(who, q, e.write) })
-	}
-	if !kept {
+	if !e.outbox.Add(who, f) {
 		e.purse.Release(p.held)
 	}
 }

@@ -85,7 +85,7 @@ func (k *dialogue) allBooked(requests, tokens int) {
 // hammered returns options with a budget that does not hold all requests twice, booked and reserved.
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
-		Window: 200_000, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(t),
+		Window: 200_000, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(t),
 		Budgets: []budget.Budget{{Per: "conversation", Tokens: 1_100_000}},
 	}
 }

@@ -74,7 +74,7 @@ func gateway(path string) error {
 
 func killedOptions() engine.Options {
 	return engine.Options{
-		Window: worldWindow, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute,
+		Window: worldWindow, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute},
 		Logger: logtest.New(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				fmt.Fprintln(os.Stderr, "fault:", line)

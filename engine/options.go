@@ -42,23 +42,16 @@ type Options struct {
 	// pay, see policy.Due.
 	NoEarlyPours bool
 
-	// OptionalTimeout and RequiredTimeout are how long work may take that a request can do without, and work
-	// that it cannot. Zero means one second and twenty.
-	OptionalTimeout, RequiredTimeout time.Duration
+	// Timeouts are how long the engine's own work on a request may take.
+	Timeouts Timeouts
 
 	// ArchiveDelay is how long the archive of an answer may wait while requests keep coming. What was not
 	// written when the process dies comes back with the client's next request. Zero means one second;
 	// negative means that nothing waits.
 	ArchiveDelay time.Duration
 
-	// Backlog is how many bytes answers may take in memory, with their requests, that wait for a store which is
-	// slow or fails. Beyond it answers are not archived, and Logger is told so once: what they brought
-	// comes back with the clients' next requests. Zero means 256 MB.
-	Backlog int
-
-	// Conversations and Entries are how many conversations, and blocks of them, stay in memory. What decisions say
-	// counts as blocks of 256 bytes. Zero means 1,000 and 200,000: about 50 MB.
-	Conversations, Entries int
+	// Memory bounds what is kept in memory.
+	Memory Memory
 
 	// Logger gets what did not become the answer to a request. Level Error is for what failed, such as an archive;
 	// Warn for what those who run the engine should know and what is no fault of its own: a budget that is nearly
@@ -74,6 +67,24 @@ type Options struct {
 	// crypto/rand.
 	Now  func() time.Time
 	Rand io.Reader
+}
+
+// Timeouts are how long work on a request may take.
+type Timeouts struct {
+	Optional time.Duration // that the request can do without; zero means one second
+	Required time.Duration // that it cannot do without; zero means twenty seconds
+}
+
+// Memory bounds what an engine keeps in memory.
+type Memory struct {
+	// Conversations and Entries are how many conversations, and blocks of them, stay in memory. What decisions say
+	// counts as blocks of 256 bytes. Zero means 1,000 and 200,000: about 50 MB.
+	Conversations, Entries int
+
+	// Backlog is how many bytes answers may take, with their requests, that wait for a store which is slow or fails.
+	// Beyond it answers are not archived, and Logger is told so once: what they brought comes back with the clients'
+	// next requests. Zero means 256 MB.
+	Backlog int
 }
 
 func (o *Options) setDefaults() (err error) {
@@ -106,16 +117,16 @@ func (o *Options) setDefaults() (err error) {
 	for _, d := range []struct {
 		field *int
 		value int
-	}{{&o.MaxBytes, 32 << 20}, {&o.Backlog, 256 << 20}, {&o.Conversations, 1000}, {&o.Entries, 200_000}} {
+	}{{&o.MaxBytes, 32 << 20}, {&o.Memory.Backlog, 256 << 20}, {&o.Memory.Conversations, 1000}, {&o.Memory.Entries, 200_000}} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
 	}
-	if o.OptionalTimeout == 0 {
-		o.OptionalTimeout = time.Second
+	if o.Timeouts.Optional == 0 {
+		o.Timeouts.Optional = time.Second
 	}
-	if o.RequiredTimeout == 0 {
-		o.RequiredTimeout = 20 * time.Second
+	if o.Timeouts.Required == 0 {
+		o.Timeouts.Required = 20 * time.Second
 	}
 	if o.ArchiveDelay == 0 {
 		o.ArchiveDelay = time.Second

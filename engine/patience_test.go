@@ -37,7 +37,7 @@ func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	l := &locked{Store: k.store}
 	k.store = l
-	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), OptionalTimeout: 20 * time.Second})
+	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), Timeouts: engine.Timeouts{Optional: 20 * time.Second}})
 	k.user("look")
 	decide := func(n int) *engine.Prepared {
 		k.round(n, strings.Repeat("\x1b[32mok\x1b[0m\n", 2000))

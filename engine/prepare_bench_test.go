@@ -72,7 +72,7 @@ func benchmarkPrepare(b *testing.B, kb, window int) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Window: window, NoEarlyPours: true, Logger: logtest.Strict(b)})
+	e, err := engine.New(db, engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Window: window, NoEarlyPours: true, Logger: logtest.Strict(b)})
 	if err != nil {
 		b.Fatal(err)
 	}

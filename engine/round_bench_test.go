@@ -22,7 +22,7 @@ func BenchmarkRound(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer db.Close()
-			e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(b)})
+			e, err := engine.New(db, engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(b)})
 			if err != nil {
 				b.Fatal(err)
 			}

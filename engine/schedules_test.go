@@ -77,7 +77,7 @@ func (s *schedule) start() {
 	early := rapid.Bool().Draw(s.T, "early pours")
 	for range 2 {
 		e, err := engine.New(s.db, engine.Options{
-			Window: 12_000, NoEarlyPours: !early, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, ArchiveDelay: lag,
+			Window: 12_000, NoEarlyPours: !early, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, ArchiveDelay: lag,
 			Now: s.clock.Now, Logger: logtest.Strict(s),
 		})
 		if err != nil {

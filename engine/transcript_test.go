@@ -52,7 +52,7 @@ const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{
 func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	t.Helper()
 	db := emptyStore(t)
-	e, err := engine.New(db, engine.Options{OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(t)})
+	e, err := engine.New(db, engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -549,7 +549,7 @@ func TestCountWhileTheRequestIsArchived(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	slow := &slow{Store: k.store, read: make(chan struct{}), back: make(chan struct{})}
 	k.store = slow
-	k.start(engine.Options{Conversations: 1})
+	k.start(engine.Options{Memory: engine.Memory{Conversations: 1}})
 	finish := func(p *engine.Prepared) {
 		k.engine.Finish(p, engine.Response{Status: http.StatusOK, Content: []byte(`[{"type":"text","text":"noted"}]`)})
 		k.engine.Close()

@@ -158,7 +158,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	e, err := engine.New(w.db, engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(w.t)})
+	e, err := engine.New(w.db, engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(w.t)})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...
 	t.Helper()
 	x := &till{}
 	x.world = newWorld(t, upstream, o, engine.Options{
-		Budgets: budgets, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Now: func() time.Time { return noon },
+		Budgets: budgets, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Now: func() time.Time { return noon },
 		Logger: logtest.New(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				t.Errorf("logged: %s", line)

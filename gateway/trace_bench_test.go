@@ -56,7 +56,7 @@ func BenchmarkTracing(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer db.Close()
-			if o.Engine, err = engine.New(o.Tracing.Store(db), engine.Options{ArchiveDelay: time.Hour, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute}); err != nil {
+			if o.Engine, err = engine.New(o.Tracing.Store(db), engine.Options{ArchiveDelay: time.Hour, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}); err != nil {
 				b.Fatal(err)
 			}
 			defer o.Engine.Close()

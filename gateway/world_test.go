@@ -90,8 +90,8 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 
 // patient gives an engine the time that it needs on a busy machine, unless the test is about time.
 func patient(o *engine.Options) {
-	if o.OptionalTimeout == 0 {
-		o.OptionalTimeout, o.RequiredTimeout = time.Minute, time.Minute
+	if o.Timeouts.Optional == 0 {
+		o.Timeouts.Optional, o.Timeouts.Required = time.Minute, time.Minute
 	}
 }
 

@@ -41,7 +41,7 @@ func newWorld(t testing.TB, so sandbox.Options, eo engine.Options) *world {
 		t.Fatal(err)
 	}
 	w.store = db
-	eo.OptionalTimeout, eo.RequiredTimeout = time.Minute, time.Minute // the machine may be busy
+	eo.Timeouts.Optional, eo.Timeouts.Required = time.Minute, time.Minute // the machine may be busy
 	if eo.Logger == nil {
 		eo.Logger = logtest.Strict(t)
 	}

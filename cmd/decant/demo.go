@@ -114,7 +114,7 @@ func (d *demo) open(ctx context.Context) (err error) {
 	d.decant, err = embedded.Open(ctx, d.path, &embedded.Options{
 		Engine: engine.Options{
 			Window: demoWindow, NoEarlyPours: true, // saving would put off what a full window does
-			Now: d.now, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, // nobody waits for it
+			Now: d.now, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, // nobody waits for it
 		},
 		Transport: transport.Options{Project: "demo"},
 		Store:     sqlite.Options{Now: d.now},

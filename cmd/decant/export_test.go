@@ -17,7 +17,7 @@ import (
 func TestExportKeepsWhatHasAPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{
-		OptionalTimeout: time.Minute, RequiredTimeout: time.Minute, Logger: logtest.Strict(t),
+		Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(t),
 	}})
 	if err != nil {
 		t.Fatal(err)

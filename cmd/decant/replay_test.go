@@ -68,7 +68,7 @@ func newRecital(t *testing.T, conv *decant.Conversation, thrift string) *recital
 		t.Fatal(err)
 	}
 	r.decant, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{
-		Engine: engine.Options{Preset: preset, Now: now, OptionalTimeout: time.Minute, RequiredTimeout: time.Minute}, Store: sqlite.Options{Now: now},
+		Engine: engine.Options{Preset: preset, Now: now, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}, Store: sqlite.Options{Now: now},
 	})
 	if err != nil {
 		t.Fatal(err)

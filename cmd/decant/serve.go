@@ -202,7 +202,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
-		Logger: log, Booked: money.Book, Backlog: backlog(c),
+		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)},
 	}
 	return func(db engine.Store) (*engine.Engine, error) {
 		e, err := engine.New(traces.Store(db), o)

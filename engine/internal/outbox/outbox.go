@@ -21,26 +21,29 @@ type Box[T Item] struct {
 	Traffic
 	writing
 	delay time.Duration
+	write func([]T)
+	start func(func())
 	tell  func(full bool, lost int)
 
 	mu    sync.Mutex
-	of    map[lineage.Start]*Queue[T]
+	of    map[lineage.Start]*queue[T]
 	bytes int // that items take which wait, or are being written
 	backlog
 }
 
-// New returns a box for limit bytes, in which an item waits for delay at most while requests keep coming. tell is told,
-// each once, that there is no room left, and how many items were lost when half of it is free again.
-func New[T Item](limit int, delay time.Duration, tell func(full bool, lost int)) *Box[T] {
-	return &Box[T]{writing: newWriting(), delay: delay, tell: tell, of: map[lineage.Start]*Queue[T]{}, backlog: backlog{limit: limit}}
+// New returns a box for limit bytes, in which an item waits for delay at most while requests keep coming. write stores
+// items of one conversation; start begins what calls it, in the background. tell is told, each once, that there is no
+// room left, and how many items were lost when half of it is free again.
+func New[T Item](limit int, delay time.Duration, write func([]T), start func(func()), tell func(full bool, lost int)) *Box[T] {
+	return &Box[T]{writing: newWriting(), delay: delay, write: write, start: start, tell: tell, of: map[lineage.Start]*queue[T]{}, backlog: backlog{limit: limit}}
 }
 
 // mostPending is how many bytes may wait for their archive before all of it is written at once, as long as the
 // store can follow at all. See backlog for when it cannot.
 const mostPending = 64 << 20
 
-// A Queue holds the answers in one conversation that are to be archived.
-type Queue[T Item] struct {
+// A queue holds the answers in one conversation that are to be archived.
+type queue[T Item] struct {
 	waiting []T
 	writing []T           // taken from there
 	added   int           // answers so far
@@ -50,12 +53,12 @@ type Queue[T Item] struct {
 	turn    chan struct{} // closed, and replaced, when some were written
 }
 
-func newQueue[T Item]() *Queue[T] {
-	return &Queue[T]{hurry: make(chan struct{}, 1), turn: make(chan struct{})}
+func newQueue[T Item]() *queue[T] {
+	return &queue[T]{hurry: make(chan struct{}, 1), turn: make(chan struct{})}
 }
 
 // press makes the archive of what waits begin. The box is locked.
-func (q *Queue[T]) press() {
+func (q *queue[T]) press() {
 	if q.wanted == q.added {
 		return
 	}
@@ -66,20 +69,24 @@ func (q *Queue[T]) press() {
 	}
 }
 
-// Add adds an item, and reports false if there is no room for it. If it is the first of its conversation it
-// returns the queue: then somebody has to write it.
-func (b *Box[T]) Add(s lineage.Start, f T) (*Queue[T], bool) {
-	defer b.report()
-	return b.add(s, f)
+// Add adds an item, and reports false if there is no room for it.
+func (b *Box[T]) Add(s lineage.Start, f T) bool {
+	q, kept := b.add(s, f)
+	if q != nil {
+		b.start(func() { b.writeAll(s, q) })
+	}
+	b.report()
+	return kept
 }
 
-func (b *Box[T]) add(s lineage.Start, f T) (*Queue[T], bool) {
+// add adds an item. If it is the first of its conversation it returns the queue: then somebody has to write it.
+func (b *Box[T]) add(s lineage.Start, f T) (*queue[T], bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.room(b.bytes, f.Footprint()) {
 		return nil, false
 	}
-	q, first := b.of[s], (*Queue[T])(nil)
+	q, first := b.of[s], (*queue[T])(nil)
 	if q == nil {
 		q = newQueue[T]()
 		b.of[s], first = q, q
@@ -107,14 +114,14 @@ func (b *Box[T]) Flush() {
 }
 
 // pressed reports whether some of a queue must not wait any longer.
-func (b *Box[T]) pressed(q *Queue[T]) bool {
+func (b *Box[T]) pressed(q *queue[T]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return q.wanted > q.written
 }
 
 // take returns what is waiting.
-func (b *Box[T]) take(q *Queue[T]) []T {
+func (b *Box[T]) take(q *queue[T]) []T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	fs := q.waiting
@@ -124,7 +131,7 @@ func (b *Box[T]) take(q *Queue[T]) []T {
 
 // done notes that what was taken from a queue was written, and ends the queue if there is no more: then it
 // reports true.
-func (b *Box[T]) done(s lineage.Start, q *Queue[T]) bool {
+func (b *Box[T]) done(s lineage.Start, q *queue[T]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	q.written += len(q.writing)

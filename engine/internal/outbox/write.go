@@ -7,12 +7,12 @@ import (
 	"github.com/decantdev/decant/engine/internal/lineage"
 )
 
-// Write has the items of a queue written until there are none left, as many at once as wait.
-func (b *Box[T]) Write(s lineage.Start, q *Queue[T], write func([]T)) {
+// writeAll writes the items of a queue until there are none left, as many at once as wait.
+func (b *Box[T]) writeAll(s lineage.Start, q *queue[T]) {
 	for {
 		b.rest(q)
 		b.begin()
-		write(b.take(q))
+		b.write(b.take(q))
 		b.end()
 		last := b.done(s, q)
 		b.report()
@@ -27,7 +27,7 @@ const quiet = 50 * time.Millisecond
 
 // rest returns when a queue should be written: requests leave time for it, it has waited for as long as it may, or
 // somebody waits for it.
-func (b *Box[T]) rest(q *Queue[T]) {
+func (b *Box[T]) rest(q *queue[T]) {
 	end := time.Now().Add(b.delay)
 	for !b.pressed(q) {
 		now := time.Now()

@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"context"
+	"hash/maphash"
+
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/decide"
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/engine/internal/outbox"
+	"github.com/decantdev/decant/engine/internal/patience"
+	"github.com/decantdev/decant/store"
+)
+
+// New returns an engine on a store.
+func New(s Store, o Options) (*Engine, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
+		patience: patience.Patience{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
+		purse:    budget.NewPurse(s, o.Now, o.Logger),
+	}
+	e.env = draft.Env{IDs: e.ids, Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
+	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.work.Go, e.tellBacklog)
+	e.finder = lineage.Finder{
+		Store: s, Cache: lineage.NewCache(o.Memory.Conversations, o.Memory.Entries),
+		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
+		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
+	}
+	e.till = till{o.Budgets, e.purse, &e.patience, e.outbox}
+	e.decider = decide.Decider{Store: s, Cache: e.finder.Cache, Wait: e.outbox.Wait, Patience: &e.patience, Purse: e.purse}
+	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.Timeouts.Optional, Logger: o.Logger}
+	return e, nil
+}
