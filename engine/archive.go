@@ -101,21 +101,22 @@ func (a *archiver) try() (err error) {
 // rebase finds the ticket's place anew if its conversation has moved on since it was looked for, or
 // was created by another request. What has been sent stays as it was.
 func (a *archiver) rebase(ctx context.Context) error {
+	q := a.tk.Draft.Query
 	if a.tk.Committed {
-		a.tk.Draft.Meter = notes.Of(a.tk.Draft.Query.Match.Stored).Meter() // answers before this one have been archived since
+		a.tk.Draft.Meter = notes.Of(q.Match.Stored).Meter() // answers before this one have been archived since
 	}
 	if a.stands(ctx) {
 		a.tk.Moved = true
 		return nil
 	}
-	p, err := a.e.finder.Find(ctx, a.tk.Draft.Query.Request.Who, a.tk.Draft.Query.Request.Prompt)
+	p, err := a.e.finder.Find(ctx, q.Request.Who, q.Request.Prompt)
 	if err != nil {
 		return err
 	}
-	if a.tk.Committed && p.Stored != nil && p.Stored.Key == a.tk.Draft.Query.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+	if a.tk.Committed && p.Stored != nil && p.Stored.Key == q.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
-	a.tk.Draft.Query.Match, a.tk.Draft.Query.Refs, a.tk.Draft.Withdrawn = p, lineage.References(a.tk.Draft.Query.Request.Prompt, p), withdrawn(&a.e.env, p)
+	q.Match, q.Refs, a.tk.Draft.Withdrawn = p, lineage.References(q.Request.Prompt, p), withdrawn(&a.e.env, p)
 	if a.tk.Committed { // it is in another conversation, which has the id
 		a.tk.Committed, a.tk.ID = false, ""
 	}
@@ -129,23 +130,25 @@ func (a *archiver) rebase(ctx context.Context) error {
 // whether the store has moved on; where there is nothing to commit it must be asked, because another
 // process may have replaced what the request has in common with the conversation.
 func (a *archiver) stands(ctx context.Context) bool {
+	m := a.tk.Draft.Query.Match
 	switch {
-	case a.tk.Draft.Query.Match.Stored == nil:
-		return a.tk.Draft.Query.Match.State == nil && !a.tk.Moved
+	case m.Stored == nil:
+		return m.State == nil && !a.tk.Moved
 	case !a.last().answered() && !a.brings():
 		return true
-	case a.tk.Draft.Query.Match.Asked && !a.tk.Committed: // what it would replace may have been answered since
+	case m.Asked && !a.tk.Committed: // what it would replace may have been answered since
 		return false
-	case !a.tk.Committed && (a.tk.Draft.Query.Match.Stored.State() != a.tk.Draft.Query.Match.State || a.brings()):
-		return a.tk.Draft.Query.Match.Stored.State() == a.tk.Draft.Query.Match.State
+	case !a.tk.Committed && (m.Stored.State() != m.State || a.brings()):
+		return m.Stored.State() == m.State
 	}
-	v, err := a.e.store.Version(ctx, a.tk.Draft.Query.Match.Stored.Key)
-	return err != nil || v == a.tk.Draft.Query.Match.State.Version
+	v, err := a.e.store.Version(ctx, m.Stored.Key)
+	return err != nil || v == m.State.Version
 }
 
 // brings reports whether there is something to commit of the request.
 func (a *archiver) brings() bool {
-	return !a.tk.Committed && (a.tk.Draft.Query.Match.Stored == nil || a.tk.EntriesFrom() < len(a.tk.Draft.Query.Request.Prompt.Blocks) || a.tk.Draft.Query.Match.Relation == lineage.Replaces)
+	q := a.tk.Draft.Query
+	return !a.tk.Committed && (q.Match.Stored == nil || a.tk.EntriesFrom() < len(q.Request.Prompt.Blocks) || q.Match.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.
@@ -257,32 +260,33 @@ func lengths(rs []store.Request, fs []finished, kept, added []store.Entry) {
 
 // record stores an answer to a request that brought nothing new, or whose news are stored.
 func (a *archiver) record(ctx context.Context, ev store.Events) error {
+	q, m := a.tk.Draft.Query, a.tk.Draft.Query.Match
 	res, now := a.last().res, a.last().time
 	a.learn(res.Usage)
 	length := a.tk.Base()
 	for i := range ev.Requests {
-		ev.Requests[i].Version = a.tk.Draft.Query.Match.State.Version
+		ev.Requests[i].Version = m.State.Version
 	}
-	ev.Anchor = a.anchor(res.Usage, a.tk.Draft.Query.Match.State.Version, length, now)
-	lengths(ev.Requests, a.fs, a.tk.Draft.Query.Match.State.Chain[:length], nil)
-	err := a.e.store.Record(ctx, a.tk.Draft.Query.Match.Stored.Key, &ev)
+	ev.Anchor = a.anchor(res.Usage, m.State.Version, length, now)
+	lengths(ev.Requests, a.fs, m.State.Chain[:length], nil)
+	err := a.e.store.Record(ctx, m.Stored.Key, &ev)
 	if errors.Is(err, store.ErrNotFound) { // a fixed part that no commit has brought: it is booked without
 		for i := range ev.Requests {
 			ev.Requests[i].Fixed = decant.Hash{}
 		}
-		err = a.e.store.Record(ctx, a.tk.Draft.Query.Match.Stored.Key, &ev)
+		err = a.e.store.Record(ctx, m.Stored.Key, &ev)
 	}
 	a.e.patience.Judge(err)
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	a.e.opts.Booked(a.tk.Draft.Query.Request.Who.Tenant, ev.Spends)
+	a.e.opts.Booked(q.Request.Who.Tenant, ev.Spends)
 	if ev.Anchor != nil {
-		a.tk.Draft.Query.Match.Stored.Anchored(*ev.Anchor)
+		m.Stored.Anchored(*ev.Anchor)
 	}
 	a.read(res.Usage, length)
-	if a.e.finder.Cache.Get(a.tk.Draft.Query.Match.Stored.Key) != a.tk.Draft.Query.Match.Stored { // two requests have read the conversation at once: what is kept lacks this answer
-		a.e.finder.Cache.Forget(a.tk.Draft.Query.Match.Stored.Key)
+	if a.e.finder.Cache.Get(m.Stored.Key) != m.Stored { // two requests have read the conversation at once: what is kept lacks this answer
+		a.e.finder.Cache.Forget(m.Stored.Key)
 	}
 	return nil
 }
@@ -321,15 +325,16 @@ func (a *archiver) learn(u decant.Usage) {
 
 // read sets the conversation's meter to what was reported about its first length entries.
 func (a *archiver) read(u decant.Usage, length int) {
-	if u.Prompt() == 0 || length == 0 || length > len(a.tk.Draft.Query.Match.State.Chain) {
+	q, m := a.tk.Draft.Query, a.tk.Draft.Query.Match
+	if u.Prompt() == 0 || length == 0 || length > len(m.State.Chain) {
 		return
 	}
 	if !a.tk.Current() {
 		a.tk.NoteMeter()
 		return
 	}
-	a.tk.Draft.Meter.Usage, a.tk.Draft.Meter.Length, a.tk.Draft.Meter.Chain = u, length, a.tk.Draft.Query.Match.State.Chain[length-1].Chain
-	a.tk.Draft.Meter.Decisions, a.tk.Draft.Meter.Fixed = len(a.tk.Draft.Query.Match.State.Decisions), a.tk.Draft.Query.Fixed
+	a.tk.Draft.Meter.Usage, a.tk.Draft.Meter.Length, a.tk.Draft.Meter.Chain = u, length, m.State.Chain[length-1].Chain
+	a.tk.Draft.Meter.Decisions, a.tk.Draft.Meter.Fixed = len(m.State.Decisions), q.Fixed
 	a.tk.NoteMeter()
 }
 

@@ -259,26 +259,27 @@ func (r *revision) afterwards() []decant.Decision {
 
 // change returns what the draft has made as a change, with its price.
 func (r *revision) change(reason string, hold bool) *Change {
-	now := r.dr.Query.Env.Now()
+	q, m := r.dr.Query, r.dr.Query.Match
+	now := q.Env.Now()
 	before, after := r.dr.Weighed(r.dr.Before), r.dr.Weighed(r.dr.View)
 	p := &decant.Plan{
-		Base: r.dr.Query.Refs.Conv.Hash(), Model: r.dr.Query.Model.ID, Window: r.dr.Query.Model.Window, Target: r.dr.Query.Limits.Target, Reason: reason,
+		Base: q.Refs.Conv.Hash(), Model: q.Model.ID, Window: q.Model.Window, Target: q.Limits.Target, Reason: reason,
 		Decisions: r.dr.Made, Score: 1,
-		Before: decant.Size{Fixed: r.dr.Query.Fixed, Messages: before}, After: decant.Size{Fixed: r.dr.Query.Fixed, Messages: after},
+		Before: decant.Size{Fixed: q.Fixed, Messages: before}, After: decant.Size{Fixed: q.Fixed, Messages: after},
 	}
 	if r.dr.Outcome.Plan != nil {
 		p.Score, p.Risk = r.dr.Outcome.Plan.Score, r.dr.Outcome.Plan.Risk
 	}
-	c := cost.Change{Prompt: r.dr.Query.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: r.dr.Behind()}
+	c := cost.Change{Prompt: q.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: r.dr.Behind()}
 	asked := r.dr.Meter.Client.Life()
 	life := r.dr.Meter.Belief.Life(asked)
 	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.Meter.Client.At) > life
-	price, ok := c.Price(r.dr.Query.Model, now)
+	price, ok := c.Price(q.Model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0
 	}
 	p.Price = price
-	return &Change{Key: r.dr.Query.Match.Stored.Key, Version: r.dr.Query.Match.State.Version, Plan: p, Hold: hold, Pinned: r.dr.Query.Match.State.Head.Pinned}
+	return &Change{Key: m.Stored.Key, Version: m.State.Version, Plan: p, Hold: hold, Pinned: m.State.Head.Pinned}
 }
 
 // thinkingBehind returns decisions that drop the thinking behind the first n entries of the chain.

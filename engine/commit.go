@@ -46,9 +46,10 @@ func (c *committer) store(ctx context.Context, b *store.Batch) error {
 
 // stored makes the ticket one about the state that its commit made.
 func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) error {
-	l, current := c.tk.Draft.Query.Match.Stored, c.tk.Current()
+	q, m := c.tk.Draft.Query, c.tk.Draft.Query.Match
+	l, current := m.Stored, c.tk.Current()
 	switch {
-	case b.Create == nil && l.Advance(c.tk.Draft.Query.Match.State, b, version):
+	case b.Create == nil && l.Advance(m.State, b, version):
 	case b.Create != nil && b.Create.Origin == nil:
 		s := &store.State{Conversation: store.Conversation{Key: b.Key, Session: b.Create.Session, Agent: b.Create.Agent, Project: b.Create.Project}}
 		l = lineage.NewStored(s, notes.New(notes.Meter{}))
@@ -71,39 +72,40 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 			notes.Of(l).Read(c.tk.Trial.All)
 		}
 	}
-	c.tk.Draft.Query.Match.Stored, c.tk.Draft.Query.Match.State = l, l.State()
+	m.Stored, m.State = l, l.State()
 	if len(b.Decisions) > 0 || b.Create != nil && current {
-		c.tk.Decided = len(c.tk.Draft.Query.Match.State.Decisions)
+		c.tk.Decided = len(m.State.Decisions)
 	}
 	c.tk.NoteMeter()
-	c.tk.Draft.Query.Match.Kept = len(c.tk.Draft.Query.Match.State.Chain)
+	m.Kept = len(m.State.Chain)
 	c.tk.Committed = true
-	c.tk.Draft.Query.Match.Stored.Saw(c.tk.Draft.Query.Request.Prompt, len(c.tk.Draft.Query.Request.Prompt.Spine))
-	c.e.finder.Cache.Put(c.tk.Draft.Query.Request.Who, c.tk.Draft.Query.Match.Stored)
+	m.Stored.Saw(q.Request.Prompt, len(q.Request.Prompt.Spine))
+	c.e.finder.Cache.Put(q.Request.Who, m.Stored)
 	return nil
 }
 
 // announce notes in the store that a request is tried again which has failed before, so that no other
 // process replaces what it ends with while its answer may come.
 func (c *committer) announce(ctx context.Context) error {
-	if c.tk.Draft.Query.Request.Count || c.tk.Draft.Query.Match.Stored == nil || c.tk.Committed || !c.tk.Draft.Query.Match.Repeats() {
+	q, m := c.tk.Draft.Query, c.tk.Draft.Query.Match
+	if q.Request.Count || m.Stored == nil || c.tk.Committed || !m.Repeats() {
 		return nil
 	}
 	first := 0 // entry of the tail
-	if spine := lineage.SpineOf(c.tk.Draft.Query.Match.State); c.tk.Draft.Query.Match.LastAnswer(spine) >= 0 {
-		first = spine[c.tk.Draft.Query.Match.LastAnswer(spine)] + 1
+	if spine := lineage.SpineOf(m.State); m.LastAnswer(spine) >= 0 {
+		first = spine[m.LastAnswer(spine)] + 1
 	}
-	t, err := c.e.finder.TailOf(ctx, c.tk.Draft.Query.Match.State)
+	t, err := c.e.finder.TailOf(ctx, m.State)
 	if err != nil || t.Settled(first) {
 		return err
 	}
-	if c.tk.Announced, err = c.tk.Draft.Query.Env.IDs.Next(); err != nil {
+	if c.tk.Announced, err = q.Env.IDs.Next(); err != nil {
 		return err
 	}
-	r := store.Request{ID: c.tk.Announced, Time: c.tk.Draft.Query.Env.Now().UTC(), Version: c.tk.Draft.Query.Match.State.Version, Length: len(c.tk.Draft.Query.Match.State.Chain), API: "anthropic", Model: c.tk.Draft.Query.Refs.Conv.Model, Fixed: c.tk.Draft.Query.Refs.Conv.Fixed.Version}
+	r := store.Request{ID: c.tk.Announced, Time: q.Env.Now().UTC(), Version: m.State.Version, Length: len(m.State.Chain), API: "anthropic", Model: q.Refs.Conv.Model, Fixed: q.Refs.Conv.Fixed.Version}
 	ctx, cancel := c.e.patience.Waiting(ctx)
 	defer cancel()
-	if err := c.e.store.Record(ctx, c.tk.Draft.Query.Match.Stored.Key, &store.Events{Requests: []store.Request{r}}); err != nil {
+	if err := c.e.store.Record(ctx, m.Stored.Key, &store.Events{Requests: []store.Request{r}}); err != nil {
 		return fmt.Errorf("note that a request is tried again: %w", err)
 	}
 	return nil

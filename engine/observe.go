@@ -105,10 +105,11 @@ func (o *observer) readPlan(ctx context.Context, tenant string, p *store.Planned
 // notePlan notes what was planned for the request. What others have planned meanwhile stands. A
 // request that has left the conversation, or has none yet, has its plan noted in one of its own when it is archived.
 func (o *observer) notePlan() {
-	if o.tk.Draft.Query.Match.Stored == nil || o.tk.Starts() {
+	m := o.tk.Draft.Query.Match
+	if m.Stored == nil || o.tk.Starts() {
 		return
 	}
-	if o.tk.Draft.Query.Match.Relation != lineage.Returns {
-		o.tk.Trial.Noted = notes.Of(o.tk.Draft.Query.Match.Stored).Extend(o.tk.Trial.Before-len(o.tk.Draft.Query.Match.State.Decisions), o.tk.Trial.Made)
+	if m.Relation != lineage.Returns {
+		o.tk.Trial.Noted = notes.Of(m.Stored).Extend(o.tk.Trial.Before-len(m.State.Decisions), o.tk.Trial.Made)
 	}
 }

@@ -83,14 +83,15 @@ type Planned struct {
 
 // preparedOf returns what is sent for the ticket, in a body.
 func preparedOf(tk *ticket.Ticket, body []byte) *Prepared {
+	m := tk.Draft.Query.Match
 	tk.Send()
 	p := &Prepared{Body: body, Betas: tk.Draft.NeededBetas(), Report: reportOf(tk), ticket: tk}
 	switch {
 	case tk.Starts():
 		p.Conversation = tk.NewID()
-	case tk.Draft.Query.Match.Stored != nil:
-		p.Conversation = tk.Draft.Query.Match.Stored.Key.ID
-		p.Report.Version = tk.Draft.Query.Match.State.Version
+	case m.Stored != nil:
+		p.Conversation = m.Stored.Key.ID
+		p.Report.Version = m.State.Version
 	}
 	return p
 }

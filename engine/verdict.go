@@ -95,11 +95,12 @@ func (v *verdict) gap() (int, error) {
 // expected returns the tokens that the view must have: what was reported of the request before, and an estimate
 // of what has come since. The report is 0 when there is none: its answer may not have been archived yet.
 func (v *verdict) expected() (reported, estimated int) {
+	q := v.dr.Query
 	m := &v.dr.Meter
-	if m.Length == 0 || m.Length > len(v.dr.Query.Match.State.Chain) || v.dr.Query.Match.Relation != lineage.Continues || len(v.dr.Query.Match.State.Decisions)-len(v.dr.Made) != m.Decisions {
+	if m.Length == 0 || m.Length > len(q.Match.State.Chain) || q.Match.Relation != lineage.Continues || len(q.Match.State.Decisions)-len(v.dr.Made) != m.Decisions {
 		return 0, 0
 	}
-	last := v.dr.Query.Match.State.Chain[m.Length-1].Ref
+	last := q.Match.State.Chain[m.Length-1].Ref
 	reported, estimated = m.Usage.Context(), v.dr.Scale(v.dr.Estimate(v.dr.View, last))
 	for i := range v.dr.Made {
 		switch d := &v.dr.Made[i]; {
@@ -115,11 +116,12 @@ func (v *verdict) expected() (reported, estimated int) {
 // missed returns how many answers in a row have not found in the cache what the one before had left there of an
 // edited prompt.
 func (v *verdict) missed(u decant.Usage) int {
-	life, was := cost.LongestLife(v.dr.Query.Refs.Conv), v.dr.Meter.Usage
+	q := v.dr.Query
+	life, was := cost.LongestLife(q.Refs.Conv), v.dr.Meter.Usage
 	left := was.CacheRead + was.CacheWrite
 	switch {
-	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || v.dr.Query.Match.Relation != lineage.Continues || !v.dr.Anchored(),
-		life == 0 || left == 0 || v.dr.Query.Switched() || v.dr.Query.Env.Now().Sub(v.dr.Query.Match.State.Anchor.Time) > min(life, 5*time.Minute):
+	case decant.NativeIn(v.dr.InForce) == nil || v.dr.Outcome.Reason != "" || q.Match.Relation != lineage.Continues || !v.dr.Anchored(),
+		life == 0 || left == 0 || q.Switched() || q.Env.Now().Sub(q.Match.State.Anchor.Time) > min(life, 5*time.Minute):
 		return v.dr.Meter.Missed
 	case u.CacheRead < left/2:
 		return v.dr.Meter.Missed + 1

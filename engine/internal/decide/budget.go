@@ -10,19 +10,20 @@ import (
 // tighten makes pours come earlier and go deeper when a budget would nearly be spent with the request, unless the
 // fixed part leaves no room for that.
 func (a *attempt) tighten(ctx context.Context) {
-	if len(a.dr.Query.Request.Budgets) == 0 {
+	q := a.dr.Query
+	if len(q.Request.Budgets) == 0 {
 		return
 	}
 	id := ""
-	if a.dr.Query.Match.Stored != nil {
-		id = a.dr.Query.Match.Stored.Key.ID
+	if q.Match.Stored != nil {
+		id = q.Match.Stored.Key.ID
 	}
 	if !a.by.Purse.Tight(ctx, a.dr.Reservation(id)) {
 		return
 	}
-	p := thriftiest(a.dr.Query.Preset, a.dr.Query.Model.Window)
-	if l, err := policy.LimitsFor(a.dr.Query.Model, p, a.dr.Query.Fixed, a.dr.Query.Refs.Conv.MaxOutput); err == nil {
-		a.dr.Query.Preset, a.dr.Query.Limits, a.dr.Query.Pressed = p, l, true
+	p := thriftiest(q.Preset, q.Model.Window)
+	if l, err := policy.LimitsFor(q.Model, p, q.Fixed, q.Refs.Conv.MaxOutput); err == nil {
+		q.Preset, q.Limits, q.Pressed = p, l, true
 	}
 }
 

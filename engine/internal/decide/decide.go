@@ -46,32 +46,33 @@ type attempt struct {
 }
 
 func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
+	q := a.dr.Query
 	if err := a.arrive(ctx); err != nil {
 		return false, err
 	}
 	a.dr.Outcome.Before = a.dr.Size(a.dr.View)
 	a.dr.Outcome.After = a.dr.Outcome.Before
-	l, err := policy.LimitsFor(a.dr.Query.Model, a.dr.Query.Preset, a.dr.Query.Fixed, a.dr.Query.Refs.Conv.MaxOutput)
-	a.dr.Query.Limits = l
+	l, err := policy.LimitsFor(q.Model, q.Preset, q.Fixed, q.Refs.Conv.MaxOutput)
+	q.Limits = l
 	if err != nil {
 		return false, err
 	}
 	a.tighten(ctx)
-	if a.dr.Query.Demand.Reason == "" && a.dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
+	if q.Demand.Reason == "" && a.dr.Unsure() && a.awaited(ctx) { // what the provider has reported since
 		return true, nil
 	}
 	if done, err := a.yield(ctx); done || err != nil {
 		return false, err
 	}
 	p := &pour.Pour{Draft: a.dr}
-	reason := a.dr.Query.Demand.Reason
-	if reason == "" && (!a.dr.Query.Match.Repeats() || a.dr.Query.Demand.Unedit) {
+	reason := q.Demand.Reason
+	if reason == "" && (!q.Match.Repeats() || q.Demand.Unedit) {
 		reason = policy.Due(p.Situation())
 	}
 	switch {
 	case reason == "":
 		return false, nil
-	case a.dr.Query.Demand.Reason == "" && a.overtook(ctx):
+	case q.Demand.Reason == "" && a.overtook(ctx):
 		return true, nil
 	}
 	return false, p.Make(ctx, reason)
@@ -105,31 +106,33 @@ func (a *attempt) awaited(ctx context.Context) bool {
 // any, or one has ended since the conversation was looked at. A pour must know all of it, and that this
 // request is not the same again.
 func (a *attempt) overtook(ctx context.Context) bool {
+	q, m := a.dr.Query, a.dr.Query.Match
 	if a.awaited(ctx) {
 		return true
 	}
 	ctx, cancel := a.by.Patience.Optional(ctx)
 	defer cancel()
-	l := lineage.Best(a.by.Cache.From(a.dr.Query.Request.Who), a.dr.Query.Request.Prompt)
+	l := lineage.Best(a.by.Cache.From(q.Request.Who), q.Request.Prompt)
 	switch {
-	case a.dr.Query.Match.Stored == nil:
+	case m.Stored == nil:
 		return l != nil
-	case l != nil && l.SharedWhole(a.dr.Query.Request.Prompt) > a.dr.Query.Match.Known():
+	case l != nil && l.SharedWhole(q.Request.Prompt) > m.Known():
 		return true
-	case a.dr.Query.Match.Relation == lineage.Forks: // wherever its parent has gone since
+	case m.Relation == lineage.Forks: // wherever its parent has gone since
 		return false
-	case a.dr.Query.Match.Stored.State() != cmp.Or(a.dr.Query.Match.Actual, a.dr.Query.Match.State):
+	case m.Stored.State() != cmp.Or(m.Actual, m.State):
 		return true
 	}
-	v, err := a.by.Store.Version(ctx, a.dr.Query.Match.Stored.Key) // its archive may have known the conversation by another reading
-	return err == nil && v != a.dr.Query.Match.State.Version
+	v, err := a.by.Store.Version(ctx, m.Stored.Key) // its archive may have known the conversation by another reading
+	return err == nil && v != m.State.Version
 }
 
 // firstSight shrinks results that arrive for the first time: those after the last message of the
 // assistant, which nothing was written on top of. What was seen before stays as it was, and so does what there
 // is no time for.
 func (a *attempt) firstSight(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, a.dr.Query.Env.OptionalTimeout)
+	q := a.dr.Query
+	ctx, cancel := context.WithTimeout(ctx, q.Env.OptionalTimeout)
 	defer cancel()
 	last := len(a.dr.View.Messages) - 1
 	for last >= 0 && a.dr.View.Messages[last].Role != decant.RoleAssistant {
@@ -139,7 +142,7 @@ func (a *attempt) firstSight(ctx context.Context) error {
 		return nil
 	}
 	var ds []decant.Decision
-	for _, d := range policy.FirstSight(ctx, a.dr.View.With(a.dr.View.Messages[last:]), a.dr.Query.Preset, a.dr.Query.Estimator) {
+	for _, d := range policy.FirstSight(ctx, a.dr.View.With(a.dr.View.Messages[last:]), q.Preset, q.Estimator) {
 		if a.isNew(d.Target.Ref) {
 			ds = append(ds, d)
 		}
@@ -149,11 +152,12 @@ func (a *attempt) firstSight(ctx context.Context) error {
 
 // isNew reports whether the block with a reference is not in the store yet.
 func (a *attempt) isNew(ref decant.Ref) bool {
-	if a.dr.Query.Match.Stored == nil {
+	q, m := a.dr.Query, a.dr.Query.Match
+	if m.Stored == nil {
 		return true
 	}
-	for i := len(a.dr.Query.Match.Entries) - 1; i >= 0 && a.dr.Query.Match.Entries[i] < 0; i-- {
-		if a.dr.Query.RefOf(i) == ref {
+	for i := len(m.Entries) - 1; i >= 0 && m.Entries[i] < 0; i-- {
+		if q.RefOf(i) == ref {
 			return true
 		}
 	}
@@ -162,8 +166,9 @@ func (a *attempt) isNew(ref decant.Ref) bool {
 
 // repeatPins repeats what was pinned after it had been cleared, in requests that bring something new.
 func (a *attempt) repeatPins() error {
-	if a.dr.Query.Match.Repeats() {
+	q := a.dr.Query
+	if q.Match.Repeats() {
 		return nil
 	}
-	return a.dr.Add(policy.RepeatPins(a.dr.View, policy.EarlyPour{Counter: a.dr.Query.Estimator, Transcript: a.dr.Query.Refs.Conv, Made: slices.Concat(a.dr.InForce, a.dr.Made)}))
+	return a.dr.Add(policy.RepeatPins(a.dr.View, policy.EarlyPour{Counter: q.Estimator, Transcript: q.Refs.Conv, Made: slices.Concat(a.dr.InForce, a.dr.Made)}))
 }

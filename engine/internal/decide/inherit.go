@@ -25,7 +25,8 @@ const inheritedReason = "decided before in this session: "
 // was decided later, by a delegate that went another way, is not for it. Results that it shares with the
 // conversation that it forks from have what they have there.
 func (a *attempt) inherit(ctx context.Context) error {
-	if a.dr.Query.Match.Relation != lineage.Begins && a.dr.Query.Match.Relation != lineage.Forks || a.dr.Query.Request.Who.Session == "" {
+	q := a.dr.Query
+	if q.Match.Relation != lineage.Begins && q.Match.Relation != lineage.Forks || q.Request.Who.Session == "" {
 		return nil
 	}
 	results, hashes := a.undecided()
@@ -63,9 +64,10 @@ func inherited(d decant.Decision, ref decant.Ref) decant.Decision {
 
 // undecided returns the view's results that are new to the conversation and that nothing was decided about.
 func (a *attempt) undecided() (results []*decant.Block, hashes []decant.Hash) {
+	q := a.dr.Query
 	from := 0
-	if a.dr.Query.Match.Relation == lineage.Forks {
-		from = a.dr.Query.Match.FirstNew(a.dr.Query.Refs)
+	if q.Match.Relation == lineage.Forks {
+		from = q.Match.FirstNew(q.Refs)
 	}
 	for i := range a.dr.View.Messages {
 		for k := range a.dr.View.Messages[i].Blocks {
@@ -94,7 +96,8 @@ const mostKin = 4
 // kin returns the conversations of the session that have decided about contents: first the one that the
 // request shares the latest block with, and of several the oldest.
 func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, error) {
-	keys, err := a.by.Store.Decided(ctx, a.dr.Query.Request.Who.Tenant, a.dr.Query.Request.Who.Session, contents, mostKin)
+	q := a.dr.Query
+	keys, err := a.by.Store.Decided(ctx, q.Request.Who.Tenant, q.Request.Who.Session, contents, mostKin)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func (a *attempt) kin(ctx context.Context, contents []decant.Hash) ([]relative, 
 		if err != nil {
 			return nil, err
 		}
-		entries, block := a.dr.Query.Request.Prompt.Overlap(s)
+		entries, block := q.Request.Prompt.Overlap(s)
 		if entries == 0 {
 			continue
 		}

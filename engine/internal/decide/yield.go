@@ -37,18 +37,19 @@ func (a *attempt) yield(ctx context.Context) (bool, error) {
 // thinking may stand on it. The request need not be the one that was poured: its client may have given that one
 // up and said more.
 func (a *attempt) takeBack(ctx context.Context) ([]decant.Decision, error) {
-	if a.dr.Query.Match.State == nil || a.dr.Query.Match.Relation != lineage.Continues && a.dr.Query.Match.Relation != lineage.Amends || a.bringsAnswer() {
+	m := a.dr.Query.Match
+	if m.State == nil || m.Relation != lineage.Continues && m.Relation != lineage.Amends || a.bringsAnswer() {
 		return nil, nil
 	}
-	ds := Revocations(a.dr.Query.Match.State.Decisions)
+	ds := Revocations(m.State.Decisions)
 	if len(ds) == 0 {
 		return nil, nil
 	}
-	at, err := EntriesAt(ctx, a.by.Store, a.dr.Query.Match.State, ds[0].Revokes)
+	at, err := EntriesAt(ctx, a.by.Store, m.State, ds[0].Revokes)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(a.dr.Query.Match.State.Chain[min(at, len(a.dr.Query.Match.State.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
+	if slices.ContainsFunc(m.State.Chain[min(at, len(m.State.Chain)):], func(e store.Entry) bool { return e.Role == decant.RoleAssistant }) {
 		return nil, nil
 	}
 	return ds, nil

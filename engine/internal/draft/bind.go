@@ -12,10 +12,11 @@ import (
 // keepDropping has the provider go on dropping thinking that was written on top of what a pour has
 // changed since: the instruction holds for one request only.
 func (dr *Draft) keepDropping() {
-	if !dr.Query.Env.DropBlock || !dr.Query.Model.Binds || !poured(dr.InForce) {
+	q := dr.Query
+	if !q.Env.DropBlock || !q.Model.Binds || !poured(dr.InForce) {
 		return
 	}
-	if params, ok := anthropic.DropBlock(dr.Query.Request.Prompt.Doc.Source); ok {
+	if params, ok := anthropic.DropBlock(q.Request.Prompt.Doc.Source); ok {
 		dr.Params, dr.Betas = params, []string{anthropic.BindingBeta}
 	}
 }
@@ -31,14 +32,15 @@ func poured(ds []decant.Decision) bool {
 // may change: the model binds it, and neither is the account known for not enforcing that nor has the client
 // asked the provider to drop what does not fit.
 func (dr *Draft) Bound() bool {
-	if !dr.Query.Model.Binds || dr.Query.Refs.Conv.Thinking == decant.ThinkingOff {
+	q := dr.Query
+	if !q.Model.Binds || q.Refs.Conv.Thinking == decant.ThinkingOff {
 		return false
 	}
-	switch dr.Query.Mismatch() {
+	switch q.Mismatch() {
 	case "drop_block":
 		return false
 	case "":
-		if dr.Query.Known.Says(account.Binding, dr.Query.Env.Now()) == account.Unenforced {
+		if q.Known.Says(account.Binding, q.Env.Now()) == account.Unenforced {
 			return false
 		}
 	}

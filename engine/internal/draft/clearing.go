@@ -48,11 +48,12 @@ func (dr *Draft) NeededBetas() []string {
 
 // suspend takes native decisions out of the request where they cannot be carried out: it goes out whole.
 func (dr *Draft) suspend() error {
+	q := dr.Query
 	native := decant.NativeIn(dr.InForce)
 	if native == nil {
 		return nil
 	}
-	if _, ok := anthropic.ClearingOf(dr.View, native); ok && !dr.Query.AsksForEditing() && dr.Query.Editable() {
+	if _, ok := anthropic.ClearingOf(dr.View, native); ok && !q.AsksForEditing() && q.Editable() {
 		return nil
 	}
 	for _, d := range dr.InForce {
@@ -61,7 +62,7 @@ func (dr *Draft) suspend() error {
 		}
 	}
 	dr.InForce = decant.Sent(dr.InForce)
-	v, err := decant.Replay(dr.Query.Refs.Conv, dr.InForce)
+	v, err := decant.Replay(q.Refs.Conv, dr.InForce)
 	if err != nil {
 		return err
 	}

@@ -97,14 +97,15 @@ func (dr *Draft) Name(ds []decant.Decision) error {
 
 // Render returns the bytes of the view: the request's own body when nothing is different.
 func (dr *Draft) Render() ([]byte, error) {
+	q := dr.Query
 	if len(dr.InForce)+len(dr.Made) == 0 {
-		return dr.Query.Request.Body, nil
+		return q.Request.Body, nil
 	}
 	sent, err := dr.Sent()
 	if err != nil {
 		return nil, err
 	}
-	body, err := dr.Query.Request.Prompt.Doc.Render(dr.Query.Refs.InRequest(policy.MarkView(sent, dr.View, dr.Query.Refs.Conv, slices.Concat(dr.InForce, dr.Made))))
+	body, err := q.Request.Prompt.Doc.Render(q.Refs.InRequest(policy.MarkView(sent, dr.View, q.Refs.Conv, slices.Concat(dr.InForce, dr.Made))))
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
@@ -142,29 +143,32 @@ func (dr *Draft) Bytes() int {
 // ChangedSince reports whether the conversation is another one than when its last pours were not
 // worth it: another model, other tools, or a twentieth of the window more of it.
 func (dr *Draft) ChangedSince() bool {
-	h := &dr.Query.Match.State.Head
-	return h.Model != dr.Query.Refs.Conv.Model || h.Fixed != dr.Query.Refs.Conv.Fixed.Version ||
-		dr.Meter.Poor == 0 || dr.Outcome.Before > dr.Meter.Poor+dr.Query.Limits.Window/20
+	q := dr.Query
+	h := &q.Match.State.Head
+	return h.Model != q.Refs.Conv.Model || h.Fixed != q.Refs.Conv.Fixed.Version ||
+		dr.Meter.Poor == 0 || dr.Outcome.Before > dr.Meter.Poor+q.Limits.Window/20
 }
 
 // OnHold reports whether pours have been put off until somebody releases the conversation.
 func (dr *Draft) OnHold() bool {
-	if dr.Query.Match.Relation != lineage.Forks && dr.Query.Match.Relation != lineage.Returns {
-		return dr.Query.Match.State != nil && dr.Query.Match.State.Head.Hold
+	m := dr.Query.Match
+	if m.Relation != lineage.Forks && m.Relation != lineage.Returns {
+		return m.State != nil && m.State.Head.Hold
 	}
 	return slices.ContainsFunc(dr.InForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
 }
 
 // Idle returns the time since the request before was made. Cache entries live from there on.
 func (dr *Draft) Idle() time.Duration {
+	q := dr.Query
 	before := dr.Meter.Client.At
-	if before.IsZero() && dr.Query.Match.State != nil {
-		before = dr.Query.Match.State.Anchor.Time
+	if before.IsZero() && q.Match.State != nil {
+		before = q.Match.State.Anchor.Time
 	}
 	if before.IsZero() {
 		return 0
 	}
-	return dr.Query.Request.Begun.Sub(before)
+	return q.Request.Begun.Sub(before)
 }
 
 // AllThinking returns decisions that drop every thinking block of the view.
@@ -174,13 +178,14 @@ func (dr *Draft) AllThinking() []decant.Decision {
 
 // Force takes over what a refusal of the provider demands.
 func (dr *Draft) Force(f Demand) {
-	dr.Query.Demand = f
+	q := dr.Query
+	q.Demand = f
 	if f.Bytes > 0 {
-		dr.Query.MaxBytes = min(dr.Query.MaxBytes, f.Bytes)
+		q.MaxBytes = min(q.MaxBytes, f.Bytes)
 	}
 	if f.Window > 0 {
 		dr.Meter.Window = f.Window
-		dr.Query.Model = dr.Query.Env.Model(dr.Query.Refs.Conv.Model, f.Window, dr.Query.Request.Betas)
+		q.Model = q.Env.Model(q.Refs.Conv.Model, f.Window, q.Request.Betas)
 	}
 	if f.Factor > 0 {
 		dr.Meter.Calibration = token.Calibration{Factor: min(max(f.Factor, 0.5), 2), Seen: dr.Meter.Seen + 1}

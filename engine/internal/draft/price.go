@@ -18,11 +18,12 @@ func (dr *Draft) Price(u decant.Usage, t cost.Terms) store.Money {
 // Reservation returns what the request may cost at most in a conversation: all of it written to the cache, if it asks
 // for that, and as long an answer as it asks for.
 func (dr *Draft) Reservation(conversation string) *budget.Reservation {
-	r := dr.Query.Request
-	u := Uncached(dr.Query.Refs.Conv, dr.Size(dr.View))
+	q := dr.Query
+	r := q.Request
+	u := Uncached(q.Refs.Conv, dr.Size(dr.View))
 	return &budget.Reservation{
 		Tenant: r.Who.Tenant, Conversation: conversation, Budgets: r.Budgets, Own: r.Own,
-		Most: budget.Amount{Tokens: u.Context(), Money: dr.Price(u, cost.Terms{At: dr.Query.Env.Now()})},
+		Most: budget.Amount{Tokens: u.Context(), Money: dr.Price(u, cost.Terms{At: q.Env.Now()})},
 	}
 }
 

@@ -15,14 +15,15 @@ func (dr *Draft) Size(view *decant.Conversation) int {
 
 // measure returns the two parts of a view's size: what the provider reported, and what is estimated.
 func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
+	q := dr.Query
 	if !dr.Anchored() || len(dr.Made) > 0 && view != dr.Before && dr.pourMade() {
-		return 0, dr.Query.Fixed + dr.Scale(dr.Estimate(view, decant.Ref{}))
+		return 0, q.Fixed + dr.Scale(dr.Estimate(view, decant.Ref{}))
 	}
 	m := &dr.Meter
-	last := dr.Query.Match.State.Chain[m.Length-1].Ref
+	last := q.Match.State.Chain[m.Length-1].Ref
 	drift := 0
 	if m.Fixed > 0 {
-		drift = dr.Query.Fixed - m.Fixed
+		drift = q.Fixed - m.Fixed
 	}
 	return m.Usage.Context() + drift, dr.Scale(dr.Estimate(view, last))
 }
@@ -49,9 +50,10 @@ func (dr *Draft) pourMade() bool {
 
 // Anchored reports whether the meter's report is about a beginning of this request as it would be sent.
 func (dr *Draft) Anchored() bool {
+	q := dr.Query
 	m := &dr.Meter
-	return (dr.Query.Match.Relation == lineage.Continues || dr.Query.Match.Relation == lineage.Replaces) && len(dr.Suspended) == 0 && m.Length > 0 && m.Length <= dr.Query.Match.Kept && m.Length <= len(dr.Query.Match.State.Chain) &&
-		dr.Query.Match.State.Chain[m.Length-1].Chain == m.Chain && dr.Query.holds(m.Length) && len(dr.Query.Match.State.Decisions) == m.Decisions
+	return (q.Match.Relation == lineage.Continues || q.Match.Relation == lineage.Replaces) && len(dr.Suspended) == 0 && m.Length > 0 && m.Length <= q.Match.Kept && m.Length <= len(q.Match.State.Chain) &&
+		q.Match.State.Chain[m.Length-1].Chain == m.Chain && q.holds(m.Length) && len(q.Match.State.Decisions) == m.Decisions
 }
 
 // holds reports whether the request has the first n entries of the chain.

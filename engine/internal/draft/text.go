@@ -5,11 +5,12 @@ import "github.com/decantdev/decant"
 // Text returns about how many bytes of text the request sends, without images and without thinking,
 // of which the provider may count nothing.
 func (dr *Draft) Text() (n int) {
-	for i := range dr.Query.Refs.Conv.Fixed.System {
-		n += textSize(&dr.Query.Refs.Conv.Fixed.System[i])
+	q := dr.Query
+	for i := range q.Refs.Conv.Fixed.System {
+		n += textSize(&q.Refs.Conv.Fixed.System[i])
 	}
-	for i := range dr.Query.Refs.Conv.Fixed.Tools {
-		if s := dr.Query.Refs.Conv.Fixed.Tools[i].Schema; s != nil {
+	for i := range q.Refs.Conv.Fixed.Tools {
+		if s := q.Refs.Conv.Fixed.Tools[i].Schema; s != nil {
 			n += s.Size()
 		}
 	}

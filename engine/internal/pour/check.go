@@ -18,15 +18,16 @@ var (
 
 // check says what is wrong with the view that a route made, nil when it may leave.
 func (p *Pour) check(why policy.Reason, unsure bool) error {
+	q := p.Draft.Query
 	if err := p.lawful(unsure); err != nil {
 		return err
 	}
 	n := p.Draft.Size(p.Draft.View)
-	if bytes := p.Draft.Bytes(); bytes > p.Draft.Query.MaxBytes {
-		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, p.Draft.Query.MaxBytes, errTooLarge)
+	if bytes := p.Draft.Bytes(); bytes > q.MaxBytes {
+		return fmt.Errorf("%d bytes, the API takes %d: %w", bytes, q.MaxBytes, errTooLarge)
 	}
 	if why != policy.Refusal {
-		if most := p.Draft.Query.Limits.Must(); n > most {
+		if most := q.Limits.Must(); n > most {
 			return fmt.Errorf("%d tokens, the window leaves %d: %w", n, most, errTooLarge)
 		}
 		if !p.pays(why) {
@@ -49,9 +50,10 @@ func (p *Pour) pays(why policy.Reason) bool {
 // own request stays the client's; what the pour adds to it is refused. Where it is unsure whether thinking is
 // bound, the provider says so.
 func (p *Pour) lawful(unsure bool) error {
-	rules := legal.RulesFor(legal.Messages, p.Draft.Query.Model, p.Draft.Query.Refs.Conv.Thinking)
-	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.Draft.Bound(), p.Draft.Query.Refs.Conv.Cache != ""
-	before, err := decant.Replay(p.Draft.Query.Refs.Conv, decant.Sent(p.Draft.InForce))
+	q := p.Draft.Query
+	rules := legal.RulesFor(legal.Messages, q.Model, q.Refs.Conv.Thinking)
+	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.Draft.Bound(), q.Refs.Conv.Cache != ""
+	before, err := decant.Replay(q.Refs.Conv, decant.Sent(p.Draft.InForce))
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func (p *Pour) lawful(unsure bool) error {
 			return v
 		}
 	}
-	if p.Draft.Query.Refs.Conv.Thinking == decant.ThinkingManual && thoughtless(p.Draft.View) && !thoughtless(p.Draft.Before) {
+	if q.Refs.Conv.Thinking == decant.ThinkingManual && thoughtless(p.Draft.View) && !thoughtless(p.Draft.Before) {
 		return fmt.Errorf("the turn would not start with thinking: %w", decant.ErrIllegal)
 	}
 	return nil

@@ -34,10 +34,11 @@ func clearDeepRoute(ctx context.Context, p *Pour, target int) error {
 
 // clear adds the decisions of a clearing by a rule.
 func (p *Pour) clear(ctx context.Context, rule preset.Thrift) error {
-	t, set := p.thinning(), *p.Draft.Query.Preset
+	q := p.Draft.Query
+	t, set := p.thinning(), *q.Preset
 	set.Thrift = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
-	t.Pinned = policy.AllPins(p.Draft.Query.Refs.Conv, p.Draft.Query.Preset, t.Pinned)
+	t.Pinned = policy.AllPins(q.Refs.Conv, q.Preset, t.Pinned)
 	ds := policy.Clear(ctx, p.Draft.View, t)
 	if len(ds) == 0 {
 		return errPoor

@@ -14,7 +14,8 @@ import (
 // is refused costs the time of a refusal and nothing else: it is taken back, and the client's own bytes go
 // out in the same exchange.
 func (p *Pour) probes() bool {
-	return p.Draft.Meter.Account != nil && p.Draft.Query.Mismatch() == "" && p.Draft.Query.Known.Says(account.Binding, p.Draft.Query.Env.Now()) == ""
+	q := p.Draft.Query
+	return p.Draft.Meter.Account != nil && q.Mismatch() == "" && q.Known.Says(account.Binding, q.Env.Now()) == ""
 }
 
 // probeRoute makes the cheap reductions and keeps all thinking.

@@ -14,10 +14,11 @@ import (
 // economy returns what the schedule has to know of money. What the provider does not keep is paid in full
 // each time, so removing something from it costs nothing.
 func (p *Pour) economy() policy.Economy {
-	if p.Draft.Query.Env.NoEarlyPours && !p.Draft.Query.Pressed || !p.Draft.Query.Preset.Thrift.On() || p.Draft.Query.Match.State == nil || p.Draft.Query.Match.Relation != lineage.Continues || p.early() == notEarly || p.futile() {
+	q := p.Draft.Query
+	if q.Env.NoEarlyPours && !q.Pressed || !q.Preset.Thrift.On() || q.Match.State == nil || q.Match.Relation != lineage.Continues || p.early() == notEarly || p.futile() {
 		return policy.Economy{}
 	}
-	e := policy.Economy{Early: true, Switched: p.Draft.Query.Switched() && p.Draft.Meter.Belief.Moves(), Idle: p.Draft.Idle()}
+	e := policy.Economy{Early: true, Switched: q.Switched() && p.Draft.Meter.Belief.Moves(), Idle: p.Draft.Idle()}
 	r := cost.ReachOf(p.Draft.View, e.Idle, p.Draft.Meter.Belief)
 	e.Lifetime = r.Life
 	e.Write, e.Read = p.rates(r)
@@ -28,9 +29,9 @@ func (p *Pour) economy() policy.Economy {
 		t.Beyond = r.Beyond
 	}
 	plain, _ := p.rates(cost.Reach{})
-	free, _ := cost.FreeMarkers(p.Draft.Query.Refs.Conv)
-	e = e.Weigh(policy.MeasureEarly(p.Draft.View, t), p.Draft.Query.Fixed, plain, free > 0)
-	e.Patience = p.Draft.Query.Preset.Thrift.Settled().Patience
+	free, _ := cost.FreeMarkers(q.Refs.Conv)
+	e = e.Weigh(policy.MeasureEarly(p.Draft.View, t), q.Fixed, plain, free > 0)
+	e.Patience = q.Preset.Thrift.Settled().Patience
 	return e
 }
 
@@ -55,7 +56,8 @@ func (p *Pour) rates(within cost.Reach) (write, read float64) {
 
 // thinning returns what an early pour works on.
 func (p *Pour) thinning() policy.EarlyPour {
-	t := policy.EarlyPour{Preset: p.Draft.Query.Preset, Counter: p.Draft.Query.Estimator, Transcript: p.Draft.Query.Refs.Conv, Pinned: decant.PinsIn(p.Draft.InForce), Cold: p.money.Cold()}
+	q := p.Draft.Query
+	t := policy.EarlyPour{Preset: q.Preset, Counter: q.Estimator, Transcript: q.Refs.Conv, Pinned: decant.PinsIn(p.Draft.InForce), Cold: p.money.Cold()}
 	t.Made = append(append(t.Made, p.Draft.InForce...), p.Draft.Made...)
 	m := p.early()
 	t.Signed, t.Native = m != byEditing, m == byClearing
@@ -65,7 +67,8 @@ func (p *Pour) thinning() policy.EarlyPour {
 // terms returns what the outcome of an early pour depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
 func (p *Pour) terms() string {
-	text := fmt.Sprintf("%d %q %s %q %v", len(p.Draft.Query.Match.State.Decisions), p.Draft.Query.Refs.Conv.Model, p.Draft.Query.Refs.Conv.Fixed.Version, p.Draft.Query.Preset.Name, p.Draft.Query.Preset.Thrift)
+	q := p.Draft.Query
+	text := fmt.Sprintf("%d %q %s %q %v", len(q.Match.State.Decisions), q.Refs.Conv.Model, q.Refs.Conv.Fixed.Version, q.Preset.Name, q.Preset.Thrift)
 	return decant.HashBytes([]byte(text)).String()
 }
 
@@ -77,10 +80,11 @@ func (p *Pour) futile() bool {
 
 // noteFutile remembers that an early pour brought nothing to the request.
 func (p *Pour) noteFutile() {
+	q := p.Draft.Query
 	const bytesPerToken = 4 // as policy.MeasureEarly has it
-	p.Draft.Meter.Futile = p.Draft.Meter.Futile.Again(p.terms(), len(p.Draft.Query.Request.Body), bytesPerToken*policy.MeasureEarly(p.Draft.View, p.thinning()).Whole)
-	if p.Draft.Query.Request.Count {
+	p.Draft.Meter.Futile = p.Draft.Meter.Futile.Again(p.terms(), len(q.Request.Body), bytesPerToken*policy.MeasureEarly(p.Draft.View, p.thinning()).Whole)
+	if q.Request.Count {
 		return
 	}
-	notes.Of(p.Draft.Query.Match.Stored).Change(func(m *notes.Meter) { m.Futile = p.Draft.Meter.Futile })
+	notes.Of(q.Match.Stored).Change(func(m *notes.Meter) { m.Futile = p.Draft.Meter.Futile })
 }

@@ -35,15 +35,16 @@ func foldRoute(ctx context.Context, p *Pour, target int) error {
 
 // whyFold says for people why nothing else than a fold would do.
 func (p *Pour) whyFold() string {
-	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", p.Draft.Outcome.Before, p.Draft.Query.Limits.Window)
-	switch open := p.Draft.Query.Refs.Conv.OpenRound(); {
-	case p.Draft.Query.Demand.Reason == policy.Refusal && open:
+	q := p.Draft.Query
+	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", p.Draft.Outcome.Before, q.Limits.Window)
+	switch open := q.Refs.Conv.OpenRound(); {
+	case q.Demand.Reason == policy.Refusal && open:
 		return "the provider refused the thinking, and a round is open"
-	case p.Draft.Query.Demand.Reason == policy.Refusal:
+	case q.Demand.Reason == policy.Refusal:
 		return "the provider refused the thinking"
-	case p.Draft.Query.Demand.Reason == policy.Overflow:
+	case q.Demand.Reason == policy.Overflow:
 		return "the provider refused the request for its size, and no other form was small enough"
-	case p.Draft.Bytes() > p.Draft.Query.MaxBytes:
+	case p.Draft.Bytes() > q.MaxBytes:
 		return fmt.Sprintf("%d bytes are more than the API takes", p.Draft.Bytes())
 	case open && p.Draft.Bound():
 		return size + "; a round is open, and its thinking is bound to what stands before it"

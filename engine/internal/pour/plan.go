@@ -19,9 +19,10 @@ func (p *Pour) plan(ctx context.Context, target int) (*decant.Plan, []decant.Dec
 }
 
 func (p *Pour) planOptions(target int) policy.PlanOptions {
+	q := p.Draft.Query
 	o := policy.PlanOptions{
-		Model: p.Draft.Query.Model, Estimator: p.Draft.Query.Estimator, Preset: p.Draft.Query.Preset, Target: target, Limit: p.room(p.Draft.Query.Limits.Must()), Trigger: p.room(p.Draft.Query.Limits.Trigger), KeepTurns: -1, Quick: p.quick,
-		Pinned: decant.PinsIn(p.Draft.InForce), Now: p.Draft.Query.Env.Now(),
+		Model: q.Model, Estimator: q.Estimator, Preset: q.Preset, Target: target, Limit: p.room(q.Limits.Must()), Trigger: p.room(q.Limits.Trigger), KeepTurns: -1, Quick: p.quick,
+		Pinned: decant.PinsIn(p.Draft.InForce), Now: q.Env.Now(),
 	}
 	for _, ds := range [][]decant.Decision{p.Draft.InForce, p.Draft.Made} {
 		for _, d := range ds {
@@ -36,11 +37,12 @@ func (p *Pour) planOptions(target int) policy.PlanOptions {
 // room returns the tokens that a size of the request leaves for the messages, as the planner counts them. It
 // is 0, which holds the plan to its target, when the provider or the API's limit of bytes has asked for less.
 func (p *Pour) room(n int) int {
-	n -= p.Draft.Query.Fixed
+	q := p.Draft.Query
+	n -= q.Fixed
 	if f := p.Draft.Meter.Factor; f > 0 {
 		n = int(float64(n) / f)
 	}
-	if p.Draft.Query.Demand.Reason == policy.Overflow || p.Draft.Bytes() > p.Draft.Query.MaxBytes {
+	if q.Demand.Reason == policy.Overflow || p.Draft.Bytes() > q.MaxBytes {
 		return 0
 	}
 	return n
@@ -49,25 +51,26 @@ func (p *Pour) room(n int) int {
 // settle makes a plan's decisions those of this conversation: numbers the checkpoint, and leaves out
 // what an earlier checkpoint covers further.
 func (p *Pour) settle(ds []decant.Decision) []decant.Decision {
+	q := p.Draft.Query
 	was := decant.CheckpointIn(p.Draft.InForce)
 	to := 0
 	if was != nil {
 		to = was.To
 	}
-	turn := lastWords(p.Draft.Query.Refs.Conv)
+	turn := lastWords(q.Refs.Conv)
 	var out []decant.Decision
 	for _, d := range ds {
 		switch cp := d.Checkpoint; {
 		case cp == nil && d.Target.Message <= to && d.Target.Message > 0:
 			continue
-		case d.Kind == decant.DropThinking && p.Draft.Query.Refs.Conv.Thinking.On() && d.Target.Message > turn:
+		case d.Kind == decant.DropThinking && q.Refs.Conv.Thinking.On() && d.Target.Message > turn:
 			continue // only thinking of finished turns may go (docs/reference/anthropic.md, "Thinking")
 		case cp == nil:
 		case cp.To < to:
 			continue
 		default:
 			c := *cp
-			c.Number = p.Draft.Query.Checkpoints() + 1
+			c.Number = q.Checkpoints() + 1
 			if was != nil {
 				c.Folds = was.Number
 			}

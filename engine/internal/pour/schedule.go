@@ -4,12 +4,13 @@ import "github.com/decantdev/decant/policy"
 
 // Situation describes the request as it stands after first sight.
 func (p *Pour) Situation() policy.Situation {
+	q := p.Draft.Query
 	s := policy.Situation{
-		Limits: p.Draft.Query.Limits, Tokens: p.Draft.Outcome.Before, Bytes: p.Draft.Bytes(), MaxBytes: p.Draft.Query.MaxBytes, Economy: p.economy(),
+		Limits: q.Limits, Tokens: p.Draft.Outcome.Before, Bytes: p.Draft.Bytes(), MaxBytes: q.MaxBytes, Economy: p.economy(),
 	}
-	if p.Draft.Query.Match.State != nil {
-		s.Hold = p.Draft.OnHold() || len(p.Draft.Suspended) > 0 && p.Draft.Query.AsksForEditing() // it goes out whole for once
-		s.Suppressed = p.Draft.Query.Match.State.Head.Suppressed >= 2 && !p.Draft.ChangedSince()
+	if q.Match.State != nil {
+		s.Hold = p.Draft.OnHold() || len(p.Draft.Suspended) > 0 && q.AsksForEditing() // it goes out whole for once
+		s.Suppressed = q.Match.State.Head.Suppressed >= 2 && !p.Draft.ChangedSince()
 	}
 	return s
 }

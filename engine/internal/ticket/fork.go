@@ -13,19 +13,20 @@ import (
 // lost returns the decisions that a request was sent with and that are not in force where it is archived:
 // another process had taken its tail for given up and replaced it. What was sent stays as it was.
 func (tk *Ticket) lost() (out []decant.Decision) {
-	if tk.Draft.Query.Match.Relation == lineage.Continues || tk.Draft.Query.Match.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
+	q, m := tk.Draft.Query, tk.Draft.Query.Match
+	if m.Relation == lineage.Continues || m.Relation == lineage.Returns { // nothing was replaced: what is not in force people have taken back
 		return nil
 	}
 	have := map[string]bool{}
-	for _, d := range tk.Draft.Query.Match.Applicable(tk.Draft.Query.Refs, tk.Draft.Withdrawn) {
+	for _, d := range m.Applicable(q.Refs, tk.Draft.Withdrawn) {
 		have[d.ID] = true
 	}
-	w := lineage.Presence{Conv: tk.Draft.Query.Refs.Conv, Unknown: math.MaxInt}
+	w := lineage.Presence{Conv: q.Refs.Conv, Unknown: math.MaxInt}
 	for _, d := range slices.Concat(tk.Draft.InForce, tk.Sent) {
 		if have[d.ID] || !(d.Checkpoint != nil && w.Covers(d.Checkpoint) || d.Kind.Edits() && w.Confirms(&d.Target)) {
 			continue
 		}
-		if tk.Draft.Query.Match.State != nil && slices.ContainsFunc(tk.Draft.Query.Match.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
+		if m.State != nil && slices.ContainsFunc(m.State.Decisions, func(o decant.Decision) bool { return o.ID == d.ID }) {
 			d.ID += " again" // it was taken back with the tail; ids are unique within a conversation
 		}
 		out = append(out, tk.renumbered(d))
@@ -36,30 +37,32 @@ func (tk *Ticket) lost() (out []decant.Decision) {
 // renumbered returns a decision that was made when the conversation was another. The number of a checkpoint that
 // another one has since, or the same one before it was taken back, is replaced; what it says stays.
 func (tk *Ticket) renumbered(d decant.Decision) decant.Decision {
-	if d.Checkpoint == nil || tk.Draft.Query.Match.State == nil {
+	q, m := tk.Draft.Query, tk.Draft.Query.Match
+	if d.Checkpoint == nil || m.State == nil {
 		return d
 	}
-	have := tk.Draft.Query.Match.State.Decisions
+	have := m.State.Decisions
 	if tk.Starts() {
-		have = tk.Draft.Query.Match.AtBranch()
+		have = m.AtBranch()
 	}
 	if !slices.ContainsFunc(have, func(o decant.Decision) bool { return o.Checkpoint != nil && o.Checkpoint.Number == d.Checkpoint.Number }) {
 		return d
 	}
 	cp := *d.Checkpoint
-	cp.Number = tk.Draft.Query.Checkpoints() + 1
+	cp.Number = q.Checkpoints() + 1
 	d.Checkpoint, d.Handle = &cp, decant.Handle(fmt.Sprintf("c:%d", cp.Number))
 	return d
 }
 
 // origin returns where the request's own conversation begins, nil when it shares nothing with another.
 func (tk *Ticket) origin() *store.Origin {
-	if tk.Draft.Query.Match.Stored == nil || tk.Base() == 0 {
+	m := tk.Draft.Query.Match
+	if m.Stored == nil || tk.Base() == 0 {
 		return nil
 	}
-	if tk.Draft.Query.Match.Branch != nil {
-		o := tk.Draft.Query.Match.Branch.Origin
+	if m.Branch != nil {
+		o := m.Branch.Origin
 		return &o
 	}
-	return &store.Origin{Parent: tk.Draft.Query.Match.Stored.Key.ID, Version: tk.Draft.Query.Match.State.Version, Position: tk.Base(), InForce: tk.Draft.Query.Match.State.Version}
+	return &store.Origin{Parent: m.Stored.Key.ID, Version: m.State.Version, Position: tk.Base(), InForce: m.State.Version}
 }

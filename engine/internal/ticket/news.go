@@ -10,31 +10,32 @@ import (
 
 // Batch returns the commit of everything that is new in the ticket.
 func (tk *Ticket) Batch() *store.Batch {
-	b := &store.Batch{Time: tk.Draft.Query.Env.Now().UTC(), Decisions: tk.Draft.Made, Head: tk.head()}
+	q, m := tk.Draft.Query, tk.Draft.Query.Match
+	b := &store.Batch{Time: q.Env.Now().UTC(), Decisions: tk.Draft.Made, Head: tk.head()}
 	from := tk.EntriesFrom()
 	switch {
 	case tk.Starts():
-		b.Key = store.Key{Tenant: tk.Draft.Query.Request.Who.Tenant, ID: tk.NewID()}
-		b.Create = &store.Creation{Session: tk.Draft.Query.Request.Who.Session, Agent: tk.Draft.Query.Refs.Conv.Agent, Project: tk.Draft.Query.Request.Project, Origin: tk.origin()}
+		b.Key = store.Key{Tenant: q.Request.Who.Tenant, ID: tk.NewID()}
+		b.Create = &store.Creation{Session: q.Request.Who.Session, Agent: q.Refs.Conv.Agent, Project: q.Request.Project, Origin: tk.origin()}
 		if b.Create.Origin != nil {
-			b.Decisions = slices.Concat(tk.Draft.Query.Match.Arrived(), tk.outgrown(), tk.lost(), b.Decisions)
+			b.Decisions = slices.Concat(m.Arrived(), tk.outgrown(), tk.lost(), b.Decisions)
 		}
 	default:
-		b.Key, b.Version = tk.Draft.Query.Match.Stored.Key, tk.Draft.Query.Match.State.Version
-		if tk.Base() < len(tk.Draft.Query.Match.State.Chain) {
+		b.Key, b.Version = m.Stored.Key, m.State.Version
+		if tk.Base() < len(m.State.Chain) {
 			b.Replace = tk.Base() + 1
 		}
 		if !tk.Committed {
 			b.Decisions = slices.Concat(tk.Draft.Withdrawn, tk.lost(), b.Decisions)
 		}
 	}
-	n := max(0, len(tk.Draft.Query.Request.Prompt.Blocks)-from)
+	n := max(0, len(q.Request.Prompt.Blocks)-from)
 	b.Entries, b.Blobs, b.Hashes = make([]store.Entry, 0, n), make([][]byte, 0, 2*n), make([]decant.Hash, 0, 2*n)
-	for i := from; i < len(tk.Draft.Query.Request.Prompt.Blocks); i++ {
+	for i := from; i < len(q.Request.Prompt.Blocks); i++ {
 		tk.entry(b, i)
 	}
 	for i := range tk.Draft.Made {
-		if orig := tk.Draft.Query.Refs.Conv.Block(tk.Draft.Made[i].Target.Ref); orig != nil {
+		if orig := q.Refs.Conv.Block(tk.Draft.Made[i].Target.Ref); orig != nil {
 			bring(b, []byte(orig.Text()), tk.Draft.Made[i].Target.Hash)
 		}
 	}
@@ -45,14 +46,15 @@ func (tk *Ticket) Batch() *store.Batch {
 // outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last
 // message it says more than its parent did: they know nothing of that, and must not stand for it.
 func (tk *Ticket) outgrown() (out []decant.Decision) {
-	first := tk.Draft.Query.Match.FirstNew(tk.Draft.Query.Refs)
-	for _, d := range decant.InForce(tk.Draft.Query.Match.AtBranch()) {
+	q := tk.Draft.Query
+	first := q.Match.FirstNew(q.Refs)
+	for _, d := range decant.InForce(q.Match.AtBranch()) {
 		if d.Checkpoint == nil || d.Checkpoint.To < first {
 			continue
 		}
-		id, _ := tk.Draft.Query.Env.IDs.Next() // without an id the store refuses the commit and says so
+		id, _ := q.Env.IDs.Next() // without an id the store refuses the commit and says so
 		out = append(out, decant.Decision{
-			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: tk.Draft.Query.Env.Now().UTC(), Reason: "the fork has more in the last message that it covers",
+			ID: id, Kind: decant.Revoke, Revokes: d.ID, Created: q.Env.Now().UTC(), Reason: "the fork has more in the last message that it covers",
 		})
 	}
 	return out
@@ -60,13 +62,14 @@ func (tk *Ticket) outgrown() (out []decant.Decision) {
 
 // entry adds the i-th atom to a batch.
 func (tk *Ticket) entry(b *store.Batch, i int) {
-	at := &tk.Draft.Query.Request.Prompt.Blocks[i]
+	q := tk.Draft.Query
+	at := &q.Request.Prompt.Blocks[i]
 	e := store.Entry{
 		Raw: at.Raw(), Role: at.Role, Kind: at.Kind, Author: at.Author,
-		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: tk.Draft.Query.Request.Prompt.Tokens(i, tk.Draft.Query.Estimator),
+		CallID: at.CallID, Name: at.Name, Ref: at.Ref, Tokens: q.Request.Prompt.Tokens(i, q.Estimator),
 	}
-	if !tk.Draft.Query.Refs.Same {
-		e.Ref = tk.Draft.Query.Refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
+	if !q.Refs.Same {
+		e.Ref = q.Refs.Conv.Messages[at.Message].Blocks[at.Ref.Block].Ref
 	}
 	e.Chain = tk.chainAt(i)
 	if e.Chain.IsZero() {
@@ -88,45 +91,48 @@ func bring(b *store.Batch, content []byte, h decant.Hash) {
 
 // chainAt returns the hash of the chain up to and with the i-th atom.
 func (tk *Ticket) chainAt(i int) decant.Hash {
-	lo, hi := 0, len(tk.Draft.Query.Request.Prompt.Spine)
+	q := tk.Draft.Query
+	lo, hi := 0, len(q.Request.Prompt.Spine)
 	for lo < hi {
-		if mid := (lo + hi) / 2; tk.Draft.Query.Request.Prompt.Spine[mid] <= i {
+		if mid := (lo + hi) / 2; q.Request.Prompt.Spine[mid] <= i {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return tk.Draft.Query.Request.Prompt.Hash(lo - 1)
+	return q.Request.Prompt.Hash(lo - 1)
 }
 
 // fixedPart returns system prompt and tools to be stored, nil when the conversation has them.
 func (tk *Ticket) fixedPart() *store.Fixed {
-	v := tk.Draft.Query.Refs.Conv.Fixed.Version
-	if v.IsZero() || tk.Draft.Query.Match.State != nil && tk.Draft.Query.Match.State.Head.Fixed == v {
+	q := tk.Draft.Query
+	v := q.Refs.Conv.Fixed.Version
+	if v.IsZero() || q.Match.State != nil && q.Match.State.Head.Fixed == v {
 		return nil
 	}
-	f := &store.Fixed{Version: v, Tokens: tk.Draft.Query.Fixed}
-	if at := tk.Draft.Query.Request.Prompt.Doc.Member("system"); !at.IsZero() {
-		f.System = at.Of(tk.Draft.Query.Request.Body)
+	f := &store.Fixed{Version: v, Tokens: q.Fixed}
+	if at := q.Request.Prompt.Doc.Member("system"); !at.IsZero() {
+		f.System = at.Of(q.Request.Body)
 	}
-	if at := tk.Draft.Query.Request.Prompt.Doc.Member("tools"); !at.IsZero() {
-		f.Tools = at.Of(tk.Draft.Query.Request.Body)
+	if at := q.Request.Prompt.Doc.Member("tools"); !at.IsZero() {
+		f.Tools = at.Of(q.Request.Body)
 	}
 	return f
 }
 
 // head returns what changes with the conversation.
 func (tk *Ticket) head() *store.Head {
+	q, m := tk.Draft.Query, tk.Draft.Query.Match
 	h := store.Head{}
-	if tk.Draft.Query.Match.State != nil {
-		h = tk.Draft.Query.Match.State.Head
+	if m.State != nil {
+		h = m.State.Head
 	}
-	h.Model, h.Fixed, h.Hold = tk.Draft.Query.Refs.Conv.Model, tk.Draft.Query.Refs.Conv.Fixed.Version, tk.Draft.OnHold()
+	h.Model, h.Fixed, h.Hold = q.Refs.Conv.Model, q.Refs.Conv.Fixed.Version, tk.Draft.OnHold()
 	switch {
 	case tk.Draft.Outcome.Reason != "":
 		h.Suppressed = 0
 		tk.Draft.Meter.Poor = 0
-	case tk.Draft.NotWorth > 0 && tk.Draft.Query.Match.State != nil && tk.Draft.ChangedSince():
+	case tk.Draft.NotWorth > 0 && m.State != nil && tk.Draft.ChangedSince():
 		h.Suppressed = tk.Draft.NotWorth
 	default:
 		h.Suppressed += tk.Draft.NotWorth

@@ -29,12 +29,13 @@ type sight struct {
 
 // sightOf returns the sight of a request that is decided about and not committed yet.
 func sightOf(dr *draft.Draft) *sight {
-	s := &sight{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: dr.Query.Switched(), Pause: dr.Idle(), Grows: dr.Query.Match.Relation == lineage.Continues || dr.Query.Match.Relation == lineage.Returns}
+	q, m := dr.Query, dr.Query.Match
+	s := &sight{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: q.Switched(), Pause: dr.Idle(), Grows: m.Relation == lineage.Continues || m.Relation == lineage.Returns}
 	s.Cold = s.Changed && dr.Meter.Belief.Moves()
-	if dr.Query.Match.State != nil {
-		s.Decisions = len(dr.Query.Match.State.Decisions)
+	if m.State != nil {
+		s.Decisions = len(m.State.Decisions)
 	}
-	if marks := cost.MessageMarks(dr.Query.Refs.Conv); len(marks) > 0 {
+	if marks := cost.MessageMarks(q.Refs.Conv); len(marks) > 0 {
 		s.Life = cost.LifeOf(marks[0].Life)
 	}
 	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
@@ -84,8 +85,9 @@ func (w *walk) mark(end int, life string) {
 // fixedMarks notes the markers on tools and system prompt. How their tokens are divided follows from their
 // bytes.
 func (w *walk) fixedMarks() {
-	f := &w.dr.Query.Refs.Conv.Fixed
-	w.see.Prompt.Fixed = w.dr.Query.Fixed
+	q := w.dr.Query
+	f := &q.Refs.Conv.Fixed
+	w.see.Prompt.Fixed = q.Fixed
 	whole, sum := 0, 0
 	for i := range f.Tools {
 		whole += size(f.Tools[i].Schema)
@@ -95,7 +97,7 @@ func (w *walk) fixedMarks() {
 	}
 	upTo := func(c decant.Content) int {
 		sum += size(c)
-		return int(float64(w.dr.Query.Fixed) * float64(sum) / float64(max(1, whole)))
+		return int(float64(q.Fixed) * float64(sum) / float64(max(1, whole)))
 	}
 	for i := range f.Tools {
 		w.mark(upTo(f.Tools[i].Schema), f.Tools[i].Cache)
@@ -114,11 +116,12 @@ func size(c decant.Content) int {
 
 // messages notes what matters in the messages.
 func (w *walk) messages() {
+	q := w.dr.Query
 	p := &w.see.Prompt
 	p.Same, w.see.Alike = math.MaxInt, math.MaxInt
 	spine := 0
-	for i := range w.dr.Query.Request.Prompt.Blocks {
-		at := &w.dr.Query.Request.Prompt.Blocks[i]
+	for i := range q.Request.Prompt.Blocks {
+		at := &q.Request.Prompt.Blocks[i]
 		if at.Ref.Block == 0 {
 			w.before += draft.MessageFrame
 		}
@@ -127,9 +130,9 @@ func (w *walk) messages() {
 		}
 		entry := -1
 		if at.Kind != decant.KindThinking {
-			entry = w.dr.Query.Match.Entries[spine]
+			entry = q.Match.Entries[spine]
 			spine++
-			if !w.see.Grows && (entry < 0 || entry >= w.dr.Query.Match.Kept) {
+			if !w.see.Grows && (entry < 0 || entry >= q.Match.Kept) {
 				p.Same = min(p.Same, w.here())
 			}
 		}
@@ -140,7 +143,7 @@ func (w *walk) messages() {
 		w.mark(w.here(), at.Cache)
 	}
 	p.Tokens = w.here()
-	w.mark(p.Tokens, w.dr.Query.Refs.Conv.Cache)
+	w.mark(p.Tokens, q.Refs.Conv.Cache)
 }
 
 // numbered returns the transcript reference of an atom.
@@ -151,13 +154,14 @@ func (w *walk) numbered(at *prompt.Block) decant.Ref {
 // counted returns the tokens of the i-th atom: as counted, or as stored with its entry in the chain, so
 // that what is known is not counted again.
 func (w *walk) counted(i, entry int) int {
-	if n, ok := w.dr.Query.Request.Prompt.Counted(i, w.dr.Query.Estimator); ok {
+	q, m := w.dr.Query, w.dr.Query.Match
+	if n, ok := q.Request.Prompt.Counted(i, q.Estimator); ok {
 		return n
 	}
-	if entry >= 0 && w.dr.Query.Match.State != nil && entry < len(w.dr.Query.Match.State.Chain) {
-		return w.dr.Query.Match.State.Chain[entry].Tokens
+	if entry >= 0 && m.State != nil && entry < len(m.State.Chain) {
+		return m.State.Chain[entry].Tokens
 	}
-	return w.dr.Query.Request.Prompt.Tokens(i, w.dr.Query.Estimator)
+	return q.Request.Prompt.Tokens(i, q.Estimator)
 }
 
 // Scaled returns a prompt of the given size, of which estimates say how it is divided.

@@ -47,7 +47,8 @@ func (tk *Ticket) Send() {
 
 // Starts reports whether the request will begin a conversation of its own in the store.
 func (tk *Ticket) Starts() bool {
-	return !tk.Committed && (tk.Draft.Query.Match.Stored == nil || tk.Draft.Query.Match.Relation == lineage.Forks || tk.Draft.Query.Match.Relation == lineage.Returns && len(tk.Draft.Made) > 0)
+	m := tk.Draft.Query.Match
+	return !tk.Committed && (m.Stored == nil || m.Relation == lineage.Forks || m.Relation == lineage.Returns && len(tk.Draft.Made) > 0)
 }
 
 // NewID returns the id that the request's new conversation gets.
@@ -60,26 +61,28 @@ func (tk *Ticket) NewID() string {
 
 // Within reports whether everything that a would archive is part of b.
 func (tk *Ticket) Within(b *Ticket) bool {
-	n := len(tk.Draft.Query.Request.Prompt.Spine)
-	if tk.Draft.Query.Refs.Conv.Fixed.Version != b.Draft.Query.Refs.Conv.Fixed.Version { // a commit brings one
+	q := tk.Draft.Query
+	n := len(q.Request.Prompt.Spine)
+	if q.Refs.Conv.Fixed.Version != b.Draft.Query.Refs.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if tk.Committed || b.Committed || tk.Draft.NotWorth > 0 || tk.Draft.Outcome.Reason != "" || n == 0 || n > len(b.Draft.Query.Request.Prompt.Spine) || len(tk.Draft.Query.Request.Prompt.Blocks) > len(b.Draft.Query.Request.Prompt.Blocks) {
+	if tk.Committed || b.Committed || tk.Draft.NotWorth > 0 || tk.Draft.Outcome.Reason != "" || n == 0 || n > len(b.Draft.Query.Request.Prompt.Spine) || len(q.Request.Prompt.Blocks) > len(b.Draft.Query.Request.Prompt.Blocks) {
 		return false
 	}
-	return tk.Draft.Query.Request.Prompt.Begins(b.Draft.Query.Request.Prompt)
+	return q.Request.Prompt.Begins(b.Draft.Query.Request.Prompt)
 }
 
 // Current reports whether the conversation's decisions are those that the request was sent under: then what
 // was reported is the size of its view.
 func (tk *Ticket) Current() bool {
+	q, m := tk.Draft.Query, tk.Draft.Query.Match
 	switch {
-	case tk.Draft.Query.Match.State == nil:
+	case m.State == nil:
 		return true
-	case tk.Draft.Query.Match.Relation == lineage.Forks && !tk.Committed: // its own conversation begins with these
-		return tk.sentUnder(tk.Draft.Query.Match.Applicable(tk.Draft.Query.Refs, nil))
+	case m.Relation == lineage.Forks && !tk.Committed: // its own conversation begins with these
+		return tk.sentUnder(m.Applicable(q.Refs, nil))
 	}
-	return tk.Decided == len(tk.Draft.Query.Match.State.Decisions)
+	return tk.Decided == len(m.State.Decisions)
 }
 
 // LeaveAlone makes the ticket one that sends the client's own bytes, whatever was decided about them.
@@ -104,29 +107,31 @@ func (tk *Ticket) sentUnder(ds []decant.Decision) bool {
 
 // Base returns how many entries of the chain stay in front of what is new.
 func (tk *Ticket) Base() int {
+	q := tk.Draft.Query
 	if tk.Committed {
-		return tk.Draft.Query.Match.Kept // the chain is what it made it
+		return q.Match.Kept // the chain is what it made it
 	}
-	if !tk.Draft.Query.Refs.Fits {
+	if !q.Refs.Fits {
 		return 0
 	}
-	return tk.Draft.Query.Match.Leaves()
+	return q.Match.Leaves()
 }
 
 // EntriesFrom returns the index of the first atom that a commit has to add.
 func (tk *Ticket) EntriesFrom() int {
-	if tk.Draft.Query.Match.Stored == nil || !tk.Draft.Query.Refs.Fits {
+	q, m := tk.Draft.Query, tk.Draft.Query.Match
+	if m.Stored == nil || !q.Refs.Fits {
 		return 0
 	}
-	if tk.Draft.Query.Match.Relation == lineage.Returns {
-		return len(tk.Draft.Query.Request.Prompt.Blocks)
+	if m.Relation == lineage.Returns {
+		return len(q.Request.Prompt.Blocks)
 	}
 	from := 0
-	for i, k := range tk.Draft.Query.Match.Entries {
-		if k < 0 || k >= tk.Draft.Query.Match.Kept {
+	for i, k := range m.Entries {
+		if k < 0 || k >= m.Kept {
 			break
 		}
-		from = tk.Draft.Query.Request.Prompt.Spine[i] + 1
+		from = q.Request.Prompt.Spine[i] + 1
 	}
 	return from
 }
