@@ -13,8 +13,8 @@ import (
 )
 
 type auditCmd struct {
-	Since age  `placeholder:"AGE" help:"Only what was done since: 30d, 12h."`
-	Limit int  `default:"200" help:"At most so many, the newest; 0: all."`
+	Since age  `placeholder:"AGE" help:"Only what was done in the last 30d, 12h, ..."`
+	Limit int  `default:"200" help:"Show at most this many, the newest; 0 means all."`
 	JSON  bool `name:"json" help:"Print JSON."`
 	dbFlag
 }

@@ -19,19 +19,19 @@ import (
 )
 
 type compactCmd struct {
-	File      string `arg:"" optional:"" help:"Request body or session file, plain or gzip; - for standard input."`
-	To        amount `placeholder:"TOKENS" help:"Most tokens that the messages may have: 20000, 20k, or 10% of what they have now. Default: what the preset says, once the context is as large as it says."`
-	Keep      amount `placeholder:"TOKENS" help:"Newest rounds that stay verbatim. Default: a fifth of the target."`
-	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns verbatim; 0: nothing, a summary only."`
-	Model     string `placeholder:"ID" help:"Model that will read it. Default: the one in the input."`
+	File      string `arg:"" optional:"" help:"Request body or session file, plain or gzip; - reads standard input."`
+	To        amount `placeholder:"TOKENS" help:"Largest size of the messages in tokens: 20000, 20k, or 10% of what they have now. Default: what the preset says; nothing is done below its trigger."`
+	Keep      amount `placeholder:"TOKENS" help:"Size of the newest rounds that stay verbatim. Default: a fifth of the target."`
+	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns verbatim; 0 keeps a summary only."`
+	Model     string `placeholder:"ID" help:"Model that will read the result. Default: the one in the input."`
 	Preset    string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, orchestrator, or a YAML file."`
 	From      string `placeholder:"FORMAT" help:"Format of the input: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode, swe-agent, tau-bench, openhands. Default: found in the content."`
-	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Format of the output: same, anthropic, openai-chat, openai-responses, or text for what a model would read."`
-	Output    string `short:"o" placeholder:"FILE" help:"Where the result goes. Default: standard output."`
-	Force     bool   `help:"Let the result replace the input."`
-	Resume    string `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi where it lies, and keep a backup: its id, the beginning of that, or \"last\"."`
+	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Format of the output: same, anthropic, openai-chat, openai-responses, or text (what a model would read)."`
+	Output    string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	Force     bool   `help:"Allow the result to replace the input."`
+	Resume    string `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi in place and keep a backup. Give its id, the beginning of its id, or \"last\"."`
 	Report    string `placeholder:"FILE" help:"Write a JSON report with every decision."`
-	DryRun    bool   `help:"Say what would be done; write no result."`
+	DryRun    bool   `help:"Say what would be done, and write nothing."`
 	catalogFlag
 }
 

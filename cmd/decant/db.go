@@ -23,10 +23,10 @@ import (
 // dbFlag is the flags of every command that looks into a database. What is not given is as for the
 // gateway, so that both use the same database.
 type dbFlag struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
-	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	keyFileFlag
-	Tenant tenantName `placeholder:"NAME" help:"Whose conversations. Default: those of the only tenant that the database has."`
+	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations are meant. Default: the only tenant of the database."`
 }
 
 // settings returns the gateway's settings.
@@ -153,8 +153,8 @@ func (f *dbFlag) within(ctx context.Context, db *sqlite.DB, session string) (sto
 
 // dbCmd looks after the database itself.
 type dbCmd struct {
-	Check  dbCheckCmd  `cmd:"" help:"Examine the whole database and say what is wrong with it."`
-	Backup dbBackupCmd `cmd:"" help:"Write a copy of the database to a new file while others go on using it."`
+	Check  dbCheckCmd  `cmd:"" help:"Check the whole database and list what is wrong with it."`
+	Backup dbBackupCmd `cmd:"" help:"Copy the database to a new file, while others use it."`
 }
 
 type dbCheckCmd struct {
@@ -184,7 +184,7 @@ func (c *dbCheckCmd) Run(s *streams) error {
 }
 
 type dbBackupCmd struct {
-	File string `arg:"" help:"New file for the copy."`
+	File string `arg:"" help:"File for the copy. It must not exist yet."`
 	dbFlag
 }
 

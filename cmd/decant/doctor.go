@@ -21,8 +21,8 @@ import (
 
 type doctorCmd struct {
 	gatewayFlags
-	Listen string     `placeholder:"ADDR" help:"Address of the gateway that clients should use (127.0.0.1:4141)."`
-	Tenant tenantName `placeholder:"NAME" help:"Whose conversations are counted. Default: those of the only tenant that the database has."`
+	Listen string     `placeholder:"ADDR" help:"Address at which clients should reach the gateway (127.0.0.1:4141)."`
+	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations are counted. Default: the only tenant of the database."`
 	allFlag
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 type encryptCmd struct {
-	Rotate  string `placeholder:"FILE" help:"Change the key to the one in this file. It takes no time, and gateways go on."`
-	Anew    bool   `help:"Write all of an encrypted database anew, so that what an older key and an older copy gave away opens nothing new."`
-	Decrypt bool   `help:"Write all of it as it is, without encryption."`
+	Rotate  string `placeholder:"FILE" help:"Change to the key in this file. This is instant, and gateways keep running."`
+	Anew    bool   `help:"Encrypt everything again under a new data key, so that a stolen old key and an old copy open nothing new."`
+	Decrypt bool   `help:"Write the database without encryption."`
 	keyFlags
 }
 

@@ -15,9 +15,9 @@ import (
 )
 
 type expandCmd struct {
-	Handle  string `arg:"" help:"What a stub or a checkpoint names: d:1f2e3d4c or c:1."`
-	Session string `placeholder:"ID" help:"The conversation that it is about; needed for checkpoints."`
-	File    string `placeholder:"FILE" help:"The file that was compacted, for handles that \"decant compact\" has written."`
+	Handle  string `arg:"" help:"Handle that a stub or a checkpoint names: d:1f2e3d4c or c:1."`
+	Session string `placeholder:"ID" help:"Conversation that the handle belongs to. Checkpoints need it."`
+	File    string `placeholder:"FILE" help:"Original file, for handles written by \"decant compact\"."`
 	dbFlag
 }
 

@@ -17,11 +17,11 @@ import (
 
 type exportCmd struct {
 	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"anthropic, openai-chat, openai-responses, or text. Default: anthropic, which leaves nothing out."`
-	View    bool   `help:"What the model sees, instead of all that was said."`
-	Plain   bool   `help:"Ask for nothing that needs a beta: what the provider leaves out of the prompt is written as the model sees it."`
-	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, and an index of them."`
-	Output  string `short:"o" placeholder:"FILE" help:"Where it goes. Default: standard output."`
+	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"Format of the output: anthropic, openai-chat, openai-responses, or text. Default: anthropic, which leaves nothing out."`
+	View    bool   `help:"Write what the model sees instead of the whole conversation."`
+	Plain   bool   `help:"Write a request that needs no beta: what the provider would leave out is already left out."`
+	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, with an index."`
+	Output  string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	catalogFlag
 	dbFlag
 }

@@ -14,9 +14,9 @@ import (
 )
 
 type forgetCmd struct {
-	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"; none: all of the tenant that --tenant names."`
-	Yes     bool   `short:"y" help:"Do it without asking."`
-	DryRun  bool   `help:"Say what would be removed; remove nothing."`
+	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\". Without it: everything of the tenant that --tenant names."`
+	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
+	DryRun  bool   `help:"Say what would be removed, and remove nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 	dbFlag
 }

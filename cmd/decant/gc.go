@@ -14,10 +14,10 @@ import (
 )
 
 type gcCmd struct {
-	Age    age      `default:"30d" help:"Remove conversations that have not changed for longer; 0d: whatever their age."`
-	NoAge  bool     `help:"Remove nothing for its age alone."`
-	Size   byteSize `placeholder:"SIZE" help:"Beyond this size of the database the longest unchanged go first: 500MB, 2GB."`
-	DryRun bool     `help:"Say what would be removed; remove nothing."`
+	Age    age      `default:"30d" help:"Remove conversations that have not changed for this long; 0d removes all of them."`
+	NoAge  bool     `help:"Do not remove anything for its age alone."`
+	Size   byteSize `placeholder:"SIZE" help:"Largest size of the database: 500MB, 2GB. What has not changed for longest goes first."`
+	DryRun bool     `help:"Say what would be removed, and remove nothing."`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	allFlag
 	dbFlag

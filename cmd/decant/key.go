@@ -16,15 +16,15 @@ import (
 )
 
 type keyCmd struct {
-	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once and cannot be shown again."`
-	List   keyListCmd   `cmd:"" help:"List the keys of the database: whose, what they may do, whether they are in force."`
-	Revoke keyRevokeCmd `cmd:"" help:"End keys for good. Running gateways notice within seconds."`
+	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once; nobody can print it again."`
+	List   keyListCmd   `cmd:"" help:"List the keys in the database with their tenants, limits and state."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke keys for good. Running gateways notice within seconds."`
 }
 
 // keyFlags say which database the keys are in.
 type keyFlags struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
-	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	keyFileFlag
 }
 
@@ -59,16 +59,16 @@ func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error)
 }
 
 type keyAddCmd struct {
-	Tenant            string  `arg:"" help:"Whose key it is: what comes with it is kept under this name."`
-	Note              string  `placeholder:"TEXT" help:"What it is for."`
-	RequestsPerMinute amount  `placeholder:"N" help:"Requests that may come in a minute."`
-	TokensPerMinute   amount  `placeholder:"N" help:"Tokens that may be used in a minute; what is read from the provider's cache does not count."`
-	TokensPerDay      amount  `placeholder:"N" help:"The key is refused when the tenant has used so many on a day (UTC)."`
-	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Or has spent so many dollars."`
-	TokensPerMonth    amount  `placeholder:"N" help:"Or in a month."`
-	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Likewise in dollars."`
-	Tokens            amount  `placeholder:"N" help:"The key is refused when the tenant has used so many in all."`
-	USD               dollars `name:"usd" placeholder:"N" help:"Or has spent so many dollars."`
+	Tenant            string  `arg:"" help:"Tenant that the key admits. Its conversations are kept under this name."`
+	Note              string  `placeholder:"TEXT" help:"What the key is for."`
+	RequestsPerMinute amount  `placeholder:"N" help:"Most requests in a minute."`
+	TokensPerMinute   amount  `placeholder:"N" help:"Most tokens in a minute. Tokens read from the provider's cache do not count."`
+	TokensPerDay      amount  `placeholder:"N" help:"Most tokens that the tenant may use in a day (UTC) before the key is refused."`
+	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Most dollars that the tenant may spend in a day (UTC)."`
+	TokensPerMonth    amount  `placeholder:"N" help:"Most tokens that the tenant may use in a month (UTC)."`
+	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Most dollars that the tenant may spend in a month (UTC)."`
+	Tokens            amount  `placeholder:"N" help:"Most tokens that the tenant may use in all."`
+	USD               dollars `name:"usd" placeholder:"N" help:"Most dollars that the tenant may spend in all."`
 	keyFlags
 }
 
@@ -148,7 +148,7 @@ func printable(what, text string) error {
 }
 
 type keyListCmd struct {
-	All  bool `help:"Revoked ones too."`
+	All  bool `help:"Also list revoked keys."`
 	JSON bool `name:"json" help:"Print JSON."`
 	keyFlags
 }
@@ -195,7 +195,7 @@ func limitsOf(l store.Limits) []string {
 }
 
 type keyRevokeCmd struct {
-	ID []string `arg:"" help:"Keys, by the ids that \"decant key list\" shows."`
+	ID []string `arg:"" help:"Ids of the keys, as \"decant key list\" shows them."`
 	keyFlags
 }
 

@@ -14,7 +14,7 @@ import (
 
 // catalogFlag is the flag with which every command that counts takes a user's models.
 type catalogFlag struct {
-	Catalog string `placeholder:"FILE" env:"DECANT_CATALOG" help:"Models that add to the built-in catalogue or replace some of it."`
+	Catalog string `placeholder:"FILE" env:"DECANT_CATALOG" help:"JSON file with models to add to the built-in catalogue or to replace in it."`
 }
 
 // models returns the catalogue.

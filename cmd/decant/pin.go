@@ -15,8 +15,8 @@ import (
 
 type pinCmd struct {
 	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Message string `arg:"" optional:"" help:"A message (m12) that the model shall see as it was said. Default: the conversation, which gc then never removes."`
-	Off     bool   `help:"Take the pin away."`
+	Message string `arg:"" optional:"" help:"Message (m12) that the model must see verbatim. Without it, the conversation is protected from gc."`
+	Off     bool   `help:"Remove the pin."`
 	dbFlag
 }
 

@@ -22,9 +22,9 @@ import (
 
 type runCmd struct {
 	gatewayFlags
-	Listen  string   `placeholder:"ADDR" help:"Address of the gateway on this machine, where firewalls want a fixed one (127.0.0.1 and a free port)."`
-	LogFile string   `placeholder:"FILE" help:"Where the gateway's log goes; without it warnings are dropped, so that they do not disturb the agent's screen."`
-	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"The agent with its arguments: decant run -- claude -p hello"`
+	Listen  string   `placeholder:"ADDR" help:"Address of the gateway, if your firewall needs a fixed one (127.0.0.1 and a free port)."`
+	LogFile string   `placeholder:"FILE" help:"File for the gateway's log. Without it, warnings are dropped so that they do not disturb the agent's screen."`
+	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"Agent with its arguments: decant run -- claude -p hello"`
 }
 
 // Run runs an agent on a gateway of its own and returns the agent's exit code.

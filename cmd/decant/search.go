@@ -12,9 +12,9 @@ import (
 )
 
 type searchCmd struct {
-	Query   []string `arg:"" help:"Words, or beginnings of words, that must all occur; what stands in double quotes occurs as it is."`
-	Session string   `placeholder:"ID" help:"Only in this conversation and those that it was forked from."`
-	Limit   int      `default:"20" help:"At most so many."`
+	Query   []string `arg:"" help:"Words or beginnings of words; all must occur. Text in double quotes must occur exactly."`
+	Session string   `placeholder:"ID" help:"Search only this conversation and those it was forked from."`
+	Limit   int      `default:"20" help:"Show at most this many."`
 	JSON    bool     `name:"json" help:"Print JSON."`
 	allFlag
 	dbFlag

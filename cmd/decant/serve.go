@@ -31,13 +31,13 @@ import (
 type gatewayFlags struct {
 	Config   string `placeholder:"FILE" help:"YAML file with settings (or DECANT_CONFIG)."`
 	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
-	DB       string `name:"db" placeholder:"FILE" help:"Database file (the user's own)."`
+	DB       string `name:"db" placeholder:"FILE" help:"Database file (your own)."`
 	keyFileFlag
-	Preset string `placeholder:"NAME" help:"Policy for requests that no rule chooses one for (default)."`
-	Thrift string `placeholder:"LEVEL" help:"How much is poured for money before the window demands it: off, low (careful), default or high (thrifty); in place of what presets say."`
-	Mode   string `placeholder:"MODE" help:"manage; observe: record and plan, change nothing; off (manage)."`
-	Window int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
-	Log    string `placeholder:"LEVEL" help:"debug, info, warn or error (info)."`
+	Preset string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
+	Thrift string `placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
+	Mode   string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
+	Window int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
+	Log    string `placeholder:"LEVEL" help:"Least level to log: debug, info, warn or error (info)."`
 }
 
 // load returns the configuration; listen may be empty.
@@ -63,10 +63,10 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 
 type serveCmd struct {
 	gatewayFlags
-	Listen        string `placeholder:"ADDR" help:"Address to serve (127.0.0.1:4141); any but loopback needs keys."`
-	TLSCert       string `name:"tls-cert" placeholder:"FILE" help:"Certificate to serve with, in PEM."`
-	TLSKey        string `name:"tls-key" placeholder:"FILE" help:"Its key."`
-	MetricsListen string `placeholder:"ADDR" help:"Address that shows metrics, for Prometheus."`
+	Listen        string `placeholder:"ADDR" help:"Address to listen on (127.0.0.1:4141). Any but loopback needs keys."`
+	TLSCert       string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate, in PEM."`
+	TLSKey        string `name:"tls-key" placeholder:"FILE" help:"Key of the TLS certificate, in PEM."`
+	MetricsListen string `placeholder:"ADDR" help:"Separate address for metrics, for Prometheus."`
 }
 
 // settings returns the configuration as it is now.

@@ -11,9 +11,9 @@ import (
 )
 
 type sessionsCmd struct {
-	Name    string `arg:"" optional:"" help:"Only those whose session or id begins so."`
-	Since   age    `placeholder:"AGE" help:"Only those that changed since: 30d, 12h."`
-	Limit   int    `default:"50" help:"At most so many, last changed first."`
+	Name    string `arg:"" optional:"" help:"Only conversations whose session or id begins with this."`
+	Since   age    `placeholder:"AGE" help:"Only conversations that changed in the last 30d, 12h, ..."`
+	Limit   int    `default:"50" help:"List at most this many, last changed first."`
 	FullIDs bool   `name:"full-ids" help:"Print whole ids and sessions."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 	allFlag

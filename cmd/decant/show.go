@@ -19,10 +19,10 @@ import (
 )
 
 type showCmd struct {
-	Source string `arg:"" help:"Request body or session file, - for standard input; or a conversation of the database: its id, its session, the beginning of either, or \"last\"."`
-	What   string `arg:"" optional:"" help:"A message (m12), the handle of an original (d:1f2e3d4c), or of a conversation a checkpoint (c:1). Default: an overview of the conversation."`
+	Source string `arg:"" help:"Stored conversation (its id, its session, the beginning of either, or \"last\"), or a request body or session file; - reads standard input."`
+	What   string `arg:"" optional:"" help:"Message (m12), handle of an original (d:1f2e3d4c), or checkpoint of a stored conversation (c:1). Default: an overview of the conversation."`
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
-	View   bool   `help:"Of a conversation: the message as the model sees it."`
+	View   bool   `help:"For a stored conversation: print the message as the model sees it."`
 	JSON   bool   `name:"json" help:"Print the overview as JSON."`
 	catalogFlag
 	dbFlag

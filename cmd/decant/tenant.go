@@ -23,7 +23,7 @@ func (t *tenantName) UnmarshalText(text []byte) error {
 
 // allFlag is for commands that can be about the whole database.
 type allFlag struct {
-	AllTenants bool `help:"Of all tenants of the database."`
+	AllTenants bool `help:"Cover all tenants of the database."`
 }
 
 // tenant returns the one tenant that a command is about: the one that is named, or the only one that the

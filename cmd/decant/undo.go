@@ -16,8 +16,8 @@ import (
 // that costs.
 type changeFlags struct {
 	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Yes     bool   `short:"y" help:"Do it without asking."`
-	DryRun  bool   `help:"Say what it would do and cost; change nothing."`
+	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
+	DryRun  bool   `help:"Say what would be done and what it would cost, and change nothing."`
 	JSON    bool   `name:"json" help:"Print the plan as JSON."`
 	catalogFlag
 	dbFlag

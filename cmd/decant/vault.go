@@ -13,7 +13,7 @@ import (
 
 // keyFileFlag names the file with the key of the database.
 type keyFileFlag struct {
-	EncryptionKeyFile string `placeholder:"FILE" help:"File with the key that encrypts the database (or DECANT_ENCRYPTION_KEY_FILE)."`
+	EncryptionKeyFile string `placeholder:"FILE" help:"File with the database's encryption key (or DECANT_ENCRYPTION_KEY_FILE)."`
 }
 
 // makeKey says how one comes by a key.

@@ -13,11 +13,11 @@ import (
 )
 
 type verifyCmd struct {
-	Before string  `arg:"" help:"The conversation as it was."`
-	After  string  `arg:"" help:"The conversation as it is now, in any format."`
-	Min    percent `placeholder:"PERCENT" help:"Fail, with exit code 4, when less of the exact strings is still there with its context: 90."`
+	Before string  `arg:"" help:"The conversation before."`
+	After  string  `arg:"" help:"The conversation after, in any format."`
+	Min    percent `placeholder:"PERCENT" help:"Exit with code 4 if a smaller share of the exact strings is kept with its context: 90."`
 	JSON   bool    `name:"json" help:"Print JSON."`
-	All    bool    `help:"List every missing fact, not only those with the most weight."`
+	All    bool    `help:"List every missing fact, not just the most important."`
 }
 
 // Run says what of one conversation still stands in another.
