@@ -49,7 +49,7 @@ func act(action, tenant, target, detail string) store.Act {
 // audited adds the record of something that was done.
 func audited(ctx context.Context, db store.Auditor, a store.Act) error {
 	if err := db.Audit(ctx, a); err != nil {
-		return fmt.Errorf("%s was done and could not be entered in the audit log: %w", a.Action, err)
+		return fmt.Errorf("%s was done but could not be entered in the audit log: %w", a.Action, err)
 	}
 	return nil
 }

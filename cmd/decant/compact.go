@@ -57,18 +57,18 @@ func (c *compactCmd) check(s *streams) error {
 	case c.KeepTurns != nil && *c.KeepTurns < 0:
 		return fmt.Errorf("--keep-turns %d: want 0 or more", *c.KeepTurns)
 	case c.Resume != "" && (c.File != "" || c.Output != "" || c.As != "same"):
-		return errors.New("--resume puts the result where the session lies: leave out the file, --output and --as")
+		return errors.New("--resume replaces the session in place: leave out the file, --output and --as")
 	case c.Resume != "":
 		return nil
 	case c.File == "" && s.typed():
 		return errors.New("name a file, pipe one in, or name a session with --resume")
 	case c.Output == "" && s.shown && !c.DryRun && c.As != "text":
-		return errors.New("the result would fill the screen: say where it goes with --output FILE (- for here)")
+		return errors.New("the result would fill the screen: name a file with --output FILE (- prints it here)")
 	}
 	c.File = cmp.Or(c.File, "-")
 	for _, out := range []string{c.Output, c.Report} {
 		if !c.Force && sameFile(out, c.File) {
-			return fmt.Errorf("%s is the input: name another file, or say --force to replace it", out)
+			return fmt.Errorf("%s is the input: name another file, or replace it with --force", out)
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func (c *compactCmd) read(s *streams) (doc *wire.Document, r *compaction, err er
 		return nil, nil, err
 	}
 	if c.As == "same" && !c.DryRun && !doc.Format.Writable() {
-		return nil, nil, usageError{fmt.Errorf("%s: %s is read and not written: say --as anthropic, openai-chat, openai-responses or text", c.File, doc.Format)}
+		return nil, nil, usageError{fmt.Errorf("%s: %s can be read but not written: add --as anthropic, openai-chat, openai-responses or text", c.File, doc.Format)}
 	}
 	model, _ := catalog.Lookup(modelOf(c.Model, doc.Conversation))
 	err = s.working("compacting "+c.File, func() error {

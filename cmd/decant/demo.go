@@ -46,7 +46,7 @@ func (c *demoCmd) Run(s *streams) error {
 	start := time.Now()
 	err = errors.Join(d.show(ctx, report.NewDemo(s.out, s.colour), c.Keep), d.close())
 	if err == nil {
-		fmt.Fprintf(s.out, "\nAll of this took %.1f seconds.\n", time.Since(start).Seconds())
+		fmt.Fprintf(s.out, "\nThis took %.1f seconds.\n", time.Since(start).Seconds())
 	}
 	return err
 }

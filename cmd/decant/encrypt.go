@@ -39,7 +39,7 @@ func (c *encryptCmd) Run(s *streams) error {
 	case c.Anew:
 		return x.convert(ctx, s, x.key, x.to, "encrypted anew under the key "+x.to.ID())
 	case is:
-		fmt.Fprintf(s.err, "%s is encrypted under this key already\n", x.path)
+		fmt.Fprintf(s.err, "%s is already encrypted under this key\n", x.path)
 		return nil
 	}
 	return x.convert(ctx, s, nil, x.key, "encrypted under the key "+x.key.ID())
@@ -101,9 +101,9 @@ func (x *encryption) convert(ctx context.Context, s *streams, from, to *seal.Key
 	if err := errors.Join(audited(ctx, db, act("encrypt", "", "", what)), db.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "%s is %s; what the disk and backups still have of the file before is yours to clean\n", x.path, what)
+	fmt.Fprintf(s.err, "%s is %s; remove older copies from disks and backups yourself\n", x.path, what)
 	if to == nil {
-		fmt.Fprintln(s.err, "note: take the key out of the settings; with it the database is not opened")
+		fmt.Fprintln(s.err, "note: remove the key from the settings; a database that is not encrypted does not open with one")
 	}
 	return nil
 }

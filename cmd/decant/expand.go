@@ -35,7 +35,7 @@ func (c *expandCmd) Run(s *streams) error {
 		return writeOriginal(ctx, s.out, db, o)
 	})
 	if errors.As(err, new(inputError)) {
-		return fmt.Errorf("%w; for the handle of a file that was compacted say --file and what it was made from", err)
+		return fmt.Errorf("%w; for a handle from a compacted file, name the original with --file", err)
 	}
 	return err
 }
@@ -44,7 +44,7 @@ func (c *expandCmd) Run(s *streams) error {
 func (c *expandCmd) file(s *streams) error {
 	digits, ok := strings.CutPrefix(c.Handle, "d:")
 	if !ok {
-		return usageError{fmt.Errorf("%s: of a file only blocks have handles (d:1f2e3d4c); \"decant show\" prints its messages", c.Handle)}
+		return usageError{fmt.Errorf("%s: in a file only blocks have handles (d:1f2e3d4c); \"decant show\" prints its messages", c.Handle)}
 	}
 	doc, err := s.document(c.File, "")
 	if err != nil {
@@ -73,7 +73,7 @@ func writeOriginal(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Ori
 // writeCovered writes the messages that a checkpoint covers.
 func writeCovered(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Original) error {
 	if len(o.Entries) == 0 {
-		return errors.New("the checkpoint covers nothing")
+		return errors.New("the checkpoint covers no messages")
 	}
 	t, err := archive.ReadEntries(ctx, db, o.Key, o.Entries)
 	if err != nil {

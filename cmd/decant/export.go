@@ -104,12 +104,12 @@ func (c *exportCmd) encode(s *streams, t *archive.Transcript, conv *decant.Conve
 			return nil, err
 		}
 		if betas := anthropic.BetasOf(out); len(betas) > 0 {
-			s.warn(fmt.Errorf("the request needs the header anthropic-beta: %s (--plain asks for nothing that does)", strings.Join(betas, ",")))
+			s.warn(fmt.Errorf("the request needs the header anthropic-beta: %s (with --plain it needs none)", strings.Join(betas, ",")))
 		}
 	} else if out, err = wire.Encode(conv, f); err != nil {
 		return nil, err
 	} else if n := images(conv); n > 0 {
-		s.warn(fmt.Errorf("of %d images and documents only the names are included: --as anthropic has them", n))
+		s.warn(fmt.Errorf("images and documents are included by name only (%d): --as anthropic includes them whole", n))
 	}
 	return out, check(out, wire.Format(c.As), rules)
 }

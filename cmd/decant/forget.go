@@ -25,7 +25,7 @@ type forgetCmd struct {
 // in the files of the database. What was spent stays, as figures.
 func (c *forgetCmd) Run(s *streams) error {
 	if c.Session == "" && !c.Tenant.given {
-		return usageError{errors.New("what is to be forgotten? Name a conversation, or a tenant with --tenant")}
+		return usageError{errors.New("what do you want to forget? Name a conversation, or a tenant with --tenant")}
 	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		f, err := c.chosen(ctx, db)
@@ -49,7 +49,7 @@ func (c *forgetCmd) Run(s *streams) error {
 		if err := c.forget(ctx, s, db, f, known); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.err, "nothing of their contents is left in the database; backups, exports and archives of them are yours to delete")
+		fmt.Fprintln(s.err, "nothing of their contents is left in the database; delete backups, exports and archives of them yourself")
 		return nil
 	})
 }
@@ -103,7 +103,7 @@ func proven(s *streams, p *store.Proof) error {
 	case p == nil:
 		return nil
 	case p.Left > 0:
-		return fmt.Errorf("of %s of what was removed %d still stand in %s: run it again while nobody else uses the database; if that does not help, copy what is to stay with \"decant export\" and delete the files",
+		return fmt.Errorf("of %s of what was removed %d are still in %s: run it again while nobody else uses the database; if that does not help, copy what you want to keep with \"decant export\" and delete the files",
 			report.Count(p.Pieces, "piece"), p.Left, strings.Join(p.Where, ", "))
 	}
 	fmt.Fprintf(s.err, "looked for %s of what was removed in %.1f MB, all of the database's files: none left\n", report.Count(p.Pieces, "piece"), float64(p.Bytes)/1e6)

@@ -30,7 +30,7 @@ func (c *gcCmd) Run(s *streams) error {
 	if c.NoAge {
 		p.MaxAge = 0
 		if c.Size == 0 {
-			return usageError{fmt.Errorf("nothing to go by: give --size with --no-age")}
+			return usageError{fmt.Errorf("nothing says what to remove: give --size with --no-age")}
 		}
 	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {

@@ -84,7 +84,7 @@ func (c *keyAddCmd) Run(s *streams) error {
 		}
 	}
 	if c.Tenant == "" {
-		return usageError{errors.New("tenant: the empty name is that of whoever uses a gateway without keys")}
+		return usageError{errors.New("tenant: the empty name stands for users of a gateway without keys")}
 	}
 	text, k := keyring.Make(c.Tenant)
 	k.Note, k.Limits, k.Created = c.Note, limits, time.Now()
@@ -97,7 +97,7 @@ func (c *keyAddCmd) Run(s *streams) error {
 			return err
 		}
 		if len(before) == 0 {
-			fmt.Fprintln(s.err, "note: from now on a gateway that serves this database with \"decant serve\" wants a key with every request")
+			fmt.Fprintln(s.err, "note: from now on, a gateway that serves this database with \"decant serve\" needs a key with every request")
 		}
 		fmt.Fprintf(s.err, "key %s of tenant %s; clients send it as the header x-decant-key. It is not shown again:\n", k.ID, k.Tenant)
 		_, err = fmt.Fprintln(s.out, text)
@@ -142,7 +142,7 @@ func (d *dollars) UnmarshalText(text []byte) error {
 func printable(what, text string) error {
 	const most = 100
 	if len(text) > most || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("%s: want at most %d bytes that can be printed on one line", what, most)
+		return fmt.Errorf("%s: want at most %d printable bytes on one line", what, most)
 	}
 	return nil
 }

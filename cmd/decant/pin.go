@@ -96,7 +96,7 @@ func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store
 	if err := audited(ctx, db, act(c.action(), k.Tenant, k.ID, fmt.Sprintf("m%d", n))); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+	_, err = fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
 	return err
 }
 

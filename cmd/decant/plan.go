@@ -97,7 +97,7 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 		return err
 	}
 	if !c.Apply {
-		fmt.Fprintf(s.err, "nothing was changed; exactly this is done by\n  decant plan %s --apply --at %d%s\n", c.Source, change.Version, c.again())
+		fmt.Fprintf(s.err, "nothing was changed; to do exactly this, run\n  decant plan %s --apply --at %d%s\n", c.Source, change.Version, c.again())
 		return nil
 	}
 	if err := e.Apply(ctx, change); err != nil {
@@ -106,7 +106,7 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err := audited(ctx, db, changed("plan --apply", conv.Key, change)); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+	fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
 	return nil
 }
 

@@ -23,7 +23,7 @@ func (s *streams) recordKey() []byte {
 			return key
 		}
 	}
-	fmt.Fprintf(s.err, "note: without a key in the folder of settings, the record in the result will not be known as Decant's own: %v\n", err)
+	fmt.Fprintf(s.err, "note: the settings folder has no usable key, so later runs will not recognise the record in the result as Decant's own: %v\n", err)
 	return nil
 }
 
@@ -32,7 +32,7 @@ func keyAt(name string) ([]byte, error) {
 	key, err := os.ReadFile(name)
 	switch {
 	case err == nil && len(key) != keySize:
-		return nil, fmt.Errorf("%s: has %d bytes, want %d: remove it for a new one", name, len(key), keySize)
+		return nil, fmt.Errorf("%s has %d bytes, want %d: remove it to get a new one", name, len(key), keySize)
 	case err == nil || !errors.Is(err, fs.ErrNotExist):
 		return key, err
 	}

@@ -58,9 +58,9 @@ func (c *reportCmd) period(now time.Time) (p lookup.Period, err error) {
 	case c.Month.given && c.Since != 0:
 		return p, errors.New("--since and --month exclude each other")
 	case c.Only != "" && (c.Month.given || c.Since != 0):
-		return p, errors.New("--conversation and --since or --month exclude each other: what a decision has saved counts from when it was made")
+		return p, errors.New("--conversation and --since or --month exclude each other: savings of a decision count from the moment it was made")
 	case (c.By == "tenant" || c.AllTenants) && (c.Tenant.given || c.Only != ""):
-		return p, errors.New("--by tenant and --all-tenants are about all tenants: they go neither with --tenant nor with --conversation")
+		return p, errors.New("--by tenant and --all-tenants cover all tenants: leave out --tenant and --conversation")
 	case c.Month.given:
 		return c.Month.period(now), nil
 	}

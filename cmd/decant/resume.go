@@ -36,7 +36,7 @@ func (c *compactCmd) resume(s *streams) error {
 		return err
 	}
 	if is, err := os.Stat(f.path); err != nil || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
-		return fmt.Errorf("%s changed meanwhile and is left as it is: end the agent first", f.path)
+		return fmt.Errorf("%s changed meanwhile and was left alone: end the agent first", f.path)
 	}
 	backup, err := backUp(f.path, time.Now())
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *compactCmd) resume(s *streams) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.path, err)
 	}
-	fmt.Fprintf(s.err, "resume it: %s\nas it was: %s\n", home.resuming(&f), backup)
+	fmt.Fprintf(s.err, "resume it: %s\nbackup:    %s\n", home.resuming(&f), backup)
 	return nil
 }
 

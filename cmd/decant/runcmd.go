@@ -61,7 +61,7 @@ func (c *runCmd) Run(s *streams) (err error) {
 func (c *runCmd) local() (*config.Config, error) {
 	listen := cmp.Or(c.Listen, "127.0.0.1:0")
 	if host, _, err := net.SplitHostPort(listen); err != nil || !config.Loopback(host) {
-		return nil, usageError{fmt.Errorf("run: --listen %s is not an address of this machine only, such as 127.0.0.1:4141; for others use decant serve", listen)}
+		return nil, usageError{fmt.Errorf("run: --listen %s is not a loopback address such as 127.0.0.1:4141; to serve other machines, use decant serve", listen)}
 	}
 	cfg, err := c.load(listen)
 	if err != nil {

@@ -106,7 +106,7 @@ func findSession(homes []sessionHome, id string, format wire.Format, dir string)
 	}
 	slices.SortFunc(all, func(a, b sessionFile) int { return b.changed.Compare(a.changed) })
 	if len(all) == 0 {
-		return sessionFile{}, errors.New("no sessions of Claude Code, Codex or pi are where these keep them; name a file instead")
+		return sessionFile{}, errors.New("found no sessions of Claude Code, Codex or pi in their usual places; name a file instead")
 	}
 	if id == "last" {
 		return lastOf(all, dir), nil

@@ -66,7 +66,7 @@ func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, c
 		if err := audited(ctx, db, changed(action, conv.Key, change)); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+		fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
 		return nil
 	})
 }
@@ -93,7 +93,7 @@ func agreed(s *streams, yes bool) error {
 	case yes:
 		return nil
 	case !s.asks():
-		return usageError{errors.New("nothing was changed: --yes does it")}
+		return usageError{errors.New("nothing was changed: confirm with --yes")}
 	case !s.confirm("Do it?"):
 		return errors.New("nothing was changed")
 	}

@@ -37,7 +37,7 @@ func (c *verifyCmd) Run(s *streams) error {
 		return err
 	}
 	if v.Strings.Score < float64(c.Min)/100 {
-		return targetError{fmt.Errorf("%.1f%% of the strings are still there with their context, and %v%% are wanted", 100*v.Strings.Score, float64(c.Min))}
+		return targetError{fmt.Errorf("%.1f%% of the strings are kept with their context, less than the %v%% asked for", 100*v.Strings.Score, float64(c.Min))}
 	}
 	return nil
 }
