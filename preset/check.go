@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Reductions are the names that Reduce.Order and Reduce.Always may hold.
+// Reductions are the names allowed in Reduce.Order and Reduce.Always.
 var reductions = []string{"terminal", "superseded", "duplicate", "stub", "trim", "clear", "thinking", "arguments"}
 
-// check returns an error that names the first key whose value cannot be.
+// check returns an error that names the first key with an impossible value.
 func (p *Preset) check() error {
 	if c := p.For(0); c != p {
 		if err := c.check(); err != nil {
