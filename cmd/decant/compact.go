@@ -51,7 +51,7 @@ func (c *compactCmd) Run(s *streams) error {
 	return c.write(s, doc, r)
 }
 
-// check finds what cannot be asked for, before anything is read.
+// check rejects impossible command lines before anything is read.
 func (c *compactCmd) check(s *streams) error {
 	switch {
 	case c.KeepTurns != nil && *c.KeepTurns < 0:
@@ -127,7 +127,7 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.
 	if trigger > 0 {
 		o.Preset = o.Preset.WithoutBackstop()
 	}
-	if doc.API() == wire.OpenAIResponses { // where reasoning goes with the item behind it, or stays with it
+	if doc.API() == wire.OpenAIResponses { // there reasoning can only go or stay together with the item behind it
 		o.Preset = o.Preset.Without("thinking")
 	}
 	plan, view, repairs, err := c.legal(doc, live, o)
@@ -141,29 +141,29 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.
 	r := &compaction{plan: plan, model: model, view: view, changed: len(plan.Decisions)+len(repairs) > 0}
 	r.report = report.NewCompaction(c.File, live, view, plan, repairs)
 	r.report.Preset, r.report.Trigger = pre.Name, trigger
-	r.report.Assumed = model.Assumed && !c.To.given // otherwise the window plays no part
+	r.report.Assumed = model.Assumed && !c.To.given // with --to the window does not matter
 	for _, w := range doc.Warnings {
 		r.report.Warnings = append(r.report.Warnings, w.String())
 	}
 	return r, nil
 }
 
-// legal plans, and returns the view that the plan leads to with broken history mended.
+// legal makes a plan and returns its view with broken history repaired.
 func (c *compactCmd) legal(doc *wire.Document, live *decant.Conversation, o policy.PlanOptions) (*decant.Plan, *decant.Conversation, []decant.Decision, error) {
 	plan, err := policy.Plan(context.Background(), live, o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	view, err := plan.Apply(live)
-	if err != nil || c.As == "same" && len(plan.Decisions) == 0 { // what stays as it is, is not ours to mend
+	if err != nil || c.As == "same" && len(plan.Decisions) == 0 { // history that stays as it is must not be repaired
 		return plan, view, nil, err
 	}
 	view, repairs, err := legal.Mend(view, c.rules(doc, doc.Format, o.Model).Of(live))
 	return plan, view, repairs, err
 }
 
-// options returns how far the plan goes, in messages of so many tokens. Below the preset's trigger only
-// what the preset does always is done.
+// options returns how far the plan goes, in messages of so many tokens. Below the preset's trigger it does
+// only what the preset always does.
 func (c *compactCmd) options(all int, below bool) policy.PlanOptions {
 	o := policy.PlanOptions{KeepTurns: -1, Now: time.Now()}
 	if c.KeepTurns != nil {
@@ -181,9 +181,10 @@ func (c *compactCmd) options(all int, below bool) policy.PlanOptions {
 	return o
 }
 
-// trigger returns the size from which on the preset compacts, 0 when it is reached or the command line
-// says how far to go. A preset's own number counts what the file holds; for the window counts what the
-// provider reported as well, which includes a system prompt and tools that a session file lacks.
+// trigger returns the size above which the preset compacts, 0 when it is reached or the command line
+// says how far to go. A preset's own number is compared with what the file holds. The window is also
+// compared with what the provider reported, which includes system prompt and tools, which a session
+// file lacks.
 func (c *compactCmd) trigger(conv *decant.Conversation, model token.Model, pre *preset.Preset) (int, error) {
 	if c.To.given {
 		return 0, nil
@@ -202,8 +203,8 @@ func (c *compactCmd) trigger(conv *decant.Conversation, model token.Model, pre *
 	return l.Trigger, nil
 }
 
-// rules returns what a conversation in the given format must keep to. A session file is a record and
-// may end anywhere; a request body is sent as it is.
+// rules returns the rules for a conversation in the given format. A session file may end anywhere; a
+// request body is sent as it is.
 func (c *compactCmd) rules(doc *wire.Document, f wire.Format, model token.Model) legal.Rules {
 	api := f
 	if f == doc.Format {
@@ -211,14 +212,14 @@ func (c *compactCmd) rules(doc *wire.Document, f wire.Format, model token.Model)
 	}
 	rules := legal.RulesFor(legal.ForFormat(string(api)), model, doc.Conversation.Thinking)
 	if ms := doc.Conversation.Messages; len(ms) > 0 && ms[len(ms)-1].Role == decant.RoleAssistant {
-		rules.Prefill = true // the input ends so already: what the user says next is still to come
+		rules.Prefill = true // the input ends with the assistant too: the user's next words are still to come
 	}
 	rules.Record = f.Session()
 	return rules
 }
 
-// modelOf returns the id of the model to count for: the one asked for, the request's, or the last
-// one that answered.
+// modelOf returns the id of the model to count for: the given one, the request's, or the last one that
+// answered.
 func modelOf(asked string, conv *decant.Conversation) string {
 	if asked != "" {
 		return asked
@@ -234,7 +235,7 @@ func modelOf(asked string, conv *decant.Conversation) string {
 	return ""
 }
 
-// tell writes what was done, for people and, where that is asked for, for programs.
+// tell writes what was done, for people and, if asked for, for programs.
 func (c *compactCmd) tell(s *streams, r *compaction) error {
 	if err := r.report.WriteText(s.err); err != nil {
 		return err
@@ -260,7 +261,7 @@ func (c *compactCmd) write(s *streams, doc *wire.Document, r *compaction) error 
 	})
 }
 
-// encode returns the bytes of the result. Without changes and in the same format they are the input's.
+// encode returns the bytes of the result. Without changes and in the same format it returns the input.
 func (c *compactCmd) encode(doc *wire.Document, r *compaction) ([]byte, error) {
 	switch {
 	case c.As == "text":

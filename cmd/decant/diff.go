@@ -21,7 +21,7 @@ type diffCmd struct {
 	dbFlag
 }
 
-// Run prints what Decant changed of what the model sees, as a unified diff.
+// Run prints what Decant changed in what the model sees, as a unified diff.
 func (c *diffCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		before, after, err := c.texts(ctx, db)

@@ -45,12 +45,12 @@ func (c *encryptCmd) Run(s *streams) error {
 	return x.convert(ctx, s, nil, x.key, "encrypted under the key "+x.key.ID())
 }
 
-// An encryption is what is to be encrypted.
+// An encryption says what the command does to which database.
 type encryption struct {
 	cfg  *config.Config
 	path string
-	key  *seal.Key // that the settings name
-	to   *seal.Key // that it is changed to
+	key  *seal.Key // the key that the settings name
+	to   *seal.Key // the key to change to
 }
 
 // encryption returns what the command line means.
@@ -89,7 +89,7 @@ func (x *encryption) encrypted(ctx context.Context) (bool, error) {
 	return true, db.Close()
 }
 
-// convert writes the database anew and records it.
+// convert writes the database again and records that in the audit log.
 func (x *encryption) convert(ctx context.Context, s *streams, from, to *seal.Key, what string) error {
 	if err := s.working("writing "+x.path+" anew", func() error { return sqlite.Convert(ctx, x.path, from, to) }); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (x *encryption) rotate(ctx context.Context, s *streams) error {
 	return nil
 }
 
-// path returns the file of a database, which must be there.
+// path returns the file of a database, which must exist.
 func (f *dbFlag) path(c *config.Config) (string, error) {
 	path, err := databasePath(c.DB)
 	if err != nil {

@@ -21,7 +21,7 @@ type expandCmd struct {
 	dbFlag
 }
 
-// Run prints the original behind a handle: of a block exactly its text, of a checkpoint the messages
+// Run prints the original behind a handle: for a block exactly its text, for a checkpoint the messages
 // that it covers.
 func (c *expandCmd) Run(s *streams) error {
 	if c.File != "" {

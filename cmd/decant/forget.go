@@ -21,8 +21,8 @@ type forgetCmd struct {
 	dbFlag
 }
 
-// Run removes a conversation with its forks, or all of a tenant, pinned ones too, and leaves nothing of their contents
-// in the files of the database. What was spent stays, as figures.
+// Run removes a conversation with its forks, or everything of a tenant, pinned conversations too. It leaves nothing of
+// their contents in the files of the database. Spending stays, as figures.
 func (c *forgetCmd) Run(s *streams) error {
 	if c.Session == "" && !c.Tenant.given {
 		return usageError{errors.New("what do you want to forget? Name a conversation, or a tenant with --tenant")}
@@ -54,8 +54,8 @@ func (c *forgetCmd) Run(s *streams) error {
 	})
 }
 
-// chosen returns what is to be forgotten: all conversations of a session that is named whole, or the one conversation
-// that a name means.
+// chosen returns what to forget: all conversations of a session if its full name is given, or the one conversation that
+// a name means.
 func (c *forgetCmd) chosen(ctx context.Context, db *sqlite.DB) (f store.Forgetting, err error) {
 	if f.Tenant, err = c.tenant(ctx, db); err != nil || c.Session == "" {
 		return f, err
@@ -97,7 +97,7 @@ func (c *forgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f sto
 	return errors.Join(c.print(s, r), proven(s, done.Proof))
 }
 
-// proven says what looking for removed content in the files has found, and fails when that is anything.
+// proven prints what a search for removed content in the files found, and fails if it found anything.
 func proven(s *streams, p *store.Proof) error {
 	switch {
 	case p == nil:

@@ -23,7 +23,7 @@ type inspectCmd struct {
 	catalogFlag
 }
 
-// Run inspects each file; one that cannot be read does not keep the others from being shown.
+// Run inspects each file. If one cannot be read, the rest are shown all the same.
 func (c *inspectCmd) Run(s *streams) error {
 	catalog, err := c.models()
 	if err != nil {

@@ -21,19 +21,19 @@ type keyCmd struct {
 	Revoke keyRevokeCmd `cmd:"" help:"Revoke keys for good. Running gateways notice within seconds."`
 }
 
-// keyFlags say which database the keys are in.
+// keyFlags name the database that holds the keys.
 type keyFlags struct {
 	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
 	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	keyFileFlag
 }
 
-// of returns the flags of other commands that say the same.
+// of returns the same as flags of other commands.
 func (f *keyFlags) of() *dbFlag {
 	return &dbFlag{DB: f.DB, Config: f.Config, keyFileFlag: f.keyFileFlag}
 }
 
-// with runs do with the open database; create makes one that is not there.
+// with runs do with the open database. With create it makes a database that does not exist.
 func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error) error {
 	of := f.of()
 	if !create {
@@ -125,7 +125,7 @@ func (c *keyAddCmd) limits() (store.Limits, error) {
 	return l, nil
 }
 
-// dollars is an amount of money, more than nothing.
+// dollars is an amount of money above zero.
 type dollars float64
 
 // UnmarshalText reads an amount of money from a flag.
@@ -138,7 +138,7 @@ func (d *dollars) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// printable insists on text that a table can hold.
+// printable returns an error unless a table can hold a text.
 func printable(what, text string) error {
 	const most = 100
 	if len(text) > most || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -153,7 +153,7 @@ type keyListCmd struct {
 	keyFlags
 }
 
-// Run lists keys, without what admits anybody.
+// Run lists keys, without their secrets.
 func (c *keyListCmd) Run(s *streams) error {
 	return c.with(false, func(ctx context.Context, db *sqlite.DB) error {
 		keys, err := db.TenantKeys(ctx)
@@ -173,7 +173,7 @@ func (c *keyListCmd) Run(s *streams) error {
 	})
 }
 
-// limitsOf says what limits come to, each in a few words.
+// limitsOf describes limits, each in a few words.
 func limitsOf(l store.Limits) []string {
 	out := []string{}
 	if l.Requests > 0 {
@@ -205,7 +205,7 @@ func (c *keyRevokeCmd) Run(s *streams) error {
 		for _, id := range c.ID {
 			err := db.RevokeKey(ctx, id, act("key revoke", "", "", ""))
 			if errors.Is(err, store.ErrNotFound) {
-				return inputError{fmt.Errorf("there is no key with this id: \"decant key list\" shows them")} // what was typed may be a key
+				return inputError{fmt.Errorf("there is no key with this id: \"decant key list\" shows them")} // not quoted: what was typed may be a key
 			}
 			if err != nil {
 				return err

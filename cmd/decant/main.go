@@ -1,7 +1,7 @@
-// Decant keeps every message that an agent exchanged and gives the model only what it needs.
+// Decant keeps every message of an agent and sends the model only what it still needs.
 //
-// This program reads the transcripts of agents, says where their tokens went, makes them smaller and
-// proves what survived. See "decant --help".
+// The program runs a gateway in front of the Messages API, and works on stored conversations and on the
+// session files of agents. See "decant --help".
 package main
 
 import (
@@ -54,10 +54,10 @@ type commands struct {
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	width    int  // columns of the terminal that err is, 80 when it is none
+	width    int  // columns of the terminal behind err; 80 if it is not a terminal
 	terminal bool // err is a terminal
 	shown    bool // out is a terminal
-	colour   bool // out is a terminal, and its user has nothing against colours
+	colour   bool // out is a terminal whose user has not switched colours off
 }
 
 // Exit codes.
@@ -109,8 +109,8 @@ func run(args []string, s *streams) (code int) {
 	return exitDone
 }
 
-// spelled returns a command line as the parser wants it: what people write of other programs' habit is
-// understood as well.
+// spelled returns a command line as the parser wants it. It also accepts what people are used to from other
+// programs.
 func spelled(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -125,7 +125,7 @@ func spelled(args []string) []string {
 	return joinNegative(args)
 }
 
-// usageError is a command line that asks for what cannot be.
+// usageError is an impossible command line.
 type usageError struct{ error }
 
 // inputError is input that cannot be read or understood.
