@@ -100,7 +100,7 @@ func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store
 	return err
 }
 
-// pinnable returns the blocks of a message that the client has sent and that have text.
+// pinnable returns the blocks of a message that the client has sent and that have text, except thinking.
 func pinnable(t *archive.Transcript, number int) (out []decant.Ref) {
 	for i := range t.State.Chain {
 		e := &t.State.Chain[i]

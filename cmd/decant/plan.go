@@ -28,8 +28,8 @@ type planCmd struct {
 	dbFlag
 }
 
-// Run prints what a pour would do to a conversation now, and with --apply does it. What is a file
-// stays a file.
+// Run prints what a pour would do to a conversation now, and with --apply does it. It never changes a
+// file.
 func (c *planCmd) Run(s *streams) error {
 	if isFile(c.Source) {
 		return c.file(s)
@@ -37,7 +37,7 @@ func (c *planCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
 }
 
-// file plans for a file. Nothing is written: "decant compact" does that.
+// file makes a plan for a file and writes nothing; "decant compact" writes.
 func (c *planCmd) file(s *streams) error {
 	if c.Apply {
 		return usageError{fmt.Errorf("%s is a file: \"decant compact\" writes a smaller one", c.Source)}
@@ -66,7 +66,7 @@ func (c *planCmd) file(s *streams) error {
 	return c.print(s, &report.Plan{Name: c.Source, Plan: plan})
 }
 
-// stored plans for a conversation of the database.
+// stored makes a plan for a stored conversation.
 func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	catalog, err := c.models()
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err != nil {
 		return err
 	}
-	if c.At != 0 && c.At != change.Version { // since it was found
+	if c.At != 0 && c.At != change.Version { // it has moved on since it was found
 		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, change.Version, c.At, decant.ErrStale)
 	}
 	if err := c.print(s, &report.Plan{Name: c.Source, Version: change.Version, Plan: change.Plan, Hold: change.Hold}); err != nil {
@@ -110,7 +110,7 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	return nil
 }
 
-// again returns those flags that the same plan needs again.
+// again returns the flags that the same plan needs again.
 func (c *planCmd) again() (flags string) {
 	if c.Window.given {
 		flags += fmt.Sprintf(" --window %d", c.Window.tokens)

@@ -113,8 +113,8 @@ func recordingName(path string) bool {
 	return slices.Contains([]string{".jsonl", ".json"}, filepath.Ext(strings.TrimSuffix(path, ".gz")))
 }
 
-// playAll plays the files, one on each core at a time. A file that cannot be read is noted and left
-// out, unless it is the only one.
+// playAll plays the files, one on each core at a time. It skips and reports a file that cannot be read,
+// unless it is the only one.
 func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*report.Replay, error) {
 	played := make([]*replay.Session, len(files))
 	failed := make([]error, len(files))
@@ -160,8 +160,8 @@ func (c *replayCmd) sum(files []string, played []*replay.Session, failed []error
 	return r
 }
 
-// withoutClient leaves out what the clients did by themselves when they did nothing and nobody knows what
-// they paid: then the policy after it, which sends everything, says the same.
+// withoutClient leaves out the policy "client" if the clients compacted nothing and nobody knows what they
+// paid: then "none", which sends everything, says the same.
 func withoutClient(sessions []*replay.Session) {
 	if slices.ContainsFunc(sessions, func(s *replay.Session) bool { return s.Compactions > 0 || s.Recorded != nil }) {
 		return

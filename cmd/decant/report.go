@@ -77,7 +77,7 @@ func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 	return l.WriteText(w)
 }
 
-// ledger reads what was kept and booked in a period, of one tenant, of all, or of one conversation alone.
+// ledger reads what was stored and booked in a period, of one tenant, of all, or of one conversation.
 func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Catalog, p lookup.Period) (*report.Ledger, error) {
 	l := lookup.NewLedger(db, lookup.LedgerOptions{Period: p, Catalog: catalog, By: c.By, Each: c.Only != ""})
 	tenants, err := c.tenants(ctx, db, &allFlag{c.AllTenants || c.By == "tenant"})
@@ -96,7 +96,7 @@ func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Ca
 	return l.Report(), nil
 }
 
-// conversations returns those of a tenant that the report is about.
+// conversations returns the conversations of a tenant that the report covers.
 func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, tenant string, p lookup.Period) ([]store.Summary, error) {
 	if c.Only == "" {
 		return db.Conversations(ctx, store.Filter{Tenant: tenant, Since: p.From, Limit: mostReported})
@@ -108,5 +108,5 @@ func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, tenant str
 	return []store.Summary{*one}, nil
 }
 
-// mostReported bounds the conversations that one report reads.
+// mostReported is how many conversations one report reads at most.
 const mostReported = 100_000

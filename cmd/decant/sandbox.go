@@ -43,12 +43,12 @@ func (c *sandboxCmd) Run(s *streams) error {
 	})
 }
 
-// model returns who answers.
+// model returns the model that answers.
 func (c *sandboxCmd) model(s *streams) (sandbox.Model, error) {
 	if c.Script == "" {
 		calls := c.Calls
 		if calls == 0 {
-			calls = -1 // for Rules, zero is the default
+			calls = -1 // Rules take zero for the default
 		}
 		return &sandbox.Rules{Calls: calls, OutputKB: c.OutputKB, Thought: c.Thought}, nil
 	}

@@ -20,7 +20,7 @@ type searchCmd struct {
 	dbFlag
 }
 
-// Run searches the text of everything that is kept.
+// Run searches the text of all stored conversations.
 func (c *searchCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		queries, err := c.queries(ctx, db)
@@ -48,7 +48,7 @@ func (c *searchCmd) Run(s *streams) error {
 	})
 }
 
-// queries returns what is looked for with each tenant.
+// queries returns the query for each tenant.
 func (c *searchCmd) queries(ctx context.Context, db *sqlite.DB) ([]store.Query, error) {
 	tenants, err := c.tenants(ctx, db, &c.allFlag)
 	if err != nil {

@@ -42,7 +42,7 @@ func (c *sessionsCmd) Run(s *streams) error {
 	})
 }
 
-// conversationsOf returns what a filter selects of some tenants, last changed first.
+// conversationsOf returns the conversations of some tenants that a filter selects, last changed first.
 func conversationsOf(ctx context.Context, db store.Directory, tenants []string, f store.Filter) (out []store.Summary, err error) {
 	for _, f.Tenant = range tenants {
 		found, err := db.Conversations(ctx, f)

@@ -28,8 +28,8 @@ type showCmd struct {
 	dbFlag
 }
 
-// Run prints one message, the original that a stub stands for, a checkpoint, or an overview. What is
-// a file stays a file.
+// Run prints one message, the original behind a stub, a checkpoint, or an overview. It never changes a
+// file.
 func (c *showCmd) Run(s *streams) error {
 	if !isFile(c.Source) {
 		return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
@@ -47,7 +47,7 @@ func (c *showCmd) Run(s *streams) error {
 	return c.message(s, doc.Conversation)
 }
 
-// listed prints the overview of a file: what a client's compaction left behind, the model does not see.
+// listed prints the overview of a file. It marks what the model does not see because the client compacted.
 func (c *showCmd) listed(s *streams, doc *wire.Document) error {
 	catalog, err := c.models()
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *showCmd) listed(s *streams, doc *wire.Document) error {
 	return o.WriteText(s.out, s.width, time.Local)
 }
 
-// message prints the message that is asked for.
+// message prints the requested message.
 func (c *showCmd) message(s *streams, conv *decant.Conversation) error {
 	n, err := strconv.Atoi(strings.TrimPrefix(c.What, "m"))
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *streams) original(name string, conv *decant.Conversation, digits string
 	return usageError{fmt.Errorf("%d blocks have a handle that begins with d:%s: give more digits", len(found), digits)}
 }
 
-// stored prints what is asked for of a conversation of the database.
+// stored prints the requested part of a stored conversation.
 func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	conv, err := c.find(ctx, db, c.Source)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// changeFlags are the flags of commands that change a stored conversation after having said what
-// that costs.
+// changeFlags are the flags of commands that change a stored conversation after printing the price.
 type changeFlags struct {
 	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
 	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
@@ -25,14 +24,14 @@ type changeFlags struct {
 
 type undoCmd struct{ changeFlags }
 
-// Run takes the newest pour back: what it left out is sent again, and nothing more is left out before
-// the conversation is released or its window is full.
+// Run undoes the newest pour: what it left out is sent again, and nothing more is left out until the
+// conversation is released or its window is full.
 func (c *undoCmd) Run(s *streams) error {
 	return c.run(s, "undo", (*engine.Engine).Undo, "there is nothing to take back: nothing was left out")
 }
 
-// run plans a change, prints it, and makes it when somebody says so; action is its name. idle is said when there
-// is nothing to change.
+// run plans a change, prints it, and makes it if the user agrees. action is its name. run prints idle if there is
+// nothing to change.
 func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error), idle string) error {
 	catalog, err := c.models()
 	if err != nil {
@@ -87,7 +86,7 @@ func (c *changeFlags) print(s *streams, change *engine.Change) error {
 // agreed returns nil when the change may be made.
 func (c *changeFlags) agreed(s *streams) error { return agreed(s, c.Yes) }
 
-// agreed returns nil when what was said may be done: yes, or somebody at a terminal, says so.
+// agreed returns nil if the change may be made: because of yes, or because somebody at a terminal agrees.
 func agreed(s *streams, yes bool) error {
 	switch {
 	case yes:

@@ -20,7 +20,7 @@ type verifyCmd struct {
 	All    bool    `help:"List every missing fact, not just the most important."`
 }
 
-// Run says what of one conversation still stands in another.
+// Run says how much of one conversation is still in another.
 func (c *verifyCmd) Run(s *streams) error {
 	before, err := s.document(c.Before, "")
 	if err != nil {
@@ -53,8 +53,8 @@ func (c *verifyCmd) print(s *streams, v *report.Verification) error {
 	return v.WriteText(s.out, most)
 }
 
-// text returns what a model would read of the named file: of a conversation its messages, of any
-// other text the text itself.
+// text returns what a model would read of the named file: the messages of a conversation, or any other
+// text itself.
 func (s *streams) text(name string) (string, error) {
 	src, err := s.bytes(name)
 	if err != nil {
