@@ -17,14 +17,14 @@ type Conversation struct {
 	ID        string    // the client's name for it (session or thread id), empty when unknown
 	Agent     string    // the program that wrote it: "claude-code", "codex", "pi", or empty
 	Model     string    // model id as the client wrote it, empty when unknown
-	MaxOutput int       // most output tokens that the client asked for, 0 when unknown
+	MaxOutput int       // most output tokens that the client asks for, 0 when unknown
 	Thinking  Thinking  // how the request asks the model to think
 	Cache     string    // lifetime of the cache marker for the request as a whole: "", "5m" or "1h"
 	Fixed     Fixed     // system prompt and tools
 	Messages  []Message // in transcript order, Number rising
 }
 
-// Thinking says how a request asks the model to think. The zero value is "not said", which is off.
+// Thinking says how a request asks the model to think. The zero value means that it does not say, which is off.
 type Thinking string
 
 // The thinking modes of the Messages API (docs/reference/anthropic.md, "The request").
@@ -40,7 +40,7 @@ func (t Thinking) On() bool { return t != "" && t != ThinkingOff }
 
 // Fixed is the part of a request that no pour can shrink: the system prompt and the tool schemas.
 type Fixed struct {
-	Version Hash    // identity of system and tools together, without what differs on every request; zero when there are none
+	Version Hash    // identity of system and tools together, without parts that differ on every request; zero when there are none
 	System  []Block // text blocks, in order
 	Tools   []Tool  // in order
 }
@@ -55,8 +55,8 @@ type Tool struct {
 // Role is who speaks in a message.
 type Role string
 
-// The roles. Where an API sends tool results in messages of the user (Messages API), the message
-// has RoleUser and its blocks tell; where it has messages for them, it is RoleTool.
+// The roles. If an API sends tool results in messages of the user (Messages API), the message has
+// RoleUser and its blocks are results. If an API has messages of their own for results, they have RoleTool.
 const (
 	RoleSystem    Role = "system"
 	RoleUser      Role = "user"
@@ -68,7 +68,7 @@ const (
 type Message struct {
 	Number     int       // position in the transcript, counted from 1 and shown as m1; 0: written by Decant
 	Role       Role      // who speaks
-	Blocks     []Block   // in order, at least one in a legal view
+	Blocks     []Block   // in order; at least one in a legal view
 	ID         string    // the provider's message id, when recorded
 	Model      string    // the model that answered, when recorded
 	Time       time.Time // when it was recorded, zero when unknown
@@ -103,7 +103,7 @@ func (m *Message) Text(kinds ...Kind) string {
 	return string(out)
 }
 
-// UserWords reports whether the message holds something that a person said.
+// UserWords reports whether the message holds words of the user.
 func (m *Message) UserWords() bool {
 	for i := range m.Blocks {
 		if b := &m.Blocks[i]; b.Kind == KindText && b.Author == AuthorUser {
@@ -139,7 +139,7 @@ const (
 // Author is who wrote a block.
 type Author string
 
-// The authors. A client puts reminders, notes and command output into messages of the user; those
+// The authors. A client puts reminders, notes and command output into messages of the user; these
 // are not the user's words.
 const (
 	AuthorUser   Author = "user"   // a person typed it
@@ -158,10 +158,10 @@ type Block struct {
 	Name    string   // of the tool, on a use and on its result
 	Error   bool     // a result that reports a failure
 	Signed  bool     // thinking that carries a provider's signature or encrypted content
-	Media   Media    // of an image, of a document, and of a result that holds some
-	Loads   int      // of a result: how many tools it makes known to the model, which has them from nowhere else
+	Media   Media    // of an image, a document, or a result that holds some
+	Loads   int      // of a result: how many tools it makes known to the model that the request does not list
 	Cache   string   // lifetime of a cache marker on it: "", "5m" or "1h"
-	Inside  []string // lifetimes of the cache markers on blocks within it, in order; they count like any other
+	Inside  []string // lifetimes of the cache markers on blocks within this one, in order; they count like any other
 	Ref     Ref      // where it stands in the transcript
 	Changed string   // id of the decision that made it differ from the transcript, empty when verbatim
 }
@@ -174,8 +174,8 @@ func (b *Block) Marker() string {
 	return b.Cache
 }
 
-// Text returns the block's text as the model reads it: of a use its arguments, of a result the text
-// in it. It is decoded anew by each call; keep it where it is needed more than once.
+// Text returns the block's text as the model reads it: the arguments of a use, the text in a result.
+// Each call decodes it again; keep the text if you need it more than once.
 func (b *Block) Text() string {
 	if b.Content == nil {
 		return ""
@@ -183,8 +183,8 @@ func (b *Block) Text() string {
 	return b.Content.Text()
 }
 
-// Hash returns the identity of the block's text. Equal texts have equal hashes. Content that knows its
-// hash, by a method Hash() Hash, is not decoded for it.
+// Hash returns the identity of the block's text. Equal texts have equal hashes. Content with a method
+// Hash() Hash is not decoded.
 func (b *Block) Hash() Hash {
 	if h, ok := b.Content.(interface{ Hash() Hash }); ok {
 		return h.Hash()
@@ -194,7 +194,7 @@ func (b *Block) Hash() Hash {
 
 // Ref is a block's place in the transcript.
 type Ref struct {
-	Message int // Number of the message, from 1; 0: nowhere, Decant wrote it
+	Message int // number of the message, from 1; 0 means that Decant wrote it
 	Block   int // index in the message's blocks, from 0
 }
 
@@ -208,21 +208,21 @@ type Media struct {
 	Type   string // media type of the first one, "image/png"
 	Count  int    // how many
 	Bytes  int    // encoded size of all, as sent
-	Tokens int    // what they count by the provider's rule when their size is known, else 0
+	Tokens int    // tokens by the provider's rule if their size is known, else 0
 }
 
-// Content is the text of a block, wherever its bytes live.
+// Content is the text of a block, wherever its bytes are.
 type Content interface {
 	// Text returns the decoded text. It may allocate on each call.
 	Text() string
-	// Size returns the size of the encoded text in bytes, without decoding it. It is at least as
-	// large as len(Text()) is likely to be and good enough for budgets and shortcuts.
+	// Size returns the size of the encoded text in bytes, without decoding it. It is rarely less than
+	// len(Text()), and good enough for limits and shortcuts.
 	Size() int
 }
 
-// A Holder is content with images or documents in it, as results may have.
+// A Holder is content that holds images or documents, as the content of a result may.
 type Holder interface {
-	// Held returns them as blocks of their own, in order, without a Ref.
+	// Held returns the images and documents as blocks, in order, without a Ref.
 	Held() []Block
 }
 
@@ -268,7 +268,7 @@ func (c *Conversation) Live() []Message {
 }
 
 // Hash returns the identity of the conversation: of its fixed part and of every block with its place,
-// author and call. It takes time in proportion to the whole text.
+// author and call. It reads the whole text.
 func (c *Conversation) Hash() Hash {
 	h := sha256.New()
 	h.Write(c.Fixed.Version[:])
@@ -307,8 +307,8 @@ func (c *Conversation) Message(number int) *Message {
 	return nil
 }
 
-// Block returns the block with a reference, nil when c has none. A block that a decision has put in place of another
-// has its reference.
+// Block returns the block with a reference, nil when c has none. A block that a decision has put in place of
+// another has the reference of that one.
 func (c *Conversation) Block(ref Ref) *Block {
 	m := c.Message(ref.Message)
 	if m == nil {
@@ -345,7 +345,7 @@ func (c *Conversation) Has(k Kind) bool {
 	return false
 }
 
-// OpenRound reports whether the model has still to answer to results of its calls, or to go on.
+// OpenRound reports whether the model has yet to answer to results of its calls, or to continue.
 func (c *Conversation) OpenRound() bool {
 	for i := len(c.Messages) - 1; i >= 0; i-- {
 		m := &c.Messages[i]

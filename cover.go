@@ -2,16 +2,16 @@ package decant
 
 import "slices"
 
-// loaded is what the assistant says between rounds that stay and the summary behind them: two messages of the
-// user would be one, and the results in it would be what the model has to answer.
+// loaded is what the assistant says between rounds that stay and the summary behind them. Without it two messages of
+// the user would meet and become one, and the model would take the results in it for what it must answer.
 const loaded = "Noted."
 
-// opening is what the user says before rounds that stay, where nothing else is.
+// opening is what the user says before rounds that stay, if no message is there.
 const opening = "[The conversation so far is recorded below.]"
 
-// summarised returns messages in which the range [from, to] of ms is replaced by the checkpoint of d: the
-// summary with the images that it carries, and before it the rounds of the range that stay. What comes later
-// changes nothing of that, for thinking may be bound to it.
+// summarised returns messages in which the checkpoint of d replaces the range [from, to] of ms: the rounds of the
+// range that stay, and behind them the summary with the images that it carries. Later messages never change
+// this, because thinking may be bound to it.
 func summarised(ms []Message, from, to int, d *Decision) []Message {
 	cp := d.Checkpoint
 	summary := written(RoleUser, cp.Summary, d.ID)
@@ -41,7 +41,7 @@ func placed(head []Message, summary Message, p Placement) []Message {
 	return head
 }
 
-// remaining returns those of ms whose numbers are among kept.
+// remaining returns the messages of ms whose numbers are in kept.
 func remaining(ms []Message, kept []int) (out []Message) {
 	for i := range ms {
 		if slices.Contains(kept, ms[i].Number) {
@@ -51,7 +51,7 @@ func remaining(ms []Message, kept []int) (out []Message) {
 	return out
 }
 
-// carried returns the images and documents of the blocks of ms that refs name.
+// carried returns the images and documents of the blocks that refs name.
 func carried(ms []Message, refs []Ref) (out []Block) {
 	for _, r := range refs {
 		i, ok := position(ms, r.Message)

@@ -14,10 +14,10 @@ type Decision struct {
 	Kind      DecisionKind `json:"kind"`
 	Reduction Reduction    `json:"reduction,omitempty"` // the rule by which it was made
 	Reason    string       `json:"reason"`              // why, for people
-	Target    Target       `json:"target"`              // the block it changes, of an insert the one it stands behind; zero for a checkpoint
-	Text      string       `json:"text,omitempty"`      // what stands in its place; of a repair or an insert the text added
+	Target    Target       `json:"target"`              // the block that it changes; of an insert, the block that it follows; zero for a checkpoint
+	Text      string       `json:"text,omitempty"`      // what stands in the block's place; of a repair or an insert, the text that is added
 	Carried   []Ref        `json:"carried,omitempty"`   // of an insert: blocks whose images and documents follow its text
-	Repeats   []Ref        `json:"repeats,omitempty"`   // of an insert: blocks that its text has whole
+	Repeats   []Ref        `json:"repeats,omitempty"`   // of an insert: blocks that its text quotes whole
 	Handle    Handle       `json:"handle,omitempty"`    // how to get the original back
 	Before    int          `json:"before"`              // tokens of what it replaces
 	After     int          `json:"after"`               // tokens of the replacement
@@ -38,16 +38,16 @@ const (
 	DropThinking DecisionKind = "drop_thinking" // a thinking block is left out, whole
 	Cover        DecisionKind = "checkpoint"    // a range of messages is replaced by a summary
 	Repair       DecisionKind = "repair"        // broken history is made legal in the view
-	Insert       DecisionKind = "insert"        // a text of ours is added behind a block
+	Insert       DecisionKind = "insert"        // a text of Decant's is added behind a block
 	Pin          DecisionKind = "pin"           // the target stays verbatim
 	Unpin        DecisionKind = "unpin"
-	Native       DecisionKind = "native" // the block is sent as it is, and the provider puts something short in its place
+	Native       DecisionKind = "native" // the block is sent verbatim, and the provider replaces it by something short
 	Hold         DecisionKind = "hold"   // no pour but a necessary one until released
-	Revoke       DecisionKind = "revoke" // takes an earlier decision back
+	Revoke       DecisionKind = "revoke" // an earlier decision is taken back
 )
 
-// A Target names one block of the transcript. The hash makes a decision refuse any other content
-// in the same place; the call id lets forks of a conversation inherit decisions on results.
+// A Target names one block of the transcript. With the hash, a decision refuses other content in the
+// same place. With the call id, forks of a conversation inherit decisions on results.
 type Target struct {
 	Ref
 	CallID string `json:"call_id,omitempty"`
@@ -73,31 +73,31 @@ func (h *Hash) UnmarshalText(text []byte) error { return h.parse(string(text)) }
 // A Checkpoint is a stored summary that stands in the view for a contiguous range of messages.
 type Checkpoint struct {
 	Number     int       `json:"number"` // counted from 1 within a conversation
-	From       int       `json:"from"`   // Number of the first message covered
-	To         int       `json:"to"`     // Number of the last message covered
+	From       int       `json:"from"`   // number of the first message covered
+	To         int       `json:"to"`     // number of the last message covered
 	Messages   int       `json:"messages"`
 	Placement  Placement `json:"placement"`
 	Summary    string    `json:"summary"`             // what the model reads, pins included
-	Reply      string    `json:"reply,omitempty"`     // words of the assistant put in where two user messages would meet; empty: none
-	Facts      []Fact    `json:"key_facts,omitempty"` // the must-keep facts that it was checked against and holds
+	Reply      string    `json:"reply,omitempty"`     // words of the assistant that are put in if two user messages would meet; empty: none
+	Facts      []Fact    `json:"key_facts,omitempty"` // the must-keep facts that the summary was checked for and holds
 	Rung       Rung      `json:"rung"`
-	Score      float64   `json:"score"`          // share of the exact strings that user and model wrote in the range which it still says with their context, 0 to 1
-	Poor       bool      `json:"poor,omitempty"` // it says less than the preset asks of a record
+	Score      float64   `json:"score"`          // share of the exact strings of user and model in the range that the summary keeps with their context, 0 to 1
+	Poor       bool      `json:"poor,omitempty"` // its score is below what the preset asks for
 	Original   int       `json:"original_tokens"`
 	Compressed int       `json:"compressed_tokens"`
-	CostUSD    float64   `json:"cost_usd"` // of model calls made for it
+	CostUSD    float64   `json:"cost_usd"` // of model calls made for the summary
 	Pins       []Ref     `json:"pins,omitempty"`
-	Kept       []int     `json:"kept,omitempty"`    // numbers of messages of the range that stay: whole rounds
+	Kept       []int     `json:"kept,omitempty"`    // numbers of the messages of the range that stay, in whole rounds
 	Carried    []Ref     `json:"carried,omitempty"` // blocks of the range whose images and documents follow the summary
-	Folds      int       `json:"folds,omitempty"`   // number of the checkpoint that it folded in, 0: none
+	Folds      int       `json:"folds,omitempty"`   // number of the checkpoint that this one takes in, 0: none
 }
 
-// Covers reports whether the message with a number is in the range; nil covers none.
+// Covers reports whether the message with a number is in the range. A nil Checkpoint covers none.
 func (c *Checkpoint) Covers(message int) bool {
 	return c != nil && c.From <= message && message <= c.To
 }
 
-// Ratio returns the size of the summary as a share of what it replaced.
+// Ratio returns the size of the summary as a share of the messages that it replaced.
 func (c *Checkpoint) Ratio() float64 {
 	if c.Original == 0 {
 		return 0
@@ -117,7 +117,7 @@ const (
 // Rung is the step of the ladder that produced a summary, best first.
 type Rung string
 
-// The rungs. So far extractive and head_tail are used; docs/ARCHITECTURE.md, "The way of a request", says when.
+// The rungs. Only extractive and head_tail are used so far; docs/ARCHITECTURE.md, "The way of a request", says when.
 const (
 	RungNative     Rung = "native"
 	RungModel      Rung = "model"
@@ -131,7 +131,7 @@ const (
 // compared, stored, applied or thrown away.
 type Plan struct {
 	Base      Hash       `json:"base"`  // identity of the conversation that it was made for
-	Model     string     `json:"model"` // whose window and prices it was made for
+	Model     string     `json:"model"` // the model whose window and prices it was made for
 	Window    int        `json:"window"`
 	Target    int        `json:"target"` // tokens that the messages should have afterwards
 	Reason    string     `json:"reason"`
@@ -139,9 +139,9 @@ type Plan struct {
 	Before    Size       `json:"before"`
 	After     Size       `json:"after"`
 	Price     Price      `json:"price"`
-	Score     float64    `json:"score"`                   // share of the exact strings that user and model wrote which are still in view with their context, 0 to 1
-	Risk      []Fact     `json:"facts_at_risk,omitempty"` // must-keep facts that are not in the view afterwards
-	Notes     []string   `json:"notes,omitempty"`         // what was asked for and could not be done, for people
+	Score     float64    `json:"score"`                   // share of the exact strings of user and model that the view keeps with their context, 0 to 1
+	Risk      []Fact     `json:"facts_at_risk,omitempty"` // must-keep facts that will not be in the view
+	Notes     []string   `json:"notes,omitempty"`         // what was asked for but could not be done, for people
 }
 
 // Size is what a view takes in the window, in tokens.
@@ -153,11 +153,11 @@ type Size struct {
 // Total returns the whole size.
 func (s Size) Total() int { return s.Fixed + s.Messages }
 
-// Price is what applying a plan costs now and brings later, assuming that requests go on as before.
+// Price is what applying a plan costs now and saves later, if requests go on as before.
 type Price struct {
 	Saved     int     `json:"tokens_saved"`        // per later request
-	CacheLost int     `json:"cache_tokens_lost"`   // cached tokens that have to be written again
-	CostUSD   float64 `json:"cost_usd"`            // of that rewrite and of our own model calls
+	CacheLost int     `json:"cache_tokens_lost"`   // cached tokens that must be written again
+	CostUSD   float64 `json:"cost_usd"`            // of writing CacheLost again and of Decant's own model calls
 	SaveUSD   float64 `json:"save_usd"`            // per later request
-	BreakEven int     `json:"break_even_requests"` // requests after which it has paid for itself, -1: never
+	BreakEven int     `json:"break_even_requests"` // requests after which the plan has paid for itself, -1: never
 }

@@ -17,20 +17,20 @@ var (
 	// ErrNothing means that there is nothing to compact.
 	ErrNothing = errors.New("nothing to compact")
 
-	// ErrSummary means that a summary was refused: empty, not smaller than its source, or missing
-	// too many facts. The next rung is tried.
+	// ErrSummary means that a summary was refused because it was empty, not smaller than its source,
+	// or missing too many facts. The next rung is tried.
 	ErrSummary = errors.New("the summary is not acceptable")
 
-	// ErrFixed means that the system prompt, the tools and the pins alone exceed the trigger, so
-	// that no pour can help.
+	// ErrFixed means that system prompt, tools and pins alone exceed the trigger, so that no pour can
+	// help.
 	ErrFixed = errors.New("system prompt, tools and pins alone do not fit")
 )
 
 // An IrreducibleError says that no legal view reaches the target.
 type IrreducibleError struct {
 	Target int    // tokens wanted
-	Size   int    // the least target that a legal view was found for
-	What   string // what takes them: "m12 (tool, 84000 tokens) and a summary of the rest"
+	Size   int    // the smallest target for which a legal view was found
+	What   string // what takes this size: "m12 (tool, 84000 tokens) and a summary of the rest"
 }
 
 // Error names the irreducible size.

@@ -4,8 +4,8 @@ package decant
 type Fact struct {
 	Kind    FactKind `json:"kind"`
 	Text    string   `json:"text"`    // exactly as it stands in the transcript
-	Weight  float64  `json:"weight"`  // how likely and how badly it is needed again; comparable within one extraction
-	Message int      `json:"message"` // Number of the message that said it last
+	Weight  float64  `json:"weight"`  // how likely and how badly the fact is needed again; comparable within one extraction
+	Message int      `json:"message"` // number of the message that said it last
 	Author  Author   `json:"author"`  // the most trusted author that said it
 }
 

@@ -1,7 +1,7 @@
 package decant
 
-// InForce returns the decisions in force among ds, in their order: without those that were taken back, and without
-// what took them back.
+// InForce returns the decisions in force among ds, in their order. It leaves out decisions that were taken back, and
+// the decisions that took them back.
 func InForce(ds []Decision) []Decision {
 	revoked := map[string]bool{}
 	for i := range ds {
@@ -18,7 +18,7 @@ func InForce(ds []Decision) []Decision {
 	return out
 }
 
-// CheckpointIn returns the checkpoint in force among ds, nil when there is none. The newest stands for all before it.
+// CheckpointIn returns the checkpoint in force among ds, nil when there is none. The newest one replaces all before it.
 func CheckpointIn(ds []Decision) *Checkpoint {
 	ds = InForce(ds)
 	for i := len(ds) - 1; i >= 0; i-- {
@@ -29,7 +29,7 @@ func CheckpointIn(ds []Decision) *Checkpoint {
 	return nil
 }
 
-// PinsIn returns the blocks that ds pin and do not unpin again, with the content that was pinned.
+// PinsIn returns the blocks that ds pin and do not unpin, with the content that was pinned.
 func PinsIn(ds []Decision) map[Ref]Hash {
 	pins := map[Ref]Hash{}
 	for i := range ds {
@@ -48,8 +48,8 @@ func (k DecisionKind) Edits() bool {
 	return k == Shrink || k == Stub || k == DropThinking || k == Native
 }
 
-// NativeIn returns a function that reports whether an id is that of a native decision in force among lists; nil when
-// there is none in force: what the provider itself leaves out.
+// NativeIn returns a function that reports whether an id belongs to a native decision in force among lists, which
+// the provider carries out. It returns nil when no native decision is in force.
 func NativeIn(lists ...[]Decision) func(id string) bool {
 	var ids map[string]bool
 	for _, ds := range lists {

@@ -4,7 +4,7 @@ package decant
 // them: the messages [Start, End) of the slice it was found in. No edit may split it.
 type Round struct {
 	Start, End int
-	Open       bool // nothing follows it yet: the model has still to answer
+	Open       bool // nothing follows the round yet: the model has yet to answer
 }
 
 // Rounds returns the rounds of ms in order. Messages outside of rounds are those of the user or the
@@ -33,10 +33,10 @@ func Rounds(ms []Message) []Round {
 // reaches returns for each message the index of the last message that answers one of its calls;
 // its own index when none does.
 func reaches(ms []Message) []int {
-	type call struct{ message, before int } // before: the call with the same id that is older, -1 for none
+	type call struct{ message, before int } // before: the older call with the same id, -1 for none
 	reach := make([]int, len(ms))
 	var calls []call
-	open := map[string]int{} // by id, the newest that is not answered; answered ones go, so it stays small
+	open := map[string]int{} // by id, the newest call without an answer; answered calls are removed, so the map stays small
 	for i := range ms {
 		reach[i] = i
 		for k := range ms[i].Blocks {

@@ -13,8 +13,8 @@ type Usage struct {
 // Prompt returns the size of the prompt in tokens.
 func (u Usage) Prompt() int { return u.Input + u.CacheRead + u.CacheWrite }
 
-// Context returns what the request and its answer take in the window: the one number that every
-// meter starts from.
+// Context returns what the request and its answer take in the window. Every meter starts from this
+// number.
 func (u Usage) Context() int { return u.Prompt() + u.Output }
 
 // Add returns the sum of u and v, part by part.

@@ -11,17 +11,17 @@ import (
 // checkpoint, and inserts stand behind their blocks. A message left empty vanishes. It is a pure
 // function; c is not changed.
 //
-// What decisions of kind native replace is sent all the same, for the provider to leave out: what is
-// sent is the view without them, see [Sent].
+// What native decisions replace is still sent, for the provider to leave out. What is sent is the view
+// without them, see [Sent].
 //
-// A decision whose target has other content than when it was made is an error that wraps ErrStale.
+// If a target no longer has the content that was decided about, View returns an error that wraps ErrStale.
 func View(c *Conversation, ds []Decision) (*Conversation, error) { return view(c, ds, true) }
 
-// Replay is View for decisions whose targets are known to have the content that was decided about, so
-// that nothing has to be read to find that out.
+// Replay is View for decisions whose targets are known to have the content that was decided about. It
+// reads no content to check that.
 func Replay(c *Conversation, ds []Decision) (*Conversation, error) { return view(c, ds, false) }
 
-// Sent returns ds without the decisions that the provider carries out: their view is what is sent.
+// Sent returns ds without the decisions that the provider carries out. The view under the result is what is sent.
 func Sent(ds []Decision) []Decision {
 	native := func(d Decision) bool { return d.Kind == Native }
 	if !slices.ContainsFunc(ds, native) {
@@ -65,13 +65,13 @@ func (p *Plan) Apply(c *Conversation) (*Conversation, error) {
 	return View(c, p.Decisions)
 }
 
-// edits is what a list of decisions comes to once revoked ones are taken out.
+// edits are the decisions of a list that are in force, by what they change.
 type edits struct {
 	cover   *Decision
 	blocks  map[Ref]*Decision   // newest live edit of each block
-	inserts map[Ref][]*Decision // by the block that they stand behind, oldest first
-	verify  bool                // that blocks have the content that was decided about
-	all     []Message           // of the conversation
+	inserts map[Ref][]*Decision // by the block that they follow, oldest first
+	verify  bool                // check that blocks have the content that was decided about
+	all     []Message           // messages of the conversation
 }
 
 func resolve(ds []Decision) (edits, error) {
@@ -105,7 +105,7 @@ func resolve(ds []Decision) (edits, error) {
 	return e, nil
 }
 
-// edit returns m with its edited blocks replaced and inserts behind theirs; m itself when there are none.
+// edit returns m with edited blocks replaced and inserts added; m itself if no decision changes it.
 func (e *edits) edit(m *Message) (Message, error) {
 	out := *m
 	copied := false
@@ -130,7 +130,7 @@ func (e *edits) edit(m *Message) (Message, error) {
 	return out, nil
 }
 
-// apply appends b to blocks as d leaves it, nil: as it is, and what is added behind it.
+// apply appends b to blocks as d leaves it (verbatim if d is nil), followed by the inserts behind it.
 func (e *edits) apply(blocks []Block, b *Block, d *Decision, added []*Decision) ([]Block, error) {
 	for _, x := range append([]*Decision{d}, added...) {
 		if x != nil && e.verify && x.Target.Hash != b.Hash() {
@@ -150,10 +150,10 @@ func (e *edits) apply(blocks []Block, b *Block, d *Decision, added []*Decision) 
 	return blocks, nil
 }
 
-// replace returns b with the text of d. What the provider leaves out it leaves out with images and all.
+// replace returns b with the text of d. What the provider leaves out, it leaves out together with its images.
 func (d *Decision) replace(b Block) Block {
 	b.Content, b.Changed = Text(d.Text), d.ID
-	b.Cache, b.Inside = b.Marker(), nil // what was within it is gone: the last marker there moves out
+	b.Cache, b.Inside = b.Marker(), nil // the blocks within are gone, so the last marker on them moves to b
 	if d.Kind == Native {
 		b.Media, b.Loads = Media{}, 0
 	}

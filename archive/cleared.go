@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// unclear returns a view in which what native decisions have changed stands as it is sent.
+// unclear returns a view in which the blocks of native decisions are as they are sent: verbatim.
 func unclear(view, sent *decant.Conversation, native func(id string) bool) *decant.Conversation {
 	ms := slices.Clone(view.Messages)
 	for i := range ms {

@@ -9,11 +9,11 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// leastOutput is asked for in bodies that are rebuilt without a frame: every model gives as much.
+// leastOutput is the output that bodies ask for which are rebuilt without a frame. Every model allows it.
 const leastOutput = 4096
 
-// frame returns the parameters of the newest of the requests rs that was made of the state or one
-// before it. Where none is stored the model is all that is known.
+// frame returns the parameters of the newest request of rs that was made from the state or an earlier
+// one. If none is stored, only the model is known.
 func frame(ctx context.Context, a Source, s *store.State, rs []store.Request) ([]byte, error) {
 	var newest decant.Hash
 	for i := range rs {

@@ -12,14 +12,14 @@ import (
 
 // A Commitment is the commit that made a checkpoint: where it is stored, and what was decided.
 type Commitment struct {
-	Key     store.Key         // of the conversation that made it: the one asked for, or one that it was forked from
-	Version int64             // that the commit made
-	Before  []decant.Decision // in force until then
-	Made    []decant.Decision // by the commit
+	Key     store.Key         // conversation that made the commit: the given one, or one that it was forked from
+	Version int64             // version that the commit made
+	Before  []decant.Decision // decisions in force before the commit
+	Made    []decant.Decision // decisions made by the commit
 }
 
-// FindCheckpoint returns the commit that made the checkpoint with a number. One that the conversation
-// does not have is store.ErrNotFound.
+// FindCheckpoint returns the commit that made the checkpoint with a number. If the conversation does
+// not have it, the error wraps store.ErrNotFound.
 func FindCheckpoint(ctx context.Context, l store.Loader, k store.Key, number int) (*Commitment, error) {
 	has := func(d decant.Decision) bool { return d.Checkpoint != nil && d.Checkpoint.Number == number }
 	s, err := l.Load(ctx, k, store.Newest)
@@ -32,7 +32,7 @@ func FindCheckpoint(ctx context.Context, l store.Loader, k store.Key, number int
 	return commitOf(ctx, l, s, has)
 }
 
-// commitOf returns the commit that made a decision which the state has.
+// commitOf returns the commit that made a decision of the state.
 func commitOf(ctx context.Context, l store.Loader, s *store.State, is func(decant.Decision) bool) (*Commitment, error) {
 	version, err := firstWith(ctx, l, s, is)
 	if err != nil {
@@ -71,20 +71,20 @@ func commitOf(ctx context.Context, l store.Loader, s *store.State, is func(decan
 	return c, nil
 }
 
-// parentOf returns the conversation that a fork has its first decisions from, as it was then; an empty
-// one when it began without any.
+// parentOf returns the conversation from which a fork has its first decisions, as it was then; an empty one
+// if the fork began without decisions.
 func parentOf(ctx context.Context, l store.Loader, s *store.State) (*store.State, error) {
 	for o := s.Origin; o != nil; {
 		p, err := l.Load(ctx, store.Key{Tenant: s.Tenant, ID: o.Parent}, o.InForce)
 		if err != nil || o.InForce > 0 {
 			return p, err
 		}
-		o = p.Origin // it has those that its parent has inherited itself
+		o = p.Origin // the fork has only decisions that its parent inherited itself
 	}
 	return &store.State{}, nil
 }
 
-// firstWith returns the first version of a conversation that has a decision which the state has.
+// firstWith returns the first version of a conversation that has a decision of the state.
 func firstWith(ctx context.Context, l store.Loader, s *store.State, is func(decant.Decision) bool) (int64, error) {
 	var failed error
 	n := sort.Search(int(s.Version)-1, func(i int) bool {

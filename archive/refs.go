@@ -9,7 +9,7 @@ import (
 )
 
 // numberingOf returns the references of a conversation whose blocks are the entries of chain, one by
-// one, and perhaps an answer behind them.
+// one, possibly followed by an answer.
 func numberingOf(c *decant.Conversation, chain []store.Entry) refs.Map {
 	n := refs.Map{Conv: c, Same: true, Fits: true, Back: map[decant.Ref]decant.Ref{}, Index: map[int]int{}}
 	ms := slices.Clone(c.Messages)

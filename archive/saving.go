@@ -11,26 +11,25 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A Saving is what one decision has come to so far.
+// A Saving is what one decision has saved and cost so far.
 //
-// What a request has saved, before what a pour wrote again, is what was booked for it: what the client's own
-// would have cost less what the one that was sent did. All of it is divided among the decisions in force in
-// proportion to what the tokens that each frees would have cost: read from the cache when the request before
-// had held the block, written when the block was new or the cache was cold, paid in full when nothing is
-// cached. So the parts add up to what was booked, whatever the provider's cache has done.
+// The saving of a request, before what a pour wrote again, is booked: what the client's own request would
+// have cost, less the cost of the request that was sent. It is divided among the decisions in force, in
+// proportion to what the tokens that each frees would have cost: read from the cache if the request before
+// held the block, written if the block was new or the cache was cold, paid in full if nothing is cached. So
+// the parts add up to what was booked, whatever the provider's cache has done.
 //
-// What a pour's request had to write again is divided by where its decisions stand: a piece of text that
-// was written again is shared equally by the changes before it, each of which alone would have made it
-// necessary. (That is the Shapley value of the game in which a set of changes costs what stands behind
-// its first one.)
+// What a pour's request had to write again is divided by position: each piece of text that was written again
+// is shared equally by the changes before it, any of which alone would have made it necessary. (This is the
+// Shapley value of the game in which a set of changes costs what stands behind its first one.)
 //
-// Requests that no client could have sent as they were, for their size, save nothing and cost nothing here.
+// Requests that were too large for any client to send unchanged save nothing and cost nothing here.
 type Saving struct {
 	Decision decant.Decision
-	Pour     string      // what the ids of its pour's decisions begin with; empty: it was made as its block came in
-	Undone   time.Time   // when it was taken back; zero: it was not. What it had saved until then stays
+	Pour     string      // beginning of the ids of its pour's decisions; empty: it was made as its block came in
+	Undone   time.Time   // when it was taken back; zero: it was not. It keeps what it had saved until then
 	Sent     int         // requests that were made with it
-	Over     int         // of them, those that no client could have sent as they were
+	Over     int         // of these, requests that no client could have sent unchanged
 	Requests int         // of them, those whose prompts were smaller for it
 	Tokens   int         // that they lacked, all together
 	Saved    store.Money // its share of what they cost less
@@ -52,7 +51,7 @@ type PourSaving struct {
 	Freed     int // tokens of each request since, as estimated
 	Rewritten int // tokens that the provider's cache was written anew with because of it
 	Requests  int // that were made with it
-	Over      int // of them, those that no client could have sent as they were
+	Over      int // of these, requests that no client could have sent unchanged
 	Undone    time.Time
 	Saved     store.Money
 	Cost      store.Money

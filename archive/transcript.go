@@ -12,32 +12,32 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// A Source is what of a store reading a transcript needs.
+// A Source is what this package needs of a store.
 type Source interface {
 	store.Loader
 	store.Blobs
 	store.Log
 }
 
-// A Transcript is a conversation read back from the store: every message as the client sent it, and
-// what was decided about them. It is safe for concurrent use.
+// A Transcript is a conversation read from the store: every message as the client sent it, and the
+// decisions about them. It is safe for concurrent use.
 type Transcript struct {
 	State *store.State
 
-	// Conversation holds every block verbatim, cache markers left out: they belong to requests and
-	// not to the conversation. Messages have the numbers of the transcript, which decisions speak of.
+	// Conversation holds every block verbatim, without cache markers, which belong to requests and
+	// not to the conversation. Messages have the numbers of the transcript, to which decisions refer.
 	Conversation *decant.Conversation
 
-	// Answered says that the last message is the model's newest answer, which the client has not
-	// sent back yet, so that the chain does not hold it.
+	// Answered says that the last message is the model's newest answer. The client has not sent it
+	// back yet, so the chain does not hold it.
 	Answered bool
 
 	doc  *wire.Document // the conversation as a request body
 	refs refs.Map
 }
 
-// ReadTranscript reads a conversation as it was at a version, or as it is, with the newest answer,
-// when version is store.Newest.
+// ReadTranscript reads a conversation as it was at a version. If version is store.Newest, it reads it as
+// it is now, with the newest answer.
 func ReadTranscript(ctx context.Context, a Source, k store.Key, version int64) (*Transcript, error) {
 	s, err := a.Load(ctx, k, version)
 	if err != nil {
@@ -60,7 +60,7 @@ func ReadTranscript(ctx context.Context, a Source, k store.Key, version int64) (
 	return t, nil
 }
 
-// ReadEntries reads some entries of a conversation, in order: what a handle stands for.
+// ReadEntries reads some entries of a conversation in order, such as those that a handle stands for.
 func ReadEntries(ctx context.Context, a Source, k store.Key, entries []store.Entry) (*Transcript, error) {
 	t, err := rebuild(ctx, a, &store.State{Conversation: store.Conversation{Key: k}, Chain: entries}, nil, nil)
 	if err != nil {
@@ -76,14 +76,14 @@ func (t *Transcript) View() (*decant.Conversation, error) {
 }
 
 // Verbatim returns a view of the conversation as the body of a request to the Messages API, with the client's own
-// bytes wherever the view is verbatim, and with no instruction to the provider but the client's own.
+// bytes wherever the view is verbatim. It tells the provider to leave out nothing beyond what the client asked for.
 func (t *Transcript) Verbatim(view *decant.Conversation) ([]byte, error) {
 	return t.doc.Render(t.refs.InRequest(view))
 }
 
 // Body returns a view of the conversation as the body of a request to the Messages API, with the
-// client's own bytes wherever the view is verbatim. What the provider leaves out of the prompt is in it as
-// it was, with the instruction to leave it out. anthropic.BetasOf says which betas the request needs.
+// client's own bytes wherever the view is verbatim. What the provider leaves out of the prompt is in it
+// unchanged, with the instruction to leave it out. anthropic.BetasOf says which betas the request needs.
 func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	native := decant.NativeIn(t.State.Live())
 	if native == nil {
@@ -104,8 +104,8 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	return c.Ask(body)
 }
 
-// newestAnswer returns the content of the answer to the newest of the requests rs; nil when there is
-// none, or when the conversation has gone on since.
+// newestAnswer returns the content of the answer to the newest of the requests rs; nil if there is none,
+// or if the conversation has moved on since.
 func newestAnswer(ctx context.Context, a Source, s *store.State, rs []store.Request) ([]byte, error) {
 	if len(rs) == 0 {
 		return nil, nil
@@ -128,8 +128,8 @@ func newestAnswer(ctx context.Context, a Source, s *store.State, rs []store.Requ
 	return content[0], nil
 }
 
-// rebuild puts the conversation together as the body of a request, with the parameters of the newest
-// one among rs, and reads that.
+// rebuild writes the conversation as the body of a request, with the parameters of the newest request of
+// rs, and parses it.
 func rebuild(ctx context.Context, a Source, s *store.State, rs []store.Request, answer []byte) (*Transcript, error) {
 	raws := make([]decant.Hash, len(s.Chain))
 	for i := range s.Chain {
@@ -181,7 +181,7 @@ func (w *bodyWriter) fixed(ctx context.Context, a Source, s *store.State) error 
 	return nil
 }
 
-// messages writes the entries, those of one message together, and the answer, and ends the body.
+// messages writes the entries, grouped by message, and the answer, and ends the body.
 func (w *bodyWriter) messages(chain []store.Entry, blocks [][]byte, answer []byte) []byte {
 	w.out = append(w.out, `,"messages":[`...)
 	for i := range chain {

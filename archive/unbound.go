@@ -9,8 +9,8 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// Unbound returns the transcript as a request that the model m accepts. Thinking that was written behind
-// something which Decant has ever changed may be bound to that, so it is left out.
+// Unbound returns the transcript as a request that the model m accepts. It leaves out thinking that was
+// written behind anything that Decant has ever changed, because it may be bound to the changed form.
 func (t *Transcript) Unbound(m token.Model) (*decant.Conversation, error) {
 	first, ok := t.firstChange()
 	if !ok || !m.Binds {
@@ -23,8 +23,8 @@ func (t *Transcript) Unbound(m token.Model) (*decant.Conversation, error) {
 	return decant.View(t.Conversation, numbered(policy.ThinkingFrom(t.Conversation, index, first.Block, token.For(m))))
 }
 
-// PlainView returns what the model m is sent with what its provider leaves out taken out already, and without
-// the thinking that is bound to what was sent.
+// PlainView returns what the model m reads: the view without what its provider leaves out, and without the
+// thinking that is bound to what was sent.
 func (t *Transcript) PlainView(m token.Model) (*decant.Conversation, error) {
 	live := t.State.Live()
 	view, err := decant.View(t.Conversation, live)
@@ -38,7 +38,7 @@ func (t *Transcript) PlainView(m token.Model) (*decant.Conversation, error) {
 	return decant.View(t.Conversation, append(live, numbered(policy.Unbind(sent, view, m, token.For(m)))...))
 }
 
-// firstChange returns the first block that any decision has changed, also one that was taken back since.
+// firstChange returns the first block that any decision has changed, including decisions taken back since.
 func (t *Transcript) firstChange() (first decant.Ref, ok bool) {
 	for _, d := range t.State.Decisions {
 		at := d.Target.Ref

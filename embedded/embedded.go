@@ -9,9 +9,10 @@
 //	client := anthropic.NewClient(option.WithHTTPClient(db.Client()))
 //	answer, err := client.Messages.New(ctx, params) // as before
 //
-// From there on the program works as before. Its conversations outlive their windows: when one grows
-// too large, the client sends less of it, and the file keeps all of it. [DB.Engine] plans, undoes and
-// pins; [DB.Store] finds what was said.
+// The rest of the program stays as it is. Conversations may outgrow the model's window: when one becomes
+// too large, the client sends less of it, and the file keeps all of it. The same happens earlier when it
+// saves money, unless engine.Options.NoEarlyPours forbids that. [DB.Engine] plans, undoes and pins;
+// [DB.Store] finds what was said.
 package embedded
 
 import (
@@ -47,8 +48,8 @@ type DB struct {
 	transport *transport.Transport
 }
 
-// Open opens the database file at path, creating it if need be, and starts an engine on it. The context is for opening
-// alone. Nil options are the defaults. Close the DB when the program ends.
+// Open opens the database file at path, creating it if necessary, and starts an engine on it. The context is for
+// opening only. Nil options mean the defaults. Close the DB when the program ends.
 func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 	var o Options
 	if opts != nil {
@@ -67,8 +68,8 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 	return &DB{engine: e, store: s, transport: transport.New(e, o.Transport)}, nil
 }
 
-// Client returns an HTTP client whose requests for messages are managed. It may be used for
-// anything else too.
+// Client returns an HTTP client whose requests for messages are managed. All other requests pass
+// unchanged.
 func (db *DB) Client() *http.Client { return &http.Client{Transport: db.transport} }
 
 // Transport returns the round tripper below Client, for programs that have a client of their own.

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// A bodyError says that a request's body did not come to its end.
+// A bodyError says that a request's body did not arrive completely.
 type bodyError struct {
 	err    error
 	status int
 }
 
-// stalled reports whether the client is still there, and waits for an answer to what it does not send. The server
-// takes the end of its time for its leave.
+// stalled reports whether the client is still connected and has stopped sending. The server reports the expired
+// deadline as if the client had left.
 func (e *bodyError) stalled() bool { return e != nil && e.status == http.StatusRequestTimeout }
 
 // Error says what happened.
@@ -30,14 +30,14 @@ func (e *bodyError) Unwrap() error { return e.err }
 // leastStep is how much of a body must come within its time: less is no progress.
 const leastStep = 16 << 10
 
-// A timed is a request's body that ends with an error when it makes no progress. Only the time counts that is
-// spent waiting for the client: an upstream that takes its time is not the client's fault.
+// A timed is a request's body that ends with an error when it makes no progress. Only the time spent waiting for
+// the client counts: a slow upstream is not the client's fault.
 type timed struct {
 	io.ReadCloser
 	conn  *http.ResponseController
 	limit time.Duration
 
-	failed atomic.Pointer[bodyError] // nil: it has not
+	failed atomic.Pointer[bodyError] // nil: it has not failed
 
 	mu     sync.Mutex
 	closed bool          // the connection may be at its next request
@@ -73,7 +73,7 @@ func (t *timed) Read(p []byte) (int, error) {
 	case err == nil && t.left > 0:
 		return n, nil
 	}
-	t.conn.SetReadDeadline(time.Time{}) // what is read from here on is not the body; where it is not supported, none was set
+	t.conn.SetReadDeadline(time.Time{}) // what is read next is not the body; a connection that has no deadlines had none
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = t.fail(&bodyError{fmt.Errorf("read the body: %w", err), http.StatusBadRequest})
 	}
@@ -86,7 +86,8 @@ func (t *timed) fail(err *bodyError) error {
 	return err
 }
 
-// Close ends the body. Those who carry a request to the upstream may outlive it, and must not set deadlines then.
+// Close ends the body. The goroutine that sends the request to the upstream may outlive it, and must not set
+// deadlines any more: the connection may be at its next request.
 func (t *timed) Close() error {
 	err := t.ReadCloser.Close() // first: it ends a Read that is under way
 	t.mu.Lock()

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A refusal says why a request may not pass, whoever sends it.
+// A refusal says why a request may not pass, no matter who sends it.
 type refusal struct {
 	status  int
 	message string
 }
 
-// answer refuses a request in the API's shape.
+// answer refuses a request in the API's format.
 func (no *refusal) answer(w http.ResponseWriter) {
 	refuse(w, no.status, "invalid_request_error", no.message)
 }
@@ -33,7 +33,7 @@ func unfit(r *http.Request) *refusal {
 	return nil
 }
 
-// climbs reports whether a path has a segment that names the folder above, as any server may understand it.
+// climbs reports whether a path has a segment that any server may take for the folder above.
 func climbs(path string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(path, func(c rune) bool { return c == '/' || c == '\\' }), func(segment string) bool {
 		name, _, _ := strings.Cut(segment, ";")
@@ -41,14 +41,14 @@ func climbs(path string) bool {
 	})
 }
 
-// hosts are the names by which a gateway may be called. A page in a browser can reach what listens on loopback by
-// a name of its own that resolves to there; the Host header still says it.
+// hosts are the names by which a gateway may be called. A page in a browser can reach a loopback listener through a
+// name of its own that resolves to loopback; the Host header gives it away.
 type hosts struct {
 	check bool
 	names []string
 }
 
-// containers are the names by which containers call the machine that they run on. Nobody else can have them.
+// containers are the names by which containers call their host. No page can own them.
 var containers = []string{"host.docker.internal", "host.containers.internal"}
 
 // strange returns why a request is not for this gateway, nil when it is.

@@ -12,7 +12,7 @@ import (
 	"github.com/decantdev/decant/transport"
 )
 
-// statusLeft is how a request counts whose client did not wait for the answer.
+// statusLeft is the status under which a request counts whose client did not wait for the answer.
 const statusLeft = 499
 
 // refuseFailed answers a request for which the upstream gave no answer.
@@ -23,12 +23,12 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 	body := v.bodyFailed(gone)
 	if !body.stalled() && (gone || errors.Is(err, context.Canceled)) {
 		v.status = statusLeft
-		panic(http.ErrAbortHandler) // nobody is there to read an answer
+		panic(http.ErrAbortHandler) // the client cannot read an answer any more
 	}
 	if body != nil {
-		v.failure = nil // not the upstream's
+		v.failure = nil // the client's failure and not the upstream's
 		if r.ProtoMajor == 1 {
-			w.Header().Set("Connection", "close") // the rest of it is not waited for
+			w.Header().Set("Connection", "close") // the rest of the body is not waited for
 		}
 		refuse(w, body.status, "invalid_request_error", "decant: "+body.Error())
 		return
@@ -38,7 +38,7 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 	fail(w, http.StatusBadGateway, "api_error", text)
 }
 
-// reason says why there is no answer, without saying where the upstream is: the log does.
+// reason says why there is no answer, but not where the upstream is; the log does.
 func reason(err error) string {
 	var number syscall.Errno
 	var name *net.DNSError

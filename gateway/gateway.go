@@ -2,17 +2,17 @@
 // by changing one base URL.
 //
 // Requests for messages and for token counts go through the managed transport; everything else
-// passes. What arrives is what was sent, in both directions: path, query, method, status, headers and
-// body, except for headers that begin with x-decant-, the accepted encodings of managed requests, and
-// the bodies that the engine changed. Streams pass as they come; when the client leaves, the upstream
-// request ends. The upstream is configured and never chosen by a client, and every connection that the
-// process opens goes through one list of allowed destinations, see [Outbound].
+// passes. In both directions path, query, method, status, headers and body arrive as they were sent,
+// except for headers that begin with x-decant-, the accepted encodings of managed requests, and
+// bodies that the engine changed. Streams pass as they come; when the client leaves, the upstream
+// request ends. The upstream is configured and never chosen by a client, and every connection of the
+// process is checked against one list of allowed destinations, see [Outbound].
 //
-// Requests of OpenAI's API are refused in its own shape, and nothing of them is forwarded.
+// Requests for OpenAI's API are refused in its own format and never forwarded.
 //
-// When something of Decant's own fails, the client's bytes are forwarded and the header
-// x-decant-fault says what failed. A request that may not pass is answered by the gateway itself, and
-// the header x-decant-refused says why.
+// When a step of Decant's own fails, the client's bytes are forwarded and the header x-decant-fault
+// says what failed. The gateway itself answers requests that may not pass; the header x-decant-refused
+// says why.
 package gateway
 
 import (
@@ -42,29 +42,29 @@ type Options struct {
 	// Engine manages the conversations. The caller closes it after the gateway.
 	Engine *engine.Engine
 
-	// Upstream is the base URL of the Messages API; the path of a request is appended to its own.
+	// Upstream is the base URL of the Messages API; the path of a request is appended to its path.
 	Upstream *url.URL
 
 	// Outbound carries requests to the upstream. Nil means an Outbound that allows the upstream
 	// only.
 	Outbound http.RoundTripper
 
-	// Keys admit tenants by the header x-decant-key. Nil means that all requests are of the one
+	// Keys admit tenants by the header x-decant-key. Nil means that all requests come from the one
 	// local user.
 	Keys *keyring.Ring
 
-	// Rules choose the preset of a request that names none; the first that fits counts. None fits:
-	// the engine's.
+	// Rules choose the preset of a request that names none. The first rule that matches decides; if
+	// none does, the engine's preset is used.
 	Rules []Rule
 
-	// Project is what the conversations are about, for those who look at them later.
+	// Project says what the conversations are about, for reports and lists.
 	Project string
 
-	// Local says that the gateway is reached by this machine only. Then a request must call it by a name of
-	// loopback, so that no page in a browser can reach it by a name of its own.
+	// Local says that only this machine reaches the gateway. Then requests must call it by a name of loopback, so
+	// that no page in a browser can reach it by a name of its own.
 	Local bool
 
-	// Hosts are further names by which it may be called. When there are some, no others count.
+	// Hosts are further names by which the gateway may be called. If there are any, all other names are refused.
 	Hosts []string
 
 	// MaxBody is the largest body of messages that is managed, Memory how many bytes of bodies are held at once;
@@ -76,26 +76,26 @@ type Options struct {
 	BodyTimeout time.Duration
 
 	// Ready reports whether requests can be managed, for /readyz: whether the database answers. The
-	// upstream is no part of it, since every instance would fall out of service with it. Nil means
-	// that they always can.
+	// upstream is not part of it, because every instance would fall out of service with it. Nil means
+	// always ready.
 	Ready func(context.Context) error
 
 	// Logger gets a line for every request, without its content: at level Info, at Warn when something failed or was
 	// refused. Nil means that nothing is logged.
 	Logger *slog.Logger
 
-	// Tracing says in spans what is done with requests. Nil means that nothing is traced.
+	// Tracing records in spans what is done with requests. Nil means that nothing is traced.
 	Tracing *tracing.Tracing
 
-	// Metrics is where the gateway's metrics are registered, and what /metrics shows. Nil means a
-	// registry of its own.
+	// Metrics is where the gateway registers its metrics, and what /metrics shows. Nil means a new
+	// registry.
 	Metrics *prometheus.Registry
 
-	// MetricsToken shows metrics to those who send it as a bearer. Without it everybody sees them, except
-	// where requests need keys: they are sums of all tenants, and no tenant may see those.
+	// MetricsToken is a bearer token that shows metrics. Without it everybody sees them, unless requests need
+	// keys: metrics are sums over all tenants, and no tenant may see these.
 	MetricsToken string
 
-	// Version and Commit are what is shown of the build.
+	// Version and Commit describe the build, for metrics.
 	Version, Commit string
 
 	// Now returns the current time. Nil means time.Now.
@@ -112,7 +112,7 @@ type Gateway struct {
 	metrics  *metrics
 	exporter http.Handler
 	draining atomic.Bool
-	cut      atomic.Bool // what was still open was cut
+	cut      atomic.Bool // requests that were still open have been cut
 	open     open
 }
 
@@ -168,7 +168,7 @@ func (o *Options) setDefaults() (err error) {
 	return nil
 }
 
-// Use has requests from now on managed by another engine; see transport.Transport.Use. The caller closes it, too.
+// Use makes another engine manage requests from now on; see transport.Transport.Use. The caller closes both engines.
 func (g *Gateway) Use(e *engine.Engine) {
 	g.engine.Store(e)
 	g.managed.Use(e)
@@ -209,7 +209,7 @@ func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 func answer(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	w.Write([]byte(text)) // a client that is gone needs no answer
+	w.Write([]byte(text)) // a client that has left needs no answer
 }
 
 // forward sends a request on and its answer back.
@@ -219,7 +219,7 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	ctx, v.trace = g.opts.Tracing.Begin(ctx, r, v.id, routes[v.door])
 	g.metrics.open.Inc()
-	defer func() { // also when the proxy gives up by a panic, which is how it cuts a connection
+	defer func() { // runs after a panic too: the proxy cuts a connection by panicking
 		g.metrics.open.Dec()
 		g.finish(v, r)
 	}()
@@ -238,13 +238,13 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	v.whole = true
 }
 
-// admit finds whose request it is, and reports whether it may pass. One that may not is answered.
+// admit finds out whose request it is, and reports whether it may pass. If not, admit answers it.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
 	if no := g.hosts.strange(r); no != nil {
 		no.answer(w)
 		return false
 	}
-	if v.door == doorOpenAI { // first: a key for Decant would not help
+	if v.door == doorOpenAI { // checked before the key, which would not help
 		refuseOpenAI(w)
 		return false
 	}
@@ -276,7 +276,7 @@ func doorOf(r *http.Request) string {
 // chooser chooses presets by rules.
 type chooser []Rule
 
-// note is choose, and notes in the request's visit what was chosen.
+// note is choose, and records the choice in the request's visit.
 func (c chooser) note(name string, model func() string, r *http.Request) (*preset.Preset, error) {
 	p, err := c.choose(name, model, r)
 	if p != nil {

@@ -12,7 +12,7 @@ import (
 // keyHeader is where a client sends its key.
 const keyHeader = "X-Decant-Key"
 
-// identify finds whose request it is, and reports whether it may pass. One that may not is answered.
+// identify finds out whose request it is, and reports whether it may pass. If not, identify answers it.
 func (g *Gateway) identify(w http.ResponseWriter, r *http.Request, v *visit) bool {
 	if g.opts.Keys == nil {
 		return true
@@ -33,7 +33,7 @@ func (g *Gateway) identify(w http.ResponseWriter, r *http.Request, v *visit) boo
 	return false
 }
 
-// guarded reports whether requests come from others than those who run the gateway.
+// guarded reports whether requests come from people who do not run the gateway.
 func (g *Gateway) guarded(*http.Request) bool { return g.opts.Keys != nil && g.opts.Keys.Closed() }
 
 // budgetsOf returns the budgets of the key that a request has brought.
@@ -46,9 +46,8 @@ func budgetsOf(r *http.Request) (out []budget.Budget) {
 	return out
 }
 
-// used returns how many tokens a visit counts for a limit per minute. What is read from the provider's cache does
-// not count, as it does not for the provider's own limits. Where nobody has said how many there were, it is what
-// the bytes come to.
+// used returns how many tokens a visit counts towards a limit per minute. As with the provider's own limits, tokens
+// read from the provider's cache do not count. If no usage was reported, the size of the bodies decides.
 func (v *visit) used() int {
 	const bytesPerToken = 4
 	switch u := v.usage; {
@@ -61,5 +60,5 @@ func (v *visit) used() int {
 	case v.door == doorMessages:
 		return int(max(0, v.out)+v.in) / bytesPerToken
 	}
-	return int(max(0, v.out)) / bytesPerToken // a batch, say; what comes back may be a file
+	return int(max(0, v.out)) / bytesPerToken // a batch, for example. The answer does not count: it may be a file
 }

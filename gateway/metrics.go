@@ -86,7 +86,7 @@ func buildInfo(version, commit string) prometheus.Collector {
 	return g
 }
 
-// ofBacklog are the numbers of what waits for the database.
+// ofBacklog are the numbers of answers that wait for the database.
 func ofBacklog(e *atomic.Pointer[engine.Engine]) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "decant_archive_waiting_bytes", Help: "Bytes of memory that answers take which wait for the database."}, func() float64 {
@@ -129,7 +129,7 @@ func (m *metrics) add(v *visit, now time.Time) {
 	}
 }
 
-// refused counts a request that the gateway itself has refused.
+// refused counts a request that the gateway itself refused.
 func (m *metrics) refused(status int) {
 	switch status {
 	case http.StatusPaymentRequired:
@@ -168,7 +168,7 @@ func (m *metrics) managed(p *engine.Prepared, u decant.Usage) {
 	}
 }
 
-// statuses are those that are counted one by one; others are counted by their class.
+// statuses are counted one by one; all other statuses are counted by their class.
 func statusLabel(status int) string {
 	if status == statusLeft || status == 529 || slices.Contains([]int{200, 400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504}, status) {
 		return strconv.Itoa(status)

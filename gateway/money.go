@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Money counts what was booked, as a metric. Its Book is for engine.Options.Booked.
+// Money is a metric of what was booked. Use its Book for engine.Options.Booked.
 type Money struct{ usd *prometheus.CounterVec }
 
 // NewMoney returns a metric of money that is registered with reg.
@@ -22,7 +22,7 @@ func NewMoney(reg prometheus.Registerer) (*Money, error) {
 	return m, reg.Register(m.usd)
 }
 
-// Book counts spends of a tenant.
+// Book counts a tenant's spends.
 func (m *Money) Book(_ string, spends []store.Spend) {
 	for i := range spends {
 		s := &spends[i]

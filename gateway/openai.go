@@ -8,24 +8,24 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// openAIPaths are how paths below the version begin that OpenAI's API has and the Messages API has not.
+// openAIPaths are the beginnings of paths, below the version, that OpenAI's API has and the Messages API has not.
 var openAIPaths = []string{
 	"assistants", "audio", "batches", "chat/completions", "completions", "conversations", "embeddings", "fine_tuning", "images",
 	"moderations", "realtime", "responses", "threads", "vector_stores",
 }
 
-// sharedPaths are those that the Messages API has too, or may have; who is meant, the key says.
+// sharedPaths are paths that the Messages API has too, or may have; the key tells which API is meant.
 var sharedPaths = []string{"containers", "evals", "files", "models", "uploads", "videos"}
 
-// ofOpenAI reports whether a request is for OpenAI's API. Forwarded it would show another provider's
-// key to the upstream, which could only answer that it knows no such path.
+// ofOpenAI reports whether a request is for OpenAI's API. If it were forwarded, the upstream would see
+// another provider's key, and could only answer that it knows no such path.
 func ofOpenAI(r *http.Request) bool {
 	path := unversioned(r.URL.Path)
 	return begins(path, openAIPaths) || endsAtOpenAI(r.URL.Path) || begins(path, sharedPaths) && openAIKey(r.Header)
 }
 
-// unversioned returns a path behind its last "/v1/", or behind its first slash where it has none:
-// clients differ in whether the version belongs to the base URL.
+// unversioned returns a path behind its last "/v1/", or behind its first slash if it has none, because
+// in some clients the version belongs to the base URL and in others it does not.
 func unversioned(path string) string {
 	if i := strings.LastIndex(path, "/v1/"); i >= 0 {
 		return path[i+len("/v1/"):]
@@ -41,8 +41,8 @@ func begins(path string, words []string) bool {
 	})
 }
 
-// endsAtOpenAI reports whether a path ends at one of the doors that generate text, whatever stands
-// before it: deployments and proxies have paths of their own.
+// endsAtOpenAI reports whether a path ends at a door that generates text. What stands before does not
+// matter, because deployments and proxies have paths of their own.
 func endsAtOpenAI(path string) bool {
 	for _, end := range []string{"/chat/completions", "/completions", "/responses", "/embeddings"} {
 		if strings.HasSuffix(strings.TrimSuffix(path, "/"), end) {
@@ -52,18 +52,18 @@ func endsAtOpenAI(path string) bool {
 	return false
 }
 
-// openAIKey reports whether a request carries a key as OpenAI writes them, and nothing of the Messages
+// openAIKey reports whether a request carries a key in OpenAI's form, and no header of the Messages
 // API.
 func openAIKey(h http.Header) bool {
 	key, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer sk-")
 	return ok && !strings.HasPrefix(key, "ant-") && h.Get("Anthropic-Version") == "" && h.Get("X-Api-Key") == ""
 }
 
-// openAIRefusal is what the client is told, and its user reads.
+// openAIRefusal is the message that the client's user reads.
 const openAIRefusal = "decant: this gateway manages Anthropic's Messages API only. This is a request of OpenAI's API: it was not forwarded, and neither was its key. " +
 	"Give this client OpenAI's own base URL again. Its session files can be made smaller: decant compact --help"
 
-// refuseOpenAI answers in the shape of OpenAI's API, and asks clients not to try again.
+// refuseOpenAI answers in the format of OpenAI's API, and asks clients not to retry.
 func refuseOpenAI(w http.ResponseWriter) {
 	body := jsonspan.AppendQuote([]byte(`{"error":{"message":`), openAIRefusal)
 	w.Header().Set("X-Should-Retry", "false")

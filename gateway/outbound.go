@@ -21,7 +21,7 @@ type OutboundOptions struct {
 	// Allow lists the destinations by scheme, host and port; paths do not matter.
 	Allow []*url.URL
 
-	// CA holds certificates in PEM of authorities that are trusted besides the system's.
+	// CA holds PEM certificates of authorities to trust besides the system's.
 	CA [][]byte
 
 	// Proxy returns the proxy for a request. Nil means the one that HTTPS_PROXY, HTTP_PROXY and
@@ -29,10 +29,10 @@ type OutboundOptions struct {
 	Proxy func(*http.Request) (*url.URL, error)
 }
 
-// Outbound is the way out of the process: an http.RoundTripper that talks to the destinations on its
-// list and to nobody else. All clients of a process share one, so that no feature can be talked into
-// calling somewhere else: every request is checked by its URL, redirects included, and every
-// connection by its address. It is safe for concurrent use.
+// Outbound is the way out of the process: an http.RoundTripper that talks only to the destinations on
+// its list. All clients of a process share one, so that no feature can be tricked into calling
+// somewhere else. It checks every request by its URL, redirects included, and every connection by its
+// address. It is safe for concurrent use.
 type Outbound struct {
 	allowed map[string]bool // scheme://host:port
 	dial    map[string]bool // host:port
@@ -41,7 +41,7 @@ type Outbound struct {
 	proxy   func(*http.Request) (*url.URL, error)
 
 	mu      sync.Mutex
-	proxies map[string]bool // host:port of proxies that the environment named
+	proxies map[string]bool // host:port of proxies named by the environment
 }
 
 var _ http.RoundTripper = (*Outbound)(nil)
@@ -67,21 +67,21 @@ func NewOutbound(o OutboundOptions) (*Outbound, error) {
 		Proxy: out.chooseProxy, DialContext: out.connect, TLSClientConfig: &tls.Config{RootCAs: roots},
 		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second,
 		TLSHandshakeTimeout: 15 * time.Second, ExpectContinueTimeout: time.Second,
-		DisableCompression: true, // what the client accepts is the client's business
-		// A connection that died unnoticed must not swallow the next request.
+		DisableCompression: true, // the client decides which encodings it accepts
+		// HTTP/2 connections are probed, so that a dead one does not swallow the next request.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 	}
 	return out, nil
 }
 
-// authorities returns the system's authorities and those in pems, nil for the system's alone.
+// authorities returns the system's authorities together with those in pems; nil means only the system's.
 func authorities(pems [][]byte) (*x509.CertPool, error) {
 	if len(pems) == 0 {
 		return nil, nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
-		pool = x509.NewCertPool() // a system without any: those given count
+		pool = x509.NewCertPool() // the system has none: use only the given ones
 	}
 	for i, pem := range pems {
 		if !pool.AppendCertsFromPEM(pem) {
@@ -102,7 +102,7 @@ func (o *Outbound) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.base.RoundTrip(r)
 }
 
-// CloseIdleConnections closes the connections that nobody uses.
+// CloseIdleConnections closes idle connections.
 func (o *Outbound) CloseIdleConnections() { o.base.CloseIdleConnections() }
 
 // chooseProxy returns the proxy for a request and allows connections to it.

@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/transport"
 )
 
-// rewrite turns a client's request into one to the upstream. Beyond what HTTP demands of every hop it
-// changes nothing but where it goes: what ReverseProxy would clean or drop is put back.
+// rewrite turns a client's request into one for the upstream. Besides what HTTP demands of every hop it
+// changes only the destination, and restores what ReverseProxy cleans or drops.
 func (g *Gateway) rewrite(p *httputil.ProxyRequest) {
 	up, out := g.opts.Upstream, p.Out
 	out.URL.Scheme, out.URL.Host, out.Host = up.Scheme, up.Host, ""
@@ -25,7 +25,7 @@ func (g *Gateway) rewrite(p *httputil.ProxyRequest) {
 	}
 }
 
-// join puts the path of base before that of u. Without one the path stays exactly as it was written.
+// join puts the path of base before the path of u. If base has none, the path stays exactly as written.
 func join(u, base *url.URL) {
 	if base.Path == "" || base.Path == "/" {
 		return
@@ -47,22 +47,22 @@ func (b *buffers) Get() []byte {
 	return make([]byte, bufferSize)
 }
 
-// Put takes it back.
+// Put returns a buffer to the pool.
 func (b *buffers) Put(p []byte) { b.pool.Put((*[bufferSize]byte)(p)) }
 
-// Headers by which an answer of the gateway's own is told from the upstream's.
+// The headers that tell the gateway's own answers from the upstream's.
 const (
 	faultHeader   = "X-Decant-Fault"   // a step of Decant's own failed, or the upstream gave no answer
 	refusedHeader = "X-Decant-Refused" // the request may not pass
 )
 
-// refuse answers in the API's shape a request that may not pass.
+// refuse answers a request that may not pass, in the API's format.
 func refuse(w http.ResponseWriter, status int, kind, message string) {
 	w.Header().Set(refusedHeader, transport.OneLine(message))
 	fail(w, status, kind, message)
 }
 
-// fail answers in the API's shape.
+// fail answers with an error in the API's format.
 func fail(w http.ResponseWriter, status int, kind, message string) {
 	body := jsonspan.AppendQuote([]byte(`{"type":"error","error":{"type":`), kind)
 	write(w, status, append(jsonspan.AppendQuote(append(body, `,"message":`...), message), `}}`...))
@@ -74,5 +74,5 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	delete(h, "Date")
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(body) // a client that is gone needs no answer
+	w.Write(body) // a client that has left needs no answer
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // A Rule chooses the preset of requests by model or client. Patterns may hold "*" for any number of
-// characters and ignore case; an empty pattern fits everything.
+// characters and ignore case; an empty pattern matches everything.
 type Rule struct {
 	Model  string // of the request
 	Client string // the User-Agent header
@@ -18,7 +18,7 @@ func (r *Rule) fits(model func() string, client string) bool {
 	return (r.Client == "" || match(r.Client, client)) && (r.Model == "" || match(r.Model, model()))
 }
 
-// match reports whether s fits a pattern.
+// match reports whether s matches a pattern.
 func match(pattern, s string) bool {
 	pattern, s = strings.ToLower(pattern), strings.ToLower(s)
 	parts := strings.Split(pattern, "*")

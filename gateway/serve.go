@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Serve answers requests on a listener until the context ends. Then it takes no more and waits for
-// those under way, streams included, at most for drain; what is still open after that is cut, and has two
-// seconds more to end. It returns nil when everything was answered.
+// Serve answers requests on a listener until the context ends. Then it accepts no more and waits for
+// requests under way, streams included, for at most drain. It cuts what is still open after that, and waits
+// two more seconds for it to end. It returns nil when everything was answered.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
 	srv := &http.Server{
 		Handler:           g,
@@ -28,7 +28,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener, drain time.Duration
 	return <-ended
 }
 
-// linger is how long requests that were cut may take to end. Nobody should close the engine before.
+// linger is how long cut requests may take to end. They use the engine, so it must not be closed before.
 const linger = 2 * time.Second
 
 // drain ends a server.
@@ -42,7 +42,7 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 		g.cut.Store(true)
 		err = errors.Join(fmt.Errorf("drain: requests still open after %s were cut", limit), srv.Close())
 	}
-	if n := g.open.wait(linger); n > 0 { // what was cut ends at once, unless it is stuck
+	if n := g.open.wait(linger); n > 0 { // cut requests end at once unless they are stuck
 		err = errors.Join(err, fmt.Errorf("drain: %d requests did not end when they were cut", n))
 	}
 	g.opts.Logger.Info("stopped")
@@ -53,7 +53,7 @@ func (g *Gateway) drain(srv *http.Server, limit time.Duration) error {
 type open struct {
 	mu   sync.Mutex
 	n    int
-	none chan struct{} // closed when there are none, nil while nobody waits for that
+	none chan struct{} // closed when no request is open; nil while nobody waits for that
 }
 
 // enter counts a request until leave is called.
@@ -90,7 +90,7 @@ func (o *open) wait(limit time.Duration) (left int) {
 	}
 }
 
-// idle returns a channel that is closed when no request is being answered; nil when there is none now.
+// idle returns a channel that is closed when no request is being answered; nil if none is being answered now.
 func (o *open) idle() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// show shows the metrics to those who may see them. They are sums of all tenants, so a tenant's key is not
+// show shows the metrics to clients that may see them. They are sums over all tenants, so a tenant's key is not
 // enough.
 func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
 	if g.opts.MetricsToken == "" && g.opts.Keys != nil && g.opts.Keys.Closed() {
@@ -18,7 +18,7 @@ func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
 	g.export(w, r)
 }
 
-// export writes the metrics, to those who have the token where there is one.
+// export writes the metrics. If there is a token, the client must send it.
 func (g *Gateway) export(w http.ResponseWriter, r *http.Request) {
 	if !bears(r, g.opts.MetricsToken) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -28,15 +28,15 @@ func (g *Gateway) export(w http.ResponseWriter, r *http.Request) {
 	g.exporter.ServeHTTP(w, r)
 }
 
-// bears reports whether a request has a token, in constant time. Everybody has the empty one.
+// bears reports, in constant time, whether a request has a token. Every request has the empty one.
 func bears(r *http.Request, token string) bool {
 	got, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	want, have := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(got))
 	return token == "" || subtle.ConstantTimeCompare(want[:], have[:]) == 1
 }
 
-// Operations returns what those who run the gateway need of it, for a listener of its own: /metrics, /healthz
-// and /readyz. No key is asked for there.
+// Operations returns a handler for operators, for a separate listener: /metrics, /healthz and /readyz. It asks for no
+// key.
 func (g *Gateway) Operations() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", g.export)

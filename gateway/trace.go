@@ -10,7 +10,7 @@ import (
 // routes are the paths of the doors that have one.
 var routes = map[string]string{doorMessages: "/v1/messages", doorCount: "/v1/messages/count_tokens"}
 
-// watcherOf returns who watches the work on a request, nil for nobody.
+// watcherOf returns the watcher of the work on a request, nil if there is none.
 func watcherOf(r *http.Request) transport.Watcher {
 	if q := of(r.Context()).trace; q != nil {
 		return q
@@ -18,14 +18,14 @@ func watcherOf(r *http.Request) transport.Watcher {
 	return nil
 }
 
-// end returns how a request has ended, for its span.
+// end describes the end of a request, for its span.
 func (g *Gateway) end(v *visit, r *http.Request) tracing.End {
 	e := tracing.End{
 		Status: v.status, Received: v.received, Answered: v.in, Whole: v.whole, Left: !v.whole && r.Context().Err() != nil,
 		Cut: !v.whole && g.cut.Load(), Refused: v.refused != "", Failed: v.failure != nil,
 		Tenant: v.tenant, Preset: v.preset, Usage: v.usage,
 	}
-	if v.status == statusLeft { // nobody was told a status
+	if v.status == statusLeft { // the client got no status
 		e.Status, e.Failed = 0, false
 	}
 	return e

@@ -35,28 +35,28 @@ type visit struct {
 	status int
 
 	begin    time.Time
-	sent     time.Time // on its way to the upstream for the first time
+	sent     time.Time // when it was sent to the upstream for the first time
 	first    time.Time // first byte of the answer's body to the client
 	tries    int       // requests to the upstream
-	received int64     // bytes of the body as it came, -1 when it was not said
-	out      int64     // bytes of the body that went out last
+	received int64     // bytes of the client's body, -1 if unknown
+	out      int64     // bytes of the body that was sent last
 	in       int64     // bytes of the answer's body
 
-	body     *timed           // nil: there is none
+	body     *timed           // nil: the request has none
 	prepared *engine.Prepared // nil: nothing was managed
 	usage    decant.Usage
 	failure  error
 	refused  string // why it may not pass
 	upstream string // the provider's own id of the request
-	preset   string // that was chosen for it, empty when none was
+	preset   string // that was chosen for the request, empty when none was
 	whole    bool   // the client got all of the answer
 	trace    *tracing.Request
 }
 
-// requestHeader is where a client finds the id under which its request is in the log.
+// requestHeader holds the id by which the log names the request.
 const requestHeader = "X-Decant-Request"
 
-// requestID returns an id for one request. It tells requests apart and is no secret.
+// requestID returns an id for one request. It tells requests apart and is not a secret.
 func requestID() string { return fmt.Sprintf("%016x", rand.Uint64()) }
 
 type visitKey struct{}
@@ -65,7 +65,8 @@ func with(ctx context.Context, v *visit) context.Context {
 	return context.WithValue(ctx, visitKey{}, v)
 }
 
-// of returns the visit that a context belongs to; one that nobody sees when it belongs to none.
+// of returns the visit of a context. Without one it returns a new visit, so that callers which only count need no
+// check; for the tenant this would be wrong, see tenantOf.
 func of(ctx context.Context) *visit {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		return v
@@ -73,11 +74,11 @@ func of(ctx context.Context) *visit {
 	return &visit{}
 }
 
-// errNoVisit means that a request has come past the door, where its key would have been looked at.
+// errNoVisit means that a request has bypassed the door, where its key is checked.
 var errNoVisit = errors.New("decant: the request has not been admitted")
 
-// tenantOf returns the tenant that the door has found. A request that it has not seen is nobody's: the empty
-// name is a tenant, too.
+// tenantOf returns the tenant that the door has found. It fails for a request that the door has not seen, because the
+// empty name is a tenant too and must not be the answer.
 func tenantOf(r *http.Request) (string, error) {
 	v, ok := r.Context().Value(visitKey{}).(*visit)
 	if !ok {
@@ -86,13 +87,13 @@ func tenantOf(r *http.Request) (string, error) {
 	return v.tenant, nil
 }
 
-// done notes how a managed request was answered.
+// done records how a managed request was answered.
 func done(r *http.Request, p *engine.Prepared, res engine.Response) {
 	v := of(r.Context())
 	v.prepared, v.usage = p, p.Billed(res)
 }
 
-// witness notes when requests leave for the upstream, and how large they are.
+// witness records when requests leave for the upstream, and how large they are.
 type witness struct {
 	base http.RoundTripper
 	now  func() time.Time
@@ -111,7 +112,7 @@ func (w *witness) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// watched is a response that notes what passes.
+// watched is a response that records what passes.
 type watched struct {
 	http.ResponseWriter
 	visit *visit
@@ -126,8 +127,8 @@ func (w *watched) WriteHeader(status int) {
 	if status >= 200 {
 		w.visit.status, w.visit.refused = status, w.Header().Get(refusedHeader)
 		w.visit.upstream = w.Header().Get("Request-Id")
-		w.Header().Set(requestHeader, w.visit.id) // not earlier: an informational answer takes the headers with it
-	} else { // the upstream's, before its answer
+		w.Header().Set(requestHeader, w.visit.id) // not earlier: informational answers would carry it too
+	} else { // an informational answer of the upstream
 		transport.RemoveOurs(w.Header())
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -145,7 +146,7 @@ func (w *watched) Write(p []byte) (int, error) {
 
 var _ io.Writer = (*watched)(nil)
 
-// finish enters a visit into metrics and log.
+// finish records a visit in metrics and log.
 func (g *Gateway) finish(v *visit, r *http.Request) {
 	now := g.opts.Now()
 	v.received = r.ContentLength
@@ -174,8 +175,8 @@ func (v *visit) fault() error {
 	return v.prepared.Fault
 }
 
-// attrs describes a visit without anything that was said in it. The query stays out: clients have put
-// keys there.
+// attrs describes a visit without its content. It leaves out the query, because clients have put keys
+// there.
 func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 	as := []slog.Attr{
 		slog.String("request", v.id), slog.String("method", r.Method), slog.String("path", clipped(r.URL.Path)), slog.Int("status", v.status),
@@ -211,8 +212,8 @@ func (v *visit) attrs(r *http.Request, now time.Time) []slog.Attr {
 	return as
 }
 
-// bodyFailed returns why the request's body did not come to its end, nil when it did. When the client is gone, or is
-// said to be, nobody waits for more of it, and the last word on it is waited for.
+// bodyFailed returns why the request's body did not arrive completely, nil if it did. If the client has left, a Read
+// may just be noting why: bodyFailed then waits for it.
 func (v *visit) bodyFailed(gone bool) *bodyError {
 	if v.body == nil {
 		return nil
@@ -224,7 +225,7 @@ func (v *visit) bodyFailed(gone bool) *bodyError {
 	return v.body.failed.Load()
 }
 
-// milliseconds returns a time as logs hold it: a number whose name says its unit, to the microsecond.
+// milliseconds returns a time for the log: a number with its unit in the name, to the microsecond.
 func milliseconds(name string, d time.Duration) slog.Attr {
 	return slog.Float64(name, float64(d.Microseconds())/1000)
 }

@@ -7,17 +7,17 @@ import (
 )
 
 // CheckEdit returns the thinking in a view that the provider will refuse because it is bound to
-// another beginning: signed thinking in front of which anything differs from the original, other
-// thinking left aside, and thinking that was kept behind some that was taken out of the middle. The
-// original is what the model was sent when it wrote the thinking. Models that do not bind have no such
-// violations.
+// another beginning: signed thinking behind a difference from the original (differences in other
+// thinking do not count), and thinking that was kept although thinking before it was removed from the
+// middle. The original is what the model was sent when it wrote the thinking. Models without bound
+// thinking have no such violations.
 func CheckEdit(original, view *decant.Conversation, rules Rules) []Violation {
 	c := newChecker(view, rules.Of(original))
 	c.binding()
 	return c.found
 }
 
-// binding checks thinking that is bound against the beginning that it was written on.
+// binding checks bound thinking against the beginning that it was written on.
 func (c *checker) binding() {
 	if !c.rules.Binds || c.rules.Original == nil {
 		return
@@ -107,7 +107,7 @@ func sameFixed(a, b *decant.Fixed) bool {
 	return true
 }
 
-// sameBlock reports whether two blocks are the same to a signature. Cache markers are not part of it.
+// sameBlock reports whether two blocks are the same to a signature, which does not cover cache markers.
 func sameBlock(a, b *decant.Block) bool {
 	return a.Kind == b.Kind && a.CallID == b.CallID && a.Name == b.Name && a.Error == b.Error &&
 		a.Media == b.Media && sameText(a, b)
@@ -115,7 +115,7 @@ func sameBlock(a, b *decant.Block) bool {
 
 func sameText(a, b *decant.Block) bool { return a == b || sameContent(a.Content, b.Content) }
 
-// sameContent compares the texts, which takes decoding them only where they are not one and the same.
+// sameContent compares two texts. It decodes them only if they are not the same value.
 func sameContent(a, b decant.Content) bool {
 	if a == nil || b == nil {
 		return a == b

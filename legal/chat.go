@@ -2,11 +2,11 @@ package legal
 
 import "github.com/decantdev/decant"
 
-// chat checks the rules of Chat Completions: directly after a message with calls come the messages of
-// tools that answer them, all of them, and nowhere else. Results in a message of the user are sent as
+// chat checks the rules of Chat Completions: all messages of tools that answer the calls of a message
+// must follow it directly, and must be nowhere else. Results in a message of the user are sent as
 // messages of tools before it.
 func (c *checker) chat() {
-	var calls map[string]place // of the newest assistant message, those unanswered
+	var calls map[string]place // unanswered calls of the newest assistant message
 	var order []place
 	flush := func() {
 		for _, p := range order {
@@ -31,7 +31,7 @@ func (c *checker) chat() {
 	}
 }
 
-// chatResults checks the results in message i and takes the calls that they answer off calls.
+// chatResults checks the results in message i and removes the calls that they answer from calls.
 func (c *checker) chatResults(i int, calls map[string]place) {
 	for k := range c.ms[i].Blocks {
 		b := &c.ms[i].Blocks[k]

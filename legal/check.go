@@ -9,7 +9,7 @@ import (
 )
 
 // Check returns every place where the view breaks a rule, in the order of the view; nil when it is
-// legal. Messages that the client's own compaction hides are not looked at.
+// legal. It ignores messages that the client's own compaction hides.
 func Check(view *decant.Conversation, rules Rules) []Violation {
 	c := newChecker(view, rules)
 	switch rules.API {
@@ -55,7 +55,7 @@ func (c *checker) report(p place, rule Rule, format string, args ...any) {
 	c.found = append(c.found, v)
 }
 
-// request is the place of what is not in a message.
+// request is the place of everything that is not in a message.
 var request = place{-1, whole}
 
 func (c *checker) block(p place) *decant.Block { return &c.ms[p.message].Blocks[p.block] }

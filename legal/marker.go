@@ -5,8 +5,8 @@ import (
 	"github.com/decantdev/decant/internal/cost"
 )
 
-// markers checks the cache markers in the order of the prefix: tools, system, messages, then the automatic
-// one, which falls on the last block.
+// markers checks the cache markers in the order of the prefix: tools, system, messages, and last the
+// automatic one, which stands on the last block.
 func (c *checker) markers() {
 	m := markerCheck{checker: c}
 	for i := range c.view.Fixed.Tools {

@@ -6,9 +6,9 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// Mend returns view with broken history mended, and what was mended. Where nothing breaks a rule it
-// is view itself. A view that even then breaks a rule is an error that wraps decant.ErrIllegal and names
-// every violation.
+// Mend returns view with broken history repaired, and the repairs. If nothing breaks a rule, it returns
+// view itself. If a repaired view still breaks a rule, it returns an error that wraps decant.ErrIllegal
+// and names every violation.
 func Mend(view *decant.Conversation, rules Rules) (*decant.Conversation, []decant.Decision, error) {
 	if len(Check(view, rules)) == 0 {
 		return view, nil, nil

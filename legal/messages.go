@@ -34,8 +34,8 @@ func (c *checker) messages() {
 	c.binding()
 }
 
-// pairing checks what Repair can put right: empty text, the first message, and that calls and
-// results belong together.
+// pairing checks what Repair can repair: empty text, the first message, and pairs of calls and
+// results.
 func (c *checker) pairing(turns []turn) {
 	c.texts()
 	c.first(turns)
@@ -81,7 +81,7 @@ func (c *checker) first(turns []turn) {
 	}
 }
 
-// compacted reports whether m starts with what a compaction of the server left.
+// compacted reports whether m starts with a compaction block of the server.
 func compacted(m *decant.Message) bool {
 	return len(m.Blocks) > 0 && (m.Compaction || itemOf(&m.Blocks[0]).Type == "compaction")
 }
@@ -109,8 +109,8 @@ func (c *checker) answered(turns []turn, i int) {
 	}
 }
 
-// results checks the results of a turn that is not the assistant's: each answers one call of the turn before, and
-// nothing stands before them.
+// results checks the results of a turn that is not the assistant's: each must answer one call of the turn
+// before, and nothing may stand before them.
 func (c *checker) results(turns []turn, i int) {
 	calls := map[string]int{}
 	if i > 0 && turns[i-1].role == decant.RoleAssistant && turns[i].role == decant.RoleUser {
@@ -173,8 +173,8 @@ func wellFormed(id string) bool {
 	return id != ""
 }
 
-// last checks that the conversation ends with the user. A turn that the server interrupted in its
-// own tools is continued by sending it as it is.
+// last checks that the conversation ends with the user. A turn that the server interrupted in its own
+// tools may be last, because the client continues it by sending it unchanged.
 func (c *checker) last(turns []turn) {
 	if c.rules.Prefill || c.rules.Record || len(turns) == 0 {
 		return

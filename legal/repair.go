@@ -6,25 +6,25 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// What stands in a view where history was broken.
+// The texts that a view has where history was broken.
 const (
 	interrupted = "[decant: this call was interrupted; no result was recorded and its outcome is unknown]"
 	beginning   = "[decant: the conversation before this message is not available]"
 )
 
-// Repair makes ms legal for the Messages API where they are broken. See RepairFor.
+// Repair is RepairFor for the Messages API.
 func Repair(ms []decant.Message) ([]decant.Message, []decant.Decision) {
 	return RepairFor(Messages, ms)
 }
 
-// RepairFor returns ms made legal for an API where they are broken, and one decision of kind repair
-// for each thing that was changed; ms itself when nothing is wrong. ms and its blocks are not modified.
+// RepairFor repairs messages that are broken for an API. It returns the result and one decision of kind
+// repair for each change, or ms itself if nothing is wrong. It does not modify ms or its blocks.
 //
-// Each call gets its result in the message directly after it: results that stand behind other
-// content, or in a later message, move up, and a call that has none gets one which says that it was
-// interrupted. Results that answer no call and second results are left out; empty messages too. For the Messages API
-// empty texts are left out, and a conversation that starts with the assistant gets a first message.
-// Blocks that move keep their Ref; what Decant adds has none.
+// Each call gets its result in the message directly after it. Results behind other content, or in a
+// later message, move up; a call without a result gets one which says that it was interrupted. Results
+// that answer no call, second results and empty messages are left out. For the Messages API empty texts
+// are left out, and a conversation that starts with the assistant gets a first message. Blocks that
+// move keep their Ref; blocks that Decant adds have none.
 //
 // A result belongs to the newest call with its id that is still unanswered, because ids may repeat.
 func RepairFor(api API, ms []decant.Message) ([]decant.Message, []decant.Decision) {
@@ -39,7 +39,7 @@ func RepairFor(api API, ms []decant.Message) ([]decant.Message, []decant.Decisio
 	return r.out, r.made
 }
 
-// broken reports whether there is anything that Repair can do.
+// broken reports whether there is anything to repair.
 func broken(api API, ms []decant.Message) bool {
 	if len(ms) == 0 {
 		return false
@@ -109,7 +109,7 @@ func (r *repairer) each(f func(p place, b *decant.Block)) {
 	}
 }
 
-// leaveOut takes out what cannot be paired: empty texts, calls and results of the wrong speaker.
+// leaveOut removes what cannot be paired: empty texts, and calls and results of the wrong speaker.
 func (r *repairer) leaveOut() {
 	r.each(func(p place, b *decant.Block) {
 		role := r.in[p.message].Role
@@ -144,8 +144,8 @@ func (r *repairer) pair() {
 	})
 }
 
-// deduplicate leaves out the calls that have the id of another one in their turn, and reports
-// whether there were any. What that does to their results is found by pairing again.
+// deduplicate leaves out calls with the id of another call in their turn, and reports whether there
+// were any. The caller must pair again, because their results are now without a call.
 func (r *repairer) deduplicate() (found bool) {
 	for _, c := range r.runs() {
 		seen := map[string]bool{}
@@ -161,12 +161,12 @@ func (r *repairer) deduplicate() (found bool) {
 	return found
 }
 
-// A run is an assistant's turn and what follows it until the next, as indices of messages. What comes
-// before the first turn of the assistant is a run without one.
+// A run is an assistant's turn and what follows it until the next one, as indices of messages. What comes
+// before the assistant's first turn is a run without a turn.
 type run struct{ turn, reply []int }
 
-// runs splits the messages that something remains of. Where results have messages of their own,
-// each message of the assistant is a turn, because calls must be answered directly after it.
+// runs splits the messages that are not left out. If results have messages of their own, each message of
+// the assistant is a turn, because its calls must be answered directly after it.
 func (r *repairer) runs() (out []run) {
 	for _, i := range r.kept() {
 		assistant := r.in[i].Role == decant.RoleAssistant
@@ -184,7 +184,7 @@ func (r *repairer) runs() (out []run) {
 	return out
 }
 
-// kept returns the indices of the messages that something remains of.
+// kept returns the indices of the messages that are not left out as a whole.
 func (r *repairer) kept() (out []int) {
 	for i := range r.in {
 		keep := false
@@ -225,7 +225,7 @@ func (r *repairer) assemble() {
 	}
 }
 
-// noteEmpty records the messages that had nothing in them to begin with.
+// noteEmpty records the messages that were empty from the start.
 func (r *repairer) noteEmpty() {
 	for i := range r.in {
 		if len(r.in[i].Blocks) == 0 {
@@ -302,8 +302,8 @@ func (r *repairer) stands(p place, reply []int) bool {
 	return false
 }
 
-// results returns one message for each call with its result, made where it is missing, and takes
-// the results from where they stood.
+// results returns one message for each call with its result, made up if it is missing, and removes the
+// results from where they stood.
 func (r *repairer) results(calls []place, reply []int) (out []decant.Message) {
 	moved := map[place]bool{}
 	for _, call := range calls {
@@ -328,7 +328,7 @@ func (r *repairer) results(calls []place, reply []int) (out []decant.Message) {
 	return out
 }
 
-// missing makes the result of a call that has none.
+// missing makes a result for a call that has none.
 func (r *repairer) missing(call place) decant.Message {
 	b := r.at(call)
 	r.decide(b, "the call was interrupted and has no result", interrupted)
@@ -338,8 +338,8 @@ func (r *repairer) missing(call place) decant.Message {
 	}}}
 }
 
-// emit writes message i without what is left out, behind the given blocks. A message of which nothing
-// remains vanishes.
+// emit writes the given blocks and behind them what is left of message i. A message without blocks
+// vanishes.
 func (r *repairer) emit(i int, before []decant.Block) {
 	m := r.in[i]
 	blocks := slices.Clone(before)

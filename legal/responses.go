@@ -2,8 +2,8 @@ package legal
 
 import "github.com/decantdev/decant"
 
-// responses checks the rules of the Responses API: each call has an output behind it and each output a
-// call before it; a reasoning item and the item after it stay together.
+// responses checks the rules of the Responses API: each call must have an output behind it and each
+// output a call before it; a reasoning item and the item after it must stay together.
 func (c *checker) responses() {
 	items := c.items()
 	c.outputs(items)
@@ -52,7 +52,7 @@ func (c *checker) outputs(items []place) {
 	}
 }
 
-// isLast reports whether nobody speaks after the message of p: a record may end there.
+// isLast reports whether nobody speaks after the message of p, so that a session file may end there.
 func (c *checker) isLast(p place) bool {
 	for i := p.message + 1; i < len(c.ms); i++ {
 		if speaks(&c.ms[i]) {
@@ -62,7 +62,7 @@ func (c *checker) isLast(p place) bool {
 	return true
 }
 
-// reasoning checks that each reasoning item is followed by what the model said or called.
+// reasoning checks that each reasoning item is followed by a message or a call of the model.
 func (c *checker) reasoning(items []place) {
 	for i, p := range items {
 		if c.block(p).Kind != decant.KindThinking {

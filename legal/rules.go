@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// API is whose rules hold.
+// API names the API whose rules apply.
 type API string
 
 // The APIs.
@@ -17,8 +17,8 @@ const (
 	Responses API = "openai-responses"
 )
 
-// ForFormat returns the API whose rules hold for a format that conversations come in, by its name: what an
-// agent records is held against the API that the agent speaks.
+// ForFormat returns the API whose rules apply to a format, by the format's name. The rules for an agent's
+// session file are those of the API that the agent uses.
 func ForFormat(format string) API {
 	switch format {
 	case "openai-chat":
@@ -29,16 +29,16 @@ func ForFormat(format string) API {
 	return Messages
 }
 
-// Rules are what a view must keep to. RulesFor makes them.
+// Rules are what a view must follow. RulesFor makes them.
 type Rules struct {
 	API       API
 	Thinking  decant.Thinking // how the request asks the model to think
 	Prefill   bool            // the last message may be the assistant's
-	Record    bool            // the view is a record of a session and not a request: it may end anywhere
-	ReuseIDs  bool            // call ids may repeat in later turns, as in the records of some clients
+	Record    bool            // the view is a session file and not a request: it may end anywhere
+	ReuseIDs  bool            // call ids may repeat in later turns, as in the session files of some clients
 	Binds     bool            // thinking is bound to everything before it
 	MaxOutput int             // most output tokens that may be asked for, 0: not known
-	Automatic bool            // the request has an automatic cache breakpoint, of five minutes unless the view says
+	Automatic bool            // the request has an automatic cache breakpoint, of five minutes unless the view says otherwise
 
 	// Original is what the view was made of. With it Check knows what thinking must look like and
 	// which reasoning belongs to which call, and what thinking is bound to; without it those rules are not
@@ -63,8 +63,8 @@ func (r Rules) Of(c *decant.Conversation) Rules {
 	return r
 }
 
-// A Rule is the id of what was broken. Ids are words, are shown to people, and never change;
-// what each stands for is told in docs/reference/anthropic.md, "Rules", and docs/reference/openai.md, "Rules".
+// A Rule is the id of a rule. Ids are words, are shown to people, and never change;
+// docs/reference/anthropic.md, "Rules", and docs/reference/openai.md, "Rules", explain each.
 type Rule string
 
 // The rules of the Messages API.
@@ -102,8 +102,8 @@ const (
 
 // A Violation is one place where a view breaks a rule.
 type Violation struct {
-	Message int    `json:"message"` // Number of the message, 0: one that Decant wrote, or none
-	Index   int    `json:"index"`   // its index in the view's messages, -1: system, tools or the request as a whole
+	Message int    `json:"message"` // number of the message; 0: a message that Decant wrote, or none
+	Index   int    `json:"index"`   // index of the message in the view, -1: system, tools or the request as a whole
 	Block   int    `json:"block"`   // index of the block in the message, -1: the message as a whole
 	Rule    Rule   `json:"rule"`
 	Text    string `json:"text"` // what is wrong, for people

@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// item is what legality needs to know of a block that the vocabulary does not have.
+// item holds what the rules need to know about an opaque block.
 type item struct {
 	Type   string `json:"type"`
 	ID     string `json:"id"`
 	Answer string `json:"tool_use_id"`
 }
 
-// itemOf reads an opaque block, whose content is its whole source. What cannot be read is of no type.
+// itemOf reads an opaque block, whose content is its whole source. A block that cannot be read has no type.
 func itemOf(b *decant.Block) (it item) {
 	if b.Kind != decant.KindOpaque || b.Content == nil {
 		return it
@@ -25,7 +25,7 @@ func itemOf(b *decant.Block) (it item) {
 		return it
 	}
 	if err := json.Unmarshal([]byte(text), &it); err != nil {
-		return item{} // an API may add anything; it is passed on as it is
+		return item{} // an API may add anything, which is passed on unchanged
 	}
 	return it
 }
@@ -33,13 +33,13 @@ func itemOf(b *decant.Block) (it item) {
 // calls reports whether the block is a call that the server answers itself.
 func (it item) calls() bool { return it.Type == "server_tool_use" || it.Type == "mcp_tool_use" }
 
-// answers reports whether the block is the result of such a call.
+// answers reports whether the block is the result of a call that the server answers itself.
 func (it item) answers() bool {
 	return it.Answer != "" && strings.HasSuffix(it.Type, "_tool_result")
 }
 
-// serverTools checks that the server's own calls in a turn have their results in it. The last turn
-// may have been interrupted; it is then continued.
+// serverTools checks that the server's own calls in a turn have their results in the same turn. The
+// last turn may lack them, because the server may have interrupted it.
 func (c *checker) serverTools(turns []turn, i int) {
 	if i+1 == len(turns) {
 		return

@@ -34,13 +34,13 @@ func lastOf(turns []turn, role decant.Role) int {
 	return -1
 }
 
-// open reports whether the last assistant turn, which is turn at, is one of calls that the model has
-// still to answer the results of.
+// open reports whether the last assistant turn, which is turn at, has calls, and the model has yet to
+// answer to their results.
 func (c *checker) open(turns []turn, at int) bool {
 	return len(c.of(&turns[at], decant.KindUse)) > 0
 }
 
-// unmodified checks each block of thinking against the one in the original that it stands for.
+// unmodified compares each block of thinking with the original at the same place.
 func (c *checker) unmodified() {
 	written := thinkingOf(c.rules.Original.Messages)
 	for i := range c.ms {
@@ -57,7 +57,7 @@ func (c *checker) unmodified() {
 	}
 }
 
-// complete checks that a turn has exactly the thinking that it had, in order.
+// complete checks that a turn has exactly the thinking of the original, in order.
 func (c *checker) complete(t *turn) {
 	original := turnsOf(c.rules.Original.Live())
 	at := lastOf(original, decant.RoleAssistant)

@@ -8,13 +8,13 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// reductions are the names that Reduce.Order and Reduce.Always may hold.
+// reductions are the names allowed in Reduce.Order and Reduce.Always.
 var reductions = []decant.Reduction{
 	decant.ReductionTerminal, decant.ReductionSuperseded, decant.ReductionDuplicate, decant.ReductionStub,
 	decant.ReductionTrim, decant.ReductionClear, decant.ReductionThinking, decant.ReductionArguments,
 }
 
-// check returns an error that names the first key whose value cannot be.
+// check returns an error that names the first key with an impossible value.
 func (p *Preset) check() error {
 	if c := p.For(0); c != p {
 		if err := c.check(); err != nil {

@@ -1,8 +1,8 @@
 // Package preset holds the policies by which a conversation is compacted, as data: when a pour is
 // due, how far it goes, which reductions it may use, what stays verbatim, and how a summary is made
 // and placed. A preset is a YAML file. The ones embedded here carry the numbers of the systems that
-// Decant implements; a user's own file is read by the same rules, and a key that does not exist is
-// an error that names it.
+// Decant implements. A file of your own is read by the same rules; a key that does not exist is an
+// error that names it.
 package preset
 
 import (
@@ -40,24 +40,24 @@ type Preset struct {
 	Tools   Tools   `yaml:"tools"`
 	Thrift  Thrift  `yaml:"thrift"`
 
-	CheapReads Sizes `yaml:"cheap_reads"` // in place of the above for models that read their cache for next to nothing
+	CheapReads Sizes `yaml:"cheap_reads"` // replaces the above for models with cheap cache reads
 }
 
-// Sizes are what a class of models has otherwise. What is left out is as for any model.
+// Sizes are settings that differ for a class of models. What a file leaves out stays as for any model.
 type Sizes struct {
 	First  *Trim   `yaml:"first_sight"`
 	Thrift *Thrift `yaml:"thrift"`
 }
 
-// CheapRead is the price of reading the cache, as a share of that of input, up to which a model is one of
-// cheap reads. A rewrite for money pays late there, so it must be worth more, and what is never written counts for
+// CheapRead is the highest price of reading the cache, as a share of the price of input, of a model with cheap
+// reads. An early pour pays late on such a model, so it must be worth more; text that is never written saves
 // more.
 const CheapRead = 0.05
 
-// For returns p as it is for a model that reads its cache at a share of the price of input.
+// For returns p as it is for a model that reads its cache at the given share of the price of input.
 func (p *Preset) For(read float64) *Preset {
 	c := p.CheapReads
-	if read > CheapRead+1e-9 || c == (Sizes{}) { // prices are divided
+	if read > CheapRead+1e-9 || c == (Sizes{}) { // read is a quotient of prices, so it may be off by a rounding error
 		return p
 	}
 	out := *p
@@ -77,7 +77,7 @@ type Trigger struct {
 	Reserve  int     `yaml:"reserve"`  // tokens kept free for the answer; 0: by the window and the output asked for
 	Target   float64 `yaml:"target"`   // share of the room between fixed part and trigger that messages may take after a pour; 0: 0.5
 	Window   int     `yaml:"window"`   // most tokens of the model's window that are used; 0: all of it
-	Messages int     `yaml:"messages"` // most messages of a view after a pour; it makes none due; 0: no limit
+	Messages int     `yaml:"messages"` // most messages of a view after a pour; never the reason for one; 0: no limit
 }
 
 // Keep says what stays verbatim at the end and at the beginning of the conversation.
@@ -91,16 +91,16 @@ type Keep struct {
 // Reduce lists the reductions of a pour in the order in which they are tried.
 type Reduce struct {
 	Order   []decant.Reduction `yaml:"order"`
-	Always  []decant.Reduction `yaml:"always"` // those of them that are made whether or not the target asks for them
+	Always  []decant.Reduction `yaml:"always"` // reductions that are made even if the target does not ask for them
 	Trim    Trim               `yaml:"trim"`
 	Clear   Clear              `yaml:"clear"`
 	First   Trim               `yaml:"first_sight"` // cut of a result when it enters; left out or off: none is cut
-	Protect int                `yaml:"protect"`     // messages of the assistant at the end whose results no pour changes, nor one for money; 0: the kept tail only
+	Protect int                `yaml:"protect"`     // newest messages of the assistant whose results no pour changes, early ones included; 0: the kept tail only
 }
 
 // Trim cuts a long tool result to its head and its tail.
 type Trim struct {
-	Over    int  `yaml:"over"`    // characters; shorter results stay whole; 0: 16,000, at first sight that none is cut
+	Over    int  `yaml:"over"`    // characters; shorter results stay whole; 0: 16,000, but at first sight no result is cut
 	Head    int  `yaml:"head"`    // characters kept at the beginning; 0 like tail: 4,000 of both
 	Tail    int  `yaml:"tail"`    // characters kept at the end
 	After   int  `yaml:"after"`   // only results older than so many assistant messages
@@ -129,12 +129,12 @@ type Summary struct {
 	Placement string   `yaml:"placement"`  // "message" or "append"; empty: message
 	Begin     string   `yaml:"begin"`      // marker before the summary; empty: Decant's own heading only
 	End       string   `yaml:"end"`        // marker after it
-	Reply     string   `yaml:"reply"`      // answer of the assistant put in where two user messages would meet
+	Reply     string   `yaml:"reply"`      // answer of the assistant that is put in if two user messages would meet
 	MaxTokens int      `yaml:"max_tokens"` // most tokens of a summary; 0: what the target leaves
-	MinScore  float64  `yaml:"min_score"`  // least score of a record, 0 to 1, see decant.Checkpoint; one under it is made all the same, and announced
+	MinScore  float64  `yaml:"min_score"`  // least score of a record, 0 to 1, see decant.Checkpoint; a record below it is made, and announced
 	Fallback  HeadTail `yaml:"fallback"`   // last rung
 	Preview   Preview  `yaml:"preview"`    // how much of each tool result the summariser reads
-	MaxInput  int      `yaml:"max_input"`  // characters of the tool results that it reads; those in the middle go first; 0: no limit
+	MaxInput  int      `yaml:"max_input"`  // characters of tool results that it reads; the middle ones are dropped first; 0: no limit
 	Quotes    string   `yaml:"quotes"`     // whether a summary quotes what tools returned: "lines" or "none"; empty: lines
 }
 
@@ -156,7 +156,7 @@ type Tools struct {
 	Include []string `yaml:"include"` // only these; empty: all
 	Exclude []string `yaml:"exclude"` // never these; wins over include
 	Pin     []string `yaml:"pin"`     // these stay verbatim, with the whole batch they were called in
-	Cap     int      `yaml:"cap"`     // characters; every result is cut to so many wherever it stands; 0: no cap
+	Cap     int      `yaml:"cap"`     // characters that every result is cut to, wherever it stands; 0: no cap
 }
 
 // WithoutBackstop returns p without a limit of messages.
@@ -189,8 +189,8 @@ func Names() []string {
 	return out
 }
 
-// Load returns the preset of the given name. A name that holds a path separator or ends in .yaml
-// or .yml is read as a file of the user's.
+// Load returns the preset of the given name. If the name holds a path separator or ends in .yaml or
+// .yml, it names a file.
 func Load(name string) (*Preset, error) {
 	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
 		data, err := os.ReadFile(name)
@@ -209,9 +209,9 @@ func Load(name string) (*Preset, error) {
 	return Parse(name, data)
 }
 
-// Parse reads a preset from YAML. The file's name is used in errors, and as the name of a preset that
-// has none. Keys that do not exist and values that cannot be are errors that name the key and its
-// place; so is a file that says nothing, which is a mistake more often than a policy.
+// Parse reads a preset from YAML. It uses the file's name in errors, and as the name of a preset that
+// has none. A key that does not exist or a value that is impossible is an error that names the key and
+// its place. An empty file is an error too, because it is more often a mistake than a policy.
 func Parse(file string, data []byte) (*Preset, error) {
 	var p Preset
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())

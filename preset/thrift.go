@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Thrift says when history is poured for money before the window demands it, and how much of it. The
-// zero value of a field means what the level says; the zero value of the level is "default".
+// Thrift says when there are early pours, and how much they leave out. If a field is zero, the level
+// decides; an empty level means "default".
 type Thrift struct {
 	Level     string  `yaml:"level"`      // "off", "low" (careful), "default" or "high" (thrifty)
-	Patience  float64 `yaml:"patience"`   // how many times the price of a rewrite carrying what could go must have cost
-	Keep      int     `yaml:"keep"`       // newest rounds that stay as they are
-	Least     int     `yaml:"least"`      // tokens under which a result or an argument is left alone
+	Patience  float64 `yaml:"patience"`   // how many times the price of the rewrite it must have cost to carry what could go
+	Keep      int     `yaml:"keep"`       // newest rounds that stay verbatim
+	Least     int     `yaml:"least"`      // tokens; smaller results and arguments are left alone
 	Quote     float64 `yaml:"quote"`      // share of an old result whose lines stay
 	QuoteMost int     `yaml:"quote_most"` // tokens of such lines in one result
 	Names     int     `yaml:"names"`      // tokens of names behind the lines
 }
 
-// Off is the level that never early pours alone.
+// Off is the level without early pours.
 const Off = "off"
 
-// level returns the numbers of a level, false when there is none of that name. They were found by
-// playing recorded sessions of three projects through some hundred combinations; docs/ECONOMICS.md
-// has the table.
+// level returns the numbers of a level, and false if no level has that name. We found the numbers by
+// playing recorded sessions of three projects through some hundred combinations; docs/ECONOMICS.md has
+// the table.
 func level(name string) (Thrift, bool) {
 	switch name {
 	case Off:
@@ -41,10 +41,10 @@ func level(name string) (Thrift, bool) {
 // Levels returns the names of the levels, least thrifty first.
 func Levels() []string { return []string{Off, "low", "default", "high"} }
 
-// On reports whether t early pours at all.
+// On reports whether t allows early pours.
 func (t Thrift) On() bool { return t.Level != Off }
 
-// Settled returns t with the numbers of its level where it says nothing itself.
+// Settled returns t with the numbers of its level in fields that are zero.
 func (t Thrift) Settled() Thrift {
 	l, _ := level(t.Level)
 	return Thrift{
@@ -53,7 +53,7 @@ func (t Thrift) Settled() Thrift {
 	}
 }
 
-// WithThrift returns a copy of p at another level of thrift, whatever numbers p has for it.
+// WithThrift returns a copy of p at another level of thrift. It drops the numbers that p has.
 func (p *Preset) WithThrift(name string) (*Preset, error) {
 	if _, ok := level(name); !ok {
 		return nil, fmt.Errorf("no level of thrift named %q: there are %s", name, strings.Join(Levels(), ", "))

@@ -12,7 +12,7 @@ type Key struct {
 	ID     string
 }
 
-// A Conversation is what is known of a conversation apart from its contents.
+// A Conversation describes a conversation without its contents.
 type Conversation struct {
 	Key
 	Session string // the client's own id for it; several conversations share one (sub-agents, forks)
@@ -25,11 +25,11 @@ type Conversation struct {
 	Updated time.Time // of the last commit or record
 }
 
-// An Origin is where a fork left its parent: the fork's first entries are the first Position ones
-// of the parent as it was at Version. Of the parent's decisions on them it has those that were made
-// up to the version InForce, which is at most Version: what the parent decided when it had gone on
-// from there, with text behind the fork's branch point, is the parent's alone. InForce 0 means only
-// those that the parent has itself inherited. Loader.Branch finds the right values.
+// An Origin is where a fork left its parent: the fork's first entries are the first Position entries
+// of the parent as it was at Version. Of the parent's decisions on them the fork has those that were
+// made up to the version InForce, which is at most Version. Later decisions, made when the parent had
+// text behind the fork's branch point, belong to the parent alone. InForce 0 means only the decisions
+// that the parent itself inherited. Loader.Branch finds the right values.
 type Origin struct {
 	Parent   string // id, of the same tenant
 	Version  int64
@@ -37,37 +37,37 @@ type Origin struct {
 	InForce  int64
 }
 
-// A Branch is what a fork takes over that leaves a conversation at some point.
+// A Branch is what a fork takes from the conversation that it leaves.
 type Branch struct {
 	Origin
-	Decisions []decant.Decision // of the parent, that the fork begins with
+	Decisions []decant.Decision // of the parent; the fork begins with them
 	Length    int               // entries of the parent at version InForce; those up to Position came later
 	Behind    []string          // ids of the decisions that were made together with entries behind Position
 }
 
-// A Head is what changes with a conversation and is always read whole.
+// A Head is the part of a conversation that changes and is always read whole.
 type Head struct {
-	Model      string      // that the last request asked for
+	Model      string      // model that the last request asked for
 	Fixed      decant.Hash // version of system prompt and tools in force; zero: none
-	Hold       bool        // no pour but a necessary one until released
-	Suppressed int         // poor pours since something changed (anti-thrash)
+	Hold       bool        // only necessary pours until the conversation is released
+	Suppressed int         // pours that freed too little since something changed; with each, the next one is put off further
 	Pinned     bool        // never collected by GC
 }
 
-// An Anchor is the usage that the provider reported last, what it counted, and what was learned
-// from it.
+// An Anchor is the usage that the provider reported last, the request that it was for, and what was
+// learned from it.
 type Anchor struct {
 	Usage       decant.Usage
-	Version     int64     // of the conversation that the request was made from
+	Version     int64     // version of the conversation that the request was made from
 	Length      int       // entries of the chain that the request held
-	Time        time.Time // of the report; of two anchors the later one stays
+	Time        time.Time // time of the report; of two anchors the later one is kept
 	Calibration []byte    // of the token estimate; opaque to the store
 }
 
 // An Entry is one block in a conversation's chain.
 type Entry struct {
 	Position   int         // in the chain, from 1; set by the store
-	Chain      decant.Hash // h(i): of everything up to and including this block; thinking repeats the one before
+	Chain      decant.Hash // h(i): of everything up to and including this block; thinking repeats the hash before it
 	Raw        decant.Hash // blob: the block in the bytes that the client sent
 	Text       decant.Hash // blob: what the model reads of it, which decisions target; zero when it has no text
 	Role       decant.Role
@@ -85,12 +85,12 @@ type State struct {
 	Chain        []Entry           // in order; Chain[i].Position is i+1
 	Decisions    []decant.Decision // in the order in which they were made, the inherited ones first; see Live
 	Head         Head              // as it is now, also in a state of an earlier version
-	Anchor       Anchor            // likewise; zero: none yet
+	Anchor       Anchor            // as it is now; zero: none yet
 }
 
-// Live returns the decisions that still apply to the chain: those on blocks that are in it, with the
-// content that they were made for, checkpoints that cover nothing beyond its end, the revocations of
-// these, and holds. The others were made about entries that have been replaced since.
+// Live returns the decisions that still apply to the chain: decisions on blocks that are in it with the
+// content that was decided about, checkpoints that cover nothing beyond its end, the revocations of
+// these, and holds. The remaining decisions are about entries that have been replaced since.
 func (s *State) Live() []decant.Decision { return Inherit(s.Decisions, s.Chain, len(s.Chain)) }
 
 // Checkpoints returns the checkpoints among the state's decisions, in order, revoked ones included.
@@ -104,26 +104,26 @@ func (s *State) Checkpoints() []*decant.Checkpoint {
 	return out
 }
 
-// Fixed is a version of what a request fixes: its system prompt and its tools.
+// Fixed is a version of a request's fixed part: its system prompt and its tools.
 type Fixed struct {
 	Version decant.Hash // the identity that a Head names
 	System  []byte      // as the client sent it; nil when there is none
-	Tools   []byte      // likewise
+	Tools   []byte      // as the client sent them; nil when there are none
 	Tokens  int         // estimate
 }
 
 // A Match is the longest known prefix of a request's chain.
 type Match struct {
-	Known int    // hashes of the chain that are known: h(Known) is the last
-	Lines []Line // that hold h(Known): those that end there first, then the last changed
+	Known int    // hashes of the chain that are known; h(Known) is the last
+	Lines []Line // conversations that hold h(Known): first those that end there, then the last changed ones
 }
 
 // A Line is a conversation that a request may continue.
 type Line struct {
 	ID       string
 	Version  int64
-	Position int // of the last entry whose Chain is the hash that matched
-	Length   int // of the whole chain; entries after Position are not in the request
+	Position int // position of the last entry whose Chain is the matching hash
+	Length   int // length of the whole chain; entries after Position are not in the request
 	Updated  time.Time
 }
 
@@ -142,10 +142,10 @@ type Summary struct {
 	Model       string
 	Messages    int // number of the last message
 	Tokens      int // estimate of all live entries
-	Decisions   int // made in this conversation, inherited ones not counted
+	Decisions   int // decisions made in this conversation, without inherited ones
 	Checkpoints int
 	Requests    int
 	Pinned      bool
-	Cost        Money // spent, our own calls included
+	Cost        Money // spent, Decant's own calls included
 	Without     Money // what it would have cost without Decant
 }

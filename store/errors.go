@@ -19,27 +19,27 @@ var (
 	// ErrInvalid means that a batch contradicts itself.
 	ErrInvalid = errors.New("invalid batch")
 
-	// ErrBadHandle means that what was given as a handle is none.
+	// ErrBadHandle means that a text is not a handle.
 	ErrBadHandle = errors.New("not a handle")
 
 	// ErrFull means that there is no space left to write to.
 	ErrFull = errors.New("no space left for the database")
 
-	// ErrReadOnly means that the database must not be written.
+	// ErrReadOnly means that the database cannot be written.
 	ErrReadOnly = errors.New("the database is read-only")
 
-	// ErrMoved means that the database file was removed or replaced while it was open: what is written to it is
-	// lost. Nothing is written any longer; open it anew.
+	// ErrMoved means that the database file was removed or replaced while it was open, so that what is written to it
+	// is lost. The store writes nothing any more; open the file again.
 	ErrMoved = errors.New("the database is no longer the file that was opened")
 
-	// ErrBusy means that another process has been writing for longer than one waits: try again.
+	// ErrBusy means that another process was writing for longer than the store waits: try again.
 	ErrBusy = errors.New("another process keeps the database busy")
 
-	// ErrCorrupt means that the file is damaged or no database of Decant. Restore a backup, or move
-	// it away: conversations then begin anew.
+	// ErrCorrupt means that the file is damaged or is not a Decant database. Restore a backup, or move
+	// the file away; conversations then begin again.
 	ErrCorrupt = errors.New("the database is damaged")
 
-	// ErrNewer means that a newer version of Decant has changed the database's form.
+	// ErrNewer means that a newer version of Decant has changed the database's format.
 	ErrNewer = errors.New("the database was written by a newer version of decant")
 
 	// ErrSealed means that the database is encrypted and no key was given.
@@ -55,10 +55,10 @@ var (
 	ErrClosed = errors.New("the store is closed")
 )
 
-// An AmbiguousError says that a handle or a name fits several things.
+// An AmbiguousError says that a handle or a name matches several things.
 type AmbiguousError struct {
 	Name       string
-	Candidates []string // what it may mean, each of which is unambiguous
+	Candidates []string // what it may mean, each unambiguous
 }
 
 // Error lists the candidates.

@@ -6,8 +6,8 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// Failed is what stands in for a database that cannot be opened: everything in it fails with Err. So those who use it
-// do what they do when a database fails, instead of doing nothing at all.
+// Failed stands in for a database that cannot be opened: every method fails with Err. So its users do what they do
+// when a database fails, and a gateway can start without one.
 type Failed struct{ Err error }
 
 // Match implements Matcher.

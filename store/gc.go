@@ -2,16 +2,16 @@ package store
 
 import "time"
 
-// A Policy says what GC may remove. Conversations go whole. Never removed are pinned ones, and
-// ones that a remaining fork shares its beginning with. What belongs to another tenant is neither
-// removed nor counted, unless AllTenants is set.
+// A Policy says what GC may remove. It removes whole conversations, but never a pinned one, or one
+// whose beginning a remaining fork shares. It neither removes nor counts what belongs to another
+// tenant, unless AllTenants is set.
 type Policy struct {
 	Tenant     string
-	AllTenants bool // of the whole database; Tenant is not looked at
+	AllTenants bool // cover the whole database and ignore Tenant
 	Now        time.Time
-	MaxAge     time.Duration // unchanged for longer is removed; 0: no limit. The default of the commands is 30 days
-	Size       int64         // bytes that the database may have without what other tenants keep in it: beyond, the longest unchanged go first; 0: no limit
-	Lines      int           // conversations of one session: beyond, the longest unchanged of it go first; 0: no limit
+	MaxAge     time.Duration // conversations that have not changed for longer are removed; 0: no limit. The commands' default is 30 days
+	Size       int64         // most bytes of the database, without what other tenants keep; conversations that have not changed for longest go first; 0: no limit
+	Lines      int           // most conversations of one session; those that have not changed for longest go first; 0: no limit
 	Spends     time.Duration // age at which spends are removed; 0: never
 	DryRun     bool          // report only
 }
@@ -19,7 +19,7 @@ type Policy struct {
 // A Forgetting says what Forget removes.
 type Forgetting struct {
 	Tenant        string
-	Conversations []string // ids; their forks go with them. Nil: all of the tenant
+	Conversations []string // ids; their forks are removed too. Nil: everything of the tenant
 	DryRun        bool     // report only
 }
 
@@ -29,17 +29,17 @@ type Collected struct {
 	Pinned        int   // due, but kept because pinned
 	Shared        int   // due, but kept because a fork needs them
 	Blobs         int
-	Bytes         int64 // of those blobs, as stored
+	Bytes         int64 // size of these blobs, as stored
 	Spends        int
-	Proof         *Proof // of a Forget; nil: it was a dry run
+	Proof         *Proof // of a Forget; nil after a dry run
 }
 
-// A Proof says what looking for removed content in the raw bytes of the database's files has found. The pieces that
-// were looked for are samples of all that was removed, as text and as it was stored, taken before it went and kept in
-// memory only; what remains and holds the same bytes does not count.
+// A Proof is the result of searching the raw bytes of the database's files for removed content. The pieces are samples
+// of everything that was removed, as text and as it was stored. They are taken before the removal and kept in memory
+// only. Remaining content with the same bytes does not count.
 type Proof struct {
-	Pieces int      // that were looked for
-	Bytes  int64    // that were looked through
+	Pieces int      // that were searched for
+	Bytes  int64    // that were searched
 	Left   int      // pieces that were found
 	Where  []string // files in which they were
 }

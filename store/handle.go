@@ -9,9 +9,10 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// ParseHandle takes a handle apart. Of a block's handle, "d:1f2e3d4c", it returns the hexadecimal
-// digits, at least 6 and at most 32; of a checkpoint's, "c:3", the number. Anything else is an
-// error that wraps ErrBadHandle. Handles come from models and people: they are never trusted.
+// ParseHandle returns the parts of a handle. For a block's handle, "d:1f2e3d4c", it returns the
+// hexadecimal digits, at least 6 and at most 32; for a checkpoint's, "c:3", the number. For anything
+// else it returns an error that wraps ErrBadHandle, because handles come from models and people and
+// are never trusted.
 func ParseHandle(h decant.Handle) (digits string, checkpoint int, err error) {
 	kind, rest, _ := strings.Cut(string(h), ":")
 	switch kind {

@@ -10,8 +10,8 @@ import (
 )
 
 // IDs makes ids for conversations, requests and decisions: UUIDs of version 7 (RFC 9562,
-// section 5.7), which sort by the time of their making. It is safe for concurrent use; the ids of
-// one IDs rise strictly.
+// section 5.7), which sort by the time at which they were made. It is safe for concurrent use; the
+// ids of one IDs rise strictly.
 type IDs struct {
 	now  func() time.Time
 	rand io.Reader

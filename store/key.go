@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A Keyring keeps the keys by which tenants are admitted to a gateway. Only hashes of them are kept.
+// A Keyring stores the keys that admit tenants to a gateway. It stores only their hashes.
 type Keyring interface {
-	// AddKey stores a key, together with the record that it was added. A key whose ID exists is ErrConflict.
+	// AddKey stores a key and the record of adding it. If its ID exists, the error is ErrConflict.
 	AddKey(ctx context.Context, k TenantKey, by Act) error
 
-	// RevokeKey ends a key for good, together with the record of it. An unknown one is ErrNotFound; one that is
-	// revoked already stays as it is, without a record.
+	// RevokeKey revokes a key for good and stores the record of it. If the key is unknown, the error is ErrNotFound.
+	// If it is revoked already, nothing happens and nothing is recorded.
 	RevokeKey(ctx context.Context, id string, by Act) error
 
-	// TenantKeys returns all keys, revoked ones too, in the order in which they were added.
+	// TenantKeys returns all keys, including revoked ones, in the order in which they were added.
 	TenantKeys(ctx context.Context) ([]TenantKey, error)
 }
 
-// A TenantKey admits requests to a gateway as those of one tenant. It is never changed but to be revoked.
+// A TenantKey admits requests to a gateway as requests of one tenant. It never changes, except to be revoked.
 type TenantKey struct {
 	ID      string // the part of the key that may be shown
 	Tenant  string
@@ -30,15 +30,15 @@ type TenantKey struct {
 	Limits  Limits
 }
 
-// Limits are what may be done with a key. The zero value limits nothing.
+// Limits limit what a key may be used for. The zero value limits nothing.
 type Limits struct {
 	Requests int         `json:"requests_per_minute,omitzero"`
 	Tokens   int         `json:"tokens_per_minute,omitzero"`
 	Budgets  []Allowance `json:"budgets,omitzero"`
 }
 
-// An Allowance is what a tenant may have spent when a key of its is used. Where it sets tokens and dollars,
-// both hold.
+// An Allowance is the most that a tenant may have spent when one of its keys is used. If it sets tokens and
+// dollars, both apply.
 type Allowance struct {
 	Per    string  `json:"per"` // "conversation", "tenant" (all time), "month" or "day" (UTC)
 	Tokens int     `json:"tokens,omitzero"`

@@ -15,20 +15,20 @@ func (m Money) USD() float64 { return float64(m) / 1e9 }
 
 // A Spend is what one call to a model cost and would have cost.
 type Spend struct {
-	ID      string // of the call; a second spend with the same id is ignored, so that nothing counts twice
+	ID      string // id of the call; a second spend with it is ignored, so that nothing counts twice
 	Time    time.Time
 	Model   string
 	Own     bool         // a call that Decant made itself
 	Usage   decant.Usage // as reported
-	Without decant.Usage // of the same request had Decant not changed it; zero for an own call
+	Without decant.Usage // usage of the same request if Decant had not changed it; zero for an own call
 	Cost    Money        // of Usage
 	Bare    Money        // of Without
-	Rewrite Money        // part of Cost: cache written again because Decant changed the prefix
-	Over    bool         // the same request had Decant not changed it exceeds the model's window: nobody could have sent it
-	Trial   *Trial       // of a request that was only observed; nil: it was not
+	Rewrite Money        // part of Cost: for cache written again because Decant changed the prefix
+	Over    bool         // without Decant the request would exceed the model's window, so nobody could have sent it
+	Trial   *Trial       // of a request that was only observed; else nil
 }
 
-// A Trial is what a request that was only observed would have come to.
+// A Trial is what a request that was only observed would have cost.
 type Trial struct {
 	Prompt int   // tokens that would have been sent
 	Cost   Money // of the whole request
@@ -64,7 +64,7 @@ type Total struct {
 	Trials  Trials
 }
 
-// Trials are the part of a total that is of requests which were only observed.
+// Trials are the part of a total for requests that were only observed.
 type Trials struct {
 	Calls  int
 	Sent   int   // tokens of their prompts
@@ -76,14 +76,14 @@ type Trials struct {
 // Net returns what would have been saved; negative when it would have cost more than it saved.
 func (t *Trials) Net() Money { return t.Cost - t.Would }
 
-// An Excess is the part of a total that is of requests which no client could have sent as they were: their
-// prompts exceed the model's window. What these would have cost is no amount that anybody would have paid.
+// An Excess is the part of a total for requests that no client could have sent unchanged, because their prompts
+// exceed the model's window. Nobody would have paid what these would have cost.
 type Excess struct {
 	Calls   int
 	Sent    int   // tokens of the prompts that were sent instead
-	Without int   // tokens of the prompts as they were
+	Without int   // tokens of the unchanged prompts
 	Cost    Money // part of the total's
-	Bare    Money // likewise
+	Bare    Money // part of the total's
 }
 
 // Net returns what Decant saved on requests that could have been sent without it; negative when it cost more

@@ -2,10 +2,9 @@ package store
 
 import "github.com/decantdev/decant"
 
-// Inherit returns those of the parent's decisions that a fork keeps which shares the first
-// position entries of chain: decisions on single blocks that are in the common part, checkpoints
-// that cover nothing outside of it, the revocations of these, and a hold. chain and ds are the
-// parent's at the version that was forked.
+// Inherit returns the parent's decisions that a fork keeps if it shares the first position entries of
+// chain: decisions on single blocks in the common part, checkpoints that cover nothing outside it, the
+// revocations of these, and a hold. chain and ds are the parent's at the version that was forked.
 func Inherit(ds []decant.Decision, chain []Entry, position int) []decant.Decision {
 	c := common{chain: chain[:position]}
 	if position < len(chain) {
@@ -26,11 +25,11 @@ func Inherit(ds []decant.Decision, chain []Entry, position int) []decant.Decisio
 // common is the part of a chain that a parent and its fork share.
 type common struct {
 	chain []Entry
-	cut   int // number of the first message that the parent has and the fork does not share whole; 0: none
+	cut   int // number of the parent's first message that the fork does not share whole; 0: none
 	texts map[decant.Ref]decant.Hash
 }
 
-// holds reports whether everything that d is about is in the common part.
+// holds reports whether everything that d concerns is in the common part.
 func (c *common) holds(d *decant.Decision) bool {
 	switch {
 	case d.Kind == decant.Hold:
@@ -50,7 +49,7 @@ func (c *common) holds(d *decant.Decision) bool {
 	return ok && (d.Target.Hash.IsZero() || d.Target.Hash == h)
 }
 
-// covers reports whether the message with the given number is in the common part as a whole.
+// covers reports whether the whole message with the given number is in the common part.
 func (c *common) covers(message int) bool {
 	return len(c.chain) > 0 && message <= c.chain[len(c.chain)-1].Message && (c.cut == 0 || message < c.cut)
 }

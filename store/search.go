@@ -10,7 +10,7 @@ import (
 type Query struct {
 	Tenant       string
 	Conversation string // empty: all
-	Text         string // words, or beginnings of words, that must all occur; what stands in double quotes occurs as it is. No other syntax
+	Text         string // words or beginnings of words, which must all occur; text in double quotes must occur exactly. No other syntax
 	Limit        int    // 0: 20
 }
 
@@ -27,6 +27,6 @@ type Hit struct {
 // An Original is what a handle stands for, exactly.
 type Original struct {
 	Key                      // the conversation that holds it
-	Decision decant.Decision // that replaced it; zero when none did
-	Entries  []Entry         // one for a block; all that are covered for a checkpoint, in order
+	Decision decant.Decision // decision that replaced it; zero when none did
+	Entries  []Entry         // for a block one entry; for a checkpoint all that it covers, in order
 }

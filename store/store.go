@@ -31,9 +31,9 @@ type Matcher interface {
 	// "Whose conversation a request is"). Match.Known is 0 and there are no lines when even h(1) is unknown.
 	Match(ctx context.Context, tenant, session string, chain []decant.Hash) (Match, error)
 
-	// Decided returns the conversations of the session that have decided about blocks whose content
-	// is among hashes, at most limit of them, last changed first: those that a request may go on from
-	// which shares no chain with them, because the client truncates or summarises its history.
+	// Decided returns the conversations of the session that have decisions on blocks whose content is
+	// among hashes, at most limit of them, last changed first. A request may continue one of them without
+	// sharing a chain with it, if the client truncates or summarises its history.
 	Decided(ctx context.Context, tenant, session string, hashes []decant.Hash, limit int) ([]Key, error)
 }
 
@@ -47,10 +47,10 @@ type Loader interface {
 	// Newest. The caller owns the result.
 	Load(ctx context.Context, k Key, version int64) (*State, error)
 
-	// Branch returns what a fork takes over that shares the first position entries of the
-	// conversation as of version: everything that was in force when it had nothing but the first seen
-	// entries of that chain, and nothing that was decided later. seen is position, or more when the
-	// fork has entries of the parent behind a difference. position is at least 1.
+	// Branch returns what a fork takes over if it shares the first position entries of the conversation
+	// as of version: everything that was in force when the conversation had only the first seen entries
+	// of that chain, and nothing that was decided later. seen is position, or more if the fork has
+	// entries of the parent behind a difference. position is at least 1.
 	Branch(ctx context.Context, k Key, version int64, position, seen int) (*Branch, error)
 
 	// Fixed returns a version of system prompt and tools.
@@ -75,22 +75,22 @@ type Committer interface {
 	// it needs no version and makes none. The conversation must exist.
 	Record(ctx context.Context, k Key, e *Events) error
 
-	// Book stores spends of calls that belong to no conversation that is stored; the key names what they are
-	// for. One with the id of an earlier one takes its place and keeps its time: so an estimate becomes what it
-	// came to.
+	// Book stores spends of calls that belong to no stored conversation; the key names what they are for. A spend
+	// with the id of an earlier one replaces it and keeps its time, so that the real cost can replace an
+	// estimate.
 	Book(ctx context.Context, k Key, spends []Spend) error
 }
 
 // Blobs reads content by hash.
 type Blobs interface {
-	// Blobs returns the contents with the given hashes, in that order. The caller owns them.
-	// A hash that the tenant has no content for is ErrNotFound, which names it.
+	// Blobs returns the contents with the given hashes, in that order. The caller owns them. If the
+	// tenant has no content for a hash, the error wraps ErrNotFound and names the hash.
 	Blobs(ctx context.Context, tenant string, hashes ...decant.Hash) ([][]byte, error)
 
-	// Resolve returns what a handle stands for. With a conversation it looks there and in the
-	// conversations that it was forked from; with an empty Key.ID in all of the tenant. A handle
-	// of a block may have more than 8 digits; one that fits several contents is an
-	// *AmbiguousError. The handle of a checkpoint, "c:3", needs a conversation.
+	// Resolve returns what a handle stands for. It looks in the conversation of the key and those that
+	// it was forked from, or in everything of the tenant if Key.ID is empty. A block's handle may have
+	// more than 8 digits; if it matches several contents, the error is an *AmbiguousError. The handle
+	// of a checkpoint, "c:3", needs a conversation.
 	Resolve(ctx context.Context, k Key, h decant.Handle) (*Original, error)
 }
 
@@ -107,9 +107,9 @@ type Log interface {
 	// Spending returns the sums of what the query selects, by day and model, in that order.
 	Spending(ctx context.Context, q SpendQuery) ([]Total, error)
 
-	// Spent returns the sum of what the query selects, own calls included, at a cost that does not grow with
-	// what was booked. It goes by whole days, UTC: those from that of q.Since to the one before that of q.Until.
-	// With q.Conversation it is all that this one has spent, whenever; of one that is not there it is nothing.
+	// Spent returns the sum of what the query selects, own calls included, in a time that does not depend on how
+	// much was booked. It counts whole days (UTC), from the day of q.Since to the day before that of q.Until.
+	// With q.Conversation it returns all that this conversation has ever spent, nothing if it does not exist.
 	Spent(ctx context.Context, q SpendQuery) (Sum, error)
 }
 
@@ -118,12 +118,12 @@ type Directory interface {
 	// Conversations returns the conversations that f selects, last changed first.
 	Conversations(ctx context.Context, f Filter) ([]Summary, error)
 
-	// Tenants returns all tenants that something was kept or booked for, in the order of their names.
+	// Tenants returns all tenants with stored conversations or spends, in the order of their names.
 	Tenants(ctx context.Context) ([]string, error)
 }
 
-// A Searcher finds text in the archive. The index is filled by Index and, for what is still
-// missing, by the first Search; a commit only notes what has to be indexed.
+// A Searcher finds text in stored conversations. Index fills the index, and the first Search adds what is
+// still missing; a commit only notes what must be indexed.
 type Searcher interface {
 	// Search returns the blocks that hold every word of q.Text, best first.
 	Search(ctx context.Context, q Query) ([]Hit, error)
@@ -133,31 +133,31 @@ type Searcher interface {
 	Index(ctx context.Context, limit int) (int, error)
 }
 
-// Findings keeps what was found out about providers, for all tenants and nodes alike.
+// Findings stores what was learned about providers, for all tenants and nodes.
 type Findings interface {
-	// Findings returns what is known about an account, ordered by topic. Whoever reads it decides when a
-	// finding is too old.
+	// Findings returns what is known about an account, ordered by topic. The caller decides when a finding
+	// is too old.
 	Findings(ctx context.Context, upstream, organization string) ([]Finding, error)
 
-	// Find stores findings, each in place of one on the same topic that is not newer.
+	// Find stores findings. Each replaces one on the same topic that is not newer.
 	Find(ctx context.Context, fs ...Finding) error
 }
 
-// A Keeper looks after the database itself.
+// A Keeper maintains the database itself.
 type Keeper interface {
-	// GC removes conversations by the policy and the blobs that nothing refers to any longer, and
-	// reports what it removed. An original is kept as long as a decision on it.
+	// GC removes conversations by the policy, and blobs that nothing refers to any more, and reports what
+	// it removed. An original is kept as long as a decision on it.
 	GC(ctx context.Context, p Policy) (*Collected, error)
 
 	// Forget removes conversations, pinned ones too, with everything that only they hold, and leaves nothing of
-	// it in the files of the database; Collected.Proof says what looking for it there has found. What was spent
-	// stays, as figures.
+	// it in the files of the database; Collected.Proof says what a search for it found. Spending stays, as
+	// figures.
 	Forget(ctx context.Context, f Forgetting) (*Collected, error)
 
 	// Check examines the database and returns what is wrong with it, nothing when it is sound.
 	// It reads everything.
 	Check(ctx context.Context) ([]string, error)
 
-	// Backup writes a consistent copy of the database to a new file while others go on writing.
+	// Backup writes a consistent copy of the database to a new file, while others write.
 	Backup(ctx context.Context, path string) error
 }

@@ -1,11 +1,10 @@
 package token
 
-// A Calibration is what was learned about how far estimates for one model are from what the
-// provider reports. The zero value has learned nothing and changes nothing. It is a value: keep the
-// one that Observe returns.
+// A Calibration says how far estimates for one model are from what the provider reports. The zero
+// value has learned nothing and changes nothing. It is a value: keep the one that Observe returns.
 type Calibration struct {
 	Factor float64 `json:"factor"` // reported as a share of estimated; 0 counts as 1
-	Seen   int     `json:"seen"`   // observations that it comes from
+	Seen   int     `json:"seen"`   // number of observations
 }
 
 // How fast a calibration learns.
@@ -18,8 +17,8 @@ const (
 	leastObserved = 100  // estimated tokens below which framing hides the text
 )
 
-// Observe returns the calibration after a text that was estimated, without calibration, at some
-// tokens was reported at others. Observations that say nothing are ignored.
+// Observe returns the calibration after the provider has reported the size of a text, together with
+// its estimate without calibration. It ignores texts that are too small.
 func (c Calibration) Observe(estimated, reported int) Calibration {
 	if estimated < leastObserved || reported <= 0 {
 		return c
@@ -31,8 +30,8 @@ func (c Calibration) Observe(estimated, reported int) Calibration {
 	return Calibration{Factor: clamp(f, leastFactor, mostFactor), Seen: c.Seen + 1}
 }
 
-// Reset returns the calibration to start from after a compaction: the text that it learned from is
-// gone, so nothing of it remains.
+// Reset returns the calibration to start from after a compaction, which has learned nothing: the text
+// that c learned from is gone.
 func (c Calibration) Reset() Calibration { return Calibration{} }
 
 func (c Calibration) factor() float64 {

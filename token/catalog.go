@@ -29,8 +29,8 @@ type Catalog struct {
 // Builtin returns the catalogue that is part of the program.
 func Builtin() (*Catalog, error) { return (&Catalog{}).Add(builtin) }
 
-// Add returns a catalogue that knows also the models of src, a file of the form of the embedded
-// models.json. A model that is known already is replaced as a whole.
+// Add returns a catalogue that also knows the models of src, a file in the form of the embedded
+// models.json. It replaces known models as a whole.
 func (c *Catalog) Add(src []byte) (*Catalog, error) {
 	var f catalogFile
 	if err := json.Unmarshal(src, &f); err != nil {
@@ -54,7 +54,7 @@ func (c *Catalog) Add(src []byte) (*Catalog, error) {
 	return out, nil
 }
 
-// Read is Add for a file that is open.
+// Read is Add for an open file.
 func (c *Catalog) Read(r io.Reader) (*Catalog, error) {
 	src, err := io.ReadAll(r)
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *Catalog) Models() []Model {
 
 // Lookup returns the model that id names. It understands dated ids, what hosts and routers put around ids
 // ("anthropic/", "litellm_proxy/", "us.anthropic.", "-v1:0", ":thinking") and the suffix that asks for a
-// window of a million tokens ("[1m]"). A model that the catalogue does not know is returned with its
-// defaults stated (DefaultWindow, Assumed) and false.
+// window of a million tokens ("[1m]"). For a model that the catalogue does not know it returns defaults
+// (DefaultWindow, with Assumed set) and false.
 func (c *Catalog) Lookup(id string) (Model, bool) {
 	name, million := strings.CutSuffix(strings.ToLower(strings.TrimSpace(id)), "[1m]")
 	m, ok := c.find(name)
@@ -98,8 +98,8 @@ func (c *Catalog) find(name string) (Model, bool) {
 	return Model{}, false
 }
 
-// spellings returns the ids that a name may stand for, the likeliest first. What routers add with a colon
-// stands before the id or behind it.
+// spellings returns the ids that a name may stand for, the likeliest first. Routers add words with a colon
+// before the id or behind it.
 func spellings(name string) []string {
 	id := bare(name)
 	out := []string{name, id, undated(id)}
@@ -131,8 +131,8 @@ func bare(id string) string {
 // revision is what Bedrock puts behind an id: "-v1:0", "-v1", "-v1:0:200k".
 var revision = regexp.MustCompile(`-v\d+(:\d+(:\w+)?)?$`)
 
-// unrevised returns id without a revision. An id that has no other number, "claude-v2", keeps it, and so
-// does "-v3" of models that are not Claude.
+// unrevised returns id without a revision. An id without another number, such as "claude-v2", keeps it;
+// models other than Claude keep "-v3".
 func unrevised(id string) string {
 	at := revision.FindStringSubmatchIndex(id)
 	if at == nil || !strings.ContainsAny(id[:at[0]], "0123456789") || at[2] < 0 && !strings.HasPrefix(id, "claude-") {
@@ -159,7 +159,7 @@ func undated(id string) string {
 	return id
 }
 
-// unknown returns what is assumed of a model that the catalogue does not have.
+// unknown returns what is assumed about a model that the catalogue does not know.
 func unknown(id string) Model {
 	m := Model{ID: id, Provider: maker(id), Window: DefaultWindow, Assumed: true, MinCache: DefaultMinCache}
 	if m.Provider == OpenAI {

@@ -19,11 +19,11 @@ var claude = weights{
 	cjk: 1.09, other: 0.34, escapedNewline: 1.6, escape: 0.22, base64: 0.68,
 }
 
-// newTokenizer is how many tokens Claude models from 4.7 on make of the same text, as a multiple of
-// what the models before make of it (docs/reference/anthropic.md, "Token counting").
+// newTokenizer is how many tokens Claude models from 4.7 on make of a text, as a multiple of the tokens
+// of earlier models (docs/reference/anthropic.md, "Token counting").
 const newTokenizer = 1.3
 
-// chunk is how many bytes are counted at once. It must stay below 128, which is what a field holds.
+// chunk is how many bytes are counted at once. It must be less than 128, so that a field can hold it.
 const chunk = 64
 
 // The fields of a tally: each class has seven bits of a word, so that one addition per byte counts

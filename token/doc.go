@@ -1,10 +1,9 @@
 // Package token says how large things are: it counts tokens, knows the models and reads the meter.
 //
-// Three sources of truth, best first. What a provider reported for a request is exact, so the
-// [Meter] starts from the newest usage numbers and estimates only what came after them. OpenAI
-// models read text in a public vocabulary, so an [Estimator] for them counts exactly. For Claude and
-// everything else an estimator weighs classes of characters in one pass, with coefficients that were
-// fitted on the usage numbers of real sessions; a [Calibration] learns how far a particular
-// conversation is from that average. A [Catalog] knows windows, limits, prices and abilities of
-// models, and states a default for a model that it does not know.
+// There are three sources, best first. What a provider reported for a request is exact, so a [Meter]
+// starts from the newest reported usage and estimates only what came after it. OpenAI's models use
+// public vocabularies, so an [Estimator] for them counts exactly. For Claude and all other models an
+// estimator weighs classes of characters in one pass, with coefficients fitted to the usage of real
+// sessions; a [Calibration] learns how far one conversation is from that average. A [Catalog] knows
+// windows, limits, prices and abilities of models, and has defaults for models that it does not know.
 package token

@@ -7,8 +7,8 @@ import (
 )
 
 // An Estimator counts what text, blocks and conversations take in one model's window. Counts for
-// OpenAI models are exact but for the framing; for all others they are estimates. It is safe for
-// concurrent use. Keep it: an exact one remembers what it has counted.
+// OpenAI models are exact except for the framing; counts for other models are estimates. It is safe
+// for concurrent use. Keep it: an exact one remembers what it has counted.
 type Estimator struct {
 	model  Model
 	exact  *exact   // nil: by the weights of characters
@@ -27,8 +27,8 @@ type overhead struct {
 	thinking int // around a thinking block
 }
 
-// The framings. A call with its result is 65 tokens for Claude and 31 for OpenAI's models
-// in what real steps were billed; how that divides between the two is ours.
+// The framings. Real steps were billed 65 tokens for a call with its result on Claude and 31 on
+// OpenAI's models; how this divides between call and result is our choice.
 var (
 	claudeFrame = overhead{message: 4, use: 40, result: 25, tool: 8, toolset: 320, thinking: 4}
 	openaiFrame = overhead{message: 4, use: 19, result: 12, tool: 7, toolset: 8, thinking: 4}
@@ -55,7 +55,7 @@ func (e *Estimator) Model() Model { return e.model }
 func (e *Estimator) Exact() bool { return e.exact != nil }
 
 // With returns an estimator that applies what was learned about one conversation. Exact counts of
-// text stay as they are.
+// text do not change.
 func (e *Estimator) With(c Calibration) *Estimator {
 	if e.exact != nil {
 		return e
@@ -126,8 +126,8 @@ func (e *Estimator) Fixed(f *decant.Fixed) (n int) {
 	return n
 }
 
-// Tool returns the tokens of one tool's definition. That there are tools at all takes some more,
-// which Fixed adds once.
+// Tool returns the tokens of one tool's definition. Fixed adds the tokens that having tools at all
+// takes.
 func (e *Estimator) Tool(t *decant.Tool) int {
 	if t.Schema == nil {
 		return e.frame.tool + e.Count(t.Name)
@@ -135,8 +135,8 @@ func (e *Estimator) Tool(t *decant.Tool) int {
 	return e.frame.tool + e.Count(t.Schema.Text())
 }
 
-// Conversation returns the size of all of c. Messages from before a client's own compaction count as
-// well; leave them out with c.With(c.Live()).
+// Conversation returns the size of c, including messages from before a client's own compaction.
+// Leave these out with c.With(c.Live()).
 func (e *Estimator) Conversation(c *decant.Conversation) decant.Size {
 	return decant.Size{Fixed: e.Fixed(&c.Fixed), Messages: e.Messages(c.Messages)}
 }

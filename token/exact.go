@@ -11,7 +11,7 @@ import (
 var o200k = sync.OnceValue(codec.NewO200kBase)
 
 // exact counts tokens in the o200k vocabulary. The library runs at 10 MB/s and agents send the same
-// blocks again and again, so whole texts are remembered, and pieces for texts that are new.
+// blocks again and again, so exact remembers the counts of whole texts and, for new texts, of pieces.
 type exact struct {
 	seen   *lru
 	pieces *pieces
@@ -61,9 +61,9 @@ func countPart(s string) int {
 	return n
 }
 
-// cutBefore returns the last place in s[:limit] that is certain to be between two tokens: after the
-// end of a line that neither blanks nor a slash follow, or before a blank that follows a letter.
-// Without one it returns the last rune boundary.
+// cutBefore returns the last place in s[:limit] that is certain to be between two tokens: after an end
+// of line that is not followed by a blank or a slash, or before a blank that follows a letter. If there
+// is none, it returns the last rune boundary.
 func cutBefore(s string, limit int) int {
 	for i := limit; i > limit/2; i-- {
 		before, after := s[i-1], s[i]

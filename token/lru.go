@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// lru remembers the token counts of the texts that were used last. It is safe for concurrent use.
+// lru remembers the token counts of the texts that were used most recently. It is safe for concurrent use.
 type lru struct {
 	seed  maphash.Seed
 	mu    sync.Mutex
@@ -15,8 +15,8 @@ type lru struct {
 	items map[textKey]*list.Element
 }
 
-// A textKey stands for a text. The hash is seeded anew by each process, so nobody can make two
-// texts collide; that two of the remembered ones do by chance has odds of one in 10^10.
+// A textKey stands for a text. Each process seeds the hash anew, so nobody can make two texts collide.
+// The odds that two remembered texts collide by chance are one in 10^10.
 type textKey struct {
 	hash uint64
 	size int

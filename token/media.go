@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// What an image or document is assumed to take when nothing but its presence is known.
+// The tokens that are assumed for an image or document of unknown size.
 const (
 	claudeImage = 1600 // the cap of Anthropic's rule, which photos and screenshots reach
 	openaiImage = 765  // a square of 1024 pixels by the tile rule
@@ -15,9 +15,9 @@ const (
 )
 
 // ImageTokens returns the tokens of an image of the given size in pixels, by the provider's rule:
-// OpenAI bills tiles of 512 pixels after scaling (85 for the image and 170 for each tile), all others are
-// counted as Anthropic does, an area of 750 pixels a token and at most 1,600. A size that is not
-// positive is unknown, for which the answer is a stated default (1,600, OpenAI 765).
+// OpenAI bills tiles of 512 pixels after scaling (85 tokens for the image and 170 for each tile). For all
+// other providers Anthropic's rule is used: one token for 750 pixels, at most 1,600. If a size is not
+// positive, it is unknown, and the answer is a default (1,600; for OpenAI 765).
 func ImageTokens(p Provider, width, height int) int {
 	if p == OpenAI {
 		return tiles(width, height)
@@ -47,7 +47,7 @@ func ceilTiles(pixels float64) int { return max(1, (int(pixels+0.5)+511)/512) }
 // DocumentTokens returns the tokens of a PDF with the given number of pages: 2,200 a page.
 func DocumentTokens(pages int) int { return pdfPage * max(1, pages) }
 
-// mediaTokens returns the tokens of what a block holds besides text.
+// mediaTokens returns the tokens of the images and documents of a block.
 func mediaTokens(p Provider, m decant.Media) int {
 	switch {
 	case m.Tokens > 0:

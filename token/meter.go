@@ -6,8 +6,8 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// A Meter reads how large a conversation is. There is one number, and everything that shows or
-// compares a size takes it from here.
+// A Meter reads how large a conversation is. Everything that shows or compares a size uses this
+// number.
 type Meter struct {
 	Estimator   *Estimator  // never nil
 	Calibration Calibration // what was learned about the conversation
@@ -16,19 +16,19 @@ type Meter struct {
 // A Reading is how large a conversation is, in tokens, and how that is known.
 type Reading struct {
 	Tokens  int // what the next request would be: Anchor and Since together
-	Anchor  int // reported by the provider, 0 when nothing usable was
-	Since   int // estimated: what came after the anchor less what fell away since, or everything
-	Message int // Number of the message that reported the anchor, 0: none
+	Anchor  int // reported by the provider, 0 if nothing usable was reported
+	Since   int // estimated: what came after the anchor less what was removed since; everything if there is no anchor
+	Message int // number of the message that reported the anchor, 0: none
 }
 
 // Exact reports whether nothing is estimated.
 func (r Reading) Exact() bool { return r.Anchor > 0 && r.Since == 0 }
 
 // Read returns the size of the request that c would be now: the newest usage that the provider
-// reported, its answer included, and an estimate of what came after it. Messages from before the
-// client's last compaction are gone, and usage reported there says nothing any more, nor does that of
-// messages that were kept behind its summary; so does usage without a prompt, which clients record for
-// answers that failed or were aborted. Without any usable usage everything is estimated.
+// reported, its answer included, plus an estimate of what came after it. Three kinds of usage are not
+// used: usage from before the client's last compaction, usage of messages that the client kept behind
+// its summary, and usage without a prompt, which clients record for answers that failed or were
+// aborted. Without usable usage everything is estimated.
 func (m Meter) Read(c *decant.Conversation) Reading {
 	e := m.Estimator.With(m.Calibration)
 	ms := c.Live()
@@ -60,14 +60,14 @@ func reasoned(ms []decant.Message, e *Estimator) (n int) {
 
 func isThinking(b decant.Block) bool { return b.Kind == decant.KindThinking }
 
-// asks reports whether m is a message of the user that is more than results.
+// asks reports whether m is a message of the user with more than results.
 func asks(m decant.Message) bool {
 	return m.Role == decant.RoleUser && slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Kind != decant.KindResult })
 }
 
-// View returns the size of a view of c that decisions made smaller: the reading of c less what the
-// estimator says is out. c is what the model was sent when it reported the usage in it, which is an
-// earlier view where there was one; usage reported for the new view itself is read with Read.
+// View returns the size of a view of c that decisions made smaller: the reading of c less the
+// estimate of what was left out. c must be what the model was sent when it reported the usage in it,
+// which may be an earlier view. Use Read for usage that was reported for the new view itself.
 func (m Meter) View(c, view *decant.Conversation) Reading {
 	r := m.Read(c)
 	e := m.Estimator.With(m.Calibration)
@@ -83,9 +83,9 @@ func (m Meter) View(c, view *decant.Conversation) Reading {
 	return Reading{Tokens: n, Since: n}
 }
 
-// Learn returns the calibration after the usage that c's messages report: between two neighbouring
-// reports the prompt grew by what was estimated for the messages between them. A compaction starts
-// anew.
+// Learn returns the calibration after the usage that c's messages report. Between two neighbouring
+// reports it compares the growth of the prompt with the estimate for the messages between them. A
+// compaction resets it.
 func (m Meter) Learn(c *decant.Conversation) Calibration {
 	var cal Calibration
 	ms := c.Live()
@@ -120,9 +120,9 @@ func usable(m *decant.Message) bool {
 
 // reported returns what the request that m answers and m itself take in the window.
 //
-// Clients that record usage while the answer is still streaming note an output of a few tokens for
-// it: in most recorded answers of Claude Code. An output that is less than half of what the answer
-// is estimated at is such a record, and the estimate is better.
+// Some clients record usage while the answer is still streaming, and note an output of a few tokens:
+// in most recorded answers of Claude Code. If the output is less than half of the answer's estimate, it
+// is such a record, and the estimate is better.
 func reported(m *decant.Message, e *Estimator) int {
 	output := m.Usage.Output
 	if n := e.Message(m); 2*output < n {
@@ -131,11 +131,11 @@ func reported(m *decant.Message, e *Estimator) int {
 	return m.Usage.Prompt() + output
 }
 
-// fullThinking is how long thinking is shown in full, in bytes; what is longer is a summary. In
-// recorded sessions a third of a token is missing for each byte past it, and nothing below it.
+// fullThinking is up to how many bytes thinking is shown in full; longer thinking is summarised. In
+// recorded sessions a third of a token is missing for each byte beyond it, and nothing below it.
 const fullThinking = 2000
 
-// hidden returns the tokens of thinking that took place but is not shown.
+// hidden returns the tokens of thinking that is not shown.
 func hidden(m *decant.Message) (n int) {
 	for i := range m.Blocks {
 		if b := &m.Blocks[i]; b.Kind == decant.KindThinking {

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// DefaultWindow is the context window, in tokens, that is assumed for a model that nobody described.
+// DefaultWindow is the context window, in tokens, that is assumed for an unknown model.
 const DefaultWindow = 200_000
 
-// DefaultMinCache is the least cacheable prefix, in tokens, that is assumed when it is not known:
-// the largest of those that are, so that a plan never counts on a cache entry that is not written.
+// DefaultMinCache is the smallest cacheable prefix, in tokens, that is assumed for an unknown model. It is
+// the largest known one, so that a plan never counts on a cache entry that is not written.
 const DefaultMinCache = 4096
 
 // A Model is what the catalogue knows about one language model.
 type Model struct {
-	ID       string   // the catalogue's name, or the caller's where the catalogue has none
+	ID       string   // the catalogue's name, or the caller's if the catalogue has none
 	Provider Provider // who made it, empty when even that is unknown
 	Status   string   // "active", "deprecated, retires 2026-11-30", empty when unknown
 
 	Window    int  // tokens of input and output together; never 0
-	Assumed   bool // Window is DefaultWindow because nobody said how large it is
-	MaxInput  int  // most prompt tokens where that is less than Window, 0: no separate limit known
+	Assumed   bool // Window is DefaultWindow because the real one is not known
+	MaxInput  int  // most prompt tokens if that is less than Window, 0: no separate limit known
 	MaxOutput int  // most output tokens, 0 when unknown
 	MinCache  int  // tokens of the smallest prefix that is cached; never 0
 	Million   bool // the window is a million tokens for requests that ask for it (see For)
@@ -38,7 +38,7 @@ type Model struct {
 	Batch  float64 // what a batch costs as a share of the price, 0 when unknown
 }
 
-// ReadShare returns what reading the cache costs as a share of the price of input; a tenth where that is not known.
+// ReadShare returns what reading the cache costs as a share of the price of input, a tenth if that is not known.
 func (m Model) ReadShare(at time.Time) float64 {
 	p, _, ok := m.PriceAt(at)
 	if r := p.At(0); ok && r.Input.USD > 0 && r.CacheRead.Known {
@@ -47,14 +47,14 @@ func (m Model) ReadShare(at time.Time) float64 {
 	return 0.1
 }
 
-// BetaMillion asks for a window of a million tokens from the models that have another one without it: the
-// Sonnets of generation 4 before 4.6.
+// BetaMillion is the beta that asks for a window of a million tokens. The Sonnets of generation 4 before
+// 4.6 need it.
 const BetaMillion = "context-1m-2025-08-07"
 
 // millionDates is how BetaMillion begins, of whatever date.
 const millionDates = "context-1m-"
 
-// For returns the model as a request has it that asks for the given betas.
+// For returns the model as it is for a request that asks for the given betas.
 func (m Model) For(betas []string) Model {
 	asks := slices.ContainsFunc(betas, func(b string) bool { return strings.HasPrefix(strings.TrimSpace(b), millionDates) })
 	if asks && m.Million {
@@ -75,10 +75,10 @@ const (
 
 // A Price is what a model charges during a period.
 type Price struct {
-	From  time.Time // first day, UTC; zero: always has
+	From  time.Time // first day, UTC; zero: since ever
 	Until time.Time // last day, UTC; zero: until further notice
 	Rates
-	Fast      Rates // of the fast mode; unknown where there is none
+	Fast      Rates // of the fast mode; unknown if there is none
 	LongAbove int   // prompts of more tokens than this are billed at Long as a whole; 0: no such tier
 	Long      Rates
 }
@@ -92,7 +92,7 @@ type Rates struct {
 	Write1h   Rate // the long-lived entry: an hour with Anthropic, 12 with OpenAI
 }
 
-// A Rate is a price per million tokens. The zero value is an unknown price, which is not a free one.
+// A Rate is a price per million tokens. The zero value is an unknown price, not a price of zero.
 type Rate struct {
 	USD   float64
 	Known bool
@@ -148,7 +148,7 @@ func (m *Model) Generation() (major, minor int, ok bool) {
 }
 
 // Since reports whether a Claude model is of the given generation or a later one. A Claude model
-// without a version counts as the latest; other models are never since.
+// without a version counts as the latest. For other models it returns false.
 func (m *Model) Since(major, minor int) bool {
 	if m.Provider != Anthropic {
 		return false

@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// pieces counts text piece by piece and remembers the pieces. Text is cut where the vocabulary's
-// splitting rule is certain to cut, so the sum is exact; between two such places stands little more
-// than a word, and a program or a log consists of few different ones. That makes it ten times as fast
-// as counting everything anew.
+// pieces counts text piece by piece and remembers the pieces. It cuts text where the vocabulary's
+// splitting rule is certain to cut, so the sum is exact. A piece is little more than a word, and a
+// program or a log has few different ones, so this is ten times as fast as counting everything again.
 type pieces struct {
 	mu    sync.RWMutex
 	known map[string]int
@@ -69,9 +68,9 @@ func (p *pieces) remember(fresh map[string]int) {
 	}
 }
 
-// What a byte is to the splitting rule.
+// The classes of bytes in the splitting rule.
 const (
-	isOther  = iota // blanks, signs, and every byte outside ASCII: no cut is certain after it
+	isOther  = iota // blanks, signs, and bytes outside ASCII, after which no cut is certain
 	isWord          // an ASCII letter
 	isNumber        // an ASCII digit
 )

@@ -1,7 +1,10 @@
 package wire_test
 
 import (
+	"bytes"
 	"fmt"
+	"log"
+	"os"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire"
@@ -63,4 +66,42 @@ func ExampleEncode() {
 	// == m3 user
 	// [result of Bash]
 	// a.txt
+}
+
+// Parse tells the format by the content. What it reads can be written back unless the format is an export or a log.
+func ExampleParse() {
+	for _, name := range []string{
+		"../testdata/claude-code-session.jsonl.gz", "../testdata/codex-session.jsonl.gz", "testdata/sessions/pi-tree.jsonl.gz",
+		"testdata/bodies/anthropic-session.json", "testdata/bodies/chat-airline.json", "testdata/bodies/responses-session.json",
+		"testdata/logs/gemini.json", "testdata/logs/copilot.jsonl.gz", "testdata/logs/openhands.json.gz",
+		"testdata/logs/swe-agent-text.traj.gz", "testdata/logs/tau-bench.jsonl.gz",
+	} {
+		file, err := os.Open(name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		src, err := wire.Read(file) // unpacks gzip
+		if err != nil {
+			log.Fatal(err)
+		}
+		file.Close()
+		d, err := wire.Parse(src)
+		if err != nil {
+			log.Fatal(err)
+		}
+		out, err := d.Render(d.Conversation)
+		fmt.Println(d.Format, len(d.Conversation.Messages), d.Format.Writable(), bytes.Equal(out, src), err)
+	}
+	// Output:
+	// claude-code 138 true true <nil>
+	// codex 111 true true <nil>
+	// pi 6 true true <nil>
+	// anthropic 56 true true <nil>
+	// openai-chat 31 true true <nil>
+	// openai-responses 35 true true <nil>
+	// gemini 8 false true <nil>
+	// copilot-cli 13 false true <nil>
+	// openhands 46 false true <nil>
+	// swe-agent 24 false true <nil>
+	// tau-bench 25 false true <nil>
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// knownAgents find the gateway by the variables that run sets.
+// knownAgents use the gateway through the variables that run sets.
 var knownAgents = []string{"claude", "opencode"}
 
-// otherAgents speak another provider's API, so that no variable leads them to the gateway.
+// otherAgents use another provider's API, so no variable can point them to the gateway.
 var otherAgents = map[string]string{
 	"codex":   "OpenAI's API",
 	"copilot": "GitHub's API",
@@ -20,14 +20,14 @@ var otherAgents = map[string]string{
 	"qwen":    "Alibaba's API",
 }
 
-// launchers run programs of which run cannot know whether they use an SDK of the Messages API.
+// launchers run other programs, which may or may not use an SDK of the Messages API.
 var launchers = []string{
 	"bash", "bun", "bunx", "cargo", "deno", "docker", "dotnet", "env", "fish", "go", "java", "make", "node", "npm", "npx", "php", "pnpm",
 	"ruby", "sh", "sudo", "time", "timeout", "tsx", "uv", "uvx", "yarn", "zsh",
 }
 
-// doubt returns what somebody should know who runs a command on a gateway of its own: that it will not
-// come to it, or may not. It is empty when there is nothing to say.
+// doubt returns a warning that a command will not use its gateway, or may not. It is empty when there is
+// nothing to warn about.
 func doubt(command string) string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(command)), ".exe")
 	if api, ok := otherAgents[name]; ok {

@@ -8,7 +8,7 @@ import (
 )
 
 // An amount is a number of tokens (20000, 20k, 1.5M) or a share of something (10%). The zero value
-// is "not given".
+// means "not given".
 type amount struct {
 	tokens int
 	share  float64
@@ -36,7 +36,7 @@ func (a *amount) UnmarshalText(text []byte) error {
 	case unit == 0.01:
 		*a = amount{share: v * unit, given: true}
 		return nil
-	case v < 1 && unit == 1: // nobody wants less than a token
+	case v < 1 && unit == 1: // less than one token is a mistake
 		return fmt.Errorf("%q is not an amount: did you mean %s%%?", s, strconv.FormatFloat(100*v, 'g', 4, 64))
 	}
 	*a = amount{tokens: max(1, int(v*unit)), given: true}
@@ -52,8 +52,8 @@ func (a amount) of(whole int) int {
 }
 
 // joinNegative joins a flag and a value that begins with a minus sign and a digit, "--to -5" as
-// "--to=-5", so that the flag's own reader can say what is wrong with it. What follows "--" belongs to
-// another program.
+// "--to=-5", so that the flag's own reader can say what is wrong. What follows "--" belongs to another
+// program.
 func joinNegative(args []string) []string {
 	out := make([]string, 0, len(args))
 	for i, arg := range args {

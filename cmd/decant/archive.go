@@ -18,8 +18,8 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// archive writes every conversation to a file of its own in the directory, and an index of them, last
-// changed first. Files that are there already are replaced.
+// archive writes each conversation to a file in the directory, and an index, last changed first. It
+// replaces existing files.
 func (c *exportCmd) archive(ctx context.Context, s *streams, db *sqlite.DB) error {
 	tenant, err := c.tenant(ctx, db)
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *exportCmd) keep(ctx context.Context, s *streams, db *sqlite.DB, sum *st
 	})
 }
 
-// about says what a conversation is about: the first thing that its user said, and the newest where
-// it is another.
+// about says what a conversation is about: the first thing that its user said, and the newest if it is
+// different.
 func about(conv *decant.Conversation) string {
 	first, last := "", ""
 	for i := range conv.Messages {

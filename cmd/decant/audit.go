@@ -13,8 +13,8 @@ import (
 )
 
 type auditCmd struct {
-	Since age  `placeholder:"AGE" help:"Only what was done since: 30d, 12h."`
-	Limit int  `default:"200" help:"At most so many, the newest; 0: all."`
+	Since age  `placeholder:"AGE" help:"Only what was done in the last 30d, 12h, ..."`
+	Limit int  `default:"200" help:"Show at most this many, the newest; 0 means all."`
 	JSON  bool `name:"json" help:"Print JSON."`
 	dbFlag
 }
@@ -41,15 +41,15 @@ func (c *auditCmd) Run(s *streams) error {
 	})
 }
 
-// act returns the record of what whoever runs this command does.
+// act returns the record of an action by the user of this command.
 func act(action, tenant, target, detail string) store.Act {
 	return store.Act{Time: time.Now(), Actor: actor(), Action: action, Tenant: tenant, Target: target, Detail: detail}
 }
 
-// audited adds the record of something that was done.
+// audited records something that was done.
 func audited(ctx context.Context, db store.Auditor, a store.Act) error {
 	if err := db.Audit(ctx, a); err != nil {
-		return fmt.Errorf("%s was done and could not be entered in the audit log: %w", a.Action, err)
+		return fmt.Errorf("%s was done but could not be entered in the audit log: %w", a.Action, err)
 	}
 	return nil
 }

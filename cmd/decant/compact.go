@@ -19,19 +19,19 @@ import (
 )
 
 type compactCmd struct {
-	File      string `arg:"" optional:"" help:"Request body or session file, plain or gzip; - for standard input."`
-	To        amount `placeholder:"TOKENS" help:"Most tokens that the messages may have: 20000, 20k, or 10% of what they have now. Default: what the preset says, once the context is as large as it says."`
-	Keep      amount `placeholder:"TOKENS" help:"Newest rounds that stay verbatim. Default: a fifth of the target."`
-	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns verbatim; 0: nothing, a summary only."`
-	Model     string `placeholder:"ID" help:"Model that will read it. Default: the one in the input."`
+	File      string `arg:"" optional:"" help:"Request body or session file, plain or gzip; - reads standard input."`
+	To        amount `placeholder:"TOKENS" help:"Largest size of the messages in tokens: 20000, 20k, or 10% of what they have now. Default: what the preset says; nothing is done below its trigger."`
+	Keep      amount `placeholder:"TOKENS" help:"Size of the newest rounds that stay verbatim. Default: a fifth of the target."`
+	KeepTurns *int   `placeholder:"N" help:"Keep at least the newest N turns verbatim; 0 keeps a summary only."`
+	Model     string `placeholder:"ID" help:"Model that will read the result. Default: the one in the input."`
 	Preset    string `placeholder:"NAME" default:"default" help:"Policy: default, agent-loop, chat, orchestrator, or a YAML file."`
 	From      string `placeholder:"FORMAT" help:"Format of the input: anthropic, openai-chat, openai-responses, messages, claude-code, codex, pi, or a log of copilot-cli, gemini, opencode, swe-agent, tau-bench, openhands. Default: found in the content."`
-	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Format of the output: same, anthropic, openai-chat, openai-responses, or text for what a model would read."`
-	Output    string `short:"o" placeholder:"FILE" help:"Where the result goes. Default: standard output."`
-	Force     bool   `help:"Let the result replace the input."`
-	Resume    string `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi where it lies, and keep a backup: its id, the beginning of that, or \"last\"."`
+	As        string `placeholder:"FORMAT" default:"same" enum:"same,anthropic,openai-chat,openai-responses,text" help:"Format of the output: same, anthropic, openai-chat, openai-responses, or text (what a model would read)."`
+	Output    string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	Force     bool   `help:"Allow the result to replace the input."`
+	Resume    string `placeholder:"ID" help:"Compact a session of Claude Code, Codex or pi in place and keep a backup. Give its id, the beginning of its id, or \"last\"."`
 	Report    string `placeholder:"FILE" help:"Write a JSON report with every decision."`
-	DryRun    bool   `help:"Say what would be done; write no result."`
+	DryRun    bool   `help:"Say what would be done, and write nothing."`
 	catalogFlag
 }
 
@@ -51,24 +51,24 @@ func (c *compactCmd) Run(s *streams) error {
 	return c.write(s, doc, r)
 }
 
-// check finds what cannot be asked for, before anything is read.
+// check rejects impossible command lines before anything is read.
 func (c *compactCmd) check(s *streams) error {
 	switch {
 	case c.KeepTurns != nil && *c.KeepTurns < 0:
 		return fmt.Errorf("--keep-turns %d: want 0 or more", *c.KeepTurns)
 	case c.Resume != "" && (c.File != "" || c.Output != "" || c.As != "same"):
-		return errors.New("--resume puts the result where the session lies: leave out the file, --output and --as")
+		return errors.New("--resume replaces the session in place: leave out the file, --output and --as")
 	case c.Resume != "":
 		return nil
 	case c.File == "" && s.typed():
 		return errors.New("name a file, pipe one in, or name a session with --resume")
 	case c.Output == "" && s.shown && !c.DryRun && c.As != "text":
-		return errors.New("the result would fill the screen: say where it goes with --output FILE (- for here)")
+		return errors.New("the result would fill the screen: name a file with --output FILE (- prints it here)")
 	}
 	c.File = cmp.Or(c.File, "-")
 	for _, out := range []string{c.Output, c.Report} {
 		if !c.Force && sameFile(out, c.File) {
-			return fmt.Errorf("%s is the input: name another file, or say --force to replace it", out)
+			return fmt.Errorf("%s is the input: name another file, or replace it with --force", out)
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func (c *compactCmd) read(s *streams) (doc *wire.Document, r *compaction, err er
 		return nil, nil, err
 	}
 	if c.As == "same" && !c.DryRun && !doc.Format.Writable() {
-		return nil, nil, usageError{fmt.Errorf("%s: %s is read and not written: say --as anthropic, openai-chat, openai-responses or text", c.File, doc.Format)}
+		return nil, nil, usageError{fmt.Errorf("%s: %s can be read but not written: add --as anthropic, openai-chat, openai-responses or text", c.File, doc.Format)}
 	}
 	model, _ := catalog.Lookup(modelOf(c.Model, doc.Conversation))
 	err = s.working("compacting "+c.File, func() error {
@@ -127,7 +127,7 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.
 	if trigger > 0 {
 		o.Preset = o.Preset.WithoutBackstop()
 	}
-	if doc.API() == wire.OpenAIResponses { // where reasoning goes with the item behind it, or stays with it
+	if doc.API() == wire.OpenAIResponses { // there reasoning can only go or stay together with the item behind it
 		o.Preset = o.Preset.Without(decant.ReductionThinking)
 	}
 	plan, view, repairs, err := c.legal(doc, live, o)
@@ -141,29 +141,29 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.
 	r := &compaction{plan: plan, model: model, view: view, changed: len(plan.Decisions)+len(repairs) > 0}
 	r.report = report.NewCompaction(c.File, live, view, plan, repairs)
 	r.report.Preset, r.report.Trigger = pre.Name, trigger
-	r.report.Assumed = model.Assumed && !c.To.given // otherwise the window plays no part
+	r.report.Assumed = model.Assumed && !c.To.given // with --to the window does not matter
 	for _, w := range doc.Warnings {
 		r.report.Warnings = append(r.report.Warnings, w.String())
 	}
 	return r, nil
 }
 
-// legal plans, and returns the view that the plan leads to with broken history mended.
+// legal makes a plan and returns its view with broken history repaired.
 func (c *compactCmd) legal(doc *wire.Document, live *decant.Conversation, o policy.PlanOptions) (*decant.Plan, *decant.Conversation, []decant.Decision, error) {
 	plan, err := policy.Plan(context.Background(), live, o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	view, err := plan.Apply(live)
-	if err != nil || c.As == "same" && len(plan.Decisions) == 0 { // what stays as it is, is not ours to mend
+	if err != nil || c.As == "same" && len(plan.Decisions) == 0 { // history that stays as it is must not be repaired
 		return plan, view, nil, err
 	}
 	view, repairs, err := legal.Mend(view, c.rules(doc, doc.Format, o.Model).Of(live))
 	return plan, view, repairs, err
 }
 
-// options returns how far the plan goes, in messages of so many tokens. Below the preset's trigger only
-// what the preset does always is done.
+// options returns how far the plan goes, in messages of so many tokens. Below the preset's trigger it does
+// only what the preset always does.
 func (c *compactCmd) options(all int, below bool) policy.PlanOptions {
 	o := policy.PlanOptions{KeepTurns: -1, Now: time.Now()}
 	if c.KeepTurns != nil {
@@ -181,9 +181,10 @@ func (c *compactCmd) options(all int, below bool) policy.PlanOptions {
 	return o
 }
 
-// trigger returns the size from which on the preset compacts, 0 when it is reached or the command line
-// says how far to go. A preset's own number counts what the file holds; for the window counts what the
-// provider reported as well, which includes a system prompt and tools that a session file lacks.
+// trigger returns the size above which the preset compacts, 0 when it is reached or the command line
+// says how far to go. A preset's own number is compared with what the file holds. The window is also
+// compared with what the provider reported, which includes system prompt and tools, which a session
+// file lacks.
 func (c *compactCmd) trigger(conv *decant.Conversation, model token.Model, pre *preset.Preset) (int, error) {
 	if c.To.given {
 		return 0, nil
@@ -202,8 +203,8 @@ func (c *compactCmd) trigger(conv *decant.Conversation, model token.Model, pre *
 	return l.Trigger, nil
 }
 
-// rules returns what a conversation in the given format must keep to. A session file is a record and
-// may end anywhere; a request body is sent as it is.
+// rules returns the rules for a conversation in the given format. A session file may end anywhere; a
+// request body is sent as it is.
 func (c *compactCmd) rules(doc *wire.Document, f wire.Format, model token.Model) legal.Rules {
 	api := f
 	if f == doc.Format {
@@ -211,14 +212,14 @@ func (c *compactCmd) rules(doc *wire.Document, f wire.Format, model token.Model)
 	}
 	rules := legal.RulesFor(legal.ForFormat(string(api)), model, doc.Conversation.Thinking)
 	if ms := doc.Conversation.Messages; len(ms) > 0 && ms[len(ms)-1].Role == decant.RoleAssistant {
-		rules.Prefill = true // the input ends so already: what the user says next is still to come
+		rules.Prefill = true // the input ends with the assistant too: the user's next words are still to come
 	}
 	rules.Record = f.Session()
 	return rules
 }
 
-// modelOf returns the id of the model to count for: the one asked for, the request's, or the last
-// one that answered.
+// modelOf returns the id of the model to count for: the given one, the request's, or the last one that
+// answered.
 func modelOf(asked string, conv *decant.Conversation) string {
 	if asked != "" {
 		return asked
@@ -234,7 +235,7 @@ func modelOf(asked string, conv *decant.Conversation) string {
 	return ""
 }
 
-// tell writes what was done, for people and, where that is asked for, for programs.
+// tell writes what was done, for people and, if asked for, for programs.
 func (c *compactCmd) tell(s *streams, r *compaction) error {
 	if err := r.report.WriteText(s.err); err != nil {
 		return err
@@ -260,7 +261,7 @@ func (c *compactCmd) write(s *streams, doc *wire.Document, r *compaction) error 
 	})
 }
 
-// encode returns the bytes of the result. Without changes and in the same format they are the input's.
+// encode returns the bytes of the result. Without changes and in the same format it returns the input.
 func (c *compactCmd) encode(doc *wire.Document, r *compaction) ([]byte, error) {
 	switch {
 	case c.As == "text":

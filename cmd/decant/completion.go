@@ -15,8 +15,8 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run prints a completion script, made from the command line's own definition so that it cannot
-// lag behind.
+// Run prints a completion script. It is made from the definition of the command line, so that it is always
+// up to date.
 func (c *completionCmd) Run(s *streams, app *kong.Application) error {
 	var script string
 	switch c.Shell {
@@ -66,7 +66,7 @@ type values struct {
 	files bool // or a file
 }
 
-// valuesOf returns what may follow a command and its flags, where that is known.
+// valuesOf returns the known words that may follow a command and its flags.
 func valuesOf(cmd *kong.Node) (out []values) {
 	if words := following(cmd); len(words) > 0 {
 		out = append(out, values{after: cmd.Name, words: words})
@@ -94,7 +94,7 @@ func following(cmd *kong.Node) (words []string) {
 	return words
 }
 
-// knownValues returns the values of flags that take words of ours, and whether a file will do as well.
+// knownValues returns the values of flags that take fixed words, and whether they also take a file.
 func knownValues(flag string) (words []string, files bool) {
 	switch flag {
 	case "preset":

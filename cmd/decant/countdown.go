@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A countdown says on a terminal, in one line and every second, how far a long work on files is and how long
-// it will take. What counts is the size of the files, and how many of so many equal steps of each are done.
+// A countdown shows on a terminal, in one line and every second, the progress of long work on files and how long
+// it will take. It goes by the size of the files and by how many of the equal steps of each are done.
 type countdown struct {
 	w     io.Writer // nil: nobody watches
 	start time.Time
@@ -60,7 +60,7 @@ func (c *countdown) watch() {
 	}
 }
 
-// line says how far the work is after so long.
+// line describes the progress after so long.
 func (c *countdown) line(spent time.Duration) string {
 	done := c.ready
 	for _, n := range c.under {
@@ -74,14 +74,14 @@ func (c *countdown) line(spent time.Duration) string {
 	return fmt.Sprintf("%s, about %d s left", out, int(left.Seconds()))
 }
 
-// step notes that one more step of a file is done.
+// step records that one more step of a file is done.
 func (c *countdown) step(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.under[i] = min(c.sizes[i], c.under[i]+c.sizes[i]/int64(c.steps))
 }
 
-// done notes that a file is done.
+// done records that a file is done.
 func (c *countdown) done(i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *countdown) done(i int) {
 	c.finished++
 }
 
-// end takes the line away.
+// end removes the line.
 func (c *countdown) end() {
 	close(c.stop)
 	c.ended.Wait()

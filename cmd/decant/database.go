@@ -21,21 +21,21 @@ type database interface {
 	Ping(context.Context) error
 }
 
-// survivable are the states of a database in which an agent need not stand still: its requests are forwarded.
+// survivable are the states of a database that need not stop an agent: its requests are forwarded.
 var survivable = []error{store.ErrCorrupt, store.ErrNewer, store.ErrReadOnly, store.ErrFull, store.ErrBusy}
 
-// What is said when a database cannot be used.
+// The messages when a database cannot be used.
 const (
 	forwarding = "requests are forwarded as they come, and nothing of them is kept, until the database can be used"
 	readsOnly  = "the database must not be written: what it holds is used, nothing is added to it, and requests are forwarded without new decisions"
 )
 
-// opening is how long a database is waited for that another process has locked, before requests are forwarded.
+// opening is how long to wait for a database that another process has locked, before requests are forwarded.
 const opening = 2 * time.Second
 
-// openDatabase opens the database of a service. One that cannot be used stops no agent: then requests are forwarded as
-// they come, and log, answers and /readyz say why. That a path is wrong is an error, and that a key is: nothing is kept in
-// clear that was to be encrypted.
+// openDatabase opens the database of a service. A database that cannot be used stops no agent: requests are forwarded
+// unchanged, and log, answers and /readyz say why. A wrong path is an error. A wrong key is one too, because otherwise
+// text that should be encrypted would be stored in clear.
 func openDatabase(ctx context.Context, c *config.Config, path string, log *slog.Logger) (database, error) {
 	db, err := tryDatabase(ctx, c, path, log)
 	for _, state := range survivable {

@@ -20,13 +20,13 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// dbFlag is the flags of every command that looks into a database. What is not given is as for the
+// dbFlag holds the flags of every command that uses a database. Flags that are not given are as for the
 // gateway, so that both use the same database.
 type dbFlag struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
-	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	keyFileFlag
-	Tenant tenantName `placeholder:"NAME" help:"Whose conversations. Default: those of the only tenant that the database has."`
+	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations are meant. Default: the only tenant of the database."`
 }
 
 // settings returns the gateway's settings.
@@ -53,7 +53,7 @@ func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, name 
 	})
 }
 
-// open opens the database, which must be there. Close it.
+// open opens the database, which must exist. The caller must close it.
 func (f *dbFlag) open(ctx context.Context) (*sqlite.DB, error) {
 	c, err := f.settings()
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.S
 	return c, err
 }
 
-// candidates lists conversations for who has to choose among them.
+// candidates lists conversations to choose from.
 func candidates(found []store.Summary) string {
 	const most = 20
 	var lines []string
@@ -116,7 +116,7 @@ func (f *dbFlag) transcript(ctx context.Context, db *sqlite.DB, name string) (*a
 	return archive.ReadTranscript(ctx, db, c.Key, store.Newest)
 }
 
-// original returns what a handle stands for, in one conversation or, with an empty session, in all.
+// original returns what a handle stands for, in one conversation or, if session is empty, in all.
 func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h decant.Handle) (*store.Original, error) {
 	k, err := f.within(ctx, db, session)
 	if err != nil {
@@ -137,8 +137,8 @@ func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h 
 	return o, err
 }
 
-// within returns where a handle is looked for: in the conversation that a session means, or with an empty one
-// in all of the tenant.
+// within returns where to look for a handle: in the conversation that session means, or in everything of the tenant if
+// session is empty.
 func (f *dbFlag) within(ctx context.Context, db *sqlite.DB, session string) (store.Key, error) {
 	if session == "" {
 		tenant, err := f.tenant(ctx, db)
@@ -151,10 +151,10 @@ func (f *dbFlag) within(ctx context.Context, db *sqlite.DB, session string) (sto
 	return c.Key, nil
 }
 
-// dbCmd looks after the database itself.
+// dbCmd maintains the database itself.
 type dbCmd struct {
-	Check  dbCheckCmd  `cmd:"" help:"Examine the whole database and say what is wrong with it."`
-	Backup dbBackupCmd `cmd:"" help:"Write a copy of the database to a new file while others go on using it."`
+	Check  dbCheckCmd  `cmd:"" help:"Check the whole database and list what is wrong with it."`
+	Backup dbBackupCmd `cmd:"" help:"Copy the database to a new file, while others use it."`
 }
 
 type dbCheckCmd struct {
@@ -184,7 +184,7 @@ func (c *dbCheckCmd) Run(s *streams) error {
 }
 
 type dbBackupCmd struct {
-	File string `arg:"" help:"New file for the copy."`
+	File string `arg:"" help:"File for the copy. It must not exist yet."`
 	dbFlag
 }
 
@@ -198,7 +198,7 @@ func (c *dbBackupCmd) Run(s *streams) error {
 	})
 }
 
-// An age is how long ago something was: 30d, 12h, 90m. The zero value is "not given".
+// An age is how long ago something was: 30d, 12h, 90m. The zero value means "not given".
 type age time.Duration
 
 // UnmarshalText reads an age from a flag.

@@ -33,10 +33,10 @@ var demoSession []byte
 const demoWindow = 40_000
 
 type demoCmd struct {
-	Keep string `placeholder:"FILE" help:"Keep the database, to look around in with the other commands and --db."`
+	Keep string `placeholder:"FILE" help:"Keep the demo's database in this file, so that you can explore it with the other commands and --db."`
 }
 
-// Run plays a recorded session with and without Decant and says what happens.
+// Run plays a recorded session with and without Decant and shows what happens.
 func (c *demoCmd) Run(s *streams) error {
 	ctx := context.Background()
 	d, err := newDemo(ctx, c.Keep)
@@ -46,13 +46,13 @@ func (c *demoCmd) Run(s *streams) error {
 	start := time.Now()
 	err = errors.Join(d.show(ctx, report.NewDemo(s.out, s.colour), c.Keep), d.close())
 	if err == nil {
-		fmt.Fprintf(s.out, "\nAll of this took %.1f seconds.\n", time.Since(start).Seconds())
+		fmt.Fprintf(s.out, "\nThis took %.1f seconds.\n", time.Since(start).Seconds())
 	}
 	return err
 }
 
-// A demo is a recorded session, the stand-ins that answer it, and Decant before one of them. All of
-// them share the recorded clock, so that caches grow cold when they did.
+// A demo is a recorded session, the stand-ins that answer it, and Decant in front of one of them. They share the
+// recorded clock, so that caches become cold when they did.
 type demo struct {
 	conv  *decant.Conversation
 	model token.Model
@@ -95,7 +95,7 @@ func newDemo(ctx context.Context, keep string) (d *demo, err error) {
 	return d, nil
 }
 
-// create makes the database, a temporary one unless it is to be kept.
+// create makes the database, a temporary one unless the user wants to keep it.
 func (d *demo) create(ctx context.Context, keep string) (err error) {
 	d.path = keep
 	if keep == "" {
@@ -109,12 +109,12 @@ func (d *demo) create(ctx context.Context, keep string) (err error) {
 	return d.open(ctx)
 }
 
-// open puts Decant before a stand-in.
+// open puts Decant in front of a stand-in.
 func (d *demo) open(ctx context.Context) (err error) {
 	d.decant, err = embedded.Open(ctx, d.path, &embedded.Options{
 		Engine: engine.Options{
-			Window: demoWindow, NoEarlyPours: true, // saving would put off what a full window does
-			Now: d.now, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, // nobody waits for it
+			Window: demoWindow, NoEarlyPours: true, // early pours would delay the full window that the demo shows
+			Now: d.now, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, // the result must not depend on the speed of this machine
 		},
 		Transport: transport.Options{Project: "demo"},
 		Store:     sqlite.Options{Now: d.now},
@@ -126,7 +126,7 @@ func (d *demo) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// reopen ends Decant, which then has written everything down, and starts it again.
+// reopen closes Decant, which then has stored everything, and opens it again.
 func (d *demo) reopen(ctx context.Context, _ *report.Demo) error {
 	old := d.decant
 	d.decant = nil
@@ -187,8 +187,8 @@ func (d *demo) without(ctx context.Context, r *report.Demo, requests []int) erro
 	return errors.New("the session fits into the small window: nothing to show")
 }
 
-// with plays the whole session through Decant, and beside it without Decant against the model's own
-// window, which says what that costs.
+// with plays the whole session through Decant, and also without Decant against the model's own window, to
+// compare the cost.
 func (d *demo) with(ctx context.Context, r *report.Demo, requests []int) error {
 	r.With()
 	known := 0
@@ -232,7 +232,7 @@ func (d *demo) request(ctx context.Context, s *stand, n int) error {
 	return nil
 }
 
-// state returns the conversation as it is stored. Decisions are there before their bytes leave.
+// state returns the stored conversation. Decisions are in it before their bytes leave.
 func (d *demo) state(ctx context.Context) (*store.State, error) {
 	if d.key.ID == "" {
 		found, err := d.decant.Store().Conversations(ctx, store.Filter{})
@@ -261,7 +261,7 @@ func (d *demo) checkpoint(ctx context.Context, r *report.Demo) error {
 	return nil
 }
 
-// original shows the largest tool result that the newest summary stands for, as the database has it.
+// original shows the largest tool result that the newest summary replaces, as the database has it.
 func (d *demo) original(ctx context.Context, r *report.Demo) error {
 	t, err := archive.ReadTranscript(ctx, d.decant.Store(), d.key, store.Newest)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 
 type diffCmd struct {
 	Session    string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): what the model saw before it was made, and after. Default: all that was said, and what the model sees of it now."`
+	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): compare what the model saw before and after it. Default: compare the whole conversation with what the model sees now."`
 	dbFlag
 }
 
-// Run prints what Decant changed of what the model sees, as a unified diff.
+// Run prints what Decant changed in what the model sees, as a unified diff.
 func (c *diffCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		before, after, err := c.texts(ctx, db)

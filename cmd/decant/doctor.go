@@ -21,13 +21,13 @@ import (
 
 type doctorCmd struct {
 	gatewayFlags
-	Listen string     `placeholder:"ADDR" help:"Address of the gateway that clients should use (127.0.0.1:4141)."`
-	Tenant tenantName `placeholder:"NAME" help:"Whose conversations are counted. Default: those of the only tenant that the database has."`
+	Listen string     `placeholder:"ADDR" help:"Address at which clients should reach the gateway (127.0.0.1:4141)."`
+	Tenant tenantName `placeholder:"NAME" help:"Tenant whose conversations are counted. Default: the only tenant of the database."`
 	allFlag
 }
 
-// Run examines everything between an agent and the API. It fails when something is broken; what only
-// deserves attention does not fail.
+// Run examines everything between an agent and the API. It fails when something is broken, but not when
+// something only deserves attention.
 func (c *doctorCmd) Run(s *streams) error {
 	cfg, err := c.load(c.Listen)
 	if err != nil {
@@ -60,7 +60,7 @@ const (
 	broken verdict = "FAIL"
 )
 
-// A finding is one thing that a doctor says.
+// A finding is one line of the diagnosis.
 type finding struct {
 	verdict verdict
 	about   string
@@ -73,7 +73,7 @@ type examination struct {
 	outbound *gateway.Outbound
 	env      func(string) string
 	now      func() time.Time
-	whose    dbFlag // with all, whose conversations are counted
+	whose    dbFlag // the tenants whose conversations are counted
 	all      allFlag
 	stored   int // keys in the database that are in force
 	findings []finding
@@ -100,8 +100,8 @@ func (x *examination) print(w io.Writer) error {
 	return nil
 }
 
-// upstream finds out whether the API answers, and how late this clock is. It needs no credentials:
-// any answer will do.
+// upstream finds out whether the API answers, and how far this machine's clock is off. It needs no
+// credentials, because any answer will do.
 func (x *examination) upstream(ctx context.Context) {
 	base := x.cfg.Destinations()[0].String()
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, base, nil)
@@ -139,8 +139,8 @@ func (x *examination) clock(date string, begin, end time.Time) {
 	}
 }
 
-// offset returns how far a clock is ahead of one that said there, in whole seconds, at some moment
-// between begin and end: at least, because how long the answer was on its way is nobody's skew.
+// offset returns by how many whole seconds, at least, a clock is ahead of another one that showed the time
+// there at some moment between begin and end. Network delay must not count as skew.
 func offset(there, begin, end time.Time) time.Duration {
 	switch until := there.Add(time.Second); {
 	case begin.After(until):
@@ -182,7 +182,7 @@ func (x *examination) store(ctx context.Context) {
 		x.say(broken, "store", "%v", err)
 		return
 	}
-	// Indexing what waits for it is useful, writes, and changes nothing that anybody sees.
+	// Indexing is a write test that is useful and changes nothing visible.
 	if _, err := db.Index(ctx, 1); err != nil {
 		x.say(broken, "store", "%s can be read but not written: %v", path, err)
 		return
@@ -190,7 +190,7 @@ func (x *examination) store(ctx context.Context) {
 	x.say(fine, "store", "%s can be read and written%s%s", path, count, encryptedBy(db))
 }
 
-// encryptedBy says under which key a database is encrypted, if it is.
+// encryptedBy names the key under which a database is encrypted, if it is.
 func encryptedBy(db *sqlite.DB) string {
 	if id := db.KeyID(); id != "" {
 		return "; encrypted under the key " + id
@@ -198,10 +198,10 @@ func encryptedBy(db *sqlite.DB) string {
 	return ""
 }
 
-// mostCounted bounds the conversations of a tenant that are counted.
+// mostCounted is how many conversations of a tenant are counted at most.
 const mostCounted = 1000
 
-// count says how many conversations the tenants have that are asked for.
+// count says how many conversations the requested tenants have.
 func (x *examination) count(ctx context.Context, db *sqlite.DB) (string, error) {
 	tenants, err := x.whose.tenants(ctx, db, &x.all)
 	if err != nil {
@@ -243,7 +243,7 @@ func (x *examination) folder(path string) {
 	x.say(fine, "store", "%s does not exist yet and can be made", path)
 }
 
-// keys looks at who may use the gateway, and who may read their keys.
+// keys checks who may use the gateway, and who may read its keys.
 func (x *examination) keys(file string) {
 	if file == "" {
 		file = x.env("DECANT_CONFIG")
@@ -277,7 +277,7 @@ func storedCount(ctx context.Context, db store.Keyring) (n int, err error) {
 	return n, err
 }
 
-// variables looks at the environment in which clients would be started.
+// variables checks the environment in which clients would start.
 func (x *examination) variables(ctx context.Context) {
 	want := "http://" + x.cfg.Listen
 	if x.cfg.TLS.Cert != "" {
@@ -309,7 +309,7 @@ func (x *examination) variables(ctx context.Context) {
 	}
 }
 
-// listening finds out whether a gateway is where the clients look for it.
+// listening finds out whether a gateway listens where clients look for it.
 func (x *examination) listening(ctx context.Context, base string) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/healthz", nil)
 	if err != nil {
@@ -336,7 +336,7 @@ func (x *examination) listening(ctx context.Context, base string) {
 	x.say(fine, "clients", "ANTHROPIC_BASE_URL names this gateway, and it answers")
 }
 
-// costs says what a base URL of one's own costs each client.
+// costs says what each client loses by a base URL that is not the provider's.
 func (x *examination) costs() {
 	if x.env("ENABLE_TOOL_SEARCH") == "" && x.env(firstParty) == "" {
 		x.say(note, "Claude Code", "with a base URL of its own it sends all MCP tools instead of searching them; ENABLE_TOOL_SEARCH=true brings the search back")

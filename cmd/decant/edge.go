@@ -17,7 +17,8 @@ import (
 	"github.com/decantdev/decant/internal/config"
 )
 
-// An edge is where a service meets its clients: listeners, certificate and keys, and who keeps them up to date.
+// An edge is where a service meets its clients: listeners, certificate and keys, and the goroutines that keep them up
+// to date.
 type edge struct {
 	cfg      *config.Config
 	service  *service
@@ -30,7 +31,7 @@ type edge struct {
 	work   sync.WaitGroup
 }
 
-// How often what may change beside a running gateway is looked at.
+// How often the gateway looks for changes made while it runs.
 const (
 	keysEvery = time.Second
 	certEvery = 10 * time.Second
@@ -91,7 +92,7 @@ func (e *edge) every(interval time.Duration, do func(tick <-chan time.Time)) {
 	})
 }
 
-// warn says what an operator may not have meant.
+// warn logs settings that the operator may not have intended.
 func (e *edge) warn(log *slog.Logger) {
 	if e.cfg.Public() && e.pair == nil {
 		log.Warn("other machines can reach this gateway, and it serves without TLS: keys and everything that is said cross the network in clear; set tls.cert and tls.key, or let a proxy on this machine end TLS and listen on 127.0.0.1",
@@ -103,8 +104,8 @@ func (e *edge) warn(log *slog.Logger) {
 	}
 }
 
-// followHangups reads keys and certificate anew with every hangup until the context ends. What cannot be read
-// leaves the old ones in force. settings returns the configuration as it is now.
+// followHangups reads keys and certificate again on every hangup until the context ends. If they cannot be read, the
+// old ones stay in force. settings returns the current configuration.
 func (e *edge) followHangups(ctx context.Context, hangups <-chan os.Signal, settings func() (*config.Config, error)) {
 	for {
 		select {
@@ -134,7 +135,7 @@ func (e *edge) reload(ctx context.Context, settings func() (*config.Config, erro
 	e.log.Info("reloaded", "keys", e.service.keys.Len())
 }
 
-// needRestart reports whether settings differ in what is read only when a gateway starts.
+// needRestart reports whether settings differ in something that is read only when a gateway starts.
 func needRestart(was, is *config.Config) bool {
 	a, b := *was, *is
 	a.Keys, b.Keys = nil, nil
@@ -157,7 +158,7 @@ func (e *edge) certChanged(err error) {
 	e.log.Info("certificate", "expires", e.pair.Expires())
 }
 
-// close closes the listeners and waits for what the edge has begun. The context has ended.
+// close closes the listeners and waits for the edge's goroutines. The context must have ended.
 func (e *edge) close() error {
 	var errs []error
 	if e.server != nil {
@@ -166,7 +167,7 @@ func (e *edge) close() error {
 		errs = append(errs, e.metrics.Close())
 	}
 	if e.listener != nil {
-		if err := e.listener.Close(); !errors.Is(err, net.ErrClosed) { // the gateway's server has closed it
+		if err := e.listener.Close(); !errors.Is(err, net.ErrClosed) { // the gateway's server may have closed it already
 			errs = append(errs, err)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 type encryptCmd struct {
-	Rotate  string `placeholder:"FILE" help:"Change the key to the one in this file. It takes no time, and gateways go on."`
-	Anew    bool   `help:"Write all of an encrypted database anew, so that what an older key and an older copy gave away opens nothing new."`
-	Decrypt bool   `help:"Write all of it as it is, without encryption."`
+	Rotate  string `placeholder:"FILE" help:"Change to the key in this file. This is instant, and gateways keep running."`
+	Anew    bool   `help:"Encrypt everything again under a new data key, so that a stolen old key and an old copy open nothing new."`
+	Decrypt bool   `help:"Write the database without encryption."`
 	keyFlags
 }
 
@@ -39,18 +39,18 @@ func (c *encryptCmd) Run(s *streams) error {
 	case c.Anew:
 		return x.convert(ctx, s, x.key, x.to, "encrypted anew under the key "+x.to.ID())
 	case is:
-		fmt.Fprintf(s.err, "%s is encrypted under this key already\n", x.path)
+		fmt.Fprintf(s.err, "%s is already encrypted under this key\n", x.path)
 		return nil
 	}
 	return x.convert(ctx, s, nil, x.key, "encrypted under the key "+x.key.ID())
 }
 
-// An encryption is what is to be encrypted.
+// An encryption says what the command does to which database.
 type encryption struct {
 	cfg  *config.Config
 	path string
-	key  *seal.Key // that the settings name
-	to   *seal.Key // that it is changed to
+	key  *seal.Key // the key that the settings name
+	to   *seal.Key // the key to change to
 }
 
 // encryption returns what the command line means.
@@ -89,7 +89,7 @@ func (x *encryption) encrypted(ctx context.Context) (bool, error) {
 	return true, db.Close()
 }
 
-// convert writes the database anew and records it.
+// convert writes the database again and records that in the audit log.
 func (x *encryption) convert(ctx context.Context, s *streams, from, to *seal.Key, what string) error {
 	if err := s.working("writing "+x.path+" anew", func() error { return sqlite.Convert(ctx, x.path, from, to) }); err != nil {
 		return err
@@ -101,9 +101,9 @@ func (x *encryption) convert(ctx context.Context, s *streams, from, to *seal.Key
 	if err := errors.Join(audited(ctx, db, act("encrypt", "", "", what)), db.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "%s is %s; what the disk and backups still have of the file before is yours to clean\n", x.path, what)
+	fmt.Fprintf(s.err, "%s is %s; remove older copies from disks and backups yourself\n", x.path, what)
 	if to == nil {
-		fmt.Fprintln(s.err, "note: take the key out of the settings; with it the database is not opened")
+		fmt.Fprintln(s.err, "note: remove the key from the settings; a database that is not encrypted does not open with one")
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (x *encryption) rotate(ctx context.Context, s *streams) error {
 	return nil
 }
 
-// path returns the file of a database, which must be there.
+// path returns the file of a database, which must exist.
 func (f *dbFlag) path(c *config.Config) (string, error) {
 	path, err := databasePath(c.DB)
 	if err != nil {

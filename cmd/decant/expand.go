@@ -15,13 +15,13 @@ import (
 )
 
 type expandCmd struct {
-	Handle  string `arg:"" help:"What a stub or a checkpoint names: d:1f2e3d4c or c:1."`
-	Session string `placeholder:"ID" help:"The conversation that it is about; needed for checkpoints."`
-	File    string `placeholder:"FILE" help:"The file that was compacted, for handles that \"decant compact\" has written."`
+	Handle  string `arg:"" help:"Handle that a stub or a checkpoint names: d:1f2e3d4c or c:1."`
+	Session string `placeholder:"ID" help:"Conversation that the handle belongs to. Checkpoints need it."`
+	File    string `placeholder:"FILE" help:"Original file, for handles written by \"decant compact\"."`
 	dbFlag
 }
 
-// Run prints the original behind a handle: of a block exactly its text, of a checkpoint the messages
+// Run prints the original behind a handle: for a block exactly its text, for a checkpoint the messages
 // that it covers.
 func (c *expandCmd) Run(s *streams) error {
 	if c.File != "" {
@@ -35,7 +35,7 @@ func (c *expandCmd) Run(s *streams) error {
 		return writeOriginal(ctx, s.out, db, o)
 	})
 	if errors.As(err, new(inputError)) {
-		return fmt.Errorf("%w; for the handle of a file that was compacted say --file and what it was made from", err)
+		return fmt.Errorf("%w; for a handle from a compacted file, name the original with --file", err)
 	}
 	return err
 }
@@ -44,7 +44,7 @@ func (c *expandCmd) Run(s *streams) error {
 func (c *expandCmd) file(s *streams) error {
 	digits, ok := strings.CutPrefix(c.Handle, "d:")
 	if !ok {
-		return usageError{fmt.Errorf("%s: of a file only blocks have handles (d:1f2e3d4c); \"decant show\" prints its messages", c.Handle)}
+		return usageError{fmt.Errorf("%s: in a file only blocks have handles (d:1f2e3d4c); \"decant show\" prints its messages", c.Handle)}
 	}
 	doc, err := s.document(c.File, "")
 	if err != nil {
@@ -73,7 +73,7 @@ func writeOriginal(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Ori
 // writeCovered writes the messages that a checkpoint covers.
 func writeCovered(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Original) error {
 	if len(o.Entries) == 0 {
-		return errors.New("the checkpoint covers nothing")
+		return errors.New("the checkpoint covers no messages")
 	}
 	t, err := archive.ReadEntries(ctx, db, o.Key, o.Entries)
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 
 type exportCmd struct {
 	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"anthropic, openai-chat, openai-responses, or text. Default: anthropic, which leaves nothing out."`
-	View    bool   `help:"What the model sees, instead of all that was said."`
-	Plain   bool   `help:"Ask for nothing that needs a beta: what the provider leaves out of the prompt is written as the model sees it."`
-	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, and an index of them."`
-	Output  string `short:"o" placeholder:"FILE" help:"Where it goes. Default: standard output."`
+	As      string `placeholder:"FORMAT" default:"anthropic" enum:"anthropic,openai-chat,openai-responses,text" help:"Format of the output: anthropic, openai-chat, openai-responses, or text. Default: anthropic, which leaves nothing out."`
+	View    bool   `help:"Write what the model sees instead of the whole conversation."`
+	Plain   bool   `help:"Write a request that needs no beta: what the provider would leave out is already left out."`
+	Archive string `placeholder:"DIR" help:"Write every conversation to a file in this directory, with an index."`
+	Output  string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	catalogFlag
 	dbFlag
 }
 
-// Run writes a conversation as the body of a request, which is checked before it is written. Standard
-// error says what the format has no place for.
+// Run writes a conversation as the body of a request, and checks it first. Standard error names what the
+// format cannot hold.
 func (c *exportCmd) Run(s *streams) error {
 	switch {
 	case c.Archive == "" && c.Session == "":
@@ -58,8 +58,8 @@ func (c *exportCmd) Run(s *streams) error {
 	})
 }
 
-// conversation returns what of t is asked for. All that was said leaves without the thinking that is bound to
-// what the model was shown instead.
+// conversation returns the requested form of t. The whole conversation is exported without thinking that is
+// bound to what the model was shown instead.
 func (c *exportCmd) conversation(t *archive.Transcript) (*decant.Conversation, error) {
 	switch {
 	case c.View && !c.Plain:
@@ -104,18 +104,18 @@ func (c *exportCmd) encode(s *streams, t *archive.Transcript, conv *decant.Conve
 			return nil, err
 		}
 		if betas := anthropic.BetasOf(out); len(betas) > 0 {
-			s.warn(fmt.Errorf("the request needs the header anthropic-beta: %s (--plain asks for nothing that does)", strings.Join(betas, ",")))
+			s.warn(fmt.Errorf("the request needs the header anthropic-beta: %s (with --plain it needs none)", strings.Join(betas, ",")))
 		}
 	} else if out, err = wire.Encode(conv, f); err != nil {
 		return nil, err
 	} else if n := images(conv); n > 0 {
-		s.warn(fmt.Errorf("of %d images and documents only the names are included: --as anthropic has them", n))
+		s.warn(fmt.Errorf("images and documents are included by name only (%d): --as anthropic includes them whole", n))
 	}
 	return out, check(out, wire.Format(c.As), rules)
 }
 
-// body returns a view as the body of a request. What the provider is to leave out is said with a view alone: all
-// that was said is whole.
+// body returns a view as the body of a request. Only a view tells the provider what to leave out; the whole
+// conversation leaves out nothing.
 func (c *exportCmd) body(t *archive.Transcript, view *decant.Conversation) ([]byte, error) {
 	if c.View && !c.Plain {
 		return t.Body(view)
@@ -127,7 +127,7 @@ func (c *exportCmd) body(t *archive.Transcript, view *decant.Conversation) ([]by
 	return out, err
 }
 
-// check reads what was written and holds it against the rules of its API.
+// check reads what was written and checks it by the rules of its API.
 func check(body []byte, f wire.Format, rules legal.Rules) error {
 	doc, err := wire.ParseAs(f, body)
 	if err != nil {
@@ -139,8 +139,8 @@ func check(body []byte, f wire.Format, rules legal.Rules) error {
 	return nil
 }
 
-// rules returns what a request with the conversation must keep to. It may end with the answer to the
-// newest request: what the user says next is still to come.
+// rules returns the rules for a request with the conversation. It may end with the answer to the newest
+// request, because the user's next words are still to come.
 func (c *exportCmd) rules(conv *decant.Conversation) (legal.Rules, error) {
 	catalog, err := c.models()
 	if err != nil {

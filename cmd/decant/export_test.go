@@ -40,8 +40,8 @@ func TestExportKeepsWhatHasAPlace(t *testing.T) {
 		{"anthropic", thinking, ""},
 		{"anthropic", image, ""},
 		{"anthropic", `"text":"yes"`, ""},
-		{"openai-chat", `"a dot"`, "of 1 images and documents only the names are included"},
-		{"openai-responses", `"a dot"`, "of 1 images and documents only the names are included"},
+		{"openai-chat", `"a dot"`, "images and documents are included by name only (1)"},
+		{"openai-responses", `"a dot"`, "images and documents are included by name only (1)"},
 		{"text", "what is it?", ""},
 	} {
 		var out, messages bytes.Buffer

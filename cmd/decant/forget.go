@@ -14,18 +14,18 @@ import (
 )
 
 type forgetCmd struct {
-	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"; none: all of the tenant that --tenant names."`
-	Yes     bool   `short:"y" help:"Do it without asking."`
-	DryRun  bool   `help:"Say what would be removed; remove nothing."`
+	Session string `arg:"" optional:"" help:"Conversation: its id, its session, the beginning of either, or \"last\". Without it: everything of the tenant that --tenant names."`
+	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
+	DryRun  bool   `help:"Say what would be removed, and remove nothing."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 	dbFlag
 }
 
-// Run removes a conversation with its forks, or all of a tenant, pinned ones too, and leaves nothing of their contents
-// in the files of the database. What was spent stays, as figures.
+// Run removes a conversation with its forks, or everything of a tenant, pinned conversations too. It leaves nothing of
+// their contents in the files of the database. Spending stays, as figures.
 func (c *forgetCmd) Run(s *streams) error {
 	if c.Session == "" && !c.Tenant.given {
-		return usageError{errors.New("what is to be forgotten? Name a conversation, or a tenant with --tenant")}
+		return usageError{errors.New("what do you want to forget? Name a conversation, or a tenant with --tenant")}
 	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		f, err := c.chosen(ctx, db)
@@ -49,13 +49,13 @@ func (c *forgetCmd) Run(s *streams) error {
 		if err := c.forget(ctx, s, db, f, known); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.err, "nothing of their contents is left in the database; backups, exports and archives of them are yours to delete")
+		fmt.Fprintln(s.err, "nothing of their contents is left in the database; delete backups, exports and archives of them yourself")
 		return nil
 	})
 }
 
-// chosen returns what is to be forgotten: all conversations of a session that is named whole, or the one conversation
-// that a name means.
+// chosen returns what to forget: all conversations of a session if its full name is given, or the one conversation that
+// a name means.
 func (c *forgetCmd) chosen(ctx context.Context, db *sqlite.DB) (f store.Forgetting, err error) {
 	if f.Tenant, err = c.tenant(ctx, db); err != nil || c.Session == "" {
 		return f, err
@@ -97,13 +97,13 @@ func (c *forgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f sto
 	return errors.Join(c.print(s, r), proven(s, done.Proof))
 }
 
-// proven says what looking for removed content in the files has found, and fails when that is anything.
+// proven prints what a search for removed content in the files found, and fails if it found anything.
 func proven(s *streams, p *store.Proof) error {
 	switch {
 	case p == nil:
 		return nil
 	case p.Left > 0:
-		return fmt.Errorf("of %s of what was removed %d still stand in %s: run it again while nobody else uses the database; if that does not help, copy what is to stay with \"decant export\" and delete the files",
+		return fmt.Errorf("of %s of what was removed %d are still in %s: run it again while nobody else uses the database; if that does not help, copy what you want to keep with \"decant export\" and delete the files",
 			report.Count(p.Pieces, "piece"), p.Left, strings.Join(p.Where, ", "))
 	}
 	fmt.Fprintf(s.err, "looked for %s of what was removed in %.1f MB, all of the database's files: none left\n", report.Count(p.Pieces, "piece"), float64(p.Bytes)/1e6)

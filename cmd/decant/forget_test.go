@@ -37,7 +37,7 @@ func TestForgetSaysWhatItCouldNotRemove(t *testing.T) {
 		var out, messages bytes.Buffer
 		code := run([]string{"forget", "c1", "--yes", "--db", path}, &streams{out: &out, err: &messages, width: 80})
 		says := messages.String()
-		if code != want || strings.Contains(says, "none left") == planted || strings.Contains(says, "still stand in "+path) != planted {
+		if code != want || strings.Contains(says, "none left") == planted || strings.Contains(says, "are still in "+path) != planted {
 			t.Errorf("planted %t: ended with %d, want %d: %s", planted, code, want, says)
 		}
 	}

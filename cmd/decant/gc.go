@@ -14,23 +14,23 @@ import (
 )
 
 type gcCmd struct {
-	Age    age      `default:"30d" help:"Remove conversations that have not changed for longer; 0d: whatever their age."`
-	NoAge  bool     `help:"Remove nothing for its age alone."`
-	Size   byteSize `placeholder:"SIZE" help:"Beyond this size of the database the longest unchanged go first: 500MB, 2GB."`
-	DryRun bool     `help:"Say what would be removed; remove nothing."`
+	Age    age      `default:"30d" help:"Remove conversations that have not changed for this long; 0d removes all of them."`
+	NoAge  bool     `help:"Do not remove anything for its age alone."`
+	Size   byteSize `placeholder:"SIZE" help:"Largest size of the database: 500MB, 2GB. What has not changed for longest goes first."`
+	DryRun bool     `help:"Say what would be removed, and remove nothing."`
 	JSON   bool     `name:"json" help:"Print JSON."`
 	allFlag
 	dbFlag
 }
 
-// Run removes old conversations of a tenant, or of all, with everything that only they hold. Pinned ones
-// stay, and ones that a fork begins with. A client that goes on with a removed conversation begins it anew.
+// Run removes old conversations of one tenant or of all, with everything that only they hold. Pinned conversations
+// stay, and so do those that a fork begins with. If a client continues a removed conversation, it begins again.
 func (c *gcCmd) Run(s *streams) error {
 	p := store.Policy{Now: time.Now(), MaxAge: max(time.Duration(c.Age), 1), Size: int64(c.Size), DryRun: c.DryRun}
 	if c.NoAge {
 		p.MaxAge = 0
 		if c.Size == 0 {
-			return usageError{fmt.Errorf("nothing to go by: give --size with --no-age")}
+			return usageError{fmt.Errorf("nothing says what to remove: give --size with --no-age")}
 		}
 	}
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
@@ -69,7 +69,7 @@ func (c *gcCmd) act(p store.Policy, done *store.Collected) store.Act {
 	return act("gc", p.Tenant, "", detail)
 }
 
-// knownBefore is what there was before a collection.
+// knownBefore are the conversations before a collection.
 type knownBefore struct {
 	tenant        string // of one tenant: its name
 	conversations []store.Summary
@@ -93,7 +93,7 @@ func collection(done *store.Collected, known []store.Summary, dry bool) *report.
 	}
 	for _, k := range done.Conversations {
 		c := byKey[k]
-		if c == nil { // it came while the others went
+		if c == nil { // it came while other conversations were removed
 			c = &store.Summary{Conversation: store.Conversation{Key: k}}
 			r.Left++
 		}

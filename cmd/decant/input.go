@@ -30,8 +30,8 @@ func standard() *streams {
 	return s
 }
 
-// screen returns a writer to a terminal that knows how wide it is and shows what would not be seen; of what is
-// none the file itself.
+// screen returns a writer to a terminal that knows its width and makes invisible characters visible. If f is not a
+// terminal, it returns f.
 func screen(f *os.File) io.Writer {
 	fd := int(f.Fd())
 	if !term.IsTerminal(fd) {
@@ -44,7 +44,7 @@ func screen(f *os.File) io.Writer {
 	return out
 }
 
-// file returns what is behind a screen: a program that is run must find the terminal itself.
+// file returns the file behind a screen, because a program that decant runs must find the terminal itself.
 func file(w io.Writer) io.Writer {
 	if s, ok := w.(*report.Screen); ok {
 		return s.Terminal
@@ -61,7 +61,7 @@ func control(w io.Writer, text string) {
 	io.WriteString(w, text)
 }
 
-// flush writes to terminals what they still hold back.
+// flush writes the pending bytes to terminals.
 func (s *streams) flush() {
 	for _, w := range [...]io.Writer{s.out, s.err} {
 		if s, ok := w.(*report.Screen); ok {
@@ -70,13 +70,13 @@ func (s *streams) flush() {
 	}
 }
 
-// say writes what somebody said or a tool returned.
+// say writes content of a conversation.
 func (s *streams) say(text string) error {
 	_, err := io.WriteString(s.out, text)
 	return err
 }
 
-// asks reports whether somebody can be asked: input and messages are a terminal.
+// asks reports whether the user can be asked, which needs a terminal for input and messages.
 func (s *streams) asks() bool { return s.terminal && s.typed() }
 
 // typed reports whether input is typed at a terminal.
@@ -89,7 +89,7 @@ func (s *streams) typed() bool {
 func (s *streams) confirm(question string) bool {
 	fmt.Fprintf(s.err, "%s [y/N] ", question)
 	var answer string
-	fmt.Fscanln(s.in, &answer) // no answer is a no
+	fmt.Fscanln(s.in, &answer) // no answer means no
 	return answer == "y" || answer == "yes" || answer == "Y"
 }
 
@@ -107,8 +107,8 @@ func (s *streams) document(name, format string) (*wire.Document, error) {
 	return doc, nil
 }
 
-// isFile reports whether a name that may be a file's or a conversation's is a file's: there is one, or
-// it is written like one.
+// isFile reports whether a name, which may be a file's or a conversation's, is a file's: the file exists, or
+// the name looks like one.
 func isFile(name string) bool {
 	if info, err := os.Stat(name); err == nil {
 		return !info.IsDir()
@@ -147,7 +147,7 @@ func parse(src []byte, format string) (*wire.Document, error) {
 	return wire.ParseAs(wire.Format(format), src)
 }
 
-// errSkipped says that some of several inputs could not be read; which and why was said before.
+// errSkipped says that some of several inputs could not be read. The reasons were printed before.
 var errSkipped = errors.New("some files were left out")
 
 // warn says on standard error that something failed, without the credentials that a message may quote.

@@ -15,15 +15,15 @@ import (
 )
 
 type inspectCmd struct {
-	Files []string `arg:"" name:"file" help:"Request bodies or session files, plain or gzip; - for standard input."`
+	Files []string `arg:"" name:"file" help:"Request bodies or session files, plain or gzip; - reads standard input."`
 	Model string   `placeholder:"ID" help:"Model to count for. Default: the one in the file."`
 	From  string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
-	JSON  bool     `name:"json" help:"Print JSON, one object a file."`
-	HTML  string   `name:"html" placeholder:"FILE" help:"Write a page that needs no network."`
+	JSON  bool     `name:"json" help:"Print JSON, one object for each file."`
+	HTML  string   `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
 	catalogFlag
 }
 
-// Run inspects each file; one that cannot be read does not keep the others from being shown.
+// Run inspects each file. If one cannot be read, the rest are shown all the same.
 func (c *inspectCmd) Run(s *streams) error {
 	catalog, err := c.models()
 	if err != nil {

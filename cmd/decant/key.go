@@ -16,24 +16,24 @@ import (
 )
 
 type keyCmd struct {
-	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once and cannot be shown again."`
-	List   keyListCmd   `cmd:"" help:"List the keys of the database: whose, what they may do, whether they are in force."`
-	Revoke keyRevokeCmd `cmd:"" help:"End keys for good. Running gateways notice within seconds."`
+	Add    keyAddCmd    `cmd:"" help:"Make a key for a tenant. It is printed once; nobody can print it again."`
+	List   keyListCmd   `cmd:"" help:"List the keys in the database with their tenants, limits and state."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke keys for good. Running gateways notice within seconds."`
 }
 
-// keyFlags say which database the keys are in.
+// keyFlags name the database that holds the keys.
 type keyFlags struct {
-	DB     string `name:"db" placeholder:"FILE" help:"Database (or DECANT_DB). Default: the gateway's."`
-	Config string `placeholder:"FILE" help:"The gateway's settings (or DECANT_CONFIG)."`
+	DB     string `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	Config string `placeholder:"FILE" help:"YAML file with the gateway's settings (or DECANT_CONFIG)."`
 	keyFileFlag
 }
 
-// of returns the flags of other commands that say the same.
+// of returns the same as flags of other commands.
 func (f *keyFlags) of() *dbFlag {
 	return &dbFlag{DB: f.DB, Config: f.Config, keyFileFlag: f.keyFileFlag}
 }
 
-// with runs do with the open database; create makes one that is not there.
+// with runs do with the open database. With create it makes a database that does not exist.
 func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error) error {
 	of := f.of()
 	if !create {
@@ -59,16 +59,16 @@ func (f *keyFlags) with(create bool, do func(context.Context, *sqlite.DB) error)
 }
 
 type keyAddCmd struct {
-	Tenant            string  `arg:"" help:"Whose key it is: what comes with it is kept under this name."`
-	Note              string  `placeholder:"TEXT" help:"What it is for."`
-	RequestsPerMinute amount  `placeholder:"N" help:"Requests that may come in a minute."`
-	TokensPerMinute   amount  `placeholder:"N" help:"Tokens that may be used in a minute; what is read from the provider's cache does not count."`
-	TokensPerDay      amount  `placeholder:"N" help:"The key is refused when the tenant has used so many on a day (UTC)."`
-	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Or has spent so many dollars."`
-	TokensPerMonth    amount  `placeholder:"N" help:"Or in a month."`
-	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Likewise in dollars."`
-	Tokens            amount  `placeholder:"N" help:"The key is refused when the tenant has used so many in all."`
-	USD               dollars `name:"usd" placeholder:"N" help:"Or has spent so many dollars."`
+	Tenant            string  `arg:"" help:"Tenant that the key admits. Its conversations are kept under this name."`
+	Note              string  `placeholder:"TEXT" help:"What the key is for."`
+	RequestsPerMinute amount  `placeholder:"N" help:"Most requests in a minute."`
+	TokensPerMinute   amount  `placeholder:"N" help:"Most tokens in a minute. Tokens read from the provider's cache do not count."`
+	TokensPerDay      amount  `placeholder:"N" help:"Most tokens that the tenant may use in a day (UTC) before the key is refused."`
+	USDPerDay         dollars `name:"usd-per-day" placeholder:"N" help:"Most dollars that the tenant may spend in a day (UTC)."`
+	TokensPerMonth    amount  `placeholder:"N" help:"Most tokens that the tenant may use in a month (UTC)."`
+	USDPerMonth       dollars `name:"usd-per-month" placeholder:"N" help:"Most dollars that the tenant may spend in a month (UTC)."`
+	Tokens            amount  `placeholder:"N" help:"Most tokens that the tenant may use in all."`
+	USD               dollars `name:"usd" placeholder:"N" help:"Most dollars that the tenant may spend in all."`
 	keyFlags
 }
 
@@ -84,7 +84,7 @@ func (c *keyAddCmd) Run(s *streams) error {
 		}
 	}
 	if c.Tenant == "" {
-		return usageError{errors.New("tenant: the empty name is that of whoever uses a gateway without keys")}
+		return usageError{errors.New("tenant: the empty name stands for users of a gateway without keys")}
 	}
 	text, k := keyring.Make(c.Tenant)
 	k.Note, k.Limits, k.Created = c.Note, limits, time.Now()
@@ -97,7 +97,7 @@ func (c *keyAddCmd) Run(s *streams) error {
 			return err
 		}
 		if len(before) == 0 {
-			fmt.Fprintln(s.err, "note: from now on a gateway that serves this database with \"decant serve\" wants a key with every request")
+			fmt.Fprintln(s.err, "note: from now on, a gateway that serves this database with \"decant serve\" needs a key with every request")
 		}
 		fmt.Fprintf(s.err, "key %s of tenant %s; clients send it as the header x-decant-key. It is not shown again:\n", k.ID, k.Tenant)
 		_, err = fmt.Fprintln(s.out, text)
@@ -125,7 +125,7 @@ func (c *keyAddCmd) limits() (store.Limits, error) {
 	return l, nil
 }
 
-// dollars is an amount of money, more than nothing.
+// dollars is an amount of money above zero.
 type dollars float64
 
 // UnmarshalText reads an amount of money from a flag.
@@ -138,22 +138,22 @@ func (d *dollars) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// printable insists on text that a table can hold.
+// printable returns an error unless a table can hold a text.
 func printable(what, text string) error {
 	const most = 100
 	if len(text) > most || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("%s: want at most %d bytes that can be printed on one line", what, most)
+		return fmt.Errorf("%s: want at most %d printable bytes on one line", what, most)
 	}
 	return nil
 }
 
 type keyListCmd struct {
-	All  bool `help:"Revoked ones too."`
+	All  bool `help:"Also list revoked keys."`
 	JSON bool `name:"json" help:"Print JSON."`
 	keyFlags
 }
 
-// Run lists keys, without what admits anybody.
+// Run lists keys, without their secrets.
 func (c *keyListCmd) Run(s *streams) error {
 	return c.with(false, func(ctx context.Context, db *sqlite.DB) error {
 		keys, err := db.TenantKeys(ctx)
@@ -173,7 +173,7 @@ func (c *keyListCmd) Run(s *streams) error {
 	})
 }
 
-// limitsOf says what limits come to, each in a few words.
+// limitsOf describes limits, each in a few words.
 func limitsOf(l store.Limits) []string {
 	out := []string{}
 	if l.Requests > 0 {
@@ -195,7 +195,7 @@ func limitsOf(l store.Limits) []string {
 }
 
 type keyRevokeCmd struct {
-	ID []string `arg:"" help:"Keys, by the ids that \"decant key list\" shows."`
+	ID []string `arg:"" help:"Ids of the keys, as \"decant key list\" shows them."`
 	keyFlags
 }
 
@@ -205,7 +205,7 @@ func (c *keyRevokeCmd) Run(s *streams) error {
 		for _, id := range c.ID {
 			err := db.RevokeKey(ctx, id, act("key revoke", "", "", ""))
 			if errors.Is(err, store.ErrNotFound) {
-				return inputError{fmt.Errorf("there is no key with this id: \"decant key list\" shows them")} // what was typed may be a key
+				return inputError{fmt.Errorf("there is no key with this id: \"decant key list\" shows them")} // not quoted: what was typed may be a key
 			}
 			if err != nil {
 				return err

@@ -1,7 +1,7 @@
-// Decant keeps every message that an agent exchanged and gives the model only what it needs.
+// Decant keeps every message of an agent and sends the model only what it still needs.
 //
-// This program reads the transcripts of agents, says where their tokens went, makes them smaller and
-// proves what survived. See "decant --help".
+// The program runs a gateway in front of the Messages API, and works on stored conversations and on the
+// session files of agents. See "decant --help".
 package main
 
 import (
@@ -19,33 +19,33 @@ import (
 
 // commands is the command line; each field's type is in the file named after it.
 type commands struct {
-	Demo       demoCmd       `cmd:"" help:"Show on a real session what Decant does: a few seconds, no network, no key."`
-	Inspect    inspectCmd    `cmd:"" help:"Say what a session is and where its tokens went."`
-	Compact    compactCmd    `cmd:"" help:"Make a conversation smaller, legally, and prove what survived."`
-	Verify     verifyCmd     `cmd:"" help:"Say which facts of one conversation are still in another."`
-	Show       showCmd       `cmd:"" help:"Print a message, the original behind a handle, a checkpoint, or an overview of a conversation."`
-	Sessions   sessionsCmd   `cmd:"" help:"List the conversations that are kept."`
-	Diff       diffCmd       `cmd:"" help:"Print what was changed of what the model sees."`
+	Demo       demoCmd       `cmd:"" help:"Show what Decant does on a real session. Takes seconds; needs no network and no key."`
+	Inspect    inspectCmd    `cmd:"" help:"Show what a session holds and where its tokens went."`
+	Compact    compactCmd    `cmd:"" help:"Make a conversation smaller, in a form the API accepts, and show what survived."`
+	Verify     verifyCmd     `cmd:"" help:"Show which facts of one conversation are still in another."`
+	Show       showCmd       `cmd:"" help:"Print a message, an original, a checkpoint, or an overview of a conversation."`
+	Sessions   sessionsCmd   `cmd:"" help:"List the stored conversations."`
+	Diff       diffCmd       `cmd:"" help:"Print how what the model sees differs from what was said."`
 	Expand     expandCmd     `cmd:"" help:"Print the original behind a stub or a checkpoint."`
-	Plan       planCmd       `cmd:"" help:"Say what would be left out now, what that costs and what it saves; --apply does it."`
-	Undo       undoCmd       `cmd:"" help:"Take back what was left out last, and leave out nothing more until released."`
+	Plan       planCmd       `cmd:"" help:"Show what a pour would leave out now, what it would cost and save; --apply does it."`
+	Undo       undoCmd       `cmd:"" help:"Undo the newest pour, and put the conversation on hold until you release it."`
 	Release    releaseCmd    `cmd:"" help:"End the hold that an undo has put on a conversation."`
-	Pin        pinCmd        `cmd:"" help:"Keep a conversation from gc, or a message in what the model sees."`
-	Replay     replayCmd     `cmd:"" help:"Play recorded sessions through policies side by side: tokens, dollars, what would have been missed."`
+	Pin        pinCmd        `cmd:"" help:"Protect a conversation from gc, or keep a message in what the model sees."`
+	Replay     replayCmd     `cmd:"" help:"Play recorded sessions through several policies and compare tokens, dollars and what was missed."`
 	Report     reportCmd     `cmd:"" help:"Sum up what was kept, left out, spent and saved, by day, model and project."`
-	Search     searchCmd     `cmd:"" help:"Search everything that was ever said."`
-	Export     exportCmd     `cmd:"" help:"Write a conversation as a request of any API: one can leave at any time."`
-	GC         gcCmd         `cmd:"" name:"gc" help:"Remove what is old."`
-	Forget     forgetCmd     `cmd:"" help:"Remove a conversation, or all of a tenant, and leave nothing of it in the database."`
+	Search     searchCmd     `cmd:"" help:"Search the text of all stored conversations."`
+	Export     exportCmd     `cmd:"" help:"Write a conversation as a request of any API, so that you can leave at any time."`
+	GC         gcCmd         `cmd:"" name:"gc" help:"Delete old conversations."`
+	Forget     forgetCmd     `cmd:"" help:"Delete a conversation, or everything of a tenant, without a trace in the database."`
 	DB         dbCmd         `cmd:"" name:"db" help:"Check the database, or back it up."`
 	Encrypt    encryptCmd    `cmd:"" help:"Encrypt the database, change its key, or decrypt it."`
-	Serve      serveCmd      `cmd:"" help:"Serve a gateway in front of the Messages API."`
-	Key        keyCmd        `cmd:"" help:"Make, list and revoke the keys by which tenants use a gateway."`
-	Audit      auditCmd      `cmd:"" help:"List what people have done to the database by commands."`
-	Run        runCmd        `cmd:"" help:"Run an agent on a gateway of its own: decant run -- claude"`
-	Doctor     doctorCmd     `cmd:"" help:"Say what is wrong between agents, gateway, store and API."`
-	Sandbox    sandboxCmd    `cmd:"" help:"Serve a strict local stand-in for the Messages API."`
-	Models     modelsCmd     `cmd:"" help:"List the models that Decant knows: windows, limits, prices."`
+	Serve      serveCmd      `cmd:"" help:"Run a gateway in front of the Messages API."`
+	Key        keyCmd        `cmd:"" help:"Make, list and revoke the keys that admit tenants to a gateway."`
+	Audit      auditCmd      `cmd:"" help:"List the commands that people have used to change the database."`
+	Run        runCmd        `cmd:"" help:"Run an agent behind a gateway of its own: decant run -- claude"`
+	Doctor     doctorCmd     `cmd:"" help:"Diagnose the agent, gateway, store and API setup."`
+	Sandbox    sandboxCmd    `cmd:"" help:"Run a strict local stand-in for the Messages API."`
+	Models     modelsCmd     `cmd:"" help:"List the models that Decant knows, with windows, limits and prices."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 }
@@ -54,10 +54,10 @@ type commands struct {
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	width    int  // columns of the terminal that err is, 80 when it is none
+	width    int  // columns of the terminal behind err; 80 if it is not a terminal
 	terminal bool // err is a terminal
 	shown    bool // out is a terminal
-	colour   bool // out is a terminal, and its user has nothing against colours
+	colour   bool // out is a terminal whose user has not switched colours off
 }
 
 // Exit codes.
@@ -80,7 +80,7 @@ func run(args []string, s *streams) (code int) {
 	exited := -1
 	parser, err := kong.New(&c,
 		kong.Name("decant"),
-		kong.Description("Context management for LLM agents: keep everything, send what is needed."),
+		kong.Description("Context management for LLM agents: keep everything, send only what is needed."),
 		kong.UsageOnError(),
 		kong.Writers(s.out, s.err),
 		kong.Exit(func(code int) { exited = code }),
@@ -109,8 +109,8 @@ func run(args []string, s *streams) (code int) {
 	return exitDone
 }
 
-// spelled returns a command line as the parser wants it: what people write of other programs' habit is
-// understood as well.
+// spelled returns a command line as the parser wants it. It also accepts what people are used to from other
+// programs.
 func spelled(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -125,7 +125,7 @@ func spelled(args []string) []string {
 	return joinNegative(args)
 }
 
-// usageError is a command line that asks for what cannot be.
+// usageError is an impossible command line.
 type usageError struct{ error }
 
 // inputError is input that cannot be read or understood.

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// measure registers what is known here about a running service: its files, keys and certificate.
+// measure registers metrics about a running service's files, keys and certificate.
 func (e *edge) measure(reg prometheus.Registerer) error {
 	gauge := func(name, help string, labels prometheus.Labels, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "decant_" + name, Help: help, ConstLabels: labels}, value)

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// tendMemory keeps the process small while a thousand streams wait: up to a size it lets memory fill
-// as Go likes, above it it collects more often, and the size follows what is really in use, so that
-// collecting never becomes the main work. It sets no size when GOMEMLIMIT does. When it has become quiet
-// after a peak, it gives back to the system what is not in use.
+// tendMemory keeps the process small while a thousand streams wait. Up to a limit, memory grows as Go
+// likes; above it Go collects more often. The limit follows what is in use, so that collecting never
+// becomes the main work. If GOMEMLIMIT sets a limit, tendMemory sets none. When it is quiet after a peak,
+// it returns unused memory to the system.
 func tendMemory(ctx context.Context) {
 	limited := debug.SetMemoryLimit(-1) != math.MaxInt64
 	tick := time.NewTicker(5 * time.Second)
@@ -34,14 +34,14 @@ func tendMemory(ctx context.Context) {
 	}
 }
 
-// memoryLimit returns the size, in bytes, above which to collect more often, for what is in use.
+// memoryLimit returns the limit, in bytes, for a given amount of memory in use.
 func memoryLimit(live int64) int64 { return max(320<<20, live/2*3+64<<20) }
 
 // A memoryUse is how much memory the process has at a time, in bytes.
 type memoryUse struct {
-	live   int64 // that the last collection found in use
+	live   int64 // found in use by the last collection
 	held   int64 // from the system
-	made   int64 // that was ever asked for
+	made   int64 // allocated since the start
 	cycles int64 // collections so far
 }
 
@@ -55,8 +55,8 @@ func readMemory() memoryUse {
 	return memoryUse{live: n(0), held: n(1) - n(2), made: n(3), cycles: n(4)}
 }
 
-// A tide tells when memory should be given back. While there is much to do Go does that by itself, as fast as is
-// good for the work; but it goes by its last collection, and when little is left to do there is none for minutes.
+// A tide tells when to return memory to the system. While there is much to do, Go does that by itself, at a good pace.
+// But Go goes by its last collection, and when little is left to do, there is none for minutes.
 type tide struct {
 	last  memoryUse
 	made  int64 // when memory was given back last
@@ -65,11 +65,11 @@ type tide struct {
 
 const (
 	leastHeld  = 64 << 20 // bytes that may be held for nothing
-	leastMade  = 4 << 20  // bytes: where less was asked for nothing has happened
+	leastMade  = 4 << 20  // bytes; fewer allocated bytes mean that nothing has happened
 	leastTicks = 6        // from one time to the next, since it takes work
 )
 
-// ebbs reports whether it has become quiet since it was asked last, so that memory should be given back.
+// ebbs reports whether it has become quiet since the last call, so that memory should be returned.
 func (t *tide) ebbs(now memoryUse) bool {
 	quiet := now.cycles == t.last.cycles
 	t.last = now

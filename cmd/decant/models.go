@@ -12,9 +12,9 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// catalogFlag is the flag with which every command that counts takes a user's models.
+// catalogFlag is the flag with which every command that counts tokens takes the user's models.
 type catalogFlag struct {
-	Catalog string `placeholder:"FILE" env:"DECANT_CATALOG" help:"Models that add to the built-in catalogue or replace some of it."`
+	Catalog string `placeholder:"FILE" env:"DECANT_CATALOG" help:"JSON file with models to add to the built-in catalogue or to replace in it."`
 }
 
 // models returns the catalogue.
@@ -122,7 +122,7 @@ func rate(r token.Rate) string {
 
 // writeJSON writes v as indented JSON with a newline at its end.
 func writeJSON(w interface{ Write([]byte) (int, error) }, v any) error {
-	// Names that a client has chosen may be no UTF-8, in databases of earlier versions.
+	// In databases of earlier versions, names that a client has chosen may not be UTF-8.
 	err := json.MarshalWrite(w, v, jsontext.Multiline(true), jsontext.WithIndent("  "), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err == nil {
 		_, err = w.Write([]byte{'\n'})

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// output writes data to the named file, or to standard output when the name is empty or "-". A file is
-// replaced as a whole or not at all; one whose name ends in .gz is packed. A link stays a link, and what
-// is no file, such as a device, is written to.
+// output writes data to the named file, or to standard output if the name is empty or "-". It replaces a
+// file as a whole or not at all, and compresses it if its name ends in .gz. A link stays a link. If the name
+// is a device or the like, output writes into it.
 func (s *streams) output(name string, write func(io.Writer) error) error {
 	if name == "" || name == "-" {
 		return write(s.out)
@@ -25,7 +25,7 @@ func (s *streams) output(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// packed returns a writer of the same data, packed.
+// packed returns a function that writes the same data compressed.
 func packed(write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		z := gzip.NewWriter(w)
@@ -52,14 +52,14 @@ func replaceFile(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already when all went well
+	defer os.Remove(f.Name()) // it was renamed if everything went well
 	if err := errors.Join(write(f), f.Chmod(mode), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)
 }
 
-// writeInto writes to what is there already and cannot be replaced.
+// writeInto writes into something that exists and cannot be replaced.
 func writeInto(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -68,7 +68,7 @@ func writeInto(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// sameFile reports whether two names are of one file that is there, by whatever way they lead to it.
+// sameFile reports whether two names lead to one existing file.
 func sameFile(a, b string) bool {
 	if a == "" || a == "-" || b == "" || b == "-" {
 		return false

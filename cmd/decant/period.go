@@ -8,10 +8,10 @@ import (
 	"github.com/decantdev/decant/internal/lookup"
 )
 
-// A month is a flag with or without a value: 2026-10, or nothing for the running month.
+// A month is a flag with or without a value: 2026-10, or nothing for the current month.
 type month struct {
 	given bool
-	first time.Time // day, UTC; zero: of the running month
+	first time.Time // first day, UTC; zero: of the current month
 }
 
 // Decode reads the flag. What begins with a hyphen is the next flag.

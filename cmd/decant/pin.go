@@ -15,8 +15,8 @@ import (
 
 type pinCmd struct {
 	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Message string `arg:"" optional:"" help:"A message (m12) that the model shall see as it was said. Default: the conversation, which gc then never removes."`
-	Off     bool   `help:"Take the pin away."`
+	Message string `arg:"" optional:"" help:"Message (m12) that the model must see verbatim. Without it, the conversation is protected from gc."`
+	Off     bool   `help:"Remove the pin."`
 	dbFlag
 }
 
@@ -96,11 +96,11 @@ func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store
 	if err := audited(ctx, db, act(c.action(), k.Tenant, k.ID, fmt.Sprintf("m%d", n))); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+	_, err = fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
 	return err
 }
 
-// pinnable returns the blocks of a message that the client has sent and that have text.
+// pinnable returns the blocks of a message that the client has sent and that have text, except thinking.
 func pinnable(t *archive.Transcript, number int) (out []decant.Ref) {
 	for i := range t.State.Chain {
 		e := &t.State.Chain[i]

@@ -16,20 +16,20 @@ import (
 )
 
 type planCmd struct {
-	Source string `arg:"" help:"Conversation of the database: its id, its session, the beginning of either, or \"last\"; or a request body or session file."`
+	Source string `arg:"" help:"Stored conversation (its id, its session, the beginning of either, or \"last\"), or a request body or session file."`
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
-	Model  string `placeholder:"ID" help:"Of a file: the model that will read it. Default: the one in the file."`
-	Window amount `placeholder:"TOKENS" help:"Window of the model. Default: the gateway's setting, else the catalogue's."`
+	Model  string `placeholder:"ID" help:"For a file: the model that will read it. Default: the one in the file."`
+	Window amount `placeholder:"TOKENS" help:"Window of the model. Default: the gateway's setting, then the catalogue's."`
 	Preset string `placeholder:"NAME" help:"Policy: default, agent-loop, chat, orchestrator, or a YAML file. Default: the gateway's setting."`
-	Apply  bool   `help:"Do it, with the next request of the conversation. Refused when the conversation has moved on."`
-	At     int64  `placeholder:"VERSION" help:"With --apply: only if the conversation is still at this version, so that exactly the plan that was printed is carried out."`
+	Apply  bool   `help:"Apply the plan from the next request on. Refused if the conversation has moved on."`
+	At     int64  `placeholder:"VERSION" help:"With --apply: only if the conversation is still at this version, so that you get exactly the plan that was printed."`
 	JSON   bool   `name:"json" help:"Print JSON."`
 	catalogFlag
 	dbFlag
 }
 
-// Run prints what a pour would do to a conversation now, and with --apply does it. What is a file
-// stays a file.
+// Run prints what a pour would do to a conversation now, and with --apply does it. It never changes a
+// file.
 func (c *planCmd) Run(s *streams) error {
 	if isFile(c.Source) {
 		return c.file(s)
@@ -37,7 +37,7 @@ func (c *planCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
 }
 
-// file plans for a file. Nothing is written: "decant compact" does that.
+// file makes a plan for a file and writes nothing; "decant compact" writes.
 func (c *planCmd) file(s *streams) error {
 	if c.Apply {
 		return usageError{fmt.Errorf("%s is a file: \"decant compact\" writes a smaller one", c.Source)}
@@ -66,7 +66,7 @@ func (c *planCmd) file(s *streams) error {
 	return c.print(s, &report.Plan{Name: c.Source, Plan: plan})
 }
 
-// stored plans for a conversation of the database.
+// stored makes a plan for a stored conversation.
 func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	catalog, err := c.models()
 	if err != nil {
@@ -90,14 +90,14 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err != nil {
 		return err
 	}
-	if c.At != 0 && c.At != change.Version { // since it was found
+	if c.At != 0 && c.At != change.Version { // it has moved on since it was found
 		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, change.Version, c.At, decant.ErrStale)
 	}
 	if err := c.print(s, &report.Plan{Name: c.Source, Version: change.Version, Plan: change.Plan, Hold: change.Hold}); err != nil {
 		return err
 	}
 	if !c.Apply {
-		fmt.Fprintf(s.err, "nothing was changed; exactly this is done by\n  decant plan %s --apply --at %d%s\n", c.Source, change.Version, c.again())
+		fmt.Fprintf(s.err, "nothing was changed; to do exactly this, run\n  decant plan %s --apply --at %d%s\n", c.Source, change.Version, c.again())
 		return nil
 	}
 	if err := e.Apply(ctx, change); err != nil {
@@ -106,11 +106,11 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err := audited(ctx, db, changed("plan --apply", conv.Key, change)); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+	fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
 	return nil
 }
 
-// again returns those flags that the same plan needs again.
+// again returns the flags that the same plan needs again.
 func (c *planCmd) again() (flags string) {
 	if c.Window.given {
 		flags += fmt.Sprintf(" --window %d", c.Window.tokens)

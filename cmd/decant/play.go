@@ -21,7 +21,7 @@ type player struct {
 	client  *http.Client
 	url     string
 	session string
-	conv    *decant.Conversation // its model is the one that is asked for
+	conv    *decant.Conversation // requests ask for its model
 }
 
 // requests returns how many messages of the recording each request holds.
@@ -35,7 +35,7 @@ func (p *player) requests() (out []int) {
 	return out
 }
 
-// at returns when the request with the first n messages was answered.
+// at returns the time at which the request with the first n messages was answered.
 func (p *player) at(n int) time.Time {
 	ms := p.conv.Messages
 	for i := min(n, len(ms)-1); i >= 0; i-- {
@@ -85,8 +85,8 @@ func (p *player) send(ctx context.Context, n int) error {
 	return nil
 }
 
-// A stand is a stand-in for the API on a port of its own, the client that plays against it, and what
-// that has used.
+// A stand is a stand-in for the API on a port of its own, with the client that plays against it and the
+// usage so far.
 type stand struct {
 	api    *sandbox.Server
 	server *http.Server
@@ -95,7 +95,7 @@ type stand struct {
 	sizes  []int // tokens of each request
 }
 
-// newStand starts a stand-in that answers as in a recording, with a window; 0 is the model's own.
+// newStand starts a stand-in that answers as in a recording, with the given window; 0 means the model's own.
 func newStand(conv *decant.Conversation, window int, now func() time.Time) (*stand, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/decantdev/decant/internal/report"
 )
 
-// working runs f and, when it takes over a second and standard error is a terminal, says there what
-// is being done and for how long.
+// working runs f. If it takes over a second and standard error is a terminal, working says there what is
+// being done and for how long.
 func (s *streams) working(what string, f func() error) error {
 	if !s.terminal {
 		return f()

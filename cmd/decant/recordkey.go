@@ -12,9 +12,9 @@ import (
 // keySize is the length in bytes of the key that seals records in files.
 const keySize = 32
 
-// recordKey returns the key by which this user's Decant knows its own records in files again. It is made when
-// it is needed first, in the user's folder of settings. Where that cannot be, nil: then a record that is
-// compacted again is text like any other, and a note says so.
+// recordKey returns the key by which this user's Decant recognises its own records in files. It is made in the
+// user's settings folder when it is first needed. If that is impossible, recordKey returns nil: then a record that
+// is compacted again counts as ordinary text, and a note says so.
 func (s *streams) recordKey() []byte {
 	dir, err := os.UserConfigDir()
 	if err == nil {
@@ -23,7 +23,7 @@ func (s *streams) recordKey() []byte {
 			return key
 		}
 	}
-	fmt.Fprintf(s.err, "note: without a key in the folder of settings, the record in the result will not be known as Decant's own: %v\n", err)
+	fmt.Fprintf(s.err, "note: the settings folder has no usable key, so later runs will not recognise the record in the result as Decant's own: %v\n", err)
 	return nil
 }
 
@@ -32,7 +32,7 @@ func keyAt(name string) ([]byte, error) {
 	key, err := os.ReadFile(name)
 	switch {
 	case err == nil && len(key) != keySize:
-		return nil, fmt.Errorf("%s: has %d bytes, want %d: remove it for a new one", name, len(key), keySize)
+		return nil, fmt.Errorf("%s has %d bytes, want %d: remove it to get a new one", name, len(key), keySize)
 	case err == nil || !errors.Is(err, fs.ErrNotExist):
 		return key, err
 	}
@@ -50,7 +50,7 @@ func keyAt(name string) ([]byte, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	// A link is never seen half written, and never replaces the key that another process has just made.
+	// A link makes the complete file visible at once, and cannot replace a key that another process has just made.
 	if err := os.Link(f.Name(), name); errors.Is(err, fs.ErrExist) {
 		return os.ReadFile(name)
 	} else if err != nil {

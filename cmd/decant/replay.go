@@ -16,19 +16,19 @@ import (
 
 type replayCmd struct {
 	Files    []string `arg:"" name:"file" help:"Session files, plain or gzip, or directories of them."`
-	Policy   []string `placeholder:"NAME" sep:"none" help:"client (what was really sent, the client's own compactions included), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset and a level of thrift (default:high), or a YAML file; may repeat. The first one is what others are compared with. Default: the usual ones, client first where the client compacted."`
-	Thrift   string   `placeholder:"LEVEL" help:"Level of thrift of the presets that name none: off, low, default or high."`
-	Model    string   `placeholder:"ID" help:"Model whose window and prices count. Default: the one in the recording."`
-	Window   int      `placeholder:"TOKENS" help:"Window in place of the model's."`
-	Fixed    int      `placeholder:"TOKENS" help:"Tokens of system prompt and tools. Default: as far as the recording tells."`
-	Lifetime string   `placeholder:"5m|1h" help:"Lifetime of cache entries. Default: what the recorded usage says was written, request by request; else the markers in the request; else five minutes."`
-	Clock    bool     `help:"The clock alone says when the cache was cold, not what the recording says was read from it."`
-	Warm     bool     `help:"The cache never goes cold, whatever the recording says."`
-	Split    bool     `help:"Play each stretch between two compactions of the client as a conversation of its own: what a policy saves while the client goes on compacting. Default: one conversation, as it would have been without them."`
+	Policy   []string `placeholder:"NAME" sep:"none" help:"Policy to play; repeat for several. client (what was really sent, with the client's own compactions), none (the whole history), trim-N, keep-last-N, drop-oldest, a preset, a preset with a level of thrift (default:high), or a YAML file. The first one is the baseline. Default: the usual ones, with client first if it compacted."`
+	Thrift   string   `placeholder:"LEVEL" help:"Level of thrift for presets that name none: off, low, default or high."`
+	Model    string   `placeholder:"ID" help:"Model whose window and prices are used. Default: the one in the recording."`
+	Window   int      `placeholder:"TOKENS" help:"Window to use instead of the model's."`
+	Fixed    int      `placeholder:"TOKENS" help:"Size of system prompt and tools. Default: what the recording shows."`
+	Lifetime string   `placeholder:"5m|1h" help:"Lifetime of cache entries. Default: as in the recorded usage, then as the markers in the request ask, then five minutes."`
+	Clock    bool     `help:"Decide by the clock alone when the cache was cold, not by what was recorded."`
+	Warm     bool     `help:"Assume that the cache never goes cold, whatever was recorded."`
+	Split    bool     `help:"Play each stretch between two compactions of the client as a conversation of its own. Default: one conversation, as if the client had not compacted."`
 	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
-	CSV      bool     `name:"csv" help:"Print CSV, one line a session and policy."`
-	HTML     string   `name:"html" placeholder:"FILE" help:"Write a page with charts and every decision; it needs no network."`
+	CSV      bool     `name:"csv" help:"Print CSV, one line for each session and policy."`
+	HTML     string   `name:"html" placeholder:"FILE" help:"Write an HTML page with charts and every decision. It needs no network."`
 	catalogFlag
 }
 
@@ -113,8 +113,8 @@ func recordingName(path string) bool {
 	return slices.Contains([]string{".jsonl", ".json"}, filepath.Ext(strings.TrimSuffix(path, ".gz")))
 }
 
-// playAll plays the files, one on each core at a time. A file that cannot be read is noted and left
-// out, unless it is the only one.
+// playAll plays the files, one on each core at a time. It skips and reports a file that cannot be read,
+// unless it is the only one.
 func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*report.Replay, error) {
 	played := make([]*replay.Session, len(files))
 	failed := make([]error, len(files))
@@ -160,8 +160,8 @@ func (c *replayCmd) sum(files []string, played []*replay.Session, failed []error
 	return r
 }
 
-// withoutClient leaves out what the clients did by themselves when they did nothing and nobody knows what
-// they paid: then the policy after it, which sends everything, says the same.
+// withoutClient leaves out the policy "client" if the clients compacted nothing and nobody knows what they
+// paid: then "none", which sends everything, says the same.
 func withoutClient(sessions []*replay.Session) {
 	if slices.ContainsFunc(sessions, func(s *replay.Session) bool { return s.Compactions > 0 || s.Recorded != nil }) {
 		return

@@ -14,13 +14,13 @@ import (
 )
 
 type reportCmd struct {
-	Since    age    `placeholder:"AGE" help:"What happened since: 30d, 12h. Default: everything."`
-	Month    month  `placeholder:"MONTH" help:"One month: 2026-10; without a value the running one."`
-	By       string `enum:",model,project,day,tenant" default:"" placeholder:"WHAT" help:"One table alone: by model, project or day; by tenant: of all tenants of the database."`
-	Only     string `name:"conversation" placeholder:"ID" help:"One conversation alone, with what each of its decisions has saved and cost so far: its id, its session, the beginning of either, or \"last\"."`
+	Since    age    `placeholder:"AGE" help:"Only what happened in the last 30d, 12h, ... Default: everything."`
+	Month    month  `placeholder:"MONTH" help:"Only one month: 2026-10. Without a value: the current month."`
+	By       string `enum:",model,project,day,tenant" default:"" placeholder:"WHAT" help:"Print one table only: model, project, day, or tenant (which covers all tenants of the database)."`
+	Only     string `name:"conversation" placeholder:"ID" help:"Report on one conversation, with what each of its decisions has saved and cost: its id, its session, the beginning of either, or \"last\"."`
 	JSON     bool   `name:"json" help:"Print JSON."`
 	Markdown bool   `help:"Print Markdown."`
-	HTML     string `name:"html" placeholder:"FILE" help:"Write a page that needs no network."`
+	HTML     string `name:"html" placeholder:"FILE" help:"Write an HTML page. It needs no network."`
 	allFlag
 	catalogFlag
 	dbFlag
@@ -58,9 +58,9 @@ func (c *reportCmd) period(now time.Time) (p lookup.Period, err error) {
 	case c.Month.given && c.Since != 0:
 		return p, errors.New("--since and --month exclude each other")
 	case c.Only != "" && (c.Month.given || c.Since != 0):
-		return p, errors.New("--conversation and --since or --month exclude each other: what a decision has saved counts from when it was made")
+		return p, errors.New("--conversation and --since or --month exclude each other: savings of a decision count from the moment it was made")
 	case (c.By == "tenant" || c.AllTenants) && (c.Tenant.given || c.Only != ""):
-		return p, errors.New("--by tenant and --all-tenants are about all tenants: they go neither with --tenant nor with --conversation")
+		return p, errors.New("--by tenant and --all-tenants cover all tenants: leave out --tenant and --conversation")
 	case c.Month.given:
 		return c.Month.period(now), nil
 	}
@@ -77,7 +77,7 @@ func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 	return l.WriteText(w)
 }
 
-// ledger reads what was kept and booked in a period, of one tenant, of all, or of one conversation alone.
+// ledger reads what was stored and booked in a period, of one tenant, of all, or of one conversation.
 func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Catalog, p lookup.Period) (*report.Ledger, error) {
 	l := lookup.NewLedger(db, lookup.LedgerOptions{Period: p, Catalog: catalog, By: c.By, Each: c.Only != ""})
 	tenants, err := c.tenants(ctx, db, &allFlag{c.AllTenants || c.By == "tenant"})
@@ -96,7 +96,7 @@ func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Ca
 	return l.Report(), nil
 }
 
-// conversations returns those of a tenant that the report is about.
+// conversations returns the conversations of a tenant that the report covers.
 func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, tenant string, p lookup.Period) ([]store.Summary, error) {
 	if c.Only == "" {
 		return db.Conversations(ctx, store.Filter{Tenant: tenant, Since: p.From, Limit: mostReported})
@@ -108,5 +108,5 @@ func (c *reportCmd) conversations(ctx context.Context, db *sqlite.DB, tenant str
 	return []store.Summary{*one}, nil
 }
 
-// mostReported bounds the conversations that one report reads.
+// mostReported is how many conversations one report reads at most.
 const mostReported = 100_000

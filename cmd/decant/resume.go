@@ -12,7 +12,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// resume compacts a session where its agent keeps it. The file as it was stays beside it.
+// resume compacts a session in place. The original file stays beside it.
 func (c *compactCmd) resume(s *streams) error {
 	f, home, err := c.session()
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *compactCmd) resume(s *streams) error {
 		return err
 	}
 	if is, err := os.Stat(f.path); err != nil || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
-		return fmt.Errorf("%s changed meanwhile and is left as it is: end the agent first", f.path)
+		return fmt.Errorf("%s changed meanwhile and was left alone: end the agent first", f.path)
 	}
 	backup, err := backUp(f.path, time.Now())
 	if err != nil {
@@ -49,11 +49,11 @@ func (c *compactCmd) resume(s *streams) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.path, err)
 	}
-	fmt.Fprintf(s.err, "resume it: %s\nas it was: %s\n", home.resuming(&f), backup)
+	fmt.Fprintf(s.err, "resume it: %s\nbackup:    %s\n", home.resuming(&f), backup)
 	return nil
 }
 
-// session finds the session that is asked for, and whose it is.
+// session finds the requested session and its agent.
 func (c *compactCmd) session() (sessionFile, *sessionHome, error) {
 	dir, err := os.UserHomeDir()
 	if err != nil {
@@ -76,20 +76,20 @@ func (c *compactCmd) session() (sessionFile, *sessionHome, error) {
 	return sessionFile{}, nil, errors.New("a session without an agent")
 }
 
-// resuming returns the command that goes on with a session.
+// resuming returns the command that resumes a session.
 func (h *sessionHome) resuming(f *sessionFile) string {
 	what := f.id
 	if h.format == wire.Pi {
 		what = f.path
 	}
-	if dir := f.directory(); dir != "" && h.format == wire.ClaudeCode { // which looks in the directory it is started in
+	if dir := f.directory(); dir != "" && h.format == wire.ClaudeCode { // Claude Code looks in the directory in which it is started
 		return fmt.Sprintf("cd %s && %s %s", shellWord(dir), h.command, shellWord(what))
 	}
 	return h.command + " " + shellWord(what)
 }
 
-// backUp keeps the file as it is under another name beside it, which no agent takes for a session, and
-// returns that name. The content is not copied where the file system can have two names for it.
+// backUp keeps the original file beside it under a name that no agent takes for a session, and returns that
+// name. It copies the content only if the file system cannot give a file two names.
 func backUp(path string, now time.Time) (string, error) {
 	stamp := path + now.UTC().Format(".20060102T150405Z")
 	for n := 1; ; n++ {
@@ -110,7 +110,7 @@ func backUp(path string, now time.Time) (string, error) {
 	}
 }
 
-// copyFile copies a file to one that is not there yet.
+// copyFile copies a file to a new file.
 func copyFile(from, to string) error {
 	src, err := os.ReadFile(from)
 	if err != nil {

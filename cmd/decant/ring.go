@@ -12,8 +12,8 @@ import (
 // A ringFunc returns the keys that admit requests to a service.
 type ringFunc func(context.Context, *config.Config, store.Keyring, *slog.Logger) (*keyring.Ring, error)
 
-// storedKeys returns the keys of the settings and of the database. Where others can reach the gateway there must
-// be some. A database that cannot be read stops no agent of this machine: the keys of the settings count until it can.
+// storedKeys returns the keys of the settings and of the database. If other machines can reach the gateway, there must
+// be some. A database that cannot be read stops no agent on this machine: the keys of the settings apply until it can.
 func storedKeys(ctx context.Context, c *config.Config, s store.Keyring, log *slog.Logger) (*keyring.Ring, error) {
 	ring := keyring.New(keyring.Options{Keys: keysOf(c)})
 	if err := ring.Refresh(ctx, s); err != nil {
@@ -31,7 +31,7 @@ func keysOf(c *config.Config) []keyring.Key {
 	for i := range c.Keys {
 		hash, err := c.Keys[i].Hash()
 		if err != nil {
-			continue // checked with the configuration
+			continue // cannot fail: the configuration was checked
 		}
 		out = append(out, keyring.Key{Tenant: c.Keys[i].Tenant, Hash: hash})
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/decantdev/decant/internal/config"
 )
 
-// The bounds of what bodies may take in memory where nothing is configured.
+// The limits of what bodies may take in memory if nothing is configured.
 const (
 	leastBodies, mostBodies = 64 << 20, 2 << 30
 
-	// bodiesShare is the share of the memory that they may take: while a body is worked on it takes several
-	// times its size.
+	// bodiesShare is the part of the memory that bodies may take. It is small because a body takes several times
+	// its size while it is worked on.
 	bodiesShare = 8
 )
 
-// bodyMemory returns how many bytes of bodies are held at once: as configured, else what the machine or the
-// container has room for.
+// bodyMemory returns how many bytes of bodies are held at once: as configured, or as the machine or the
+// container has room.
 func bodyMemory(c *config.Config) int64 {
 	if c.Bodies > 0 {
 		return int64(c.Bodies)
@@ -27,12 +27,12 @@ func bodyMemory(c *config.Config) int64 {
 	return min(max(memoryOf(os.ReadFile)/bodiesShare, leastBodies), mostBodies)
 }
 
-// backlog returns how many bytes answers may take that wait for a database which cannot follow: a quarter of what
-// bodies may take.
+// backlog returns how many bytes answers may take while they wait for a slow database: a quarter of what bodies may
+// take.
 func backlog(c *config.Config) int { return int(bodyMemory(c) / 4) }
 
-// memoryOf returns how many bytes of memory there are, of the container or of the machine. Where nobody says, there
-// is no end of it.
+// memoryOf returns the memory of the container or the machine in bytes. If neither tells, it returns the largest
+// number.
 func memoryOf(read func(string) ([]byte, error)) int64 {
 	least := int64(math.MaxInt64)
 	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
@@ -47,7 +47,7 @@ func memoryOf(read func(string) ([]byte, error)) int64 {
 	return least
 }
 
-// number returns the number that a text begins with, times a unit; the largest one when there is none.
+// number returns the number at the beginning of a text, times a unit; without one it returns the largest number.
 func number(text []byte, unit int64) int64 {
 	text = bytes.TrimLeft(text, " \t")
 	end := bytes.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })

@@ -22,9 +22,9 @@ import (
 
 type runCmd struct {
 	gatewayFlags
-	Listen  string   `placeholder:"ADDR" help:"Address of the gateway on this machine, where firewalls want a fixed one (127.0.0.1 and a free port)."`
-	LogFile string   `placeholder:"FILE" help:"Where the gateway's log goes; without it warnings are dropped, so that they do not disturb the agent's screen."`
-	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"The agent with its arguments: decant run -- claude -p hello"`
+	Listen  string   `placeholder:"ADDR" help:"Address of the gateway, if your firewall needs a fixed one (127.0.0.1 and a free port)."`
+	LogFile string   `placeholder:"FILE" help:"File for the gateway's log. Without it, warnings are dropped so that they do not disturb the agent's screen."`
+	Command []string `arg:"" passthrough:"" placeholder:"COMMAND" help:"Agent with its arguments: decant run -- claude -p hello"`
 }
 
 // Run runs an agent on a gateway of its own and returns the agent's exit code.
@@ -37,7 +37,7 @@ func (c *runCmd) Run(s *streams) (err error) {
 		return usageError{errors.New("run: no command; for example: decant run -- claude")}
 	}
 	if c.Upstream == "" {
-		c.Upstream = os.Getenv("ANTHROPIC_BASE_URL") // where the agent would go is where we go
+		c.Upstream = os.Getenv("ANTHROPIC_BASE_URL") // send requests where the agent would send them
 	}
 	cfg, err := c.local()
 	if err != nil {
@@ -56,12 +56,12 @@ func (c *runCmd) Run(s *streams) (err error) {
 	return withGateway(cfg, &quiet, func(base string) error { return runAgent(command, base, own, s) })
 }
 
-// local returns the configuration of a gateway that only this machine can reach: it has no keys, since
+// local returns the configuration of a gateway that only this machine can reach. It has no keys, because
 // the agent is the one local user.
 func (c *runCmd) local() (*config.Config, error) {
 	listen := cmp.Or(c.Listen, "127.0.0.1:0")
 	if host, _, err := net.SplitHostPort(listen); err != nil || !config.Loopback(host) {
-		return nil, usageError{fmt.Errorf("run: --listen %s is not an address of this machine only, such as 127.0.0.1:4141; for others use decant serve", listen)}
+		return nil, usageError{fmt.Errorf("run: --listen %s is not a loopback address such as 127.0.0.1:4141; to serve other machines, use decant serve", listen)}
 	}
 	cfg, err := c.load(listen)
 	if err != nil {
@@ -107,13 +107,14 @@ func withGateway(cfg *config.Config, s *streams, do func(base string) error) err
 	return err
 }
 
-// An exitStatus is how a command that we ran ended. It is passed on without a word.
+// An exitStatus is the exit code of the agent. Decant passes it on and prints nothing.
 type exitStatus int
 
 // Error names the status.
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// runAgent runs a command whose API is at base; own says that behind it is the provider's own. Signals to stop go to it; it decides what to do.
+// runAgent runs a command whose API is at base; own says that the provider's own API is behind it. It passes signals
+// to stop to the command, which decides what to do.
 func runAgent(command []string, base string, own bool, s *streams) error {
 	env, err := clientEnv(os.Environ(), base, own)
 	if err != nil {
@@ -134,14 +135,14 @@ func runAgent(command []string, base string, own bool, s *streams) error {
 		case err := <-ended:
 			return exitOf(err)
 		case sig := <-signals:
-			if sig == syscall.SIGTERM { // an interrupt at the terminal has reached it already
-				cmd.Process.Signal(sig) // it may have ended meanwhile
+			if sig == syscall.SIGTERM { // the terminal has already sent an interrupt to the command
+				cmd.Process.Signal(sig) // fails if the command has ended meanwhile
 			}
 		}
 	}
 }
 
-// exitOf returns how a command ended, as a shell would say it.
+// exitOf returns the exit code of a command, as a shell would report it.
 func exitOf(err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -153,9 +154,9 @@ func exitOf(err error) error {
 	return exitStatus(exit.ExitCode())
 }
 
-// clientEnv returns the environment in which clients find the gateway at base: Claude Code and the
-// SDKs by ANTHROPIC_BASE_URL, opencode by its configuration; none of them by way of a proxy. Claude
-// Code is told when the provider's own API is behind it, unless the user has told it something.
+// clientEnv returns the environment in which clients find the gateway at base: Claude Code and the SDKs by
+// ANTHROPIC_BASE_URL, opencode by its configuration, none of them through a proxy. It tells Claude Code if
+// the provider's own API is behind the gateway, unless the user has set that variable.
 func clientEnv(environ []string, base string, own bool) ([]string, error) {
 	get := func(name string) string {
 		for _, e := range environ {
@@ -179,8 +180,8 @@ func clientEnv(environ []string, base string, own bool) ([]string, error) {
 	return append(environ[:len(environ):len(environ)], set...), nil
 }
 
-// opencodeConfig returns opencode's configuration with the address of its provider of Claude set and
-// everything else as it was.
+// opencodeConfig returns opencode's configuration with the address of its provider for Claude set, and
+// everything else unchanged.
 func opencodeConfig(content, base string) (string, error) {
 	if content == "" {
 		content = "{}"

@@ -14,15 +14,15 @@ import (
 
 type sandboxCmd struct {
 	catalogFlag
-	Listen   string `default:"127.0.0.1:4142" placeholder:"ADDR" help:"Address to serve; port 0 is any free one (${default})."`
-	Script   string `placeholder:"FILE" help:"Play the assistant of this transcript. Without it, answers follow rules: some tool calls in each turn, then done."`
+	Listen   string `default:"127.0.0.1:4142" placeholder:"ADDR" help:"Address to listen on; port 0 means any free port (${default})."`
+	Script   string `placeholder:"FILE" help:"Answer as the assistant of this transcript did. Without it: some tool calls in each turn, then done."`
 	Calls    int    `default:"1" help:"Tool calls in a turn (${default})."`
-	OutputKB int    `name:"output-kb" default:"1" help:"Size of what each shell call prints (${default})."`
-	Thought  int    `placeholder:"BYTES" help:"How much is thought before each answer, where thinking is on."`
-	Window   int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
+	OutputKB int    `name:"output-kb" default:"1" help:"Size of each shell call's output in KB (${default})."`
+	Thought  int    `placeholder:"BYTES" help:"Size of the thinking before each answer, if thinking is on."`
+	Window   int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
 
-	CountBilling bool          `help:"Let the billing line that Claude Code sends first, with another value on every request, break the prompt cache."`
-	Unasked      time.Duration `placeholder:"TIME" help:"Cache every prompt for so long (1h) without being asked by markers, as some providers do."`
+	CountBilling bool          `help:"Let Claude Code's billing line, which differs on every request, break the prompt cache."`
+	Unasked      time.Duration `placeholder:"TIME" help:"Cache every prompt for this long (1h) without markers, as some providers do."`
 }
 
 // Run serves a sandbox until it is told to stop.
@@ -43,12 +43,12 @@ func (c *sandboxCmd) Run(s *streams) error {
 	})
 }
 
-// model returns who answers.
+// model returns the model that answers.
 func (c *sandboxCmd) model(s *streams) (sandbox.Model, error) {
 	if c.Script == "" {
 		calls := c.Calls
 		if calls == 0 {
-			calls = -1 // for Rules, zero is the default
+			calls = -1 // Rules take zero for the default
 		}
 		return &sandbox.Rules{Calls: calls, OutputKB: c.OutputKB, Thought: c.Thought}, nil
 	}

@@ -12,15 +12,15 @@ import (
 )
 
 type searchCmd struct {
-	Query   []string `arg:"" help:"Words, or beginnings of words, that must all occur; what stands in double quotes occurs as it is."`
-	Session string   `placeholder:"ID" help:"Only in this conversation and those that it was forked from."`
-	Limit   int      `default:"20" help:"At most so many."`
+	Query   []string `arg:"" help:"Words or beginnings of words; all must occur. Text in double quotes must occur exactly."`
+	Session string   `placeholder:"ID" help:"Search only this conversation and those it was forked from."`
+	Limit   int      `default:"20" help:"Show at most this many."`
 	JSON    bool     `name:"json" help:"Print JSON."`
 	allFlag
 	dbFlag
 }
 
-// Run searches the text of everything that is kept.
+// Run searches the text of all stored conversations.
 func (c *searchCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
 		queries, err := c.queries(ctx, db)
@@ -48,7 +48,7 @@ func (c *searchCmd) Run(s *streams) error {
 	})
 }
 
-// queries returns what is looked for with each tenant.
+// queries returns the query for each tenant.
 func (c *searchCmd) queries(ctx context.Context, db *sqlite.DB) ([]store.Query, error) {
 	tenants, err := c.tenants(ctx, db, &c.allFlag)
 	if err != nil {

@@ -26,18 +26,18 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// gatewayFlags are the settings that a command line may give. What is left empty comes from the
-// environment, the file, or the defaults, in that order; so no flag has a default here.
+// gatewayFlags are the settings that a command line may give. Empty ones come from the environment, the
+// file, or the defaults, in that order; so no flag has a default here.
 type gatewayFlags struct {
 	Config   string `placeholder:"FILE" help:"YAML file with settings (or DECANT_CONFIG)."`
 	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
-	DB       string `name:"db" placeholder:"FILE" help:"Database file (the user's own)."`
+	DB       string `name:"db" placeholder:"FILE" help:"Database file (your own)."`
 	keyFileFlag
-	Preset string `placeholder:"NAME" help:"Policy for requests that no rule chooses one for (default)."`
-	Thrift string `placeholder:"LEVEL" help:"How much is poured for money before the window demands it: off, low (careful), default or high (thrifty); in place of what presets say."`
-	Mode   string `placeholder:"MODE" help:"manage; observe: record and plan, change nothing; off (manage)."`
-	Window int    `placeholder:"TOKENS" help:"Window of every model, in place of the catalogue's."`
-	Log    string `placeholder:"LEVEL" help:"debug, info, warn or error (info)."`
+	Preset string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
+	Thrift string `placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
+	Mode   string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
+	Window int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
+	Log    string `placeholder:"LEVEL" help:"Least level to log: debug, info, warn or error (info)."`
 }
 
 // load returns the configuration; listen may be empty.
@@ -63,10 +63,10 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 
 type serveCmd struct {
 	gatewayFlags
-	Listen        string `placeholder:"ADDR" help:"Address to serve (127.0.0.1:4141); any but loopback needs keys."`
-	TLSCert       string `name:"tls-cert" placeholder:"FILE" help:"Certificate to serve with, in PEM."`
-	TLSKey        string `name:"tls-key" placeholder:"FILE" help:"Its key."`
-	MetricsListen string `placeholder:"ADDR" help:"Address that shows metrics, for Prometheus."`
+	Listen        string `placeholder:"ADDR" help:"Address to listen on (127.0.0.1:4141). Any but loopback needs keys."`
+	TLSCert       string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate, in PEM."`
+	TLSKey        string `name:"tls-key" placeholder:"FILE" help:"Key of the TLS certificate, in PEM."`
+	MetricsListen string `placeholder:"ADDR" help:"Separate address for metrics, for Prometheus."`
 }
 
 // settings returns the configuration as it is now.
@@ -74,10 +74,10 @@ func (c *serveCmd) settings() (*config.Config, error) {
 	return c.loadWith(map[string]string{"listen": c.Listen, "tls_cert": c.TLSCert, "tls_key": c.TLSKey, "metrics_listen": c.MetricsListen})
 }
 
-// Run serves until it is told to stop. A hangup has it read keys and certificates anew.
+// Run serves until it is told to stop. On a hangup it reads keys and certificates again.
 func (c *serveCmd) Run(s *streams) error {
 	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP) // first of all, so that none ends the process
+	signal.Notify(hangups, syscall.SIGHUP) // first, because until then a hangup ends the process
 	defer signal.Stop(hangups)
 	cfg, err := c.settings()
 	if err != nil {
@@ -105,12 +105,12 @@ func (c *serveCmd) Run(s *streams) error {
 		e.followHangups(ctx, hangups, c.settings)
 	}()
 	err = srv.gateway.Serve(ctx, e.listener, time.Duration(cfg.Drain))
-	stop() // when it has ended by itself
+	stop() // needed if the gateway has ended by itself
 	<-reloads
 	return errors.Join(err, e.close(), srv.close())
 }
 
-// startAttrs returns what a log says of a gateway that begins to serve. A window of 0 is every model's own.
+// startAttrs returns what the log says about a gateway that begins to serve. A window of 0 means every model's own.
 func startAttrs(c *config.Config, e *edge, s *service) []any {
 	as := []any{"listen", e.listener.Addr().String(), "tls", e.pair != nil, "upstream", c.Upstream, "db", s.path, "preset", c.Preset, "mode", c.Mode, "keys", s.keys.Len()}
 	if c.Seal.KeyFile != "" {
@@ -141,7 +141,7 @@ func logger(c *config.Config, s *streams) *slog.Logger {
 	return slog.New(slog.NewTextHandler(s.err, o))
 }
 
-// A service is a gateway with what stands behind it.
+// A service is a gateway with everything behind it.
 type service struct {
 	gateway  *gateway.Gateway
 	store    *standing
@@ -155,7 +155,7 @@ type service struct {
 }
 
 // newService opens the store and builds what a configuration asks for. ring returns the keys that admit requests;
-// nil means that none are needed.
+// nil means that no keys are needed.
 func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ringFunc) (*service, error) {
 	pre, rules, err := presets(c)
 	if err != nil {
@@ -198,7 +198,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	return s, nil
 }
 
-// manager returns what makes the engine for a store.
+// manager returns a function that makes the engine for a store.
 func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
@@ -213,7 +213,7 @@ func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, mone
 	}
 }
 
-// tend looks after the database until the service is closed.
+// tend maintains the database until the service is closed.
 func (s *service) tend(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	s.work.Go(func() {
@@ -236,7 +236,7 @@ func (s *service) close() error {
 	}
 	s.work.Wait()
 	err := s.store.Close()
-	endTracing(s.tracing) // with what the engine has archived last
+	endTracing(s.tracing) // last, so that it includes what the engine archived at the end
 	s.outbound.CloseIdleConnections()
 	return err
 }
@@ -249,7 +249,7 @@ func databasePath(name string) (string, error) {
 	return sqlite.DefaultPath()
 }
 
-// presets returns the policy for everybody and the rules.
+// presets returns the policy for requests without a rule, and the rules.
 func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
 	p, err := presetAt(c.Preset, c.Thrift)
 	if err != nil {
@@ -273,7 +273,7 @@ func budgetsOf(c *config.Config) (out []budget.Budget) {
 	return out
 }
 
-// presetAt returns a preset at a level of thrift, its own when that is empty.
+// presetAt returns a preset at a level of thrift; an empty level means its own.
 func presetAt(name, thrift string) (*preset.Preset, error) {
 	p, err := preset.Load(name)
 	if err != nil || thrift == "" {

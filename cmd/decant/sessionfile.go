@@ -17,11 +17,11 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// A sessionFile is where an agent keeps one session.
+// A sessionFile is the file of one session.
 type sessionFile struct {
 	format  wire.Format
 	path    string
-	id      string // by which the agent resumes it
+	id      string // by which the agent resumes the session
 	changed time.Time
 }
 
@@ -29,11 +29,11 @@ type sessionFile struct {
 type sessionHome struct {
 	format  wire.Format
 	dir     string
-	id      func(stem string) string // of a file, "" when it holds no session; stem is its name without .jsonl
-	command string                   // resumes a session, whose id or file comes behind it
+	id      func(stem string) string // id of the session in a file, "" if it holds none; stem is the file's name without .jsonl
+	command string                   // command that resumes a session; the id or file follows it
 }
 
-// sessionHomes returns where agents keep the sessions of the user who has that environment and home
+// sessionHomes returns where agents keep the sessions of a user with the given environment and home
 // directory.
 func sessionHomes(env func(string) string, home string) []sessionHome {
 	return []sessionHome{
@@ -43,8 +43,8 @@ func sessionHomes(env func(string) string, home string) []sessionHome {
 	}
 }
 
-// claudeID returns the id of a session of Claude Code, which is the file's name. Sub-agents have files
-// of their own.
+// claudeID returns the id of a session of Claude Code, which is the file's name. Files of sub-agents have
+// other names.
 func claudeID(stem string) string {
 	if strings.HasPrefix(stem, "agent-") {
 		return ""
@@ -64,7 +64,7 @@ func codexID(stem string) string {
 // piID returns the id at the end of TIME_ID.
 func piID(stem string) string { return stem[strings.LastIndexByte(stem, '_')+1:] }
 
-// files returns the session files in h, none when there is no such directory.
+// files returns the session files in h, none if the directory does not exist.
 func (h *sessionHome) files() (out []sessionFile, err error) {
 	err = filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -82,7 +82,7 @@ func (h *sessionHome) files() (out []sessionFile, err error) {
 		if err == nil && id != "" {
 			out = append(out, sessionFile{h.format, path, id, info.ModTime()})
 		}
-		return nil // one that vanishes meanwhile is none
+		return nil // a file that vanishes meanwhile does not count
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for sessions: %w", err)
@@ -90,8 +90,9 @@ func (h *sessionHome) files() (out []sessionFile, err error) {
 	return out, nil
 }
 
-// findSession returns the session with an id or the beginning of one, or the last one of the directory
-// dir, or of all when none is of that directory. A format limits the search to one agent.
+// findSession returns the session with an id or the beginning of one. For "last" it returns the newest
+// session of the directory dir or, if there is none, the newest of all. A format limits the search to one
+// agent.
 func findSession(homes []sessionHome, id string, format wire.Format, dir string) (sessionFile, error) {
 	var all []sessionFile
 	for i := range homes {
@@ -106,7 +107,7 @@ func findSession(homes []sessionHome, id string, format wire.Format, dir string)
 	}
 	slices.SortFunc(all, func(a, b sessionFile) int { return b.changed.Compare(a.changed) })
 	if len(all) == 0 {
-		return sessionFile{}, errors.New("no sessions of Claude Code, Codex or pi are where these keep them; name a file instead")
+		return sessionFile{}, errors.New("found no sessions of Claude Code, Codex or pi in their usual places; name a file instead")
 	}
 	if id == "last" {
 		return lastOf(all, dir), nil
@@ -114,9 +115,10 @@ func findSession(homes []sessionHome, id string, format wire.Format, dir string)
 	return named(all, id)
 }
 
-// lastOf returns the newest of sessions, newest first, that was held in a directory, else the newest.
+// lastOf returns the newest session of a directory, else the newest of all. The sessions must be newest
+// first.
 func lastOf(all []sessionFile, dir string) sessionFile {
-	const most = 1000 // to look into; who worked here longer ago knows the id
+	const most = 1000 // to look into; for older sessions the user can give the id
 	for i := range all[:min(most, len(all))] {
 		if all[i].directory() == dir {
 			return all[i]
@@ -145,7 +147,7 @@ func named(all []sessionFile, id string) (sessionFile, error) {
 	return sessionFile{}, fmt.Errorf("%d sessions have an id that begins with %q: %s and %s are two of them", len(found), id, found[0].id, found[1].id)
 }
 
-// directory returns the directory that a session was held in, "" when its first lines do not say.
+// directory returns the directory of a session, "" if its first lines do not say.
 func (f *sessionFile) directory() string {
 	r, err := os.Open(f.path)
 	if err != nil {
@@ -162,7 +164,7 @@ func (f *sessionFile) directory() string {
 				CWD string `json:"cwd"`
 			} `json:"payload"`
 		}
-		if json.Unmarshal(line, &l) == nil && l.CWD+l.Payload.CWD != "" { // a line that is something else says nothing
+		if json.Unmarshal(line, &l) == nil && l.CWD+l.Payload.CWD != "" { // other lines do not tell the directory
 			return cmp.Or(l.CWD, l.Payload.CWD)
 		}
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 type sessionsCmd struct {
-	Name    string `arg:"" optional:"" help:"Only those whose session or id begins so."`
-	Since   age    `placeholder:"AGE" help:"Only those that changed since: 30d, 12h."`
-	Limit   int    `default:"50" help:"At most so many, last changed first."`
+	Name    string `arg:"" optional:"" help:"Only conversations whose session or id begins with this."`
+	Since   age    `placeholder:"AGE" help:"Only conversations that changed in the last 30d, 12h, ..."`
+	Limit   int    `default:"50" help:"List at most this many, last changed first."`
 	FullIDs bool   `name:"full-ids" help:"Print whole ids and sessions."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 	allFlag
@@ -42,7 +42,7 @@ func (c *sessionsCmd) Run(s *streams) error {
 	})
 }
 
-// conversationsOf returns what a filter selects of some tenants, last changed first.
+// conversationsOf returns the conversations of some tenants that a filter selects, last changed first.
 func conversationsOf(ctx context.Context, db store.Directory, tenants []string, f store.Filter) (out []store.Summary, err error) {
 	for _, f.Tenant = range tenants {
 		found, err := db.Conversations(ctx, f)

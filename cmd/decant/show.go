@@ -19,17 +19,17 @@ import (
 )
 
 type showCmd struct {
-	Source string `arg:"" help:"Request body or session file, - for standard input; or a conversation of the database: its id, its session, the beginning of either, or \"last\"."`
-	What   string `arg:"" optional:"" help:"A message (m12), the handle of an original (d:1f2e3d4c), or of a conversation a checkpoint (c:1). Default: an overview of the conversation."`
+	Source string `arg:"" help:"Stored conversation (its id, its session, the beginning of either, or \"last\"), or a request body or session file; - reads standard input."`
+	What   string `arg:"" optional:"" help:"Message (m12), handle of an original (d:1f2e3d4c), or checkpoint of a stored conversation (c:1). Default: an overview of the conversation."`
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
-	View   bool   `help:"Of a conversation: the message as the model sees it."`
+	View   bool   `help:"For a stored conversation: print the message as the model sees it."`
 	JSON   bool   `name:"json" help:"Print the overview as JSON."`
 	catalogFlag
 	dbFlag
 }
 
-// Run prints one message, the original that a stub stands for, a checkpoint, or an overview. What is
-// a file stays a file.
+// Run prints one message, the original behind a stub, a checkpoint, or an overview. It never changes a
+// file.
 func (c *showCmd) Run(s *streams) error {
 	if !isFile(c.Source) {
 		return c.with(func(ctx context.Context, db *sqlite.DB) error { return c.stored(ctx, s, db) })
@@ -47,7 +47,7 @@ func (c *showCmd) Run(s *streams) error {
 	return c.message(s, doc.Conversation)
 }
 
-// listed prints the overview of a file: what a client's compaction left behind, the model does not see.
+// listed prints the overview of a file. It marks what the model does not see because the client compacted.
 func (c *showCmd) listed(s *streams, doc *wire.Document) error {
 	catalog, err := c.models()
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *showCmd) listed(s *streams, doc *wire.Document) error {
 	return o.WriteText(s.out, s.width, time.Local)
 }
 
-// message prints the message that is asked for.
+// message prints the requested message.
 func (c *showCmd) message(s *streams, conv *decant.Conversation) error {
 	n, err := strconv.Atoi(strings.TrimPrefix(c.What, "m"))
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *streams) original(name string, conv *decant.Conversation, digits string
 	return usageError{fmt.Errorf("%d blocks have a handle that begins with d:%s: give more digits", len(found), digits)}
 }
 
-// stored prints what is asked for of a conversation of the database.
+// stored prints the requested part of a stored conversation.
 func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	conv, err := c.find(ctx, db, c.Source)
 	if err != nil {

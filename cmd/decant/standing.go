@@ -14,9 +14,9 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// A standing is the database of a service, with the engine on it. When the file was replaced, or could not be used and
-// now can, another takes its place: what is under way ends with the old one, whose every step fails, and what comes
-// then begins with the new one, which remembers nothing of the old. So no request sees half of each.
+// A standing is the database of a service, with its engine. When the file was replaced, or could not be used and now
+// can, a new pair takes the place of the old one. Requests under way end with the old pair, whose every step fails; new
+// requests begin with the new pair, which remembers nothing of the old one. So no request mixes the two.
 type standing struct {
 	cfg    *config.Config
 	path   string
@@ -26,13 +26,13 @@ type standing struct {
 	mu     sync.Mutex
 	db     database
 	engine *engine.Engine
-	ending sync.WaitGroup // of engines whose place others have taken
+	ending sync.WaitGroup // replaced engines that are still closing
 
 	seen  shape // of the file at the last look
-	tried shape // when it was opened in vain
+	tried shape // of the file when opening it failed
 }
 
-// standEvery is how often it is looked whether a database that cannot be used now can.
+// standEvery is how often to check whether a database that could not be used now can.
 const standEvery = 2 * time.Second
 
 // newStanding opens the database of a service.
@@ -49,15 +49,14 @@ func newStanding(ctx context.Context, c *config.Config, path string, manage func
 	return s, nil
 }
 
-// now returns what is used now.
+// now returns the pair in use.
 func (s *standing) now() (database, *engine.Engine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.db, s.engine
 }
 
-// tend takes the database up again, whenever it must be and can, until the context ends. It tells use of each new
-// engine.
+// tend opens the database again whenever it must and can, until the context ends. It passes each new engine to use.
 func (s *standing) tend(ctx context.Context, tick <-chan time.Time, use func(*engine.Engine)) {
 	for {
 		select {
@@ -71,8 +70,8 @@ func (s *standing) tend(ctx context.Context, tick <-chan time.Time, use func(*en
 	}
 }
 
-// ready reports whether the database is out of use, and the file may be opened anew: it has not changed since the last
-// look, and has since it was opened in vain. What says that it must not be written may have changed without it.
+// ready reports whether the database is out of use and the file may be opened again: the file has not changed since the
+// last look, but has changed since opening it failed. Whether it can be written may change without the file.
 func (s *standing) ready(ctx context.Context) bool {
 	db, _ := s.now()
 	err := db.Ping(ctx)
@@ -87,7 +86,7 @@ func (s *standing) ready(ctx context.Context) bool {
 	return s.seen != s.tried || errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrBusy)
 }
 
-// outOfUse reports whether a database will not be right again by itself.
+// outOfUse reports whether a database will not recover by itself.
 func outOfUse(db database, err error) bool {
 	switch db := db.(type) {
 	case store.Failed:
@@ -98,8 +97,8 @@ func outOfUse(db database, err error) bool {
 	return false
 }
 
-// reopen opens the file that stands there, and puts it in the place of the one that was used. That one is closed
-// before: its journal must not be taken for one of the new file.
+// reopen opens the file and puts it in the place of the old database. It closes the old one first, because the old
+// journal must not be taken for the new file's.
 func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 	s.tried = s.seen
 	was, _ := s.now()
@@ -128,7 +127,7 @@ func (s *standing) reopen(ctx context.Context, use func(*engine.Engine)) {
 	use(e)
 }
 
-// put has a database and its engine take the place of those before.
+// put puts a database and its engine in the place of the old pair.
 func (s *standing) put(db database, e *engine.Engine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +145,7 @@ func writable(path string) bool {
 	return err == nil
 }
 
-// A shape is what a database file looks like from outside.
+// A shape is what a database file looks like from outside, to notice changes.
 type shape struct {
 	size     int64
 	time     time.Time
@@ -161,7 +160,7 @@ func shapeOf(path string) shape {
 	return shape{info.Size(), info.ModTime(), sqlite.Complete(path)}
 }
 
-// Ping reports whether the database that is used now can be.
+// Ping reports whether the current database can be used.
 func (s *standing) Ping(ctx context.Context) error {
 	db, _ := s.now()
 	return db.Ping(ctx)
@@ -185,7 +184,7 @@ func (s *standing) TenantKeys(ctx context.Context) ([]store.TenantKey, error) {
 	return db.TenantKeys(ctx)
 }
 
-// Close waits for what is being archived and closes the database. Nobody tends it any longer.
+// Close waits for pending archives and closes the database. tend must have ended.
 func (s *standing) Close() error {
 	db, e := s.now()
 	err := errors.Join(e.Close(), db.Close())

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// After a signal to stop a process may drain, and then has so long to end by itself.
+// After a signal to stop a process may drain, and then has this long to end by itself.
 const (
 	lateWarn = 3 * time.Second
 	lateExit = 4500 * time.Millisecond
 )
 
-// endAfter ends the process when it has not ended by itself some seconds after it could have been drained,
-// whatever it is doing then: what supervises it would kill it, and what is stored does not need an orderly end.
+// endAfter ends the process if it has not ended by itself some seconds after the drain, no matter what it is doing: a
+// supervisor would kill it anyway, and stored data does not need an orderly end.
 func endAfter(ctx context.Context, drain time.Duration, log *slog.Logger) {
 	context.AfterFunc(ctx, func() {
 		time.AfterFunc(drain+lateWarn, func() {

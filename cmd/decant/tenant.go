@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// A tenantName is the value of --tenant. The empty name is that of whoever used the database without keys.
+// A tenantName is the value of --tenant. The empty name stands for users without keys.
 type tenantName struct {
 	name  string
 	given bool
@@ -21,13 +21,13 @@ func (t *tenantName) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// allFlag is for commands that can be about the whole database.
+// allFlag is the flag of commands that can cover the whole database.
 type allFlag struct {
-	AllTenants bool `help:"Of all tenants of the database."`
+	AllTenants bool `help:"Cover all tenants of the database."`
 }
 
-// tenant returns the one tenant that a command is about: the one that is named, or the only one that the
-// database has. Of several nobody is chosen silently: what belongs to another would seem not to be there.
+// tenant returns the one tenant that a command is about: the named one, or the only one in the database. With
+// several it chooses none silently, because conversations of another tenant would seem not to exist.
 func (f *dbFlag) tenant(ctx context.Context, db store.Directory) (string, error) {
 	ts, err := f.tenants(ctx, db, nil)
 	if err != nil {
@@ -36,8 +36,8 @@ func (f *dbFlag) tenant(ctx context.Context, db store.Directory) (string, error)
 	return ts[0], nil
 }
 
-// tenants returns those that a command is about, at least one: with all, all that the database has. all is
-// nil for a command that is about one tenant only.
+// tenants returns the tenants that a command is about, at least one; with all, every tenant of the database. all is
+// nil for a command that works on one tenant only.
 func (f *dbFlag) tenants(ctx context.Context, db store.Directory, all *allFlag) ([]string, error) {
 	known, err := db.Tenants(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func listed(tenants []string) string {
 	return strings.Join(out, ", ")
 }
 
-// shown writes the name of a tenant as it is to be typed.
+// shown writes the name of a tenant as you would type it.
 func shown(tenant string) string {
 	if tenant == "" {
 		return `""`

@@ -18,8 +18,8 @@ import (
 	"github.com/decantdev/decant/internal/otlp"
 )
 
-// newTracing returns what traces requests, as a configuration asks for it; nil where it does not. preset is the policy
-// of requests that have no other one.
+// newTracing returns the tracing that a configuration asks for, nil if it asks for none. preset is the policy of
+// requests without another one.
 func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prometheus.Registerer, log *slog.Logger) (*tracing.Tracing, error) {
 	e := &c.Tracing.Export
 	if e.URL == "" {
@@ -29,7 +29,7 @@ func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prom
 	if err != nil {
 		return nil, err
 	}
-	// The library prints what goes wrong in it to standard error. What matters of it is in our log.
+	// The library would print its errors to standard error. The ones that matter are in our log.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Debug("tracing", "error", err.Error()) }))
 	about := map[string]string{"service.version": versionOf(buildInfo())}
 	maps.Copy(about, e.Resource)
@@ -47,11 +47,11 @@ func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prom
 	return t, nil
 }
 
-// collectorOf returns where spans are posted to, and the headers that go with them.
+// collectorOf returns where to post spans, and with which headers.
 func collectorOf(e *config.Export) (*url.URL, http.Header, error) {
 	at, err := url.Parse(e.URL)
 	if err != nil {
-		return nil, nil, err // checked with the configuration
+		return nil, nil, err // cannot happen: the configuration was checked
 	}
 	header := http.Header{}
 	for name, value := range e.Headers {
@@ -60,7 +60,7 @@ func collectorOf(e *config.Export) (*url.URL, http.Header, error) {
 	return at, header, nil
 }
 
-// measureTracing shows in metrics how many spans arrive.
+// measureTracing registers metrics about how many spans arrive.
 func measureTracing(t *tracing.Tracing, reg prometheus.Registerer) error {
 	for kind, n := range map[string]func() int64{"made": t.Made, "sent": t.Sent} {
 		err := reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -76,14 +76,14 @@ func measureTracing(t *tracing.Tracing, reg prometheus.Registerer) error {
 // flush is how long the last spans may take. The process has to end some seconds after the drain, see endAfter.
 const flush = 1500 * time.Millisecond
 
-// endTracing sends what waits, as far as there is time.
+// endTracing sends the waiting spans, as far as there is time.
 func endTracing(t *tracing.Tracing) {
 	ctx, cancel := context.WithTimeout(context.Background(), flush)
 	defer cancel()
 	t.Close(ctx)
 }
 
-// collector finds out whether traces are taken where they are sent to, by sending none.
+// collector finds out whether the collector accepts traces, by sending an empty list.
 func (x *examination) collector(ctx context.Context) {
 	e := &x.cfg.Tracing.Export
 	if e.URL == "" {

@@ -12,12 +12,11 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// changeFlags are the flags of commands that change a stored conversation after having said what
-// that costs.
+// changeFlags are the flags of commands that change a stored conversation after printing the price.
 type changeFlags struct {
 	Session string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Yes     bool   `short:"y" help:"Do it without asking."`
-	DryRun  bool   `help:"Say what it would do and cost; change nothing."`
+	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
+	DryRun  bool   `help:"Say what would be done and what it would cost, and change nothing."`
 	JSON    bool   `name:"json" help:"Print the plan as JSON."`
 	catalogFlag
 	dbFlag
@@ -25,14 +24,14 @@ type changeFlags struct {
 
 type undoCmd struct{ changeFlags }
 
-// Run takes the newest pour back: what it left out is sent again, and nothing more is left out before
-// the conversation is released or its window is full.
+// Run undoes the newest pour: what it left out is sent again, and nothing more is left out until the
+// conversation is released or its window is full.
 func (c *undoCmd) Run(s *streams) error {
 	return c.run(s, "undo", (*engine.Engine).Undo, "there is nothing to take back: nothing was left out")
 }
 
-// run plans a change, prints it, and makes it when somebody says so; action is its name. idle is said when there
-// is nothing to change.
+// run plans a change, prints it, and makes it if the user agrees. action is its name. run prints idle if there is
+// nothing to change.
 func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, context.Context, store.Key) (*engine.Change, error), idle string) error {
 	catalog, err := c.models()
 	if err != nil {
@@ -66,7 +65,7 @@ func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, c
 		if err := audited(ctx, db, changed(action, conv.Key, change)); err != nil {
 			return err
 		}
-		fmt.Fprintln(s.err, "done; the next request of the conversation is sent so")
+		fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
 		return nil
 	})
 }
@@ -87,13 +86,13 @@ func (c *changeFlags) print(s *streams, change *engine.Change) error {
 // agreed returns nil when the change may be made.
 func (c *changeFlags) agreed(s *streams) error { return agreed(s, c.Yes) }
 
-// agreed returns nil when what was said may be done: yes, or somebody at a terminal, says so.
+// agreed returns nil if the change may be made: because of yes, or because somebody at a terminal agrees.
 func agreed(s *streams, yes bool) error {
 	switch {
 	case yes:
 		return nil
 	case !s.asks():
-		return usageError{errors.New("nothing was changed: --yes does it")}
+		return usageError{errors.New("nothing was changed: confirm with --yes")}
 	case !s.confirm("Do it?"):
 		return errors.New("nothing was changed")
 	}

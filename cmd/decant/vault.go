@@ -13,10 +13,10 @@ import (
 
 // keyFileFlag names the file with the key of the database.
 type keyFileFlag struct {
-	EncryptionKeyFile string `placeholder:"FILE" help:"File with the key that encrypts the database (or DECANT_ENCRYPTION_KEY_FILE)."`
+	EncryptionKeyFile string `placeholder:"FILE" help:"File with the database's encryption key (or DECANT_ENCRYPTION_KEY_FILE)."`
 }
 
-// makeKey says how one comes by a key.
+// makeKey says how to make a key.
 const makeKey = `(umask 077; openssl rand -hex 32 > FILE)`
 
 // encryptionKey returns the key of the database that the settings name, nil when they name none.
@@ -41,7 +41,7 @@ func openStore(ctx context.Context, c *config.Config, path string, o sqlite.Opti
 	return db, advised(err)
 }
 
-// advised adds to an error about the key of a database what to do about it.
+// advised adds advice to an error about a database's key.
 func advised(err error) error {
 	const name = "name the file with its key: encryption.key_file in the settings, DECANT_ENCRYPTION_KEY_FILE or --encryption-key-file"
 	switch {

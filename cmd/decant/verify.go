@@ -13,14 +13,14 @@ import (
 )
 
 type verifyCmd struct {
-	Before string  `arg:"" help:"The conversation as it was."`
-	After  string  `arg:"" help:"The conversation as it is now, in any format."`
-	Min    percent `placeholder:"PERCENT" help:"Fail, with exit code 4, when less of the exact strings is still there with its context: 90."`
+	Before string  `arg:"" help:"The conversation before."`
+	After  string  `arg:"" help:"The conversation after, in any format."`
+	Min    percent `placeholder:"PERCENT" help:"Exit with code 4 if a smaller share of the exact strings is kept with its context: 90."`
 	JSON   bool    `name:"json" help:"Print JSON."`
-	All    bool    `help:"List every missing fact, not only those with the most weight."`
+	All    bool    `help:"List every missing fact, not just the most important."`
 }
 
-// Run says what of one conversation still stands in another.
+// Run says how much of one conversation is still in another.
 func (c *verifyCmd) Run(s *streams) error {
 	before, err := s.document(c.Before, "")
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *verifyCmd) Run(s *streams) error {
 		return err
 	}
 	if v.Strings.Score < float64(c.Min)/100 {
-		return targetError{fmt.Errorf("%.1f%% of the strings are still there with their context, and %v%% are wanted", 100*v.Strings.Score, float64(c.Min))}
+		return targetError{fmt.Errorf("%.1f%% of the strings are kept with their context, less than the %v%% asked for", 100*v.Strings.Score, float64(c.Min))}
 	}
 	return nil
 }
@@ -53,8 +53,8 @@ func (c *verifyCmd) print(s *streams, v *report.Verification) error {
 	return v.WriteText(s.out, most)
 }
 
-// text returns what a model would read of the named file: of a conversation its messages, of any
-// other text the text itself.
+// text returns what a model would read of the named file: the messages of a conversation, or any other
+// text itself.
 func (s *streams) text(name string) (string, error) {
 	src, err := s.bytes(name)
 	if err != nil {

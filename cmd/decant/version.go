@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// version and commit are set by the release build; other builds know them from the toolchain.
+// version and commit are set by the release build; other builds get them from the toolchain.
 var version, commit = "", ""
 
 type versionCmd struct{}
@@ -19,7 +19,7 @@ func (versionCmd) Run(s *streams) error {
 	return err
 }
 
-// buildInfo returns what the toolchain noted about this build.
+// buildInfo returns what the toolchain recorded about this build.
 func buildInfo() *debug.BuildInfo {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info
@@ -39,7 +39,7 @@ func versionLine(info *debug.BuildInfo) string {
 	return strings.Join(append(parts, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH), " ")
 }
 
-// revision returns the commit that the toolchain noted, shortened, and whether there were changes.
+// revision returns the commit that the toolchain recorded, shortened, and whether there were changes.
 func revision(info *debug.BuildInfo) string {
 	const short = 12
 	id, changed := "", ""

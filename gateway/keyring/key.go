@@ -28,12 +28,12 @@ func (k Key) Format(f fmt.State, _ rune) {
 	io.WriteString(f, k.Tenant+":[redacted]") // as with every Formatter, the caller sees the write's error
 }
 
-// mark is how the text of a key that was made by Make begins. Scanners for secrets can look for it.
+// mark is the beginning of every key that Make makes, so that scanners for secrets can find keys.
 const mark = "decant_"
 
-// Make returns the text of a new key, which nobody can find out again, and the key as it is stored. The text is
-// decant_ID_SECRET: the ID finds it among others, the secret has 130 random bits. A hash that is quick to
-// compute is enough for that many.
+// Make returns the text of a new key, which cannot be recovered later, and the key as it is stored. The text is
+// decant_ID_SECRET. The ID identifies the key; the secret has 130 random bits, so a hash that is quick to compute
+// is enough.
 func Make(tenant string) (text string, k store.TenantKey) {
 	const idLength = 8
 	id := strings.ToLower(rand.Text()[:idLength])
@@ -41,7 +41,7 @@ func Make(tenant string) (text string, k store.TenantKey) {
 	return text, store.TenantKey{ID: id, Tenant: tenant, Hash: sha256.Sum256([]byte(text))}
 }
 
-// idOf returns the ID in the text of a key, empty for one that was not made by Make.
+// idOf returns the ID in the text of a key, empty for a key that Make did not make.
 func idOf(text string) string {
 	rest, ok := strings.CutPrefix(text, mark)
 	if !ok {

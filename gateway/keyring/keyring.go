@@ -1,5 +1,5 @@
-// Package keyring decides whose request it is that brings a key, and how many of them may come. Keys come from
-// the operator's settings and from the store; both can change while a gateway runs.
+// Package keyring decides to which tenant a request with a key belongs, and how many such requests may come. Keys come
+// from the operator's settings and from the store; both can change while a gateway runs.
 package keyring
 
 import (
@@ -25,21 +25,21 @@ type Options struct {
 	Now func() time.Time
 }
 
-// A Ring knows the keys. As long as there has never been one it admits everybody as the one local user. When the last
-// key is gone it admits nobody. It is safe for concurrent use.
+// A Ring knows the keys. Until there has been a key, it admits everybody as the one local user. When the last key is
+// gone, it admits nobody. It is safe for concurrent use.
 type Ring struct {
 	now   func() time.Time
 	known atomic.Pointer[known]
 
-	mu     sync.Mutex // of those who change what is known
+	mu     sync.Mutex // held while what is known is changed
 	meters map[string]*meter
 }
 
-// known is what a ring knows at one moment. It is never changed.
+// known is what a ring knows at one moment. It is replaced and never changed.
 type known struct {
 	closed bool
 	fixed  []Key             // of the settings
-	stored map[string]*entry // by ID; revoked ones are not among them
+	stored map[string]*entry // by ID, without revoked keys
 }
 
 // entry is a stored key that is in force.
@@ -66,7 +66,7 @@ func (r *Ring) SetKeys(keys []Key) {
 	})
 }
 
-// Refresh replaces the keys of the store. When they cannot be read, what was known stays.
+// Refresh reads the keys of the store again. If they cannot be read, the known keys stay in force.
 func (r *Ring) Refresh(ctx context.Context, s store.Keyring) error {
 	keys, err := s.TenantKeys(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *Ring) Refresh(ctx context.Context, s store.Keyring) error {
 	return nil
 }
 
-// change replaces what is known by a copy with changes.
+// change replaces what is known by a changed copy.
 func (r *Ring) change(do func(*known)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +99,8 @@ func (r *Ring) change(do func(*known)) {
 	r.known.Store(&next)
 }
 
-// Watch refreshes the ring with every tick until the context ends. It calls changed when the keys cannot be
-// read, once until they can again, and then with nil.
+// Watch refreshes the ring with every tick until the context ends. When the keys become unreadable it calls changed
+// once with the error, and when they become readable again once with nil.
 func (r *Ring) Watch(ctx context.Context, s store.Keyring, tick <-chan time.Time, changed func(error)) {
 	failing := false
 	for {
@@ -132,18 +132,18 @@ func (r *Ring) Len() int {
 // ErrKey means that a request brings no key, or one that is not in force.
 var ErrKey = errors.New("the header x-decant-key is missing, or its key is not known or was revoked")
 
-// A Pass is what a key permits. The zero value is that of the one local user.
+// A Pass is what a key permits. The zero value is the pass of the one local user.
 type Pass struct {
 	Tenant string
-	Key    string // ID of a stored key; empty for another one
+	Key    string // ID of a stored key; empty for a key of the settings
 	Limits store.Limits
 
 	ring  *Ring
 	meter *meter
 }
 
-// Admit returns the pass of whoever brings a key, empty for none, or ErrKey. When the key has no requests or
-// tokens left for now it returns the pass, so that it is known whose, and a *RateError.
+// Admit returns the pass for the text of a key, or ErrKey. The text is empty if the request has no key. If the key
+// has no requests or tokens left, Admit returns both the pass, which names the tenant, and a *RateError.
 func (r *Ring) Admit(text string) (*Pass, error) {
 	k := r.known.Load()
 	if !k.closed {
@@ -161,8 +161,8 @@ func (r *Ring) Admit(text string) (*Pass, error) {
 	return &Pass{Tenant: k.fixed[i].Tenant}, nil
 }
 
-// find returns which key has a hash, -1 for none. All are compared, in constant time each, so that how long it
-// takes says nothing about any of them.
+// find returns the index of the key with a hash, -1 if there is none. It compares all keys, each in constant time, so
+// that its duration tells nothing about any key.
 func find(keys []Key, sum [sha256.Size]byte) int {
 	found := -1
 	for i := range keys {
@@ -173,7 +173,7 @@ func find(keys []Key, sum [sha256.Size]byte) int {
 	return found
 }
 
-// Used counts tokens that a request with the pass has used.
+// Used counts the tokens that a request with the pass has used.
 func (p *Pass) Used(tokens int) {
 	if p.meter != nil && tokens > 0 {
 		p.meter.use(tokens, p.ring.now())

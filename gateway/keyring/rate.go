@@ -9,11 +9,11 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// A RateError says that a key has nothing left of a limit for now.
+// A RateError says that a key has used up a limit for now.
 type RateError struct {
 	Limit int           // per minute
 	Of    string        // "requests" or "tokens"
-	Wait  time.Duration // until it has something again
+	Wait  time.Duration // until the key may be used again
 }
 
 // Error names the limit and when to come again.
@@ -24,7 +24,7 @@ func (e *RateError) Error() string {
 // Seconds returns the time to wait in whole seconds, at least one.
 func (e *RateError) Seconds() int { return max(1, int(math.Ceil(e.Wait.Seconds()))) }
 
-// A meter holds what a key has left of its limits.
+// A meter holds what is left of a key's limits.
 type meter struct {
 	mu               sync.Mutex
 	requests, tokens bucket
@@ -34,8 +34,8 @@ func newMeter(l store.Limits) *meter {
 	return &meter{requests: bucket{limit: l.Requests}, tokens: bucket{limit: l.Tokens}}
 }
 
-// enter takes a request from the meter, or returns a *RateError. How many tokens it will use is not known yet:
-// they are taken when it ends, and what was overdrawn is waited for by the next.
+// enter takes a request from the meter, or returns a *RateError. It is not known yet how many tokens the request will
+// use: they are taken when it ends, and the next request waits for what was overdrawn.
 func (m *meter) enter(now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,15 +59,15 @@ func (m *meter) use(tokens int, now time.Time) {
 	m.tokens.take(float64(tokens))
 }
 
-// A bucket fills evenly, with its limit in a minute, and holds no more than that. It begins full. One without
-// a limit always has enough.
+// A bucket fills evenly with its limit per minute, and holds no more than that. It begins full. A bucket without a
+// limit always has enough.
 type bucket struct {
 	limit int
-	spent float64 // of the limit; more than that is overdrawn
+	spent float64 // of the limit; more than the limit is overdrawn
 	at    time.Time
 }
 
-// lacks fills the bucket as of now and returns how long it takes until it has n.
+// lacks fills the bucket up to now and returns how long it takes until it holds n.
 func (b *bucket) lacks(n float64, now time.Time) time.Duration {
 	if b.limit == 0 {
 		return 0

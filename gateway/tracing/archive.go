@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Store returns s with a span of every commit: a child of the request that it is made for, or, where answers are
-// archived behind the requests, a trace of its own with links to them. It is s itself where nothing is traced.
+// Store returns s with a span for every commit. The span is a child of the request's span or, if answers are archived
+// after the requests, a trace of its own with links to the requests. Without tracing Store returns s itself.
 func (t *Tracing) Store(s engine.Store) engine.Store {
 	if t == nil {
 		return s
@@ -69,19 +69,19 @@ func (t *Tracing) commit(ctx context.Context, conversation string, blocks, reque
 	}
 }
 
-// waiting are the recorded requests that have not been archived yet, by conversation.
+// waiting holds the recorded requests that have not been archived yet, by conversation.
 type waiting struct {
 	mu sync.Mutex
 	by map[string]*await
 }
 
-// An await is what waits in a conversation.
+// An await holds the waiting requests of one conversation.
 type await struct {
 	since time.Time // of the last of them
 	links []trace.Link
 }
 
-// What waits is bounded, because not everything is archived. Archives are a second behind.
+// The waiting requests are limited, because some are never archived. Archives come a second later.
 const (
 	mostConversations = 4096
 	mostLinks         = 64
@@ -109,7 +109,7 @@ func (w *waiting) add(conversation string, at trace.SpanContext) {
 	}
 }
 
-// room reports whether there is room for another conversation, if need be in place of what has waited too long.
+// room reports whether there is room for another conversation, and makes room by dropping what has waited too long.
 func (w *waiting) room() bool {
 	if len(w.by) < mostConversations {
 		return true

@@ -22,11 +22,11 @@ type call struct {
 	span   trace.Span
 	begin  time.Time
 	first  time.Time // first byte of the answer's body
-	ended  time.Time // end of it, or when nobody read it any longer
+	ended  time.Time // end of the body, or when nobody read on
 	stream bool
 }
 
-// Send begins a call, and returns the request to send: one that says which span it belongs to.
+// Send begins a call, and returns the request to send, which names its span.
 func (q *Request) Send(r *http.Request) *http.Request {
 	if q == nil {
 		return r
@@ -49,7 +49,7 @@ func (q *Request) Send(r *http.Request) *http.Request {
 // ofModel reports whether the request is answered by a model.
 func (q *Request) ofModel() bool { return q.route == routeMessages }
 
-// callName returns what a call is called, by the conventions.
+// callName returns the name of a call's span, by the conventions.
 func (q *Request) callName(r *http.Request) string {
 	switch {
 	case q.ofModel() && q.model != "":
@@ -62,7 +62,7 @@ func (q *Request) callName(r *http.Request) string {
 	return methodOf(r)
 }
 
-// describe says where a call goes to, without the path: it may be anything.
+// describe says where a call goes, without the path, which may hold anything.
 func (q *Request) describe(s trace.Span, r *http.Request) {
 	host, port := hostOf(q.t.opts.Upstream)
 	s.SetAttributes(httpMethod.String(methodOf(r)), serverAddress.String(host), serverPort.Int(port))
@@ -116,7 +116,7 @@ func (q *Request) Answered(res *http.Response, err error) {
 	res.Body = &followed{res.Body, c}
 }
 
-// fail notes why there is no answer, or not all of it. That nobody waits for it is no failure.
+// fail records why there is no answer, or not all of it. If the client has left, that is no failure.
 func (c *call) fail(err error) {
 	c.ended = time.Now()
 	if kind := kindOf(err); kind != "canceled" {
@@ -155,7 +155,7 @@ func (f *followed) Close() error {
 	return f.ReadCloser.Close()
 }
 
-// endCall ends the last call, if there was one. u is what it has used, nil when nobody has said.
+// endCall ends the last call, if there was one. u is what it used, nil if that is unknown.
 func (q *Request) endCall(u *decant.Usage) {
 	c := q.call
 	if c == nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/decantdev/decant/engine"
 )
 
-// An End is what is known of a request when it is over.
+// An End is what is known about a request when it is over.
 type End struct {
-	Status   int   // 0: the client was told none
-	Received int64 // bytes of the body, -1 when nobody said
+	Status   int   // 0: the client got none
+	Received int64 // bytes of the body, -1 if unknown
 	Answered int64 // bytes of the answer's body
 
 	Whole   bool // the client got all of the answer
-	Left    bool // it did not wait for all of it
+	Left    bool // the client did not wait for all of the answer
 	Cut     bool // the gateway had to stop
 	Refused bool // the gateway itself refused
 	Failed  bool // the upstream gave no answer
@@ -70,7 +70,7 @@ func (q *Request) conclude(e *End) {
 	}
 }
 
-// reasons say why the gateway refuses, by the status that it refuses with.
+// reasons say why the gateway refused, by the status of the refusal.
 var reasons = map[int]string{
 	http.StatusBadRequest: "invalid", http.StatusUnauthorized: "key", http.StatusPaymentRequired: "budget", http.StatusForbidden: "unmetered",
 	http.StatusMethodNotAllowed: "method", http.StatusRequestTimeout: "body_stalled", http.StatusRequestEntityTooLarge: "too_large",

@@ -15,7 +15,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// kindOf returns which kind of error it is: one of few words. The text of an error may quote what was said.
+// kindOf returns the kind of an error as one of a few words, because the text of an error may quote content.
 func kindOf(err error) string {
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// carrier reads and writes the headers of W3C Trace Context. Where traceparent comes twice nobody can say which
-// one is meant: there is none then. The lines of tracestate are one list.
+// carrier reads and writes the headers of W3C Trace Context. If traceparent occurs twice, it is not clear which one is
+// meant, so it counts as missing. The lines of tracestate are one list.
 type carrier struct{ http.Header }
 
 var _ propagation.TextMapCarrier = carrier{}
@@ -26,11 +26,11 @@ func (c carrier) Get(name string) string {
 	return ""
 }
 
-// Keys returns nothing: nobody asks.
+// Keys returns nothing, because nobody asks for them.
 func (carrier) Keys() []string { return nil }
 
-// remote returns ctx as that of work that a client has begun, as its headers say. Headers that say nothing, or
-// nothing that can be read, leave it as it is.
+// remote returns ctx with the trace that the client's headers name. If they name none, or cannot be read, it returns
+// ctx.
 func remote(ctx context.Context, h http.Header) context.Context {
 	if _, ok := h["Traceparent"]; !ok {
 		return ctx
@@ -38,7 +38,7 @@ func remote(ctx context.Context, h http.Header) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, carrier{h})
 }
 
-// propagate has a request say which span it belongs to. What the client said of its own does not go on.
+// propagate makes a request name its span, in place of the span that the client named.
 func propagate(r *http.Request, span trace.SpanContext) {
 	r.Header.Del("Traceparent")
 	r.Header.Del("Tracestate")

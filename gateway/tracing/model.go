@@ -6,14 +6,14 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 )
 
-// names is how names of models look. Those of Bedrock are the longest.
+// names is the form of models' names. Bedrock has the longest.
 var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._:/@\[\]-]{0,127}$`)
 
-// unknown stands for a value that is not one of those that can be shown.
+// unknown stands for a value that must not be shown.
 const unknown = "_OTHER"
 
-// modelName returns the name of a model as spans may hold it. A client may write anything there, so what does not
-// look like a name, or looks like a credential, is not shown.
+// modelName returns the name of a model for spans. A client may write anything there, so a value that does not look
+// like a name, or looks like a credential, is not shown.
 func modelName(s string) string {
 	if s == "" || names.MatchString(s) && secret.Mask(s) == s {
 		return s

@@ -18,7 +18,7 @@ const (
 	errorType        = attribute.Key("error.type")
 )
 
-// Names by the semantic conventions of generative AI, which are in development: they stand here only.
+// Names by the semantic conventions of generative AI. These are in development, so the names are only here.
 const (
 	aiOperation    = attribute.Key("gen_ai.operation.name")
 	aiProvider     = attribute.Key("gen_ai.provider.name")

@@ -10,8 +10,7 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 )
 
-// quiet is an exporter that says once that it fails, and once that it does no longer. The library would say it of
-// every batch.
+// quiet is an exporter that logs once that it fails, and once that it works again. The library would log every batch.
 type quiet struct {
 	sdk.SpanExporter
 	log *slog.Logger

@@ -25,8 +25,8 @@ type Request struct {
 
 var _ transport.Watcher = (*Request)(nil)
 
-// Begin begins the span of a request, whose id is the one that its answer carries. Route is the path of the door
-// that it has come to, empty where a door has many. ctx is that of the work for it.
+// Begin begins the span of a request. Its id is the one that the answer carries. Route is the path of the request's
+// door, empty if the door has many. The returned context is for the work on the request.
 func (t *Tracing) Begin(ctx context.Context, r *http.Request, id, route string) (context.Context, *Request) {
 	if t == nil {
 		return ctx, nil
@@ -80,7 +80,7 @@ func (q *Request) Prepared(p *engine.Prepared, model func() string) {
 	}
 }
 
-// methods are those of HTTP. Others are a client's own words.
+// methods are the methods of HTTP. Other methods are a client's own words and are not shown.
 var methods = []string{
 	http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost,
 	http.MethodPut, http.MethodTrace,

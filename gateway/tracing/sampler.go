@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// sampler returns what decides which traces are recorded: a part of them, and those that the client records,
-// unless the client does not count.
+// sampler returns the sampler that decides which traces are recorded: a share of them and, unless alone, those that
+// the client records.
 func sampler(ratio float64, alone bool) sdk.Sampler {
 	s := sdk.TraceIDRatioBased(ratio)
 	if !alone {
@@ -17,7 +17,7 @@ func sampler(ratio float64, alone bool) sdk.Sampler {
 	return linked{s}
 }
 
-// linked records work that stands behind requests if one of them is recorded.
+// linked records work that follows requests if one of the requests is recorded.
 type linked struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.

@@ -1,9 +1,8 @@
-// Package tracing says in spans what a gateway does with its requests, and sends them to a collector of
-// OpenTelemetry. No span holds anything that was said: what clients write stands in none of them, in no form, but
-// for the model's name where it looks like one, and the ids of traces that they are in.
+// Package tracing records in spans what a gateway does with its requests, and sends them to an OpenTelemetry collector.
+// Spans hold no content. Of what clients write they hold only the model's name, if it looks like one, and the ids of
+// the client's traces.
 //
-// A nil *Tracing and a nil *Request are those of a gateway that does not trace: their methods do nothing and cost
-// nothing.
+// A gateway that does not trace has a nil *Tracing and nil *Requests: their methods do nothing and cost nothing.
 package tracing
 
 import (
@@ -31,24 +30,24 @@ type Options struct {
 	Endpoint *url.URL
 	Header   http.Header
 
-	// Base carries them: the only way out of the process.
+	// Base carries the spans; it is the only way out of the process.
 	Base http.RoundTripper
 
-	// Ratio is the part of the traces that is recorded, 0 to 1. Where a client says whether its trace is, that
-	// counts, unless Alone is set.
+	// Ratio is the share of traces that is recorded, 0 to 1. If a client says whether its trace is recorded, that
+	// decides, unless Alone is set.
 	Ratio float64
 	Alone bool
 
-	// Upstream is whom requests are sent to.
+	// Upstream is where requests are sent.
 	Upstream *url.URL
 
-	// Preset is the policy of requests that have no other one.
+	// Preset is the policy of requests without another one.
 	Preset string
 
-	// Tenants has spans name the tenant.
+	// Tenants makes spans name the tenant.
 	Tenants bool
 
-	// Resource says what process it is; service.name should be among it.
+	// Resource describes the process. It should hold service.name.
 	Resource map[string]string
 
 	// Logger gets a warning when spans cannot be sent, and a line when they can be again. Nil means that nothing is
@@ -56,7 +55,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// What waits to be sent is bounded: spans that find no room are lost. Each takes two kilobytes at most.
+// The spans that wait to be sent are limited, and spans that find no room are lost. Each takes at most two kilobytes.
 const (
 	mostWaiting = 4096
 	mostAtOnce  = 512
@@ -75,7 +74,7 @@ type Tracing struct {
 	made     atomic.Int64
 }
 
-// New returns a Tracing. Nothing is connected before there is something to send.
+// New returns a Tracing. It connects when there is something to send.
 func New(o Options) *Tracing {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -91,7 +90,7 @@ func New(o Options) *Tracing {
 	return t
 }
 
-// limits are what a span may hold. None comes near them.
+// limits are what a span may hold. No span comes near them.
 var limits = sdk.SpanLimits{
 	AttributeValueLengthLimit: 256, AttributeCountLimit: 64, EventCountLimit: 8, LinkCountLimit: mostLinks,
 	AttributePerEventCountLimit: 8, AttributePerLinkCountLimit: 8,
@@ -102,18 +101,17 @@ func (t *Tracing) Close(ctx context.Context) {
 	if t == nil {
 		return
 	}
-	err := errors.Join(t.provider.Shutdown(ctx), t.batches.Shutdown(ctx)) // the provider leaves it running where there is no time
+	err := errors.Join(t.provider.Shutdown(ctx), t.batches.Shutdown(ctx)) // the provider leaves the batches running if its time is over
 	if err != nil {
 		t.opts.Logger.Warn("not all traces were sent before the end", "error", err.Error())
 	}
 	t.client.Stop(ctx) // never fails
 }
 
-// Made and Sent return how many spans there were and how many of them a collector has taken. Those that are in
-// neither wait, or are lost.
+// Made returns how many spans were made. Those that Sent does not count are waiting or lost.
 func (t *Tracing) Made() int64 { return t.made.Load() }
 
-// Sent returns how many spans a collector has taken.
+// Sent returns how many spans a collector has accepted.
 func (t *Tracing) Sent() int64 { return t.client.Sent() }
 
 // resourceOf describes the process. Its id tells processes of one service apart.
@@ -125,7 +123,7 @@ func resourceOf(about map[string]string) *resource.Resource {
 	return resource.NewSchemaless(as...)
 }
 
-// counting counts the spans that are to be sent.
+// counting counts the spans that will be sent.
 type counting struct {
 	sdk.SpanProcessor
 	n *atomic.Int64

@@ -1,4 +1,4 @@
-// Package lookup answers what people and programs ask a store: which conversation a name means ([Conversation]), what
-// stood where a handle stands ([Original]), and what a period has cost, saved and forgotten ([Ledger]). The command line is
-// one face of it. It writes nothing.
+// Package lookup answers questions about a store: which conversation a name means ([Conversation]), what a handle stands
+// for ([Original]), and what a period has cost, saved and forgotten ([Ledger]). The command line uses it. It writes
+// nothing.
 package lookup

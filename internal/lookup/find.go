@@ -25,12 +25,12 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q may be any of %d conversations", e.Name, len(e.Found))
 }
 
-// ErrWhich means that a handle stands for something else in each conversation, and none was named.
+// ErrWhich means that a handle has a different meaning in each conversation, and no conversation was named.
 var ErrWhich = errors.New("every conversation has one of its own")
 
-// Conversation returns the conversation of a tenant that a name means: an id, the client's session if it has one
-// conversation only, the beginning of either, or "last". A name that means several is an *AmbiguousError, one that means
-// none an error that wraps store.ErrNotFound.
+// Conversation returns the conversation of a tenant that a name means: an id, the client's session if it has only one
+// conversation, the beginning of either, or "last". If the name means several, the error is an *AmbiguousError; if it
+// means none, the error wraps store.ErrNotFound.
 func Conversation(ctx context.Context, s store.Directory, tenant, name string) (*store.Summary, error) {
 	filter := store.Filter{Tenant: tenant, Name: name}
 	if name == last {
@@ -41,7 +41,7 @@ func Conversation(ctx context.Context, s store.Directory, tenant, name string) (
 		return nil, err
 	}
 	if exact := slices.DeleteFunc(slices.Clone(found), func(c store.Summary) bool { return c.ID != name && c.Session != name }); len(exact) > 0 {
-		found = exact // the whole name of one is no beginning of others
+		found = exact // the full name of a session does not count as the beginning of another
 	}
 	switch len(found) {
 	case 0:
@@ -52,9 +52,9 @@ func Conversation(ctx context.Context, s store.Directory, tenant, name string) (
 	return nil, &AmbiguousError{name, found}
 }
 
-// Original returns what a handle stands for, in the conversation of a key or, where that names none, in all of its tenant's.
-// Checkpoints are numbered in each conversation: without one their handles are ErrWhich. Otherwise errors are those of
-// store.Blobs.
+// Original returns what a handle stands for, in the conversation of a key or, if the key names none, in all conversations of
+// its tenant. Checkpoints are numbered in each conversation, so without one their handles are ErrWhich. Other errors are
+// those of store.Blobs.
 func Original(ctx context.Context, s store.Blobs, in store.Key, h decant.Handle) (*store.Original, error) {
 	if in.ID == "" && strings.HasPrefix(string(h), "c:") {
 		return nil, fmt.Errorf("handle %s: %w", h, ErrWhich)

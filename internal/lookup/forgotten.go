@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// forgotten adds what a conversation's view lacks now, and what was read again after it had been left out.
-// What a fork has from its parent counts once.
+// forgotten adds what a conversation's view lacks now, and the files that were read again after they had been left
+// out. What a fork has from its parent counts once.
 func (a *account) forgotten(ctx context.Context, s Store, state *store.State, requests []store.Request) error {
 	for _, d := range policy.Effective(state.Live()) {
 		if !a.counted[d.ID] {
@@ -23,7 +23,7 @@ func (a *account) forgotten(ctx context.Context, s Store, state *store.State, re
 	if err != nil {
 		return err
 	}
-	gone := map[string]int{} // by file, the entries that there were when it was left out
+	gone := map[string]int{} // by file, how many entries there were when it was left out
 	for _, d := range state.Live() {
 		if file := reads.file(d.Target.CallID); file != "" && d.Reduction != decant.ReductionTerminal && d.Reduction != decant.ReductionSuperseded {
 			if at := lengthAt(requests, d.Created); gone[file] == 0 || at < gone[file] {
@@ -35,7 +35,7 @@ func (a *account) forgotten(ctx context.Context, s Store, state *store.State, re
 		if at, ok := gone[r.file]; ok && r.at > at {
 			a.ReadAgain++
 			a.ReadAgainTokens += r.tokens
-			delete(gone, r.file) // the copy that it brought is in view now
+			delete(gone, r.file) // the view has the new copy
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A Store is what looking things up needs of a store.
+// A Store is what this package needs of a store.
 type Store interface {
 	store.Loader
 	store.Blobs
@@ -23,10 +23,10 @@ type LedgerOptions struct {
 	Period  Period
 	Catalog *token.Catalog // prices
 	By      string         // as in report.Ledger
-	Each    bool           // with each decision of the one conversation that is added
+	Each    bool           // also report each decision of the one conversation that is added
 }
 
-// A Ledger adds up what a store holds of a period: what was spent and left out, and what was read again afterwards.
+// A Ledger adds up what a store holds about a period: what was spent and left out, and what was read again.
 type Ledger struct {
 	account
 	store Store
@@ -37,8 +37,8 @@ func NewLedger(s Store, o LedgerOptions) *Ledger {
 	return &Ledger{store: s, account: account{Ledger: &report.Ledger{By: o.By}, period: o.Period, catalog: o.Catalog, each: o.Each, counted: map[string]bool{}}}
 }
 
-// Add adds what was booked for a tenant, and what conversations of the tenant's show. With LedgerOptions.Each it is what
-// was booked for the one conversation that is given.
+// Add adds what was booked for a tenant, and what the given conversations of the tenant show. With LedgerOptions.Each it
+// adds what was booked for the one given conversation.
 func (l *Ledger) Add(ctx context.Context, tenant string, found []store.Summary) error {
 	return l.tenant(ctx, l.store, tenant, found)
 }
@@ -61,7 +61,7 @@ type account struct {
 	counted map[string]bool // decisions whose tokens are in Recovered
 }
 
-// tenant adds what one tenant has.
+// tenant adds what was booked for one tenant.
 func (a *account) tenant(ctx context.Context, s Store, tenant string, found []store.Summary) error {
 	q := store.SpendQuery{Tenant: tenant, Since: a.period.From, Until: a.period.To}
 	if a.each {

@@ -2,7 +2,7 @@ package lookup
 
 import "time"
 
-// A period is a time, its beginning included and its end not; zero: without one.
+// A Period is a time, its beginning included and its end not. A zero time means no beginning or no end.
 type Period struct{ From, To time.Time }
 
 // holds reports whether t is in the period.

@@ -245,7 +245,7 @@ func wrap(text string, n int) string {
 // Original shows a message with a tool result, which is only in a summary, as "decant show" prints it,
 // and says whether it is exactly what the tool returned.
 func (d *Demo) Original(number, tokens int, text string, same bool) {
-	d.title("Nothing is lost: every original can be had back")
+	d.title("Nothing is lost: every original can be read again")
 	d.p.line("  The model no longer reads m%d, a tool result of %s tokens, but the database\n  has it:", number, Thousands(tokens))
 	d.p.line("\n  $ decant show last m%d", number)
 	d.quote(text, 6)
@@ -269,7 +269,7 @@ func (d *Demo) Undo(plan *decant.Plan, before, after int) {
 // End says where to go from here.
 func (d *Demo) End(keep string, window int) error {
 	d.title("Now with your own")
-	d.p.line("  decant inspect FILE   where the tokens of a session of yours went")
+	d.p.line("  decant inspect FILE   where the tokens of your session went")
 	d.p.line("  decant compact FILE   make it smaller, and see what survives")
 	d.p.line("  decant run -- claude  run an agent through Decant")
 	if keep != "" {
