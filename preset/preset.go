@@ -49,15 +49,15 @@ type Sizes struct {
 	Thrift *Thrift `yaml:"thrift"`
 }
 
-// CheapRead is the price of reading the cache, as a share of that of input, up to which a model is one of
+// cheapRead is the price of reading the cache, as a share of that of input, up to which a model is one of
 // cheap reads. A rewrite for money pays late there, so it must be worth more, and what is never written counts for
 // more.
-const CheapRead = 0.05
+const cheapRead = 0.05
 
 // For returns p as it is for a model that reads its cache at a share of the price of input.
 func (p *Preset) For(read float64) *Preset {
 	c := p.CheapReads
-	if read > CheapRead+1e-9 || c == (Sizes{}) { // prices are divided
+	if read > cheapRead+1e-9 || c == (Sizes{}) { // prices are divided
 		return p
 	}
 	out := *p
@@ -110,7 +110,7 @@ type Trim struct {
 // UnmarshalYAML reads sizes, or "off" for none.
 func (t *Trim) UnmarshalYAML(unmarshal func(any) error) error {
 	var word string
-	if unmarshal(&word) == nil && (word == Off || word == "false") { // off is a boolean to YAML 1.1
+	if unmarshal(&word) == nil && (word == off || word == "false") { // off is a boolean to YAML 1.1
 		*t = Trim{}
 		return nil
 	}
