@@ -12,12 +12,7 @@ const (
 	beginning   = "[decant: the conversation before this message is not available]"
 )
 
-// Repair makes ms legal for the Messages API where they are broken. See RepairFor.
-func Repair(ms []decant.Message) ([]decant.Message, []decant.Decision) {
-	return RepairFor(Messages, ms)
-}
-
-// RepairFor returns ms made legal for an API where they are broken, and one decision of kind repair
+// Repair returns ms made legal for an API where they are broken, and one decision of kind repair
 // for each thing that was changed; ms itself when nothing is wrong. ms and its blocks are not modified.
 //
 // Each call gets its result in the message directly after it: results that stand behind other
@@ -27,7 +22,7 @@ func Repair(ms []decant.Message) ([]decant.Message, []decant.Decision) {
 // Blocks that move keep their Ref; what Decant adds has none.
 //
 // A result belongs to the newest call with its id that is still unanswered, because ids may repeat.
-func RepairFor(api API, ms []decant.Message) ([]decant.Message, []decant.Decision) {
+func Repair(api API, ms []decant.Message) ([]decant.Message, []decant.Decision) {
 	if !broken(api, ms) {
 		return ms, nil
 	}
