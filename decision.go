@@ -117,12 +117,8 @@ const (
 // Rung is the step of the ladder that produced a summary, best first.
 type Rung string
 
-// The rungs. Only extractive and head_tail are used so far; docs/ARCHITECTURE.md, "The way of a request", says when.
+// The rungs. docs/ARCHITECTURE.md, "The way of a request", says when each is taken.
 const (
-	RungNative     Rung = "native"
-	RungModel      Rung = "model"
-	RungChunks     Rung = "chunks"
-	RungPartial    Rung = "partial"
 	RungExtractive Rung = "extractive"
 	RungHeadTail   Rung = "head_tail"
 )

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Life is how long a reservation holds whose request was never finished.
-const Life = 15 * time.Minute
+// life is how long a reservation holds whose request was never finished.
+const life = 15 * time.Minute
 
 // tallyLife is how long a sum that was read stands for what is booked, as long as there is plenty left. Other processes
 // may book meanwhile; they take as long to archive an answer.

@@ -47,7 +47,7 @@ type Reservation struct {
 // Far from the limits what is remembered will do; near them what was spent is read from the store. A reservation that
 // is not released holds for a quarter of an hour.
 func (p *Purse) Hold(ctx context.Context, r *Reservation) (ended <-chan struct{}, err error) {
-	r.until = p.now().Add(Life)
+	r.until = p.now().Add(life)
 	if p.holdPlenty(r) {
 		return nil, nil
 	}

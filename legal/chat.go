@@ -12,7 +12,7 @@ func (c *checker) chat() {
 		for _, p := range order {
 			id := c.block(p).CallID
 			if _, open := calls[id]; open {
-				c.report(p, ChatCall, "call %s has no tool message directly after it", id)
+				c.report(p, ToolMessageMissing, "call %s has no tool message directly after it", id)
 			}
 		}
 		calls, order = nil, nil
@@ -39,7 +39,7 @@ func (c *checker) chatResults(i int, calls map[string]place) {
 			continue
 		}
 		if _, ok := calls[b.CallID]; !ok || c.ms[i].Role == decant.RoleSystem {
-			c.report(place{i, k}, ChatResult, "the result of %s does not follow its call", b.CallID)
+			c.report(place{i, k}, ToolMessageOrphan, "the result of %s does not follow its call", b.CallID)
 		}
 		delete(calls, b.CallID)
 	}
@@ -64,7 +64,7 @@ func (c *checker) chatCalls(i int) (calls map[string]place, order []place) {
 			continue
 		}
 		if _, ok := calls[b.CallID]; ok {
-			c.report(place{i, k}, ChatCall, "call id %s is used twice in one message", b.CallID)
+			c.report(place{i, k}, ToolMessageMissing, "call id %s is used twice in one message", b.CallID)
 			continue
 		}
 		calls[b.CallID] = place{i, k}

@@ -22,30 +22,30 @@ func TestMessages(t *testing.T) {
 		want []legal.Rule
 	}{
 		{"first-message Legal", []decant.Message{hello, yes, hello}, nil},
-		{"first-message NoMessages", nil, []legal.Rule{legal.FirstUser}},
-		{"first-message AssistantFirst", []decant.Message{yes, hello}, []legal.Rule{legal.FirstUser}},
+		{"first-message NoMessages", nil, []legal.Rule{legal.FirstMessage}},
+		{"first-message AssistantFirst", []decant.Message{yes, hello}, []legal.Rule{legal.FirstMessage}},
 		{"first-message CompactionFirst", []decant.Message{model(opaque(compaction)), hello}, nil},
 		{"first-message NeighboursOfOneRoleAreMerged", []decant.Message{hello, hello, yes, yes, hello}, nil},
 		{"tool-result-missing Answered", []decant.Message{hello, model(use("a"), use("b")), user(result("b"), result("a"), text("go on"))}, nil},
 		{"tool-result-missing AnsweredInMergedMessages", []decant.Message{hello, model(use("a")), model(use("b")), user(result("a")), user(result("b")), hello}, nil},
-		{"tool-result-missing NotAnswered", []decant.Message{hello, model(use("a")), hello}, []legal.Rule{legal.CallAnswered}},
-		{"tool-result-missing HalfAnswered", []decant.Message{hello, model(use("a"), use("b")), user(result("a"))}, []legal.Rule{legal.CallAnswered}},
-		{"tool-result-missing AnsweredTooLate", []decant.Message{hello, model(use("a")), hello, yes, user(result("a"))}, []legal.Rule{legal.CallAnswered, legal.ResultCalled}},
-		{"tool-result-missing CallOfTheUser", []decant.Message{user(use("a"))}, []legal.Rule{legal.CallAnswered}},
-		{"tool-result-orphan Orphan", []decant.Message{hello, yes, user(result("a"))}, []legal.Rule{legal.ResultCalled}},
-		{"tool-result-orphan OrphanAtTheStart", []decant.Message{user(result("a"))}, []legal.Rule{legal.ResultCalled}},
-		{"tool-result-orphan AnsweredTwice", []decant.Message{hello, model(use("a")), user(result("a"), result("a"), result("a"))}, []legal.Rule{legal.ResultCalled, legal.ResultCalled}},
-		{"tool-result-orphan ResultOfTheAssistant", []decant.Message{hello, model(text("x"), result("a")), hello}, []legal.Rule{legal.ResultCalled}},
-		{"tool-results-first ResultBehindText", []decant.Message{hello, model(use("a")), user(text("wait"), result("a"))}, []legal.Rule{legal.ResultsFirst}},
-		{"tool-results-first ResultBehindTextOfAnotherMessage", []decant.Message{hello, model(use("a")), hello, user(result("a"))}, []legal.Rule{legal.ResultsFirst}},
-		{"call-id-form Characters", []decant.Message{hello, model(use("a.b")), user(result("a.b"))}, []legal.Rule{legal.CallIDs}},
-		{"call-id-form NoID", []decant.Message{hello, model(use("")), user(result(""))}, []legal.Rule{legal.CallIDs}},
-		{"call-id-unique UsedTwice", []decant.Message{hello, model(use("a")), user(result("a")), model(use("a")), user(result("a"))}, []legal.Rule{legal.UniqueIDs}},
-		{"text-empty Empty", []decant.Message{user(text(""))}, []legal.Rule{legal.TextNotEmpty}},
-		{"text-empty Blank", []decant.Message{user(text(" \n\t"))}, []legal.Rule{legal.TextNotEmpty}},
-		{"text-empty NoBlocks", []decant.Message{hello, model(), hello}, []legal.Rule{legal.TextNotEmpty}},
+		{"tool-result-missing NotAnswered", []decant.Message{hello, model(use("a")), hello}, []legal.Rule{legal.ToolResultMissing}},
+		{"tool-result-missing HalfAnswered", []decant.Message{hello, model(use("a"), use("b")), user(result("a"))}, []legal.Rule{legal.ToolResultMissing}},
+		{"tool-result-missing AnsweredTooLate", []decant.Message{hello, model(use("a")), hello, yes, user(result("a"))}, []legal.Rule{legal.ToolResultMissing, legal.ToolResultOrphan}},
+		{"tool-result-missing CallOfTheUser", []decant.Message{user(use("a"))}, []legal.Rule{legal.ToolResultMissing}},
+		{"tool-result-orphan Orphan", []decant.Message{hello, yes, user(result("a"))}, []legal.Rule{legal.ToolResultOrphan}},
+		{"tool-result-orphan OrphanAtTheStart", []decant.Message{user(result("a"))}, []legal.Rule{legal.ToolResultOrphan}},
+		{"tool-result-orphan AnsweredTwice", []decant.Message{hello, model(use("a")), user(result("a"), result("a"), result("a"))}, []legal.Rule{legal.ToolResultOrphan, legal.ToolResultOrphan}},
+		{"tool-result-orphan ResultOfTheAssistant", []decant.Message{hello, model(text("x"), result("a")), hello}, []legal.Rule{legal.ToolResultOrphan}},
+		{"tool-results-first ResultBehindText", []decant.Message{hello, model(use("a")), user(text("wait"), result("a"))}, []legal.Rule{legal.ToolResultsFirst}},
+		{"tool-results-first ResultBehindTextOfAnotherMessage", []decant.Message{hello, model(use("a")), hello, user(result("a"))}, []legal.Rule{legal.ToolResultsFirst}},
+		{"call-id-form Characters", []decant.Message{hello, model(use("a.b")), user(result("a.b"))}, []legal.Rule{legal.CallIDForm}},
+		{"call-id-form NoID", []decant.Message{hello, model(use("")), user(result(""))}, []legal.Rule{legal.CallIDForm}},
+		{"call-id-unique UsedTwice", []decant.Message{hello, model(use("a")), user(result("a")), model(use("a")), user(result("a"))}, []legal.Rule{legal.CallIDUnique}},
+		{"text-empty Empty", []decant.Message{user(text(""))}, []legal.Rule{legal.TextEmpty}},
+		{"text-empty Blank", []decant.Message{user(text(" \n\t"))}, []legal.Rule{legal.TextEmpty}},
+		{"text-empty NoBlocks", []decant.Message{hello, model(), hello}, []legal.Rule{legal.TextEmpty}},
 		{"text-empty EmptyResultIsLegal", []decant.Message{hello, model(use("a")), user(decant.Block{Kind: decant.KindResult, CallID: "a"})}, nil},
-		{"prefill Prefill", []decant.Message{hello, yes}, []legal.Rule{legal.NoPrefill}},
+		{"prefill Prefill", []decant.Message{hello, yes}, []legal.Rule{legal.Prefill}},
 		{"system-place First", []decant.Message{system(text("x")), hello}, []legal.Rule{legal.SystemPlace}},
 		{"system-place Last", []decant.Message{hello, system(text("x"))}, nil},
 		{"system-place BeforeTheAssistant", []decant.Message{hello, system(text("x")), yes, hello}, nil},
@@ -54,15 +54,15 @@ func TestMessages(t *testing.T) {
 		{"system-place AfterAServerResult", []decant.Message{hello, model(opaque(serverUse), opaque(serverResult)), system(text("x")), yes, hello}, nil},
 		{
 			"system-place BetweenCallAndResult", []decant.Message{hello, model(use("a")), system(text("x")), user(result("a"))},
-			[]legal.Rule{legal.CallAnswered, legal.SystemPlace, legal.SystemPlace, legal.ResultCalled},
+			[]legal.Rule{legal.ToolResultMissing, legal.SystemPlace, legal.SystemPlace, legal.ToolResultOrphan},
 		},
 		{"cache-markers-many Four", []decant.Message{user(marked(text("1"), "1h"), marked(text("2"), "5m"), marked(text("3"), "5m"), marked(text("4"), "5m"))}, nil},
-		{"cache-markers-many Five", []decant.Message{user(marked(text("1"), "5m"), marked(text("2"), "5m"), marked(text("3"), "5m"), marked(text("4"), "5m"), marked(text("5"), "5m"))}, []legal.Rule{legal.Breakpoints}},
-		{"cache-lifetimes-order HourAfterFiveMinutes", []decant.Message{user(marked(text("1"), "5m"), marked(text("2"), "1h"))}, []legal.Rule{legal.Lifetimes}},
+		{"cache-markers-many Five", []decant.Message{user(marked(text("1"), "5m"), marked(text("2"), "5m"), marked(text("3"), "5m"), marked(text("4"), "5m"), marked(text("5"), "5m"))}, []legal.Rule{legal.CacheMarkersMany}},
+		{"cache-lifetimes-order HourAfterFiveMinutes", []decant.Message{user(marked(text("1"), "5m"), marked(text("2"), "1h"))}, []legal.Rule{legal.CacheLifetimesOrder}},
 		{"server-result-missing Answered", []decant.Message{hello, model(opaque(serverUse), opaque(serverResult), text("found")), hello}, nil},
-		{"server-result-missing NotAnswered", []decant.Message{hello, model(opaque(serverUse)), hello}, []legal.Rule{legal.ServerResult}},
+		{"server-result-missing NotAnswered", []decant.Message{hello, model(opaque(serverUse)), hello}, []legal.Rule{legal.ServerResultMissing}},
 		{"server-result-missing PausedTurnIsContinued", []decant.Message{hello, model(opaque(serverUse))}, nil},
-		{"cache-marker-on-thinking MarkerOnThinking", []decant.Message{hello, model(marked(think("x"), "5m"), text("y")), hello}, []legal.Rule{legal.NoMarker}},
+		{"cache-marker-on-thinking MarkerOnThinking", []decant.Message{hello, model(marked(think("x"), "5m"), text("y")), hello}, []legal.Rule{legal.CacheMarkerOnThinking}},
 	}
 	rules := rulesFor(t, legal.Messages, "claude-opus-4-6", decant.ThinkingAdaptive)
 	for _, tt := range tests {
@@ -80,7 +80,7 @@ func TestMessagesModelDecides(t *testing.T) {
 	if got := legal.Check(prefill, rulesFor(t, legal.Messages, "claude-sonnet-4-5", "")); got != nil {
 		t.Errorf("prefill Claude 4.5 takes a prefill, got %v", got)
 	}
-	if got := legal.Check(prefill, rulesFor(t, legal.Messages, "claude-of-the-future", "")); len(got) != 1 || got[0].Rule != legal.NoPrefill {
+	if got := legal.Check(prefill, rulesFor(t, legal.Messages, "claude-of-the-future", "")); len(got) != 1 || got[0].Rule != legal.Prefill {
 		t.Errorf("prefill unknown Claude models count as new, got %v", got)
 	}
 	greedy := talk(user(text("hello")))
@@ -102,12 +102,12 @@ func TestMarkersOfSystemAndToolsCount(t *testing.T) {
 		t.Errorf("cache-markers-many four markers: got %v", got)
 	}
 	rules.Automatic = true
-	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.Breakpoints {
+	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.CacheMarkersMany {
 		t.Errorf("cache-markers-many the automatic one is the fifth: got %v", got)
 	}
 	c.Fixed.System[0].Cache = "1h"
 	rules.Automatic = false
-	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.Lifetimes || got[0].Index != -1 {
+	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.CacheLifetimesOrder || got[0].Index != -1 {
 		t.Errorf("cache-lifetimes-order an hour in the system prompt after five minutes in the tools: got %v", got)
 	}
 }
@@ -121,15 +121,15 @@ func TestHiddenMarkersCount(t *testing.T) {
 		t.Errorf("cache-markers-many four markers, two of them inside: got %v", got)
 	}
 	c.Cache = "5m"
-	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.Breakpoints {
+	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.CacheMarkersMany {
 		t.Errorf("cache-markers-many the automatic one is the fifth: got %v", got)
 	}
 	c.Messages[0].Blocks[0].Cache, c.Cache = "", "1h"
-	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.Lifetimes {
+	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.CacheLifetimesOrder {
 		t.Errorf("cache-lifetimes-order an automatic hour after five minutes: got %v", got)
 	}
 	c.Cache, result.Inside[0], result.Inside[1] = "", "5m", "1h"
-	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.Lifetimes {
+	if got := legal.Check(c, rules); len(got) != 1 || got[0].Rule != legal.CacheLifetimesOrder {
 		t.Errorf("cache-lifetimes-order an hour after five minutes inside a result: got %v", got)
 	}
 }
@@ -153,7 +153,7 @@ func TestHiddenMessagesAreNotChecked(t *testing.T) {
 	c := talk(user(text("hello")), model(use("lost")), user(text("summary")), model(text("")), user(text("go")))
 	c.Messages[2].Compaction = true
 	got := legal.Check(c, rulesFor(t, legal.Messages, "claude-opus-4-6", ""))
-	want := []legal.Violation{{Message: 4, Index: 3, Block: 0, Rule: legal.TextNotEmpty, Text: "text must hold something besides blanks"}}
+	want := []legal.Violation{{Message: 4, Index: 3, Block: 0, Rule: legal.TextEmpty, Text: "text must hold something besides blanks"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -182,20 +182,20 @@ func TestThinking(t *testing.T) {
 		{"thinking-changed Edited", adaptive, round(), func(ms []decant.Message) []decant.Message {
 			ms[3].Blocks[0].Content = decant.Text("on")
 			return ms
-		}, []legal.Rule{legal.SameThinking}},
+		}, []legal.Rule{legal.ThinkingChanged}},
 		{"thinking-changed SignatureLost", adaptive, round(), func(ms []decant.Message) []decant.Message {
 			ms[3].Blocks[0].Signed = false
 			return ms
-		}, []legal.Rule{legal.SameThinking}},
+		}, []legal.Rule{legal.ThinkingChanged}},
 		{"thinking-changed Invented", adaptive, round(), func(ms []decant.Message) []decant.Message {
 			ms[1].Blocks[0] = think("first")
 			return ms
-		}, []legal.Rule{legal.SameThinking}},
+		}, []legal.Rule{legal.ThinkingChanged}},
 		{"thinking-changed Reordered", adaptive, round(), func(ms []decant.Message) []decant.Message {
 			ms[3].Blocks[0], ms[3].Blocks[1] = ms[3].Blocks[1], ms[3].Blocks[0]
 			return ms
-		}, []legal.Rule{legal.SameThinking}},
-		{"thinking-changed DroppedFromTheOpenRound", adaptive, round(), dropOf(3, 1), []legal.Rule{legal.SameThinking}},
+		}, []legal.Rule{legal.ThinkingChanged}},
+		{"thinking-changed DroppedFromTheOpenRound", adaptive, round(), dropOf(3, 1), []legal.Rule{legal.ThinkingChanged}},
 		{"thinking-changed DroppedFromAFinishedRound", adaptive, round(), dropOf(1, 0), nil},
 		{"thinking-changed DroppedFromAFinishedTurn", adaptive, talk(user(text("go")), model(think("x"), text("done")), user(text("more"))), dropOf(1, 0), nil},
 		{"thinking-first ManualTurnStartsWithThinking", manual, talk(user(text("go")), model(text("ok"), use("a")), user(result("a"))), func(ms []decant.Message) []decant.Message { return ms }, []legal.Rule{legal.ThinkingFirst}},
@@ -224,12 +224,12 @@ func TestChat(t *testing.T) {
 		{"tool-message-missing AssistantFirst", []decant.Message{model(text("welcome")), hello}, nil},
 		{"tool-message-missing IDsMayRepeat", []decant.Message{hello, model(use("a")), tool(result("a")), model(use("a")), tool(result("a"))}, nil},
 		{"tool-message-orphan ResultsInAMessageOfTheUser", []decant.Message{hello, model(use("a")), user(result("a"), text("go on"))}, nil},
-		{"tool-message-missing NotAnswered", []decant.Message{hello, model(use("a"), use("b")), tool(result("a"))}, []legal.Rule{legal.ChatCall}},
-		{"tool-message-missing UserBetween", []decant.Message{hello, model(use("a")), hello, tool(result("a"))}, []legal.Rule{legal.ChatCall, legal.ChatResult}},
-		{"tool-message-missing AssistantBetween", []decant.Message{hello, model(use("a")), model(use("b")), tool(result("a")), tool(result("b"))}, []legal.Rule{legal.ChatCall, legal.ChatResult}},
-		{"tool-message-orphan Orphan", []decant.Message{hello, tool(result("a"))}, []legal.Rule{legal.ChatResult}},
-		{"tool-message-orphan AnsweredTwice", []decant.Message{hello, model(use("a")), tool(result("a")), tool(result("a"))}, []legal.Rule{legal.ChatResult}},
-		{"tool-message-missing SameIDTwiceInOneMessage", []decant.Message{hello, model(use("a"), use("a")), tool(result("a"))}, []legal.Rule{legal.ChatCall}},
+		{"tool-message-missing NotAnswered", []decant.Message{hello, model(use("a"), use("b")), tool(result("a"))}, []legal.Rule{legal.ToolMessageMissing}},
+		{"tool-message-missing UserBetween", []decant.Message{hello, model(use("a")), hello, tool(result("a"))}, []legal.Rule{legal.ToolMessageMissing, legal.ToolMessageOrphan}},
+		{"tool-message-missing AssistantBetween", []decant.Message{hello, model(use("a")), model(use("b")), tool(result("a")), tool(result("b"))}, []legal.Rule{legal.ToolMessageMissing, legal.ToolMessageOrphan}},
+		{"tool-message-orphan Orphan", []decant.Message{hello, tool(result("a"))}, []legal.Rule{legal.ToolMessageOrphan}},
+		{"tool-message-orphan AnsweredTwice", []decant.Message{hello, model(use("a")), tool(result("a")), tool(result("a"))}, []legal.Rule{legal.ToolMessageOrphan}},
+		{"tool-message-missing SameIDTwiceInOneMessage", []decant.Message{hello, model(use("a"), use("a")), tool(result("a"))}, []legal.Rule{legal.ToolMessageMissing}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -250,11 +250,11 @@ func TestResponses(t *testing.T) {
 	}{
 		{"item-output-missing Legal", []decant.Message{hello, model(think("r"), use("a")), tool(result("a")), model(think("r"), text("done"))}, nil},
 		{"item-output-missing OutputsNeedNotFollowDirectly", []decant.Message{hello, model(use("a"), use("b")), tool(result("a")), hello, tool(result("b"))}, nil},
-		{"item-output-missing NoOutput", []decant.Message{hello, model(use("a")), hello}, []legal.Rule{legal.ItemOutput}},
-		{"item-output-orphan NoCall", []decant.Message{hello, tool(result("a"))}, []legal.Rule{legal.ItemCall}},
-		{"item-output-orphan OutputBeforeItsCall", []decant.Message{hello, tool(result("a")), model(use("a"))}, []legal.Rule{legal.ItemCall, legal.ItemOutput}},
-		{"reasoning-alone ReasoningAlone", []decant.Message{hello, model(think("r")), hello}, []legal.Rule{legal.ReasoningFollowed}},
-		{"reasoning-alone ReasoningLast", []decant.Message{hello, model(text("x"), think("r"))}, []legal.Rule{legal.ReasoningFollowed}},
+		{"item-output-missing NoOutput", []decant.Message{hello, model(use("a")), hello}, []legal.Rule{legal.ItemOutputMissing}},
+		{"item-output-orphan NoCall", []decant.Message{hello, tool(result("a"))}, []legal.Rule{legal.ItemOutputOrphan}},
+		{"item-output-orphan OutputBeforeItsCall", []decant.Message{hello, tool(result("a")), model(use("a"))}, []legal.Rule{legal.ItemOutputOrphan, legal.ItemOutputMissing}},
+		{"reasoning-alone ReasoningAlone", []decant.Message{hello, model(think("r")), hello}, []legal.Rule{legal.ReasoningAlone}},
+		{"reasoning-alone ReasoningLast", []decant.Message{hello, model(text("x"), think("r"))}, []legal.Rule{legal.ReasoningAlone}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -271,7 +271,7 @@ func TestResponses(t *testing.T) {
 			return ms
 		})
 		got := legal.Check(view, rulesFor(t, legal.Responses, "gpt-5", "").Of(c))
-		if diff := cmp.Diff([]legal.Rule{legal.ReasoningKept}, rulesOf(got)); diff != "" {
+		if diff := cmp.Diff([]legal.Rule{legal.ReasoningMissing}, rulesOf(got)); diff != "" {
 			t.Errorf("%v\n(-want +got):\n%s", got, diff)
 		}
 	})
@@ -282,7 +282,7 @@ func TestViolationsSayWhere(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("got %v", got)
 	}
-	want := legal.Violation{Message: 2, Index: 1, Block: 0, Rule: legal.CallAnswered, Text: "call a has no result in the next message"}
+	want := legal.Violation{Message: 2, Index: 1, Block: 0, Rule: legal.ToolResultMissing, Text: "call a has no result in the next message"}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -18,13 +18,15 @@ func Example() {
 	rules := legal.RulesFor(legal.Messages, token.Model{ID: "claude-opus-5-5", Provider: token.Anthropic}, decant.ThinkingAdaptive)
 	for _, v := range legal.Check(c, rules) {
 		fmt.Println(v)
+		fmt.Println("can be repaired:", v.Rule == legal.ToolResultMissing)
 	}
-	ms, repairs := legal.Repair(c.Messages)
+	ms, repairs := legal.Repair(legal.Messages, c.Messages)
 	fmt.Println(repairs[0].Reason)
 	fmt.Println(ms[2].Text(decant.KindResult))
 	fmt.Println(len(legal.Check(c.With(ms), rules)), "violations")
 	// Output:
 	// messages[1] (m2) block 0: call toolu_1 has no result in the next message: rule tool-result-missing
+	// can be repaired: true
 	// the call was interrupted and has no result
 	// [decant: this call was interrupted; no result was recorded and its outcome is unknown]
 	// 0 violations

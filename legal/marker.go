@@ -23,7 +23,7 @@ func (c *checker) markers() {
 			}
 			m.see(place{i, k}, b.Cache)
 			if b.Cache != "" && b.Kind == decant.KindThinking {
-				c.report(place{i, k}, NoMarker, "thinking may not carry a cache marker")
+				c.report(place{i, k}, CacheMarkerOnThinking, "thinking may not carry a cache marker")
 			}
 		}
 	}
@@ -49,10 +49,10 @@ func (m *markerCheck) see(p place, lifetime string) {
 		return
 	}
 	if m.count++; m.count == cost.MostMarkers+1 {
-		m.report(p, Breakpoints, "more than %d cache breakpoints", cost.MostMarkers)
+		m.report(p, CacheMarkersMany, "more than %d cache breakpoints", cost.MostMarkers)
 	}
 	if lifetime == "1h" && m.short {
-		m.report(p, Lifetimes, "an entry of an hour after one of five minutes")
+		m.report(p, CacheLifetimesOrder, "an entry of an hour after one of five minutes")
 	}
 	m.short = m.short || lifetime != "1h"
 }

@@ -13,7 +13,7 @@ func Mend(view *decant.Conversation, rules Rules) (*decant.Conversation, []decan
 	if len(Check(view, rules)) == 0 {
 		return view, nil, nil
 	}
-	ms, repairs := Repair(view.Messages)
+	ms, repairs := Repair(rules.API, view.Messages)
 	if len(repairs) > 0 {
 		view = view.With(ms)
 	}

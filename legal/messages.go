@@ -13,7 +13,7 @@ const mostMessages = 100_000
 func (c *checker) messages() {
 	turns := turnsOf(c.ms)
 	if len(c.ms) > mostMessages {
-		c.report(request, MessageCount, "%d messages, at most %d are allowed", len(c.ms), mostMessages)
+		c.report(request, MessagesMany, "%d messages, at most %d are allowed", len(c.ms), mostMessages)
 	}
 	if limit := c.rules.MaxOutput; limit > 0 && c.view.MaxOutput > limit {
 		c.report(request, OutputLimit, "%d output tokens asked for, the model gives at most %d", c.view.MaxOutput, limit)
@@ -54,16 +54,16 @@ func (c *checker) pairing(turns []turn) {
 func (c *checker) texts() {
 	for i := range c.view.Fixed.System {
 		if b := &c.view.Fixed.System[i]; b.Kind == decant.KindText && blank(b) {
-			c.report(place{-1, i}, TextNotEmpty, "text of the system prompt is empty")
+			c.report(place{-1, i}, TextEmpty, "text of the system prompt is empty")
 		}
 	}
 	for i := range c.ms {
 		if len(c.ms[i].Blocks) == 0 {
-			c.report(place{i, whole}, TextNotEmpty, "the message is empty")
+			c.report(place{i, whole}, TextEmpty, "the message is empty")
 		}
 		for k := range c.ms[i].Blocks {
 			if b := &c.ms[i].Blocks[k]; b.Kind == decant.KindText && blank(b) {
-				c.report(place{i, k}, TextNotEmpty, "text must hold something besides blanks")
+				c.report(place{i, k}, TextEmpty, "text must hold something besides blanks")
 			}
 		}
 	}
@@ -73,11 +73,11 @@ func blank(b *decant.Block) bool { return strings.TrimSpace(b.Text()) == "" }
 
 func (c *checker) first(turns []turn) {
 	if len(turns) == 0 {
-		c.report(request, FirstUser, "there are no messages")
+		c.report(request, FirstMessage, "there are no messages")
 		return
 	}
 	if turns[0].role == decant.RoleAssistant && !compacted(&c.ms[0]) {
-		c.report(place{0, whole}, FirstUser, "the first message must be of the user")
+		c.report(place{0, whole}, FirstMessage, "the first message must be of the user")
 	}
 }
 
@@ -101,11 +101,11 @@ func (c *checker) answered(turns []turn, i int) {
 	}
 	for _, p := range c.of(&turns[i], decant.KindUse) {
 		if id := c.block(p).CallID; !next[id] {
-			c.report(p, CallAnswered, "call %s has no result in the next message", id)
+			c.report(p, ToolResultMissing, "call %s has no result in the next message", id)
 		}
 	}
 	for _, p := range c.of(&turns[i], decant.KindResult) {
-		c.report(p, ResultCalled, "result of %s is in a message of the assistant", c.block(p).CallID)
+		c.report(p, ToolResultOrphan, "result of %s is in a message of the assistant", c.block(p).CallID)
 	}
 }
 
@@ -123,14 +123,14 @@ func (c *checker) results(turns []turn, i int) {
 		b := c.block(p)
 		switch {
 		case b.Kind == decant.KindUse:
-			c.report(p, CallAnswered, "call %s is in a message of the %s", b.CallID, turns[i].role)
+			c.report(p, ToolResultMissing, "call %s is in a message of the %s", b.CallID, turns[i].role)
 		case b.Kind != decant.KindResult:
 			other = true
 			continue
 		case calls[b.CallID] <= 0:
-			c.report(p, ResultCalled, "result of %s answers no call of the message before", b.CallID)
+			c.report(p, ToolResultOrphan, "result of %s answers no call of the message before", b.CallID)
 		case other:
-			c.report(p, ResultsFirst, "result of %s stands behind other content", b.CallID)
+			c.report(p, ToolResultsFirst, "result of %s stands behind other content", b.CallID)
 		}
 		calls[b.CallID]--
 	}
@@ -146,7 +146,7 @@ func (c *checker) unique(turns []turn) {
 		for _, p := range c.of(&turns[i], decant.KindUse) {
 			id := c.block(p).CallID
 			if seen[id] {
-				c.report(p, UniqueIDs, "call id %s is used twice", id)
+				c.report(p, CallIDUnique, "call id %s is used twice", id)
 			}
 			seen[id] = true
 		}
@@ -157,7 +157,7 @@ func (c *checker) unique(turns []turn) {
 func (c *checker) wellFormed() {
 	for _, p := range c.items() {
 		if b := c.block(p); b.Kind == decant.KindUse && !wellFormed(b.CallID) {
-			c.report(p, CallIDs, "call id %q: want letters, digits, _ and - only", b.CallID)
+			c.report(p, CallIDForm, "call id %q: want letters, digits, _ and - only", b.CallID)
 		}
 	}
 }
@@ -181,6 +181,6 @@ func (c *checker) last(turns []turn) {
 	}
 	t := &turns[len(turns)-1]
 	if t.role == decant.RoleAssistant && !compacted(&c.ms[t.end-1]) && !c.paused(t) {
-		c.report(place{t.end - 1, whole}, NoPrefill, "the model does not continue a message of the assistant")
+		c.report(place{t.end - 1, whole}, Prefill, "the model does not continue a message of the assistant")
 	}
 }

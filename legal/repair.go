@@ -12,12 +12,7 @@ const (
 	beginning   = "[decant: the conversation before this message is not available]"
 )
 
-// Repair is RepairFor for the Messages API.
-func Repair(ms []decant.Message) ([]decant.Message, []decant.Decision) {
-	return RepairFor(Messages, ms)
-}
-
-// RepairFor repairs messages that are broken for an API. It returns the result and one decision of kind
+// Repair repairs messages that are broken for an API. It returns the result and one decision of kind
 // repair for each change, or ms itself if nothing is wrong. It does not modify ms or its blocks.
 //
 // Each call gets its result in the message directly after it. Results behind other content, or in a
@@ -27,7 +22,7 @@ func Repair(ms []decant.Message) ([]decant.Message, []decant.Decision) {
 // move keep their Ref; blocks that Decant adds have none.
 //
 // A result belongs to the newest call with its id that is still unanswered, because ids may repeat.
-func RepairFor(api API, ms []decant.Message) ([]decant.Message, []decant.Decision) {
+func Repair(api API, ms []decant.Message) ([]decant.Message, []decant.Decision) {
 	if !broken(api, ms) {
 		return ms, nil
 	}

@@ -64,7 +64,7 @@ func TestRepair(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := talk(tt.ms...)
 			before := outline(c.Messages)
-			got, ds := legal.RepairFor(tt.api, c.Messages)
+			got, ds := legal.Repair(tt.api, c.Messages)
 			if diff := cmp.Diff(tt.want, outline(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -84,7 +84,7 @@ func TestRepair(t *testing.T) {
 }
 
 func TestRepairSaysThatTheOutcomeIsUnknown(t *testing.T) {
-	got, ds := legal.Repair(talk(user(text("hello")), model(use("a"))).Messages)
+	got, ds := legal.Repair(legal.Messages, talk(user(text("hello")), model(use("a"))).Messages)
 	b := &got[2].Blocks[0]
 	if b.Author != decant.AuthorDecant || !b.Error || !strings.Contains(b.Text(), "interrupted") || !strings.Contains(b.Text(), "unknown") {
 		t.Errorf("got %+v", b)
@@ -95,7 +95,7 @@ func TestRepairSaysThatTheOutcomeIsUnknown(t *testing.T) {
 }
 
 func TestRepairedBlocksKeepTheirPlaceInTheTranscript(t *testing.T) {
-	got, _ := legal.Repair(talk(user(text("hello")), model(use("a")), user(text("wait")), user(result("a"))).Messages)
+	got, _ := legal.Repair(legal.Messages, talk(user(text("hello")), model(use("a")), user(text("wait")), user(result("a"))).Messages)
 	want := decant.Ref{Message: 4, Block: 0}
 	if got[2].Number != 3 || got[2].Blocks[0].Ref != want {
 		t.Errorf("got m%d and %+v, want m3 and %+v", got[2].Number, got[2].Blocks[0].Ref, want)
@@ -152,7 +152,7 @@ func legalTalk(t *rapid.T, results decant.Role) *decant.Conversation {
 func wrong(vs []legal.Violation) (out []legal.Violation) {
 	for _, v := range vs {
 		switch v.Rule {
-		case legal.SystemPlace, legal.ReasoningFollowed:
+		case legal.SystemPlace, legal.ReasoningAlone:
 		default:
 			out = append(out, v)
 		}
@@ -169,7 +169,7 @@ func TestRepairMakesAnythingLegal(t *testing.T) {
 		t.Run(string(api), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				c := anyTalk(t, roles...)
-				got, ds := legal.RepairFor(api, c.Messages)
+				got, ds := legal.Repair(api, c.Messages)
 				if len(got) == 0 {
 					return // nothing was left to send
 				}
@@ -177,7 +177,7 @@ func TestRepairMakesAnythingLegal(t *testing.T) {
 				if vs := wrong(legal.Check(c.With(got), rules)); len(vs) > 0 {
 					t.Fatalf("still illegal: %v\nbefore %q\nafter  %q", vs, outline(c.Messages), outline(got))
 				}
-				again, more := legal.RepairFor(api, got)
+				again, more := legal.Repair(api, got)
 				if len(more) != 0 || &again[0] != &got[0] {
 					t.Fatalf("repaired twice: %+v", more)
 				}
@@ -197,7 +197,7 @@ func TestRepairOfLegalIsIdentity(t *testing.T) {
 				if vs := legal.Check(c, legal.Rules{API: api}); vs != nil {
 					t.Fatalf("not legal: %v", vs)
 				}
-				got, ds := legal.RepairFor(api, c.Messages)
+				got, ds := legal.Repair(api, c.Messages)
 				if ds != nil || len(got) != len(c.Messages) || &got[0] != &c.Messages[0] {
 					t.Fatalf("changed: %+v", ds)
 				}
@@ -210,7 +210,7 @@ func TestRepairOfLegalIsIdentity(t *testing.T) {
 func TestRepairAccountsForEveryBlock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyTalk(t, decant.RoleUser, decant.RoleAssistant)
-		got, ds := legal.Repair(c.Messages)
+		got, ds := legal.Repair(legal.Messages, c.Messages)
 		seen := map[decant.Ref]int{}
 		for i := range got {
 			for k := range got[i].Blocks {
@@ -238,7 +238,7 @@ func FuzzRepair(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script []byte) {
 		c := talk(play(script)...)
 		for _, api := range []legal.API{legal.Messages, legal.Chat, legal.Responses} {
-			got, _ := legal.RepairFor(api, c.Messages)
+			got, _ := legal.Repair(api, c.Messages)
 			if len(got) == 0 {
 				continue
 			}
@@ -288,7 +288,7 @@ func BenchmarkCheckAndRepair(b *testing.B) {
 		if vs := append(legal.Check(c, rules), legal.CheckEdit(c, c, rules)...); len(vs) > 0 {
 			b.Fatal(vs)
 		}
-		if _, ds := legal.Repair(c.Messages); ds != nil {
+		if _, ds := legal.Repair(legal.Messages, c.Messages); ds != nil {
 			b.Fatal(ds)
 		}
 	}

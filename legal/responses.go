@@ -34,7 +34,7 @@ func (c *checker) outputs(items []place) {
 		case decant.KindResult:
 			waiting := open[b.CallID]
 			if len(waiting) == 0 {
-				c.report(p, ItemCall, "no call found for the output of %s", b.CallID)
+				c.report(p, ItemOutputOrphan, "no call found for the output of %s", b.CallID)
 				continue
 			}
 			open[b.CallID] = waiting[1:]
@@ -47,7 +47,7 @@ func (c *checker) outputs(items []place) {
 		}
 		open[b.CallID] = open[b.CallID][1:]
 		if !c.rules.Record || !c.isLast(p) {
-			c.report(p, ItemOutput, "no output found for call %s", b.CallID)
+			c.report(p, ItemOutputMissing, "no output found for call %s", b.CallID)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (c *checker) reasoning(items []place) {
 			return
 		}
 		if last || c.ms[items[i+1].message].Role != decant.RoleAssistant || c.block(items[i+1]).Kind == decant.KindResult {
-			c.report(p, ReasoningFollowed, "reasoning without the item that it belongs to")
+			c.report(p, ReasoningAlone, "reasoning without the item that it belongs to")
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (c *checker) units(items []place) {
 	for i, p := range items {
 		want, ok := needs[c.block(p).Ref]
 		if ok && (i == 0 || c.block(items[i-1]).Ref != want) {
-			c.report(p, ReasoningKept, "the item was sent without the reasoning that belongs to it")
+			c.report(p, ReasoningMissing, "the item was sent without the reasoning that belongs to it")
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (c *checker) serverTools(turns []turn, i int) {
 		return
 	}
 	for _, p := range c.pending(&turns[i]) {
-		c.report(p, ServerResult, "call %s of the server has no result", itemOf(c.block(p)).ID)
+		c.report(p, ServerResultMissing, "call %s of the server has no result", itemOf(c.block(p)).ID)
 	}
 }
 

@@ -51,7 +51,7 @@ func (c *checker) unmodified() {
 			}
 			o := written[b.Ref]
 			if o == nil || b.Changed != o.Changed || b.Signed != o.Signed || !sameText(b, o) {
-				c.report(place{i, k}, SameThinking, "thinking is not as the model wrote it")
+				c.report(place{i, k}, ThinkingChanged, "thinking is not as the model wrote it")
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func (c *checker) complete(t *turn) {
 	if !related(o, &original[at], c, t) || slices.Equal(want, got) {
 		return
 	}
-	c.report(place{t.start, whole}, SameThinking, "the latest turn had %d thinking blocks and has %d, or has them in another order", len(want), len(got))
+	c.report(place{t.start, whole}, ThinkingChanged, "the latest turn had %d thinking blocks and has %d, or has them in another order", len(want), len(got))
 }
 
 // refs returns where the thinking of a turn stands in the transcript.

@@ -49,7 +49,7 @@ func body(tb testing.TB, n int) []byte {
 			}
 			ms = append(ms, m)
 		}
-		legalMessages, _ := legal.Repair(ms)
+		legalMessages, _ := legal.Repair(legal.Messages, ms)
 		var err error
 		if out, err = wire.Encode(&decant.Conversation{Model: "claude-sonnet-4-5", Messages: legalMessages}, wire.Anthropic); err != nil {
 			tb.Fatal(err)

@@ -108,7 +108,7 @@ func TestBallastGrows(t *testing.T) {
 }
 
 func TestNoThriftNoThinning(t *testing.T) {
-	tt := thinning(t, preset.Off)
+	tt := thinning(t, "off")
 	if b, ds := policy.MeasureEarly(reader(12), tt), policy.PlanEarly(context.Background(), reader(12), tt); b != (policy.Removable{}) || ds != nil {
 		t.Errorf("could go %+v, %d decisions", b, len(ds))
 	}

@@ -34,7 +34,7 @@ func (p *Preset) check() error {
 		return fmt.Errorf("thrift.patience: %v is negative", p.Thrift.Patience)
 	case !slices.Contains(append(Levels(), ""), p.Thrift.Level):
 		return fmt.Errorf("thrift.level: %q is none of %s", p.Thrift.Level, strings.Join(Levels(), ", "))
-	case p.Summary.Placement != "" && p.Summary.Placement != "message" && p.Summary.Placement != "append":
+	case p.Summary.Placement != "" && p.Summary.Placement != string(decant.PlaceMessage) && p.Summary.Placement != string(decant.PlaceAppend):
 		return fmt.Errorf("summary.placement: %q is neither message nor append", p.Summary.Placement)
 	case p.Summary.Quotes != "" && p.Summary.Quotes != "lines" && p.Summary.Quotes != "none":
 		return fmt.Errorf("summary.quotes: %q is neither lines nor none", p.Summary.Quotes)

@@ -49,15 +49,15 @@ type Sizes struct {
 	Thrift *Thrift `yaml:"thrift"`
 }
 
-// CheapRead is the highest price of reading the cache, as a share of the price of input, of a model with cheap
+// cheapRead is the highest price of reading the cache, as a share of the price of input, of a model with cheap
 // reads. An early pour pays late on such a model, so it must be worth more; text that is never written saves
 // more.
-const CheapRead = 0.05
+const cheapRead = 0.05
 
 // For returns p as it is for a model that reads its cache at the given share of the price of input.
 func (p *Preset) For(read float64) *Preset {
 	c := p.CheapReads
-	if read > CheapRead+1e-9 || c == (Sizes{}) { // read is a quotient of prices, so it may be off by a rounding error
+	if read > cheapRead+1e-9 || c == (Sizes{}) { // read is a quotient of prices, so it may be off by a rounding error
 		return p
 	}
 	out := *p
@@ -110,7 +110,7 @@ type Trim struct {
 // UnmarshalYAML reads sizes, or "off" for none.
 func (t *Trim) UnmarshalYAML(unmarshal func(any) error) error {
 	var word string
-	if unmarshal(&word) == nil && (word == Off || word == "false") { // off is a boolean to YAML 1.1
+	if unmarshal(&word) == nil && (word == off || word == "false") { // off is a boolean to YAML 1.1
 		*t = Trim{}
 		return nil
 	}

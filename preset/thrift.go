@@ -18,16 +18,16 @@ type Thrift struct {
 	Names     int     `yaml:"names"`      // tokens of names behind the lines
 }
 
-// Off is the level without early pours.
-const Off = "off"
+// off is the level without early pours.
+const off = "off"
 
 // level returns the numbers of a level, and false if no level has that name. We found the numbers by
 // playing recorded sessions of three projects through some hundred combinations; docs/ECONOMICS.md has
 // the table.
 func level(name string) (Thrift, bool) {
 	switch name {
-	case Off:
-		return Thrift{Level: Off}, true
+	case off:
+		return Thrift{Level: off}, true
 	case "low":
 		return Thrift{Level: name, Patience: 1.6, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50}, true
 	case "", "default":
@@ -39,10 +39,10 @@ func level(name string) (Thrift, bool) {
 }
 
 // Levels returns the names of the levels, least thrifty first.
-func Levels() []string { return []string{Off, "low", "default", "high"} }
+func Levels() []string { return []string{off, "low", "default", "high"} }
 
 // On reports whether t allows early pours.
-func (t Thrift) On() bool { return t.Level != Off }
+func (t Thrift) On() bool { return t.Level != off }
 
 // Settled returns t with the numbers of its level in fields that are zero.
 func (t Thrift) Settled() Thrift {

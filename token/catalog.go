@@ -161,7 +161,7 @@ func undated(id string) string {
 
 // unknown returns what is assumed about a model that the catalogue does not know.
 func unknown(id string) Model {
-	m := Model{ID: id, Provider: maker(id), Window: DefaultWindow, Assumed: true, MinCache: DefaultMinCache}
+	m := Model{ID: id, Provider: maker(id), Window: DefaultWindow, Assumed: true, MinCache: defaultMinCache}
 	if m.Provider == OpenAI {
 		m.MinCache = 1024
 	}

@@ -54,9 +54,9 @@ func (e *Estimator) Model() Model { return e.model }
 // Exact reports whether text is counted in the model's own vocabulary.
 func (e *Estimator) Exact() bool { return e.exact != nil }
 
-// With returns an estimator that applies what was learned about one conversation. Exact counts of
+// with returns an estimator that applies what was learned about one conversation. Exact counts of
 // text do not change.
-func (e *Estimator) With(c Calibration) *Estimator {
+func (e *Estimator) with(c Calibration) *Estimator {
 	if e.exact != nil {
 		return e
 	}
@@ -89,7 +89,7 @@ func (e *Estimator) Block(b *decant.Block) int {
 		return n + e.frame.thinking
 	case decant.KindImage:
 		if n == 0 {
-			return ImageTokens(e.model.Provider, 0, 0)
+			return imageTokens(e.model.Provider, 0, 0)
 		}
 	}
 	return n

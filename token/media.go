@@ -14,11 +14,11 @@ const (
 	pdfBytes    = 100_000
 )
 
-// ImageTokens returns the tokens of an image of the given size in pixels, by the provider's rule:
+// imageTokens returns the tokens of an image of the given size in pixels, by the provider's rule:
 // OpenAI bills tiles of 512 pixels after scaling (85 tokens for the image and 170 for each tile). For all
 // other providers Anthropic's rule is used: one token for 750 pixels, at most 1,600. If a size is not
 // positive, it is unknown, and the answer is a default (1,600; for OpenAI 765).
-func ImageTokens(p Provider, width, height int) int {
+func imageTokens(p Provider, width, height int) int {
 	if p == OpenAI {
 		return tiles(width, height)
 	}
@@ -44,8 +44,8 @@ func tiles(width, height int) int {
 
 func ceilTiles(pixels float64) int { return max(1, (int(pixels+0.5)+511)/512) }
 
-// DocumentTokens returns the tokens of a PDF with the given number of pages: 2,200 a page.
-func DocumentTokens(pages int) int { return pdfPage * max(1, pages) }
+// documentTokens returns the tokens of a PDF with the given number of pages: 2,200 a page.
+func documentTokens(pages int) int { return pdfPage * max(1, pages) }
 
 // mediaTokens returns the tokens of the images and documents of a block.
 func mediaTokens(p Provider, m decant.Media) int {
@@ -55,9 +55,9 @@ func mediaTokens(p Provider, m decant.Media) int {
 	case m.Count == 0 && m.Type == "" && m.Bytes == 0:
 		return 0
 	case strings.HasPrefix(m.Type, "application/pdf"):
-		return max(DocumentTokens(m.Count), DocumentTokens(m.Bytes/pdfBytes))
+		return max(documentTokens(m.Count), documentTokens(m.Bytes/pdfBytes))
 	case strings.HasPrefix(m.Type, "text/"):
 		return (m.Bytes + 2) / 3
 	}
-	return max(1, m.Count) * ImageTokens(p, 0, 0)
+	return max(1, m.Count) * imageTokens(p, 0, 0)
 }

@@ -30,7 +30,7 @@ func (r Reading) Exact() bool { return r.Anchor > 0 && r.Since == 0 }
 // its summary, and usage without a prompt, which clients record for answers that failed or were
 // aborted. Without usable usage everything is estimated.
 func (m Meter) Read(c *decant.Conversation) Reading {
-	e := m.Estimator.With(m.Calibration)
+	e := m.Estimator.with(m.Calibration)
 	ms := c.Live()
 	at := anchor(ms)
 	if at < 0 {
@@ -63,24 +63,6 @@ func isThinking(b decant.Block) bool { return b.Kind == decant.KindThinking }
 // asks reports whether m is a message of the user with more than results.
 func asks(m decant.Message) bool {
 	return m.Role == decant.RoleUser && slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Kind != decant.KindResult })
-}
-
-// View returns the size of a view of c that decisions made smaller: the reading of c less the
-// estimate of what was left out. c must be what the model was sent when it reported the usage in it,
-// which may be an earlier view. Use Read for usage that was reported for the new view itself.
-func (m Meter) View(c, view *decant.Conversation) Reading {
-	r := m.Read(c)
-	e := m.Estimator.With(m.Calibration)
-	whole := e.Fixed(&c.Fixed) + e.Messages(c.Live())
-	left := e.Fixed(&view.Fixed) + e.Messages(view.Live())
-	if r.Anchor == 0 || whole <= 0 {
-		return Reading{Tokens: left, Since: left}
-	}
-	if whole == left {
-		return r
-	}
-	n := max(r.Tokens-whole+left, min(left, r.Tokens))
-	return Reading{Tokens: n, Since: n}
 }
 
 // Learn returns the calibration after the usage that c's messages report. Between two neighbouring

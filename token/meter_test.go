@@ -96,21 +96,6 @@ func TestMeterReasoningFallsAwayWithTheTurn(t *testing.T) {
 	}
 }
 
-func TestMeterViewSubtractsWhatIsOut(t *testing.T) {
-	e := token.For(model(t, "claude-opus-4-6"))
-	big := strings.Repeat("result line\n", 2000)
-	c := conversation(say(decant.RoleUser, big, nil), say(decant.RoleAssistant, "done", &decant.Usage{Input: 20_000, Output: 10}))
-	view := conversation(say(decant.RoleUser, "short", nil), c.Messages[1])
-	m := token.Meter{Estimator: e}
-	whole, left := m.Read(c), m.View(c, view)
-	if got, want := whole.Tokens-left.Tokens, e.Count(big)-e.Count("short"); got != want {
-		t.Errorf("got %d tokens out, want %d", got, want)
-	}
-	if same := m.View(c, c); same != whole {
-		t.Errorf("an unchanged view reads %+v, want %+v", same, whole)
-	}
-}
-
 func TestCalibration(t *testing.T) {
 	t.Run("ZeroChangesNothing", func(t *testing.T) {
 		e := token.For(model(t, "claude-opus-4-6"))

@@ -10,9 +10,9 @@ import (
 // DefaultWindow is the context window, in tokens, that is assumed for an unknown model.
 const DefaultWindow = 200_000
 
-// DefaultMinCache is the smallest cacheable prefix, in tokens, that is assumed for an unknown model. It is
+// defaultMinCache is the smallest cacheable prefix, in tokens, that is assumed for an unknown model. It is
 // the largest known one, so that a plan never counts on a cache entry that is not written.
-const DefaultMinCache = 4096
+const defaultMinCache = 4096
 
 // A Model is what the catalogue knows about one language model.
 type Model struct {
@@ -125,9 +125,9 @@ func (p *Price) At(prompt int) Rates {
 // Takes reports whether the model is known to accept the thinking mode.
 func (m *Model) Takes(mode string) bool { return slices.Contains(m.Thinking, mode) }
 
-// Generation returns the version in a Claude model's id: 4 and 5 of claude-sonnet-4-5-20250929. It
+// generation returns the version in a Claude model's id: 4 and 5 of claude-sonnet-4-5-20250929. It
 // returns false for other models and for ids without a version.
-func (m *Model) Generation() (major, minor int, ok bool) {
+func (m *Model) generation() (major, minor int, ok bool) {
 	if m.Provider != Anthropic {
 		return 0, 0, false
 	}
@@ -153,6 +153,6 @@ func (m *Model) Since(major, minor int) bool {
 	if m.Provider != Anthropic {
 		return false
 	}
-	a, b, ok := m.Generation()
+	a, b, ok := m.generation()
 	return !ok || a > major || a == major && b >= minor
 }

@@ -18,19 +18,6 @@ var sessionHeaders = [...]string{
 // maxSession is the longest session id that is taken for one, in bytes.
 const maxSession = 256
 
-// Session returns the client's own id of a conversation: from a header, or from metadata.user_id in
-// the body, in which Claude Code writes a JSON object. It is empty when the client names none: a
-// user id alone is not a session.
-func Session(h http.Header, body []byte) string {
-	if s := namedSession(h); s != "" {
-		return s
-	}
-	if jsonspan.Validate(body) != nil {
-		return ""
-	}
-	return sessionIn(jsonspan.Member(body, 0, "metadata").Of(body))
-}
-
 // namedSession returns the session that a header names.
 func namedSession(h http.Header) string {
 	for _, name := range sessionHeaders {

@@ -8,7 +8,7 @@ const (
 	LookBack    = 20 // blocks that a lookup covers from each marker, which counts as one
 	MostMarkers = 4  // of one request
 
-	ShortLife = 5 * time.Minute // of an entry whose marker says nothing, or "5m"
+	shortLife = 5 * time.Minute // of an entry whose marker says nothing, or "5m"
 	LongLife  = time.Hour       // of one whose marker says "1h"
 )
 
@@ -20,5 +20,5 @@ func LifeOf(lifetime string) time.Duration {
 	case "1h":
 		return LongLife
 	}
-	return ShortLife
+	return shortLife
 }

@@ -46,7 +46,7 @@ type entry struct {
 // Lifetime returns how long what is cached for a model lives unless a request asks for more.
 func Lifetime(m token.Model) time.Duration {
 	if m.Provider == token.Anthropic {
-		return ShortLife
+		return shortLife
 	}
 	return openaiLife
 }

@@ -94,7 +94,7 @@ func ReachOf(view *decant.Conversation, idle time.Duration, belief Belief) Reach
 	}
 	kept := func(m MessageMark) Reach {
 		asked := LifeOf(m.Life)
-		return Reach{Life: belief.Life(asked), Hour: asked > ShortLife, Beyond: m.Behind}
+		return Reach{Life: belief.Life(asked), Hour: asked > shortLife, Beyond: m.Behind}
 	}
 	for _, m := range marks {
 		if r := kept(m); idle <= r.Life {

@@ -106,7 +106,7 @@ func (s *Shadow) Life() (life time.Duration) {
 }
 
 // short is the usual life of a cache entry, in seconds.
-const short = int(ShortLife / time.Second)
+const short = int(shortLife / time.Second)
 
 // A Doubt is how little the model of the cache can be trusted for one conversation: 0 when what it
 // predicts has come true, 1 when nothing is ever read from the cache.

@@ -178,7 +178,7 @@ func (x *extractor) facts(ms []decant.Message) []decant.Fact {
 			continue
 		}
 		if p := a.seen.Chance(len(ms)); p >= minChance {
-			out = append(out, decant.Fact{Kind: a.kind, Text: a.text, Weight: p, Message: ms[a.seen.Last].Number, Author: a.seen.Trusted()})
+			out = append(out, decant.Fact{Kind: a.kind, Text: a.text, Weight: p, Message: ms[a.seen.Last].Number, Author: a.seen.trusted()})
 		}
 	}
 	return out

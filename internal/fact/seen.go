@@ -30,8 +30,8 @@ func (s *Seen) Add(i int, author decant.Author) {
 	}
 }
 
-// Trusted returns the most trusted author that said it.
-func (s *Seen) Trusted() decant.Author {
+// trusted returns the most trusted author that said it.
+func (s *Seen) trusted() decant.Author {
 	switch {
 	case s.User:
 		return decant.AuthorUser

@@ -14,7 +14,7 @@ func Unquote(raw []byte) string {
 	if i < 0 {
 		return validString(body)
 	}
-	return string(AppendUnquote(make([]byte, 0, len(body)), raw))
+	return string(appendUnquote(make([]byte, 0, len(body)), raw))
 }
 
 // validString returns b as a string in which invalid UTF-8 is replaced.
@@ -25,8 +25,8 @@ func validString(b []byte) string {
 	return string(appendValid(make([]byte, 0, len(b)+8), b))
 }
 
-// AppendUnquote appends the text of a JSON string to dst. See [Unquote].
-func AppendUnquote(dst, raw []byte) []byte {
+// appendUnquote appends the text of a JSON string to dst. See [Unquote].
+func appendUnquote(dst, raw []byte) []byte {
 	body := trimQuotes(raw)
 	for len(body) > 0 {
 		i := bytes.IndexByte(body, '\\')

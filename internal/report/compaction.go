@@ -19,8 +19,8 @@ type Compaction struct {
 	Plan       *decant.Plan `json:"plan"`
 	Rung       decant.Rung  `json:"rung,omitempty"` // of the summary, empty when there is none
 	Compacted  int          `json:"messages_compacted"`
-	Kept       []Span       `json:"kept_verbatim"` // ranges of messages that stayed as they were
-	Steps      []Step       `json:"steps"`
+	Kept       []span       `json:"kept_verbatim"` // ranges of messages that stayed as they were
+	Steps      []step       `json:"steps"`
 	Repairs    []string     `json:"repairs,omitempty"` // what was broken in the history and is mended in the view
 	Legal      bool         `json:"legal"`
 	Estimator  string       `json:"estimator"`
@@ -31,14 +31,14 @@ type Compaction struct {
 	Warnings   []string     `json:"warnings,omitempty"`
 }
 
-// A Span is a range of messages, by their numbers, both ends included.
-type Span struct {
+// A span is a range of messages, by their numbers, both ends included.
+type span struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// A Step sums up the decisions of one reduction.
-type Step struct {
+// A step sums up the decisions of one reduction.
+type step struct {
 	Reduction decant.Reduction `json:"reduction"`
 	Decisions int              `json:"decisions"`
 	Before    int              `json:"tokens_before"`
@@ -66,10 +66,10 @@ func NewCompaction(name string, live, view *decant.Conversation, plan *decant.Pl
 
 func (r *Compaction) step(d decant.Decision) {
 	name := cmp.Or(d.Reduction, decant.Reduction(d.Kind))
-	i := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Reduction == name })
+	i := slices.IndexFunc(r.Steps, func(s step) bool { return s.Reduction == name })
 	if i < 0 {
 		i = len(r.Steps)
-		r.Steps = append(r.Steps, Step{Reduction: name})
+		r.Steps = append(r.Steps, step{Reduction: name})
 	}
 	s := &r.Steps[i]
 	s.Decisions++
@@ -78,8 +78,8 @@ func (r *Compaction) step(d decant.Decision) {
 }
 
 // verbatim returns the ranges of messages in which nothing was changed.
-func verbatim(view *decant.Conversation) []Span {
-	var out []Span
+func verbatim(view *decant.Conversation) []span {
+	var out []span
 	for i := range view.Messages {
 		m := &view.Messages[i]
 		if m.Number == 0 || slices.ContainsFunc(m.Blocks, func(b decant.Block) bool { return b.Changed != "" }) {
@@ -89,12 +89,12 @@ func verbatim(view *decant.Conversation) []Span {
 			out[n-1].To = m.Number
 			continue
 		}
-		out = append(out, Span{m.Number, m.Number})
+		out = append(out, span{m.Number, m.Number})
 	}
 	return out
 }
 
-func count(spans []Span) (n int) {
+func count(spans []span) (n int) {
 	for _, s := range spans {
 		n += s.To - s.From + 1
 	}
@@ -116,7 +116,7 @@ func (r *Compaction) WriteText(w io.Writer) error {
 	}
 	p.line("  verbatim     %s", spansText(r.Kept))
 	p.line("result: ~%s, %s of before, in %s; legal; %.0f%% of the exact strings kept with their context",
-		Count(plan.After.Messages, "token"), Percent(plan.After.Messages, plan.Before.Messages), Count(r.After, "message"), 100*plan.Score)
+		Count(plan.After.Messages, "token"), percent(plan.After.Messages, plan.Before.Messages), Count(r.After, "message"), 100*plan.Score)
 	r.price(p)
 	r.mended(p)
 	r.notes(p)
@@ -169,7 +169,7 @@ func (r *Compaction) mended(p *printer) {
 }
 
 // unit says what the number of a step counts.
-func (r *Compaction) unit(s Step) string {
+func (r *Compaction) unit(s step) string {
 	if s.Reduction == decant.ReductionCheckpoint {
 		return r.Checkpoint
 	}
@@ -177,7 +177,7 @@ func (r *Compaction) unit(s Step) string {
 	return what
 }
 
-func spansText(spans []Span) string {
+func spansText(spans []span) string {
 	if len(spans) == 0 {
 		return "nothing"
 	}

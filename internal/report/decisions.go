@@ -29,8 +29,8 @@ type Decision struct {
 	Undone   string  `json:"undone,omitempty"` // when it was taken back
 }
 
-// Net returns what the decision has saved, negative while it has cost more than it saved.
-func (d *Decision) Net() float64 { return d.Saved - d.Cost }
+// net returns what the decision has saved, negative while it has cost more than it saved.
+func (d *Decision) net() float64 { return d.Saved - d.Cost }
 
 // even returns how many decisions have paid for themselves.
 func (d *Decisions) even() (n int) {
@@ -57,7 +57,7 @@ func decisionHead() []string {
 func (d *Decision) cells() []string {
 	return []string{
 		d.Where, d.Kind, Thousands(d.Before), Thousands(d.After), Thousands(d.Requests),
-		fine(d.Saved), fine(d.Cost), fine(d.Net()), d.stand(), cut(d.Reason, 60),
+		fine(d.Saved), fine(d.Cost), fine(d.net()), d.stand(), cut(d.Reason, 60),
 	}
 }
 

@@ -85,7 +85,7 @@ func (d *Demo) Pour(request, before, after int, ds []decant.Decision) {
 }
 
 // stepText says what one kind of reduction did, without jargon.
-func stepText(s Step, ds []decant.Decision) string {
+func stepText(s step, ds []decant.Decision) string {
 	switch s.Reduction {
 	case decant.ReductionSuperseded:
 		return fmt.Sprintf("%d file reads that are out of date: one line each", s.Decisions)

@@ -33,16 +33,16 @@ type Inspection struct {
 	Estimated   int        `json:"live_estimated"` // what Live is by the estimate alone: what the provider reports beyond it, the file does not hold
 	Since       int        `json:"messages_live"`  // in the context now; all of them where the client has not compacted
 	Categories  []Category `json:"categories"`
-	Tools       []ToolRow  `json:"tools"`
-	Files       []FileRow  `json:"files"`
-	Largest     []Result   `json:"largest_results"`
+	Tools       []toolRow  `json:"tools"`
+	Files       []fileRow  `json:"files"`
+	Largest     []result   `json:"largest_results"`
 	Results     int        `json:"result_tokens"`
 	Superseded  float64    `json:"superseded_share"` // of the tool results' tokens
 	Duplicate   float64    `json:"duplicate_share"`
-	Timeline    []Point    `json:"timeline"`
+	Timeline    []point    `json:"timeline"`
 	Requests    int        `json:"requests"` // whose usage is recorded
 	Usage       Totals     `json:"usage"`
-	Compactions []Boundary `json:"compactions"`
+	Compactions []boundary `json:"compactions"`
 	Warnings    []string   `json:"warnings,omitempty"`
 }
 
@@ -53,8 +53,8 @@ type Category struct {
 	Blocks int    `json:"blocks"`
 }
 
-// A ToolRow is what the calls of one tool brought and took.
-type ToolRow struct {
+// A toolRow is what the calls of one tool brought and took.
+type toolRow struct {
 	Name      string     `json:"name"`
 	Class     tool.Class `json:"class"`
 	Calls     int        `json:"calls"`
@@ -63,24 +63,24 @@ type ToolRow struct {
 	Results   int        `json:"result_tokens"`
 }
 
-// A FileRow is what reading and changing one file took.
-type FileRow struct {
+// A fileRow is what reading and changing one file took.
+type fileRow struct {
 	Path    string `json:"path"`
 	Reads   int    `json:"reads"`
 	Changes int    `json:"changes"`
 	Tokens  int    `json:"tokens"` // of the results and arguments that carried it
 }
 
-// A Result is one tool result.
-type Result struct {
+// A result is one tool result.
+type result struct {
 	Message string `json:"message"` // "m12"
 	Tool    string `json:"tool"`
 	About   string `json:"about"` // file, query or command
 	Tokens  int    `json:"tokens"`
 }
 
-// A Point is how full the window was when the model answered one message.
-type Point struct {
+// A point is how full the window was when the model answered one message.
+type point struct {
 	Message  string    `json:"message"`
 	Time     time.Time `json:"time,omitzero"`
 	Tokens   int       `json:"tokens"`
@@ -95,8 +95,8 @@ type Totals struct {
 	Priced   bool    `json:"priced"` // the prices of every model used are known
 }
 
-// A Boundary is a compaction that the client itself made.
-type Boundary struct {
+// A boundary is a compaction that the client itself made.
+type boundary struct {
 	Message string `json:"message"`
 	Before  int    `json:"before"`
 	After   int    `json:"after"`
@@ -114,7 +114,7 @@ type Sizer interface {
 // catalogue.
 func Inspect(c *decant.Conversation, size Sizer) *Inspection {
 	in := &Inspection{Agent: c.Agent, Messages: len(c.Messages), Rounds: len(decant.Rounds(c.Messages)), Turns: turns(c.Messages)}
-	s := survey{in: in, size: size, calls: map[string]tool.Call{}, tools: map[string]*ToolRow{}, files: map[string]*FileRow{}}
+	s := survey{in: in, size: size, calls: map[string]tool.Call{}, tools: map[string]*toolRow{}, files: map[string]*fileRow{}}
 	s.fixed(&c.Fixed)
 	s.kept = keptIn(c)
 	for i := range c.Messages {
@@ -142,8 +142,8 @@ type survey struct {
 	base    int                  // tokens of system and tools
 	context int                  // tokens in the window so far
 	calls   map[string]tool.Call // newest call of each id
-	tools   map[string]*ToolRow
-	files   map[string]*FileRow
+	tools   map[string]*toolRow
+	files   map[string]*fileRow
 	models  map[string]int
 	kept    []bool // of the messages, whether they were kept behind a summary
 }
@@ -179,7 +179,7 @@ func (s *survey) message(m *decant.Message, kept bool) {
 	}
 	in.Tokens += total
 	if m.Compaction {
-		in.Compactions = append(in.Compactions, Boundary{Message: m.Name(), Before: before, After: s.base + total, Summary: total})
+		in.Compactions = append(in.Compactions, boundary{Message: m.Name(), Before: before, After: s.base + total, Summary: total})
 	}
 	s.context += total
 	s.answered(m, kept)
@@ -205,7 +205,7 @@ func (s *survey) answered(m *decant.Message, kept bool) {
 	if m.Role != decant.RoleAssistant {
 		return
 	}
-	p := Point{Message: m.Name(), Time: m.Time, Tokens: s.context}
+	p := point{Message: m.Name(), Time: m.Time, Tokens: s.context}
 	if u := m.Usage; u != nil && u.Prompt() > 0 {
 		if !kept {
 			p.Tokens, p.Measured = u.Context(), true
@@ -278,17 +278,17 @@ func (s *survey) block(m *decant.Message, b *decant.Block, n int) {
 			row.Errors++
 		}
 		s.in.Results += n
-		s.in.Largest = append(s.in.Largest, Result{Message: m.Name(), Tool: row.Name, About: about(call), Tokens: n})
+		s.in.Largest = append(s.in.Largest, result{Message: m.Name(), Tool: row.Name, About: about(call), Tokens: n})
 		for _, f := range call.Files {
 			s.file(f, n, false)
 		}
 	}
 }
 
-func (s *survey) tool(name string, class tool.Class) *ToolRow {
+func (s *survey) tool(name string, class tool.Class) *toolRow {
 	row := s.tools[name]
 	if row == nil {
-		row = &ToolRow{Name: name, Class: class}
+		row = &toolRow{Name: name, Class: class}
 		s.tools[name] = row
 	}
 	return row
@@ -298,7 +298,7 @@ func (s *survey) tool(name string, class tool.Class) *ToolRow {
 func (s *survey) file(f tool.Touch, n int, call bool) {
 	row := s.files[f.Key]
 	if row == nil {
-		row = &FileRow{Path: f.Path}
+		row = &fileRow{Path: f.Path}
 		s.files[f.Key] = row
 	}
 	row.Tokens += n
@@ -356,13 +356,13 @@ func (s *survey) finish(c *decant.Conversation) {
 		return cmp.Or(cmp.Compare(s.models[b], s.models[a]), cmp.Compare(a, b))
 	})
 	slices.SortStableFunc(in.Categories, func(a, b Category) int { return cmp.Compare(b.Tokens, a.Tokens) })
-	slices.SortFunc(in.Tools, func(a, b ToolRow) int {
+	slices.SortFunc(in.Tools, func(a, b toolRow) int {
 		return cmp.Or(cmp.Compare(b.Results, a.Results), cmp.Compare(b.Arguments, a.Arguments), cmp.Compare(a.Name, b.Name))
 	})
-	slices.SortFunc(in.Files, func(a, b FileRow) int {
+	slices.SortFunc(in.Files, func(a, b fileRow) int {
 		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Path, b.Path))
 	})
-	slices.SortStableFunc(in.Largest, func(a, b Result) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	slices.SortStableFunc(in.Largest, func(a, b result) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	in.Largest = in.Largest[:min(10, len(in.Largest))]
 	in.Files = in.Files[:min(10, len(in.Files))]
 	if u := in.Usage.Usage; u.Prompt() > 0 {

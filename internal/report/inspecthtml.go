@@ -15,7 +15,7 @@ var inspectPage string
 // WriteInspections writes one page about files that were inspected. It needs no network and no script,
 // and follows the reader's light or dark colours.
 func WriteInspections(w io.Writer, ins []*Inspection) error {
-	t, err := template.New("inspect").Funcs(template.FuncMap{"thousands": Thousands, "percent": Percent}).Parse(inspectPage)
+	t, err := template.New("inspect").Funcs(template.FuncMap{"thousands": Thousands, "percent": percent}).Parse(inspectPage)
 	if err == nil {
 		_, err = t.New("style").Parse(pageStyle)
 	}
@@ -64,10 +64,10 @@ func (p inspected) Chart() template.HTML {
 
 // Verdict says in a sentence how full the context is and what fills it.
 func (in *Inspection) Verdict() string {
-	out := fmt.Sprintf("%s of a window of %s are in use (%s)", Count(in.Live, "token"), Thousands(in.Window), Percent(in.Live, in.Window))
+	out := fmt.Sprintf("%s of a window of %s are in use (%s)", Count(in.Live, "token"), Thousands(in.Window), percent(in.Live, in.Window))
 	if len(in.Categories) > 0 && in.Tokens > 0 {
 		c := &in.Categories[0]
-		out += fmt.Sprintf("; %s of the transcript are %s", Percent(c.Tokens, in.Tokens), c.Name)
+		out += fmt.Sprintf("; %s of the transcript are %s", percent(c.Tokens, in.Tokens), c.Name)
 	}
 	if stale := in.Superseded + in.Duplicate; stale >= 0.01 {
 		out += fmt.Sprintf("; %.0f%% of what tools returned is out of date or stands there twice", 100*stale)

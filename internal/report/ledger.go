@@ -116,7 +116,7 @@ func (l *Ledger) period() string {
 
 // verdict says in a few words what the report comes to.
 func (l *Ledger) verdict() string {
-	what := fmt.Sprintf("%s of what the same requests would have cost", Percent(int(1e4*math.Abs(l.Saved)), int(1e4*l.Bare)))
+	what := fmt.Sprintf("%s of what the same requests would have cost", percent(int(1e4*math.Abs(l.Saved)), int(1e4*l.Bare)))
 	if n := l.Over.Requests; n > 0 {
 		what += fmt.Sprintf("; %s more could not have been sent without Decant", Count(n, "request"))
 	}
@@ -134,14 +134,14 @@ func (l *Ledger) verdict() string {
 // facts are the lines of the summary, each with its name.
 func (l *Ledger) facts() [][2]string {
 	out := [][2]string{
-		{"conversations", fmt.Sprintf("%s, %s compacted", Thousands(l.Conversations), Percent(l.Compacted, l.Conversations))},
+		{"conversations", fmt.Sprintf("%s, %s compacted", Thousands(l.Conversations), percent(l.Compacted, l.Conversations))},
 		{"tokens of a conversation", Thousands(l.AverageTokens) + " on average"},
 		{"largest prompt", Thousands(l.PeakTokens) + " tokens"},
 		{"tokens recovered", Thousands(l.Recovered) + ", which the newest prompts lack"},
 		{"requests", fmt.Sprintf("%s of clients, %s of Decant's own", Thousands(l.Requests), Thousands(l.OwnCalls))},
 		{"would have cost", usd(l.Bare)},
 		{"spent", fmt.Sprintf("%s, of it %s for cache written again and %s for Decant's own calls", usd(l.Spent), usd(l.Rewritten), usd(l.Own))},
-		{"saved net", fmt.Sprintf("%s, %s", usd(l.Saved), Percent(int(1e4*l.Saved), int(1e4*l.Bare)))},
+		{"saved net", fmt.Sprintf("%s, %s", usd(l.Saved), percent(int(1e4*l.Saved), int(1e4*l.Bare)))},
 	}
 	if l.Observed.Requests > 0 {
 		out = append(out, [2]string{"would have saved", l.Observed.fact()})

@@ -19,7 +19,7 @@ type Overview struct {
 	SeenTokens  int             `json:"seen_tokens"`
 	Fixed       int             `json:"fixed_tokens"` // system prompt and tools
 	Checkpoints []CheckpointRow `json:"checkpoint_list"`
-	List        []MessageRow    `json:"message_list"`
+	List        []messageRow    `json:"message_list"`
 }
 
 // A CheckpointRow is a checkpoint in a list.
@@ -30,8 +30,8 @@ type CheckpointRow struct {
 	State   string        `json:"state"` // "in the view", "replaced by a newer one" or "taken back"
 }
 
-// A MessageRow is a message in a list.
-type MessageRow struct {
+// A messageRow is a message in a list.
+type messageRow struct {
 	Number int         `json:"number"`
 	Role   decant.Role `json:"role"`
 	Tokens int         `json:"tokens"` // as it was sent
@@ -56,7 +56,7 @@ func NewOverview(s Session, all, view *decant.Conversation, ds []decant.Decision
 	}
 	for i := range all.Messages {
 		m := &all.Messages[i]
-		row := MessageRow{Number: m.Number, Role: m.Role, Tokens: tokens(m, size), About: aboutMessage(m)}
+		row := messageRow{Number: m.Number, Role: m.Role, Tokens: tokens(m, size), About: aboutMessage(m)}
 		row.Seen = o.fate(m, seen[m.Number], made)
 		o.List = append(o.List, row)
 	}
@@ -195,7 +195,7 @@ func (o *Overview) fixed() string {
 
 func (c *CheckpointRow) text(zone *time.Location) string {
 	return fmt.Sprintf("%s  m%d to m%d (%s): %s became %s (%s), %.0f%% of its strings kept, %s, %s, %s",
-		c.Handle, c.From, c.To, Count(c.Messages, "message"), Count(c.Original, "token"), Thousands(c.Compressed), Percent(c.Compressed, c.Original),
+		c.Handle, c.From, c.To, Count(c.Messages, "message"), Count(c.Original, "token"), Thousands(c.Compressed), percent(c.Compressed, c.Original),
 		100*c.Score, c.Rung, c.Created.In(zone).Format("2006-01-02 15:04"), c.State)
 }
 

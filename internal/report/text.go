@@ -20,8 +20,8 @@ func Count(n int, what string) string {
 	return Thousands(n) + " " + what
 }
 
-// Percent writes the share part of whole in percent, "12%", or "-" when there is no whole.
-func Percent(part, whole int) string {
+// percent writes the share part of whole in percent, "12%", or "-" when there is no whole.
+func percent(part, whole int) string {
 	if whole == 0 {
 		return "-"
 	}
@@ -112,13 +112,13 @@ func (in *Inspection) span() string {
 func (in *Inspection) tables(p *printer) {
 	var rows []string
 	for _, c := range in.Categories {
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t", Thousands(c.Tokens), Percent(c.Tokens, in.Tokens), c.Name))
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t", Thousands(c.Tokens), percent(c.Tokens, in.Tokens), c.Name))
 	}
 	p.left("where the tokens went", rows)
 	rows = nil
 	for _, t := range in.Tools {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%s (%s), %s, %s, arguments %s\t",
-			Thousands(t.Results), Percent(t.Results, in.Results), t.Name, t.Class, Count(t.Calls, "call"), Count(t.Errors, "error"), Thousands(t.Arguments)))
+			Thousands(t.Results), percent(t.Results, in.Results), t.Name, t.Class, Count(t.Calls, "call"), Count(t.Errors, "error"), Thousands(t.Arguments)))
 	}
 	p.left("by tool (results)", rows)
 	rows = nil

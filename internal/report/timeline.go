@@ -35,7 +35,7 @@ func (in *Inspection) timeline(p *printer) {
 }
 
 // columns returns the peak of each of n equal stretches of the timeline.
-func columns(points []Point, n int) []int {
+func columns(points []point, n int) []int {
 	out := make([]int, n)
 	for i, pt := range points {
 		c := i * n / len(points)

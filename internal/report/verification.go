@@ -31,19 +31,19 @@ func heaviest(facts []decant.Fact) []decant.Fact {
 	return slices.SortedStableFunc(slices.Values(facts), func(a, b decant.Fact) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
-// Facts returns how many facts were looked for.
-func (v *Verification) Facts() int { return len(v.Kept) + len(v.Missing) }
+// facts returns how many facts were looked for.
+func (v *Verification) facts() int { return len(v.Kept) + len(v.Missing) }
 
 // WriteText writes the verification for people, with at most so many of the missing facts.
 func (v *Verification) WriteText(w io.Writer, most int) error {
 	p := &printer{Writer: w}
-	if v.Facts()+v.Strings.Strings == 0 {
+	if v.facts()+v.Strings.Strings == 0 {
 		p.line("no facts to check: %s holds none that must be kept", v.Before)
 		return p.err
 	}
 	p.line("%.0f%% of the exact strings that user and model wrote are still there with their context", 100*v.Strings.Score)
 	p.line("(%s: %s there in any form, %s with their context; those of the newest third count double)", Count(v.Strings.Strings, "string"), Thousands(v.Strings.Present), Thousands(v.Strings.Grounded))
-	p.line("of Decant's own list of what to keep, %d of %d are there:", len(v.Kept), v.Facts())
+	p.line("of Decant's own list of what to keep, %d of %d are there:", len(v.Kept), v.facts())
 	for _, kind := range slices.Sorted(maps.Keys(v.ByKind)) {
 		p.line("  %-12s %3.0f%%", kind, 100*v.ByKind[kind])
 	}

@@ -9,8 +9,8 @@ package sse
 
 import "bytes"
 
-// DefaultMax is the largest event that a Reader with Max zero keeps, in bytes of its data.
-const DefaultMax = 64 << 20
+// defaultMax is the largest event that a Reader with Max zero keeps, in bytes of its data.
+const defaultMax = 64 << 20
 
 // A Reader splits a stream into events. Set Handle before the first Write; the other fields are
 // optional. It is not safe for concurrent use.
@@ -20,7 +20,7 @@ type Reader struct {
 	// call.
 	Handle func(name, data []byte)
 
-	// Max limits the data of one event, in bytes; zero means DefaultMax. A larger event is skipped
+	// Max limits the data of one event, in bytes; zero means 64 MB. A larger event is skipped
 	// and counted, and the next one is read as usual.
 	Max int
 
@@ -105,7 +105,7 @@ func (r *Reader) max() int {
 	if r.Max > 0 {
 		return r.Max
 	}
-	return DefaultMax
+	return defaultMax
 }
 
 // endLine handles a line of which tail is the last piece.

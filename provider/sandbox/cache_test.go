@@ -30,7 +30,7 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// words returns a text block of n tokens by Estimate.
+// words returns a text block of n tokens by the default counter.
 func words(n int) string { return say(strings.Repeat("abc", n)) }
 
 func TestCacheOverThirtyTurns(t *testing.T) {

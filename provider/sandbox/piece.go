@@ -142,14 +142,14 @@ func (q *request) checkAutomatic(ps []piece) *apiError {
 	return invalid("cache_control.ttl: the automatic breakpoint has ttl='%s', the block it falls on (%s) has ttl='%s'", lifetime(auto), last.path, last.ttl)
 }
 
-// Estimate is the default counter: one token for every three bytes, rounded up. It is simple on
+// estimate is the default counter: one token for every three bytes, rounded up. It is simple on
 // purpose; texts of one length count alike, so that tests can be computed by hand.
-type Estimate struct{}
+type estimate struct{}
 
-var _ decant.Counter = Estimate{}
+var _ decant.Counter = estimate{}
 
 // Count returns a third of the length of text.
-func (Estimate) Count(text string) int { return (len(text) + 2) / 3 }
+func (estimate) Count(text string) int { return (len(text) + 2) / 3 }
 
 // What the framing of pieces and what is not text count, in tokens.
 const (

@@ -448,7 +448,7 @@ func TestOverflowBeforeGeneration45(t *testing.T) {
 }
 
 func TestOverflow(t *testing.T) {
-	long := func(tokens int) string { // a user message of so many tokens by Estimate, framing included
+	long := func(tokens int) string { // a user message of so many tokens by the default counter, framing included
 		return `{"role":"user","content":"` + strings.Repeat("x", 3*(tokens-4)) + `"}`
 	}
 	model := &sandbox.Script{Count: true, Answers: []sandbox.Answer{{Blocks: []sandbox.Block{{Kind: "text", Text: strings.Repeat("word ", 600)}}}}}

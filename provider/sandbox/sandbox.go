@@ -43,7 +43,7 @@ type Options struct {
 	// Catalog says which models exist and what they are like. Nil means the built-in one.
 	Catalog *token.Catalog
 
-	// Counter counts tokens, for limits and for usage. Nil means Estimate.
+	// Counter counts tokens, for limits and for usage. Nil means one token for every three bytes.
 	Counter decant.Counter
 
 	// Window replaces the context window of every model, in tokens. Zero leaves them as they are.
@@ -146,7 +146,7 @@ func New(opts Options) *Server {
 		s.model = &Rules{}
 	}
 	if s.counter == nil {
-		s.counter = Estimate{}
+		s.counter = estimate{}
 	}
 	if s.secret == nil {
 		s.secret = []byte("decant sandbox")

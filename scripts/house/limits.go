@@ -17,7 +17,7 @@ var limits = map[string]limit{
 const (
 	limitFiles          = 40
 	limitReturns        = 96
-	limitUnused         = 128
+	limitUnused         = 127
 	limitUnusedInternal = 72
 	limitMedian         = 11
 	limitLongest        = 48

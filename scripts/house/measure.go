@@ -85,21 +85,19 @@ func (h *house) functions() (out functions) {
 
 func (h *house) line(pos token.Pos) int { return h.fset.Position(pos).Line }
 
-// unused returns the exported names, methods included, that no other package's code uses, nor an example: of packages that
-// everybody may import, who may need them, and of those under internal, where nobody can. Commands are left out, and so
-// are methods of interfaces and methods that an interface of the module or of the standard library may call by that name.
+// unused returns the exported names, methods included, that no other package's code uses, nor an example: of packages
+// that everybody may import, and of those under internal, where nobody else can need them. Commands and packages
+// for tests are left out, and so are methods that an interface of the module or of a library may call by that name.
 func (h *house) unused() (public, internal []string) {
 	used, called := map[string]bool{}, map[string]bool{}
 	for _, p := range h.pkgs {
 		for _, obj := range p.info.Uses {
-			if obj.Pkg() != nil && obj.Pkg() != p.types {
-				used[full(obj)] = true
+			if obj.Pkg() != p.types {
+				use(used, obj)
 			}
 		}
 		for _, obj := range p.examples {
-			if obj.Pkg() != nil {
-				used[full(obj)] = true
-			}
+			use(used, obj)
 		}
 		for _, obj := range p.info.Defs {
 			if f, ok := obj.(*types.Func); ok && receiver(f) != nil && types.IsInterface(receiver(f)) {
@@ -108,7 +106,7 @@ func (h *house) unused() (public, internal []string) {
 		}
 	}
 	for _, p := range h.pkgs {
-		if p.types.Name() == "main" {
+		if p.types.Name() == "main" || strings.HasSuffix(p.name, "test") {
 			continue
 		}
 		out := &public
@@ -127,8 +125,44 @@ func (h *house) unused() (public, internal []string) {
 	return public, internal
 }
 
-// standard are methods that the standard library calls by their names.
-const standard = " String Error Unwrap Is As MarshalText UnmarshalText MarshalJSON UnmarshalJSON LogValue Format GoString Close Write Read Len Less Swap Push Pop ServeHTTP RoundTrip "
+// use notes that an object is used, and with it the types of its values: who reads a field has what is in it.
+func use(used map[string]bool, obj types.Object) {
+	if obj.Pkg() == nil {
+		return
+	}
+	used[full(obj)] = true
+	var mention func(types.Type)
+	mention = func(t types.Type) {
+		switch t := t.(type) {
+		case *types.Named:
+			if t.Obj().Pkg() != nil {
+				used[full(t.Obj())] = true
+			}
+			for arg := range t.TypeArgs().Types() {
+				mention(arg)
+			}
+		case *types.Map:
+			mention(t.Key())
+			mention(t.Elem())
+		case interface{ Elem() types.Type }:
+			mention(t.Elem())
+		case *types.Tuple:
+			for v := range t.Variables() {
+				mention(v.Type())
+			}
+		case *types.Signature:
+			if t.Recv() != nil {
+				mention(t.Recv().Type())
+			}
+			mention(t.Params())
+			mention(t.Results())
+		}
+	}
+	mention(obj.Type())
+}
+
+// standard are methods that the standard library and that of YAML call by their names.
+const standard = " UnmarshalYAML String Error Unwrap Is As MarshalText UnmarshalText MarshalJSON UnmarshalJSON LogValue Format GoString Close Write Read Len Less Swap Push Pop ServeHTTP RoundTrip "
 
 // counts reports whether an object is a name of its package: declared at its top, or a method of a type that is.
 func counts(obj types.Object, called map[string]bool) bool {

@@ -103,6 +103,3 @@ func Unwrap(wrapped []byte, k *Key) (*Box, error) {
 	}
 	return newBox([KeySize]byte(data)), nil
 }
-
-// Same reports whether two boxes have the same data key.
-func (b *Box) Same(other *Box) bool { return b.data == other.data }
