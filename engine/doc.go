@@ -9,11 +9,12 @@
 // the same bytes, and archives behind the answer what the provider said ([Engine.Finish]). Between pours the view of a
 // conversation grows at its end only.
 //
-// A request meets the files in this order: engine.go (Prepare) → patience.go (as often as others come first) → match.go
-// (whose conversation it is, and what is in force there: a query and its draft) → decide.go (inherit.go, decide.go,
-// clear.go for what comes in; budget.go, schedule.go and economy.go for whether a pour is due; pour.go and route.go for
-// making it, on a copy for each route) → draft.go (render) → ticket.go, commit.go. When its answer is there: finish.go,
-// commit.go again, ledger.go (what it cost). When it was refused: recover.go. When we fail: fallback.go.
+// The stations of a request are files and packages, in this order: prepare.go (an arrival is tried as often as others
+// commit first) → match.go (whose conversation it is) → internal/draft (what was decided about it, replayed) →
+// internal/decide (what comes in, and whether a pour is due) → internal/pour (the pour, on a copy for each route) →
+// internal/ticket (what is sent) → commit.go → till.go (what it may cost is held back). When its answer is there:
+// finish.go, verdict.go (what it says of the provider), internal/outbox (where it waits), archive.go, ledger.go (what it
+// cost). When it was refused: recover.go. When a step of ours fails: fallback.go. When it is only observed: observe.go.
 //
 // [Engine.Undo], [Engine.Preview] and [Engine.Pin] plan changes of stored conversations with their price.
 // [Engine.Thread] does all of it for programs without HTTP.
