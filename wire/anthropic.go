@@ -1,19 +1,29 @@
 package wire
 
 import (
-	"bytes"
-
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// parseAnthropic reads a valid request body of the Messages API (docs/reference/anthropic.md, "The request"
+// parseAnthropic reads a request body of the Messages API (docs/reference/anthropic.md, "The request"
 // and "Content blocks").
 //
 // Every element of messages is a message of its own, also where two of one role follow each other.
 // A member that stands twice counts as the server counts it: the last one.
-func parseAnthropic(src []byte) (*Document, error) {
-	p := anthropicParser{builder: newBuilder(src)}
+func parseAnthropic(src []byte) (*parsed, error) {
+	if d := (earlier{}).parse(src); d != nil {
+		return d, nil
+	}
+	return parseAnthropicTwice(src)
+}
+
+// parseAnthropicTwice checks the text as a whole before it reads it. So it can say what is wrong.
+func parseAnthropicTwice(src []byte) (*parsed, error) {
+	src, err := validObject(src)
+	if err != nil {
+		return nil, err
+	}
+	p := newAnthropicParser(newBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.request(&sc); err != nil {
 		return nil, err
@@ -21,14 +31,28 @@ func parseAnthropic(src []byte) (*Document, error) {
 	return p.finished(), nil
 }
 
+// parseAnthropicList reads a bare list of messages of the Messages API, which is valid JSON.
+func parseAnthropicList(src []byte) (*parsed, error) {
+	p := newAnthropicParser(newBuilder(src))
+	sc := jsonspan.Scan(src, 0)
+	if err := p.messages(&sc); err != nil {
+		return nil, err
+	}
+	return p.body.document(p.builder), nil
+}
+
 // An anthropicParser reads a request of the Messages API, from scratch or after an earlier one.
 type anthropicParser struct {
 	*builder
-	body  body
+	body  requestBody
 	tools jsonspan.Span // the list of tools
 
 	was                   earlier
 	sameSystem, sameTools bool // the earlier request has the same, or neither has one
+}
+
+func newAnthropicParser(b *builder) anthropicParser {
+	return anthropicParser{builder: b, body: requestBody{body: body{to: anthropicDialect{}}}}
 }
 
 // request consumes the whole request.
@@ -45,14 +69,12 @@ func (p *anthropicParser) request(sc *jsonspan.Scanner) error {
 }
 
 // finished returns the document of a request that is consumed.
-func (p *anthropicParser) finished() *Document {
+func (p *anthropicParser) finished() *parsed {
 	p.fixed()
-	if p.kept > 0 && p.conv.Agent != p.was.read.Agent {
+	if p.was.requestBody != nil && p.conv.Agent != p.was.read.Agent {
 		p.forgetAuthors()
 	}
-	d := p.bodyDocument(Anthropic, p.body)
-	d.Kept = p.kept
-	return d
+	return p.body.document(p.builder)
 }
 
 // member consumes a member of the request.
@@ -63,13 +85,13 @@ func (p *anthropicParser) member(sc *jsonspan.Scanner) error {
 	var err error
 	switch string(name) {
 	case "model":
-		p.conv.Model = p.str(sc.Skip())
+		p.conv.Model = p.interned(sc.Skip())
 	case "max_tokens":
-		p.conv.MaxOutput = p.int(sc.Skip())
+		p.conv.MaxOutput = integer(sc.Skip().Of(p.src))
 	case "thinking":
-		p.conv.Thinking = decant.Thinking(p.str(p.find(sc.Skip(), "type")))
+		p.conv.Thinking = decant.Thinking(p.interned(p.find(sc.Skip(), "type")))
 	case "metadata":
-		p.conv.ID = sessionOf(p.str(p.find(sc.Skip(), "user_id")))
+		p.conv.ID = sessionOf(p.interned(p.find(sc.Skip(), "user_id")))
 	case "cache_control":
 		p.conv.Cache = p.marker(sc.Skip())
 	case "system":
@@ -99,13 +121,13 @@ func (p *anthropicParser) system(sc *jsonspan.Scanner) {
 		return
 	}
 	if sc.Kind() == '"' {
-		s := site{text: sc.Skip()}
+		s := blockSpan{text: sc.Skip()}
 		p.conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.contentAt(s)}}
-		p.body.system = []site{s}
+		p.body.system = []blockSpan{s}
 		return
 	}
 	for sc.Open(); sc.Next(); {
-		blk, s := p.block(sc)
+		blk, s := anthropicBlock(p.builder, sc)
 		blk.Author = decant.AuthorClient
 		p.conv.Fixed.System = append(p.conv.Fixed.System, blk)
 		p.body.system = append(p.body.system, s)
@@ -118,12 +140,12 @@ func (p *anthropicParser) fixed() {
 	if p.sameTools {
 		p.keepTools(p.tools.Start - was.member("tools").Start)
 	} else {
-		p.body.tools = p.toolsIn(p.tools)
+		p.body.tools = p.builder.tools(p.tools)
 	}
 	if p.sameSystem {
 		p.conv.Agent = was.read.Agent
 	} else {
-		p.conv.Agent = bodyAgent(f.System)
+		p.conv.Agent = agentOf(f.System)
 	}
 	if p.sameSystem && p.sameTools {
 		f.Version = was.read.Fixed.Version
@@ -144,7 +166,7 @@ func (p *anthropicParser) messages(sc *jsonspan.Scanner) error {
 		p.keepMessages(n)
 		sc.Jump(p.body.items[n-1].span.End)
 	} else {
-		p.body.items = make([]item, 0, expected(p.src))
+		p.body.items = make([]item, 0, expected(len(p.src)))
 	}
 	return p.elements(sc)
 }
@@ -166,7 +188,7 @@ func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "role":
-			p.current().Role = p.role(sc.Skip())
+			p.current().Role = roleAt(&p.source, sc.Skip())
 		case "content":
 			it.content = p.content(sc)
 		default:
@@ -174,8 +196,8 @@ func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
 		}
 	}
 	it.span.End = sc.Pos()
-	if p.empty() {
-		p.add(decant.Block{Kind: decant.KindOpaque}, site{span: it.content, slot: slotVoid, item: len(p.body.items)})
+	if p.size() == 0 {
+		p.add(decant.Block{Kind: decant.KindOpaque}, blockSpan{span: it.content, kind: noContent, item: len(p.body.items)})
 	}
 	p.body.items = append(p.body.items, it)
 	switch p.current().Role {
@@ -188,21 +210,20 @@ func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
 // content consumes a message's content and adds its blocks.
 func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 	v, at := jsonspan.Span{Start: sc.Pos()}, len(p.body.items)
-	p.body.twice = p.body.twice || !p.empty()
-	p.blocks.drop() // of a content that stands twice
-	p.places.drop()
+	p.body.twice = p.body.twice || p.size() > 0
+	p.dropBlocks()
 	if sc.Kind() == '"' {
 		v = sc.Skip()
-		p.add(decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString, item: at})
+		p.add(decant.Block{Kind: decant.KindText, Content: p.builder.text(v)}, blockSpan{span: v, text: v, kind: bareString, item: at})
 		return v
 	}
 	if sc.Kind() != '[' { // nothing that the API knows
 		return sc.Skip()
 	}
 	for sc.Open(); sc.Next(); {
-		blk, s := p.block(sc)
-		s.slot, s.item = slotPart, at
-		if p.empty() && p.hides(&blk, s) {
+		blk, s := anthropicBlock(p.builder, sc)
+		s.kind, s.item = listPart, at
+		if p.size() == 0 && p.hides(&blk, s) {
 			p.current().Compaction = true
 		}
 		p.add(blk, s)
@@ -213,142 +234,18 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 
 // hides reports whether a message's first block is a compaction block with a summary: the server
 // ignores everything before it (docs/reference/anthropic.md, "Compaction"). One without is a summary that failed.
-func (p *anthropicParser) hides(blk *decant.Block, s site) bool {
+func (p *anthropicParser) hides(blk *decant.Block, s blockSpan) bool {
 	return blk.Kind == decant.KindOpaque && !s.text.IsZero() && p.src[s.text.Start] == '"' &&
 		p.is(p.find(s.span, "type"), `"compaction"`)
 }
 
-// members are where the known members of a content block stand; zero: absent.
-type members struct {
-	kind, text, thinking, content, input, id, answers, name, failed, signature, cache, other jsonspan.Span
-}
-
-// field returns where the span of the member with a name goes.
-func (m *members) field(name []byte) *jsonspan.Span {
-	switch string(name) {
-	case "type":
-		return &m.kind
-	case "text":
-		return &m.text
-	case "thinking":
-		return &m.thinking
-	case "content":
-		return &m.content
-	case "input":
-		return &m.input
-	case "id":
-		return &m.id
-	case "tool_use_id":
-		return &m.answers
-	case "name":
-		return &m.name
-	case "is_error":
-		return &m.failed
-	case "signature":
-		return &m.signature
-	case "cache_control":
-		return &m.cache
+// roleAt returns the role at s.
+func roleAt(in *source, s jsonspan.Span) decant.Role {
+	switch string(s.Of(in.src)) {
+	case `"user"`:
+		return decant.RoleUser
+	case `"assistant"`:
+		return decant.RoleAssistant
 	}
-	return &m.other
-}
-
-// block consumes a content block.
-func (p *anthropicParser) block(sc *jsonspan.Scanner) (decant.Block, site) {
-	var m members
-	s := site{span: jsonspan.Span{Start: sc.Pos()}}
-	for sc.Open(); sc.Next(); {
-		*m.field(sc.Name()) = sc.Skip()
-	}
-	s.span.End = sc.Pos()
-	if sc.Failed() {
-		return decant.Block{}, s
-	}
-	s.cache = m.cache
-	blk := p.known(&m, &s)
-	blk.Content = p.contentAt(s)
-	blk.Cache = p.marker(m.cache)
-	blk.Inside = p.markersIn(m.content, 0)
-	return blk, s
-}
-
-// known returns a block without its content, and sets in s where the content stands and how.
-// What is not known by type is opaque, and its whole source is its content.
-func (p *anthropicParser) known(m *members, s *site) decant.Block {
-	switch string(m.kind.Of(p.src)) {
-	case `"text"`:
-		s.text = m.text
-		return decant.Block{Kind: decant.KindText}
-	case `"tool_use"`:
-		s.text, s.form = m.input, formRaw
-		return decant.Block{Kind: decant.KindUse, CallID: p.str(m.id), Name: p.str(m.name)}
-	case `"tool_result"`:
-		s.text = m.content
-		return decant.Block{Kind: decant.KindResult, CallID: p.str(m.answers),
-			Error: p.is(m.failed, "true"), Media: p.media(m.content), Loads: p.loads(m.content)}
-	case `"thinking"`:
-		s.text = m.thinking
-		return decant.Block{Kind: decant.KindThinking, Signed: m.signature.Len() > len(`""`)}
-	case `"redacted_thinking"`:
-		return decant.Block{Kind: decant.KindThinking, Signed: true}
-	case `"image"`, `"document"`:
-		return p.picture(s)
-	case `"compaction"`:
-		s.text = m.content
-		return decant.Block{Kind: decant.KindOpaque}
-	}
-	s.text, s.form = s.span, formRaw
-	return decant.Block{Kind: decant.KindOpaque}
-}
-
-// picture returns an image or document block. A document of plain text has content and no media.
-func (p *anthropicParser) picture(s *site) decant.Block {
-	sc := jsonspan.Scan(p.src, s.span.Start)
-	part := readPart(&sc, p.src)
-	blk := decant.Block{Kind: decant.KindImage}
-	switch {
-	case part.isMedia():
-		blk.Media = part.media(p.src)
-	case part.src.text:
-		s.text = part.src.data
-	default:
-		s.text = part.list
-		blk.Media = p.media(part.list)
-	}
-	return blk
-}
-
-// marker returns the lifetime of a cache marker, "" when there is none (docs/reference/anthropic.md, "The prompt cache").
-func (b *builder) marker(cache jsonspan.Span) string {
-	if cache.IsZero() || b.src[cache.Start] != '{' {
-		return ""
-	}
-	if ttl := b.str(b.find(cache, "ttl")); ttl != "" {
-		return ttl
-	}
-	return "5m"
-}
-
-// markersIn returns the lifetimes of the cache markers on the blocks in a list, and on those within them,
-// in order.
-func (b *builder) markersIn(list jsonspan.Span, depth int) (out []string) {
-	if list.IsZero() || b.src[list.Start] != '[' || depth > maxNesting || !bytes.Contains(list.Of(b.src), []byte("cache_control")) {
-		return nil
-	}
-	sc := jsonspan.Scan(b.src, list.Start)
-	for sc.Open(); sc.Next(); {
-		part := sc.Skip()
-		out = append(out, b.markersIn(b.find(part, "content"), depth+1)...)
-		if life := b.marker(b.find(part, "cache_control")); life != "" {
-			out = append(out, life)
-		}
-	}
-	return out
-}
-
-// media returns the images and documents in a result's content.
-func (b *builder) media(content jsonspan.Span) decant.Media {
-	if content.IsZero() || b.src[content.Start] != '[' {
-		return decant.Media{}
-	}
-	return partsMedia(content.Of(b.src))
+	return decant.Role(in.interned(s))
 }

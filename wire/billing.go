@@ -59,5 +59,6 @@ func billed(c decant.Content) decant.Content {
 	case len(rest) == len(l.raw)-end: // something else than a line break follows
 		return c
 	}
-	return &lazy{append([]byte{'"'}, rest...), l.form}
+	without := newLazy(append([]byte{'"'}, rest...), l.form)
+	return &without
 }

@@ -10,16 +10,20 @@ import (
 //
 // System and developer messages before the first other message are the system prompt; later ones are
 // messages. Reasoning that some servers return beside the content is thinking.
-func parseChat(src []byte) (*Document, error) {
-	p := chatParser{builder: newBuilder(src)}
+func parseChat(src []byte) (*parsed, error) {
+	src, err := validObject(src)
+	if err != nil {
+		return nil, err
+	}
+	p := newChatParser(newBuilder(src))
 	var tools, response jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "model":
-			p.conv.Model = p.str(sc.Skip())
+			p.conv.Model = p.interned(sc.Skip())
 		case "max_completion_tokens", "max_tokens":
-			p.conv.MaxOutput = p.int(sc.Skip())
+			p.conv.MaxOutput = integer(sc.Skip().Of(p.src))
 		case "tools":
 			tools = sc.Skip()
 		case "messages":
@@ -33,26 +37,49 @@ func parseChat(src []byte) (*Document, error) {
 		}
 	}
 	if p.conv.Model == "" {
-		p.conv.Model = p.str(p.find(response, "model"))
+		p.conv.Model = p.interned(p.find(response, "model"))
 	}
 	if p.body.list.IsZero() {
 		return nil, fieldError(0, "messages", "missing, want a list of messages")
 	}
-	p.fixedTools(tools)
-	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
-	return p.bodyDocument(OpenAIChat, p.body), nil
+	fix(p.builder, tools)
+	p.conv.Agent = agentOf(p.conv.Fixed.System)
+	return p.body.document(p.builder), nil
+}
+
+// parseChatList reads a bare list of messages of the Chat Completions API, which is valid JSON.
+func parseChatList(src []byte) (*parsed, error) {
+	p := newChatParser(newBuilder(src))
+	sc := jsonspan.Scan(src, 0)
+	if err := p.messages(&sc); err != nil {
+		return nil, err
+	}
+	p.conv.Fixed.Version = version(&p.conv.Fixed)
+	p.conv.Agent = agentOf(p.conv.Fixed.System)
+	return p.body.document(p.builder), nil
+}
+
+// chatMessages adds the messages of the Chat Completions API in a list to a conversation.
+func chatMessages(b *builder, list jsonspan.Span) error {
+	p := newChatParser(b)
+	sc := jsonspan.Scan(b.src, list.Start)
+	return p.messages(&sc)
 }
 
 type chatParser struct {
 	*builder
-	body body
+	body requestBody
+}
+
+func newChatParser(b *builder) chatParser {
+	return chatParser{builder: b, body: requestBody{body: body{to: chatDialect{}}}}
 }
 
 // messages consumes the list of messages.
 func (p *chatParser) messages(sc *jsonspan.Scanner) error {
 	p.restart()
 	p.conv.Fixed.System = nil
-	p.body = body{list: jsonspan.Span{Start: sc.Pos()}, items: make([]item, 0, expected(p.src))}
+	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, make([]item, 0, expected(len(p.src)))
 	if sc.Kind() != '[' {
 		return fieldError(sc.Pos(), "messages", "want a list of messages")
 	}
@@ -74,7 +101,7 @@ type chatMessage struct {
 
 // answers returns where the id of the call stands that a result answers.
 func (m *chatMessage) answers(src []byte) jsonspan.Span {
-	if !m.callID.IsZero() || !starts(src, m.callIDs, "[") {
+	if !m.callID.IsZero() || m.callIDs.IsZero() || src[m.callIDs.Start] != '[' {
 		return m.callID
 	}
 	sc := jsonspan.Scan(src, m.callIDs.Start)
@@ -116,7 +143,7 @@ func (p *chatParser) message(sc *jsonspan.Scanner) error {
 		*m.field(sc.Name()) = sc.Skip()
 	}
 	m.item.span.End = sc.Pos()
-	switch role := p.str(m.role); role {
+	switch role := p.interned(m.role); role {
 	case "system", "developer":
 		if len(p.conv.Messages) == 0 {
 			p.system(&m)
@@ -149,31 +176,25 @@ func (p *chatParser) system(m *chatMessage) {
 	}
 }
 
-// A placed block is one that is not yet added to its message.
-type placed struct {
-	block decant.Block
-	site  site
-}
-
 // fill adds the blocks of a message, always in the order in which a model says them: reasoning,
 // content, calls.
 func (p *chatParser) fill(m *chatMessage) {
 	at := len(p.body.items) - 1
 	if p.current().Role == decant.RoleTool {
-		p.add(decant.Block{Kind: decant.KindResult, CallID: p.str(m.answers(p.src)), Name: p.str(m.name),
-			Content: p.text(m.item.content), Media: p.media(m.item.content)},
-			site{span: m.item.span, text: m.item.content, slot: slotItem, item: at})
+		p.add(decant.Block{Kind: decant.KindResult, CallID: p.interned(m.answers(p.src)), Name: p.interned(m.name),
+			Content: p.text(m.item.content), Media: partsMedia(m.item.content.Of(p.src))},
+			blockSpan{span: m.item.span, text: m.item.content, kind: wholeItem, item: at})
 		return
 	}
 	p.memberBlock(decant.KindThinking, m.reasoning, at)
 	for _, e := range p.contentBlocks(m) {
-		e.site.item = at
-		p.add(e.block, e.site)
+		e.at.item = at
+		p.add(e.block, e.at)
 	}
 	p.memberBlock(decant.KindText, m.refusal, at)
 	p.calls(m, at)
-	if p.empty() {
-		p.add(decant.Block{Kind: decant.KindOpaque}, site{span: m.item.content, slot: slotVoid, item: at})
+	if p.size() == 0 {
+		p.add(decant.Block{Kind: decant.KindOpaque}, blockSpan{span: m.item.content, kind: noContent, item: at})
 	}
 }
 
@@ -182,7 +203,7 @@ func (p *chatParser) memberBlock(k decant.Kind, v jsonspan.Span, at int) {
 	if v.Len() <= len(`""`) || p.src[v.Start] != '"' {
 		return
 	}
-	p.add(decant.Block{Kind: k, Content: p.text(v)}, site{span: v, text: v, slot: slotMember, item: at})
+	p.add(decant.Block{Kind: k, Content: p.text(v)}, blockSpan{span: v, text: v, kind: memberValue, item: at})
 }
 
 // contentBlocks returns the blocks of a message's content. Empty text beside calls is none.
@@ -195,29 +216,14 @@ func (p *chatParser) contentBlocks(m *chatMessage) []placed {
 		if v.Len() == len(`""`) && !m.item.calls.IsZero() {
 			return nil
 		}
-		return []placed{{decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString}}}
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.text(v)}, blockSpan{span: v, text: v, kind: bareString}}}
 	}
 	var out []placed
 	sc := jsonspan.Scan(p.src, v.Start)
 	for sc.Open(); sc.Next(); {
-		out = append(out, p.part(&sc))
+		out = append(out, nextPart(p.builder, &sc))
 	}
 	return out
-}
-
-// part consumes an element of a content list, of this API or of the Responses API.
-func (b *builder) part(sc *jsonspan.Scanner) placed {
-	part := readPart(sc, b.src)
-	s := site{span: part.span, slot: slotPart}
-	switch {
-	case part.isText() && !part.text.IsZero():
-		s.text = part.text
-		return placed{decant.Block{Kind: decant.KindText, Content: b.text(part.text)}, s}
-	case part.isMedia():
-		return placed{decant.Block{Kind: decant.KindImage, Media: part.media(b.src)}, s}
-	}
-	s.text, s.form = s.span, formRaw
-	return placed{decant.Block{Kind: decant.KindOpaque, Content: b.contentAt(s)}, s}
 }
 
 // calls adds the calls of a message, also the one that the old function_call member holds.
@@ -226,11 +232,11 @@ func (p *chatParser) calls(m *chatMessage, at int) {
 		sc := jsonspan.Scan(p.src, m.item.calls.Start)
 		for sc.Open(); sc.Next(); {
 			v := sc.Skip()
-			p.call(v, p.inner(v), site{span: v, slot: slotCall, item: at})
+			p.call(v, p.inner(v), blockSpan{span: v, kind: listedCall, item: at})
 		}
 	}
 	if !m.function.IsZero() && p.src[m.function.Start] == '{' {
-		p.call(m.function, m.function, site{span: m.function, slot: slotMember, item: at})
+		p.call(m.function, m.function, blockSpan{span: m.function, kind: memberValue, item: at})
 	}
 }
 
@@ -243,7 +249,7 @@ func (p *chatParser) inner(v jsonspan.Span) jsonspan.Span {
 }
 
 // call adds a call: its id is in outer, its name and its arguments are in inner.
-func (p *chatParser) call(outer, inner jsonspan.Span, s site) {
+func (p *chatParser) call(outer, inner jsonspan.Span, s blockSpan) {
 	s.text = p.find(inner, "arguments")
 	if s.text.IsZero() {
 		s.text = p.find(inner, "input")
@@ -251,6 +257,6 @@ func (p *chatParser) call(outer, inner jsonspan.Span, s site) {
 	if !s.text.IsZero() && p.src[s.text.Start] == '{' {
 		s.form = formRaw // some servers do not wrap arguments into a string
 	}
-	p.add(decant.Block{Kind: decant.KindUse, CallID: p.str(p.find(outer, "id")), Name: p.str(p.find(inner, "name")),
+	p.add(decant.Block{Kind: decant.KindUse, CallID: p.interned(p.find(outer, "id")), Name: p.interned(p.find(inner, "name")),
 		Content: p.contentAt(s)}, s)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // parseClaudeCode reads a session file of Claude Code.
@@ -20,27 +21,26 @@ import (
 //
 // The first message behind a compact_boundary record is what the client put in place of everything
 // before it.
-func parseClaudeCode(src []byte) (*Document, error) {
-	s, err := openSession(src, AgentClaudeCode)
+func parseClaudeCode(src []byte) (*parsed, error) {
+	s, err := openSession(src, typed.ClaudeCode)
 	if err != nil {
 		return nil, err
 	}
-	p := claudeParser{session: s, anthropic: anthropicParser{builder: s.builder}}
+	p := claudeParser{session: s}
 	p.read()
 	for i := range p.groups {
 		p.message(&p.groups[i])
 	}
 	if len(p.groups) == 0 {
-		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", ErrFormat)
+		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", errFormat)
 	}
-	return s.close(ClaudeCode, claudeCode{left: p.left}), nil
+	return s.close(claudeCode{left: p.left}), nil
 }
 
 type claudeParser struct {
 	*session
-	anthropic anthropicParser
-	groups    []claudeGroup
-	answers   map[string]int // message id → index of its group
+	groups  []claudeGroup
+	answers map[string]int // message id → index of its group
 
 	known    map[string]bool // uuids of lines that were read
 	left     map[int]bool    // records on branches that the user left
@@ -172,7 +172,7 @@ func (p *claudeParser) line(l *claudeLine, main bool) {
 	case p.seen(l.uuid):
 		p.repeated.add(l.record)
 	default:
-		p.conv.ID = p.str(l.session)
+		p.conv.ID = p.interned(l.session)
 		p.group(l)
 	}
 }
@@ -209,7 +209,7 @@ func (p *claudeParser) typed(l *claudeLine) bool {
 		return false
 	}
 	if p.src[l.content.Start] == '"' {
-		return authorOf(AgentClaudeCode, p.string(l.content)) == decant.AuthorUser
+		return authorOf(typed.ClaudeCode, p.decoded(l.content)) == decant.AuthorUser
 	}
 	said := false
 	for _, b := range p.list(l.content) {
@@ -217,7 +217,7 @@ func (p *claudeParser) typed(l *claudeLine) bool {
 		if p.is(m[0], `"tool_result"`) {
 			return false
 		}
-		said = said || authorOf(AgentClaudeCode, p.string(m[1])) == decant.AuthorUser
+		said = said || authorOf(typed.ClaudeCode, p.decoded(m[1])) == decant.AuthorUser
 	}
 	return said
 }
@@ -249,7 +249,7 @@ func (p *claudeParser) group(l *claudeLine) {
 	role := decant.RoleUser
 	if p.is(l.kind, `"assistant"`) {
 		role = decant.RoleAssistant
-		id := p.string(l.id)
+		id := p.decoded(l.id)
 		if g, ok := p.answers[id]; ok && id != "" {
 			p.groups[g].lines = append(p.groups[g].lines, *l)
 			return
@@ -293,7 +293,7 @@ func (p *claudeParser) message(g *claudeGroup) {
 	for i := range g.lines {
 		l := &g.lines[i]
 		if g.role == decant.RoleAssistant {
-			m.ID = p.string(l.id)
+			m.ID = p.decoded(l.id)
 			p.answer(m, l.model, l.usage)
 		}
 		p.content(l)
@@ -303,7 +303,7 @@ func (p *claudeParser) message(g *claudeGroup) {
 // answer notes the model and the usage on a line of the model's answer. Every line of an answer
 // repeats the usage, as it was when the line was written.
 func (p *claudeParser) answer(m *decant.Message, model, usage jsonspan.Span) {
-	name := p.str(model)
+	name := p.interned(model)
 	if name == "<synthetic>" { // the client answered in the model's place
 		return
 	}
@@ -340,21 +340,21 @@ func (p *claudeParser) content(l *claudeLine) {
 	sc := jsonspan.Scan(p.src, l.content.Start)
 	if sc.Kind() == '"' {
 		blk := decant.Block{Kind: decant.KindText, Content: p.text(l.content)}
-		p.put(blk, site{span: l.content, text: l.content, slot: slotString, item: at}, client)
+		p.put(blk, blockSpan{span: l.content, text: l.content, kind: bareString, item: at}, client)
 		return
 	}
 	if sc.Kind() != '[' {
 		return
 	}
 	for sc.Open(); sc.Next(); {
-		blk, where := p.anthropic.block(&sc)
-		where.slot, where.item = slotPart, at
+		blk, where := anthropicBlock(p.builder, &sc)
+		where.kind, where.item = listPart, at
 		p.put(blk, where, client)
 	}
 }
 
 // put adds a block of a line.
-func (p *claudeParser) put(blk decant.Block, where site, client bool) {
+func (p *claudeParser) put(blk decant.Block, where blockSpan, client bool) {
 	if client && blk.Kind == decant.KindText {
 		blk.Author = decant.AuthorClient
 	}

@@ -19,36 +19,26 @@ func (claudeCode) dialect() dialect { return anthropicDialect{} }
 // the summary among them, each line linked to the one before. The client follows parentUuid from the
 // last line to the boundary, whose own parentUuid is null.
 func (f claudeCode) rewrite(w *writer) []byte {
-	c := claudeWriter{
-		writer: w, left: f.left, items: w.itemsOf(), point: w.checkpoint(),
-		gone: map[string]bool{}, done: map[string]bool{}, last: []byte("null"),
-	}
+	c := claudeWriter{writer: w, left: f.left, chain: newChain()}
 	c.survey()
 	for rec := range w.records {
-		if len(c.items[rec]) > 0 {
+		if len(c.held[rec]) > 0 {
 			c.message(rec)
 		} else {
 			c.other(rec)
 		}
 	}
 	c.add(w.fresh[0])
-	return c.out
+	return c.out.text
 }
 
 type claudeWriter struct {
 	*writer
-	out   []byte
-	left  map[int]bool    // records on branches that the user left
-	items [][]int         // of each record
-	point *decant.Message // the checkpoint, nil when the view has none
-	cover claudeHead      // of the newest line that the checkpoint covers, or of the first line that stays
-
-	gone   map[string]bool // uuids of lines that are left out, as they are written
-	done   map[string]bool // uuids of lines that are written
-	last   []byte          // uuid of the newest line of the conversation, as it is written
-	linked bool            // the next message has to name last as its parent
-	kept   bool            // the newest line that holds a message stayed
-	began  bool            // the boundary is written
+	chain
+	left  map[int]bool // records on branches that the user left
+	cover claudeHead   // of the newest line that the checkpoint covers, or of the first line that stays
+	kept  bool         // the newest line that holds a message stayed
+	began bool         // the boundary is written
 }
 
 // A claudeHead is what the lines of a session say about themselves.
@@ -67,7 +57,7 @@ func (c *claudeWriter) head(rec int) claudeHead {
 func (c *claudeWriter) survey() {
 	until := c.behind(c.point)
 	first := true
-	for rec, items := range c.items {
+	for rec, items := range c.held {
 		if len(items) == 0 {
 			continue
 		}
@@ -75,7 +65,7 @@ func (c *claudeWriter) survey() {
 		if first {
 			c.kept, c.cover, first = stays, c.head(rec), false
 		}
-		if !stays && c.renderer.items[items[0]].owner < until {
+		if !stays && c.items[items[0]].owner < until {
 			c.cover = c.head(rec)
 		}
 	}
@@ -83,7 +73,7 @@ func (c *claudeWriter) survey() {
 
 // stays reports whether the record holds a part of a message that stays.
 func (c *claudeWriter) stays(rec int) bool {
-	for _, i := range c.items[rec] {
+	for _, i := range c.held[rec] {
 		if c.keep[i] {
 			return true
 		}
@@ -94,24 +84,24 @@ func (c *claudeWriter) stays(rec int) bool {
 // message writes the line in record rec, which holds a message, if that stays, and before it what is
 // new there.
 func (c *claudeWriter) message(rec int) {
-	number := c.renderer.items[c.items[rec][0]].owner
+	number := c.items[c.held[rec][0]].owner
 	c.add(c.fresh[number])
 	delete(c.fresh, number)
 	h := c.head(rec)
 	if c.kept = c.stays(rec); !c.kept {
-		c.gone[string(h.uuid.Of(c.src))] = true
+		c.leave(h.uuid.Of(c.src))
 		return
 	}
 	c.begin()
-	c.line(rec, h, c.linked)
-	c.last, c.linked = h.uuid.Of(c.src), false
+	c.line(rec, h, c.broken)
+	c.last, c.broken = h.uuid.Of(c.src), false
 }
 
 // other writes a line that holds no message if it belongs to what stays: it shares the lot of the
 // message before it, the boundary of an earlier compaction that of the message behind it.
 func (c *claudeWriter) other(rec int) {
 	h := c.head(rec)
-	if _, left := c.left[rec]; left || c.done[string(h.uuid.Of(c.src))] { // or it stands in the file twice
+	if _, left := c.left[rec]; left || c.written[string(h.uuid.Of(c.src))] { // or it stands in the file twice
 		return
 	}
 	stays := c.kept
@@ -119,7 +109,7 @@ func (c *claudeWriter) other(rec int) {
 		stays = c.point == nil && c.nextStays(rec)
 	}
 	if !stays && !c.whole {
-		c.gone[string(h.uuid.Of(c.src))] = true
+		c.leave(h.uuid.Of(c.src))
 		return
 	}
 	c.line(rec, h, false)
@@ -131,7 +121,7 @@ func (c *claudeWriter) other(rec int) {
 // nextStays reports whether the first message behind record rec stays.
 func (c *claudeWriter) nextStays(rec int) bool {
 	for rec++; rec < len(c.records); rec++ {
-		if len(c.items[rec]) > 0 {
+		if len(c.held[rec]) > 0 {
 			return c.stays(rec)
 		}
 	}
@@ -143,13 +133,13 @@ func (c *claudeWriter) nextStays(rec int) bool {
 func (c *claudeWriter) line(rec int, h claudeHead, link bool) {
 	at := c.records[rec].at
 	if !h.uuid.IsZero() {
-		c.done[string(h.uuid.Of(c.src))] = true
+		c.written[string(h.uuid.Of(c.src))] = true
 	}
 	if h.parent.IsZero() || !link && !c.gone[string(h.parent.Of(c.src))] {
-		c.out = c.addLine(c.out, c.at(at))
+		c.out.line(c.at(at))
 		return
 	}
-	c.out = c.addLine(c.out, c.at(at, edit{h.parent, c.last}))
+	c.out.line(c.at(at, edit{at: h.parent, text: c.last}))
 }
 
 // begin writes the boundary before the first message.
@@ -164,8 +154,8 @@ func (c *claudeWriter) begin() {
 	o.str("type", "system").str("subtype", "compact_boundary").str("content", "Conversation compacted")
 	o.raw("isMeta", []byte("false")).raw("timestamp", orNull(c.moment())).raw("uuid", id).str("level", "info")
 	meta := new(object).str("trigger", "manual").raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).end()
-	c.out = c.addLine(c.out, o.raw("compactMetadata", meta).end())
-	c.last, c.linked = id, true
+	c.out.line(o.raw("compactMetadata", meta).end())
+	c.follow(id)
 }
 
 // add writes messages that are not in the source.
@@ -191,8 +181,8 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 		case role == "user" && m.Number == 0:
 			o.raw("isMeta", []byte("true"))
 		}
-		c.out = c.addLine(c.out, o.raw("uuid", id).raw("timestamp", orNull(time)).end())
-		c.last, c.linked = id, true
+		c.out.line(o.raw("uuid", id).raw("timestamp", orNull(time)).end())
+		c.follow(id)
 	}
 }
 
@@ -208,7 +198,7 @@ func (c *claudeWriter) content(m *decant.Message) (content []byte, role string) 
 	var parts [][]byte
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
-		text := c.copy(b)
+		text := c.copied(b)
 		if text == nil {
 			text = anthropicDialect{}.part(b, m.Role)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // parseCodex reads a rollout file of the Codex command line.
@@ -20,8 +21,8 @@ import (
 // messages of their own; the first of them carries the mark [decant.Message.Compaction]. In older
 // files it has only a summary. A thread_rolled_back event takes back the newest turns: their
 // messages are left out.
-func parseCodex(src []byte) (*Document, error) {
-	s, err := openSession(src, AgentCodex)
+func parseCodex(src []byte) (*parsed, error) {
+	s, err := openSession(src, typed.Codex)
 	if err != nil {
 		return nil, err
 	}
@@ -31,9 +32,9 @@ func parseCodex(src []byte) (*Document, error) {
 		p.record(i, back[i])
 	}
 	if len(p.conv.Messages) == 0 && !p.meta {
-		return nil, fmt.Errorf("no line holds an item of a conversation: %w", ErrFormat)
+		return nil, fmt.Errorf("no line holds an item of a conversation: %w", errFormat)
 	}
-	return s.close(Codex, codex{}), nil
+	return s.close(codex{}), nil
 }
 
 type codexParser struct {
@@ -47,11 +48,11 @@ type codexParser struct {
 func (p *codexParser) record(i int, back bool) {
 	m := p.members(p.records[i].at, "type", "payload", "timestamp")
 	payload := m[1]
-	switch p.str(m[0]) {
+	switch p.interned(m[0]) {
 	case "session_meta":
 		p.sessionMeta(payload)
 	case "turn_context":
-		if model := p.str(p.find(payload, "model")); model != "" {
+		if model := p.interned(p.find(payload, "model")); model != "" {
 			p.conv.Model = model
 		}
 	case "event_msg":
@@ -75,7 +76,7 @@ func (p *codexParser) sessionMeta(payload jsonspan.Span) {
 	}
 	p.meta = true
 	m := p.members(payload, "id", "base_instructions", "instructions")
-	p.conv.ID = p.string(m[0])
+	p.conv.ID = p.decoded(m[0])
 	text := m[1]
 	if inner := p.find(text, "text"); !inner.IsZero() {
 		text = inner
@@ -121,14 +122,14 @@ func (p *codexParser) compacted(rec int, payload, time jsonspan.Span) {
 		p.compact, p.answer = false, -1
 		return
 	}
-	if p.string(m[0]) == "" {
+	if p.decoded(m[0]) == "" {
 		p.note(rec, "a compaction without a summary and without a history: left out")
 		p.compact = false
 		return
 	}
 	p.message(decant.RoleUser, time)
 	p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(m[0])},
-		site{span: m[0], text: m[0], slot: slotMember, item: p.hold(rec, payload, jsonspan.Span{})})
+		blockSpan{span: m[0], text: m[0], kind: memberValue, item: p.hold(rec, payload, jsonspan.Span{})})
 }
 
 // message starts a message.
@@ -156,7 +157,7 @@ func (p *codexParser) side(role decant.Role, time jsonspan.Span) {
 // item reads one item of the Responses API.
 func (p *codexParser) item(rec int, v, time jsonspan.Span) {
 	m := p.members(v, "type", "role", "content")
-	kind := p.str(m[0])
+	kind := p.interned(m[0])
 	if kind == "ghost_snapshot" || kind == "" && m[1].IsZero() { // a git commit of the client's, never sent
 		return
 	}
@@ -186,7 +187,7 @@ func (p *codexParser) item(rec int, v, time jsonspan.Span) {
 // message from another agent counts as the client's.
 func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jsonspan.Span, time jsonspan.Span) {
 	role := decant.RoleUser
-	switch p.str(m[1]) {
+	switch p.interned(m[1]) {
 	case "assistant":
 		role = decant.RoleAssistant
 	case "developer", "system":
@@ -199,7 +200,7 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 	}
 	at := p.hold(rec, v, m[2])
 	if !m[2].IsZero() && p.src[m[2].Start] == '"' {
-		p.add(decant.Block{Kind: decant.KindText, Content: p.text(m[2])}, site{span: m[2], text: m[2], slot: slotString, item: at})
+		p.add(decant.Block{Kind: decant.KindText, Content: p.text(m[2])}, blockSpan{span: m[2], text: m[2], kind: bareString, item: at})
 		return
 	}
 	for _, e := range p.list(m[2]) {
@@ -207,16 +208,16 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 		if kind == "agent_message" {
 			blk.Author = decant.AuthorClient
 		}
-		where.slot, where.item = slotPart, at
+		where.kind, where.item = listPart, at
 		p.add(blk, where)
 	}
 }
 
 // codexPart reads an element of a message's content.
-func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, site) {
+func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, blockSpan) {
 	sc := jsonspan.Scan(p.src, v.Start)
 	part := readPart(&sc, p.src)
-	s := site{span: v}
+	s := blockSpan{span: v}
 	switch {
 	case part.isText():
 		s.text = part.text
@@ -225,16 +226,16 @@ func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, site) {
 		return decant.Block{Kind: decant.KindImage, Media: part.media(p.src)}, s
 	}
 	s.text, s.form = v, formRaw
-	return decant.Block{Kind: decant.KindOpaque, Content: p.raw(v), Signed: part.kind == "encrypted_content"}, s
+	return decant.Block{Kind: decant.KindOpaque, Content: p.content(v, formRaw), Signed: part.kind == "encrypted_content"}, s
 }
 
 // codexBlock reads an item that is one block: a call, its output, reasoning, or something else, which
 // is opaque. Tools that the provider runs leave a call without an id and no output, and what a search
 // for tools returns has to stay a list of tools, so these are opaque as well.
-func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, site) {
+func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, blockSpan) {
 	m := p.members(v, "call_id", "name", "arguments", "input", "action", "output", "success", "summary", "encrypted_content")
-	s := site{span: v, slot: slotItem}
-	id := p.str(m[0])
+	s := blockSpan{span: v, kind: wholeItem}
+	id := p.interned(m[0])
 	blk := decant.Block{CallID: id}
 	switch {
 	case kind == "reasoning":
@@ -242,10 +243,10 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, si
 		blk.Kind, blk.Signed = decant.KindThinking, !m[8].IsZero() && !isNull(m[8].Of(p.src))
 	case id != "" && kind == "function_call":
 		s.text = m[2]
-		blk.Kind, blk.Name = decant.KindUse, p.str(m[1])
+		blk.Kind, blk.Name = decant.KindUse, p.interned(m[1])
 	case id != "" && kind == "custom_tool_call":
 		s.text = m[3]
-		blk.Kind, blk.Name = decant.KindUse, p.str(m[1])
+		blk.Kind, blk.Name = decant.KindUse, p.interned(m[1])
 	case id != "" && kind == "local_shell_call":
 		s.text, s.form = m[4], formRaw
 		blk.Kind, blk.Name = decant.KindUse, "local_shell"
@@ -254,7 +255,7 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, si
 		if !s.text.IsZero() && p.src[s.text.Start] == '{' {
 			s.form = formRaw
 		}
-		blk.Kind, blk.Media = decant.KindResult, p.media(m[5])
+		blk.Kind, blk.Media = decant.KindResult, partsMedia(m[5].Of(p.src))
 		blk.Error = p.failed(m[5], m[6])
 	default:
 		s.text, s.form = v, formRaw
@@ -322,7 +323,7 @@ func (p *codexParser) userItem(v jsonspan.Span) bool {
 		return false
 	}
 	for _, e := range p.list(m[2]) {
-		if text := p.find(e, "text"); !text.IsZero() && authorOf(AgentCodex, p.string(text)) == decant.AuthorUser {
+		if text := p.find(e, "text"); !text.IsZero() && authorOf(typed.Codex, p.decoded(text)) == decant.AuthorUser {
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ func (codex) dialect() dialect { return responsesDialect{} }
 // session_meta always stay; of those of type turn_context that go with what is left out the newest
 // stays, because it holds the model.
 func (codex) rewrite(w *writer) []byte {
-	c := codexWriter{writer: w, items: w.itemsOf(), point: w.checkpoint(), turn: -1}
+	c := codexWriter{writer: w, turn: -1}
 	if c.point != nil {
 		c.until = w.behind(c.point)
 	}
@@ -24,32 +24,29 @@ func (codex) rewrite(w *writer) []byte {
 	}
 	c.compacted()
 	c.add(w.fresh[0])
-	return c.out
+	return c.out.text
 }
 
 type codexWriter struct {
 	*writer
-	out   []byte
-	items [][]int         // of each record
-	point *decant.Message // the checkpoint, nil when the view has none
-	until int             // Number of the first message behind the checkpoint
-	done  bool            // the compacted record is written
-	kept  bool            // the newest line that holds an item stayed
-	turn  int             // the newest turn_context that was left out and may be needed, -1: none
-	time  jsonspan.Span   // of the newest line that holds an item
+	until int           // Number of the first message behind the checkpoint
+	done  bool          // the compacted record is written
+	kept  bool          // the newest line that holds an item stayed
+	turn  int           // the newest turn_context that was left out and may be needed, -1: none
+	time  jsonspan.Span // of the newest line that holds an item
 }
 
 // record writes the line in record rec if it stays.
 func (c *codexWriter) record(rec int) {
 	m := membersOf(c.src, c.records[rec].at, "type", "timestamp")
-	if len(c.items[rec]) == 0 {
+	if len(c.held[rec]) == 0 {
 		c.other(rec, string(m[0].Of(c.src)))
 		return
 	}
 	c.kept = false
 	entire := c.entire(rec, string(m[0].Of(c.src)))
-	for _, i := range c.items[rec] {
-		number := c.renderer.items[i].owner
+	for _, i := range c.held[rec] {
+		number := c.items[i].owner
 		if number < c.until {
 			continue // in the compacted record
 		}
@@ -64,7 +61,7 @@ func (c *codexWriter) record(rec int) {
 		if !entire {
 			c.put(c.source(i)...)
 		} else if !c.kept {
-			c.out = c.addLine(c.out, c.at(c.records[rec].at))
+			c.out.line(c.at(c.records[rec].at))
 		}
 		c.kept = true
 	}
@@ -77,8 +74,8 @@ func (c *codexWriter) entire(rec int, kind string) bool {
 	if kind == `"compacted"` && c.point != nil {
 		return false
 	}
-	for k, i := range c.items[rec] {
-		number := c.renderer.items[i].owner
+	for k, i := range c.held[rec] {
+		number := c.items[i].owner
 		if !c.keep[i] || number < c.until || k > 0 && c.fresh[number] != nil {
 			return false
 		}
@@ -90,7 +87,7 @@ func (c *codexWriter) entire(rec int, kind string) bool {
 func (c *codexWriter) other(rec int, kind string) {
 	switch {
 	case kind == `"session_meta"` || c.whole || c.kept:
-		c.out = c.addLine(c.out, c.at(c.records[rec].at))
+		c.out.line(c.at(c.records[rec].at))
 	case kind == `"turn_context"`:
 		c.turn = rec
 	}
@@ -99,7 +96,7 @@ func (c *codexWriter) other(rec int, kind string) {
 // context writes the turn_context that was left out last.
 func (c *codexWriter) context() {
 	if c.turn >= 0 {
-		c.out = c.addLine(c.out, c.at(c.records[c.turn].at))
+		c.out.line(c.at(c.records[c.turn].at))
 		c.turn = -1
 	}
 }
@@ -107,9 +104,9 @@ func (c *codexWriter) context() {
 // source returns an item of the source as items of the API. The summary of a compacted record without
 // a history is none yet.
 func (c *codexWriter) source(i int) [][]byte {
-	it := c.renderer.items[i]
-	if c.sites[it.owner-1] != nil && c.sites[it.owner-1][0].slot == slotMember {
-		return c.say.items(c.viewed(it.owner), nil)
+	it := c.items[i]
+	if c.spans[it.owner-1] != nil && c.spans[it.owner-1][0].kind == memberValue {
+		return c.to.items(c.viewed(it.owner), nil)
 	}
 	return [][]byte{c.at(it.span)}
 }
@@ -129,20 +126,20 @@ func (c *codexWriter) compacted() {
 		}
 	}
 	payload := new(object).str("message", c.point.Text()).raw("replacement_history", list(history)).end()
-	c.out = c.addLine(c.out, c.open("compacted", c.moment()).raw("payload", payload).end())
+	c.out.line(c.open("compacted", c.moment()).raw("payload", payload).end())
 	c.context()
 }
 
 // history returns the items that a message before the checkpoint has in the compacted record.
 func (c *codexWriter) history(m *decant.Message) [][]byte {
 	var out [][]byte
-	for i, it := range c.renderer.items {
+	for i, it := range c.items {
 		if it.owner == m.Number && c.keep[i] {
 			out = append(out, c.source(i)...)
 		}
 	}
 	if out == nil {
-		return c.say.items(m, c.copy)
+		return c.to.items(m, c.copied)
 	}
 	return out
 }
@@ -153,14 +150,14 @@ func (c *codexWriter) add(ms []*decant.Message) {
 		if m == c.point || c.until > 0 && m.Number > 0 && m.Number < c.until {
 			continue
 		}
-		c.put(c.say.items(m, c.copy)...)
+		c.put(c.to.items(m, c.copied)...)
 	}
 }
 
 // put writes a line for each item.
 func (c *codexWriter) put(items ...[]byte) {
 	for _, it := range items {
-		c.out = c.addLine(c.out, c.open("response_item", c.time.Of(c.src)).raw("payload", it).end())
+		c.out.line(c.open("response_item", c.time.Of(c.src)).raw("payload", it).end())
 	}
 }
 

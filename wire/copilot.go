@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // parseCopilot reads the events of a session of GitHub's Copilot CLI.
@@ -11,23 +12,23 @@ import (
 // client adds to it for the model stands beside it and is not read), assistant.message an answer with
 // its calls, tool.execution_complete a result. Events of sub-agents name the call that they belong to
 // and are no part of the conversation.
-func parseCopilot(src []byte) (*Document, error) {
-	s, err := openSession(src, AgentCopilot)
+func parseCopilot(src []byte) (*parsed, error) {
+	s, err := openLog(src, typed.Copilot)
 	if err != nil {
 		return nil, err
 	}
-	p := copilotParser{session: s}
+	p := copilotParser{export: s}
 	for i := range p.records {
 		p.event(i)
 	}
 	if p.side.n > 0 {
 		p.note(p.side.first, "%d events of sub-agents from here on are not part of this conversation", p.side.n)
 	}
-	return p.foreign(Copilot)
+	return p.finished()
 }
 
 type copilotParser struct {
-	*session
+	*export
 	side tally // events of sub-agents
 }
 
@@ -35,15 +36,15 @@ type copilotParser struct {
 func (p *copilotParser) event(rec int) {
 	m := p.members(p.records[rec].at, "type", "data", "timestamp")
 	data := m[1]
-	if p.string(p.find(data, "parentToolCallId")) != "" {
+	if p.decoded(p.find(data, "parentToolCallId")) != "" {
 		p.side.add(rec)
 		return
 	}
-	switch p.str(m[0]) {
+	switch p.interned(m[0]) {
 	case "session.start":
-		p.conv.ID, p.conv.Model = p.string(p.find(data, "sessionId")), p.str(p.find(data, "selectedModel"))
+		p.conv.ID, p.conv.Model = p.decoded(p.find(data, "sessionId")), p.interned(p.find(data, "selectedModel"))
 	case "session.model_change":
-		p.conv.Model = p.str(p.find(data, "newModel"))
+		p.conv.Model = p.interned(p.find(data, "newModel"))
 	case "system.message":
 		p.instruct(p.find(data, "content"))
 	case "user.message":
@@ -72,7 +73,7 @@ func (p *copilotParser) answer(data, time jsonspan.Span) {
 		return
 	}
 	msg := p.begin(decant.RoleAssistant, time)
-	msg.ID, msg.Model = p.string(m[5]), p.str(m[4])
+	msg.ID, msg.Model = p.decoded(m[5]), p.interned(m[4])
 	if msg.Model != "" {
 		p.conv.Model = msg.Model
 	}
@@ -80,7 +81,7 @@ func (p *copilotParser) answer(data, time jsonspan.Span) {
 	p.put(decant.Block{Kind: decant.KindText}, m[0])
 	for _, call := range p.list(m[1]) {
 		c := p.members(call, "toolCallId", "name", "arguments")
-		p.put(decant.Block{Kind: decant.KindUse, CallID: p.str(c[0]), Name: p.str(c[1])}, c[2])
+		p.put(decant.Block{Kind: decant.KindUse, CallID: p.interned(c[0]), Name: p.interned(c[1])}, c[2])
 	}
 }
 
@@ -92,8 +93,8 @@ func (p *copilotParser) result(data, time jsonspan.Span) {
 		text = p.find(m[3], "message")
 	}
 	p.begin(decant.RoleTool, time)
-	p.add(decant.Block{Kind: decant.KindResult, CallID: p.str(m[0]), Error: p.is(m[1], "false"), Content: p.text(text)},
-		site{span: data, text: text})
+	p.add(decant.Block{Kind: decant.KindResult, CallID: p.interned(m[0]), Error: p.is(m[1], "false"), Content: p.text(text)},
+		blockSpan{span: data, text: text})
 }
 
 // compacted adds the summary that the client put in place of what was before it.

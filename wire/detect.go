@@ -61,6 +61,16 @@ func bodyFormat(src []byte, at int) Format {
 	return c.format()
 }
 
+// messagesAPI tells which API the bare list of messages at an offset is for: what only one of them has decides, and
+// where nothing does, it is that of Chat Completions.
+func messagesAPI(src []byte, at int) Format {
+	c := chooser{src: src, messages: true}
+	if c.choose(at); c.anthropic > c.chat {
+		return Anthropic
+	}
+	return OpenAIChat
+}
+
 // starts reports whether the value at v begins with one of the bytes in set.
 func starts(src []byte, v jsonspan.Span, set string) bool {
 	return !v.IsZero() && v.Start < len(src) && strings.IndexByte(set, src[v.Start]) >= 0

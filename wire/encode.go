@@ -43,20 +43,20 @@ func encodeAnthropic(view *decant.Conversation) []byte {
 		limit = defaultMaxOutput
 	}
 	o := new(object)
-	o.known("model", view.Model).raw("max_tokens", fmt.Append(nil, limit))
+	o.given("model", view.Model).raw("max_tokens", fmt.Append(nil, limit))
 	if system := systemText(view); len(system) > 0 {
 		o.raw("system", list(texts(system, "text")))
 	}
-	o.tools(view, func(t tool) []byte {
+	tools(o, view, func(t tool) []byte {
 		return new(object).str("name", t.name).str("description", t.description).raw("input_schema", t.schema).end()
 	})
-	ms := alternate(lawful(view))
+	ms := alternate(normalize(view))
 	return o.raw("messages", list(allItems(ms, anthropicDialect{}))).end()
 }
 
 func encodeChat(view *decant.Conversation) []byte {
 	o := new(object)
-	o.known("model", view.Model)
+	o.given("model", view.Model)
 	if view.MaxOutput > 0 {
 		o.raw("max_completion_tokens", fmt.Append(nil, view.MaxOutput))
 	}
@@ -64,17 +64,18 @@ func encodeChat(view *decant.Conversation) []byte {
 	for _, s := range systemText(view) {
 		items = append(items, new(object).str("role", "system").str("content", s).end())
 	}
-	items = append(items, allItems(lawful(view), chatDialect{})...)
+	items = append(items, allItems(normalize(view), chatDialect{})...)
 	o.raw("messages", list(items))
-	return o.tools(view, func(t tool) []byte {
+	tools(o, view, func(t tool) []byte {
 		f := new(object).str("name", t.name).str("description", t.description).raw("parameters", t.schema).end()
 		return new(object).str("type", "function").raw("function", f).end()
-	}).end()
+	})
+	return o.end()
 }
 
 func encodeResponses(view *decant.Conversation) []byte {
 	o := new(object)
-	o.known("model", view.Model)
+	o.given("model", view.Model)
 	if view.MaxOutput > 0 {
 		o.raw("max_output_tokens", fmt.Append(nil, view.MaxOutput))
 	}
@@ -82,24 +83,17 @@ func encodeResponses(view *decant.Conversation) []byte {
 	if len(system) > 0 {
 		o.str("instructions", joinTexts(system))
 	}
-	o.raw("input", list(allItems(lawful(view), responsesDialect{})))
-	return o.tools(view, func(t tool) []byte {
+	o.raw("input", list(allItems(normalize(view), responsesDialect{})))
+	tools(o, view, func(t tool) []byte {
 		return new(object).str("type", "function").str("name", t.name).str("description", t.description).
 			raw("parameters", t.schema).end()
-	}).end()
+	})
+	return o.end()
 }
 
-// known adds a member unless its value is empty.
-func (o *object) known(name, value string) *object {
-	if value != "" {
-		o.str(name, value)
-	}
-	return o
-}
-
-// tools adds the list of tools, each written by write; nothing when there are none. Tools that the
+// tools adds the list of tools to a request, each written by write; nothing when there are none. Tools that the
 // server runs have no schema and are left out.
-func (o *object) tools(view *decant.Conversation, write func(tool) []byte) *object {
+func tools(o *object, view *decant.Conversation, write func(tool) []byte) {
 	var out [][]byte
 	for i := range view.Fixed.Tools {
 		if t := toolOf(&view.Fixed.Tools[i]); t.schema != nil {
@@ -109,7 +103,6 @@ func (o *object) tools(view *decant.Conversation, write func(tool) []byte) *obje
 	if len(out) > 0 {
 		o.raw("tools", list(out))
 	}
-	return o
 }
 
 // A tool is a tool definition in the words that all APIs share.
@@ -120,15 +113,15 @@ type tool struct {
 
 // toolOf takes a definition of any API apart.
 func toolOf(def *decant.Tool) tool {
-	b := builder{src: []byte(def.Schema.Text()), names: map[string]string{}}
-	at := jsonspan.Span{End: len(b.src)}
-	if f := b.find(at, "function"); !f.IsZero() {
+	in := newSource([]byte(def.Schema.Text()), 0)
+	at := jsonspan.Span{End: len(in.src)}
+	if f := in.find(at, "function"); !f.IsZero() {
 		at = f
 	}
-	t := tool{name: safeName(def.Name), description: b.str(b.find(at, "description"))}
+	t := tool{name: safeName(def.Name), description: in.decoded(in.find(at, "description"))}
 	for _, name := range []string{"input_schema", "parameters"} {
-		if v := b.find(at, name); !v.IsZero() && b.src[v.Start] == '{' {
-			t.schema = v.Of(b.src)
+		if v := in.find(at, name); in.begins(v, '{') {
+			t.schema = v.Of(in.src)
 		}
 	}
 	return t

@@ -53,22 +53,6 @@ func (a anthropicDialect) part(b *decant.Block, _ decant.Role) []byte {
 	return o.end()
 }
 
-// cacheControl returns a cache marker for a lifetime.
-func cacheControl(ttl string) []byte {
-	if ttl == "5m" {
-		return []byte(`{"type":"ephemeral"}`)
-	}
-	return new(object).str("type", "ephemeral").str("ttl", ttl).end()
-}
-
 func (anthropicDialect) arguments(text string) []byte { return asObject(text) }
-
-// readable returns what a text can say of a text block or an image.
-func readable(b *decant.Block) string {
-	if t := b.Text(); t != "" || b.Kind != decant.KindImage {
-		return t
-	}
-	return mediaText(b.Media)
-}
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -5,9 +5,9 @@ import "fmt"
 // ParseTwice reads a request of the Messages API as ParseAs does when the text is checked as a whole
 // before it is read: in two passes.
 func ParseTwice(src []byte) (*Document, error) {
-	d, err := parseBody(src, parseAnthropic)
+	d, err := parseAnthropicTwice(src)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", Anthropic, err)
 	}
-	return d, nil
+	return newDocument(Anthropic, d), nil
 }

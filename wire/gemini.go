@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // parseGemini reads a chat of the Gemini CLI: an object with a list of messages, or, in newer versions,
@@ -11,29 +12,29 @@ import (
 //
 // A message of type gemini holds an answer and, under toolCalls, its calls together with their results.
 // Messages of other types but user (info, error) were shown to the user only.
-func parseGemini(src []byte) (*Document, error) {
-	s, err := single(src, AgentGemini)
+func parseGemini(src []byte) (*parsed, error) {
+	s, err := openValue(src, typed.Gemini)
 	lines := err != nil
 	if lines {
-		s, err = openSession(src, AgentGemini)
+		s, err = openLog(src, typed.Gemini)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p := geminiParser{session: s}
+	p := geminiParser{export: s}
 	whole := outer(s.src)
 	messages := p.list(p.find(whole, "messages"))
 	if lines {
 		whole, messages = p.records[0].at, p.lines()
 	}
-	p.conv.ID = p.string(p.find(whole, "sessionId"))
+	p.conv.ID = p.decoded(p.find(whole, "sessionId"))
 	for _, m := range messages {
 		p.message(m)
 	}
-	return p.foreign(Gemini)
+	return p.finished()
 }
 
-type geminiParser struct{ *session }
+type geminiParser struct{ *export }
 
 // lines returns the messages of a file of lines that still stand, in order.
 func (p *geminiParser) lines() (out []jsonspan.Span) {
@@ -41,15 +42,15 @@ func (p *geminiParser) lines() (out []jsonspan.Span) {
 	for i := range p.records {
 		at := p.records[i].at
 		m := p.members(at, "id", "$rewindTo", "$set", "type")
-		if back := p.string(m[1]); back != "" {
+		if back := p.decoded(m[1]); back != "" {
 			out = out[:min(len(out), place[back])] // an id that is not known takes all back, as for the client
 			continue
 		}
-		id := p.string(m[0])
+		id := p.decoded(m[0])
 		if id == "" || m[3].IsZero() {
 			continue
 		}
-		if k, ok := place[id]; ok && k < len(out) && p.string(p.find(out[k], "id")) == id {
+		if k, ok := place[id]; ok && k < len(out) && p.decoded(p.find(out[k], "id")) == id {
 			out[k] = at
 			continue
 		}
@@ -66,7 +67,7 @@ func (p *geminiParser) message(v jsonspan.Span) {
 	if p.blank(content) {
 		content = m[2]
 	}
-	switch p.str(m[0]) {
+	switch p.interned(m[0]) {
 	case "user":
 		p.start(decant.RoleUser).Time = p.time(m[3])
 		p.parts(content)
@@ -86,7 +87,7 @@ func (p *geminiParser) parts(v jsonspan.Span) {
 		p.put(decant.Block{Kind: decant.KindText}, m[0])
 		if !m[1].IsZero() {
 			d := p.members(m[1], "mimeType", "data")
-			p.add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: p.str(d[0]), Count: 1, Bytes: d[1].Len() / 4 * 3}}, site{span: part})
+			p.add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: p.interned(d[0]), Count: 1, Bytes: d[1].Len() / 4 * 3}}, blockSpan{span: part})
 		}
 	}
 }
@@ -99,7 +100,7 @@ func (p *geminiParser) answer(v, content, time jsonspan.Span) {
 		return
 	}
 	msg := p.start(decant.RoleAssistant)
-	msg.Time, msg.ID, msg.Model, msg.Usage = p.time(time), p.string(m[4]), p.str(m[0]), p.usage(m[1])
+	msg.Time, msg.ID, msg.Model, msg.Usage = p.time(time), p.decoded(m[4]), p.interned(m[0]), p.usage(m[1])
 	if msg.Model != "" {
 		p.conv.Model = msg.Model
 	}
@@ -110,7 +111,7 @@ func (p *geminiParser) answer(v, content, time jsonspan.Span) {
 	calls := p.list(m[3])
 	for _, c := range calls {
 		d := p.members(c, "id", "name", "args")
-		p.put(decant.Block{Kind: decant.KindUse, CallID: p.str(d[0]), Name: p.str(d[1])}, d[2])
+		p.put(decant.Block{Kind: decant.KindUse, CallID: p.interned(d[0]), Name: p.interned(d[1])}, d[2])
 	}
 	for _, c := range calls {
 		p.result(c)
@@ -134,7 +135,7 @@ func (p *geminiParser) result(call jsonspan.Span) {
 	}
 	p.start(decant.RoleTool).Time = p.time(m[5])
 	failed := p.is(m[4], `"error"`) || p.is(m[4], `"cancelled"`)
-	p.put(decant.Block{Kind: decant.KindResult, CallID: p.str(m[0]), Name: p.str(m[1]), Error: failed}, text)
+	p.put(decant.Block{Kind: decant.KindResult, CallID: p.interned(m[0]), Name: p.interned(m[1]), Error: failed}, text)
 }
 
 // usage reads the counts of an answer. Those of the prompt include what was read from the cache.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // parseOpencode reads what "opencode export" writes: {info, messages: [{info, parts}]}.
@@ -12,22 +13,22 @@ import (
 // A message of the assistant holds one answer, or several where steps are marked; a part of type tool
 // holds a call together with its result. A compaction is a message of the user's with a part of that
 // type; what it stands for is in the answer behind it.
-func parseOpencode(src []byte) (*Document, error) {
-	s, err := single(src, AgentOpencode)
+func parseOpencode(src []byte) (*parsed, error) {
+	s, err := openValue(src, typed.Opencode)
 	if err != nil {
 		return nil, err
 	}
-	p := opencodeParser{session: s}
+	p := opencodeParser{export: s}
 	whole := outer(s.src)
-	p.conv.ID = p.string(p.find(p.find(whole, "info"), "id"))
+	p.conv.ID = p.decoded(p.find(p.find(whole, "info"), "id"))
 	for _, m := range p.list(p.find(whole, "messages")) {
 		p.message(m)
 	}
-	return p.foreign(Opencode)
+	return p.finished()
 }
 
 type opencodeParser struct {
-	*session
+	*export
 	results []jsonspan.Span // parts whose results are still to be added
 }
 
@@ -36,7 +37,7 @@ func (p *opencodeParser) message(v jsonspan.Span) {
 	m := p.members(v, "info", "parts")
 	info := p.members(m[0], "role", "time")
 	created := p.find(info[1], "created")
-	switch p.str(info[0]) {
+	switch p.interned(info[0]) {
 	case "user":
 		p.start(decant.RoleUser).Time = p.time(created)
 		for _, part := range p.list(m[1]) {
@@ -50,7 +51,7 @@ func (p *opencodeParser) message(v jsonspan.Span) {
 // said adds a part of what the user said.
 func (p *opencodeParser) said(part jsonspan.Span) {
 	m := p.members(part, "type", "text", "synthetic", "ignored", "mime", "url")
-	switch p.str(m[0]) {
+	switch p.interned(m[0]) {
 	case "text":
 		blk := decant.Block{Kind: decant.KindText}
 		if p.is(m[2], "true") {
@@ -60,13 +61,13 @@ func (p *opencodeParser) said(part jsonspan.Span) {
 			p.put(blk, m[1])
 		}
 	case "file":
-		mime := p.str(m[4])
+		mime := p.interned(m[4])
 		if mime != "text/plain" && !strings.HasPrefix(mime, "application/x-directory") { // these are in a text beside it
-			p.add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: mime, Count: 1, Bytes: m[5].Len() / 4 * 3}}, site{span: part})
+			p.add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: mime, Count: 1, Bytes: m[5].Len() / 4 * 3}}, blockSpan{span: part})
 		}
 	case "compaction":
 		p.current().Compaction = true
-		p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: decant.Text("What did we do so far?")}, site{span: part})
+		p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: decant.Text("What did we do so far?")}, blockSpan{span: part})
 	}
 }
 
@@ -77,21 +78,21 @@ func (p *opencodeParser) answer(info jsonspan.Span, parts []jsonspan.Span, creat
 	begin := func() {
 		if !open {
 			msg := p.start(decant.RoleAssistant)
-			msg.ID, msg.Model, msg.Time = p.string(m[0]), p.str(m[1]), p.time(created)
+			msg.ID, msg.Model, msg.Time = p.decoded(m[0]), p.interned(m[1]), p.time(created)
 			p.conv.Model, open = msg.Model, true
 		}
 	}
 	for _, part := range parts {
 		d := p.members(part, "type", "text", "tool", "callID", "state")
-		switch p.str(d[0]) {
+		switch p.interned(d[0]) {
 		case "text", "reasoning":
 			if !p.blank(d[1]) {
 				begin()
-				p.put(decant.Block{Kind: kindOfPart(p.str(d[0]))}, d[1])
+				p.put(decant.Block{Kind: kindOfPart(p.interned(d[0]))}, d[1])
 			}
 		case "tool":
 			begin()
-			p.put(decant.Block{Kind: decant.KindUse, CallID: p.str(d[3]), Name: p.str(d[2])}, p.find(d[4], "input"))
+			p.put(decant.Block{Kind: decant.KindUse, CallID: p.interned(d[3]), Name: p.interned(d[2])}, p.find(d[4], "input"))
 			p.results = append(p.results, part)
 		case "step-start":
 			if len(p.results) > 0 {
@@ -119,7 +120,7 @@ func (p *opencodeParser) returned() {
 	for _, part := range p.results {
 		m := p.members(part, "callID", "tool", "state")
 		st := p.members(m[2], "output", "error", "time", "status")
-		blk := decant.Block{Kind: decant.KindResult, CallID: p.str(m[0]), Name: p.str(m[1]), Error: p.is(st[3], `"error"`)}
+		blk := decant.Block{Kind: decant.KindResult, CallID: p.interned(m[0]), Name: p.interned(m[1]), Error: p.is(st[3], `"error"`)}
 		text := st[0]
 		if p.blank(text) {
 			text = st[1]
@@ -133,7 +134,7 @@ func (p *opencodeParser) returned() {
 			blk.Content = p.text(text)
 		}
 		p.start(decant.RoleTool)
-		p.add(blk, site{span: part, text: text})
+		p.add(blk, blockSpan{span: part, text: text})
 	}
 	p.results = p.results[:0]
 }

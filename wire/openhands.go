@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // parseOpenHands reads the history of an OpenHands agent: a list of events, or an object with one under
@@ -10,13 +11,13 @@ import (
 //
 // An action of the agent's with tool_call_metadata is a call of the answer that the metadata repeat, an
 // observation with them its result. One answer may have several calls, whose results stand between them.
-func parseOpenHands(src []byte) (*Document, error) {
-	s, list, err := dialog(src, AgentOpenHands, "history")
+func parseOpenHands(src []byte) (*parsed, error) {
+	s, list, err := dialog(src, typed.OpenHands, "history")
 	if err != nil {
 		return nil, err
 	}
 	events := s.list(list)
-	p := openHandsParser{session: s, calls: map[string][]jsonspan.Span{}}
+	p := openHandsParser{export: s, calls: map[string][]jsonspan.Span{}}
 	for _, e := range events {
 		p.collect(e)
 	}
@@ -24,11 +25,11 @@ func parseOpenHands(src []byte) (*Document, error) {
 		p.event(e)
 	}
 	p.flush()
-	return p.foreign(OpenHands)
+	return p.finished()
 }
 
 type openHandsParser struct {
-	*session
+	*export
 	calls   map[string][]jsonspan.Span // of each answer, by its id, the actions that it asked for
 	done    map[string]bool            // answers that were added
 	results []jsonspan.Span            // observations of the newest answer's calls
@@ -45,7 +46,7 @@ func (p *openHandsParser) collect(e jsonspan.Span) {
 
 // answerID returns the id of the answer that metadata repeat.
 func (p *openHandsParser) answerID(meta jsonspan.Span) string {
-	return p.string(p.find(p.find(meta, "model_response"), "id"))
+	return p.decoded(p.find(p.find(meta, "model_response"), "id"))
 }
 
 // event adds what an event holds.
@@ -53,10 +54,10 @@ func (p *openHandsParser) event(e jsonspan.Span) {
 	m := p.members(e, "source", "action", "observation", "args", "content", "tool_call_metadata", "timestamp")
 	meta := m[5]
 	called := !isNull(meta.Of(p.src))
-	switch action := p.str(m[1]); {
+	switch action := p.interned(m[1]); {
 	case action == "system":
 		p.instruct(p.find(m[3], "content"))
-		p.toolsIn(p.find(m[3], "tools"))
+		p.tools(p.find(m[3], "tools"))
 	case action != "" && called:
 		p.answer(meta, m[6])
 	case action == "message":
@@ -85,7 +86,7 @@ func (p *openHandsParser) answer(meta, time jsonspan.Span) {
 	p.done[id] = true
 	res := p.members(p.find(meta, "model_response"), "model", "usage", "choices")
 	msg := p.start(decant.RoleAssistant)
-	msg.ID, msg.Model, msg.Time, msg.Usage = id, p.str(res[0]), p.time(time), p.usage(res[1])
+	msg.ID, msg.Model, msg.Time, msg.Usage = id, p.interned(res[0]), p.time(time), p.usage(res[1])
 	p.conv.Model = msg.Model
 	var said jsonspan.Span
 	if choices := p.list(res[2]); len(choices) > 0 {
@@ -109,7 +110,7 @@ func (p *openHandsParser) call(action jsonspan.Span, asked []jsonspan.Span) {
 			args = p.find(p.find(c, "function"), "arguments")
 		}
 	}
-	p.put(decant.Block{Kind: decant.KindUse, CallID: p.str(d[1]), Name: p.str(d[0])}, args)
+	p.put(decant.Block{Kind: decant.KindUse, CallID: p.interned(d[1]), Name: p.interned(d[0])}, args)
 }
 
 // flush adds the results of the newest answer's calls.
@@ -120,8 +121,8 @@ func (p *openHandsParser) flush() {
 		failed := p.is(m[2], "false") || !code.IsZero() && !p.is(code, "0")
 		d := p.members(m[1], "function_name", "tool_call_id")
 		p.start(decant.RoleTool).Time = p.time(m[4])
-		p.add(decant.Block{Kind: decant.KindResult, CallID: p.str(d[1]), Name: p.str(d[0]), Error: failed, Content: p.text(m[0])},
-			site{span: e, text: m[0]})
+		p.add(decant.Block{Kind: decant.KindResult, CallID: p.interned(d[1]), Name: p.interned(d[0]), Error: failed, Content: p.text(m[0])},
+			blockSpan{span: e, text: m[0]})
 	}
 	p.results = p.results[:0]
 }

@@ -11,12 +11,12 @@ type part struct {
 	kind string        // its type member
 	text jsonspan.Span // the value of its text member
 	list jsonspan.Span // parts nested in it: content, or source.content
-	src  source        // what an image or a document is made of
+	src  mediaSource   // what an image or a document is made of
 }
 
-// A source is what an image or a document is made of: Anthropic's source object, OpenAI's image_url,
+// A mediaSource is what an image or a document is made of: Anthropic's source object, OpenAI's image_url,
 // file_data and the like.
-type source struct {
+type mediaSource struct {
 	media jsonspan.Span // media type
 	data  jsonspan.Span // base64, text, data URL or URL
 	text  bool          // data is plain text
@@ -149,13 +149,6 @@ func (p *part) appendText(dst, raw []byte, depth int) []byte {
 		}
 	}
 	return dst
-}
-
-func appendLine(dst []byte, s string) []byte {
-	if len(dst) > 0 && s != "" {
-		dst = append(dst, '\n')
-	}
-	return append(dst, s...)
 }
 
 // partsMedia returns the images and documents in a list of parts, nested ones included.

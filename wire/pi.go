@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
 )
 
 // parsePi reads a session file of pi, or of an agent built on it.
@@ -17,21 +18,21 @@ import (
 // A compaction entry stands where it happened and says from which older entry on messages were kept,
 // by id or, in the first version, by position. The model reads the summary first and then the kept
 // messages, so that is the order of the messages here.
-func parsePi(src []byte) (*Document, error) {
-	s, err := openSession(src, AgentPi)
+func parsePi(src []byte) (*parsed, error) {
+	s, err := openSession(src, typed.Pi)
 	if err != nil {
 		return nil, err
 	}
 	p := piParser{session: s}
 	p.read()
 	if !p.header {
-		return nil, fmt.Errorf("no line of type session: %w", ErrFormat)
+		return nil, fmt.Errorf("no line of type session: %w", errFormat)
 	}
 	path := p.path()
 	for _, e := range p.order(path) {
 		p.entry(e)
 	}
-	return s.close(Pi, pi{off: p.off(path), linear: p.linear}), nil
+	return s.close(pi{off: p.off(path), linear: p.linear}), nil
 }
 
 type piParser struct {
@@ -72,10 +73,10 @@ func (p *piParser) read() {
 	p.linear = true
 	for i := range p.records {
 		m := p.members(p.records[i].at, piNames...)
-		e := piEntry{record: i, kind: p.str(m[piType]), id: p.string(m[piID]), parent: p.string(m[piParent]), at: m}
+		e := piEntry{record: i, kind: p.interned(m[piType]), id: p.decoded(m[piID]), parent: p.decoded(m[piParent]), at: m}
 		if e.kind == "session" {
 			if !p.header {
-				p.conv.ID, p.conv.Model = e.id, p.str(m[piModel])
+				p.conv.ID, p.conv.Model = e.id, p.interned(m[piModel])
 			}
 			p.header = true
 			continue
@@ -179,7 +180,7 @@ func (p *piParser) kept(path []int, at int) int {
 		}
 		return at
 	}
-	id := p.string(e.at[piKeptID])
+	id := p.decoded(e.at[piKeptID])
 	for k := range path[:at] {
 		if id != "" && p.entries[path[k]].id == id {
 			return k
@@ -193,7 +194,7 @@ func (p *piParser) entry(i int) {
 	e := &p.entries[i]
 	switch e.kind {
 	case "model_change":
-		p.conv.Model = p.str(e.at[piModel])
+		p.conv.Model = p.interned(e.at[piModel])
 	case "compaction", "branch_summary":
 		p.summary(e)
 	case "custom_message":
@@ -216,18 +217,18 @@ func (p *piParser) begin(e *piEntry, role decant.Role, content jsonspan.Span) *d
 // branch.
 func (p *piParser) summary(e *piEntry) {
 	text := e.at[piSummary]
-	if p.string(text) == "" {
+	if p.decoded(text) == "" {
 		return
 	}
 	p.begin(e, decant.RoleUser, jsonspan.Span{}).Compaction = e.kind == "compaction"
 	p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)},
-		site{span: text, text: text, slot: slotMember, item: len(p.items) - 1})
+		blockSpan{span: text, text: text, kind: memberValue, item: len(p.items) - 1})
 }
 
 // message adds the message of an entry of type message.
 func (p *piParser) message(e *piEntry) {
 	m := p.members(e.at[piMessage], "role", "content", "model", "usage", "responseId", "toolCallId", "toolName", "isError", "excludeFromContext")
-	switch p.str(m[0]) {
+	switch p.interned(m[0]) {
 	case "user":
 		p.begin(e, decant.RoleUser, m[1])
 		p.content(e, m[1], "")
@@ -239,9 +240,9 @@ func (p *piParser) message(e *piEntry) {
 	case "toolResult", "tool":
 		p.begin(e, decant.RoleTool, jsonspan.Span{})
 		p.add(decant.Block{
-			Kind: decant.KindResult, CallID: p.str(m[5]), Name: p.str(m[6]), Error: p.is(m[7], "true"),
-			Content: p.text(m[1]), Media: p.media(m[1]),
-		}, site{span: e.at[piMessage], text: m[1], slot: slotItem, item: len(p.items) - 1})
+			Kind: decant.KindResult, CallID: p.interned(m[5]), Name: p.interned(m[6]), Error: p.is(m[7], "true"),
+			Content: p.text(m[1]), Media: partsMedia(m[1].Of(p.src)),
+		}, blockSpan{span: e.at[piMessage], text: m[1], kind: wholeItem, item: len(p.items) - 1})
 	case "bashExecution":
 		if !p.is(m[8], "true") {
 			p.shell(e)
@@ -255,14 +256,14 @@ func (p *piParser) message(e *piEntry) {
 // assistant adds an answer of the model. One that was aborted before its first word has no blocks
 // and is left out, as the client leaves it out.
 func (p *piParser) assistant(e *piEntry, m []jsonspan.Span) {
-	if model := p.str(m[2]); model != "" {
+	if model := p.interned(m[2]); model != "" {
 		p.conv.Model = model
 	}
 	if len(p.list(m[1])) == 0 && (m[1].IsZero() || p.src[m[1].Start] != '"') {
 		return
 	}
 	msg := p.begin(e, decant.RoleAssistant, m[1])
-	msg.ID, msg.Model = p.string(m[4]), p.str(m[2])
+	msg.ID, msg.Model = p.decoded(m[4]), p.interned(m[2])
 	msg.Usage = p.usage(m[3])
 	p.content(e, m[1], "")
 }
@@ -282,11 +283,11 @@ func (p *piParser) usage(v jsonspan.Span) *decant.Usage {
 func (p *piParser) shell(e *piEntry) {
 	p.begin(e, decant.RoleUser, jsonspan.Span{})
 	for _, text := range p.members(e.at[piMessage], "command", "output") {
-		if p.string(text) == "" {
+		if p.decoded(text) == "" {
 			continue
 		}
 		p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)},
-			site{span: text, text: text, slot: slotMember, item: len(p.items) - 1})
+			blockSpan{span: text, text: text, kind: memberValue, item: len(p.items) - 1})
 	}
 }
 
@@ -294,7 +295,7 @@ func (p *piParser) shell(e *piEntry) {
 func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
 	at := len(p.items) - 1
 	if !v.IsZero() && p.src[v.Start] == '"' {
-		p.add(decant.Block{Kind: decant.KindText, Author: author, Content: p.text(v)}, site{span: v, text: v, slot: slotString, item: at})
+		p.add(decant.Block{Kind: decant.KindText, Author: author, Content: p.text(v)}, blockSpan{span: v, text: v, kind: bareString, item: at})
 		return
 	}
 	for _, elem := range p.list(v) {
@@ -302,26 +303,26 @@ func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
 		if blk.Kind == decant.KindText && author != "" {
 			blk.Author = author
 		}
-		where.slot, where.item = slotPart, at
+		where.kind, where.item = listPart, at
 		p.add(blk, where)
 	}
 }
 
 // block reads an element of a message's content.
-func (p *piParser) block(v jsonspan.Span) (decant.Block, site) {
+func (p *piParser) block(v jsonspan.Span) (decant.Block, blockSpan) {
 	m := p.members(v, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
-	s := site{span: v}
+	s := blockSpan{span: v}
 	var blk decant.Block
-	switch p.str(m[0]) {
+	switch p.interned(m[0]) {
 	case "text":
 		s.text = m[1]
 		blk = decant.Block{Kind: decant.KindText}
 	case "thinking":
 		s.text = m[2]
-		blk = decant.Block{Kind: decant.KindThinking, Signed: p.string(m[3]) != ""}
+		blk = decant.Block{Kind: decant.KindThinking, Signed: p.decoded(m[3]) != ""}
 	case "toolCall":
 		s.text, s.form = m[6], formRaw
-		blk = decant.Block{Kind: decant.KindUse, CallID: p.str(m[4]), Name: p.str(m[5])}
+		blk = decant.Block{Kind: decant.KindUse, CallID: p.interned(m[4]), Name: p.interned(m[5])}
 	case "image":
 		sc := jsonspan.Scan(p.src, v.Start)
 		part := readPart(&sc, p.src)

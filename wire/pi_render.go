@@ -20,34 +20,29 @@ func (pi) dialect() dialect { return piDialect{} }
 // kept, by id or, in a file of the first version, by position. The client puts the summary first, so
 // messages that stand before it in the view come behind it.
 func (c pi) rewrite(w *writer) []byte {
-	p := piWriter{
-		writer: w, pi: c, items: w.itemsOf(), point: w.checkpoint(),
-		gone: map[string]bool{}, last: []byte("null"),
-	}
+	p := piWriter{writer: w, pi: c, chain: newChain()}
 	for rec := range w.records {
 		p.record(rec)
 	}
 	p.add(w.fresh[0])
 	p.compaction()
-	return p.out
+	return p.out.text
 }
 
 type piWriter struct {
 	*writer
 	pi
-	out   []byte
-	lines int             // written so far
-	items [][]int         // of each record
-	point *decant.Message // the checkpoint, nil when the view has none
+	chain
+	older  []int         // items that are older compactions, in front of the checkpoint in the view
+	first  *firstEntry   // the first entry with a message, nil before it is written
+	time   jsonspan.Span // of the newest entry
+	answer jsonspan.Span // the newest answer's message
+}
 
-	gone   map[string]bool // ids of entries that are left out, as they are written
-	last   []byte          // id of the newest entry written, as it is written
-	chain  bool            // an entry was written, so that the next names it as its parent
-	older  []int           // items that are older compactions, in front of the checkpoint in the view
-	first  []byte          // id of the first entry with a message, as it is written
-	index  int             // its line, counted from 0
-	time   jsonspan.Span   // of the newest entry
-	answer jsonspan.Span   // the newest answer's message
+// A firstEntry is where the messages begin that the client keeps behind a compaction.
+type firstEntry struct {
+	id   []byte // as it is written
+	line int    // counted from 0
 }
 
 // record writes the entry in record rec if it stays.
@@ -56,16 +51,16 @@ func (p *piWriter) record(rec int) {
 	m := membersOf(p.src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
 	kind := string(m[0].Of(p.src))
 	if kind == `"session"` {
-		p.write(p.at(at))
+		p.out.line(p.at(at))
 		return
 	}
-	if !starts(p.src, m[1], `"`) { // an id is a string
+	if m[1].IsZero() || p.src[m[1].Start] != '"' { // an id is a string
 		m[1] = jsonspan.Span{}
 	}
 	p.time = m[3]
 	stays := p.stays(kind, m[4]) && (p.whole || !p.off[rec])
-	if items := p.items[rec]; len(items) > 0 {
-		number := p.renderer.items[items[0]].owner
+	if items := p.held[rec]; len(items) > 0 {
+		number := p.items[items[0]].owner
 		if kind != `"compaction"` {
 			p.add(p.fresh[number])
 			delete(p.fresh, number)
@@ -78,14 +73,14 @@ func (p *piWriter) record(rec int) {
 	}
 	if !stays {
 		if !m[1].IsZero() {
-			p.gone[string(m[1].Of(p.src))] = true
+			p.leave(m[1].Of(p.src))
 		}
 		return
 	}
-	if len(p.items[rec]) > 0 && kind == `"message"` {
+	if len(p.held[rec]) > 0 && kind == `"message"` {
 		p.answer = m[5]
 	}
-	p.entry(rec, m, len(p.items[rec]) > 0 && kind != `"compaction"`)
+	p.entry(rec, m, len(p.held[rec]) > 0 && kind != `"compaction"`)
 }
 
 // stays reports whether an entry that holds no message stays. Settings and what extensions store do;
@@ -106,27 +101,21 @@ func (p *piWriter) entry(rec int, m []jsonspan.Span, message bool) {
 	at := p.records[rec].at
 	id, parent := m[1], m[2]
 	p.begin(message, id.Of(p.src))
-	if raw := string(parent.Of(p.src)); p.gone[raw] || raw != "" && p.chain && !p.whole && raw != string(p.last) {
-		p.write(p.at(at, edit{parent, p.last}))
+	if raw := string(parent.Of(p.src)); p.gone[raw] || raw != "" && p.begun() && !p.whole && raw != string(p.last) {
+		p.out.line(p.at(at, edit{at: parent, text: p.last}))
 	} else {
-		p.write(p.at(at))
+		p.out.line(p.at(at))
 	}
 	if !id.IsZero() {
-		p.last, p.chain = id.Of(p.src), true
+		p.last = id.Of(p.src)
 	}
 }
 
 // begin notes the first entry that holds a message.
 func (p *piWriter) begin(message bool, id []byte) {
 	if message && p.first == nil && (p.linear || len(id) > 0) {
-		p.first, p.index = id, p.lines
+		p.first = &firstEntry{id, p.out.lines}
 	}
-}
-
-// write writes a line.
-func (p *piWriter) write(line []byte) {
-	p.out = p.addLine(p.out, line)
-	p.lines++
 }
 
 // add writes messages that are not in the source, but for the checkpoint.
@@ -135,11 +124,11 @@ func (p *piWriter) add(ms []*decant.Message) {
 		if m == p.point {
 			continue
 		}
-		for _, it := range p.say.items(m, p.copy) {
+		for _, it := range p.to.items(m, p.copied) {
 			id := p.id(string(m.Role) + "\x00" + m.Text())
 			p.begin(true, id)
-			p.write(p.open("message", id, p.time.Of(p.src)).raw("message", p.complete(m, it)).end())
-			p.last, p.chain = id, true
+			p.out.line(p.open("message", id, p.time.Of(p.src)).raw("message", p.complete(m, it)).end())
+			p.last = id
 		}
 	}
 }
@@ -173,15 +162,15 @@ func (p *piWriter) compaction() {
 	o := p.open("compaction", id, p.moment()).str("summary", text)
 	switch {
 	case p.linear && p.first == nil: // nothing was kept: its own place
-		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.lines), 10))
+		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.out.lines), 10))
 	case p.linear:
-		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.index), 10))
+		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.first.line), 10))
 	case p.first == nil:
 		o.raw("firstKeptEntryId", id)
 	default:
-		o.raw("firstKeptEntryId", p.first)
+		o.raw("firstKeptEntryId", p.first.id)
 	}
-	p.write(o.raw("tokensBefore", strconv.AppendInt(nil, int64(p.before()), 10)).end())
+	p.out.line(o.raw("tokensBefore", strconv.AppendInt(nil, int64(p.before()), 10)).end())
 }
 
 // summary returns the text of the compaction entry: that of the checkpoint, behind those of older
@@ -190,7 +179,7 @@ func (p *piWriter) summary() string {
 	text := p.point.Text()
 	for i := len(p.older) - 1; i >= 0; i-- {
 		if k := p.older[i]; p.keep[k] {
-			text = p.viewed(p.renderer.items[k].owner).Text() + "\n\n" + text
+			text = p.viewed(p.items[k].owner).Text() + "\n\n" + text
 		}
 	}
 	return text
@@ -216,7 +205,7 @@ func (p *piWriter) id(what string) []byte {
 
 // millis returns the time at v in milliseconds since 1970, "" when unknown.
 func millis(src []byte, v jsonspan.Span) string {
-	t := timeOf(src, v)
+	t := timeOf(v.Of(src))
 	if t.IsZero() {
 		return ""
 	}

@@ -11,18 +11,22 @@ import (
 // call is a message of its own, and so is every message of another role. A compaction item begins a
 // message and hides what came before. Instructions and the system and developer messages before the
 // first other item are the system prompt.
-func parseResponses(src []byte) (*Document, error) {
-	p := responsesParser{builder: newBuilder(src)}
+func parseResponses(src []byte) (*parsed, error) {
+	src, err := validObject(src)
+	if err != nil {
+		return nil, err
+	}
+	p := responsesParser{builder: newBuilder(src), body: requestBody{body: body{to: responsesDialect{}}}}
 	var tools, instructions jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "model":
-			p.conv.Model = p.str(sc.Skip())
+			p.conv.Model = p.interned(sc.Skip())
 		case "prompt_cache_key": // a client's own name for the thread
-			p.conv.ID = p.str(sc.Skip())
+			p.conv.ID = p.interned(sc.Skip())
 		case "max_output_tokens":
-			p.conv.MaxOutput = p.int(sc.Skip())
+			p.conv.MaxOutput = integer(sc.Skip().Of(p.src))
 		case "instructions":
 			instructions = sc.Skip()
 		case "tools":
@@ -43,29 +47,30 @@ func parseResponses(src []byte) (*Document, error) {
 			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(instructions)},
 		}, p.conv.Fixed.System...)
 	}
-	p.conv.Agent = bodyAgent(p.conv.Fixed.System)
-	p.fixedTools(tools)
-	return p.bodyDocument(OpenAIResponses, p.body), nil
+	p.conv.Agent = agentOf(p.conv.Fixed.System)
+	fix(p.builder, tools)
+	return p.body.document(p.builder), nil
 }
 
 type responsesParser struct {
 	*builder
-	body body
+	body requestBody
 }
 
 // input consumes the list of items, or the one text that may stand in its place.
 func (p *responsesParser) input(sc *jsonspan.Scanner) error {
 	p.restart()
 	p.conv.Fixed.System = nil
-	p.body = body{list: jsonspan.Span{Start: sc.Pos()}}
+	p.body.list, p.body.bare, p.body.items = jsonspan.Span{Start: sc.Pos()}, false, nil
 	switch sc.Kind() {
 	case '"':
 		v := sc.Skip()
-		p.body = body{list: v, bare: true, items: []item{{span: v, owner: p.start(decant.RoleUser).Number, content: v}}}
-		p.add(decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString})
+		p.body.list, p.body.bare = v, true
+		p.body.items = []item{{span: v, owner: p.start(decant.RoleUser).Number, content: v}}
+		p.add(decant.Block{Kind: decant.KindText, Content: p.text(v)}, blockSpan{span: v, text: v, kind: bareString})
 		return nil
 	case '[':
-		p.body.items = make([]item, 0, expected(p.src))
+		p.body.items = make([]item, 0, expected(len(p.src)))
 	default:
 		return fieldError(sc.Pos(), "input", "want a list of items or a text")
 	}
@@ -122,7 +127,7 @@ func (p *responsesParser) item(sc *jsonspan.Scanner) error {
 		*it.field(sc.Name()) = sc.Skip()
 	}
 	it.span.End = sc.Pos()
-	kind := p.str(it.kind)
+	kind := p.interned(it.kind)
 	if kind == "" && !it.role.IsZero() {
 		kind = "message"
 	}
@@ -165,7 +170,7 @@ func (p *responsesParser) assistant() {
 
 // message adds an item of type message.
 func (p *responsesParser) message(it *responseItem) error {
-	switch role := p.str(it.role); role {
+	switch role := p.interned(it.role); role {
 	case "assistant":
 		p.assistant()
 	case "user":
@@ -179,13 +184,13 @@ func (p *responsesParser) message(it *responseItem) error {
 	default:
 		return fieldError(it.span.Start, indexed("input", len(p.body.items))+".role", "want user, assistant, system or developer")
 	}
-	at, n := p.own(it), len(p.blocks.current())
+	at, n := p.own(it), p.size()
 	for _, e := range p.parts(it.content) {
-		e.site.item = at
-		p.add(e.block, e.site)
+		e.at.item = at
+		p.add(e.block, e.at)
 	}
-	if len(p.blocks.current()) == n {
-		p.add(decant.Block{Kind: decant.KindOpaque}, site{span: it.content, slot: slotVoid, item: at})
+	if p.size() == n {
+		p.add(decant.Block{Kind: decant.KindOpaque}, blockSpan{span: it.content, kind: noContent, item: at})
 	}
 	return nil
 }
@@ -206,12 +211,12 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 		return nil
 	}
 	if p.src[v.Start] == '"' {
-		return []placed{{decant.Block{Kind: decant.KindText, Content: p.text(v)}, site{span: v, text: v, slot: slotString}}}
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.text(v)}, blockSpan{span: v, text: v, kind: bareString}}}
 	}
 	var out []placed
 	sc := jsonspan.Scan(p.src, v.Start)
 	for sc.Open(); sc.Next(); {
-		out = append(out, p.part(&sc))
+		out = append(out, nextPart(p.builder, &sc))
 	}
 	return out
 }
@@ -219,12 +224,12 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 // block returns the block that an item of a type other than message is. Calls whose output is text are
 // uses and results; those with an output of another shape, and what the server does itself, are opaque,
 // both the call and its output, and stay together in one message.
-func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, site) {
-	s := site{span: it.span, slot: slotItem}
+func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, blockSpan) {
+	s := blockSpan{span: it.span, kind: wholeItem}
 	blk := decant.Block{Author: decant.AuthorModel}
 	switch kind {
 	case "reasoning":
-		blk.Kind, blk.Signed = decant.KindThinking, p.str(it.encrypted) != ""
+		blk.Kind, blk.Signed = decant.KindThinking, p.interned(it.encrypted) != ""
 		s.text = p.reasoning(it)
 	case "function_call":
 		blk.Kind, s.text = decant.KindUse, it.arguments
@@ -233,7 +238,7 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, si
 	case "local_shell_call":
 		blk.Kind, s.text, s.form = decant.KindUse, it.action, formRaw
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, p.media(it.output)
+		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, partsMedia(it.output.Of(p.src))
 		s.text = it.output
 	case "compaction", "compaction_trigger":
 		blk.Kind = decant.KindOpaque // encrypted: nothing to read
@@ -241,7 +246,7 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, si
 		blk.Kind, s.text, s.form = decant.KindOpaque, it.span, formRaw
 	}
 	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
-		blk.CallID, blk.Name = p.str(it.callID), p.str(it.name)
+		blk.CallID, blk.Name = p.interned(it.callID), p.interned(it.name)
 	}
 	if kind == "local_shell_call" {
 		blk.Name = "local_shell"

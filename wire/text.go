@@ -80,11 +80,3 @@ func resultText(b *decant.Block) string {
 	}
 	return string(out)
 }
-
-// mediaText says in words what images or documents stood in a place.
-func mediaText(m decant.Media) string {
-	if m.Count == 1 {
-		return "[" + m.Type + "]"
-	}
-	return fmt.Sprintf("[%d files, the first %s]", m.Count, m.Type)
-}

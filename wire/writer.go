@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"slices"
 	"time"
 
@@ -9,60 +8,17 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// A log is the layout of a session file.
-//
-// A view that leaves out nothing that the model still saw, and adds no message, is written by
-// editing lines where they stand. Any other makes a new file of the lines that hold what stays, what
-// the client needs to go on from there, and the lines of Decant's own that its kind of session has for
-// a compaction. Lines that are left out are not lost: they are in the source.
-type log struct {
-	client   client
-	records  []record
-	recordOf []int // for each item the index of its record
-	body     body  // its items are not elements of one list
-}
-
-// A client knows how one agent program writes down a conversation that was compacted.
-type client interface {
-	dialect() dialect
-	// rewrite returns a session file with the messages of the writer's view.
-	rewrite(w *writer) []byte
-}
-
-func (l *log) render(d *Document, view *decant.Conversation) ([]byte, error) {
-	if unchanged(d.Conversation, view) {
-		return d.Source, nil
-	}
-	w := &writer{log: l, renderer: renderer{body: &l.body, src: d.Source, conv: d.Conversation, view: view, say: l.client.dialect()}}
-	if err := w.plan(); err != nil {
-		return nil, err
-	}
-	if !w.moved {
-		return splice(d.Source, w.edits), nil
-	}
-	slices.SortStableFunc(w.edits, func(a, b edit) int { return a.at.Start - b.at.Start })
-	return l.client.rewrite(w), nil
-}
-
-// unchanged reports whether a view is the conversation itself, or its live part: the very same
-// messages. A view may say the same with other messages.
-func unchanged(c, view *decant.Conversation) bool {
-	n := len(view.Messages)
-	if n == 0 || n != len(c.Messages) && n != len(c.Live()) {
-		return false
-	}
-	return &view.Messages[0] == &c.Messages[len(c.Messages)-n]
-}
-
 // A writer writes one view of a session.
 type writer struct {
-	*log
-	renderer
+	*editor
+	records []record
+	held    [][]int // for each record the indices of its items
 
 	keep  []bool                    // for each item whether it stays
 	fresh map[int][]*decant.Message // messages to write before the one with that Number; 0: at the end
-	moved bool                      // lines come, go or change their order
 	whole bool                      // nothing that the model saw is left out, and no message is added
+	point *decant.Message           // the checkpoint of the view, nil when it has none
+	out   output                    // the new file
 }
 
 // plan finds out what the view changes.
@@ -102,18 +58,11 @@ func (w *writer) plan() error {
 // be written anew, because they have no place for what is in it.
 func (w *writer) stay(m *decant.Message) (bool, error) {
 	mark := len(w.edits)
-	w.root = w.root[:0]
-	for _, g := range w.groups(m) {
-		ok, err := w.item(m, g)
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			w.edits = w.edits[:mark]
-			return false, nil
-		}
+	items, ok, err := w.editor.keep(m)
+	if err != nil || !ok {
+		return false, err
 	}
-	for _, p := range w.root {
+	for _, p := range items {
 		w.keep[p.elem] = true
 	}
 	w.objects(m, w.edits[mark:])
@@ -157,28 +106,16 @@ func (w *writer) settle() {
 		if !in[m.Number] && w.whole || empty && (w.whole || in[m.Number]) {
 			w.keep[i] = true
 		}
-		w.moved = w.moved || !w.keep[i]
 	}
-	w.moved = w.moved || !w.whole
 }
+
+// inPlace reports whether all lines stay where they are.
+func (w *writer) inPlace() bool { return w.whole && !slices.Contains(w.keep, false) }
 
 // hollow reports whether an item holds no block.
 func (w *writer) hollow(i int) bool {
-	for _, s := range w.sites[w.items[i].owner-1] {
-		if s.item == i {
-			return false
-		}
-	}
-	return true
-}
-
-// itemsOf returns for each record the indices of its items.
-func (w *writer) itemsOf() [][]int {
-	out := make([][]int, len(w.records))
-	for i, rec := range w.recordOf {
-		out[rec] = append(out[rec], i)
-	}
-	return out
+	of := w.spans[w.items[i].owner-1]
+	return !slices.ContainsFunc(of, func(s blockSpan) bool { return s.item == i })
 }
 
 // checkpoint returns the message of the view that stands for what it covers: the first one that
@@ -245,11 +182,11 @@ func (w *writer) before() int {
 // afterwards. It is nil when the file holds no times.
 func (w *writer) moment() []byte {
 	var newest time.Time
-	for i, rec := range w.recordOf {
-		if i > 0 && rec == w.recordOf[i-1] {
+	for rec, items := range w.held {
+		if len(items) == 0 {
 			continue
 		}
-		if t := timeOf(w.src, membersOf(w.src, w.records[rec].at, "timestamp")[0]); t.After(newest) {
+		if t := timeOf(membersOf(w.src, w.records[rec].at, "timestamp")[0].Of(w.src)); t.After(newest) {
 			newest = t
 		}
 	}
@@ -267,18 +204,4 @@ func (w *writer) at(s jsonspan.Span, more ...edit) []byte {
 		hi++
 	}
 	return spliceWithin(w.src, s, append(more, w.edits[lo:hi]...))
-}
-
-// addLine appends a line to a file in the making.
-func (w *writer) addLine(dst, line []byte) []byte {
-	dst = append(dst, bytes.TrimRight(line, "\r\n")...)
-	return append(dst, w.lineBreak()...)
-}
-
-// lineBreak returns how the file ends its lines.
-func (w *writer) lineBreak() string {
-	if i := bytes.IndexByte(w.src, '\n'); i > 0 && w.src[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
 }

@@ -13,9 +13,9 @@ const noResult = "[no result: the call was interrupted]"
 // lawful returns the live messages of a view in a form that every API accepts, once it is written in
 // its dialect: assistant messages, each followed by the results of its calls in one message of
 // RoleTool, messages of the user, and of the system.
-func lawful(view *decant.Conversation) []decant.Message {
+func normalize(view *decant.Conversation) []decant.Message {
 	ms := view.Live()
-	l := lawyer{namer: namer{used: map[string]bool{}}}
+	l := normalizer{namer: namer{used: map[string]bool{}}}
 	l.answers, l.orphan = pair(ms)
 	var out []decant.Message
 	for i := range ms {
@@ -24,15 +24,15 @@ func lawful(view *decant.Conversation) []decant.Message {
 	return out
 }
 
-// A lawyer brings the messages of a conversation into lawful form, one after the other.
-type lawyer struct {
+// A normalizer brings the messages of a conversation into lawful form, one after the other.
+type normalizer struct {
 	namer
 	answers map[*decant.Block]*decant.Block
 	orphan  map[*decant.Block]bool
 }
 
 // message returns what becomes of one message: the message, and the results of its calls.
-func (l *lawyer) message(was *decant.Message) []decant.Message {
+func (l *normalizer) message(was *decant.Message) []decant.Message {
 	m := decant.Message{Number: was.Number, Role: was.Role}
 	results := decant.Message{Number: was.Number, Role: decant.RoleTool}
 	for k := range was.Blocks {

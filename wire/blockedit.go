@@ -1,0 +1,125 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// block returns the edits that give the block at s the text and the cache marker that b has; none when
+// it has them already.
+func (e *editor) block(s *blockSpan, b *decant.Block) ([]edit, error) {
+	was := &e.conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
+	edits := e.remark(s, was, b)
+	if same(was, b) && len(was.Inside) == len(b.Inside) {
+		return edits, nil
+	}
+	more, err := e.reword(s, b)
+	return append(more, edits...), err
+}
+
+// remark returns the edits that give a block of a list the cache marker that a view has put on it. One
+// that stands alone as a string has no place for it and goes without.
+func (e *editor) remark(s *blockSpan, was, is *decant.Block) []edit {
+	switch {
+	case is.Cache == "" || was.Cache != "" || s.kind != listPart || e.src[s.span.Start] != '{':
+		return nil
+	case is.Kind != decant.KindText && is.Kind != decant.KindUse && is.Kind != decant.KindResult:
+		return nil
+	case !s.cache.IsZero(): // null
+		return []edit{{at: s.cache, text: cacheControl(is.Cache)}}
+	}
+	at := jsonspan.Span{Start: s.span.End - 1, End: s.span.End - 1}
+	return []edit{{at: at, text: append([]byte(`,"cache_control":`), cacheControl(is.Cache)...)}}
+}
+
+// reword returns the edits that give the block at s the text that b has.
+func (e *editor) reword(s *blockSpan, b *decant.Block) ([]edit, error) {
+	text := b.Text()
+	switch {
+	case b.Kind == decant.KindOpaque || b.Kind == decant.KindThinking:
+		return nil, fmt.Errorf("block %d of m%d: the text of a block of kind %s cannot be replaced, only the whole block left out",
+			b.Ref.Block, b.Ref.Message, b.Kind)
+	case b.Kind == decant.KindUse && !s.text.IsZero():
+		return []edit{{at: s.text, text: e.to.arguments(text)}}, nil
+	case b.Kind == decant.KindImage && s.text.IsZero():
+		return []edit{{at: s.span, text: e.to.part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
+	case s.text.IsZero() && s.kind != listPart:
+		return nil, fmt.Errorf("block %d of m%d has no text that could be replaced", b.Ref.Block, b.Ref.Message)
+	case s.text.IsZero():
+		at := jsonspan.Span{Start: s.span.End - 1, End: s.span.End - 1}
+		return []edit{{at: at, text: append([]byte(`,"content":`), quoted(text)...)}}, nil
+	case e.src[s.text.Start] == '[':
+		return e.reparts(s.text, text, b.Media.Count > 0), nil
+	}
+	return []edit{{at: s.text, text: quoted(text)}}, nil
+}
+
+// same reports whether a block of a view says what it says in the source.
+func same(was, is *decant.Block) bool {
+	if was.Media.Count != is.Media.Count {
+		return false
+	}
+	return was.Content == is.Content || !muchShorter(is, was) && was.Text() == is.Text()
+}
+
+// muchShorter reports whether a's text is certainly shorter than b's, without decoding b's: an escape
+// sequence of six bytes stands for at least one.
+func muchShorter(a, b *decant.Block) bool {
+	text, ok := a.Content.(decant.Text)
+	return ok && b.Content != nil && len(text) < b.Content.Size()/6
+}
+
+// textBlock returns a text block of ours.
+func textBlock(text, cache string) *decant.Block {
+	return &decant.Block{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(text), Cache: cache}
+}
+
+// unmark returns the edits that take the cache markers from a part: that of the whole block stands for
+// them.
+func (e *editor) unmark(part jsonspan.Span) []edit {
+	if e.src[part.Start] != '{' || !bytes.Contains(part.Of(e.src), []byte("cache_control")) {
+		return nil
+	}
+	edits := without(e.src, part, "cache_control")
+	if inner := jsonspan.Member(e.src, part.Start, "content"); !inner.IsZero() && e.src[inner.Start] == '[' {
+		for _, p := range elements(e.src, inner) {
+			edits = append(edits, e.unmark(p)...)
+		}
+	}
+	return edits
+}
+
+// reparts returns the edits that replace the text in a list of parts: the first text part gets it
+// all, the others go. Images and documents stay if media says so, and so does what is not known.
+// Cache markers on parts go: the view has the last of them on the block.
+func (e *editor) reparts(parts jsonspan.Span, text string, media bool) []edit {
+	var edits []edit
+	var elems []jsonspan.Span
+	var keep []piece
+	placed := text == ""
+	sc := jsonspan.Scan(e.src, parts.Start)
+	for sc.Open(); sc.Next(); {
+		p := readPart(&sc, e.src)
+		elems = append(elems, p.span)
+		switch {
+		case p.isText() && !placed && !p.text.IsZero():
+			placed = true
+			edits = append(edits, edit{at: p.text, text: quoted(text)})
+		case p.isText(), p.isMedia() && !media:
+			continue
+		}
+		edits = append(edits, e.unmark(p.span)...)
+		keep = append(keep, piece{elem: len(elems) - 1})
+	}
+	if !placed {
+		keep = slices.Insert(keep, 0, piece{text: e.to.part(textBlock(text, ""), decant.RoleUser)})
+	}
+	if len(keep) == 0 {
+		return []edit{{at: parts, text: quoted("")}}
+	}
+	return append(edits, rejoin(e.src, parts, elems, keep)...)
+}

@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/decantdev/decant"
+)
+
+// An editor collects the edits that turn the items of a source into those of a view.
+type editor struct {
+	src   []byte
+	items []item
+	spans [][]blockSpan        // of each message, where its blocks stand
+	conv  *decant.Conversation // of the source
+	view  *decant.Conversation
+	to    dialect // in which new items are written
+	edits []edit  // within items that stay
+}
+
+// check returns an error unless the view's messages are messages of the source, in order, and
+// messages of Decant's own.
+func (e *editor) check() error {
+	last := 0
+	for i := range e.view.Messages {
+		n := e.view.Messages[i].Number
+		switch {
+		case n == 0:
+		case n < 0 || n > len(e.conv.Messages):
+			return fmt.Errorf("the view holds m%d, the source has %d messages", n, len(e.conv.Messages))
+		case n <= last:
+			return fmt.Errorf("the view holds m%d after m%d", n, last)
+		default:
+			last = n
+		}
+	}
+	return nil
+}
+
+// untouched reports whether the view's message has the very blocks of the source, which is so for most
+// messages of most views.
+func (e *editor) untouched(m *decant.Message) bool {
+	was := e.conv.Messages[m.Number-1].Blocks
+	return len(m.Blocks) == len(was) && len(was) > 0 && &m.Blocks[0] == &was[0]
+}
+
+// keep edits the items of a message of the source as the view has it. It returns the items that stay and those that
+// are new, in order, and false when the message's form has no place for a change: then the message has to be written
+// anew.
+func (e *editor) keep(m *decant.Message) ([]piece, bool, error) {
+	mark := len(e.edits)
+	var out []piece
+	for _, g := range e.groups(m) {
+		at, ok := itemOf(g)
+		if !ok {
+			added := decant.Message{Role: m.Role}
+			for _, n := range g {
+				added.Blocks = append(added.Blocks, *n.block)
+			}
+			out = append(out, e.anew(&added)...)
+			continue
+		}
+		out = append(out, piece{elem: at})
+		ok, err := (&itemEdit{editor: e, message: m, at: at, entries: g}).run()
+		if err != nil {
+			return nil, false, err
+		}
+		if !ok {
+			e.edits = e.edits[:mark]
+			return nil, false, nil
+		}
+	}
+	return out, true, nil
+}
+
+// anew writes a message as new items.
+func (e *editor) anew(m *decant.Message) (out []piece) {
+	for _, it := range e.to.items(m, e.copied) {
+		out = append(out, piece{text: it})
+	}
+	return out
+}
+
+// copied returns the source of a block that stands in a content list there, with the text that it has
+// now, so that images and unknown members come along.
+func (e *editor) copied(b *decant.Block) []byte {
+	s := e.origin(b)
+	if s == nil || s.kind != listPart {
+		return nil
+	}
+	edits, err := e.block(s, b)
+	if err != nil {
+		return nil
+	}
+	return spliceWithin(e.src, s.span, edits)
+}
+
+// origin returns where in the source a block comes from, nil when it does not.
+func (e *editor) origin(b *decant.Block) *blockSpan {
+	n, k := b.Ref.Message, b.Ref.Block
+	if n < 1 || n > len(e.spans) || k < 0 || k >= len(e.spans[n-1]) || e.conv.Messages[n-1].Blocks[k].Kind != b.Kind {
+		return nil
+	}
+	return &e.spans[n-1][k]
+}
+
+// unchanged reports whether the view is the conversation itself.
+func (e *editor) unchanged() bool {
+	if len(e.view.Messages) != len(e.conv.Messages) {
+		return false
+	}
+	for i := range e.view.Messages {
+		if m := &e.view.Messages[i]; m.Number != i+1 || !e.untouched(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// itemsOf returns the items of a message that stays as it is.
+func (e *editor) itemsOf(m *decant.Message) (out []piece) {
+	for _, s := range e.spans[m.Number-1] {
+		if n := len(out); n == 0 || out[n-1].elem != s.item {
+			out = append(out, piece{elem: s.item})
+		}
+	}
+	return out
+}

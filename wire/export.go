@@ -1,0 +1,115 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// errReadOnly means that a format is read and not written: what holds it is an export or a log, from
+// which no program goes on.
+var errReadOnly = errors.New("the format is read and not written")
+
+// readOnly is the layout of a format that is not written.
+type readOnly struct{}
+
+func (readOnly) render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
+	if unchanged(conv, view) {
+		return src, nil
+	}
+	return nil, errReadOnly
+}
+
+// An export is what the parsers of formats that are not written share: the lines of a file, or one JSON value.
+type export struct{ *lines }
+
+// openValue returns an export over one JSON value, which an agent program wrote.
+func openValue(src []byte, agent string) (*export, error) {
+	src, err := valid(src)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(src)
+	b.conv.Agent = agent
+	return &export{&lines{builder: b}}, nil
+}
+
+// openLog returns an export over the lines of a file, which an agent program wrote.
+func openLog(src []byte, agent string) (*export, error) {
+	l, err := openLines(src, agent)
+	if err != nil {
+		return nil, err
+	}
+	return &export{l}, nil
+}
+
+// finished ends the reading.
+func (s *export) finished() (*parsed, error) {
+	s.conv.Fixed.Version = version(&s.conv.Fixed)
+	d := s.document(readOnly{})
+	if len(d.conversation.Messages) == 0 {
+		return nil, fmt.Errorf("there is no message in it: %w", errFormat)
+	}
+	return d, nil
+}
+
+// put adds a block whose text is the value at v: a string, or any value as it is written. It adds
+// nothing when there is none.
+func (s *export) put(b decant.Block, v jsonspan.Span) {
+	if s.blank(v) {
+		return
+	}
+	f := formText
+	if s.src[v.Start] != '"' && b.Kind == decant.KindUse {
+		f = formRaw
+	}
+	b.Content = s.content(v, f)
+	s.add(b, blockSpan{span: v, text: v, form: f})
+}
+
+// blank reports whether there is no text at v.
+func (s *export) blank(v jsonspan.Span) bool {
+	raw := v.Of(s.src)
+	return isNull(raw) || string(raw) == `""` || string(raw) == "[]"
+}
+
+// instruct makes the text at v the system prompt.
+func (s *export) instruct(v jsonspan.Span) {
+	if !s.blank(v) {
+		s.conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: s.text(v)}}
+	}
+}
+
+// outer returns the first JSON value of src.
+func outer(src []byte) jsonspan.Span {
+	sc := jsonspan.Scan(src, 0)
+	return sc.Skip()
+}
+
+// dialog returns a session over src, and the list under a name in its first object, or the list that src
+// itself is. A file may hold more conversations, as a list of objects or one a line: only the first is
+// read.
+func dialog(src []byte, agent, name string) (*export, jsonspan.Span, error) {
+	s, err := openValue(src, agent)
+	if err != nil {
+		if s, err = openLog(src, agent); err != nil {
+			return nil, jsonspan.Span{}, err
+		}
+	}
+	first, more := outer(s.src), 0
+	if len(s.records) > 0 {
+		first, more = s.records[0].at, len(s.records)-1
+	}
+	if all := s.list(first); len(all) > 0 {
+		if s.find(all[0], name).IsZero() {
+			return s, first, nil
+		}
+		first, more = all[0], len(all)-1
+	}
+	if more > 0 {
+		s.warnings = append(s.warnings, warning{offset: first.End, text: fmt.Sprintf("the file holds %d conversations: only the first is read", more+1)})
+	}
+	return s, s.find(first, name), nil
+}

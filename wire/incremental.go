@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// An earlier is the request before the one that is read. The zero value is none.
+type earlier struct {
+	*requestBody
+	src []byte
+}
+
+// next reads in src the request that comes after the one of the layout, which was read from was. It returns nil
+// where it would have to be read as a whole.
+func (b *requestBody) next(was, src []byte) *parsed {
+	if b.twice {
+		return nil
+	}
+	return (earlier{b, was}).parse(src)
+}
+
+// parse reads a request of the Messages API, after the earlier one if there is one, in one pass: it checks
+// what it reads and takes over what is known. It returns nil when something is not in order; what that is,
+// if it is wrong at all, is left to the slower way to say, which checks the whole text first.
+func (was earlier) parse(src []byte) *parsed {
+	b := newBuilder(src)
+	if was.requestBody != nil { // few of the names will be read again
+		b = newBuilderFor(src, 0)
+	}
+	p := newAnthropicParser(b)
+	p.was = was
+	p.sameSystem, p.sameTools = was.lacks("system"), was.lacks("tools")
+	sc := jsonspan.Checked(src)
+	if p.request(&sc) != nil || !sc.End() || p.tired() {
+		return nil
+	}
+	return p.finished()
+}
+
+// member returns where in the earlier request the value of a member stands, the last one of several.
+func (was *earlier) member(name string) jsonspan.Span {
+	if was.requestBody == nil {
+		return jsonspan.Span{}
+	}
+	return was.requestBody.member(was.src, name)
+}
+
+// lacks reports whether there is an earlier request and it has no such member.
+func (was *earlier) lacks(name string) bool {
+	return was.requestBody != nil && was.member(name).IsZero()
+}
+
+// repeats consumes the next value when it is the same as that of a member of the earlier request, and
+// reports whether it is. A number or a literal, which goes on as far as it can, never is.
+func (p *anthropicParser) repeats(sc *jsonspan.Scanner, name string) bool {
+	value := p.was.member(name)
+	was := value.Of(p.was.src)
+	if len(was) < 2 || was[0] != '{' && was[0] != '[' && was[0] != '"' || !bytes.HasPrefix(p.src[sc.Pos():], was) {
+		return false
+	}
+	sc.Jump(sc.Pos() + len(was))
+	return true
+}
+
+// unchanged returns how many messages from the first on the list shares with the earlier request's.
+func (p *anthropicParser) unchanged() int {
+	if p.was.requestBody == nil {
+		return 0
+	}
+	list := p.was.list
+	same := list.Start + common(list.Of(p.was.src), p.src[p.body.list.Start:])
+	return sort.Search(len(p.was.items), func(i int) bool { return p.was.items[i].span.End > same })
+}
+
+// keepSystem takes over the system prompt of the earlier request, which stood by bytes further ahead.
+func (p *anthropicParser) keepSystem(by int) {
+	p.body.system = slices.Clone(p.was.system)
+	p.conv.Fixed.System = slices.Clone(p.was.read.Fixed.System)
+	for i := range p.body.system {
+		s := p.body.system[i].moved(by)
+		p.body.system[i] = s
+		p.conv.Fixed.System[i].Content = p.contentAt(s)
+	}
+}
+
+// keepTools takes over the tools of the earlier request, which stood by bytes further ahead.
+func (p *anthropicParser) keepTools(by int) {
+	p.body.tools = slices.Clone(p.was.tools)
+	p.conv.Fixed.Tools = slices.Clone(p.was.read.Fixed.Tools)
+	for i := range p.body.tools {
+		def := moved(p.body.tools[i], by)
+		p.body.tools[i] = def
+		p.conv.Fixed.Tools[i].Schema = p.builder.content(def, formRaw)
+	}
+}
+
+// keepMessages takes over the first n messages of the earlier request, and makes room for as many more as
+// the rest of the list may hold, if what follows it is as long as it was.
+func (p *anthropicParser) keepMessages(n int) {
+	was := &p.was
+	by := p.body.list.Start - was.list.Start
+	size := len(p.src) - by - was.items[n-1].span.End - (len(was.src) - was.list.End)
+	more := expected(max(size, 0))
+	p.body.items = make([]item, n, n+more)
+	for i := range p.body.items {
+		p.body.items[i] = was.items[i].moved(by)
+	}
+	p.takeOver(was.read.Messages[:n], was.spans[:n], by, more)
+}
+
+// common returns how many bytes a and b have in common from the start on.
+func common(a, b []byte) int {
+	n := 0
+	for step := 8 << 10; step > 0; step /= 2 {
+		for m := n + step; m <= min(len(a), len(b)) && bytes.Equal(a[n:m], b[n:m]); m = n + step {
+			n = m
+		}
+	}
+	return n
+}

@@ -1,0 +1,139 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// An itemEdit turns one item of the source into what a view's message has in its place.
+type itemEdit struct {
+	*editor
+	message *decant.Message
+	at      int     // index of the item
+	entries []entry // those blocks of the message that belong to the item, and new ones among them
+}
+
+// run makes the edits. It reports false when the item has no place for one of the blocks.
+func (e *itemEdit) run() (bool, error) {
+	for _, n := range e.entries {
+		if n.at == nil || n.at.kind == bareString {
+			continue // part of the content as a whole
+		}
+		edits, err := e.block(n.at, n.block)
+		if err != nil {
+			return false, err
+		}
+		e.edits = append(e.edits, edits...)
+	}
+	ok, err := e.editContent()
+	if err != nil || !ok {
+		return false, err
+	}
+	e.editMembers()
+	return true, nil
+}
+
+// A contentPlan is what the content of an item shall become.
+type contentPlan struct {
+	elems  []jsonspan.Span // the parts that it has in the source
+	pieces []piece         // the parts that it shall have
+	parts  [][]byte        // the same written out, where it becomes a list
+	whole  *entry          // the block that is all of it in the source
+	fresh  bool            // there are new parts
+}
+
+// editContent edits the content of the item: the blocks that are its parts, and the new ones.
+func (e *itemEdit) editContent() (bool, error) {
+	content := e.items[e.at].content
+	c, ok := e.plan(content)
+	switch {
+	case !ok, c.fresh && content.IsZero():
+		return false, nil
+	case c.whole != nil && !c.fresh:
+		edits, err := e.block(c.whole.at, c.whole.block)
+		e.edits = append(e.edits, edits...)
+		return true, err
+	case c.fresh && len(c.elems) == 0:
+		e.edits = append(e.edits, edit{at: content, text: list(c.parts)})
+	case len(c.pieces) > 0:
+		e.edits = append(e.edits, rejoin(e.src, content, c.elems, c.pieces)...)
+	case e.had(listPart) || e.had(bareString):
+		e.edits = append(e.edits, edit{at: content, text: []byte("null")})
+	}
+	return true, nil
+}
+
+// plan sorts the blocks into the parts of the content. It reports false when one has no place there.
+func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
+	var c contentPlan
+	if !content.IsZero() && e.src[content.Start] == '[' {
+		c.elems = elements(e.src, content)
+	}
+	for i := range e.entries {
+		n := &e.entries[i]
+		switch {
+		case n.at == nil:
+			text := e.newPart(n.block)
+			if text == nil {
+				return c, false
+			}
+			c.fresh = true
+			c.pieces, c.parts = append(c.pieces, piece{text: text}), append(c.parts, text)
+		case n.at.kind == listPart:
+			c.pieces = append(c.pieces, piece{elem: slices.Index(c.elems, n.at.span)})
+		case n.at.kind == bareString:
+			c.whole = n
+			c.parts = append(c.parts, e.to.part(n.block, e.message.Role))
+		}
+	}
+	return c, true
+}
+
+// newPart returns a block as a new element of a content list, nil when it does not go there.
+func (e *itemEdit) newPart(b *decant.Block) []byte {
+	if text := e.copied(b); text != nil {
+		return text
+	}
+	return e.to.part(b, e.message.Role)
+}
+
+// had reports whether the item has a block in such a place in the source.
+func (e *itemEdit) had(k spanKind) bool {
+	return slices.ContainsFunc(e.spans[e.message.Number-1], func(x blockSpan) bool { return x.item == e.at && x.kind == k })
+}
+
+// keeps reports whether one of the blocks stands at s.
+func (e *itemEdit) keeps(s jsonspan.Span) bool {
+	return slices.ContainsFunc(e.entries, func(n entry) bool { return n.at != nil && n.at.span == s })
+}
+
+// editMembers edits what the item holds besides its content: the list of calls, and members that are a
+// block each. A list without calls is refused by the API, so it goes with its last call.
+func (e *itemEdit) editMembers() {
+	it := &e.items[e.at]
+	var gone []string
+	for _, s := range e.spans[e.message.Number-1] {
+		if s.item == e.at && s.kind == memberValue && !e.keeps(s.span) {
+			gone = append(gone, memberName(e.src, it.span, s.span))
+		}
+	}
+	if e.had(listedCall) {
+		elems := elements(e.src, it.calls)
+		var pieces []piece
+		for i, c := range elems {
+			if e.keeps(c) {
+				pieces = append(pieces, piece{elem: i})
+			}
+		}
+		if len(pieces) > 0 {
+			e.edits = append(e.edits, rejoin(e.src, it.calls, elems, pieces)...)
+		} else {
+			gone = append(gone, memberName(e.src, it.span, it.calls))
+		}
+	}
+	if len(gone) > 0 {
+		e.edits = append(e.edits, without(e.src, it.span, gone...)...)
+	}
+}

@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// A requestBody is the layout of a request, with what the request that comes after it may take over.
+type requestBody struct {
+	body
+
+	// Of a request of the Messages API:
+	read    decant.Conversation // as it was read, whatever the caller does to the document's
+	members []member            // of the request, in order; nil: see topMembers
+	system  []blockSpan         // of the blocks of the system prompt; without span for a bare string
+	tools   []jsonspan.Span     // the definitions of the tools
+	twice   bool                // a message holds its content twice
+}
+
+// document ends the construction of a document with the layout.
+func (l requestBody) document(b *builder) *parsed {
+	d := b.document(&l)
+	l.spans, l.read = b.spans, b.conv
+	return d
+}
+
+// fix reads the list of tools and gives the fixed part its version. It comes after the system prompt.
+func fix(b *builder, tools jsonspan.Span) {
+	b.tools(tools)
+	b.conv.Fixed.Version = version(&b.conv.Fixed)
+}
+
+// validObject returns src without a byte order mark, and an error when it is not one JSON object.
+func validObject(src []byte) ([]byte, error) {
+	src, err := valid(src)
+	if err != nil {
+		return nil, err
+	}
+	if sc := jsonspan.Scan(src, 0); sc.Kind() != '{' {
+		return nil, fieldError(sc.Pos(), "body", "want a JSON object")
+	}
+	return src, nil
+}
+
+// sessionOf returns the session's id in the user id that a client sends as metadata: Claude Code puts
+// an object with a session_id there, and in older versions a text that ends with it.
+func sessionOf(user string) string {
+	if _, id, ok := strings.Cut(user, "_session_"); ok {
+		return id
+	}
+	src := []byte(user)
+	if jsonspan.Validate(src) != nil {
+		return ""
+	}
+	return jsonspan.MemberText(src, "session_id")
+}
+
+// integer returns the integer that raw is, 0 when it is none.
+func integer(raw []byte) int {
+	n, err := strconv.Atoi(string(raw))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,50 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/decantdev/decant"
+)
+
+// A sessionLayout is the layout of a session file.
+//
+// A view that leaves out nothing that the model still saw, and adds no message, is written by
+// editing lines where they stand. Any other makes a new file of the lines that hold what stays, what
+// the client needs to go on from there, and the lines of Decant's own that its kind of session has for
+// a compaction. Lines that are left out are not lost: they are in the source.
+type sessionLayout struct {
+	client   client
+	records  []record
+	recordOf []int // for each item the index of its record
+	items    []item
+	spans    [][]blockSpan // of each message, where its blocks stand
+}
+
+// A client knows how one agent program writes down a conversation that was compacted.
+type client interface {
+	dialect() dialect
+	// rewrite returns a session file with the messages of the writer's view.
+	rewrite(w *writer) []byte
+}
+
+func (l *sessionLayout) render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
+	if unchanged(conv, view) {
+		return src, nil
+	}
+	w := &writer{
+		editor:  &editor{src: src, items: l.items, spans: l.spans, conv: conv, view: view, to: l.client.dialect()},
+		records: l.records, held: make([][]int, len(l.records)), out: output{lineBreak: lineBreak(src)},
+	}
+	for i, rec := range l.recordOf {
+		w.held[rec] = append(w.held[rec], i)
+	}
+	if err := w.plan(); err != nil {
+		return nil, err
+	}
+	if w.inPlace() {
+		return splice(src, w.edits), nil
+	}
+	slices.SortStableFunc(w.edits, func(a, b edit) int { return a.at.Start - b.at.Start })
+	w.point = w.checkpoint()
+	return l.client.rewrite(w), nil
+}

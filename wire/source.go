@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// A source is JSON text whose values are read by the spans where they stand. A span that is zero stands for a
+// value that is missing.
+type source struct {
+	src   []byte
+	names map[string]string // short strings that were read before
+}
+
+// newSource returns a source over src, which is expected to hold so many different names.
+func newSource(src []byte, names int) source {
+	return source{src: src, names: make(map[string]string, names)}
+}
+
+// interned returns the short string at s, one copy for all its repetitions; "" when there is none.
+func (in *source) interned(s jsonspan.Span) string {
+	if s.IsZero() || in.src[s.Start] != '"' {
+		return ""
+	}
+	raw := s.Of(in.src)
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return jsonspan.Unquote(raw)
+	}
+	if v, ok := in.names[string(trimQuotes(raw))]; ok {
+		return v
+	}
+	v := jsonspan.Unquote(raw)
+	in.names[v] = v
+	return v
+}
+
+// decoded returns the string at s, "" when there is none. Unlike interned it keeps no copy.
+func (in *source) decoded(s jsonspan.Span) string {
+	if s.IsZero() || in.src[s.Start] != '"' {
+		return ""
+	}
+	return jsonspan.Unquote(s.Of(in.src))
+}
+
+// is reports whether the value at s is the literal or string written as lit.
+func (in *source) is(s jsonspan.Span, lit string) bool { return string(s.Of(in.src)) == lit }
+
+// begins reports whether the value at s begins with a byte: a list with '[', an object with '{', a string with '"'.
+func (in *source) begins(s jsonspan.Span, with byte) bool {
+	return !s.IsZero() && in.src[s.Start] == with
+}
+
+// number returns the whole number at s, 0 when there is none.
+func (in *source) number(s jsonspan.Span) int {
+	n, err := strconv.ParseFloat(string(s.Of(in.src)), 64)
+	if err != nil || n < 0 || n > 1<<53 {
+		return 0
+	}
+	return int(n)
+}
+
+// time returns the time at s. See [timeOf].
+func (in *source) time(s jsonspan.Span) time.Time { return timeOf(s.Of(in.src)) }
+
+// timeOf returns the time that a value holds, written as in RFC 3339, also without a zone, which is taken for
+// UTC, or in milliseconds since 1970; zero when unknown.
+func timeOf(raw []byte) time.Time {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
+		if t, err := time.Parse(layout, string(trimQuotes(raw))); err == nil {
+			return t
+		}
+	}
+	if ms, err := strconv.ParseInt(string(raw), 10, 64); err == nil && ms > 0 {
+		return time.UnixMilli(ms).UTC()
+	}
+	return time.Time{}
+}
+
+// find returns where the value of an object's member stands, the last one of several; zero when the
+// value at s is no object or has no such member.
+func (in *source) find(s jsonspan.Span, name string) jsonspan.Span {
+	if s.IsZero() {
+		return s
+	}
+	return jsonspan.Member(in.src, s.Start, name)
+}
+
+// members returns the members of the object at s with the given names, in the order of the names. See
+// [membersOf].
+func (in *source) members(s jsonspan.Span, names ...string) []jsonspan.Span {
+	return membersOf(in.src, s, names...)
+}
+
+// list returns the elements of the array at s, none when it is no array.
+func (in *source) list(s jsonspan.Span) []jsonspan.Span {
+	if !in.begins(s, '[') {
+		return nil
+	}
+	return elements(in.src, s)
+}
