@@ -34,7 +34,7 @@ func (f claudeCode) rewrite(w *writer) []byte {
 
 type claudeWriter struct {
 	*writer
-	chain
+	chain chain
 	left  map[int]bool // records on branches that the user left
 	cover claudeHead   // of the newest line that the checkpoint covers, or of the first line that stays
 	kept  bool         // the newest line that holds a message stayed
@@ -89,19 +89,19 @@ func (c *claudeWriter) message(rec int) {
 	delete(c.fresh, number)
 	h := c.head(rec)
 	if c.kept = c.stays(rec); !c.kept {
-		c.leave(h.uuid.Of(c.src))
+		c.chain.leave(h.uuid.Of(c.src))
 		return
 	}
 	c.begin()
-	c.line(rec, h, c.broken)
-	c.last, c.broken = h.uuid.Of(c.src), false
+	c.line(rec, h, c.chain.broken)
+	c.chain.last, c.chain.broken = h.uuid.Of(c.src), false
 }
 
 // other writes a line that holds no message if it belongs to what stays: it shares the lot of the
 // message before it, the boundary of an earlier compaction that of the message behind it.
 func (c *claudeWriter) other(rec int) {
 	h := c.head(rec)
-	if _, left := c.left[rec]; left || c.written[string(h.uuid.Of(c.src))] { // or it stands in the file twice
+	if _, left := c.left[rec]; left || c.chain.written[string(h.uuid.Of(c.src))] { // or it stands in the file twice
 		return
 	}
 	stays := c.kept
@@ -109,12 +109,12 @@ func (c *claudeWriter) other(rec int) {
 		stays = c.point == nil && c.nextStays(rec)
 	}
 	if !stays && !c.whole {
-		c.leave(h.uuid.Of(c.src))
+		c.chain.leave(h.uuid.Of(c.src))
 		return
 	}
 	c.line(rec, h, false)
 	if !h.uuid.IsZero() && string(h.side.Of(c.src)) != "true" {
-		c.last = h.uuid.Of(c.src)
+		c.chain.last = h.uuid.Of(c.src)
 	}
 }
 
@@ -133,13 +133,13 @@ func (c *claudeWriter) nextStays(rec int) bool {
 func (c *claudeWriter) line(rec int, h claudeHead, link bool) {
 	at := c.records[rec].at
 	if !h.uuid.IsZero() {
-		c.written[string(h.uuid.Of(c.src))] = true
+		c.chain.written[string(h.uuid.Of(c.src))] = true
 	}
-	if h.parent.IsZero() || !link && !c.gone[string(h.parent.Of(c.src))] {
+	if h.parent.IsZero() || !link && !c.chain.gone[string(h.parent.Of(c.src))] {
 		c.out.line(c.at(at))
 		return
 	}
-	c.out.line(c.at(at, edit{at: h.parent, text: c.last}))
+	c.out.line(c.at(at, edit{at: h.parent, text: c.chain.last}))
 }
 
 // begin writes the boundary before the first message.
@@ -155,7 +155,7 @@ func (c *claudeWriter) begin() {
 	o.raw("isMeta", []byte("false")).raw("timestamp", orNull(c.moment())).raw("uuid", id).str("level", "info")
 	meta := new(object).str("trigger", "manual").raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).end()
 	c.out.line(o.raw("compactMetadata", meta).end())
-	c.follow(id)
+	c.chain.follow(id)
 }
 
 // add writes messages that are not in the source.
@@ -167,7 +167,7 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 		}
 		c.begin()
 		id := c.uuid(string(m.Role), m.Text())
-		o, time := c.open(c.last, nil), c.cover.time.Of(c.src)
+		o, time := c.open(c.chain.last, nil), c.cover.time.Of(c.src)
 		o.str("type", role)
 		if role == "assistant" {
 			o.raw("message", answerOf(id, content))
@@ -182,7 +182,7 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 			o.raw("isMeta", []byte("true"))
 		}
 		c.out.line(o.raw("uuid", id).raw("timestamp", orNull(time)).end())
-		c.follow(id)
+		c.chain.follow(id)
 	}
 }
 
@@ -247,7 +247,7 @@ func (c *claudeWriter) open(parent []byte, more func(*object)) *object {
 // uuid returns the id of a new line as a JSON string. It follows from the session, the line's place
 // and what it says, so that the same view gives the same file (RFC 9562, section 5.8).
 func (c *claudeWriter) uuid(kind, text string) []byte {
-	h := decant.HashText("decant\x00" + c.conv.ID + "\x00" + string(c.last) + "\x00" + kind + "\x00" + text)
+	h := decant.HashText("decant\x00" + c.conv.ID + "\x00" + string(c.chain.last) + "\x00" + kind + "\x00" + text)
 	h[6] = h[6]&0x0f | 0x80
 	h[8] = h[8]&0x3f | 0x80
 	x := hex.EncodeToString(h[:])

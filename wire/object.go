@@ -9,6 +9,9 @@ import (
 // An object writes a JSON object member by member.
 type object struct{ out []byte }
 
+// reopened returns the object that is written as raw, so that members can be added to it. Raw has one at least.
+func reopened(raw []byte) *object { return &object{raw[:len(raw)-1]} }
+
 // member begins a member.
 func (o *object) member(name string) {
 	if len(o.out) == 0 {
@@ -19,12 +22,14 @@ func (o *object) member(name string) {
 	o.out = append(jsonspan.AppendQuote(o.out, name), ':')
 }
 
+// str adds a member that is a string.
 func (o *object) str(name, value string) *object {
 	o.member(name)
 	o.out = jsonspan.AppendQuote(o.out, value)
 	return o
 }
 
+// raw adds a member that is written already.
 func (o *object) raw(name string, value []byte) *object {
 	o.member(name)
 	o.out = append(o.out, value...)

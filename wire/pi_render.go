@@ -32,7 +32,7 @@ func (c pi) rewrite(w *writer) []byte {
 type piWriter struct {
 	*writer
 	pi
-	chain
+	chain  chain
 	older  []int         // items that are older compactions, in front of the checkpoint in the view
 	first  *firstEntry   // the first entry with a message, nil before it is written
 	time   jsonspan.Span // of the newest entry
@@ -73,7 +73,7 @@ func (p *piWriter) record(rec int) {
 	}
 	if !stays {
 		if !m[1].IsZero() {
-			p.leave(m[1].Of(p.src))
+			p.chain.leave(m[1].Of(p.src))
 		}
 		return
 	}
@@ -91,7 +91,7 @@ func (p *piWriter) stays(kind string, target jsonspan.Span) bool {
 	case `"message"`, `"branch_summary"`, `"custom_message"`, `"compaction"`:
 		return p.whole
 	case `"label"`:
-		return !p.gone[string(target.Of(p.src))]
+		return !p.chain.gone[string(target.Of(p.src))]
 	}
 	return true
 }
@@ -101,13 +101,13 @@ func (p *piWriter) entry(rec int, m []jsonspan.Span, message bool) {
 	at := p.records[rec].at
 	id, parent := m[1], m[2]
 	p.begin(message, id.Of(p.src))
-	if raw := string(parent.Of(p.src)); p.gone[raw] || raw != "" && p.begun() && !p.whole && raw != string(p.last) {
-		p.out.line(p.at(at, edit{at: parent, text: p.last}))
+	if raw := string(parent.Of(p.src)); p.chain.gone[raw] || raw != "" && p.chain.begun() && !p.whole && raw != string(p.chain.last) {
+		p.out.line(p.at(at, edit{at: parent, text: p.chain.last}))
 	} else {
 		p.out.line(p.at(at))
 	}
 	if !id.IsZero() {
-		p.last = id.Of(p.src)
+		p.chain.last = id.Of(p.src)
 	}
 }
 
@@ -128,14 +128,14 @@ func (p *piWriter) add(ms []*decant.Message) {
 			id := p.id(string(m.Role) + "\x00" + m.Text())
 			p.begin(true, id)
 			p.out.line(p.open("message", id, p.time.Of(p.src)).raw("message", p.complete(m, it)).end())
-			p.last = id
+			p.chain.last = id
 		}
 	}
 }
 
 // complete adds to a message written anew what the client expects every message to have.
 func (p *piWriter) complete(m *decant.Message, item []byte) []byte {
-	o := &object{out: item[:len(item)-1]}
+	o := reopened(item)
 	if m.Role == decant.RoleAssistant {
 		was := membersOf(p.src, p.answer, "api", "provider", "model")
 		for i, name := range []string{"api", "provider", "model"} {
@@ -189,7 +189,7 @@ func (p *piWriter) summary() string {
 func (p *piWriter) open(kind string, id, time []byte) *object {
 	o := new(object).str("type", kind)
 	if !p.linear {
-		o.raw("id", id).raw("parentId", p.last)
+		o.raw("id", id).raw("parentId", p.chain.last)
 	}
 	if len(time) > 0 {
 		o.raw("timestamp", time)
@@ -200,7 +200,7 @@ func (p *piWriter) open(kind string, id, time []byte) *object {
 // id returns the id of a new entry as a JSON string. It follows from the session, the entry's place
 // and what it says, so that the same view gives the same file.
 func (p *piWriter) id(what string) []byte {
-	return quoted(decant.HashText("decant\x00" + p.conv.ID + "\x00" + string(p.last) + "\x00" + what).Short())
+	return quoted(decant.HashText("decant\x00" + p.conv.ID + "\x00" + string(p.chain.last) + "\x00" + what).Short())
 }
 
 // millis returns the time at v in milliseconds since 1970, "" when unknown.
