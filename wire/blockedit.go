@@ -7,11 +7,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // block returns the edits that give the block at s the text and the cache marker that b has; none when
 // it has them already.
-func (e *editor) block(s *blockSpan, b *decant.Block) ([]edit, error) {
+func (e *editor) block(s *blockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
 	was := &e.conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
 	edits := e.remark(s, was, b)
 	if same(was, b) && len(was.Inside) == len(b.Inside) {
@@ -23,39 +24,39 @@ func (e *editor) block(s *blockSpan, b *decant.Block) ([]edit, error) {
 
 // remark returns the edits that give a block of a list the cache marker that a view has put on it. One
 // that stands alone as a string has no place for it and goes without.
-func (e *editor) remark(s *blockSpan, was, is *decant.Block) []edit {
+func (e *editor) remark(s *blockSpan, was, is *decant.Block) []jsonedit.Edit {
 	switch {
 	case is.Cache == "" || was.Cache != "" || s.kind != listPart || e.src[s.span.Start] != '{':
 		return nil
 	case is.Kind != decant.KindText && is.Kind != decant.KindUse && is.Kind != decant.KindResult:
 		return nil
 	case !s.cache.IsZero(): // null
-		return []edit{{at: s.cache, text: cacheControl(is.Cache)}}
+		return []jsonedit.Edit{{At: s.cache, Text: cacheControl(is.Cache)}}
 	}
 	at := jsonspan.Span{Start: s.span.End - 1, End: s.span.End - 1}
-	return []edit{{at: at, text: append([]byte(`,"cache_control":`), cacheControl(is.Cache)...)}}
+	return []jsonedit.Edit{{At: at, Text: append([]byte(`,"cache_control":`), cacheControl(is.Cache)...)}}
 }
 
 // reword returns the edits that give the block at s the text that b has.
-func (e *editor) reword(s *blockSpan, b *decant.Block) ([]edit, error) {
+func (e *editor) reword(s *blockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
 	text := b.Text()
 	switch {
 	case b.Kind == decant.KindOpaque || b.Kind == decant.KindThinking:
 		return nil, fmt.Errorf("block %d of m%d: the text of a block of kind %s cannot be replaced, only the whole block left out",
 			b.Ref.Block, b.Ref.Message, b.Kind)
 	case b.Kind == decant.KindUse && !s.text.IsZero():
-		return []edit{{at: s.text, text: e.to.arguments(text)}}, nil
+		return []jsonedit.Edit{{At: s.text, Text: e.to.arguments(text)}}, nil
 	case b.Kind == decant.KindImage && s.text.IsZero():
-		return []edit{{at: s.span, text: e.to.part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
+		return []jsonedit.Edit{{At: s.span, Text: e.to.part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
 	case s.text.IsZero() && s.kind != listPart:
 		return nil, fmt.Errorf("block %d of m%d has no text that could be replaced", b.Ref.Block, b.Ref.Message)
 	case s.text.IsZero():
 		at := jsonspan.Span{Start: s.span.End - 1, End: s.span.End - 1}
-		return []edit{{at: at, text: append([]byte(`,"content":`), quoted(text)...)}}, nil
+		return []jsonedit.Edit{{At: at, Text: append([]byte(`,"content":`), jsonedit.Quote(text)...)}}, nil
 	case e.src[s.text.Start] == '[':
 		return e.reparts(s.text, text, b.Media.Count > 0), nil
 	}
-	return []edit{{at: s.text, text: quoted(text)}}, nil
+	return []jsonedit.Edit{{At: s.text, Text: jsonedit.Quote(text)}}, nil
 }
 
 // same reports whether a block of a view says what it says in the source.
@@ -80,13 +81,13 @@ func textBlock(text, cache string) *decant.Block {
 
 // unmark returns the edits that take the cache markers from a part: that of the whole block stands for
 // them.
-func (e *editor) unmark(part jsonspan.Span) []edit {
+func (e *editor) unmark(part jsonspan.Span) []jsonedit.Edit {
 	if e.src[part.Start] != '{' || !bytes.Contains(part.Of(e.src), []byte("cache_control")) {
 		return nil
 	}
-	edits := without(e.src, part, "cache_control")
+	edits := jsonedit.Without(e.src, part, "cache_control")
 	if inner := jsonspan.Member(e.src, part.Start, "content"); !inner.IsZero() && e.src[inner.Start] == '[' {
-		for _, p := range elements(e.src, inner) {
+		for _, p := range jsonedit.Elements(e.src, inner) {
 			edits = append(edits, e.unmark(p)...)
 		}
 	}
@@ -96,10 +97,10 @@ func (e *editor) unmark(part jsonspan.Span) []edit {
 // reparts returns the edits that replace the text in a list of parts: the first text part gets it
 // all, the others go. Images and documents stay if media says so, and so does what is not known.
 // Cache markers on parts go: the view has the last of them on the block.
-func (e *editor) reparts(parts jsonspan.Span, text string, media bool) []edit {
-	var edits []edit
+func (e *editor) reparts(parts jsonspan.Span, text string, media bool) []jsonedit.Edit {
+	var edits []jsonedit.Edit
 	var elems []jsonspan.Span
-	var keep []piece
+	var keep []jsonedit.Piece
 	placed := text == ""
 	sc := jsonspan.Scan(e.src, parts.Start)
 	for sc.Open(); sc.Next(); {
@@ -108,18 +109,18 @@ func (e *editor) reparts(parts jsonspan.Span, text string, media bool) []edit {
 		switch {
 		case p.isText() && !placed && !p.text.IsZero():
 			placed = true
-			edits = append(edits, edit{at: p.text, text: quoted(text)})
+			edits = append(edits, jsonedit.Edit{At: p.text, Text: jsonedit.Quote(text)})
 		case p.isText(), p.isMedia() && !media:
 			continue
 		}
 		edits = append(edits, e.unmark(p.span)...)
-		keep = append(keep, piece{elem: len(elems) - 1})
+		keep = append(keep, jsonedit.Piece{Elem: len(elems) - 1})
 	}
 	if !placed {
-		keep = slices.Insert(keep, 0, piece{text: e.to.part(textBlock(text, ""), decant.RoleUser)})
+		keep = slices.Insert(keep, 0, jsonedit.Piece{Text: e.to.part(textBlock(text, ""), decant.RoleUser)})
 	}
 	if len(keep) == 0 {
-		return []edit{{at: parts, text: quoted("")}}
+		return []jsonedit.Edit{{At: parts, Text: jsonedit.Quote("")}}
 	}
-	return append(edits, rejoin(e.src, parts, elems, keep)...)
+	return append(edits, jsonedit.Rejoin(e.src, parts, elems, keep)...)
 }

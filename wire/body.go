@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // A body is the layout of a request body: one list of messages or items in one JSON object.
@@ -24,10 +25,10 @@ func (b *body) render(src []byte, conv, view *decant.Conversation) ([]byte, erro
 		return nil, err
 	}
 	e.view = adoptMarker(conv, view)
-	var elems []piece // the items as they shall be
+	var elems []jsonedit.Piece // the items as they shall be
 	for i := range b.items {
 		if b.items[i].owner == 0 {
-			elems = append(elems, piece{elem: i})
+			elems = append(elems, jsonedit.Piece{Elem: i})
 		}
 	}
 	for i := range e.view.Messages {
@@ -37,11 +38,11 @@ func (b *body) render(src []byte, conv, view *decant.Conversation) ([]byte, erro
 		}
 		elems = append(elems, more...)
 	}
-	return splice(src, b.relist(&e, elems)), nil
+	return jsonedit.Splice(src, b.relist(&e, elems)), nil
 }
 
 // message returns the items of one message of the view.
-func (b *body) message(e *editor, m *decant.Message) ([]piece, error) {
+func (b *body) message(e *editor, m *decant.Message) ([]jsonedit.Piece, error) {
 	if m.Number == 0 {
 		return e.anew(m), nil
 	}
@@ -56,26 +57,26 @@ func (b *body) message(e *editor, m *decant.Message) ([]piece, error) {
 }
 
 // relist returns all edits: those within items, and those that make a list of the given items.
-func (b *body) relist(e *editor, elems []piece) []edit {
+func (b *body) relist(e *editor, elems []jsonedit.Piece) []jsonedit.Edit {
 	switch {
 	case !b.bare:
 		spans := make([]jsonspan.Span, len(b.items))
 		for i := range b.items {
 			spans[i] = b.items[i].span
 		}
-		return append(e.edits, rejoin(e.src, b.list, spans, elems)...)
-	case len(elems) == 1 && elems[0].text == nil:
+		return append(e.edits, jsonedit.Rejoin(e.src, b.list, spans, elems)...)
+	case len(elems) == 1 && elems[0].Text == nil:
 		return e.edits // the one text stays
 	}
-	return []edit{{at: b.list, text: list(b.texts(e, elems))}}
+	return []jsonedit.Edit{{At: b.list, Text: jsonedit.List(b.texts(e, elems))}}
 }
 
 // texts returns all items written out, for a body whose list was a bare string.
-func (b *body) texts(e *editor, elems []piece) [][]byte {
+func (b *body) texts(e *editor, elems []jsonedit.Piece) [][]byte {
 	var out [][]byte
 	for _, p := range elems {
-		if p.text != nil {
-			out = append(out, p.text)
+		if p.Text != nil {
+			out = append(out, p.Text)
 			continue
 		}
 		for i := range e.view.Messages {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // marker returns the lifetime of a cache marker, "" when there is none (docs/reference/anthropic.md, "The prompt cache").
@@ -37,5 +38,5 @@ func cacheControl(ttl string) []byte {
 	if ttl == "5m" {
 		return []byte(`{"type":"ephemeral"}`)
 	}
-	return new(object).str("type", "ephemeral").str("ttl", ttl).end()
+	return new(jsonedit.Object).Str("type", "ephemeral").Str("ttl", ttl).End()
 }

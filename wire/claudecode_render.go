@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // claudeCode writes sessions of Claude Code.
@@ -47,7 +48,7 @@ type claudeHead struct {
 }
 
 func (c *claudeWriter) head(rec int) claudeHead {
-	m := membersOf(c.src, c.records[rec].at, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
+	m := jsonedit.Members(c.src, c.records[rec].at, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
 		"version", "gitBranch", "slug", "type", "subtype", "timestamp")
 	return claudeHead{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]}
 }
@@ -139,7 +140,7 @@ func (c *claudeWriter) line(rec int, h claudeHead, link bool) {
 		c.out.line(c.at(at))
 		return
 	}
-	c.out.line(c.at(at, edit{at: h.parent, text: c.chain.last}))
+	c.out.line(c.at(at, jsonedit.Edit{At: h.parent, Text: c.chain.last}))
 }
 
 // begin writes the boundary before the first message.
@@ -150,11 +151,11 @@ func (c *claudeWriter) begin() {
 	c.began = true
 	h := c.cover
 	id := c.uuid("boundary", c.point.Text())
-	o := c.open([]byte("null"), func(o *object) { o.raw("logicalParentUuid", orNull(h.uuid.Of(c.src))) })
-	o.str("type", "system").str("subtype", "compact_boundary").str("content", "Conversation compacted")
-	o.raw("isMeta", []byte("false")).raw("timestamp", orNull(c.moment())).raw("uuid", id).str("level", "info")
-	meta := new(object).str("trigger", "manual").raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).end()
-	c.out.line(o.raw("compactMetadata", meta).end())
+	o := c.open([]byte("null"), func(o *jsonedit.Object) { o.Raw("logicalParentUuid", orNull(h.uuid.Of(c.src))) })
+	o.Str("type", "system").Str("subtype", "compact_boundary").Str("content", "Conversation compacted")
+	o.Raw("isMeta", []byte("false")).Raw("timestamp", orNull(c.moment())).Raw("uuid", id).Str("level", "info")
+	meta := new(jsonedit.Object).Str("trigger", "manual").Raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).End()
+	c.out.line(o.Raw("compactMetadata", meta).End())
 	c.chain.follow(id)
 }
 
@@ -168,20 +169,20 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 		c.begin()
 		id := c.uuid(string(m.Role), m.Text())
 		o, time := c.open(c.chain.last, nil), c.cover.time.Of(c.src)
-		o.str("type", role)
+		o.Str("type", role)
 		if role == "assistant" {
-			o.raw("message", answerOf(id, content))
+			o.Raw("message", answerOf(id, content))
 		} else {
-			o.raw("message", new(object).str("role", role).raw("content", content).end())
+			o.Raw("message", new(jsonedit.Object).Str("role", role).Raw("content", content).End())
 		}
 		switch {
 		case m == c.point:
 			time = c.moment()
-			o.raw("isVisibleInTranscriptOnly", []byte("true")).raw("isCompactSummary", []byte("true"))
+			o.Raw("isVisibleInTranscriptOnly", []byte("true")).Raw("isCompactSummary", []byte("true"))
 		case role == "user" && m.Number == 0:
-			o.raw("isMeta", []byte("true"))
+			o.Raw("isMeta", []byte("true"))
 		}
-		c.out.line(o.raw("uuid", id).raw("timestamp", orNull(time)).end())
+		c.out.line(o.Raw("uuid", id).Raw("timestamp", orNull(time)).End())
 		c.chain.follow(id)
 	}
 }
@@ -193,7 +194,7 @@ func (c *claudeWriter) content(m *decant.Message) (content []byte, role string) 
 		role = "assistant"
 	}
 	if len(m.Blocks) == 1 && m.Blocks[0].Kind == decant.KindText && role == "user" {
-		return quoted(m.Blocks[0].Text()), role
+		return jsonedit.Quote(m.Blocks[0].Text()), role
 	}
 	var parts [][]byte
 	for i := range m.Blocks {
@@ -209,19 +210,19 @@ func (c *claudeWriter) content(m *decant.Message) (content []byte, role string) 
 	if len(parts) == 0 {
 		return nil, role
 	}
-	return list(parts), role
+	return jsonedit.List(parts), role
 }
 
 // answerOf returns an answer as the client writes those that it gives itself in the model's place.
 func answerOf(id, content []byte) []byte {
-	usage := new(object).raw("input_tokens", []byte("0")).raw("output_tokens", []byte("0")).end()
-	return new(object).str("model", "<synthetic>").raw("id", id).str("type", "message").str("role", "assistant").
-		raw("content", content).str("stop_reason", "end_turn").raw("stop_sequence", []byte("null")).raw("usage", usage).end()
+	usage := new(jsonedit.Object).Raw("input_tokens", []byte("0")).Raw("output_tokens", []byte("0")).End()
+	return new(jsonedit.Object).Str("model", "<synthetic>").Raw("id", id).Str("type", "message").Str("role", "assistant").
+		Raw("content", content).Str("stop_reason", "end_turn").Raw("stop_sequence", []byte("null")).Raw("usage", usage).End()
 }
 
 // open begins a line that repeats what its neighbours say about the session.
-func (c *claudeWriter) open(parent []byte, more func(*object)) *object {
-	o := new(object).raw("parentUuid", parent)
+func (c *claudeWriter) open(parent []byte, more func(*jsonedit.Object)) *jsonedit.Object {
+	o := new(jsonedit.Object).Raw("parentUuid", parent)
 	if more != nil {
 		more(o)
 	}
@@ -229,7 +230,7 @@ func (c *claudeWriter) open(parent []byte, more func(*object)) *object {
 	if string(c.cover.side.Of(c.src)) == "true" {
 		side = []byte("true")
 	}
-	o.raw("isSidechain", side)
+	o.Raw("isSidechain", side)
 	for _, f := range []struct {
 		name string
 		at   jsonspan.Span
@@ -238,7 +239,7 @@ func (c *claudeWriter) open(parent []byte, more func(*object)) *object {
 		{"version", c.cover.version}, {"gitBranch", c.cover.branch}, {"slug", c.cover.slug},
 	} {
 		if !f.at.IsZero() {
-			o.raw(f.name, f.at.Of(c.src))
+			o.Raw(f.name, f.at.Of(c.src))
 		}
 	}
 	return o
@@ -251,7 +252,7 @@ func (c *claudeWriter) uuid(kind, text string) []byte {
 	h[6] = h[6]&0x0f | 0x80
 	h[8] = h[8]&0x3f | 0x80
 	x := hex.EncodeToString(h[:])
-	return quoted(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
+	return jsonedit.Quote(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
 }
 
 func orNull(raw []byte) []byte {

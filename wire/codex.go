@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // parseCodex reads a rollout file of the Codex command line.
@@ -240,7 +241,7 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, bl
 	switch {
 	case kind == "reasoning":
 		s.text = m[7]
-		blk.Kind, blk.Signed = decant.KindThinking, !m[8].IsZero() && !isNull(m[8].Of(p.src))
+		blk.Kind, blk.Signed = decant.KindThinking, !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.src))
 	case id != "" && kind == "function_call":
 		s.text = m[2]
 		blk.Kind, blk.Name = decant.KindUse, p.interned(m[1])
@@ -259,7 +260,7 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, bl
 		blk.Error = p.failed(m[5], m[6])
 	default:
 		s.text, s.form = v, formRaw
-		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !isNull(m[8].Of(p.src))}
+		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.src))}
 	}
 	blk.Content = p.contentAt(s)
 	return blk, s

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // codex writes rollouts of the Codex command line.
@@ -38,7 +39,7 @@ type codexWriter struct {
 
 // record writes the line in record rec if it stays.
 func (c *codexWriter) record(rec int) {
-	m := membersOf(c.src, c.records[rec].at, "type", "timestamp")
+	m := jsonedit.Members(c.src, c.records[rec].at, "type", "timestamp")
 	if len(c.held[rec]) == 0 {
 		c.other(rec, string(m[0].Of(c.src)))
 		return
@@ -125,8 +126,8 @@ func (c *codexWriter) compacted() {
 			break
 		}
 	}
-	payload := new(object).str("message", c.point.Text()).raw("replacement_history", list(history)).end()
-	c.out.line(c.open("compacted", c.moment()).raw("payload", payload).end())
+	payload := new(jsonedit.Object).Str("message", c.point.Text()).Raw("replacement_history", jsonedit.List(history)).End()
+	c.out.line(c.open("compacted", c.moment()).Raw("payload", payload).End())
 	c.context()
 }
 
@@ -157,15 +158,15 @@ func (c *codexWriter) add(ms []*decant.Message) {
 // put writes a line for each item.
 func (c *codexWriter) put(items ...[]byte) {
 	for _, it := range items {
-		c.out.line(c.open("response_item", c.time.Of(c.src)).raw("payload", it).end())
+		c.out.line(c.open("response_item", c.time.Of(c.src)).Raw("payload", it).End())
 	}
 }
 
 // open begins a line of a time: new items take that of the newest item before them.
-func (c *codexWriter) open(kind string, time []byte) *object {
-	o := new(object)
+func (c *codexWriter) open(kind string, time []byte) *jsonedit.Object {
+	o := new(jsonedit.Object)
 	if len(time) > 0 {
-		o.raw("timestamp", time)
+		o.Raw("timestamp", time)
 	}
-	return o.str("type", kind)
+	return o.Str("type", kind)
 }

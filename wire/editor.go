@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // An editor collects the edits that turn the items of a source into those of a view.
@@ -13,8 +14,8 @@ type editor struct {
 	spans [][]blockSpan        // of each message, where its blocks stand
 	conv  *decant.Conversation // of the source
 	view  *decant.Conversation
-	to    dialect // in which new items are written
-	edits []edit  // within items that stay
+	to    dialect         // in which new items are written
+	edits []jsonedit.Edit // within items that stay
 }
 
 // check returns an error unless the view's messages are messages of the source, in order, and
@@ -46,9 +47,9 @@ func (e *editor) untouched(m *decant.Message) bool {
 // keep edits the items of a message of the source as the view has it. It returns the items that stay and those that
 // are new, in order, and false when the message's form has no place for a change: then the message has to be written
 // anew.
-func (e *editor) keep(m *decant.Message) ([]piece, bool, error) {
+func (e *editor) keep(m *decant.Message) ([]jsonedit.Piece, bool, error) {
 	mark := len(e.edits)
-	var out []piece
+	var out []jsonedit.Piece
 	for _, g := range e.groups(m) {
 		at, ok := itemOf(g)
 		if !ok {
@@ -59,7 +60,7 @@ func (e *editor) keep(m *decant.Message) ([]piece, bool, error) {
 			out = append(out, e.anew(&added)...)
 			continue
 		}
-		out = append(out, piece{elem: at})
+		out = append(out, jsonedit.Piece{Elem: at})
 		ok, err := (&itemEdit{editor: e, message: m, at: at, entries: g}).run()
 		if err != nil {
 			return nil, false, err
@@ -73,9 +74,9 @@ func (e *editor) keep(m *decant.Message) ([]piece, bool, error) {
 }
 
 // anew writes a message as new items.
-func (e *editor) anew(m *decant.Message) (out []piece) {
+func (e *editor) anew(m *decant.Message) (out []jsonedit.Piece) {
 	for _, it := range e.to.items(m, e.copied) {
-		out = append(out, piece{text: it})
+		out = append(out, jsonedit.Piece{Text: it})
 	}
 	return out
 }
@@ -91,7 +92,7 @@ func (e *editor) copied(b *decant.Block) []byte {
 	if err != nil {
 		return nil
 	}
-	return spliceWithin(e.src, s.span, edits)
+	return jsonedit.SpliceWithin(e.src, s.span, edits)
 }
 
 // origin returns where in the source a block comes from, nil when it does not.
@@ -117,10 +118,10 @@ func (e *editor) unchanged() bool {
 }
 
 // itemsOf returns the items of a message that stays as it is.
-func (e *editor) itemsOf(m *decant.Message) (out []piece) {
+func (e *editor) itemsOf(m *decant.Message) (out []jsonedit.Piece) {
 	for _, s := range e.spans[m.Number-1] {
-		if n := len(out); n == 0 || out[n-1].elem != s.item {
-			out = append(out, piece{elem: s.item})
+		if n := len(out); n == 0 || out[n-1].Elem != s.item {
+			out = append(out, jsonedit.Piece{Elem: s.item})
 		}
 	}
 	return out

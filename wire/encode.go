@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // defaultMaxOutput is written where the API demands a limit and the conversation knows none.
@@ -42,58 +43,58 @@ func encodeAnthropic(view *decant.Conversation) []byte {
 	if limit == 0 {
 		limit = defaultMaxOutput
 	}
-	o := new(object)
-	o.given("model", view.Model).raw("max_tokens", fmt.Append(nil, limit))
+	o := new(jsonedit.Object)
+	o.Given("model", view.Model).Raw("max_tokens", fmt.Append(nil, limit))
 	if system := systemText(view); len(system) > 0 {
-		o.raw("system", list(texts(system, "text")))
+		o.Raw("system", jsonedit.List(texts(system, "text")))
 	}
 	tools(o, view, func(t tool) []byte {
-		return new(object).str("name", t.name).str("description", t.description).raw("input_schema", t.schema).end()
+		return new(jsonedit.Object).Str("name", t.name).Str("description", t.description).Raw("input_schema", t.schema).End()
 	})
 	ms := alternate(normalize(view))
-	return o.raw("messages", list(allItems(ms, anthropicDialect{}))).end()
+	return o.Raw("messages", jsonedit.List(allItems(ms, anthropicDialect{}))).End()
 }
 
 func encodeChat(view *decant.Conversation) []byte {
-	o := new(object)
-	o.given("model", view.Model)
+	o := new(jsonedit.Object)
+	o.Given("model", view.Model)
 	if view.MaxOutput > 0 {
-		o.raw("max_completion_tokens", fmt.Append(nil, view.MaxOutput))
+		o.Raw("max_completion_tokens", fmt.Append(nil, view.MaxOutput))
 	}
 	var items [][]byte
 	for _, s := range systemText(view) {
-		items = append(items, new(object).str("role", "system").str("content", s).end())
+		items = append(items, new(jsonedit.Object).Str("role", "system").Str("content", s).End())
 	}
 	items = append(items, allItems(normalize(view), chatDialect{})...)
-	o.raw("messages", list(items))
+	o.Raw("messages", jsonedit.List(items))
 	tools(o, view, func(t tool) []byte {
-		f := new(object).str("name", t.name).str("description", t.description).raw("parameters", t.schema).end()
-		return new(object).str("type", "function").raw("function", f).end()
+		f := new(jsonedit.Object).Str("name", t.name).Str("description", t.description).Raw("parameters", t.schema).End()
+		return new(jsonedit.Object).Str("type", "function").Raw("function", f).End()
 	})
-	return o.end()
+	return o.End()
 }
 
 func encodeResponses(view *decant.Conversation) []byte {
-	o := new(object)
-	o.given("model", view.Model)
+	o := new(jsonedit.Object)
+	o.Given("model", view.Model)
 	if view.MaxOutput > 0 {
-		o.raw("max_output_tokens", fmt.Append(nil, view.MaxOutput))
+		o.Raw("max_output_tokens", fmt.Append(nil, view.MaxOutput))
 	}
 	system := systemText(view)
 	if len(system) > 0 {
-		o.str("instructions", joinTexts(system))
+		o.Str("instructions", joinTexts(system))
 	}
-	o.raw("input", list(allItems(normalize(view), responsesDialect{})))
+	o.Raw("input", jsonedit.List(allItems(normalize(view), responsesDialect{})))
 	tools(o, view, func(t tool) []byte {
-		return new(object).str("type", "function").str("name", t.name).str("description", t.description).
-			raw("parameters", t.schema).end()
+		return new(jsonedit.Object).Str("type", "function").Str("name", t.name).Str("description", t.description).
+			Raw("parameters", t.schema).End()
 	})
-	return o.end()
+	return o.End()
 }
 
 // tools adds the list of tools to a request, each written by write; nothing when there are none. Tools that the
 // server runs have no schema and are left out.
-func tools(o *object, view *decant.Conversation, write func(tool) []byte) {
+func tools(o *jsonedit.Object, view *decant.Conversation, write func(tool) []byte) {
 	var out [][]byte
 	for i := range view.Fixed.Tools {
 		if t := toolOf(&view.Fixed.Tools[i]); t.schema != nil {
@@ -101,7 +102,7 @@ func tools(o *object, view *decant.Conversation, write func(tool) []byte) {
 		}
 	}
 	if len(out) > 0 {
-		o.raw("tools", list(out))
+		o.Raw("tools", jsonedit.List(out))
 	}
 }
 
@@ -142,7 +143,7 @@ func systemText(view *decant.Conversation) []string {
 func texts(ss []string, kind string) [][]byte {
 	var out [][]byte
 	for _, s := range ss {
-		out = append(out, new(object).str("type", kind).str("text", s).end())
+		out = append(out, new(jsonedit.Object).Str("type", kind).Str("text", s).End())
 	}
 	return out
 }

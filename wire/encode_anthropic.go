@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // anthropicDialect writes messages of the Messages API.
@@ -25,34 +26,34 @@ func (a anthropicDialect) items(m *decant.Message, source copier) [][]byte {
 	if role == decant.RoleTool {
 		role = decant.RoleUser
 	}
-	return [][]byte{new(object).str("role", string(role)).raw("content", list(parts)).end()}
+	return [][]byte{new(jsonedit.Object).Str("role", string(role)).Raw("content", jsonedit.List(parts)).End()}
 }
 
 // part returns nil for thinking, which only its own provider can write, and for what has no form here.
 func (a anthropicDialect) part(b *decant.Block, _ decant.Role) []byte {
-	o := new(object)
+	o := new(jsonedit.Object)
 	switch b.Kind {
 	case decant.KindUse:
-		o.str("type", "tool_use").str("id", b.CallID).str("name", b.Name).raw("input", a.arguments(b.Text()))
+		o.Str("type", "tool_use").Str("id", b.CallID).Str("name", b.Name).Raw("input", a.arguments(b.Text()))
 	case decant.KindResult:
-		o.str("type", "tool_result").str("tool_use_id", b.CallID).str("content", b.Text())
+		o.Str("type", "tool_result").Str("tool_use_id", b.CallID).Str("content", b.Text())
 		if b.Error {
-			o.raw("is_error", []byte("true"))
+			o.Raw("is_error", []byte("true"))
 		}
 	case decant.KindText, decant.KindImage:
 		if raw := heldSource(b); raw != nil {
 			return raw
 		}
-		o.str("type", "text").str("text", readable(b))
+		o.Str("type", "text").Str("text", readable(b))
 	default:
 		return nil
 	}
 	if b.Cache != "" {
-		o.raw("cache_control", cacheControl(b.Cache))
+		o.Raw("cache_control", cacheControl(b.Cache))
 	}
-	return o.end()
+	return o.End()
 }
 
-func (anthropicDialect) arguments(text string) []byte { return asObject(text) }
+func (anthropicDialect) arguments(text string) []byte { return jsonedit.AsObject(text) }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

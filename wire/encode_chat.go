@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/decantdev/decant"
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+)
 
 // chatDialect writes messages of the Chat Completions API.
 type chatDialect struct{}
@@ -12,7 +15,7 @@ func (c chatDialect) items(m *decant.Message, _ copier) [][]byte {
 		b := &m.Blocks[i]
 		switch b.Kind {
 		case decant.KindResult:
-			out = append(out, new(object).str("role", "tool").str("tool_call_id", b.CallID).str("content", outputText(b)).end())
+			out = append(out, new(jsonedit.Object).Str("role", "tool").Str("tool_call_id", b.CallID).Str("content", outputText(b)).End())
 		case decant.KindUse:
 			calls = append(calls, c.call(b))
 		default:
@@ -28,11 +31,11 @@ func (c chatDialect) items(m *decant.Message, _ copier) [][]byte {
 	if role == decant.RoleTool {
 		role = decant.RoleUser
 	}
-	o := new(object).str("role", string(role)).raw("content", c.content(m, parts))
+	o := new(jsonedit.Object).Str("role", string(role)).Raw("content", c.content(m, parts))
 	if len(calls) > 0 {
-		o.raw("tool_calls", list(calls))
+		o.Raw("tool_calls", jsonedit.List(calls))
 	}
-	return append(out, o.end())
+	return append(out, o.End())
 }
 
 // content returns the value of a message's content: a string where one text is all of it, which more
@@ -44,26 +47,26 @@ func (chatDialect) content(m *decant.Message, parts [][]byte) []byte {
 	case 1:
 		for i := range m.Blocks {
 			if b := &m.Blocks[i]; b.Kind == decant.KindText || b.Kind == decant.KindImage {
-				return quoted(readable(b))
+				return jsonedit.Quote(readable(b))
 			}
 		}
 	}
-	return list(parts)
+	return jsonedit.List(parts)
 }
 
 func (c chatDialect) call(b *decant.Block) []byte {
-	f := new(object).str("name", b.Name).raw("arguments", c.arguments(argumentText(b))).end()
-	return new(object).str("id", b.CallID).str("type", "function").raw("function", f).end()
+	f := new(jsonedit.Object).Str("name", b.Name).Raw("arguments", c.arguments(argumentText(b))).End()
+	return new(jsonedit.Object).Str("id", b.CallID).Str("type", "function").Raw("function", f).End()
 }
 
 func (chatDialect) part(b *decant.Block, _ decant.Role) []byte {
 	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
 		return nil
 	}
-	return new(object).str("type", "text").str("text", readable(b)).end()
+	return new(jsonedit.Object).Str("type", "text").Str("text", readable(b)).End()
 }
 
-func (chatDialect) arguments(text string) []byte { return quoted(text) }
+func (chatDialect) arguments(text string) []byte { return jsonedit.Quote(text) }
 
 // argumentText returns the arguments of a call; servers refuse an empty text.
 func argumentText(b *decant.Block) string {

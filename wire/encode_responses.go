@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/decantdev/decant"
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+)
 
 // responsesDialect writes items of the Responses API.
 type responsesDialect struct{}
@@ -19,11 +22,11 @@ func (r responsesDialect) items(m *decant.Message, _ copier) [][]byte {
 		switch b.Kind {
 		case decant.KindUse:
 			flush()
-			out = append(out, new(object).str("type", "function_call").str("call_id", b.CallID).str("name", b.Name).
-				raw("arguments", r.arguments(argumentText(b))).end())
+			out = append(out, new(jsonedit.Object).Str("type", "function_call").Str("call_id", b.CallID).Str("name", b.Name).
+				Raw("arguments", r.arguments(argumentText(b))).End())
 		case decant.KindResult:
 			flush()
-			out = append(out, new(object).str("type", "function_call_output").str("call_id", b.CallID).str("output", outputText(b)).end())
+			out = append(out, new(jsonedit.Object).Str("type", "function_call_output").Str("call_id", b.CallID).Str("output", outputText(b)).End())
 		default:
 			if p := r.part(b, m.Role); p != nil {
 				parts = append(parts, p)
@@ -42,7 +45,7 @@ func (responsesDialect) message(role decant.Role, parts [][]byte) []byte {
 	case decant.RoleTool:
 		name = "user"
 	}
-	return new(object).str("type", "message").str("role", name).raw("content", list(parts)).end()
+	return new(jsonedit.Object).Str("type", "message").Str("role", name).Raw("content", jsonedit.List(parts)).End()
 }
 
 func (responsesDialect) part(b *decant.Block, role decant.Role) []byte {
@@ -53,7 +56,7 @@ func (responsesDialect) part(b *decant.Block, role decant.Role) []byte {
 	if role == decant.RoleAssistant {
 		kind = "output_text"
 	}
-	return new(object).str("type", kind).str("text", readable(b)).end()
+	return new(jsonedit.Object).Str("type", kind).Str("text", readable(b)).End()
 }
 
-func (responsesDialect) arguments(text string) []byte { return quoted(text) }
+func (responsesDialect) arguments(text string) []byte { return jsonedit.Quote(text) }

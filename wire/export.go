@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // errReadOnly means that a format is read and not written: what holds it is an export or a log, from
@@ -72,7 +73,7 @@ func (s *export) put(b decant.Block, v jsonspan.Span) {
 // blank reports whether there is no text at v.
 func (s *export) blank(v jsonspan.Span) bool {
 	raw := v.Of(s.src)
-	return isNull(raw) || string(raw) == `""` || string(raw) == "[]"
+	return jsonedit.IsNull(raw) || string(raw) == `""` || string(raw) == "[]"
 }
 
 // instruct makes the text at v the system prompt.

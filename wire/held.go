@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // heldPart is the content of an image or a document that stood in a result: no text, and its own bytes.
@@ -22,5 +23,5 @@ func heldSource(b *decant.Block) []byte {
 		return nil
 	}
 	whole := jsonspan.Span{End: len(h.raw)}
-	return spliceWithin(h.raw, whole, without(h.raw, whole, "cache_control"))
+	return jsonedit.SpliceWithin(h.raw, whole, jsonedit.Without(h.raw, whole, "cache_control"))
 }

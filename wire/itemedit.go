@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // An itemEdit turns one item of the source into what a view's message has in its place.
@@ -37,11 +38,11 @@ func (e *itemEdit) run() (bool, error) {
 
 // A contentPlan is what the content of an item shall become.
 type contentPlan struct {
-	elems  []jsonspan.Span // the parts that it has in the source
-	pieces []piece         // the parts that it shall have
-	parts  [][]byte        // the same written out, where it becomes a list
-	whole  *entry          // the block that is all of it in the source
-	fresh  bool            // there are new parts
+	elems  []jsonspan.Span  // the parts that it has in the source
+	pieces []jsonedit.Piece // the parts that it shall have
+	parts  [][]byte         // the same written out, where it becomes a list
+	whole  *entry           // the block that is all of it in the source
+	fresh  bool             // there are new parts
 }
 
 // editContent edits the content of the item: the blocks that are its parts, and the new ones.
@@ -56,11 +57,11 @@ func (e *itemEdit) editContent() (bool, error) {
 		e.edits = append(e.edits, edits...)
 		return true, err
 	case c.fresh && len(c.elems) == 0:
-		e.edits = append(e.edits, edit{at: content, text: list(c.parts)})
+		e.edits = append(e.edits, jsonedit.Edit{At: content, Text: jsonedit.List(c.parts)})
 	case len(c.pieces) > 0:
-		e.edits = append(e.edits, rejoin(e.src, content, c.elems, c.pieces)...)
+		e.edits = append(e.edits, jsonedit.Rejoin(e.src, content, c.elems, c.pieces)...)
 	case e.had(listPart) || e.had(bareString):
-		e.edits = append(e.edits, edit{at: content, text: []byte("null")})
+		e.edits = append(e.edits, jsonedit.Edit{At: content, Text: []byte("null")})
 	}
 	return true, nil
 }
@@ -69,7 +70,7 @@ func (e *itemEdit) editContent() (bool, error) {
 func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 	var c contentPlan
 	if !content.IsZero() && e.src[content.Start] == '[' {
-		c.elems = elements(e.src, content)
+		c.elems = jsonedit.Elements(e.src, content)
 	}
 	for i := range e.entries {
 		n := &e.entries[i]
@@ -80,9 +81,9 @@ func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 				return c, false
 			}
 			c.fresh = true
-			c.pieces, c.parts = append(c.pieces, piece{text: text}), append(c.parts, text)
+			c.pieces, c.parts = append(c.pieces, jsonedit.Piece{Text: text}), append(c.parts, text)
 		case n.at.kind == listPart:
-			c.pieces = append(c.pieces, piece{elem: slices.Index(c.elems, n.at.span)})
+			c.pieces = append(c.pieces, jsonedit.Piece{Elem: slices.Index(c.elems, n.at.span)})
 		case n.at.kind == bareString:
 			c.whole = n
 			c.parts = append(c.parts, e.to.part(n.block, e.message.Role))
@@ -116,24 +117,24 @@ func (e *itemEdit) editMembers() {
 	var gone []string
 	for _, s := range e.spans[e.message.Number-1] {
 		if s.item == e.at && s.kind == memberValue && !e.keeps(s.span) {
-			gone = append(gone, memberName(e.src, it.span, s.span))
+			gone = append(gone, jsonedit.MemberName(e.src, it.span, s.span))
 		}
 	}
 	if e.had(listedCall) {
-		elems := elements(e.src, it.calls)
-		var pieces []piece
+		elems := jsonedit.Elements(e.src, it.calls)
+		var pieces []jsonedit.Piece
 		for i, c := range elems {
 			if e.keeps(c) {
-				pieces = append(pieces, piece{elem: i})
+				pieces = append(pieces, jsonedit.Piece{Elem: i})
 			}
 		}
 		if len(pieces) > 0 {
-			e.edits = append(e.edits, rejoin(e.src, it.calls, elems, pieces)...)
+			e.edits = append(e.edits, jsonedit.Rejoin(e.src, it.calls, elems, pieces)...)
 		} else {
-			gone = append(gone, memberName(e.src, it.span, it.calls))
+			gone = append(gone, jsonedit.MemberName(e.src, it.span, it.calls))
 		}
 	}
 	if len(gone) > 0 {
-		e.edits = append(e.edits, without(e.src, it.span, gone...)...)
+		e.edits = append(e.edits, jsonedit.Without(e.src, it.span, gone...)...)
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"bytes"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // media describes the image or document that the part is.
 func (p *part) media(raw []byte) decant.Media {
 	m := decant.Media{Count: 1, Bytes: p.span.Len()}
-	data := trimQuotes(p.src.data.Of(raw))
-	m.Type = string(trimQuotes(p.src.media.Of(raw)))
+	data := jsonedit.TrimQuotes(p.src.data.Of(raw))
+	m.Type = string(jsonedit.TrimQuotes(p.src.media.Of(raw)))
 	if !p.src.data.IsZero() {
 		m.Bytes = len(data)
 	}

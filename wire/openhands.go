@@ -4,6 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // parseOpenHands reads the history of an OpenHands agent: a list of events, or an object with one under
@@ -38,7 +39,7 @@ type openHandsParser struct {
 // collect notes which answer an action belongs to.
 func (p *openHandsParser) collect(e jsonspan.Span) {
 	m := p.members(e, "action", "tool_call_metadata")
-	if !m[0].IsZero() && !isNull(m[1].Of(p.src)) {
+	if !m[0].IsZero() && !jsonedit.IsNull(m[1].Of(p.src)) {
 		id := p.answerID(m[1])
 		p.calls[id] = append(p.calls[id], e)
 	}
@@ -53,7 +54,7 @@ func (p *openHandsParser) answerID(meta jsonspan.Span) string {
 func (p *openHandsParser) event(e jsonspan.Span) {
 	m := p.members(e, "source", "action", "observation", "args", "content", "tool_call_metadata", "timestamp")
 	meta := m[5]
-	called := !isNull(meta.Of(p.src))
+	called := !jsonedit.IsNull(meta.Of(p.src))
 	switch action := p.interned(m[1]); {
 	case action == "system":
 		p.instruct(p.find(m[3], "content"))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // pi writes sessions of pi.
@@ -48,7 +49,7 @@ type firstEntry struct {
 // record writes the entry in record rec if it stays.
 func (p *piWriter) record(rec int) {
 	at := p.records[rec].at
-	m := membersOf(p.src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
+	m := jsonedit.Members(p.src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
 	kind := string(m[0].Of(p.src))
 	if kind == `"session"` {
 		p.out.line(p.at(at))
@@ -102,7 +103,7 @@ func (p *piWriter) entry(rec int, m []jsonspan.Span, message bool) {
 	id, parent := m[1], m[2]
 	p.begin(message, id.Of(p.src))
 	if raw := string(parent.Of(p.src)); p.chain.gone[raw] || raw != "" && p.chain.begun() && !p.whole && raw != string(p.chain.last) {
-		p.out.line(p.at(at, edit{at: parent, text: p.chain.last}))
+		p.out.line(p.at(at, jsonedit.Edit{At: parent, Text: p.chain.last}))
 	} else {
 		p.out.line(p.at(at))
 	}
@@ -127,7 +128,7 @@ func (p *piWriter) add(ms []*decant.Message) {
 		for _, it := range p.to.items(m, p.copied) {
 			id := p.id(string(m.Role) + "\x00" + m.Text())
 			p.begin(true, id)
-			p.out.line(p.open("message", id, p.time.Of(p.src)).raw("message", p.complete(m, it)).end())
+			p.out.line(p.open("message", id, p.time.Of(p.src)).Raw("message", p.complete(m, it)).End())
 			p.chain.last = id
 		}
 	}
@@ -135,21 +136,21 @@ func (p *piWriter) add(ms []*decant.Message) {
 
 // complete adds to a message written anew what the client expects every message to have.
 func (p *piWriter) complete(m *decant.Message, item []byte) []byte {
-	o := reopened(item)
+	o := jsonedit.Reopened(item)
 	if m.Role == decant.RoleAssistant {
-		was := membersOf(p.src, p.answer, "api", "provider", "model")
+		was := jsonedit.Members(p.src, p.answer, "api", "provider", "model")
 		for i, name := range []string{"api", "provider", "model"} {
 			if !was[i].IsZero() {
-				o.raw(name, was[i].Of(p.src))
+				o.Raw(name, was[i].Of(p.src))
 			}
 		}
-		o.raw("usage", []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,`+
-			`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`)).str("stopReason", "stop")
+		o.Raw("usage", []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,`+
+			`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`)).Str("stopReason", "stop")
 	}
 	if ms := millis(p.src, p.time); ms != "" {
-		o.raw("timestamp", []byte(ms))
+		o.Raw("timestamp", []byte(ms))
 	}
-	return o.end()
+	return o.End()
 }
 
 // compaction writes the compaction entry.
@@ -159,18 +160,18 @@ func (p *piWriter) compaction() {
 	}
 	text := p.summary()
 	id := p.id("compaction\x00" + text)
-	o := p.open("compaction", id, p.moment()).str("summary", text)
+	o := p.open("compaction", id, p.moment()).Str("summary", text)
 	switch {
 	case p.linear && p.first == nil: // nothing was kept: its own place
-		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.out.lines), 10))
+		o.Raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.out.lines), 10))
 	case p.linear:
-		o.raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.first.line), 10))
+		o.Raw("firstKeptEntryIndex", strconv.AppendInt(nil, int64(p.first.line), 10))
 	case p.first == nil:
-		o.raw("firstKeptEntryId", id)
+		o.Raw("firstKeptEntryId", id)
 	default:
-		o.raw("firstKeptEntryId", p.first.id)
+		o.Raw("firstKeptEntryId", p.first.id)
 	}
-	p.out.line(o.raw("tokensBefore", strconv.AppendInt(nil, int64(p.before()), 10)).end())
+	p.out.line(o.Raw("tokensBefore", strconv.AppendInt(nil, int64(p.before()), 10)).End())
 }
 
 // summary returns the text of the compaction entry: that of the checkpoint, behind those of older
@@ -186,13 +187,13 @@ func (p *piWriter) summary() string {
 }
 
 // open begins an entry of a time.
-func (p *piWriter) open(kind string, id, time []byte) *object {
-	o := new(object).str("type", kind)
+func (p *piWriter) open(kind string, id, time []byte) *jsonedit.Object {
+	o := new(jsonedit.Object).Str("type", kind)
 	if !p.linear {
-		o.raw("id", id).raw("parentId", p.chain.last)
+		o.Raw("id", id).Raw("parentId", p.chain.last)
 	}
 	if len(time) > 0 {
-		o.raw("timestamp", time)
+		o.Raw("timestamp", time)
 	}
 	return o
 }
@@ -200,7 +201,7 @@ func (p *piWriter) open(kind string, id, time []byte) *object {
 // id returns the id of a new entry as a JSON string. It follows from the session, the entry's place
 // and what it says, so that the same view gives the same file.
 func (p *piWriter) id(what string) []byte {
-	return quoted(decant.HashText("decant\x00" + p.conv.ID + "\x00" + string(p.chain.last) + "\x00" + what).Short())
+	return jsonedit.Quote(decant.HashText("decant\x00" + p.conv.ID + "\x00" + string(p.chain.last) + "\x00" + what).Short())
 }
 
 // millis returns the time at v in milliseconds since 1970, "" when unknown.
@@ -220,8 +221,8 @@ func (d piDialect) items(m *decant.Message, source copier) [][]byte {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		if b.Kind == decant.KindResult {
-			out = append(out, new(object).str("role", "toolResult").str("toolCallId", b.CallID).str("toolName", b.Name).
-				raw("content", list([][]byte{textPart(b.Text())})).raw("isError", strconv.AppendBool(nil, b.Error)).end())
+			out = append(out, new(jsonedit.Object).Str("role", "toolResult").Str("toolCallId", b.CallID).Str("toolName", b.Name).
+				Raw("content", jsonedit.List([][]byte{textPart(b.Text())})).Raw("isError", strconv.AppendBool(nil, b.Error)).End())
 			continue
 		}
 		if p := source.part(b); p != nil {
@@ -237,7 +238,7 @@ func (d piDialect) items(m *decant.Message, source copier) [][]byte {
 	if m.Role == decant.RoleAssistant {
 		role = "assistant"
 	}
-	return append(out, new(object).str("role", role).raw("content", list(parts)).end())
+	return append(out, new(jsonedit.Object).Str("role", role).Raw("content", jsonedit.List(parts)).End())
 }
 
 func (d piDialect) part(b *decant.Block, _ decant.Role) []byte {
@@ -245,11 +246,13 @@ func (d piDialect) part(b *decant.Block, _ decant.Role) []byte {
 	case decant.KindText, decant.KindImage:
 		return textPart(readable(b))
 	case decant.KindUse:
-		return new(object).str("type", "toolCall").str("id", b.CallID).str("name", b.Name).raw("arguments", d.arguments(b.Text())).end()
+		return new(jsonedit.Object).Str("type", "toolCall").Str("id", b.CallID).Str("name", b.Name).Raw("arguments", d.arguments(b.Text())).End()
 	}
 	return nil
 }
 
-func (piDialect) arguments(text string) []byte { return asObject(text) }
+func (piDialect) arguments(text string) []byte { return jsonedit.AsObject(text) }
 
-func textPart(text string) []byte { return new(object).str("type", "text").str("text", text).end() }
+func textPart(text string) []byte {
+	return new(jsonedit.Object).Str("type", "text").Str("text", text).End()
+}

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // parseResponses reads a request body of the Responses API (docs/reference/openai.md, "Responses").
@@ -259,7 +260,7 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, bl
 // summary, which is an empty list when the server gave none.
 func (p *responsesParser) reasoning(it *responseItem) jsonspan.Span {
 	for _, v := range []jsonspan.Span{it.content, it.summary} {
-		if !v.IsZero() && p.src[v.Start] == '[' && len(elements(p.src, v)) > 0 {
+		if !v.IsZero() && p.src[v.Start] == '[' && len(jsonedit.Elements(p.src, v)) > 0 {
 			return v
 		}
 	}

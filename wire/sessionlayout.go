@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // A sessionLayout is the layout of a session file.
@@ -42,9 +43,9 @@ func (l *sessionLayout) render(src []byte, conv, view *decant.Conversation) ([]b
 		return nil, err
 	}
 	if w.inPlace() {
-		return splice(src, w.edits), nil
+		return jsonedit.Splice(src, w.edits), nil
 	}
-	slices.SortStableFunc(w.edits, func(a, b edit) int { return a.at.Start - b.at.Start })
+	slices.SortStableFunc(w.edits, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })
 	w.point = w.checkpoint()
 	return l.client.rewrite(w), nil
 }

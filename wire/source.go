@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // A source is JSON text whose values are read by the spans where they stand. A span that is zero stands for a
@@ -29,7 +30,7 @@ func (in *source) interned(s jsonspan.Span) string {
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		return jsonspan.Unquote(raw)
 	}
-	if v, ok := in.names[string(trimQuotes(raw))]; ok {
+	if v, ok := in.names[string(jsonedit.TrimQuotes(raw))]; ok {
 		return v
 	}
 	v := jsonspan.Unquote(raw)
@@ -69,7 +70,7 @@ func (in *source) time(s jsonspan.Span) time.Time { return timeOf(s.Of(in.src)) 
 // UTC, or in milliseconds since 1970; zero when unknown.
 func timeOf(raw []byte) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
-		if t, err := time.Parse(layout, string(trimQuotes(raw))); err == nil {
+		if t, err := time.Parse(layout, string(jsonedit.TrimQuotes(raw))); err == nil {
 			return t
 		}
 	}
@@ -91,7 +92,7 @@ func (in *source) find(s jsonspan.Span, name string) jsonspan.Span {
 // members returns the members of the object at s with the given names, in the order of the names. See
 // [membersOf].
 func (in *source) members(s jsonspan.Span, names ...string) []jsonspan.Span {
-	return membersOf(in.src, s, names...)
+	return jsonedit.Members(in.src, s, names...)
 }
 
 // list returns the elements of the array at s, none when it is no array.
@@ -99,5 +100,5 @@ func (in *source) list(s jsonspan.Span) []jsonspan.Span {
 	if !in.begins(s, '[') {
 		return nil
 	}
-	return elements(in.src, s)
+	return jsonedit.Elements(in.src, s)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // A writer writes one view of a session.
@@ -63,7 +64,7 @@ func (w *writer) stay(m *decant.Message) (bool, error) {
 		return false, err
 	}
 	for _, p := range items {
-		w.keep[p.elem] = true
+		w.keep[p.Elem] = true
 	}
 	w.objects(m, w.edits[mark:])
 	return true, nil
@@ -71,7 +72,7 @@ func (w *writer) stay(m *decant.Message) (bool, error) {
 
 // objects makes the edits of those calls whose arguments are an object in the source, and not a string
 // that holds one, write objects.
-func (w *writer) objects(m *decant.Message, edits []edit) {
+func (w *writer) objects(m *decant.Message, edits []jsonedit.Edit) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		s := w.origin(b)
@@ -79,8 +80,8 @@ func (w *writer) objects(m *decant.Message, edits []edit) {
 			continue
 		}
 		for k := range edits {
-			if edits[k].at == s.text {
-				edits[k].text = asObject(b.Text())
+			if edits[k].At == s.text {
+				edits[k].Text = jsonedit.AsObject(b.Text())
 			}
 		}
 	}
@@ -186,22 +187,22 @@ func (w *writer) moment() []byte {
 		if len(items) == 0 {
 			continue
 		}
-		if t := timeOf(membersOf(w.src, w.records[rec].at, "timestamp")[0].Of(w.src)); t.After(newest) {
+		if t := timeOf(jsonedit.Members(w.src, w.records[rec].at, "timestamp")[0].Of(w.src)); t.After(newest) {
 			newest = t
 		}
 	}
 	if newest.IsZero() {
 		return nil
 	}
-	return quoted(newest.Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"))
+	return jsonedit.Quote(newest.Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
 // at returns the bytes of the span with its edits made, and some more.
-func (w *writer) at(s jsonspan.Span, more ...edit) []byte {
-	lo, _ := slices.BinarySearchFunc(w.edits, s.Start, func(e edit, at int) int { return e.at.Start - at })
+func (w *writer) at(s jsonspan.Span, more ...jsonedit.Edit) []byte {
+	lo, _ := slices.BinarySearchFunc(w.edits, s.Start, func(e jsonedit.Edit, at int) int { return e.At.Start - at })
 	hi := lo
-	for hi < len(w.edits) && w.edits[hi].at.Start < s.End {
+	for hi < len(w.edits) && w.edits[hi].At.Start < s.End {
 		hi++
 	}
-	return spliceWithin(w.src, s, append(more, w.edits[lo:hi]...))
+	return jsonedit.SpliceWithin(w.src, s, append(more, w.edits[lo:hi]...))
 }

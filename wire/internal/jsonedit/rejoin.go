@@ -1,4 +1,4 @@
-package wire
+package jsonedit
 
 import (
 	"slices"
@@ -6,19 +6,19 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// A piece is an element of a list as it shall become: one of the source, or new text.
-type piece struct {
-	elem int    // index of the element in the source, if text is nil
-	text []byte // a new element
+// A Piece is an element of a list as it shall become: one of the source, or new text.
+type Piece struct {
+	Elem int    // index of the element in the source, if text is nil
+	Text []byte // a new element
 }
 
-// rejoin returns the edits that turn the elements of a list, an array or the members of an object,
+// Rejoin returns the edits that turn the elements of a list, an array or the members of an object,
 // into the given pieces. The elements of the source that stay must stay in order; their bytes are not
 // touched, and neither are the separators between elements that stay neighbours. New separators are
 // written like those of the source.
-func rejoin(src []byte, list jsonspan.Span, elems []jsonspan.Span, pieces []piece) []edit {
+func Rejoin(src []byte, list jsonspan.Span, elems []jsonspan.Span, pieces []Piece) []Edit {
 	style := styleOf(src, list, elems)
-	var out []edit
+	var out []Edit
 	var fresh [][]byte // new elements since the last one of the source
 	last := -1
 	bridge := func(next int) { // closes the gap between the last element of the source and the next
@@ -30,16 +30,16 @@ func rejoin(src []byte, list jsonspan.Span, elems []jsonspan.Span, pieces []piec
 			if next < len(elems) {
 				at.End = elems[next].Start
 			}
-			out = append(out, edit{at, style.join(fresh, last >= 0, next < len(elems))})
+			out = append(out, Edit{at, style.join(fresh, last >= 0, next < len(elems))})
 		}
 		last, fresh = next, nil
 	}
 	for _, p := range pieces {
-		if p.text != nil {
-			fresh = append(fresh, p.text)
+		if p.Text != nil {
+			fresh = append(fresh, p.Text)
 			continue
 		}
-		bridge(p.elem)
+		bridge(p.Elem)
 	}
 	bridge(len(elems))
 	return out
@@ -86,13 +86,13 @@ func (s style) join(fresh [][]byte, left, right bool) []byte {
 	return out
 }
 
-// without returns the edits that remove the members with the given names from the object at s.
-func without(src []byte, s jsonspan.Span, names ...string) []edit {
-	var keep []piece
+// Without returns the edits that remove the members with the given names from the object at s.
+func Without(src []byte, s jsonspan.Span, names ...string) []Edit {
+	var keep []Piece
 	for i, n := range memberNames(src, s) {
 		if !slices.Contains(names, n) {
-			keep = append(keep, piece{elem: i})
+			keep = append(keep, Piece{Elem: i})
 		}
 	}
-	return rejoin(src, s, elements(src, s), keep)
+	return Rejoin(src, s, Elements(src, s), keep)
 }

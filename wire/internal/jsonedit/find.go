@@ -1,10 +1,10 @@
-package wire
+package jsonedit
 
 import "github.com/decantdev/decant/internal/jsonspan"
 
-// elements returns the spans of the elements of the array at list, or of the members of the object
+// Elements returns the spans of the elements of the array at list, or of the members of the object
 // there, names included.
-func elements(src []byte, list jsonspan.Span) []jsonspan.Span {
+func Elements(src []byte, list jsonspan.Span) []jsonspan.Span {
 	var out []jsonspan.Span
 	sc := jsonspan.Scan(src, list.Start)
 	object := sc.Kind() == '{'
@@ -18,8 +18,8 @@ func elements(src []byte, list jsonspan.Span) []jsonspan.Span {
 	return out
 }
 
-// memberName returns the name of the member of the object at s whose value is at v, "" when there is none.
-func memberName(src []byte, s, v jsonspan.Span) string {
+// MemberName returns the name of the member of the object at s whose value is at v, "" when there is none.
+func MemberName(src []byte, s, v jsonspan.Span) string {
 	sc := jsonspan.Scan(src, s.Start)
 	for sc.Open(); sc.Next(); {
 		name := string(sc.Name())
@@ -41,9 +41,9 @@ func memberNames(src []byte, s jsonspan.Span) []string {
 	return out
 }
 
-// membersOf returns the members of the object at s with the given names, in the order of the names. A
+// Members returns the members of the object at s with the given names, in the order of the names. A
 // missing one is zero; of one that stands twice the last counts, as it does for the clients.
-func membersOf(src []byte, v jsonspan.Span, names ...string) []jsonspan.Span {
+func Members(src []byte, v jsonspan.Span, names ...string) []jsonspan.Span {
 	out := make([]jsonspan.Span, len(names))
 	if v.IsZero() || src[v.Start] != '{' {
 		return out
@@ -61,11 +61,11 @@ func membersOf(src []byte, v jsonspan.Span, names ...string) []jsonspan.Span {
 	return out
 }
 
-// isNull reports whether raw is no value at all or null.
-func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
+// IsNull reports whether raw is no value at all or null.
+func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// trimQuotes returns what stands between the quotes of a string, and another value as it is.
-func trimQuotes(raw []byte) []byte {
+// TrimQuotes returns what stands between the quotes of a string, and another value as it is.
+func TrimQuotes(raw []byte) []byte {
 	if len(raw) >= 2 && raw[0] == '"' {
 		return raw[1 : len(raw)-1]
 	}
