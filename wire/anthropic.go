@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // parseAnthropic reads a request body of the Messages API (docs/reference/anthropic.md, "The request"
@@ -150,7 +151,7 @@ func (p *anthropicParser) fixed() {
 	if p.sameSystem && p.sameTools {
 		f.Version = was.read.Fixed.Version
 	} else {
-		f.Version = version(f)
+		f.Version = contents.Version(f)
 	}
 }
 

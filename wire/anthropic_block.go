@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // members are where the known members of a content block stand; zero: absent.
@@ -66,12 +67,12 @@ func knownBlock(b *builder, m *members, s *blockSpan) decant.Block {
 		s.text = m.text
 		return decant.Block{Kind: decant.KindText}
 	case `"tool_use"`:
-		s.text, s.form = m.input, formRaw
+		s.text, s.form = m.input, contents.FormRaw
 		return decant.Block{Kind: decant.KindUse, CallID: b.interned(m.id), Name: b.interned(m.name)}
 	case `"tool_result"`:
 		s.text = m.content
 		return decant.Block{Kind: decant.KindResult, CallID: b.interned(m.answers),
-			Error: b.is(m.failed, "true"), Media: partsMedia(m.content.Of(b.src)), Loads: loads(m.content.Of(b.src))}
+			Error: b.is(m.failed, "true"), Media: contents.MediaIn(m.content.Of(b.src)), Loads: contents.ToolsLoaded(m.content.Of(b.src))}
 	case `"thinking"`:
 		s.text = m.thinking
 		return decant.Block{Kind: decant.KindThinking, Signed: m.signature.Len() > len(`""`)}
@@ -83,23 +84,20 @@ func knownBlock(b *builder, m *members, s *blockSpan) decant.Block {
 		s.text = m.content
 		return decant.Block{Kind: decant.KindOpaque}
 	}
-	s.text, s.form = s.span, formRaw
+	s.text, s.form = s.span, contents.FormRaw
 	return decant.Block{Kind: decant.KindOpaque}
 }
 
 // picture returns an image or document block. A document of plain text has content and no media.
 func picture(b *builder, s *blockSpan) decant.Block {
 	sc := jsonspan.Scan(b.src, s.span.Start)
-	part := readPart(&sc, b.src)
+	part := contents.NextPart(&sc, b.src)
 	blk := decant.Block{Kind: decant.KindImage}
-	switch {
-	case part.isMedia():
-		blk.Media = part.media(b.src)
-	case part.src.text:
-		s.text = part.src.data
-	default:
-		s.text = part.list
-		blk.Media = partsMedia(part.list.Of(b.src))
+	if part.IsMedia() {
+		blk.Media = part.Media(b.src)
+		return blk
 	}
+	s.text = part.Value()
+	blk.Media = contents.MediaIn(s.text.Of(b.src))
 	return blk
 }

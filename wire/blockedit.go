@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -104,16 +105,16 @@ func (e *editor) reparts(parts jsonspan.Span, text string, media bool) []jsonedi
 	placed := text == ""
 	sc := jsonspan.Scan(e.src, parts.Start)
 	for sc.Open(); sc.Next(); {
-		p := readPart(&sc, e.src)
-		elems = append(elems, p.span)
+		p := contents.NextPart(&sc, e.src)
+		elems = append(elems, p.Span)
 		switch {
-		case p.isText() && !placed && !p.text.IsZero():
+		case p.IsText() && !placed && !p.Text.IsZero():
 			placed = true
-			edits = append(edits, jsonedit.Edit{At: p.text, Text: jsonedit.Quote(text)})
-		case p.isText(), p.isMedia() && !media:
+			edits = append(edits, jsonedit.Edit{At: p.Text, Text: jsonedit.Quote(text)})
+		case p.IsText(), p.IsMedia() && !media:
 			continue
 		}
-		edits = append(edits, e.unmark(p.span)...)
+		edits = append(edits, e.unmark(p.Span)...)
 		keep = append(keep, jsonedit.Piece{Elem: len(elems) - 1})
 	}
 	if !placed {

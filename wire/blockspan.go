@@ -1,13 +1,16 @@
 package wire
 
-import "github.com/decantdev/decant/internal/jsonspan"
+import (
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
+)
 
 // A blockSpan is where a block stands in the source.
 type blockSpan struct {
 	span  jsonspan.Span // the whole block: an element of a list, or the one value that is the block
 	text  jsonspan.Span // the value that holds its text, zero when it has none
 	cache jsonspan.Span // the value of its cache marker, zero when it has none
-	form  form          // how text is written
+	form  contents.Form // how text is written
 	kind  spanKind      // what sort of place span is
 	item  int           // which element of the body's list (or which object of a file) it belongs to
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // A builder makes a conversation while a parser walks over its source: it numbers messages and blocks,
@@ -15,7 +16,7 @@ type builder struct {
 
 	blocks   arena[decant.Block] // the run is the message under construction
 	places   arena[blockSpan]
-	contents arena[lazy]
+	contents arena[contents.Lazy]
 	calls    openCalls
 	earlier  earlierCalls
 }
@@ -109,15 +110,15 @@ func (b *builder) restart() {
 }
 
 // content returns the content that the value at s holds, written in form f: nil when the span is zero.
-func (b *builder) content(s jsonspan.Span, f form) decant.Content {
+func (b *builder) content(s jsonspan.Span, f contents.Form) decant.Content {
 	if s.IsZero() {
 		return nil
 	}
-	return b.contents.one(newLazy(s.Of(b.src), f))
+	return b.contents.one(contents.NewLazy(s.Of(b.src), f))
 }
 
 // text returns the content of the value at s, a string or a list of parts.
-func (b *builder) text(s jsonspan.Span) decant.Content { return b.content(s, formText) }
+func (b *builder) text(s jsonspan.Span) decant.Content { return b.content(s, contents.FormText) }
 
 // contentAt returns the content of a block that stands at s.
 func (b *builder) contentAt(s blockSpan) decant.Content { return b.content(s.text, s.form) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -21,7 +22,7 @@ func (in *source) marker(cache jsonspan.Span) string {
 // markersIn returns the lifetimes of the cache markers on the blocks in a list, and on those within them,
 // in order. Depth is how deep the list is nested in others.
 func (in *source) markersIn(list jsonspan.Span, depth int) (out []string) {
-	if !in.begins(list, '[') || depth > maxNesting || !bytes.Contains(list.Of(in.src), []byte("cache_control")) {
+	if !in.begins(list, '[') || depth > contents.MaxNesting || !bytes.Contains(list.Of(in.src), []byte("cache_control")) {
 		return nil
 	}
 	for _, part := range in.list(list) {

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // parseChat reads a request body of the Chat Completions API (docs/reference/openai.md, "Chat Completions"), or a request log,
@@ -54,7 +55,7 @@ func parseChatList(src []byte) (*parsed, error) {
 	if err := p.messages(&sc); err != nil {
 		return nil, err
 	}
-	p.conv.Fixed.Version = version(&p.conv.Fixed)
+	p.conv.Fixed.Version = contents.Version(&p.conv.Fixed)
 	p.conv.Agent = agentOf(p.conv.Fixed.System)
 	return p.body.document(p.builder), nil
 }
@@ -182,7 +183,7 @@ func (p *chatParser) fill(m *chatMessage) {
 	at := len(p.body.items) - 1
 	if p.current().Role == decant.RoleTool {
 		p.add(decant.Block{Kind: decant.KindResult, CallID: p.interned(m.answers(p.src)), Name: p.interned(m.name),
-			Content: p.text(m.item.content), Media: partsMedia(m.item.content.Of(p.src))},
+			Content: p.text(m.item.content), Media: contents.MediaIn(m.item.content.Of(p.src))},
 			blockSpan{span: m.item.span, text: m.item.content, kind: wholeItem, item: at})
 		return
 	}
@@ -255,7 +256,7 @@ func (p *chatParser) call(outer, inner jsonspan.Span, s blockSpan) {
 		s.text = p.find(inner, "input")
 	}
 	if !s.text.IsZero() && p.src[s.text.Start] == '{' {
-		s.form = formRaw // some servers do not wrap arguments into a string
+		s.form = contents.FormRaw // some servers do not wrap arguments into a string
 	}
 	p.add(decant.Block{Kind: decant.KindUse, CallID: p.interned(p.find(outer, "id")), Name: p.interned(p.find(inner, "name")),
 		Content: p.contentAt(s)}, s)

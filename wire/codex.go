@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -90,7 +91,7 @@ func (p *codexParser) sessionMeta(payload jsonspan.Span) {
 	}
 	f := &p.conv.Fixed
 	f.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)}}
-	f.Version = version(f)
+	f.Version = contents.Version(f)
 }
 
 // tokens reads the usage in a token_count event. Input tokens include the cached ones there.
@@ -217,17 +218,17 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 // codexPart reads an element of a message's content.
 func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, blockSpan) {
 	sc := jsonspan.Scan(p.src, v.Start)
-	part := readPart(&sc, p.src)
+	part := contents.NextPart(&sc, p.src)
 	s := blockSpan{span: v}
 	switch {
-	case part.isText():
-		s.text = part.text
-		return decant.Block{Kind: decant.KindText, Content: p.text(part.text)}, s
-	case part.isMedia():
-		return decant.Block{Kind: decant.KindImage, Media: part.media(p.src)}, s
+	case part.IsText():
+		s.text = part.Text
+		return decant.Block{Kind: decant.KindText, Content: p.text(part.Text)}, s
+	case part.IsMedia():
+		return decant.Block{Kind: decant.KindImage, Media: part.Media(p.src)}, s
 	}
-	s.text, s.form = v, formRaw
-	return decant.Block{Kind: decant.KindOpaque, Content: p.content(v, formRaw), Signed: part.kind == "encrypted_content"}, s
+	s.text, s.form = v, contents.FormRaw
+	return decant.Block{Kind: decant.KindOpaque, Content: p.content(v, contents.FormRaw), Signed: part.Kind == "encrypted_content"}, s
 }
 
 // codexBlock reads an item that is one block: a call, its output, reasoning, or something else, which
@@ -249,17 +250,17 @@ func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, bl
 		s.text = m[3]
 		blk.Kind, blk.Name = decant.KindUse, p.interned(m[1])
 	case id != "" && kind == "local_shell_call":
-		s.text, s.form = m[4], formRaw
+		s.text, s.form = m[4], contents.FormRaw
 		blk.Kind, blk.Name = decant.KindUse, "local_shell"
 	case id != "" && (kind == "function_call_output" || kind == "custom_tool_call_output" || kind == "local_shell_call_output"):
 		s.text = m[5]
 		if !s.text.IsZero() && p.src[s.text.Start] == '{' {
-			s.form = formRaw
+			s.form = contents.FormRaw
 		}
-		blk.Kind, blk.Media = decant.KindResult, partsMedia(m[5].Of(p.src))
+		blk.Kind, blk.Media = decant.KindResult, contents.MediaIn(m[5].Of(p.src))
 		blk.Error = p.failed(m[5], m[6])
 	default:
-		s.text, s.form = v, formRaw
+		s.text, s.form = v, contents.FormRaw
 		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.src))}
 	}
 	blk.Content = p.contentAt(s)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -41,10 +42,10 @@ func (a anthropicDialect) part(b *decant.Block, _ decant.Role) []byte {
 			o.Raw("is_error", []byte("true"))
 		}
 	case decant.KindText, decant.KindImage:
-		if raw := heldSource(b); raw != nil {
+		if raw := contents.HeldSource(b); raw != nil {
 			return raw
 		}
-		o.Str("type", "text").Str("text", readable(b))
+		o.Str("type", "text").Str("text", contents.Readable(b))
 	default:
 		return nil
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -47,7 +48,7 @@ func (chatDialect) content(m *decant.Message, parts [][]byte) []byte {
 	case 1:
 		for i := range m.Blocks {
 			if b := &m.Blocks[i]; b.Kind == decant.KindText || b.Kind == decant.KindImage {
-				return jsonedit.Quote(readable(b))
+				return jsonedit.Quote(contents.Readable(b))
 			}
 		}
 	}
@@ -63,7 +64,7 @@ func (chatDialect) part(b *decant.Block, _ decant.Role) []byte {
 	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
 		return nil
 	}
-	return new(jsonedit.Object).Str("type", "text").Str("text", readable(b)).End()
+	return new(jsonedit.Object).Str("type", "text").Str("text", contents.Readable(b)).End()
 }
 
 func (chatDialect) arguments(text string) []byte { return jsonedit.Quote(text) }

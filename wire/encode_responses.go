@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -56,7 +57,7 @@ func (responsesDialect) part(b *decant.Block, role decant.Role) []byte {
 	if role == decant.RoleAssistant {
 		kind = "output_text"
 	}
-	return new(jsonedit.Object).Str("type", kind).Str("text", readable(b)).End()
+	return new(jsonedit.Object).Str("type", kind).Str("text", contents.Readable(b)).End()
 }
 
 func (responsesDialect) arguments(text string) []byte { return jsonedit.Quote(text) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -48,7 +49,7 @@ func openLog(src []byte, agent string) (*export, error) {
 
 // finished ends the reading.
 func (s *export) finished() (*parsed, error) {
-	s.conv.Fixed.Version = version(&s.conv.Fixed)
+	s.conv.Fixed.Version = contents.Version(&s.conv.Fixed)
 	d := s.document(readOnly{})
 	if len(d.conversation.Messages) == 0 {
 		return nil, fmt.Errorf("there is no message in it: %w", errFormat)
@@ -62,9 +63,9 @@ func (s *export) put(b decant.Block, v jsonspan.Span) {
 	if s.blank(v) {
 		return
 	}
-	f := formText
+	f := contents.FormText
 	if s.src[v.Start] != '"' && b.Kind == decant.KindUse {
-		f = formRaw
+		f = contents.FormRaw
 	}
 	b.Content = s.content(v, f)
 	s.add(b, blockSpan{span: v, text: v, form: f})

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // An earlier is the request before the one that is read. The zero value is none.
@@ -94,7 +95,7 @@ func (p *anthropicParser) keepTools(by int) {
 	for i := range p.body.tools {
 		def := moved(p.body.tools[i], by)
 		p.body.tools[i] = def
-		p.conv.Fixed.Tools[i].Schema = p.builder.content(def, formRaw)
+		p.conv.Fixed.Tools[i].Schema = p.builder.content(def, contents.FormRaw)
 	}
 }
 

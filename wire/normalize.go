@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // noResult stands for the result of a call that was interrupted.
@@ -100,7 +101,7 @@ func spoken(b *decant.Block, compaction bool) (decant.Block, bool) {
 	case b.Kind == decant.KindUse:
 		return decant.Block{Kind: decant.KindText, Author: b.Author, Content: decant.Text(b.Name + " " + b.Text())}, true
 	}
-	t := readable(b)
+	t := contents.Readable(b)
 	return decant.Block{Kind: decant.KindText, Author: b.Author, Content: decant.Text(t)}, !isBlank(t)
 }
 
@@ -116,7 +117,7 @@ func (n *namer) call(use, result *decant.Block) (decant.Block, decant.Block) {
 		r = *result
 		r.Cache = ""
 		if t := r.Text(); r.Media.Count > 0 {
-			r.Content = decant.Text(appendLine([]byte(t), mediaText(r.Media)))
+			r.Content = decant.Text(contents.AppendLine([]byte(t), contents.MediaText(r.Media)))
 		}
 	}
 	r.CallID, r.Name = u.CallID, u.Name

@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // parsePi reads a session file of pi, or of an agent built on it.
@@ -241,7 +242,7 @@ func (p *piParser) message(e *piEntry) {
 		p.begin(e, decant.RoleTool, jsonspan.Span{})
 		p.add(decant.Block{
 			Kind: decant.KindResult, CallID: p.interned(m[5]), Name: p.interned(m[6]), Error: p.is(m[7], "true"),
-			Content: p.text(m[1]), Media: partsMedia(m[1].Of(p.src)),
+			Content: p.text(m[1]), Media: contents.MediaIn(m[1].Of(p.src)),
 		}, blockSpan{span: e.at[piMessage], text: m[1], kind: wholeItem, item: len(p.items) - 1})
 	case "bashExecution":
 		if !p.is(m[8], "true") {
@@ -321,14 +322,14 @@ func (p *piParser) block(v jsonspan.Span) (decant.Block, blockSpan) {
 		s.text = m[2]
 		blk = decant.Block{Kind: decant.KindThinking, Signed: p.decoded(m[3]) != ""}
 	case "toolCall":
-		s.text, s.form = m[6], formRaw
+		s.text, s.form = m[6], contents.FormRaw
 		blk = decant.Block{Kind: decant.KindUse, CallID: p.interned(m[4]), Name: p.interned(m[5])}
 	case "image":
 		sc := jsonspan.Scan(p.src, v.Start)
-		part := readPart(&sc, p.src)
-		return decant.Block{Kind: decant.KindImage, Media: part.media(p.src)}, s
+		part := contents.NextPart(&sc, p.src)
+		return decant.Block{Kind: decant.KindImage, Media: part.Media(p.src)}, s
 	default:
-		s.text, s.form = v, formRaw
+		s.text, s.form = v, contents.FormRaw
 		blk = decant.Block{Kind: decant.KindOpaque}
 	}
 	blk.Content = p.contentAt(s)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -244,7 +245,7 @@ func (d piDialect) items(m *decant.Message, source copier) [][]byte {
 func (d piDialect) part(b *decant.Block, _ decant.Role) []byte {
 	switch b.Kind {
 	case decant.KindText, decant.KindImage:
-		return textPart(readable(b))
+		return textPart(contents.Readable(b))
 	case decant.KindUse:
 		return new(jsonedit.Object).Str("type", "toolCall").Str("id", b.CallID).Str("name", b.Name).Raw("arguments", d.arguments(b.Text())).End()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // A requestBody is the layout of a request, with what the request that comes after it may take over.
@@ -30,7 +31,7 @@ func (l requestBody) document(b *builder) *parsed {
 // fix reads the list of tools and gives the fixed part its version. It comes after the system prompt.
 func fix(b *builder, tools jsonspan.Span) {
 	b.tools(tools)
-	b.conv.Fixed.Version = version(&b.conv.Fixed)
+	b.conv.Fixed.Version = contents.Version(&b.conv.Fixed)
 }
 
 // validObject returns src without a byte order mark, and an error when it is not one JSON object.

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -237,14 +238,14 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, bl
 	case "custom_tool_call":
 		blk.Kind, s.text = decant.KindUse, it.input
 	case "local_shell_call":
-		blk.Kind, s.text, s.form = decant.KindUse, it.action, formRaw
+		blk.Kind, s.text, s.form = decant.KindUse, it.action, contents.FormRaw
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, partsMedia(it.output.Of(p.src))
+		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, contents.MediaIn(it.output.Of(p.src))
 		s.text = it.output
 	case "compaction", "compaction_trigger":
 		blk.Kind = decant.KindOpaque // encrypted: nothing to read
 	default:
-		blk.Kind, s.text, s.form = decant.KindOpaque, it.span, formRaw
+		blk.Kind, s.text, s.form = decant.KindOpaque, it.span, contents.FormRaw
 	}
 	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
 		blk.CallID, blk.Name = p.interned(it.callID), p.interned(it.name)

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // tools reads the list of tools and returns where the definitions are.
@@ -28,7 +29,7 @@ func (b *builder) tools(list jsonspan.Span) []jsonspan.Span {
 // tool reads one tool definition. OpenAI's Chat Completions API wraps it into "function"; tools that
 // the server runs may have a type only.
 func (b *builder) tool(def jsonspan.Span) decant.Tool {
-	t := decant.Tool{Schema: b.content(def, formRaw), Cache: b.marker(b.find(def, "cache_control"))}
+	t := decant.Tool{Schema: b.content(def, contents.FormRaw), Cache: b.marker(b.find(def, "cache_control"))}
 	inner := def
 	if f := b.find(def, "function"); !f.IsZero() {
 		inner = f

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -76,7 +77,7 @@ func (w *writer) objects(m *decant.Message, edits []jsonedit.Edit) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		s := w.origin(b)
-		if s == nil || s.form != formRaw || b.Kind != decant.KindUse {
+		if s == nil || s.form != contents.FormRaw || b.Kind != decant.KindUse {
 			continue
 		}
 		for k := range edits {

@@ -1,4 +1,4 @@
-package wire
+package contents
 
 import (
 	"github.com/decantdev/decant"
@@ -15,9 +15,9 @@ func (*heldPart) Text() string { return "" }
 // Size returns 0, as Text says.
 func (*heldPart) Size() int { return 0 }
 
-// heldSource returns the bytes of a block that stood in a result, nil when it did not. A marker that it had
+// HeldSource returns the bytes of a block that stood in a result, nil when it did not. A marker that it had
 // there is left out: whoever carries it along has not asked for one.
-func heldSource(b *decant.Block) []byte {
+func HeldSource(b *decant.Block) []byte {
 	h, ok := b.Content.(*heldPart)
 	if !ok {
 		return nil

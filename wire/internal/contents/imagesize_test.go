@@ -1,4 +1,4 @@
-package wire
+package contents
 
 import (
 	"encoding/base64"
@@ -52,12 +52,3 @@ func be32(vs ...uint32) (out []byte) {
 }
 
 func le32(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
-
-func TestReadStopsAtItsLimit(t *testing.T) {
-	if _, err := read(strings.NewReader("12345"), 4); err == nil || !strings.Contains(err.Error(), "larger than 4 bytes") {
-		t.Errorf("got %v, want an error that names the limit", err)
-	}
-	if got, err := read(strings.NewReader("1234"), 4); string(got) != "1234" || err != nil {
-		t.Errorf("got %q (error %v), want all of it", got, err)
-	}
-}

@@ -1,4 +1,4 @@
-package wire
+package contents
 
 import (
 	"github.com/decantdev/decant"
@@ -7,9 +7,9 @@ import (
 
 // A part is an element of a list of content parts: a text, an image, a document, or something else.
 type part struct {
-	span jsonspan.Span // the whole element
-	kind string        // its type member
-	text jsonspan.Span // the value of its text member
+	Span jsonspan.Span // the whole element
+	Kind string        // its type member
+	Text jsonspan.Span // the value of its text member
 	list jsonspan.Span // parts nested in it: content, or source.content
 	src  mediaSource   // what an image or a document is made of
 }
@@ -22,20 +22,20 @@ type mediaSource struct {
 	text  bool          // data is plain text
 }
 
-// readPart consumes the next element of a list of parts.
-func readPart(sc *jsonspan.Scanner, src []byte) part {
-	p := part{span: jsonspan.Span{Start: sc.Pos()}}
+// NextPart consumes the next element of a list of parts.
+func NextPart(sc *jsonspan.Scanner, src []byte) part {
+	p := part{Span: jsonspan.Span{Start: sc.Pos()}}
 	if sc.Kind() == '"' { // a bare string among the parts
-		p.kind, p.text = "text", sc.Skip()
-		p.span = p.text
+		p.Kind, p.Text = "text", sc.Skip()
+		p.Span = p.Text
 		return p
 	}
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "type":
-			p.kind = partKind(sc.Skip().Of(src))
+			p.Kind = partKind(sc.Skip().Of(src))
 		case "text", "refusal":
-			p.text = sc.Skip()
+			p.Text = sc.Skip()
 		case "content":
 			p.list = sc.Skip()
 		case "source":
@@ -50,7 +50,7 @@ func readPart(sc *jsonspan.Scanner, src []byte) part {
 			sc.Skip()
 		}
 	}
-	p.span.End = sc.Pos()
+	p.Span.End = sc.Pos()
 	return p
 }
 
@@ -106,29 +106,37 @@ func partKind(raw []byte) string {
 	return jsonspan.Unquote(raw)
 }
 
-// isMedia reports whether the part is an image or a document that is not text.
-func (p *part) isMedia() bool {
-	return p.kind == "image" || p.kind == "document" && !p.src.text && p.list.IsZero()
+// IsMedia reports whether the part is an image or a document that is not text.
+func (p *part) IsMedia() bool {
+	return p.Kind == "image" || p.Kind == "document" && !p.src.text && p.list.IsZero()
 }
 
-// isText reports whether the part's text is all that it has to say to a model.
-func (p *part) isText() bool { return p.kind == "text" || p.kind == "search_result" }
+// IsText reports whether the part's text is all that it has to say to a model.
+func (p *part) IsText() bool { return p.Kind == "text" || p.Kind == "search_result" }
+
+// Value returns the value that holds the text of a document or the parts nested in it.
+func (p *part) Value() jsonspan.Span {
+	if p.src.text {
+		return p.src.data
+	}
+	return p.list
+}
 
 // partsText returns the texts in a list of parts, joined by newlines; "" for null.
 func partsText(raw []byte) string {
 	return string(appendPartsText(nil, raw, 0))
 }
 
-// maxNesting bounds how deep parts may hold lists of parts; the APIs allow two.
-const maxNesting = 8
+// MaxNesting bounds how deep parts may hold lists of parts; the APIs allow two.
+const MaxNesting = 8
 
 func appendPartsText(dst, raw []byte, depth int) []byte {
 	sc := jsonspan.Scan(raw, 0)
-	if sc.Kind() != '[' || depth > maxNesting {
+	if sc.Kind() != '[' || depth > MaxNesting {
 		return dst
 	}
 	for sc.Open(); sc.Next(); {
-		p := readPart(&sc, raw)
+		p := NextPart(&sc, raw)
 		dst = p.appendText(dst, raw, depth)
 	}
 	return dst
@@ -137,31 +145,31 @@ func appendPartsText(dst, raw []byte, depth int) []byte {
 // appendText appends the part's text to dst, on a new line.
 func (p *part) appendText(dst, raw []byte, depth int) []byte {
 	switch {
-	case !p.text.IsZero() || p.span == p.text:
-		return appendLine(dst, jsonspan.Unquote(p.text.Of(raw)))
+	case !p.Text.IsZero() || p.Span == p.Text:
+		return AppendLine(dst, jsonspan.Unquote(p.Text.Of(raw)))
 	case p.src.text && !p.src.data.IsZero():
-		return appendLine(dst, jsonspan.Unquote(p.src.data.Of(raw)))
+		return AppendLine(dst, jsonspan.Unquote(p.src.data.Of(raw)))
 	case !p.list.IsZero() && raw[p.list.Start] == '"':
-		return appendLine(dst, jsonspan.Unquote(p.list.Of(raw)))
+		return AppendLine(dst, jsonspan.Unquote(p.list.Of(raw)))
 	case !p.list.IsZero():
 		if inner := appendPartsText(nil, p.list.Of(raw), depth+1); len(inner) > 0 {
-			return appendLine(dst, string(inner))
+			return AppendLine(dst, string(inner))
 		}
 	}
 	return dst
 }
 
-// partsMedia returns the images and documents in a list of parts, nested ones included.
-func partsMedia(raw []byte) decant.Media {
+// MediaIn returns the images and documents in a list of parts, nested ones included.
+func MediaIn(raw []byte) decant.Media {
 	var m decant.Media
 	sc := jsonspan.Scan(raw, 0)
 	if sc.Kind() != '[' {
 		return m
 	}
 	for sc.Open(); sc.Next(); {
-		p := readPart(&sc, raw)
-		if p.isMedia() {
-			addMedia(&m, p.media(raw))
+		p := NextPart(&sc, raw)
+		if p.IsMedia() {
+			addMedia(&m, p.Media(raw))
 		}
 	}
 	return m

@@ -1,4 +1,4 @@
-package wire
+package contents
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
-// media describes the image or document that the part is.
-func (p *part) media(raw []byte) decant.Media {
-	m := decant.Media{Count: 1, Bytes: p.span.Len()}
+// Media describes the image or document that the part is.
+func (p *part) Media(raw []byte) decant.Media {
+	m := decant.Media{Count: 1, Bytes: p.Span.Len()}
 	data := jsonedit.TrimQuotes(p.src.data.Of(raw))
 	m.Type = string(jsonedit.TrimQuotes(p.src.media.Of(raw)))
 	if !p.src.data.IsZero() {
@@ -19,9 +19,9 @@ func (p *part) media(raw []byte) decant.Media {
 		m.Type, data = typ, body
 	}
 	if m.Type == "" {
-		m.Type = p.kind
+		m.Type = p.Kind
 	}
-	if p.kind == "image" {
+	if p.Kind == "image" {
 		m.Tokens = imageTokens(data)
 	}
 	return m

@@ -1,4 +1,4 @@
-package wire
+package contents
 
 import (
 	"crypto/sha256"
@@ -7,10 +7,10 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// version returns the identity of system prompt and tools; zero when there are none. It is taken from
+// Version returns the identity of system prompt and tools; zero when there are none. It is taken from
 // the texts and definitions as they are written in the source, without decoding; a cache marker on a text
 // does not count, nor does a billing line (see billed).
-func version(f *decant.Fixed) decant.Hash {
+func Version(f *decant.Fixed) decant.Hash {
 	if len(f.System) == 0 && len(f.Tools) == 0 {
 		return decant.Hash{}
 	}
@@ -26,7 +26,7 @@ func version(f *decant.Fixed) decant.Hash {
 
 // hashContent adds a content to h, and an end that no JSON value holds.
 func hashContent(h hash.Hash, c decant.Content) {
-	if l, ok := c.(*lazy); ok {
+	if l, ok := c.(*Lazy); ok {
 		h.Write(l.raw)
 	} else if c != nil {
 		h.Write([]byte(c.Text()))

@@ -1,4 +1,4 @@
-package wire
+package contents
 
 import (
 	"bytes"
@@ -9,14 +9,14 @@ import (
 // reference is how a result says that it makes a tool known.
 const reference = "tool_reference"
 
-// loads returns how many tools the content of a result makes known to the model.
-func loads(raw []byte) (n int) {
+// ToolsLoaded returns how many tools the content of a result makes known to the model.
+func ToolsLoaded(raw []byte) (n int) {
 	if len(raw) == 0 || raw[0] != '[' || !bytes.Contains(raw, []byte(`"`+reference+`"`)) {
 		return 0
 	}
 	sc := jsonspan.Scan(raw, 0)
 	for sc.Open(); sc.Next(); {
-		if p := readPart(&sc, raw); p.kind == reference {
+		if p := NextPart(&sc, raw); p.Kind == reference {
 			n++
 		}
 	}

@@ -1,4 +1,4 @@
-package wire
+package contents
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func withoutBilling(system []decant.Block) []decant.Content {
 // billed returns what follows the billing line that a text begins with: nil when that is nothing, the
 // text itself when it does not begin with one. Nothing is decoded: such a line needs no escapes.
 func billed(c decant.Content) decant.Content {
-	l, ok := c.(*lazy)
+	l, ok := c.(*Lazy)
 	if !ok || !bytes.HasPrefix(l.raw, []byte(`"x-anthropic-`)) {
 		return c
 	}
@@ -59,6 +59,6 @@ func billed(c decant.Content) decant.Content {
 	case len(rest) == len(l.raw)-end: // something else than a line break follows
 		return c
 	}
-	without := newLazy(append([]byte{'"'}, rest...), l.form)
+	without := NewLazy(append([]byte{'"'}, rest...), l.form)
 	return &without
 }
