@@ -4,6 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // parseAnthropic reads a request body of the Messages API (docs/reference/anthropic.md, "The request"
@@ -11,7 +12,7 @@ import (
 //
 // Every element of messages is a message of its own, also where two of one role follow each other.
 // A member that stands twice counts as the server counts it: the last one.
-func parseAnthropic(src []byte) (*parsed, error) {
+func parseAnthropic(src []byte) (*draft.Document, error) {
 	if d := (earlier{}).parse(src); d != nil {
 		return d, nil
 	}
@@ -19,12 +20,12 @@ func parseAnthropic(src []byte) (*parsed, error) {
 }
 
 // parseAnthropicTwice checks the text as a whole before it reads it. So it can say what is wrong.
-func parseAnthropicTwice(src []byte) (*parsed, error) {
+func parseAnthropicTwice(src []byte) (*draft.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := newAnthropicParser(newBuilder(src))
+	p := newAnthropicParser(draft.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.request(&sc); err != nil {
 		return nil, err
@@ -33,18 +34,18 @@ func parseAnthropicTwice(src []byte) (*parsed, error) {
 }
 
 // parseAnthropicList reads a bare list of messages of the Messages API, which is valid JSON.
-func parseAnthropicList(src []byte) (*parsed, error) {
-	p := newAnthropicParser(newBuilder(src))
+func parseAnthropicList(src []byte) (*draft.Document, error) {
+	p := newAnthropicParser(draft.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.messages(&sc); err != nil {
 		return nil, err
 	}
-	return p.body.document(p.builder), nil
+	return p.body.document(p.Builder), nil
 }
 
 // An anthropicParser reads a request of the Messages API, from scratch or after an earlier one.
 type anthropicParser struct {
-	*builder
+	*draft.Builder
 	body  requestBody
 	tools jsonspan.Span // the list of tools
 
@@ -52,8 +53,8 @@ type anthropicParser struct {
 	sameSystem, sameTools bool // the earlier request has the same, or neither has one
 }
 
-func newAnthropicParser(b *builder) anthropicParser {
-	return anthropicParser{builder: b, body: requestBody{body: body{to: anthropicDialect{}}}}
+func newAnthropicParser(b *draft.Builder) anthropicParser {
+	return anthropicParser{Builder: b, body: requestBody{body: body{to: anthropicDialect{}}}}
 }
 
 // request consumes the whole request.
@@ -64,18 +65,18 @@ func (p *anthropicParser) request(sc *jsonspan.Scanner) error {
 		}
 	}
 	if p.body.list.IsZero() {
-		return fieldError(0, "messages", "missing, want a list of messages")
+		return draft.FieldError(0, "messages", "missing, want a list of messages")
 	}
 	return nil
 }
 
 // finished returns the document of a request that is consumed.
-func (p *anthropicParser) finished() *parsed {
+func (p *anthropicParser) finished() *draft.Document {
 	p.fixed()
-	if p.was.requestBody != nil && p.conv.Agent != p.was.read.Agent {
-		p.forgetAuthors()
+	if p.was.requestBody != nil && p.Conv.Agent != p.was.read.Agent {
+		p.ForgetAuthors()
 	}
-	return p.body.document(p.builder)
+	return p.body.document(p.Builder)
 }
 
 // member consumes a member of the request.
@@ -86,15 +87,15 @@ func (p *anthropicParser) member(sc *jsonspan.Scanner) error {
 	var err error
 	switch string(name) {
 	case "model":
-		p.conv.Model = p.interned(sc.Skip())
+		p.Conv.Model = p.Interned(sc.Skip())
 	case "max_tokens":
-		p.conv.MaxOutput = integer(sc.Skip().Of(p.src))
+		p.Conv.MaxOutput = integer(sc.Skip().Of(p.Src))
 	case "thinking":
-		p.conv.Thinking = decant.Thinking(p.interned(p.find(sc.Skip(), "type")))
+		p.Conv.Thinking = decant.Thinking(p.Interned(p.Find(sc.Skip(), "type")))
 	case "metadata":
-		p.conv.ID = sessionOf(p.interned(p.find(sc.Skip(), "user_id")))
+		p.Conv.ID = sessionOf(p.Interned(p.Find(sc.Skip(), "user_id")))
 	case "cache_control":
-		p.conv.Cache = p.marker(sc.Skip())
+		p.Conv.Cache = p.Marker(sc.Skip())
 	case "system":
 		p.system(sc)
 	case "tools":
@@ -115,38 +116,38 @@ func (p *anthropicParser) member(sc *jsonspan.Scanner) error {
 
 // system consumes the system prompt.
 func (p *anthropicParser) system(sc *jsonspan.Scanner) {
-	p.conv.Fixed.System, p.body.system = nil, nil
+	p.Conv.Fixed.System, p.body.system = nil, nil
 	at := sc.Pos()
 	if p.sameSystem = p.repeats(sc, "system"); p.sameSystem {
 		p.keepSystem(at - p.was.member("system").Start)
 		return
 	}
 	if sc.Kind() == '"' {
-		s := blockSpan{text: sc.Skip()}
-		p.conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.contentAt(s)}}
-		p.body.system = []blockSpan{s}
+		s := draft.BlockSpan{Text: sc.Skip()}
+		p.Conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.ContentAt(s)}}
+		p.body.system = []draft.BlockSpan{s}
 		return
 	}
 	for sc.Open(); sc.Next(); {
-		blk, s := anthropicBlock(p.builder, sc)
+		blk, s := anthropicBlock(p.Builder, sc)
 		blk.Author = decant.AuthorClient
-		p.conv.Fixed.System = append(p.conv.Fixed.System, blk)
+		p.Conv.Fixed.System = append(p.Conv.Fixed.System, blk)
 		p.body.system = append(p.body.system, s)
 	}
 }
 
 // fixed completes the fixed part: with the last list of tools, where there are several.
 func (p *anthropicParser) fixed() {
-	f, was := &p.conv.Fixed, &p.was
+	f, was := &p.Conv.Fixed, &p.was
 	if p.sameTools {
 		p.keepTools(p.tools.Start - was.member("tools").Start)
 	} else {
-		p.body.tools = p.builder.tools(p.tools)
+		p.body.tools = p.Builder.Tools(p.tools)
 	}
 	if p.sameSystem {
-		p.conv.Agent = was.read.Agent
+		p.Conv.Agent = was.read.Agent
 	} else {
-		p.conv.Agent = agentOf(f.System)
+		p.Conv.Agent = draft.AgentOf(f.System)
 	}
 	if p.sameSystem && p.sameTools {
 		f.Version = was.read.Fixed.Version
@@ -157,17 +158,17 @@ func (p *anthropicParser) fixed() {
 
 // messages consumes the list of messages.
 func (p *anthropicParser) messages(sc *jsonspan.Scanner) error {
-	p.restart()
+	p.Restart()
 	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, nil
 	if sc.Kind() != '[' {
-		return fieldError(sc.Pos(), "messages", "want a list of messages")
+		return draft.FieldError(sc.Pos(), "messages", "want a list of messages")
 	}
 	sc.Open()
 	if n := p.unchanged(); n > 0 {
 		p.keepMessages(n)
 		sc.Jump(p.body.items[n-1].span.End)
 	} else {
-		p.body.items = make([]item, 0, expected(len(p.src)))
+		p.body.items = make([]item, 0, draft.Expected(len(p.Src)))
 	}
 	return p.elements(sc)
 }
@@ -185,11 +186,11 @@ func (p *anthropicParser) elements(sc *jsonspan.Scanner) error {
 
 // message consumes one message. Its members come in any order.
 func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
-	it := item{span: jsonspan.Span{Start: sc.Pos()}, owner: p.start("").Number}
+	it := item{span: jsonspan.Span{Start: sc.Pos()}, owner: p.Start("").Number}
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "role":
-			p.current().Role = roleAt(&p.source, sc.Skip())
+			p.Current().Role = roleAt(&p.Source, sc.Skip())
 		case "content":
 			it.content = p.content(sc)
 		default:
@@ -197,37 +198,37 @@ func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
 		}
 	}
 	it.span.End = sc.Pos()
-	if p.size() == 0 {
-		p.add(decant.Block{Kind: decant.KindOpaque}, blockSpan{span: it.content, kind: noContent, item: len(p.body.items)})
+	if p.Size() == 0 {
+		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: it.content, Kind: draft.NoContent, Item: len(p.body.items)})
 	}
 	p.body.items = append(p.body.items, it)
-	switch p.current().Role {
+	switch p.Current().Role {
 	case decant.RoleUser, decant.RoleAssistant, decant.RoleSystem:
 		return nil
 	}
-	return fieldError(it.span.Start, indexed("messages", len(p.body.items)-1)+".role", "want user, assistant or system")
+	return draft.FieldError(it.span.Start, draft.Indexed("messages", len(p.body.items)-1)+".role", "want user, assistant or system")
 }
 
 // content consumes a message's content and adds its blocks.
 func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 	v, at := jsonspan.Span{Start: sc.Pos()}, len(p.body.items)
-	p.body.twice = p.body.twice || p.size() > 0
-	p.dropBlocks()
+	p.body.twice = p.body.twice || p.Size() > 0
+	p.DropBlocks()
 	if sc.Kind() == '"' {
 		v = sc.Skip()
-		p.add(decant.Block{Kind: decant.KindText, Content: p.builder.text(v)}, blockSpan{span: v, text: v, kind: bareString, item: at})
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Builder.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString, Item: at})
 		return v
 	}
 	if sc.Kind() != '[' { // nothing that the API knows
 		return sc.Skip()
 	}
 	for sc.Open(); sc.Next(); {
-		blk, s := anthropicBlock(p.builder, sc)
-		s.kind, s.item = listPart, at
-		if p.size() == 0 && p.hides(&blk, s) {
-			p.current().Compaction = true
+		blk, s := anthropicBlock(p.Builder, sc)
+		s.Kind, s.Item = draft.ListPart, at
+		if p.Size() == 0 && p.hides(&blk, s) {
+			p.Current().Compaction = true
 		}
-		p.add(blk, s)
+		p.Add(blk, s)
 	}
 	v.End = sc.Pos()
 	return v
@@ -235,18 +236,18 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 
 // hides reports whether a message's first block is a compaction block with a summary: the server
 // ignores everything before it (docs/reference/anthropic.md, "Compaction"). One without is a summary that failed.
-func (p *anthropicParser) hides(blk *decant.Block, s blockSpan) bool {
-	return blk.Kind == decant.KindOpaque && !s.text.IsZero() && p.src[s.text.Start] == '"' &&
-		p.is(p.find(s.span, "type"), `"compaction"`)
+func (p *anthropicParser) hides(blk *decant.Block, s draft.BlockSpan) bool {
+	return blk.Kind == decant.KindOpaque && !s.Text.IsZero() && p.Src[s.Text.Start] == '"' &&
+		p.Is(p.Find(s.Span, "type"), `"compaction"`)
 }
 
 // roleAt returns the role at s.
-func roleAt(in *source, s jsonspan.Span) decant.Role {
-	switch string(s.Of(in.src)) {
+func roleAt(in *draft.Source, s jsonspan.Span) decant.Role {
+	switch string(s.Of(in.Src)) {
 	case `"user"`:
 		return decant.RoleUser
 	case `"assistant"`:
 		return decant.RoleAssistant
 	}
-	return decant.Role(in.interned(s))
+	return decant.Role(in.Interned(s))
 }

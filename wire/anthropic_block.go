@@ -4,6 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // members are where the known members of a content block stand; zero: absent.
@@ -41,63 +42,63 @@ func (m *members) field(name []byte) *jsonspan.Span {
 }
 
 // anthropicBlock consumes a content block.
-func anthropicBlock(b *builder, sc *jsonspan.Scanner) (decant.Block, blockSpan) {
+func anthropicBlock(b *draft.Builder, sc *jsonspan.Scanner) (decant.Block, draft.BlockSpan) {
 	var m members
-	s := blockSpan{span: jsonspan.Span{Start: sc.Pos()}}
+	s := draft.BlockSpan{Span: jsonspan.Span{Start: sc.Pos()}}
 	for sc.Open(); sc.Next(); {
 		*m.field(sc.Name()) = sc.Skip()
 	}
-	s.span.End = sc.Pos()
+	s.Span.End = sc.Pos()
 	if sc.Failed() {
 		return decant.Block{}, s
 	}
-	s.cache = m.cache
+	s.Cache = m.cache
 	blk := knownBlock(b, &m, &s)
-	blk.Content = b.contentAt(s)
-	blk.Cache = b.marker(m.cache)
-	blk.Inside = b.markersIn(m.content, 0)
+	blk.Content = b.ContentAt(s)
+	blk.Cache = b.Marker(m.cache)
+	blk.Inside = b.MarkersIn(m.content, 0)
 	return blk, s
 }
 
 // knownBlock returns a block without its content, and sets in s where the content stands and how.
 // What is not known by type is opaque, and its whole source is its content.
-func knownBlock(b *builder, m *members, s *blockSpan) decant.Block {
-	switch string(m.kind.Of(b.src)) {
+func knownBlock(b *draft.Builder, m *members, s *draft.BlockSpan) decant.Block {
+	switch string(m.kind.Of(b.Src)) {
 	case `"text"`:
-		s.text = m.text
+		s.Text = m.text
 		return decant.Block{Kind: decant.KindText}
 	case `"tool_use"`:
-		s.text, s.form = m.input, contents.FormRaw
-		return decant.Block{Kind: decant.KindUse, CallID: b.interned(m.id), Name: b.interned(m.name)}
+		s.Text, s.Form = m.input, contents.FormRaw
+		return decant.Block{Kind: decant.KindUse, CallID: b.Interned(m.id), Name: b.Interned(m.name)}
 	case `"tool_result"`:
-		s.text = m.content
-		return decant.Block{Kind: decant.KindResult, CallID: b.interned(m.answers),
-			Error: b.is(m.failed, "true"), Media: contents.MediaIn(m.content.Of(b.src)), Loads: contents.ToolsLoaded(m.content.Of(b.src))}
+		s.Text = m.content
+		return decant.Block{Kind: decant.KindResult, CallID: b.Interned(m.answers),
+			Error: b.Is(m.failed, "true"), Media: contents.MediaIn(m.content.Of(b.Src)), Loads: contents.ToolsLoaded(m.content.Of(b.Src))}
 	case `"thinking"`:
-		s.text = m.thinking
+		s.Text = m.thinking
 		return decant.Block{Kind: decant.KindThinking, Signed: m.signature.Len() > len(`""`)}
 	case `"redacted_thinking"`:
 		return decant.Block{Kind: decant.KindThinking, Signed: true}
 	case `"image"`, `"document"`:
 		return picture(b, s)
 	case `"compaction"`:
-		s.text = m.content
+		s.Text = m.content
 		return decant.Block{Kind: decant.KindOpaque}
 	}
-	s.text, s.form = s.span, contents.FormRaw
+	s.Text, s.Form = s.Span, contents.FormRaw
 	return decant.Block{Kind: decant.KindOpaque}
 }
 
 // picture returns an image or document block. A document of plain text has content and no media.
-func picture(b *builder, s *blockSpan) decant.Block {
-	sc := jsonspan.Scan(b.src, s.span.Start)
-	part := contents.NextPart(&sc, b.src)
+func picture(b *draft.Builder, s *draft.BlockSpan) decant.Block {
+	sc := jsonspan.Scan(b.Src, s.Span.Start)
+	part := contents.NextPart(&sc, b.Src)
 	blk := decant.Block{Kind: decant.KindImage}
 	if part.IsMedia() {
-		blk.Media = part.Media(b.src)
+		blk.Media = part.Media(b.Src)
 		return blk
 	}
-	s.text = part.Value()
-	blk.Media = contents.MediaIn(s.text.Of(b.src))
+	s.Text = part.Value()
+	blk.Media = contents.MediaIn(s.Text.Of(b.Src))
 	return blk
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // block returns the edits that give the block at s the text and the cache marker that b has; none when
 // it has them already.
-func (e *editor) block(s *blockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
+func (e *editor) block(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
 	was := &e.conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
 	edits := e.remark(s, was, b)
 	if same(was, b) && len(was.Inside) == len(b.Inside) {
@@ -25,39 +26,39 @@ func (e *editor) block(s *blockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
 
 // remark returns the edits that give a block of a list the cache marker that a view has put on it. One
 // that stands alone as a string has no place for it and goes without.
-func (e *editor) remark(s *blockSpan, was, is *decant.Block) []jsonedit.Edit {
+func (e *editor) remark(s *draft.BlockSpan, was, is *decant.Block) []jsonedit.Edit {
 	switch {
-	case is.Cache == "" || was.Cache != "" || s.kind != listPart || e.src[s.span.Start] != '{':
+	case is.Cache == "" || was.Cache != "" || s.Kind != draft.ListPart || e.src[s.Span.Start] != '{':
 		return nil
 	case is.Kind != decant.KindText && is.Kind != decant.KindUse && is.Kind != decant.KindResult:
 		return nil
-	case !s.cache.IsZero(): // null
-		return []jsonedit.Edit{{At: s.cache, Text: cacheControl(is.Cache)}}
+	case !s.Cache.IsZero(): // null
+		return []jsonedit.Edit{{At: s.Cache, Text: draft.CacheControl(is.Cache)}}
 	}
-	at := jsonspan.Span{Start: s.span.End - 1, End: s.span.End - 1}
-	return []jsonedit.Edit{{At: at, Text: append([]byte(`,"cache_control":`), cacheControl(is.Cache)...)}}
+	at := jsonspan.Span{Start: s.Span.End - 1, End: s.Span.End - 1}
+	return []jsonedit.Edit{{At: at, Text: append([]byte(`,"cache_control":`), draft.CacheControl(is.Cache)...)}}
 }
 
 // reword returns the edits that give the block at s the text that b has.
-func (e *editor) reword(s *blockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
+func (e *editor) reword(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
 	text := b.Text()
 	switch {
 	case b.Kind == decant.KindOpaque || b.Kind == decant.KindThinking:
 		return nil, fmt.Errorf("block %d of m%d: the text of a block of kind %s cannot be replaced, only the whole block left out",
 			b.Ref.Block, b.Ref.Message, b.Kind)
-	case b.Kind == decant.KindUse && !s.text.IsZero():
-		return []jsonedit.Edit{{At: s.text, Text: e.to.arguments(text)}}, nil
-	case b.Kind == decant.KindImage && s.text.IsZero():
-		return []jsonedit.Edit{{At: s.span, Text: e.to.part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
-	case s.text.IsZero() && s.kind != listPart:
+	case b.Kind == decant.KindUse && !s.Text.IsZero():
+		return []jsonedit.Edit{{At: s.Text, Text: e.to.arguments(text)}}, nil
+	case b.Kind == decant.KindImage && s.Text.IsZero():
+		return []jsonedit.Edit{{At: s.Span, Text: e.to.part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
+	case s.Text.IsZero() && s.Kind != draft.ListPart:
 		return nil, fmt.Errorf("block %d of m%d has no text that could be replaced", b.Ref.Block, b.Ref.Message)
-	case s.text.IsZero():
-		at := jsonspan.Span{Start: s.span.End - 1, End: s.span.End - 1}
+	case s.Text.IsZero():
+		at := jsonspan.Span{Start: s.Span.End - 1, End: s.Span.End - 1}
 		return []jsonedit.Edit{{At: at, Text: append([]byte(`,"content":`), jsonedit.Quote(text)...)}}, nil
-	case e.src[s.text.Start] == '[':
-		return e.reparts(s.text, text, b.Media.Count > 0), nil
+	case e.src[s.Text.Start] == '[':
+		return e.reparts(s.Text, text, b.Media.Count > 0), nil
 	}
-	return []jsonedit.Edit{{At: s.text, Text: jsonedit.Quote(text)}}, nil
+	return []jsonedit.Edit{{At: s.Text, Text: jsonedit.Quote(text)}}, nil
 }
 
 // same reports whether a block of a view says what it says in the source.

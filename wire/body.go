@@ -3,20 +3,21 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // A body is the layout of a request body: one list of messages or items in one JSON object.
 type body struct {
-	to    dialect       // of its API
-	list  jsonspan.Span // the list
-	bare  bool          // list is a string instead, which is the one item (Responses)
-	items []item        // its elements, in order
-	spans [][]blockSpan // of each message, where its blocks stand
+	to    dialect             // of its API
+	list  jsonspan.Span       // the list
+	bare  bool                // list is a string instead, which is the one item (Responses)
+	items []item              // its elements, in order
+	spans [][]draft.BlockSpan // of each message, where its blocks stand
 }
 
-// render writes a view of a request body by editing its list of messages.
-func (b *body) render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
+// Render writes a view of a request body by editing its list of messages.
+func (b *body) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
 	e := editor{src: src, items: b.items, spans: b.spans, conv: conv, view: view, to: b.to}
 	if e.unchanged() {
 		return src, nil

@@ -4,6 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // parseChat reads a request body of the Chat Completions API (docs/reference/openai.md, "Chat Completions"), or a request log,
@@ -11,20 +12,20 @@ import (
 //
 // System and developer messages before the first other message are the system prompt; later ones are
 // messages. Reasoning that some servers return beside the content is thinking.
-func parseChat(src []byte) (*parsed, error) {
+func parseChat(src []byte) (*draft.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := newChatParser(newBuilder(src))
+	p := newChatParser(draft.NewBuilder(src))
 	var tools, response jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "model":
-			p.conv.Model = p.interned(sc.Skip())
+			p.Conv.Model = p.Interned(sc.Skip())
 		case "max_completion_tokens", "max_tokens":
-			p.conv.MaxOutput = integer(sc.Skip().Of(p.src))
+			p.Conv.MaxOutput = integer(sc.Skip().Of(p.Src))
 		case "tools":
 			tools = sc.Skip()
 		case "messages":
@@ -37,52 +38,52 @@ func parseChat(src []byte) (*parsed, error) {
 			sc.Skip()
 		}
 	}
-	if p.conv.Model == "" {
-		p.conv.Model = p.interned(p.find(response, "model"))
+	if p.Conv.Model == "" {
+		p.Conv.Model = p.Interned(p.Find(response, "model"))
 	}
 	if p.body.list.IsZero() {
-		return nil, fieldError(0, "messages", "missing, want a list of messages")
+		return nil, draft.FieldError(0, "messages", "missing, want a list of messages")
 	}
-	fix(p.builder, tools)
-	p.conv.Agent = agentOf(p.conv.Fixed.System)
-	return p.body.document(p.builder), nil
+	fix(p.Builder, tools)
+	p.Conv.Agent = draft.AgentOf(p.Conv.Fixed.System)
+	return p.body.document(p.Builder), nil
 }
 
 // parseChatList reads a bare list of messages of the Chat Completions API, which is valid JSON.
-func parseChatList(src []byte) (*parsed, error) {
-	p := newChatParser(newBuilder(src))
+func parseChatList(src []byte) (*draft.Document, error) {
+	p := newChatParser(draft.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.messages(&sc); err != nil {
 		return nil, err
 	}
-	p.conv.Fixed.Version = contents.Version(&p.conv.Fixed)
-	p.conv.Agent = agentOf(p.conv.Fixed.System)
-	return p.body.document(p.builder), nil
+	p.Conv.Fixed.Version = contents.Version(&p.Conv.Fixed)
+	p.Conv.Agent = draft.AgentOf(p.Conv.Fixed.System)
+	return p.body.document(p.Builder), nil
 }
 
 // chatMessages adds the messages of the Chat Completions API in a list to a conversation.
-func chatMessages(b *builder, list jsonspan.Span) error {
+func chatMessages(b *draft.Builder, list jsonspan.Span) error {
 	p := newChatParser(b)
-	sc := jsonspan.Scan(b.src, list.Start)
+	sc := jsonspan.Scan(b.Src, list.Start)
 	return p.messages(&sc)
 }
 
 type chatParser struct {
-	*builder
+	*draft.Builder
 	body requestBody
 }
 
-func newChatParser(b *builder) chatParser {
-	return chatParser{builder: b, body: requestBody{body: body{to: chatDialect{}}}}
+func newChatParser(b *draft.Builder) chatParser {
+	return chatParser{Builder: b, body: requestBody{body: body{to: chatDialect{}}}}
 }
 
 // messages consumes the list of messages.
 func (p *chatParser) messages(sc *jsonspan.Scanner) error {
-	p.restart()
-	p.conv.Fixed.System = nil
-	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, make([]item, 0, expected(len(p.src)))
+	p.Restart()
+	p.Conv.Fixed.System = nil
+	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, make([]item, 0, draft.Expected(len(p.Src)))
 	if sc.Kind() != '[' {
-		return fieldError(sc.Pos(), "messages", "want a list of messages")
+		return draft.FieldError(sc.Pos(), "messages", "want a list of messages")
 	}
 	for sc.Open(); sc.Next(); {
 		if err := p.message(sc); err != nil {
@@ -144,24 +145,24 @@ func (p *chatParser) message(sc *jsonspan.Scanner) error {
 		*m.field(sc.Name()) = sc.Skip()
 	}
 	m.item.span.End = sc.Pos()
-	switch role := p.interned(m.role); role {
+	switch role := p.Interned(m.role); role {
 	case "system", "developer":
-		if len(p.conv.Messages) == 0 {
+		if len(p.Conv.Messages) == 0 {
 			p.system(&m)
 			return nil
 		}
-		p.start(decant.RoleSystem)
+		p.Start(decant.RoleSystem)
 	case "user":
-		p.start(decant.RoleUser)
+		p.Start(decant.RoleUser)
 	case "assistant":
-		p.start(decant.RoleAssistant)
+		p.Start(decant.RoleAssistant)
 	case "tool", "function":
-		p.start(decant.RoleTool)
+		p.Start(decant.RoleTool)
 	default:
-		return fieldError(m.item.span.Start, indexed("messages", len(p.body.items))+".role",
+		return draft.FieldError(m.item.span.Start, draft.Indexed("messages", len(p.body.items))+".role",
 			"want system, developer, user, assistant or tool")
 	}
-	m.item.owner = p.current().Number
+	m.item.owner = p.Current().Number
 	p.body.items = append(p.body.items, m.item)
 	p.fill(&m)
 	return nil
@@ -170,7 +171,7 @@ func (p *chatParser) message(sc *jsonspan.Scanner) error {
 // system adds a message to the fixed part.
 func (p *chatParser) system(m *chatMessage) {
 	p.body.items = append(p.body.items, m.item)
-	f := &p.conv.Fixed
+	f := &p.Conv.Fixed
 	for _, e := range p.contentBlocks(m) {
 		e.block.Author = decant.AuthorClient
 		f.System = append(f.System, e.block)
@@ -181,30 +182,30 @@ func (p *chatParser) system(m *chatMessage) {
 // content, calls.
 func (p *chatParser) fill(m *chatMessage) {
 	at := len(p.body.items) - 1
-	if p.current().Role == decant.RoleTool {
-		p.add(decant.Block{Kind: decant.KindResult, CallID: p.interned(m.answers(p.src)), Name: p.interned(m.name),
-			Content: p.text(m.item.content), Media: contents.MediaIn(m.item.content.Of(p.src))},
-			blockSpan{span: m.item.span, text: m.item.content, kind: wholeItem, item: at})
+	if p.Current().Role == decant.RoleTool {
+		p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m.answers(p.Src)), Name: p.Interned(m.name),
+			Content: p.Text(m.item.content), Media: contents.MediaIn(m.item.content.Of(p.Src))},
+			draft.BlockSpan{Span: m.item.span, Text: m.item.content, Kind: draft.WholeItem, Item: at})
 		return
 	}
 	p.memberBlock(decant.KindThinking, m.reasoning, at)
 	for _, e := range p.contentBlocks(m) {
-		e.at.item = at
-		p.add(e.block, e.at)
+		e.at.Item = at
+		p.Add(e.block, e.at)
 	}
 	p.memberBlock(decant.KindText, m.refusal, at)
 	p.calls(m, at)
-	if p.size() == 0 {
-		p.add(decant.Block{Kind: decant.KindOpaque}, blockSpan{span: m.item.content, kind: noContent, item: at})
+	if p.Size() == 0 {
+		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: m.item.content, Kind: draft.NoContent, Item: at})
 	}
 }
 
 // memberBlock adds a block that is the value of a member, when that is a string with text in it.
 func (p *chatParser) memberBlock(k decant.Kind, v jsonspan.Span, at int) {
-	if v.Len() <= len(`""`) || p.src[v.Start] != '"' {
+	if v.Len() <= len(`""`) || p.Src[v.Start] != '"' {
 		return
 	}
-	p.add(decant.Block{Kind: k, Content: p.text(v)}, blockSpan{span: v, text: v, kind: memberValue, item: at})
+	p.Add(decant.Block{Kind: k, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.MemberValue, Item: at})
 }
 
 // contentBlocks returns the blocks of a message's content. Empty text beside calls is none.
@@ -213,16 +214,16 @@ func (p *chatParser) contentBlocks(m *chatMessage) []placed {
 	if v.IsZero() {
 		return nil
 	}
-	if p.src[v.Start] == '"' {
+	if p.Src[v.Start] == '"' {
 		if v.Len() == len(`""`) && !m.item.calls.IsZero() {
 			return nil
 		}
-		return []placed{{decant.Block{Kind: decant.KindText, Content: p.text(v)}, blockSpan{span: v, text: v, kind: bareString}}}
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString}}}
 	}
 	var out []placed
-	sc := jsonspan.Scan(p.src, v.Start)
+	sc := jsonspan.Scan(p.Src, v.Start)
 	for sc.Open(); sc.Next(); {
-		out = append(out, nextPart(p.builder, &sc))
+		out = append(out, nextPart(p.Builder, &sc))
 	}
 	return out
 }
@@ -230,34 +231,34 @@ func (p *chatParser) contentBlocks(m *chatMessage) []placed {
 // calls adds the calls of a message, also the one that the old function_call member holds.
 func (p *chatParser) calls(m *chatMessage, at int) {
 	if !m.item.calls.IsZero() {
-		sc := jsonspan.Scan(p.src, m.item.calls.Start)
+		sc := jsonspan.Scan(p.Src, m.item.calls.Start)
 		for sc.Open(); sc.Next(); {
 			v := sc.Skip()
-			p.call(v, p.inner(v), blockSpan{span: v, kind: listedCall, item: at})
+			p.call(v, p.inner(v), draft.BlockSpan{Span: v, Kind: draft.ListedCall, Item: at})
 		}
 	}
-	if !m.function.IsZero() && p.src[m.function.Start] == '{' {
-		p.call(m.function, m.function, blockSpan{span: m.function, kind: memberValue, item: at})
+	if !m.function.IsZero() && p.Src[m.function.Start] == '{' {
+		p.call(m.function, m.function, draft.BlockSpan{Span: m.function, Kind: draft.MemberValue, Item: at})
 	}
 }
 
 // inner returns the object with the name and the arguments of an element of tool_calls.
 func (p *chatParser) inner(v jsonspan.Span) jsonspan.Span {
-	if f := p.find(v, "function"); !f.IsZero() {
+	if f := p.Find(v, "function"); !f.IsZero() {
 		return f
 	}
-	return p.find(v, "custom")
+	return p.Find(v, "custom")
 }
 
 // call adds a call: its id is in outer, its name and its arguments are in inner.
-func (p *chatParser) call(outer, inner jsonspan.Span, s blockSpan) {
-	s.text = p.find(inner, "arguments")
-	if s.text.IsZero() {
-		s.text = p.find(inner, "input")
+func (p *chatParser) call(outer, inner jsonspan.Span, s draft.BlockSpan) {
+	s.Text = p.Find(inner, "arguments")
+	if s.Text.IsZero() {
+		s.Text = p.Find(inner, "input")
 	}
-	if !s.text.IsZero() && p.src[s.text.Start] == '{' {
-		s.form = contents.FormRaw // some servers do not wrap arguments into a string
+	if !s.Text.IsZero() && p.Src[s.Text.Start] == '{' {
+		s.Form = contents.FormRaw // some servers do not wrap arguments into a string
 	}
-	p.add(decant.Block{Kind: decant.KindUse, CallID: p.interned(p.find(outer, "id")), Name: p.interned(p.find(inner, "name")),
-		Content: p.contentAt(s)}, s)
+	p.Add(decant.Block{Kind: decant.KindUse, CallID: p.Interned(p.Find(outer, "id")), Name: p.Interned(p.Find(inner, "name")),
+		Content: p.ContentAt(s)}, s)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // parseClaudeCode reads a session file of Claude Code.
@@ -21,7 +22,7 @@ import (
 //
 // The first message behind a compact_boundary record is what the client put in place of everything
 // before it.
-func parseClaudeCode(src []byte) (*parsed, error) {
+func parseClaudeCode(src []byte) (*draft.Document, error) {
 	s, err := openSession(src, typed.ClaudeCode)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func parseClaudeCode(src []byte) (*parsed, error) {
 		p.message(&p.groups[i])
 	}
 	if len(p.groups) == 0 {
-		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", errFormat)
+		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", draft.ErrFormat)
 	}
 	return s.close(claudeCode{left: p.left}), nil
 }
@@ -95,7 +96,7 @@ func (l *claudeLine) member(name []byte) *jsonspan.Span {
 // scan reads the line in record rec, its message included.
 func (p *claudeParser) scan(rec int) claudeLine {
 	l := claudeLine{record: rec}
-	sc := jsonspan.Scan(p.src, p.records[rec].at.Start)
+	sc := jsonspan.Scan(p.Src, p.Records[rec].At.Start)
 	for sc.Open(); sc.Next(); {
 		name := sc.Name()
 		if to := l.member(name); to != nil {
@@ -134,23 +135,23 @@ func (p *claudeParser) head(sc *jsonspan.Scanner, l *claudeLine) {
 
 // client reports whether the client wrote the line, whatever role it has.
 func (p *claudeParser) client(l *claudeLine) bool {
-	return p.is(l.meta, "true") || p.is(l.summary, "true") || p.is(l.failed, "true")
+	return p.Is(l.meta, "true") || p.Is(l.summary, "true") || p.Is(l.failed, "true")
 }
 
 // read groups the lines of the file into messages.
 func (p *claudeParser) read() {
 	p.known, p.answers = map[string]bool{}, map[string]int{}
 	var lines []claudeLine
-	links := make([]claudeLink, len(p.records))
+	links := make([]claudeLink, len(p.Records))
 	main := false
-	for i := range p.records {
+	for i := range p.Records {
 		l := p.scan(i)
 		links[i] = claudeLink{l.uuid, l.parent}
-		message := (p.is(l.kind, `"user"`) || p.is(l.kind, `"assistant"`)) && !l.message.IsZero()
-		boundary := p.is(l.kind, `"system"`) && p.is(l.subtype, `"compact_boundary"`)
+		message := (p.Is(l.kind, `"user"`) || p.Is(l.kind, `"assistant"`)) && !l.message.IsZero()
+		boundary := p.Is(l.kind, `"system"`) && p.Is(l.subtype, `"compact_boundary"`)
 		if message || boundary {
 			lines = append(lines, l)
-			main = main || message && !p.is(l.side, "true")
+			main = main || message && !p.Is(l.side, "true")
 		}
 	}
 	p.branches(lines, links)
@@ -165,14 +166,14 @@ func (p *claudeParser) line(l *claudeLine, main bool) {
 	switch {
 	case p.left[l.record]:
 		p.gone.add(l.record)
-	case main && p.is(l.side, "true"):
+	case main && p.Is(l.side, "true"):
 		p.side.add(l.record)
-	case p.is(l.kind, `"system"`):
+	case p.Is(l.kind, `"system"`):
 		p.boundary, p.bounded = true, true
 	case p.seen(l.uuid):
 		p.repeated.add(l.record)
 	default:
-		p.conv.ID = p.interned(l.session)
+		p.Conv.ID = p.Interned(l.session)
 		p.group(l)
 	}
 }
@@ -188,13 +189,13 @@ func (p *claudeParser) branches(lines []claudeLine, links []claudeLink) {
 	for i := range lines {
 		l := &lines[i]
 		from := l.record - 1
-		if p.is(l.kind, `"user"`) && !p.is(l.side, "true") && p.typed(l) {
+		if p.Is(l.kind, `"user"`) && !p.Is(l.side, "true") && p.typed(l) {
 			from = p.parent(links, l.record)
 		}
-		under := map[string]bool{string(l.parent.Of(p.src)): true}
+		under := map[string]bool{string(l.parent.Of(p.Src)): true}
 		for rec := from + 1; rec < l.record; rec++ {
-			if under[string(links[rec].parent.Of(p.src))] {
-				under[string(links[rec].uuid.Of(p.src))] = true
+			if under[string(links[rec].parent.Of(p.Src))] {
+				under[string(links[rec].uuid.Of(p.Src))] = true
 				p.left[rec] = message[rec]
 			}
 		}
@@ -208,25 +209,25 @@ func (p *claudeParser) typed(l *claudeLine) bool {
 	if l.parent.IsZero() || p.client(l) || l.content.IsZero() {
 		return false
 	}
-	if p.src[l.content.Start] == '"' {
-		return authorOf(typed.ClaudeCode, p.decoded(l.content)) == decant.AuthorUser
+	if p.Src[l.content.Start] == '"' {
+		return draft.AuthorOf(typed.ClaudeCode, p.Decoded(l.content)) == decant.AuthorUser
 	}
 	said := false
-	for _, b := range p.list(l.content) {
-		m := p.members(b, "type", "text")
-		if p.is(m[0], `"tool_result"`) {
+	for _, b := range p.List(l.content) {
+		m := p.Members(b, "type", "text")
+		if p.Is(m[0], `"tool_result"`) {
 			return false
 		}
-		said = said || authorOf(typed.ClaudeCode, p.decoded(m[1])) == decant.AuthorUser
+		said = said || draft.AuthorOf(typed.ClaudeCode, p.Decoded(m[1])) == decant.AuthorUser
 	}
 	return said
 }
 
 // parent returns the record before rec that is its parent, the one right before it when there is none.
 func (p *claudeParser) parent(links []claudeLink, rec int) int {
-	want := string(links[rec].parent.Of(p.src))
+	want := string(links[rec].parent.Of(p.Src))
 	for i := rec - 1; i >= 0 && want != "null"; i-- {
-		if string(links[i].uuid.Of(p.src)) == want {
+		if string(links[i].uuid.Of(p.Src)) == want {
 			return i
 		}
 	}
@@ -238,7 +239,7 @@ func (p *claudeParser) seen(uuid jsonspan.Span) bool {
 	if uuid.IsZero() {
 		return false
 	}
-	id := string(uuid.Of(p.src))
+	id := string(uuid.Of(p.Src))
 	was := p.known[id]
 	p.known[id] = true
 	return was
@@ -247,9 +248,9 @@ func (p *claudeParser) seen(uuid jsonspan.Span) bool {
 // group adds a line to the message that it belongs to.
 func (p *claudeParser) group(l *claudeLine) {
 	role := decant.RoleUser
-	if p.is(l.kind, `"assistant"`) {
+	if p.Is(l.kind, `"assistant"`) {
 		role = decant.RoleAssistant
-		id := p.decoded(l.id)
+		id := p.Decoded(l.id)
 		if g, ok := p.answers[id]; ok && id != "" {
 			p.groups[g].lines = append(p.groups[g].lines, *l)
 			return
@@ -258,7 +259,7 @@ func (p *claudeParser) group(l *claudeLine) {
 	}
 	// A summary without a boundary right before it is one only where no boundary came at all: behind
 	// one there may be messages that were kept in front of the summary.
-	summary := p.is(l.summary, "true") && !p.bounded
+	summary := p.Is(l.summary, "true") && !p.bounded
 	p.groups = append(p.groups, claudeGroup{role, p.boundary || summary, []claudeLine{*l}})
 	p.boundary = false
 }
@@ -266,13 +267,13 @@ func (p *claudeParser) group(l *claudeLine) {
 // report says what was left out of the conversation.
 func (p *claudeParser) report() {
 	if t := p.side; t.n > 0 {
-		p.note(t.first, "%d lines of sub-agents from here on are not part of this conversation", t.n)
+		p.Note(t.first, "%d lines of sub-agents from here on are not part of this conversation", t.n)
 	}
 	if t := p.gone; t.n > 0 {
-		p.note(t.first, "%d lines from here on are on branches that the user left and not part of this conversation", t.n)
+		p.Note(t.first, "%d lines from here on are on branches that the user left and not part of this conversation", t.n)
 	}
 	if t := p.repeated; t.n > 0 {
-		p.note(t.first, "%d lines from here on stand in the file twice: the first counts", t.n)
+		p.Note(t.first, "%d lines from here on stand in the file twice: the first counts", t.n)
 	}
 }
 
@@ -287,13 +288,13 @@ func (t *tally) add(rec int) {
 
 // message adds the message that a group of lines makes up.
 func (p *claudeParser) message(g *claudeGroup) {
-	m := p.start(g.role)
+	m := p.Start(g.role)
 	m.Compaction = g.compaction
-	m.Time = p.time(g.lines[0].time)
+	m.Time = p.Time(g.lines[0].time)
 	for i := range g.lines {
 		l := &g.lines[i]
 		if g.role == decant.RoleAssistant {
-			m.ID = p.decoded(l.id)
+			m.ID = p.Decoded(l.id)
 			p.answer(m, l.model, l.usage)
 		}
 		p.content(l)
@@ -303,11 +304,11 @@ func (p *claudeParser) message(g *claudeGroup) {
 // answer notes the model and the usage on a line of the model's answer. Every line of an answer
 // repeats the usage, as it was when the line was written.
 func (p *claudeParser) answer(m *decant.Message, model, usage jsonspan.Span) {
-	name := p.interned(model)
+	name := p.Interned(model)
 	if name == "<synthetic>" { // the client answered in the model's place
 		return
 	}
-	m.Model, p.conv.Model = name, name
+	m.Model, p.Conv.Model = name, name
 	if usage.IsZero() {
 		return
 	}
@@ -320,43 +321,43 @@ func (p *claudeParser) answer(m *decant.Message, model, usage jsonspan.Span) {
 
 // usage reads a usage object of the Messages API.
 func (p *claudeParser) usage(v jsonspan.Span) decant.Usage {
-	m := p.members(v, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens", "cache_creation")
+	m := p.Members(v, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens", "cache_creation")
 	return decant.Usage{
-		Input:      p.number(m[0]),
-		CacheRead:  p.number(m[1]),
-		CacheWrite: p.number(m[2]),
-		Write1h:    p.number(p.find(m[4], "ephemeral_1h_input_tokens")),
-		Output:     p.number(m[3]),
+		Input:      p.Number(m[0]),
+		CacheRead:  p.Number(m[1]),
+		CacheWrite: p.Number(m[2]),
+		Write1h:    p.Number(p.Find(m[4], "ephemeral_1h_input_tokens")),
+		Output:     p.Number(m[3]),
 	}
 }
 
 // content adds the blocks of one line.
 func (p *claudeParser) content(l *claudeLine) {
-	at := p.hold(l.record, p.records[l.record].at, l.content)
+	at := p.hold(l.record, p.Records[l.record].At, l.content)
 	if l.content.IsZero() {
 		return
 	}
 	client := p.client(l)
-	sc := jsonspan.Scan(p.src, l.content.Start)
+	sc := jsonspan.Scan(p.Src, l.content.Start)
 	if sc.Kind() == '"' {
-		blk := decant.Block{Kind: decant.KindText, Content: p.text(l.content)}
-		p.put(blk, blockSpan{span: l.content, text: l.content, kind: bareString, item: at}, client)
+		blk := decant.Block{Kind: decant.KindText, Content: p.Text(l.content)}
+		p.put(blk, draft.BlockSpan{Span: l.content, Text: l.content, Kind: draft.BareString, Item: at}, client)
 		return
 	}
 	if sc.Kind() != '[' {
 		return
 	}
 	for sc.Open(); sc.Next(); {
-		blk, where := anthropicBlock(p.builder, &sc)
-		where.kind, where.item = listPart, at
+		blk, where := anthropicBlock(p.Builder, &sc)
+		where.Kind, where.Item = draft.ListPart, at
 		p.put(blk, where, client)
 	}
 }
 
 // put adds a block of a line.
-func (p *claudeParser) put(blk decant.Block, where blockSpan, client bool) {
+func (p *claudeParser) put(blk decant.Block, where draft.BlockSpan, client bool) {
 	if client && blk.Kind == decant.KindText {
 		blk.Author = decant.AuthorClient
 	}
-	p.add(blk, where)
+	p.Add(blk, where)
 }

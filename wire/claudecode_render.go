@@ -48,7 +48,7 @@ type claudeHead struct {
 }
 
 func (c *claudeWriter) head(rec int) claudeHead {
-	m := jsonedit.Members(c.src, c.records[rec].at, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
+	m := jsonedit.Members(c.src, c.records[rec].At, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
 		"version", "gitBranch", "slug", "type", "subtype", "timestamp")
 	return claudeHead{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]}
 }
@@ -132,7 +132,7 @@ func (c *claudeWriter) nextStays(rec int) bool {
 // line writes the line in record rec. It is linked to the newest line of the conversation if it must
 // be, or if the line that it names as its parent was left out.
 func (c *claudeWriter) line(rec int, h claudeHead, link bool) {
-	at := c.records[rec].at
+	at := c.records[rec].At
 	if !h.uuid.IsZero() {
 		c.chain.written[string(h.uuid.Of(c.src))] = true
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -23,18 +24,18 @@ import (
 // messages of their own; the first of them carries the mark [decant.Message.Compaction]. In older
 // files it has only a summary. A thread_rolled_back event takes back the newest turns: their
 // messages are left out.
-func parseCodex(src []byte) (*parsed, error) {
+func parseCodex(src []byte) (*draft.Document, error) {
 	s, err := openSession(src, typed.Codex)
 	if err != nil {
 		return nil, err
 	}
 	p := codexParser{session: s, answer: -1}
 	back := p.rolledBack()
-	for i := range p.records {
+	for i := range p.Records {
 		p.record(i, back[i])
 	}
-	if len(p.conv.Messages) == 0 && !p.meta {
-		return nil, fmt.Errorf("no line holds an item of a conversation: %w", errFormat)
+	if len(p.Conv.Messages) == 0 && !p.meta {
+		return nil, fmt.Errorf("no line holds an item of a conversation: %w", draft.ErrFormat)
 	}
 	return s.close(codex{}), nil
 }
@@ -48,14 +49,14 @@ type codexParser struct {
 
 // record reads one line. A line that was rolled back keeps its place and adds nothing.
 func (p *codexParser) record(i int, back bool) {
-	m := p.members(p.records[i].at, "type", "payload", "timestamp")
+	m := p.Members(p.Records[i].At, "type", "payload", "timestamp")
 	payload := m[1]
-	switch p.interned(m[0]) {
+	switch p.Interned(m[0]) {
 	case "session_meta":
 		p.sessionMeta(payload)
 	case "turn_context":
-		if model := p.interned(p.find(payload, "model")); model != "" {
-			p.conv.Model = model
+		if model := p.Interned(p.Find(payload, "model")); model != "" {
+			p.Conv.Model = model
 		}
 	case "event_msg":
 		p.tokens(payload)
@@ -77,89 +78,89 @@ func (p *codexParser) sessionMeta(payload jsonspan.Span) {
 		return
 	}
 	p.meta = true
-	m := p.members(payload, "id", "base_instructions", "instructions")
-	p.conv.ID = p.decoded(m[0])
+	m := p.Members(payload, "id", "base_instructions", "instructions")
+	p.Conv.ID = p.Decoded(m[0])
 	text := m[1]
-	if inner := p.find(text, "text"); !inner.IsZero() {
+	if inner := p.Find(text, "text"); !inner.IsZero() {
 		text = inner
 	}
-	if text.IsZero() || p.src[text.Start] != '"' {
+	if text.IsZero() || p.Src[text.Start] != '"' {
 		text = m[2]
 	}
-	if text.IsZero() || p.src[text.Start] != '"' {
+	if text.IsZero() || p.Src[text.Start] != '"' {
 		return
 	}
-	f := &p.conv.Fixed
-	f.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)}}
+	f := &p.Conv.Fixed
+	f.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(text)}}
 	f.Version = contents.Version(f)
 }
 
 // tokens reads the usage in a token_count event. Input tokens include the cached ones there.
 func (p *codexParser) tokens(payload jsonspan.Span) {
-	if p.answer < 0 || !p.is(p.find(payload, "type"), `"token_count"`) {
+	if p.answer < 0 || !p.Is(p.Find(payload, "type"), `"token_count"`) {
 		return
 	}
-	last := p.find(p.find(payload, "info"), "last_token_usage")
-	if last.IsZero() || p.src[last.Start] != '{' {
+	last := p.Find(p.Find(payload, "info"), "last_token_usage")
+	if last.IsZero() || p.Src[last.Start] != '{' {
 		return
 	}
-	m := p.members(last, "input_tokens", "cached_input_tokens", "output_tokens")
-	cached := p.number(m[1])
-	p.conv.Messages[p.answer].Usage = &decant.Usage{
-		Input:     max(0, p.number(m[0])-cached),
+	m := p.Members(last, "input_tokens", "cached_input_tokens", "output_tokens")
+	cached := p.Number(m[1])
+	p.Conv.Messages[p.answer].Usage = &decant.Usage{
+		Input:     max(0, p.Number(m[0])-cached),
 		CacheRead: cached,
-		Output:    p.number(m[2]),
+		Output:    p.Number(m[2]),
 	}
 	p.answer = -1
 }
 
 // compacted reads a line that replaces everything before it.
 func (p *codexParser) compacted(rec int, payload, time jsonspan.Span) {
-	m := p.members(payload, "message", "replacement_history")
+	m := p.Members(payload, "message", "replacement_history")
 	p.compact, p.answer = true, -1
-	if items := p.list(m[1]); len(items) > 0 {
+	if items := p.List(m[1]); len(items) > 0 {
 		for _, it := range items {
 			p.item(rec, it, time)
 		}
 		p.compact, p.answer = false, -1
 		return
 	}
-	if p.decoded(m[0]) == "" {
-		p.note(rec, "a compaction without a summary and without a history: left out")
+	if p.Decoded(m[0]) == "" {
+		p.Note(rec, "a compaction without a summary and without a history: left out")
 		p.compact = false
 		return
 	}
 	p.message(decant.RoleUser, time)
-	p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(m[0])},
-		blockSpan{span: m[0], text: m[0], kind: memberValue, item: p.hold(rec, payload, jsonspan.Span{})})
+	p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(m[0])},
+		draft.BlockSpan{Span: m[0], Text: m[0], Kind: draft.MemberValue, Item: p.hold(rec, payload, jsonspan.Span{})})
 }
 
 // message starts a message.
 func (p *codexParser) message(role decant.Role, time jsonspan.Span) {
-	m := p.start(role)
-	m.Time = p.time(time)
+	m := p.Start(role)
+	m.Time = p.Time(time)
 	m.Compaction, p.compact = p.compact, false
 	if role == decant.RoleAssistant {
-		m.Model = p.conv.Model
-		p.answer = len(p.conv.Messages) - 1
+		m.Model = p.Conv.Model
+		p.answer = len(p.Conv.Messages) - 1
 	}
 }
 
 // side starts a message of the given role unless the newest one has it already and takes items of
 // its neighbours.
 func (p *codexParser) side(role decant.Role, time jsonspan.Span) {
-	if m := p.current(); m == nil || m.Role != role || p.compact {
+	if m := p.Current(); m == nil || m.Role != role || p.compact {
 		p.message(role, time)
 	}
 	if role == decant.RoleAssistant {
-		p.answer = len(p.conv.Messages) - 1
+		p.answer = len(p.Conv.Messages) - 1
 	}
 }
 
 // item reads one item of the Responses API.
 func (p *codexParser) item(rec int, v, time jsonspan.Span) {
-	m := p.members(v, "type", "role", "content")
-	kind := p.interned(m[0])
+	m := p.Members(v, "type", "role", "content")
+	kind := p.Interned(m[0])
 	if kind == "ghost_snapshot" || kind == "" && m[1].IsZero() { // a git commit of the client's, never sent
 		return
 	}
@@ -174,22 +175,22 @@ func (p *codexParser) item(rec int, v, time jsonspan.Span) {
 		role = decant.RoleTool
 	case kind == "compaction" || kind == "compaction_summary" || kind == "context_compaction":
 		role = decant.RoleUser
-		p.compact = p.compact || p.current() == nil
+		p.compact = p.compact || p.Current() == nil
 	}
 	if role == decant.RoleUser {
 		p.message(role, time)
 	} else {
 		p.side(role, time)
 	}
-	where.item = p.hold(rec, v, jsonspan.Span{})
-	p.add(blk, where)
+	where.Item = p.hold(rec, v, jsonspan.Span{})
+	p.Add(blk, where)
 }
 
 // messageItem reads an item of type message: the developer's (system), the user's or the assistant's. A
 // message from another agent counts as the client's.
 func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jsonspan.Span, time jsonspan.Span) {
 	role := decant.RoleUser
-	switch p.interned(m[1]) {
+	switch p.Interned(m[1]) {
 	case "assistant":
 		role = decant.RoleAssistant
 	case "developer", "system":
@@ -201,78 +202,78 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 		p.message(role, time)
 	}
 	at := p.hold(rec, v, m[2])
-	if !m[2].IsZero() && p.src[m[2].Start] == '"' {
-		p.add(decant.Block{Kind: decant.KindText, Content: p.text(m[2])}, blockSpan{span: m[2], text: m[2], kind: bareString, item: at})
+	if !m[2].IsZero() && p.Src[m[2].Start] == '"' {
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(m[2])}, draft.BlockSpan{Span: m[2], Text: m[2], Kind: draft.BareString, Item: at})
 		return
 	}
-	for _, e := range p.list(m[2]) {
+	for _, e := range p.List(m[2]) {
 		blk, where := p.codexPart(e)
 		if kind == "agent_message" {
 			blk.Author = decant.AuthorClient
 		}
-		where.kind, where.item = listPart, at
-		p.add(blk, where)
+		where.Kind, where.Item = draft.ListPart, at
+		p.Add(blk, where)
 	}
 }
 
 // codexPart reads an element of a message's content.
-func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, blockSpan) {
-	sc := jsonspan.Scan(p.src, v.Start)
-	part := contents.NextPart(&sc, p.src)
-	s := blockSpan{span: v}
+func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, draft.BlockSpan) {
+	sc := jsonspan.Scan(p.Src, v.Start)
+	part := contents.NextPart(&sc, p.Src)
+	s := draft.BlockSpan{Span: v}
 	switch {
 	case part.IsText():
-		s.text = part.Text
-		return decant.Block{Kind: decant.KindText, Content: p.text(part.Text)}, s
+		s.Text = part.Text
+		return decant.Block{Kind: decant.KindText, Content: p.Text(part.Text)}, s
 	case part.IsMedia():
-		return decant.Block{Kind: decant.KindImage, Media: part.Media(p.src)}, s
+		return decant.Block{Kind: decant.KindImage, Media: part.Media(p.Src)}, s
 	}
-	s.text, s.form = v, contents.FormRaw
-	return decant.Block{Kind: decant.KindOpaque, Content: p.content(v, contents.FormRaw), Signed: part.Kind == "encrypted_content"}, s
+	s.Text, s.Form = v, contents.FormRaw
+	return decant.Block{Kind: decant.KindOpaque, Content: p.Content(v, contents.FormRaw), Signed: part.Kind == "encrypted_content"}, s
 }
 
 // codexBlock reads an item that is one block: a call, its output, reasoning, or something else, which
 // is opaque. Tools that the provider runs leave a call without an id and no output, and what a search
 // for tools returns has to stay a list of tools, so these are opaque as well.
-func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, blockSpan) {
-	m := p.members(v, "call_id", "name", "arguments", "input", "action", "output", "success", "summary", "encrypted_content")
-	s := blockSpan{span: v, kind: wholeItem}
-	id := p.interned(m[0])
+func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, draft.BlockSpan) {
+	m := p.Members(v, "call_id", "name", "arguments", "input", "action", "output", "success", "summary", "encrypted_content")
+	s := draft.BlockSpan{Span: v, Kind: draft.WholeItem}
+	id := p.Interned(m[0])
 	blk := decant.Block{CallID: id}
 	switch {
 	case kind == "reasoning":
-		s.text = m[7]
-		blk.Kind, blk.Signed = decant.KindThinking, !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.src))
+		s.Text = m[7]
+		blk.Kind, blk.Signed = decant.KindThinking, !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.Src))
 	case id != "" && kind == "function_call":
-		s.text = m[2]
-		blk.Kind, blk.Name = decant.KindUse, p.interned(m[1])
+		s.Text = m[2]
+		blk.Kind, blk.Name = decant.KindUse, p.Interned(m[1])
 	case id != "" && kind == "custom_tool_call":
-		s.text = m[3]
-		blk.Kind, blk.Name = decant.KindUse, p.interned(m[1])
+		s.Text = m[3]
+		blk.Kind, blk.Name = decant.KindUse, p.Interned(m[1])
 	case id != "" && kind == "local_shell_call":
-		s.text, s.form = m[4], contents.FormRaw
+		s.Text, s.Form = m[4], contents.FormRaw
 		blk.Kind, blk.Name = decant.KindUse, "local_shell"
 	case id != "" && (kind == "function_call_output" || kind == "custom_tool_call_output" || kind == "local_shell_call_output"):
-		s.text = m[5]
-		if !s.text.IsZero() && p.src[s.text.Start] == '{' {
-			s.form = contents.FormRaw
+		s.Text = m[5]
+		if !s.Text.IsZero() && p.Src[s.Text.Start] == '{' {
+			s.Form = contents.FormRaw
 		}
-		blk.Kind, blk.Media = decant.KindResult, contents.MediaIn(m[5].Of(p.src))
+		blk.Kind, blk.Media = decant.KindResult, contents.MediaIn(m[5].Of(p.Src))
 		blk.Error = p.failed(m[5], m[6])
 	default:
-		s.text, s.form = v, contents.FormRaw
-		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.src))}
+		s.Text, s.Form = v, contents.FormRaw
+		blk = decant.Block{Kind: decant.KindOpaque, Name: kind, Signed: !m[8].IsZero() && !jsonedit.IsNull(m[8].Of(p.Src))}
 	}
-	blk.Content = p.contentAt(s)
+	blk.Content = p.ContentAt(s)
 	return blk, s
 }
 
 // failed reports whether a call's output says that the command ended with another status than 0.
 func (p *codexParser) failed(output, success jsonspan.Span) bool {
-	if p.is(success, "false") {
+	if p.Is(success, "false") {
 		return true
 	}
-	head := output.Of(p.src)
+	head := output.Of(p.Src)
 	head = head[:min(len(head), 300)]
 	for _, mark := range []string{"Process exited with code ", "Exit code: "} {
 		_, rest, ok := bytes.Cut(head, []byte(mark))
@@ -291,19 +292,19 @@ func (p *codexParser) failed(output, success jsonspan.Span) bool {
 // rolledBack returns for each record whether a later thread_rolled_back event took it back. An event
 // names a number of turns, which begin with what the user said.
 func (p *codexParser) rolledBack() []bool {
-	back := make([]bool, len(p.records))
-	if !bytes.Contains(p.src, []byte("thread_rolled_back")) {
+	back := make([]bool, len(p.Records))
+	if !bytes.Contains(p.Src, []byte("thread_rolled_back")) {
 		return back
 	}
 	var turns []int // records that begin a turn and still stand
-	for i := range p.records {
-		m := p.members(p.records[i].at, "type", "payload")
-		kind := p.find(m[1], "type")
+	for i := range p.Records {
+		m := p.Members(p.Records[i].At, "type", "payload")
+		kind := p.Find(m[1], "type")
 		switch {
-		case p.is(m[0], `"response_item"`) && p.userItem(m[1]):
+		case p.Is(m[0], `"response_item"`) && p.userItem(m[1]):
 			turns = append(turns, i)
-		case p.is(m[0], `"event_msg"`) && p.is(kind, `"thread_rolled_back"`):
-			n := min(p.number(p.find(m[1], "num_turns")), len(turns))
+		case p.Is(m[0], `"event_msg"`) && p.Is(kind, `"thread_rolled_back"`):
+			n := min(p.Number(p.Find(m[1], "num_turns")), len(turns))
 			if n == 0 {
 				continue
 			}
@@ -312,7 +313,7 @@ func (p *codexParser) rolledBack() []bool {
 			for j := from; j < i; j++ {
 				back[j] = true
 			}
-			p.note(i, "the user took back %d turns: their messages are left out", n)
+			p.Note(i, "the user took back %d turns: their messages are left out", n)
 		}
 	}
 	return back
@@ -320,12 +321,12 @@ func (p *codexParser) rolledBack() []bool {
 
 // userItem reports whether an item is something that the user said.
 func (p *codexParser) userItem(v jsonspan.Span) bool {
-	m := p.members(v, "type", "role", "content")
-	if !p.is(m[0], `"message"`) || !p.is(m[1], `"user"`) {
+	m := p.Members(v, "type", "role", "content")
+	if !p.Is(m[0], `"message"`) || !p.Is(m[1], `"user"`) {
 		return false
 	}
-	for _, e := range p.list(m[2]) {
-		if text := p.find(e, "text"); !text.IsZero() && authorOf(typed.Codex, p.decoded(text)) == decant.AuthorUser {
+	for _, e := range p.List(m[2]) {
+		if text := p.Find(e, "text"); !text.IsZero() && draft.AuthorOf(typed.Codex, p.Decoded(text)) == decant.AuthorUser {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -39,7 +40,7 @@ type codexWriter struct {
 
 // record writes the line in record rec if it stays.
 func (c *codexWriter) record(rec int) {
-	m := jsonedit.Members(c.src, c.records[rec].at, "type", "timestamp")
+	m := jsonedit.Members(c.src, c.records[rec].At, "type", "timestamp")
 	if len(c.held[rec]) == 0 {
 		c.other(rec, string(m[0].Of(c.src)))
 		return
@@ -62,7 +63,7 @@ func (c *codexWriter) record(rec int) {
 		if !entire {
 			c.put(c.source(i)...)
 		} else if !c.kept {
-			c.out.line(c.at(c.records[rec].at))
+			c.out.line(c.at(c.records[rec].At))
 		}
 		c.kept = true
 	}
@@ -88,7 +89,7 @@ func (c *codexWriter) entire(rec int, kind string) bool {
 func (c *codexWriter) other(rec int, kind string) {
 	switch {
 	case kind == `"session_meta"` || c.whole || c.kept:
-		c.out.line(c.at(c.records[rec].at))
+		c.out.line(c.at(c.records[rec].At))
 	case kind == `"turn_context"`:
 		c.turn = rec
 	}
@@ -97,7 +98,7 @@ func (c *codexWriter) other(rec int, kind string) {
 // context writes the turn_context that was left out last.
 func (c *codexWriter) context() {
 	if c.turn >= 0 {
-		c.out.line(c.at(c.records[c.turn].at))
+		c.out.line(c.at(c.records[c.turn].At))
 		c.turn = -1
 	}
 }
@@ -106,7 +107,7 @@ func (c *codexWriter) context() {
 // a history is none yet.
 func (c *codexWriter) source(i int) [][]byte {
 	it := c.items[i]
-	if c.spans[it.owner-1] != nil && c.spans[it.owner-1][0].kind == memberValue {
+	if c.spans[it.owner-1] != nil && c.spans[it.owner-1][0].Kind == draft.MemberValue {
 		return c.to.items(c.viewed(it.owner), nil)
 	}
 	return [][]byte{c.at(it.span)}

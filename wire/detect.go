@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // Detect tells the format of src by what it contains, never by a file's name. It reads the members of
@@ -33,8 +34,8 @@ func Detect(src []byte) (Format, error) {
 
 // byteOrderMarkOf returns the byte order mark that src starts with.
 func byteOrderMarkOf(src []byte) []byte {
-	if bytes.HasPrefix(src, byteOrderMark) {
-		return byteOrderMark
+	if bytes.HasPrefix(src, draft.ByteOrderMark) {
+		return draft.ByteOrderMark
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // A Document is a conversation together with the bytes that it was read from.
@@ -17,18 +18,18 @@ type Document struct {
 	Warnings     []Warning // what was wrong with the source and left as it is, in source order
 	Kept         int       // how many messages from the first on ParseNext found unchanged, byte for byte; else 0
 
-	layout layout
+	layout draft.Layout
 	api    Format // of a bare list of messages
 }
 
 // newDocument returns the document of what a parser has made of a source in format f.
-func newDocument(f Format, p *parsed) *Document {
-	d := &Document{Format: f, Source: p.source, Conversation: p.conversation, Kept: p.kept, layout: p.layout}
+func newDocument(f Format, p *draft.Document) *Document {
+	d := &Document{Format: f, Source: p.Source, Conversation: p.Conversation, Kept: p.Kept, layout: p.Layout}
 	if f == Messages {
 		d.api = messagesAPI(d.Source, 0)
 	}
-	for _, w := range p.warnings {
-		d.Warnings = append(d.Warnings, Warning{Offset: w.offset, Line: w.line, Text: w.text})
+	for _, w := range p.Warnings {
+		d.Warnings = append(d.Warnings, Warning{Offset: w.Offset, Line: w.Line, Text: w.Text})
 	}
 	return d
 }
@@ -65,7 +66,7 @@ func (w Warning) String() string {
 }
 
 // ErrFormat means that an input is in none of the formats, or not in the one that it was said to be.
-var ErrFormat = errFormat
+var ErrFormat = draft.ErrFormat
 
 // ErrReadOnly means that a format is read and not written: what holds it is an export or a log, from
 // which no program goes on.
@@ -79,7 +80,7 @@ var ErrReadOnly = errReadOnly
 // whatever the view says about them. Of a format that is not [Format.Writable] every other view is an
 // error that wraps [ErrReadOnly].
 func (d *Document) Render(view *decant.Conversation) ([]byte, error) {
-	out, err := d.layout.render(d.Source, d.Conversation, view)
+	out, err := d.layout.Render(d.Source, d.Conversation, view)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", d.Format, err)
 	}

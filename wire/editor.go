@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -11,7 +12,7 @@ import (
 type editor struct {
 	src   []byte
 	items []item
-	spans [][]blockSpan        // of each message, where its blocks stand
+	spans [][]draft.BlockSpan  // of each message, where its blocks stand
 	conv  *decant.Conversation // of the source
 	view  *decant.Conversation
 	to    dialect         // in which new items are written
@@ -85,18 +86,18 @@ func (e *editor) anew(m *decant.Message) (out []jsonedit.Piece) {
 // now, so that images and unknown members come along.
 func (e *editor) copied(b *decant.Block) []byte {
 	s := e.origin(b)
-	if s == nil || s.kind != listPart {
+	if s == nil || s.Kind != draft.ListPart {
 		return nil
 	}
 	edits, err := e.block(s, b)
 	if err != nil {
 		return nil
 	}
-	return jsonedit.SpliceWithin(e.src, s.span, edits)
+	return jsonedit.SpliceWithin(e.src, s.Span, edits)
 }
 
 // origin returns where in the source a block comes from, nil when it does not.
-func (e *editor) origin(b *decant.Block) *blockSpan {
+func (e *editor) origin(b *decant.Block) *draft.BlockSpan {
 	n, k := b.Ref.Message, b.Ref.Block
 	if n < 1 || n > len(e.spans) || k < 0 || k >= len(e.spans[n-1]) || e.conv.Messages[n-1].Blocks[k].Kind != b.Kind {
 		return nil
@@ -120,8 +121,8 @@ func (e *editor) unchanged() bool {
 // itemsOf returns the items of a message that stays as it is.
 func (e *editor) itemsOf(m *decant.Message) (out []jsonedit.Piece) {
 	for _, s := range e.spans[m.Number-1] {
-		if n := len(out); n == 0 || out[n-1].Elem != s.item {
-			out = append(out, jsonedit.Piece{Elem: s.item})
+		if n := len(out); n == 0 || out[n-1].Elem != s.Item {
+			out = append(out, jsonedit.Piece{Elem: s.Item})
 		}
 	}
 	return out

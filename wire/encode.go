@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -114,15 +115,15 @@ type tool struct {
 
 // toolOf takes a definition of any API apart.
 func toolOf(def *decant.Tool) tool {
-	in := newSource([]byte(def.Schema.Text()), 0)
-	at := jsonspan.Span{End: len(in.src)}
-	if f := in.find(at, "function"); !f.IsZero() {
+	in := draft.NewSource([]byte(def.Schema.Text()), 0)
+	at := jsonspan.Span{End: len(in.Src)}
+	if f := in.Find(at, "function"); !f.IsZero() {
 		at = f
 	}
-	t := tool{name: safeName(def.Name), description: in.decoded(in.find(at, "description"))}
+	t := tool{name: safeName(def.Name), description: in.Decoded(in.Find(at, "description"))}
 	for _, name := range []string{"input_schema", "parameters"} {
-		if v := in.find(at, name); in.begins(v, '{') {
-			t.schema = v.Of(in.src)
+		if v := in.Find(at, name); in.Begins(v, '{') {
+			t.schema = v.Of(in.Src)
 		}
 	}
 	return t

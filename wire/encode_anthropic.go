@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -50,7 +51,7 @@ func (a anthropicDialect) part(b *decant.Block, _ decant.Role) []byte {
 		return nil
 	}
 	if b.Cache != "" {
-		o.Raw("cache_control", cacheControl(b.Cache))
+		o.Raw("cache_control", draft.CacheControl(b.Cache))
 	}
 	return o.End()
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -17,30 +18,30 @@ var errReadOnly = errors.New("the format is read and not written")
 // readOnly is the layout of a format that is not written.
 type readOnly struct{}
 
-func (readOnly) render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
-	if unchanged(conv, view) {
+func (readOnly) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
+	if draft.Unchanged(conv, view) {
 		return src, nil
 	}
 	return nil, errReadOnly
 }
 
 // An export is what the parsers of formats that are not written share: the lines of a file, or one JSON value.
-type export struct{ *lines }
+type export struct{ *draft.Lines }
 
 // openValue returns an export over one JSON value, which an agent program wrote.
 func openValue(src []byte, agent string) (*export, error) {
-	src, err := valid(src)
+	src, err := draft.Valid(src)
 	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(src)
-	b.conv.Agent = agent
-	return &export{&lines{builder: b}}, nil
+	b := draft.NewBuilder(src)
+	b.Conv.Agent = agent
+	return &export{&draft.Lines{Builder: b}}, nil
 }
 
 // openLog returns an export over the lines of a file, which an agent program wrote.
 func openLog(src []byte, agent string) (*export, error) {
-	l, err := openLines(src, agent)
+	l, err := draft.OpenLines(src, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +49,11 @@ func openLog(src []byte, agent string) (*export, error) {
 }
 
 // finished ends the reading.
-func (s *export) finished() (*parsed, error) {
-	s.conv.Fixed.Version = contents.Version(&s.conv.Fixed)
-	d := s.document(readOnly{})
-	if len(d.conversation.Messages) == 0 {
-		return nil, fmt.Errorf("there is no message in it: %w", errFormat)
+func (s *export) finished() (*draft.Document, error) {
+	s.Conv.Fixed.Version = contents.Version(&s.Conv.Fixed)
+	d := s.Document(readOnly{})
+	if len(d.Conversation.Messages) == 0 {
+		return nil, fmt.Errorf("there is no message in it: %w", draft.ErrFormat)
 	}
 	return d, nil
 }
@@ -64,23 +65,23 @@ func (s *export) put(b decant.Block, v jsonspan.Span) {
 		return
 	}
 	f := contents.FormText
-	if s.src[v.Start] != '"' && b.Kind == decant.KindUse {
+	if s.Src[v.Start] != '"' && b.Kind == decant.KindUse {
 		f = contents.FormRaw
 	}
-	b.Content = s.content(v, f)
-	s.add(b, blockSpan{span: v, text: v, form: f})
+	b.Content = s.Content(v, f)
+	s.Add(b, draft.BlockSpan{Span: v, Text: v, Form: f})
 }
 
 // blank reports whether there is no text at v.
 func (s *export) blank(v jsonspan.Span) bool {
-	raw := v.Of(s.src)
+	raw := v.Of(s.Src)
 	return jsonedit.IsNull(raw) || string(raw) == `""` || string(raw) == "[]"
 }
 
 // instruct makes the text at v the system prompt.
 func (s *export) instruct(v jsonspan.Span) {
 	if !s.blank(v) {
-		s.conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: s.text(v)}}
+		s.Conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: s.Text(v)}}
 	}
 }
 
@@ -100,18 +101,18 @@ func dialog(src []byte, agent, name string) (*export, jsonspan.Span, error) {
 			return nil, jsonspan.Span{}, err
 		}
 	}
-	first, more := outer(s.src), 0
-	if len(s.records) > 0 {
-		first, more = s.records[0].at, len(s.records)-1
+	first, more := outer(s.Src), 0
+	if len(s.Records) > 0 {
+		first, more = s.Records[0].At, len(s.Records)-1
 	}
-	if all := s.list(first); len(all) > 0 {
-		if s.find(all[0], name).IsZero() {
+	if all := s.List(first); len(all) > 0 {
+		if s.Find(all[0], name).IsZero() {
 			return s, first, nil
 		}
 		first, more = all[0], len(all)-1
 	}
 	if more > 0 {
-		s.warnings = append(s.warnings, warning{offset: first.End, text: fmt.Sprintf("the file holds %d conversations: only the first is read", more+1)})
+		s.Warnings = append(s.Warnings, draft.Warning{Offset: first.End, Text: fmt.Sprintf("the file holds %d conversations: only the first is read", more+1)})
 	}
-	return s, s.find(first, name), nil
+	return s, s.Find(first, name), nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // parseGemini reads a chat of the Gemini CLI: an object with a list of messages, or, in newer versions,
@@ -12,7 +13,7 @@ import (
 //
 // A message of type gemini holds an answer and, under toolCalls, its calls together with their results.
 // Messages of other types but user (info, error) were shown to the user only.
-func parseGemini(src []byte) (*parsed, error) {
+func parseGemini(src []byte) (*draft.Document, error) {
 	s, err := openValue(src, typed.Gemini)
 	lines := err != nil
 	if lines {
@@ -22,12 +23,12 @@ func parseGemini(src []byte) (*parsed, error) {
 		return nil, err
 	}
 	p := geminiParser{export: s}
-	whole := outer(s.src)
-	messages := p.list(p.find(whole, "messages"))
+	whole := outer(s.Src)
+	messages := p.List(p.Find(whole, "messages"))
 	if lines {
-		whole, messages = p.records[0].at, p.lines()
+		whole, messages = p.Records[0].At, p.lines()
 	}
-	p.conv.ID = p.decoded(p.find(whole, "sessionId"))
+	p.Conv.ID = p.Decoded(p.Find(whole, "sessionId"))
 	for _, m := range messages {
 		p.message(m)
 	}
@@ -39,18 +40,18 @@ type geminiParser struct{ *export }
 // lines returns the messages of a file of lines that still stand, in order.
 func (p *geminiParser) lines() (out []jsonspan.Span) {
 	place := map[string]int{} // of the message with an id
-	for i := range p.records {
-		at := p.records[i].at
-		m := p.members(at, "id", "$rewindTo", "$set", "type")
-		if back := p.decoded(m[1]); back != "" {
+	for i := range p.Records {
+		at := p.Records[i].At
+		m := p.Members(at, "id", "$rewindTo", "$set", "type")
+		if back := p.Decoded(m[1]); back != "" {
 			out = out[:min(len(out), place[back])] // an id that is not known takes all back, as for the client
 			continue
 		}
-		id := p.decoded(m[0])
+		id := p.Decoded(m[0])
 		if id == "" || m[3].IsZero() {
 			continue
 		}
-		if k, ok := place[id]; ok && k < len(out) && p.decoded(p.find(out[k], "id")) == id {
+		if k, ok := place[id]; ok && k < len(out) && p.Decoded(p.Find(out[k], "id")) == id {
 			out[k] = at
 			continue
 		}
@@ -62,14 +63,14 @@ func (p *geminiParser) lines() (out []jsonspan.Span) {
 
 // message adds a message.
 func (p *geminiParser) message(v jsonspan.Span) {
-	m := p.members(v, "type", "content", "parts", "timestamp")
+	m := p.Members(v, "type", "content", "parts", "timestamp")
 	content := m[1]
 	if p.blank(content) {
 		content = m[2]
 	}
-	switch p.interned(m[0]) {
+	switch p.Interned(m[0]) {
 	case "user":
-		p.start(decant.RoleUser).Time = p.time(m[3])
+		p.Start(decant.RoleUser).Time = p.Time(m[3])
 		p.parts(content)
 	case "gemini", "model":
 		p.answer(v, content, m[3])
@@ -78,16 +79,16 @@ func (p *geminiParser) message(v jsonspan.Span) {
 
 // parts adds a content: a string, or a list of parts.
 func (p *geminiParser) parts(v jsonspan.Span) {
-	if !v.IsZero() && p.src[v.Start] == '"' {
+	if !v.IsZero() && p.Src[v.Start] == '"' {
 		p.put(decant.Block{Kind: decant.KindText}, v)
 		return
 	}
-	for _, part := range p.list(v) {
-		m := p.members(part, "text", "inlineData")
+	for _, part := range p.List(v) {
+		m := p.Members(part, "text", "inlineData")
 		p.put(decant.Block{Kind: decant.KindText}, m[0])
 		if !m[1].IsZero() {
-			d := p.members(m[1], "mimeType", "data")
-			p.add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: p.interned(d[0]), Count: 1, Bytes: d[1].Len() / 4 * 3}}, blockSpan{span: part})
+			d := p.Members(m[1], "mimeType", "data")
+			p.Add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: p.Interned(d[0]), Count: 1, Bytes: d[1].Len() / 4 * 3}}, draft.BlockSpan{Span: part})
 		}
 	}
 }
@@ -95,23 +96,23 @@ func (p *geminiParser) parts(v jsonspan.Span) {
 // answer adds an answer of the model, and behind it the results of its calls. One without a word and
 // without a call is none.
 func (p *geminiParser) answer(v, content, time jsonspan.Span) {
-	m := p.members(v, "model", "tokens", "thoughts", "toolCalls", "id")
+	m := p.Members(v, "model", "tokens", "thoughts", "toolCalls", "id")
 	if p.blank(content) && p.blank(m[3]) {
 		return
 	}
-	msg := p.start(decant.RoleAssistant)
-	msg.Time, msg.ID, msg.Model, msg.Usage = p.time(time), p.decoded(m[4]), p.interned(m[0]), p.usage(m[1])
+	msg := p.Start(decant.RoleAssistant)
+	msg.Time, msg.ID, msg.Model, msg.Usage = p.Time(time), p.Decoded(m[4]), p.Interned(m[0]), p.usage(m[1])
 	if msg.Model != "" {
-		p.conv.Model = msg.Model
+		p.Conv.Model = msg.Model
 	}
-	for _, t := range p.list(m[2]) {
-		p.put(decant.Block{Kind: decant.KindThinking}, p.find(t, "description"))
+	for _, t := range p.List(m[2]) {
+		p.put(decant.Block{Kind: decant.KindThinking}, p.Find(t, "description"))
 	}
 	p.parts(content)
-	calls := p.list(m[3])
+	calls := p.List(m[3])
 	for _, c := range calls {
-		d := p.members(c, "id", "name", "args")
-		p.put(decant.Block{Kind: decant.KindUse, CallID: p.interned(d[0]), Name: p.interned(d[1])}, d[2])
+		d := p.Members(c, "id", "name", "args")
+		p.put(decant.Block{Kind: decant.KindUse, CallID: p.Interned(d[0]), Name: p.Interned(d[1])}, d[2])
 	}
 	for _, c := range calls {
 		p.result(c)
@@ -120,29 +121,29 @@ func (p *geminiParser) answer(v, content, time jsonspan.Span) {
 
 // result adds the result of a call, if there is one.
 func (p *geminiParser) result(call jsonspan.Span) {
-	m := p.members(call, "id", "name", "result", "resultDisplay", "status", "timestamp")
+	m := p.Members(call, "id", "name", "result", "resultDisplay", "status", "timestamp")
 	text := m[3]
-	for _, part := range p.list(m[2]) {
-		r := p.find(p.find(part, "functionResponse"), "response")
+	for _, part := range p.List(m[2]) {
+		r := p.Find(p.Find(part, "functionResponse"), "response")
 		for _, name := range []string{"output", "error"} {
-			if v := p.find(r, name); !p.blank(v) {
+			if v := p.Find(r, name); !p.blank(v) {
 				text = v
 			}
 		}
 	}
-	if text.IsZero() || p.src[text.Start] != '"' {
+	if text.IsZero() || p.Src[text.Start] != '"' {
 		return
 	}
-	p.start(decant.RoleTool).Time = p.time(m[5])
-	failed := p.is(m[4], `"error"`) || p.is(m[4], `"cancelled"`)
-	p.put(decant.Block{Kind: decant.KindResult, CallID: p.interned(m[0]), Name: p.interned(m[1]), Error: failed}, text)
+	p.Start(decant.RoleTool).Time = p.Time(m[5])
+	failed := p.Is(m[4], `"error"`) || p.Is(m[4], `"cancelled"`)
+	p.put(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m[0]), Name: p.Interned(m[1]), Error: failed}, text)
 }
 
 // usage reads the counts of an answer. Those of the prompt include what was read from the cache.
 func (p *geminiParser) usage(v jsonspan.Span) *decant.Usage {
-	m := p.members(v, "input", "cached", "output", "thoughts")
-	u := decant.Usage{CacheRead: p.number(m[1]), Output: p.number(m[2]) + p.number(m[3])}
-	u.Input = max(0, p.number(m[0])-u.CacheRead)
+	m := p.Members(v, "input", "cached", "output", "thoughts")
+	u := decant.Usage{CacheRead: p.Number(m[1]), Output: p.Number(m[2]) + p.Number(m[3])}
+	u.Input = max(0, p.Number(m[0])-u.CacheRead)
 	if u == (decant.Usage{}) {
 		return nil
 	}

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // An entry is a block of a view's message, with the place that it keeps in the source; nil: it is new there.
 type entry struct {
 	block *decant.Block
-	at    *blockSpan
+	at    *draft.BlockSpan
 }
 
 // groups returns the blocks of a view's message by the item of the source that they belong to. A block
@@ -17,7 +18,7 @@ type entry struct {
 // fills its item: then it makes a group of its own.
 func (e *editor) groups(m *decant.Message) [][]entry {
 	var out [][]entry
-	var last *blockSpan // of the newest block that is not new
+	var last *draft.BlockSpan // of the newest block that is not new
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		s := e.inPlace(m, b, last)
@@ -34,16 +35,16 @@ func (e *editor) groups(m *decant.Message) [][]entry {
 
 // beginsGroup reports whether a block at s, nil for a new one, begins a group of its own behind a group whose
 // newest block of the source is at last.
-func beginsGroup(group []entry, s, last *blockSpan) bool {
+func beginsGroup(group []entry, s, last *draft.BlockSpan) bool {
 	if s == nil {
-		return last != nil && last.kind == wholeItem && group[len(group)-1].at != nil
+		return last != nil && last.Kind == draft.WholeItem && group[len(group)-1].at != nil
 	}
-	return s.kind == wholeItem || last != nil && s.item != last.item
+	return s.Kind == draft.WholeItem || last != nil && s.Item != last.Item
 }
 
 // inPlace returns where a block stands that is still in its place: in its own message, of its own kind, and
 // behind the block at last.
-func (e *editor) inPlace(m *decant.Message, b *decant.Block, last *blockSpan) *blockSpan {
+func (e *editor) inPlace(m *decant.Message, b *decant.Block, last *draft.BlockSpan) *draft.BlockSpan {
 	s := e.origin(b)
 	if s == nil || b.Ref.Message != m.Number {
 		return nil
@@ -60,5 +61,5 @@ func itemOf(group []entry) (at int, ok bool) {
 	if k < 0 {
 		return 0, false
 	}
-	return group[k].at.item, true
+	return group[k].at.Item, true
 }

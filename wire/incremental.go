@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // An earlier is the request before the one that is read. The zero value is none.
@@ -17,7 +18,7 @@ type earlier struct {
 
 // next reads in src the request that comes after the one of the layout, which was read from was. It returns nil
 // where it would have to be read as a whole.
-func (b *requestBody) next(was, src []byte) *parsed {
+func (b *requestBody) next(was, src []byte) *draft.Document {
 	if b.twice {
 		return nil
 	}
@@ -27,16 +28,16 @@ func (b *requestBody) next(was, src []byte) *parsed {
 // parse reads a request of the Messages API, after the earlier one if there is one, in one pass: it checks
 // what it reads and takes over what is known. It returns nil when something is not in order; what that is,
 // if it is wrong at all, is left to the slower way to say, which checks the whole text first.
-func (was earlier) parse(src []byte) *parsed {
-	b := newBuilder(src)
+func (was earlier) parse(src []byte) *draft.Document {
+	b := draft.NewBuilder(src)
 	if was.requestBody != nil { // few of the names will be read again
-		b = newBuilderFor(src, 0)
+		b = draft.NewBuilderFor(src, 0)
 	}
 	p := newAnthropicParser(b)
 	p.was = was
 	p.sameSystem, p.sameTools = was.lacks("system"), was.lacks("tools")
 	sc := jsonspan.Checked(src)
-	if p.request(&sc) != nil || !sc.End() || p.tired() {
+	if p.request(&sc) != nil || !sc.End() || p.Tired() {
 		return nil
 	}
 	return p.finished()
@@ -60,7 +61,7 @@ func (was *earlier) lacks(name string) bool {
 func (p *anthropicParser) repeats(sc *jsonspan.Scanner, name string) bool {
 	value := p.was.member(name)
 	was := value.Of(p.was.src)
-	if len(was) < 2 || was[0] != '{' && was[0] != '[' && was[0] != '"' || !bytes.HasPrefix(p.src[sc.Pos():], was) {
+	if len(was) < 2 || was[0] != '{' && was[0] != '[' && was[0] != '"' || !bytes.HasPrefix(p.Src[sc.Pos():], was) {
 		return false
 	}
 	sc.Jump(sc.Pos() + len(was))
@@ -73,29 +74,29 @@ func (p *anthropicParser) unchanged() int {
 		return 0
 	}
 	list := p.was.list
-	same := list.Start + common(list.Of(p.was.src), p.src[p.body.list.Start:])
+	same := list.Start + common(list.Of(p.was.src), p.Src[p.body.list.Start:])
 	return sort.Search(len(p.was.items), func(i int) bool { return p.was.items[i].span.End > same })
 }
 
 // keepSystem takes over the system prompt of the earlier request, which stood by bytes further ahead.
 func (p *anthropicParser) keepSystem(by int) {
 	p.body.system = slices.Clone(p.was.system)
-	p.conv.Fixed.System = slices.Clone(p.was.read.Fixed.System)
+	p.Conv.Fixed.System = slices.Clone(p.was.read.Fixed.System)
 	for i := range p.body.system {
-		s := p.body.system[i].moved(by)
+		s := p.body.system[i].Moved(by)
 		p.body.system[i] = s
-		p.conv.Fixed.System[i].Content = p.contentAt(s)
+		p.Conv.Fixed.System[i].Content = p.ContentAt(s)
 	}
 }
 
 // keepTools takes over the tools of the earlier request, which stood by bytes further ahead.
 func (p *anthropicParser) keepTools(by int) {
 	p.body.tools = slices.Clone(p.was.tools)
-	p.conv.Fixed.Tools = slices.Clone(p.was.read.Fixed.Tools)
+	p.Conv.Fixed.Tools = slices.Clone(p.was.read.Fixed.Tools)
 	for i := range p.body.tools {
-		def := moved(p.body.tools[i], by)
+		def := draft.Moved(p.body.tools[i], by)
 		p.body.tools[i] = def
-		p.conv.Fixed.Tools[i].Schema = p.builder.content(def, contents.FormRaw)
+		p.Conv.Fixed.Tools[i].Schema = p.Builder.Content(def, contents.FormRaw)
 	}
 }
 
@@ -104,13 +105,13 @@ func (p *anthropicParser) keepTools(by int) {
 func (p *anthropicParser) keepMessages(n int) {
 	was := &p.was
 	by := p.body.list.Start - was.list.Start
-	size := len(p.src) - by - was.items[n-1].span.End - (len(was.src) - was.list.End)
-	more := expected(max(size, 0))
+	size := len(p.Src) - by - was.items[n-1].span.End - (len(was.src) - was.list.End)
+	more := draft.Expected(max(size, 0))
 	p.body.items = make([]item, n, n+more)
 	for i := range p.body.items {
 		p.body.items[i] = was.items[i].moved(by)
 	}
-	p.takeOver(was.read.Messages[:n], was.spans[:n], by, more)
+	p.TakeOver(was.read.Messages[:n], was.spans[:n], by, more)
 }
 
 // common returns how many bytes a and b have in common from the start on.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -19,7 +20,7 @@ type itemEdit struct {
 // run makes the edits. It reports false when the item has no place for one of the blocks.
 func (e *itemEdit) run() (bool, error) {
 	for _, n := range e.entries {
-		if n.at == nil || n.at.kind == bareString {
+		if n.at == nil || n.at.Kind == draft.BareString {
 			continue // part of the content as a whole
 		}
 		edits, err := e.block(n.at, n.block)
@@ -60,7 +61,7 @@ func (e *itemEdit) editContent() (bool, error) {
 		e.edits = append(e.edits, jsonedit.Edit{At: content, Text: jsonedit.List(c.parts)})
 	case len(c.pieces) > 0:
 		e.edits = append(e.edits, jsonedit.Rejoin(e.src, content, c.elems, c.pieces)...)
-	case e.had(listPart) || e.had(bareString):
+	case e.had(draft.ListPart) || e.had(draft.BareString):
 		e.edits = append(e.edits, jsonedit.Edit{At: content, Text: []byte("null")})
 	}
 	return true, nil
@@ -82,9 +83,9 @@ func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 			}
 			c.fresh = true
 			c.pieces, c.parts = append(c.pieces, jsonedit.Piece{Text: text}), append(c.parts, text)
-		case n.at.kind == listPart:
-			c.pieces = append(c.pieces, jsonedit.Piece{Elem: slices.Index(c.elems, n.at.span)})
-		case n.at.kind == bareString:
+		case n.at.Kind == draft.ListPart:
+			c.pieces = append(c.pieces, jsonedit.Piece{Elem: slices.Index(c.elems, n.at.Span)})
+		case n.at.Kind == draft.BareString:
 			c.whole = n
 			c.parts = append(c.parts, e.to.part(n.block, e.message.Role))
 		}
@@ -101,13 +102,13 @@ func (e *itemEdit) newPart(b *decant.Block) []byte {
 }
 
 // had reports whether the item has a block in such a place in the source.
-func (e *itemEdit) had(k spanKind) bool {
-	return slices.ContainsFunc(e.spans[e.message.Number-1], func(x blockSpan) bool { return x.item == e.at && x.kind == k })
+func (e *itemEdit) had(k draft.SpanKind) bool {
+	return slices.ContainsFunc(e.spans[e.message.Number-1], func(x draft.BlockSpan) bool { return x.Item == e.at && x.Kind == k })
 }
 
 // keeps reports whether one of the blocks stands at s.
 func (e *itemEdit) keeps(s jsonspan.Span) bool {
-	return slices.ContainsFunc(e.entries, func(n entry) bool { return n.at != nil && n.at.span == s })
+	return slices.ContainsFunc(e.entries, func(n entry) bool { return n.at != nil && n.at.Span == s })
 }
 
 // editMembers edits what the item holds besides its content: the list of calls, and members that are a
@@ -116,11 +117,11 @@ func (e *itemEdit) editMembers() {
 	it := &e.items[e.at]
 	var gone []string
 	for _, s := range e.spans[e.message.Number-1] {
-		if s.item == e.at && s.kind == memberValue && !e.keeps(s.span) {
-			gone = append(gone, jsonedit.MemberName(e.src, it.span, s.span))
+		if s.Item == e.at && s.Kind == draft.MemberValue && !e.keeps(s.Span) {
+			gone = append(gone, jsonedit.MemberName(e.src, it.span, s.Span))
 		}
 	}
-	if e.had(listedCall) {
+	if e.had(draft.ListedCall) {
 		elems := jsonedit.Elements(e.src, it.calls)
 		var pieces []jsonedit.Piece
 		for i, c := range elems {

@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/decantdev/decant/internal/jsonspan"
+import (
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
+)
 
 // An item is a part of a source that is kept, edited or left out as one: an element of a body's list, or an object
 // of a session file.
@@ -13,6 +16,6 @@ type item struct {
 
 // moved returns where the item stands in a source that has the same bytes further back.
 func (it item) moved(by int) item {
-	it.span, it.content, it.calls = moved(it.span, by), moved(it.content, by), moved(it.calls, by)
+	it.span, it.content, it.calls = draft.Moved(it.span, by), draft.Moved(it.content, by), draft.Moved(it.calls, by)
 	return it
 }

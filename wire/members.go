@@ -78,7 +78,7 @@ func (b *requestBody) block(src []byte, r decant.Ref) []byte {
 	if r.Block < 0 || r.Block >= len(spans) {
 		return nil
 	}
-	if s := spans[r.Block].span; !s.IsZero() {
+	if s := spans[r.Block].Span; !s.IsZero() {
 		return s.Of(src)
 	}
 	return []byte("null")

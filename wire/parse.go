@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // Parse reads src in the format that its content tells. Errors wrap ErrFormat when src is in none of
@@ -33,7 +34,7 @@ func ParseAs(f Format, src []byte) (*Document, error) {
 }
 
 // parsers says who reads which format.
-var parsers = map[Format]func(src []byte) (*parsed, error){
+var parsers = map[Format]func(src []byte) (*draft.Document, error){
 	Anthropic:       parseAnthropic,
 	OpenAIChat:      parseChat,
 	OpenAIResponses: parseResponses,
@@ -53,14 +54,14 @@ var parsers = map[Format]func(src []byte) (*parsed, error){
 
 // parseMessages reads a bare list of messages, of the Messages API or of Chat Completions: what only one
 // of them has decides, and where nothing does, both mean the same.
-func parseMessages(src []byte) (*parsed, error) {
-	src, err := valid(src)
+func parseMessages(src []byte) (*draft.Document, error) {
+	src, err := draft.Valid(src)
 	if err != nil {
 		return nil, err
 	}
 	sc := jsonspan.Scan(src, 0)
 	if sc.Kind() != '[' {
-		return nil, fieldError(sc.Pos(), "body", "want a list of messages")
+		return nil, draft.FieldError(sc.Pos(), "body", "want a list of messages")
 	}
 	if messagesAPI(src, sc.Pos()) == Anthropic {
 		return parseAnthropicList(src)

@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // parsePi reads a session file of pi, or of an agent built on it.
@@ -19,7 +20,7 @@ import (
 // A compaction entry stands where it happened and says from which older entry on messages were kept,
 // by id or, in the first version, by position. The model reads the summary first and then the kept
 // messages, so that is the order of the messages here.
-func parsePi(src []byte) (*parsed, error) {
+func parsePi(src []byte) (*draft.Document, error) {
 	s, err := openSession(src, typed.Pi)
 	if err != nil {
 		return nil, err
@@ -27,7 +28,7 @@ func parsePi(src []byte) (*parsed, error) {
 	p := piParser{session: s}
 	p.read()
 	if !p.header {
-		return nil, fmt.Errorf("no line of type session: %w", errFormat)
+		return nil, fmt.Errorf("no line of type session: %w", draft.ErrFormat)
 	}
 	path := p.path()
 	for _, e := range p.order(path) {
@@ -72,12 +73,12 @@ var piNames = []string{
 // read reads the header and lists the entries.
 func (p *piParser) read() {
 	p.linear = true
-	for i := range p.records {
-		m := p.members(p.records[i].at, piNames...)
-		e := piEntry{record: i, kind: p.interned(m[piType]), id: p.decoded(m[piID]), parent: p.decoded(m[piParent]), at: m}
+	for i := range p.Records {
+		m := p.Members(p.Records[i].At, piNames...)
+		e := piEntry{record: i, kind: p.Interned(m[piType]), id: p.Decoded(m[piID]), parent: p.Decoded(m[piParent]), at: m}
 		if e.kind == "session" {
 			if !p.header {
-				p.conv.ID, p.conv.Model = e.id, p.interned(m[piModel])
+				p.Conv.ID, p.Conv.Model = e.id, p.Interned(m[piModel])
 			}
 			p.header = true
 			continue
@@ -100,12 +101,12 @@ func (p *piParser) path() []int {
 	for i := len(p.entries) - 1; ; {
 		path = append(path, i)
 		e := &p.entries[i]
-		if e.parent == "" || e.parent == p.conv.ID {
+		if e.parent == "" || e.parent == p.Conv.ID {
 			break
 		}
 		next, ok := byID[e.parent]
 		if !ok || next >= i {
-			p.note(e.record, "parent %q is not in the file: all entries are read in the order of the file", e.parent)
+			p.Note(e.record, "parent %q is not in the file: all entries are read in the order of the file", e.parent)
 			return p.all()
 		}
 		i = next
@@ -141,7 +142,7 @@ func (p *piParser) off(path []int) map[int]bool {
 		}
 	}
 	if n > 0 {
-		p.note(first, "%d messages on branches that the user left are not part of this conversation", n)
+		p.Note(first, "%d messages on branches that the user left are not part of this conversation", n)
 	}
 	return off
 }
@@ -173,7 +174,7 @@ func (p *piParser) order(path []int) []int {
 func (p *piParser) kept(path []int, at int) int {
 	e := &p.entries[path[at]]
 	if index := e.at[piKeptIndex]; p.linear && !index.IsZero() {
-		rec := p.number(index) // counts lines, the header's included
+		rec := p.Number(index) // counts lines, the header's included
 		for k := range path[:at] {
 			if p.entries[path[k]].record >= rec {
 				return k
@@ -181,7 +182,7 @@ func (p *piParser) kept(path []int, at int) int {
 		}
 		return at
 	}
-	id := p.decoded(e.at[piKeptID])
+	id := p.Decoded(e.at[piKeptID])
 	for k := range path[:at] {
 		if id != "" && p.entries[path[k]].id == id {
 			return k
@@ -195,7 +196,7 @@ func (p *piParser) entry(i int) {
 	e := &p.entries[i]
 	switch e.kind {
 	case "model_change":
-		p.conv.Model = p.interned(e.at[piModel])
+		p.Conv.Model = p.Interned(e.at[piModel])
 	case "compaction", "branch_summary":
 		p.summary(e)
 	case "custom_message":
@@ -208,9 +209,9 @@ func (p *piParser) entry(i int) {
 
 // begin starts a message that entry e holds.
 func (p *piParser) begin(e *piEntry, role decant.Role, content jsonspan.Span) *decant.Message {
-	m := p.start(role)
-	m.Time = p.time(e.at[piTime])
-	p.hold(e.record, p.records[e.record].at, content)
+	m := p.Start(role)
+	m.Time = p.Time(e.at[piTime])
+	p.hold(e.record, p.Records[e.record].At, content)
 	return m
 }
 
@@ -218,18 +219,18 @@ func (p *piParser) begin(e *piEntry, role decant.Role, content jsonspan.Span) *d
 // branch.
 func (p *piParser) summary(e *piEntry) {
 	text := e.at[piSummary]
-	if p.decoded(text) == "" {
+	if p.Decoded(text) == "" {
 		return
 	}
 	p.begin(e, decant.RoleUser, jsonspan.Span{}).Compaction = e.kind == "compaction"
-	p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)},
-		blockSpan{span: text, text: text, kind: memberValue, item: len(p.items) - 1})
+	p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(text)},
+		draft.BlockSpan{Span: text, Text: text, Kind: draft.MemberValue, Item: len(p.items) - 1})
 }
 
 // message adds the message of an entry of type message.
 func (p *piParser) message(e *piEntry) {
-	m := p.members(e.at[piMessage], "role", "content", "model", "usage", "responseId", "toolCallId", "toolName", "isError", "excludeFromContext")
-	switch p.interned(m[0]) {
+	m := p.Members(e.at[piMessage], "role", "content", "model", "usage", "responseId", "toolCallId", "toolName", "isError", "excludeFromContext")
+	switch p.Interned(m[0]) {
 	case "user":
 		p.begin(e, decant.RoleUser, m[1])
 		p.content(e, m[1], "")
@@ -240,16 +241,16 @@ func (p *piParser) message(e *piEntry) {
 		p.assistant(e, m)
 	case "toolResult", "tool":
 		p.begin(e, decant.RoleTool, jsonspan.Span{})
-		p.add(decant.Block{
-			Kind: decant.KindResult, CallID: p.interned(m[5]), Name: p.interned(m[6]), Error: p.is(m[7], "true"),
-			Content: p.text(m[1]), Media: contents.MediaIn(m[1].Of(p.src)),
-		}, blockSpan{span: e.at[piMessage], text: m[1], kind: wholeItem, item: len(p.items) - 1})
+		p.Add(decant.Block{
+			Kind: decant.KindResult, CallID: p.Interned(m[5]), Name: p.Interned(m[6]), Error: p.Is(m[7], "true"),
+			Content: p.Text(m[1]), Media: contents.MediaIn(m[1].Of(p.Src)),
+		}, draft.BlockSpan{Span: e.at[piMessage], Text: m[1], Kind: draft.WholeItem, Item: len(p.items) - 1})
 	case "bashExecution":
-		if !p.is(m[8], "true") {
+		if !p.Is(m[8], "true") {
 			p.shell(e)
 		}
 	case "branchSummary", "compactionSummary":
-		e.at[piSummary] = p.find(e.at[piMessage], "summary")
+		e.at[piSummary] = p.Find(e.at[piMessage], "summary")
 		p.summary(e)
 	}
 }
@@ -257,22 +258,22 @@ func (p *piParser) message(e *piEntry) {
 // assistant adds an answer of the model. One that was aborted before its first word has no blocks
 // and is left out, as the client leaves it out.
 func (p *piParser) assistant(e *piEntry, m []jsonspan.Span) {
-	if model := p.interned(m[2]); model != "" {
-		p.conv.Model = model
+	if model := p.Interned(m[2]); model != "" {
+		p.Conv.Model = model
 	}
-	if len(p.list(m[1])) == 0 && (m[1].IsZero() || p.src[m[1].Start] != '"') {
+	if len(p.List(m[1])) == 0 && (m[1].IsZero() || p.Src[m[1].Start] != '"') {
 		return
 	}
 	msg := p.begin(e, decant.RoleAssistant, m[1])
-	msg.ID, msg.Model = p.decoded(m[4]), p.interned(m[2])
+	msg.ID, msg.Model = p.Decoded(m[4]), p.Interned(m[2])
 	msg.Usage = p.usage(m[3])
 	p.content(e, m[1], "")
 }
 
 // usage reads a usage object; nil when nothing was used, as in an answer that was aborted.
 func (p *piParser) usage(v jsonspan.Span) *decant.Usage {
-	m := p.members(v, "input", "cacheRead", "cacheWrite", "output")
-	u := decant.Usage{Input: p.number(m[0]), CacheRead: p.number(m[1]), CacheWrite: p.number(m[2]), Output: p.number(m[3])}
+	m := p.Members(v, "input", "cacheRead", "cacheWrite", "output")
+	u := decant.Usage{Input: p.Number(m[0]), CacheRead: p.Number(m[1]), CacheWrite: p.Number(m[2]), Output: p.Number(m[3])}
 	if u == (decant.Usage{}) {
 		return nil
 	}
@@ -283,55 +284,55 @@ func (p *piParser) usage(v jsonspan.Span) *decant.Usage {
 // text; here the command is a text of the client's and its output another.
 func (p *piParser) shell(e *piEntry) {
 	p.begin(e, decant.RoleUser, jsonspan.Span{})
-	for _, text := range p.members(e.at[piMessage], "command", "output") {
-		if p.decoded(text) == "" {
+	for _, text := range p.Members(e.at[piMessage], "command", "output") {
+		if p.Decoded(text) == "" {
 			continue
 		}
-		p.add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(text)},
-			blockSpan{span: text, text: text, kind: memberValue, item: len(p.items) - 1})
+		p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(text)},
+			draft.BlockSpan{Span: text, Text: text, Kind: draft.MemberValue, Item: len(p.items) - 1})
 	}
 }
 
 // content adds the blocks of a message. An author that is given wrote all its texts.
 func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
 	at := len(p.items) - 1
-	if !v.IsZero() && p.src[v.Start] == '"' {
-		p.add(decant.Block{Kind: decant.KindText, Author: author, Content: p.text(v)}, blockSpan{span: v, text: v, kind: bareString, item: at})
+	if !v.IsZero() && p.Src[v.Start] == '"' {
+		p.Add(decant.Block{Kind: decant.KindText, Author: author, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString, Item: at})
 		return
 	}
-	for _, elem := range p.list(v) {
+	for _, elem := range p.List(v) {
 		blk, where := p.block(elem)
 		if blk.Kind == decant.KindText && author != "" {
 			blk.Author = author
 		}
-		where.kind, where.item = listPart, at
-		p.add(blk, where)
+		where.Kind, where.Item = draft.ListPart, at
+		p.Add(blk, where)
 	}
 }
 
 // block reads an element of a message's content.
-func (p *piParser) block(v jsonspan.Span) (decant.Block, blockSpan) {
-	m := p.members(v, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
-	s := blockSpan{span: v}
+func (p *piParser) block(v jsonspan.Span) (decant.Block, draft.BlockSpan) {
+	m := p.Members(v, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
+	s := draft.BlockSpan{Span: v}
 	var blk decant.Block
-	switch p.interned(m[0]) {
+	switch p.Interned(m[0]) {
 	case "text":
-		s.text = m[1]
+		s.Text = m[1]
 		blk = decant.Block{Kind: decant.KindText}
 	case "thinking":
-		s.text = m[2]
-		blk = decant.Block{Kind: decant.KindThinking, Signed: p.decoded(m[3]) != ""}
+		s.Text = m[2]
+		blk = decant.Block{Kind: decant.KindThinking, Signed: p.Decoded(m[3]) != ""}
 	case "toolCall":
-		s.text, s.form = m[6], contents.FormRaw
-		blk = decant.Block{Kind: decant.KindUse, CallID: p.interned(m[4]), Name: p.interned(m[5])}
+		s.Text, s.Form = m[6], contents.FormRaw
+		blk = decant.Block{Kind: decant.KindUse, CallID: p.Interned(m[4]), Name: p.Interned(m[5])}
 	case "image":
-		sc := jsonspan.Scan(p.src, v.Start)
-		part := contents.NextPart(&sc, p.src)
-		return decant.Block{Kind: decant.KindImage, Media: part.Media(p.src)}, s
+		sc := jsonspan.Scan(p.Src, v.Start)
+		part := contents.NextPart(&sc, p.Src)
+		return decant.Block{Kind: decant.KindImage, Media: part.Media(p.Src)}, s
 	default:
-		s.text, s.form = v, contents.FormRaw
+		s.Text, s.Form = v, contents.FormRaw
 		blk = decant.Block{Kind: decant.KindOpaque}
 	}
-	blk.Content = p.contentAt(s)
+	blk.Content = p.ContentAt(s)
 	return blk, s
 }

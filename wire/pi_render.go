@@ -6,6 +6,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -49,7 +50,7 @@ type firstEntry struct {
 
 // record writes the entry in record rec if it stays.
 func (p *piWriter) record(rec int) {
-	at := p.records[rec].at
+	at := p.records[rec].At
 	m := jsonedit.Members(p.src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
 	kind := string(m[0].Of(p.src))
 	if kind == `"session"` {
@@ -100,7 +101,7 @@ func (p *piWriter) stays(kind string, target jsonspan.Span) bool {
 
 // entry writes an entry of the source.
 func (p *piWriter) entry(rec int, m []jsonspan.Span, message bool) {
-	at := p.records[rec].at
+	at := p.records[rec].At
 	id, parent := m[1], m[2]
 	p.begin(message, id.Of(p.src))
 	if raw := string(parent.Of(p.src)); p.chain.gone[raw] || raw != "" && p.chain.begun() && !p.whole && raw != string(p.chain.last) {
@@ -207,7 +208,7 @@ func (p *piWriter) id(what string) []byte {
 
 // millis returns the time at v in milliseconds since 1970, "" when unknown.
 func millis(src []byte, v jsonspan.Span) string {
-	t := timeOf(v.Of(src))
+	t := draft.TimeOf(v.Of(src))
 	if t.IsZero() {
 		return ""
 	}

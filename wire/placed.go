@@ -4,25 +4,26 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // A placed block is one that is not yet added to its message.
 type placed struct {
 	block decant.Block
-	at    blockSpan
+	at    draft.BlockSpan
 }
 
 // nextPart consumes an element of a content list, of this API or of the Responses API.
-func nextPart(b *builder, sc *jsonspan.Scanner) placed {
-	part := contents.NextPart(sc, b.src)
-	s := blockSpan{span: part.Span, kind: listPart}
+func nextPart(b *draft.Builder, sc *jsonspan.Scanner) placed {
+	part := contents.NextPart(sc, b.Src)
+	s := draft.BlockSpan{Span: part.Span, Kind: draft.ListPart}
 	switch {
 	case part.IsText() && !part.Text.IsZero():
-		s.text = part.Text
-		return placed{decant.Block{Kind: decant.KindText, Content: b.text(part.Text)}, s}
+		s.Text = part.Text
+		return placed{decant.Block{Kind: decant.KindText, Content: b.Text(part.Text)}, s}
 	case part.IsMedia():
-		return placed{decant.Block{Kind: decant.KindImage, Media: part.Media(b.src)}, s}
+		return placed{decant.Block{Kind: decant.KindImage, Media: part.Media(b.Src)}, s}
 	}
-	s.text, s.form = s.span, contents.FormRaw
-	return placed{decant.Block{Kind: decant.KindOpaque, Content: b.contentAt(s)}, s}
+	s.Text, s.Form = s.Span, contents.FormRaw
+	return placed{decant.Block{Kind: decant.KindOpaque, Content: b.ContentAt(s)}, s}
 }

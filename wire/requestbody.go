@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // A requestBody is the layout of a request, with what the request that comes after it may take over.
@@ -16,32 +17,32 @@ type requestBody struct {
 	// Of a request of the Messages API:
 	read    decant.Conversation // as it was read, whatever the caller does to the document's
 	members []member            // of the request, in order; nil: see topMembers
-	system  []blockSpan         // of the blocks of the system prompt; without span for a bare string
+	system  []draft.BlockSpan   // of the blocks of the system prompt; without span for a bare string
 	tools   []jsonspan.Span     // the definitions of the tools
 	twice   bool                // a message holds its content twice
 }
 
 // document ends the construction of a document with the layout.
-func (l requestBody) document(b *builder) *parsed {
-	d := b.document(&l)
-	l.spans, l.read = b.spans, b.conv
+func (l requestBody) document(b *draft.Builder) *draft.Document {
+	d := b.Document(&l)
+	l.spans, l.read = b.Spans, b.Conv
 	return d
 }
 
 // fix reads the list of tools and gives the fixed part its version. It comes after the system prompt.
-func fix(b *builder, tools jsonspan.Span) {
-	b.tools(tools)
-	b.conv.Fixed.Version = contents.Version(&b.conv.Fixed)
+func fix(b *draft.Builder, tools jsonspan.Span) {
+	b.Tools(tools)
+	b.Conv.Fixed.Version = contents.Version(&b.Conv.Fixed)
 }
 
 // validObject returns src without a byte order mark, and an error when it is not one JSON object.
 func validObject(src []byte) ([]byte, error) {
-	src, err := valid(src)
+	src, err := draft.Valid(src)
 	if err != nil {
 		return nil, err
 	}
 	if sc := jsonspan.Scan(src, 0); sc.Kind() != '{' {
-		return nil, fieldError(sc.Pos(), "body", "want a JSON object")
+		return nil, draft.FieldError(sc.Pos(), "body", "want a JSON object")
 	}
 	return src, nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -13,22 +14,22 @@ import (
 // call is a message of its own, and so is every message of another role. A compaction item begins a
 // message and hides what came before. Instructions and the system and developer messages before the
 // first other item are the system prompt.
-func parseResponses(src []byte) (*parsed, error) {
+func parseResponses(src []byte) (*draft.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := responsesParser{builder: newBuilder(src), body: requestBody{body: body{to: responsesDialect{}}}}
+	p := responsesParser{Builder: draft.NewBuilder(src), body: requestBody{body: body{to: responsesDialect{}}}}
 	var tools, instructions jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "model":
-			p.conv.Model = p.interned(sc.Skip())
+			p.Conv.Model = p.Interned(sc.Skip())
 		case "prompt_cache_key": // a client's own name for the thread
-			p.conv.ID = p.interned(sc.Skip())
+			p.Conv.ID = p.Interned(sc.Skip())
 		case "max_output_tokens":
-			p.conv.MaxOutput = integer(sc.Skip().Of(p.src))
+			p.Conv.MaxOutput = integer(sc.Skip().Of(p.Src))
 		case "instructions":
 			instructions = sc.Skip()
 		case "tools":
@@ -42,43 +43,43 @@ func parseResponses(src []byte) (*parsed, error) {
 		}
 	}
 	if p.body.list.IsZero() {
-		return nil, fieldError(0, "input", "missing, want a list of items or a text")
+		return nil, draft.FieldError(0, "input", "missing, want a list of items or a text")
 	}
 	if !instructions.IsZero() && src[instructions.Start] == '"' {
-		p.conv.Fixed.System = append([]decant.Block{
-			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.text(instructions)},
-		}, p.conv.Fixed.System...)
+		p.Conv.Fixed.System = append([]decant.Block{
+			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(instructions)},
+		}, p.Conv.Fixed.System...)
 	}
-	p.conv.Agent = agentOf(p.conv.Fixed.System)
-	fix(p.builder, tools)
-	return p.body.document(p.builder), nil
+	p.Conv.Agent = draft.AgentOf(p.Conv.Fixed.System)
+	fix(p.Builder, tools)
+	return p.body.document(p.Builder), nil
 }
 
 type responsesParser struct {
-	*builder
+	*draft.Builder
 	body requestBody
 }
 
 // input consumes the list of items, or the one text that may stand in its place.
 func (p *responsesParser) input(sc *jsonspan.Scanner) error {
-	p.restart()
-	p.conv.Fixed.System = nil
+	p.Restart()
+	p.Conv.Fixed.System = nil
 	p.body.list, p.body.bare, p.body.items = jsonspan.Span{Start: sc.Pos()}, false, nil
 	switch sc.Kind() {
 	case '"':
 		v := sc.Skip()
 		p.body.list, p.body.bare = v, true
-		p.body.items = []item{{span: v, owner: p.start(decant.RoleUser).Number, content: v}}
-		p.add(decant.Block{Kind: decant.KindText, Content: p.text(v)}, blockSpan{span: v, text: v, kind: bareString})
+		p.body.items = []item{{span: v, owner: p.Start(decant.RoleUser).Number, content: v}}
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString})
 		return nil
 	case '[':
-		p.body.items = make([]item, 0, expected(len(p.src)))
+		p.body.items = make([]item, 0, draft.Expected(len(p.Src)))
 	default:
-		return fieldError(sc.Pos(), "input", "want a list of items or a text")
+		return draft.FieldError(sc.Pos(), "input", "want a list of items or a text")
 	}
 	for sc.Open(); sc.Next(); {
 		if sc.Kind() != '{' {
-			return fieldError(sc.Pos(), indexed("input", len(p.body.items)), "want an object")
+			return draft.FieldError(sc.Pos(), draft.Indexed("input", len(p.body.items)), "want an object")
 		}
 		if err := p.item(sc); err != nil {
 			return err
@@ -129,7 +130,7 @@ func (p *responsesParser) item(sc *jsonspan.Scanner) error {
 		*it.field(sc.Name()) = sc.Skip()
 	}
 	it.span.End = sc.Pos()
-	kind := p.interned(it.kind)
+	kind := p.Interned(it.kind)
 	if kind == "" && !it.role.IsZero() {
 		kind = "message"
 	}
@@ -138,14 +139,14 @@ func (p *responsesParser) item(sc *jsonspan.Scanner) error {
 	}
 	blk, s := p.block(kind, &it)
 	p.begin(kind, blk.Kind)
-	s.item = p.own(&it)
-	p.add(blk, s)
+	s.Item = p.own(&it)
+	p.Add(blk, s)
 	return nil
 }
 
 // own appends the item to the message under construction and returns its index.
 func (p *responsesParser) own(it *responseItem) int {
-	p.body.items = append(p.body.items, item{span: it.span, owner: p.current().Number, content: it.content})
+	p.body.items = append(p.body.items, item{span: it.span, owner: p.Current().Number, content: it.content})
 	return len(p.body.items) - 1
 }
 
@@ -153,11 +154,11 @@ func (p *responsesParser) own(it *responseItem) int {
 func (p *responsesParser) begin(kind string, k decant.Kind) {
 	switch {
 	case k == decant.KindResult:
-		p.start(decant.RoleTool)
+		p.Start(decant.RoleTool)
 	case kind == "compaction":
-		p.start(decant.RoleAssistant).Compaction = true
+		p.Start(decant.RoleAssistant).Compaction = true
 	case kind == "compaction_trigger":
-		p.start(decant.RoleUser)
+		p.Start(decant.RoleUser)
 	default:
 		p.assistant()
 	}
@@ -165,34 +166,34 @@ func (p *responsesParser) begin(kind string, k decant.Kind) {
 
 // assistant makes sure that the message under construction is one of the assistant.
 func (p *responsesParser) assistant() {
-	if m := p.current(); m == nil || m.Role != decant.RoleAssistant {
-		p.start(decant.RoleAssistant)
+	if m := p.Current(); m == nil || m.Role != decant.RoleAssistant {
+		p.Start(decant.RoleAssistant)
 	}
 }
 
 // message adds an item of type message.
 func (p *responsesParser) message(it *responseItem) error {
-	switch role := p.interned(it.role); role {
+	switch role := p.Interned(it.role); role {
 	case "assistant":
 		p.assistant()
 	case "user":
-		p.start(decant.RoleUser)
+		p.Start(decant.RoleUser)
 	case "system", "developer":
-		if len(p.conv.Messages) == 0 {
+		if len(p.Conv.Messages) == 0 {
 			p.system(it)
 			return nil
 		}
-		p.start(decant.RoleSystem)
+		p.Start(decant.RoleSystem)
 	default:
-		return fieldError(it.span.Start, indexed("input", len(p.body.items))+".role", "want user, assistant, system or developer")
+		return draft.FieldError(it.span.Start, draft.Indexed("input", len(p.body.items))+".role", "want user, assistant, system or developer")
 	}
-	at, n := p.own(it), p.size()
+	at, n := p.own(it), p.Size()
 	for _, e := range p.parts(it.content) {
-		e.at.item = at
-		p.add(e.block, e.at)
+		e.at.Item = at
+		p.Add(e.block, e.at)
 	}
-	if p.size() == n {
-		p.add(decant.Block{Kind: decant.KindOpaque}, blockSpan{span: it.content, kind: noContent, item: at})
+	if p.Size() == n {
+		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: it.content, Kind: draft.NoContent, Item: at})
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ func (p *responsesParser) message(it *responseItem) error {
 // system adds an item to the fixed part.
 func (p *responsesParser) system(it *responseItem) {
 	p.body.items = append(p.body.items, item{span: it.span})
-	f := &p.conv.Fixed
+	f := &p.Conv.Fixed
 	for _, e := range p.parts(it.content) {
 		e.block.Author = decant.AuthorClient
 		f.System = append(f.System, e.block)
@@ -212,13 +213,13 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 	if v.IsZero() {
 		return nil
 	}
-	if p.src[v.Start] == '"' {
-		return []placed{{decant.Block{Kind: decant.KindText, Content: p.text(v)}, blockSpan{span: v, text: v, kind: bareString}}}
+	if p.Src[v.Start] == '"' {
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString}}}
 	}
 	var out []placed
-	sc := jsonspan.Scan(p.src, v.Start)
+	sc := jsonspan.Scan(p.Src, v.Start)
 	for sc.Open(); sc.Next(); {
-		out = append(out, nextPart(p.builder, &sc))
+		out = append(out, nextPart(p.Builder, &sc))
 	}
 	return out
 }
@@ -226,34 +227,34 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 // block returns the block that an item of a type other than message is. Calls whose output is text are
 // uses and results; those with an output of another shape, and what the server does itself, are opaque,
 // both the call and its output, and stay together in one message.
-func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, blockSpan) {
-	s := blockSpan{span: it.span, kind: wholeItem}
+func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, draft.BlockSpan) {
+	s := draft.BlockSpan{Span: it.span, Kind: draft.WholeItem}
 	blk := decant.Block{Author: decant.AuthorModel}
 	switch kind {
 	case "reasoning":
-		blk.Kind, blk.Signed = decant.KindThinking, p.interned(it.encrypted) != ""
-		s.text = p.reasoning(it)
+		blk.Kind, blk.Signed = decant.KindThinking, p.Interned(it.encrypted) != ""
+		s.Text = p.reasoning(it)
 	case "function_call":
-		blk.Kind, s.text = decant.KindUse, it.arguments
+		blk.Kind, s.Text = decant.KindUse, it.arguments
 	case "custom_tool_call":
-		blk.Kind, s.text = decant.KindUse, it.input
+		blk.Kind, s.Text = decant.KindUse, it.input
 	case "local_shell_call":
-		blk.Kind, s.text, s.form = decant.KindUse, it.action, contents.FormRaw
+		blk.Kind, s.Text, s.Form = decant.KindUse, it.action, contents.FormRaw
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, contents.MediaIn(it.output.Of(p.src))
-		s.text = it.output
+		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, contents.MediaIn(it.output.Of(p.Src))
+		s.Text = it.output
 	case "compaction", "compaction_trigger":
 		blk.Kind = decant.KindOpaque // encrypted: nothing to read
 	default:
-		blk.Kind, s.text, s.form = decant.KindOpaque, it.span, contents.FormRaw
+		blk.Kind, s.Text, s.Form = decant.KindOpaque, it.span, contents.FormRaw
 	}
 	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
-		blk.CallID, blk.Name = p.interned(it.callID), p.interned(it.name)
+		blk.CallID, blk.Name = p.Interned(it.callID), p.Interned(it.name)
 	}
 	if kind == "local_shell_call" {
 		blk.Name = "local_shell"
 	}
-	blk.Content = p.contentAt(s)
+	blk.Content = p.ContentAt(s)
 	return blk, s
 }
 
@@ -261,7 +262,7 @@ func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, bl
 // summary, which is an empty list when the server gave none.
 func (p *responsesParser) reasoning(it *responseItem) jsonspan.Span {
 	for _, v := range []jsonspan.Span{it.content, it.summary} {
-		if !v.IsZero() && p.src[v.Start] == '[' && len(jsonedit.Elements(p.src, v)) > 0 {
+		if !v.IsZero() && p.Src[v.Start] == '[' && len(jsonedit.Elements(p.Src, v)) > 0 {
 			return v
 		}
 	}

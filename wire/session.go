@@ -5,38 +5,39 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
 )
 
 // A session is what the parsers of session files share: lines, and the items that they hold. An item is an object of
 // the source that holds a message or a part of one: a record, or an element of a list in a record.
 type session struct {
-	*lines
+	*draft.Lines
 	items    []item
 	recordOf []int // for each item the index of its record
 }
 
 // openSession returns a session over src, which an agent program wrote.
 func openSession(src []byte, agent string) (*session, error) {
-	l, err := openLines(src, agent)
+	l, err := draft.OpenLines(src, agent)
 	if err != nil {
 		return nil, err
 	}
-	return &session{lines: l}, nil
+	return &session{Lines: l}, nil
 }
 
 // close ends the reading.
-func (s *session) close(c client) *parsed {
-	l := &sessionLayout{client: c, records: s.records, recordOf: s.recordOf, items: s.items}
-	d := s.document(l)
-	l.spans = s.spans
-	slices.SortStableFunc(d.warnings, func(a, b warning) int { return cmp.Compare(a.offset, b.offset) })
+func (s *session) close(c client) *draft.Document {
+	l := &sessionLayout{client: c, records: s.Records, recordOf: s.recordOf, items: s.items}
+	d := s.Document(l)
+	l.spans = s.Spans
+	slices.SortStableFunc(d.Warnings, func(a, b draft.Warning) int { return cmp.Compare(a.Offset, b.Offset) })
 	return d
 }
 
 // hold notes that the object at v, in record rec, holds a part of the message under construction, with
 // the value of its content member, and returns the index of the item.
 func (s *session) hold(rec int, v, content jsonspan.Span) int {
-	s.items = append(s.items, item{span: v, owner: len(s.conv.Messages), content: content})
+	s.items = append(s.items, item{span: v, owner: len(s.Conv.Messages), content: content})
 	s.recordOf = append(s.recordOf, rec)
 	return len(s.items) - 1
 }

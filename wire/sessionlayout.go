@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
@@ -15,10 +16,10 @@ import (
 // a compaction. Lines that are left out are not lost: they are in the source.
 type sessionLayout struct {
 	client   client
-	records  []record
+	records  []draft.Record
 	recordOf []int // for each item the index of its record
 	items    []item
-	spans    [][]blockSpan // of each message, where its blocks stand
+	spans    [][]draft.BlockSpan // of each message, where its blocks stand
 }
 
 // A client knows how one agent program writes down a conversation that was compacted.
@@ -28,8 +29,8 @@ type client interface {
 	rewrite(w *writer) []byte
 }
 
-func (l *sessionLayout) render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
-	if unchanged(conv, view) {
+func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
+	if draft.Unchanged(conv, view) {
 		return src, nil
 	}
 	w := &writer{

@@ -7,13 +7,14 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
 // A writer writes one view of a session.
 type writer struct {
 	*editor
-	records []record
+	records []draft.Record
 	held    [][]int // for each record the indices of its items
 
 	keep  []bool                    // for each item whether it stays
@@ -77,11 +78,11 @@ func (w *writer) objects(m *decant.Message, edits []jsonedit.Edit) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		s := w.origin(b)
-		if s == nil || s.form != contents.FormRaw || b.Kind != decant.KindUse {
+		if s == nil || s.Form != contents.FormRaw || b.Kind != decant.KindUse {
 			continue
 		}
 		for k := range edits {
-			if edits[k].At == s.text {
+			if edits[k].At == s.Text {
 				edits[k].Text = jsonedit.AsObject(b.Text())
 			}
 		}
@@ -117,7 +118,7 @@ func (w *writer) inPlace() bool { return w.whole && !slices.Contains(w.keep, fal
 // hollow reports whether an item holds no block.
 func (w *writer) hollow(i int) bool {
 	of := w.spans[w.items[i].owner-1]
-	return !slices.ContainsFunc(of, func(s blockSpan) bool { return s.item == i })
+	return !slices.ContainsFunc(of, func(s draft.BlockSpan) bool { return s.Item == i })
 }
 
 // checkpoint returns the message of the view that stands for what it covers: the first one that
@@ -188,7 +189,7 @@ func (w *writer) moment() []byte {
 		if len(items) == 0 {
 			continue
 		}
-		if t := timeOf(jsonedit.Members(w.src, w.records[rec].at, "timestamp")[0].Of(w.src)); t.After(newest) {
+		if t := draft.TimeOf(jsonedit.Members(w.src, w.records[rec].At, "timestamp")[0].Of(w.src)); t.After(newest) {
 			newest = t
 		}
 	}

@@ -1,4 +1,4 @@
-package wire
+package draft
 
 import "github.com/decantdev/decant"
 

@@ -1,4 +1,4 @@
-package wire
+package draft
 
 import (
 	"strings"
@@ -16,9 +16,9 @@ var agentHeads = []struct{ head, agent string }{
 	{"You are opencode", typed.Opencode},
 }
 
-// agentOf tells which agent program wrote a request from how a block of its system prompt begins; ""
+// AgentOf tells which agent program wrote a request from how a block of its system prompt begins; ""
 // when it is none of the known.
-func agentOf(system []decant.Block) string {
+func AgentOf(system []decant.Block) string {
 	for i := range system {
 		text := system[i].Text()
 		for _, a := range agentHeads {
@@ -30,9 +30,9 @@ func agentOf(system []decant.Block) string {
 	return ""
 }
 
-// authorOf returns who wrote a text of the user's role: the client when no word of it is the
+// AuthorOf returns who wrote a text of the user's role: the client when no word of it is the
 // user's. A text that holds both is the user's.
-func authorOf(agent, text string) decant.Author {
+func AuthorOf(agent, text string) decant.Author {
 	if strings.TrimSpace(typed.Words(agent, text)) == "" {
 		return decant.AuthorClient
 	}
