@@ -5,6 +5,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // parseAnthropic reads a request body of the Messages API (docs/reference/anthropic.md, "The request"
@@ -54,7 +55,7 @@ type anthropicParser struct {
 }
 
 func newAnthropicParser(b *draft.Builder) anthropicParser {
-	return anthropicParser{Builder: b, body: requestBody{body: body{to: anthropicDialect{}}}}
+	return anthropicParser{Builder: b, body: requestBody{Body: render.Body{Dialect: anthropicDialect{}}}}
 }
 
 // request consumes the whole request.
@@ -64,7 +65,7 @@ func (p *anthropicParser) request(sc *jsonspan.Scanner) error {
 			return err
 		}
 	}
-	if p.body.list.IsZero() {
+	if p.body.List.IsZero() {
 		return draft.FieldError(0, "messages", "missing, want a list of messages")
 	}
 	return nil
@@ -159,16 +160,16 @@ func (p *anthropicParser) fixed() {
 // messages consumes the list of messages.
 func (p *anthropicParser) messages(sc *jsonspan.Scanner) error {
 	p.Restart()
-	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, nil
+	p.body.List, p.body.Items = jsonspan.Span{Start: sc.Pos()}, nil
 	if sc.Kind() != '[' {
 		return draft.FieldError(sc.Pos(), "messages", "want a list of messages")
 	}
 	sc.Open()
 	if n := p.unchanged(); n > 0 {
 		p.keepMessages(n)
-		sc.Jump(p.body.items[n-1].span.End)
+		sc.Jump(p.body.Items[n-1].Span.End)
 	} else {
-		p.body.items = make([]item, 0, draft.Expected(len(p.Src)))
+		p.body.Items = make([]render.Item, 0, draft.Expected(len(p.Src)))
 	}
 	return p.elements(sc)
 }
@@ -180,38 +181,38 @@ func (p *anthropicParser) elements(sc *jsonspan.Scanner) error {
 			return err
 		}
 	}
-	p.body.list.End = sc.Pos()
+	p.body.List.End = sc.Pos()
 	return nil
 }
 
 // message consumes one message. Its members come in any order.
 func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
-	it := item{span: jsonspan.Span{Start: sc.Pos()}, owner: p.Start("").Number}
+	it := render.Item{Span: jsonspan.Span{Start: sc.Pos()}, Owner: p.Start("").Number}
 	for sc.Open(); sc.Next(); {
 		switch string(sc.Name()) {
 		case "role":
 			p.Current().Role = roleAt(&p.Source, sc.Skip())
 		case "content":
-			it.content = p.content(sc)
+			it.Content = p.content(sc)
 		default:
 			sc.Skip()
 		}
 	}
-	it.span.End = sc.Pos()
+	it.Span.End = sc.Pos()
 	if p.Size() == 0 {
-		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: it.content, Kind: draft.NoContent, Item: len(p.body.items)})
+		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: it.Content, Kind: draft.NoContent, Item: len(p.body.Items)})
 	}
-	p.body.items = append(p.body.items, it)
+	p.body.Items = append(p.body.Items, it)
 	switch p.Current().Role {
 	case decant.RoleUser, decant.RoleAssistant, decant.RoleSystem:
 		return nil
 	}
-	return draft.FieldError(it.span.Start, draft.Indexed("messages", len(p.body.items)-1)+".role", "want user, assistant or system")
+	return draft.FieldError(it.Span.Start, draft.Indexed("messages", len(p.body.Items)-1)+".role", "want user, assistant or system")
 }
 
 // content consumes a message's content and adds its blocks.
 func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
-	v, at := jsonspan.Span{Start: sc.Pos()}, len(p.body.items)
+	v, at := jsonspan.Span{Start: sc.Pos()}, len(p.body.Items)
 	p.body.twice = p.body.twice || p.Size() > 0
 	p.DropBlocks()
 	if sc.Kind() == '"' {

@@ -5,6 +5,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // parseChat reads a request body of the Chat Completions API (docs/reference/openai.md, "Chat Completions"), or a request log,
@@ -41,7 +42,7 @@ func parseChat(src []byte) (*draft.Document, error) {
 	if p.Conv.Model == "" {
 		p.Conv.Model = p.Interned(p.Find(response, "model"))
 	}
-	if p.body.list.IsZero() {
+	if p.body.List.IsZero() {
 		return nil, draft.FieldError(0, "messages", "missing, want a list of messages")
 	}
 	fix(p.Builder, tools)
@@ -74,14 +75,14 @@ type chatParser struct {
 }
 
 func newChatParser(b *draft.Builder) chatParser {
-	return chatParser{Builder: b, body: requestBody{body: body{to: chatDialect{}}}}
+	return chatParser{Builder: b, body: requestBody{Body: render.Body{Dialect: chatDialect{}}}}
 }
 
 // messages consumes the list of messages.
 func (p *chatParser) messages(sc *jsonspan.Scanner) error {
 	p.Restart()
 	p.Conv.Fixed.System = nil
-	p.body.list, p.body.items = jsonspan.Span{Start: sc.Pos()}, make([]item, 0, draft.Expected(len(p.Src)))
+	p.body.List, p.body.Items = jsonspan.Span{Start: sc.Pos()}, make([]render.Item, 0, draft.Expected(len(p.Src)))
 	if sc.Kind() != '[' {
 		return draft.FieldError(sc.Pos(), "messages", "want a list of messages")
 	}
@@ -90,13 +91,13 @@ func (p *chatParser) messages(sc *jsonspan.Scanner) error {
 			return err
 		}
 	}
-	p.body.list.End = sc.Pos()
+	p.body.List.End = sc.Pos()
 	return nil
 }
 
 // chatMessage is where the known members of a message stand; zero: absent.
 type chatMessage struct {
-	item                                                    item
+	item                                                    render.Item
 	role, callID, name, reasoning, refusal, function, other jsonspan.Span
 	callIDs                                                 jsonspan.Span // a list of one, as SWE-agent writes it
 }
@@ -119,9 +120,9 @@ func (m *chatMessage) field(name []byte) *jsonspan.Span {
 	case "role":
 		return &m.role
 	case "content":
-		return &m.item.content
+		return &m.item.Content
 	case "tool_calls":
-		return &m.item.calls
+		return &m.item.Calls
 	case "tool_call_id":
 		return &m.callID
 	case "tool_call_ids":
@@ -140,11 +141,11 @@ func (m *chatMessage) field(name []byte) *jsonspan.Span {
 
 // message consumes one message.
 func (p *chatParser) message(sc *jsonspan.Scanner) error {
-	m := chatMessage{item: item{span: jsonspan.Span{Start: sc.Pos()}}}
+	m := chatMessage{item: render.Item{Span: jsonspan.Span{Start: sc.Pos()}}}
 	for sc.Open(); sc.Next(); {
 		*m.field(sc.Name()) = sc.Skip()
 	}
-	m.item.span.End = sc.Pos()
+	m.item.Span.End = sc.Pos()
 	switch role := p.Interned(m.role); role {
 	case "system", "developer":
 		if len(p.Conv.Messages) == 0 {
@@ -159,18 +160,18 @@ func (p *chatParser) message(sc *jsonspan.Scanner) error {
 	case "tool", "function":
 		p.Start(decant.RoleTool)
 	default:
-		return draft.FieldError(m.item.span.Start, draft.Indexed("messages", len(p.body.items))+".role",
+		return draft.FieldError(m.item.Span.Start, draft.Indexed("messages", len(p.body.Items))+".role",
 			"want system, developer, user, assistant or tool")
 	}
-	m.item.owner = p.Current().Number
-	p.body.items = append(p.body.items, m.item)
+	m.item.Owner = p.Current().Number
+	p.body.Items = append(p.body.Items, m.item)
 	p.fill(&m)
 	return nil
 }
 
 // system adds a message to the fixed part.
 func (p *chatParser) system(m *chatMessage) {
-	p.body.items = append(p.body.items, m.item)
+	p.body.Items = append(p.body.Items, m.item)
 	f := &p.Conv.Fixed
 	for _, e := range p.contentBlocks(m) {
 		e.block.Author = decant.AuthorClient
@@ -181,11 +182,11 @@ func (p *chatParser) system(m *chatMessage) {
 // fill adds the blocks of a message, always in the order in which a model says them: reasoning,
 // content, calls.
 func (p *chatParser) fill(m *chatMessage) {
-	at := len(p.body.items) - 1
+	at := len(p.body.Items) - 1
 	if p.Current().Role == decant.RoleTool {
 		p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m.answers(p.Src)), Name: p.Interned(m.name),
-			Content: p.Text(m.item.content), Media: contents.MediaIn(m.item.content.Of(p.Src))},
-			draft.BlockSpan{Span: m.item.span, Text: m.item.content, Kind: draft.WholeItem, Item: at})
+			Content: p.Text(m.item.Content), Media: contents.MediaIn(m.item.Content.Of(p.Src))},
+			draft.BlockSpan{Span: m.item.Span, Text: m.item.Content, Kind: draft.WholeItem, Item: at})
 		return
 	}
 	p.memberBlock(decant.KindThinking, m.reasoning, at)
@@ -196,7 +197,7 @@ func (p *chatParser) fill(m *chatMessage) {
 	p.memberBlock(decant.KindText, m.refusal, at)
 	p.calls(m, at)
 	if p.Size() == 0 {
-		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: m.item.content, Kind: draft.NoContent, Item: at})
+		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: m.item.Content, Kind: draft.NoContent, Item: at})
 	}
 }
 
@@ -210,12 +211,12 @@ func (p *chatParser) memberBlock(k decant.Kind, v jsonspan.Span, at int) {
 
 // contentBlocks returns the blocks of a message's content. Empty text beside calls is none.
 func (p *chatParser) contentBlocks(m *chatMessage) []placed {
-	v := m.item.content
+	v := m.item.Content
 	if v.IsZero() {
 		return nil
 	}
 	if p.Src[v.Start] == '"' {
-		if v.Len() == len(`""`) && !m.item.calls.IsZero() {
+		if v.Len() == len(`""`) && !m.item.Calls.IsZero() {
 			return nil
 		}
 		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString}}}
@@ -230,8 +231,8 @@ func (p *chatParser) contentBlocks(m *chatMessage) []placed {
 
 // calls adds the calls of a message, also the one that the old function_call member holds.
 func (p *chatParser) calls(m *chatMessage, at int) {
-	if !m.item.calls.IsZero() {
-		sc := jsonspan.Scan(p.Src, m.item.calls.Start)
+	if !m.item.Calls.IsZero() {
+		sc := jsonspan.Scan(p.Src, m.item.Calls.Start)
 		for sc.Open(); sc.Next(); {
 			v := sc.Skip()
 			p.call(v, p.inner(v), draft.BlockSpan{Span: v, Kind: draft.ListedCall, Item: at})

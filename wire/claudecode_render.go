@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // claudeCode writes sessions of Claude Code.
@@ -14,7 +15,7 @@ type claudeCode struct {
 	left map[int]bool // records on branches that the user left, whether or not they hold a message
 }
 
-func (claudeCode) dialect() dialect { return anthropicDialect{} }
+func (claudeCode) dialect() render.Dialect { return anthropicDialect{} }
 
 // rewrite writes what the client resumes from: a boundary, and behind it the messages of the view with
 // the summary among them, each line linked to the one before. The client follows parentUuid from the
@@ -48,7 +49,7 @@ type claudeHead struct {
 }
 
 func (c *claudeWriter) head(rec int) claudeHead {
-	m := jsonedit.Members(c.src, c.records[rec].At, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
+	m := jsonedit.Members(c.Src, c.records[rec].At, "uuid", "parentUuid", "isSidechain", "userType", "cwd", "sessionId",
 		"version", "gitBranch", "slug", "type", "subtype", "timestamp")
 	return claudeHead{m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11]}
 }
@@ -66,7 +67,7 @@ func (c *claudeWriter) survey() {
 		if first {
 			c.kept, c.cover, first = stays, c.head(rec), false
 		}
-		if !stays && c.items[items[0]].owner < until {
+		if !stays && c.Items[items[0]].Owner < until {
 			c.cover = c.head(rec)
 		}
 	}
@@ -85,37 +86,37 @@ func (c *claudeWriter) stays(rec int) bool {
 // message writes the line in record rec, which holds a message, if that stays, and before it what is
 // new there.
 func (c *claudeWriter) message(rec int) {
-	number := c.items[c.held[rec][0]].owner
+	number := c.Items[c.held[rec][0]].Owner
 	c.add(c.fresh[number])
 	delete(c.fresh, number)
 	h := c.head(rec)
 	if c.kept = c.stays(rec); !c.kept {
-		c.chain.leave(h.uuid.Of(c.src))
+		c.chain.leave(h.uuid.Of(c.Src))
 		return
 	}
 	c.begin()
 	c.line(rec, h, c.chain.broken)
-	c.chain.last, c.chain.broken = h.uuid.Of(c.src), false
+	c.chain.last, c.chain.broken = h.uuid.Of(c.Src), false
 }
 
 // other writes a line that holds no message if it belongs to what stays: it shares the lot of the
 // message before it, the boundary of an earlier compaction that of the message behind it.
 func (c *claudeWriter) other(rec int) {
 	h := c.head(rec)
-	if _, left := c.left[rec]; left || c.chain.written[string(h.uuid.Of(c.src))] { // or it stands in the file twice
+	if _, left := c.left[rec]; left || c.chain.written[string(h.uuid.Of(c.Src))] { // or it stands in the file twice
 		return
 	}
 	stays := c.kept
-	if string(h.subtype.Of(c.src)) == `"compact_boundary"` {
+	if string(h.subtype.Of(c.Src)) == `"compact_boundary"` {
 		stays = c.point == nil && c.nextStays(rec)
 	}
 	if !stays && !c.whole {
-		c.chain.leave(h.uuid.Of(c.src))
+		c.chain.leave(h.uuid.Of(c.Src))
 		return
 	}
 	c.line(rec, h, false)
-	if !h.uuid.IsZero() && string(h.side.Of(c.src)) != "true" {
-		c.chain.last = h.uuid.Of(c.src)
+	if !h.uuid.IsZero() && string(h.side.Of(c.Src)) != "true" {
+		c.chain.last = h.uuid.Of(c.Src)
 	}
 }
 
@@ -134,9 +135,9 @@ func (c *claudeWriter) nextStays(rec int) bool {
 func (c *claudeWriter) line(rec int, h claudeHead, link bool) {
 	at := c.records[rec].At
 	if !h.uuid.IsZero() {
-		c.chain.written[string(h.uuid.Of(c.src))] = true
+		c.chain.written[string(h.uuid.Of(c.Src))] = true
 	}
-	if h.parent.IsZero() || !link && !c.chain.gone[string(h.parent.Of(c.src))] {
+	if h.parent.IsZero() || !link && !c.chain.gone[string(h.parent.Of(c.Src))] {
 		c.out.line(c.at(at))
 		return
 	}
@@ -151,7 +152,7 @@ func (c *claudeWriter) begin() {
 	c.began = true
 	h := c.cover
 	id := c.uuid("boundary", c.point.Text())
-	o := c.open([]byte("null"), func(o *jsonedit.Object) { o.Raw("logicalParentUuid", orNull(h.uuid.Of(c.src))) })
+	o := c.open([]byte("null"), func(o *jsonedit.Object) { o.Raw("logicalParentUuid", orNull(h.uuid.Of(c.Src))) })
 	o.Str("type", "system").Str("subtype", "compact_boundary").Str("content", "Conversation compacted")
 	o.Raw("isMeta", []byte("false")).Raw("timestamp", orNull(c.moment())).Raw("uuid", id).Str("level", "info")
 	meta := new(jsonedit.Object).Str("trigger", "manual").Raw("preTokens", strconv.AppendInt(nil, int64(c.before()), 10)).End()
@@ -168,7 +169,7 @@ func (c *claudeWriter) add(ms []*decant.Message) {
 		}
 		c.begin()
 		id := c.uuid(string(m.Role), m.Text())
-		o, time := c.open(c.chain.last, nil), c.cover.time.Of(c.src)
+		o, time := c.open(c.chain.last, nil), c.cover.time.Of(c.Src)
 		o.Str("type", role)
 		if role == "assistant" {
 			o.Raw("message", answerOf(id, content))
@@ -199,9 +200,9 @@ func (c *claudeWriter) content(m *decant.Message) (content []byte, role string) 
 	var parts [][]byte
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
-		text := c.copied(b)
+		text := c.Copied(b)
 		if text == nil {
-			text = anthropicDialect{}.part(b, m.Role)
+			text = anthropicDialect{}.Part(b, m.Role)
 		}
 		if text != nil {
 			parts = append(parts, text)
@@ -227,7 +228,7 @@ func (c *claudeWriter) open(parent []byte, more func(*jsonedit.Object)) *jsonedi
 		more(o)
 	}
 	side := []byte("false")
-	if string(c.cover.side.Of(c.src)) == "true" {
+	if string(c.cover.side.Of(c.Src)) == "true" {
 		side = []byte("true")
 	}
 	o.Raw("isSidechain", side)
@@ -239,7 +240,7 @@ func (c *claudeWriter) open(parent []byte, more func(*jsonedit.Object)) *jsonedi
 		{"version", c.cover.version}, {"gitBranch", c.cover.branch}, {"slug", c.cover.slug},
 	} {
 		if !f.at.IsZero() {
-			o.Raw(f.name, f.at.Of(c.src))
+			o.Raw(f.name, f.at.Of(c.Src))
 		}
 	}
 	return o
@@ -248,7 +249,7 @@ func (c *claudeWriter) open(parent []byte, more func(*jsonedit.Object)) *jsonedi
 // uuid returns the id of a new line as a JSON string. It follows from the session, the line's place
 // and what it says, so that the same view gives the same file (RFC 9562, section 5.8).
 func (c *claudeWriter) uuid(kind, text string) []byte {
-	h := decant.HashText("decant\x00" + c.conv.ID + "\x00" + string(c.chain.last) + "\x00" + kind + "\x00" + text)
+	h := decant.HashText("decant\x00" + c.Conv.ID + "\x00" + string(c.chain.last) + "\x00" + kind + "\x00" + text)
 	h[6] = h[6]&0x0f | 0x80
 	h[8] = h[8]&0x3f | 0x80
 	x := hex.EncodeToString(h[:])

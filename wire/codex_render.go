@@ -5,12 +5,13 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // codex writes rollouts of the Codex command line.
 type codex struct{}
 
-func (codex) dialect() dialect { return responsesDialect{} }
+func (codex) dialect() render.Dialect { return responsesDialect{} }
 
 // rewrite writes what the client resumes from: a compacted record, whose replacement_history holds
 // the messages of the view up to the checkpoint, and the lines of the messages behind it. Lines of type
@@ -40,15 +41,15 @@ type codexWriter struct {
 
 // record writes the line in record rec if it stays.
 func (c *codexWriter) record(rec int) {
-	m := jsonedit.Members(c.src, c.records[rec].At, "type", "timestamp")
+	m := jsonedit.Members(c.Src, c.records[rec].At, "type", "timestamp")
 	if len(c.held[rec]) == 0 {
-		c.other(rec, string(m[0].Of(c.src)))
+		c.other(rec, string(m[0].Of(c.Src)))
 		return
 	}
 	c.kept = false
-	entire := c.entire(rec, string(m[0].Of(c.src)))
+	entire := c.entire(rec, string(m[0].Of(c.Src)))
 	for _, i := range c.held[rec] {
-		number := c.items[i].owner
+		number := c.Items[i].Owner
 		if number < c.until {
 			continue // in the compacted record
 		}
@@ -77,7 +78,7 @@ func (c *codexWriter) entire(rec int, kind string) bool {
 		return false
 	}
 	for k, i := range c.held[rec] {
-		number := c.items[i].owner
+		number := c.Items[i].Owner
 		if !c.keep[i] || number < c.until || k > 0 && c.fresh[number] != nil {
 			return false
 		}
@@ -106,11 +107,11 @@ func (c *codexWriter) context() {
 // source returns an item of the source as items of the API. The summary of a compacted record without
 // a history is none yet.
 func (c *codexWriter) source(i int) [][]byte {
-	it := c.items[i]
-	if c.spans[it.owner-1] != nil && c.spans[it.owner-1][0].Kind == draft.MemberValue {
-		return c.to.items(c.viewed(it.owner), nil)
+	it := c.Items[i]
+	if c.Spans[it.Owner-1] != nil && c.Spans[it.Owner-1][0].Kind == draft.MemberValue {
+		return c.Dialect.Items(c.viewed(it.Owner), nil)
 	}
-	return [][]byte{c.at(it.span)}
+	return [][]byte{c.at(it.Span)}
 }
 
 // compacted writes the compacted record, once.
@@ -120,8 +121,8 @@ func (c *codexWriter) compacted() {
 	}
 	c.done = true
 	var history [][]byte
-	for i := range c.view.Messages {
-		m := &c.view.Messages[i]
+	for i := range c.View.Messages {
+		m := &c.View.Messages[i]
 		history = append(history, c.history(m)...)
 		if m == c.point {
 			break
@@ -135,13 +136,13 @@ func (c *codexWriter) compacted() {
 // history returns the items that a message before the checkpoint has in the compacted record.
 func (c *codexWriter) history(m *decant.Message) [][]byte {
 	var out [][]byte
-	for i, it := range c.items {
-		if it.owner == m.Number && c.keep[i] {
+	for i, it := range c.Items {
+		if it.Owner == m.Number && c.keep[i] {
 			out = append(out, c.source(i)...)
 		}
 	}
 	if out == nil {
-		return c.to.items(m, c.copied)
+		return c.Dialect.Items(m, c.Copied)
 	}
 	return out
 }
@@ -152,14 +153,14 @@ func (c *codexWriter) add(ms []*decant.Message) {
 		if m == c.point || c.until > 0 && m.Number > 0 && m.Number < c.until {
 			continue
 		}
-		c.put(c.to.items(m, c.copied)...)
+		c.put(c.Dialect.Items(m, c.Copied)...)
 	}
 }
 
 // put writes a line for each item.
 func (c *codexWriter) put(items ...[]byte) {
 	for _, it := range items {
-		c.out.line(c.open("response_item", c.time.Of(c.src)).Raw("payload", it).End())
+		c.out.line(c.open("response_item", c.time.Of(c.Src)).Raw("payload", it).End())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // defaultMaxOutput is written where the API demands a limit and the conversation knows none.
@@ -161,10 +162,10 @@ func joinTexts(ss []string) string {
 }
 
 // allItems returns the items of all messages.
-func allItems(ms []decant.Message, d dialect) [][]byte {
+func allItems(ms []decant.Message, d render.Dialect) [][]byte {
 	var out [][]byte
 	for i := range ms {
-		out = append(out, d.items(&ms[i], nil)...)
+		out = append(out, d.Items(&ms[i], nil)...)
 	}
 	return out
 }

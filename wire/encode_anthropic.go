@@ -7,17 +7,18 @@ import (
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // anthropicDialect writes messages of the Messages API.
 type anthropicDialect struct{}
 
-func (a anthropicDialect) items(m *decant.Message, source copier) [][]byte {
+func (a anthropicDialect) Items(m *decant.Message, source render.Copier) [][]byte {
 	var parts [][]byte
 	for i := range m.Blocks {
-		if p := source.part(&m.Blocks[i]); p != nil {
+		if p := source.Part(&m.Blocks[i]); p != nil {
 			parts = append(parts, p)
-		} else if p := a.part(&m.Blocks[i], m.Role); p != nil {
+		} else if p := a.Part(&m.Blocks[i], m.Role); p != nil {
 			parts = append(parts, p)
 		}
 	}
@@ -31,12 +32,12 @@ func (a anthropicDialect) items(m *decant.Message, source copier) [][]byte {
 	return [][]byte{new(jsonedit.Object).Str("role", string(role)).Raw("content", jsonedit.List(parts)).End()}
 }
 
-// part returns nil for thinking, which only its own provider can write, and for what has no form here.
-func (a anthropicDialect) part(b *decant.Block, _ decant.Role) []byte {
+// Part returns nil for thinking, which only its own provider can write, and for what has no form here.
+func (a anthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	o := new(jsonedit.Object)
 	switch b.Kind {
 	case decant.KindUse:
-		o.Str("type", "tool_use").Str("id", b.CallID).Str("name", b.Name).Raw("input", a.arguments(b.Text()))
+		o.Str("type", "tool_use").Str("id", b.CallID).Str("name", b.Name).Raw("input", a.Arguments(b.Text()))
 	case decant.KindResult:
 		o.Str("type", "tool_result").Str("tool_use_id", b.CallID).Str("content", b.Text())
 		if b.Error {
@@ -56,6 +57,6 @@ func (a anthropicDialect) part(b *decant.Block, _ decant.Role) []byte {
 	return o.End()
 }
 
-func (anthropicDialect) arguments(text string) []byte { return jsonedit.AsObject(text) }
+func (anthropicDialect) Arguments(text string) []byte { return jsonedit.AsObject(text) }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -4,13 +4,14 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // chatDialect writes messages of the Chat Completions API.
 type chatDialect struct{}
 
-// items returns the results in m as messages of their own, then everything else as one message.
-func (c chatDialect) items(m *decant.Message, _ copier) [][]byte {
+// Items returns the results in m as messages of their own, then everything else as one message.
+func (c chatDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
 	var out, parts, calls [][]byte
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
@@ -20,7 +21,7 @@ func (c chatDialect) items(m *decant.Message, _ copier) [][]byte {
 		case decant.KindUse:
 			calls = append(calls, c.call(b))
 		default:
-			if p := c.part(b, m.Role); p != nil {
+			if p := c.Part(b, m.Role); p != nil {
 				parts = append(parts, p)
 			}
 		}
@@ -56,18 +57,18 @@ func (chatDialect) content(m *decant.Message, parts [][]byte) []byte {
 }
 
 func (c chatDialect) call(b *decant.Block) []byte {
-	f := new(jsonedit.Object).Str("name", b.Name).Raw("arguments", c.arguments(argumentText(b))).End()
+	f := new(jsonedit.Object).Str("name", b.Name).Raw("arguments", c.Arguments(argumentText(b))).End()
 	return new(jsonedit.Object).Str("id", b.CallID).Str("type", "function").Raw("function", f).End()
 }
 
-func (chatDialect) part(b *decant.Block, _ decant.Role) []byte {
+func (chatDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
 		return nil
 	}
 	return new(jsonedit.Object).Str("type", "text").Str("text", contents.Readable(b)).End()
 }
 
-func (chatDialect) arguments(text string) []byte { return jsonedit.Quote(text) }
+func (chatDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }
 
 // argumentText returns the arguments of a call; servers refuse an empty text.
 func argumentText(b *decant.Block) string {

@@ -4,13 +4,14 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // responsesDialect writes items of the Responses API.
 type responsesDialect struct{}
 
-// items returns an item for each call and each result, and one for each run of texts.
-func (r responsesDialect) items(m *decant.Message, _ copier) [][]byte {
+// Items returns an item for each call and each result, and one for each run of texts.
+func (r responsesDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
 	var out, parts [][]byte
 	flush := func() {
 		if len(parts) > 0 {
@@ -24,12 +25,12 @@ func (r responsesDialect) items(m *decant.Message, _ copier) [][]byte {
 		case decant.KindUse:
 			flush()
 			out = append(out, new(jsonedit.Object).Str("type", "function_call").Str("call_id", b.CallID).Str("name", b.Name).
-				Raw("arguments", r.arguments(argumentText(b))).End())
+				Raw("arguments", r.Arguments(argumentText(b))).End())
 		case decant.KindResult:
 			flush()
 			out = append(out, new(jsonedit.Object).Str("type", "function_call_output").Str("call_id", b.CallID).Str("output", outputText(b)).End())
 		default:
-			if p := r.part(b, m.Role); p != nil {
+			if p := r.Part(b, m.Role); p != nil {
 				parts = append(parts, p)
 			}
 		}
@@ -49,7 +50,7 @@ func (responsesDialect) message(role decant.Role, parts [][]byte) []byte {
 	return new(jsonedit.Object).Str("type", "message").Str("role", name).Raw("content", jsonedit.List(parts)).End()
 }
 
-func (responsesDialect) part(b *decant.Block, role decant.Role) []byte {
+func (responsesDialect) Part(b *decant.Block, role decant.Role) []byte {
 	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
 		return nil
 	}
@@ -60,4 +61,4 @@ func (responsesDialect) part(b *decant.Block, role decant.Role) []byte {
 	return new(jsonedit.Object).Str("type", kind).Str("text", contents.Readable(b)).End()
 }
 
-func (responsesDialect) arguments(text string) []byte { return jsonedit.Quote(text) }
+func (responsesDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }

@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // An earlier is the request before the one that is read. The zero value is none.
@@ -73,9 +74,9 @@ func (p *anthropicParser) unchanged() int {
 	if p.was.requestBody == nil {
 		return 0
 	}
-	list := p.was.list
-	same := list.Start + common(list.Of(p.was.src), p.Src[p.body.list.Start:])
-	return sort.Search(len(p.was.items), func(i int) bool { return p.was.items[i].span.End > same })
+	list := p.was.List
+	same := list.Start + common(list.Of(p.was.src), p.Src[p.body.List.Start:])
+	return sort.Search(len(p.was.Items), func(i int) bool { return p.was.Items[i].Span.End > same })
 }
 
 // keepSystem takes over the system prompt of the earlier request, which stood by bytes further ahead.
@@ -104,14 +105,14 @@ func (p *anthropicParser) keepTools(by int) {
 // the rest of the list may hold, if what follows it is as long as it was.
 func (p *anthropicParser) keepMessages(n int) {
 	was := &p.was
-	by := p.body.list.Start - was.list.Start
-	size := len(p.Src) - by - was.items[n-1].span.End - (len(was.src) - was.list.End)
+	by := p.body.List.Start - was.List.Start
+	size := len(p.Src) - by - was.Items[n-1].Span.End - (len(was.src) - was.List.End)
 	more := draft.Expected(max(size, 0))
-	p.body.items = make([]item, n, n+more)
-	for i := range p.body.items {
-		p.body.items[i] = was.items[i].moved(by)
+	p.body.Items = make([]render.Item, n, n+more)
+	for i := range p.body.Items {
+		p.body.Items[i] = was.Items[i].Moved(by)
 	}
-	p.TakeOver(was.read.Messages[:n], was.spans[:n], by, more)
+	p.TakeOver(was.read.Messages[:n], was.Spans[:n], by, more)
 }
 
 // common returns how many bytes a and b have in common from the start on.

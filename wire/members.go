@@ -71,10 +71,10 @@ func (b *requestBody) parameters(src []byte) []byte {
 
 // block returns the bytes in src of a block: "null" where a message has no content, nil when there is no such block.
 func (b *requestBody) block(src []byte, r decant.Ref) []byte {
-	if r.Message < 1 || r.Message > len(b.spans) {
+	if r.Message < 1 || r.Message > len(b.Spans) {
 		return nil
 	}
-	spans := b.spans[r.Message-1]
+	spans := b.Spans[r.Message-1]
 	if r.Block < 0 || r.Block >= len(spans) {
 		return nil
 	}

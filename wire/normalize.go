@@ -170,7 +170,7 @@ func alternate(ms []decant.Message) []decant.Message {
 			m.Role = decant.RoleUser
 		}
 		if len(out) == 0 && m.Role == decant.RoleAssistant {
-			out = append(out, decant.Message{Role: decant.RoleUser, Blocks: []decant.Block{*textBlock(opening, "")}})
+			out = append(out, decant.Message{Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text(opening)}}})
 		}
 		if last := len(out) - 1; last >= 0 && out[last].Role == m.Role {
 			out[last].Blocks = append(out[last].Blocks, m.Blocks...)

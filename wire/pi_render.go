@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // pi writes sessions of pi.
@@ -16,7 +17,7 @@ type pi struct {
 	linear bool         // the file is of the first version: entries have no ids
 }
 
-func (pi) dialect() dialect { return piDialect{} }
+func (pi) dialect() render.Dialect { return piDialect{} }
 
 // rewrite writes the entries that stay, each with the one before as its parent where its own is left
 // out, and at the end a compaction entry that holds the summary and names the first message that was
@@ -51,19 +52,19 @@ type firstEntry struct {
 // record writes the entry in record rec if it stays.
 func (p *piWriter) record(rec int) {
 	at := p.records[rec].At
-	m := jsonedit.Members(p.src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
-	kind := string(m[0].Of(p.src))
+	m := jsonedit.Members(p.Src, at, "type", "id", "parentId", "timestamp", "targetId", "message")
+	kind := string(m[0].Of(p.Src))
 	if kind == `"session"` {
 		p.out.line(p.at(at))
 		return
 	}
-	if m[1].IsZero() || p.src[m[1].Start] != '"' { // an id is a string
+	if m[1].IsZero() || p.Src[m[1].Start] != '"' { // an id is a string
 		m[1] = jsonspan.Span{}
 	}
 	p.time = m[3]
 	stays := p.stays(kind, m[4]) && (p.whole || !p.off[rec])
 	if items := p.held[rec]; len(items) > 0 {
-		number := p.items[items[0]].owner
+		number := p.Items[items[0]].Owner
 		if kind != `"compaction"` {
 			p.add(p.fresh[number])
 			delete(p.fresh, number)
@@ -76,7 +77,7 @@ func (p *piWriter) record(rec int) {
 	}
 	if !stays {
 		if !m[1].IsZero() {
-			p.chain.leave(m[1].Of(p.src))
+			p.chain.leave(m[1].Of(p.Src))
 		}
 		return
 	}
@@ -94,7 +95,7 @@ func (p *piWriter) stays(kind string, target jsonspan.Span) bool {
 	case `"message"`, `"branch_summary"`, `"custom_message"`, `"compaction"`:
 		return p.whole
 	case `"label"`:
-		return !p.chain.gone[string(target.Of(p.src))]
+		return !p.chain.gone[string(target.Of(p.Src))]
 	}
 	return true
 }
@@ -103,14 +104,14 @@ func (p *piWriter) stays(kind string, target jsonspan.Span) bool {
 func (p *piWriter) entry(rec int, m []jsonspan.Span, message bool) {
 	at := p.records[rec].At
 	id, parent := m[1], m[2]
-	p.begin(message, id.Of(p.src))
-	if raw := string(parent.Of(p.src)); p.chain.gone[raw] || raw != "" && p.chain.begun() && !p.whole && raw != string(p.chain.last) {
+	p.begin(message, id.Of(p.Src))
+	if raw := string(parent.Of(p.Src)); p.chain.gone[raw] || raw != "" && p.chain.begun() && !p.whole && raw != string(p.chain.last) {
 		p.out.line(p.at(at, jsonedit.Edit{At: parent, Text: p.chain.last}))
 	} else {
 		p.out.line(p.at(at))
 	}
 	if !id.IsZero() {
-		p.chain.last = id.Of(p.src)
+		p.chain.last = id.Of(p.Src)
 	}
 }
 
@@ -127,10 +128,10 @@ func (p *piWriter) add(ms []*decant.Message) {
 		if m == p.point {
 			continue
 		}
-		for _, it := range p.to.items(m, p.copied) {
+		for _, it := range p.Dialect.Items(m, p.Copied) {
 			id := p.id(string(m.Role) + "\x00" + m.Text())
 			p.begin(true, id)
-			p.out.line(p.open("message", id, p.time.Of(p.src)).Raw("message", p.complete(m, it)).End())
+			p.out.line(p.open("message", id, p.time.Of(p.Src)).Raw("message", p.complete(m, it)).End())
 			p.chain.last = id
 		}
 	}
@@ -140,16 +141,16 @@ func (p *piWriter) add(ms []*decant.Message) {
 func (p *piWriter) complete(m *decant.Message, item []byte) []byte {
 	o := jsonedit.Reopened(item)
 	if m.Role == decant.RoleAssistant {
-		was := jsonedit.Members(p.src, p.answer, "api", "provider", "model")
+		was := jsonedit.Members(p.Src, p.answer, "api", "provider", "model")
 		for i, name := range []string{"api", "provider", "model"} {
 			if !was[i].IsZero() {
-				o.Raw(name, was[i].Of(p.src))
+				o.Raw(name, was[i].Of(p.Src))
 			}
 		}
 		o.Raw("usage", []byte(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,`+
 			`"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`)).Str("stopReason", "stop")
 	}
-	if ms := millis(p.src, p.time); ms != "" {
+	if ms := millis(p.Src, p.time); ms != "" {
 		o.Raw("timestamp", []byte(ms))
 	}
 	return o.End()
@@ -182,7 +183,7 @@ func (p *piWriter) summary() string {
 	text := p.point.Text()
 	for i := len(p.older) - 1; i >= 0; i-- {
 		if k := p.older[i]; p.keep[k] {
-			text = p.viewed(p.items[k].owner).Text() + "\n\n" + text
+			text = p.viewed(p.Items[k].Owner).Text() + "\n\n" + text
 		}
 	}
 	return text
@@ -203,7 +204,7 @@ func (p *piWriter) open(kind string, id, time []byte) *jsonedit.Object {
 // id returns the id of a new entry as a JSON string. It follows from the session, the entry's place
 // and what it says, so that the same view gives the same file.
 func (p *piWriter) id(what string) []byte {
-	return jsonedit.Quote(decant.HashText("decant\x00" + p.conv.ID + "\x00" + string(p.chain.last) + "\x00" + what).Short())
+	return jsonedit.Quote(decant.HashText("decant\x00" + p.Conv.ID + "\x00" + string(p.chain.last) + "\x00" + what).Short())
 }
 
 // millis returns the time at v in milliseconds since 1970, "" when unknown.
@@ -218,7 +219,7 @@ func millis(src []byte, v jsonspan.Span) string {
 // piDialect writes messages as pi's sessions hold them.
 type piDialect struct{}
 
-func (d piDialect) items(m *decant.Message, source copier) [][]byte {
+func (d piDialect) Items(m *decant.Message, source render.Copier) [][]byte {
 	var out, parts [][]byte
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
@@ -227,9 +228,9 @@ func (d piDialect) items(m *decant.Message, source copier) [][]byte {
 				Raw("content", jsonedit.List([][]byte{textPart(b.Text())})).Raw("isError", strconv.AppendBool(nil, b.Error)).End())
 			continue
 		}
-		if p := source.part(b); p != nil {
+		if p := source.Part(b); p != nil {
 			parts = append(parts, p)
-		} else if p := d.part(b, m.Role); p != nil {
+		} else if p := d.Part(b, m.Role); p != nil {
 			parts = append(parts, p)
 		}
 	}
@@ -243,17 +244,17 @@ func (d piDialect) items(m *decant.Message, source copier) [][]byte {
 	return append(out, new(jsonedit.Object).Str("role", role).Raw("content", jsonedit.List(parts)).End())
 }
 
-func (d piDialect) part(b *decant.Block, _ decant.Role) []byte {
+func (d piDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	switch b.Kind {
 	case decant.KindText, decant.KindImage:
 		return textPart(contents.Readable(b))
 	case decant.KindUse:
-		return new(jsonedit.Object).Str("type", "toolCall").Str("id", b.CallID).Str("name", b.Name).Raw("arguments", d.arguments(b.Text())).End()
+		return new(jsonedit.Object).Str("type", "toolCall").Str("id", b.CallID).Str("name", b.Name).Raw("arguments", d.Arguments(b.Text())).End()
 	}
 	return nil
 }
 
-func (piDialect) arguments(text string) []byte { return jsonedit.AsObject(text) }
+func (piDialect) Arguments(text string) []byte { return jsonedit.AsObject(text) }
 
 func textPart(text string) []byte {
 	return new(jsonedit.Object).Str("type", "text").Str("text", text).End()

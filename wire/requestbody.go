@@ -8,11 +8,12 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // A requestBody is the layout of a request, with what the request that comes after it may take over.
 type requestBody struct {
-	body
+	render.Body
 
 	// Of a request of the Messages API:
 	read    decant.Conversation // as it was read, whatever the caller does to the document's
@@ -25,7 +26,7 @@ type requestBody struct {
 // document ends the construction of a document with the layout.
 func (l requestBody) document(b *draft.Builder) *draft.Document {
 	d := b.Document(&l)
-	l.spans, l.read = b.Spans, b.Conv
+	l.Spans, l.read = b.Spans, b.Conv
 	return d
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // parseResponses reads a request body of the Responses API (docs/reference/openai.md, "Responses").
@@ -19,7 +20,7 @@ func parseResponses(src []byte) (*draft.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := responsesParser{Builder: draft.NewBuilder(src), body: requestBody{body: body{to: responsesDialect{}}}}
+	p := responsesParser{Builder: draft.NewBuilder(src), body: requestBody{Body: render.Body{Dialect: responsesDialect{}}}}
 	var tools, instructions jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
@@ -42,7 +43,7 @@ func parseResponses(src []byte) (*draft.Document, error) {
 			sc.Skip()
 		}
 	}
-	if p.body.list.IsZero() {
+	if p.body.List.IsZero() {
 		return nil, draft.FieldError(0, "input", "missing, want a list of items or a text")
 	}
 	if !instructions.IsZero() && src[instructions.Start] == '"' {
@@ -64,28 +65,28 @@ type responsesParser struct {
 func (p *responsesParser) input(sc *jsonspan.Scanner) error {
 	p.Restart()
 	p.Conv.Fixed.System = nil
-	p.body.list, p.body.bare, p.body.items = jsonspan.Span{Start: sc.Pos()}, false, nil
+	p.body.List, p.body.Bare, p.body.Items = jsonspan.Span{Start: sc.Pos()}, false, nil
 	switch sc.Kind() {
 	case '"':
 		v := sc.Skip()
-		p.body.list, p.body.bare = v, true
-		p.body.items = []item{{span: v, owner: p.Start(decant.RoleUser).Number, content: v}}
+		p.body.List, p.body.Bare = v, true
+		p.body.Items = []render.Item{{Span: v, Owner: p.Start(decant.RoleUser).Number, Content: v}}
 		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString})
 		return nil
 	case '[':
-		p.body.items = make([]item, 0, draft.Expected(len(p.Src)))
+		p.body.Items = make([]render.Item, 0, draft.Expected(len(p.Src)))
 	default:
 		return draft.FieldError(sc.Pos(), "input", "want a list of items or a text")
 	}
 	for sc.Open(); sc.Next(); {
 		if sc.Kind() != '{' {
-			return draft.FieldError(sc.Pos(), draft.Indexed("input", len(p.body.items)), "want an object")
+			return draft.FieldError(sc.Pos(), draft.Indexed("input", len(p.body.Items)), "want an object")
 		}
 		if err := p.item(sc); err != nil {
 			return err
 		}
 	}
-	p.body.list.End = sc.Pos()
+	p.body.List.End = sc.Pos()
 	return nil
 }
 
@@ -146,8 +147,8 @@ func (p *responsesParser) item(sc *jsonspan.Scanner) error {
 
 // own appends the item to the message under construction and returns its index.
 func (p *responsesParser) own(it *responseItem) int {
-	p.body.items = append(p.body.items, item{span: it.span, owner: p.Current().Number, content: it.content})
-	return len(p.body.items) - 1
+	p.body.Items = append(p.body.Items, render.Item{Span: it.span, Owner: p.Current().Number, Content: it.content})
+	return len(p.body.Items) - 1
 }
 
 // begin begins the message that an item without a role belongs to, unless it goes with the last one.
@@ -185,7 +186,7 @@ func (p *responsesParser) message(it *responseItem) error {
 		}
 		p.Start(decant.RoleSystem)
 	default:
-		return draft.FieldError(it.span.Start, draft.Indexed("input", len(p.body.items))+".role", "want user, assistant, system or developer")
+		return draft.FieldError(it.span.Start, draft.Indexed("input", len(p.body.Items))+".role", "want user, assistant, system or developer")
 	}
 	at, n := p.own(it), p.Size()
 	for _, e := range p.parts(it.content) {
@@ -200,7 +201,7 @@ func (p *responsesParser) message(it *responseItem) error {
 
 // system adds an item to the fixed part.
 func (p *responsesParser) system(it *responseItem) {
-	p.body.items = append(p.body.items, item{span: it.span})
+	p.body.Items = append(p.body.Items, render.Item{Span: it.span})
 	f := &p.Conv.Fixed
 	for _, e := range p.parts(it.content) {
 		e.block.Author = decant.AuthorClient

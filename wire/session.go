@@ -6,13 +6,14 @@ import (
 
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // A session is what the parsers of session files share: lines, and the items that they hold. An item is an object of
 // the source that holds a message or a part of one: a record, or an element of a list in a record.
 type session struct {
 	*draft.Lines
-	items    []item
+	items    []render.Item
 	recordOf []int // for each item the index of its record
 }
 
@@ -37,7 +38,7 @@ func (s *session) close(c client) *draft.Document {
 // hold notes that the object at v, in record rec, holds a part of the message under construction, with
 // the value of its content member, and returns the index of the item.
 func (s *session) hold(rec int, v, content jsonspan.Span) int {
-	s.items = append(s.items, item{span: v, owner: len(s.Conv.Messages), content: content})
+	s.items = append(s.items, render.Item{Span: v, Owner: len(s.Conv.Messages), Content: content})
 	s.recordOf = append(s.recordOf, rec)
 	return len(s.items) - 1
 }

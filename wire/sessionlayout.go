@@ -6,6 +6,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // A sessionLayout is the layout of a session file.
@@ -18,13 +19,13 @@ type sessionLayout struct {
 	client   client
 	records  []draft.Record
 	recordOf []int // for each item the index of its record
-	items    []item
+	items    []render.Item
 	spans    [][]draft.BlockSpan // of each message, where its blocks stand
 }
 
 // A client knows how one agent program writes down a conversation that was compacted.
 type client interface {
-	dialect() dialect
+	dialect() render.Dialect
 	// rewrite returns a session file with the messages of the writer's view.
 	rewrite(w *writer) []byte
 }
@@ -34,7 +35,7 @@ func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]b
 		return src, nil
 	}
 	w := &writer{
-		editor:  &editor{src: src, items: l.items, spans: l.spans, conv: conv, view: view, to: l.client.dialect()},
+		Editor:  &render.Editor{Src: src, Items: l.items, Spans: l.spans, Conv: conv, View: view, Dialect: l.client.dialect()},
 		records: l.records, held: make([][]int, len(l.records)), out: output{lineBreak: lineBreak(src)},
 	}
 	for i, rec := range l.recordOf {
@@ -44,9 +45,9 @@ func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]b
 		return nil, err
 	}
 	if w.inPlace() {
-		return jsonedit.Splice(src, w.edits), nil
+		return jsonedit.Splice(src, w.Edits), nil
 	}
-	slices.SortStableFunc(w.edits, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })
+	slices.SortStableFunc(w.Edits, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })
 	w.point = w.checkpoint()
 	return l.client.rewrite(w), nil
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // A writer writes one view of a session.
 type writer struct {
-	*editor
+	*render.Editor
 	records []draft.Record
 	held    [][]int // for each record the indices of its items
 
@@ -26,14 +27,14 @@ type writer struct {
 
 // plan finds out what the view changes.
 func (w *writer) plan() error {
-	if err := w.check(); err != nil {
+	if err := w.Check(); err != nil {
 		return err
 	}
-	w.keep = make([]bool, len(w.items))
+	w.keep = make([]bool, len(w.Items))
 	w.fresh = map[int][]*decant.Message{}
 	var pending []*decant.Message
-	for i := range w.view.Messages {
-		m := &w.view.Messages[i]
+	for i := range w.View.Messages {
+		m := &w.View.Messages[i]
 		if m.Number == 0 {
 			pending = append(pending, m)
 			continue
@@ -60,15 +61,15 @@ func (w *writer) plan() error {
 // stay edits the items of a message that is still in the view. It reports false when the message has to
 // be written anew, because they have no place for what is in it.
 func (w *writer) stay(m *decant.Message) (bool, error) {
-	mark := len(w.edits)
-	items, ok, err := w.editor.keep(m)
+	mark := len(w.Edits)
+	items, ok, err := w.Editor.Keep(m)
 	if err != nil || !ok {
 		return false, err
 	}
 	for _, p := range items {
 		w.keep[p.Elem] = true
 	}
-	w.objects(m, w.edits[mark:])
+	w.objects(m, w.Edits[mark:])
 	return true, nil
 }
 
@@ -77,7 +78,7 @@ func (w *writer) stay(m *decant.Message) (bool, error) {
 func (w *writer) objects(m *decant.Message, edits []jsonedit.Edit) {
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
-		s := w.origin(b)
+		s := w.Origin(b)
 		if s == nil || s.Form != contents.FormRaw || b.Kind != decant.KindUse {
 			continue
 		}
@@ -92,19 +93,19 @@ func (w *writer) objects(m *decant.Message, edits []jsonedit.Edit) {
 // settle decides what becomes of items that the view does not name, and of the file as a whole.
 func (w *writer) settle() {
 	in := map[int]bool{}
-	for i := range w.view.Messages {
-		in[w.view.Messages[i].Number] = true
+	for i := range w.View.Messages {
+		in[w.View.Messages[i].Number] = true
 	}
-	live := len(w.conv.Messages) - len(w.conv.Live())
+	live := len(w.Conv.Messages) - len(w.Conv.Live())
 	w.whole = len(w.fresh) == 0
-	for i := range w.conv.Messages {
-		m := &w.conv.Messages[i]
+	for i := range w.Conv.Messages {
+		m := &w.Conv.Messages[i]
 		if i >= live && len(m.Blocks) > 0 && !in[m.Number] {
 			w.whole = false
 		}
 	}
-	for i, it := range w.items {
-		m := &w.conv.Messages[it.owner-1]
+	for i, it := range w.Items {
+		m := &w.Conv.Messages[it.Owner-1]
 		empty := len(m.Blocks) == 0 || w.hollow(i)
 		if !in[m.Number] && w.whole || empty && (w.whole || in[m.Number]) {
 			w.keep[i] = true
@@ -117,7 +118,7 @@ func (w *writer) inPlace() bool { return w.whole && !slices.Contains(w.keep, fal
 
 // hollow reports whether an item holds no block.
 func (w *writer) hollow(i int) bool {
-	of := w.spans[w.items[i].owner-1]
+	of := w.Spans[w.Items[i].Owner-1]
 	return !slices.ContainsFunc(of, func(s draft.BlockSpan) bool { return s.Item == i })
 }
 
@@ -125,8 +126,8 @@ func (w *writer) hollow(i int) bool {
 // Decant wrote for the user, or an earlier summary of the client's that has to be written anew. It is
 // nil when there is none.
 func (w *writer) checkpoint() *decant.Message {
-	for i := range w.view.Messages {
-		m := &w.view.Messages[i]
+	for i := range w.View.Messages {
+		m := &w.View.Messages[i]
 		if isCheckpoint(m) || m.Compaction && slices.Contains(w.fresh[m.Number], m) {
 			return m
 		}
@@ -148,32 +149,32 @@ func isCheckpoint(m *decant.Message) bool {
 
 // viewed returns the view's message with that Number.
 func (w *writer) viewed(number int) *decant.Message {
-	for i := range w.view.Messages {
-		if m := &w.view.Messages[i]; m.Number == number {
+	for i := range w.View.Messages {
+		if m := &w.View.Messages[i]; m.Number == number {
 			return m
 		}
 	}
-	return &w.conv.Messages[number-1]
+	return &w.Conv.Messages[number-1]
 }
 
 // behind returns the Number of the first message of the source that stands behind m in the view.
 func (w *writer) behind(m *decant.Message) int {
 	past := false
-	for i := range w.view.Messages {
-		v := &w.view.Messages[i]
+	for i := range w.View.Messages {
+		v := &w.View.Messages[i]
 		if past && v.Number > 0 {
 			return v.Number
 		}
 		past = past || v == m
 	}
-	return len(w.conv.Messages) + 1
+	return len(w.Conv.Messages) + 1
 }
 
 // before returns the tokens that the newest answer's request and the answer took: what the client
 // would show as the size before the compaction. It is 0 when no usage is recorded.
 func (w *writer) before() int {
-	for i := len(w.conv.Messages) - 1; i >= 0; i-- {
-		if u := w.conv.Messages[i].Usage; u != nil {
+	for i := len(w.Conv.Messages) - 1; i >= 0; i-- {
+		if u := w.Conv.Messages[i].Usage; u != nil {
 			return u.Context()
 		}
 	}
@@ -189,7 +190,7 @@ func (w *writer) moment() []byte {
 		if len(items) == 0 {
 			continue
 		}
-		if t := draft.TimeOf(jsonedit.Members(w.src, w.records[rec].At, "timestamp")[0].Of(w.src)); t.After(newest) {
+		if t := draft.TimeOf(jsonedit.Members(w.Src, w.records[rec].At, "timestamp")[0].Of(w.Src)); t.After(newest) {
 			newest = t
 		}
 	}
@@ -201,10 +202,10 @@ func (w *writer) moment() []byte {
 
 // at returns the bytes of the span with its edits made, and some more.
 func (w *writer) at(s jsonspan.Span, more ...jsonedit.Edit) []byte {
-	lo, _ := slices.BinarySearchFunc(w.edits, s.Start, func(e jsonedit.Edit, at int) int { return e.At.Start - at })
+	lo, _ := slices.BinarySearchFunc(w.Edits, s.Start, func(e jsonedit.Edit, at int) int { return e.At.Start - at })
 	hi := lo
-	for hi < len(w.edits) && w.edits[hi].At.Start < s.End {
+	for hi < len(w.Edits) && w.Edits[hi].At.Start < s.End {
 		hi++
 	}
-	return jsonedit.SpliceWithin(w.src, s, append(more, w.edits[lo:hi]...))
+	return jsonedit.SpliceWithin(w.Src, s, append(more, w.Edits[lo:hi]...))
 }

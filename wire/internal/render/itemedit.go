@@ -1,4 +1,4 @@
-package wire
+package render
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // An itemEdit turns one item of the source into what a view's message has in its place.
 type itemEdit struct {
-	*editor
+	*Editor
 	message *decant.Message
 	at      int     // index of the item
 	entries []entry // those blocks of the message that belong to the item, and new ones among them
@@ -27,7 +27,7 @@ func (e *itemEdit) run() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		e.edits = append(e.edits, edits...)
+		e.Edits = append(e.Edits, edits...)
 	}
 	ok, err := e.editContent()
 	if err != nil || !ok {
@@ -48,21 +48,21 @@ type contentPlan struct {
 
 // editContent edits the content of the item: the blocks that are its parts, and the new ones.
 func (e *itemEdit) editContent() (bool, error) {
-	content := e.items[e.at].content
+	content := e.Items[e.at].Content
 	c, ok := e.plan(content)
 	switch {
 	case !ok, c.fresh && content.IsZero():
 		return false, nil
 	case c.whole != nil && !c.fresh:
 		edits, err := e.block(c.whole.at, c.whole.block)
-		e.edits = append(e.edits, edits...)
+		e.Edits = append(e.Edits, edits...)
 		return true, err
 	case c.fresh && len(c.elems) == 0:
-		e.edits = append(e.edits, jsonedit.Edit{At: content, Text: jsonedit.List(c.parts)})
+		e.Edits = append(e.Edits, jsonedit.Edit{At: content, Text: jsonedit.List(c.parts)})
 	case len(c.pieces) > 0:
-		e.edits = append(e.edits, jsonedit.Rejoin(e.src, content, c.elems, c.pieces)...)
+		e.Edits = append(e.Edits, jsonedit.Rejoin(e.Src, content, c.elems, c.pieces)...)
 	case e.had(draft.ListPart) || e.had(draft.BareString):
-		e.edits = append(e.edits, jsonedit.Edit{At: content, Text: []byte("null")})
+		e.Edits = append(e.Edits, jsonedit.Edit{At: content, Text: []byte("null")})
 	}
 	return true, nil
 }
@@ -70,8 +70,8 @@ func (e *itemEdit) editContent() (bool, error) {
 // plan sorts the blocks into the parts of the content. It reports false when one has no place there.
 func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 	var c contentPlan
-	if !content.IsZero() && e.src[content.Start] == '[' {
-		c.elems = jsonedit.Elements(e.src, content)
+	if !content.IsZero() && e.Src[content.Start] == '[' {
+		c.elems = jsonedit.Elements(e.Src, content)
 	}
 	for i := range e.entries {
 		n := &e.entries[i]
@@ -87,7 +87,7 @@ func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 			c.pieces = append(c.pieces, jsonedit.Piece{Elem: slices.Index(c.elems, n.at.Span)})
 		case n.at.Kind == draft.BareString:
 			c.whole = n
-			c.parts = append(c.parts, e.to.part(n.block, e.message.Role))
+			c.parts = append(c.parts, e.Dialect.Part(n.block, e.message.Role))
 		}
 	}
 	return c, true
@@ -95,15 +95,15 @@ func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 
 // newPart returns a block as a new element of a content list, nil when it does not go there.
 func (e *itemEdit) newPart(b *decant.Block) []byte {
-	if text := e.copied(b); text != nil {
+	if text := e.Copied(b); text != nil {
 		return text
 	}
-	return e.to.part(b, e.message.Role)
+	return e.Dialect.Part(b, e.message.Role)
 }
 
 // had reports whether the item has a block in such a place in the source.
 func (e *itemEdit) had(k draft.SpanKind) bool {
-	return slices.ContainsFunc(e.spans[e.message.Number-1], func(x draft.BlockSpan) bool { return x.Item == e.at && x.Kind == k })
+	return slices.ContainsFunc(e.Spans[e.message.Number-1], func(x draft.BlockSpan) bool { return x.Item == e.at && x.Kind == k })
 }
 
 // keeps reports whether one of the blocks stands at s.
@@ -114,15 +114,15 @@ func (e *itemEdit) keeps(s jsonspan.Span) bool {
 // editMembers edits what the item holds besides its content: the list of calls, and members that are a
 // block each. A list without calls is refused by the API, so it goes with its last call.
 func (e *itemEdit) editMembers() {
-	it := &e.items[e.at]
+	it := &e.Items[e.at]
 	var gone []string
-	for _, s := range e.spans[e.message.Number-1] {
+	for _, s := range e.Spans[e.message.Number-1] {
 		if s.Item == e.at && s.Kind == draft.MemberValue && !e.keeps(s.Span) {
-			gone = append(gone, jsonedit.MemberName(e.src, it.span, s.Span))
+			gone = append(gone, jsonedit.MemberName(e.Src, it.Span, s.Span))
 		}
 	}
 	if e.had(draft.ListedCall) {
-		elems := jsonedit.Elements(e.src, it.calls)
+		elems := jsonedit.Elements(e.Src, it.Calls)
 		var pieces []jsonedit.Piece
 		for i, c := range elems {
 			if e.keeps(c) {
@@ -130,12 +130,12 @@ func (e *itemEdit) editMembers() {
 			}
 		}
 		if len(pieces) > 0 {
-			e.edits = append(e.edits, jsonedit.Rejoin(e.src, it.calls, elems, pieces)...)
+			e.Edits = append(e.Edits, jsonedit.Rejoin(e.Src, it.Calls, elems, pieces)...)
 		} else {
-			gone = append(gone, jsonedit.MemberName(e.src, it.span, it.calls))
+			gone = append(gone, jsonedit.MemberName(e.Src, it.Span, it.Calls))
 		}
 	}
 	if len(gone) > 0 {
-		e.edits = append(e.edits, jsonedit.Without(e.src, it.span, gone...)...)
+		e.Edits = append(e.Edits, jsonedit.Without(e.Src, it.Span, gone...)...)
 	}
 }

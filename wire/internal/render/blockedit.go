@@ -1,4 +1,4 @@
-package wire
+package render
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 
 // block returns the edits that give the block at s the text and the cache marker that b has; none when
 // it has them already.
-func (e *editor) block(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
-	was := &e.conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
+func (e *Editor) block(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
+	was := &e.Conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
 	edits := e.remark(s, was, b)
 	if same(was, b) && len(was.Inside) == len(b.Inside) {
 		return edits, nil
@@ -26,9 +26,9 @@ func (e *editor) block(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, er
 
 // remark returns the edits that give a block of a list the cache marker that a view has put on it. One
 // that stands alone as a string has no place for it and goes without.
-func (e *editor) remark(s *draft.BlockSpan, was, is *decant.Block) []jsonedit.Edit {
+func (e *Editor) remark(s *draft.BlockSpan, was, is *decant.Block) []jsonedit.Edit {
 	switch {
-	case is.Cache == "" || was.Cache != "" || s.Kind != draft.ListPart || e.src[s.Span.Start] != '{':
+	case is.Cache == "" || was.Cache != "" || s.Kind != draft.ListPart || e.Src[s.Span.Start] != '{':
 		return nil
 	case is.Kind != decant.KindText && is.Kind != decant.KindUse && is.Kind != decant.KindResult:
 		return nil
@@ -40,22 +40,22 @@ func (e *editor) remark(s *draft.BlockSpan, was, is *decant.Block) []jsonedit.Ed
 }
 
 // reword returns the edits that give the block at s the text that b has.
-func (e *editor) reword(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
+func (e *Editor) reword(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
 	text := b.Text()
 	switch {
 	case b.Kind == decant.KindOpaque || b.Kind == decant.KindThinking:
 		return nil, fmt.Errorf("block %d of m%d: the text of a block of kind %s cannot be replaced, only the whole block left out",
 			b.Ref.Block, b.Ref.Message, b.Kind)
 	case b.Kind == decant.KindUse && !s.Text.IsZero():
-		return []jsonedit.Edit{{At: s.Text, Text: e.to.arguments(text)}}, nil
+		return []jsonedit.Edit{{At: s.Text, Text: e.Dialect.Arguments(text)}}, nil
 	case b.Kind == decant.KindImage && s.Text.IsZero():
-		return []jsonedit.Edit{{At: s.Span, Text: e.to.part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
+		return []jsonedit.Edit{{At: s.Span, Text: e.Dialect.Part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
 	case s.Text.IsZero() && s.Kind != draft.ListPart:
 		return nil, fmt.Errorf("block %d of m%d has no text that could be replaced", b.Ref.Block, b.Ref.Message)
 	case s.Text.IsZero():
 		at := jsonspan.Span{Start: s.Span.End - 1, End: s.Span.End - 1}
 		return []jsonedit.Edit{{At: at, Text: append([]byte(`,"content":`), jsonedit.Quote(text)...)}}, nil
-	case e.src[s.Text.Start] == '[':
+	case e.Src[s.Text.Start] == '[':
 		return e.reparts(s.Text, text, b.Media.Count > 0), nil
 	}
 	return []jsonedit.Edit{{At: s.Text, Text: jsonedit.Quote(text)}}, nil
@@ -83,13 +83,13 @@ func textBlock(text, cache string) *decant.Block {
 
 // unmark returns the edits that take the cache markers from a part: that of the whole block stands for
 // them.
-func (e *editor) unmark(part jsonspan.Span) []jsonedit.Edit {
-	if e.src[part.Start] != '{' || !bytes.Contains(part.Of(e.src), []byte("cache_control")) {
+func (e *Editor) unmark(part jsonspan.Span) []jsonedit.Edit {
+	if e.Src[part.Start] != '{' || !bytes.Contains(part.Of(e.Src), []byte("cache_control")) {
 		return nil
 	}
-	edits := jsonedit.Without(e.src, part, "cache_control")
-	if inner := jsonspan.Member(e.src, part.Start, "content"); !inner.IsZero() && e.src[inner.Start] == '[' {
-		for _, p := range jsonedit.Elements(e.src, inner) {
+	edits := jsonedit.Without(e.Src, part, "cache_control")
+	if inner := jsonspan.Member(e.Src, part.Start, "content"); !inner.IsZero() && e.Src[inner.Start] == '[' {
+		for _, p := range jsonedit.Elements(e.Src, inner) {
 			edits = append(edits, e.unmark(p)...)
 		}
 	}
@@ -99,14 +99,14 @@ func (e *editor) unmark(part jsonspan.Span) []jsonedit.Edit {
 // reparts returns the edits that replace the text in a list of parts: the first text part gets it
 // all, the others go. Images and documents stay if media says so, and so does what is not known.
 // Cache markers on parts go: the view has the last of them on the block.
-func (e *editor) reparts(parts jsonspan.Span, text string, media bool) []jsonedit.Edit {
+func (e *Editor) reparts(parts jsonspan.Span, text string, media bool) []jsonedit.Edit {
 	var edits []jsonedit.Edit
 	var elems []jsonspan.Span
 	var keep []jsonedit.Piece
 	placed := text == ""
-	sc := jsonspan.Scan(e.src, parts.Start)
+	sc := jsonspan.Scan(e.Src, parts.Start)
 	for sc.Open(); sc.Next(); {
-		p := contents.NextPart(&sc, e.src)
+		p := contents.NextPart(&sc, e.Src)
 		elems = append(elems, p.Span)
 		switch {
 		case p.IsText() && !placed && !p.Text.IsZero():
@@ -119,10 +119,10 @@ func (e *editor) reparts(parts jsonspan.Span, text string, media bool) []jsonedi
 		keep = append(keep, jsonedit.Piece{Elem: len(elems) - 1})
 	}
 	if !placed {
-		keep = slices.Insert(keep, 0, jsonedit.Piece{Text: e.to.part(textBlock(text, ""), decant.RoleUser)})
+		keep = slices.Insert(keep, 0, jsonedit.Piece{Text: e.Dialect.Part(textBlock(text, ""), decant.RoleUser)})
 	}
 	if len(keep) == 0 {
 		return []jsonedit.Edit{{At: parts, Text: jsonedit.Quote("")}}
 	}
-	return append(edits, jsonedit.Rejoin(e.src, parts, elems, keep)...)
+	return append(edits, jsonedit.Rejoin(e.Src, parts, elems, keep)...)
 }

@@ -1,4 +1,4 @@
-package wire
+package render
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ type entry struct {
 // groups returns the blocks of a view's message by the item of the source that they belong to. A block
 // that is new goes with the one before it, or else with the first that is not new, unless that one
 // fills its item: then it makes a group of its own.
-func (e *editor) groups(m *decant.Message) [][]entry {
+func (e *Editor) groups(m *decant.Message) [][]entry {
 	var out [][]entry
 	var last *draft.BlockSpan // of the newest block that is not new
 	for i := range m.Blocks {
@@ -44,12 +44,12 @@ func beginsGroup(group []entry, s, last *draft.BlockSpan) bool {
 
 // inPlace returns where a block stands that is still in its place: in its own message, of its own kind, and
 // behind the block at last.
-func (e *editor) inPlace(m *decant.Message, b *decant.Block, last *draft.BlockSpan) *draft.BlockSpan {
-	s := e.origin(b)
+func (e *Editor) inPlace(m *decant.Message, b *decant.Block, last *draft.BlockSpan) *draft.BlockSpan {
+	s := e.Origin(b)
 	if s == nil || b.Ref.Message != m.Number {
 		return nil
 	}
-	if spans := e.spans[m.Number-1]; last != nil && slices.Index(spans, *last) >= b.Ref.Block {
+	if spans := e.Spans[m.Number-1]; last != nil && slices.Index(spans, *last) >= b.Ref.Block {
 		return nil
 	}
 	return s

@@ -1,4 +1,4 @@
-package wire
+package render
 
 import (
 	"slices"

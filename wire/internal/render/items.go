@@ -1,0 +1,21 @@
+package render
+
+import (
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/draft"
+)
+
+// An Item is a part of a source that is kept, edited or left out as one: an element of a body's list, or an object
+// of a session file.
+type Item struct {
+	Span    jsonspan.Span // the whole item
+	Owner   int           // Number of the message that it belongs to; 0: the fixed part, always kept
+	Content jsonspan.Span // the value of its content member
+	Calls   jsonspan.Span // the value of its list of calls (Chat Completions)
+}
+
+// Moved returns where the item stands in a source that has the same bytes further back.
+func (it Item) Moved(by int) Item {
+	it.Span, it.Content, it.Calls = draft.Moved(it.Span, by), draft.Moved(it.Content, by), draft.Moved(it.Calls, by)
+	return it
+}
