@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/request"
 )
 
 // parseClaudeCode reads a session file of Claude Code.
@@ -348,7 +349,7 @@ func (p *claudeParser) content(l *claudeLine) {
 		return
 	}
 	for sc.Open(); sc.Next(); {
-		blk, where := anthropicBlock(p.Builder, &sc)
+		blk, where := request.AnthropicBlock(p.Builder, &sc)
 		where.Kind, where.Item = draft.ListPart, at
 		p.put(blk, where, client)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/request"
 )
 
 // claudeCode writes sessions of Claude Code.
@@ -15,7 +16,7 @@ type claudeCode struct {
 	left map[int]bool // records on branches that the user left, whether or not they hold a message
 }
 
-func (claudeCode) dialect() render.Dialect { return anthropicDialect{} }
+func (claudeCode) dialect() render.Dialect { return request.AnthropicDialect{} }
 
 // rewrite writes what the client resumes from: a boundary, and behind it the messages of the view with
 // the summary among them, each line linked to the one before. The client follows parentUuid from the
@@ -202,7 +203,7 @@ func (c *claudeWriter) content(m *decant.Message) (content []byte, role string) 
 		b := &m.Blocks[i]
 		text := c.Copied(b)
 		if text == nil {
-			text = anthropicDialect{}.Part(b, m.Role)
+			text = request.AnthropicDialect{}.Part(b, m.Role)
 		}
 		if text != nil {
 			parts = append(parts, text)

@@ -6,12 +6,13 @@ import (
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 	"github.com/decantdev/decant/wire/internal/render"
+	"github.com/decantdev/decant/wire/internal/request"
 )
 
 // codex writes rollouts of the Codex command line.
 type codex struct{}
 
-func (codex) dialect() render.Dialect { return responsesDialect{} }
+func (codex) dialect() render.Dialect { return request.ResponsesDialect{} }
 
 // rewrite writes what the client resumes from: a compacted record, whose replacement_history holds
 // the messages of the view up to the checkpoint, and the lines of the messages behind it. Lines of type

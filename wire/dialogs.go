@@ -4,6 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/request"
 )
 
 // parseSWEAgent reads a trajectory of SWE-agent: the messages under "history", which are those of the
@@ -27,7 +28,7 @@ func parseDialog(src []byte, agent, name string) (*draft.Document, error) {
 	if list.IsZero() {
 		return nil, draft.FieldError(0, name, "missing, want a list of messages")
 	}
-	if err := chatMessages(s.Builder, list); err != nil {
+	if err := request.AddChatMessages(s.Builder, list); err != nil {
 		return nil, err
 	}
 	if agent == typed.SWEAgent {

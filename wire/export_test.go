@@ -1,11 +1,15 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/decantdev/decant/wire/internal/request"
+)
 
 // ParseTwice reads a request of the Messages API as ParseAs does when the text is checked as a whole
 // before it is read: in two passes.
 func ParseTwice(src []byte) (*Document, error) {
-	d, err := parseAnthropicTwice(src)
+	d, err := request.ParseAnthropicTwice(src)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", Anthropic, err)
 	}

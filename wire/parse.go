@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/request"
 )
 
 // Parse reads src in the format that its content tells. Errors wrap ErrFormat when src is in none of
@@ -35,9 +36,9 @@ func ParseAs(f Format, src []byte) (*Document, error) {
 
 // parsers says who reads which format.
 var parsers = map[Format]func(src []byte) (*draft.Document, error){
-	Anthropic:       parseAnthropic,
-	OpenAIChat:      parseChat,
-	OpenAIResponses: parseResponses,
+	Anthropic:       request.ParseAnthropic,
+	OpenAIChat:      request.ParseChat,
+	OpenAIResponses: request.ParseResponses,
 	Messages:        parseMessages,
 
 	ClaudeCode: parseClaudeCode,
@@ -64,7 +65,7 @@ func parseMessages(src []byte) (*draft.Document, error) {
 		return nil, draft.FieldError(sc.Pos(), "body", "want a list of messages")
 	}
 	if messagesAPI(src, sc.Pos()) == Anthropic {
-		return parseAnthropicList(src)
+		return request.ParseAnthropicList(src)
 	}
-	return parseChatList(src)
+	return request.ParseChatList(src)
 }

@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"github.com/decantdev/decant"
@@ -9,18 +9,18 @@ import (
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
-// parseResponses reads a request body of the Responses API (docs/reference/openai.md, "Responses").
+// ParseResponses reads a request body of the Responses API (docs/reference/openai.md, "Responses").
 //
 // Neighbouring items of the assistant's side (reasoning, text, calls) are one message; every output of a
 // call is a message of its own, and so is every message of another role. A compaction item begins a
 // message and hides what came before. Instructions and the system and developer messages before the
 // first other item are the system prompt.
-func parseResponses(src []byte) (*draft.Document, error) {
+func ParseResponses(src []byte) (*draft.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := responsesParser{Builder: draft.NewBuilder(src), body: requestBody{Body: render.Body{Dialect: responsesDialect{}}}}
+	p := responsesParser{Builder: draft.NewBuilder(src), body: Body{Body: render.Body{Dialect: ResponsesDialect{}}}}
 	var tools, instructions jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
@@ -58,7 +58,7 @@ func parseResponses(src []byte) (*draft.Document, error) {
 
 type responsesParser struct {
 	*draft.Builder
-	body requestBody
+	body Body
 }
 
 // input consumes the list of items, or the one text that may stand in its place.

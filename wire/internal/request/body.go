@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"strconv"
@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
-// A requestBody is the layout of a request, with what the request that comes after it may take over.
-type requestBody struct {
+// A Body is the layout of a request, with what the request that comes after it may take over.
+type Body struct {
 	render.Body
 
 	// Of a request of the Messages API:
@@ -24,7 +24,7 @@ type requestBody struct {
 }
 
 // document ends the construction of a document with the layout.
-func (l requestBody) document(b *draft.Builder) *draft.Document {
+func (l Body) document(b *draft.Builder) *draft.Document {
 	d := b.Document(&l)
 	l.Spans, l.read = b.Spans, b.Conv
 	return d

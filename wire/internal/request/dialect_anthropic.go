@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"strings"
@@ -10,10 +10,10 @@ import (
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
-// anthropicDialect writes messages of the Messages API.
-type anthropicDialect struct{}
+// AnthropicDialect writes messages of the Messages API.
+type AnthropicDialect struct{}
 
-func (a anthropicDialect) Items(m *decant.Message, source render.Copier) [][]byte {
+func (a AnthropicDialect) Items(m *decant.Message, source render.Copier) [][]byte {
 	var parts [][]byte
 	for i := range m.Blocks {
 		if p := source.Part(&m.Blocks[i]); p != nil {
@@ -33,7 +33,7 @@ func (a anthropicDialect) Items(m *decant.Message, source render.Copier) [][]byt
 }
 
 // Part returns nil for thinking, which only its own provider can write, and for what has no form here.
-func (a anthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
+func (a AnthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	o := new(jsonedit.Object)
 	switch b.Kind {
 	case decant.KindUse:
@@ -57,6 +57,6 @@ func (a anthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	return o.End()
 }
 
-func (anthropicDialect) Arguments(text string) []byte { return jsonedit.AsObject(text) }
+func (AnthropicDialect) Arguments(text string) []byte { return jsonedit.AsObject(text) }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"github.com/decantdev/decant"
@@ -8,20 +8,20 @@ import (
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
-// parseAnthropic reads a request body of the Messages API (docs/reference/anthropic.md, "The request"
+// ParseAnthropic reads a request body of the Messages API (docs/reference/anthropic.md, "The request"
 // and "Content blocks").
 //
 // Every element of messages is a message of its own, also where two of one role follow each other.
 // A member that stands twice counts as the server counts it: the last one.
-func parseAnthropic(src []byte) (*draft.Document, error) {
+func ParseAnthropic(src []byte) (*draft.Document, error) {
 	if d := (earlier{}).parse(src); d != nil {
 		return d, nil
 	}
-	return parseAnthropicTwice(src)
+	return ParseAnthropicTwice(src)
 }
 
-// parseAnthropicTwice checks the text as a whole before it reads it. So it can say what is wrong.
-func parseAnthropicTwice(src []byte) (*draft.Document, error) {
+// ParseAnthropicTwice checks the text as a whole before it reads it. So it can say what is wrong.
+func ParseAnthropicTwice(src []byte) (*draft.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func parseAnthropicTwice(src []byte) (*draft.Document, error) {
 	return p.finished(), nil
 }
 
-// parseAnthropicList reads a bare list of messages of the Messages API, which is valid JSON.
-func parseAnthropicList(src []byte) (*draft.Document, error) {
+// ParseAnthropicList reads a bare list of messages of the Messages API, which is valid JSON.
+func ParseAnthropicList(src []byte) (*draft.Document, error) {
 	p := newAnthropicParser(draft.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.messages(&sc); err != nil {
@@ -47,7 +47,7 @@ func parseAnthropicList(src []byte) (*draft.Document, error) {
 // An anthropicParser reads a request of the Messages API, from scratch or after an earlier one.
 type anthropicParser struct {
 	*draft.Builder
-	body  requestBody
+	body  Body
 	tools jsonspan.Span // the list of tools
 
 	was                   earlier
@@ -55,7 +55,7 @@ type anthropicParser struct {
 }
 
 func newAnthropicParser(b *draft.Builder) anthropicParser {
-	return anthropicParser{Builder: b, body: requestBody{Body: render.Body{Dialect: anthropicDialect{}}}}
+	return anthropicParser{Builder: b, body: Body{Body: render.Body{Dialect: AnthropicDialect{}}}}
 }
 
 // request consumes the whole request.
@@ -74,7 +74,7 @@ func (p *anthropicParser) request(sc *jsonspan.Scanner) error {
 // finished returns the document of a request that is consumed.
 func (p *anthropicParser) finished() *draft.Document {
 	p.fixed()
-	if p.was.requestBody != nil && p.Conv.Agent != p.was.read.Agent {
+	if p.was.Body != nil && p.Conv.Agent != p.was.read.Agent {
 		p.ForgetAuthors()
 	}
 	return p.body.document(p.Builder)
@@ -130,7 +130,7 @@ func (p *anthropicParser) system(sc *jsonspan.Scanner) {
 		return
 	}
 	for sc.Open(); sc.Next(); {
-		blk, s := anthropicBlock(p.Builder, sc)
+		blk, s := AnthropicBlock(p.Builder, sc)
 		blk.Author = decant.AuthorClient
 		p.Conv.Fixed.System = append(p.Conv.Fixed.System, blk)
 		p.body.system = append(p.body.system, s)
@@ -224,7 +224,7 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 		return sc.Skip()
 	}
 	for sc.Open(); sc.Next(); {
-		blk, s := anthropicBlock(p.Builder, sc)
+		blk, s := AnthropicBlock(p.Builder, sc)
 		s.Kind, s.Item = draft.ListPart, at
 		if p.Size() == 0 && p.hides(&blk, s) {
 			p.Current().Compaction = true

@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"github.com/decantdev/decant"
@@ -41,8 +41,8 @@ func (m *members) field(name []byte) *jsonspan.Span {
 	return &m.other
 }
 
-// anthropicBlock consumes a content block.
-func anthropicBlock(b *draft.Builder, sc *jsonspan.Scanner) (decant.Block, draft.BlockSpan) {
+// AnthropicBlock consumes a content block.
+func AnthropicBlock(b *draft.Builder, sc *jsonspan.Scanner) (decant.Block, draft.BlockSpan) {
 	var m members
 	s := draft.BlockSpan{Span: jsonspan.Span{Start: sc.Pos()}}
 	for sc.Open(); sc.Next(); {

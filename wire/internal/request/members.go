@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"github.com/decantdev/decant"
@@ -30,16 +30,16 @@ func topMembers(src []byte) []member {
 }
 
 // request returns the members of the request in src. Those of a request of the Messages API are known.
-func (b *requestBody) request(src []byte) []member {
+func (b *Body) request(src []byte) []member {
 	if b.members != nil {
 		return b.members
 	}
 	return topMembers(src)
 }
 
-// member returns where in src the value of a member of the request stands, the last one of several; zero when
+// Member returns where in src the value of a member of the request stands, the last one of several; zero when
 // there is no such member.
-func (b *requestBody) member(src []byte, name string) jsonspan.Span {
+func (b *Body) Member(src []byte, name string) jsonspan.Span {
 	ms := b.request(src)
 	for i := len(ms) - 1; i >= 0; i-- {
 		if ms[i].is(src, name) {
@@ -49,9 +49,9 @@ func (b *requestBody) member(src []byte, name string) jsonspan.Span {
 	return jsonspan.Span{}
 }
 
-// parameters returns the request in src without system, tools and messages: a JSON object in the client's own bytes
+// Parameters returns the request in src without system, tools and messages: a JSON object in the client's own bytes
 // and order, without the space between them.
-func (b *requestBody) parameters(src []byte) []byte {
+func (b *Body) Parameters(src []byte) []byte {
 	out := []byte{'{'}
 	for _, m := range b.request(src) {
 		sc := jsonspan.Scan(src, m.name)
@@ -69,8 +69,8 @@ func (b *requestBody) parameters(src []byte) []byte {
 	return append(out, '}')
 }
 
-// block returns the bytes in src of a block: "null" where a message has no content, nil when there is no such block.
-func (b *requestBody) block(src []byte, r decant.Ref) []byte {
+// Block returns the bytes in src of a block: "null" where a message has no content, nil when there is no such block.
+func (b *Body) Block(src []byte, r decant.Ref) []byte {
 	if r.Message < 1 || r.Message > len(b.Spans) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 
 // An earlier is the request before the one that is read. The zero value is none.
 type earlier struct {
-	*requestBody
+	*Body
 	src []byte
 }
 
-// next reads in src the request that comes after the one of the layout, which was read from was. It returns nil
+// Next reads in src the request that comes after the one of the layout, which was read from was. It returns nil
 // where it would have to be read as a whole.
-func (b *requestBody) next(was, src []byte) *draft.Document {
+func (b *Body) Next(was, src []byte) *draft.Document {
 	if b.twice {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (b *requestBody) next(was, src []byte) *draft.Document {
 // if it is wrong at all, is left to the slower way to say, which checks the whole text first.
 func (was earlier) parse(src []byte) *draft.Document {
 	b := draft.NewBuilder(src)
-	if was.requestBody != nil { // few of the names will be read again
+	if was.Body != nil { // few of the names will be read again
 		b = draft.NewBuilderFor(src, 0)
 	}
 	p := newAnthropicParser(b)
@@ -46,15 +46,15 @@ func (was earlier) parse(src []byte) *draft.Document {
 
 // member returns where in the earlier request the value of a member stands, the last one of several.
 func (was *earlier) member(name string) jsonspan.Span {
-	if was.requestBody == nil {
+	if was.Body == nil {
 		return jsonspan.Span{}
 	}
-	return was.requestBody.member(was.src, name)
+	return was.Body.Member(was.src, name)
 }
 
 // lacks reports whether there is an earlier request and it has no such member.
 func (was *earlier) lacks(name string) bool {
-	return was.requestBody != nil && was.member(name).IsZero()
+	return was.Body != nil && was.member(name).IsZero()
 }
 
 // repeats consumes the next value when it is the same as that of a member of the earlier request, and
@@ -71,11 +71,11 @@ func (p *anthropicParser) repeats(sc *jsonspan.Scanner, name string) bool {
 
 // unchanged returns how many messages from the first on the list shares with the earlier request's.
 func (p *anthropicParser) unchanged() int {
-	if p.was.requestBody == nil {
+	if p.was.Body == nil {
 		return 0
 	}
 	list := p.was.List
-	same := list.Start + common(list.Of(p.was.src), p.Src[p.body.List.Start:])
+	same := list.Start + Common(list.Of(p.was.src), p.Src[p.body.List.Start:])
 	return sort.Search(len(p.was.Items), func(i int) bool { return p.was.Items[i].Span.End > same })
 }
 
@@ -115,8 +115,8 @@ func (p *anthropicParser) keepMessages(n int) {
 	p.TakeOver(was.read.Messages[:n], was.Spans[:n], by, more)
 }
 
-// common returns how many bytes a and b have in common from the start on.
-func common(a, b []byte) int {
+// Common returns how many bytes a and b have in common from the start on.
+func Common(a, b []byte) int {
 	n := 0
 	for step := 8 << 10; step > 0; step /= 2 {
 		for m := n + step; m <= min(len(a), len(b)) && bytes.Equal(a[n:m], b[n:m]); m = n + step {

@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"github.com/decantdev/decant"
@@ -8,12 +8,12 @@ import (
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
-// parseChat reads a request body of the Chat Completions API (docs/reference/openai.md, "Chat Completions"), or a request log,
+// ParseChat reads a request body of the Chat Completions API (docs/reference/openai.md, "Chat Completions"), or a request log,
 // which is an object that holds messages and tools beside other things.
 //
 // System and developer messages before the first other message are the system prompt; later ones are
 // messages. Reasoning that some servers return beside the content is thinking.
-func parseChat(src []byte) (*draft.Document, error) {
+func ParseChat(src []byte) (*draft.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func parseChat(src []byte) (*draft.Document, error) {
 	return p.body.document(p.Builder), nil
 }
 
-// parseChatList reads a bare list of messages of the Chat Completions API, which is valid JSON.
-func parseChatList(src []byte) (*draft.Document, error) {
+// ParseChatList reads a bare list of messages of the Chat Completions API, which is valid JSON.
+func ParseChatList(src []byte) (*draft.Document, error) {
 	p := newChatParser(draft.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.messages(&sc); err != nil {
@@ -62,8 +62,8 @@ func parseChatList(src []byte) (*draft.Document, error) {
 	return p.body.document(p.Builder), nil
 }
 
-// chatMessages adds the messages of the Chat Completions API in a list to a conversation.
-func chatMessages(b *draft.Builder, list jsonspan.Span) error {
+// AddChatMessages adds the messages of the Chat Completions API in a list to a conversation.
+func AddChatMessages(b *draft.Builder, list jsonspan.Span) error {
 	p := newChatParser(b)
 	sc := jsonspan.Scan(b.Src, list.Start)
 	return p.messages(&sc)
@@ -71,11 +71,11 @@ func chatMessages(b *draft.Builder, list jsonspan.Span) error {
 
 type chatParser struct {
 	*draft.Builder
-	body requestBody
+	body Body
 }
 
 func newChatParser(b *draft.Builder) chatParser {
-	return chatParser{Builder: b, body: requestBody{Body: render.Body{Dialect: chatDialect{}}}}
+	return chatParser{Builder: b, body: Body{Body: render.Body{Dialect: chatDialect{}}}}
 }
 
 // messages consumes the list of messages.

@@ -1,4 +1,4 @@
-package wire
+package request
 
 import (
 	"github.com/decantdev/decant"
@@ -7,11 +7,11 @@ import (
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
-// responsesDialect writes items of the Responses API.
-type responsesDialect struct{}
+// ResponsesDialect writes items of the Responses API.
+type ResponsesDialect struct{}
 
 // Items returns an item for each call and each result, and one for each run of texts.
-func (r responsesDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
+func (r ResponsesDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
 	var out, parts [][]byte
 	flush := func() {
 		if len(parts) > 0 {
@@ -39,7 +39,7 @@ func (r responsesDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
 	return out
 }
 
-func (responsesDialect) message(role decant.Role, parts [][]byte) []byte {
+func (ResponsesDialect) message(role decant.Role, parts [][]byte) []byte {
 	name := string(role)
 	switch role {
 	case decant.RoleSystem:
@@ -50,7 +50,7 @@ func (responsesDialect) message(role decant.Role, parts [][]byte) []byte {
 	return new(jsonedit.Object).Str("type", "message").Str("role", name).Raw("content", jsonedit.List(parts)).End()
 }
 
-func (responsesDialect) Part(b *decant.Block, role decant.Role) []byte {
+func (ResponsesDialect) Part(b *decant.Block, role decant.Role) []byte {
 	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
 		return nil
 	}
@@ -61,4 +61,4 @@ func (responsesDialect) Part(b *decant.Block, role decant.Role) []byte {
 	return new(jsonedit.Object).Str("type", kind).Str("text", contents.Readable(b)).End()
 }
 
-func (responsesDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }
+func (ResponsesDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }
