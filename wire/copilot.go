@@ -22,15 +22,13 @@ func parseCopilot(src []byte) (*draft.Document, error) {
 	for i := range p.Records {
 		p.event(i)
 	}
-	if p.side.n > 0 {
-		p.Note(p.side.first, "%d events of sub-agents from here on are not part of this conversation", p.side.n)
-	}
+	p.NoteAll(p.side, "events of sub-agents from here on are not part of this conversation")
 	return p.finished()
 }
 
 type copilotParser struct {
 	*export
-	side tally // events of sub-agents
+	side draft.Tally // events of sub-agents
 }
 
 // event reads one line.
@@ -38,7 +36,7 @@ func (p *copilotParser) event(rec int) {
 	m := p.Members(p.Records[rec].At, "type", "data", "timestamp")
 	data := m[1]
 	if p.Decoded(p.Find(data, "parentToolCallId")) != "" {
-		p.side.add(rec)
+		p.side.Add(rec)
 		return
 	}
 	switch p.Interned(m[0]) {

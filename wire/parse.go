@@ -6,6 +6,7 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/request"
+	"github.com/decantdev/decant/wire/internal/session"
 )
 
 // Parse reads src in the format that its content tells. Errors wrap ErrFormat when src is in none of
@@ -41,9 +42,9 @@ var parsers = map[Format]func(src []byte) (*draft.Document, error){
 	OpenAIResponses: request.ParseResponses,
 	Messages:        parseMessages,
 
-	ClaudeCode: parseClaudeCode,
-	Codex:      parseCodex,
-	Pi:         parsePi,
+	ClaudeCode: session.ParseClaudeCode,
+	Codex:      session.ParseCodex,
+	Pi:         session.ParsePi,
 
 	Copilot:   parseCopilot,
 	Gemini:    parseGemini,

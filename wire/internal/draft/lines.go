@@ -28,3 +28,20 @@ func (l *Lines) Note(rec int, format string, args ...any) {
 	r := &l.Records[rec]
 	l.Warnings = append(l.Warnings, Warning{Offset: r.At.Start, Line: r.line, Text: fmt.Sprintf(format, args...)})
 }
+
+// A Tally counts records of one sort and remembers the first.
+type Tally struct{ n, first int }
+
+// Add counts record rec.
+func (t *Tally) Add(rec int) {
+	if t.n++; t.n == 1 {
+		t.first = rec
+	}
+}
+
+// NoteAll adds a warning that begins with how many records were counted, at the first of them, if there are any.
+func (l *Lines) NoteAll(t Tally, text string) {
+	if t.n > 0 {
+		l.Note(t.first, "%d %s", t.n, text)
+	}
+}

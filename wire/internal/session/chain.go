@@ -1,4 +1,4 @@
-package wire
+package session
 
 // A chain links the lines of a file: each names the one before it as its parent. Ids are as they are written, quotes
 // included.

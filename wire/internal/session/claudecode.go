@@ -1,4 +1,4 @@
-package wire
+package session
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/wire/internal/request"
 )
 
-// parseClaudeCode reads a session file of Claude Code.
+// ParseClaudeCode reads a session file of Claude Code.
 //
 // Lines of type user and assistant hold messages of the Messages API. An answer of the model is
 // spread over several lines with one message id, one block on each; they are one message here, at the
@@ -23,7 +23,7 @@ import (
 //
 // The first message behind a compact_boundary record is what the client put in place of everything
 // before it.
-func parseClaudeCode(src []byte) (*draft.Document, error) {
+func ParseClaudeCode(src []byte) (*draft.Document, error) {
 	s, err := openSession(src, typed.ClaudeCode)
 	if err != nil {
 		return nil, err
@@ -46,9 +46,9 @@ type claudeParser struct {
 
 	known    map[string]bool // uuids of lines that were read
 	left     map[int]bool    // records on branches that the user left
-	side     tally           // lines of sub-agents
-	repeated tally           // lines that stand in the file twice
-	gone     tally           // lines with messages on branches that the user left
+	side     draft.Tally     // lines of sub-agents
+	repeated draft.Tally     // lines that stand in the file twice
+	gone     draft.Tally     // lines with messages on branches that the user left
 	boundary bool            // the next message follows a compaction
 	bounded  bool            // there was a compaction
 }
@@ -166,13 +166,13 @@ func (p *claudeParser) read() {
 func (p *claudeParser) line(l *claudeLine, main bool) {
 	switch {
 	case p.left[l.record]:
-		p.gone.add(l.record)
+		p.gone.Add(l.record)
 	case main && p.Is(l.side, "true"):
-		p.side.add(l.record)
+		p.side.Add(l.record)
 	case p.Is(l.kind, `"system"`):
 		p.boundary, p.bounded = true, true
 	case p.seen(l.uuid):
-		p.repeated.add(l.record)
+		p.repeated.Add(l.record)
 	default:
 		p.Conv.ID = p.Interned(l.session)
 		p.group(l)
@@ -267,24 +267,9 @@ func (p *claudeParser) group(l *claudeLine) {
 
 // report says what was left out of the conversation.
 func (p *claudeParser) report() {
-	if t := p.side; t.n > 0 {
-		p.Note(t.first, "%d lines of sub-agents from here on are not part of this conversation", t.n)
-	}
-	if t := p.gone; t.n > 0 {
-		p.Note(t.first, "%d lines from here on are on branches that the user left and not part of this conversation", t.n)
-	}
-	if t := p.repeated; t.n > 0 {
-		p.Note(t.first, "%d lines from here on stand in the file twice: the first counts", t.n)
-	}
-}
-
-// A tally counts records and remembers the first.
-type tally struct{ n, first int }
-
-func (t *tally) add(rec int) {
-	if t.n++; t.n == 1 {
-		t.first = rec
-	}
+	p.NoteAll(p.side, "lines of sub-agents from here on are not part of this conversation")
+	p.NoteAll(p.gone, "lines from here on are on branches that the user left and not part of this conversation")
+	p.NoteAll(p.repeated, "lines from here on stand in the file twice: the first counts")
 }
 
 // message adds the message that a group of lines makes up.

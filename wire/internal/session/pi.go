@@ -1,4 +1,4 @@
-package wire
+package session
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/wire/internal/draft"
 )
 
-// parsePi reads a session file of pi, or of an agent built on it.
+// ParsePi reads a session file of pi, or of an agent built on it.
 //
 // The file begins with a session line. In its first version the other lines, its entries, follow
 // each other; since the second they have an id and a parentId and form a tree: the conversation is the
@@ -20,7 +20,7 @@ import (
 // A compaction entry stands where it happened and says from which older entry on messages were kept,
 // by id or, in the first version, by position. The model reads the summary first and then the kept
 // messages, so that is the order of the messages here.
-func parsePi(src []byte) (*draft.Document, error) {
+func ParsePi(src []byte) (*draft.Document, error) {
 	s, err := openSession(src, typed.Pi)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package wire
+package session
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
-// parseCodex reads a rollout file of the Codex command line.
+// ParseCodex reads a rollout file of the Codex command line.
 //
 // Every line is {timestamp, type, payload}. Lines of type response_item hold an item of the Responses
 // API each; neighbouring items of the assistant's side (text, reasoning, calls) are one message, as
@@ -24,7 +24,7 @@ import (
 // messages of their own; the first of them carries the mark [decant.Message.Compaction]. In older
 // files it has only a summary. A thread_rolled_back event takes back the newest turns: their
 // messages are left out.
-func parseCodex(src []byte) (*draft.Document, error) {
+func ParseCodex(src []byte) (*draft.Document, error) {
 	s, err := openSession(src, typed.Codex)
 	if err != nil {
 		return nil, err
