@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/export"
 )
 
 // A Document is a conversation together with the bytes that it was read from.
@@ -70,7 +71,7 @@ var ErrFormat = draft.ErrFormat
 
 // ErrReadOnly means that a format is read and not written: what holds it is an export or a log, from
 // which no program goes on.
-var ErrReadOnly = errReadOnly
+var ErrReadOnly = export.ErrReadOnly
 
 // Render writes view, a view of d.Conversation, in the document's own format.
 //

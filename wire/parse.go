@@ -5,6 +5,7 @@ import (
 
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/export"
 	"github.com/decantdev/decant/wire/internal/request"
 	"github.com/decantdev/decant/wire/internal/session"
 )
@@ -46,12 +47,12 @@ var parsers = map[Format]func(src []byte) (*draft.Document, error){
 	Codex:      session.ParseCodex,
 	Pi:         session.ParsePi,
 
-	Copilot:   parseCopilot,
-	Gemini:    parseGemini,
-	Opencode:  parseOpencode,
-	SWEAgent:  parseSWEAgent,
-	TauBench:  parseTauBench,
-	OpenHands: parseOpenHands,
+	Copilot:   export.ParseCopilot,
+	Gemini:    export.ParseGemini,
+	Opencode:  export.ParseOpencode,
+	SWEAgent:  export.ParseSWEAgent,
+	TauBench:  export.ParseTauBench,
+	OpenHands: export.ParseOpenHands,
 }
 
 // parseMessages reads a bare list of messages, of the Messages API or of Chat Completions: what only one

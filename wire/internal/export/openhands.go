@@ -1,4 +1,4 @@
-package wire
+package export
 
 import (
 	"github.com/decantdev/decant"
@@ -8,12 +8,12 @@ import (
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
-// parseOpenHands reads the history of an OpenHands agent: a list of events, or an object with one under
+// ParseOpenHands reads the history of an OpenHands agent: a list of events, or an object with one under
 // "history", of which a file may hold one a line; then the first counts.
 //
 // An action of the agent's with tool_call_metadata is a call of the answer that the metadata repeat, an
 // observation with them its result. One answer may have several calls, whose results stand between them.
-func parseOpenHands(src []byte) (*draft.Document, error) {
+func ParseOpenHands(src []byte) (*draft.Document, error) {
 	s, list, err := dialog(src, typed.OpenHands, "history")
 	if err != nil {
 		return nil, err

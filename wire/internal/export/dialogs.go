@@ -1,4 +1,4 @@
-package wire
+package export
 
 import (
 	"github.com/decantdev/decant"
@@ -7,16 +7,16 @@ import (
 	"github.com/decantdev/decant/wire/internal/request"
 )
 
-// parseSWEAgent reads a trajectory of SWE-agent: the messages under "history", which are those of the
+// ParseSWEAgent reads a trajectory of SWE-agent: the messages under "history", which are those of the
 // Chat Completions API. What the user says is the first of them; later messages of that role bring what
 // commands printed.
-func parseSWEAgent(src []byte) (*draft.Document, error) {
+func ParseSWEAgent(src []byte) (*draft.Document, error) {
 	return parseDialog(src, typed.SWEAgent, "history")
 }
 
-// parseTauBench reads a dialog of tau-bench: the messages under "traj", which are those of the Chat
+// ParseTauBench reads a dialog of tau-bench: the messages under "traj", which are those of the Chat
 // Completions API.
-func parseTauBench(src []byte) (*draft.Document, error) {
+func ParseTauBench(src []byte) (*draft.Document, error) {
 	return parseDialog(src, "", "traj")
 }
 

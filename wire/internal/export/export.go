@@ -1,4 +1,4 @@
-package wire
+package export
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"github.com/decantdev/decant/wire/internal/jsonedit"
 )
 
-// errReadOnly means that a format is read and not written: what holds it is an export or a log, from
+// ErrReadOnly means that a format is read and not written: what holds it is an export or a log, from
 // which no program goes on.
-var errReadOnly = errors.New("the format is read and not written")
+var ErrReadOnly = errors.New("the format is read and not written")
 
 // readOnly is the layout of a format that is not written.
 type readOnly struct{}
@@ -22,7 +22,7 @@ func (readOnly) Render(src []byte, conv, view *decant.Conversation) ([]byte, err
 	if draft.Unchanged(conv, view) {
 		return src, nil
 	}
-	return nil, errReadOnly
+	return nil, ErrReadOnly
 }
 
 // An export is what the parsers of formats that are not written share: the lines of a file, or one JSON value.

@@ -1,4 +1,4 @@
-package wire
+package export
 
 import (
 	"github.com/decantdev/decant"
@@ -7,13 +7,13 @@ import (
 	"github.com/decantdev/decant/wire/internal/draft"
 )
 
-// parseGemini reads a chat of the Gemini CLI: an object with a list of messages, or, in newer versions,
+// ParseGemini reads a chat of the Gemini CLI: an object with a list of messages, or, in newer versions,
 // lines that hold a message each, of which a later one with the same id counts, and lines that take
 // messages back.
 //
 // A message of type gemini holds an answer and, under toolCalls, its calls together with their results.
 // Messages of other types but user (info, error) were shown to the user only.
-func parseGemini(src []byte) (*draft.Document, error) {
+func ParseGemini(src []byte) (*draft.Document, error) {
 	s, err := openValue(src, typed.Gemini)
 	lines := err != nil
 	if lines {

@@ -1,4 +1,4 @@
-package wire
+package export
 
 import (
 	"strings"
@@ -9,12 +9,12 @@ import (
 	"github.com/decantdev/decant/wire/internal/draft"
 )
 
-// parseOpencode reads what "opencode export" writes: {info, messages: [{info, parts}]}.
+// ParseOpencode reads what "opencode export" writes: {info, messages: [{info, parts}]}.
 //
 // A message of the assistant holds one answer, or several where steps are marked; a part of type tool
 // holds a call together with its result. A compaction is a message of the user's with a part of that
 // type; what it stands for is in the answer behind it.
-func parseOpencode(src []byte) (*draft.Document, error) {
+func ParseOpencode(src []byte) (*draft.Document, error) {
 	s, err := openValue(src, typed.Opencode)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package wire
+package export
 
 import (
 	"github.com/decantdev/decant"
@@ -7,13 +7,13 @@ import (
 	"github.com/decantdev/decant/wire/internal/draft"
 )
 
-// parseCopilot reads the events of a session of GitHub's Copilot CLI.
+// ParseCopilot reads the events of a session of GitHub's Copilot CLI.
 //
 // Every line is {type, data, id, timestamp, parentId}. user.message holds what the user typed (what the
 // client adds to it for the model stands beside it and is not read), assistant.message an answer with
 // its calls, tool.execution_complete a result. Events of sub-agents name the call that they belong to
 // and are no part of the conversation.
-func parseCopilot(src []byte) (*draft.Document, error) {
+func ParseCopilot(src []byte) (*draft.Document, error) {
 	s, err := openLog(src, typed.Copilot)
 	if err != nil {
 		return nil, err
