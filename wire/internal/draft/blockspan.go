@@ -27,10 +27,9 @@ const (
 	NoContent                   // the item has no block at all: this stands for its missing content
 )
 
-// Moved returns where the block stands in a source that has the same bytes further back.
-func (s BlockSpan) Moved(by int) BlockSpan {
+// Move says that the block stands in a source that has the same bytes further back.
+func (s *BlockSpan) Move(by int) {
 	s.Span, s.Text, s.Cache = Moved(s.Span, by), Moved(s.Text, by), Moved(s.Cache, by)
-	return s
 }
 
 // Moved returns a span that is by bytes further back; one that is missing stays missing.

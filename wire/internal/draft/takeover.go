@@ -24,7 +24,7 @@ func (b *Builder) takeMessage(m *decant.Message, spans []BlockSpan, by int) {
 	m.Blocks = b.blocks.clone(m.Blocks)
 	spans = b.places.clone(spans)
 	for i := range spans {
-		spans[i] = spans[i].Moved(by)
+		spans[i].Move(by)
 		m.Blocks[i].Content = b.ContentAt(spans[i])
 	}
 	b.Spans = append(b.Spans, spans)

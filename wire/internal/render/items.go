@@ -14,8 +14,7 @@ type Item struct {
 	Calls   jsonspan.Span // the value of its list of calls (Chat Completions)
 }
 
-// Moved returns where the item stands in a source that has the same bytes further back.
-func (it Item) Moved(by int) Item {
+// Move says that the item stands in a source that has the same bytes further back.
+func (it *Item) Move(by int) {
 	it.Span, it.Content, it.Calls = draft.Moved(it.Span, by), draft.Moved(it.Content, by), draft.Moved(it.Calls, by)
-	return it
 }

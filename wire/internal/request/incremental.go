@@ -30,11 +30,7 @@ func (b *Body) Next(was, src []byte) *draft.Document {
 // what it reads and takes over what is known. It returns nil when something is not in order; what that is,
 // if it is wrong at all, is left to the slower way to say, which checks the whole text first.
 func (was earlier) parse(src []byte) *draft.Document {
-	b := draft.NewBuilder(src)
-	if was.Body != nil { // few of the names will be read again
-		b = draft.NewBuilderFor(src, 0)
-	}
-	p := newAnthropicParser(b)
+	p := newAnthropicParser(was.builder(src))
 	p.was = was
 	p.sameSystem, p.sameTools = was.lacks("system"), was.lacks("tools")
 	sc := jsonspan.Checked(src)
@@ -42,6 +38,14 @@ func (was earlier) parse(src []byte) *draft.Document {
 		return nil
 	}
 	return p.finished()
+}
+
+// builder returns a builder over src. After an earlier request few of the names will be read again.
+func (was *earlier) builder(src []byte) *draft.Builder {
+	if was.Body == nil {
+		return draft.NewBuilder(src)
+	}
+	return draft.NewBuilderFor(src, 0)
 }
 
 // member returns where in the earlier request the value of a member stands, the last one of several.
@@ -84,9 +88,9 @@ func (p *anthropicParser) keepSystem(by int) {
 	p.body.system = slices.Clone(p.was.system)
 	p.Conv.Fixed.System = slices.Clone(p.was.read.Fixed.System)
 	for i := range p.body.system {
-		s := p.body.system[i].Moved(by)
-		p.body.system[i] = s
-		p.Conv.Fixed.System[i].Content = p.ContentAt(s)
+		s := &p.body.system[i]
+		s.Move(by)
+		p.Conv.Fixed.System[i].Content = p.ContentAt(*s)
 	}
 }
 
@@ -108,9 +112,9 @@ func (p *anthropicParser) keepMessages(n int) {
 	by := p.body.List.Start - was.List.Start
 	size := len(p.Src) - by - was.Items[n-1].Span.End - (len(was.src) - was.List.End)
 	more := draft.Expected(max(size, 0))
-	p.body.Items = make([]render.Item, n, n+more)
+	p.body.Items = append(make([]render.Item, 0, n+more), was.Items[:n]...)
 	for i := range p.body.Items {
-		p.body.Items[i] = was.Items[i].Moved(by)
+		p.body.Items[i].Move(by)
 	}
 	p.TakeOver(was.read.Messages[:n], was.Spans[:n], by, more)
 }
