@@ -5,7 +5,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire/internal/draft"
-	"github.com/decantdev/decant/wire/internal/export"
 )
 
 // A Document is a conversation together with the bytes that it was read from.
@@ -65,13 +64,6 @@ func (w Warning) String() string {
 	}
 	return fmt.Sprintf("offset %d: %s", w.Offset, w.Text)
 }
-
-// ErrFormat means that an input is in none of the formats, or not in the one that it was said to be.
-var ErrFormat = draft.ErrFormat
-
-// ErrReadOnly means that a format is read and not written: what holds it is an export or a log, from
-// which no program goes on.
-var ErrReadOnly = export.ErrReadOnly
 
 // Render writes view, a view of d.Conversation, in the document's own format.
 //

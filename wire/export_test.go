@@ -15,3 +15,6 @@ func ParseTwice(src []byte) (*Document, error) {
 	}
 	return newDocument(Anthropic, d), nil
 }
+
+// Detect tells the format of src, as Parse does before it reads it.
+var Detect = detect

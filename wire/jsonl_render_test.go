@@ -299,3 +299,28 @@ func goldenCompacted(t *testing.T, name string) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A block that a view adds behind one that fills its item has no line in the source: its message is written anew.
+func TestSessionKeepsABlockThatAViewAddsBehindAResult(t *testing.T) {
+	src := `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s"}}
+{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}}
+{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"function_call","call_id":"c1","name":"sh","arguments":"{}"}}
+{"timestamp":"2026-01-01T00:00:03Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"done"}}
+`
+	d, err := wire.Parse([]byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms := slices.Clone(d.Conversation.Messages)
+	note := decant.Block{Kind: decant.KindText, Author: decant.AuthorDecant, Content: decant.Text("a note behind the result")}
+	ms[2].Blocks = append(slices.Clone(ms[2].Blocks), note)
+	out, err := d.Render(d.Conversation.With(ms[1:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"a note behind the result": true, "done": true, `"c1"`: true, "hello": false} {
+		if got := bytes.Contains(out, []byte(text)); got != want {
+			t.Errorf("%q is in the file: %v, want %v:\n%s", text, got, want, out)
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 // src must not change afterwards: the document refers to it. A byte order mark before a JSON value is no
 // part of it.
 func Parse(src []byte) (*Document, error) {
-	f, err := Detect(src)
+	f, err := detect(src)
 	if err != nil {
 		return nil, err
 	}

@@ -62,9 +62,11 @@ type claudeGroup struct {
 
 // A claudeLine is what a line says: members of the line, and of the message on it.
 type claudeLine struct {
-	record                                                   int
-	kind, subtype, uuid, parent, side, meta, summary, failed jsonspan.Span
-	session, time, message, id, model, usage, content        jsonspan.Span
+	record                                     int
+	link                                       claudeLink
+	kind, subtype, side, meta, summary, failed jsonspan.Span
+	session, time                              jsonspan.Span
+	message, id, model, usage, content         jsonspan.Span
 }
 
 // member returns where the value of a line's member goes, nil when nobody needs it.
@@ -75,9 +77,9 @@ func (l *claudeLine) member(name []byte) *jsonspan.Span {
 	case "subtype":
 		return &l.subtype
 	case "uuid":
-		return &l.uuid
+		return &l.link.uuid
 	case "parentUuid":
-		return &l.parent
+		return &l.link.parent
 	case "isSidechain":
 		return &l.side
 	case "isMeta":
@@ -147,7 +149,7 @@ func (p *claudeParser) read() {
 	main := false
 	for i := range p.Records {
 		l := p.scan(i)
-		links[i] = claudeLink{l.uuid, l.parent}
+		links[i] = l.link
 		message := (p.Is(l.kind, `"user"`) || p.Is(l.kind, `"assistant"`)) && !l.message.IsZero()
 		boundary := p.Is(l.kind, `"system"`) && p.Is(l.subtype, `"compact_boundary"`)
 		if message || boundary {
@@ -171,68 +173,12 @@ func (p *claudeParser) line(l *claudeLine, main bool) {
 		p.side.Add(l.record)
 	case p.Is(l.kind, `"system"`):
 		p.boundary, p.bounded = true, true
-	case p.seen(l.uuid):
+	case p.seen(l.link.uuid):
 		p.repeated.Add(l.record)
 	default:
 		p.Conv.ID = p.Interned(l.session)
 		p.group(l)
 	}
-}
-
-// A claudeLink is the place of a record in the tree of lines.
-type claudeLink struct{ uuid, parent jsonspan.Span }
-
-// branches finds the branches that the user left: what hangs, between a line and a later message of
-// the user that names it as its parent, on that same line.
-func (p *claudeParser) branches(lines []claudeLine, links []claudeLink) {
-	p.left = map[int]bool{}
-	message := map[int]bool{}
-	for i := range lines {
-		l := &lines[i]
-		from := l.record - 1
-		if p.Is(l.kind, `"user"`) && !p.Is(l.side, "true") && p.typed(l) {
-			from = p.parent(links, l.record)
-		}
-		under := map[string]bool{string(l.parent.Of(p.Src)): true}
-		for rec := from + 1; rec < l.record; rec++ {
-			if under[string(links[rec].parent.Of(p.Src))] {
-				under[string(links[rec].uuid.Of(p.Src))] = true
-				p.left[rec] = message[rec]
-			}
-		}
-		message[l.record] = true
-	}
-}
-
-// typed reports whether a line holds something that the user said, and nothing else: what is said
-// together with the result of a call hangs on that call, beside the other calls of the same answer.
-func (p *claudeParser) typed(l *claudeLine) bool {
-	if l.parent.IsZero() || p.client(l) || l.content.IsZero() {
-		return false
-	}
-	if p.Src[l.content.Start] == '"' {
-		return draft.AuthorOf(typed.ClaudeCode, p.Decoded(l.content)) == decant.AuthorUser
-	}
-	said := false
-	for _, b := range p.List(l.content) {
-		m := p.Members(b, "type", "text")
-		if p.Is(m[0], `"tool_result"`) {
-			return false
-		}
-		said = said || draft.AuthorOf(typed.ClaudeCode, p.Decoded(m[1])) == decant.AuthorUser
-	}
-	return said
-}
-
-// parent returns the record before rec that is its parent, the one right before it when there is none.
-func (p *claudeParser) parent(links []claudeLink, rec int) int {
-	want := string(links[rec].parent.Of(p.Src))
-	for i := rec - 1; i >= 0 && want != "null"; i-- {
-		if string(links[i].uuid.Of(p.Src)) == want {
-			return i
-		}
-	}
-	return rec - 1
 }
 
 // seen reports whether a line with that uuid was read before.

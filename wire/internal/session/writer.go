@@ -66,6 +66,10 @@ func (w *writer) stay(m *decant.Message) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
+	if slices.ContainsFunc(items, func(p jsonedit.Piece) bool { return p.Text != nil }) {
+		w.Edits = w.Edits[:mark] // a new item among them has no line of its own
+		return false, nil
+	}
 	for _, p := range items {
 		w.keep[p.Elem] = true
 	}
