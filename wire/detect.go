@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // detect tells the format of src by what it contains, never by a file's name. It reads the members of
@@ -34,8 +34,8 @@ func detect(src []byte) (Format, error) {
 
 // byteOrderMarkOf returns the byte order mark that src starts with.
 func byteOrderMarkOf(src []byte) []byte {
-	if bytes.HasPrefix(src, draft.ByteOrderMark) {
-		return draft.ByteOrderMark
+	if bytes.HasPrefix(src, parsing.ByteOrderMark) {
+		return parsing.ByteOrderMark
 	}
 	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/export"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/request"
 	"github.com/decantdev/decant/wire/internal/session"
 )
@@ -37,7 +37,7 @@ func ParseAs(f Format, src []byte) (*Document, error) {
 }
 
 // parsers says who reads which format.
-var parsers = map[Format]func(src []byte) (*draft.Document, error){
+var parsers = map[Format]func(src []byte) (*parsing.Document, error){
 	Anthropic:       request.ParseAnthropic,
 	OpenAIChat:      request.ParseChat,
 	OpenAIResponses: request.ParseResponses,
@@ -57,14 +57,14 @@ var parsers = map[Format]func(src []byte) (*draft.Document, error){
 
 // parseMessages reads a bare list of messages, of the Messages API or of Chat Completions: what only one
 // of them has decides, and where nothing does, both mean the same.
-func parseMessages(src []byte) (*draft.Document, error) {
-	src, err := draft.Valid(src)
+func parseMessages(src []byte) (*parsing.Document, error) {
+	src, err := parsing.Valid(src)
 	if err != nil {
 		return nil, err
 	}
 	sc := jsonspan.Scan(src, 0)
 	if sc.Kind() != '[' {
-		return nil, draft.FieldError(sc.Pos(), "body", "want a list of messages")
+		return nil, parsing.FieldError(sc.Pos(), "body", "want a list of messages")
 	}
 	if messagesAPI(src, sc.Pos()) == Anthropic {
 		return request.ParseAnthropicList(src)

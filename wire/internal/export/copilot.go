@@ -4,7 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // ParseCopilot reads the events of a session of GitHub's Copilot CLI.
@@ -13,7 +13,7 @@ import (
 // client adds to it for the model stands beside it and is not read), assistant.message an answer with
 // its calls, tool.execution_complete a result. Events of sub-agents name the call that they belong to
 // and are no part of the conversation.
-func ParseCopilot(src []byte) (*draft.Document, error) {
+func ParseCopilot(src []byte) (*parsing.Document, error) {
 	s, err := openLog(src, typed.Copilot)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func ParseCopilot(src []byte) (*draft.Document, error) {
 
 type copilotParser struct {
 	*export
-	side draft.Tally // events of sub-agents
+	side parsing.Tally // events of sub-agents
 }
 
 // event reads one line.
@@ -93,7 +93,7 @@ func (p *copilotParser) result(data, time jsonspan.Span) {
 	}
 	p.begin(decant.RoleTool, time)
 	p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m[0]), Error: p.Is(m[1], "false"), Content: p.Text(text)},
-		draft.BlockSpan{Span: data, Text: text})
+		parsing.BlockSpan{Span: data, Text: text})
 }
 
 // compacted adds the summary that the client put in place of what was before it.

@@ -7,8 +7,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // ErrReadOnly means that a format is read and not written: what holds it is an export or a log, from
@@ -19,29 +19,29 @@ var ErrReadOnly = errors.New("the format is read and not written")
 type readOnly struct{}
 
 func (readOnly) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
-	if draft.Unchanged(conv, view) {
+	if parsing.Unchanged(conv, view) {
 		return src, nil
 	}
 	return nil, ErrReadOnly
 }
 
 // An export is what the parsers of formats that are not written share: the lines of a file, or one JSON value.
-type export struct{ *draft.Lines }
+type export struct{ *parsing.Lines }
 
 // openValue returns an export over one JSON value, which an agent program wrote.
 func openValue(src []byte, agent string) (*export, error) {
-	src, err := draft.Valid(src)
+	src, err := parsing.Valid(src)
 	if err != nil {
 		return nil, err
 	}
-	b := draft.NewBuilder(src)
+	b := parsing.NewBuilder(src)
 	b.Conv.Agent = agent
-	return &export{&draft.Lines{Builder: b}}, nil
+	return &export{&parsing.Lines{Builder: b}}, nil
 }
 
 // openLog returns an export over the lines of a file, which an agent program wrote.
 func openLog(src []byte, agent string) (*export, error) {
-	l, err := draft.OpenLines(src, agent)
+	l, err := parsing.OpenLines(src, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func openLog(src []byte, agent string) (*export, error) {
 }
 
 // finished ends the reading.
-func (s *export) finished() (*draft.Document, error) {
+func (s *export) finished() (*parsing.Document, error) {
 	s.Conv.Fixed.Version = contents.Version(&s.Conv.Fixed)
 	d := s.Document(readOnly{})
 	if len(d.Conversation.Messages) == 0 {
-		return nil, fmt.Errorf("there is no message in it: %w", draft.ErrFormat)
+		return nil, fmt.Errorf("there is no message in it: %w", parsing.ErrFormat)
 	}
 	return d, nil
 }
@@ -69,7 +69,7 @@ func (s *export) put(b decant.Block, v jsonspan.Span) {
 		f = contents.FormRaw
 	}
 	b.Content = s.Content(v, f)
-	s.Add(b, draft.BlockSpan{Span: v, Text: v, Form: f})
+	s.Add(b, parsing.BlockSpan{Span: v, Text: v, Form: f})
 }
 
 // blank reports whether there is no text at v.
@@ -112,7 +112,7 @@ func dialog(src []byte, agent, name string) (*export, jsonspan.Span, error) {
 		first, more = all[0], len(all)-1
 	}
 	if more > 0 {
-		s.Warnings = append(s.Warnings, draft.Warning{Offset: first.End, Text: fmt.Sprintf("the file holds %d conversations: only the first is read", more+1)})
+		s.Warnings = append(s.Warnings, parsing.Warning{Offset: first.End, Text: fmt.Sprintf("the file holds %d conversations: only the first is read", more+1)})
 	}
 	return s, s.Find(first, name), nil
 }

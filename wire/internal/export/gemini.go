@@ -4,7 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // ParseGemini reads a chat of the Gemini CLI: an object with a list of messages, or, in newer versions,
@@ -13,7 +13,7 @@ import (
 //
 // A message of type gemini holds an answer and, under toolCalls, its calls together with their results.
 // Messages of other types but user (info, error) were shown to the user only.
-func ParseGemini(src []byte) (*draft.Document, error) {
+func ParseGemini(src []byte) (*parsing.Document, error) {
 	s, err := openValue(src, typed.Gemini)
 	lines := err != nil
 	if lines {
@@ -88,7 +88,7 @@ func (p *geminiParser) parts(v jsonspan.Span) {
 		p.put(decant.Block{Kind: decant.KindText}, m[0])
 		if !m[1].IsZero() {
 			d := p.Members(m[1], "mimeType", "data")
-			p.Add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: p.Interned(d[0]), Count: 1, Bytes: d[1].Len() / 4 * 3}}, draft.BlockSpan{Span: part})
+			p.Add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: p.Interned(d[0]), Count: 1, Bytes: d[1].Len() / 4 * 3}}, parsing.BlockSpan{Span: part})
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // ParseOpencode reads what "opencode export" writes: {info, messages: [{info, parts}]}.
@@ -14,7 +14,7 @@ import (
 // A message of the assistant holds one answer, or several where steps are marked; a part of type tool
 // holds a call together with its result. A compaction is a message of the user's with a part of that
 // type; what it stands for is in the answer behind it.
-func ParseOpencode(src []byte) (*draft.Document, error) {
+func ParseOpencode(src []byte) (*parsing.Document, error) {
 	s, err := openValue(src, typed.Opencode)
 	if err != nil {
 		return nil, err
@@ -64,11 +64,11 @@ func (p *opencodeParser) said(part jsonspan.Span) {
 	case "file":
 		mime := p.Interned(m[4])
 		if mime != "text/plain" && !strings.HasPrefix(mime, "application/x-directory") { // these are in a text beside it
-			p.Add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: mime, Count: 1, Bytes: m[5].Len() / 4 * 3}}, draft.BlockSpan{Span: part})
+			p.Add(decant.Block{Kind: decant.KindImage, Media: decant.Media{Type: mime, Count: 1, Bytes: m[5].Len() / 4 * 3}}, parsing.BlockSpan{Span: part})
 		}
 	case "compaction":
 		p.Current().Compaction = true
-		p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: decant.Text("What did we do so far?")}, draft.BlockSpan{Span: part})
+		p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: decant.Text("What did we do so far?")}, parsing.BlockSpan{Span: part})
 	}
 }
 
@@ -135,7 +135,7 @@ func (p *opencodeParser) returned() {
 			blk.Content = p.Text(text)
 		}
 		p.Start(decant.RoleTool)
-		p.Add(blk, draft.BlockSpan{Span: part, Text: text})
+		p.Add(blk, parsing.BlockSpan{Span: part, Text: text})
 	}
 	p.results = p.results[:0]
 }

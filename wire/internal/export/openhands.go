@@ -4,8 +4,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // ParseOpenHands reads the history of an OpenHands agent: a list of events, or an object with one under
@@ -13,7 +13,7 @@ import (
 //
 // An action of the agent's with tool_call_metadata is a call of the answer that the metadata repeat, an
 // observation with them its result. One answer may have several calls, whose results stand between them.
-func ParseOpenHands(src []byte) (*draft.Document, error) {
+func ParseOpenHands(src []byte) (*parsing.Document, error) {
 	s, list, err := dialog(src, typed.OpenHands, "history")
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (p *openHandsParser) flush() {
 		d := p.Members(m[1], "function_name", "tool_call_id")
 		p.Start(decant.RoleTool).Time = p.Time(m[4])
 		p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(d[1]), Name: p.Interned(d[0]), Error: failed, Content: p.Text(m[0])},
-			draft.BlockSpan{Span: e, Text: m[0]})
+			parsing.BlockSpan{Span: e, Text: m[0]})
 	}
 	p.results = p.results[:0]
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // block returns the edits that give the block at s the text and the cache marker that b has; none when
 // it has them already.
-func (e *Editor) block(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
+func (e *Editor) block(s *parsing.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
 	was := &e.Conv.Messages[b.Ref.Message-1].Blocks[b.Ref.Block]
 	edits := e.remark(s, was, b)
 	if same(was, b) && len(was.Inside) == len(b.Inside) {
@@ -26,21 +26,21 @@ func (e *Editor) block(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, er
 
 // remark returns the edits that give a block of a list the cache marker that a view has put on it. One
 // that stands alone as a string has no place for it and goes without.
-func (e *Editor) remark(s *draft.BlockSpan, was, is *decant.Block) []jsonedit.Edit {
+func (e *Editor) remark(s *parsing.BlockSpan, was, is *decant.Block) []jsonedit.Edit {
 	switch {
-	case is.Cache == "" || was.Cache != "" || s.Kind != draft.ListPart || e.Src[s.Span.Start] != '{':
+	case is.Cache == "" || was.Cache != "" || s.Kind != parsing.ListPart || e.Src[s.Span.Start] != '{':
 		return nil
 	case is.Kind != decant.KindText && is.Kind != decant.KindUse && is.Kind != decant.KindResult:
 		return nil
 	case !s.Cache.IsZero(): // null
-		return []jsonedit.Edit{{At: s.Cache, Text: draft.CacheControl(is.Cache)}}
+		return []jsonedit.Edit{{At: s.Cache, Text: parsing.CacheControl(is.Cache)}}
 	}
 	at := jsonspan.Span{Start: s.Span.End - 1, End: s.Span.End - 1}
-	return []jsonedit.Edit{{At: at, Text: append([]byte(`,"cache_control":`), draft.CacheControl(is.Cache)...)}}
+	return []jsonedit.Edit{{At: at, Text: append([]byte(`,"cache_control":`), parsing.CacheControl(is.Cache)...)}}
 }
 
 // reword returns the edits that give the block at s the text that b has.
-func (e *Editor) reword(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
+func (e *Editor) reword(s *parsing.BlockSpan, b *decant.Block) ([]jsonedit.Edit, error) {
 	text := b.Text()
 	switch {
 	case b.Kind == decant.KindOpaque || b.Kind == decant.KindThinking:
@@ -50,7 +50,7 @@ func (e *Editor) reword(s *draft.BlockSpan, b *decant.Block) ([]jsonedit.Edit, e
 		return []jsonedit.Edit{{At: s.Text, Text: e.Dialect.Arguments(text)}}, nil
 	case b.Kind == decant.KindImage && s.Text.IsZero():
 		return []jsonedit.Edit{{At: s.Span, Text: e.Dialect.Part(textBlock(text, b.Cache), decant.RoleUser)}}, nil
-	case s.Text.IsZero() && s.Kind != draft.ListPart:
+	case s.Text.IsZero() && s.Kind != parsing.ListPart:
 		return nil, fmt.Errorf("block %d of m%d has no text that could be replaced", b.Ref.Block, b.Ref.Message)
 	case s.Text.IsZero():
 		at := jsonspan.Span{Start: s.Span.End - 1, End: s.Span.End - 1}

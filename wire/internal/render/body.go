@@ -3,17 +3,17 @@ package render
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // A Body is the layout of a request body: one list of messages or items in one JSON object.
 type Body struct {
-	Dialect Dialect             // of its API
-	List    jsonspan.Span       // the list
-	Bare    bool                // list is a string instead, which is the one item (Responses)
-	Items   []Item              // its elements, in order
-	Spans   [][]draft.BlockSpan // of each message, where its blocks stand
+	Dialect Dialect               // of its API
+	List    jsonspan.Span         // the list
+	Bare    bool                  // list is a string instead, which is the one item (Responses)
+	Items   []Item                // its elements, in order
+	Spans   [][]parsing.BlockSpan // of each message, where its blocks stand
 }
 
 // Render writes a view of a request body by editing its list of messages.

@@ -4,16 +4,16 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // An Editor collects the edits that turn the items of a source into those of a view.
 type Editor struct {
 	Src     []byte
 	Items   []Item
-	Spans   [][]draft.BlockSpan  // of each message, where its blocks stand
-	Conv    *decant.Conversation // of the source
+	Spans   [][]parsing.BlockSpan // of each message, where its blocks stand
+	Conv    *decant.Conversation  // of the source
 	View    *decant.Conversation
 	Dialect Dialect         // in which new items are written
 	Edits   []jsonedit.Edit // within items that stay
@@ -86,7 +86,7 @@ func (e *Editor) anew(m *decant.Message) (out []jsonedit.Piece) {
 // now, so that images and unknown members come along.
 func (e *Editor) Copied(b *decant.Block) []byte {
 	s := e.Origin(b)
-	if s == nil || s.Kind != draft.ListPart {
+	if s == nil || s.Kind != parsing.ListPart {
 		return nil
 	}
 	edits, err := e.block(s, b)
@@ -97,7 +97,7 @@ func (e *Editor) Copied(b *decant.Block) []byte {
 }
 
 // Origin returns where in the source a block comes from, nil when it does not.
-func (e *Editor) Origin(b *decant.Block) *draft.BlockSpan {
+func (e *Editor) Origin(b *decant.Block) *parsing.BlockSpan {
 	n, k := b.Ref.Message, b.Ref.Block
 	if n < 1 || n > len(e.Spans) || k < 0 || k >= len(e.Spans[n-1]) || e.Conv.Messages[n-1].Blocks[k].Kind != b.Kind {
 		return nil

@@ -5,8 +5,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // An itemEdit turns one item of the source into what a view's message has in its place.
@@ -20,7 +20,7 @@ type itemEdit struct {
 // run makes the edits. It reports false when the item has no place for one of the blocks.
 func (e *itemEdit) run() (bool, error) {
 	for _, n := range e.entries {
-		if n.at == nil || n.at.Kind == draft.BareString {
+		if n.at == nil || n.at.Kind == parsing.BareString {
 			continue // part of the content as a whole
 		}
 		edits, err := e.block(n.at, n.block)
@@ -61,7 +61,7 @@ func (e *itemEdit) editContent() (bool, error) {
 		e.Edits = append(e.Edits, jsonedit.Edit{At: content, Text: jsonedit.List(c.parts)})
 	case len(c.pieces) > 0:
 		e.Edits = append(e.Edits, jsonedit.Rejoin(e.Src, content, c.elems, c.pieces)...)
-	case e.had(draft.ListPart) || e.had(draft.BareString):
+	case e.had(parsing.ListPart) || e.had(parsing.BareString):
 		e.Edits = append(e.Edits, jsonedit.Edit{At: content, Text: []byte("null")})
 	}
 	return true, nil
@@ -83,9 +83,9 @@ func (e *itemEdit) plan(content jsonspan.Span) (contentPlan, bool) {
 			}
 			c.fresh = true
 			c.pieces, c.parts = append(c.pieces, jsonedit.Piece{Text: text}), append(c.parts, text)
-		case n.at.Kind == draft.ListPart:
+		case n.at.Kind == parsing.ListPart:
 			c.pieces = append(c.pieces, jsonedit.Piece{Elem: slices.Index(c.elems, n.at.Span)})
-		case n.at.Kind == draft.BareString:
+		case n.at.Kind == parsing.BareString:
 			c.whole = n
 			c.parts = append(c.parts, e.Dialect.Part(n.block, e.message.Role))
 		}
@@ -102,8 +102,8 @@ func (e *itemEdit) newPart(b *decant.Block) []byte {
 }
 
 // had reports whether the item has a block in such a place in the source.
-func (e *itemEdit) had(k draft.SpanKind) bool {
-	return slices.ContainsFunc(e.Spans[e.message.Number-1], func(x draft.BlockSpan) bool { return x.Item == e.at && x.Kind == k })
+func (e *itemEdit) had(k parsing.SpanKind) bool {
+	return slices.ContainsFunc(e.Spans[e.message.Number-1], func(x parsing.BlockSpan) bool { return x.Item == e.at && x.Kind == k })
 }
 
 // keeps reports whether one of the blocks stands at s.
@@ -117,11 +117,11 @@ func (e *itemEdit) editMembers() {
 	it := &e.Items[e.at]
 	var gone []string
 	for _, s := range e.Spans[e.message.Number-1] {
-		if s.Item == e.at && s.Kind == draft.MemberValue && !e.keeps(s.Span) {
+		if s.Item == e.at && s.Kind == parsing.MemberValue && !e.keeps(s.Span) {
 			gone = append(gone, jsonedit.MemberName(e.Src, it.Span, s.Span))
 		}
 	}
-	if e.had(draft.ListedCall) {
+	if e.had(parsing.ListedCall) {
 		elems := jsonedit.Elements(e.Src, it.Calls)
 		var pieces []jsonedit.Piece
 		for i, c := range elems {

@@ -2,7 +2,7 @@ package render
 
 import (
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // An Item is a part of a source that is kept, edited or left out as one: an element of a body's list, or an object
@@ -16,5 +16,5 @@ type Item struct {
 
 // Move says that the item stands in a source that has the same bytes further back.
 func (it *Item) Move(by int) {
-	it.Span, it.Content, it.Calls = draft.Moved(it.Span, by), draft.Moved(it.Content, by), draft.Moved(it.Calls, by)
+	it.Span, it.Content, it.Calls = parsing.Moved(it.Span, by), parsing.Moved(it.Content, by), parsing.Moved(it.Calls, by)
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -13,20 +13,20 @@ import (
 //
 // Every element of messages is a message of its own, also where two of one role follow each other.
 // A member that stands twice counts as the server counts it: the last one.
-func ParseAnthropic(src []byte) (*draft.Document, error) {
+func ParseAnthropic(src []byte) (*parsing.Document, error) {
 	if d := (earlier{}).parse(src); d != nil {
 		return d, nil
 	}
-	return ParseAnthropicTwice(src)
+	return parseAnthropicTwice(src)
 }
 
-// ParseAnthropicTwice checks the text as a whole before it reads it. So it can say what is wrong.
-func ParseAnthropicTwice(src []byte) (*draft.Document, error) {
+// parseAnthropicTwice checks the text as a whole before it reads it. So it can say what is wrong.
+func parseAnthropicTwice(src []byte) (*parsing.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := newAnthropicParser(draft.NewBuilder(src))
+	p := newAnthropicParser(parsing.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.request(&sc); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func ParseAnthropicTwice(src []byte) (*draft.Document, error) {
 }
 
 // ParseAnthropicList reads a bare list of messages of the Messages API, which is valid JSON.
-func ParseAnthropicList(src []byte) (*draft.Document, error) {
-	p := newAnthropicParser(draft.NewBuilder(src))
+func ParseAnthropicList(src []byte) (*parsing.Document, error) {
+	p := newAnthropicParser(parsing.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.messages(&sc); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func ParseAnthropicList(src []byte) (*draft.Document, error) {
 
 // An anthropicParser reads a request of the Messages API, from scratch or after an earlier one.
 type anthropicParser struct {
-	*draft.Builder
+	*parsing.Builder
 	body  Body
 	tools jsonspan.Span // the list of tools
 
@@ -54,7 +54,7 @@ type anthropicParser struct {
 	sameSystem, sameTools bool // the earlier request has the same, or neither has one
 }
 
-func newAnthropicParser(b *draft.Builder) anthropicParser {
+func newAnthropicParser(b *parsing.Builder) anthropicParser {
 	return anthropicParser{Builder: b, body: Body{Body: render.Body{Dialect: AnthropicDialect{}}}}
 }
 
@@ -66,13 +66,13 @@ func (p *anthropicParser) request(sc *jsonspan.Scanner) error {
 		}
 	}
 	if p.body.List.IsZero() {
-		return draft.FieldError(0, "messages", "missing, want a list of messages")
+		return parsing.FieldError(0, "messages", "missing, want a list of messages")
 	}
 	return nil
 }
 
 // finished returns the document of a request that is consumed.
-func (p *anthropicParser) finished() *draft.Document {
+func (p *anthropicParser) finished() *parsing.Document {
 	p.fixed()
 	if p.was.Body != nil && p.Conv.Agent != p.was.read.Agent {
 		p.ForgetAuthors()
@@ -124,9 +124,9 @@ func (p *anthropicParser) system(sc *jsonspan.Scanner) {
 		return
 	}
 	if sc.Kind() == '"' {
-		s := draft.BlockSpan{Text: sc.Skip()}
+		s := parsing.BlockSpan{Text: sc.Skip()}
 		p.Conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.ContentAt(s)}}
-		p.body.system = []draft.BlockSpan{s}
+		p.body.system = []parsing.BlockSpan{s}
 		return
 	}
 	for sc.Open(); sc.Next(); {
@@ -148,7 +148,7 @@ func (p *anthropicParser) fixed() {
 	if p.sameSystem {
 		p.Conv.Agent = was.read.Agent
 	} else {
-		p.Conv.Agent = draft.AgentOf(f.System)
+		p.Conv.Agent = parsing.AgentOf(f.System)
 	}
 	if p.sameSystem && p.sameTools {
 		f.Version = was.read.Fixed.Version
@@ -162,14 +162,14 @@ func (p *anthropicParser) messages(sc *jsonspan.Scanner) error {
 	p.Restart()
 	p.body.List, p.body.Items = jsonspan.Span{Start: sc.Pos()}, nil
 	if sc.Kind() != '[' {
-		return draft.FieldError(sc.Pos(), "messages", "want a list of messages")
+		return parsing.FieldError(sc.Pos(), "messages", "want a list of messages")
 	}
 	sc.Open()
 	if n := p.unchanged(); n > 0 {
 		p.keepMessages(n)
 		sc.Jump(p.body.Items[n-1].Span.End)
 	} else {
-		p.body.Items = make([]render.Item, 0, draft.Expected(len(p.Src)))
+		p.body.Items = make([]render.Item, 0, parsing.Expected(len(p.Src)))
 	}
 	return p.elements(sc)
 }
@@ -200,14 +200,14 @@ func (p *anthropicParser) message(sc *jsonspan.Scanner) error {
 	}
 	it.Span.End = sc.Pos()
 	if p.Size() == 0 {
-		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: it.Content, Kind: draft.NoContent, Item: len(p.body.Items)})
+		p.Add(decant.Block{Kind: decant.KindOpaque}, parsing.BlockSpan{Span: it.Content, Kind: parsing.NoContent, Item: len(p.body.Items)})
 	}
 	p.body.Items = append(p.body.Items, it)
 	switch p.Current().Role {
 	case decant.RoleUser, decant.RoleAssistant, decant.RoleSystem:
 		return nil
 	}
-	return draft.FieldError(it.Span.Start, draft.Indexed("messages", len(p.body.Items)-1)+".role", "want user, assistant or system")
+	return parsing.FieldError(it.Span.Start, parsing.Indexed("messages", len(p.body.Items)-1)+".role", "want user, assistant or system")
 }
 
 // content consumes a message's content and adds its blocks.
@@ -217,7 +217,7 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 	p.DropBlocks()
 	if sc.Kind() == '"' {
 		v = sc.Skip()
-		p.Add(decant.Block{Kind: decant.KindText, Content: p.Builder.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString, Item: at})
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Builder.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString, Item: at})
 		return v
 	}
 	if sc.Kind() != '[' { // nothing that the API knows
@@ -225,7 +225,7 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 	}
 	for sc.Open(); sc.Next(); {
 		blk, s := AnthropicBlock(p.Builder, sc)
-		s.Kind, s.Item = draft.ListPart, at
+		s.Kind, s.Item = parsing.ListPart, at
 		if p.Size() == 0 && p.hides(&blk, s) {
 			p.Current().Compaction = true
 		}
@@ -237,13 +237,13 @@ func (p *anthropicParser) content(sc *jsonspan.Scanner) jsonspan.Span {
 
 // hides reports whether a message's first block is a compaction block with a summary: the server
 // ignores everything before it (docs/reference/anthropic.md, "Compaction"). One without is a summary that failed.
-func (p *anthropicParser) hides(blk *decant.Block, s draft.BlockSpan) bool {
+func (p *anthropicParser) hides(blk *decant.Block, s parsing.BlockSpan) bool {
 	return blk.Kind == decant.KindOpaque && !s.Text.IsZero() && p.Src[s.Text.Start] == '"' &&
 		p.Is(p.Find(s.Span, "type"), `"compaction"`)
 }
 
 // roleAt returns the role at s.
-func roleAt(in *draft.Source, s jsonspan.Span) decant.Role {
+func roleAt(in *parsing.Source, s jsonspan.Span) decant.Role {
 	switch string(s.Of(in.Src)) {
 	case `"user"`:
 		return decant.RoleUser

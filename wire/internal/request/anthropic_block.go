@@ -4,7 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // members are where the known members of a content block stand; zero: absent.
@@ -42,9 +42,9 @@ func (m *members) field(name []byte) *jsonspan.Span {
 }
 
 // AnthropicBlock consumes a content block.
-func AnthropicBlock(b *draft.Builder, sc *jsonspan.Scanner) (decant.Block, draft.BlockSpan) {
+func AnthropicBlock(b *parsing.Builder, sc *jsonspan.Scanner) (decant.Block, parsing.BlockSpan) {
 	var m members
-	s := draft.BlockSpan{Span: jsonspan.Span{Start: sc.Pos()}}
+	s := parsing.BlockSpan{Span: jsonspan.Span{Start: sc.Pos()}}
 	for sc.Open(); sc.Next(); {
 		*m.field(sc.Name()) = sc.Skip()
 	}
@@ -62,7 +62,7 @@ func AnthropicBlock(b *draft.Builder, sc *jsonspan.Scanner) (decant.Block, draft
 
 // knownBlock returns a block without its content, and sets in s where the content stands and how.
 // What is not known by type is opaque, and its whole source is its content.
-func knownBlock(b *draft.Builder, m *members, s *draft.BlockSpan) decant.Block {
+func knownBlock(b *parsing.Builder, m *members, s *parsing.BlockSpan) decant.Block {
 	switch string(m.kind.Of(b.Src)) {
 	case `"text"`:
 		s.Text = m.text
@@ -90,7 +90,7 @@ func knownBlock(b *draft.Builder, m *members, s *draft.BlockSpan) decant.Block {
 }
 
 // picture returns an image or document block. A document of plain text has content and no media.
-func picture(b *draft.Builder, s *draft.BlockSpan) decant.Block {
+func picture(b *parsing.Builder, s *parsing.BlockSpan) decant.Block {
 	sc := jsonspan.Scan(b.Src, s.Span.Start)
 	part := contents.NextPart(&sc, b.Src)
 	blk := decant.Block{Kind: decant.KindImage}

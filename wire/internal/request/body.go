@@ -7,7 +7,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -18,32 +18,32 @@ type Body struct {
 	// Of a request of the Messages API:
 	read    decant.Conversation // as it was read, whatever the caller does to the document's
 	members []member            // of the request, in order; nil: see topMembers
-	system  []draft.BlockSpan   // of the blocks of the system prompt; without span for a bare string
+	system  []parsing.BlockSpan // of the blocks of the system prompt; without span for a bare string
 	tools   []jsonspan.Span     // the definitions of the tools
 	twice   bool                // a message holds its content twice
 }
 
 // document ends the construction of a document with the layout.
-func (l Body) document(b *draft.Builder) *draft.Document {
+func (l Body) document(b *parsing.Builder) *parsing.Document {
 	d := b.Document(&l)
 	l.Spans, l.read = b.Spans, b.Conv
 	return d
 }
 
 // fix reads the list of tools and gives the fixed part its version. It comes after the system prompt.
-func fix(b *draft.Builder, tools jsonspan.Span) {
+func fix(b *parsing.Builder, tools jsonspan.Span) {
 	b.Tools(tools)
 	b.Conv.Fixed.Version = contents.Version(&b.Conv.Fixed)
 }
 
 // validObject returns src without a byte order mark, and an error when it is not one JSON object.
 func validObject(src []byte) ([]byte, error) {
-	src, err := draft.Valid(src)
+	src, err := parsing.Valid(src)
 	if err != nil {
 		return nil, err
 	}
 	if sc := jsonspan.Scan(src, 0); sc.Kind() != '{' {
-		return nil, draft.FieldError(sc.Pos(), "body", "want a JSON object")
+		return nil, parsing.FieldError(sc.Pos(), "body", "want a JSON object")
 	}
 	return src, nil
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -13,12 +13,12 @@ import (
 //
 // System and developer messages before the first other message are the system prompt; later ones are
 // messages. Reasoning that some servers return beside the content is thinking.
-func ParseChat(src []byte) (*draft.Document, error) {
+func ParseChat(src []byte) (*parsing.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := newChatParser(draft.NewBuilder(src))
+	p := newChatParser(parsing.NewBuilder(src))
 	var tools, response jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
@@ -43,38 +43,38 @@ func ParseChat(src []byte) (*draft.Document, error) {
 		p.Conv.Model = p.Interned(p.Find(response, "model"))
 	}
 	if p.body.List.IsZero() {
-		return nil, draft.FieldError(0, "messages", "missing, want a list of messages")
+		return nil, parsing.FieldError(0, "messages", "missing, want a list of messages")
 	}
 	fix(p.Builder, tools)
-	p.Conv.Agent = draft.AgentOf(p.Conv.Fixed.System)
+	p.Conv.Agent = parsing.AgentOf(p.Conv.Fixed.System)
 	return p.body.document(p.Builder), nil
 }
 
 // ParseChatList reads a bare list of messages of the Chat Completions API, which is valid JSON.
-func ParseChatList(src []byte) (*draft.Document, error) {
-	p := newChatParser(draft.NewBuilder(src))
+func ParseChatList(src []byte) (*parsing.Document, error) {
+	p := newChatParser(parsing.NewBuilder(src))
 	sc := jsonspan.Scan(src, 0)
 	if err := p.messages(&sc); err != nil {
 		return nil, err
 	}
 	p.Conv.Fixed.Version = contents.Version(&p.Conv.Fixed)
-	p.Conv.Agent = draft.AgentOf(p.Conv.Fixed.System)
+	p.Conv.Agent = parsing.AgentOf(p.Conv.Fixed.System)
 	return p.body.document(p.Builder), nil
 }
 
 // AddChatMessages adds the messages of the Chat Completions API in a list to a conversation.
-func AddChatMessages(b *draft.Builder, list jsonspan.Span) error {
+func AddChatMessages(b *parsing.Builder, list jsonspan.Span) error {
 	p := newChatParser(b)
 	sc := jsonspan.Scan(b.Src, list.Start)
 	return p.messages(&sc)
 }
 
 type chatParser struct {
-	*draft.Builder
+	*parsing.Builder
 	body Body
 }
 
-func newChatParser(b *draft.Builder) chatParser {
+func newChatParser(b *parsing.Builder) chatParser {
 	return chatParser{Builder: b, body: Body{Body: render.Body{Dialect: chatDialect{}}}}
 }
 
@@ -82,9 +82,9 @@ func newChatParser(b *draft.Builder) chatParser {
 func (p *chatParser) messages(sc *jsonspan.Scanner) error {
 	p.Restart()
 	p.Conv.Fixed.System = nil
-	p.body.List, p.body.Items = jsonspan.Span{Start: sc.Pos()}, make([]render.Item, 0, draft.Expected(len(p.Src)))
+	p.body.List, p.body.Items = jsonspan.Span{Start: sc.Pos()}, make([]render.Item, 0, parsing.Expected(len(p.Src)))
 	if sc.Kind() != '[' {
-		return draft.FieldError(sc.Pos(), "messages", "want a list of messages")
+		return parsing.FieldError(sc.Pos(), "messages", "want a list of messages")
 	}
 	for sc.Open(); sc.Next(); {
 		if err := p.message(sc); err != nil {
@@ -160,7 +160,7 @@ func (p *chatParser) message(sc *jsonspan.Scanner) error {
 	case "tool", "function":
 		p.Start(decant.RoleTool)
 	default:
-		return draft.FieldError(m.item.Span.Start, draft.Indexed("messages", len(p.body.Items))+".role",
+		return parsing.FieldError(m.item.Span.Start, parsing.Indexed("messages", len(p.body.Items))+".role",
 			"want system, developer, user, assistant or tool")
 	}
 	m.item.Owner = p.Current().Number
@@ -186,7 +186,7 @@ func (p *chatParser) fill(m *chatMessage) {
 	if p.Current().Role == decant.RoleTool {
 		p.Add(decant.Block{Kind: decant.KindResult, CallID: p.Interned(m.answers(p.Src)), Name: p.Interned(m.name),
 			Content: p.Text(m.item.Content), Media: contents.MediaIn(m.item.Content.Of(p.Src))},
-			draft.BlockSpan{Span: m.item.Span, Text: m.item.Content, Kind: draft.WholeItem, Item: at})
+			parsing.BlockSpan{Span: m.item.Span, Text: m.item.Content, Kind: parsing.WholeItem, Item: at})
 		return
 	}
 	p.memberBlock(decant.KindThinking, m.reasoning, at)
@@ -197,7 +197,7 @@ func (p *chatParser) fill(m *chatMessage) {
 	p.memberBlock(decant.KindText, m.refusal, at)
 	p.calls(m, at)
 	if p.Size() == 0 {
-		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: m.item.Content, Kind: draft.NoContent, Item: at})
+		p.Add(decant.Block{Kind: decant.KindOpaque}, parsing.BlockSpan{Span: m.item.Content, Kind: parsing.NoContent, Item: at})
 	}
 }
 
@@ -206,7 +206,7 @@ func (p *chatParser) memberBlock(k decant.Kind, v jsonspan.Span, at int) {
 	if v.Len() <= len(`""`) || p.Src[v.Start] != '"' {
 		return
 	}
-	p.Add(decant.Block{Kind: k, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.MemberValue, Item: at})
+	p.Add(decant.Block{Kind: k, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.MemberValue, Item: at})
 }
 
 // contentBlocks returns the blocks of a message's content. Empty text beside calls is none.
@@ -219,7 +219,7 @@ func (p *chatParser) contentBlocks(m *chatMessage) []placed {
 		if v.Len() == len(`""`) && !m.item.Calls.IsZero() {
 			return nil
 		}
-		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString}}}
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString}}}
 	}
 	var out []placed
 	sc := jsonspan.Scan(p.Src, v.Start)
@@ -235,11 +235,11 @@ func (p *chatParser) calls(m *chatMessage, at int) {
 		sc := jsonspan.Scan(p.Src, m.item.Calls.Start)
 		for sc.Open(); sc.Next(); {
 			v := sc.Skip()
-			p.call(v, p.inner(v), draft.BlockSpan{Span: v, Kind: draft.ListedCall, Item: at})
+			p.call(v, p.inner(v), parsing.BlockSpan{Span: v, Kind: parsing.ListedCall, Item: at})
 		}
 	}
 	if !m.function.IsZero() && p.Src[m.function.Start] == '{' {
-		p.call(m.function, m.function, draft.BlockSpan{Span: m.function, Kind: draft.MemberValue, Item: at})
+		p.call(m.function, m.function, parsing.BlockSpan{Span: m.function, Kind: parsing.MemberValue, Item: at})
 	}
 }
 
@@ -252,7 +252,7 @@ func (p *chatParser) inner(v jsonspan.Span) jsonspan.Span {
 }
 
 // call adds a call: its id is in outer, its name and its arguments are in inner.
-func (p *chatParser) call(outer, inner jsonspan.Span, s draft.BlockSpan) {
+func (p *chatParser) call(outer, inner jsonspan.Span, s parsing.BlockSpan) {
 	s.Text = p.Find(inner, "arguments")
 	if s.Text.IsZero() {
 		s.Text = p.Find(inner, "input")

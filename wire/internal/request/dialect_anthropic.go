@@ -5,8 +5,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -52,7 +52,7 @@ func (a AnthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
 		return nil
 	}
 	if b.Cache != "" {
-		o.Raw("cache_control", draft.CacheControl(b.Cache))
+		o.Raw("cache_control", parsing.CacheControl(b.Cache))
 	}
 	return o.End()
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -92,7 +92,7 @@ type tool struct {
 
 // toolOf takes a definition of any API apart.
 func toolOf(def *decant.Tool) tool {
-	in := draft.NewSource([]byte(def.Schema.Text()), 0)
+	in := parsing.NewSource([]byte(def.Schema.Text()), 0)
 	at := jsonspan.Span{End: len(in.Src)}
 	if f := in.Find(at, "function"); !f.IsZero() {
 		at = f

@@ -7,7 +7,7 @@ import (
 
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -19,7 +19,7 @@ type earlier struct {
 
 // Next reads in src the request that comes after the one of the layout, which was read from was. It returns nil
 // where it would have to be read as a whole.
-func (b *Body) Next(was, src []byte) *draft.Document {
+func (b *Body) Next(was, src []byte) *parsing.Document {
 	if b.twice {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (b *Body) Next(was, src []byte) *draft.Document {
 // parse reads a request of the Messages API, after the earlier one if there is one, in one pass: it checks
 // what it reads and takes over what is known. It returns nil when something is not in order; what that is,
 // if it is wrong at all, is left to the slower way to say, which checks the whole text first.
-func (was earlier) parse(src []byte) *draft.Document {
+func (was earlier) parse(src []byte) *parsing.Document {
 	p := newAnthropicParser(was.builder(src))
 	p.was = was
 	p.sameSystem, p.sameTools = was.lacks("system"), was.lacks("tools")
@@ -41,11 +41,11 @@ func (was earlier) parse(src []byte) *draft.Document {
 }
 
 // builder returns a builder over src. After an earlier request few of the names will be read again.
-func (was *earlier) builder(src []byte) *draft.Builder {
+func (was *earlier) builder(src []byte) *parsing.Builder {
 	if was.Body == nil {
-		return draft.NewBuilder(src)
+		return parsing.NewBuilder(src)
 	}
-	return draft.NewBuilderFor(src, 0)
+	return parsing.NewBuilderFor(src, 0)
 }
 
 // member returns where in the earlier request the value of a member stands, the last one of several.
@@ -99,7 +99,7 @@ func (p *anthropicParser) keepTools(by int) {
 	p.body.tools = slices.Clone(p.was.tools)
 	p.Conv.Fixed.Tools = slices.Clone(p.was.read.Fixed.Tools)
 	for i := range p.body.tools {
-		def := draft.Moved(p.body.tools[i], by)
+		def := parsing.Moved(p.body.tools[i], by)
 		p.body.tools[i] = def
 		p.Conv.Fixed.Tools[i].Schema = p.Builder.Content(def, contents.FormRaw)
 	}
@@ -111,7 +111,7 @@ func (p *anthropicParser) keepMessages(n int) {
 	was := &p.was
 	by := p.body.List.Start - was.List.Start
 	size := len(p.Src) - by - was.Items[n-1].Span.End - (len(was.src) - was.List.End)
-	more := draft.Expected(max(size, 0))
+	more := parsing.Expected(max(size, 0))
 	p.body.Items = append(make([]render.Item, 0, n+more), was.Items[:n]...)
 	for i := range p.body.Items {
 		p.body.Items[i].Move(by)

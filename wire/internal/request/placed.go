@@ -4,19 +4,19 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // A placed block is one that is not yet added to its message.
 type placed struct {
 	block decant.Block
-	at    draft.BlockSpan
+	at    parsing.BlockSpan
 }
 
 // nextPart consumes an element of a content list, of this API or of the Responses API.
-func nextPart(b *draft.Builder, sc *jsonspan.Scanner) placed {
+func nextPart(b *parsing.Builder, sc *jsonspan.Scanner) placed {
 	part := contents.NextPart(sc, b.Src)
-	s := draft.BlockSpan{Span: part.Span, Kind: draft.ListPart}
+	s := parsing.BlockSpan{Span: part.Span, Kind: parsing.ListPart}
 	switch {
 	case part.IsText() && !part.Text.IsZero():
 		s.Text = part.Text

@@ -4,8 +4,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -15,12 +15,12 @@ import (
 // call is a message of its own, and so is every message of another role. A compaction item begins a
 // message and hides what came before. Instructions and the system and developer messages before the
 // first other item are the system prompt.
-func ParseResponses(src []byte) (*draft.Document, error) {
+func ParseResponses(src []byte) (*parsing.Document, error) {
 	src, err := validObject(src)
 	if err != nil {
 		return nil, err
 	}
-	p := responsesParser{Builder: draft.NewBuilder(src), body: Body{Body: render.Body{Dialect: ResponsesDialect{}}}}
+	p := responsesParser{Builder: parsing.NewBuilder(src), body: Body{Body: render.Body{Dialect: ResponsesDialect{}}}}
 	var tools, instructions jsonspan.Span
 	sc := jsonspan.Scan(src, 0)
 	for sc.Open(); sc.Next(); {
@@ -44,20 +44,20 @@ func ParseResponses(src []byte) (*draft.Document, error) {
 		}
 	}
 	if p.body.List.IsZero() {
-		return nil, draft.FieldError(0, "input", "missing, want a list of items or a text")
+		return nil, parsing.FieldError(0, "input", "missing, want a list of items or a text")
 	}
 	if !instructions.IsZero() && src[instructions.Start] == '"' {
 		p.Conv.Fixed.System = append([]decant.Block{
 			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(instructions)},
 		}, p.Conv.Fixed.System...)
 	}
-	p.Conv.Agent = draft.AgentOf(p.Conv.Fixed.System)
+	p.Conv.Agent = parsing.AgentOf(p.Conv.Fixed.System)
 	fix(p.Builder, tools)
 	return p.body.document(p.Builder), nil
 }
 
 type responsesParser struct {
-	*draft.Builder
+	*parsing.Builder
 	body Body
 }
 
@@ -71,16 +71,16 @@ func (p *responsesParser) input(sc *jsonspan.Scanner) error {
 		v := sc.Skip()
 		p.body.List, p.body.Bare = v, true
 		p.body.Items = []render.Item{{Span: v, Owner: p.Start(decant.RoleUser).Number, Content: v}}
-		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString})
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString})
 		return nil
 	case '[':
-		p.body.Items = make([]render.Item, 0, draft.Expected(len(p.Src)))
+		p.body.Items = make([]render.Item, 0, parsing.Expected(len(p.Src)))
 	default:
-		return draft.FieldError(sc.Pos(), "input", "want a list of items or a text")
+		return parsing.FieldError(sc.Pos(), "input", "want a list of items or a text")
 	}
 	for sc.Open(); sc.Next(); {
 		if sc.Kind() != '{' {
-			return draft.FieldError(sc.Pos(), draft.Indexed("input", len(p.body.Items)), "want an object")
+			return parsing.FieldError(sc.Pos(), parsing.Indexed("input", len(p.body.Items)), "want an object")
 		}
 		if err := p.item(sc); err != nil {
 			return err
@@ -186,7 +186,7 @@ func (p *responsesParser) message(it *responseItem) error {
 		}
 		p.Start(decant.RoleSystem)
 	default:
-		return draft.FieldError(it.span.Start, draft.Indexed("input", len(p.body.Items))+".role", "want user, assistant, system or developer")
+		return parsing.FieldError(it.span.Start, parsing.Indexed("input", len(p.body.Items))+".role", "want user, assistant, system or developer")
 	}
 	at, n := p.own(it), p.Size()
 	for _, e := range p.parts(it.content) {
@@ -194,7 +194,7 @@ func (p *responsesParser) message(it *responseItem) error {
 		p.Add(e.block, e.at)
 	}
 	if p.Size() == n {
-		p.Add(decant.Block{Kind: decant.KindOpaque}, draft.BlockSpan{Span: it.content, Kind: draft.NoContent, Item: at})
+		p.Add(decant.Block{Kind: decant.KindOpaque}, parsing.BlockSpan{Span: it.content, Kind: parsing.NoContent, Item: at})
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 		return nil
 	}
 	if p.Src[v.Start] == '"' {
-		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString}}}
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString}}}
 	}
 	var out []placed
 	sc := jsonspan.Scan(p.Src, v.Start)
@@ -228,8 +228,8 @@ func (p *responsesParser) parts(v jsonspan.Span) []placed {
 // block returns the block that an item of a type other than message is. Calls whose output is text are
 // uses and results; those with an output of another shape, and what the server does itself, are opaque,
 // both the call and its output, and stay together in one message.
-func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, draft.BlockSpan) {
-	s := draft.BlockSpan{Span: it.span, Kind: draft.WholeItem}
+func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, parsing.BlockSpan) {
+	s := parsing.BlockSpan{Span: it.span, Kind: parsing.WholeItem}
 	blk := decant.Block{Author: decant.AuthorModel}
 	switch kind {
 	case "reasoning":

@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/request"
 )
 
@@ -23,7 +23,7 @@ import (
 //
 // The first message behind a compact_boundary record is what the client put in place of everything
 // before it.
-func ParseClaudeCode(src []byte) (*draft.Document, error) {
+func ParseClaudeCode(src []byte) (*parsing.Document, error) {
 	s, err := openSession(src, typed.ClaudeCode)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func ParseClaudeCode(src []byte) (*draft.Document, error) {
 		p.message(&p.groups[i])
 	}
 	if len(p.groups) == 0 {
-		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", draft.ErrFormat)
+		return nil, fmt.Errorf("no line holds a message of a user or an assistant: %w", parsing.ErrFormat)
 	}
 	return s.close(claudeCode{left: p.left}), nil
 }
@@ -46,9 +46,9 @@ type claudeParser struct {
 
 	known    map[string]bool // uuids of lines that were read
 	left     map[int]bool    // records on branches that the user left
-	side     draft.Tally     // lines of sub-agents
-	repeated draft.Tally     // lines that stand in the file twice
-	gone     draft.Tally     // lines with messages on branches that the user left
+	side     parsing.Tally   // lines of sub-agents
+	repeated parsing.Tally   // lines that stand in the file twice
+	gone     parsing.Tally   // lines with messages on branches that the user left
 	boundary bool            // the next message follows a compaction
 	bounded  bool            // there was a compaction
 }
@@ -273,7 +273,7 @@ func (p *claudeParser) content(l *claudeLine) {
 	sc := jsonspan.Scan(p.Src, l.content.Start)
 	if sc.Kind() == '"' {
 		blk := decant.Block{Kind: decant.KindText, Content: p.Text(l.content)}
-		p.put(blk, draft.BlockSpan{Span: l.content, Text: l.content, Kind: draft.BareString, Item: at}, client)
+		p.put(blk, parsing.BlockSpan{Span: l.content, Text: l.content, Kind: parsing.BareString, Item: at}, client)
 		return
 	}
 	if sc.Kind() != '[' {
@@ -281,13 +281,13 @@ func (p *claudeParser) content(l *claudeLine) {
 	}
 	for sc.Open(); sc.Next(); {
 		blk, where := request.AnthropicBlock(p.Builder, &sc)
-		where.Kind, where.Item = draft.ListPart, at
+		where.Kind, where.Item = parsing.ListPart, at
 		p.put(blk, where, client)
 	}
 }
 
 // put adds a block of a line.
-func (p *claudeParser) put(blk decant.Block, where draft.BlockSpan, client bool) {
+func (p *claudeParser) put(blk decant.Block, where parsing.BlockSpan, client bool) {
 	if client && blk.Kind == decant.KindText {
 		blk.Author = decant.AuthorClient
 	}

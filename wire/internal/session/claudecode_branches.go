@@ -4,7 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/typed"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // A claudeLink is the place of a record in the tree of lines.
@@ -39,7 +39,7 @@ func (p *claudeParser) typed(l *claudeLine) bool {
 		return false
 	}
 	if p.Src[l.content.Start] == '"' {
-		return draft.AuthorOf(typed.ClaudeCode, p.Decoded(l.content)) == decant.AuthorUser
+		return parsing.AuthorOf(typed.ClaudeCode, p.Decoded(l.content)) == decant.AuthorUser
 	}
 	said := false
 	for _, b := range p.List(l.content) {
@@ -47,7 +47,7 @@ func (p *claudeParser) typed(l *claudeLine) bool {
 		if p.Is(m[0], `"tool_result"`) {
 			return false
 		}
-		said = said || draft.AuthorOf(typed.ClaudeCode, p.Decoded(m[1])) == decant.AuthorUser
+		said = said || parsing.AuthorOf(typed.ClaudeCode, p.Decoded(m[1])) == decant.AuthorUser
 	}
 	return said
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // item reads one item of the Responses API.
@@ -57,7 +57,7 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 	}
 	at := p.hold(rec, v, m[2])
 	if !m[2].IsZero() && p.Src[m[2].Start] == '"' {
-		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(m[2])}, draft.BlockSpan{Span: m[2], Text: m[2], Kind: draft.BareString, Item: at})
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(m[2])}, parsing.BlockSpan{Span: m[2], Text: m[2], Kind: parsing.BareString, Item: at})
 		return
 	}
 	for _, e := range p.List(m[2]) {
@@ -65,16 +65,16 @@ func (p *codexParser) messageItem(rec int, v jsonspan.Span, kind string, m []jso
 		if kind == "agent_message" {
 			blk.Author = decant.AuthorClient
 		}
-		where.Kind, where.Item = draft.ListPart, at
+		where.Kind, where.Item = parsing.ListPart, at
 		p.Add(blk, where)
 	}
 }
 
 // codexPart reads an element of a message's content.
-func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, draft.BlockSpan) {
+func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, parsing.BlockSpan) {
 	sc := jsonspan.Scan(p.Src, v.Start)
 	part := contents.NextPart(&sc, p.Src)
-	s := draft.BlockSpan{Span: v}
+	s := parsing.BlockSpan{Span: v}
 	switch {
 	case part.IsText():
 		s.Text = part.Text
@@ -89,9 +89,9 @@ func (p *codexParser) codexPart(v jsonspan.Span) (decant.Block, draft.BlockSpan)
 // codexBlock reads an item that is one block: a call, its output, reasoning, or something else, which
 // is opaque. Tools that the provider runs leave a call without an id and no output, and what a search
 // for tools returns has to stay a list of tools, so these are opaque as well.
-func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, draft.BlockSpan) {
+func (p *codexParser) codexBlock(kind string, v jsonspan.Span) (decant.Block, parsing.BlockSpan) {
 	m := p.Members(v, "call_id", "name", "arguments", "input", "action", "output", "success", "summary", "encrypted_content")
-	s := draft.BlockSpan{Span: v, Kind: draft.WholeItem}
+	s := parsing.BlockSpan{Span: v, Kind: parsing.WholeItem}
 	id := p.Interned(m[0])
 	blk := decant.Block{CallID: id}
 	switch {

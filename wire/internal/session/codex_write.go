@@ -3,8 +3,8 @@ package session
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 	"github.com/decantdev/decant/wire/internal/request"
 )
@@ -109,7 +109,7 @@ func (c *codexWriter) context() {
 // a history is none yet.
 func (c *codexWriter) source(i int) [][]byte {
 	it := c.Items[i]
-	if c.Spans[it.Owner-1] != nil && c.Spans[it.Owner-1][0].Kind == draft.MemberValue {
+	if c.Spans[it.Owner-1] != nil && c.Spans[it.Owner-1][0].Kind == parsing.MemberValue {
 		return c.Dialect.Items(c.viewed(it.Owner), nil)
 	}
 	return [][]byte{c.at(it.Span)}

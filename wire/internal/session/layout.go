@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -17,10 +17,10 @@ import (
 // a compaction. Lines that are left out are not lost: they are in the source.
 type sessionLayout struct {
 	client   client
-	records  []draft.Record
+	records  []parsing.Record
 	recordOf []int // for each item the index of its record
 	items    []render.Item
-	spans    [][]draft.BlockSpan // of each message, where its blocks stand
+	spans    [][]parsing.BlockSpan // of each message, where its blocks stand
 }
 
 // A client knows how one agent program writes down a conversation that was compacted.
@@ -31,7 +31,7 @@ type client interface {
 }
 
 func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
-	if draft.Unchanged(conv, view) {
+	if parsing.Unchanged(conv, view) {
 		return src, nil
 	}
 	w := &writer{

@@ -4,7 +4,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
+	"github.com/decantdev/decant/wire/internal/parsing"
 )
 
 // message adds the message of an entry of type message.
@@ -24,7 +24,7 @@ func (p *piParser) message(e *piEntry) {
 		p.Add(decant.Block{
 			Kind: decant.KindResult, CallID: p.Interned(m[5]), Name: p.Interned(m[6]), Error: p.Is(m[7], "true"),
 			Content: p.Text(m[1]), Media: contents.MediaIn(m[1].Of(p.Src)),
-		}, draft.BlockSpan{Span: e.at[piMessage], Text: m[1], Kind: draft.WholeItem, Item: len(p.items) - 1})
+		}, parsing.BlockSpan{Span: e.at[piMessage], Text: m[1], Kind: parsing.WholeItem, Item: len(p.items) - 1})
 	case "bashExecution":
 		if !p.Is(m[8], "true") {
 			p.shell(e)
@@ -69,7 +69,7 @@ func (p *piParser) shell(e *piEntry) {
 			continue
 		}
 		p.Add(decant.Block{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(text)},
-			draft.BlockSpan{Span: text, Text: text, Kind: draft.MemberValue, Item: len(p.items) - 1})
+			parsing.BlockSpan{Span: text, Text: text, Kind: parsing.MemberValue, Item: len(p.items) - 1})
 	}
 }
 
@@ -77,7 +77,7 @@ func (p *piParser) shell(e *piEntry) {
 func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
 	at := len(p.items) - 1
 	if !v.IsZero() && p.Src[v.Start] == '"' {
-		p.Add(decant.Block{Kind: decant.KindText, Author: author, Content: p.Text(v)}, draft.BlockSpan{Span: v, Text: v, Kind: draft.BareString, Item: at})
+		p.Add(decant.Block{Kind: decant.KindText, Author: author, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString, Item: at})
 		return
 	}
 	for _, elem := range p.List(v) {
@@ -85,15 +85,15 @@ func (p *piParser) content(e *piEntry, v jsonspan.Span, author decant.Author) {
 		if blk.Kind == decant.KindText && author != "" {
 			blk.Author = author
 		}
-		where.Kind, where.Item = draft.ListPart, at
+		where.Kind, where.Item = parsing.ListPart, at
 		p.Add(blk, where)
 	}
 }
 
 // block reads an element of a message's content.
-func (p *piParser) block(v jsonspan.Span) (decant.Block, draft.BlockSpan) {
+func (p *piParser) block(v jsonspan.Span) (decant.Block, parsing.BlockSpan) {
 	m := p.Members(v, "type", "text", "thinking", "thinkingSignature", "id", "name", "arguments")
-	s := draft.BlockSpan{Span: v}
+	s := parsing.BlockSpan{Span: v}
 	var blk decant.Block
 	switch p.Interned(m[0]) {
 	case "text":

@@ -6,8 +6,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
@@ -209,7 +209,7 @@ func (p *piWriter) id(what string) []byte {
 
 // millis returns the time at v in milliseconds since 1970, "" when unknown.
 func millis(src []byte, v jsonspan.Span) string {
-	t := draft.TimeOf(v.Of(src))
+	t := parsing.TimeOf(v.Of(src))
 	if t.IsZero() {
 		return ""
 	}

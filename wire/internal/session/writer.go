@@ -7,15 +7,15 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/contents"
-	"github.com/decantdev/decant/wire/internal/draft"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
 	"github.com/decantdev/decant/wire/internal/render"
 )
 
 // A writer writes one view of a session.
 type writer struct {
 	*render.Editor
-	records []draft.Record
+	records []parsing.Record
 	held    [][]int // for each record the indices of its items
 
 	keep  []bool                    // for each item whether it stays
@@ -123,7 +123,7 @@ func (w *writer) inPlace() bool { return w.whole && !slices.Contains(w.keep, fal
 // hollow reports whether an item holds no block.
 func (w *writer) hollow(i int) bool {
 	of := w.Spans[w.Items[i].Owner-1]
-	return !slices.ContainsFunc(of, func(s draft.BlockSpan) bool { return s.Item == i })
+	return !slices.ContainsFunc(of, func(s parsing.BlockSpan) bool { return s.Item == i })
 }
 
 // checkpoint returns the message of the view that stands for what it covers: the first one that
@@ -194,7 +194,7 @@ func (w *writer) moment() []byte {
 		if len(items) == 0 {
 			continue
 		}
-		if t := draft.TimeOf(jsonedit.Members(w.Src, w.records[rec].At, "timestamp")[0].Of(w.Src)); t.After(newest) {
+		if t := parsing.TimeOf(jsonedit.Members(w.Src, w.records[rec].At, "timestamp")[0].Of(w.Src)); t.After(newest) {
 			newest = t
 		}
 	}

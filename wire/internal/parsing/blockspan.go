@@ -1,4 +1,4 @@
-package draft
+package parsing
 
 import (
 	"github.com/decantdev/decant/internal/jsonspan"

@@ -1,4 +1,4 @@
-package draft
+package parsing
 
 // A arena holds values of one type in large arrays, so that a conversation of ten thousand blocks does
 // not cost ten thousand allocations. What it handed out stays where it is.
