@@ -25,17 +25,17 @@ func isAside(s string) bool {
 }
 
 // earlier takes in a summary that the client's own model wrote: line by line, under a heading that says so.
-func (b *book) earlier(t *text) {
-	g := b.message(t)
+func (c *concluder) earlier(t *text) {
+	g := c.book.message(t)
 	for s, kind := range marked(t.body) {
 		if isAside(s) {
 			continue
 		}
-		n := b.line(s, true)
-		b.see(n, t.index, decant.AuthorUser)
+		n := c.book.lex.line(s, true)
+		c.book.lex.see(n, t.index, decant.AuthorUser)
 		e := entry{sec: secEarlier, group: g, text: s, line: n, value: lineValue, voice: plainVoice, number: t.number}
-		b.settle(&e, t, kind)
-		b.add(e)
+		c.settle(&e, t, kind)
+		c.book.add(e)
 	}
 }
 
@@ -46,7 +46,7 @@ func (r *reader) fold(i int, body string) bool {
 	if at < 0 || at > 0 && body[at-1] != '\n' {
 		return false
 	}
-	f := folder{reader: r, index: i}
+	f := folder{in: r, index: i}
 	for line := range strings.Lines(body[at:]) {
 		f.line(strings.TrimRight(line, "\n"))
 		if f.sec == sections { // what follows is none of the record
@@ -100,7 +100,7 @@ func cutIndent(head, line string) string {
 
 // A folder reads an earlier record line by line.
 type folder struct {
-	*reader
+	in     *reader
 	index  int
 	sec    section
 	number int
@@ -114,13 +114,13 @@ func (f *folder) line(s string) {
 	case strings.HasPrefix(s, "# "):
 		f.end()
 		f.sec, f.number = sectionNamed(s[2:]), 0
-		f.model = f.model || f.sec != secMeeting // which stands alone
-		f.worked = f.worked || f.sec == secSaid || f.sec == secFiles
+		f.in.model = f.in.model || f.sec != secMeeting // which stands alone
+		f.in.worked = f.in.worked || f.sec == secSaid || f.sec == secFiles
 	case strings.HasPrefix(s, indent) && f.sec != secQuotes:
 		f.open = append(f.open, s[len(indent):])
 	case f.sec == secFiles:
 		if path, past, ok := strings.Cut(s, ": "); ok {
-			f.history = append(f.history, [2]string{path, past})
+			f.in.history = append(f.in.history, [2]string{path, past})
 		}
 	case f.sec == secQuotes:
 		f.quote(s)
@@ -155,10 +155,10 @@ func isMarker(s string) bool {
 func (f *folder) covers(s string) {
 	from, rest := messageNumber(strings.Replace(s, "-", " ", 1))
 	to, _ := messageNumber(strings.Replace(strings.Replace(rest, ",", " ", 1), "，", " ", 1))
-	if from > 0 && (f.from == 0 || from < f.from) {
-		f.from = from
+	if from > 0 && (f.in.from == 0 || from < f.in.from) {
+		f.in.from = from
 	}
-	f.to = max(f.to, to)
+	f.in.to = max(f.in.to, to)
 }
 
 // statement takes in a line of prose. One that begins with a number begins another text.
@@ -200,12 +200,12 @@ func (f *folder) end() {
 	default:
 		return
 	}
-	f.texts = append(f.texts, &t)
+	f.in.texts = append(f.in.texts, &t)
 }
 
 // said reports whether the user's words in the record have a rule already.
 func (f *folder) said(rule string) bool {
-	return slices.ContainsFunc(f.texts, func(t *text) bool { return t.author == byUser && strings.Contains(t.body, rule) })
+	return slices.ContainsFunc(f.in.texts, func(t *text) bool { return t.author == byUser && strings.Contains(t.body, rule) })
 }
 
 func afterColon(s string) string {
@@ -226,7 +226,7 @@ func (f *folder) outcome(body string) {
 	a := &act{index: f.index, number: f.number, done: true, said: body, failed: strings.Contains(how, "failed") || strings.Contains(how, "exit")}
 	a.Command, _ = strings.CutPrefix(title, "$ ")
 	a.Class, a.Effect = tool.Shell, tool.Shell
-	f.acts = append(f.acts, a)
+	f.in.acts = append(f.in.acts, a)
 }
 
 func cutLast(s, sep string) (before, after string, ok bool) {
@@ -241,11 +241,11 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 func (f *folder) task(s string) {
 	n, rest := messageNumber(s)
 	if n > 0 {
-		f.planned.number = n
+		f.in.planned.number = n
 		done, _ := strconv.Atoi(rest[:max(0, strings.IndexByte(rest, ' '))])
-		f.planned.tasks = nil
+		f.in.planned.tasks = nil
 		for range done {
-			f.planned.tasks = append(f.planned.tasks, &task{state: "done"})
+			f.in.planned.tasks = append(f.in.planned.tasks, &task{state: "done"})
 		}
 		return
 	}
@@ -257,18 +257,18 @@ func (f *folder) task(s string) {
 	state, text, closed := strings.Cut(strings.TrimPrefix(s, "["), "] ")
 	if ok && closed {
 		t.state, t.text = state, text
-		f.planned.tasks = append(f.planned.tasks, t)
+		f.in.planned.tasks = append(f.in.planned.tasks, t)
 	}
 }
 
 // quote takes in a heading or a line of the quotes.
 func (f *folder) quote(s string) {
 	line, ok := strings.CutPrefix(s, indent)
-	switch k := len(f.quotes); {
+	switch k := len(f.in.quotes); {
 	case !ok:
-		f.quotes = append(f.quotes, &quoted{head: s, index: f.index})
+		f.in.quotes = append(f.in.quotes, &quoted{head: s, index: f.index})
 	case k > 0:
-		f.quotes[k-1].lines = append(f.quotes[k-1].lines, line)
+		f.in.quotes[k-1].lines = append(f.in.quotes[k-1].lines, line)
 	}
 }
 

@@ -23,19 +23,18 @@ type plan struct {
 	tasks  []*task
 }
 
-// plan takes in what is left of the plan.
-func (b *book) plan() {
-	p := plan{number: b.planned.number}
-	for _, t := range b.planned.tasks {
+// takePlan takes in what is left of the plan, and returns its tasks.
+func (b *book) takePlan() []*task {
+	p := plan{number: b.src.planned.number}
+	for _, t := range b.src.planned.tasks {
 		was := *t
 		p.tasks = append(p.tasks, &was)
 	}
-	for _, a := range b.acts {
+	for _, a := range b.src.acts {
 		if a.Class == tool.Todo && !a.failed && p.take(a) {
 			p.number, a.planned = a.number, true
 		}
 	}
-	b.tasks = p.tasks
 	done, left := 0, 0
 	var open []string
 	for _, t := range p.tasks {
@@ -48,13 +47,14 @@ func (b *book) plan() {
 		}
 	}
 	if left == 0 {
-		return
+		return p.tasks
 	}
 	g := b.heading("", 0)
 	b.add(entry{sec: secPlan, group: g, number: p.number, text: itoa(done) + b.say(" of ", " / ") + itoa(done+left) + b.say(" done; left:", " 已完成；剩余："), line: -1, must: mustPlan})
 	for _, s := range open {
 		b.add(entry{sec: secPlan, group: g, text: s, line: -1, must: mustPlan})
 	}
+	return p.tasks
 }
 
 // line says what is to do and how far it is.

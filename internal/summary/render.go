@@ -20,7 +20,7 @@ func (b *book) render(picks []int32) string {
 		s := b.entries[i].sec
 		p.by[s] = append(p.by[s], i)
 	}
-	p.WriteString(mark + "m" + strconv.Itoa(b.from) + "-m" + strconv.Itoa(b.to) + b.say(", not the user's words]", "，对话记录，并非用户的话]") + "\n")
+	p.WriteString(mark + "m" + strconv.Itoa(b.src.from) + "-m" + strconv.Itoa(b.src.to) + b.say(", not the user's words]", "，对话记录，并非用户的话]") + "\n")
 	for s := range sections {
 		if es := p.by[s]; len(es) > 0 {
 			p.WriteString("# " + b.say(headings[0][s], headings[1][s]) + "\n")
@@ -38,7 +38,7 @@ var headings = [2][sections]string{
 
 // A page is a record as it is written down.
 type page struct {
-	*book
+	book *book
 	strings.Builder
 	by map[section][]int32
 }
@@ -46,7 +46,7 @@ type page struct {
 // write writes the entries of a section.
 func (p *page) write(s section, es []int32) {
 	slices.SortFunc(es, func(i, j int32) int {
-		a, b := &p.entries[i], &p.entries[j]
+		a, b := &p.book.entries[i], &p.book.entries[j]
 		if x, y := p.place(a), p.place(b); x != y {
 			return x - y
 		}
@@ -57,10 +57,10 @@ func (p *page) write(s section, es []int32) {
 	})
 	group, cited := int32(-1), 0
 	for _, i := range es {
-		e := &p.entries[i]
+		e := &p.book.entries[i]
 		if e.group != group && e.group >= 0 {
 			group = e.group
-			if h := p.groups[group].head; h != "" {
+			if h := p.book.groups[group].head; h != "" {
 				p.WriteString(h + "\n")
 			}
 		}
@@ -93,13 +93,13 @@ func (p *page) cites(s section, e *entry, last int) bool {
 	case s == secUser || s == secAnswers || s == secRules || s == secState || s == secLast:
 		return e.number != last
 	}
-	return last == 0 || e.number-last >= max(4, p.messages/cites)
+	return last == 0 || e.number-last >= max(4, p.book.src.messages/cites)
 }
 
 // place returns where an entry stands in its section.
 func (p *page) place(e *entry) int {
 	if e.group >= 0 {
-		return p.groups[e.group].at
+		return p.book.groups[e.group].at
 	}
 	return e.number
 }

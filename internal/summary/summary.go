@@ -56,7 +56,7 @@ func Extract(ctx context.Context, ms []decant.Message, o Options) (s Summary, er
 	budget := src.allowance(o)
 	for range retries {
 		src.check()
-		b := newBook(src, budget, o.NoResults)
+		b := collect(src, budget, o.NoResults)
 		if s := b.fit(b.choose(), o); s.Text != "" {
 			return s, nil
 		}
@@ -116,14 +116,14 @@ func (s *source) allowance(o Options) float64 {
 // fit returns the summary of the longest run of picks, best first, that is within the budget and clearly
 // smaller than its source.
 func (b *book) fit(picks []int32, o Options) Summary {
-	best := Summary{From: b.from, To: b.to, Rung: decant.RungExtractive}
+	best := Summary{From: b.src.from, To: b.src.to, Rung: decant.RungExtractive}
 	lo, hi := 0, len(picks)+1 // picks[:lo] fits, picks[:hi] does not
 	n := len(picks)
 	for lo < hi-1 {
 		text := b.render(picks[:n])
 		size := o.Counter.Count(text)
-		if long := len(text) * 10 / 9; long > b.size {
-			size = max(size, o.Budget+1, o.Budget*long/b.size)
+		if long := len(text) * 10 / 9; long > b.src.size {
+			size = max(size, o.Budget+1, o.Budget*long/b.src.size)
 		}
 		if size <= o.Budget {
 			lo = n
