@@ -1,33 +1,7 @@
 package summary
 
 import (
-	"strconv"
-
 	"github.com/decantdev/decant"
-)
-
-// A section is a part of a record under one heading.
-type section uint8
-
-// The sections of a record, in the order in which they are read: what the user wants, how far the work is,
-// what was learned, and at the end the lines that it was learned from.
-const (
-	secUser section = iota
-	secAnswers
-	secGoal
-	secRules
-	secPlan
-	secState
-	secFiles
-	secMeeting // no model took part: what was said, line by line
-	secTalk    // there is more talk than work: what the model said, line by line
-	secSaid
-	secEarlier
-	secDecided
-	secOpen
-	secQuotes
-	secLast
-	sections
 )
 
 // An entry is one thing that a record may say: a whole line, or a few, under the heading of a group.
@@ -116,12 +90,4 @@ func (t *text) speaker() decant.Author {
 		return decant.AuthorModel
 	}
 	return decant.AuthorTool
-}
-
-// cite returns the short name of a message, followed by a blank.
-func cite(number int) string {
-	if number == 0 {
-		return ""
-	}
-	return "m" + strconv.Itoa(number) + " "
 }

@@ -16,11 +16,6 @@ var (
 	usualShare   = .025         // prose is expected up to this share of the source: the size that summaries usually have
 )
 
-const (
-	perWord = 1.6 // tokens of a word and the blank after it
-	perChar = .27 // tokens of a byte of the source
-)
-
 // bareShare is the most of a record that lines of mere names may take: whoever reads them learns nothing else,
 // and the index that Repair appends says the same in less.
 const bareShare = .005

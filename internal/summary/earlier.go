@@ -1,43 +1,12 @@
 package summary
 
 import (
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/tool"
 )
-
-// A quoted is a stretch of quotes that an earlier record has, with its heading.
-type quoted struct {
-	head  string
-	lines []string
-	index int
-}
-
-// asides are lines of a client's summary that speak to the model about the summary itself.
-var asides = []string{mark, continued, "Please continue the conversation from where", "If you need specific details from before compaction", "Continue the conversation from where it left off", "Recent messages are preserved verbatim"}
-
-func isAside(s string) bool {
-	return slices.ContainsFunc(asides, func(a string) bool { return strings.HasPrefix(s, a) })
-}
-
-// earlier takes in a summary that the client's own model wrote: line by line, under a heading that says so.
-func (c *concluder) earlier(t *text) {
-	g := c.book.message(t)
-	for s, kind := range marked(t.body) {
-		if isAside(s) {
-			continue
-		}
-		n := c.book.lex.line(s, true)
-		c.book.lex.see(n, t.index, decant.AuthorUser)
-		e := entry{sec: secEarlier, group: g, text: s, line: n, value: lineValue, voice: plainVoice, number: t.number}
-		c.settle(&e, t, kind)
-		c.book.add(e)
-	}
-}
 
 // fold takes in an earlier record of Decant's: each statement becomes again what it was made from, with the
 // number of its message, to be said again or left out like any other. It reports false when the text is none.
@@ -55,47 +24,6 @@ func (r *reader) fold(i int, body string) bool {
 	}
 	f.end()
 	return true
-}
-
-// Pinned is the heading of the part of a record that others pinned. It comes last, and all that follows is as
-// it was.
-const Pinned = "Pinned, verbatim"
-
-// Section returns a part of a record's text under a heading of its own, to stand behind the record. Its lines
-// are indented, as all lines of a record are that somebody else wrote, unless it is Pinned.
-func Section(head, body string) string {
-	if head != Pinned {
-		body = indent + strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n"+indent)
-	}
-	return "\n\n# " + head + "\n" + body
-}
-
-// Sections yields the headings of the parts of a record, and their text without the indent.
-func Sections(record string) iter.Seq2[string, string] {
-	return func(yield func(head, body string) bool) {
-		head, body := "", ""
-		for line := range strings.Lines(record) {
-			next, ok := strings.CutPrefix(line, "# ")
-			if !ok || head == Pinned {
-				body += cutIndent(head, line)
-				continue
-			}
-			if head != "" && !yield(head, strings.TrimSpace(body)) {
-				return
-			}
-			head, body = strings.TrimSpace(next), ""
-		}
-		if head != "" {
-			yield(head, strings.TrimSpace(body))
-		}
-	}
-}
-
-func cutIndent(head, line string) string {
-	if head == Pinned {
-		return line
-	}
-	return strings.TrimPrefix(line, indent)
 }
 
 // A folder reads an earlier record line by line.
@@ -130,20 +58,6 @@ func (f *folder) line(s string) {
 	default:
 		f.statement(s)
 	}
-}
-
-// sectionNamed returns the section with a heading; sections when there is none, as for what stands behind a
-// record and is none of it.
-func sectionNamed(name string) section {
-	for _, hs := range headings {
-		if i := slices.Index(hs[:], name); i >= 0 {
-			return section(i)
-		}
-	}
-	if name == alsoHeading {
-		return secRules
-	}
-	return sections
 }
 
 // isMarker reports whether s is a line that a preset puts around a summary: "[END OF SUMMARY]".
@@ -270,23 +184,4 @@ func (f *folder) quote(s string) {
 	case k > 0:
 		f.in.quotes[k-1].lines = append(f.in.quotes[k-1].lines, line)
 	}
-}
-
-// messageNumber reads "m12 " at the start of s and returns what follows.
-func messageNumber(s string) (int, string) {
-	if len(s) < 3 || s[0] != 'm' {
-		return 0, s
-	}
-	i := 1
-	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-		i++
-	}
-	if i == len(s) || s[i] != ' ' {
-		return 0, s
-	}
-	n, err := strconv.Atoi(s[1:i])
-	if err != nil {
-		return 0, s
-	}
-	return n, s[i+1:]
 }

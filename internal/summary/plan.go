@@ -1,27 +1,10 @@
 package summary
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/decantdev/decant/internal/tool"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// A task is one item of a plan.
-type task struct {
-	id    string // by which the tools name it; empty where they name none
-	text  string
-	state string
-}
-
-// A plan is the newest list of tasks: one that the agent wrote down as a whole, or that it made item by
-// item.
-type plan struct {
-	number int // of the message that touched it last
-	tasks  []*task
-}
 
 // takePlan takes in what is left of the plan, and returns its tasks.
 func (b *book) takePlan() []*task {
@@ -55,24 +38,6 @@ func (b *book) takePlan() []*task {
 		b.add(entry{sec: secPlan, group: g, text: s, line: -1, must: mustPlan})
 	}
 	return p.tasks
-}
-
-// line says what is to do and how far it is.
-func (t *task) line() string {
-	s := "- "
-	if t.id != "" {
-		s += "#" + t.id + " "
-	}
-	return s + "[" + t.state + "] " + strings.Join(strings.Fields(t.text), " ")
-}
-
-// finished reports whether nothing is left to do.
-func (t *task) finished() bool {
-	switch t.state {
-	case "completed", "done", "cancelled", "canceled", "deleted", "closed":
-		return true
-	}
-	return false
 }
 
 // take takes in one call of a planning tool and reports whether it was about the plan.

@@ -1,20 +1,10 @@
 package summary
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/code"
 	"github.com/decantdev/decant/internal/tool"
-)
-
-// Lines of results and of what calls wrote compete with their facts alone, and a little so that a large
-// budget is used.
-const (
-	lineValue    = .0003
-	commandValue = .02
-	actionValue  = .1 // of a call of a tool that is none of the usual ones: something was done in the world
 )
 
 // A quoter takes in the lines of calls and of results, each group under the file, the command or the search
@@ -93,72 +83,4 @@ func (q *quoter) inHead(g int32, a *act, v string) bool {
 		return short && strings.Contains(q.book.groups[g].head, v)
 	}
 	return short && (a.Class == tool.Shell || strings.Contains(q.book.groups[g].head, v) || !strings.Contains(v, " "))
-}
-
-// file returns the one file that a call shows or changes, as the model wrote it; empty when there is none
-// or more than one.
-func (a *act) file() string {
-	if len(a.Files) != 1 || a.Class == tool.Shell && a.Effect != tool.Read {
-		return ""
-	}
-	return a.Files[0].Path
-}
-
-// maxHead is the longest heading of a call in bytes.
-const maxHead = 200
-
-// head says in one line what was called and how it ended.
-func (a *act) head() string {
-	s := cite(a.number) + a.title()
-	switch o := &a.outcome; {
-	case !a.done:
-		return s
-	case o.HasExit && o.Exit != 0:
-		s += " → exit " + strconv.Itoa(o.Exit)
-	case a.failed:
-		s += " → failed"
-	case a.Test && o.Passed > 0:
-		s += " → " + strconv.Itoa(o.Passed) + " passed"
-	case a.Test:
-		s += " → ok"
-	}
-	return s
-}
-
-// title says what was called: a command, or the tool with its short arguments.
-func (a *act) title() string {
-	if a.Command != "" {
-		return "$ " + firstLine(a.Command)
-	}
-	s := a.Name
-	for _, v := range a.values {
-		if len(s)+len(v.text) <= maxHead && !strings.ContainsRune(v.text, '\n') {
-			s += " " + v.text
-		}
-	}
-	return s
-}
-
-// firstLine returns the first line of s, with a mark when there are more. A very long one is cut at a word.
-func firstLine(s string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	if line = strings.TrimSpace(line); len(line) > 2*maxHead {
-		line, rest = line[:wordBefore(line, 2*maxHead)], "more"
-	}
-	if rest != "" {
-		line += " …"
-	}
-	return line
-}
-
-// quote takes in the lines of a text as candidates under the heading of group g.
-func (b *book) quote(text string, g int32, index int, by decant.Author) {
-	for s := range pieces(text) {
-		if code.Routine(s) {
-			continue
-		}
-		n := b.lex.line(s, false)
-		b.lex.see(n, index, by)
-		b.add(entry{sec: secQuotes, group: g, text: s, line: n, value: lineValue})
-	}
 }

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// mark opens every record, so that it is known for what it is.
-const mark = "[Decant record of "
-
 // cites is about how many message numbers a section of prose may name: they cost tokens.
 const cites = 40
 
@@ -28,12 +25,6 @@ func (b *book) render(picks []int32) string {
 		}
 	}
 	return p.String()
-}
-
-// headings are the titles of the sections, in English and Chinese.
-var headings = [2][sections]string{
-	{"User", "Questions and answers", "Goal", "Rules", "Plan", "State", "Files", "Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions", "Open", "Quotes", "Last"},
-	{"用户", "问答", "目标", "规则", "计划", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘录", "最近"},
 }
 
 // A page is a record as it is written down.
@@ -78,11 +69,6 @@ func (p *page) write(s section, es []int32) {
 		p.WriteString(lead + strings.ReplaceAll(e.text, "\n", "\n"+indent) + "\n")
 	}
 }
-
-// indent stands before every line that does not begin with the number of its message or with what it is
-// about. What somebody said or a tool returned is never at the start of a line, so it cannot pass for a
-// heading when the record is read again.
-const indent = "  "
 
 // cites reports whether an entry is written with the number of its message: unless one close to it was
 // just named.

@@ -7,14 +7,6 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// Values of prose for being said, whatever facts are in it, in chances.
-const (
-	closingValue = .6 // what the model told the user at the end of a turn
-	findingValue = .3 // what it found out while it worked
-	plainVoice   = 1
-	closingVoice = 1.5
-)
-
 // A concluder takes in what the model said: its conclusions, not its narration.
 type concluder struct {
 	book  *book
@@ -60,16 +52,6 @@ func (c *concluder) approvals() {
 	}
 }
 
-// prosaic takes in a text line by line, for its words.
-func (b *book) prosaic(t *text, sec section, voice float32) {
-	g := b.message(t)
-	for s := range pieces(t.body) {
-		n := b.lex.line(s, true)
-		b.lex.see(n, t.index, t.speaker())
-		b.add(entry{sec: sec, group: g, text: s, line: n, value: lineValue, voice: voice, number: t.number})
-	}
-}
-
 // askVoice is how much the words of a question count that the model asks in a chat: it is there to keep the
 // talk going.
 const askVoice = .2
@@ -92,9 +74,6 @@ func (c *concluder) chat(t *text) {
 		}
 	}
 }
-
-// message returns a group without a heading for the lines of one message.
-func (b *book) message(t *text) int32 { return b.heading("", t.index) }
 
 // work takes in the lines of a text of the model's that say what it found out, did or decided.
 func (c *concluder) work(t *text, corrected map[int32]bool) {

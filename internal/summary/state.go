@@ -79,36 +79,6 @@ func (b *book) takeLast(stated map[*act]bool) {
 	}
 }
 
-// outcomeLine says what was called and how it ended, in one line with the number of the message.
-func (a *act) outcomeLine() string {
-	if a.said != "" {
-		return a.said
-	}
-	s := a.title()
-	o := &a.outcome
-	switch {
-	case !a.done:
-		return s + " → no result yet"
-	case o.Failed > 0:
-		s += " → " + itoa(o.Failed) + " failed"
-		if o.Passed > 0 {
-			s += ", " + itoa(o.Passed) + " passed"
-		}
-		if len(o.Failing) > 0 {
-			s += ": " + strings.Join(o.Failing, ", ")
-		}
-	case o.HasExit && o.Exit != 0:
-		s += " → exit " + itoa(o.Exit)
-	case a.failed:
-		s += " → failed"
-	case o.Passed > 0:
-		s += " → " + itoa(o.Passed) + " passed"
-	default:
-		s += " → ok"
-	}
-	return s
-}
-
 // tells returns what the outcome of a call is an outcome of: "go test", "git commit"; empty when it is no
 // state of the work.
 func (a *act) tells() string {

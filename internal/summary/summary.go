@@ -9,7 +9,7 @@
 // Names alone are a twentieth of a record at most. An earlier record is read back and distilled again,
 // so that a record of records does not grow; text that only looks like one is text ([Sealed]).
 //
-// The same package checks and repairs summaries that others wrote: [Verify], [Repair] and [Accept].
+// The same package checks and repairs summaries that others wrote: [Accept].
 package summary
 
 import (
@@ -63,26 +63,6 @@ func Extract(ctx context.Context, ms []decant.Message, o Options) (s Summary, er
 		budget = budget*.75 - frame // what was picked first was too large by itself
 	}
 	return Summary{}, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), src.size, o.Budget, decant.ErrSummary)
-}
-
-// An ended is what check panics with, for Extract to catch.
-type ended struct{ err error }
-
-// check ends the work on a record that nobody waits for any more. Whatever goes over all of a source calls it.
-func (s *source) check() {
-	if err := s.ctx.Err(); err != nil {
-		panic(ended{fmt.Errorf("summarise %d messages: %w", s.messages, err)})
-	}
-}
-
-func caught(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case ended:
-		*err = v.err
-	default:
-		panic(v)
-	}
 }
 
 // Tiny budgets are tried again with less, since the first line and the headings take their part.

@@ -128,14 +128,6 @@ func (b *book) utterances() (us []utterance) {
 	return us
 }
 
-// quotable returns a line as it can be said again: whole, or the sentences of one that is too long for that.
-func quotable(ln string) []string {
-	if len(ln) <= widest {
-		return []string{ln}
-	}
-	return sentences(ln)
-}
-
 // readsAsProse reports whether a line of a long paste is a sentence rather than code or a log: at least half of
 // it, and two words, are plain. What stands between backquotes counts as one name.
 func readsAsProse(ln string) bool {
@@ -268,16 +260,6 @@ func ends(ls []string, h decant.Handle) string {
 		mark = ls[0][:wordBefore(ls[0], min(len(ls[0]), headChars))] + "\n" + mark
 	}
 	return strings.Join(slices.Concat(ls[:i], []string{mark}, ls[j:]), "\n")
-}
-
-// lines returns the lines of a text that are not empty, without the blanks at their ends.
-func lines(s string) (out []string) {
-	for ln := range strings.Lines(s) {
-		if ln = strings.TrimRight(ln, " \t\r\n"); ln != "" {
-			out = append(out, ln)
-		}
-	}
-	return out
 }
 
 // rules says the rules that the user gave under a heading of their own, the newest first as far as there is
