@@ -41,15 +41,9 @@ type chooser struct {
 	open    []bool    // by group
 	members [][]int32 // entries by group
 	taken   []bool
-	heap    []bid
+	heap    bids
 	spent   float32
 	bare    float32 // of it, for lines that have names and no word beside them
-}
-
-// A bid is what an entry adds per token, when it was looked at last.
-type bid struct {
-	gain  float32
-	entry int32
 }
 
 // choose returns the entries to write in the book's budget, best first.
@@ -129,7 +123,7 @@ func (c *chooser) run() (out []int32) {
 		c.book.src.check()
 		e := c.heap[0]
 		if c.taken[e.entry] {
-			c.pop()
+			c.heap.pop()
 			continue
 		}
 		if rest--; rest == 0 {
@@ -138,12 +132,12 @@ func (c *chooser) run() (out []int32) {
 		gain, cost := c.gain(e.entry)
 		switch {
 		case gain <= 0 || c.spent+cost > budget || c.isBare(e.entry) && c.bare+cost > bareShare*budget:
-			c.pop()
+			c.heap.pop()
 		case gain < e.gain*least:
 			c.heap[0].gain = gain
-			c.down(0)
+			c.heap.down(0)
 		default:
-			c.pop()
+			c.heap.pop()
 			c.take(e.entry)
 			out = append(out, e.entry)
 		}
@@ -271,41 +265,9 @@ func (c *chooser) cover(n int32) {
 	}
 }
 
+// push bids for entry i, unless it adds nothing.
 func (c *chooser) push(i int32) {
-	g, _ := c.gain(i)
-	if g <= 0 {
-		return
-	}
-	c.heap = append(c.heap, bid{g, i})
-	k := len(c.heap) - 1
-	for k > 0 && before(c.heap[k], c.heap[(k-1)/2]) {
-		c.heap[k], c.heap[(k-1)/2] = c.heap[(k-1)/2], c.heap[k]
-		k = (k - 1) / 2
+	if g, _ := c.gain(i); g > 0 {
+		c.heap.push(bid{g, i})
 	}
 }
-
-func (c *chooser) pop() {
-	n := len(c.heap) - 1
-	c.heap[0] = c.heap[n]
-	c.heap = c.heap[:n]
-	c.down(0)
-}
-
-func (c *chooser) down(k int) {
-	for {
-		m := 2*k + 1
-		if m >= len(c.heap) {
-			return
-		}
-		if m+1 < len(c.heap) && before(c.heap[m+1], c.heap[m]) {
-			m++
-		}
-		if !before(c.heap[m], c.heap[k]) {
-			return
-		}
-		c.heap[m], c.heap[k] = c.heap[k], c.heap[m]
-		k = m
-	}
-}
-
-func before(a, b bid) bool { return a.gain > b.gain || a.gain == b.gain && a.entry < b.entry }
