@@ -10,6 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -31,7 +32,7 @@ func TestClaudeCodeAnswerOverSeveralLinesIsOneMessage(t *testing.T) {
 		`{"type":"assistant","uuid":"5","sessionId":"s1","message":{"id":"m","model":"claude-opus-4-5","content":[{"type":"tool_use","id":"c2","name":"Bash","input":{"command":"pwd"}}],"usage":{"input_tokens":3,"output_tokens":9}}}`,
 	)
 	c := d.Conversation
-	if c.ID != "s1" || c.Agent != wire.AgentClaudeCode || c.Model != "claude-opus-4-5" {
+	if c.ID != "s1" || c.Agent != typed.ClaudeCode || c.Model != "claude-opus-4-5" {
 		t.Errorf("got id %q, agent %q, model %q", c.ID, c.Agent, c.Model)
 	}
 	if len(c.Messages) != 3 {

@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/decantdev/decant/internal/jsonspan"
+import (
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+)
 
 // exportFormat tells which export, log or list of messages the value at an offset is, "" when it is none.
 // It looks at the first element of the first list that may hold a conversation, and no further.
@@ -82,5 +85,5 @@ func firstOf(src []byte, at int) jsonspan.Span {
 
 // has reports whether the object at v has a member of that name.
 func has(src []byte, v jsonspan.Span, name string) bool {
-	return !v.IsZero() && !membersOf(src, v, name)[0].IsZero()
+	return !v.IsZero() && !jsonedit.Members(src, v, name)[0].IsZero()
 }

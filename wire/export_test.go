@@ -1,13 +1,10 @@
 package wire
 
-import "fmt"
-
 // ParseTwice reads a request of the Messages API as ParseAs does when the text is checked as a whole
-// before it is read: in two passes.
+// before it is read, in two passes: that is what a byte order mark makes of it, which is no part of the text.
 func ParseTwice(src []byte) (*Document, error) {
-	d, err := parseBody(src, parseAnthropic)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", Anthropic, err)
-	}
-	return d, nil
+	return ParseAs(Anthropic, append([]byte("\xef\xbb\xbf"), src...))
 }
+
+// Detect tells the format of src, as Parse does before it reads it.
+var Detect = detect

@@ -1,12 +1,13 @@
 package wire
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/export"
+	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/request"
+	"github.com/decantdev/decant/wire/internal/session"
 )
 
 // Parse reads src in the format that its content tells. Errors wrap ErrFormat when src is in none of
@@ -15,7 +16,7 @@ import (
 // src must not change afterwards: the document refers to it. A byte order mark before a JSON value is no
 // part of it.
 func Parse(src []byte) (*Document, error) {
-	f, err := Detect(src)
+	f, err := detect(src)
 	if err != nil {
 		return nil, err
 	}
@@ -24,65 +25,49 @@ func Parse(src []byte) (*Document, error) {
 
 // ParseAs reads src as a document of format f. See [Parse].
 func ParseAs(f Format, src []byte) (*Document, error) {
-	d, err := parse(f, src)
+	parse := parsers[f]
+	if parse == nil {
+		return nil, fmt.Errorf("read %s: format %q is not known; known are %q", f, f, Formats())
+	}
+	p, err := parse(src)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f, err)
 	}
-	return d, nil
+	return newDocument(f, p), nil
 }
 
-func parse(f Format, src []byte) (*Document, error) {
-	switch f {
-	case Anthropic:
-		if d := (earlier{}).parse(src); d != nil {
-			return d, nil
-		}
-		return parseBody(src, parseAnthropic)
-	case OpenAIChat:
-		return parseBody(src, parseChat)
-	case OpenAIResponses:
-		return parseBody(src, parseResponses)
-	case ClaudeCode:
-		return parseClaudeCode(src)
-	case Codex:
-		return parseCodex(src)
-	case Pi:
-		return parsePi(src)
-	case Messages:
-		return parseMessages(src)
-	case Copilot:
-		return parseCopilot(src)
-	case Gemini:
-		return parseGemini(src)
-	case Opencode:
-		return parseOpencode(src)
-	case SWEAgent:
-		return parseSWEAgent(src)
-	case TauBench:
-		return parseTauBench(src)
-	case OpenHands:
-		return parseOpenHands(src)
-	}
-	return nil, fmt.Errorf("format %q is not known; known are %q", f, Formats())
+// parsers says who reads which format.
+var parsers = map[Format]func(src []byte) (*parsing.Document, error){
+	Anthropic:       request.ParseAnthropic,
+	OpenAIChat:      request.ParseChat,
+	OpenAIResponses: request.ParseResponses,
+	Messages:        parseMessages,
+
+	ClaudeCode: session.ParseClaudeCode,
+	Codex:      session.ParseCodex,
+	Pi:         session.ParsePi,
+
+	Copilot:   export.ParseCopilot,
+	Gemini:    export.ParseGemini,
+	Opencode:  export.ParseOpencode,
+	SWEAgent:  export.ParseSWEAgent,
+	TauBench:  export.ParseTauBench,
+	OpenHands: export.ParseOpenHands,
 }
 
-// parseBody checks that src is one JSON object before it is taken apart.
-func parseBody(src []byte, parser func([]byte) (*Document, error)) (*Document, error) {
-	src = bytes.TrimPrefix(src, byteOrderMark)
-	if err := jsonspan.Validate(src); err != nil {
-		return nil, invalid(src, err)
+// parseMessages reads a bare list of messages, of the Messages API or of Chat Completions: what only one
+// of them has decides, and where nothing does, both mean the same.
+func parseMessages(src []byte) (*parsing.Document, error) {
+	src, err := parsing.Valid(src)
+	if err != nil {
+		return nil, err
 	}
 	sc := jsonspan.Scan(src, 0)
-	if sc.Kind() != '{' {
-		return nil, fieldError(sc.Pos(), "body", "want a JSON object")
+	if sc.Kind() != '[' {
+		return nil, parsing.FieldError(sc.Pos(), "body", "want a list of messages")
 	}
-	return parser(src)
-}
-
-// invalid says why src is not one JSON value.
-func invalid(src []byte, err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("offset %d: the input is cut off after %d bytes: %w", len(src), len(src), ErrFormat)
+	if messagesAPI(src, sc.Pos()) == Anthropic {
+		return request.ParseAnthropicList(src)
 	}
-	return fmt.Errorf("%w: %w", err, ErrFormat)
+	return request.ParseChatList(src)
 }

@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// MaxInput is the most bytes that Read returns, unpacked: far above what any API accepts (32 MB) and
+// maxInput is the most bytes that Read returns, unpacked: far above what any API accepts (32 MB) and
 // any agent's session file has been seen to have.
-const MaxInput = 512 << 20
+const maxInput = 512 << 20
 
 // Read reads all of r, unpacking it when it is gzip, which it tells by the first two bytes.
-// More than MaxInput bytes are an error.
-func Read(r io.Reader) ([]byte, error) { return read(r, MaxInput) }
+// More than 512 MB are an error.
+func Read(r io.Reader) ([]byte, error) { return read(r, maxInput) }
 
 func read(r io.Reader, limit int64) ([]byte, error) {
 	var head [2]byte

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/contents"
 )
 
 // Text returns what a model reads of the live messages of a view, as plain text: each message under a
@@ -62,7 +63,7 @@ func blockText(b *decant.Block) string {
 	case decant.KindResult:
 		return resultText(b)
 	}
-	return readable(b)
+	return contents.Readable(b)
 }
 
 // resultText returns a result under a line that names its tool.
@@ -74,17 +75,9 @@ func resultText(b *decant.Block) string {
 	if b.Error {
 		head = strings.TrimSuffix(head, "]") + ", an error]"
 	}
-	out := appendLine([]byte(head), b.Text())
+	out := contents.AppendLine([]byte(head), b.Text())
 	if b.Media.Count > 0 {
-		out = appendLine(out, mediaText(b.Media))
+		out = contents.AppendLine(out, contents.MediaText(b.Media))
 	}
 	return string(out)
-}
-
-// mediaText says in words what images or documents stood in a place.
-func mediaText(m decant.Media) string {
-	if m.Count == 1 {
-		return "[" + m.Type + "]"
-	}
-	return fmt.Sprintf("[%d files, the first %s]", m.Count, m.Type)
 }

@@ -29,17 +29,23 @@ func Arguments(s *Subject) []decant.Decision {
 		}
 		old := u.block.Text()
 		d := decant.Decision{Kind: decant.Shrink, Reduction: decant.ReductionArguments, Reason: "written content of an old " + u.call.Name + " call"}
-		if d, ok := s.decide(u.block, old, s.shorten(u, old), d); ok {
+		if d, ok := s.decide(u.block, old, (&shortening{s, u}).arguments(old), d); ok {
 			out = append(out, d)
 		}
 	}
 	return out
 }
 
-// shorten returns the arguments args of u with short notes in the place of long strings.
-func (s *Subject) shorten(u *use, args string) string {
+// A shortening puts short notes in the place of what an old call wrote.
+type shortening struct {
+	subject *Subject
+	use     *use
+}
+
+// arguments returns the arguments args of the call with short notes in the place of long strings.
+func (s *shortening) arguments(args string) string {
 	if jsonspan.Validate([]byte(args)) == nil {
-		return s.shortenJSON(u, args)
+		return s.inJSON(args)
 	}
 	if strings.HasPrefix(strings.TrimSpace(args), "*** Begin Patch") {
 		return patchHeads(args)
@@ -47,8 +53,8 @@ func (s *Subject) shorten(u *use, args string) string {
 	return args
 }
 
-// shortenJSON replaces the long string values in valid JSON and copies everything else.
-func (s *Subject) shortenJSON(u *use, args string) string {
+// inJSON replaces the long string values in valid JSON and copies everything else.
+func (s *shortening) inJSON(args string) string {
 	out := make([]byte, 0, 512)
 	for i := 0; i < len(args); {
 		if args[i] != '"' {
@@ -63,7 +69,7 @@ func (s *Subject) shortenJSON(u *use, args string) string {
 			out = append(out, raw...)
 			continue
 		}
-		out = jsonspan.AppendQuote(out, s.summary(u, jsonspan.Unquote([]byte(raw))))
+		out = jsonspan.AppendQuote(out, s.note(jsonspan.Unquote([]byte(raw))))
 	}
 	return string(out)
 }
@@ -87,24 +93,25 @@ func isKey(rest string) bool {
 	return strings.HasPrefix(rest, ":")
 }
 
-// summary is what stands in the place of a long string: its first line where it says what it is about,
+// note is what stands in the place of a long string: its first line where it says what it is about,
 // and its size.
-func (s *Subject) summary(u *use, text string) string {
-	if strings.Contains(text, "*** Begin Patch") && u.call.Class != tool.Shell {
+func (s *shortening) note(text string) string {
+	if strings.Contains(text, "*** Begin Patch") && s.use.call.Class != tool.Shell {
 		return patchHeads(text)
 	}
 	keep := ""
-	if u.call.Class == tool.Shell {
+	if s.use.call.Class == tool.Shell {
 		keep = clipLine(text[:lineLength(text)]) + "\n"
 	}
 	size := fmt.Sprintf("[%s, %s; now in the file", amount(strings.Count(text, "\n")+1, "line"), amount(utf8.RuneCountInString(text), "character"))
-	w := &whole{text: s.mask(text), tokens: s.opts.Counter.Count(text), call: &u.call, own: 1}
-	if s.opts.Quote.on() {
-		if quoted := s.outline(w, s.opts.Quote.written()); quoted != "" {
+	w := &whole{text: s.subject.mask(text), tokens: s.subject.opts.Counter.Count(text), call: &s.use.call, own: 1}
+	if s.subject.opts.Quote.on() {
+		if quoted := s.subject.names().outline(w, s.subject.opts.Quote.written()); quoted != "" {
 			return keep + size + quoted + "]"
 		}
 	}
-	return keep + size + s.list(s.choose(s.weigh(collect(w.text), w.own), w.tokens, maxNames/3)) + "]"
+	x := s.subject.names()
+	return keep + size + x.list(x.choose(x.weigh(collect(w.text), w.own), w.tokens, maxNames/3)) + "]"
 }
 
 func lineLength(text string) int {

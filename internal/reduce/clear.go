@@ -2,15 +2,15 @@ package reduce
 
 import "github.com/decantdev/decant"
 
-// Cleared is what stands in the place of a cleared result unless the preset says otherwise.
-const Cleared = "[Tool result cleared]"
+// cleared is what stands in the place of a cleared result unless the preset says otherwise.
+const cleared = "[Tool result cleared]"
 
 // Clear proposes to replace every result that has at least after assistant messages behind it by
-// the same short text; Cleared when text is empty. It is what many agents do to old results; Stub
+// the same short text; cleared when text is empty. It is what many agents do to old results; Stub
 // says more for a little more.
 func Clear(s *Subject, after int, text string) []decant.Decision {
 	if text == "" {
-		text = Cleared
+		text = cleared
 	}
 	behind := s.assistants()
 	var out []decant.Decision

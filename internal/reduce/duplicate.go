@@ -1,6 +1,8 @@
 package reduce
 
 import (
+	"slices"
+
 	"github.com/decantdev/decant"
 )
 
@@ -26,18 +28,11 @@ func Duplicate(s *Subject) []decant.Decision {
 		if !r.closed {
 			continue
 		}
-		line := s.heading(r) + ": the same result comes again later, see there]"
+		line := r.heading() + ": the same result comes again later, see there]"
 		if d, ok := s.replace(r, decant.Stub, line, decant.ReductionDuplicate, "the same text is in "+s.ms[later.at].Name()); ok {
 			out = append(out, d)
 		}
 	}
-	reverse(out)
+	slices.Reverse(out)
 	return out
-}
-
-// reverse puts decisions that were found from the end into the order of the transcript.
-func reverse(ds []decant.Decision) {
-	for i, j := 0, len(ds)-1; i < j; i, j = i+1, j-1 {
-		ds[i], ds[j] = ds[j], ds[i]
-	}
 }

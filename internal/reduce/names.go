@@ -22,19 +22,52 @@ type name struct {
 	score   float64
 }
 
-// namesClause lists the names of r, which has n tokens, that are worth keeping and not in the line
-// already, in at most limit tokens beside those that must stay; empty when there are none.
-func (s *Subject) namesClause(r *result, line string, n, limit int) string {
-	names := collect(s.masked(r))
-	delete(names, r.call.Path)
-	delete(names, r.call.URL)
-	eachName(line, func(t string, _ kind, _ int) { delete(names, t) })
-	return s.list(s.choose(s.weigh(names, 0), n, limit))
+// A nameIndex knows in how many blocks the view shows each name whatever becomes of old results: in what the model
+// and the user wrote, and in results that stay. It chooses the names and the lines that a replacement keeps.
+type nameIndex struct {
+	counter decant.Counter
+	must    map[string]bool // see Options.Must
+	shown   map[string]int
+}
+
+// names returns the index of the view, which is made when it is needed first.
+func (s *Subject) names() *nameIndex {
+	if s.index != nil {
+		return s.index
+	}
+	s.index = &nameIndex{counter: s.opts.Counter, must: s.opts.Must, shown: map[string]int{}}
+	for i := range s.ms {
+		if s.ctx.Err() != nil {
+			break
+		}
+		for k := range s.ms[i].Blocks {
+			if b := &s.ms[i].Blocks[k]; b.Kind == decant.KindUse || b.Kind == decant.KindText {
+				s.index.add(b.Text())
+			}
+		}
+	}
+	for r := range s.each() {
+		if !r.closed && r.block.Content != nil {
+			s.index.add(r.read())
+		}
+	}
+	return s.index
+}
+
+// add counts the names of one block of the view.
+func (x *nameIndex) add(text string) {
+	here := map[string]bool{}
+	eachName(text, func(t string, _ kind, _ int) {
+		if !here[t] {
+			here[t] = true
+			x.shown[t]++
+		}
+	})
 }
 
 // list writes the chosen names in the order in which they came, and takes note that the view now
 // shows them.
-func (s *Subject) list(chosen []*name) string {
+func (x *nameIndex) list(chosen []*name) string {
 	if len(chosen) == 0 {
 		return ""
 	}
@@ -42,7 +75,7 @@ func (s *Subject) list(chosen []*name) string {
 	var words []string
 	for _, n := range chosen {
 		words = append(words, n.text)
-		s.visible()[n.text]++
+		x.shown[n.text]++
 	}
 	return "; names: " + strings.Join(words, ", ")
 }
@@ -54,7 +87,7 @@ const mustPart = 1. / 8
 // that must stay in the view until a share of n tokens is, which is what the text that they stand in
 // has. Names that the view shows elsewhere get an eighth of the limit: they say what the result was
 // about, but measured over real sessions they save no agent a second look.
-func (s *Subject) choose(found []*name, n, limit int) []*name {
+func (x *nameIndex) choose(found []*name, n, limit int) []*name {
 	slices.SortFunc(found, func(a, b *name) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at), cmp.Compare(a.text, b.text))
 	})
@@ -65,7 +98,7 @@ func (s *Subject) choose(found []*name, n, limit int) []*name {
 		if n.score <= 0 {
 			break
 		}
-		cost := s.opts.Counter.Count(", " + n.text)
+		cost := x.counter.Count(", " + n.text)
 		switch {
 		case n.must && cost <= must:
 			must -= cost
@@ -86,12 +119,11 @@ func (s *Subject) choose(found []*name, n, limit int) []*name {
 // weigh gives each name its value: how much its kind and its place say and how often it comes. A
 // name counts as visible elsewhere when more than own blocks of the view show it. The factors were
 // fitted to what agents wrote next in recorded sessions; the result hardly depends on them.
-func (s *Subject) weigh(found map[string]*name, own int) []*name {
-	visible := s.visible()
+func (x *nameIndex) weigh(found map[string]*name, own int) []*name {
 	out := make([]*name, 0, len(found))
 	for _, n := range found {
-		n.visible = visible[n.text] > own
-		n.must = s.opts.Must[n.text] && !n.visible
+		n.visible = x.shown[n.text] > own
+		n.must = x.must[n.text] && !n.visible
 		v := n.value(n.visible)
 		n.score = v / math.Sqrt(float64(2+len(n.text)/3))
 		out = append(out, n)
@@ -112,47 +144,6 @@ func (n *name) value(visible bool) float64 {
 		v *= 0.1 // after all others
 	}
 	return v
-}
-
-// visible returns in how many blocks the view shows each name whatever becomes of old results: in
-// what the model and the user wrote, and in results that stay.
-func (s *Subject) visible() map[string]int {
-	if s.kept != nil {
-		return s.kept
-	}
-	s.kept = map[string]int{}
-	for i := range s.ms {
-		if s.ctx.Err() != nil {
-			break
-		}
-		for k := range s.ms[i].Blocks {
-			s.noteWords(&s.ms[i].Blocks[k])
-		}
-	}
-	for r := range s.each() {
-		if !r.closed && r.block.Content != nil {
-			s.note(r.read())
-		}
-	}
-	return s.kept
-}
-
-// noteWords counts the names in what the model or the user wrote.
-func (s *Subject) noteWords(b *decant.Block) {
-	if b.Kind == decant.KindUse || b.Kind == decant.KindText {
-		s.note(b.Text())
-	}
-}
-
-// note counts the names of one block of the view.
-func (s *Subject) note(text string) {
-	here := map[string]bool{}
-	eachName(text, func(t string, _ kind, _ int) {
-		if !here[t] {
-			here[t] = true
-			s.kept[t]++
-		}
-	})
 }
 
 // collect gathers the names in text.

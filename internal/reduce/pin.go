@@ -14,7 +14,7 @@ func Pins(ms []decant.Message, patterns []string) map[decant.Ref]decant.Hash {
 		return nil
 	}
 	var out map[decant.Ref]decant.Hash
-	pins := func(b decant.Block) bool { return b.Kind == decant.KindUse && matchAny(patterns, b.Name) }
+	pins := func(b decant.Block) bool { return calls(&b, patterns) }
 	for _, r := range decant.Rounds(ms) {
 		round := ms[r.Start:r.End]
 		if !slices.ContainsFunc(round, func(m decant.Message) bool { return slices.ContainsFunc(m.Blocks, pins) }) {
@@ -37,4 +37,9 @@ func pin(to map[decant.Ref]decant.Hash, bs []decant.Block) {
 			to[b.Ref] = b.Hash()
 		}
 	}
+}
+
+// calls reports whether a block calls a tool whose name matches one of the patterns.
+func calls(b *decant.Block, patterns []string) bool {
+	return b.Kind == decant.KindUse && matchAny(patterns, b.Name)
 }

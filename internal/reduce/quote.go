@@ -11,61 +11,13 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// A Quoting says how many of its own lines a stub quotes of what it stands for. The zero value quotes
-// none: the stub lists names only.
-//
-// What a name is worth to an agent depends on the line that it stands in. Measured on recorded
-// sessions, a fifth of a result, taken line by line for the names in them, keeps nearly all that the
-// agent writes next, and costs less than leaving the whole result in view for a few rounds more.
-type Quoting struct {
-	Share float64 // of the result's tokens that lines may take; zero quotes nothing
-	Most  int     // tokens that lines may take whatever the share; zero means 1,000
-	Names int     // tokens of further names behind the lines; zero means 100
-}
-
+// Lines that may be quoted.
 const (
-	mostQuoted  = 1000 // Quoting.Most
-	quotedNames = 100  // Quoting.Names
-	longQuote   = 300  // bytes of a line that are quoted
-	shortQuote  = 6    // bytes under which a line says nothing
-	fewWords    = 5    // words of a line under which its names stand almost alone
-	aloneWeight = 0.1  // what such a line is worth, as a share of one that says what its names are
-	writtenPart = 0.5  // share of Quoting.Share for what the agent wrote itself: it is in the file
+	longQuote   = 300 // bytes of a line that are quoted
+	shortQuote  = 6   // bytes under which a line says nothing
+	fewWords    = 5   // words of a line under which its names stand almost alone
+	aloneWeight = 0.1 // what such a line is worth, as a share of one that says what its names are
 )
-
-func (q Quoting) on() bool { return q.Share > 0 }
-
-// written returns q for the arguments of a call instead of its result.
-func (q Quoting) written() Quoting {
-	q.Share *= writtenPart
-	return q
-}
-
-// room returns the tokens for lines and for names in the stub of a result of n tokens.
-func (q Quoting) room(n int) (lines, names int) {
-	part := int(float64(n) * q.Share)
-	return min(cmp.Or(q.Most, mostQuoted), part), min(cmp.Or(q.Names, quotedNames), part)
-}
-
-// Left returns about how many tokens the stub of a result of n tokens takes, without making it.
-func (q Quoting) Left(n int) int {
-	const frame = 30 // heading and ending
-	if !q.on() {
-		return min(maxHeading+maxNames, n/3+frame)
-	}
-	lines, names := q.room(n)
-	return lines + names + frame
-}
-
-// quotedStub completes the stub of r, which has n tokens, with its most telling lines.
-func (s *Subject) quotedStub(r *result, line string, n int) string {
-	quoted := s.outline(&whole{text: s.masked(r), tokens: n, heading: line, call: &r.call}, s.opts.Quote)
-	if quoted == "" {
-		_, names := s.opts.Quote.room(n)
-		return s.stubLine(r, line, n, names)
-	}
-	return finish(line+quoted, r)
-}
 
 // whole is a text that an outline is to stand for.
 type whole struct {
@@ -78,11 +30,11 @@ type whole struct {
 
 // outline returns the most telling lines of w and the names that they leave out, in the room that q
 // gives, empty when no line is worth it.
-func (s *Subject) outline(w *whole, q Quoting) string {
+func (x *nameIndex) outline(w *whole, q Quoting) string {
 	lines, names := q.room(w.tokens)
 	known := map[string]bool{w.call.Path: true, w.call.URL: true}
 	eachName(w.heading, func(t string, _ kind, _ int) { known[t] = true })
-	quoted := s.quotes(w.text, lines, known)
+	quoted := x.quotes(w.text, lines, known)
 	if quoted == "" {
 		return ""
 	}
@@ -90,7 +42,7 @@ func (s *Subject) outline(w *whole, q Quoting) string {
 	for t := range known {
 		delete(found, t)
 	}
-	return "; from it:\n" + quoted + s.list(s.choose(s.weigh(found, w.own), w.tokens, names))
+	return "; from it:\n" + quoted + x.list(x.choose(x.weigh(found, w.own), w.tokens, names))
 }
 
 // quote is a line that a stub may quote.
@@ -105,8 +57,8 @@ type quote struct {
 
 // quotes returns the lines of text that hold the most names of value which are not known yet, in
 // their order, in at most limit tokens. What it quotes becomes known.
-func (s *Subject) quotes(text string, limit int, known map[string]bool) string {
-	value := s.values(text, known)
+func (x *nameIndex) quotes(text string, limit int, known map[string]bool) string {
+	value := values(text, known)
 	var chosen []quote
 	for q := candidates(text, value); q.Len() > 0 && limit > 4; {
 		best := heap.Pop(q).(quote)
@@ -117,7 +69,7 @@ func (s *Subject) quotes(text string, limit int, known map[string]bool) string {
 			continue
 		}
 		if best.cost == 0 {
-			best.cost = s.opts.Counter.Count(best.text) + 1
+			best.cost = x.counter.Count(best.text) + 1
 		}
 		if best.cost > limit {
 			continue
@@ -127,7 +79,7 @@ func (s *Subject) quotes(text string, limit int, known map[string]bool) string {
 		for _, n := range best.names {
 			delete(value, n)
 			known[n] = true
-			s.visible()[n]++
+			x.shown[n]++
 		}
 	}
 	slices.SortFunc(chosen, func(a, b quote) int { return cmp.Compare(a.at, b.at) })
@@ -141,7 +93,7 @@ func (s *Subject) quotes(text string, limit int, known map[string]bool) string {
 
 // values returns what each name in text is worth that is not known. That a name is in view elsewhere
 // takes nothing from it: the line says what it is here.
-func (s *Subject) values(text string, known map[string]bool) map[string]float64 {
+func values(text string, known map[string]bool) map[string]float64 {
 	found := collect(text)
 	for t := range known {
 		delete(found, t)

@@ -17,13 +17,13 @@ import (
 // it stays as long as the file is being worked on, which is when the newest touch of it lies in
 // the protected rounds.
 func Superseded(s *Subject) []decant.Decision {
-	touches := s.touches()
+	h := s.history()
 	var out []decant.Decision
 	for r := range s.each() {
 		if !r.closed || r.block.Error || r.call.Effect != tool.Read || len(r.call.Files) == 0 {
 			continue
 		}
-		how, at := s.stale(r, touches)
+		how, at := h.stale(r)
 		if how == "" || how == wasEdited && s.opts.Quote.on() { // then Stub keeps more of the last copy
 			continue
 		}
@@ -41,8 +41,14 @@ type touch struct {
 	at int // index of the message of the result, or of the call for a change
 }
 
-// touches lists what happens to each file, oldest first. What failed does not count.
-func (s *Subject) touches() map[string][]touch {
+// A history is what happens to each file, oldest first. What failed does not count.
+type history struct {
+	subject *Subject
+	files   map[string][]touch
+}
+
+// history returns what happens to the files of the view.
+func (s *Subject) history() *history {
 	out := map[string][]touch{}
 	for r := range s.each() {
 		if r.block.Error || !r.used {
@@ -54,7 +60,7 @@ func (s *Subject) touches() map[string][]touch {
 			}
 		}
 	}
-	return out
+	return &history{s, out}
 }
 
 // cutMarks are what clients leave in a result that they cut themselves.
@@ -85,16 +91,16 @@ func extent(r *result, f tool.Touch) (tool.Touch, bool) {
 
 // stale says how every file that r shows went out of date and which message did the last of it;
 // empty when a part of what it shows has no newer copy.
-func (s *Subject) stale(r *result, touches map[string][]touch) (how string, at int) {
+func (h *history) stale(r *result) (how string, at int) {
 	for _, f := range r.call.Files {
 		if f.Class != tool.Read {
 			return "", 0
 		}
-		h, a := s.staleFile(f, r.at, touches[f.Key])
-		if h == "" {
+		what, a := h.staleFile(f, r.at)
+		if what == "" {
 			return "", 0
 		}
-		how, at = h, max(a, at)
+		how, at = what, max(a, at)
 	}
 	return how, at
 }
@@ -104,10 +110,10 @@ func (s *Subject) stale(r *result, touches map[string][]touch) (how string, at i
 const maxParts = 16
 
 // staleFile says how the read f in message at went out of date.
-func (s *Subject) staleFile(f tool.Touch, at int, touches []touch) (string, int) {
+func (h *history) staleFile(f tool.Touch, at int) (string, int) {
 	edited, newest := -1, at
 	var parts []tool.Touch
-	for _, t := range touches {
+	for _, t := range h.files[f.Key] {
 		if t.at <= at || t.Class == tool.Delete { // what was deleted or moved has no newer copy
 			continue
 		}
@@ -123,7 +129,7 @@ func (s *Subject) staleFile(f tool.Touch, at int, touches []touch) (string, int)
 			return "was " + past(t.Class) + " again", t.at
 		}
 	}
-	if edited < 0 || s.active(newest) {
+	if edited < 0 || h.subject.active(newest) {
 		return "", 0
 	}
 	return wasEdited, edited
@@ -180,7 +186,7 @@ func reach(next int, parts []tool.Touch) int {
 // staleLine is the stub of a superseded read. A file that was only edited leaves its names behind,
 // because no newer copy of them is in view.
 func (s *Subject) staleLine(r *result, how string) string {
-	line := s.heading(r) + ": the file " + how + " later"
+	line := r.heading() + ": the file " + how + " later"
 	if how != wasEdited { // a newer copy is in view
 		return line + ", see there]"
 	}

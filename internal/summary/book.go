@@ -1,33 +1,7 @@
 package summary
 
 import (
-	"strconv"
-
 	"github.com/decantdev/decant"
-)
-
-// A section is a part of a record under one heading.
-type section uint8
-
-// The sections of a record, in the order in which they are read: what the user wants, how far the work is,
-// what was learned, and at the end the lines that it was learned from.
-const (
-	secUser section = iota
-	secAnswers
-	secGoal
-	secRules
-	secPlan
-	secState
-	secFiles
-	secMeeting // no model took part: what was said, line by line
-	secTalk    // there is more talk than work: what the model said, line by line
-	secSaid
-	secEarlier
-	secDecided
-	secOpen
-	secQuotes
-	secLast
-	sections
 )
 
 // An entry is one thing that a record may say: a whole line, or a few, under the heading of a group.
@@ -75,41 +49,22 @@ type group struct {
 
 // A book holds everything that a record of a source may say.
 type book struct {
-	*source
-	*lexicon
+	manner
+	src       *source
+	lex       *lexicon
 	budget    float64 // tokens, by the package's own estimate
-	chinese   bool
-	talk      bool // it is said rather than done: words matter more than names
-	prose     float64
 	noResults bool
-	files     []*file
-	tasks     []*task
-	stated    map[*act]bool // whose outcome the state says
 	entries   []entry
 	groups    []group
-}
-
-// newBook takes everything in that a record of s in a budget may say.
-func newBook(s *source, budget float64, noResults bool) *book {
-	b := &book{source: s, lexicon: newLexicon(s.check), budget: budget, noResults: noResults}
-	b.language()
-	b.plan()
-	b.trail()
-	b.quotes()
-	b.conclude()
-	b.users()
-	b.state()
-	b.weigh(s.messages)
-	return b
 }
 
 // add adds an entry that stands as it is, and returns its index.
 func (b *book) add(e entry) int {
 	if e.line < 0 {
-		e.line = b.line(e.text, false)
+		e.line = b.lex.line(e.text, false)
 	}
 	if e.cost == 0 {
-		e.cost = b.lines[e.line].cost
+		e.cost = b.lex.lines[e.line].cost
 	}
 	b.entries = append(b.entries, e)
 	return len(b.entries) - 1
@@ -119,8 +74,8 @@ func (b *book) add(e entry) int {
 func (b *book) heading(head string, at int) int32 {
 	g := group{head: head, line: -1, at: at}
 	if head != "" {
-		g.line = b.line(head, false)
-		g.cost = b.lines[g.line].cost
+		g.line = b.lex.line(head, false)
+		g.cost = b.lex.lines[g.line].cost
 	}
 	b.groups = append(b.groups, g)
 	return int32(len(b.groups) - 1)
@@ -135,12 +90,4 @@ func (t *text) speaker() decant.Author {
 		return decant.AuthorModel
 	}
 	return decant.AuthorTool
-}
-
-// cite returns the short name of a message, followed by a blank.
-func cite(number int) string {
-	if number == 0 {
-		return ""
-	}
-	return "m" + strconv.Itoa(number) + " "
 }

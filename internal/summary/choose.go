@@ -16,11 +16,6 @@ var (
 	usualShare   = .025         // prose is expected up to this share of the source: the size that summaries usually have
 )
 
-const (
-	perWord = 1.6 // tokens of a word and the blank after it
-	perChar = .27 // tokens of a byte of the source
-)
-
 // bareShare is the most of a record that lines of mere names may take: whoever reads them learns nothing else,
 // and the index that Repair appends says the same in less.
 const bareShare = .005
@@ -38,7 +33,7 @@ const enoughPlain = 4
 
 // A chooser takes what adds most for its tokens, again and again.
 type chooser struct {
-	*book
+	book    *book
 	covered []uint8   // by fact
 	heard   []int32   // by word: how often it was said
 	weight  []float32 // by word: of saying it at all
@@ -46,20 +41,14 @@ type chooser struct {
 	open    []bool    // by group
 	members [][]int32 // entries by group
 	taken   []bool
-	heap    []bid
+	heap    bids
 	spent   float32
 	bare    float32 // of it, for lines that have names and no word beside them
 }
 
-// A bid is what an entry adds per token, when it was looked at last.
-type bid struct {
-	gain  float32
-	entry int32
-}
-
 // choose returns the entries to write in the book's budget, best first.
 func (b *book) choose() []int32 {
-	c := &chooser{book: b, covered: make([]uint8, len(b.facts)), heard: make([]int32, len(b.freq)),
+	c := &chooser{book: b, covered: make([]uint8, len(b.lex.facts)), heard: make([]int32, len(b.lex.freq)),
 		open: make([]bool, len(b.groups)), members: make([][]int32, len(b.groups)), taken: make([]bool, len(b.entries))}
 	c.wordWeights()
 	for i := range b.entries {
@@ -79,13 +68,13 @@ func (b *book) choose() []int32 {
 // first takes what comes before everything that competes, as far as its share of the budget reaches.
 func (c *chooser) first() (out []int32) {
 	var order []int32
-	for i := range c.entries {
-		if c.entries[i].must != compete {
+	for i := range c.book.entries {
+		if c.book.entries[i].must != compete {
 			order = append(order, int32(i))
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int32) int {
-		a, b := &c.entries[i], &c.entries[j]
+		a, b := &c.book.entries[i], &c.book.entries[j]
 		if a.must != b.must {
 			return int(a.must) - int(b.must)
 		}
@@ -93,7 +82,7 @@ func (c *chooser) first() (out []int32) {
 	})
 	for _, i := range order {
 		cost := c.cost(i)
-		if float64(c.spent+cost) > shares[c.entries[i].must]*c.budget {
+		if float64(c.spent+cost) > shares[c.book.entries[i].must]*c.book.budget {
 			continue
 		}
 		c.take(i)
@@ -103,15 +92,15 @@ func (c *chooser) first() (out []int32) {
 }
 
 func (c *chooser) wordWeights() {
-	n := float64(len(c.lines) + 1)
-	total := float64(len(c.words) + 1)
-	said := min(c.budget, usualShare*float64(c.size)*perChar) / perWord
-	c.weight, c.expect = make([]float32, len(c.freq)), make([]float32, len(c.freq))
-	for i, f := range c.freq {
+	n := float64(len(c.book.lex.lines) + 1)
+	total := float64(len(c.book.lex.words) + 1)
+	said := min(c.book.budget, usualShare*float64(c.book.src.size)*perChar) / perWord
+	c.weight, c.expect = make([]float32, len(c.book.lex.freq)), make([]float32, len(c.book.lex.freq))
+	for i, f := range c.book.lex.freq {
 		c.expect[i] = float32(float64(f) / total * said)
 		idf := math.Log(n / float64(f))
-		c.weight[i] = float32((rareWeight + chatWeight*c.prose*c.prose) * math.Log1p(float64(f)) * min(idf, 3))
-		if c.talk && c.model && c.named[i] {
+		c.weight[i] = float32((rareWeight + chatWeight*c.book.prose*c.book.prose) * math.Log1p(float64(f)) * min(idf, 3))
+		if c.book.talk && c.book.src.model && c.book.lex.named[i] {
 			c.weight[i] *= nameWeight
 		}
 	}
@@ -128,13 +117,13 @@ const (
 
 // run takes the best bid until the budget is spent.
 func (c *chooser) run() (out []int32) {
-	budget := float32(c.budget)
-	rest, least := looks*len(c.entries), float32(exact)
+	budget := float32(c.book.budget)
+	rest, least := looks*len(c.book.entries), float32(exact)
 	for len(c.heap) > 0 && c.spent < budget {
-		c.check()
+		c.book.src.check()
 		e := c.heap[0]
 		if c.taken[e.entry] {
-			c.pop()
+			c.heap.pop()
 			continue
 		}
 		if rest--; rest == 0 {
@@ -143,12 +132,12 @@ func (c *chooser) run() (out []int32) {
 		gain, cost := c.gain(e.entry)
 		switch {
 		case gain <= 0 || c.spent+cost > budget || c.isBare(e.entry) && c.bare+cost > bareShare*budget:
-			c.pop()
+			c.heap.pop()
 		case gain < e.gain*least:
 			c.heap[0].gain = gain
-			c.down(0)
+			c.heap.down(0)
 		default:
-			c.pop()
+			c.heap.pop()
 			c.take(e.entry)
 			out = append(out, e.entry)
 		}
@@ -158,26 +147,26 @@ func (c *chooser) run() (out []int32) {
 
 // isBare reports whether an entry is one line of names with no word beside them.
 func (c *chooser) isBare(i int32) bool {
-	e := &c.entries[i]
-	return e.text != "" && c.lines[e.line].bare
+	e := &c.book.entries[i]
+	return e.text != "" && c.book.lex.lines[e.line].bare
 }
 
 // cost returns the tokens that entry i takes now.
 func (c *chooser) cost(i int32) float32 {
-	e := &c.entries[i]
+	e := &c.book.entries[i]
 	if e.group >= 0 && !c.open[e.group] {
-		return e.cost + c.groups[e.group].cost
+		return e.cost + c.book.groups[e.group].cost
 	}
 	return e.cost
 }
 
 // gain returns what entry i adds per token, and the tokens that it takes now.
 func (c *chooser) gain(i int32) (gain, cost float32) {
-	e := &c.entries[i]
+	e := &c.book.entries[i]
 	cost = c.cost(i)
 	g := e.value
 	if e.group >= 0 && !c.open[e.group] {
-		gr := &c.groups[e.group]
+		gr := &c.book.groups[e.group]
 		g += gr.value
 		if gr.line >= 0 {
 			g += c.worth(gr.line)
@@ -203,7 +192,7 @@ var neighbour = float32(1)
 
 func (c *chooser) beside(i int32) bool {
 	for _, j := range [...]int32{i - 1, i + 1} {
-		if j >= 0 && int(j) < len(c.entries) && c.taken[j] && c.entries[j].group == c.entries[i].group && c.entries[j].sec == secQuotes && c.entries[j].text != "" {
+		if j >= 0 && int(j) < len(c.book.entries) && c.taken[j] && c.book.entries[j].group == c.book.entries[i].group && c.book.entries[j].sec == secQuotes && c.book.entries[j].text != "" {
 			return true
 		}
 	}
@@ -212,9 +201,9 @@ func (c *chooser) beside(i int32) bool {
 
 // worth returns what the facts of a line add.
 func (c *chooser) worth(n int32) (g float32) {
-	plain := c.lines[n].plain
-	for _, id := range c.of(n) {
-		f := &c.facts[id]
+	plain := c.book.lex.lines[n].plain
+	for _, id := range c.book.lex.of(n) {
+		f := &c.book.lex.facts[id]
 		if c.covered[id]&named == 0 {
 			g += f.chance
 		}
@@ -227,7 +216,7 @@ func (c *chooser) worth(n int32) (g float32) {
 
 // wording returns what the words of a line add.
 func (c *chooser) wording(n int32) (g float32) {
-	for _, w := range c.said(n) {
+	for _, w := range c.book.lex.said(n) {
 		if c.heard[w] == 0 {
 			g += c.weight[w]
 		}
@@ -238,7 +227,7 @@ func (c *chooser) wording(n int32) (g float32) {
 
 // take marks what entry i says.
 func (c *chooser) take(i int32) {
-	e := &c.entries[i]
+	e := &c.book.entries[i]
 	c.taken[i] = true
 	c.spent += c.cost(i)
 	if c.isBare(i) {
@@ -246,71 +235,39 @@ func (c *chooser) take(i int32) {
 	}
 	if e.group >= 0 && !c.open[e.group] {
 		c.open[e.group] = true
-		if n := c.groups[e.group].line; n >= 0 {
+		if n := c.book.groups[e.group].line; n >= 0 {
 			c.cover(n)
 		}
 		for _, m := range c.members[e.group] {
-			if !c.taken[m] && c.entries[m].must == compete {
+			if !c.taken[m] && c.book.entries[m].must == compete {
 				c.push(m)
 			}
 		}
 	}
 	for _, j := range [...]int32{i - 1, i + 1} {
-		if j >= 0 && int(j) < len(c.entries) && !c.taken[j] && c.entries[j].must == compete && c.heap != nil {
+		if j >= 0 && int(j) < len(c.book.entries) && !c.taken[j] && c.book.entries[j].must == compete && c.heap != nil {
 			c.push(j)
 		}
 	}
 	c.cover(e.line)
-	for _, w := range c.said(e.line) {
+	for _, w := range c.book.lex.said(e.line) {
 		c.heard[w]++
 	}
 }
 
 func (c *chooser) cover(n int32) {
-	plain := c.lines[n].plain
-	for _, id := range c.of(n) {
+	plain := c.book.lex.lines[n].plain
+	for _, id := range c.book.lex.of(n) {
 		c.covered[id] |= named
-		if plain >= min(enoughPlain, c.facts[id].plain) {
+		if plain >= min(enoughPlain, c.book.lex.facts[id].plain) {
 			c.covered[id] |= grounded
 		}
 	}
 }
 
+// push bids for entry i, unless it adds nothing.
 func (c *chooser) push(i int32) {
-	g, _ := c.gain(i)
-	if g <= 0 {
-		return
-	}
-	c.heap = append(c.heap, bid{g, i})
-	k := len(c.heap) - 1
-	for k > 0 && before(c.heap[k], c.heap[(k-1)/2]) {
-		c.heap[k], c.heap[(k-1)/2] = c.heap[(k-1)/2], c.heap[k]
-		k = (k - 1) / 2
+	if g, _ := c.gain(i); g > 0 {
+		c.heap.push(bid{g, i})
 	}
 }
-
-func (c *chooser) pop() {
-	n := len(c.heap) - 1
-	c.heap[0] = c.heap[n]
-	c.heap = c.heap[:n]
-	c.down(0)
-}
-
-func (c *chooser) down(k int) {
-	for {
-		m := 2*k + 1
-		if m >= len(c.heap) {
-			return
-		}
-		if m+1 < len(c.heap) && before(c.heap[m+1], c.heap[m]) {
-			m++
-		}
-		if !before(c.heap[m], c.heap[k]) {
-			return
-		}
-		c.heap[m], c.heap[k] = c.heap[k], c.heap[m]
-		k = m
-	}
-}
-
-func before(a, b bid) bool { return a.gain > b.gain || a.gain == b.gain && a.entry < b.entry }

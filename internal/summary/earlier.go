@@ -1,43 +1,12 @@
 package summary
 
 import (
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/tool"
 )
-
-// A quoted is a stretch of quotes that an earlier record has, with its heading.
-type quoted struct {
-	head  string
-	lines []string
-	index int
-}
-
-// asides are lines of a client's summary that speak to the model about the summary itself.
-var asides = []string{mark, continued, "Please continue the conversation from where", "If you need specific details from before compaction", "Continue the conversation from where it left off", "Recent messages are preserved verbatim"}
-
-func isAside(s string) bool {
-	return slices.ContainsFunc(asides, func(a string) bool { return strings.HasPrefix(s, a) })
-}
-
-// earlier takes in a summary that the client's own model wrote: line by line, under a heading that says so.
-func (b *book) earlier(t *text) {
-	g := b.message(t)
-	for s, kind := range marked(t.body) {
-		if isAside(s) {
-			continue
-		}
-		n := b.line(s, true)
-		b.see(n, t.index, decant.AuthorUser)
-		e := entry{sec: secEarlier, group: g, text: s, line: n, value: lineValue, voice: plainVoice, number: t.number}
-		b.settle(&e, t, kind)
-		b.add(e)
-	}
-}
 
 // fold takes in an earlier record of Decant's: each statement becomes again what it was made from, with the
 // number of its message, to be said again or left out like any other. It reports false when the text is none.
@@ -46,7 +15,7 @@ func (r *reader) fold(i int, body string) bool {
 	if at < 0 || at > 0 && body[at-1] != '\n' {
 		return false
 	}
-	f := folder{reader: r, index: i}
+	f := folder{in: r, index: i}
 	for line := range strings.Lines(body[at:]) {
 		f.line(strings.TrimRight(line, "\n"))
 		if f.sec == sections { // what follows is none of the record
@@ -57,50 +26,9 @@ func (r *reader) fold(i int, body string) bool {
 	return true
 }
 
-// Pinned is the heading of the part of a record that others pinned. It comes last, and all that follows is as
-// it was.
-const Pinned = "Pinned, verbatim"
-
-// Section returns a part of a record's text under a heading of its own, to stand behind the record. Its lines
-// are indented, as all lines of a record are that somebody else wrote, unless it is Pinned.
-func Section(head, body string) string {
-	if head != Pinned {
-		body = indent + strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n"+indent)
-	}
-	return "\n\n# " + head + "\n" + body
-}
-
-// Sections yields the headings of the parts of a record, and their text without the indent.
-func Sections(record string) iter.Seq2[string, string] {
-	return func(yield func(head, body string) bool) {
-		head, body := "", ""
-		for line := range strings.Lines(record) {
-			next, ok := strings.CutPrefix(line, "# ")
-			if !ok || head == Pinned {
-				body += cutIndent(head, line)
-				continue
-			}
-			if head != "" && !yield(head, strings.TrimSpace(body)) {
-				return
-			}
-			head, body = strings.TrimSpace(next), ""
-		}
-		if head != "" {
-			yield(head, strings.TrimSpace(body))
-		}
-	}
-}
-
-func cutIndent(head, line string) string {
-	if head == Pinned {
-		return line
-	}
-	return strings.TrimPrefix(line, indent)
-}
-
 // A folder reads an earlier record line by line.
 type folder struct {
-	*reader
+	in     *reader
 	index  int
 	sec    section
 	number int
@@ -114,13 +42,13 @@ func (f *folder) line(s string) {
 	case strings.HasPrefix(s, "# "):
 		f.end()
 		f.sec, f.number = sectionNamed(s[2:]), 0
-		f.model = f.model || f.sec != secMeeting // which stands alone
-		f.worked = f.worked || f.sec == secSaid || f.sec == secFiles
+		f.in.model = f.in.model || f.sec != secMeeting // which stands alone
+		f.in.worked = f.in.worked || f.sec == secSaid || f.sec == secFiles
 	case strings.HasPrefix(s, indent) && f.sec != secQuotes:
 		f.open = append(f.open, s[len(indent):])
 	case f.sec == secFiles:
 		if path, past, ok := strings.Cut(s, ": "); ok {
-			f.history = append(f.history, [2]string{path, past})
+			f.in.history = append(f.in.history, [2]string{path, past})
 		}
 	case f.sec == secQuotes:
 		f.quote(s)
@@ -132,20 +60,6 @@ func (f *folder) line(s string) {
 	}
 }
 
-// sectionNamed returns the section with a heading; sections when there is none, as for what stands behind a
-// record and is none of it.
-func sectionNamed(name string) section {
-	for _, hs := range headings {
-		if i := slices.Index(hs[:], name); i >= 0 {
-			return section(i)
-		}
-	}
-	if name == alsoHeading {
-		return secRules
-	}
-	return sections
-}
-
 // isMarker reports whether s is a line that a preset puts around a summary: "[END OF SUMMARY]".
 func isMarker(s string) bool {
 	return strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") && s == strings.ToUpper(s)
@@ -155,10 +69,10 @@ func isMarker(s string) bool {
 func (f *folder) covers(s string) {
 	from, rest := messageNumber(strings.Replace(s, "-", " ", 1))
 	to, _ := messageNumber(strings.Replace(strings.Replace(rest, ",", " ", 1), "，", " ", 1))
-	if from > 0 && (f.from == 0 || from < f.from) {
-		f.from = from
+	if from > 0 && (f.in.from == 0 || from < f.in.from) {
+		f.in.from = from
 	}
-	f.to = max(f.to, to)
+	f.in.to = max(f.in.to, to)
 }
 
 // statement takes in a line of prose. One that begins with a number begins another text.
@@ -200,12 +114,12 @@ func (f *folder) end() {
 	default:
 		return
 	}
-	f.texts = append(f.texts, &t)
+	f.in.texts = append(f.in.texts, &t)
 }
 
 // said reports whether the user's words in the record have a rule already.
 func (f *folder) said(rule string) bool {
-	return slices.ContainsFunc(f.texts, func(t *text) bool { return t.author == byUser && strings.Contains(t.body, rule) })
+	return slices.ContainsFunc(f.in.texts, func(t *text) bool { return t.author == byUser && strings.Contains(t.body, rule) })
 }
 
 func afterColon(s string) string {
@@ -226,7 +140,7 @@ func (f *folder) outcome(body string) {
 	a := &act{index: f.index, number: f.number, done: true, said: body, failed: strings.Contains(how, "failed") || strings.Contains(how, "exit")}
 	a.Command, _ = strings.CutPrefix(title, "$ ")
 	a.Class, a.Effect = tool.Shell, tool.Shell
-	f.acts = append(f.acts, a)
+	f.in.acts = append(f.in.acts, a)
 }
 
 func cutLast(s, sep string) (before, after string, ok bool) {
@@ -241,11 +155,11 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 func (f *folder) task(s string) {
 	n, rest := messageNumber(s)
 	if n > 0 {
-		f.planned.number = n
+		f.in.planned.number = n
 		done, _ := strconv.Atoi(rest[:max(0, strings.IndexByte(rest, ' '))])
-		f.planned.tasks = nil
+		f.in.planned.tasks = nil
 		for range done {
-			f.planned.tasks = append(f.planned.tasks, &task{state: "done"})
+			f.in.planned.tasks = append(f.in.planned.tasks, &task{state: "done"})
 		}
 		return
 	}
@@ -257,36 +171,17 @@ func (f *folder) task(s string) {
 	state, text, closed := strings.Cut(strings.TrimPrefix(s, "["), "] ")
 	if ok && closed {
 		t.state, t.text = state, text
-		f.planned.tasks = append(f.planned.tasks, t)
+		f.in.planned.tasks = append(f.in.planned.tasks, t)
 	}
 }
 
 // quote takes in a heading or a line of the quotes.
 func (f *folder) quote(s string) {
 	line, ok := strings.CutPrefix(s, indent)
-	switch k := len(f.quotes); {
+	switch k := len(f.in.quotes); {
 	case !ok:
-		f.quotes = append(f.quotes, &quoted{head: s, index: f.index})
+		f.in.quotes = append(f.in.quotes, &quoted{head: s, index: f.index})
 	case k > 0:
-		f.quotes[k-1].lines = append(f.quotes[k-1].lines, line)
+		f.in.quotes[k-1].lines = append(f.in.quotes[k-1].lines, line)
 	}
-}
-
-// messageNumber reads "m12 " at the start of s and returns what follows.
-func messageNumber(s string) (int, string) {
-	if len(s) < 3 || s[0] != 'm' {
-		return 0, s
-	}
-	i := 1
-	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-		i++
-	}
-	if i == len(s) || s[i] != ' ' {
-		return 0, s
-	}
-	n, err := strconv.Atoi(s[1:i])
-	if err != nil {
-		return 0, s
-	}
-	return n, s[i+1:]
 }

@@ -37,3 +37,8 @@ func estimate(s string) float64 {
 	}
 	return float64(n)
 }
+
+const (
+	perWord = 1.6 // tokens of a word and the blank after it
+	perChar = .27 // tokens of a byte of the source
+)

@@ -3,11 +3,18 @@ package summary
 // talkShare is the least share of prose that makes a conversation a talk.
 const talkShare = .8
 
-// language finds out what sort of conversation it is: how much of it is prose, and whether that is mostly
-// Chinese: every sixth character or more, since names and code are Latin in any language.
-func (b *book) language() {
+// A manner is what sort of conversation a source is.
+type manner struct {
+	prose   float64 // the share of what people and the model said
+	talk    bool    // it is said rather than done: words matter more than names
+	chinese bool
+}
+
+// mannerOf finds out how much of a source is prose, and whether that is mostly Chinese: every sixth character or
+// more, since names and code are Latin in any language.
+func mannerOf(src *source) (m manner) {
 	said, han, latin := 0, 0, 0
-	for _, t := range b.texts {
+	for _, t := range src.texts {
 		if t.author == byClient {
 			continue
 		}
@@ -21,14 +28,15 @@ func (b *book) language() {
 			}
 		}
 	}
-	b.prose = float64(said) / float64(max(b.size, 1))
-	b.talk = b.prose > talkShare && !b.worked
-	b.chinese = han > 0 && han*6 > latin
+	m.prose = float64(said) / float64(max(src.size, 1))
+	m.talk = m.prose > talkShare && !src.worked
+	m.chinese = han > 0 && han*6 > latin
+	return m
 }
 
 // say returns the one of two texts that is in the language of the conversation.
-func (b *book) say(english, chinese string) string {
-	if b.chinese {
+func (m *manner) say(english, chinese string) string {
+	if m.chinese {
 		return chinese
 	}
 	return english

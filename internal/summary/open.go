@@ -13,29 +13,29 @@ var doneWords = []string{"done", "fixed", "implemented", "completed", "complete"
 
 // newestList leaves of the open items those of the newest list of them and what was said after it: who writes
 // down what is left writes down all of it.
-func (b *book) newestList() {
+func (c *concluder) newestList() {
 	items := map[int]int{} // by message
 	newest := -1
-	for i := range b.entries {
-		if e := &b.entries[i]; e.sec == secOpen {
-			at := b.groups[e.group].at
+	for i := range c.book.entries {
+		if e := &c.book.entries[i]; e.sec == secOpen {
+			at := c.book.groups[e.group].at
 			if items[at]++; items[at] > 1 {
 				newest = max(newest, at)
 			}
 		}
 	}
-	b.entries = slices.DeleteFunc(b.entries, func(e entry) bool { return e.sec == secOpen && b.groups[e.group].at < newest })
+	c.book.entries = slices.DeleteFunc(c.book.entries, func(e entry) bool { return e.sec == secOpen && c.book.groups[e.group].at < newest })
 }
 
 // settledLater reports whether an open item of message index was settled since: the model says that what it
 // is about was done, or did it.
-func (b *book) settledLater(s string, n int32, index int) bool {
-	return b.ticked(s) || b.workedOn(n, index) || b.didLater(s, n, index) || b.saidLater(n, index)
+func (c *concluder) settledLater(s string, n int32, index int) bool {
+	return c.ticked(s) || c.workedOn(n, index) || c.didLater(s, n, index) || c.saidLater(n, index)
 }
 
 // ticked reports whether an item names a task of the plan by its number that is finished.
-func (b *book) ticked(s string) bool {
-	return slices.ContainsFunc(b.tasks, func(t *task) bool {
+func (c *concluder) ticked(s string) bool {
+	return slices.ContainsFunc(c.tasks, func(t *task) bool {
 		at := strings.Index(s, "#"+t.id)
 		if t.id == "" || at < 0 || !t.finished() {
 			return false
@@ -47,16 +47,16 @@ func (b *book) ticked(s string) bool {
 
 // workedOn reports whether edits behind message index have what an item names: it has been worked on since, and
 // a list that says that it is left is out of date.
-func (b *book) workedOn(n int32, index int) bool {
+func (c *concluder) workedOn(n int32, index int) bool {
 	var names []string
-	for _, id := range b.of(n) {
-		if f := &b.facts[id]; f.kind == decant.FactIdentifier && !f.Inner {
+	for _, id := range c.book.lex.of(n) {
+		if f := &c.book.lex.facts[id]; f.kind == decant.FactIdentifier && !f.Inner {
 			names = append(names, f.text)
 		}
 	}
 	left := len(names)
-	for _, a := range b.acts {
-		b.check()
+	for _, a := range c.book.src.acts {
+		c.book.src.check()
 		if a.index <= index || !a.done || a.failed || a.Class != tool.Edit && a.Class != tool.Write {
 			continue
 		}
@@ -73,7 +73,7 @@ var steps = []string{"commit", "push", "test", "lint", "build", "compile", "form
 
 // didLater reports whether the calls behind message index did all that an item asks for: the commands that it
 // names, the steps that it speaks of, or the closing of its ticket.
-func (b *book) didLater(s string, n int32, index int) bool {
+func (c *concluder) didLater(s string, n int32, index int) bool {
 	low := strings.ToLower(s)
 	var want []string
 	for _, w := range steps {
@@ -82,12 +82,12 @@ func (b *book) didLater(s string, n int32, index int) bool {
 		}
 	}
 	want = append(want, commandsIn(s)...)
-	for _, a := range b.acts {
-		b.check()
+	for _, a := range c.book.src.acts {
+		c.book.src.check()
 		if a.index <= index || !a.done || a.failed || a.Command == "" {
 			continue
 		}
-		if b.closes(a, n) {
+		if c.closes(a, n) {
 			return true
 		}
 		want = slices.DeleteFunc(want, func(w string) bool { return strings.Contains(a.Command, w) })
@@ -115,27 +115,27 @@ func asksForSteps(low string) bool {
 }
 
 // closes reports whether a command closes or commits what a line is about, by its name.
-func (b *book) closes(a *act, n int32) bool {
+func (c *concluder) closes(a *act, n int32) bool {
 	if !strings.Contains(a.Command, "close") && !strings.Contains(a.Command, "git commit") {
 		return false
 	}
-	return slices.ContainsFunc(b.of(n), func(id int32) bool {
-		f := &b.facts[id]
+	return slices.ContainsFunc(c.book.lex.of(n), func(id int32) bool {
+		f := &c.book.lex.facts[id]
 		return !f.Inner && strings.Contains(a.Command, f.text)
 	})
 }
 
 // saidLater reports whether the model says later that what a line is about was done.
-func (b *book) saidLater(n int32, index int) bool {
-	about := b.of(n)
-	words := b.said(n)
-	for _, t := range b.texts {
+func (c *concluder) saidLater(n int32, index int) bool {
+	about := c.book.lex.of(n)
+	words := c.book.lex.said(n)
+	for _, t := range c.book.src.texts {
 		if t.index <= index || t.author != byModel {
 			continue
 		}
-		for _, k := range b.finished(t) {
-			b.check()
-			if sharesAny(about, b.of(k)) || len(about) == 0 && 2*common(words, b.said(k)) >= len(words) {
+		for _, k := range c.finished(t) {
+			c.book.src.check()
+			if sharesAny(about, c.book.lex.of(k)) || len(about) == 0 && 2*common(words, c.book.lex.said(k)) >= len(words) {
 				return true
 			}
 		}
@@ -144,12 +144,12 @@ func (b *book) saidLater(n int32, index int) bool {
 }
 
 // finished returns the lines of a text that say that something was done.
-func (b *book) finished(t *text) []int32 {
+func (c *concluder) finished(t *text) []int32 {
 	if t.finished == nil {
 		t.finished = []int32{}
 		for s := range pieces(t.body) {
 			if done(s) {
-				t.finished = append(t.finished, b.line(s, true))
+				t.finished = append(t.finished, c.book.lex.line(s, true))
 			}
 		}
 	}

@@ -215,3 +215,21 @@ func wordBefore(s string, n int) int {
 	}
 	return n
 }
+
+// lines returns the lines of a text that are not empty, without the blanks at their ends.
+func lines(s string) (out []string) {
+	for ln := range strings.Lines(s) {
+		if ln = strings.TrimRight(ln, " \t\r\n"); ln != "" {
+			out = append(out, ln)
+		}
+	}
+	return out
+}
+
+// quotable returns a line as it can be said again: whole, or the sentences of one that is too long for that.
+func quotable(ln string) []string {
+	if len(ln) <= widest {
+		return []string{ln}
+	}
+	return sentences(ln)
+}

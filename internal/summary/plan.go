@@ -1,41 +1,23 @@
 package summary
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/decantdev/decant/internal/tool"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// A task is one item of a plan.
-type task struct {
-	id    string // by which the tools name it; empty where they name none
-	text  string
-	state string
-}
-
-// A plan is the newest list of tasks: one that the agent wrote down as a whole, or that it made item by
-// item.
-type plan struct {
-	number int // of the message that touched it last
-	tasks  []*task
-}
-
-// plan takes in what is left of the plan.
-func (b *book) plan() {
-	p := plan{number: b.planned.number}
-	for _, t := range b.planned.tasks {
+// takePlan takes in what is left of the plan, and returns its tasks.
+func (b *book) takePlan() []*task {
+	p := plan{number: b.src.planned.number}
+	for _, t := range b.src.planned.tasks {
 		was := *t
 		p.tasks = append(p.tasks, &was)
 	}
-	for _, a := range b.acts {
+	for _, a := range b.src.acts {
 		if a.Class == tool.Todo && !a.failed && p.take(a) {
 			p.number, a.planned = a.number, true
 		}
 	}
-	b.tasks = p.tasks
 	done, left := 0, 0
 	var open []string
 	for _, t := range p.tasks {
@@ -48,31 +30,14 @@ func (b *book) plan() {
 		}
 	}
 	if left == 0 {
-		return
+		return p.tasks
 	}
 	g := b.heading("", 0)
 	b.add(entry{sec: secPlan, group: g, number: p.number, text: itoa(done) + b.say(" of ", " / ") + itoa(done+left) + b.say(" done; left:", " 已完成；剩余："), line: -1, must: mustPlan})
 	for _, s := range open {
 		b.add(entry{sec: secPlan, group: g, text: s, line: -1, must: mustPlan})
 	}
-}
-
-// line says what is to do and how far it is.
-func (t *task) line() string {
-	s := "- "
-	if t.id != "" {
-		s += "#" + t.id + " "
-	}
-	return s + "[" + t.state + "] " + strings.Join(strings.Fields(t.text), " ")
-}
-
-// finished reports whether nothing is left to do.
-func (t *task) finished() bool {
-	switch t.state {
-	case "completed", "done", "cancelled", "canceled", "deleted", "closed":
-		return true
-	}
-	return false
+	return p.tasks
 }
 
 // take takes in one call of a planning tool and reports whether it was about the plan.

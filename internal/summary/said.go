@@ -7,59 +7,48 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// Values of prose for being said, whatever facts are in it, in chances.
-const (
-	closingValue = .6 // what the model told the user at the end of a turn
-	findingValue = .3 // what it found out while it worked
-	plainVoice   = 1
-	closingVoice = 1.5
-)
+// A concluder takes in what the model said: its conclusions, not its narration.
+type concluder struct {
+	book  *book
+	tasks []*task         // of the plan
+	gone  map[string]bool // files that are gone in the end, see undone
+}
 
-// conclude takes in what the model said: its conclusions, not its narration.
-func (b *book) conclude() {
-	gone := b.undone()
-	for i, t := range b.texts {
+// takeConclusions takes in what the model said.
+func (b *book) takeConclusions(tasks []*task, files []*file) {
+	c := concluder{book: b, tasks: tasks, gone: undone(files)}
+	for i, t := range b.src.texts {
 		switch t.author {
 		case byModel:
 			if b.talk {
-				b.chat(t)
+				c.chat(t)
 				continue
 			}
-			b.conclusions(t, b.correction(i), gone)
+			c.work(t, c.correction(i))
 		case byEarlier:
-			b.earlier(t)
+			c.earlier(t)
 		}
 	}
-	b.newestList()
-	b.approvals()
+	c.newestList()
+	c.approvals()
 }
 
 // approved is how Claude Code begins the result of a plan that the user approved.
 const approved = "User has approved your plan."
 
 // approvals takes in the plans that the user approved: decisions, though nobody calls them so.
-func (b *book) approvals() {
-	for _, a := range b.acts {
+func (c *concluder) approvals() {
+	for _, a := range c.book.src.acts {
 		if a.Name != "ExitPlanMode" || a.failed || !strings.HasPrefix(a.result, approved) {
 			continue
 		}
 		for _, ln := range lines(a.named("plan")) {
 			if title := strings.TrimLeft(ln, "# "); title != "" {
-				b.add(entry{sec: secDecided, group: b.heading("", a.index), number: a.number, line: -1, must: mustPlan,
-					text: b.say("plan approved by the user: ", "用户批准的计划：") + title})
+				c.book.add(entry{sec: secDecided, group: c.book.heading("", a.index), number: a.number, line: -1, must: mustPlan,
+					text: c.book.say("plan approved by the user: ", "用户批准的计划：") + title})
 				break
 			}
 		}
-	}
-}
-
-// prosaic takes in a text line by line, for its words.
-func (b *book) prosaic(t *text, sec section, voice float32) {
-	g := b.message(t)
-	for s := range pieces(t.body) {
-		n := b.line(s, true)
-		b.see(n, t.index, t.speaker())
-		b.add(entry{sec: sec, group: g, text: s, line: n, value: lineValue, voice: voice, number: t.number})
 	}
 }
 
@@ -68,12 +57,12 @@ func (b *book) prosaic(t *text, sec section, voice float32) {
 const askVoice = .2
 
 // chat takes in what the model said in a talk sentence by sentence.
-func (b *book) chat(t *text) {
-	g := b.message(t)
+func (c *concluder) chat(t *text) {
+	g := c.book.message(t)
 	for p := range pieces(t.body) {
 		for _, s := range apart(p) {
-			n := b.line(s, true)
-			b.see(n, t.index, decant.AuthorModel)
+			n := c.book.lex.line(s, true)
+			c.book.lex.see(n, t.index, decant.AuthorModel)
 			e := entry{sec: secTalk, group: g, text: s, line: n, value: lineValue, voice: plainVoice, number: t.number}
 			if empty(s) {
 				continue
@@ -81,47 +70,44 @@ func (b *book) chat(t *text) {
 			if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
 				e.voice = askVoice
 			}
-			b.add(e)
+			c.book.add(e)
 		}
 	}
 }
 
-// message returns a group without a heading for the lines of one message.
-func (b *book) message(t *text) int32 { return b.heading("", t.index) }
-
-// conclusions takes in the lines of a text of the model's that say what it found out, did or decided.
-func (b *book) conclusions(t *text, corrected map[int32]bool, gone map[string]bool) {
-	g := b.message(t)
+// work takes in the lines of a text of the model's that say what it found out, did or decided.
+func (c *concluder) work(t *text, corrected map[int32]bool) {
+	g := c.book.message(t)
 	for s, kind := range marked(t.body) {
-		n := b.line(s, true)
-		b.see(n, t.index, decant.AuthorModel)
-		if narrates(s) && !t.closing || empty(s) && len(b.of(n)) == 0 || overlaps(b.of(n), corrected) || b.obsolete(n, gone) {
+		n := c.book.lex.line(s, true)
+		c.book.lex.see(n, t.index, decant.AuthorModel)
+		if narrates(s) && !t.closing || empty(s) && len(c.book.lex.of(n)) == 0 || overlaps(c.book.lex.of(n), corrected) || c.obsolete(n) {
 			continue
 		}
 		e := entry{sec: secSaid, group: g, text: s, line: n, value: findingValue, voice: plainVoice, number: t.number}
 		if t.closing {
 			e.value, e.voice = closingValue, closingVoice
 		}
-		e.value *= float32(b.fresh(t.index))
-		b.settle(&e, t, kind)
-		b.add(e)
+		e.value *= float32(c.fresh(t.index))
+		c.settle(&e, t, kind)
+		c.book.add(e)
 	}
 }
 
 // settle moves a decision or an open item to its section. What the model meant to do while it worked is no
 // open item: it did it at once.
-func (b *book) settle(e *entry, t *text, kind decant.FactKind) {
+func (c *concluder) settle(e *entry, t *text, kind decant.FactKind) {
 	switch {
 	case kind == decant.FactDecision:
 		e.sec, e.must = secDecided, mustPlan
-	case kind == decant.FactOpen && (t.closing || t.author == byEarlier) && !b.settledLater(e.text, e.line, t.index):
+	case kind == decant.FactOpen && (t.closing || t.author == byEarlier) && !c.settledLater(e.text, e.line, t.index):
 		e.sec, e.must = secOpen, mustPlan
 	}
 }
 
 // fresh returns 1 for the last message and less for older ones: half for one a hundred messages back.
-func (b *book) fresh(index int) float64 {
-	return 100 / (100 + float64(max(b.messages-index, 0)))
+func (c *concluder) fresh(index int) float64 {
+	return 100 / (100 + float64(max(c.book.src.messages-index, 0)))
 }
 
 // narrations are the beginnings of lines that say what the model is about to do or how it feels: what the
@@ -154,29 +140,29 @@ func empty(s string) bool { return len(strings.Fields(s)) < fewWords && s[0] < 0
 
 // correction returns the facts of the first lines of the model's next text, if that takes back what text i
 // says, or of the user's next one, if that does.
-func (b *book) correction(i int) map[int32]bool {
-	if i+1 >= len(b.texts) {
+func (c *concluder) correction(i int) map[int32]bool {
+	if i+1 >= len(c.book.src.texts) {
 		return nil
 	}
-	next := b.texts[i+1]
+	next := c.book.src.texts[i+1]
 	low := strings.ToLower(next.body[:min(len(next.body), 40)])
-	for _, c := range corrections {
-		if strings.HasPrefix(low, c) {
-			return b.factsOf(next.body)
+	for _, mark := range corrections {
+		if strings.HasPrefix(low, mark) {
+			return c.factsOf(next.body)
 		}
 	}
 	return nil
 }
 
 // factsOf returns the facts in the first lines of a text.
-func (b *book) factsOf(body string) map[int32]bool {
+func (c *concluder) factsOf(body string) map[int32]bool {
 	out := map[int32]bool{}
 	rest := 3
 	for s := range pieces(body) {
 		if rest--; rest < 0 {
 			break
 		}
-		for _, id := range b.of(b.line(s, true)) {
+		for _, id := range c.book.lex.of(c.book.lex.line(s, true)) {
 			out[id] = true
 		}
 	}
@@ -194,9 +180,9 @@ func overlaps(ids []int32, set map[int32]bool) bool {
 
 // undone returns the files that are gone in the end or were put back as they were, by their names with and
 // without folders.
-func (b *book) undone() map[string]bool {
+func undone(files []*file) map[string]bool {
 	out := map[string]bool{}
-	for _, f := range b.files {
+	for _, f := range files {
 		if f.undone() {
 			out[f.path] = true
 			out[path.Base(f.path)] = true
@@ -206,11 +192,11 @@ func (b *book) undone() map[string]bool {
 }
 
 // obsolete reports whether a line is about files that are gone, and about no other.
-func (b *book) obsolete(n int32, gone map[string]bool) bool {
+func (c *concluder) obsolete(n int32) bool {
 	about := false
-	for _, id := range b.of(n) {
-		switch f := &b.facts[id]; {
-		case gone[f.text]:
+	for _, id := range c.book.lex.of(n) {
+		switch f := &c.book.lex.facts[id]; {
+		case c.gone[f.text]:
 			about = true
 		case f.kind == decant.FactPath && !f.Inner:
 			return false

@@ -14,20 +14,20 @@ const (
 	lastChars    = 900  // of the model's last words
 )
 
-// state takes in how the work stands: the newest outcome of each build, test and other command that says so,
+// takeState takes in how the work stands: the newest outcome of each build, test and other command that says so,
 // the newest error that nothing has put right since, and what happened last.
-func (b *book) state() {
+func (b *book) takeState() {
 	seen := map[string]bool{}
-	b.stated = map[*act]bool{}
+	stated := map[*act]bool{} // whose outcome is said
 	failing := false
-	for i := len(b.acts) - 1; i >= 0 && len(seen) < mostOutcomes; i-- {
-		a := b.acts[i]
+	for i := len(b.src.acts) - 1; i >= 0 && len(seen) < mostOutcomes; i-- {
+		a := b.src.acts[i]
 		what := a.tells()
 		if what == "" || seen[what] || !a.done || a.outcome.Running {
 			continue
 		}
 		seen[what] = true
-		b.stated[a] = true
+		stated[a] = true
 		g := b.heading("", i)
 		b.add(entry{sec: secState, group: g, number: a.number, text: a.outcomeLine(), line: -1, must: mustState})
 		if a.failed && !failing && !b.noResults {
@@ -37,33 +37,33 @@ func (b *book) state() {
 			}
 		}
 	}
-	b.place()
-	b.last()
+	b.takePlace()
+	b.takeLast(stated)
 }
 
-// place takes in where commands were run last.
-func (b *book) place() {
-	for i := len(b.acts) - 1; i >= 0; i-- {
-		if a := b.acts[i]; a.Dir != "" {
-			b.add(entry{sec: secState, group: b.heading("", len(b.acts)), number: a.number, text: b.say("commands run in ", "命令运行于 ") + a.Dir, line: -1, must: mustState})
-			b.see(b.line(a.Dir, false), a.index, decant.AuthorModel)
+// takePlace takes in where commands were run last.
+func (b *book) takePlace() {
+	for i := len(b.src.acts) - 1; i >= 0; i-- {
+		if a := b.src.acts[i]; a.Dir != "" {
+			b.add(entry{sec: secState, group: b.heading("", len(b.src.acts)), number: a.number, text: b.say("commands run in ", "命令运行于 ") + a.Dir, line: -1, must: mustState})
+			b.lex.see(b.lex.line(a.Dir, false), a.index, decant.AuthorModel)
 			return
 		}
 	}
 }
 
-// last takes in the model's last words and the newest call.
-func (b *book) last() {
-	if n := len(b.acts); n > 0 && b.acts[n-1].Class != tool.Todo && !b.stated[b.acts[n-1]] {
-		a := b.acts[n-1]
+// takeLast takes in the model's last words and the newest call.
+func (b *book) takeLast(stated map[*act]bool) {
+	if n := len(b.src.acts); n > 0 && b.src.acts[n-1].Class != tool.Todo && !stated[b.src.acts[n-1]] {
+		a := b.src.acts[n-1]
 		b.add(entry{sec: secLast, group: -1, text: a.outcomeLine(), line: -1, number: a.number, must: mustState})
 	}
-	for i := len(b.texts) - 1; i >= 0; i-- {
-		t := b.texts[i]
+	for i := len(b.src.texts) - 1; i >= 0; i-- {
+		t := b.src.texts[i]
 		if t.author != byModel {
 			continue
 		}
-		if t.number > 0 && b.to-t.number > 6 {
+		if t.number > 0 && b.src.to-t.number > 6 {
 			return
 		}
 		ls := lines(t.body)
@@ -77,36 +77,6 @@ func (b *book) last() {
 		}
 		return
 	}
-}
-
-// outcomeLine says what was called and how it ended, in one line with the number of the message.
-func (a *act) outcomeLine() string {
-	if a.said != "" {
-		return a.said
-	}
-	s := a.title()
-	o := &a.outcome
-	switch {
-	case !a.done:
-		return s + " → no result yet"
-	case o.Failed > 0:
-		s += " → " + itoa(o.Failed) + " failed"
-		if o.Passed > 0 {
-			s += ", " + itoa(o.Passed) + " passed"
-		}
-		if len(o.Failing) > 0 {
-			s += ": " + strings.Join(o.Failing, ", ")
-		}
-	case o.HasExit && o.Exit != 0:
-		s += " → exit " + itoa(o.Exit)
-	case a.failed:
-		s += " → failed"
-	case o.Passed > 0:
-		s += " → " + itoa(o.Passed) + " passed"
-	default:
-		s += " → ok"
-	}
-	return s
 }
 
 // tells returns what the outcome of a call is an outcome of: "go test", "git commit"; empty when it is no

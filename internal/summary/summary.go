@@ -9,7 +9,7 @@
 // Names alone are a twentieth of a record at most. An earlier record is read back and distilled again,
 // so that a record of records does not grow; text that only looks like one is text ([Sealed]).
 //
-// The same package checks and repairs summaries that others wrote: [Verify], [Repair] and [Accept].
+// The same package checks and repairs summaries that others wrote: [Accept].
 package summary
 
 import (
@@ -56,33 +56,13 @@ func Extract(ctx context.Context, ms []decant.Message, o Options) (s Summary, er
 	budget := src.allowance(o)
 	for range retries {
 		src.check()
-		b := newBook(src, budget, o.NoResults)
+		b := collect(src, budget, o.NoResults)
 		if s := b.fit(b.choose(), o); s.Text != "" {
 			return s, nil
 		}
 		budget = budget*.75 - frame // what was picked first was too large by itself
 	}
 	return Summary{}, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), src.size, o.Budget, decant.ErrSummary)
-}
-
-// An ended is what check panics with, for Extract to catch.
-type ended struct{ err error }
-
-// check ends the work on a record that nobody waits for any more. Whatever goes over all of a source calls it.
-func (s *source) check() {
-	if err := s.ctx.Err(); err != nil {
-		panic(ended{fmt.Errorf("summarise %d messages: %w", s.messages, err)})
-	}
-}
-
-func caught(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case ended:
-		*err = v.err
-	default:
-		panic(v)
-	}
 }
 
 // Tiny budgets are tried again with less, since the first line and the headings take their part.
@@ -116,14 +96,14 @@ func (s *source) allowance(o Options) float64 {
 // fit returns the summary of the longest run of picks, best first, that is within the budget and clearly
 // smaller than its source.
 func (b *book) fit(picks []int32, o Options) Summary {
-	best := Summary{From: b.from, To: b.to, Rung: decant.RungExtractive}
+	best := Summary{From: b.src.from, To: b.src.to, Rung: decant.RungExtractive}
 	lo, hi := 0, len(picks)+1 // picks[:lo] fits, picks[:hi] does not
 	n := len(picks)
 	for lo < hi-1 {
 		text := b.render(picks[:n])
 		size := o.Counter.Count(text)
-		if long := len(text) * 10 / 9; long > b.size {
-			size = max(size, o.Budget+1, o.Budget*long/b.size)
+		if long := len(text) * 10 / 9; long > b.src.size {
+			size = max(size, o.Budget+1, o.Budget*long/b.src.size)
 		}
 		if size <= o.Budget {
 			lo = n

@@ -33,18 +33,18 @@ type file struct {
 	newest  int
 }
 
-// trail takes in the history of every file: read, made, changed, moved, deleted, with how the newest call
+// takeTrail takes in the history of every file: read, made, changed, moved, deleted, with how the newest call
 // ended and what changed. It is taken from the calls and their outcomes alone, so it is exact as far as
-// these tell; a command that the shell expands, or a program that writes files by itself, does not.
-func (b *book) trail() {
+// these tell; a command that the shell expands, or a program that writes files by itself, does not. It returns the files.
+func (b *book) takeTrail() []*file {
 	files := map[string]*file{}
 	var order []*file
-	for _, h := range b.history {
+	for _, h := range b.src.history {
 		f := &file{path: h[0], past: h[1], change: map[string]string{}}
 		files[h[0]] = f
 		order = append(order, f)
 	}
-	for _, a := range b.acts {
+	for _, a := range b.src.acts {
 		for _, t := range a.Files {
 			f := files[t.Key]
 			if f == nil {
@@ -55,19 +55,19 @@ func (b *book) trail() {
 			f.touch(a, t)
 		}
 	}
-	b.files = order
 	slices.SortFunc(order, func(f, g *file) int { return cmp.Or(f.newest-g.newest, strings.Compare(f.path, g.path)) })
 	for i, f := range order {
 		when := mustFile
 		if f.altered() {
 			when = mustChange
-		} else if f.read == 0 || b.budget < trailAll*float64(b.size)*perChar {
+		} else if f.read == 0 || b.budget < trailAll*float64(b.src.size)*perChar {
 			continue // nobody has seen it, or there is no room
 		}
 		g := b.heading("", i)
 		b.add(entry{sec: secFiles, group: g, number: f.newest, text: f.line(), line: -1, must: when})
-		b.see(b.line(f.path, false), max(0, b.messages-(b.to-f.newest)-1), decant.AuthorModel)
+		b.lex.see(b.lex.line(f.path, false), max(0, b.src.messages-(b.src.to-f.newest)-1), decant.AuthorModel)
 	}
+	return order
 }
 
 // touch takes in what one call did to the file.

@@ -37,22 +37,28 @@ type utterance struct {
 	short bool
 }
 
-// users takes in what the user said: whole as it was typed, with the oldest shortened where there is too
+// A userWords is what the user said, as it is taken into a book.
+type userWords struct {
+	book  *book
+	texts []utterance
+}
+
+// takeUsers takes in what the user said: whole as it was typed, with the oldest shortened where there is too
 // much of it, and the rules in it.
-func (b *book) users() {
-	if !b.model {
-		b.speakers()
+func (b *book) takeUsers() {
+	if !b.src.model {
+		b.takeMeeting()
 		return
 	}
-	us := b.utterances()
-	rest, crowded := mustUser, b.crowded(us)
+	w := userWords{book: b, texts: b.utterances()}
+	rest, crowded := mustUser, w.crowded()
 	if crowded {
 		rest = compete
 	}
-	b.shorten(us)
-	newest := newest(us)
-	for i := range us {
-		u := &us[i]
+	newest := w.newest()
+	w.shorten(newest)
+	for i := range w.texts {
+		u := &w.texts[i]
 		when := rest
 		switch {
 		case i == 0 || i >= newest:
@@ -60,38 +66,38 @@ func (b *book) users() {
 		case len(u.rules) > 0 && !u.short:
 			when = mustRule
 		}
-		b.utter(u, when)
+		w.utter(u, when)
 	}
 	if crowded { // the rules stand above, and the request in hand is what was said last
 		return
 	}
-	b.rules(us)
-	if newest >= 0 && us[newest].number > 0 {
-		b.add(entry{sec: secGoal, group: -1, text: b.say("The request in hand is ", "当前的请求是 ") + us[newest].text.name() + b.say(".", "。"), line: -1, must: mustGoal})
+	w.rules()
+	if newest >= 0 && w.texts[newest].number > 0 {
+		b.add(entry{sec: secGoal, group: -1, text: b.say("The request in hand is ", "当前的请求是 ") + w.texts[newest].text.name() + b.say(".", "。"), line: -1, must: mustGoal})
 	}
 }
 
 // crowded reports whether people talked, and the user said so much that most of it has to go. Then what says
 // more stays, whoever said it, and of the rules those that are addressed to the model: where few words are the
 // user's, a rule too many costs nothing; here it takes the room of what the talk was about.
-func (b *book) crowded(us []utterance) bool {
+func (w *userWords) crowded() bool {
 	total := 0.
-	for i := range us {
-		total += us[i].cost
+	for i := range w.texts {
+		total += w.texts[i].cost
 	}
-	if !b.talk || total <= userShare*b.budget {
+	if !w.book.talk || total <= userShare*w.book.budget {
 		return false
 	}
-	for i := range us {
-		us[i].rules = slices.DeleteFunc(us[i].rules, func(r string) bool { return !fact.Order(r) })
+	for i := range w.texts {
+		w.texts[i].rules = slices.DeleteFunc(w.texts[i].rules, func(r string) bool { return !fact.Order(r) })
 	}
 	return true
 }
 
 // newest returns the index of the request in hand: the newest text that is more than a yes or no.
-func newest(us []utterance) int {
-	i := len(us) - 1
-	for i > 0 && us[i].nod() {
+func (w *userWords) newest() int {
+	i := len(w.texts) - 1
+	for i > 0 && w.texts[i].nod() {
 		i--
 	}
 	return i
@@ -102,7 +108,7 @@ func (t *text) name() string { return strings.TrimSpace(cite(t.number)) }
 
 // utterances returns the texts of the user.
 func (b *book) utterances() (us []utterance) {
-	for _, t := range b.texts {
+	for _, t := range b.src.texts {
 		if t.author != byUser && t.author != byAnswer {
 			continue
 		}
@@ -115,19 +121,11 @@ func (b *book) utterances() (us []utterance) {
 					u.rules = append(u.rules, strings.TrimSpace(s))
 				}
 			}
-			b.see(b.line(strings.TrimSpace(ln), true), t.index, decant.AuthorUser)
+			b.lex.see(b.lex.line(strings.TrimSpace(ln), true), t.index, decant.AuthorUser)
 		}
 		us = append(us, u)
 	}
 	return us
-}
-
-// quotable returns a line as it can be said again: whole, or the sentences of one that is too long for that.
-func quotable(ln string) []string {
-	if len(ln) <= widest {
-		return []string{ln}
-	}
-	return sentences(ln)
 }
 
 // readsAsProse reports whether a line of a long paste is a sentence rather than code or a log: at least half of
@@ -182,11 +180,11 @@ func (u *utterance) typed() bool {
 
 // shorten marks the texts that do not stay whole: what was pasted, and then, while the user's words would
 // take more than half of the budget, the oldest that are no rule.
-func (b *book) shorten(us []utterance) {
+func (w *userWords) shorten(newest int) {
 	total := 0.
-	for i := range us {
-		u := &us[i]
-		if u.short = !u.typed() && !((i == 0 || i >= newest(us)) && u.cost <= taskShare*b.budget); u.short {
+	for i := range w.texts {
+		u := &w.texts[i]
+		if u.short = !u.typed() && !((i == 0 || i >= newest) && u.cost <= taskShare*w.book.budget); u.short {
 			u.cost = min(u.cost, shortCost)
 		}
 		total += u.cost
@@ -196,9 +194,9 @@ func (b *book) shorten(us []utterance) {
 		if rules {
 			limit = shares[mustRule]
 		}
-		for i := range us {
-			u := &us[i]
-			if total <= limit*b.budget || u.short || u.cost <= shortCost || rules == (len(u.rules) == 0) {
+		for i := range w.texts {
+			u := &w.texts[i]
+			if total <= limit*w.book.budget || u.short || u.cost <= shortCost || rules == (len(u.rules) == 0) {
 				continue
 			}
 			u.short = true
@@ -215,26 +213,26 @@ const (
 )
 
 // utter adds the entry of a text of the user.
-func (b *book) utter(u *utterance, when must) {
+func (w *userWords) utter(u *utterance, when must) {
 	body := u.body
 	if u.short {
 		body = ends(u.lines, u.handle)
-		b.rest(u)
+		w.rest(u)
 	}
 	e := entry{sec: secUser, group: -1, number: u.number, text: body, line: -1, must: when}
 	if when == compete {
-		e.line, e.value, e.voice = b.line(body, true), lineValue, plainVoice
+		e.line, e.value, e.voice = w.book.lex.line(body, true), lineValue, plainVoice
 	}
 	if u.author == byAnswer {
 		e.sec = secAnswers
-		e.text = b.say("asked: ", "问：") + strings.Join(strings.Fields(u.question), " ") + "\n" + b.say("answered: ", "答：") + body
+		e.text = w.book.say("asked: ", "问：") + strings.Join(strings.Fields(u.question), " ") + "\n" + w.book.say("answered: ", "答：") + body
 	}
-	b.add(e)
+	w.book.add(e)
 }
 
 // rest offers the lines of a text that is shortened as quotes.
-func (b *book) rest(u *utterance) {
-	b.quote(u.body, b.heading(cite(u.number)+b.say("pasted by the user:", "用户粘贴："), u.index), u.index, decant.AuthorUser)
+func (w *userWords) rest(u *utterance) {
+	w.book.quote(u.body, w.book.heading(cite(u.number)+w.book.say("pasted by the user:", "用户粘贴："), u.index), u.index, decant.AuthorUser)
 }
 
 // ends returns the first and the last lines of a text with a mark between them that says how much is left
@@ -264,23 +262,13 @@ func ends(ls []string, h decant.Handle) string {
 	return strings.Join(slices.Concat(ls[:i], []string{mark}, ls[j:]), "\n")
 }
 
-// lines returns the lines of a text that are not empty, without the blanks at their ends.
-func lines(s string) (out []string) {
-	for ln := range strings.Lines(s) {
-		if ln = strings.TrimRight(ln, " \t\r\n"); ln != "" {
-			out = append(out, ln)
-		}
-	}
-	return out
-}
-
 // rules says the rules that the user gave under a heading of their own, the newest first as far as there is
 // room; those of texts that are shortened in any case.
-func (b *book) rules(us []utterance) {
-	room := math.Max(ruleShare*b.budget, 40)
+func (w *userWords) rules() {
+	room := math.Max(ruleShare*w.book.budget, 40)
 	seen := map[string]bool{}
-	for i := len(us) - 1; i >= 0; i-- {
-		u := &us[i]
+	for i := len(w.texts) - 1; i >= 0; i-- {
+		u := &w.texts[i]
 		for _, r := range slices.Backward(u.rules) {
 			e := entry{sec: secRules, group: -1, number: u.number, text: r, line: -1, must: mustRule}
 			cost := estimate(r) + 4
@@ -292,14 +280,14 @@ func (b *book) rules(us []utterance) {
 				e.must = mustPlan // it stands above already
 			}
 			seen[r] = true
-			b.add(e)
+			w.book.add(e)
 		}
 	}
 }
 
-// speakers takes in a conversation in which no model took part, a meeting: every line competes with its words.
-func (b *book) speakers() {
-	for _, t := range b.texts {
+// takeMeeting takes in a conversation in which no model took part, a meeting: every line competes with its words.
+func (b *book) takeMeeting() {
+	for _, t := range b.src.texts {
 		if t.author == byUser {
 			b.prosaic(t, secMeeting, plainVoice)
 		}

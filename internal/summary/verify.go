@@ -31,10 +31,10 @@ func Accept(ctx context.Context, text string, facts []decant.Fact, l Limits) (Su
 	if why := unusable(text); why != "" {
 		return Summary{}, fmt.Errorf("check summary: it is %s: %w", why, decant.ErrSummary)
 	}
-	r := Verify(ctx, facts, text)
+	r := fact.Check(ctx, facts, text)
 	if len(r.Missing) > 0 {
-		text = Repair(text, r.Missing, l)
-		r = Verify(ctx, facts, text)
+		text = repair(text, r.Missing, l)
+		r = fact.Check(ctx, facts, text)
 	}
 	s := Summary{Text: text, Tokens: l.Counter.Count(text), Facts: owned(r.Kept)}
 	switch {
@@ -73,11 +73,6 @@ func unusable(text string) string {
 	return ""
 }
 
-// Verify says which of the facts text keeps. Those that it has not come to when ctx is done count as missing.
-func Verify(ctx context.Context, facts []decant.Fact, text string) fact.Result {
-	return fact.Check(ctx, facts, text)
-}
-
 // What a repair may add, as shares of the text. A sentence says what it is about; a bare name hardly does, so
 // few of them are worth their room.
 const (
@@ -89,10 +84,10 @@ const (
 // at the end instead of lines of mere names among those that say something.
 const IndexShare = .04
 
-// Repair returns text with missing facts appended, within the budget of l: instructions, decisions and open
+// repair returns text with missing facts appended, within the budget of l: instructions, decisions and open
 // items as they were said, in at most a quarter of the tokens of text; then names, the most important first,
 // in less than a twentieth. It returns text itself when nothing fits.
-func Repair(text string, missing []decant.Fact, l Limits) string {
+func repair(text string, missing []decant.Fact, l Limits) string {
 	if l.Counter == nil {
 		l.Counter = classes{}
 	}
@@ -114,12 +109,6 @@ func Repair(text string, missing []decant.Fact, l Limits) string {
 	left -= l.Counter.Count(out) - size
 	return appended(out, "# "+namesHeading+"\n", " ", names, min(left, int(nameShare*float64(size))), l.Counter)
 }
-
-// The headings of what a repair appends.
-const (
-	alsoHeading  = "Also said"
-	namesHeading = "Index of names"
-)
 
 // appended returns text with facts behind it, one after the other, as many as room tokens hold.
 func appended(text, head, sep string, facts []decant.Fact, room int, c decant.Counter) string {

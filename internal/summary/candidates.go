@@ -1,0 +1,47 @@
+package summary
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/code"
+)
+
+// Lines of results and of what calls wrote compete with their facts alone, and a little so that a large
+// budget is used.
+const (
+	lineValue    = .0003
+	commandValue = .02
+	actionValue  = .1 // of a call of a tool that is none of the usual ones: something was done in the world
+)
+
+// quote takes in the lines of a text as candidates under the heading of group g.
+func (b *book) quote(text string, g int32, index int, by decant.Author) {
+	for s := range pieces(text) {
+		if code.Routine(s) {
+			continue
+		}
+		n := b.lex.line(s, false)
+		b.lex.see(n, index, by)
+		b.add(entry{sec: secQuotes, group: g, text: s, line: n, value: lineValue})
+	}
+}
+
+// Values of prose for being said, whatever facts are in it, in chances.
+const (
+	closingValue = .6 // what the model told the user at the end of a turn
+	findingValue = .3 // what it found out while it worked
+	plainVoice   = 1
+	closingVoice = 1.5
+)
+
+// prosaic takes in a text line by line, for its words.
+func (b *book) prosaic(t *text, sec section, voice float32) {
+	g := b.message(t)
+	for s := range pieces(t.body) {
+		n := b.lex.line(s, true)
+		b.lex.see(n, t.index, t.speaker())
+		b.add(entry{sec: sec, group: g, text: s, line: n, value: lineValue, voice: voice, number: t.number})
+	}
+}
+
+// message returns a group without a heading for the lines of one message.
+func (b *book) message(t *text) int32 { return b.heading("", t.index) }

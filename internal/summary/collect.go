@@ -1,0 +1,14 @@
+package summary
+
+// collect takes everything in that a record of s in a budget may say.
+func collect(s *source, budget float64, noResults bool) *book {
+	b := &book{manner: mannerOf(s), src: s, lex: newLexicon(s.check), budget: budget, noResults: noResults}
+	tasks := b.takePlan()
+	files := b.takeTrail()
+	b.takeQuotes()
+	b.takeConclusions(tasks, files)
+	b.takeUsers()
+	b.takeState()
+	b.lex.weigh(s.messages)
+	return b
+}

@@ -1,0 +1,61 @@
+package contents
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// A Form is how the text of a block is written in the source.
+type Form uint8
+
+const (
+	FormText Form = iota // a JSON string, or a list of parts of which some hold text, or null
+	FormRaw              // any JSON value; the text is its source
+)
+
+// Lazy is content that stays in the source until somebody reads it.
+type Lazy struct {
+	raw  []byte // the JSON value
+	form Form
+}
+
+func NewLazy(raw []byte, f Form) Lazy { return Lazy{raw, f} }
+
+// Text decodes the content.
+func (l *Lazy) Text() string {
+	switch {
+	case l.form == FormRaw || len(l.raw) == 0:
+		return string(l.raw)
+	case l.raw[0] == '"':
+		return jsonspan.Unquote(l.raw)
+	}
+	return partsText(l.raw)
+}
+
+// Size returns the length of the content as it stands in the source, quotes left out.
+func (l *Lazy) Size() int {
+	if len(l.raw) > 1 && l.raw[0] == '"' && l.form == FormText {
+		return len(l.raw) - 2
+	}
+	return len(l.raw)
+}
+
+var _ decant.Holder = (*Lazy)(nil)
+
+// Held returns the images and documents in the content as blocks of their own.
+func (l *Lazy) Held() (out []decant.Block) {
+	if l.form == FormRaw || len(l.raw) == 0 || l.raw[0] != '[' {
+		return nil
+	}
+	sc := jsonspan.Scan(l.raw, 0)
+	for sc.Open(); sc.Next(); {
+		p := NextPart(&sc, l.raw)
+		if !p.IsMedia() {
+			continue
+		}
+		out = append(out, decant.Block{
+			Kind: decant.KindImage, Author: decant.AuthorTool, Media: p.Media(l.raw), Content: &heldPart{p.Span.Of(l.raw)},
+		})
+	}
+	return out
+}

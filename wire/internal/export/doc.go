@@ -1,0 +1,2 @@
+// Package export reads exports and logs, which no agent goes on from: a view of one cannot be written.
+package export

@@ -1,0 +1,118 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
+)
+
+// ErrReadOnly means that a format is read and not written: what holds it is an export or a log, from
+// which no program goes on.
+var ErrReadOnly = errors.New("the format is read and not written")
+
+// readOnly is the layout of a format that is not written.
+type readOnly struct{}
+
+func (readOnly) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
+	if parsing.Unchanged(conv, view) {
+		return src, nil
+	}
+	return nil, ErrReadOnly
+}
+
+// An export is what the parsers of formats that are not written share: the lines of a file, or one JSON value.
+type export struct{ *parsing.Lines }
+
+// openValue returns an export over one JSON value, which an agent program wrote.
+func openValue(src []byte, agent string) (*export, error) {
+	src, err := parsing.Valid(src)
+	if err != nil {
+		return nil, err
+	}
+	b := parsing.NewBuilder(src)
+	b.Conv.Agent = agent
+	return &export{&parsing.Lines{Builder: b}}, nil
+}
+
+// openLog returns an export over the lines of a file, which an agent program wrote.
+func openLog(src []byte, agent string) (*export, error) {
+	l, err := parsing.OpenLines(src, agent)
+	if err != nil {
+		return nil, err
+	}
+	return &export{l}, nil
+}
+
+// finished ends the reading.
+func (s *export) finished() (*parsing.Document, error) {
+	s.Conv.Fixed.Version = contents.Version(&s.Conv.Fixed)
+	d := s.Document(readOnly{})
+	if len(d.Conversation.Messages) == 0 {
+		return nil, fmt.Errorf("there is no message in it: %w", parsing.ErrFormat)
+	}
+	return d, nil
+}
+
+// put adds a block whose text is the value at v: a string, or any value as it is written. It adds
+// nothing when there is none.
+func (s *export) put(b decant.Block, v jsonspan.Span) {
+	if s.blank(v) {
+		return
+	}
+	f := contents.FormText
+	if s.Src[v.Start] != '"' && b.Kind == decant.KindUse {
+		f = contents.FormRaw
+	}
+	b.Content = s.Content(v, f)
+	s.Add(b, parsing.BlockSpan{Span: v, Text: v, Form: f})
+}
+
+// blank reports whether there is no text at v.
+func (s *export) blank(v jsonspan.Span) bool {
+	raw := v.Of(s.Src)
+	return jsonedit.IsNull(raw) || string(raw) == `""` || string(raw) == "[]"
+}
+
+// instruct makes the text at v the system prompt.
+func (s *export) instruct(v jsonspan.Span) {
+	if !s.blank(v) {
+		s.Conv.Fixed.System = []decant.Block{{Kind: decant.KindText, Author: decant.AuthorClient, Content: s.Text(v)}}
+	}
+}
+
+// outer returns the first JSON value of src.
+func outer(src []byte) jsonspan.Span {
+	sc := jsonspan.Scan(src, 0)
+	return sc.Skip()
+}
+
+// dialog returns a session over src, and the list under a name in its first object, or the list that src
+// itself is. A file may hold more conversations, as a list of objects or one a line: only the first is
+// read.
+func dialog(src []byte, agent, name string) (*export, jsonspan.Span, error) {
+	s, err := openValue(src, agent)
+	if err != nil {
+		if s, err = openLog(src, agent); err != nil {
+			return nil, jsonspan.Span{}, err
+		}
+	}
+	first, more := outer(s.Src), 0
+	if len(s.Records) > 0 {
+		first, more = s.Records[0].At, len(s.Records)-1
+	}
+	if all := s.List(first); len(all) > 0 {
+		if s.Find(all[0], name).IsZero() {
+			return s, first, nil
+		}
+		first, more = all[0], len(all)-1
+	}
+	if more > 0 {
+		s.Warnings = append(s.Warnings, parsing.Warning{Offset: first.End, Text: fmt.Sprintf("the file holds %d conversations: only the first is read", more+1)})
+	}
+	return s, s.Find(first, name), nil
+}

@@ -1,0 +1,41 @@
+package parsing
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
+)
+
+// Tools reads the list of tools and returns where the definitions are.
+func (b *Builder) Tools(list jsonspan.Span) []jsonspan.Span {
+	if list.IsZero() {
+		return nil
+	}
+	var defs []jsonspan.Span
+	sc := jsonspan.Scan(b.Src, list.Start)
+	for sc.Open(); sc.Next(); {
+		defs = append(defs, sc.Skip())
+	}
+	if len(defs) == 0 {
+		return nil
+	}
+	b.Conv.Fixed.Tools = make([]decant.Tool, len(defs))
+	for i, def := range defs {
+		b.Conv.Fixed.Tools[i] = b.tool(def)
+	}
+	return defs
+}
+
+// tool reads one tool definition. OpenAI's Chat Completions API wraps it into "function"; tools that
+// the server runs may have a type only.
+func (b *Builder) tool(def jsonspan.Span) decant.Tool {
+	t := decant.Tool{Schema: b.Content(def, contents.FormRaw), Cache: b.Marker(b.Find(def, "cache_control"))}
+	inner := def
+	if f := b.Find(def, "function"); !f.IsZero() {
+		inner = f
+	}
+	if t.Name = b.Interned(b.Find(inner, "name")); t.Name == "" {
+		t.Name = b.Interned(b.Find(inner, "type"))
+	}
+	return t
+}

@@ -1,0 +1,90 @@
+package render
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
+)
+
+// A Body is the layout of a request body: one list of messages or items in one JSON object.
+type Body struct {
+	Dialect Dialect               // of its API
+	List    jsonspan.Span         // the list
+	Bare    bool                  // list is a string instead, which is the one item (Responses)
+	Items   []Item                // its elements, in order
+	Spans   [][]parsing.BlockSpan // of each message, where its blocks stand
+}
+
+// Render writes a view of a request body by editing its list of messages.
+func (b *Body) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
+	e := Editor{Src: src, Items: b.Items, Spans: b.Spans, Conv: conv, View: view, Dialect: b.Dialect}
+	if e.unchanged() {
+		return src, nil
+	}
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	e.View = adoptMarker(conv, view)
+	var elems []jsonedit.Piece // the items as they shall be
+	for i := range b.Items {
+		if b.Items[i].Owner == 0 {
+			elems = append(elems, jsonedit.Piece{Elem: i})
+		}
+	}
+	for i := range e.View.Messages {
+		more, err := b.message(&e, &e.View.Messages[i])
+		if err != nil {
+			return nil, err
+		}
+		elems = append(elems, more...)
+	}
+	return jsonedit.Splice(src, b.relist(&e, elems)), nil
+}
+
+// message returns the items of one message of the view.
+func (b *Body) message(e *Editor, m *decant.Message) ([]jsonedit.Piece, error) {
+	if m.Number == 0 {
+		return e.anew(m), nil
+	}
+	if e.untouched(m) {
+		return e.itemsOf(m), nil
+	}
+	elems, ok, err := e.Keep(m)
+	if err != nil || ok {
+		return elems, err
+	}
+	return e.anew(m), nil
+}
+
+// relist returns all edits: those within items, and those that make a list of the given items.
+func (b *Body) relist(e *Editor, elems []jsonedit.Piece) []jsonedit.Edit {
+	switch {
+	case !b.Bare:
+		spans := make([]jsonspan.Span, len(b.Items))
+		for i := range b.Items {
+			spans[i] = b.Items[i].Span
+		}
+		return append(e.Edits, jsonedit.Rejoin(e.Src, b.List, spans, elems)...)
+	case len(elems) == 1 && elems[0].Text == nil:
+		return e.Edits // the one text stays
+	}
+	return []jsonedit.Edit{{At: b.List, Text: jsonedit.List(b.texts(e, elems))}}
+}
+
+// texts returns all items written out, for a body whose list was a bare string.
+func (b *Body) texts(e *Editor, elems []jsonedit.Piece) [][]byte {
+	var out [][]byte
+	for _, p := range elems {
+		if p.Text != nil {
+			out = append(out, p.Text)
+			continue
+		}
+		for i := range e.View.Messages {
+			if m := &e.View.Messages[i]; m.Number > 0 {
+				out = append(out, e.Dialect.Items(m, e.Copied)...)
+			}
+		}
+	}
+	return out
+}

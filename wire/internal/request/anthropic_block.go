@@ -1,0 +1,104 @@
+package request
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/parsing"
+)
+
+// members are where the known members of a content block stand; zero: absent.
+type members struct {
+	kind, text, thinking, content, input, id, answers, name, failed, signature, cache, other jsonspan.Span
+}
+
+// field returns where the span of the member with a name goes.
+func (m *members) field(name []byte) *jsonspan.Span {
+	switch string(name) {
+	case "type":
+		return &m.kind
+	case "text":
+		return &m.text
+	case "thinking":
+		return &m.thinking
+	case "content":
+		return &m.content
+	case "input":
+		return &m.input
+	case "id":
+		return &m.id
+	case "tool_use_id":
+		return &m.answers
+	case "name":
+		return &m.name
+	case "is_error":
+		return &m.failed
+	case "signature":
+		return &m.signature
+	case "cache_control":
+		return &m.cache
+	}
+	return &m.other
+}
+
+// AnthropicBlock consumes a content block.
+func AnthropicBlock(b *parsing.Builder, sc *jsonspan.Scanner) (decant.Block, parsing.BlockSpan) {
+	var m members
+	s := parsing.BlockSpan{Span: jsonspan.Span{Start: sc.Pos()}}
+	for sc.Open(); sc.Next(); {
+		*m.field(sc.Name()) = sc.Skip()
+	}
+	s.Span.End = sc.Pos()
+	if sc.Failed() {
+		return decant.Block{}, s
+	}
+	s.Cache = m.cache
+	blk := knownBlock(b, &m, &s)
+	blk.Content = b.ContentAt(s)
+	blk.Cache = b.Marker(m.cache)
+	blk.Inside = b.MarkersIn(m.content, 0)
+	return blk, s
+}
+
+// knownBlock returns a block without its content, and sets in s where the content stands and how.
+// What is not known by type is opaque, and its whole source is its content.
+func knownBlock(b *parsing.Builder, m *members, s *parsing.BlockSpan) decant.Block {
+	switch string(m.kind.Of(b.Src)) {
+	case `"text"`:
+		s.Text = m.text
+		return decant.Block{Kind: decant.KindText}
+	case `"tool_use"`:
+		s.Text, s.Form = m.input, contents.FormRaw
+		return decant.Block{Kind: decant.KindUse, CallID: b.Interned(m.id), Name: b.Interned(m.name)}
+	case `"tool_result"`:
+		s.Text = m.content
+		return decant.Block{Kind: decant.KindResult, CallID: b.Interned(m.answers),
+			Error: b.Is(m.failed, "true"), Media: contents.MediaIn(m.content.Of(b.Src)), Loads: contents.ToolsLoaded(m.content.Of(b.Src))}
+	case `"thinking"`:
+		s.Text = m.thinking
+		return decant.Block{Kind: decant.KindThinking, Signed: m.signature.Len() > len(`""`)}
+	case `"redacted_thinking"`:
+		return decant.Block{Kind: decant.KindThinking, Signed: true}
+	case `"image"`, `"document"`:
+		return picture(b, s)
+	case `"compaction"`:
+		s.Text = m.content
+		return decant.Block{Kind: decant.KindOpaque}
+	}
+	s.Text, s.Form = s.Span, contents.FormRaw
+	return decant.Block{Kind: decant.KindOpaque}
+}
+
+// picture returns an image or document block. A document of plain text has content and no media.
+func picture(b *parsing.Builder, s *parsing.BlockSpan) decant.Block {
+	sc := jsonspan.Scan(b.Src, s.Span.Start)
+	part := contents.NextPart(&sc, b.Src)
+	blk := decant.Block{Kind: decant.KindImage}
+	if part.IsMedia() {
+		blk.Media = part.Media(b.Src)
+		return blk
+	}
+	s.Text = part.Value()
+	blk.Media = contents.MediaIn(s.Text.Of(b.Src))
+	return blk
+}

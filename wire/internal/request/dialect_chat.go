@@ -1,0 +1,88 @@
+package request
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/render"
+)
+
+// chatDialect writes messages of the Chat Completions API.
+type chatDialect struct{}
+
+// Items returns the results in m as messages of their own, then everything else as one message.
+func (c chatDialect) Items(m *decant.Message, _ render.Copier) [][]byte {
+	var out, parts, calls [][]byte
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		switch b.Kind {
+		case decant.KindResult:
+			out = append(out, new(jsonedit.Object).Str("role", "tool").Str("tool_call_id", b.CallID).Str("content", outputText(b)).End())
+		case decant.KindUse:
+			calls = append(calls, c.call(b))
+		default:
+			if p := c.Part(b, m.Role); p != nil {
+				parts = append(parts, p)
+			}
+		}
+	}
+	if len(parts)+len(calls) == 0 {
+		return out
+	}
+	role := m.Role
+	if role == decant.RoleTool {
+		role = decant.RoleUser
+	}
+	o := new(jsonedit.Object).Str("role", string(role)).Raw("content", c.content(m, parts))
+	if len(calls) > 0 {
+		o.Raw("tool_calls", jsonedit.List(calls))
+	}
+	return append(out, o.End())
+}
+
+// content returns the value of a message's content: a string where one text is all of it, which more
+// servers understand than a list.
+func (chatDialect) content(m *decant.Message, parts [][]byte) []byte {
+	switch len(parts) {
+	case 0:
+		return []byte("null")
+	case 1:
+		for i := range m.Blocks {
+			if b := &m.Blocks[i]; b.Kind == decant.KindText || b.Kind == decant.KindImage {
+				return jsonedit.Quote(contents.Readable(b))
+			}
+		}
+	}
+	return jsonedit.List(parts)
+}
+
+func (c chatDialect) call(b *decant.Block) []byte {
+	f := new(jsonedit.Object).Str("name", b.Name).Raw("arguments", c.Arguments(argumentText(b))).End()
+	return new(jsonedit.Object).Str("id", b.CallID).Str("type", "function").Raw("function", f).End()
+}
+
+func (chatDialect) Part(b *decant.Block, _ decant.Role) []byte {
+	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
+		return nil
+	}
+	return new(jsonedit.Object).Str("type", "text").Str("text", contents.Readable(b)).End()
+}
+
+func (chatDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }
+
+// argumentText returns the arguments of a call; servers refuse an empty text.
+func argumentText(b *decant.Block) string {
+	if t := b.Text(); !isBlank(t) {
+		return t
+	}
+	return "{}"
+}
+
+// outputText returns the text of a result. The OpenAI APIs have no mark for one that reports a failure,
+// so the text says it, unless Decant wrote it.
+func outputText(b *decant.Block) string {
+	if b.Error && b.Author != decant.AuthorDecant {
+		return "[error]\n" + b.Text()
+	}
+	return b.Text()
+}

@@ -1,0 +1,147 @@
+package request
+
+import (
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/render"
+)
+
+// defaultMaxOutput is written where the API demands a limit and the conversation knows none.
+const defaultMaxOutput = 8192
+
+// EncodeAnthropic writes a request of the Messages API.
+func EncodeAnthropic(view *decant.Conversation) []byte {
+	limit := view.MaxOutput
+	if limit == 0 {
+		limit = defaultMaxOutput
+	}
+	o := new(jsonedit.Object)
+	o.Given("model", view.Model).Raw("max_tokens", fmt.Append(nil, limit))
+	if system := systemText(view); len(system) > 0 {
+		o.Raw("system", jsonedit.List(texts(system, "text")))
+	}
+	tools(o, view, func(t tool) []byte {
+		return new(jsonedit.Object).Str("name", t.name).Str("description", t.description).Raw("input_schema", t.schema).End()
+	})
+	ms := alternate(normalize(view))
+	return o.Raw("messages", jsonedit.List(allItems(ms, AnthropicDialect{}))).End()
+}
+
+// EncodeChat writes a request of the Chat Completions API.
+func EncodeChat(view *decant.Conversation) []byte {
+	o := new(jsonedit.Object)
+	o.Given("model", view.Model)
+	if view.MaxOutput > 0 {
+		o.Raw("max_completion_tokens", fmt.Append(nil, view.MaxOutput))
+	}
+	var items [][]byte
+	for _, s := range systemText(view) {
+		items = append(items, new(jsonedit.Object).Str("role", "system").Str("content", s).End())
+	}
+	items = append(items, allItems(normalize(view), chatDialect{})...)
+	o.Raw("messages", jsonedit.List(items))
+	tools(o, view, func(t tool) []byte {
+		f := new(jsonedit.Object).Str("name", t.name).Str("description", t.description).Raw("parameters", t.schema).End()
+		return new(jsonedit.Object).Str("type", "function").Raw("function", f).End()
+	})
+	return o.End()
+}
+
+// EncodeResponses writes a request of the Responses API.
+func EncodeResponses(view *decant.Conversation) []byte {
+	o := new(jsonedit.Object)
+	o.Given("model", view.Model)
+	if view.MaxOutput > 0 {
+		o.Raw("max_output_tokens", fmt.Append(nil, view.MaxOutput))
+	}
+	system := systemText(view)
+	if len(system) > 0 {
+		o.Str("instructions", joinTexts(system))
+	}
+	o.Raw("input", jsonedit.List(allItems(normalize(view), ResponsesDialect{})))
+	tools(o, view, func(t tool) []byte {
+		return new(jsonedit.Object).Str("type", "function").Str("name", t.name).Str("description", t.description).
+			Raw("parameters", t.schema).End()
+	})
+	return o.End()
+}
+
+// tools adds the list of tools to a request, each written by write; nothing when there are none. Tools that the
+// server runs have no schema and are left out.
+func tools(o *jsonedit.Object, view *decant.Conversation, write func(tool) []byte) {
+	var out [][]byte
+	for i := range view.Fixed.Tools {
+		if t := toolOf(&view.Fixed.Tools[i]); t.schema != nil {
+			out = append(out, write(t))
+		}
+	}
+	if len(out) > 0 {
+		o.Raw("tools", jsonedit.List(out))
+	}
+}
+
+// A tool is a tool definition in the words that all APIs share.
+type tool struct {
+	name, description string
+	schema            []byte // of its input; nil when there is none
+}
+
+// toolOf takes a definition of any API apart.
+func toolOf(def *decant.Tool) tool {
+	in := parsing.NewSource([]byte(def.Schema.Text()), 0)
+	at := jsonspan.Span{End: len(in.Src)}
+	if f := in.Find(at, "function"); !f.IsZero() {
+		at = f
+	}
+	t := tool{name: safeName(def.Name), description: in.Decoded(in.Find(at, "description"))}
+	for _, name := range []string{"input_schema", "parameters"} {
+		if v := in.Find(at, name); in.Begins(v, '{') {
+			t.schema = v.Of(in.Src)
+		}
+	}
+	return t
+}
+
+// systemText returns the texts of the system prompt that are not blank.
+func systemText(view *decant.Conversation) []string {
+	var out []string
+	for i := range view.Fixed.System {
+		if t := view.Fixed.System[i].Text(); !isBlank(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// texts returns a part of a kind for each text.
+func texts(ss []string, kind string) [][]byte {
+	var out [][]byte
+	for _, s := range ss {
+		out = append(out, new(jsonedit.Object).Str("type", kind).Str("text", s).End())
+	}
+	return out
+}
+
+func joinTexts(ss []string) string {
+	var out []byte
+	for i, s := range ss {
+		if i > 0 {
+			out = append(out, "\n\n"...)
+		}
+		out = append(out, s...)
+	}
+	return string(out)
+}
+
+// allItems returns the items of all messages.
+func allItems(ms []decant.Message, d render.Dialect) [][]byte {
+	var out [][]byte
+	for i := range ms {
+		out = append(out, d.Items(&ms[i], nil)...)
+	}
+	return out
+}

@@ -1,0 +1,271 @@
+package request
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire/internal/contents"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/render"
+)
+
+// ParseResponses reads a request body of the Responses API (docs/reference/openai.md, "Responses").
+//
+// Neighbouring items of the assistant's side (reasoning, text, calls) are one message; every output of a
+// call is a message of its own, and so is every message of another role. A compaction item begins a
+// message and hides what came before. Instructions and the system and developer messages before the
+// first other item are the system prompt.
+func ParseResponses(src []byte) (*parsing.Document, error) {
+	src, err := validObject(src)
+	if err != nil {
+		return nil, err
+	}
+	p := responsesParser{Builder: parsing.NewBuilder(src), body: Body{Body: render.Body{Dialect: ResponsesDialect{}}}}
+	var tools, instructions jsonspan.Span
+	sc := jsonspan.Scan(src, 0)
+	for sc.Open(); sc.Next(); {
+		switch string(sc.Name()) {
+		case "model":
+			p.Conv.Model = p.Interned(sc.Skip())
+		case "prompt_cache_key": // a client's own name for the thread
+			p.Conv.ID = p.Interned(sc.Skip())
+		case "max_output_tokens":
+			p.Conv.MaxOutput = integer(sc.Skip().Of(p.Src))
+		case "instructions":
+			instructions = sc.Skip()
+		case "tools":
+			tools = sc.Skip()
+		case "input":
+			if err := p.input(&sc); err != nil {
+				return nil, err
+			}
+		default:
+			sc.Skip()
+		}
+	}
+	if p.body.List.IsZero() {
+		return nil, parsing.FieldError(0, "input", "missing, want a list of items or a text")
+	}
+	if !instructions.IsZero() && src[instructions.Start] == '"' {
+		p.Conv.Fixed.System = append([]decant.Block{
+			{Kind: decant.KindText, Author: decant.AuthorClient, Content: p.Text(instructions)},
+		}, p.Conv.Fixed.System...)
+	}
+	p.Conv.Agent = parsing.AgentOf(p.Conv.Fixed.System)
+	fix(p.Builder, tools)
+	return p.body.document(p.Builder), nil
+}
+
+type responsesParser struct {
+	*parsing.Builder
+	body Body
+}
+
+// input consumes the list of items, or the one text that may stand in its place.
+func (p *responsesParser) input(sc *jsonspan.Scanner) error {
+	p.Restart()
+	p.Conv.Fixed.System = nil
+	p.body.List, p.body.Bare, p.body.Items = jsonspan.Span{Start: sc.Pos()}, false, nil
+	switch sc.Kind() {
+	case '"':
+		v := sc.Skip()
+		p.body.List, p.body.Bare = v, true
+		p.body.Items = []render.Item{{Span: v, Owner: p.Start(decant.RoleUser).Number, Content: v}}
+		p.Add(decant.Block{Kind: decant.KindText, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString})
+		return nil
+	case '[':
+		p.body.Items = make([]render.Item, 0, parsing.Expected(len(p.Src)))
+	default:
+		return parsing.FieldError(sc.Pos(), "input", "want a list of items or a text")
+	}
+	for sc.Open(); sc.Next(); {
+		if sc.Kind() != '{' {
+			return parsing.FieldError(sc.Pos(), parsing.Indexed("input", len(p.body.Items)), "want an object")
+		}
+		if err := p.item(sc); err != nil {
+			return err
+		}
+	}
+	p.body.List.End = sc.Pos()
+	return nil
+}
+
+// responseItem is where the known members of an item stand; zero: absent.
+type responseItem struct {
+	span, kind, role, content, callID, name, arguments, input, action, output, summary, encrypted, other jsonspan.Span
+}
+
+// field returns where the span of the member with a name goes.
+func (it *responseItem) field(name []byte) *jsonspan.Span {
+	switch string(name) {
+	case "type":
+		return &it.kind
+	case "role":
+		return &it.role
+	case "content":
+		return &it.content
+	case "call_id":
+		return &it.callID
+	case "name":
+		return &it.name
+	case "arguments":
+		return &it.arguments
+	case "input":
+		return &it.input
+	case "action":
+		return &it.action
+	case "output":
+		return &it.output
+	case "summary":
+		return &it.summary
+	case "encrypted_content":
+		return &it.encrypted
+	}
+	return &it.other
+}
+
+// item consumes one item.
+func (p *responsesParser) item(sc *jsonspan.Scanner) error {
+	it := responseItem{span: jsonspan.Span{Start: sc.Pos()}}
+	for sc.Open(); sc.Next(); {
+		*it.field(sc.Name()) = sc.Skip()
+	}
+	it.span.End = sc.Pos()
+	kind := p.Interned(it.kind)
+	if kind == "" && !it.role.IsZero() {
+		kind = "message"
+	}
+	if kind == "message" {
+		return p.message(&it)
+	}
+	blk, s := p.block(kind, &it)
+	p.begin(kind, blk.Kind)
+	s.Item = p.own(&it)
+	p.Add(blk, s)
+	return nil
+}
+
+// own appends the item to the message under construction and returns its index.
+func (p *responsesParser) own(it *responseItem) int {
+	p.body.Items = append(p.body.Items, render.Item{Span: it.span, Owner: p.Current().Number, Content: it.content})
+	return len(p.body.Items) - 1
+}
+
+// begin begins the message that an item without a role belongs to, unless it goes with the last one.
+func (p *responsesParser) begin(kind string, k decant.Kind) {
+	switch {
+	case k == decant.KindResult:
+		p.Start(decant.RoleTool)
+	case kind == "compaction":
+		p.Start(decant.RoleAssistant).Compaction = true
+	case kind == "compaction_trigger":
+		p.Start(decant.RoleUser)
+	default:
+		p.assistant()
+	}
+}
+
+// assistant makes sure that the message under construction is one of the assistant.
+func (p *responsesParser) assistant() {
+	if m := p.Current(); m == nil || m.Role != decant.RoleAssistant {
+		p.Start(decant.RoleAssistant)
+	}
+}
+
+// message adds an item of type message.
+func (p *responsesParser) message(it *responseItem) error {
+	switch role := p.Interned(it.role); role {
+	case "assistant":
+		p.assistant()
+	case "user":
+		p.Start(decant.RoleUser)
+	case "system", "developer":
+		if len(p.Conv.Messages) == 0 {
+			p.system(it)
+			return nil
+		}
+		p.Start(decant.RoleSystem)
+	default:
+		return parsing.FieldError(it.span.Start, parsing.Indexed("input", len(p.body.Items))+".role", "want user, assistant, system or developer")
+	}
+	at, n := p.own(it), p.Size()
+	for _, e := range p.parts(it.content) {
+		e.at.Item = at
+		p.Add(e.block, e.at)
+	}
+	if p.Size() == n {
+		p.Add(decant.Block{Kind: decant.KindOpaque}, parsing.BlockSpan{Span: it.content, Kind: parsing.NoContent, Item: at})
+	}
+	return nil
+}
+
+// system adds an item to the fixed part.
+func (p *responsesParser) system(it *responseItem) {
+	p.body.Items = append(p.body.Items, render.Item{Span: it.span})
+	f := &p.Conv.Fixed
+	for _, e := range p.parts(it.content) {
+		e.block.Author = decant.AuthorClient
+		f.System = append(f.System, e.block)
+	}
+}
+
+// parts returns the blocks of a message's content.
+func (p *responsesParser) parts(v jsonspan.Span) []placed {
+	if v.IsZero() {
+		return nil
+	}
+	if p.Src[v.Start] == '"' {
+		return []placed{{decant.Block{Kind: decant.KindText, Content: p.Text(v)}, parsing.BlockSpan{Span: v, Text: v, Kind: parsing.BareString}}}
+	}
+	var out []placed
+	sc := jsonspan.Scan(p.Src, v.Start)
+	for sc.Open(); sc.Next(); {
+		out = append(out, nextPart(p.Builder, &sc))
+	}
+	return out
+}
+
+// block returns the block that an item of a type other than message is. Calls whose output is text are
+// uses and results; those with an output of another shape, and what the server does itself, are opaque,
+// both the call and its output, and stay together in one message.
+func (p *responsesParser) block(kind string, it *responseItem) (decant.Block, parsing.BlockSpan) {
+	s := parsing.BlockSpan{Span: it.span, Kind: parsing.WholeItem}
+	blk := decant.Block{Author: decant.AuthorModel}
+	switch kind {
+	case "reasoning":
+		blk.Kind, blk.Signed = decant.KindThinking, p.Interned(it.encrypted) != ""
+		s.Text = p.reasoning(it)
+	case "function_call":
+		blk.Kind, s.Text = decant.KindUse, it.arguments
+	case "custom_tool_call":
+		blk.Kind, s.Text = decant.KindUse, it.input
+	case "local_shell_call":
+		blk.Kind, s.Text, s.Form = decant.KindUse, it.action, contents.FormRaw
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		blk.Kind, blk.Author, blk.Media = decant.KindResult, decant.AuthorTool, contents.MediaIn(it.output.Of(p.Src))
+		s.Text = it.output
+	case "compaction", "compaction_trigger":
+		blk.Kind = decant.KindOpaque // encrypted: nothing to read
+	default:
+		blk.Kind, s.Text, s.Form = decant.KindOpaque, it.span, contents.FormRaw
+	}
+	if blk.Kind == decant.KindUse || blk.Kind == decant.KindResult {
+		blk.CallID, blk.Name = p.Interned(it.callID), p.Interned(it.name)
+	}
+	if kind == "local_shell_call" {
+		blk.Name = "local_shell"
+	}
+	blk.Content = p.ContentAt(s)
+	return blk, s
+}
+
+// reasoning returns where the readable part of a reasoning item stands: its content, or else its
+// summary, which is an empty list when the server gave none.
+func (p *responsesParser) reasoning(it *responseItem) jsonspan.Span {
+	for _, v := range []jsonspan.Span{it.content, it.summary} {
+		if !v.IsZero() && p.Src[v.Start] == '[' && len(jsonedit.Elements(p.Src, v)) > 0 {
+			return v
+		}
+	}
+	return jsonspan.Span{}
+}

@@ -1,0 +1,64 @@
+package session
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/typed"
+	"github.com/decantdev/decant/wire/internal/parsing"
+)
+
+// A claudeLink is the place of a record in the tree of lines.
+type claudeLink struct{ uuid, parent jsonspan.Span }
+
+// branches finds the branches that the user left: what hangs, between a line and a later message of
+// the user that names it as its parent, on that same line.
+func (p *claudeParser) branches(lines []claudeLine, links []claudeLink) {
+	p.left = map[int]bool{}
+	message := map[int]bool{}
+	for i := range lines {
+		l := &lines[i]
+		from := l.record - 1
+		if p.Is(l.kind, `"user"`) && !p.Is(l.side, "true") && p.typed(l) {
+			from = p.parent(links, l.record)
+		}
+		under := map[string]bool{string(l.link.parent.Of(p.Src)): true}
+		for rec := from + 1; rec < l.record; rec++ {
+			if under[string(links[rec].parent.Of(p.Src))] {
+				under[string(links[rec].uuid.Of(p.Src))] = true
+				p.left[rec] = message[rec]
+			}
+		}
+		message[l.record] = true
+	}
+}
+
+// typed reports whether a line holds something that the user said, and nothing else: what is said
+// together with the result of a call hangs on that call, beside the other calls of the same answer.
+func (p *claudeParser) typed(l *claudeLine) bool {
+	if l.link.parent.IsZero() || p.client(l) || l.content.IsZero() {
+		return false
+	}
+	if p.Src[l.content.Start] == '"' {
+		return parsing.AuthorOf(typed.ClaudeCode, p.Decoded(l.content)) == decant.AuthorUser
+	}
+	said := false
+	for _, b := range p.List(l.content) {
+		m := p.Members(b, "type", "text")
+		if p.Is(m[0], `"tool_result"`) {
+			return false
+		}
+		said = said || parsing.AuthorOf(typed.ClaudeCode, p.Decoded(m[1])) == decant.AuthorUser
+	}
+	return said
+}
+
+// parent returns the record before rec that is its parent, the one right before it when there is none.
+func (p *claudeParser) parent(links []claudeLink, rec int) int {
+	want := string(links[rec].parent.Of(p.Src))
+	for i := rec - 1; i >= 0 && want != "null"; i-- {
+		if string(links[i].uuid.Of(p.Src)) == want {
+			return i
+		}
+	}
+	return rec - 1
+}

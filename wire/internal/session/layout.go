@@ -1,0 +1,53 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/jsonedit"
+	"github.com/decantdev/decant/wire/internal/parsing"
+	"github.com/decantdev/decant/wire/internal/render"
+)
+
+// A sessionLayout is the layout of a session file.
+//
+// A view that leaves out nothing that the model still saw, and adds no message, is written by
+// editing lines where they stand. Any other makes a new file of the lines that hold what stays, what
+// the client needs to go on from there, and the lines of Decant's own that its kind of session has for
+// a compaction. Lines that are left out are not lost: they are in the source.
+type sessionLayout struct {
+	client   client
+	records  []parsing.Record
+	recordOf []int // for each item the index of its record
+	items    []render.Item
+	spans    [][]parsing.BlockSpan // of each message, where its blocks stand
+}
+
+// A client knows how one agent program writes down a conversation that was compacted.
+type client interface {
+	dialect() render.Dialect
+	// rewrite returns a session file with the messages of the writer's view.
+	rewrite(w *writer) []byte
+}
+
+func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
+	if parsing.Unchanged(conv, view) {
+		return src, nil
+	}
+	w := &writer{
+		Editor:  &render.Editor{Src: src, Items: l.items, Spans: l.spans, Conv: conv, View: view, Dialect: l.client.dialect()},
+		records: l.records, held: make([][]int, len(l.records)), out: output{lineBreak: lineBreak(src)},
+	}
+	for i, rec := range l.recordOf {
+		w.held[rec] = append(w.held[rec], i)
+	}
+	if err := w.plan(); err != nil {
+		return nil, err
+	}
+	if w.inPlace() {
+		return jsonedit.Splice(src, w.Edits), nil
+	}
+	slices.SortStableFunc(w.Edits, func(a, b jsonedit.Edit) int { return a.At.Start - b.At.Start })
+	w.point = w.checkpoint()
+	return l.client.rewrite(w), nil
+}
