@@ -63,7 +63,7 @@ func (a *archiver) write() {
 		a.e.opts.Logger.Error("archive conversation", "conversation", a.last().Conversation, "error", err)
 	}
 	for i := range a.fs {
-		a.e.purse.Release(a.fs[i].held) // it is booked now
+		a.e.till.purse.Release(a.fs[i].held) // it is booked now
 	}
 }
 
@@ -222,7 +222,7 @@ func (a *archiver) events() (ev store.Events, err error) {
 			req.View = decant.HashBytes(f.Body)
 		}
 		if req.ID = f.ticket.Announced; req.ID == "" {
-			if req.ID, err = a.e.ids.Next(); err != nil {
+			if req.ID, err = a.e.env.IDs.Next(); err != nil {
 				return ev, err
 			}
 		}

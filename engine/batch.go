@@ -73,10 +73,10 @@ func (b *Batch) add(item *BatchItem, betas []string) (budget.Amount, error) {
 }
 
 // Drop ends a batch that the provider has not taken.
-func (b *Batch) Drop() { b.tab.e.purse.Release(b.held) }
+func (b *Batch) Drop() { b.tab.e.till.purse.Release(b.held) }
 
 // Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
 // until it is settled. It returns at once; an error goes to Options.Logger.
 func (b *Batch) Book(id string) {
-	b.tab.book(store.Key{Tenant: b.held.Tenant, ID: id}, func() { b.tab.e.purse.Release(b.held) })
+	b.tab.book(store.Key{Tenant: b.held.Tenant, ID: id}, func() { b.tab.e.till.purse.Release(b.held) })
 }

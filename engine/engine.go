@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/decide"
 	"github.com/decantdev/decant/engine/internal/draft"
@@ -35,7 +34,6 @@ type Store interface {
 type Engine struct {
 	store Store
 	opts  Options
-	ids   *store.IDs
 	env   draft.Env
 	seed  maphash.Seed // of fingerprints
 
@@ -43,7 +41,6 @@ type Engine struct {
 	sizes    draft.Estimators
 	outbox   *outbox.Box[finished]
 	recent   prompt.Recent
-	purse    *budget.Purse
 	decider  decide.Decider
 	till     till
 	patience patience.Patience

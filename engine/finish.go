@@ -20,7 +20,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	}
 	e.flights.Leave(p.flight)
 	if res.Status/100 != 2 {
-		e.purse.Release(p.held)
+		e.till.purse.Release(p.held)
 		if !p.ticket.Committed && p.ticket.Announced == "" {
 			return
 		}
@@ -35,6 +35,6 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	own.ticket, f.Prepared = p.ticket.Copy(), &own // the archive brings it up to date, and the caller may still look at its own
 	who := p.ticket.Draft.Query.Request.Who
 	if !e.outbox.Add(who, f) {
-		e.purse.Release(p.held)
+		e.till.purse.Release(p.held)
 	}
 }

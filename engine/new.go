@@ -21,19 +21,18 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		store: s, opts: o, ids: store.NewIDs(o.Now, o.Rand), seed: maphash.MakeSeed(),
+		store: s, opts: o, seed: maphash.MakeSeed(),
 		patience: patience.Patience{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
-		purse:    budget.NewPurse(s, o.Now, o.Logger),
 	}
-	e.env = draft.Env{IDs: e.ids, Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
+	e.env = draft.Env{IDs: store.NewIDs(o.Now, o.Rand), Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
 	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.work.Go, e.tellBacklog)
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Memory.Conversations, o.Memory.Entries),
 		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
-	e.till = till{o.Budgets, e.purse, &e.patience, e.outbox}
-	e.decider = decide.Decider{Store: s, Cache: e.finder.Cache, Wait: e.outbox.Wait, Patience: &e.patience, Purse: e.purse}
+	e.till = till{o.Budgets, budget.NewPurse(s, o.Now, o.Logger), &e.patience, e.outbox}
+	e.decider = decide.Decider{Store: s, Cache: e.finder.Cache, Wait: e.outbox.Wait, Patience: &e.patience, Purse: e.till.purse}
 	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.Timeouts.Optional, Logger: o.Logger}
 	return e, nil
 }
