@@ -53,7 +53,7 @@ func ExampleEngine_Thread() {
 	fmt.Println("decisions:", len(report.Decisions))
 	fmt.Println("shorter:", len(last) < len(log1)/4)
 	fmt.Println("the error is still there:", strings.Contains(last, "main.go:7: undefined: serve"))
-	t.Report(decant.Usage{Input: 2500, Output: 40})
+	t.Answered(decant.Usage{Input: 2500, Output: 40})
 	// Output:
 	// decisions: 1
 	// shorter: true

@@ -59,6 +59,7 @@ type Report struct {
 	Freed     int               // of them, by the decisions that are new; negative when these bring more back
 	Window    int               // tokens that the model takes
 	Messages  int               // of the request
+	Fault     error             // of a Thread's view: what of Decant's own failed, nil when nothing did
 }
 
 // View returns what is sent as a conversation, nil when the request could not be read. Its messages

@@ -3,14 +3,15 @@ package engine
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/wire"
 )
 
 // A Thread is the conversation of a program that calls its model by itself, without HTTP that Decant
-// could stand in: it appends what is said, asks for the view to send, and reports what the provider
-// said about usage. It is not safe for concurrent use.
+// could stand in: it appends what is said, asks for the view to send, and tells what the provider
+// reported. It is not safe for concurrent use.
 type Thread struct {
 	engine *Engine
 	req    Request
@@ -42,9 +43,13 @@ func (t *Thread) Append(ms ...decant.Message) {
 	}
 }
 
-// View returns what to send to the model now, and how it came about. What was decided is committed
-// when it returns.
+// View returns what to send to the model now, and how it came about; what was decided is stored when it returns.
+//
+// There is either a view or an error, never both. When a step of Decant's own has failed, the view is the one that was
+// decided before, or the conversation as it is, and Report.Fault says what failed. The errors are those of
+// Engine.Prepare. A view that was asked for before and has had no answer counts as failed.
 func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error) {
+	t.Close()
 	body, err := wire.Encode(&t.conv, wire.Anthropic)
 	if err != nil {
 		return nil, nil, fmt.Errorf("write the conversation: %w", err)
@@ -56,16 +61,26 @@ func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error
 		return nil, nil, err
 	}
 	t.last = p
+	report := p.Report
+	report.Fault = p.Fault
 	if p.View() == nil {
-		return &t.conv, &p.Report, p.Fault
+		return &t.conv, &report, nil
 	}
-	return p.View(), &p.Report, p.Fault
+	return p.View(), &report, nil
 }
 
-// Report tells what the provider reported for the view that was asked for last. Append the answer
+// Answered tells what the provider reported for the view that was asked for last. Append the answer
 // itself before the next View.
-func (t *Thread) Report(u decant.Usage) {
+func (t *Thread) Answered(u decant.Usage) { t.finish(Response{Status: http.StatusOK, Usage: u}) }
+
+// Close ends the thread for now: a view that has had no answer counts as failed, and what it may have cost is no longer
+// held back. The conversation stays as it is, and a later View goes on with it.
+func (t *Thread) Close() { t.finish(Response{}) }
+
+// finish tells the engine once how the newest view was answered.
+func (t *Thread) finish(res Response) {
 	if t.last != nil {
-		t.engine.Finish(t.last, Response{Status: 200, Usage: u})
+		t.engine.Finish(t.last, res)
+		t.last = nil
 	}
 }

@@ -46,7 +46,7 @@ func ExampleStore() {
 	if _, _, err := t.View(context.Background()); err != nil {
 		log.Fatal(err)
 	}
-	t.Report(decant.Usage{Input: 10, Output: 5})
+	t.Answered(decant.Usage{Input: 10, Output: 5})
 	fmt.Println(e.Close(), mine.commits) // Close waits until everything is stored
 	// Output:
 	// <nil> 1
