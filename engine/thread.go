@@ -45,7 +45,7 @@ func (t *Thread) Append(ms ...decant.Message) {
 // View returns what to send to the model now, and how it came about. What was decided is committed
 // when it returns.
 func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error) {
-	body, err := wire.Encode(&t.conv, wire.Anthropic)
+	body, err := wire.Encode(&t.conv, dialectOf(t.req.Dialect).About().Format)
 	if err != nil {
 		return nil, nil, fmt.Errorf("write the conversation: %w", err)
 	}
