@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
-	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -23,6 +23,9 @@ type Source interface {
 // decisions about them. It is safe for concurrent use.
 type Transcript struct {
 	State *store.State
+
+	// Dialect is that of the API in which the conversation was held.
+	Dialect dialect.Dialect
 
 	// Conversation holds every block verbatim, without cache markers, which belong to requests and
 	// not to the conversation. Messages have the numbers of the transcript, to which decisions refer.
@@ -62,7 +65,11 @@ func ReadTranscript(ctx context.Context, a Source, k store.Key, version int64) (
 
 // ReadEntries reads some entries of a conversation in order, such as those that a handle stands for.
 func ReadEntries(ctx context.Context, a Source, k store.Key, entries []store.Entry) (*Transcript, error) {
-	t, err := rebuild(ctx, a, &store.State{Conversation: store.Conversation{Key: k}, Chain: entries}, nil, nil)
+	rs, err := a.Standing(ctx, k, 1)
+	if err != nil {
+		return nil, err
+	}
+	t, err := rebuild(ctx, a, &store.State{Conversation: store.Conversation{Key: k}, Chain: entries}, rs, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read entries of conversation %s: %w", k.ID, err)
 	}
@@ -75,15 +82,15 @@ func (t *Transcript) View() (*decant.Conversation, error) {
 	return decant.View(t.Conversation, t.State.Live())
 }
 
-// Verbatim returns a view of the conversation as the body of a request to the Messages API, with the client's own
+// Verbatim returns a view of the conversation as the body of a request to its API, with the client's own
 // bytes wherever the view is verbatim. It tells the provider to leave out nothing beyond what the client asked for.
 func (t *Transcript) Verbatim(view *decant.Conversation) ([]byte, error) {
 	return t.doc.Render(t.refs.InRequest(view))
 }
 
-// Body returns a view of the conversation as the body of a request to the Messages API, with the
+// Body returns a view of the conversation as the body of a request to its API, with the
 // client's own bytes wherever the view is verbatim. What the provider leaves out of the prompt is in it
-// unchanged, with the instruction to leave it out. anthropic.BetasOf says which betas the request needs.
+// unchanged, with the instruction to leave it out.
 func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	native := decant.NativeIn(t.State.Live())
 	if native == nil {
@@ -93,7 +100,7 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, ok := anthropic.ClearingOf(view, native)
+	c, ok := t.clearing(view, native)
 	if !ok {
 		return nil, fmt.Errorf("the provider cannot be asked to clear just what the view lacks: %w", decant.ErrIllegal)
 	}
@@ -102,6 +109,15 @@ func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
 		return body, err
 	}
 	return c.Ask(body)
+}
+
+// clearing returns what a request has to ask the provider for so that the model reads a view; see dialect.Clearer.
+func (t *Transcript) clearing(view *decant.Conversation, native func(id string) bool) (dialect.ProviderClearing, bool) {
+	d, ok := t.Dialect.(dialect.Clearer)
+	if !ok {
+		return nil, false
+	}
+	return d.Clearing(view, native)
 }
 
 // newestAnswer returns the content of the answer to the newest of the requests rs; nil if there is none,
@@ -131,38 +147,40 @@ func newestAnswer(ctx context.Context, a Source, s *store.State, rs []store.Requ
 // rebuild writes the conversation as the body of a request, with the parameters of the newest request of
 // rs, and parses it.
 func rebuild(ctx context.Context, a Source, s *store.State, rs []store.Request, answer []byte) (*Transcript, error) {
-	raws := make([]decant.Hash, len(s.Chain))
-	for i := range s.Chain {
-		raws[i] = s.Chain[i].Raw
-	}
-	blocks, err := a.Blobs(ctx, s.Tenant, raws...)
+	d, err := dialectOf(rs)
 	if err != nil {
 		return nil, err
 	}
-	params, err := frame(ctx, a, s, rs)
-	if err != nil {
+	p := &dialect.Parts{Model: s.Head.Model, Answer: answer}
+	if p.Params, err = params(ctx, a, s, rs); err != nil {
 		return nil, err
 	}
-	w := bodyWriter{out: params[: len(params)-1 : len(params)-1]}
-	if err := w.fixed(ctx, a, s); err != nil {
+	if err := addFixed(ctx, a, s, p); err != nil {
 		return nil, err
 	}
-	body := w.messages(s.Chain, blocks, answer)
-	doc, err := wire.ParseAs(wire.Anthropic, body)
+	if err := addMessages(ctx, a, s, p); err != nil {
+		return nil, err
+	}
+	doc, err := d.Parse(d.Assemble(p))
 	if err != nil {
 		return nil, err
 	}
 	doc.Conversation.ID, doc.Conversation.Agent = s.Session, s.Agent
-	t := &Transcript{State: s, Answered: answer != nil, doc: doc, refs: numberingOf(doc.Conversation, s.Chain)}
+	t := &Transcript{State: s, Dialect: d, Answered: answer != nil, doc: doc, refs: numberingOf(doc.Conversation, s.Chain)}
 	t.Conversation = t.refs.Conv
 	return t, nil
 }
 
-// A bodyWriter writes a stored conversation as the body of a request.
-type bodyWriter struct{ out []byte }
+// dialectOf returns the dialect of a conversation by its requests.
+func dialectOf(rs []store.Request) (dialect.Dialect, error) {
+	if len(rs) == 0 {
+		return index.Default, nil
+	}
+	return index.Named(rs[len(rs)-1].API)
+}
 
-// fixed writes system prompt and tools as the client sent them last.
-func (w *bodyWriter) fixed(ctx context.Context, a Source, s *store.State) error {
+// addFixed adds system prompt and tools as the client sent them last.
+func addFixed(ctx context.Context, a Source, s *store.State, p *dialect.Parts) error {
 	if s.Head.Fixed.IsZero() {
 		return nil
 	}
@@ -170,97 +188,27 @@ func (w *bodyWriter) fixed(ctx context.Context, a Source, s *store.State) error 
 	if err != nil {
 		return err
 	}
-	if f.System != nil {
-		w.out = append(w.out, `,"system":`...)
-		w.blocks(f.System)
-	}
-	if f.Tools != nil {
-		w.out = append(w.out, `,"tools":`...)
-		w.blocks(f.Tools)
-	}
+	p.System, p.Tools = f.System, f.Tools
 	return nil
 }
 
-// messages writes the entries, grouped by message, and the answer, and ends the body.
-func (w *bodyWriter) messages(chain []store.Entry, blocks [][]byte, answer []byte) []byte {
-	w.out = append(w.out, `,"messages":[`...)
-	for i := range chain {
-		e := &chain[i]
-		if i == 0 || chain[i-1].Message != e.Message {
-			w.begin(i > 0, e.Role)
-		} else {
-			w.out = append(w.out, ',')
+// addMessages adds the entries, those of one message together.
+func addMessages(ctx context.Context, a Source, s *store.State, p *dialect.Parts) error {
+	raws := make([]decant.Hash, len(s.Chain))
+	for i := range s.Chain {
+		raws[i] = s.Chain[i].Raw
+	}
+	blocks, err := a.Blobs(ctx, s.Tenant, raws...)
+	if err != nil {
+		return err
+	}
+	for i := range s.Chain {
+		e := &s.Chain[i]
+		if i == 0 || s.Chain[i-1].Message != e.Message {
+			p.Messages = append(p.Messages, dialect.Message{Role: e.Role})
 		}
-		w.block(blocks[i])
-		if i+1 == len(chain) || chain[i+1].Message != e.Message {
-			w.out = append(w.out, "]}"...)
-		}
+		m := &p.Messages[len(p.Messages)-1]
+		m.Blocks = append(m.Blocks, dialect.Block{Kind: e.Kind, Bytes: blocks[i]})
 	}
-	if answer != nil {
-		w.begin(true, decant.RoleAssistant)
-		w.out = append(w.out[:len(w.out)-1], answer...)
-		w.out = append(w.out, '}')
-	}
-	return append(w.out, "]}"...)
-}
-
-func (w *bodyWriter) begin(more bool, role decant.Role) {
-	if more {
-		w.out = append(w.out, ',')
-	}
-	w.out = jsonspan.AppendQuote(append(w.out, `{"role":`...), string(role))
-	w.out = append(w.out, `,"content":[`...)
-}
-
-// blocks writes a list of blocks, or the string that stands for one.
-func (w *bodyWriter) blocks(list []byte) {
-	sc := jsonspan.Scan(list, 0)
-	if sc.Kind() != '[' {
-		w.out = append(w.out, list...)
-		return
-	}
-	w.out = append(w.out, '[')
-	more := false
-	for sc.Open(); sc.Next(); more = true {
-		if more {
-			w.out = append(w.out, ',')
-		}
-		w.block(sc.Skip().Of(list))
-	}
-	w.out = append(w.out, ']')
-}
-
-// block writes one block without its cache marker; a string becomes a block of text. Members keep
-// their order and bytes.
-func (w *bodyWriter) block(raw []byte) {
-	sc := jsonspan.Scan(raw, 0)
-	switch sc.Kind() {
-	case '{':
-	case '"':
-		w.out = append(append(append(w.out, `{"type":"text","text":`...), raw...), '}')
-		return
-	default:
-		w.out = append(w.out, raw...)
-		return
-	}
-	w.out = append(w.out, '{')
-	more := false
-	for sc.Open(); sc.Next(); {
-		name := string(sc.Name())
-		value := sc.Skip().Of(raw)
-		if name == "cache_control" {
-			continue
-		}
-		if more {
-			w.out = append(w.out, ',')
-		}
-		more = true
-		w.out = append(jsonspan.AppendQuote(w.out, name), ':')
-		if name == "content" {
-			w.blocks(value)
-		} else {
-			w.out = append(w.out, value...)
-		}
-	}
-	w.out = append(w.out, '}')
+	return nil
 }

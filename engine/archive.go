@@ -215,7 +215,7 @@ func (a *archiver) events() (ev store.Events, err error) {
 		f := &a.fs[i]
 		c := f.ticket.Draft.Query.Refs.Conv
 		req := store.Request{
-			Time: f.time, Length: len(f.ticket.Draft.Query.Request.Prompt.Blocks), API: "anthropic", Model: c.Model, Fixed: c.Fixed.Version,
+			Time: f.time, Length: len(f.ticket.Draft.Query.Request.Prompt.Blocks), API: f.ticket.Draft.Query.Request.Prompt.API(), Model: c.Model, Fixed: c.Fixed.Version,
 			Status: f.res.Status, Broken: f.res.Broken || f.res.Status == 0, Stop: f.res.Stop, Usage: f.res.Usage,
 		}
 		if !prompt.SameBytes(f.Body, f.ticket.Draft.Query.Request.Body) {

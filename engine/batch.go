@@ -6,23 +6,18 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/wire"
 )
 
 // A BatchRequest is a batch of requests for messages that the provider answers later, at a lower price.
 type BatchRequest struct {
+	Dialect dialect.Dialect // of its requests; nil: the Messages API
 	Tenant  string
 	Budgets []budget.Budget // that it falls under besides the engine's
 	Betas   []string
-	Items   []BatchItem
-}
-
-// A BatchItem is one request of a batch.
-type BatchItem struct {
-	ID     string // the client's own
-	Params []byte // body of a request for messages
+	Items   []dialect.BatchItem
 }
 
 // A Batch is a batch for which money is held back.
@@ -42,7 +37,7 @@ func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, e
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		n, err := b.add(&req.Items[i], req.Betas)
+		n, err := b.add(dialectOf(req.Dialect), &req.Items[i], req.Betas)
 		if err != nil {
 			return nil, &UnmeteredError{fmt.Errorf("requests[%d] (%.64q): %w", i, req.Items[i].ID, err)}
 		}
@@ -55,8 +50,8 @@ func (e *Engine) PrepareBatch(ctx context.Context, req *BatchRequest) (*Batch, e
 }
 
 // add adds what one request may cost at most.
-func (b *Batch) add(item *BatchItem, betas []string) (budget.Amount, error) {
-	doc, err := wire.ParseAs(wire.Anthropic, item.Params)
+func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) (budget.Amount, error) {
+	doc, err := d.Parse(item.Params)
 	if err != nil {
 		return budget.Amount{}, err
 	}

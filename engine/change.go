@@ -218,13 +218,13 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*revision, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write conversation %s: %w", k.ID, err)
 	}
-	r, err := prompt.Read(body, e.seed, nil)
+	r, err := prompt.Read(t.Dialect, body, e.seed, nil)
 	if err != nil {
 		return nil, err
 	}
 	m := notes.Recall(ctx, e.store, s)
 	l := lineage.NewStored(s, notes.New(m))
-	req := &Request{Tenant: k.Tenant, Session: s.Session, Body: body}
+	req := &Request{Dialect: t.Dialect, Tenant: k.Tenant, Session: s.Session, Body: body}
 	if m.Million {
 		req.Betas = []string{token.BetaMillion}
 	}

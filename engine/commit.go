@@ -102,7 +102,7 @@ func (c *committer) announce(ctx context.Context) error {
 	if c.tk.Announced, err = q.Env.IDs.Next(); err != nil {
 		return err
 	}
-	r := store.Request{ID: c.tk.Announced, Time: q.Env.Now().UTC(), Version: m.State.Version, Length: len(m.State.Chain), API: "anthropic", Model: q.Refs.Conv.Model, Fixed: q.Refs.Conv.Fixed.Version}
+	r := store.Request{ID: c.tk.Announced, Time: q.Env.Now().UTC(), Version: m.State.Version, Length: len(m.State.Chain), API: q.Request.Prompt.API(), Model: q.Refs.Conv.Model, Fixed: q.Refs.Conv.Fixed.Version}
 	ctx, cancel := c.e.patience.Waiting(ctx)
 	defer cancel()
 	if err := c.e.store.Record(ctx, m.Stored.Key, &store.Events{Requests: []store.Request{r}}); err != nil {

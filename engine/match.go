@@ -109,10 +109,12 @@ type arrival struct {
 
 // arrive returns the arrival of a request that was read. It has the session that its metadata names.
 func (e *Engine) arrive(req *Request, r *prompt.Prompt) *arrival {
-	if at := r.Doc.Member("metadata"); req.Session == "" && req.SessionIn != nil && !at.IsZero() {
-		named := *req
-		named.Session = req.SessionIn(at.Of(req.Body))
-		req = &named
+	if req.Session == "" {
+		if session := r.Dialect.Session(r.Doc); session != "" {
+			named := *req
+			named.Session = session
+			req = &named
+		}
 	}
 	who := lineage.Start{Tenant: req.Tenant, Session: req.Session}
 	if len(r.Spine) > 0 {

@@ -29,9 +29,10 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	}
 	e.outbox.Enter()
 	defer e.outbox.Leave()
-	key := prompt.KeyOf(req.Tenant, req.Session, req.Body, e.seed)
+	d := dialectOf(req.Dialect)
+	key := prompt.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
 	was := e.recent.Find(key, req.Body)
-	r, err := prompt.Read(req.Body, e.seed, was)
+	r, err := prompt.Read(d, req.Body, e.seed, was)
 	if err != nil {
 		return e.unread(req, err)
 	}

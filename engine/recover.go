@@ -5,7 +5,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
 )
@@ -17,10 +17,13 @@ const maxRecovers = 2
 // because thinking in it is bound to another conversation. It returns false when the refusal is about
 // something else, or when there is no other form: then it is the client's.
 func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []byte) (*Prepared, bool) {
-	refused := anthropic.RefusalOf(status, body)
+	if p.arrival == nil {
+		return nil, false // it could not be read
+	}
+	refused := p.arrival.prompt.Dialect.ReadRefusal(status, body)
 	f := demandOf(refused)
-	f.Unedit = refused.Topic == anthropic.Editing && p.clears()
-	if f.Reason == "" && !f.Unedit || p.arrival == nil || p.recovers >= maxRecovers || e.mode(p.arrival.req) != Manage || p.arrival.req.Count {
+	f.Unedit = refused.Topic == dialect.Editing && p.clears()
+	if f.Reason == "" && !f.Unedit || p.recovers >= maxRecovers || e.mode(p.arrival.req) != Manage || p.arrival.req.Count {
 		return nil, false
 	}
 	f.Again = true
@@ -89,15 +92,15 @@ func measure(f *draft.Demand, p *Prepared, status int) {
 
 // demandOf returns what a refusal demands of the next attempt. The factor is the size in tokens that the provider has
 // counted, until it has been measured.
-func demandOf(r anthropic.Refusal) draft.Demand {
+func demandOf(r dialect.Refusal) draft.Demand {
 	switch r.Topic {
-	case anthropic.Size:
+	case dialect.Size:
 		f := draft.Demand{Reason: policy.Overflow, Factor: float64(r.Tokens), Window: r.Window, Bytes: r.Bytes}
 		if r.Output > 0 { // the answer may be longer than what we reserve for it
 			f.Window -= max(0, r.Output-policy.MostReserve)
 		}
 		return f
-	case anthropic.Thinking:
+	case dialect.Thinking:
 		return draft.Demand{Reason: policy.Refusal}
 	}
 	return draft.Demand{}

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -15,10 +17,12 @@ const (
 	Off     Mode = "off"     // neither
 )
 
-// A Request is one request of a client to the Messages API.
+// A Request is one request of a client for an answer of a model.
 type Request struct {
+	Dialect dialect.Dialect // of the API that it is made to; nil: the Messages API
+
 	Tenant  string   // whose it is; empty for a store that serves one user
-	Session string   // the client's own id of the conversation, empty when it has none
+	Session string   // the client's own id of the conversation; empty: the one that the body names, if it does
 	Project string   // what it is about, when the client says
 	Body    []byte   // as the client sent it; it must not change afterwards
 	Betas   []string // that it asks for by headers (docs/reference/anthropic.md, "Betas")
@@ -27,14 +31,18 @@ type Request struct {
 	// is remembered for it.
 	Upstream string
 
-	// SessionIn returns the id of the conversation that the metadata of the body names, for clients
-	// that name it there. It is asked when Session is empty. Nil: it is not looked for.
-	SessionIn func(metadata []byte) string
-
 	// Budgets limit what may have been spent when this request comes, besides the engine's own.
 	Budgets []budget.Budget
 
 	Preset *preset.Preset // nil: the engine's
 	Mode   Mode           // empty: the engine's
 	Count  bool           // only the size is asked for: nothing is committed
+}
+
+// dialectOf returns a dialect, and that of the Messages API for none.
+func dialectOf(d dialect.Dialect) dialect.Dialect {
+	if d == nil {
+		return index.Default
+	}
+	return d
 }

@@ -50,7 +50,7 @@ func (t *Thread) Append(ms ...decant.Message) {
 // Engine.Prepare. A view that was asked for before and has had no answer counts as failed.
 func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error) {
 	t.Close()
-	body, err := wire.Encode(&t.conv, wire.Anthropic)
+	body, err := wire.Encode(&t.conv, dialectOf(t.req.Dialect).About().Format)
 	if err != nil {
 		return nil, nil, fmt.Errorf("write the conversation: %w", err)
 	}

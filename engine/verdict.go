@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
@@ -45,7 +45,7 @@ func (v *verdict) answered(res Response) {
 }
 
 // refused remembers what a refusal says about the account.
-func (v *verdict) refused(f draft.Demand, r anthropic.Refusal) {
+func (v *verdict) refused(f draft.Demand, r dialect.Refusal) {
 	q := v.dr.Query
 	who := q.Account(&v.dr.Meter)
 	switch {
@@ -63,10 +63,10 @@ func (v *verdict) refused(f draft.Demand, r anthropic.Refusal) {
 const mostMissed = 2
 
 // disagrees says how an answer shows that the prompt was not edited as it was asked for, empty when it does not.
-func (v *verdict) disagrees(c *anthropic.Clearing, res Response, missed int) string {
+func (v *verdict) disagrees(c dialect.ProviderClearing, res Response, missed int) string {
 	switch {
-	case res.Editing && res.Cleared != c.Uses:
-		return fmt.Sprintf("%d results were cleared instead of %d", res.Cleared, c.Uses)
+	case res.Editing && res.Cleared != c.Results():
+		return fmt.Sprintf("%d results were cleared instead of %d", res.Cleared, c.Results())
 	case missed >= mostMissed:
 		return "what is left of the prompt is not read from the cache"
 	case !res.Editing && v.unedited(res.Usage.Prompt()):

@@ -7,6 +7,10 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
+	"github.com/decantdev/decant/dialect/openai"
 )
 
 // A refusal says why a request may not pass, no matter who sends it.
@@ -15,9 +19,33 @@ type refusal struct {
 	message string
 }
 
-// answer refuses a request in the API's format.
-func (no *refusal) answer(w http.ResponseWriter) {
-	refuse(w, no.status, "invalid_request_error", no.message)
+// answer refuses a request in an API's format.
+func (no *refusal) answer(w http.ResponseWriter, api dialect.API) {
+	refuse(w, api, no.status, dialect.Invalid, no.message)
+}
+
+// unmanaged are the APIs that are known and not managed. Their requests do not go to the upstream.
+var unmanaged = []dialect.API{openai.API{}}
+
+// doorOf returns which API a request is of, and which of its doors it is at.
+func doorOf(r *http.Request) (dialect.API, dialect.Door) {
+	for _, api := range unmanaged {
+		if door := api.Door(r); door.Kind != dialect.Unknown {
+			return api, door
+		}
+	}
+	return index.Find(r)
+}
+
+// unmanagedText is the message that the user of such a client reads.
+const unmanagedText = "decant: this gateway manages Anthropic's Messages API only. This is a request of OpenAI's API: it was not forwarded, and neither was its key. " +
+	"Give this client OpenAI's own base URL again. Its session files can be made smaller: decant compact --help"
+
+// refuseUnmanaged answers a request of an API that is not managed, and asks the client not to retry.
+func refuseUnmanaged(w http.ResponseWriter, api dialect.API) {
+	w.Header().Set("X-Should-Retry", "false")
+	w.Header().Set(refusedHeader, "a request of OpenAI's API")
+	write(w, http.StatusNotImplemented, api.Refuse(dialect.Unsupported, unmanagedText))
 }
 
 // unfit returns why a request is not fit for any upstream, nil when it is.

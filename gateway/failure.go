@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"syscall"
 
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -30,12 +31,12 @@ func (g *Gateway) refuseFailed(w http.ResponseWriter, r *http.Request, err error
 		if r.ProtoMajor == 1 {
 			w.Header().Set("Connection", "close") // the rest of the body is not waited for
 		}
-		refuse(w, body.status, "invalid_request_error", "decant: "+body.Error())
+		refuse(w, v.api, body.status, dialect.Invalid, "decant: "+body.Error())
 		return
 	}
 	text := "decant: no answer from the upstream: " + reason(err)
 	w.Header().Set(faultHeader, transport.OneLine(text))
-	fail(w, http.StatusBadGateway, "api_error", text)
+	write(w, http.StatusBadGateway, v.api.Refuse(dialect.Failed, text))
 }
 
 // reason says why there is no answer, but not where the upstream is; the log does.

@@ -23,13 +23,14 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
@@ -183,7 +184,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.ready(w, r)
 	case "/metrics":
 		if no := g.hosts.strange(r); no != nil {
-			no.answer(w)
+			no.answer(w, index.Default)
 			return
 		}
 		g.show(w, r)
@@ -215,9 +216,10 @@ func answer(w http.ResponseWriter, status int, text string) {
 // forward sends a request on and its answer back.
 func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 	defer g.open.enter()()
-	v := &visit{id: requestID(), door: doorOf(r), begin: g.opts.Now()}
+	v := &visit{id: requestID(), begin: g.opts.Now()}
+	v.api, v.door = doorOf(r)
 	ctx := r.Context()
-	ctx, v.trace = g.opts.Tracing.Begin(ctx, r, v.id, routes[v.door])
+	ctx, v.trace = g.opts.Tracing.Begin(ctx, r, v.id, v.api, v.door)
 	g.metrics.open.Inc()
 	defer func() { // runs after a panic too: the proxy cuts a connection by panicking
 		g.metrics.open.Dec()
@@ -241,36 +243,21 @@ func (g *Gateway) forward(w http.ResponseWriter, r *http.Request) {
 // admit finds out whose request it is, and reports whether it may pass. If not, admit answers it.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, v *visit) bool {
 	if no := g.hosts.strange(r); no != nil {
-		no.answer(w)
+		no.answer(w, v.api)
 		return false
 	}
-	if v.door == doorOpenAI { // checked before the key, which would not help
-		refuseOpenAI(w)
+	if v.door.Kind == dialect.Unmanaged { // checked before the key, which would not help
+		refuseUnmanaged(w, v.api)
 		return false
 	}
 	if !g.identify(w, r, v) {
 		return false
 	}
 	if no := unfit(r); no != nil {
-		no.answer(w)
+		no.answer(w, v.api)
 		return false
 	}
 	return true
-}
-
-// doorOf returns which of the gateway's doors a request is at.
-func doorOf(r *http.Request) string {
-	switch path := r.URL.Path; {
-	case ofOpenAI(r):
-		return doorOpenAI
-	case r.Method != http.MethodPost:
-		return doorOther
-	case strings.HasSuffix(path, "/v1/messages"):
-		return doorMessages
-	case strings.HasSuffix(path, "/v1/messages/count_tokens"):
-		return doorCount
-	}
-	return doorOther
 }
 
 // chooser chooses presets by rules.

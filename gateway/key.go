@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/gateway/keyring"
 )
 
@@ -26,9 +27,9 @@ func (g *Gateway) identify(w http.ResponseWriter, r *http.Request, v *visit) boo
 		return true
 	case errors.As(err, &rate):
 		w.Header().Set("Retry-After", strconv.Itoa(rate.Seconds()))
-		refuse(w, http.StatusTooManyRequests, "rate_limit_error", "decant: "+err.Error())
+		refuse(w, v.api, http.StatusTooManyRequests, dialect.TooMany, "decant: "+err.Error())
 	default:
-		refuse(w, http.StatusUnauthorized, "authentication_error", "decant: "+err.Error())
+		refuse(w, v.api, http.StatusUnauthorized, dialect.Unauthenticated, "decant: "+err.Error())
 	}
 	return false
 }
@@ -51,13 +52,13 @@ func budgetsOf(r *http.Request) (out []budget.Budget) {
 func (v *visit) used() int {
 	const bytesPerToken = 4
 	switch u := v.usage; {
-	case v.tries == 0 || v.door == doorCount:
+	case v.tries == 0 || v.door.Kind == dialect.Count:
 		return 0
 	case u.Prompt() > 0:
 		return u.Input + u.CacheWrite + u.Output
 	case v.status/100 != 2:
 		return 0
-	case v.door == doorMessages:
+	case v.door.Kind == dialect.Prompt:
 		return int(max(0, v.out)+v.in) / bytesPerToken
 	}
 	return int(max(0, v.out)) / bytesPerToken // a batch, for example. The answer does not count: it may be a file

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"runtime"
 	"slices"
@@ -102,13 +103,14 @@ func ofBacklog(e *atomic.Pointer[engine.Engine]) []prometheus.Collector {
 
 // add counts a visit that is over.
 func (m *metrics) add(v *visit, now time.Time) {
-	m.requests.WithLabelValues(v.door, statusLabel(v.status)).Inc()
-	m.duration.WithLabelValues(v.door).Observe(now.Sub(v.begin).Seconds())
+	door := cmp.Or(v.door.Name, doorOther)
+	m.requests.WithLabelValues(door, statusLabel(v.status)).Inc()
+	m.duration.WithLabelValues(door).Observe(now.Sub(v.begin).Seconds())
 	if !v.sent.IsZero() {
-		m.held.WithLabelValues(v.door).Observe(v.sent.Sub(v.begin).Seconds())
+		m.held.WithLabelValues(door).Observe(v.sent.Sub(v.begin).Seconds())
 	}
 	if !v.first.IsZero() {
-		m.first.WithLabelValues(v.door).Observe(v.first.Sub(v.begin).Seconds())
+		m.first.WithLabelValues(door).Observe(v.first.Sub(v.begin).Seconds())
 	}
 	for _, b := range []struct {
 		direction string

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -56,16 +56,10 @@ const (
 	refusedHeader = "X-Decant-Refused" // the request may not pass
 )
 
-// refuse answers a request that may not pass, in the API's format.
-func refuse(w http.ResponseWriter, status int, kind, message string) {
+// refuse answers a request that may not pass, in an API's format.
+func refuse(w http.ResponseWriter, api dialect.API, status int, why dialect.Cause, message string) {
 	w.Header().Set(refusedHeader, transport.OneLine(message))
-	fail(w, status, kind, message)
-}
-
-// fail answers with an error in the API's format.
-func fail(w http.ResponseWriter, status int, kind, message string) {
-	body := jsonspan.AppendQuote([]byte(`{"type":"error","error":{"type":`), kind)
-	write(w, status, append(jsonspan.AppendQuote(append(body, `,"message":`...), message), `}}`...))
+	write(w, status, api.Refuse(why, message))
 }
 
 // write writes a JSON answer of the gateway's own.

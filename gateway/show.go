@@ -5,13 +5,16 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"strings"
+
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 )
 
 // show shows the metrics to clients that may see them. They are sums over all tenants, so a tenant's key is not
 // enough.
 func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
 	if g.opts.MetricsToken == "" && g.opts.Keys != nil && g.opts.Keys.Closed() {
-		refuse(w, http.StatusForbidden, "permission_error",
+		refuse(w, index.Default, http.StatusForbidden, dialect.Forbidden,
 			"decant: metrics are sums of all tenants, and no tenant's key shows them; set metrics_token for a bearer token, or metrics_listen for a listener of their own")
 		return
 	}
@@ -22,7 +25,7 @@ func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) export(w http.ResponseWriter, r *http.Request) {
 	if !bears(r, g.opts.MetricsToken) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		refuse(w, http.StatusUnauthorized, "authentication_error", "decant: metrics need the bearer token of the setting metrics_token")
+		refuse(w, index.Default, http.StatusUnauthorized, dialect.Unauthenticated, "decant: metrics need the bearer token of the setting metrics_token")
 		return
 	}
 	g.exporter.ServeHTTP(w, r)

@@ -7,9 +7,6 @@ import (
 	"github.com/decantdev/decant/transport"
 )
 
-// routes are the paths of the doors that have one.
-var routes = map[string]string{doorMessages: "/v1/messages", doorCount: "/v1/messages/count_tokens"}
-
 // watcherOf returns the watcher of the work on a request, nil if there is none.
 func watcherOf(r *http.Request) transport.Watcher {
 	if q := of(r.Context()).trace; q != nil {

@@ -11,25 +11,23 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/transport"
 )
 
-// The doors of the gateway.
-const (
-	doorMessages = "messages"
-	doorCount    = "count_tokens"
-	doorOpenAI   = "openai"
-	doorOther    = "other"
-)
+// doorOther is how metrics have doors without a name of their own.
+const doorOther = "other"
 
 // A visit is what is known about one request while it is in the gateway. Only one goroutine at a time
 // uses it.
 type visit struct {
 	id     string // in the answer and in the log
-	door   string
+	api    dialect.API
+	door   dialect.Door
 	tenant string
 	pass   *keyring.Pass // nil: no keys, or none that fits
 	status int
@@ -71,7 +69,7 @@ func of(ctx context.Context) *visit {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		return v
 	}
-	return &visit{}
+	return &visit{api: index.Default}
 }
 
 // errNoVisit means that a request has bypassed the door, where its key is checked.
@@ -126,7 +124,7 @@ func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (w *watched) WriteHeader(status int) {
 	if status >= 200 {
 		w.visit.status, w.visit.refused = status, w.Header().Get(refusedHeader)
-		w.visit.upstream = w.Header().Get("Request-Id")
+		w.visit.upstream = w.Header().Get(w.visit.api.About().RequestHeader)
 		w.Header().Set(requestHeader, w.visit.id) // not earlier: informational answers would carry it too
 	} else { // an informational answer of the upstream
 		transport.RemoveOurs(w.Header())

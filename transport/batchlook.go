@@ -5,45 +5,20 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
 )
 
-// batchOf returns the id of the batch that a path is about, and what of it; nothing when it is about none.
-func batchOf(path string) (id, what string) {
-	_, below, ok := strings.Cut(path, "/v1/messages/batches/")
-	if !ok || odd(path) {
-		return "", ""
-	}
-	id, what, _ = strings.Cut(below, "/")
-	return id, what
-}
-
-// looksAtBatch reports whether the answer to a request says what has become of a batch.
-func looksAtBatch(r *http.Request) bool {
-	id, what := batchOf(r.URL.Path)
-	switch {
-	case id == "":
-		return false
-	case r.Method == http.MethodGet:
-		return what == "" || what == "results"
-	}
-	return r.Method == http.MethodPost && what == "cancel"
-}
-
 // follow sends a request on that looks at a batch. When the batch is booked and the answer says what it came to, that
 // is booked instead.
-func (t *Transport) follow(r *http.Request) (*http.Response, error) {
+func (t *Transport) follow(r *http.Request, d dialect.Dialect, door dialect.Door) (*http.Response, error) {
 	tenant, err := t.opts.Tenant(r)
 	if err != nil {
-		return refuseUnread(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
+		return refuseUnread(d, r, http.StatusUnauthorized, dialect.Unauthenticated, err.Error()), nil
 	}
-	id, what := batchOf(r.URL.Path)
-	s := t.engine.Load().BatchBooked(r.Context(), tenant, id)
+	s := t.engine.Load().BatchBooked(r.Context(), tenant, door.Batch)
 	if s == nil {
 		return t.send(outgoing(r))
 	}
@@ -53,9 +28,10 @@ func (t *Transport) follow(r *http.Request) (*http.Response, error) {
 	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("Content-Encoding") != "" {
 		return res, err
 	}
-	read := &lines{share: share{room: t.room, tenant: tenant}, most: maxStatus, each: nothingUsed}
-	if what == "results" {
-		read.most, read.split, read.each = maxResult, true, func(line []byte) bool { return addResult(s, line) }
+	batches := d.(dialect.Batcher) // it has the door
+	read := &lines{share: share{room: t.room, tenant: tenant}, most: maxStatus, each: batches.BatchUnused}
+	if door.Kind == dialect.BatchResults {
+		read.most, read.split, read.each = maxResult, true, func(line []byte) bool { return addResult(s, batches, line) }
 	}
 	res.Body = &followed{body: res.Body, lines: read, settle: s.Settle}
 	return res, nil
@@ -67,45 +43,13 @@ const (
 	maxResult = 32 << 20
 )
 
-// nothingUsed reads what is said of a batch, and reports whether it has ended and nothing in it was answered, so that
-// nothing was used. What the others have used only the results say.
-func nothingUsed(line []byte) bool {
-	var state struct {
-		Status string `json:"processing_status"`
-		Counts *struct {
-			Processing int `json:"processing"`
-			Succeeded  int `json:"succeeded"`
-		} `json:"request_counts"`
+// addResult adds what one request of a batch has used. It reports false for a line that is not understood.
+func addResult(s *engine.Settlement, d dialect.Batcher, line []byte) bool {
+	r, ok := d.BatchResult(line)
+	if ok && r.Answered {
+		s.Add(r.Model, r.Usage)
 	}
-	err := json.Unmarshal(line, &state, lenient)
-	return err == nil && state.Status == "ended" && state.Counts != nil && state.Counts.Succeeded+state.Counts.Processing == 0
-}
-
-// addResult adds what one request of a batch has used. It reports false for a line that it does not understand.
-func addResult(s *engine.Settlement, line []byte) bool {
-	var item struct {
-		Result struct {
-			Type    string `json:"type"`
-			Message *struct {
-				Model string `json:"model"`
-				Usage *usage `json:"usage"`
-			} `json:"message"`
-		} `json:"result"`
-	}
-	if json.Unmarshal(line, &item, lenient) != nil {
-		return false
-	}
-	switch m := item.Result.Message; item.Result.Type {
-	case "errored", "canceled", "expired":
-		return true
-	case "succeeded":
-		if m == nil || m.Usage == nil {
-			return false
-		}
-		s.Add(m.Model, m.Usage.tokens())
-		return true
-	}
-	return false
+	return ok
 }
 
 // A followed is the body of an answer that is read line by line beside the client. When all of it has come and all of

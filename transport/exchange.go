@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
 )
 
@@ -18,7 +19,8 @@ type exchange struct {
 	t       *Transport
 	engine  *engine.Engine // of the transport when the request came
 	in      *http.Request
-	kind    kind
+	dialect dialect.Dialect
+	door    dialect.Door
 	watcher Watcher // nil: nobody watches
 	share   share
 	sent    []byte // the body as the client sent it; of a large one what was read of it
@@ -32,14 +34,14 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	r := x.in
 	tenant, err := x.t.opts.Tenant(r)
 	if err != nil {
-		return refuseUnread(r, http.StatusUnauthorized, "authentication_error", err.Error()), nil
+		return refuseUnread(x.dialect, r, http.StatusUnauthorized, dialect.Unauthenticated, err.Error()), nil
 	}
 	x.share.tenant = tenant
 	_, end := x.step(Reading)
 	err = x.read()
 	end()
 	if errors.Is(err, errFull) {
-		return refuseFull(r), nil
+		return x.refuseFull(), nil
 	} else if err != nil {
 		return nil, err
 	}
@@ -48,18 +50,18 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 	}
 	req, err := x.describe()
 	if err != nil {
-		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+err.Error()), nil
+		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: "+err.Error()), nil
 	}
 	req.Tenant, req.Budgets = tenant, x.t.opts.Budgets(r)
 	room := x.t.room.planning(x.body)
 	if !x.share.take(room) {
-		return refuseFull(r), nil
+		return x.refuseFull(), nil
 	}
 	ctx, end := x.step(Preparing)
 	p, err := x.prepare(ctx, req)
 	end()
 	if err != nil {
-		return refusal(r, err), nil
+		return x.refusal(err), nil
 	}
 	x.prepared(p)
 	x.share.add(p.Footprint() - room)
@@ -67,21 +69,21 @@ func (x *exchange) roundTrip() (*http.Response, error) {
 }
 
 // refusal returns the answer to a request that the engine has refused, or could not prepare.
-func refusal(r *http.Request, err error) *http.Response {
+func (x *exchange) refusal(err error) *http.Response {
 	var over *budget.Error
 	var unread *engine.UnmeteredError
 	switch {
 	case errors.As(err, &over):
-		return refuse(r, http.StatusPaymentRequired, "billing_error", "decant: "+over.Error())
+		return x.refuse(http.StatusPaymentRequired, dialect.Unpaid, "decant: "+over.Error())
 	case errors.As(err, &unread):
-		return refuse(r, http.StatusBadRequest, "invalid_request_error", "decant: "+unread.Error())
+		return x.refuse(http.StatusBadRequest, dialect.Invalid, "decant: "+unread.Error())
 	}
-	return fail(r, "decant: "+err.Error())
+	return x.fail("decant: " + err.Error())
 }
 
 // pass sends a request on that cannot be managed, as the client sent it, unless a budget applies.
 func (x *exchange) pass() (*http.Response, error) {
-	if x.kind == messages && x.t.budgeted(x.in) {
+	if x.door.Kind == dialect.Prompt && x.t.budgeted(x.in) {
 		return x.refuseUnpacked(), nil
 	}
 	if x.large {
@@ -94,8 +96,8 @@ func (x *exchange) pass() (*http.Response, error) {
 func (x *exchange) describe() (*engine.Request, error) {
 	h := x.in.Header
 	req := &engine.Request{
-		Session: namedSession(h), SessionIn: sessionIn, Project: x.t.opts.Project, Body: x.body, Count: x.kind == count,
-		Mode: engine.Mode(h.Get("X-Decant-Mode")), Betas: betasOf(h), Upstream: upstreamOf(x.in.URL),
+		Dialect: x.dialect, Session: sessionOf(h), Project: x.t.opts.Project, Body: x.body, Count: x.door.Kind == dialect.Count,
+		Mode: engine.Mode(h.Get("X-Decant-Mode")), Betas: x.betas(), Upstream: x.in.URL.Scheme + "://" + x.in.URL.Host + x.door.Base,
 	}
 	switch req.Mode {
 	case "", engine.Manage, engine.Observe, engine.Off:
@@ -110,15 +112,17 @@ func (x *exchange) describe() (*engine.Request, error) {
 	return req, err
 }
 
-// upstreamOf returns the base URL of the provider that a request for messages goes to.
-func upstreamOf(u *url.URL) string {
-	path, _, _ := strings.Cut(u.Path, "/v1/messages")
-	return u.Scheme + "://" + u.Host + path
+// betas returns the betas that the client asks for.
+func (x *exchange) betas() []string {
+	if name := x.dialect.About().BetaHeader; name != "" {
+		return namesIn(x.in.Header, name)
+	}
+	return nil
 }
 
-// betasOf returns the betas that a client asks for, from all lines of the header.
-func betasOf(h http.Header) (out []string) {
-	for _, line := range h.Values("Anthropic-Beta") {
+// namesIn returns the names in a list with commas, from all lines of a header.
+func namesIn(h http.Header, header string) (out []string) {
+	for _, line := range h.Values(header) {
 		for name := range strings.SplitSeq(line, ",") {
 			if name = strings.TrimSpace(name); name != "" {
 				out = append(out, name)
@@ -189,9 +193,10 @@ func (x *exchange) request(body []byte, betas []string) *http.Request {
 		out.Header.Del("Content-Encoding")
 	}
 	out.Header.Set("Accept-Encoding", "identity") // so that usage can be read
+	header := x.dialect.About().BetaHeader
 	for _, b := range betas {
-		if !asked(out.Header, b) {
-			out.Header.Add("Anthropic-Beta", b)
+		if !slices.Contains(namesIn(out.Header, header), b) {
+			out.Header.Add(header, b)
 		}
 	}
 	out.ContentLength = int64(len(body))
@@ -202,18 +207,6 @@ func (x *exchange) request(body []byte, betas []string) *http.Request {
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Body, _ = out.GetBody() // never fails
 	return out
-}
-
-// asked reports whether a request asks for a beta by itself.
-func asked(h http.Header, beta string) bool {
-	for _, line := range h.Values("Anthropic-Beta") {
-		for name := range strings.SplitSeq(line, ",") {
-			if strings.TrimSpace(name) == beta {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // same reports whether a and b are the same bytes in memory.
@@ -246,7 +239,7 @@ func (x *exchange) watch(res *http.Response, p *engine.Prepared) {
 		done(engine.Response{Status: res.StatusCode})
 		return
 	}
-	res.Body = newTee(res, &x.share, done)
+	res.Body = newTee(res, x.dialect, &x.share, done)
 }
 
 // hold keeps the exchange's share until the client has done with the answer.

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/dialect"
 )
 
 // budgeted reports whether a budget limits what a request may spend.
@@ -18,38 +19,33 @@ func (t *Transport) guarded(r *http.Request) bool { return t.opts.Guarded(r) || 
 
 // unmetered returns why a request that is no request for messages may not pass where a budget applies: whatever
 // may cost something must come by the door at which it is counted. It is empty when the request may pass.
-func unmetered(r *http.Request, k kind) string {
+func unmetered(r *http.Request, d dialect.Dialect, k dialect.Kind) string {
 	path := r.URL.Path
 	switch {
-	case odd(path):
+	case dialect.Ambiguous(path):
 		return fmt.Sprintf("a budget applies, and the path %.100q could mean another one to the provider; write it plainly", path)
 	case r.Header.Get("Upgrade") != "":
 		return "a budget applies, and what is said over an upgraded connection cannot be metered"
-	case k == count, k == batch, costsNothing(r.Method, path):
+	case unpriced(k), onlyReads(r.Method):
 		return ""
 	}
-	return fmt.Sprintf("a budget applies, and what %s %.100s costs cannot be metered; send requests to /v1/messages or /v1/messages/batches", r.Method, path)
+	return fmt.Sprintf("a budget applies, and what %s %.100s costs cannot be metered; send requests to %s", r.Method, path, strings.Join(d.About().Metered, " or "))
 }
 
-// odd reports whether servers may differ in what a path means.
-func odd(path string) bool {
-	return strings.Contains(path, "//") || strings.ContainsAny(path, `;?#%\`) ||
-		strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r > '~' })
+// unpriced reports whether requests of a kind cost nothing, or are counted at their own door.
+func unpriced(k dialect.Kind) bool {
+	switch k {
+	case dialect.Free, dialect.Count, dialect.Batch, dialect.BatchState, dialect.BatchResults:
+		return true
+	}
+	return false
 }
 
-// freePaths are those of the Messages API below its version to which something may be sent that costs nothing.
-var freePaths = []string{"files", "skills"}
-
-// costsNothing reports whether a request that is not for messages is free: it reads or removes, or it is known.
-func costsNothing(method, path string) bool {
+// onlyReads reports whether requests with a method read or remove something, which costs nothing.
+func onlyReads(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodDelete:
 		return true
-	case http.MethodPost:
-		_, below, ok := strings.Cut(path, "/v1/")
-		first, _, _ := strings.Cut(below, "/")
-		batch, cancels := strings.CutSuffix(below, "/cancel")
-		return ok && (slices.Contains(freePaths, first) || cancels && strings.HasPrefix(batch, "messages/batches/"))
 	}
 	return false
 }
@@ -59,9 +55,9 @@ func (x *exchange) refuseUnpacked() *http.Response {
 	const why = "decant: a budget applies, and the body cannot be metered: "
 	switch {
 	case x.large:
-		return refuseUnread(x.in, http.StatusRequestEntityTooLarge, "request_too_large", fmt.Sprintf("%sit has more than %d bytes", why, x.t.opts.MaxBody))
+		return refuseUnread(x.dialect, x.in, http.StatusRequestEntityTooLarge, dialect.TooLarge, fmt.Sprintf("%sit has more than %d bytes", why, x.t.opts.MaxBody))
 	case errors.Is(x.foreign, errLarge), errors.Is(x.foreign, errBomb):
-		return refuse(x.in, http.StatusRequestEntityTooLarge, "request_too_large", why+x.foreign.Error())
+		return x.refuse(http.StatusRequestEntityTooLarge, dialect.TooLarge, why+x.foreign.Error())
 	}
-	return refuse(x.in, http.StatusUnsupportedMediaType, "invalid_request_error", why+x.foreign.Error())
+	return x.refuse(http.StatusUnsupportedMediaType, dialect.Invalid, why+x.foreign.Error())
 }

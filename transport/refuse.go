@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/dialect"
 )
 
 // Headers by which an answer of Decant's own is told from the provider's.
@@ -16,43 +16,44 @@ const (
 	recordHeader  = "X-Decant-Record"  // the request's pour made a record that says too little
 )
 
-// refuse returns the answer to a request that may not pass, in the API's shape.
-func refuse(r *http.Request, status int, kind, message string) *http.Response {
-	return reply(r, status, kind, message, refusedHeader)
+// refuse returns the answer to a request that may not pass, in its API's shape.
+func (x *exchange) refuse(status int, why dialect.Cause, message string) *http.Response {
+	return refuse(x.dialect, x.in, status, why, message)
 }
 
 // fail returns the answer to a request that could not be prepared.
-func fail(r *http.Request, message string) *http.Response {
-	res := reply(r, http.StatusServiceUnavailable, "api_error", message, faultHeader)
+func (x *exchange) fail(message string) *http.Response {
+	res := reply(x.dialect, x.in, http.StatusServiceUnavailable, dialect.Failed, message, faultHeader)
 	res.Header.Set("Retry-After", strconv.Itoa(retryAfter))
 	return res
 }
 
 // refuseFull returns the answer to a request for which there is no room.
-func refuseFull(r *http.Request) *http.Response {
-	res := refuse(r, http.StatusServiceUnavailable, "overloaded_error", "decant: "+errFull.Error()+"; try again later, or raise body_memory in the settings")
+func (x *exchange) refuseFull() *http.Response {
+	res := x.refuse(http.StatusServiceUnavailable, dialect.Overloaded, "decant: "+errFull.Error()+"; try again later, or raise body_memory in the settings")
 	res.Header.Set("Retry-After", strconv.Itoa(retryAfter))
 	return res
-}
-
-// refuseUnread is refuse for a request whose body nobody has read.
-func refuseUnread(r *http.Request, status int, kind, message string) *http.Response {
-	if r.Body != nil {
-		r.Body.Close() // as a RoundTripper must
-	}
-	return refuse(r, status, kind, message)
 }
 
 // retryAfter is when a request that could not be prepared may be tried again, in seconds.
 const retryAfter = 5
 
-// reply returns an answer in the API's shape, whose message a header repeats.
-func reply(r *http.Request, status int, kind, message, header string) *http.Response {
-	body := []byte(`{"type":"error","error":{"type":`)
-	body = jsonspan.AppendQuote(body, kind)
-	body = append(body, `,"message":`...)
-	body = jsonspan.AppendQuote(body, message)
-	body = append(body, `}}`...)
+// refuse returns the answer to a request of an API that may not pass.
+func refuse(api dialect.API, r *http.Request, status int, why dialect.Cause, message string) *http.Response {
+	return reply(api, r, status, why, message, refusedHeader)
+}
+
+// refuseUnread is refuse for a request whose body nobody has read.
+func refuseUnread(api dialect.API, r *http.Request, status int, why dialect.Cause, message string) *http.Response {
+	if r.Body != nil {
+		r.Body.Close() // as a RoundTripper must
+	}
+	return refuse(api, r, status, why, message)
+}
+
+// reply returns an answer in an API's shape, whose message a header repeats.
+func reply(api dialect.API, r *http.Request, status int, why dialect.Cause, message, header string) *http.Response {
+	body := api.Refuse(why, message)
 	return &http.Response{
 		Status: strconv.Itoa(status) + " " + http.StatusText(status), StatusCode: status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,

@@ -18,8 +18,8 @@ var sessionHeaders = [...]string{
 // maxSession is the longest session id that is taken for one, in bytes.
 const maxSession = 256
 
-// namedSession returns the session that a header names.
-func namedSession(h http.Header) string {
+// sessionOf returns the session that a header names.
+func sessionOf(h http.Header) string {
 	for _, name := range sessionHeaders {
 		if v := legible(strings.TrimSpace(h.Get(name))); v != "" && len(v) <= maxSession {
 			return v
@@ -44,21 +44,6 @@ func legible(s string) string {
 		s = s[n:]
 	}
 	return b.String()
-}
-
-// sessionIn returns the session that a request's metadata names.
-func sessionIn(metadata []byte) string {
-	user := jsonspan.MemberText(metadata, "user_id")
-	switch {
-	case strings.HasPrefix(user, "{") && jsonspan.Validate([]byte(user)) == nil:
-		user = jsonspan.MemberText([]byte(user), "session_id")
-	default:
-		_, user, _ = strings.Cut(user, "_session_")
-	}
-	if len(user) > maxSession {
-		return ""
-	}
-	return user
 }
 
 // modelOf returns the model that a request asks for, as the provider reads it; empty when the body is no

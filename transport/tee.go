@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/sse"
 )
@@ -14,9 +15,11 @@ import (
 // A tee is the body of an answer that passes through while something beside it reads along.
 type tee struct {
 	body   io.ReadCloser
-	answer answer
+	answer dialect.AnswerReader
+	keep   keep
 	events *sse.Reader // nil: the answer is one JSON object
 	whole  []byte      // of a JSON answer, as far as it came
+	came   int         // bytes of it, kept or not
 
 	once sync.Once
 	done func(engine.Response)
@@ -31,14 +34,16 @@ const maxAnswer = 64 << 20
 const maxEvent = 32 << 20
 
 // newTee returns the body of an answer, whose content is held in a share.
-func newTee(res *http.Response, s *share, done func(engine.Response)) *tee {
-	organization := res.Header.Get("Anthropic-Organization-Id")
-	t := &tee{body: res.Body, answer: answer{keep: keep{share: s}}, done: func(a engine.Response) {
+func newTee(res *http.Response, d dialect.Dialect, s *share, done func(engine.Response)) *tee {
+	organization := res.Header.Get(d.About().OrganizationHeader)
+	t := &tee{body: res.Body, keep: keep{share: s}}
+	t.answer = d.ReadAnswer(t.keep.more)
+	t.done = func(a engine.Response) {
 		a.Organization = organization
 		done(a)
-	}}
+	}
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		t.events = &sse.Reader{Handle: t.answer.event, Max: maxEvent}
+		t.events = &sse.Reader{Handle: t.answer.Event, Max: maxEvent}
 	}
 	return t
 }
@@ -60,8 +65,8 @@ func (t *tee) see(p []byte) {
 		t.events.Write(p) // never fails
 		return
 	}
-	t.answer.came += len(p)
-	if !t.answer.keep.more(len(p)) {
+	t.came += len(p)
+	if !t.keep.more(len(p)) {
 		t.whole = nil
 		return
 	}
@@ -78,8 +83,20 @@ func (t *tee) Close() error {
 func (t *tee) finish() {
 	t.once.Do(func() {
 		if t.events == nil {
-			t.answer.object(t.whole)
+			t.answer.Object(t.whole)
 		}
-		t.done(t.answer.response())
+		a := t.answer.Answer()
+		if t.events == nil && a.Broken {
+			a.Came = t.came
+		}
+		t.done(responseOf(&a))
 	})
+}
+
+// responseOf returns an answer for the engine.
+func responseOf(a *dialect.Answer) engine.Response {
+	return engine.Response{
+		Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Broken: a.Broken, Partial: a.Partial, Came: a.Came,
+		Editing: a.Edited, Cleared: a.Cleared,
+	}
 }

@@ -1,5 +1,6 @@
-// Package transport puts the engine between a client of the Messages API and the provider: it is an
-// http.RoundTripper, so that it works below any SDK and inside a proxy alike.
+// Package transport puts the engine between a client and the provider of a model: it is an
+// http.RoundTripper, so that it works below any SDK and inside a proxy alike. Which API a request is of, its dialect
+// says, see package dialect.
 //
 // A batch passes as it came. Where a budget applies it is priced, money for it is held back before it leaves, it is
 // booked, and settled when its results pass.
@@ -21,6 +22,8 @@ import (
 	"sync/atomic"
 
 	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 )
@@ -127,34 +130,42 @@ func Embedded(name string) (*preset.Preset, error) {
 
 // RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	kind := kindOf(r)
-	if kind != messages && t.budgeted(r) {
-		if why := unmetered(r, kind); why != "" {
-			return refuseUnread(r, http.StatusForbidden, "permission_error", "decant: "+why), nil
+	d, door := find(r)
+	if door.Kind != dialect.Prompt && t.budgeted(r) {
+		if why := unmetered(r, d, door.Kind); why != "" {
+			return refuseUnread(d, r, http.StatusForbidden, dialect.Forbidden, "decant: "+why), nil
 		}
 	}
-	switch kind {
-	case other:
+	do := (*exchange).roundTrip
+	switch {
+	case door.Kind == dialect.BatchState, door.Kind == dialect.BatchResults:
+		return t.follow(r, d, door)
+	case door.Kind == dialect.Batch && t.budgeted(r):
+		do = (*exchange).batch
+	case door.Kind != dialect.Prompt && door.Kind != dialect.Count:
 		return t.send(outgoing(r))
-	case batchLook:
-		return t.follow(r)
-	case batch:
-		if !t.budgeted(r) {
-			return t.send(outgoing(r))
-		}
 	}
-	x := &exchange{t: t, engine: t.engine.Load(), in: r, kind: kind, share: share{room: t.room}, watcher: t.opts.Watch(r)}
-	do := x.roundTrip
-	if kind == batch {
-		do = x.batch
-	}
-	res, err := do()
+	x := &exchange{t: t, engine: t.engine.Load(), in: r, dialect: d, door: door, share: share{room: t.room}, watcher: t.opts.Watch(r)}
+	res, err := do(x)
 	if err != nil {
 		x.share.release()
 		return nil, err
 	}
 	x.hold(res)
 	return res, nil
+}
+
+// find returns the dialect of a request and the door that it is at. Without a body it can ask for nothing that is
+// managed.
+func find(r *http.Request) (dialect.Dialect, dialect.Door) {
+	d, door := index.Find(r)
+	switch door.Kind {
+	case dialect.Prompt, dialect.Count, dialect.Batch:
+		if r.Body == nil {
+			return d, dialect.Door{}
+		}
+	}
+	return d, door
 }
 
 // prepare asks the engine. If that panics, which is a mistake in it, the request goes out as it came.
@@ -165,31 +176,4 @@ func (x *exchange) prepare(ctx context.Context, req *engine.Request) (p *engine.
 		}
 	}()
 	return x.engine.Prepare(ctx, req)
-}
-
-// kind is what a request is for.
-type kind uint8
-
-const (
-	other kind = iota
-	messages
-	count
-	batch     // one is made
-	batchLook // at one, or at its results; also when it is cancelled
-)
-
-func kindOf(r *http.Request) kind {
-	switch {
-	case looksAtBatch(r):
-		return batchLook
-	case r.Method != http.MethodPost || r.Body == nil:
-		return other
-	case strings.HasSuffix(r.URL.Path, "/v1/messages"):
-		return messages
-	case strings.HasSuffix(r.URL.Path, "/v1/messages/count_tokens"):
-		return count
-	case strings.HasSuffix(r.URL.Path, "/v1/messages/batches"):
-		return batch
-	}
-	return other
 }

@@ -296,34 +296,6 @@ func quoteJSON(s string) string {
 	return b.String()
 }
 
-func TestSession(t *testing.T) {
-	for _, c := range []struct {
-		name, header, value, body, want string
-	}{
-		{"OwnHeader", "X-Decant-Session", "mine", "{}", "mine"},
-		{"ClaudeCode", "X-Claude-Code-Session-Id", "uuid", "{}", "uuid"},
-		{"Opencode", "X-Session-Affinity", "ses_1", "{}", "ses_1"},
-		{"MetadataJSON", "", "", `{"metadata":{"user_id":"{\"device_id\":\"d\",\"account_uuid\":\"\",\"session_id\":\"uuid\"}"}}`, "uuid"},
-		{"MetadataOldForm", "", "", `{"metadata":{"user_id":"user_abc_account__session_uuid"}}`, "uuid"},
-		{"UserIsNoSession", "", "", `{"metadata":{"user_id":"alice"}}`, ""},
-		{"Nothing", "", "", `{}`, ""},
-		{"NotJSON", "", "", `{"metadata":`, ""},
-		{"NoUTF8", "X-Decant-Session", "a\x9bä\xff", "{}", `a%9bä%ff`},
-		{"NoUTF8InMetadata", "", "", "{\"metadata\":{\"user_id\":\"user_a_session_b\x9b\"}}", "b\ufffd"},
-		{"TooLong", "X-Session-Id", strings.Repeat("x", 300), "{}", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			h := http.Header{}
-			if c.header != "" {
-				h.Set(c.header, c.value)
-			}
-			if got := transport.Session(h, []byte(c.body)); got != c.want {
-				t.Errorf("session %q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
 // The beta for a window of a million tokens counts, in whichever of several headers it stands (audit 13).
 func TestBetasReachTheEngine(t *testing.T) {
 	w := newWorld(t, sandbox.Options{}, engine.Options{})

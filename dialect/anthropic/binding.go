@@ -1,36 +1,38 @@
 package anthropic
 
-import "github.com/decantdev/decant/internal/jsonspan"
+import (
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire"
+)
 
-// BindingBeta permits thinking.block_binding in a request (docs/reference/anthropic.md, "Bound thinking").
-const BindingBeta = "thinking-binding-controls-2026-08-01"
+// bindingBeta permits thinking.block_binding in a request (docs/reference/anthropic.md, "Bound thinking").
+const bindingBeta = "thinking-binding-controls-2026-08-01"
 
-// DropBlock returns the thinking parameter of a body with the instruction to drop thinking that is
-// bound to another conversation. It returns false when the request has no such parameter, or says
-// itself what shall happen.
-func DropBlock(body []byte) ([]byte, bool) {
+// Drop implements dialect.Dropper: the parameters are the thinking parameter with the instruction.
+func (Dialect) Drop(body []byte) (params []byte, beta string, ok bool) {
 	at := jsonspan.Member(body, 0, "thinking")
 	if at.IsZero() || body[at.Start] != '{' {
-		return nil, false
+		return nil, "", false
 	}
 	sc := jsonspan.Scan(body, at.Start)
 	n := 0
 	for sc.Open(); sc.Next(); n++ {
 		if string(sc.Name()) == "block_binding" {
-			return nil, false
+			return nil, "", false
 		}
 		sc.Skip()
 	}
 	if n == 0 {
-		return nil, false
+		return nil, "", false
 	}
 	value := at.Of(body)
-	out := append([]byte(nil), value[:len(value)-1]...)
-	return append(out, `,"block_binding":{"prefix_mismatch_behavior":"drop_block"}}`...), true
+	params = append([]byte(nil), value[:len(value)-1]...)
+	return append(params, `,"block_binding":{"prefix_mismatch_behavior":"drop_block"}}`...), bindingBeta, true
 }
 
-// WithThinking returns body with another thinking parameter.
-func WithThinking(body, params []byte) []byte {
+// WithParams implements dialect.Dropper.
+func (Dialect) WithParams(body, params []byte) []byte {
 	at := jsonspan.Member(body, 0, "thinking")
 	if at.IsZero() {
 		return body
@@ -40,9 +42,24 @@ func WithThinking(body, params []byte) []byte {
 	return append(out, body[at.End:]...)
 }
 
-// MismatchOf returns what a thinking parameter says shall happen to thinking that is bound to another conversation,
+// Unfit implements dialect.Dropper.
+func (Dialect) Unfit(r *wire.Document) dialect.Unfit {
+	at := r.Member("thinking")
+	if at.IsZero() {
+		return dialect.UnfitUnsaid
+	}
+	switch mismatchOf(at.Of(r.Source)) {
+	case "":
+		return dialect.UnfitUnsaid
+	case "drop_block":
+		return dialect.UnfitDropped
+	}
+	return dialect.UnfitRefused
+}
+
+// mismatchOf returns what a thinking parameter says shall happen to thinking that is bound to another conversation,
 // empty when it does not say.
-func MismatchOf(thinking []byte) string {
+func mismatchOf(thinking []byte) string {
 	if len(thinking) == 0 || thinking[0] != '{' {
 		return ""
 	}

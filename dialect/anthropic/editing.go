@@ -7,7 +7,9 @@ import (
 	"strconv"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire"
 )
 
 // The provider can leave old results out of the prompt that it reads (docs/reference/anthropic.md, "Context editing"): it puts a
@@ -19,14 +21,14 @@ import (
 // new call. Each cleared block has a decision of kind native, whose text is the placeholder as the view shows
 // it. What is asked for follows from the view alone, so every node asks for the same.
 
-// EditingBeta permits context_management in a request.
-const EditingBeta = "context-management-2025-06-27"
+// editingBeta permits context_management in a request.
+const editingBeta = "context-management-2025-06-27"
 
 const clearTools = "clear_tool_uses_20250919"
 
-// A Clearing is what a request asks the provider to leave out of its prompt.
-type Clearing struct {
-	Uses    int      // results
+// A clearing is what a request asks the provider to leave out of its prompt.
+type clearing struct {
+	results int
 	keep    int      // newest calls, whose results stay
 	exclude []string // tools whose results stay
 	inputs  []string // tools whose arguments go, too
@@ -38,10 +40,17 @@ type called struct {
 	answered, clear, blank bool // it has a result; its result goes; its arguments go
 }
 
-// ClearingOf returns what leads from what is sent to a view in which blocks were changed by native decisions.
-// It is nil when no block was, and false when no clearing leads there: clearing goes by age, and tells calls
-// apart by the names of their tools only.
-func ClearingOf(view *decant.Conversation, native func(id string) bool) (*Clearing, bool) {
+// Clearing implements dialect.Clearer. Clearing goes by age, and tells calls apart by the names of their tools only.
+func (Dialect) Clearing(view *decant.Conversation, native func(id string) bool) (dialect.ProviderClearing, bool) {
+	c, ok := clearingOf(view, native)
+	if c == nil {
+		return nil, ok
+	}
+	return c, ok
+}
+
+// clearingOf is Clearing with a pointer, so that no clearing is a nil that can be told.
+func clearingOf(view *decant.Conversation, native func(id string) bool) (*clearing, bool) {
 	calls := callsOf(view, native)
 	last := -1
 	for i := range calls {
@@ -52,11 +61,11 @@ func ClearingOf(view *decant.Conversation, native func(id string) bool) (*Cleari
 	if last < 0 {
 		return nil, !slices.ContainsFunc(calls, func(c called) bool { return c.blank })
 	}
-	c := &Clearing{keep: len(calls) - 1 - last}
+	c := &clearing{keep: len(calls) - 1 - last}
 	cleared, blanked := map[string]bool{}, map[string]bool{}
 	for i := range calls[:last+1] {
 		if x := &calls[i]; x.clear {
-			c.Uses++
+			c.results++
 			cleared[x.name] = true
 			blanked[x.name] = blanked[x.name] || x.blank
 		}
@@ -104,7 +113,7 @@ func callsOf(view *decant.Conversation, native func(id string) bool) (calls []ca
 }
 
 // edit returns the clearing as an element of context_management.edits.
-func (c *Clearing) edit() []byte {
+func (c *clearing) edit() []byte {
 	out := []byte(`{"type":"` + clearTools + `","trigger":{"type":"input_tokens","value":1},"keep":{"type":"tool_uses","value":`)
 	out = append(strconv.AppendInt(out, int64(c.keep), 10), '}')
 	out = appendNames(out, "exclude_tools", c.exclude)
@@ -166,8 +175,14 @@ func (p editPlace) with(body, edit []byte) []byte {
 	return append(append(out, p.after...), body[p.at:]...)
 }
 
-// Ask returns a body that asks for the clearing.
-func (c *Clearing) Ask(body []byte) ([]byte, error) {
+// Results implements dialect.ProviderClearing.
+func (c *clearing) Results() int { return c.results }
+
+// Beta implements dialect.ProviderClearing.
+func (c *clearing) Beta() string { return editingBeta }
+
+// Ask implements dialect.ProviderClearing.
+func (c *clearing) Ask(body []byte) ([]byte, error) {
 	at, ok := placeOfEdit(body)
 	if !ok {
 		return nil, errors.New("render: context_management has no place for an edit")
@@ -178,10 +193,10 @@ func (c *Clearing) Ask(body []byte) ([]byte, error) {
 // BetasOf returns the betas that a request to the Messages API needs for what stands in its body.
 func BetasOf(body []byte) (out []string) {
 	if !jsonspan.Member(body, 0, "context_management").IsZero() {
-		out = append(out, EditingBeta)
+		out = append(out, editingBeta)
 	}
 	if at := jsonspan.Member(body, 0, "thinking"); !at.IsZero() && body[at.Start] == '{' && !jsonspan.Member(at.Of(body), 0, "block_binding").IsZero() {
-		out = append(out, BindingBeta)
+		out = append(out, bindingBeta)
 	}
 	return out
 }
@@ -235,11 +250,15 @@ var (
 	serverCalls = []string{`"server_tool_use"`, `"mcp_tool_use"`}
 )
 
-// Editable reports whether a request with a body and tools has room for a clearing: context_management is as expected,
-// and there is no memory tool.
-func Editable(body, tools []byte) bool {
-	_, ok := placeOfEdit(body)
-	return ok && !bytes.Contains(tools, memoryTool)
+// Clears implements dialect.Clearer: context_management is as expected, and there are no memory tool, no MCP servers and
+// no calls that the provider has answered.
+func (d Dialect) Clears(r *wire.Document, c *decant.Conversation) bool {
+	if !r.Member("mcp_servers").IsZero() {
+		return false
+	}
+	_, tools := d.Fixed(r)
+	_, ok := placeOfEdit(r.Source)
+	return ok && !bytes.Contains(tools, memoryTool) && !Served(c)
 }
 
 // Served reports whether a conversation has calls that the provider itself has answered: then it cannot be asked to

@@ -10,10 +10,9 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// Identity returns the identity of a content block of the Messages API: equal for two blocks that
-// differ only in cache markers, in a text being a string or a list of one block, in spacing,
-// escapes, the order of keys, and members that are null.
-func Identity(raw []byte) decant.Hash {
+// Identity implements dialect.Requests: it is equal for two content blocks that differ only in cache markers, in a text
+// being a string or a list of one block, in spacing, escapes, the order of keys, and members that are null.
+func (Dialect) Identity(raw []byte) decant.Hash {
 	c := canon{src: raw, out: make([]byte, 0, len(raw)+16)}
 	sc := jsonspan.Scan(raw, 0)
 	c.block(&sc)

@@ -5,31 +5,9 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/jsonspan"
 )
-
-// A Topic is what a refusal is about, as far as another form of the request may help.
-type Topic string
-
-// The topics. Any other refusal is the client's to deal with.
-const (
-	Size     Topic = "size"     // the request is too large
-	Thinking Topic = "thinking" // thinking in it does not belong to what stands before it
-	Editing  Topic = "editing"  // the clearing that it asks for is not known, or not to be had with this model
-)
-
-// A Refusal is a provider's answer to a request that it does not take.
-type Refusal struct {
-	Topic  Topic  // empty: something else
-	Text   string // the provider's message
-	Tokens int    // of the request, as the provider has counted; 0: it does not say
-	Window int    // tokens that the model takes, 0: it does not say
-	Output int    // tokens of output that it has counted in besides, 0: none
-	Bytes  int    // most bytes that it takes, 0: it does not say
-
-	// Bound says that the provider has found thinking bound to another conversation, so it does look.
-	Bound bool
-}
 
 // The texts by which the provider refuses a request for its size (docs/reference/anthropic.md, "Refusals") or for its
 // thinking. Wording drifts, so they are matched loosely.
@@ -44,39 +22,40 @@ var (
 	uneditable = regexp.MustCompile("(?i)context.management|clear_tool_uses|anthropic-beta|beta (flag|header)")
 )
 
-// RefusalOf returns what an answer with a status and a body is about.
-func RefusalOf(status int, body []byte) Refusal {
-	r := Refusal{Text: message(body)}
+// ReadRefusal implements dialect.Answers.
+func (Dialect) ReadRefusal(status int, body []byte) dialect.Refusal {
+	text := message(body)
 	switch status {
 	case http.StatusRequestEntityTooLarge:
-		r.Topic = Size
+		return dialect.Refusal{Topic: dialect.Size, Text: text}
 	case http.StatusBadRequest:
-		r.read()
+		r := badRequest(text)
+		r.Text = text
+		return r
 	}
-	return r
+	return dialect.Refusal{Text: text}
 }
 
-// read finds out what the text says.
-func (r *Refusal) read() {
-	if m := overLimit.FindStringSubmatch(r.Text); m != nil {
-		r.Topic, r.Tokens, r.Output, r.Window = Size, digits(m[1]), digits(m[2]), digits(m[3])
-		return
+// badRequest finds out what the text says.
+func badRequest(text string) dialect.Refusal {
+	if m := overLimit.FindStringSubmatch(text); m != nil {
+		return dialect.Refusal{Topic: dialect.Size, Tokens: digits(m[1]), Output: digits(m[2]), Window: digits(m[3])}
 	}
-	if m := tooMany.FindStringSubmatch(r.Text); m != nil {
-		r.Topic, r.Bytes = Size, digits(m[2])
-		return
+	if m := tooMany.FindStringSubmatch(text); m != nil {
+		return dialect.Refusal{Topic: dialect.Size, Bytes: digits(m[2])}
 	}
-	if m := tooLong.FindStringSubmatch(r.Text); m != nil {
-		r.Topic, r.Tokens, r.Window = Size, digits(m[1]), digits(m[2])
-		return
+	if m := tooLong.FindStringSubmatch(text); m != nil {
+		return dialect.Refusal{Topic: dialect.Size, Tokens: digits(m[1]), Window: digits(m[2])}
 	}
-	r.Bound = bound.MatchString(r.Text)
 	switch {
-	case r.Bound || unsigned.MatchString(r.Text):
-		r.Topic = Thinking
-	case uneditable.MatchString(r.Text):
-		r.Topic = Editing
+	case bound.MatchString(text):
+		return dialect.Refusal{Topic: dialect.Thinking, Bound: true}
+	case unsigned.MatchString(text):
+		return dialect.Refusal{Topic: dialect.Thinking}
+	case uneditable.MatchString(text):
+		return dialect.Refusal{Topic: dialect.Editing}
 	}
+	return dialect.Refusal{}
 }
 
 // digits returns what digits say, 0 where there are none.

@@ -13,6 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/goleak"
 
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/internal/otlptest"
 )
 
@@ -60,7 +62,7 @@ func (t *Tracing) one(test *testing.T) {
 	if err != nil {
 		test.Fatal(err)
 	}
-	_, q := t.Begin(r.Context(), r, "id", "")
+	_, q := t.Begin(r.Context(), r, "id", index.Default, dialect.Door{})
 	q.End(End{Status: 200, Whole: true})
 }
 

@@ -12,10 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
 )
-
-// routeMessages is the path at which models are called.
-const routeMessages = "/v1/messages"
 
 // A call is one request to the upstream.
 type call struct {
@@ -47,7 +45,7 @@ func (q *Request) Send(r *http.Request) *http.Request {
 }
 
 // ofModel reports whether the request is answered by a model.
-func (q *Request) ofModel() bool { return q.route == routeMessages }
+func (q *Request) ofModel() bool { return q.door.Kind == dialect.Prompt }
 
 // callName returns the name of a call's span, by the conventions.
 func (q *Request) callName(r *http.Request) string {
@@ -56,8 +54,8 @@ func (q *Request) callName(r *http.Request) string {
 		return "chat " + q.model
 	case q.ofModel():
 		return "chat"
-	case q.route != "":
-		return methodOf(r) + " " + q.route
+	case q.door.Route != "":
+		return methodOf(r) + " " + q.door.Route
 	}
 	return methodOf(r)
 }
@@ -66,8 +64,8 @@ func (q *Request) callName(r *http.Request) string {
 func (q *Request) describe(s trace.Span, r *http.Request) {
 	host, port := hostOf(q.t.opts.Upstream)
 	s.SetAttributes(httpMethod.String(methodOf(r)), serverAddress.String(host), serverPort.Int(port))
-	if q.route != "" {
-		s.SetAttributes(urlTemplate.String(q.route))
+	if q.door.Route != "" {
+		s.SetAttributes(urlTemplate.String(q.door.Route))
 	}
 	if q.tries > 0 {
 		s.SetAttributes(httpResend.Int(q.tries))
@@ -75,7 +73,7 @@ func (q *Request) describe(s trace.Span, r *http.Request) {
 	if !q.ofModel() {
 		return
 	}
-	s.SetAttributes(aiOperation.String("chat"), aiProvider.String("anthropic"))
+	s.SetAttributes(aiOperation.String("chat"), aiProvider.String(string(q.api.About().Provider)))
 	if q.model != "" {
 		s.SetAttributes(aiModel.String(q.model))
 	}

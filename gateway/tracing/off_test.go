@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine"
 )
 
@@ -17,7 +19,7 @@ func TestOffCostsNothing(t *testing.T) {
 	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	res := &http.Response{Body: http.NoBody}
 	n := testing.AllocsPerRun(100, func() {
-		ctx, q := off.Begin(r.Context(), r, "id", routeMessages)
+		ctx, q := off.Begin(r.Context(), r, "id", index.Default, dialect.Door{})
 		sent := q.Send(r)
 		q.Answered(res, nil)
 		id, span := q.IDs()

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/transport"
 )
@@ -16,7 +17,8 @@ import (
 type Request struct {
 	t        *Tracing
 	span     trace.Span
-	route    string
+	api      dialect.API
+	door     dialect.Door
 	prepared *engine.Prepared // nil: nothing was managed
 	model    string
 	call     *call // to the upstream, the last of them; nil: there was none
@@ -25,24 +27,24 @@ type Request struct {
 
 var _ transport.Watcher = (*Request)(nil)
 
-// Begin begins the span of a request. Its id is the one that the answer carries. Route is the path of the request's
-// door, empty if the door has many. The returned context is for the work on the request.
-func (t *Tracing) Begin(ctx context.Context, r *http.Request, id, route string) (context.Context, *Request) {
+// Begin begins the span of a request. Its id is the one that the answer carries. The returned context is for the work on
+// the request.
+func (t *Tracing) Begin(ctx context.Context, r *http.Request, id string, api dialect.API, door dialect.Door) (context.Context, *Request) {
 	if t == nil {
 		return ctx, nil
 	}
 	name := methodOf(r)
-	if route != "" {
-		name += " " + route
+	if door.Route != "" {
+		name += " " + door.Route
 	}
 	ctx, span := t.tracer.Start(remote(ctx, r.Header), name, trace.WithSpanKind(trace.SpanKindServer))
-	q := &Request{t: t, span: span, route: route}
+	q := &Request{t: t, span: span, api: api, door: door}
 	if !span.IsRecording() {
 		return ctx, q
 	}
 	span.SetAttributes(httpMethod.String(methodOf(r)), urlScheme.String(schemeOf(r)), protocolVersion.String(protocolOf(r)), requestID.String(id))
-	if route != "" {
-		span.SetAttributes(httpRoute.String(route))
+	if door.Route != "" {
+		span.SetAttributes(httpRoute.String(door.Route))
 	}
 	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok { // not the Host header, which is the client's
 		span.SetAttributes(serverAddress.String(at.IP.String()), serverPort.Int(at.Port))

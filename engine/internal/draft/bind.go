@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/notes"
 )
@@ -16,9 +16,7 @@ func (dr *Draft) keepDropping() {
 	if !q.Env.DropBlock || !q.Model.Binds || !poured(dr.InForce) {
 		return
 	}
-	if params, ok := anthropic.DropBlock(q.Request.Prompt.Doc.Source); ok {
-		dr.Params, dr.Betas = params, []string{anthropic.BindingBeta}
-	}
+	dr.LetDrop()
 }
 
 // poured reports whether a pour is among ds that changed what is sent of old history.
@@ -36,10 +34,10 @@ func (dr *Draft) Bound() bool {
 	if !q.Model.Binds || q.Refs.Conv.Thinking == decant.ThinkingOff {
 		return false
 	}
-	switch q.Mismatch() {
-	case "drop_block":
+	switch q.Unfit() {
+	case dialect.UnfitDropped:
 		return false
-	case "":
+	case dialect.UnfitUnsaid:
 		if q.Known.Says(account.Binding, q.Env.Now()) == account.Unenforced {
 			return false
 		}

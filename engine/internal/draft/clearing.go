@@ -5,17 +5,17 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/dialect"
 )
 
 // Clearing returns what the request has to ask the provider for so that the model reads the view; nil when
 // nothing, and false when it cannot be asked for.
-func (dr *Draft) Clearing() (*anthropic.Clearing, bool) {
+func (dr *Draft) Clearing() (dialect.ProviderClearing, bool) {
 	native := decant.NativeIn(dr.InForce, dr.Made)
 	if native == nil {
 		return nil, true
 	}
-	return anthropic.ClearingOf(dr.View, native)
+	return dr.clearingBy(native)
 }
 
 // Sent returns what goes to the provider: the view with everything that the provider leaves out.
@@ -40,10 +40,11 @@ func (dr *Draft) withClearing(body []byte) ([]byte, error) {
 
 // NeededBetas returns the betas that the request needs beyond those that the client asks for.
 func (dr *Draft) NeededBetas() []string {
-	if c, _ := dr.Clearing(); c == nil {
+	c, _ := dr.Clearing()
+	if c == nil || c.Beta() == "" {
 		return dr.Betas
 	}
-	return append(dr.Betas[:len(dr.Betas):len(dr.Betas)], anthropic.EditingBeta)
+	return append(dr.Betas[:len(dr.Betas):len(dr.Betas)], c.Beta())
 }
 
 // suspend takes native decisions out of the request where they cannot be carried out: it goes out whole.
@@ -53,7 +54,7 @@ func (dr *Draft) suspend() error {
 	if native == nil {
 		return nil
 	}
-	if _, ok := anthropic.ClearingOf(dr.View, native); ok && !q.AsksForEditing() && q.Editable() {
+	if _, ok := dr.clearingBy(native); ok && !q.AsksForEditing() && q.Editable() {
 		return nil
 	}
 	for _, d := range dr.InForce {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/policy"
@@ -110,7 +110,7 @@ func (dr *Draft) Render() ([]byte, error) {
 		return nil, fmt.Errorf("render: %w", err)
 	}
 	if dr.Params != nil {
-		body = anthropic.WithThinking(body, dr.Params)
+		body = dr.Query.Request.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
 	}
 	return dr.withClearing(body)
 }

@@ -1,12 +1,11 @@
 package draft
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
-	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
@@ -71,37 +70,25 @@ func (q *Query) Switched() bool {
 	return h.Fixed != q.Refs.Conv.Fixed.Version || h.Model != q.Refs.Conv.Model && q.Env.Model(h.Model, 0, nil).ID != q.Model.ID
 }
 
-// Mismatch returns what the client wants to happen to thinking that does not fit, empty when it does not say.
-func (q *Query) Mismatch() string {
-	at := q.Request.Prompt.Doc.Member("thinking")
-	if at.IsZero() {
-		return ""
-	}
-	return anthropic.MismatchOf(at.Of(q.Request.Body))
-}
-
 // AsksForClearing reports whether the request asks the provider to leave out some of it.
 func (q *Query) AsksForClearing() bool {
-	edits := q.Request.Prompt.Doc.Member("context_management")
-	return !edits.IsZero() && (bytes.Contains(edits.Of(q.Request.Body), []byte("clear_tool_uses")) || bytes.Contains(edits.Of(q.Request.Body), []byte("compact")))
+	return q.Request.Prompt.Dialect.Edits(q.Request.Prompt.Doc) == dialect.Clearing
 }
 
 // AsksForEditing reports whether the client itself asks the provider to change the context in a way that leaves no room
 // for a clearing of ours: for its own clearing, or for a compaction, which goes with no editing at all.
 func (q *Query) AsksForEditing() bool {
-	return q.AsksForClearing() || !q.Request.Prompt.Doc.Member("compaction").IsZero()
+	return q.Request.Prompt.Dialect.Edits(q.Request.Prompt.Doc) != dialect.NoEdits
 }
 
 // Editable reports whether the provider can be asked to clear old results of this conversation at all.
 func (q *Query) Editable() bool {
-	if q.Model.Provider != token.Anthropic || !q.Model.Editing || q.Known.Says(account.Editing(q.Model.ID), q.Env.Now()) != "" {
+	p := q.Request.Prompt
+	d, ok := p.Dialect.(dialect.Clearer)
+	if !ok || q.Model.Provider != p.Dialect.About().Provider || !q.Model.Editing || q.Known.Says(account.Editing(q.Model.ID), q.Env.Now()) != "" {
 		return false
 	}
-	var tools []byte
-	if at := q.Request.Prompt.Doc.Member("tools"); !at.IsZero() {
-		tools = at.Of(q.Request.Body)
-	}
-	return q.Request.Prompt.Doc.Member("mcp_servers").IsZero() && anthropic.Editable(q.Request.Body, tools) && !anthropic.Served(q.Refs.Conv)
+	return d.Clears(p.Doc, q.Refs.Conv)
 }
 
 // Checkpoints returns the number of the newest checkpoint, revoked ones included.

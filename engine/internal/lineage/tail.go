@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/store"
 )
@@ -66,7 +67,7 @@ func (t Tail) goesOn(ctx context.Context, blobs store.Blobs, p *Match, r *prompt
 		if err != nil {
 			return false, fmt.Errorf("read an answer in %s: %w", p.State.ID, err)
 		}
-		if sameAnswer(content[0], said, p.sharesTail()) {
+		if sameAnswer(r.Dialect, content[0], said, p.sharesTail()) {
 			return true, nil
 		}
 	}
@@ -83,9 +84,8 @@ func (p *Match) sharesTail() bool {
 // sameAnswer reports whether what a client has sent back is the answer with a content, thinking left
 // out. Calls have ids that tell; words alone may be said twice, so they count only where the client has
 // kept some of what they answer.
-func sameAnswer(content []byte, said []*prompt.Block, shares bool) bool {
-	body := append(append([]byte(`{"messages":[{"role":"assistant","content":`), content...), "}]}"...)
-	doc, err := prompt.Parse(body, nil)
+func sameAnswer(d dialect.Dialect, content []byte, said []*prompt.Block, shares bool) bool {
+	doc, err := d.Parse(d.Assemble(&dialect.Parts{Answer: content}))
 	if err != nil || len(doc.Conversation.Messages) != 1 {
 		return false
 	}

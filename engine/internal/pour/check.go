@@ -51,7 +51,7 @@ func (p *Pour) pays(why policy.Reason) bool {
 // bound, the provider says so.
 func (p *Pour) lawful(unsure bool) error {
 	q := p.Draft.Query
-	rules := legal.RulesFor(legal.Messages, q.Model, q.Refs.Conv.Thinking)
+	rules := legal.RulesFor(legal.ForFormat(q.Request.Prompt.API()), q.Model, q.Refs.Conv.Thinking)
 	rules.Binds, rules.Automatic = rules.Binds && !unsure && p.Draft.Bound(), q.Refs.Conv.Cache != ""
 	before, err := decant.Replay(q.Refs.Conv, decant.Sent(p.Draft.InForce))
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/account"
 	"github.com/decantdev/decant/policy"
 )
@@ -15,7 +15,7 @@ import (
 // out in the same exchange.
 func (p *Pour) probes() bool {
 	q := p.Draft.Query
-	return p.Draft.Meter.Account != nil && q.Mismatch() == "" && q.Known.Says(account.Binding, q.Env.Now()) == ""
+	return p.Draft.Meter.Account != nil && q.Unfit() == dialect.UnfitUnsaid && q.Known.Says(account.Binding, q.Env.Now()) == ""
 }
 
 // probeRoute makes the cheap reductions and keeps all thinking.
@@ -72,11 +72,9 @@ func (m earlyMode) routes() []route {
 
 // dropBlockRoute is editRoute for bound thinking in an open round: the provider drops it.
 func dropBlockRoute(ctx context.Context, p *Pour, target int) error {
-	params, ok := anthropic.DropBlock(p.Draft.Query.Request.Prompt.Doc.Source)
-	if !ok {
+	if !p.Draft.LetDrop() {
 		return errNoRoute
 	}
-	p.Draft.Params, p.Draft.Betas = params, []string{anthropic.BindingBeta}
 	if err := editRoute(ctx, p, target); err != nil {
 		return fmt.Errorf("with drop_block: %w", err)
 	}
@@ -85,11 +83,9 @@ func dropBlockRoute(ctx context.Context, p *Pour, target int) error {
 
 // earlyDropRoute is earlyRoute for bound thinking in an open round: the provider drops it.
 func earlyDropRoute(ctx context.Context, p *Pour, target int) error {
-	params, ok := anthropic.DropBlock(p.Draft.Query.Request.Prompt.Doc.Source)
-	if !ok {
+	if !p.Draft.LetDrop() {
 		return errNoRoute
 	}
-	p.Draft.Params, p.Draft.Betas = params, []string{anthropic.BindingBeta}
 	return probeRoute(ctx, p, target)
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
@@ -27,7 +26,7 @@ func TestARefusedRouteLeavesNothingBehind(t *testing.T) {
 		before, body := p.Draft.Outcome, string(p.Draft.Query.Request.Body)
 		err = p.attemptRoute(t.Context(), route{name: "refused", carry: func(_ context.Context, p *Pour, _ int) error {
 			a := p.Draft
-			a.Params, a.Betas = []byte(`{"type":"adaptive"}`), []string{anthropic.BindingBeta}
+			a.Params, a.Betas = []byte(`{"type":"adaptive"}`), []string{"a-beta"}
 			a.Outcome.Plan, a.Outcome.After = &decant.Plan{Reason: "refused"}, 1
 			if failing {
 				return errNoRoute

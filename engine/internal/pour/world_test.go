@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
@@ -84,7 +85,7 @@ func halfMegabyte(tb testing.TB) *Pour {
 }
 
 func read(tb testing.TB, body []byte) *prompt.Prompt {
-	r, err := prompt.Read(body, maphash.MakeSeed(), nil)
+	r, err := prompt.Read(index.Default, body, maphash.MakeSeed(), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/dialect/anthropic"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -16,11 +16,12 @@ import (
 // It knows no borders between messages, so neighbours of one role count as merged, and it passes
 // over thinking, which clients may leave out. The blocks in the chain are the spine.
 type Prompt struct {
-	Doc    *wire.Document
-	Blocks []Block
-	Starts []int         // of each message: the index of its first block
-	Spine  []int         // indexes in Blocks of what the chain has
-	chain  []decant.Hash // h(1), h(2), ... of the spine, as far as they are known
+	Dialect dialect.Dialect
+	Doc     *wire.Document
+	Blocks  []Block
+	Starts  []int         // of each message: the index of its first block
+	Spine   []int         // indexes in Blocks of what the chain has
+	chain   []decant.Hash // h(1), h(2), ... of the spine, as far as they are known
 
 	known  int              // blocks that an earlier request had, byte for byte
 	counts []int32          // tokens of each block by est, 0: not counted
@@ -36,14 +37,17 @@ type Block struct {
 	Print   uint64 // fingerprint of bytes
 }
 
+// API returns the name of the request's API, as a store keeps it.
+func (p *Prompt) API() string { return string(p.Dialect.About().Format) }
+
 // Raw returns the hash of the bytes that the client sent, as the store knows it.
 func (b *Block) Raw() decant.Hash { return decant.HashBytes(b.Bytes) }
 
-// Read parses a request body of the Messages API. Fingerprints are of the given seed: they tell
+// Read parses a request body as a dialect has it. Fingerprints are of the given seed: they tell
 // within one process whether bytes are the same, at a tenth of the cost of a hash. What was is the
 // memory of, a request like this one, need not be read again; it may be nil.
-func Read(body []byte, seed maphash.Seed, was *Memory) (*Prompt, error) {
-	doc, err := Parse(body, was)
+func Read(d dialect.Dialect, body []byte, seed maphash.Seed, was *Memory) (*Prompt, error) {
+	doc, err := parse(d, body, was)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +57,7 @@ func Read(body []byte, seed maphash.Seed, was *Memory) (*Prompt, error) {
 		n += len(ms[i].Blocks)
 	}
 	r := &Prompt{
-		Doc: doc, Blocks: make([]Block, 0, n), Starts: make([]int, 0, len(ms)), Spine: make([]int, 0, n),
+		Dialect: d, Doc: doc, Blocks: make([]Block, 0, n), Starts: make([]int, 0, len(ms)), Spine: make([]int, 0, n),
 		chain: make([]decant.Hash, 0, n), counts: make([]int32, n),
 	}
 	for i := range ms {
@@ -71,10 +75,10 @@ func Read(body []byte, seed maphash.Seed, was *Memory) (*Prompt, error) {
 	return r, nil
 }
 
-// Parse parses a request body, from where it differs from the request of a memory; that may be nil.
-func Parse(body []byte, was *Memory) (*wire.Document, error) {
+// parse parses a request body, from where it differs from the request of a memory; that may be nil.
+func parse(d dialect.Dialect, body []byte, was *Memory) (*wire.Document, error) {
 	if was == nil {
-		return wire.ParseAs(wire.Anthropic, body)
+		return d.Parse(body)
 	}
 	return was.doc.ParseNext(body)
 }
@@ -100,7 +104,7 @@ func (p *Prompt) Hash(i int) decant.Hash {
 	}
 	for n := len(p.chain); n <= i; n++ {
 		a := p.At(n)
-		p.chain = append(p.chain, link(p.Hash(n-1), a.Role, anthropic.Identity(a.Bytes)))
+		p.chain = append(p.chain, link(p.Hash(n-1), a.Role, p.Dialect.Identity(a.Bytes)))
 	}
 	return p.chain[i]
 }
@@ -119,7 +123,7 @@ func (p *Prompt) Begins(other *Prompt) bool {
 	}
 	for i := range p.Spine {
 		a, b := p.At(i), other.At(i)
-		if a.Role != b.Role || a.Print != b.Print && anthropic.Identity(a.Bytes) != anthropic.Identity(b.Bytes) {
+		if a.Role != b.Role || a.Print != b.Print && p.Dialect.Identity(a.Bytes) != p.Dialect.Identity(b.Bytes) {
 			return false
 		}
 	}

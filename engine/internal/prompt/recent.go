@@ -6,6 +6,9 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/wire"
 )
 
 // Recent keeps the memories of the newest requests, bounded by the bytes that they take. The zero value is
@@ -19,6 +22,7 @@ type Recent struct {
 
 // A Key is what requests of one conversation have in common at first sight.
 type Key struct {
+	api             wire.Format
 	tenant, session string
 	head            uint64 // fingerprint of the first bytes
 }
@@ -89,7 +93,7 @@ func (c *Recent) drop(e *list.Element) {
 
 // KeyOf returns the key of a request with a body. What a client says of each of its requests is no part of the head (see
 // wire's billing lines).
-func KeyOf(tenant, session string, body []byte, seed maphash.Seed) Key {
+func KeyOf(d dialect.Dialect, tenant, session string, body []byte, seed maphash.Seed) Key {
 	head, _, _ := bytes.Cut(body[:min(len(body), recentHead)], []byte("x-anthropic-"))
-	return Key{tenant, session, maphash.Bytes(seed, head)}
+	return Key{d.About().Format, tenant, session, maphash.Bytes(seed, head)}
 }

@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"runtime"
 	"testing"
+
+	"github.com/decantdev/decant/dialect/index"
 )
 
 // What is kept of requests is bounded by what it takes in memory, also when each of them says a few words.
@@ -18,7 +20,7 @@ func TestMemoriesOfTinyRequestsAreBounded(t *testing.T) {
 	n := 20_000 // 150 MB, if all are kept
 	for i := range n {
 		body := fmt.Appendf(nil, `{"model":"x","messages":[{"role":"user","content":"%d"}]}`, i)
-		r, err := Read(body, seed, nil)
+		r, err := Read(index.Default, body, seed, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

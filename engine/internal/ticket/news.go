@@ -111,12 +111,7 @@ func (tk *Ticket) fixedPart() *store.Fixed {
 		return nil
 	}
 	f := &store.Fixed{Version: v, Tokens: q.Fixed}
-	if at := q.Request.Prompt.Doc.Member("system"); !at.IsZero() {
-		f.System = at.Of(q.Request.Body)
-	}
-	if at := q.Request.Prompt.Doc.Member("tools"); !at.IsZero() {
-		f.Tools = at.Of(q.Request.Body)
-	}
+	f.System, f.Tools = q.Request.Prompt.Dialect.Fixed(q.Request.Prompt.Doc)
 	return f
 }
 

@@ -1,4 +1,4 @@
-package transport
+package anthropic
 
 import (
 	"cmp"
@@ -7,15 +7,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
 // An answer is what the model said, put together from what passed by.
 type answer struct {
+	keep    func(n int) bool
+	lost    bool // it was too large: nothing of its content is kept
+	bytes   int  // of what is kept
 	usage   usage
 	stop    string
-	keep    keep
 	came    int // bytes of what was said, kept or not
 	blocks  []block
 	whole   []byte // content of an answer that came in one piece
@@ -23,6 +25,9 @@ type answer struct {
 	started bool
 	ended   bool
 }
+
+// ReadAnswer implements dialect.Answers.
+func (Dialect) ReadAnswer(room func(n int) bool) dialect.AnswerReader { return &answer{keep: room} }
 
 // edited is what the provider says about context editing.
 type edited struct {
@@ -72,8 +77,8 @@ type event struct {
 
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// event reads one event of a stream. What it does not understand it passes over.
-func (a *answer) event(name, data []byte) {
+// Event implements dialect.AnswerReader.
+func (a *answer) Event(name, data []byte) {
 	switch string(name) {
 	case "message_start", "content_block_start", "content_block_delta", "message_delta":
 	case "message_stop":
@@ -124,10 +129,11 @@ func (a *answer) begin(e *event) {
 
 // room reports whether n bytes more of content may be kept, and lets go of what there is when they may not.
 func (a *answer) room(n int) bool {
-	if !a.keep.more(n) {
-		a.blocks = nil
+	if a.lost || !a.keep(n) {
+		a.lost, a.blocks = true, nil
 		return false
 	}
+	a.bytes += n
 	return true
 }
 
@@ -173,8 +179,8 @@ func (u *usage) tokens() decant.Usage {
 	return out
 }
 
-// object reads an answer that came as one JSON object.
-func (a *answer) object(src []byte) {
+// Object implements dialect.AnswerReader.
+func (a *answer) Object(src []byte) {
 	var o struct {
 		Content jsontext.Value `json:"content"`
 		Stop    string         `json:"stop_reason"`
@@ -188,24 +194,24 @@ func (a *answer) object(src []byte) {
 	a.whole, a.stop, a.usage, a.edited, a.ended = o.Content.Clone(), o.Stop, o.Usage, o.Edited, true
 }
 
-// response returns the answer for the engine. One that broke off has no content, but what was said in it is told: the
+// Answer implements dialect.AnswerReader. One that broke off has no content, but what was said in it is told: the
 // client may send back any part of it, or none, and has received it all the same.
-func (a *answer) response() engine.Response {
-	res := engine.Response{Status: 200, Usage: a.usage.tokens(), Editing: a.edited != nil}
+func (a *answer) Answer() dialect.Answer {
+	out := dialect.Answer{Usage: a.usage.tokens(), Edited: a.edited != nil}
 	if a.edited != nil {
 		for _, e := range a.edited.Applied {
-			res.Cleared += e.Uses
+			out.Cleared += e.Uses
 		}
 	}
 	if !a.ended {
-		res.Broken, res.Partial, res.Came = true, a.partial(), a.came
-		return res
+		out.Broken, out.Partial, out.Came = true, a.partial(), a.came
+		return out
 	}
-	res.Stop, res.Content = a.stop, a.whole
-	if a.started && !a.keep.over {
-		res.Content = a.content()
+	out.Stop, out.Content = a.stop, a.whole
+	if a.started && !a.lost {
+		out.Content = a.content()
 	}
-	return res
+	return out
 }
 
 // partial returns what was said, as far as it was kept.
@@ -222,7 +228,7 @@ func (a *answer) partial() []byte {
 
 // content returns the blocks of a stream as a JSON list.
 func (a *answer) content() []byte {
-	out := append(make([]byte, 0, a.keep.bytes+a.keep.bytes/8+2), '[')
+	out := append(make([]byte, 0, a.bytes+a.bytes/8+2), '[')
 	for i := range a.blocks {
 		if i > 0 {
 			out = append(out, ',')

@@ -1,0 +1,31 @@
+package dialect
+
+import "github.com/decantdev/decant"
+
+// An AnswerReader puts an answer together from what passes by. It is for one answer and one goroutine. What it does not
+// understand it passes over.
+type AnswerReader interface {
+	// Event takes an event of a stream. The name is "message" where the stream gives none. Both slices are good during the
+	// call only.
+	Event(name, data []byte)
+
+	// Object takes all of an answer that is no stream, as far as it came; nil when it was too large to be kept.
+	Object(body []byte)
+
+	// Answer returns what was read. It is called once, at the end.
+	Answer() Answer
+}
+
+// An Answer is what a model said, and what the provider said about it.
+type Answer struct {
+	Usage   decant.Usage // Input is what was neither read from the provider's cache nor written to it
+	Content []byte       // a JSON list of blocks, for Parts.Answer; nil when it was not kept
+	Stop    string       // why the model stopped, in the API's own word
+
+	Broken  bool   // it ended before its end: there is no content
+	Partial []byte // what was said in it all the same, as far as it was kept
+	Came    int    // bytes of all that was said in a stream that broke off
+
+	Edited  bool // it says what was changed of the prompt
+	Cleared int  // results that were left out of it
+}
