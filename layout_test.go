@@ -25,6 +25,7 @@ var layers = map[string][]string{
 	"preset":                   {"."},
 	"internal/fact":            {"."},
 	"internal/cost":            {".", "token"},
+	"internal/cost/costtest":   {".", "token", "internal/cost"},
 	"internal/reduce":          {"."},
 	"internal/summary":         {".", "internal/fact"},
 	"wire/internal/jsonedit":   {},

@@ -26,7 +26,7 @@ import (
 // Requests that were too large for any client to send unchanged save nothing and cost nothing here.
 type Saving struct {
 	Decision decant.Decision
-	Pour     string      // beginning of the ids of its pour's decisions; empty: it was made as its block came in
+	Pour     string      // the pour that it is part of; empty: it was made as its block came in
 	Undone   time.Time   // when it was taken back; zero: it was not. It keeps what it had saved until then
 	Sent     int         // requests that were made with it
 	Over     int         // of these, requests that no client could have sent unchanged

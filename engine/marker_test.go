@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/cost/costtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -67,7 +68,7 @@ func (c *coder) blocks() []cost.Block {
 		c.Fatal(err)
 	}
 	m, _ := models.Lookup(c.model)
-	return cost.Lay(doc.Conversation, token.For(m))
+	return costtest.Lay(doc.Conversation, token.For(m))
 }
 
 // marked returns the indexes of those of blocks that carry a marker.

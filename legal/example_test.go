@@ -31,3 +31,25 @@ func Example() {
 	// [decant: this call was interrupted; no result was recorded and its outcome is unknown]
 	// 0 violations
 }
+
+// Each API has its own form for a call without a result, and its own rule.
+func ExampleRepair() {
+	block := func(kind decant.Kind, text string) decant.Block {
+		return decant.Block{Kind: kind, CallID: "call_1", Name: "shell", Content: decant.Text(text)}
+	}
+	broken := &decant.Conversation{Messages: []decant.Message{
+		{Number: 1, Role: decant.RoleUser, Blocks: []decant.Block{block(decant.KindText, "run the tests")}},
+		{Number: 2, Role: decant.RoleAssistant, Blocks: []decant.Block{block(decant.KindUse, `{"command":"go test"}`)}},
+		{Number: 3, Role: decant.RoleUser, Blocks: []decant.Block{block(decant.KindText, "stop")}},
+	}}
+	for _, api := range []legal.API{legal.Messages, legal.Chat, legal.Responses} {
+		rules := legal.RulesFor(api, token.Model{}, decant.ThinkingOff)
+		found := legal.Check(broken, rules)[0].Rule
+		ms, _ := legal.Repair(api, broken.Messages)
+		fmt.Println(api, found, len(legal.Check(broken.With(ms), rules)))
+	}
+	// Output:
+	// anthropic tool-result-missing 0
+	// openai-chat tool-message-missing 0
+	// openai-responses item-output-missing 0
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/legal"
+	"github.com/decantdev/decant/token"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -290,6 +291,26 @@ func BenchmarkCheckAndRepair(b *testing.B) {
 		}
 		if _, ds := legal.Repair(legal.Messages, c.Messages); ds != nil {
 			b.Fatal(ds)
+		}
+	}
+}
+
+// What is mended is mended by the rules that it is held against: a conversation of OpenAI's may begin with the model, and
+// its results have messages of their own.
+func TestMendKnowsTheAPI(t *testing.T) {
+	for api, want := range map[legal.API][]string{
+		legal.Messages:  {"user: text*", "assistant: text use(a)", "user: result(a)* text"},
+		legal.Chat:      {"assistant: text use(a)", "tool: result(a)*", "user: text"},
+		legal.Responses: {"assistant: text use(a)", "tool: result(a)*", "user: text"},
+	} {
+		c := talk(model(text("hi"), use("a")), user(text("wait")))
+		got, _, err := legal.Mend(c, legal.RulesFor(api, token.Model{}, decant.ThinkingOff))
+		if err != nil {
+			t.Errorf("%s: %v", api, err)
+			continue
+		}
+		if diff := cmp.Diff(want, outline(got.Messages)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", api, diff)
 		}
 	}
 }

@@ -1,18 +1,18 @@
 package policy
 
-// waitFor returns by how much a request of a size, in any unit, has to grow before an early pour is
-// planned again that has brought nothing so many times in a row: a twentieth, and twice as much after
+// waitFor returns by how much a request of a size, in any unit, must grow before an early pour is
+// planned again that has freed too little so many times in a row: a twentieth, and twice as much after
 // each further time, up to the fifth.
 func waitFor(size, times int) int {
 	return 1 + int(worth*float64(size))<<(min(times, mostTimes)-1)
 }
 
-// mostTimes are the failures after which the growth that is waited for stays the same.
+// mostTimes is how many failures in a row raise the growth to wait for.
 const mostTimes = 5
 
-// A Backoff is an early pour that was due and brought nothing, so that it is not planned again with every request:
-// [Due] goes by how much could go and does not know whether it can go. It holds until what it depended on is
-// different, or more is there to pour. It is stored with the anchor, so that every engine waits for the same request.
+// A Backoff is an early pour that was due but freed too little, so that it is not planned again with every request:
+// [Due] knows how much could be removed, but not whether it can be. A backoff holds until what it depended on has
+// changed, or there is more to pour. It is stored with the anchor, so that every engine waits for the same request.
 // The zero value waits for nothing.
 type Backoff struct {
 	Terms string `json:"terms,omitzero"` // what the outcome depends on besides the messages
@@ -25,8 +25,8 @@ func (b *Backoff) Waits(size int, terms func() string) bool {
 	return size < b.Until && b.Terms == terms()
 }
 
-// Again returns the backoff after one more pour that brought nothing to a request of a size, which waits until it has
-// grown by a share of whole.
+// Again returns the backoff after one more pour that freed too little of a request of a size. It waits until the request
+// has grown by a share of whole.
 func (b *Backoff) Again(terms string, size, whole int) Backoff {
 	next := Backoff{Terms: terms, Times: 1}
 	if b.Terms == terms {

@@ -18,7 +18,7 @@ const (
 	recordEnd   = "[End of the record. Read or run again what you need whole.]"
 )
 
-// placeholder is what a model reads in place of a result that its provider has left out (docs/reference/anthropic.md,
+// placeholder is what a model reads in place of a result that its provider left out (docs/reference/anthropic.md,
 // "Context editing").
 const placeholder = "[Old tool result content cleared]"
 
@@ -38,9 +38,9 @@ type clearer struct {
 	whole   []decant.Ref // blocks that the record has whole
 }
 
-// Clear returns the decisions of a clearing: everything behind the rounds to keep is left out by the provider,
-// and a record of it stands behind the newest results. Pins, and what rounds that stay refer to, are in it
-// whole. It returns nil when there is nothing to clear. It is a pure function of the view.
+// Clear returns the decisions of a clearing: the provider leaves out everything older than the rounds to keep, and a
+// record of it stands behind the newest results. The record holds pins whole, and what the kept rounds refer to. Clear
+// returns nil when there is nothing to clear. It is a pure function of the view.
 func Clear(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant.Decision {
 	c := &clearer{EarlyPour: t, rule: t.rule(), view: view, native: decant.NativeIn(t.Made)}
 	if c.native == nil {

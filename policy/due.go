@@ -8,8 +8,8 @@ import (
 // A Reason is why a pour happens.
 type Reason string
 
-// The reasons. Overflow and refusal are what the provider says; the others are what the schedule
-// says before a request is sent.
+// The reasons. The provider causes overflow and refusal; the schedule decides the rest before a request
+// is sent.
 const (
 	Necessary Reason = "necessary" // the window demands it
 	Free      Reason = "free"      // the provider's cache is cold: the rewrite costs nothing extra
@@ -18,44 +18,44 @@ const (
 	Refusal   Reason = "refusal"   // the provider says that thinking belongs to another conversation
 )
 
-// A Situation is all that the decision to pour depends on.
+// A Situation holds everything on which the decision to pour depends.
 type Situation struct {
 	Limits
 
 	Tokens   int // of the request, as metered
 	Bytes    int // of the body as it would be sent
-	MaxBytes int // that the API takes
+	MaxBytes int // largest body that the API takes
 
-	Hold       bool // only at the hard limit
-	Suppressed bool // pours have not been worth it lately, and nothing has changed since
+	Hold       bool // pour only at the hard limit
+	Suppressed bool // recent pours freed too little, and nothing has changed since
 
 	Economy Economy
 }
 
-// Economy is what the schedule knows of money; the zero value never pours early. All prices are per
-// token and in one currency.
+// Economy is what the schedule knows about money. The zero value never pours early. All prices are per
+// token, in one currency.
 type Economy struct {
-	Early    bool          // pours before they are necessary are permitted, and legal now
+	Early    bool          // early pours are permitted, and legal now
 	Idle     time.Duration // since the last request
 	Lifetime time.Duration // of the provider's cache entries, as the request's markers ask for
-	Switched bool          // the model or the tools have just changed: the cache is of no use
+	Switched bool          // the model or the tools have just changed, so the cache is useless
 
 	Freed    int     // S: tokens that a pour of cheap reductions would free
 	Behind   int     // L: tokens after the first change that would remain
-	Whole    int     // tokens of the request as Freed is counted; 0: as Tokens is
+	Whole    int     // tokens of the request, counted as Freed is; 0: counted as Tokens is
 	Spent    float64 // what carrying S has cost so far
 	Write    float64 // w
 	Read     float64 // r
 	Patience float64 // how many times the price of the rewrite Spent must reach; 0: once
 }
 
-// Least shares of a request that a pour has to free: one that nothing is lost by, and any other.
+// The least shares of a request that a pour must free: a pour that loses nothing, and any other pour.
 const (
 	worthCold = 0.02
 	worth     = 0.05
 )
 
-// Worth returns the least share of a request that a pour for a reason has to free.
+// Worth returns the least share of a request that a pour for a reason must free.
 func Worth(why Reason) float64 {
 	if why == Free {
 		return worthCold
@@ -63,24 +63,24 @@ func Worth(why Reason) float64 {
 	return worth
 }
 
-// Cold reports whether nothing of the request before can be read from the cache.
+// Cold reports whether nothing of the previous request can be read from the cache.
 func (e *Economy) Cold() bool { return e.Switched || e.Lifetime > 0 && e.Idle > e.Lifetime }
 
 // Due returns why a pour is due, empty when it is not. It is a pure function; the reasons are those
 // of the schedule, in their order:
 //
-// Necessary: the trigger or the API's limit of bytes is passed. On hold, or when pours have not been worth
-// it, only the hard limit counts.
+// Necessary: the trigger or the API's limit of bytes is exceeded. On hold, or when pours have freed too
+// little, only the hard limit counts.
 //
-// Free: the cache is cold, so everything is written again whether the view changes or not. Then less is
-// worth it, and half of the rounds that are otherwise kept could go (see EarlyPour): what would be poured
-// a few requests later at a price goes now without one.
+// Free: the cache is cold, so everything is written again whether the view changes or not. Then a smaller
+// gain is enough, and only half as many rounds are kept (see EarlyPour): what would be poured at a price a
+// few requests later goes now for nothing.
 //
 // Paid: a ski-rental rule. Carrying S tokens costs S·r with each request, removing them costs
 // L·(w-r) once; they go when what carrying them has cost so far reaches the price of removing them.
-// With a patience p of at least 1 and a fixed S and L that is at most 1 + p times what the best choice
-// in hindsight costs, and one more request of carrying. docs/ECONOMICS.md has the proof, and why p is
-// more than 1.
+// With a patience p of at least 1 and a fixed S and L this costs at most 1 + p times what the best choice in
+// hindsight costs, plus one request of carrying. docs/ECONOMICS.md has the proof, and says why p is more
+// than 1.
 func Due(s Situation) Reason {
 	limit := s.Trigger
 	if s.Hold || s.Suppressed {
@@ -109,9 +109,9 @@ func (s *Situation) frees(share, least float64) bool {
 	return e.Freed > 0 && float64(e.Freed) >= max(share*float64(max(s.Tokens, e.Whole)), least)
 }
 
-// little returns the tokens that are not worth an early pour, however small the conversation is: a
-// hundredth of the window, 2,000 at most.
+// little returns how many tokens are too few for an early pour in any conversation: a hundredth of the
+// window, 2,000 at most.
 func (l Limits) little() float64 { return float64(min(2000, l.Window/100)) }
 
-// Hard returns the size from which a request leaves hardly any room for an answer.
+// Hard returns the size above which a request leaves hardly any room for an answer.
 func (l Limits) Hard() int { return l.Window - l.Reserve/4 }

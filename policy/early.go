@@ -12,16 +12,16 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// An EarlyPour is what an early pour works on and by which rules.
+// An EarlyPour says on what an early pour works, and by which rules.
 type EarlyPour struct {
 	Preset     *preset.Preset
 	Counter    decant.Counter
-	Transcript *decant.Conversation // what the view was made of; nil: the view itself
-	Made       []decant.Decision    // by which it was made
+	Transcript *decant.Conversation // the conversation that the view was made of; nil: the view itself
+	Made       []decant.Decision    // decisions by which the view was made
 	Pinned     map[decant.Ref]decant.Hash
-	Cold       bool // nothing is cached, so half as many rounds are kept
-	Signed     bool // thinking stays as it is: it is bound to what is sent
-	Native     bool // old results are left out by the provider, all of them from the oldest on, see Clear
+	Cold       bool // nothing is cached, so only half as many rounds are kept
+	Signed     bool // thinking stays, because it is bound to what is sent
+	Native     bool // the provider leaves out old results, all of them from the oldest on, see Clear
 	Beyond     int  // blocks at the end of the view that the provider does not keep
 
 	entered map[string]bool // ids of decisions that were made when their blocks came in

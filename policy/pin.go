@@ -60,12 +60,12 @@ func (p *planner) quoteOf(ms []decant.Message) (string, []decant.Ref) {
 	return text, refs
 }
 
-// Pins returns the blocks that a preset and the conversation itself pin.
+// Pins returns the blocks that the preset and the conversation itself pin.
 func Pins(c *decant.Conversation, set *preset.Preset) map[decant.Ref]decant.Hash {
 	return AllPins(c, set, nil)
 }
 
-// AllPins returns the blocks that are pinned one by one and those of the tools that the preset pins.
+// AllPins returns the blocks that are pinned one by one, and those of the tools that the preset pins.
 func AllPins(c *decant.Conversation, set *preset.Preset, single map[decant.Ref]decant.Hash) map[decant.Ref]decant.Hash {
 	tools := reduce.Pins(c.Messages, set.Tools.Pin)
 	if len(tools) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// PlanOptions say for which model and how far a plan goes.
+// PlanOptions say for which model a plan is, and how far it goes.
 type PlanOptions struct {
 	Model     token.Model      // whose window and prices count
 	Estimator *token.Estimator // counts tokens; nil: the model's own
@@ -27,56 +27,56 @@ type PlanOptions struct {
 	// the model's window, see LimitsFor.
 	Target int
 
-	// Limit is what the window leaves for the messages. A tail that is larger than the target gives way
-	// only above it: nobody is helped by fresh results that are cut for a target alone. Zero means that
-	// the target has to be met, whatever it takes.
+	// Limit is what the window leaves for the messages. A tail that is larger than the target is cut only
+	// above this limit, because cutting fresh results for a target alone helps nobody. Zero means that the
+	// target must be met in any case.
 	Limit int
 
-	// Trigger is what the messages may grow to before the next pour, zero when nobody pours by itself. A target
-	// that gives way stays below it where it can.
+	// Trigger is what the messages may grow to before the next pour, zero if there are no automatic pours. A
+	// target that must be raised stays below it if possible.
 	Trigger int
 
 	// Keep is the verbatim tail in tokens, whole rounds. Zero means what the preset says.
 	Keep int
 
-	// KeepTurns raises the tail to so many turns. Negative means what the preset says; zero means
-	// no tail at all, a summary of everything.
+	// KeepTurns makes the tail at least this many turns long. Negative means what the preset says; zero
+	// means no tail at all, but a summary of everything.
 	KeepTurns int
 
-	// Record says that the result is a session file, whose client resumes from a summary and what
-	// follows it: nothing stays in front of the summary, which quotes the user anyway.
+	// Record says that the result is a session file. Its client resumes from a summary and what follows
+	// it, so nothing stays in front of the summary, which quotes the user anyway.
 	Record bool
 
-	// Unbind says that thinking which the model binds to what the plan changes is left out, as in a file that
-	// a client goes on from. An Engine looks after it by itself.
+	// Unbind says to leave out thinking that is bound to what the plan changes, as in a file from which a
+	// client resumes. An Engine does this by itself.
 	Unbind bool
 
-	// Quick leaves out everything that goes over the texts of the messages, where there is no time for it: nothing is
-	// reduced, a summary is the two ends of what it covers, and nothing is proved of it. It is the last rung.
+	// Quick skips everything that reads the texts of the messages, for when there is no time: nothing is reduced, a
+	// summary is the beginning and the end of what it covers, and nothing is proved. It is the last rung.
 	Quick bool
 
-	// Key seals the records that the plan makes, so that they are known again where they stand in a file
-	// by Recognise. Empty: they are not sealed, and text like any other when they come back.
+	// Key seals the records that the plan makes, so that they are recognised in a file
+	// by Recognise. Empty: they are not sealed, and count as ordinary text when they come back.
 	Key []byte
 
 	// Now is when the prices hold. The zero value means the newest prices known.
 	Now time.Time
 
-	// Made are edits of single blocks that were decided before and stay in force: the plan is made
-	// on top of them and does not repeat them. An earlier checkpoint is not among them: a new one
-	// is made from the transcript and covers everything that the earlier one did.
+	// Made are earlier edits of single blocks that stay in force. The plan is made on top of them and
+	// does not repeat them. An earlier checkpoint must not be among them: a new one is made from the
+	// transcript and covers everything that the earlier one did.
 	Made []decant.Decision
 
-	// Pinned are blocks that stay verbatim, in addition to those of the tools that the preset pins.
-	// One that a checkpoint covers is copied into its text.
+	// Pinned are blocks that stay verbatim, in addition to those of the tools that the preset pins. If a
+	// checkpoint covers one, it is copied into the checkpoint's text.
 	Pinned map[decant.Ref]decant.Hash
 }
 
 // Plan proposes the decisions that bring c under the target. A conversation that is under it
 // already gets an empty plan, unless the preset makes some reductions always.
 //
-// It returns a *decant.IrreducibleError when no legal view is small enough, an error that wraps
-// decant.ErrFixed when the system prompt and the tools alone are too large, and ctx's own when that is done first.
+// It returns a *decant.IrreducibleError if no legal view is small enough, an error that wraps
+// decant.ErrFixed if system prompt and tools alone are too large, and ctx's error if that ends first.
 func Plan(ctx context.Context, c *decant.Conversation, o PlanOptions) (*decant.Plan, error) {
 	p, err := newPlanner(ctx, c, o)
 	if err != nil {

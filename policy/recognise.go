@@ -7,10 +7,10 @@ import (
 	"github.com/decantdev/decant/internal/summary"
 )
 
-// Recognise returns c with the records in it that Decant sealed with the key (PlanOptions.Key) marked as
-// Decant's own; c itself when there are none. What a record of Decant's says of the user's words counts as
-// the user's when it is compacted again, so nothing else may pass for one: not what a tool returns, not what
-// the model quotes, and not what stands inside of a longer text.
+// Recognise returns c with the records that Decant sealed with the key (PlanOptions.Key) marked as Decant's
+// own, or c itself if there are none. The user's words in a record count as the user's when it is compacted
+// again, so nothing else may pass for a record: not what a tool returns, not what the model quotes, and not
+// a part of a longer text.
 func Recognise(c *decant.Conversation, key []byte) *decant.Conversation {
 	out := c
 	for i := range c.Messages {

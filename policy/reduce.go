@@ -33,8 +33,8 @@ func trimming(t preset.Trim) reduce.Trimming {
 	return reduce.Trimming{Over: t.Over, Head: t.Head, Tail: t.Tail, After: t.After, Literal: t.Literal}
 }
 
-// FirstSight returns the decisions about results that arrive for the first time: news is what has come since the model's
-// last answer. They are cut as the preset says, which is not at all where it says nothing.
+// FirstSight returns the decisions about results that arrive for the first time; news is what has come since the
+// model's last answer. It cuts them as the preset says, and not at all if the preset says nothing.
 func FirstSight(ctx context.Context, news *decant.Conversation, set *preset.Preset, c decant.Counter) []decant.Decision {
 	first, tools := set.Reduce.First, set.Tools
 	s := reduce.Of(ctx, news, reduce.Options{

@@ -8,8 +8,8 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// Stale returns which shares of the tokens of c's tool results are reads that something later made
-// stale, and exact duplicates. Both are of the live part of c.
+// Stale returns which shares of the tokens of c's tool results are stale reads and exact duplicates. Both
+// refer to the live part of c.
 func Stale(ctx context.Context, c *decant.Conversation, e *token.Estimator) (superseded, duplicate float64) {
 	total := 0
 	for _, m := range c.Live() {

@@ -10,8 +10,8 @@ import (
 )
 
 // Unbind returns the decisions that leave out of a view the thinking that its provider would refuse: all
-// from the first block on that is bound to something which the view has otherwise than original, where it
-// was written. There are none where the model m binds nothing, or nothing in front of thinking has changed.
+// thinking from the first block on that is bound to something which differs from original, where it was
+// written. It returns none if the model m does not bind thinking, or if nothing before thinking has changed.
 func Unbind(original, view *decant.Conversation, m token.Model, est *token.Estimator) []decant.Decision {
 	bad := legal.CheckEdit(original, view, legal.RulesFor(legal.Messages, m, original.Thinking))
 	if len(bad) == 0 {
@@ -23,7 +23,7 @@ func Unbind(original, view *decant.Conversation, m token.Model, est *token.Estim
 	return ThinkingFrom(view, first.Index, first.Block, est)
 }
 
-// ThinkingFrom returns the decisions that drop all thinking of a view from a place on, which is never ours.
+// ThinkingFrom returns the decisions that drop all thinking of a view from a place on.
 func ThinkingFrom(view *decant.Conversation, index, block int, est *token.Estimator) (ds []decant.Decision) {
 	for i := max(index, 0); i < len(view.Messages); i++ {
 		for k := range view.Messages[i].Blocks {

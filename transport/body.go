@@ -10,16 +10,16 @@ import (
 	"sync"
 )
 
-// errLarge means that a body is larger than what is managed.
+// errLarge means that a body is too large to be managed.
 var errLarge = errors.New("body is too large to be managed")
 
-// firstRoom is how much room is made for a body before any of it is there. After that it is trusted as it
-// arrives: as much again is made as has come already, or three times as much where its length was said.
+// firstRoom is how much room is made for a body before any of it has come, because a client may announce any
+// length. After that as much room is added as has come already, or three times as much if the length was announced.
 const firstRoom = 64 << 10
 
-// fill reads the rest of a body of which b has been read already, and whose length was said to be length;
-// negative: it was not. It returns errLarge with what was read, if the body has more than limit bytes, and
-// errFull, if the share's room has no more.
+// fill reads the rest of a body of which b has been read already. length is the announced length, negative if
+// there was none. It returns errLarge and what was read if the body has more than limit bytes, and errFull if the
+// share's room is used up.
 func fill(b []byte, r io.Reader, length, limit int64, s *share) ([]byte, error) {
 	for {
 		if int64(len(b)) > limit {
@@ -43,12 +43,12 @@ func fill(b []byte, r io.Reader, length, limit int64, s *share) ([]byte, error) 
 	}
 }
 
-// Most bodies of agents grow out of the first rooms that are made for them. These are used again.
+// Most bodies of agents outgrow the first rooms that are made for them. These are reused.
 var small, medium = sync.Pool{New: array[[firstRoom]byte]}, sync.Pool{New: array[[4 * firstRoom]byte]}
 
 func array[A any]() any { return new(A) }
 
-// widened returns b, which is full, with room for n bytes in all. Nobody must use b any longer.
+// widened returns b, which is full, with room for n bytes in all. The caller must not use b any more.
 func widened(b []byte, n int) (out []byte) {
 	switch n {
 	case firstRoom:
@@ -69,8 +69,8 @@ func widened(b []byte, n int) (out []byte) {
 	return out
 }
 
-// nextRoom returns how much room is made for a body of which n bytes have come, and that may have limit of
-// them: one byte more than it will need, in which its end is found.
+// nextRoom returns how much room to make for a body of which n bytes have come and which may have at most limit
+// bytes. It adds one byte, so that the next read can find the end.
 func nextRoom(n, length, limit int64) int64 {
 	switch {
 	case length >= 0 && n < length:
@@ -97,13 +97,13 @@ func (x *exchange) read() (err error) {
 	}
 	x.body, err = x.unpack(x.sent, in.Header.Get("Content-Encoding"))
 	if err != nil && !errors.Is(err, errFull) {
-		x.body, x.foreign, err = x.sent, err, nil // it is the provider's to judge
+		x.body, x.foreign, err = x.sent, err, nil // let the provider reject it
 	}
 	return err
 }
 
-// passing returns the request to send for a body that is too large to be managed: what was read of it, and
-// then what the client goes on to send.
+// passing returns the request to send for a body that is too large to be managed: first what was read of it, then
+// what the client still sends.
 func (x *exchange) passing() *http.Request {
 	out := outgoing(x.in)
 	if len(x.sent) > 0 {

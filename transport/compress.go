@@ -16,16 +16,16 @@ var (
 	errBomb     = fmt.Errorf("it unpacks to more than %d times its size", mostRatio)
 )
 
-// The bounds of unpacking. Transcripts become ten times as large, the most repetitive ones fifty times.
+// The limits of unpacking. Transcripts become ten times as large, the most repetitive ones fifty times.
 const (
-	mostRatio  = 200     // times its size that a body may become
-	smallBody  = 1 << 20 // bytes that it may become in any case
-	largeBody  = 8 << 20 // bytes from which on one body at a time is unpacked
+	mostRatio  = 200     // how many times its size a body may become
+	smallBody  = 1 << 20 // bytes that a body may become in any case
+	largeBody  = 8 << 20 // bytes above which only one body at a time is unpacked
 	zstdWindow = 8 << 20 // bytes: what a decoder must be able to hold, and the most that senders may ask for (RFC 9659)
 )
 
-// unpack returns a body without its content encoding: gzip and zstd are known. One that is not packed is
-// returned as it is.
+// unpack returns a body without its content encoding, which may be gzip or zstd. A body without one is returned
+// unchanged.
 func (x *exchange) unpack(body []byte, encoding string) ([]byte, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
@@ -48,8 +48,8 @@ func (x *exchange) unpack(body []byte, encoding string) ([]byte, error) {
 	return nil, fmt.Errorf("%q: %w", encoding, errEncoding)
 }
 
-// unpackAll reads what a packed body of the given size holds. What goes beyond the bounds is an error, and it
-// is found before more than the bounds allow is unpacked.
+// unpackAll unpacks a body of the given size. If the result would exceed the limits, it returns an error before it has
+// unpacked more than they allow.
 func (x *exchange) unpackAll(r io.Reader, packed int64) ([]byte, error) {
 	limit := min(x.t.opts.MaxBody, max(smallBody, packed*mostRatio))
 	out, err := fill(nil, r, -1, min(limit, largeBody), &x.share)
@@ -65,7 +65,7 @@ func (x *exchange) unpackAll(r io.Reader, packed int64) ([]byte, error) {
 	return out, nil
 }
 
-// unpackLarge goes on to unpack a body that has proved large, when no other one is being unpacked.
+// unpackLarge continues to unpack a body that has turned out to be large, once no other one is being unpacked.
 func (x *exchange) unpackLarge(begun []byte, r io.Reader, limit int64) ([]byte, error) {
 	one := x.t.room.one
 	select {

@@ -9,8 +9,8 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 )
 
-// Headers that begin with ours are for Decant, or from it. None goes to the provider, and none that the provider
-// sends is taken for one of ours.
+// Headers that begin with ours are for Decant, or from it. None goes to the provider, and none of the provider's
+// counts as ours.
 const ours = "x-decant-"
 
 // outgoing returns a copy of r without the headers that are for Decant.
@@ -29,7 +29,7 @@ func RemoveOurs(h http.Header) {
 	}
 }
 
-// send sends a request to the provider, and returns what it answers without headers like ours.
+// send sends a request to the provider, and returns the answer without headers that look like ours.
 func (t *Transport) send(r *http.Request) (*http.Response, error) {
 	res, err := t.opts.Base.RoundTrip(r)
 	if err != nil {
@@ -43,7 +43,7 @@ func (t *Transport) send(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// trailed is a body behind which trailers may come.
+// trailed is a body that trailers may follow.
 type trailed struct {
 	io.ReadCloser
 	res *http.Response
@@ -58,7 +58,7 @@ func (t *trailed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OneLine returns s as a header or a log may hold it: without what is no sign, and without credentials.
+// OneLine returns s in a form for headers and logs: without unprintable characters and without credentials.
 func OneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

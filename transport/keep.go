@@ -1,17 +1,17 @@
 package transport
 
-// A keep counts the bytes of an answer that are kept, until they are too many.
+// A keep counts the bytes of an answer that are kept in memory, until there are too many.
 type keep struct {
 	share *share
 	bytes int
-	taken int  // of them, from the share
-	over  bool // nothing of it is kept
+	taken int  // of these bytes, taken from the share
+	over  bool // there were too many, and nothing is kept
 }
 
-// keepStep is how many bytes are taken from the share at once. Most answers are smaller, and take none.
+// keepStep is how many bytes are taken from the share at once. Most answers are smaller and take nothing.
 const keepStep = 256 << 10
 
-// more reports whether n bytes more may be kept.
+// more reports whether n more bytes may be kept.
 func (k *keep) more(n int) bool {
 	if k.over {
 		return false

@@ -2,14 +2,14 @@ package transport
 
 import "bytes"
 
-// What a request takes in memory while it is prepared goes by its number of messages and blocks, each of which is an
-// object, and hardly by its size: a body of nothing but short messages takes forty times its size.
+// The memory that a request takes while it is prepared depends on its number of messages and blocks, each of which is
+// a JSON object, and hardly on its size: a body of short messages takes forty times its size.
 const (
-	objectBytes = 1536 // for each object, as measured with messages of a few letters
-	roughShare  = 64   // of the room: below that a rough count will do
+	objectBytes = 1536 // for each object; measured with messages of a few letters
+	roughShare  = 64   // of the room; below that a rough count is enough
 )
 
-// planning returns about how many bytes a body takes while it is prepared, besides its own.
+// planning returns about how many bytes a body takes while it is prepared, besides its own size.
 func (r *room) planning(body []byte) int64 {
 	if n := int64(bytes.Count(body, []byte{'{'})) * objectBytes; n <= r.limit/roughShare {
 		return n
@@ -17,7 +17,7 @@ func (r *room) planning(body []byte) int64 {
 	return int64(objects(body)) * objectBytes
 }
 
-// objects returns how many objects a JSON text holds: what looks like one inside a string is none.
+// objects returns how many objects a JSON text holds. Braces inside strings do not count.
 func objects(text []byte) (n int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -8,7 +8,7 @@ import (
 // errFull means that there is no room for another body.
 var errFull = errors.New("too many bytes of requests and answers are held in memory")
 
-// A room bounds the bytes of bodies that are held in memory at once, those of all requests together.
+// A room limits the bytes of bodies that are held in memory at once, for all requests together.
 type room struct {
 	limit int64
 	one   chan struct{} // holds a token while a large body is unpacked
@@ -22,7 +22,7 @@ func newRoom(limit int64) *room {
 	return &room{limit: limit, one: make(chan struct{}, 1), of: map[string]int64{}}
 }
 
-// change adds n bytes to what a tenant uses. The room is locked.
+// change adds n bytes to what a tenant uses. The room must be locked.
 func (r *room) change(n int64, tenant string) {
 	r.used += n
 	if r.of[tenant] += n; r.of[tenant] == 0 {
@@ -33,14 +33,14 @@ func (r *room) change(n int64, tenant string) {
 // A share is what one request and its answer hold of a room, until it is released.
 type share struct {
 	room     *room
-	tenant   string // empty where there is only one
+	tenant   string // empty if there is only one
 	held     int64
 	released bool
 }
 
-// take takes n bytes more, and reports whether there is room for them. One tenant of several has half of the room at
-// most, so that there is room for the others. A body that is alone always finds room: how large one may be is
-// another limit.
+// take takes n more bytes, and reports whether there is room for them. With several tenants, one tenant gets at most
+// half of the room, so that there is room for the rest. A body that is alone always finds room, because another limit
+// says how large one body may be.
 func (s *share) take(n int64) bool {
 	r := s.room
 	r.mu.Lock()
@@ -55,7 +55,7 @@ func (s *share) take(n int64) bool {
 	return true
 }
 
-// add takes n bytes, whether there is room for them or not: what holds them exists already.
+// add takes n bytes even if there is no room for them, because they are in memory already.
 func (s *share) add(n int64) {
 	r := s.room
 	r.mu.Lock()
@@ -66,7 +66,7 @@ func (s *share) add(n int64) {
 	}
 }
 
-// release gives everything back, for good. It may be called more than once, and while others take.
+// release returns everything, for good. It may be called more than once, and while other shares take.
 func (s *share) release() {
 	r := s.room
 	r.mu.Lock()

@@ -7,14 +7,14 @@ import (
 	"github.com/decantdev/decant/internal/jsonspan"
 )
 
-// A Watcher is told how the work on one managed request goes on. Its methods are called one after the other.
+// A Watcher follows the work on one managed request. Its methods are called one after the other.
 type Watcher interface {
-	// Step is called when a step begins, and what it returns when the step is over. The context that it returns is
-	// that of the step.
+	// Step is called when a step begins. It returns the step's context, and a function that is called when the step
+	// ends.
 	Step(ctx context.Context, s Step) (_ context.Context, end func())
 
-	// Prepared is called with what is about to be sent; more than once if the provider refuses it and another form
-	// of it may pass. model returns the model that the request asks for; it has to look for it.
+	// Prepared is called with what is about to be sent. It is called again if the provider refuses that and another
+	// form may pass. model searches the request for the model that it asks for.
 	Prepared(p *engine.Prepared, model func() string)
 }
 
@@ -24,12 +24,12 @@ type Step string
 // The steps. Between preparing and finishing, requests are sent, and answers pass.
 const (
 	Reading    Step = "read"    // the body, as it comes from the client
-	Preparing  Step = "prepare" // what is sent in its place
+	Preparing  Step = "prepare" // finding out what to send in its place
 	Recovering Step = "recover" // preparing another form of what the provider has refused
-	Finishing  Step = "finish"  // what the answer means; it is archived behind the request
+	Finishing  Step = "finish"  // reading what the answer means; it is archived afterwards
 )
 
-// step tells the watcher, if there is one, of a step.
+// step tells the watcher, if there is one, about a step.
 func (x *exchange) step(s Step) (context.Context, func()) {
 	if x.watcher == nil {
 		return x.in.Context(), func() {}
@@ -44,8 +44,8 @@ func (x *exchange) prepared(p *engine.Prepared) {
 	}
 }
 
-// model returns the model that a prepared request asks for: the first that it names, because it is only shown.
-// It is empty when the body was not understood.
+// model returns the first model that a prepared request names, empty if the body was not understood. The result is
+// only shown; the provider may read the last one.
 func (x *exchange) model(p *engine.Prepared) string {
 	if p.Report.Messages == 0 {
 		return ""

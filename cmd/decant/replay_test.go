@@ -19,6 +19,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/cost/costtest"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -155,7 +156,7 @@ func (r *recital) account() {
 		r.t.Fatal(err)
 	}
 	view := doc.Conversation
-	blocks := cost.Lay(view, r.est)
+	blocks := costtest.Lay(view, r.est)
 	r.predicted = r.predicted.Add(r.cache.Send(cost.Request{At: r.clock, Blocks: blocks}))
 	u := last.Usage
 	u.Output = 0
@@ -168,7 +169,7 @@ func (r *recital) account() {
 // busts returns how many requests changed something that the one before had sent.
 func (r *recital) busts() (n int) {
 	for i := 1; i < len(r.bodies); i++ {
-		before, now := cost.Lay(r.bodies[i-1], r.est), cost.Lay(r.bodies[i], r.est)
+		before, now := costtest.Lay(r.bodies[i-1], r.est), costtest.Lay(r.bodies[i], r.est)
 		if !slices.EqualFunc(before, now[:min(len(before), len(now))], func(a, b cost.Block) bool { return a.ID == b.ID }) {
 			n++
 		}

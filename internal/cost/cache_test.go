@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/cost/costtest"
 	"github.com/decantdev/decant/token"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -153,8 +154,8 @@ func TestLayKeepsPrefixesOfGrowingViews(t *testing.T) {
 			{Role: decant.RoleAssistant, Blocks: text("hello")},
 		},
 	}
-	short := cost.Lay(view, e)
-	long := cost.Lay(view.With(append(view.Messages, decant.Message{Role: decant.RoleUser, Blocks: text("more")})), e)
+	short := costtest.Lay(view, e)
+	long := costtest.Lay(view.With(append(view.Messages, decant.Message{Role: decant.RoleUser, Blocks: text("more")})), e)
 	if diff := cmp.Diff(short, long[:len(short)]); diff != "" {
 		t.Errorf("the prefix changed (-short +long):\n%s", diff)
 	}

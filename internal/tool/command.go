@@ -468,7 +468,7 @@ func (s *shellScript) narrow(from, first, last int) Class {
 	}
 	t := &s.files[from]
 	switch {
-	case t.Whole():
+	case t.whole():
 		t.First, t.Last = first, last
 	case t.First > 0 && first > 0:
 		start := t.First

@@ -57,16 +57,16 @@ type Touch struct {
 	First, Last int
 }
 
-// Whole reports whether t takes in the whole file.
-func (t Touch) Whole() bool { return t.First == 0 && t.Last == 0 }
+// whole reports whether t takes in the whole file.
+func (t Touch) whole() bool { return t.First == 0 && t.Last == 0 }
 
 // Covers reports whether everything that the read u showed is shown or replaced by t, a touch of
 // the same file. A read from the end of a file is covered only by a whole one.
 func (t Touch) Covers(u Touch) bool {
-	if t.Whole() || t.Class != Read {
+	if t.whole() || t.Class != Read {
 		return true
 	}
-	if u.Whole() || t.First < 0 || u.First < 0 {
+	if u.whole() || t.First < 0 || u.First < 0 {
 		return t == u
 	}
 	return t.First <= max(u.First, 1) && (t.Last == 0 || u.Last != 0 && u.Last <= t.Last)

@@ -232,7 +232,7 @@ func describe(c tool.Call) string {
 		if f.Key != f.Path {
 			s += "=" + f.Key
 		}
-		if !f.Whole() {
+		if f.First != 0 || f.Last != 0 {
 			s += " " + itoa(f.First) + "-" + itoa(f.Last)
 		}
 		parts = append(parts, s)

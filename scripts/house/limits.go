@@ -22,8 +22,8 @@ var limits = map[string]limit{
 const (
 	limitFiles          = 11
 	limitReturns        = 13
-	limitUnused         = 60
-	limitUnusedInternal = 25
+	limitUnused         = 48
+	limitUnusedInternal = 20
 	limitMedian         = 11
 	limitLongest        = 48
 )

@@ -47,7 +47,7 @@ func ParseKey(text string) (*Key, error) {
 	return &Key{[KeySize]byte(raw)}, nil
 }
 
-// ReadKey reads a key from a file. One that everybody on the machine can read is refused; a group may share it.
+// ReadKey reads a key from a file. It refuses a file that everybody on the machine can read; a group may share it.
 func ReadKey(name string) (*Key, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -73,12 +73,12 @@ func ReadKey(name string) (*Key, error) {
 	return k, nil
 }
 
-// ID returns what a key may be called: enough to tell keys apart, and nothing that helps to find one.
+// ID returns a name for the key that tells keys apart and does not help to find one.
 func (k *Key) ID() string {
 	return hex.EncodeToString(derive(k.secret, "decant outside key 1: its name")[:4])
 }
 
-// wrapping returns what wraps data keys.
+// wrapping returns the cipher that wraps data keys.
 func (k *Key) wrapping() cipher.AEAD {
 	return randomGCM(derive(k.secret, "decant outside key 1: wrapping"))
 }
@@ -86,13 +86,13 @@ func (k *Key) wrapping() cipher.AEAD {
 // wrapPlace is authenticated with a data key.
 var wrapPlace = Place{Column: "data key"}
 
-// Wrap returns the data key of the box as it may be stored: only who has the outside key can make a box of it.
+// Wrap returns the data key of the box in a form that may be stored: only with the outside key can it be unwrapped.
 func (b *Box) Wrap(k *Key) []byte {
 	return k.wrapping().Seal([]byte{format}, nil, b.data[:], wrapPlace.append(nil))
 }
 
-// Unwrap returns the box whose data key was wrapped under k. With another key it is ErrWrongKey, also when the
-// wrapped key was damaged: the two cannot be told apart.
+// Unwrap returns the box whose data key was wrapped under k. With another key the error is ErrWrongKey. It is the same
+// for a damaged wrapped key, because the two cannot be told apart.
 func Unwrap(wrapped []byte, k *Key) (*Box, error) {
 	if len(wrapped) != Overhead+KeySize || wrapped[0] != format {
 		return nil, fmt.Errorf("data key: %w", ErrDamaged)

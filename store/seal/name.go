@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// ShortName is how many bytes of a sealed name stand for it where it need not be opened: they are its keyed hash.
+// ShortName is how many bytes of a sealed name can stand for it where it need not be opened. They are its keyed hash.
 const ShortName = nonceSize / 3 * 4
 
 // SealName returns the sealed form of a name, as text. It is the same for the same name and place.
@@ -18,7 +18,7 @@ func (b *Box) SealName(name string, at Place) string {
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 
-// OpenName returns the name that was sealed for a place. Anything else is ErrDamaged.
+// OpenName returns the name that was sealed for a place. For anything else the error is ErrDamaged.
 func (b *Box) OpenName(sealed string, at Place) (string, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	if err != nil || len(raw) < nonceSize+tagSize {
@@ -31,18 +31,18 @@ func (b *Box) OpenName(sealed string, at Place) (string, error) {
 	return string(name), nil
 }
 
-// nonce returns the nonce of a name: a keyed hash of what it is and where it stands.
+// nonce returns the nonce of a name: a keyed hash of its place and text.
 func (b *Box) nonce(name string, at Place) (n [nonceSize]byte) {
 	h := hmac.New(sha256.New, b.nonces)
 	h.Write(at.append(nil))
-	h.Write([]byte(name)) // nothing follows: a place says itself where it ends
+	h.Write([]byte(name)) // no separator is needed: the encoding of a place marks its end
 	copy(n[:], h.Sum(nil))
 	return n
 }
 
 const hashSize = 16
 
-// MaskHash returns the form in which a hash of the tenant's may be stored. It is the same for the same hash.
+// MaskHash returns a tenant's hash in a form that may be stored. It is the same for the same hash.
 func (b *Box) MaskHash(tenant string, h [hashSize]byte) [hashSize]byte {
 	tweak := b.tweak(tenant)
 	subtle.XORBytes(h[:], h[:], tweak[:])
@@ -50,7 +50,7 @@ func (b *Box) MaskHash(tenant string, h [hashSize]byte) [hashSize]byte {
 	return h
 }
 
-// UnmaskHash returns the hash that MaskHash was given.
+// UnmaskHash returns the hash that was given to MaskHash.
 func (b *Box) UnmaskHash(tenant string, masked [hashSize]byte) [hashSize]byte {
 	tweak := b.tweak(tenant)
 	b.hashes.Decrypt(masked[:], masked[:])
@@ -58,7 +58,8 @@ func (b *Box) UnmaskHash(tenant string, masked [hashSize]byte) [hashSize]byte {
 	return masked
 }
 
-// tweak returns what makes the masks of a tenant its own: what two tenants have in common does not show.
+// tweak returns a value that makes a tenant's masks differ from those of other tenants, so that common content does not
+// show.
 func (b *Box) tweak(tenant string) [hashSize]byte {
 	if t, ok := b.tweaks.Load(tenant); ok {
 		return t.([hashSize]byte)

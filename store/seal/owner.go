@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 )
 
-// An owner is what the values of one tenant and id are sealed with.
+// An owner holds the cipher for the values of one tenant and id.
 type owner struct {
 	tenant, id string
 	aead       cipher.AEAD
 }
 
-// owners keeps those that were used last: what is read together belongs together, and to make one costs as much as to
-// open several values.
+// owners keeps the owners that were used last. Values that are read together mostly have one owner, and making one
+// costs as much as opening several values.
 type owners struct {
 	key  []byte
 	seed maphash.Seed
@@ -50,7 +50,7 @@ func (o *owners) derive(at *Place) []byte {
 func randomGCM(key []byte) cipher.AEAD {
 	aead, err := cipher.NewGCMWithRandomNonce(newAES(key))
 	if err != nil {
-		panic(err) // for blocks that are not AES's only
+		panic(err) // only for block sizes other than AES's
 	}
 	return aead
 }
@@ -59,7 +59,7 @@ func randomGCM(key []byte) cipher.AEAD {
 func nonceGCM(key []byte) cipher.AEAD {
 	aead, err := cipher.NewGCM(newAES(key))
 	if err != nil {
-		panic(err) // likewise
+		panic(err) // only for block sizes other than AES's
 	}
 	return aead
 }
@@ -67,7 +67,7 @@ func nonceGCM(key []byte) cipher.AEAD {
 func newAES(key []byte) cipher.Block {
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		panic(err) // for lengths that are wrong only
+		panic(err) // only for wrong key lengths
 	}
 	return block
 }

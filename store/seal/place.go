@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A Place says what a value is and where it stands. The column is "table.column"; the rest is what identifies the
-// row and never changes, as far as it has such parts.
+// A Place says what a value is and where it stands. The column is "table.column"; the other fields identify the row, as
+// far as it has them, and never change.
 type Place struct {
 	Column  string
 	Tenant  string
@@ -16,7 +16,7 @@ type Place struct {
 	Version int64
 }
 
-// rooms are for places in their encoded form.
+// rooms is a pool of buffers for encoded places.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // append appends the place in a form that no other place has.

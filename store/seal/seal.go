@@ -1,24 +1,24 @@
-// Package seal encrypts what a store keeps, under a key that lies outside of the database. It knows nothing of
-// databases: a store says what a value is and where it stands, and keeps the bytes that it gets.
+// Package seal encrypts what a store keeps, under a key that is kept outside the database. It knows nothing about
+// databases: a store says what a value is and where it stands, and stores the resulting bytes.
 //
-// There are two keys. The outside [Key] belongs to whoever runs the program and is never stored. The data key is
-// random, made once for a database, and stored in it, wrapped under the outside key. A [Box] holds the data key
-// while the database is open. To change the outside key is to wrap the data key anew; nothing else is written.
+// There are two keys. The outside [Key] belongs to the operator and is never stored. The data key is random, made
+// once for a database, and stored in it, wrapped under the outside key. A [Box] holds the data key while the database
+// is open. To change the outside key, the data key is wrapped again; nothing else is written.
 //
 // Each use has a key of its own, derived from the data key with HKDF-SHA256. There are three uses:
 //
-//   - Seal is for content. It is AES-256-GCM with random nonces, under a key of its own for each tenant and id
-//     (that of a conversation), so that a key never seals so many values that a nonce could come twice. The whole
-//     [Place] is authenticated with the value: what was moved to another row, column or tenant does not open.
-//   - SealName is for names that are looked up by equality. It is AES-256-GCM, too; the nonce is a keyed hash of
-//     place and name, so that the same name gives the same text: a thief sees which rows have the same name, and
+//   - Seal is for content. It is AES-256-GCM with random nonces, under a separate key for each tenant and id
+//     (of a conversation), so that no key seals so many values that a nonce could repeat. The whole [Place] is
+//     authenticated with the value: a value that was moved to another row, column or tenant does not open.
+//   - SealName is for names that are looked up by equality. It is AES-256-GCM too. The nonce is a keyed hash of
+//     place and name, so that the same name gives the same text. A thief sees which rows have the same name, and
 //     no more.
 //   - MaskHash is for hashes of content, which are looked up and would confirm a guess of the content. A hash is
-//     one block of AES, encrypted under a key and a value that belongs to the tenant. It can be undone, costs
-//     about as much as comparing two of them, and is not authenticated: what a hash leads to is.
+//     one block of AES, encrypted under a key and a value of the tenant. Masking can be undone, costs about as
+//     much as comparing two hashes, and is not authenticated; the content that a hash leads to is.
 //
-// What is not hidden: how long values are, and which rows belong together. What is not noticed: that a database, or a
-// row of it, was removed, or replaced by an earlier copy of itself.
+// Not hidden are the length of values and which rows belong together. Not noticed is that a database, or a row of it,
+// was removed or replaced by an earlier copy of itself.
 package seal
 
 import (
@@ -48,7 +48,7 @@ type Box struct {
 	names   cipher.AEAD
 	nonces  []byte // key of the nonces of names
 	hashes  cipher.Block
-	tenants []byte   // key of what masks of hashes depend on besides
+	tenants []byte   // key of the tenants' tweaks
 	tweaks  sync.Map // by tenant: [hashSize]byte
 }
 
@@ -75,7 +75,7 @@ func newBox(data [KeySize]byte) *Box {
 func derive(from [KeySize]byte, use string) []byte {
 	key, err := hkdf.Expand(sha256.New, from[:], use, KeySize)
 	if err != nil {
-		panic(err) // for lengths that cannot be had only
+		panic(err) // only for impossible lengths
 	}
 	return key
 }
@@ -91,7 +91,7 @@ const (
 	tagSize   = 16
 )
 
-// format is the first byte of what is sealed. A later form has another one.
+// format is the first byte of a sealed value. A later format must use another byte.
 const format = 1
 
 // Seal appends the sealed form of a value to dst. The value and dst must not overlap.
@@ -102,7 +102,7 @@ func (b *Box) Seal(dst, value []byte, at Place) []byte {
 	return b.content.of(&at).Seal(append(dst, format), nil, value, *room)
 }
 
-// Open returns what was sealed for a place. Anything else is ErrDamaged.
+// Open returns the value that was sealed for a place. For anything else the error is ErrDamaged.
 func (b *Box) Open(sealed []byte, at Place) ([]byte, error) {
 	if len(sealed) < Overhead || sealed[0] != format {
 		return nil, fmt.Errorf("%s: %w", at.Column, ErrDamaged)

@@ -16,11 +16,11 @@ import (
 	"github.com/decantdev/decant/store/seal"
 )
 
-// Convert writes a database anew: encrypted under the key to, or, when that is nil, not encrypted. from is the key that
+// Convert writes a database again: encrypted under the key to, or not encrypted if to is nil. from is the key that
 // it has so far, nil for none. With two keys everything is encrypted anew, under a new data key. What Check finds wrong
 // with it stays wrong, unless it does not decrypt: then the error is store.ErrCorrupt.
 //
-// Nobody else may have it open meanwhile: then the error is store.ErrBusy. The new file is complete and checked before
+// If somebody else has it open, the error is store.ErrBusy. The new file is complete and checked before
 // it takes the place of the old one in one step; until then nothing has changed. It needs as much room again.
 func Convert(ctx context.Context, path string, from, to *seal.Key) error {
 	err := convert(ctx, path, from, to)

@@ -98,8 +98,8 @@ func settle(ctx context.Context, w *sql.DB, key *seal.Key) (sealing, error) {
 	return howKept(ctx, w, key)
 }
 
-// Rotate has the data key wrapped under another outside key, at once and while others use the database. The old key
-// no longer opens this file; it opens earlier copies of it, and who has had the data key has it still: see Convert.
+// Rotate wraps the data key under another outside key, at once and while others use the database. The old key no
+// longer opens this file. It still opens earlier copies, and whoever knew the data key still knows it: see Convert.
 func (db *DB) Rotate(ctx context.Context, to *seal.Key) error {
 	if db.how.box == nil {
 		return fmt.Errorf("change the key of %s: %w", db.path, store.ErrUnsealed)
@@ -120,7 +120,7 @@ func (db *DB) Rotate(ctx context.Context, to *seal.Key) error {
 	return wrap("change the key of "+db.path, err)
 }
 
-// KeyID returns what the key is called that opens the database, empty when it is not encrypted.
+// KeyID returns the name of the key that opens the database, empty if it is not encrypted.
 func (db *DB) KeyID() string {
 	if db.key == nil {
 		return ""

@@ -102,7 +102,8 @@ func (a anchorage) strangers() bool {
 	return false
 }
 
-// Complete reports whether a file is a database as long as it says it is: one that is still being copied is not.
+// Complete reports whether a file is a database of the length that its header says. A file that is still being copied
+// is not.
 func Complete(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

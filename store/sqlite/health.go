@@ -26,7 +26,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	return wrap("ask the database", err)
 }
 
-// ReadOnly reports whether the database was opened for reading only, because it must not be written.
+// ReadOnly reports whether the database was opened for reading only, because it cannot be written.
 func (db *DB) ReadOnly() bool { return db.writer == nil }
 
 const (

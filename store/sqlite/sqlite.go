@@ -12,10 +12,10 @@
 // Lost commits are not lost conversations: a client's next request brings its messages again.
 //
 // The blobs that a commit brings are compressed together, with S2, when that makes them smaller. The
-// text index is FTS5 without a copy of the text, filled by Index or by the first search.
+// text index is FTS5 without a copy of the text. Index or the first search fills it.
 //
-// With a key ([Options.Key]) all content is encrypted, see package seal; columns.go says which columns that are. No
-// word of it is on the disk then: a search reads everything and makes its index in memory.
+// With a key ([Options.Key]) all content is encrypted, see package seal; columns.go names the columns. No word of it
+// is on the disk then: a search reads everything and builds its index in memory.
 package sqlite
 
 import (
@@ -41,20 +41,20 @@ type Options struct {
 	// Busy is how long a write waits for another process. Zero means 10 seconds.
 	Busy time.Duration
 
-	// Opening is how long Open waits for another process, when the form of the database must be brought up to
-	// date. Then it fails with store.ErrBusy. Zero means Busy.
+	// Opening is how long Open waits for another process if the database's format must be upgraded. After that it
+	// fails with store.ErrBusy. Zero means Busy.
 	Opening time.Duration
 
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 
-	// Key encrypts what is kept, and opens what is kept in that way. It is the outside key of package seal, and is
-	// not stored. A new database is encrypted from the beginning; for one that is there, see Convert. Nil means that
+	// Key encrypts the database, and opens an encrypted one. It is the outside key of package seal, and is not
+	// stored. A new database is encrypted from the beginning; Convert encrypts an existing one. Nil means that
 	// nothing is encrypted.
 	Key *seal.Key
 
-	// Logger is told what those who run the program should know: as an error that the file has gone, as a warning that
-	// everybody can read it, and that it is back. Nil means that nothing is logged.
+	// Logger gets what operators should know: an error if the file has gone, a warning if everybody can read it, and a
+	// warning when it is back. Nil means that nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -79,13 +79,14 @@ type DB struct {
 
 var _ store.Store = (*DB)(nil)
 
-// Open opens the database file at path, creating it (mode 0600) and its folder (mode 0700) if need
-// be, and brings its form up to date. Use DefaultPath for the user's own database.
+// Open opens the database file at path and upgrades its format if necessary. It creates a missing
+// file (mode 0600) and its folder (mode 0700). Use DefaultPath for the user's own database.
 //
-// A file that must not be written is opened for reading only: what would change it is then store.ErrReadOnly. One that
-// everybody can read is taken from the others. A file that is damaged or something else is store.ErrCorrupt, one of
-// a later version store.ErrNewer. Without the right key an encrypted one is store.ErrSealed or store.ErrWrongKey; with a
-// key, one that is not encrypted is store.ErrUnsealed. Then nothing was written.
+// A file that cannot be written is opened for reading only; changes then fail with store.ErrReadOnly. If everybody can
+// read the file, Open removes that permission. It returns store.ErrCorrupt for a file that is damaged or not a Decant
+// database, and store.ErrNewer for one of a later version. For an encrypted database without the right key it returns
+// store.ErrSealed or store.ErrWrongKey; for an unencrypted one with a key, store.ErrUnsealed. In these cases it has
+// written nothing.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	db := &DB{path: path, now: o.Now, key: o.Key}
 	if db.now == nil {
@@ -107,7 +108,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// reopen opens the database for reading only, after it could not be opened otherwise.
+// reopen opens the database for reading only, after opening it for writing has failed.
 func (db *DB) reopen(ctx context.Context) error {
 	err := db.shut()
 	*db = DB{path: db.path, now: db.now, dsn: db.dsn, key: db.key, health: health{log: db.health.log}}
@@ -166,7 +167,7 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// shut closes whatever open opened.
+// shut closes everything that open opened.
 func (db *DB) shut() error {
 	var errs []error
 	if db.writer != nil {
@@ -185,8 +186,8 @@ func (db *DB) shut() error {
 	return errors.Join(errs...)
 }
 
-// leave closes a database whose file was removed or replaced. SQLite would let its journal lie where it is, and whoever
-// opens what stands there now would take it for a part of that. What it holds goes to the old file, wherever that is.
+// leave closes a database whose file was removed or replaced. SQLite would leave its journal in place, and whoever
+// opens the new file would take the journal for a part of it. So its content goes to the old file, wherever that is.
 func (db *DB) leave() error {
 	db.writer.stop()
 	err := db.writer.tx.exec("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -211,7 +212,7 @@ func (db *DB) change(ctx context.Context, alone bool, do func(*tx) error) error 
 	return err
 }
 
-// wrap says in terms of package store what went wrong in a step.
+// wrap adds the step to an error, and translates the error into one of package store.
 func wrap(step string, err error) error {
 	if err == nil {
 		return nil
