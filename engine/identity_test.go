@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,5 +103,46 @@ func TestMessagesCutAnew(t *testing.T) {
 		if b != want[i] && !strings.HasPrefix(b, "user result call_2 ") {
 			t.Errorf("block %d is %.200s, the client sent %.200s", i, b, want[i])
 		}
+	}
+}
+
+// While the database is busy requests pass as they are and are not archived, so what a branch has sent may be all that is
+// stored of a line. The line itself is told by its calls from the same one without a text: no two answers have the same
+// ids. In either case what was stored of the branch can be read as it was.
+func TestALineOfWhichOnlyABranchIsStored(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		calls      int // the number of the branch's first call
+		same       bool
+	}{
+		{"ABranch", "forks", 11, false},
+		{"ATextThatIsTakenBack", "amends", 1, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newDialogue(t, engine.Options{})
+			k.user("Do the work.")
+			k.mustSend()
+			k.engine.Close()
+			k.ms[0] = strings.Replace(k.ms[0], "]}", `,{"type":"text","text":"Do it another way."}]}`, 1)
+			k.round(c.calls, "result")
+			k.round(c.calls+1, "result")
+			k.mustSend()
+			branch := k.state()
+
+			k.ms = nil
+			k.user("Do the work.")
+			for n := 1; n <= 3; n++ {
+				k.round(n, "result")
+			}
+			k.mustSend()
+			if p := k.last; p.Report.Relation != c.want || (p.Conversation == branch.ID) != c.same {
+				t.Errorf("the line %s, conversation the same: %t; want %s, %t", p.Report.Relation, p.Conversation == branch.ID, c.want, c.same)
+			}
+			k.engine.Close()
+			s, err := k.store.Load(t.Context(), branch.Key, branch.Version)
+			if err != nil || !slices.Equal(s.Chain, branch.Chain) {
+				t.Errorf("the branch reads back otherwise than it was stored: %v", err)
+			}
+		})
 	}
 }

@@ -149,12 +149,15 @@ func (c *client) count(l *line, n int) {
 	c.s.tally.add(q, c.ask(q))
 }
 
-// fork goes on from an earlier point with other words.
+// fork goes on from an earlier point with other words, and gets other answers.
 func (c *client) fork(ctx context.Context, l *line, stops []int) {
 	at := c.rand.IntN(len(stops) - 1)
 	f := &line{tenant: l.tenant, session: l.session, fixed: l.fixed, said: slices.Clone(l.said)}
-	last := stops[at] - 1
-	f.said[last] = reworded(f.said[last], fmt.Sprintf("Instead, do it as in fork %d.%d.", c.n, c.rand.Uint32()))
+	last, tag := stops[at]-1, fmt.Sprintf("fork_%d_%d", c.n, c.rand.Uint32())
+	f.said[last] = reworded(f.said[last], "Instead, do it as in "+tag+".")
+	for i := last + 1; i < len(f.said); i++ {
+		f.said[i] = retold(f.said[i], tag)
+	}
 	l.forked = true
 	c.s.lines.add(f)
 	c.play(ctx, f, stops[at:min(at+4, len(stops))])

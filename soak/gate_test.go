@@ -96,7 +96,12 @@ func (g *gate) start() {
 		g.t.Fatal(err)
 	}
 	g.t.Cleanup(func() { g.cmd.Process.Kill() })
-	go g.listen(out)
+	log, err := os.Create(g.file("gateway.log"))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { log.Close() })
+	go g.listen(io.TeeReader(out, log))
 	line := <-g.said
 	at := func(name string) string {
 		m := regexp.MustCompile(name + `=(\S+)`).FindStringSubmatch(line)

@@ -4,7 +4,8 @@
 //	DECANT_SOAK=30m go test -timeout 60m -v ./soak
 //
 // Without DECANT_SOAK the test is skipped. DECANT_SOAK_RACE=1 builds the gateway with the race detector;
-// DECANT_SOAK_SESSIONS names further recordings, separated as in PATH.
+// DECANT_SOAK_SESSIONS names further recordings, separated as in PATH; DECANT_SOAK_KEEP names a directory in which the
+// database and the gateway's log of a run that fails are kept.
 package soak
 
 import (
@@ -41,11 +42,33 @@ func TestSoak(t *testing.T) {
 	if err != nil || length < 20*time.Second {
 		t.Fatalf("DECANT_SOAK=%s: want a time of at least 20s, as 2m30s or 30m", given)
 	}
-	s := &soak{t: t, dir: t.TempDir(), race: os.Getenv("DECANT_SOAK_RACE") != ""}
+	s := &soak{t: t, dir: workplace(t), race: os.Getenv("DECANT_SOAK_RACE") != ""}
 	s.recordings = readRecordings(t)
 	s.up = newUpstream(t)
 	s.gate = startGate(t, s.dir, s.up.url, s.race)
 	s.run(length)
+}
+
+// workplace returns a directory for all files of a run.
+func workplace(t *testing.T) string {
+	keep := os.Getenv("DECANT_SOAK_KEEP")
+	if keep == "" {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(keep, "soak-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("kept in %s", dir)
+			return
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 // run is a short lap that wakes everything up, then the long one. After each of them, when everybody has left, what
