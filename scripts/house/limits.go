@@ -20,7 +20,7 @@ var limits = map[string]limit{
 }
 
 const (
-	limitFiles          = 11
+	limitFiles          = 12
 	limitReturns        = 13
 	limitUnused         = 48
 	limitUnusedInternal = 20
