@@ -19,6 +19,7 @@ type Lazy struct {
 	form Form
 }
 
+// NewLazy returns the content of a JSON value.
 func NewLazy(raw []byte, f Form) Lazy { return Lazy{raw, f} }
 
 // Text decodes the content.

@@ -18,6 +18,7 @@ var ErrReadOnly = errors.New("the format is read and not written")
 // readOnly is the layout of a format that is not written.
 type readOnly struct{}
 
+// Render returns src when the view says nothing else, and ErrReadOnly otherwise.
 func (readOnly) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
 	if parsing.Unchanged(conv, view) {
 		return src, nil

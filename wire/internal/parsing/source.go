@@ -63,7 +63,7 @@ func (in *Source) Number(s jsonspan.Span) int {
 	return int(n)
 }
 
-// Time returns the time at s. See [timeOf].
+// Time returns the time at s. See [TimeOf].
 func (in *Source) Time(s jsonspan.Span) time.Time { return TimeOf(s.Of(in.Src)) }
 
 // TimeOf returns the time that a value holds, written as in RFC 3339, also without a zone, which is taken for
@@ -90,7 +90,7 @@ func (in *Source) Find(s jsonspan.Span, name string) jsonspan.Span {
 }
 
 // Members returns the members of the object at s with the given names, in the order of the names. See
-// [membersOf].
+// [jsonedit.Members].
 func (in *Source) Members(s jsonspan.Span, names ...string) []jsonspan.Span {
 	return jsonedit.Members(in.Src, s, names...)
 }

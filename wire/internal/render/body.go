@@ -33,28 +33,27 @@ func (b *Body) Render(src []byte, conv, view *decant.Conversation) ([]byte, erro
 		}
 	}
 	for i := range e.View.Messages {
-		more, err := b.message(&e, &e.View.Messages[i])
-		if err != nil {
+		var err error
+		if elems, err = b.message(elems, &e, &e.View.Messages[i]); err != nil {
 			return nil, err
 		}
-		elems = append(elems, more...)
 	}
 	return jsonedit.Splice(src, b.relist(&e, elems)), nil
 }
 
-// message returns the items of one message of the view.
-func (b *Body) message(e *Editor, m *decant.Message) ([]jsonedit.Piece, error) {
+// message adds the items of one message of the view.
+func (b *Body) message(elems []jsonedit.Piece, e *Editor, m *decant.Message) ([]jsonedit.Piece, error) {
 	if m.Number == 0 {
-		return e.anew(m), nil
+		return append(elems, e.anew(m)...), nil
 	}
 	if e.untouched(m) {
-		return e.itemsOf(m), nil
+		return e.addItems(elems, m), nil
 	}
-	elems, ok, err := e.Keep(m)
+	kept, ok, err := e.Keep(m)
 	if err != nil || ok {
-		return elems, err
+		return append(elems, kept...), err
 	}
-	return e.anew(m), nil
+	return append(elems, e.anew(m)...), nil
 }
 
 // relist returns all edits: those within items, and those that make a list of the given items.

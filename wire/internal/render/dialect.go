@@ -20,6 +20,7 @@ type Dialect interface {
 // copier knows no block.
 type Copier func(b *decant.Block) []byte
 
+// Part returns the bytes of a block that comes from the source, nil when it does not.
 func (c Copier) Part(b *decant.Block) []byte {
 	if c == nil {
 		return nil

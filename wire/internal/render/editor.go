@@ -118,12 +118,13 @@ func (e *Editor) unchanged() bool {
 	return true
 }
 
-// itemsOf returns the items of a message that stays as it is.
-func (e *Editor) itemsOf(m *decant.Message) (out []jsonedit.Piece) {
+// addItems adds the items of a message that stays as it is.
+func (e *Editor) addItems(elems []jsonedit.Piece, m *decant.Message) []jsonedit.Piece {
+	last := -1
 	for _, s := range e.Spans[m.Number-1] {
-		if n := len(out); n == 0 || out[n-1].Elem != s.Item {
-			out = append(out, jsonedit.Piece{Elem: s.Item})
+		if s.Item != last {
+			elems, last = append(elems, jsonedit.Piece{Elem: s.Item}), s.Item
 		}
 	}
-	return out
+	return elems
 }

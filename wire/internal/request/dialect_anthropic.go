@@ -13,6 +13,7 @@ import (
 // AnthropicDialect writes messages of the Messages API.
 type AnthropicDialect struct{}
 
+// Items returns a message as one element of the list of messages.
 func (a AnthropicDialect) Items(m *decant.Message, source render.Copier) [][]byte {
 	var parts [][]byte
 	for i := range m.Blocks {
@@ -57,6 +58,7 @@ func (a AnthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	return o.End()
 }
 
+// Arguments returns arguments as this API wants them: an object.
 func (AnthropicDialect) Arguments(text string) []byte { return jsonedit.AsObject(text) }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

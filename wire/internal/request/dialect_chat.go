@@ -61,6 +61,7 @@ func (c chatDialect) call(b *decant.Block) []byte {
 	return new(jsonedit.Object).Str("id", b.CallID).Str("type", "function").Raw("function", f).End()
 }
 
+// Part returns a text as a part of a content.
 func (chatDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
 		return nil
@@ -68,6 +69,7 @@ func (chatDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	return new(jsonedit.Object).Str("type", "text").Str("text", contents.Readable(b)).End()
 }
 
+// Arguments returns arguments as this API wants them: a string that holds it.
 func (chatDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }
 
 // argumentText returns the arguments of a call; servers refuse an empty text.

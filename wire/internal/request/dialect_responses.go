@@ -50,6 +50,7 @@ func (ResponsesDialect) message(role decant.Role, parts [][]byte) []byte {
 	return new(jsonedit.Object).Str("type", "message").Str("role", name).Raw("content", jsonedit.List(parts)).End()
 }
 
+// Part returns a text as a part of a content.
 func (ResponsesDialect) Part(b *decant.Block, role decant.Role) []byte {
 	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
 		return nil
@@ -61,4 +62,5 @@ func (ResponsesDialect) Part(b *decant.Block, role decant.Role) []byte {
 	return new(jsonedit.Object).Str("type", kind).Str("text", contents.Readable(b)).End()
 }
 
+// Arguments returns arguments as this API wants them: a string that holds it.
 func (ResponsesDialect) Arguments(text string) []byte { return jsonedit.Quote(text) }

@@ -11,7 +11,7 @@ import (
 // noResult stands for the result of a call that was interrupted.
 const noResult = "[no result: the call was interrupted]"
 
-// lawful returns the live messages of a view in a form that every API accepts, once it is written in
+// normalize returns the live messages of a view in a form that every API accepts, once it is written in
 // its dialect: assistant messages, each followed by the results of its calls in one message of
 // RoleTool, messages of the user, and of the system.
 func normalize(view *decant.Conversation) []decant.Message {
@@ -25,7 +25,7 @@ func normalize(view *decant.Conversation) []decant.Message {
 	return out
 }
 
-// A normalizer brings the messages of a conversation into lawful form, one after the other.
+// A normalizer brings the messages of a conversation into a form that every API accepts, one after the other.
 type normalizer struct {
 	namer
 	answers map[*decant.Block]*decant.Block
@@ -161,7 +161,7 @@ func legalName(name, fallback string) string {
 // opening begins a conversation whose first message is not the user's.
 const opening = "[the beginning of this conversation is not included]"
 
-// alternate returns lawful messages in the order of roles that the Messages API wants: the user first,
+// alternate returns normalized messages in the order of roles that the Messages API wants: the user first,
 // then in turns. Results are the user's, and stand before other text.
 func alternate(ms []decant.Message) []decant.Message {
 	var out []decant.Message

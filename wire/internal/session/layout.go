@@ -30,6 +30,7 @@ type client interface {
 	rewrite(w *writer) []byte
 }
 
+// Render writes a view of a session.
 func (l *sessionLayout) Render(src []byte, conv, view *decant.Conversation) ([]byte, error) {
 	if parsing.Unchanged(conv, view) {
 		return src, nil

@@ -219,6 +219,7 @@ func millis(src []byte, v jsonspan.Span) string {
 // piDialect writes messages as pi's sessions hold them.
 type piDialect struct{}
 
+// Items returns each result as a message of its own, and everything else as one message.
 func (d piDialect) Items(m *decant.Message, source render.Copier) [][]byte {
 	var out, parts [][]byte
 	for i := range m.Blocks {
@@ -244,6 +245,7 @@ func (d piDialect) Items(m *decant.Message, source render.Copier) [][]byte {
 	return append(out, new(jsonedit.Object).Str("role", role).Raw("content", jsonedit.List(parts)).End())
 }
 
+// Part returns a text or a call as a part of a content.
 func (d piDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	switch b.Kind {
 	case decant.KindText, decant.KindImage:
@@ -254,6 +256,7 @@ func (d piDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	return nil
 }
 
+// Arguments returns arguments as an object.
 func (piDialect) Arguments(text string) []byte { return jsonedit.AsObject(text) }
 
 func textPart(text string) []byte {
