@@ -102,23 +102,23 @@ func (a *archiver) try() (err error) {
 // was created by another request. What has been sent stays as it was.
 func (a *archiver) rebase(ctx context.Context) error {
 	q := a.tk.Draft.Query
-	if a.tk.Committed {
+	if a.tk.Stored() {
 		a.tk.Draft.Meter = notes.Of(q.Match.Stored).Meter() // answers before this one have been archived since
 	}
 	if a.stands(ctx) {
-		a.tk.Moved = true
+		a.tk.Try()
 		return nil
 	}
 	p, err := a.e.finder.Find(ctx, q.Request.Who, q.Request.Prompt)
 	if err != nil {
 		return err
 	}
-	if a.tk.Committed && p.Stored != nil && p.Stored.Key == q.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
+	if a.tk.Stored() && p.Stored != nil && p.Stored.Key == q.Match.Stored.Key && (p.Relation == lineage.Continues || p.Relation == lineage.Returns) {
 		return nil // what it brought is still there
 	}
 	q.Match, q.Refs, a.tk.Draft.Withdrawn = p, lineage.References(q.Request.Prompt, p), withdrawn(&a.e.env, p)
-	if a.tk.Committed { // it is in another conversation, which has the id
-		a.tk.Committed, a.tk.ID = false, ""
+	if a.tk.Stored() { // it is in another conversation, which has the id
+		a.tk.Lose()
 	}
 	if p.Stored != nil {
 		a.tk.Draft.Meter = notes.Of(p.Stored).Meter()
@@ -133,12 +133,12 @@ func (a *archiver) stands(ctx context.Context) bool {
 	m := a.tk.Draft.Query.Match
 	switch {
 	case m.Stored == nil:
-		return m.State == nil && !a.tk.Moved
+		return m.State == nil && a.tk.State == ticket.Prepared
 	case !a.last().answered() && !a.brings():
 		return true
-	case m.Asked && !a.tk.Committed: // what it would replace may have been answered since
+	case m.Asked && !a.tk.Stored(): // what it would replace may have been answered since
 		return false
-	case !a.tk.Committed && (m.Stored.State() != m.State || a.brings()):
+	case !a.tk.Stored() && (m.Stored.State() != m.State || a.brings()):
 		return m.Stored.State() == m.State
 	}
 	v, err := a.e.store.Version(ctx, m.Stored.Key)
@@ -148,7 +148,7 @@ func (a *archiver) stands(ctx context.Context) bool {
 // brings reports whether there is something to commit of the request.
 func (a *archiver) brings() bool {
 	q := a.tk.Draft.Query
-	return !a.tk.Committed && (q.Match.Stored == nil || a.tk.EntriesFrom() < len(q.Request.Prompt.Blocks) || q.Match.Relation == lineage.Replaces)
+	return !a.tk.Stored() && (q.Match.Stored == nil || a.tk.EntriesFrom() < len(q.Request.Prompt.Blocks) || q.Match.Relation == lineage.Replaces)
 }
 
 // booked returns answers as the store keeps them, with what they cost.

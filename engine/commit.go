@@ -78,7 +78,7 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 	}
 	c.tk.NoteMeter()
 	m.Kept = len(m.State.Chain)
-	c.tk.Committed = true
+	c.tk.State = ticket.Stored
 	m.Stored.Saw(q.Request.Prompt, len(q.Request.Prompt.Spine))
 	c.e.finder.Cache.Put(q.Request.Who, m.Stored)
 	return nil
@@ -88,7 +88,7 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 // process replaces what it ends with while its answer may come.
 func (c *committer) announce(ctx context.Context) error {
 	q, m := c.tk.Draft.Query, c.tk.Draft.Query.Match
-	if q.Request.Count || m.Stored == nil || c.tk.Committed || !m.Repeats() {
+	if q.Request.Count || m.Stored == nil || c.tk.Stored() || !m.Repeats() {
 		return nil
 	}
 	first := 0 // entry of the tail

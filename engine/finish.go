@@ -21,7 +21,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	e.flights.Leave(p.flight)
 	if res.Status/100 != 2 {
 		e.till.purse.Release(p.held)
-		if !p.ticket.Committed && p.ticket.Announced == "" {
+		if !p.ticket.Stored() && p.ticket.Announced == "" {
 			return
 		}
 	}

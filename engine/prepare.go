@@ -75,7 +75,7 @@ func (a *arrival) send(ctx context.Context) (*Prepared, error) {
 // leaves notes that a prepared request is on its way.
 func (e *Engine) leaves(p *Prepared) {
 	if p != nil && p.ticket != nil && !p.arrival.req.Count {
-		p.flight = e.flights.Enter(p.ticket.Draft.Query.Match, p.ticket.Committed, e.opts.Now())
+		p.flight = e.flights.Enter(p.ticket.Draft.Query.Match, p.ticket.Stored(), e.opts.Now())
 	}
 }
 

@@ -25,7 +25,7 @@ func (tk *Ticket) Batch() *store.Batch {
 		if tk.Base() < len(m.State.Chain) {
 			b.Replace = tk.Base() + 1
 		}
-		if !tk.Committed {
+		if !tk.Stored() {
 			b.Decisions = slices.Concat(tk.Draft.Withdrawn, tk.lost(), b.Decisions)
 		}
 	}

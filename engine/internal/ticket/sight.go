@@ -13,9 +13,9 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// A sight is how a request stood to its conversation when it was sent, as far as what it cost depends on
+// A Sight is how a request stood to its conversation when it was sent, as far as what it cost depends on
 // that: by the time its answer is booked, others may have moved the conversation on. Amounts are estimates.
-type sight struct {
+type Sight struct {
 	Prompt    cost.Prompt // as the client sent it
 	Alike     int         // tokens from the beginning that are sent as the client sent them
 	Lacks     int         // tokens of it that are not sent
@@ -28,9 +28,9 @@ type sight struct {
 }
 
 // sightOf returns the sight of a request that is decided about and not committed yet.
-func sightOf(dr *draft.Draft) *sight {
+func sightOf(dr *draft.Draft) *Sight {
 	q, m := dr.Query, dr.Query.Match
-	s := &sight{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: q.Switched(), Pause: dr.Idle(), Grows: m.Relation == lineage.Continues || m.Relation == lineage.Returns}
+	s := &Sight{Lacks: policy.LeftOut(dr.InForce, dr.Made), Changed: q.Switched(), Pause: dr.Idle(), Grows: m.Relation == lineage.Continues || m.Relation == lineage.Returns}
 	s.Cold = s.Changed && dr.Meter.Belief.Moves()
 	if m.State != nil {
 		s.Decisions = len(m.State.Decisions)
@@ -68,7 +68,7 @@ func firstEdited(dr *draft.Draft) (first decant.Ref) {
 // A walk goes over a client's prompt and notes in a sight how many tokens stand before what matters.
 type walk struct {
 	dr     *draft.Draft
-	see    *sight
+	see    *Sight
 	edited decant.Ref // first block that was changed, Message 0: none
 	before int        // tokens of the messages before the present block, without calibration
 }
@@ -165,7 +165,7 @@ func (w *walk) counted(i, entry int) int {
 }
 
 // Scaled returns a prompt of the given size, of which estimates say how it is divided.
-func (s *sight) Scaled(tokens, least int, unasked bool) cost.Prompt {
+func (s *Sight) Scaled(tokens, least int, unasked bool) cost.Prompt {
 	p := s.Prompt
 	scaled := func(n int) int {
 		return min(tokens, int(math.Round(float64(n)*float64(tokens)/float64(max(1, s.Prompt.Tokens)))))

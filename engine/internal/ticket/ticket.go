@@ -14,13 +14,31 @@ type Ticket struct {
 	Draft     *draft.Draft
 	ID        string            // of the conversation that the request begins
 	Announced string            // id under which the store knows that the request is under way, empty when it does not
-	Trial     *trial            // of a request that is only observed; nil: it is not
-	Sight     *sight            // how it stood when it was sent
+	Trial     *Trial            // of a request that is only observed; nil: it is not
+	Sight     *Sight            // how it stood when it was sent
 	Sent      []decant.Decision // made for the request when it was sent
 	Decided   int               // decisions of the conversation when it was sent, its own included; -1: what is stored is not what was sent
-	Committed bool              // what it brought is in the store
-	Moved     bool              // its place must be found anew before it is archived
+	State     State
 }
+
+// A State is how far a ticket has come: forward only, but for one that has lost its place in the store.
+type State uint8
+
+// The states.
+const (
+	Prepared State = iota // nothing of it has been stored since it was prepared
+	Tried                 // its archive has begun: another request may have begun the same conversation since
+	Stored                // what it brought is in the store
+)
+
+// Stored reports whether what the request brought is in the store.
+func (tk *Ticket) Stored() bool { return tk.State == Stored }
+
+// Try notes that the archive begins, at the place where the request was prepared.
+func (tk *Ticket) Try() { tk.State = max(tk.State, Tried) }
+
+// Lose notes that what the request brought is not in the store any longer: another process has replaced it.
+func (tk *Ticket) Lose() { tk.State, tk.ID = Tried, "" }
 
 // Of returns the ticket of what a draft has become. It shares nothing with it that changes.
 func Of(dr *draft.Draft) *Ticket { return &Ticket{Draft: dr.Copy(), Decided: dr.Decisions()} }
@@ -48,7 +66,7 @@ func (tk *Ticket) Send() {
 // Starts reports whether the request will begin a conversation of its own in the store.
 func (tk *Ticket) Starts() bool {
 	m := tk.Draft.Query.Match
-	return !tk.Committed && (m.Stored == nil || m.Relation == lineage.Forks || m.Relation == lineage.Returns && len(tk.Draft.Made) > 0)
+	return !tk.Stored() && (m.Stored == nil || m.Relation == lineage.Forks || m.Relation == lineage.Returns && len(tk.Draft.Made) > 0)
 }
 
 // NewID returns the id that the request's new conversation gets.
@@ -66,7 +84,7 @@ func (tk *Ticket) Within(b *Ticket) bool {
 	if q.Refs.Conv.Fixed.Version != b.Draft.Query.Refs.Conv.Fixed.Version { // a commit brings one
 		return false
 	}
-	if tk.Committed || b.Committed || tk.Draft.NotWorth > 0 || tk.Draft.Outcome.Reason != "" || n == 0 || n > len(b.Draft.Query.Request.Prompt.Spine) || len(q.Request.Prompt.Blocks) > len(b.Draft.Query.Request.Prompt.Blocks) {
+	if tk.Stored() || b.Stored() || tk.Draft.NotWorth > 0 || tk.Draft.Outcome.Reason != "" || n == 0 || n > len(b.Draft.Query.Request.Prompt.Spine) || len(q.Request.Prompt.Blocks) > len(b.Draft.Query.Request.Prompt.Blocks) {
 		return false
 	}
 	return q.Request.Prompt.Begins(b.Draft.Query.Request.Prompt)
@@ -79,7 +97,7 @@ func (tk *Ticket) Current() bool {
 	switch {
 	case m.State == nil:
 		return true
-	case m.Relation == lineage.Forks && !tk.Committed: // its own conversation begins with these
+	case m.Relation == lineage.Forks && !tk.Stored(): // its own conversation begins with these
 		return tk.sentUnder(m.Applicable(q.Refs, nil))
 	}
 	return tk.Decided == len(m.State.Decisions)
@@ -108,7 +126,7 @@ func (tk *Ticket) sentUnder(ds []decant.Decision) bool {
 // Base returns how many entries of the chain stay in front of what is new.
 func (tk *Ticket) Base() int {
 	q := tk.Draft.Query
-	if tk.Committed {
+	if tk.Stored() {
 		return q.Match.Kept // the chain is what it made it
 	}
 	if !q.Refs.Fits {

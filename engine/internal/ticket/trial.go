@@ -17,8 +17,8 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// A trial is what is known about an observed request beside what is known about any.
-type trial struct {
+// A Trial is what is known about an observed request beside what is known about any.
+type Trial struct {
 	Reason policy.Reason // why there would have been a pour, empty when there would have been none
 	Route  string
 	Tokens int // of the request that would have been sent, as metered
@@ -35,7 +35,7 @@ type trial struct {
 
 // Record returns the plan as the store keeps it, and the blob that it refers to, nil when no decision is to be
 // kept. The first request of a conversation brings all that is in force in it.
-func (t *trial) Record(first bool) (*store.Planned, []byte, error) {
+func (t *Trial) Record(first bool) (*store.Planned, []byte, error) {
 	p := &store.Planned{Reason: string(t.Reason), Tokens: t.Tokens, Risk: t.Risk}
 	var ds []decant.Decision
 	switch {
@@ -58,7 +58,7 @@ func (t *trial) Record(first bool) (*store.Planned, []byte, error) {
 // Would returns what the request would have cost as it was planned, given what it did cost. What was read
 // from the cache says how warm that was: so much of the view would have been read, as far as it would not
 // have changed; the rest is divided as that of the client's own request was.
-func (t *trial) Would(dr *draft.Draft, u decant.Usage, terms cost.Terms) *store.Trial {
+func (t *Trial) Would(dr *draft.Draft, u decant.Usage, terms cost.Terms) *store.Trial {
 	prompt := max(0, u.Prompt()-min(u.Prompt(), dr.Scale(t.lacks)))
 	read := min(prompt, max(0, u.CacheRead-dr.Scale(t.lacks-t.fresh)))
 	if t.settled >= 0 {
@@ -77,8 +77,8 @@ func (t *trial) Would(dr *draft.Draft, u decant.Usage, terms cost.Terms) *store.
 }
 
 // Planned returns what the draft, a shadow, would have made of the request.
-func Planned(ctx context.Context, dr *draft.Draft) *trial {
-	t := &trial{
+func Planned(ctx context.Context, dr *draft.Draft) *Trial {
+	t := &Trial{
 		Reason: dr.Outcome.Reason, Route: dr.Outcome.Route, Tokens: dr.Outcome.After,
 		Made: dr.Made, All: slices.Concat(dr.InForce, dr.Made), lacks: policy.LeftOut(dr.InForce, dr.Made), settled: -1,
 	}
