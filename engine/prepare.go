@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
@@ -142,4 +144,12 @@ func (a *arrival) prepare(ctx context.Context, force draft.Demand) (p *Prepared,
 		}
 	}
 	return nil, fmt.Errorf("commit decisions: given up after %d tries: %w", maxTries, store.ErrConflict)
+}
+
+// dialectOf returns a dialect, and that of the Messages API for none.
+func dialectOf(d dialect.Dialect) dialect.Dialect {
+	if d == nil {
+		return index.Default
+	}
+	return d
 }

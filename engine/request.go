@@ -3,7 +3,6 @@ package engine
 import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -37,12 +36,4 @@ type Request struct {
 	Preset *preset.Preset // nil: the engine's
 	Mode   Mode           // empty: the engine's
 	Count  bool           // only the size is asked for: nothing is committed
-}
-
-// dialectOf returns a dialect, and that of the Messages API for none.
-func dialectOf(d dialect.Dialect) dialect.Dialect {
-	if d == nil {
-		return index.Default
-	}
-	return d
 }
