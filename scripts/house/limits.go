@@ -23,7 +23,7 @@ const (
 	limitFiles          = 12
 	limitReturns        = 13
 	limitUnused         = 48
-	limitUnusedInternal = 20
+	limitUnusedInternal = 21
 	limitMedian         = 11
 	limitLongest        = 48
 )
