@@ -10,7 +10,7 @@ import (
 )
 
 // A booking goes through answered requests, in their order: what they cost, what the client's own requests
-// would have cost by the same rule of what is kept (see reach), and what their reports teach about the
+// would have cost by the same rule of what is kept (see package cost), and what their reports teach about the
 // provider's cache.
 type booking struct {
 	e       *Engine

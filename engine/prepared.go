@@ -55,7 +55,7 @@ type Report struct {
 	Planned   *Planned          // what would have been done about a request that was only observed; nil: it was not
 	Before    int               // tokens of the request before the decisions that are new
 	After     int               // and with them
-	LeftOut   int               // tokens of the conversation that the view lacks, see LeftOut
+	LeftOut   int               // tokens of the conversation that the view lacks, see policy.LeftOut
 	Freed     int               // of them, by the decisions that are new; negative when these bring more back
 	Window    int               // tokens that the model takes
 	Messages  int               // of the request

@@ -55,8 +55,8 @@ type Query struct {
 type Env struct {
 	IDs                              *store.IDs
 	Now                              func() time.Time
-	Model                            func(id string, learned int, betas []string) token.Model // see Engine.model
-	DropBlock, NoEarlyPours          bool                                                     // see Options
+	Model                            func(id string, learned int, betas []string) token.Model // a model as the engine's options have it, with a window that was learned and betas
+	DropBlock, NoEarlyPours          bool                                                     // see engine.Options
 	OptionalTimeout, RequiredTimeout time.Duration
 }
 

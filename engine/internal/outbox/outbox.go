@@ -44,27 +44,27 @@ const mostPending = 64 << 20
 
 // A queue holds the answers in one conversation that are to be archived.
 type queue[T Item] struct {
-	waiting []T
-	writing []T           // taken from there
-	added   int           // answers so far
-	written int           // of them
-	wanted  int           // of them that must not wait any longer
-	hurry   chan struct{} // holds a token when wanted was raised
-	turn    chan struct{} // closed, and replaced, when some were written
+	waiting    []T
+	writing    []T           // taken from there
+	added      int           // answers so far
+	written    int           // of them
+	wanted     int           // of them that must not wait any longer
+	wake       chan struct{} // holds a token when wanted was raised
+	progressed chan struct{} // closed, and replaced, when some were written
 }
 
 func newQueue[T Item]() *queue[T] {
-	return &queue[T]{hurry: make(chan struct{}, 1), turn: make(chan struct{})}
+	return &queue[T]{wake: make(chan struct{}, 1), progressed: make(chan struct{})}
 }
 
-// press makes the archive of what waits begin. The box is locked.
-func (q *queue[T]) press() {
+// startNow makes the archive of what waits begin. The box is locked.
+func (q *queue[T]) startNow() {
 	if q.wanted == q.added {
 		return
 	}
 	q.wanted = q.added
 	select {
-	case q.hurry <- struct{}{}:
+	case q.wake <- struct{}{}:
 	default:
 	}
 }
@@ -94,15 +94,15 @@ func (b *Box[T]) add(s lineage.Start, f T) (*queue[T], bool) {
 	q.waiting = append(q.waiting, f)
 	q.added++
 	if b.bytes += f.Footprint(); b.bytes > mostPending {
-		b.press()
+		b.startAll()
 	}
 	return first, true
 }
 
-// press makes all archives begin. The box is locked.
-func (b *Box[T]) press() {
+// startAll makes all archives begin. The box is locked.
+func (b *Box[T]) startAll() {
 	for _, q := range b.of {
-		q.press()
+		q.startNow()
 	}
 }
 
@@ -110,7 +110,7 @@ func (b *Box[T]) press() {
 func (b *Box[T]) Flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.press()
+	b.startAll()
 }
 
 // pressed reports whether some of a queue must not wait any longer.
@@ -139,8 +139,8 @@ func (b *Box[T]) done(s lineage.Start, q *queue[T]) bool {
 		b.bytes -= q.writing[i].Footprint()
 	}
 	q.writing = nil
-	close(q.turn)
-	q.turn = make(chan struct{})
+	close(q.progressed)
+	q.progressed = make(chan struct{})
 	if len(q.waiting) > 0 {
 		return false
 	}
@@ -170,12 +170,12 @@ func (b *Box[T]) Wait(ctx context.Context, s lineage.Start) bool {
 	if q == nil {
 		return false
 	}
-	q.press()
+	q.startNow()
 	for all := q.added; q.written < all && ctx.Err() == nil; {
-		turn := q.turn
+		progressed := q.progressed
 		b.mu.Unlock()
 		select {
-		case <-turn:
+		case <-progressed:
 		case <-ctx.Done():
 		}
 		b.mu.Lock()

@@ -10,7 +10,7 @@ import (
 // writeAll writes the items of a queue until there are none left, as many at once as wait.
 func (b *Box[T]) writeAll(s lineage.Start, q *queue[T]) {
 	for {
-		b.rest(q)
+		b.waitForQuiet(q)
 		b.begin()
 		b.write(b.take(q))
 		b.end()
@@ -25,9 +25,9 @@ func (b *Box[T]) writeAll(s lineage.Start, q *queue[T]) {
 // quiet is how long no request must have come before items are written that could still wait.
 const quiet = 50 * time.Millisecond
 
-// rest returns when a queue should be written: requests leave time for it, it has waited for as long as it may, or
+// waitForQuiet returns when a queue should be written: requests leave time for it, it has waited for as long as it may, or
 // somebody waits for it.
-func (b *Box[T]) rest(q *queue[T]) {
+func (b *Box[T]) waitForQuiet(q *queue[T]) {
 	end := time.Now().Add(b.delay)
 	for !b.pressed(q) {
 		now := time.Now()
@@ -42,7 +42,7 @@ func (b *Box[T]) rest(q *queue[T]) {
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:
-		case <-q.hurry:
+		case <-q.wake:
 			t.Stop()
 		}
 	}
