@@ -43,7 +43,7 @@ func ask(tokens int, bs ...budget.Budget) *budget.Reservation {
 // Requests side by side cannot overrun a budget together, whatever order they come in; each that ends makes room for
 // another.
 func TestRequestsSideBySideCannotOverrunABudget(t *testing.T) {
-	p, _, _ := purse(t, slog.New(slog.DiscardHandler))
+	p := budget.NewPurse(&sum{}, new(clock).Now, slog.New(slog.DiscardHandler))
 	day := budget.Budget{Per: "day", Tokens: 1000}
 	var held, most atomic.Int64
 	var work sync.WaitGroup
@@ -133,11 +133,11 @@ func TestAForgottenReservationEnds(t *testing.T) {
 
 // A sum that cannot be read neither stops an agent nor opens a budget that is known to be spent.
 func TestASumThatCannotBeReadIsTheOneBefore(t *testing.T) {
-	db := &broken{}
+	db := &sum{}
 	now := &clock{}
 	p := budget.NewPurse(db, now.Now, slog.New(slog.DiscardHandler))
 	b := budget.Budget{Per: "tenant", Tokens: 1000}
-	db.sum.Tokens = 990
+	db.Tokens = 990
 	if _, err := p.Hold(t.Context(), ask(100, b)); err == nil {
 		t.Error("1090 of 1000 were held")
 	}
@@ -156,10 +156,10 @@ func TestASumThatCannotBeReadIsTheOneBefore(t *testing.T) {
 	}
 }
 
-// broken is a store that can fail.
-type broken struct {
-	sum store.Sum
+// A sum is a store of one sum, which can fail.
+type sum struct {
+	store.Sum
 	err error
 }
 
-func (b *broken) Spent(context.Context, store.SpendQuery) (store.Sum, error) { return b.sum, b.err }
+func (s *sum) Spent(context.Context, store.SpendQuery) (store.Sum, error) { return s.Sum, s.err }
