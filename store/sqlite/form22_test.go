@@ -24,7 +24,7 @@ func TestNamesPours(t *testing.T) {
 			made := func(id, pour string, n int) decant.Decision {
 				return decant.Decision{
 					ID: id, Pour: pour, Kind: decant.Cover, Created: time.Unix(1_800_000_000, 0).UTC(),
-					Checkpoint: &decant.Checkpoint{Number: n, From: 1, To: 1, Summary: "what happened"},
+					Checkpoint: &decant.Checkpoint{Number: n, From: 1, To: 1, Summary: "what happened", Facts: []decant.Fact{}},
 				}
 			}
 			want := []decant.Decision{
