@@ -22,7 +22,7 @@ var limits = map[string]limit{
 const (
 	limitFiles          = 12
 	limitReturns        = 13
-	limitUnused         = 48
+	limitUnused         = 47
 	limitUnusedInternal = 21
 	limitMedian         = 11
 	limitLongest        = 48
