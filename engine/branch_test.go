@@ -2,10 +2,13 @@ package engine_test
 
 import (
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
 )
 
 const (
@@ -98,5 +101,36 @@ func TestTails(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A request whose place could not be asked for goes out under what is in memory. What it has something else in place of was
+// answered: when it is archived it is a branch, as it would have been.
+func TestAnAnsweredTailIsNotReplacedUnasked(t *testing.T) {
+	k := newDialogue(t, engine.Options{})
+	b := &broken{Store: k.store}
+	k.store = b
+	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler)})
+	k.user("Do the work.")
+	k.round(1, "result")
+	k.mustSend()
+	first := k.state()
+
+	k.ms[2] = strings.Replace(k.ms[2], "result", "another result", 1)
+	b.version, b.match = store.ErrBusy, store.ErrBusy
+	p := k.prepare()
+	b.version, b.match = nil, nil
+	if p.Fault == nil || p.Report.Relation == "" {
+		t.Fatalf("the request %s, fault %v; want it under what is in memory", p.Report.Relation, p.Fault)
+	}
+	k.engine.Finish(p, engine.Response{Status: 200, Content: []byte(saidDone), Stop: "end_turn"})
+	k.engine.Close()
+	s, err := k.store.Load(t.Context(), first.Key, store.Newest)
+	if err != nil || !slices.Equal(s.Chain, first.Chain) {
+		t.Errorf("what was answered is replaced, error %v", err)
+	}
+	found, err := k.store.(*broken).Store.(store.Directory).Conversations(t.Context(), store.Filter{})
+	if err != nil || len(found) != 2 || found[0].Requests != 1 || found[1].Requests != 1 {
+		t.Errorf("%d conversations, %v; want the branch as one of its own", len(found), err)
 	}
 }

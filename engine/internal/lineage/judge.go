@@ -16,7 +16,7 @@ import (
 // conversation was answered, and what is in force where it leaves it. known is the number of its first
 // blocks that it has in common with the conversation.
 func (f *Finder) judge(ctx context.Context, p *Match, r *prompt.Prompt, known int) error {
-	if p.Relation == Replaces || p.Relation == Amends && p.rest.entry < len(p.State.Chain) {
+	if p.Asked = p.open(); p.Asked {
 		if err := f.judgeTail(ctx, p, r, known); err != nil {
 			return err
 		}
@@ -35,7 +35,6 @@ func (f *Finder) judge(ctx context.Context, p *Match, r *prompt.Prompt, known in
 // judgeTail decides about a request that has not all of the conversation's tail. What was not answered
 // it replaces. What was answered it amends, if it goes on with that answer; else it is a branch.
 func (f *Finder) judgeTail(ctx context.Context, p *Match, r *prompt.Prompt, known int) error {
-	p.Asked = true
 	first := p.Kept // entry that the request lacks
 	if p.Relation == Amends {
 		first = p.rest.entry

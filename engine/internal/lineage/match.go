@@ -34,7 +34,7 @@ type Match struct {
 
 	Branch *store.Branch // of a request that leaves its conversation: what is in force there; nil: nothing was decided, or it is not known
 	rest   rest          // of a request that amends: what it has not taken up
-	Asked  bool          // the relation depends on what became of the requests before
+	Asked  bool          // the relation depends on what became of the requests before: the archive finds it anew
 }
 
 // A rest is what the end of a conversation has and a request lacks.
@@ -80,7 +80,13 @@ func Locate(l *Stored, s *store.State, r *prompt.Prompt, known int) *Match {
 	default:
 		p.Relation = Forks
 	}
+	p.Asked = p.open()
 	return p
+}
+
+// open reports whether the blocks alone do not tell the relation: it depends on what became of the requests before.
+func (p *Match) open() bool {
+	return p.Relation == Replaces || p.Relation == Amends && p.rest.entry < len(p.State.Chain)
 }
 
 // SpineOf returns the indexes of the entries of a state that are not thinking.
