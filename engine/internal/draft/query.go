@@ -58,6 +58,7 @@ type Env struct {
 	Model                            func(id string, learned int, betas []string) token.Model // a model as the engine's options have it, with a window that was learned and betas
 	DropBlock, NoEarlyPours          bool                                                     // see engine.Options
 	OptionalTimeout, RequiredTimeout time.Duration
+	Summarizer                       policy.Summarizer // nil: records are extractive
 }
 
 // Switched reports whether the model or the fixed part is another one than in the request before, so
