@@ -112,6 +112,33 @@ func TestASummarizerThatHangs(t *testing.T) {
 	})
 }
 
+// overtaken is a store in which somebody else commits first when a record is to be stored, once.
+type overtaken struct {
+	engine.Store
+	done bool
+}
+
+func (o *overtaken) Commit(ctx context.Context, b *store.Batch) (int64, error) {
+	if decant.CheckpointIn(b.Decisions) != nil && !o.done {
+		o.done = true
+		return 0, store.ErrConflict
+	}
+	return o.Store.Commit(ctx, b)
+}
+
+// A pour that has to be made again, because another request was first, has the record that was paid for.
+func TestASummarizerIsAskedOnceWhoeverIsFirst(t *testing.T) {
+	w := &writer{write: good}
+	k := newDialogue(t, engine.Options{})
+	s := &overtaken{Store: k.store}
+	k.store = s
+	k.start(engine.Options{Summarizer: w, NoEarlyPours: true})
+	k.pour()
+	if cp := decant.CheckpointIn(k.state().Decisions); !s.done || w.calls.Load() != 1 || cp == nil || cp.Rung != decant.RungModel {
+		t.Errorf("overtaken %v, asked %d times, checkpoint %+v", s.done, w.calls.Load(), cp)
+	}
+}
+
 // What is not sent is not paid for: requests that are only counted or observed, and previews.
 func TestASummarizerIsAskedForWhatIsSentOnly(t *testing.T) {
 	w := &writer{write: good}

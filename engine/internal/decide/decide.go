@@ -64,7 +64,7 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	if done, err := a.yield(ctx); done || err != nil {
 		return false, err
 	}
-	p := &pour.Pour{Draft: a.dr, Summarizer: a.summarizer()}
+	p := &pour.Pour{Draft: a.dr, Summarizer: q.Request.Summarizer}
 	reason := q.Demand.Reason
 	if reason == "" && (!q.Match.Repeats() || q.Demand.Unedit) {
 		reason = policy.Due(p.Situation())
@@ -76,15 +76,6 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 		return true, nil
 	}
 	return false, p.Make(ctx, reason)
-}
-
-// summarizer returns what writes the record of a pour: nobody where the request is only counted or observed, and the
-// record would not be sent.
-func (a *attempt) summarizer() policy.Summarizer {
-	if a.dr.Query.Request.Count || a.dr.Query.Request.Observed {
-		return nil
-	}
-	return a.dr.Query.Env.Summarizer
 }
 
 // arrive makes the decisions that do not depend on the size of the request.

@@ -28,6 +28,8 @@ type Request struct {
 	Observed bool      // nothing is changed
 	Project  string    // what it is about, when the client says
 
+	Summarizer policy.Summarizer // writes records for it, nil: they are extractive
+
 	Budgets []budget.Budget // that it falls under
 	Own     int             // how many of them, at their end, came with it
 }
@@ -58,7 +60,6 @@ type Env struct {
 	Model                            func(id string, learned int, betas []string) token.Model // a model as the engine's options have it, with a window that was learned and betas
 	DropBlock, NoEarlyPours          bool                                                     // see engine.Options
 	OptionalTimeout, RequiredTimeout time.Duration
-	Summarizer                       policy.Summarizer // nil: records are extractive
 }
 
 // Switched reports whether the model or the fixed part is another one than in the request before, so
