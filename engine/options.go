@@ -49,7 +49,8 @@ type Options struct {
 	// Summarizer writes the record of a pour that the window demands: once for each pour, after the engine has chosen
 	// what it covers, while the client waits, and within Timeouts.Required. If it fails, is too late or loses too much,
 	// the extractive record is used. Previews, counts and requests that are only observed always have the extractive
-	// record. Nil means that all records are extractive.
+	// record. What it costs is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil
+	// means that all records are extractive.
 	Summarizer policy.Summarizer
 
 	// ArchiveDelay is how long the archive of an answer may wait while requests keep coming. What was not
@@ -66,7 +67,7 @@ type Options struct {
 	// that nothing is logged.
 	Logger *slog.Logger
 
-	// Booked is told what answered requests have cost when that has been stored, each once. Nil means that
+	// Booked is told what answered requests and records have cost when that has been stored, each once. Nil means that
 	// nobody is.
 	Booked func(tenant string, spends []store.Spend)
 

@@ -47,7 +47,14 @@ func hangs(ctx context.Context, _ policy.SummaryInput) (policy.Summary, error) {
 // requests are sent it without asking again.
 func TestASummarizerWritesTheRecord(t *testing.T) {
 	w := &writer{write: good}
-	k := poured(t, engine.Options{}, w)
+	booked := store.Money(0)
+	k := poured(t, engine.Options{Booked: func(_ string, spends []store.Spend) {
+		for _, s := range spends {
+			if s.Own {
+				booked += s.Cost
+			}
+		}
+	}}, w)
 	cp := decant.CheckpointIn(k.state().Decisions)
 	if n := w.calls.Load(); n != 1 || cp == nil {
 		t.Fatalf("asked %d times, checkpoint %v", n, cp)
@@ -57,6 +64,17 @@ func TestASummarizerWritesTheRecord(t *testing.T) {
 	}
 	if plan := k.last.Report.Plan; len(plan.Notes) > 0 || plan.Price.CostUSD < 0.02 || plan.After.Messages > plan.Target {
 		t.Errorf("plan: notes %q, price %+v, %d tokens of %d", plan.Notes, plan.Price, plan.After.Messages, plan.Target)
+	}
+	totals, err := k.store.Spending(t.Context(), store.SpendQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, calls := store.Money(0), 0
+	for i := range totals {
+		own, calls = own+totals[i].OwnCost, calls+totals[i].Own
+	}
+	if own != 20_000_000 || calls != 1 || booked != own {
+		t.Errorf("%d of own calls are stored, %d of them, %d were booked: %+v", own, calls, booked, totals)
 	}
 	k.round(100, "done")
 	k.mustSend()
