@@ -117,8 +117,10 @@ const (
 // Rung is the step of the ladder that produced a summary, best first.
 type Rung string
 
-// The rungs. docs/ARCHITECTURE.md, "The way of a request", says when each is taken.
+// The rungs. docs/ARCHITECTURE.md, "The way of a request", says when each is taken. A record by a program's own summariser
+// is of the rung that it names, RungModel where it names none.
 const (
+	RungModel      Rung = "model"
 	RungExtractive Rung = "extractive"
 	RungHeadTail   Rung = "head_tail"
 )

@@ -25,3 +25,9 @@ const (
 	FactDecision    FactKind = "decision"
 	FactOpen        FactKind = "open" // an open item
 )
+
+// Sentence reports whether facts of the kind are sentences, which are kept when their words are. Others are kept letter
+// by letter.
+func (k FactKind) Sentence() bool {
+	return k == FactInstruction || k == FactDecision || k == FactOpen
+}

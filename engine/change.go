@@ -229,7 +229,7 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*revision, error) {
 		req.Betas = []string{token.BetaMillion}
 	}
 	n, _ := l.Shared(r)
-	a := &arrival{e, req, lineage.Start{Tenant: k.Tenant, Session: s.Session}, r}
+	a := &arrival{e: e, req: req, who: lineage.Start{Tenant: k.Tenant, Session: s.Session}, prompt: r}
 	dr, err := a.replay(lineage.Locate(l, s, r, n))
 	return &revision{dr}, err
 }

@@ -27,7 +27,14 @@ func (c *committer) commit(ctx context.Context) error {
 	}
 	ctx, cancel := c.e.patience.Waiting(ctx)
 	defer cancel()
-	return c.store(ctx, c.tk.Batch())
+	b := c.tk.Batch()
+	if err := c.store(ctx, b); err != nil {
+		return err
+	}
+	if own := b.Events.Spends; len(own) > 0 {
+		c.e.opts.Booked(b.Key.Tenant, own)
+	}
+	return nil
 }
 
 // store commits a batch and brings the cached line up to date.

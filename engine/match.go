@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/policy"
 )
 
 // observe finds the request's conversation and replays what was decided about it.
@@ -76,7 +77,7 @@ func (a *arrival) query(p *lineage.Match) *draft.Query {
 		Request: &draft.Request{
 			Who: a.who, Prompt: a.prompt, Begun: a.e.opts.Now().UTC(), Project: a.req.Project,
 			Body: a.req.Body, Betas: a.req.Betas, Upstream: a.req.Upstream, Count: a.req.Count, Observed: a.observed(),
-			Budgets: a.e.till.of(a.req.Budgets), Own: len(a.req.Budgets),
+			Summarizer: a.writer, Budgets: a.e.till.of(a.req.Budgets), Own: len(a.req.Budgets),
 		},
 	}
 }
@@ -105,6 +106,7 @@ type arrival struct {
 	req    *Request
 	who    lineage.Start
 	prompt *prompt.Prompt
+	writer policy.Summarizer // of records, nil where nothing of ours is sent
 }
 
 // arrive returns the arrival of a request that was read. It has the session that its metadata names.
@@ -120,7 +122,11 @@ func (e *Engine) arrive(req *Request, r *prompt.Prompt) *arrival {
 	if len(r.Spine) > 0 {
 		who.First = r.Hash(0)
 	}
-	return &arrival{e, req, who, r}
+	a := &arrival{e: e, req: req, who: who, prompt: r}
+	if !req.Count && !a.observed() {
+		a.writer = policy.Once(e.opts.Summarizer) // however often the request is prepared
+	}
+	return a
 }
 
 // observed reports whether the request is only recorded and planned for.

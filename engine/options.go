@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -45,6 +46,13 @@ type Options struct {
 	// Timeouts are how long the engine's own work on a request may take.
 	Timeouts Timeouts
 
+	// Summarizer writes the record of a pour that the window demands: once for each pour, after the engine has chosen
+	// what it covers, while the client waits, and within Timeouts.Required. If it fails, is too late or loses too much,
+	// the extractive record is used. Previews, counts and requests that are only observed always have the extractive
+	// record. What it costs is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil
+	// means that all records are extractive.
+	Summarizer policy.Summarizer
+
 	// ArchiveDelay is how long the archive of an answer may wait while requests keep coming. What was not
 	// written when the process dies comes back with the client's next request. Zero means one second;
 	// negative means that nothing waits.
@@ -59,7 +67,7 @@ type Options struct {
 	// that nothing is logged.
 	Logger *slog.Logger
 
-	// Booked is told what answered requests have cost when that has been stored, each once. Nil means that
+	// Booked is told what answered requests and records have cost when that has been stored, each once. Nil means that
 	// nobody is.
 	Booked func(tenant string, spends []store.Spend)
 

@@ -111,7 +111,7 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (*Prepared, error
 	}
 	p := preparedOf(tk, body)
 	p.Fault = fault
-	a.e.noticePoor(p, tk.Draft.Query.Preset)
+	a.e.notice(p, tk.Draft.Query.Preset)
 	return p, nil
 }
 
@@ -119,12 +119,15 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (*Prepared, error
 // since, or was about to be.
 var errBehind = fmt.Errorf("an earlier request was being archived: %w", store.ErrConflict)
 
-// noticePoor tells those who run the engine of a record that says too little. A poor record is better than none,
-// but nobody should take it for a good one.
-func (e *Engine) noticePoor(p *Prepared, pre *preset.Preset) {
+// notice tells those who run the engine of a record that says too little, and of one by a summariser that is not used. A
+// poor record is better than none, but nobody should take it for a good one.
+func (e *Engine) notice(p *Prepared, pre *preset.Preset) {
 	if cp := p.Report.Poor(); cp != nil && !p.ticket.Draft.Query.Request.Count {
 		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
 			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", pre.Summary.MinScore)
+	}
+	if why := p.ticket.Draft.Outcome.Unused; why != nil {
+		e.opts.Logger.Warn("a summariser's record is not used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
 	}
 }
 

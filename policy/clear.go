@@ -24,7 +24,7 @@ const placeholder = "[Old tool result content cleared]"
 
 // A clearer plans one clearing of a view.
 type clearer struct {
-	EarlyPour
+	pour     EarlyPour
 	rule     preset.Thrift
 	view     *decant.Conversation
 	native   func(id string) bool // decisions of earlier clearings
@@ -42,7 +42,7 @@ type clearer struct {
 // record of it stands behind the newest results. The record holds pins whole, and what the kept rounds refer to. Clear
 // returns nil when there is nothing to clear. It is a pure function of the view.
 func Clear(ctx context.Context, view *decant.Conversation, t EarlyPour) []decant.Decision {
-	c := &clearer{EarlyPour: t, rule: t.rule(), view: view, native: decant.NativeIn(t.Made)}
+	c := &clearer{pour: t, rule: t.rule(), view: view, native: decant.NativeIn(t.Made)}
 	if c.native == nil {
 		c.native = func(string) bool { return false }
 	}
@@ -122,14 +122,14 @@ func (c *clearer) bounds() bool {
 
 // named reports whether the preset allows leaving out what a tool returned.
 func (c *clearer) named(name string) bool {
-	t := c.Preset.Tools
+	t := c.pour.Preset.Tools
 	return !reduce.Named(t.Exclude, name) && !reduce.Named(t.Pin, name) && (len(t.Include) == 0 || reduce.Named(t.Include, name))
 }
 
 // outline finds out what of each block goes into the record.
 func (c *clearer) outline(ctx context.Context) {
 	s := reduce.Of(ctx, c.view, reduce.Options{
-		Counter: c.Counter, Mask: secret.Mask, Transcript: c.transcript(c.view), Made: c.Made, KeepRounds: c.rule.Keep, Quote: quoting(c.rule),
+		Counter: c.pour.Counter, Mask: secret.Mask, Transcript: c.pour.transcript(c.view), Made: c.pour.Made, KeepRounds: c.rule.Keep, Quote: quoting(c.rule),
 	})
 	c.outlines = map[decant.Ref]decant.Decision{}
 	for _, find := range []func(*reduce.Subject) []decant.Decision{reduce.Superseded, reduce.Duplicate, reduce.Stub, reduce.Arguments} {
@@ -160,13 +160,13 @@ func (c *clearer) message(m *decant.Message) {
 
 // clear decides that the provider leaves b out, and records what it said.
 func (c *clearer) clear(b *decant.Block, instead string) {
-	orig := c.transcript(c.view).Block(b.Ref)
+	orig := c.pour.transcript(c.view).Block(b.Ref)
 	if orig == nil {
 		orig = b
 	}
 	d := decant.Decision{
 		Kind: decant.Native, Reduction: decant.ReductionCleared, Reason: "old result of " + b.Name, Target: decant.TargetOf(orig),
-		Text: instead, Handle: decant.HandleOf(orig.Hash()), Before: c.Counter.Count(b.Text()), After: c.Counter.Count(instead),
+		Text: instead, Handle: decant.HandleOf(orig.Hash()), Before: c.pour.Counter.Count(b.Text()), After: c.pour.Counter.Count(instead),
 	}
 	if b.Kind == decant.KindUse {
 		d.Reason = "written content of an old " + b.Name + " call"
@@ -182,7 +182,7 @@ func (c *clearer) record(b *decant.Block) string {
 	d, ok := c.outlines[b.Ref]
 	text := secret.Mask(b.Text())
 	switch {
-	case c.untouchable(b.Ref):
+	case c.pour.untouchable(b.Ref):
 		c.whole = append(c.whole, b.Ref)
 		return fmt.Sprintf("%s, whole:\n%s", b.Name, b.Text())
 	case ok && b.Kind == decant.KindResult:
@@ -201,6 +201,6 @@ func (c *clearer) insert(at *decant.Block) decant.Decision {
 	text := strings.Join(slices.Concat([]string{recordBegin}, c.said, []string{recordEnd}), "\n")
 	return decant.Decision{
 		Kind: decant.Insert, Reduction: decant.ReductionOutlines, Reason: fmt.Sprintf("what %d cleared blocks said", len(c.made)),
-		Target: decant.TargetOf(at), Text: text, After: c.Counter.Count(text), Carried: c.carried, Repeats: c.whole,
+		Target: decant.TargetOf(at), Text: text, After: c.pour.Counter.Count(text), Carried: c.carried, Repeats: c.whole,
 	}
 }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/decantdev/decant"
 )
@@ -11,36 +10,41 @@ import (
 // when everything was given up that may be: what is left is the newest round, or nothing, and a
 // summary of the rest.
 func (p *planner) floor() error {
-	e := &decant.IrreducibleError{Target: p.Target, Size: p.size(), What: p.largest(0)}
-	budget, err := p.leastBudget()
+	e := &decant.IrreducibleError{Target: p.opts.Target, Size: p.sizes.total(), What: p.sizes.largest(0)}
+	head, tail := p.bounds.head, p.bounds.tail
+	budget, err := least(p.sizes.original(head, tail), p.summarises)
 	if err != nil {
 		return err
 	}
 	if budget == 0 {
 		return e
 	}
-	e.Size = budget + p.quoted(p.tail)
-	for i, n := range p.sizes {
-		if i < p.head || i >= p.tail {
-			e.Size += n
-		}
-	}
+	e.Size = budget + p.sizes.quoted(head, tail) + p.sizes.outside(head, tail)
 	e.What = "a summary of everything"
-	if p.tail < len(p.conv.Messages) {
-		e.What = p.largest(p.tail) + " and a summary of the rest"
+	if tail < len(p.conv.Messages) {
+		e.What = p.sizes.largest(tail) + " and a summary of the rest"
 	}
 	return e
 }
 
-// leastBudget returns the tokens of the smallest acceptable summary of what may be summarised; 0 when
-// there is none that is smaller than what it covers.
-func (p *planner) leastBudget() (int, error) {
-	low, high := 0, 1 // a summary of low tokens is not acceptable
+// summarises reports whether a summary of so many tokens is acceptable for all that may be summarised.
+func (p *planner) summarises(budget int) (bool, error) {
+	r := p.recorder()
+	_, err := r.checkpoint(p.ctx, r.passage(p.ctx, p.bounds.head, p.bounds.tail, budget))
+	if errors.Is(err, errTooSmall) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// least returns the smallest number up to most that is enough; 0 when none is.
+func least(most int, enough func(int) (bool, error)) (int, error) {
+	low, high := 0, 1 // low is not enough
 	for ; ; low, high = high, 2*high {
-		if high > p.covered(p.tail) {
+		if high > most {
 			return 0, nil
 		}
-		ok, err := p.summarises(high)
+		ok, err := enough(high)
 		if err != nil {
 			return 0, err
 		}
@@ -50,7 +54,7 @@ func (p *planner) leastBudget() (int, error) {
 	}
 	for high-low > 1 {
 		mid := (low + high) / 2
-		ok, err := p.summarises(mid)
+		ok, err := enough(mid)
 		if err != nil {
 			return 0, err
 		}
@@ -61,25 +65,4 @@ func (p *planner) leastBudget() (int, error) {
 		}
 	}
 	return high, nil
-}
-
-// summarises reports whether a summary of so many tokens is acceptable.
-func (p *planner) summarises(budget int) (bool, error) {
-	_, err := p.summarise(p.tail, budget)
-	if errors.Is(err, errTooSmall) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// largest names the largest message of the view from index on.
-func (p *planner) largest(from int) string {
-	what, most := "the summary", 0
-	for i := from; i < len(p.conv.Messages); i++ {
-		if n := p.sizes[i]; n > most {
-			m := &p.conv.Messages[i]
-			what, most = fmt.Sprintf("%s (%s, %d tokens)", m.Name(), m.Role, n), n
-		}
-	}
-	return what
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"maps"
 	"strings"
 
@@ -11,34 +12,49 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// pin finds out what is pinned: the blocks that somebody pinned, those of the tools that the preset pins, with
-// their whole batch, and the instructions that the agent was told to follow. It counts what quoting them would
-// take.
-func (p *planner) pin() {
-	p.quotable = AllPins(p.conv, p.Preset, p.Pinned)
-	if !p.Quick {
-		p.instructions = instructions(p.ctx, p.conv, p.est, min(mostInstructions, p.Target/3))
+// pins are what stays verbatim wherever it stands: the blocks that somebody pinned, those of the tools that the preset
+// pins, with their whole batch, and the instructions that the agent was told to follow.
+type pins struct {
+	conv         *decant.Conversation
+	loading      map[int]bool               // numbers of messages that no checkpoint covers, see loading
+	quotable     map[decant.Ref]decant.Hash // pins but for instructions
+	instructions map[decant.Ref]instruction // what the agent was told to follow
+	all          map[decant.Ref]decant.Hash // quotable, and instructions that stay whole
+}
+
+// pinsOf finds out what is pinned in a conversation.
+func pinsOf(ctx context.Context, c *decant.Conversation, o *PlanOptions) *pins {
+	p := &pins{conv: c, loading: loading(c.Messages), quotable: AllPins(c, o.Preset, o.Pinned)}
+	if !o.Quick {
+		p.instructions = instructions(ctx, c, o.Estimator, min(mostInstructions, o.Target/3))
 	}
-	p.Pinned = pinInstructions(p.quotable, p.instructions)
-	p.loading = loading(p.conv.Messages)
-	p.quotes = make([]int, 1, len(p.conv.Messages)+1)
+	p.all = pinInstructions(p.quotable, p.instructions)
+	return p
+}
+
+// count returns what quoting takes of the first messages, as sizes has it: quotes[i] are the tokens of what a
+// checkpoint of the first i messages would quote.
+func (p *pins) count(tokens []int, counter decant.Counter) []int {
+	quotes := make([]int, 1, len(p.conv.Messages)+1)
 	for i := range p.conv.Messages {
 		n := 0
 		if p.loading[p.conv.Messages[i].Number] {
-			n = p.sizes[i]
-		} else if len(p.quotable)+len(p.instructions) > 0 {
-			if text, _ := p.quoteOf(p.conv.Messages[i : i+1]); text != "" {
-				n = p.est.Count(text)
-			}
+			n = tokens[i]
+		} else if text, _ := p.quote(p.conv.Messages[i : i+1]); text != "" {
+			n = counter.Count(text)
 		}
-		p.quotes = append(p.quotes, p.quotes[i]+n)
+		quotes = append(quotes, quotes[i]+n)
 	}
+	return quotes
 }
 
-// quoteOf returns what a checkpoint quotes of messages that it covers, and the references of what is whole.
-func (p *planner) quoteOf(ms []decant.Message) (string, []decant.Ref) {
+// quote returns what a checkpoint quotes of messages that it covers, and the references of what is whole.
+func (p *pins) quote(ms []decant.Message) (string, []decant.Ref) {
+	if len(p.quotable)+len(p.instructions) == 0 {
+		return "", nil
+	}
 	pinned, refs := pinnedText(p.conv.With(ms), p.quotable)
-	pins := []string{pinned}
+	quoted := []string{pinned}
 	text := ""
 	for i := range ms {
 		for k := range ms[i].Blocks {
@@ -48,16 +64,30 @@ func (p *planner) quoteOf(ms []decant.Message) (string, []decant.Ref) {
 				continue
 			}
 			text += in.text
-			pins = append(pins, in.pins)
+			quoted = append(quoted, in.pins)
 			if in.whole {
 				refs = append(refs, ref)
 			}
 		}
 	}
-	if all := strings.TrimSpace(strings.Join(pins, "\n")); all != "" {
+	if all := strings.TrimSpace(strings.Join(quoted, "\n")); all != "" {
 		text += summary.Section(summary.Pinned, all)
 	}
 	return text, refs
+}
+
+// without returns ds without the edits of pinned blocks.
+func (p *pins) without(ds []decant.Decision) []decant.Decision {
+	if len(p.all) == 0 {
+		return ds
+	}
+	var out []decant.Decision
+	for _, d := range ds {
+		if _, pinned := p.all[d.Target.Ref]; !pinned || d.Target.Message == 0 {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // Pins returns the blocks that the preset and the conversation itself pin.
@@ -73,33 +103,6 @@ func AllPins(c *decant.Conversation, set *preset.Preset, single map[decant.Ref]d
 	}
 	maps.Copy(tools, single)
 	return tools
-}
-
-// quoted returns the tokens that a checkpoint of [head, i) takes for the pins that it covers.
-func (p *planner) quoted(i int) int { return p.quotes[i] - p.quotes[p.head] }
-
-// quote returns the pins that a checkpoint of [head, cut) covers as they stand in its text, and their
-// references.
-func (p *planner) quote(cut int) (string, []decant.Ref) {
-	if p.quoted(cut) == 0 {
-		return "", nil
-	}
-	covered, _ := apart(p.conv.Messages[p.head:cut], p.loading)
-	return p.quoteOf(covered)
-}
-
-// unpinned returns ds without the edits of pinned blocks.
-func (p *planner) unpinned(ds []decant.Decision) []decant.Decision {
-	if len(p.Pinned) == 0 {
-		return ds
-	}
-	var out []decant.Decision
-	for _, d := range ds {
-		if _, pinned := p.Pinned[d.Target.Ref]; !pinned || d.Target.Message == 0 {
-			out = append(out, d)
-		}
-	}
-	return out
 }
 
 // pinnedText returns the pinned blocks of c as text, and their references.

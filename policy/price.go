@@ -3,28 +3,30 @@ package policy
 import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/token"
 )
 
-// price returns what the plan costs now and saves later.
-func (p *planner) price(plan *decant.Plan) decant.Price {
+// price returns what a plan with a view costs now and saves later; own is what model calls for it have cost.
+func price(plan *decant.Plan, view *decant.Conversation, o *PlanOptions, own float64) decant.Price {
 	change := cost.Change{
 		Prompt: plan.Before.Total(),
 		Freed:  plan.Before.Messages - plan.After.Messages,
-		Behind: p.behind(),
+		Behind: behind(view, o.Estimator),
+		OwnUSD: own,
 	}
-	price, ok := change.Price(p.Model, p.Now)
+	price, ok := change.Price(o.Model, o.Now)
 	if !ok {
-		price.CostUSD, price.SaveUSD = 0, 0
+		price.CostUSD, price.SaveUSD = own, 0
 	}
 	return price
 }
 
 // behind returns the tokens of the view from its first changed message on: what the provider's cache
 // has to be written anew.
-func (p *planner) behind() int {
-	for i := range p.view.Messages {
-		if changed(&p.view.Messages[i]) {
-			return p.est.Messages(p.view.Messages[i:])
+func behind(view *decant.Conversation, est *token.Estimator) int {
+	for i := range view.Messages {
+		if changed(&view.Messages[i]) {
+			return est.Messages(view.Messages[i:])
 		}
 	}
 	return 0

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -13,8 +14,8 @@ import (
 // as far as it has room left for their originals, so that more room never keeps less. Where the
 // conversation goes on by itself, the room is what the next messages need.
 func (p *planner) putBack() error {
-	room := p.Target - p.size()
-	if p.Quick || p.Trigger > 0 || !p.due || room <= 0 {
+	room := p.opts.Target - p.sizes.total()
+	if p.opts.Quick || p.opts.Trigger > 0 || !p.due || room <= 0 {
 		return nil
 	}
 	lost, err := p.lost(room)
@@ -50,16 +51,16 @@ func (p *planner) lost(room int) ([]loss, error) {
 		return nil, err
 	}
 	missing := map[string]float64{}
-	for _, f := range fact.Check(p.ctx, p.mustKeep(), wire.Text(view)).Missing {
+	for _, f := range fact.Check(p.ctx, p.evidence.mustKeep(p.ctx), wire.Text(view)).Missing {
 		missing[f.Text] = f.Weight
 	}
 	var out []loss
-	for _, d := range p.decisions {
+	for _, d := range p.edits.list {
 		cost := d.Before - d.After
-		if d.Kind != decant.Stub && d.Kind != decant.Shrink || cost > room || p.demanded(d.Reduction) {
+		if d.Kind != decant.Stub && d.Kind != decant.Shrink || cost > room || demanded(p.opts.Preset, d.Reduction) {
 			continue
 		}
-		text := p.conv.Messages[p.index(d.Target.Message)].Blocks[d.Target.Block].Text()
+		text := p.conv.Messages[p.edits.index(d.Target.Message)].Blocks[d.Target.Block].Text()
 		if w := weightIn(text, missing); w > 0 {
 			out = append(out, loss{target: d.Target.Ref, cost: max(1, cost), weight: w})
 		}
@@ -80,18 +81,17 @@ func weightIn(text string, facts map[string]float64) (sum float64) {
 }
 
 // demanded reports whether the preset makes a reduction whatever the target is.
-func (p *planner) demanded(reduction decant.Reduction) bool {
-	r := p.Preset.Reduce
-	return slices.Contains(r.Always, reduction) || p.Preset.Tools.Cap > 0 && (reduction == decant.ReductionTrim || reduction == decant.ReductionFirstSight)
+func demanded(set *preset.Preset, reduction decant.Reduction) bool {
+	return slices.Contains(set.Reduce.Always, reduction) || set.Tools.Cap > 0 && (reduction == decant.ReductionTrim || reduction == decant.ReductionFirstSight)
 }
 
 // takeBack leaves blocks as they were.
 func (p *planner) takeBack(back map[decant.Ref]bool) {
-	p.keep(func(d *decant.Decision) bool {
+	p.edits.keep(func(d *decant.Decision) bool {
 		if !back[d.Target.Ref] {
 			return true
 		}
-		p.sizes[p.index(d.Target.Message)] += d.Before - d.After
+		p.sizes.view[p.edits.index(d.Target.Message)] += d.Before - d.After
 		return false
 	})
 }

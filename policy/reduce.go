@@ -19,8 +19,7 @@ var unset = map[decant.Reduction]func(*reduce.Subject) []decant.Decision{
 }
 
 // reductions are the ways to make blocks smaller, by the names that presets use.
-func (p *planner) reductions() map[decant.Reduction]func(*reduce.Subject) []decant.Decision {
-	r := p.Preset.Reduce
+func reductions(r preset.Reduce) map[decant.Reduction]func(*reduce.Subject) []decant.Decision {
 	all := maps.Clone(unset)
 	all[decant.ReductionTerminal] = reduce.Terminal
 	all[decant.ReductionThinking] = func(s *reduce.Subject) []decant.Decision { return reduce.Thinking(s, reduce.Thoughts{}) }
@@ -52,19 +51,19 @@ var lossless = map[decant.Reduction]bool{
 // reduce makes the preset's reductions: those that it makes always, then the others in their order
 // until the target is met, oldest block first.
 func (p *planner) reduce() error {
-	if p.Quick || p.KeepTurns == 0 && p.over() {
+	if p.opts.Quick || p.opts.KeepTurns == 0 && p.over() {
 		return nil
 	}
-	all := p.reductions()
+	all := reductions(p.opts.Preset.Reduce)
 	if err := p.cap(); err != nil {
 		return err
 	}
-	protect := p.Preset.Reduce.Protect
+	protect := p.opts.Preset.Reduce.Protect
 	everything, err := p.subject(len(p.conv.Messages), protect)
 	if err != nil {
 		return err
 	}
-	for _, name := range p.Preset.Reduce.Always {
+	for _, name := range p.opts.Preset.Reduce.Always {
 		p.decide(all[name](everything)...)
 	}
 	if !p.over() {
@@ -78,28 +77,28 @@ func (p *planner) reduce() error {
 // no room: at equal size a record, which chooses among all of their lines, keeps more of what is needed next
 // than one stub for each result does.
 func (p *planner) lossy() (bool, error) {
-	if p.KeepTurns == 0 || p.Quick {
+	if p.opts.KeepTurns == 0 || p.opts.Quick {
 		return false, nil
 	}
 	made, err := p.inOrder(false)
-	return made && p.tail > p.head, err
+	return made && p.bounds.tail > p.bounds.head, err
 }
 
 // inOrder makes the preset's reductions of old messages in their order while the view is too large: those that
 // lose nothing, or the others. It reports whether it made any.
 func (p *planner) inOrder(gently bool) (made bool, err error) {
-	old, err := p.subject(p.tail, p.Preset.Reduce.Protect)
+	old, err := p.subject(p.bounds.tail, p.opts.Preset.Reduce.Protect)
 	if err != nil {
 		return false, err
 	}
-	all := p.reductions()
-	for _, name := range p.Preset.Reduce.Order {
+	all := reductions(p.opts.Preset.Reduce)
+	for _, name := range p.opts.Preset.Reduce.Order {
 		if lossless[name] != gently || !p.over() {
 			continue
 		}
 		ds := all[name](old)
 		if !gently {
-			ds = p.enough(ds)
+			ds = enough(ds, p.sizes.total()-p.opts.Target)
 		}
 		made = made || len(ds) > 0
 		p.decide(ds...)
@@ -109,7 +108,7 @@ func (p *planner) inOrder(gently bool) (made bool, err error) {
 
 // cap cuts every result that is longer than the preset allows, wherever it stands.
 func (p *planner) cap() error {
-	n := p.Preset.Tools.Cap
+	n := p.opts.Preset.Tools.Cap
 	if n == 0 {
 		return nil
 	}
@@ -130,9 +129,9 @@ func (p *planner) subject(end, protect int) (*reduce.Subject, error) {
 		return nil, err
 	}
 	o := reduce.Options{
-		Counter: p.est, Mask: secret.Mask, Transcript: p.conv, Made: p.withMade(p.decisions),
-		Include: p.Preset.Tools.Include, Exclude: p.Preset.Tools.Exclude, Pinned: p.Preset.Tools.Pin,
-		KeepRounds: protect, Must: namesOf(p.mustKeep()),
+		Counter: p.opts.Estimator, Mask: secret.Mask, Transcript: p.conv, Made: p.edits.all(),
+		Include: p.opts.Preset.Tools.Include, Exclude: p.opts.Preset.Tools.Exclude, Pinned: p.opts.Preset.Tools.Pin,
+		KeepRounds: protect, Must: namesOf(p.evidence.mustKeep(p.ctx)),
 	}
 	if end < len(p.conv.Messages) {
 		o.Before = p.conv.Messages[end].Number
@@ -149,14 +148,13 @@ func namesOf(facts []decant.Fact) map[string]bool {
 	return out
 }
 
-// enough returns the first of ds that together bring the view under the target.
-func (p *planner) enough(ds []decant.Decision) []decant.Decision {
-	size := p.size()
+// enough returns the first of ds that together free so many tokens.
+func enough(ds []decant.Decision, tokens int) []decant.Decision {
 	for i, d := range ds {
-		if size <= p.Target {
+		if tokens <= 0 {
 			return ds[:i]
 		}
-		size -= d.Before - d.After
+		tokens -= d.Before - d.After
 	}
 	return ds
 }
@@ -164,7 +162,7 @@ func (p *planner) enough(ds []decant.Decision) []decant.Decision {
 // trimTail cuts the long results of the tail, first a little, then to their outlines. The open
 // round's calls stay as they are.
 func (p *planner) trimTail() (bool, error) {
-	if p.KeepTurns == 0 || p.tail == len(p.conv.Messages) {
+	if p.opts.KeepTurns == 0 || p.bounds.tail == len(p.conv.Messages) {
 		return false, nil
 	}
 	s, err := p.subject(len(p.conv.Messages), 0)
@@ -172,23 +170,12 @@ func (p *planner) trimTail() (bool, error) {
 		return false, err
 	}
 	for _, n := range []int{4000, 1500, 500} {
-		if p.tailFits() {
+		if p.choice().fits() {
 			break
 		}
 		t := reduce.Trimming{Over: 2 * n, Head: n, Tail: n}
 		p.decide(append(reduce.Trim(s, t), reduce.FirstSight(s, t)...)...)
 	}
-	p.tail = min(p.tail, max(p.head, p.tailStart())) // what was cut leaves room for more rounds
+	p.bounds.widen(p.sizes.view, &p.opts)
 	return true, nil
-}
-
-// tailFits reports whether the tail leaves room for a summary of the rest.
-func (p *planner) tailFits() bool {
-	sum := 0
-	for i, n := range p.sizes {
-		if i < p.head || i >= p.tail {
-			sum += n
-		}
-	}
-	return sum+p.summaryWish(p.covered(p.tail)) <= p.Target
 }

@@ -16,7 +16,7 @@ func RepeatPins(view *decant.Conversation, t EarlyPour) []decant.Decision {
 	if native == nil {
 		return nil
 	}
-	c := &clearer{EarlyPour: t}
+	c := &clearer{pour: t}
 	c.whole = unrepeated(view, t.Made, native)
 	at, ok := lastWord(t.transcript(view), view)
 	if len(c.whole) == 0 || !ok {

@@ -5,14 +5,13 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/preset"
 )
 
-// source returns what a summariser reads of the messages [head, cut): tool results as previews, and no more
+// readable returns what a summariser reads of messages that are covered: tool results as previews, and no more
 // of them than the preset allows. What people and the model said, and what was called, is read whole: a cap
 // on it would lose the rules that a user gave once, long ago.
-func (p *planner) source(cut int) []decant.Message {
-	s := p.Preset.Summary
-	ms, _ := apart(p.conv.Messages[p.head:cut], p.loading)
+func readable(ms []decant.Message, s preset.Summary) []decant.Message {
 	if s.Preview.Over > 0 {
 		ms = previews(ms, s.Preview.Over, s.Preview.Head, s.Preview.Tail)
 	}

@@ -42,13 +42,13 @@ func ThinkingFrom(view *decant.Conversation, index, block int, est *token.Estima
 
 // unbind leaves thinking out that is bound to what the plan changes, where nobody else looks after it.
 func (p *planner) unbind() error {
-	if !p.Unbind || !p.Model.Binds {
+	if !p.opts.Unbind || !p.opts.Model.Binds {
 		return nil
 	}
 	view, err := p.current()
 	if err != nil {
 		return err
 	}
-	p.decide(Unbind(p.conv, view, p.Model, p.est)...)
+	p.decide(Unbind(p.conv, view, p.opts.Model, p.opts.Estimator)...)
 	return nil
 }

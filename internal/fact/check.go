@@ -63,7 +63,7 @@ func newChecker(facts []decant.Fact, text string) *checker {
 		c.exact[text[s.Start:s.End]] = true
 	}
 	for _, f := range facts {
-		if sentence(f.Kind) {
+		if f.Kind.Sentence() {
 			words(f.Text, func(w string) { c.where[w] = nil })
 		}
 	}
@@ -71,10 +71,6 @@ func newChecker(facts []decant.Fact, text string) *checker {
 		c.index()
 	}
 	return c
-}
-
-func sentence(k decant.FactKind) bool {
-	return k == decant.FactInstruction || k == decant.FactDecision || k == decant.FactOpen
 }
 
 // index notes the lines of every wanted word.
@@ -93,7 +89,7 @@ func (c *checker) index() {
 
 func (c *checker) has(f decant.Fact) bool {
 	switch {
-	case sentence(f.Kind):
+	case f.Kind.Sentence():
 		return c.find.Contains(f.Text) || c.says(f.Text)
 	case c.exact[f.Text]:
 		return true

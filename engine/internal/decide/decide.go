@@ -64,7 +64,7 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	if done, err := a.yield(ctx); done || err != nil {
 		return false, err
 	}
-	p := &pour.Pour{Draft: a.dr}
+	p := &pour.Pour{Draft: a.dr, Summarizer: q.Request.Summarizer}
 	reason := q.Demand.Reason
 	if reason == "" && (!q.Match.Repeats() || q.Demand.Unedit) {
 		reason = policy.Due(p.Situation())

@@ -77,6 +77,34 @@ func (dr *Draft) Add(ds []decant.Decision) error {
 	return nil
 }
 
+// Covering returns the checkpoint of the pour under way, nil when it makes none.
+func (dr *Draft) Covering() *decant.Checkpoint {
+	for i := range dr.Made {
+		if d := &dr.Made[i]; d.Kind == decant.Cover && d.Pour == dr.PourID {
+			return d.Checkpoint
+		}
+	}
+	return nil
+}
+
+// Record puts the record of r into the checkpoint of the pour under way, and what was spent on it.
+func (dr *Draft) Record(r *decant.Checkpoint) error {
+	cp, made := *dr.Covering(), slices.Clone(dr.Made)
+	cp.Summary, cp.Rung, cp.CostUSD = r.Summary, r.Rung, r.CostUSD
+	cp.Facts, cp.Score, cp.Poor, cp.Compressed = r.Facts, r.Score, r.Poor, r.Compressed
+	for i := range made {
+		if d := &made[i]; d.Checkpoint == dr.Covering() {
+			d.Checkpoint, d.After = &cp, cp.Compressed
+		}
+	}
+	v, err := decant.Replay(dr.Query.Refs.Conv, slices.Concat(dr.InForce, made))
+	if err != nil {
+		return fmt.Errorf("apply decisions: %w", err)
+	}
+	dr.Made, dr.View = made, v
+	return nil
+}
+
 // Name gives decisions that were made together their ids, which begin alike, and the time. All
 // decisions of one pour are made together.
 func (dr *Draft) Name(ds []decant.Decision) error {
@@ -125,6 +153,8 @@ type Outcome struct {
 	Plan   *decant.Plan  // of the pour, or of the one that would have been made
 	Before int           // tokens of the request before the decisions that are new
 	After  int           // and with them
+	Spent  float64       // on its record, in dollars
+	Unused error         // why the record that a summariser wrote is not the pour's, nil when it is, or none was asked
 }
 
 // Bytes returns about how large the body will be. It is exact when nothing was decided.

@@ -28,6 +28,8 @@ type Request struct {
 	Observed bool      // nothing is changed
 	Project  string    // what it is about, when the client says
 
+	Summarizer policy.Summarizer // writes records for it, nil: they are extractive
+
 	Budgets []budget.Budget // that it falls under
 	Own     int             // how many of them, at their end, came with it
 }

@@ -10,12 +10,12 @@ import (
 
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
-func (p *Pour) plan(ctx context.Context, target int) (*decant.Plan, []decant.Decision, error) {
-	plan, err := policy.Plan(ctx, p.Draft.Query.Refs.Conv, p.planOptions(target))
+func (p *Pour) plan(ctx context.Context, target int) (*policy.Proposal, []decant.Decision, error) {
+	proposal, err := policy.Propose(ctx, p.Draft.Query.Refs.Conv, p.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
-	return plan, p.settle(plan.Decisions), nil
+	return proposal, p.settle(proposal.Plan.Decisions), nil
 }
 
 func (p *Pour) planOptions(target int) policy.PlanOptions {

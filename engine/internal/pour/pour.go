@@ -12,9 +12,12 @@ import (
 
 // A Pour is the pours of one draft: whether one is due, by which routes, and what becomes of it.
 type Pour struct {
-	Draft *draft.Draft
-	money policy.Economy // as it was when it was asked last whether a pour is due
-	quick bool           // there is no time for more than the last rung
+	Draft      *draft.Draft
+	Summarizer policy.Summarizer // writes the record, nil: it stays the extractive one
+
+	money    policy.Economy   // as it was when it was asked last whether a pour is due
+	quick    bool             // there is no time for more than the last rung
+	proposal *policy.Proposal // that the draft carries out, nil: there is none
 }
 
 // copy returns a pour of a copy of the draft.
@@ -75,6 +78,7 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 			err := p.attemptRoute(ctx, rt, target, why)
 			if err == nil {
 				p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, rt.name
+				p.record(ctx, rt, why)
 				return nil
 			}
 			failed = append(failed, fmt.Errorf("%s: %w", rt.name, err))
@@ -119,7 +123,7 @@ func (p *Pour) attemptRoute(ctx context.Context, rt route, target int, why polic
 	if err := next.check(why, rt.unsure); err != nil {
 		return err
 	}
-	*p.Draft = *next.Draft
+	*p.Draft, p.proposal = *next.Draft, next.proposal
 	return nil
 }
 

@@ -67,11 +67,11 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 
 // editRoute changes old blocks and covers old messages; thinking that stays is not bound.
 func editRoute(ctx context.Context, p *Pour, target int) error {
-	pl, ds, err := p.plan(ctx, target)
+	proposal, ds, err := p.plan(ctx, target)
 	if err != nil {
 		return err
 	}
-	p.Draft.Outcome.Plan = pl
+	p.proposal, p.Draft.Outcome.Plan = proposal, proposal.Plan
 	if len(ds) == 0 {
 		return errPoor
 	}

@@ -2,8 +2,10 @@ package ticket
 
 import (
 	"slices"
+	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/store"
 )
@@ -39,8 +41,22 @@ func (tk *Ticket) Batch() *store.Batch {
 			bring(b, []byte(orig.Text()), tk.Draft.Made[i].Target.Hash)
 		}
 	}
-	b.Fixed = tk.fixedPart()
+	b.Fixed, b.Events.Spends = tk.fixedPart(), own(tk.Draft, b.Time)
 	return b
+}
+
+// summarizer stands in the ledger in place of the name of a model, which only the summariser knows.
+const summarizer = "summarizer"
+
+// own returns what was spent on the record of a draft's pour.
+func own(dr *draft.Draft, at time.Time) []store.Spend {
+	for i := range dr.Made {
+		d := &dr.Made[i]
+		if paid := dr.Outcome.Spent; paid > 0 && d.Kind == decant.Cover {
+			return []store.Spend{{ID: d.ID, Time: at, Model: summarizer, Own: true, Cost: store.Money(paid * 1e9)}}
+		}
+	}
+	return nil
 }
 
 // outgrown returns decisions that take back the checkpoints which a fork would inherit, and in whose last

@@ -1,0 +1,40 @@
+package pour
+
+import (
+	"context"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
+)
+
+// record has the record of the pour written by the summariser, once, now that it is settled what the pour covers and by
+// which route. Where nothing good comes of it, the pour stays as it is. A fold has no record of its own, and a pour
+// that nobody has to wait for is not worth a call.
+func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
+	if p.Summarizer == nil || p.proposal == nil || p.quick || p.isOptional(why) || p.Draft.Covering() == nil {
+		return
+	}
+	err := p.proposal.Write(ctx, p.Summarizer)
+	p.Draft.Outcome.Spent = decant.CheckpointIn(p.proposal.Plan.Decisions).CostUSD
+	if err == nil {
+		next := p.copy()
+		if err = next.take(); err == nil {
+			err = next.check(why, rt.unsure)
+		}
+		if err == nil {
+			*p.Draft = *next.Draft
+			return
+		}
+		p.proposal.Refuse(err)
+	}
+	p.Draft.Outcome.Unused = err
+	if err := p.take(); err != nil { // the record as it was, and what was spent
+		p.Draft.Outcome.Unused = err
+	}
+}
+
+// take puts the record of the proposal into the draft.
+func (p *Pour) take() error {
+	p.Draft.Outcome.Plan = p.proposal.Plan
+	return p.Draft.Record(decant.CheckpointIn(p.proposal.Plan.Decisions))
+}

@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"context"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/recall"
+)
+
+// evidence is what a plan is measured by: what must be kept of a conversation, and what a text still says of it.
+type evidence struct {
+	ms    []decant.Message
+	quick bool          // there is no time for it: nothing is proved
+	facts []decant.Fact // must-keep facts of the messages as they were, extracted once
+}
+
+// mustKeep returns the facts of the conversation.
+func (e *evidence) mustKeep(ctx context.Context) []decant.Fact {
+	if e.facts == nil && !e.quick {
+		e.facts = fact.Extract(ctx, e.ms)
+	}
+	return e.facts
+}
+
+// saidLast returns the must-keep facts that were said last in the messages with the given numbers.
+func (e *evidence) saidLast(ctx context.Context, from, to int) []decant.Fact {
+	var out []decant.Fact
+	for _, f := range e.mustKeep(ctx) {
+		if f.Message >= from && f.Message <= to {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// recalled measures what text holds of ms. Of a quick plan nothing is known.
+func (e *evidence) recalled(ctx context.Context, ms []decant.Message, text string) recall.Result {
+	if e.quick {
+		return recall.Result{}
+	}
+	return recall.Of(ctx, ms, text)
+}

@@ -1,0 +1,43 @@
+package policy_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/token"
+)
+
+// minutes is a summariser of a program's own. A real one would ask a model for no more than in.MaxTokens that keep
+// in.Facts, and say what the call has cost.
+type minutes struct{}
+
+func (minutes) Summarize(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	in.MaxTokens -= 20
+	s, err := policy.Extractive{}.Summarize(ctx, in)
+	return policy.Summary{Text: "Minutes of the session:\n" + s.Text, CostUSD: 0.01}, err
+}
+
+// A plan chooses what its checkpoint covers; then the record is written, once.
+func ExampleProposal_Write() {
+	set, err := preset.Load("default")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, c := context.Background(), work(60, 3000)
+	p, err := policy.Propose(ctx, c, policy.PlanOptions{Model: token.Model{ID: "mine", Window: 32_000}, Preset: set, Target: 6000, KeepTurns: -1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := p.Write(ctx, minutes{}); err != nil {
+		fmt.Println("the plan has the extractive record:", err)
+	}
+	cp := decant.CheckpointIn(p.Plan.Decisions)
+	fmt.Println(cp.Rung, strings.Contains(cp.Summary, "Minutes of the session:"), p.Plan.After.Messages <= p.Plan.Target)
+	// Output: model true true
+}

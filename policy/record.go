@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/summary"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/token"
+	"github.com/decantdev/decant/wire"
+)
+
+// fewStrings are the exact strings in a range by fewer of which no record is judged.
+const fewStrings = 10
+
+// errTooSmall means that the room which is left for a record holds none.
+var errTooSmall = errors.New("no room for a summary")
+
+// A recorder makes the records of one conversation.
+type recorder struct {
+	opts     *PlanOptions
+	conv     *decant.Conversation
+	pins     *pins
+	evidence *evidence
+}
+
+// A passage is what a checkpoint covers and what its record has to keep to.
+type passage struct {
+	checkpoint decant.Checkpoint // without its record
+	covered    []decant.Message
+	input      SummaryInput
+	images     int            // tokens of what the checkpoint carries
+	limits     summary.Limits // of the record's text
+	extract    int            // tokens of the extractive record's text
+}
+
+// passage returns [from, to) as a passage whose checkpoint may have budget tokens beside what it quotes.
+func (r *recorder) passage(ctx context.Context, from, to, budget int) *passage {
+	all := r.conv.Messages[from:to]
+	covered, kept := apart(all, r.pins.loading)
+	form, est := r.opts.Preset.Summary, r.opts.Estimator
+	p := &passage{covered: covered, checkpoint: decant.Checkpoint{
+		Number: 1, From: all[0].Number, To: all[len(all)-1].Number,
+		Messages: len(covered), Original: est.Messages(covered), Kept: kept,
+		Placement: decant.Placement(form.Placement), Reply: form.Reply,
+	}}
+	p.checkpoint.Carried, p.images = r.carry(covered, to, budget/2)
+	p.limits = summary.Limits{Source: p.checkpoint.Original, Budget: budget - around(form, est) - p.images, Counter: est}
+	p.input = SummaryInput{
+		Messages: readable(covered, form), Counter: est, NoResults: form.Quotes == "none",
+		Facts: r.evidence.saidLast(ctx, p.checkpoint.From, p.checkpoint.To),
+	}
+	return p
+}
+
+// carry returns the images that a checkpoint which ends at a cut takes along, and their tokens: those of pins, and
+// those of the newest round where nothing stays verbatim.
+func (r *recorder) carry(covered []decant.Message, cut, room int) ([]decant.Ref, int) {
+	var newest map[int]bool
+	if cut == len(r.conv.Messages) {
+		newest = newestOf(r.conv.Messages)
+	}
+	return pictures(covered, newest, r.pins.all, r.opts.Estimator, room)
+}
+
+// checkpoint makes the checkpoint of a passage by the first rung that is accepted.
+func (r *recorder) checkpoint(ctx context.Context, p *passage) (*decant.Checkpoint, error) {
+	s, err := r.extract(ctx, p)
+	if errors.Is(err, decant.ErrSummary) {
+		s, err = r.headTail(ctx, p)
+	}
+	switch {
+	case errors.Is(err, decant.ErrSummary), errors.Is(err, decant.ErrNothing):
+		return nil, errTooSmall
+	case err != nil:
+		return nil, fmt.Errorf("summarise m%d to m%d: %w", p.checkpoint.From, p.checkpoint.To, err)
+	}
+	p.extract = s.Tokens
+	return r.written(ctx, p, s, r.opts.Key), nil
+}
+
+// written returns the checkpoint of a passage with a record, sealed with a key unless that is empty.
+func (r *recorder) written(ctx context.Context, p *passage, s summary.Summary, key []byte) *decant.Checkpoint {
+	form, cp := r.opts.Preset.Summary, p.checkpoint
+	quoted, refs := r.pins.quote(p.covered)
+	cp.Rung, cp.Facts, cp.Pins = s.Rung, s.Facts, refs
+	cp.Summary = summary.Seal(framed(form, strings.TrimSpace(s.Text)+quoted), key)
+	cp.Compressed = r.opts.Estimator.Count(cp.Summary) + p.images
+	said := r.evidence.recalled(ctx, p.covered, cp.Summary)
+	cp.Score, cp.Poor = said.Score, r.opts.Quick || said.Strings >= fewStrings && said.Score < form.MinScore
+	return &cp
+}
+
+// extract is the rung before the last: what the messages say, within limits.
+func (r *recorder) extract(ctx context.Context, p *passage) (summary.Summary, error) {
+	if r.opts.Quick {
+		return summary.Summary{}, fmt.Errorf("there is no time: %w", decant.ErrSummary)
+	}
+	in := p.input
+	in.MaxTokens = beside(p.limits)
+	s, err := Extractive{}.Summarize(ctx, in)
+	if err != nil {
+		return summary.Summary{}, err
+	}
+	sum, err := summary.Accept(ctx, s.Text, in.Facts, p.limits)
+	sum.Rung = s.Rung
+	return sum, err
+}
+
+// beside returns the tokens that a text may have within limits, so that what it lacks can be named behind it.
+func beside(l summary.Limits) int { return l.Budget - int(summary.IndexShare*float64(l.Budget)) }
+
+// headTail is the last rung: the two ends of the text, whatever facts they hold.
+func (r *recorder) headTail(ctx context.Context, p *passage) (summary.Summary, error) {
+	f := r.opts.Preset.Summary.Fallback
+	if f.Head+f.Tail == 0 {
+		return summary.Summary{}, fmt.Errorf("the preset has no fallback: %w", decant.ErrSummary)
+	}
+	text := secret.Mask(summary.HeadTail(wire.Text(r.conv.With(p.input.Messages)), f.Head, f.Tail))
+	if r.opts.Estimator.Count(text) > p.limits.Budget {
+		return summary.Summary{}, fmt.Errorf("%d tokens are too few for the two ends: %w", p.limits.Budget, decant.ErrSummary)
+	}
+	s, err := summary.Accept(ctx, text, nil, p.limits)
+	s.Rung = decant.RungHeadTail
+	return s, err
+}
+
+// around returns the tokens that the preset's markers take, and the answer that it may put in.
+func around(form preset.Summary, est *token.Estimator) int {
+	const joints = 8 // line ends, and what a message takes beside its text
+	const seal = 12  // of the record
+	n := est.Count(form.Begin) + est.Count(form.End) + joints + seal
+	if form.Reply != "" {
+		n += est.Count(form.Reply) + joints
+	}
+	return n
+}
+
+// framed puts the preset's markers around a summary.
+func framed(form preset.Summary, text string) string {
+	parts := []string{text}
+	if form.Begin != "" {
+		parts = []string{form.Begin, text}
+	}
+	if form.End != "" {
+		parts = append(parts, form.End)
+	}
+	return strings.Join(parts, "\n")
+}
