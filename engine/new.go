@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"hash/maphash"
 
 	"github.com/decantdev/decant/budget"
@@ -24,7 +25,7 @@ func New(s Store, o Options) (*Engine, error) {
 		store: s, opts: o, seed: maphash.MakeSeed(),
 		patience: patience.Patience{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
 	}
-	e.env = draft.Env{IDs: store.NewIDs(o.Now, o.Rand), Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
+	e.env = draft.Env{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
 	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.work.Go, e.tellBacklog)
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Memory.Conversations, o.Memory.Entries),

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"crypto/rand"
-	"io"
 	"log/slog"
 	"time"
 
@@ -71,10 +69,8 @@ type Options struct {
 	// nobody is.
 	Booked func(tenant string, spends []store.Spend)
 
-	// Now returns the current time, Rand gives random bytes for ids. Nil means time.Now and
-	// crypto/rand.
-	Now  func() time.Time
-	Rand io.Reader
+	// Now returns the current time. Nil means time.Now.
+	Now func() time.Time
 }
 
 // Timeouts are how long work on a request may take.
@@ -111,9 +107,6 @@ func (o *Options) setDefaults() (err error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Rand == nil {
-		o.Rand = rand.Reader
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

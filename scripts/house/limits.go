@@ -4,11 +4,11 @@ package main
 type limit struct{ circle, methods, fields float64 }
 
 var limits = map[string]limit{
-	"engine":                   {circle: 5, methods: 28, fields: 16},
+	"engine":                   {circle: 5, methods: 28, fields: 15},
 	"engine/internal/account":  {circle: 1, methods: 3, fields: 7},
 	"engine/internal/decide":   {circle: 4, methods: 16, fields: 5},
 	"engine/internal/draft":    {circle: 4, methods: 34, fields: 13},
-	"engine/internal/lineage":  {circle: 3, methods: 17, fields: 10},
+	"engine/internal/lineage":  {circle: 3, methods: 18, fields: 10},
 	"engine/internal/notes":    {circle: 1, methods: 5, fields: 15},
 	"engine/internal/outbox":   {circle: 2, methods: 13, fields: 16},
 	"engine/internal/patience": {circle: 1, methods: 6, fields: 3},
