@@ -92,7 +92,9 @@ func (r *recorder) commission(ctx context.Context, s Summarizer, p *passage, flo
 	l := p.limits
 	l.Budget = min(l.Budget, p.extract+max(0, more)) - l.Counter.Count(head)
 	in := p.input
-	in.MaxTokens = beside(l)
+	if in.MaxTokens = beside(l); in.MaxTokens < 1 {
+		return nil, 0, fmt.Errorf("%d tokens are too few for a summariser: %w", p.extract, decant.ErrSummary)
+	}
 	out, err := ask(ctx, s, in)
 	if out.CostUSD > 0 && !math.IsInf(out.CostUSD, 0) {
 		spent = out.CostUSD
