@@ -21,7 +21,7 @@ import (
 // archive writes each conversation to a file in the directory, and an index, last changed first. It
 // replaces existing files.
 func (c *exportCmd) archive(ctx context.Context, s *streams, db *sqlite.DB) error {
-	tenant, err := c.tenant(ctx, db)
+	tenant, err := c.Tenant.one(ctx, db)
 	if err != nil {
 		return err
 	}

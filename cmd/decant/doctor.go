@@ -14,6 +14,7 @@ import (
 
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/otlp"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -40,7 +41,7 @@ func (c *doctorCmd) Run(s *streams) error {
 	defer out.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	x := &examination{cfg: cfg, outbound: out, env: os.Getenv, now: time.Now, whose: dbFlag{Tenant: c.Tenant}, all: c.allFlag}
+	x := &examination{cfg: cfg, outbound: out, env: os.Getenv, now: time.Now, whose: c.Tenant, all: c.allFlag}
 	x.upstream(ctx)
 	x.collector(ctx)
 	x.store(ctx)
@@ -73,7 +74,7 @@ type examination struct {
 	outbound *gateway.Outbound
 	env      func(string) string
 	now      func() time.Time
-	whose    dbFlag // the tenants whose conversations are counted
+	whose    tenantName // the tenants whose conversations are counted
 	all      allFlag
 	stored   int // keys in the database that are in force
 	findings []finding
@@ -203,7 +204,7 @@ const mostCounted = 1000
 
 // count says how many conversations the requested tenants have.
 func (x *examination) count(ctx context.Context, db *sqlite.DB) (string, error) {
-	tenants, err := x.whose.tenants(ctx, db, &x.all)
+	tenants, err := x.whose.chosen(ctx, db, &x.all)
 	if err != nil {
 		return "", err
 	}
@@ -358,3 +359,23 @@ const (
 	firstParty     = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL"
 	firstPartyHost = "api.anthropic.com"
 )
+
+// collector finds out whether the collector accepts traces, by sending an empty list.
+func (x *examination) collector(ctx context.Context) {
+	e := &x.cfg.Tracing.Export
+	if e.URL == "" {
+		return
+	}
+	at, header, err := collectorOf(e)
+	if err != nil {
+		x.say(broken, "traces", "%v", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := otlp.New(otlp.Options{Endpoint: at, Header: header, Base: x.outbound}).UploadTraces(ctx, nil); err != nil {
+		x.say(worry, "traces", "%s: %v; requests are not affected, traces are lost", e.URL, err)
+		return
+	}
+	x.say(fine, "traces", "%s takes them", e.URL)
+}

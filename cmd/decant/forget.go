@@ -57,7 +57,7 @@ func (c *forgetCmd) Run(s *streams) error {
 // chosen returns what to forget: all conversations of a session if its full name is given, or the one conversation that
 // a name means.
 func (c *forgetCmd) chosen(ctx context.Context, db *sqlite.DB) (f store.Forgetting, err error) {
-	if f.Tenant, err = c.tenant(ctx, db); err != nil || c.Session == "" {
+	if f.Tenant, err = c.Tenant.one(ctx, db); err != nil || c.Session == "" {
 		return f, err
 	}
 	found, err := db.Conversations(ctx, store.Filter{Tenant: f.Tenant, Session: c.Session, Limit: math.MaxInt32})

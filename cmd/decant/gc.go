@@ -76,7 +76,7 @@ type knownBefore struct {
 }
 
 func (c *gcCmd) known(ctx context.Context, db *sqlite.DB) (k knownBefore, err error) {
-	tenants, err := c.tenants(ctx, db, &c.allFlag)
+	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 	if err != nil {
 		return k, err
 	}

@@ -50,7 +50,7 @@ func (c *searchCmd) Run(s *streams) error {
 
 // queries returns the query for each tenant.
 func (c *searchCmd) queries(ctx context.Context, db *sqlite.DB) ([]store.Query, error) {
-	tenants, err := c.tenants(ctx, db, &c.allFlag)
+	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type sessionsCmd struct {
 // Run lists the conversations of the database.
 func (c *sessionsCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
-		tenants, err := c.tenants(ctx, db, &c.allFlag)
+		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 		if err != nil {
 			return err
 		}

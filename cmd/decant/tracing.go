@@ -15,7 +15,6 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/otlp"
 )
 
 // newTracing returns the tracing that a configuration asks for, nil if it asks for none. preset is the policy of
@@ -81,24 +80,4 @@ func endTracing(t *tracing.Tracing) {
 	ctx, cancel := context.WithTimeout(context.Background(), flush)
 	defer cancel()
 	t.Close(ctx)
-}
-
-// collector finds out whether the collector accepts traces, by sending an empty list.
-func (x *examination) collector(ctx context.Context) {
-	e := &x.cfg.Tracing.Export
-	if e.URL == "" {
-		return
-	}
-	at, header, err := collectorOf(e)
-	if err != nil {
-		x.say(broken, "traces", "%v", err)
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if err := otlp.New(otlp.Options{Endpoint: at, Header: header, Base: x.outbound}).UploadTraces(ctx, nil); err != nil {
-		x.say(worry, "traces", "%s: %v; requests are not affected, traces are lost", e.URL, err)
-		return
-	}
-	x.say(fine, "traces", "%s takes them", e.URL)
 }
