@@ -100,13 +100,10 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 		fmt.Fprintf(s.err, "nothing was changed; to do exactly this, run\n  decant plan %s --apply --at %d%s\n", c.Source, change.Version, c.again())
 		return nil
 	}
-	if err := e.Apply(ctx, change); err != nil {
+	if err := apply(ctx, e, db, change, changed("plan --apply", conv.Key, change)); err != nil {
 		return err
 	}
-	if err := audited(ctx, db, changed("plan --apply", conv.Key, change)); err != nil {
-		return err
-	}
-	fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
+	fmt.Fprintln(s.err, takesEffect)
 	return nil
 }
 

@@ -59,13 +59,10 @@ func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, c
 		if err := c.agreed(s); err != nil {
 			return err
 		}
-		if err := e.Apply(ctx, change); err != nil {
+		if err := apply(ctx, e, db, change, changed(action, conv.Key, change)); err != nil {
 			return err
 		}
-		if err := audited(ctx, db, changed(action, conv.Key, change)); err != nil {
-			return err
-		}
-		fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
+		fmt.Fprintln(s.err, takesEffect)
 		return nil
 	})
 }
