@@ -67,7 +67,7 @@ var layers = map[string][]string{
 	"gateway":                  {".", "budget", "preset", "dialect", "dialect/index", "dialect/openai", "store", "policy", "engine", "transport", "gateway/keyring", "gateway/tracing"},
 	"internal/replay":          {".", "token", "preset", "wire", "legal", "policy", "dialect/anthropic", "internal/fact", "internal/cost"},
 	"internal/report":          {".", "token", "internal/fact", "internal/cost", "internal/replay"},
-	"internal/lookup":          {".", "token", "policy", "archive", "store", "internal/report"},
+	"internal/lookup":          {".", "token", "wire", "policy", "archive", "store", "internal/report"},
 	"embedded":                 {"*"},
 	"cmd/decant":               {"*"},
 	"scripts/databases":        {".", "wire", "provider/sandbox"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -93,7 +94,7 @@ func (c *forgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f sto
 			return err
 		}
 	}
-	r := collection(done, known, f.DryRun)
+	r := lookup.Collection(done, known, f.DryRun)
 	return errors.Join(c.print(s, r), proven(s, done.Proof))
 }
 
