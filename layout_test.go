@@ -68,6 +68,7 @@ var layers = map[string][]string{
 	"internal/replay":          {".", "token", "preset", "wire", "legal", "policy", "dialect/anthropic", "internal/fact", "internal/cost"},
 	"internal/report":          {".", "token", "internal/fact", "internal/cost", "internal/replay"},
 	"internal/lookup":          {".", "token", "wire", "policy", "archive", "store", "internal/report"},
+	"internal/doctor":          {"store", "gateway", "internal/report"},
 	"embedded":                 {"*"},
 	"cmd/decant":               {"*"},
 	"scripts/databases":        {".", "wire", "provider/sandbox"},

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,7 +22,7 @@ func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prom
 	if e.URL == "" {
 		return nil, nil
 	}
-	at, header, err := collectorOf(e)
+	at, header, err := e.Endpoint()
 	if err != nil {
 		return nil, err
 	}
@@ -44,19 +42,6 @@ func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prom
 		return nil, err
 	}
 	return t, nil
-}
-
-// collectorOf returns where to post spans, and with which headers.
-func collectorOf(e *config.Export) (*url.URL, http.Header, error) {
-	at, err := url.Parse(e.URL)
-	if err != nil {
-		return nil, nil, err // cannot happen: the configuration was checked
-	}
-	header := http.Header{}
-	for name, value := range e.Headers {
-		header.Set(name, value.Reveal())
-	}
-	return at, header, nil
 }
 
 // measureTracing registers metrics about how many spans arrive.
