@@ -7,7 +7,6 @@ import (
 	"os/user"
 	"time"
 
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/store"
 )
 
@@ -34,15 +33,4 @@ func actor() string {
 		name += " for " + by
 	}
 	return name
-}
-
-// takesEffect says when a change to a conversation is seen.
-const takesEffect = "done; it takes effect with the conversation's next request"
-
-// apply makes a change to a conversation and records it.
-func apply(ctx context.Context, e *engine.Engine, db store.Auditor, c *engine.Change, a store.Act) error {
-	if err := e.Apply(ctx, c); err != nil {
-		return err
-	}
-	return audited(ctx, db, a)
 }

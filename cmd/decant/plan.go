@@ -80,8 +80,8 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err != nil {
 		return err
 	}
-	if c.At != 0 && c.At != conv.Version {
-		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, conv.Version, c.At, decant.ErrStale)
+	if err := c.still(conv.Version); err != nil {
+		return err
 	}
 	change, err := e.Preview(ctx, conv.Key)
 	if errors.Is(err, decant.ErrNothing) {
@@ -90,10 +90,10 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err != nil {
 		return err
 	}
-	if c.At != 0 && c.At != change.Version { // it has moved on since it was found
-		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, change.Version, c.At, decant.ErrStale)
+	if err := c.still(change.Version); err != nil { // it has moved on since it was found
+		return err
 	}
-	if err := c.print(s, &report.Plan{Name: c.Source, Version: change.Version, Plan: change.Plan, Hold: change.Hold}); err != nil {
+	if err := c.print(s, planOf(c.Source, change)); err != nil {
 		return err
 	}
 	if !c.Apply {
@@ -105,6 +105,14 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	}
 	fmt.Fprintln(s.err, takesEffect)
 	return nil
+}
+
+// still returns an error if the plan is asked for another version of the conversation.
+func (c *planCmd) still(version int64) error {
+	if c.At == 0 || c.At == version {
+		return nil
+	}
+	return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, version, c.At, decant.ErrStale)
 }
 
 // again returns the flags that the same plan needs again.
