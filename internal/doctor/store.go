@@ -11,30 +11,6 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// A Database says where a store is, how to open it, and which conversations of it to count.
-type Database struct {
-	Path string
-	Err  error // why it cannot be opened, if that is known before; the path may be empty then
-	Open func(context.Context) (Store, error)
-	// Tenants returns whose conversations are counted. An error that is a Choice leaves them uncounted.
-	Tenants func(context.Context, store.Directory) ([]string, error)
-}
-
-// A Store is what this package needs of an open store.
-type Store interface {
-	store.Keyring
-	store.Directory
-	store.Searcher
-	KeyID() string
-	Close() error
-}
-
-// A Choice is an error that says that the user has to choose. Nothing is broken.
-type Choice struct{ Err error }
-
-// Error implements error.
-func (c Choice) Error() string { return c.Err.Error() }
-
 // store finds out whether the database can be read and written.
 func (x *examination) store(ctx context.Context) {
 	path := x.Database.Path
