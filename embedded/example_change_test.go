@@ -85,7 +85,7 @@ func Example_pin() {
 	db, agent, key, done := chat(embedded.Options{}, 5)
 	defer done()
 	ctx := context.Background()
-	change, err := db.Engine().Pin(ctx, key, decant.Ref{Message: 3}, true) // the second note
+	change, err := db.Engine().Pin(ctx, key, []decant.Ref{{Message: 3}}, true) // the second note
 	if err != nil {
 		log.Fatal(err)
 	}

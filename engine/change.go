@@ -121,35 +121,6 @@ func (e *Engine) Release(ctx context.Context, k store.Key) (*Change, error) {
 	return r.change("end the hold", false), nil
 }
 
-// Pin returns the change that keeps a block verbatim in every later view, or with on false no longer.
-// A block that was replaced before comes back.
-func (e *Engine) Pin(ctx context.Context, k store.Key, ref decant.Ref, on bool) (*Change, error) {
-	r, err := e.reopen(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	b := r.dr.Query.Refs.Conv.Block(ref)
-	if b == nil {
-		return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, store.ErrNotFound)
-	}
-	d := decant.Decision{Kind: decant.Pin, Reason: "pinned", Target: decant.TargetOf(b), Handle: decant.HandleOf(b.Hash())}
-	if !on {
-		d.Kind, d.Reason = decant.Unpin, "no longer pinned"
-	}
-	ds := []decant.Decision{d}
-	if on {
-		back, err := r.bringBack(ref)
-		if err != nil {
-			return nil, fmt.Errorf("pin block %d of m%d of %s: %w", ref.Block, ref.Message, k.ID, err)
-		}
-		ds = append(ds, back...)
-	}
-	if err := r.revise(ds); err != nil {
-		return nil, err
-	}
-	return r.change(d.Reason, r.dr.Query.Match.State.Head.Hold), nil
-}
-
 // Keep returns the change that keeps a conversation from being collected, or with on false no longer. No view
 // changes.
 func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error) {
@@ -162,23 +133,6 @@ func (e *Engine) Keep(ctx context.Context, k store.Key, on bool) (*Change, error
 		p.Reason = "keep the conversation no longer"
 	}
 	return &Change{Key: k, Version: s.Version, Plan: p, Hold: s.Head.Hold, Pinned: on}, nil
-}
-
-// bringBack returns the decisions that make a block verbatim again; none when it is, or when a
-// checkpoint covers it. Thinking that is bound to the view without it goes.
-func (r *revision) bringBack(ref decant.Ref) (ds []decant.Decision, err error) {
-	for _, d := range decant.InForce(r.dr.Query.Match.State.Decisions) {
-		if d.Kind.Edits() && d.Kind != decant.Native && d.Target.Ref == ref { // what is cleared by age comes back in a text, with the next request
-			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the block is pinned"})
-		}
-	}
-	switch {
-	case len(ds) == 0 || !r.dr.Bound():
-		return ds, nil
-	case r.dr.Query.Refs.Conv.OpenRound():
-		return nil, fmt.Errorf("a round is open and thinking is bound: try again when the agent is done: %w", decant.ErrIllegal)
-	}
-	return append(ds, r.dr.AllThinking()...), nil
 }
 
 // Apply makes a change. It returns an error that wraps decant.ErrStale when the conversation has moved

@@ -99,7 +99,7 @@ func (c *changes) one() {
 		change, err = c.engine.Release(c.Context(), key)
 	default:
 		n := rapid.IntRange(1, len(c.ms)).Draw(c.T, "message")
-		change, err = c.engine.Pin(c.Context(), key, decant.Ref{Message: n}, what == "pin")
+		change, err = c.engine.Pin(c.Context(), key, []decant.Ref{{Message: n}}, what == "pin")
 	}
 	if irreducible := new(decant.IrreducibleError); errors.Is(err, decant.ErrNothing) || errors.Is(err, decant.ErrIllegal) || errors.As(err, &irreducible) {
 		return // what is pinned may leave no legal view that fits the window, and the preview says so

@@ -244,7 +244,7 @@ func TestPinsStay(t *testing.T) {
 	k.round(1, "the launch code is 4711-ALPHA\n"+output("call_1", 2))
 	k.mustSend()
 	k.engine.Close()
-	pin, err := k.engine.Pin(t.Context(), store.Key{ID: k.last.Conversation}, decant.Ref{Message: 3, Block: 0}, true)
+	pin, err := k.engine.Pin(t.Context(), store.Key{ID: k.last.Conversation}, []decant.Ref{{Message: 3}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -351,7 +351,7 @@ func TestPinsAndClearings(t *testing.T) {
 	pin := func(message int) string {
 		t.Helper()
 		ref := decant.Ref{Message: message}
-		c, err := b.engine.Pin(t.Context(), store.Key{ID: b.last.Conversation}, ref, true)
+		c, err := b.engine.Pin(t.Context(), store.Key{ID: b.last.Conversation}, []decant.Ref{ref}, true)
 		if err == nil {
 			err = b.engine.Apply(t.Context(), c)
 		}

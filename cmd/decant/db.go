@@ -82,7 +82,7 @@ func (f *dbFlag) with(do func(context.Context, *sqlite.DB) error) error {
 
 // find returns the conversation that a name means.
 func (f *dbFlag) find(ctx context.Context, db *sqlite.DB, name string) (*store.Summary, error) {
-	tenant, err := f.tenant(ctx, db)
+	tenant, err := f.Tenant.one(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (f *dbFlag) original(ctx context.Context, db *sqlite.DB, session string, h 
 // session is empty.
 func (f *dbFlag) within(ctx context.Context, db *sqlite.DB, session string) (store.Key, error) {
 	if session == "" {
-		tenant, err := f.tenant(ctx, db)
+		tenant, err := f.Tenant.one(ctx, db)
 		return store.Key{Tenant: tenant}, err
 	}
 	c, err := f.find(ctx, db, session)
@@ -226,4 +226,19 @@ func (a age) since(now time.Time) time.Time {
 		return time.Time{}
 	}
 	return now.Add(-time.Duration(a))
+}
+
+// path returns the file of a database, which must exist.
+func (f *dbFlag) path(c *config.Config) (string, error) {
+	path, err := databasePath(c.DB)
+	if err != nil {
+		return "", err
+	}
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return "", inputError{fmt.Errorf("there is no database %s yet: run an agent through Decant first, or name one with --db", path)}
+	case err != nil:
+		return "", inputError{err}
+	}
+	return path, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
@@ -123,19 +122,4 @@ func (x *encryption) rotate(ctx context.Context, s *streams) error {
 	}
 	fmt.Fprintf(s.err, "%s: %s. Name the new file in the settings before anything opens it again; the old key still opens older backups\n", x.path, what)
 	return nil
-}
-
-// path returns the file of a database, which must exist.
-func (f *dbFlag) path(c *config.Config) (string, error) {
-	path, err := databasePath(c.DB)
-	if err != nil {
-		return "", err
-	}
-	switch _, err := os.Stat(path); {
-	case errors.Is(err, os.ErrNotExist):
-		return "", inputError{fmt.Errorf("there is no database %s yet: run an agent through Decant first, or name one with --db", path)}
-	case err != nil:
-		return "", inputError{err}
-	}
-	return path, nil
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
-	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store/sqlite"
-	"github.com/decantdev/decant/wire"
 )
 
 type expandCmd struct {
@@ -32,7 +29,7 @@ func (c *expandCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		return writeOriginal(ctx, s.out, db, o)
+		return lookup.Expand(ctx, s.out, db, o)
 	})
 	if errors.As(err, new(inputError)) {
 		return fmt.Errorf("%w; for a handle from a compacted file, name the original with --file", err)
@@ -51,34 +48,4 @@ func (c *expandCmd) file(s *streams) error {
 		return err
 	}
 	return s.original(c.File, doc.Conversation, digits)
-}
-
-// writeOriginal writes what a handle stands for.
-func writeOriginal(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Original) error {
-	if o.Decision.Checkpoint != nil {
-		return writeCovered(ctx, w, db, o)
-	}
-	for i := range o.Entries {
-		text, err := db.Blobs(ctx, o.Tenant, o.Entries[i].Text)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(text[0]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeCovered writes the messages that a checkpoint covers.
-func writeCovered(ctx context.Context, w io.Writer, db *sqlite.DB, o *store.Original) error {
-	if len(o.Entries) == 0 {
-		return errors.New("the checkpoint covers no messages")
-	}
-	t, err := archive.ReadEntries(ctx, db, o.Key, o.Entries)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, wire.Text(t.Conversation))
-	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -57,7 +58,7 @@ func (c *forgetCmd) Run(s *streams) error {
 // chosen returns what to forget: all conversations of a session if its full name is given, or the one conversation that
 // a name means.
 func (c *forgetCmd) chosen(ctx context.Context, db *sqlite.DB) (f store.Forgetting, err error) {
-	if f.Tenant, err = c.tenant(ctx, db); err != nil || c.Session == "" {
+	if f.Tenant, err = c.Tenant.one(ctx, db); err != nil || c.Session == "" {
 		return f, err
 	}
 	found, err := db.Conversations(ctx, store.Filter{Tenant: f.Tenant, Session: c.Session, Limit: math.MaxInt32})
@@ -93,7 +94,7 @@ func (c *forgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f sto
 			return err
 		}
 	}
-	r := collection(done, known, f.DryRun)
+	r := lookup.Collection(done, known, f.DryRun)
 	return errors.Join(c.print(s, r), proven(s, done.Proof))
 }
 

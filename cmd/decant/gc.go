@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -52,7 +53,7 @@ func (c *gcCmd) Run(s *streams) error {
 				return err
 			}
 		}
-		r := collection(done, known.conversations, c.DryRun)
+		r := lookup.Collection(done, known.conversations, c.DryRun)
 		if c.JSON {
 			return writeJSON(s.out, r)
 		}
@@ -76,31 +77,13 @@ type knownBefore struct {
 }
 
 func (c *gcCmd) known(ctx context.Context, db *sqlite.DB) (k knownBefore, err error) {
-	tenants, err := c.tenants(ctx, db, &c.allFlag)
+	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
 	if err != nil {
 		return k, err
 	}
 	k.tenant = tenants[0]
-	k.conversations, err = conversationsOf(ctx, db, tenants, store.Filter{Limit: math.MaxInt32})
+	k.conversations, err = lookup.Conversations(ctx, db, tenants, store.Filter{Limit: math.MaxInt32})
 	return k, err
-}
-
-func collection(done *store.Collected, known []store.Summary, dry bool) *report.Collection {
-	r := &report.Collection{DryRun: dry, Left: len(known), Pinned: done.Pinned, Shared: done.Shared, Blobs: done.Blobs, Bytes: done.Bytes}
-	byKey := map[store.Key]*store.Summary{}
-	for i := range known {
-		byKey[known[i].Key] = &known[i]
-	}
-	for _, k := range done.Conversations {
-		c := byKey[k]
-		if c == nil { // it came while other conversations were removed
-			c = &store.Summary{Conversation: store.Conversation{Key: k}}
-			r.Left++
-		}
-		r.Removed = append(r.Removed, sessionOf(c))
-		r.Left--
-	}
-	return r
 }
 
 // A byteSize is a number of bytes: 500MB, 2GB, 1048576. Units are powers of 1000.

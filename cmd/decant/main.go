@@ -7,13 +7,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -49,25 +47,6 @@ type commands struct {
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 }
-
-// streams are where a command reads and writes.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-	width    int  // columns of the terminal behind err; 80 if it is not a terminal
-	terminal bool // err is a terminal
-	shown    bool // out is a terminal
-	colour   bool // out is a terminal whose user has not switched colours off
-}
-
-// Exit codes.
-const (
-	exitDone = iota
-	exitOther
-	exitUsage
-	exitInput
-	exitTarget
-)
 
 func main() {
 	os.Exit(run(os.Args[1:], standard()))
@@ -123,29 +102,4 @@ func spelled(args []string) []string {
 		return args
 	}
 	return joinNegative(args)
-}
-
-// usageError is an impossible command line.
-type usageError struct{ error }
-
-// inputError is input that cannot be read or understood.
-type inputError struct{ error }
-
-// Unwrap returns what was wrong with the input.
-func (e inputError) Unwrap() error { return e.error }
-
-// targetError is a target that is not met.
-type targetError struct{ error }
-
-func exitCode(err error) int {
-	var irreducible *decant.IrreducibleError
-	switch {
-	case errors.As(err, new(usageError)):
-		return exitUsage
-	case errors.As(err, new(inputError)):
-		return exitInput
-	case errors.As(err, &irreducible), errors.Is(err, decant.ErrFixed), errors.As(err, new(targetError)):
-		return exitTarget
-	}
-	return exitOther
 }

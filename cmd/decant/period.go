@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/decantdev/decant/internal/lookup"
 )
 

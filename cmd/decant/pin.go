@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -27,34 +28,45 @@ func (c *pinCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		if c.Message == "" {
-			return c.conversation(ctx, s, db, conv.Key)
+		e, err := c.engine(db, nil, 0, "")
+		if err != nil {
+			return err
 		}
-		return c.message(ctx, s, db, conv.Key)
+		what, change, err := c.plan(ctx, e, db, conv.Key)
+		if err != nil {
+			return err
+		}
+		err = apply(ctx, e, db, change, act(c.action(), conv.Tenant, conv.ID, what))
+		if errors.Is(err, decant.ErrStale) {
+			return fmt.Errorf("%w: try again", err)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(s.err, c.effect())
+		return err
 	})
 }
 
-// conversation pins a whole conversation.
-func (c *pinCmd) conversation(ctx context.Context, s *streams, db *sqlite.DB, k store.Key) error {
-	e, err := c.engine(db, nil, 0, "")
+// plan returns what is pinned, and the change that pins it.
+func (c *pinCmd) plan(ctx context.Context, e *engine.Engine, db *sqlite.DB, k store.Key) (what string, change *engine.Change, err error) {
+	if c.Message == "" {
+		change, err = e.Keep(ctx, k, !c.Off)
+		return "the conversation", change, err
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(c.Message, "m"))
 	if err != nil {
-		return err
+		return "", nil, usageError{fmt.Errorf("%q is not a message: write m12", c.Message)}
 	}
-	change, err := e.Keep(ctx, k, !c.Off)
-	if err == nil {
-		err = e.Apply(ctx, change)
-	}
-	if errors.Is(err, decant.ErrStale) {
-		return fmt.Errorf("%w: try again", err)
-	}
-	if err == nil {
-		err = audited(ctx, db, act(c.action(), k.Tenant, k.ID, "the conversation"))
-	}
+	refs, err := lookup.Pinnable(ctx, db, k, n)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	_, err = fmt.Fprintf(s.err, "done; gc %s the conversation\n", map[bool]string{false: "keeps", true: "may remove"}[c.Off])
-	return err
+	change, err = e.Pin(ctx, k, refs, !c.Off)
+	if errors.Is(err, decant.ErrNothing) {
+		err = inputError{fmt.Errorf("%s has nothing to pin in m%d: \"decant show %s\" lists its messages", c.Session, n, c.Session)}
+	}
+	return fmt.Sprintf("m%d", n), change, err
 }
 
 // action is the command's name in the audit log.
@@ -65,48 +77,13 @@ func (c *pinCmd) action() string {
 	return "pin"
 }
 
-// message pins the blocks of a message.
-func (c *pinCmd) message(ctx context.Context, s *streams, db *sqlite.DB, k store.Key) error {
-	n, err := strconv.Atoi(strings.TrimPrefix(c.Message, "m"))
-	if err != nil {
-		return usageError{fmt.Errorf("%q is not a message: write m12", c.Message)}
+// effect says what the change does from now on.
+func (c *pinCmd) effect() string {
+	switch {
+	case c.Message != "":
+		return takesEffect
+	case c.Off:
+		return "done; gc may remove the conversation"
 	}
-	t, err := archive.ReadTranscript(ctx, db, k, store.Newest)
-	if err != nil {
-		return err
-	}
-	e, err := c.engine(db, nil, 0, "")
-	if err != nil {
-		return err
-	}
-	pinned := 0
-	for _, ref := range pinnable(t, n) {
-		change, err := e.Pin(ctx, k, ref, !c.Off)
-		if err == nil {
-			err = e.Apply(ctx, change)
-		}
-		if err != nil {
-			return err
-		}
-		pinned++
-	}
-	if pinned == 0 {
-		return inputError{fmt.Errorf("%s has nothing to pin in m%d: \"decant show %s\" lists its messages", c.Session, n, c.Session)}
-	}
-	if err := audited(ctx, db, act(c.action(), k.Tenant, k.ID, fmt.Sprintf("m%d", n))); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
-	return err
-}
-
-// pinnable returns the blocks of a message that the client has sent and that have text, except thinking.
-func pinnable(t *archive.Transcript, number int) (out []decant.Ref) {
-	for i := range t.State.Chain {
-		e := &t.State.Chain[i]
-		if e.Message == number && !e.Text.IsZero() && e.Kind != decant.KindThinking {
-			out = append(out, e.Ref)
-		}
-	}
-	return out
+	return "done; gc keeps the conversation"
 }

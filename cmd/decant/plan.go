@@ -80,8 +80,8 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err != nil {
 		return err
 	}
-	if c.At != 0 && c.At != conv.Version {
-		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, conv.Version, c.At, decant.ErrStale)
+	if err := c.still(conv.Version); err != nil {
+		return err
 	}
 	change, err := e.Preview(ctx, conv.Key)
 	if errors.Is(err, decant.ErrNothing) {
@@ -90,24 +90,29 @@ func (c *planCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	if err != nil {
 		return err
 	}
-	if c.At != 0 && c.At != change.Version { // it has moved on since it was found
-		return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, change.Version, c.At, decant.ErrStale)
+	if err := c.still(change.Version); err != nil { // it has moved on since it was found
+		return err
 	}
-	if err := c.print(s, &report.Plan{Name: c.Source, Version: change.Version, Plan: change.Plan, Hold: change.Hold}); err != nil {
+	if err := c.print(s, planOf(c.Source, change)); err != nil {
 		return err
 	}
 	if !c.Apply {
 		fmt.Fprintf(s.err, "nothing was changed; to do exactly this, run\n  decant plan %s --apply --at %d%s\n", c.Source, change.Version, c.again())
 		return nil
 	}
-	if err := e.Apply(ctx, change); err != nil {
+	if err := apply(ctx, e, db, change, changed("plan --apply", conv.Key, change)); err != nil {
 		return err
 	}
-	if err := audited(ctx, db, changed("plan --apply", conv.Key, change)); err != nil {
-		return err
-	}
-	fmt.Fprintln(s.err, "done; it takes effect with the conversation's next request")
+	fmt.Fprintln(s.err, takesEffect)
 	return nil
+}
+
+// still returns an error if the plan is asked for another version of the conversation.
+func (c *planCmd) still(version int64) error {
+	if c.At == 0 || c.At == version {
+		return nil
+	}
+	return fmt.Errorf("%s is at version %d, not at %d: %w", c.Source, version, c.At, decant.ErrStale)
 }
 
 // again returns the flags that the same plan needs again.

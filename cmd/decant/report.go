@@ -80,7 +80,7 @@ func (c *reportCmd) print(w io.Writer, l *report.Ledger) error {
 // ledger reads what was stored and booked in a period, of one tenant, of all, or of one conversation.
 func (c *reportCmd) ledger(ctx context.Context, db *sqlite.DB, catalog *token.Catalog, p lookup.Period) (*report.Ledger, error) {
 	l := lookup.NewLedger(db, lookup.LedgerOptions{Period: p, Catalog: catalog, By: c.By, Each: c.Only != ""})
-	tenants, err := c.tenants(ctx, db, &allFlag{c.AllTenants || c.By == "tenant"})
+	tenants, err := c.Tenant.chosen(ctx, db, &allFlag{c.AllTenants || c.By == "tenant"})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/doctor"
 )
 
 type runCmd struct {
@@ -52,7 +53,7 @@ func (c *runCmd) Run(s *streams) (err error) {
 		return err
 	}
 	defer closeLog()
-	own := cfg.Destinations()[0].Hostname() == firstPartyHost
+	own := cfg.Destinations()[0].Hostname() == doctor.FirstPartyHost
 	return withGateway(cfg, &quiet, func(base string) error { return runAgent(command, base, own, s) })
 }
 
@@ -171,8 +172,8 @@ func clientEnv(environ []string, base string, own bool) ([]string, error) {
 		return nil, err
 	}
 	set := []string{"ANTHROPIC_BASE_URL=" + base, "OPENCODE_CONFIG_CONTENT=" + opencode}
-	if own && get(firstParty) == "" {
-		set = append(set, firstParty+"=1")
+	if own && get(doctor.FirstParty) == "" {
+		set = append(set, doctor.FirstParty+"=1")
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		set = append(set, name+"="+strings.TrimPrefix(get(name)+",127.0.0.1,localhost", ","))

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -23,20 +23,14 @@ type searchCmd struct {
 // Run searches the text of all stored conversations.
 func (c *searchCmd) Run(s *streams) error {
 	return c.with(func(ctx context.Context, db *sqlite.DB) error {
-		queries, err := c.queries(ctx, db)
+		tenants, q, err := c.query(ctx, db)
 		if err != nil {
 			return err
 		}
 		var found []report.Hit
-		err = s.working("searching", func() error {
-			for _, q := range queries {
-				hits, err := db.Search(ctx, q)
-				if err != nil {
-					return err
-				}
-				found = append(found, hitsOf(q.Tenant, hits)...)
-			}
-			return nil
+		err = s.working("searching", func() (err error) {
+			found, err = lookup.Search(ctx, db, tenants, q)
+			return err
 		})
 		if err != nil {
 			return err
@@ -48,38 +42,21 @@ func (c *searchCmd) Run(s *streams) error {
 	})
 }
 
-// queries returns the query for each tenant.
-func (c *searchCmd) queries(ctx context.Context, db *sqlite.DB) ([]store.Query, error) {
-	tenants, err := c.tenants(ctx, db, &c.allFlag)
-	if err != nil {
-		return nil, err
+// query returns what to search for, and of which tenants.
+func (c *searchCmd) query(ctx context.Context, db *sqlite.DB) (tenants []string, q store.Query, err error) {
+	if tenants, err = c.Tenant.chosen(ctx, db, &c.allFlag); err != nil {
+		return nil, q, err
 	}
 	if c.AllTenants && c.Session != "" {
-		return nil, usageError{errors.New("--session and --all-tenants exclude each other")}
+		return nil, q, usageError{errors.New("--session and --all-tenants exclude each other")}
 	}
-	q := store.Query{Text: strings.Join(c.Query, " "), Limit: c.Limit}
+	q = store.Query{Text: strings.Join(c.Query, " "), Limit: c.Limit}
 	if c.Session != "" {
 		conv, err := c.find(ctx, db, c.Session)
 		if err != nil {
-			return nil, err
+			return nil, q, err
 		}
 		q.Conversation = conv.ID
 	}
-	out := make([]store.Query, len(tenants))
-	for i, t := range tenants {
-		out[i] = q
-		out[i].Tenant = t
-	}
-	return out, nil
-}
-
-func hitsOf(tenant string, hits []store.Hit) []report.Hit {
-	found := make([]report.Hit, len(hits))
-	for i, h := range hits {
-		found[i] = report.Hit{
-			Tenant: tenant, Conversation: h.Conversation, Session: h.Session, Message: fmt.Sprintf("m%d", h.Entry.Message), Role: h.Entry.Role,
-			Kind: h.Entry.Kind, Tool: h.Entry.Name, Snippet: h.Snippet, Match: h.Match, Time: h.Time,
-		}
-	}
-	return found
+	return tenants, q, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -116,7 +117,7 @@ func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 			return err
 		}
 		var text strings.Builder
-		if err := writeOriginal(ctx, &text, db, o); err != nil {
+		if err := lookup.Expand(ctx, &text, db, o); err != nil {
 			return err
 		}
 		return s.say(text.String())
@@ -144,9 +145,7 @@ func (c *showCmd) overview(s *streams, conv *store.Summary, t *archive.Transcrip
 	if err != nil {
 		return err
 	}
-	model, _ := catalog.Lookup(conv.Model)
-	o := report.NewOverview(sessionOf(conv), t.Conversation, view, t.State.Decisions, token.For(model))
-	o.Hold, o.Answered = t.State.Head.Hold, t.Answered
+	o := lookup.Overview(conv, t, view, catalog)
 	if number, ok := strings.CutPrefix(c.What, "c:"); ok {
 		n, err := strconv.Atoi(number)
 		if err != nil {

@@ -26,31 +26,31 @@ type allFlag struct {
 	AllTenants bool `help:"Cover all tenants of the database."`
 }
 
-// tenant returns the one tenant that a command is about: the named one, or the only one in the database. With
+// one returns the one tenant that a command is about: the named one, or the only one in the database. With
 // several it chooses none silently, because conversations of another tenant would seem not to exist.
-func (f *dbFlag) tenant(ctx context.Context, db store.Directory) (string, error) {
-	ts, err := f.tenants(ctx, db, nil)
+func (t *tenantName) one(ctx context.Context, db store.Directory) (string, error) {
+	ts, err := t.chosen(ctx, db, nil)
 	if err != nil {
 		return "", err
 	}
 	return ts[0], nil
 }
 
-// tenants returns the tenants that a command is about, at least one; with all, every tenant of the database. all is
+// chosen returns the tenants that a command is about, at least one; with all, every tenant of the database. all is
 // nil for a command that works on one tenant only.
-func (f *dbFlag) tenants(ctx context.Context, db store.Directory, all *allFlag) ([]string, error) {
+func (t *tenantName) chosen(ctx context.Context, db store.Directory, all *allFlag) ([]string, error) {
 	known, err := db.Tenants(ctx)
 	if err != nil {
 		return nil, err
 	}
 	everybody := all != nil && all.AllTenants
 	switch {
-	case everybody && f.Tenant.given:
+	case everybody && t.given:
 		return nil, usageError{fmt.Errorf("--tenant and --all-tenants exclude each other")}
-	case f.Tenant.given && len(known) > 0 && !slices.Contains(known, f.Tenant.name):
-		return nil, inputError{fmt.Errorf("this database has no tenant %s: it has %s", shown(f.Tenant.name), listed(known))}
-	case f.Tenant.given, len(known) == 0:
-		return []string{f.Tenant.name}, nil
+	case t.given && len(known) > 0 && !slices.Contains(known, t.name):
+		return nil, inputError{fmt.Errorf("this database has no tenant %s: it has %s", shown(t.name), listed(known))}
+	case t.given, len(known) == 0:
+		return []string{t.name}, nil
 	case everybody, len(known) == 1:
 		return known, nil
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,7 +13,6 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/otlp"
 )
 
 // newTracing returns the tracing that a configuration asks for, nil if it asks for none. preset is the policy of
@@ -25,7 +22,7 @@ func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prom
 	if e.URL == "" {
 		return nil, nil
 	}
-	at, header, err := collectorOf(e)
+	at, header, err := e.Endpoint()
 	if err != nil {
 		return nil, err
 	}
@@ -45,19 +42,6 @@ func newTracing(c *config.Config, out *gateway.Outbound, preset string, reg prom
 		return nil, err
 	}
 	return t, nil
-}
-
-// collectorOf returns where to post spans, and with which headers.
-func collectorOf(e *config.Export) (*url.URL, http.Header, error) {
-	at, err := url.Parse(e.URL)
-	if err != nil {
-		return nil, nil, err // cannot happen: the configuration was checked
-	}
-	header := http.Header{}
-	for name, value := range e.Headers {
-		header.Set(name, value.Reveal())
-	}
-	return at, header, nil
 }
 
 // measureTracing registers metrics about how many spans arrive.
@@ -81,24 +65,4 @@ func endTracing(t *tracing.Tracing) {
 	ctx, cancel := context.WithTimeout(context.Background(), flush)
 	defer cancel()
 	t.Close(ctx)
-}
-
-// collector finds out whether the collector accepts traces, by sending an empty list.
-func (x *examination) collector(ctx context.Context) {
-	e := &x.cfg.Tracing.Export
-	if e.URL == "" {
-		return
-	}
-	at, header, err := collectorOf(e)
-	if err != nil {
-		x.say(broken, "traces", "%v", err)
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if err := otlp.New(otlp.Options{Endpoint: at, Header: header, Base: x.outbound}).UploadTraces(ctx, nil); err != nil {
-		x.say(worry, "traces", "%s: %v; requests are not affected, traces are lost", e.URL, err)
-		return
-	}
-	x.say(fine, "traces", "%s takes them", e.URL)
 }

@@ -31,6 +31,19 @@ type Export struct {
 	Resource map[string]string // what describes the process, service.name among it
 }
 
+// Endpoint returns where to post spans, and with which headers.
+func (e *Export) Endpoint() (*url.URL, http.Header, error) {
+	at, err := url.Parse(e.URL)
+	if err != nil {
+		return nil, nil, err // cannot happen: the configuration was checked
+	}
+	header := http.Header{}
+	for name, value := range e.Headers {
+		header.Set(name, value.Reveal())
+	}
+	return at, header, nil
+}
+
 // Variables of OpenTelemetry that count where tracing is on.
 const (
 	otelEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"

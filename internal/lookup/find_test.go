@@ -3,6 +3,7 @@ package lookup_test
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,11 @@ func TestOriginalByHandle(t *testing.T) {
 		o, err := lookup.Original(t.Context(), db, in, h)
 		if err != nil || o == nil {
 			t.Errorf("%s in %v: %v", h, in, err)
+			continue
+		}
+		var text strings.Builder
+		if err := lookup.Expand(t.Context(), &text, db, o); err != nil || text.String() != "hello from aa11" {
+			t.Errorf("%s in %v: %q, %v", h, in, text.String(), err)
 		}
 	}
 	if _, err := lookup.Original(t.Context(), db, store.Key{Tenant: "bob"}, h); !errors.Is(err, store.ErrNotFound) {

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/preset"
+)
+
+// A service is a gateway with everything behind it.
+type service struct {
+	gateway  *gateway.Gateway
+	store    *standing
+	tracing  *tracing.Tracing // nil: nothing is traced
+	outbound *gateway.Outbound
+	keys     *keyring.Ring // nil: everybody is the one local user
+	metrics  *prometheus.Registry
+	path     string // of the database
+	work     sync.WaitGroup
+	stop     context.CancelFunc // of work
+}
+
+// newService opens the store and builds what a configuration asks for. ring returns the keys that admit requests;
+// nil means that no keys are needed.
+func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ringFunc) (*service, error) {
+	pre, rules, err := presets(c)
+	if err != nil {
+		return nil, err
+	}
+	out, err := outbound(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &service{outbound: out, metrics: prometheus.NewRegistry()}
+	money, err := gateway.NewMoney(s.metrics)
+	if err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	if s.path, err = databasePath(c.DB); err != nil {
+		return nil, err
+	}
+	if s.tracing, err = newTracing(c, out, pre.Name, s.metrics, log); err != nil {
+		return nil, err
+	}
+	if s.store, err = newStanding(ctx, c, s.path, manager(c, pre, s.tracing, money, log), log); err != nil {
+		endTracing(s.tracing)
+		return nil, err
+	}
+	if ring != nil {
+		if s.keys, err = ring(ctx, c, s.store, log); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	s.gateway, err = gateway.New(gateway.Options{
+		Engine: s.store.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
+		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
+		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
+		Ready: s.store.Ping, Tracing: s.tracing,
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.tend(ctx)
+	return s, nil
+}
+
+// manager returns a function that makes the engine for a store.
+func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
+	o := engine.Options{
+		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
+		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)},
+	}
+	return func(db engine.Store) (*engine.Engine, error) {
+		e, err := engine.New(traces.Store(db), o)
+		if err != nil {
+			return nil, fmt.Errorf("start engine: %w", err)
+		}
+		return e, nil
+	}
+}
+
+// tend maintains the database until the service is closed.
+func (s *service) tend(ctx context.Context) {
+	ctx, s.stop = context.WithCancel(ctx)
+	s.work.Go(func() {
+		t := time.NewTicker(standEvery)
+		defer t.Stop()
+		s.store.tend(ctx, t.C, s.gateway.Use)
+	})
+}
+
+// local reports whether an address can be reached from this machine only.
+func local(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && config.Loopback(host)
+}
+
+// close waits for archives and closes everything.
+func (s *service) close() error {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.work.Wait()
+	err := s.store.Close()
+	endTracing(s.tracing) // last, so that it includes what the engine archived at the end
+	s.outbound.CloseIdleConnections()
+	return err
+}

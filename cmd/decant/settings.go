@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"strconv"
+
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// gatewayFlags are the settings that a command line may give. Empty ones come from the environment, the
+// file, or the defaults, in that order; so no flag has a default here.
+type gatewayFlags struct {
+	Config   string `placeholder:"FILE" help:"YAML file with settings (or DECANT_CONFIG)."`
+	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
+	DB       string `name:"db" placeholder:"FILE" help:"Database file (your own)."`
+	keyFileFlag
+	Preset string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
+	Thrift string `placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
+	Mode   string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
+	Window int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
+	Log    string `placeholder:"LEVEL" help:"Least level to log: debug, info, warn or error (info)."`
+}
+
+// load returns the configuration; listen may be empty.
+func (f *gatewayFlags) load(listen string) (*config.Config, error) {
+	return f.loadWith(map[string]string{"listen": listen})
+}
+
+// loadWith returns the configuration with more flags.
+func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error) {
+	window := ""
+	if f.Window != 0 {
+		window = strconv.Itoa(f.Window)
+	}
+	maps.Copy(flags, map[string]string{
+		"anthropic_upstream": f.Upstream, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "thrift": f.Thrift, "mode": f.Mode, "window": window, "log": f.Log,
+	})
+	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: flags})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return c, nil
+}
+
+// databasePath returns the file of a database, the user's own for the empty name.
+func databasePath(name string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	return sqlite.DefaultPath()
+}
+
+// presets returns the policy for requests without a rule, and the rules.
+func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
+	p, err := presetAt(c.Preset, c.Thrift)
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	var rules []gateway.Rule
+	for i, r := range c.Presets {
+		chosen, err := presetAt(r.Preset, c.Thrift)
+		if err != nil {
+			return nil, nil, usageError{fmt.Errorf("presets[%d]: %w", i, err)}
+		}
+		rules = append(rules, gateway.Rule{Model: r.Model, Client: r.Client, Preset: chosen})
+	}
+	return p, rules, nil
+}
+
+func budgetsOf(c *config.Config) (out []budget.Budget) {
+	for _, b := range c.Budgets {
+		out = append(out, budget.Budget(b))
+	}
+	return out
+}
+
+// presetAt returns a preset at a level of thrift; an empty level means its own.
+func presetAt(name, thrift string) (*preset.Preset, error) {
+	p, err := preset.Load(name)
+	if err != nil || thrift == "" {
+		return p, err
+	}
+	return p.WithThrift(thrift)
+}
+
+// outbound returns the only way out of the process.
+func outbound(c *config.Config) (*gateway.Outbound, error) {
+	ca, err := authorities(c)
+	if err != nil {
+		return nil, err
+	}
+	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: c.Destinations(), CA: ca})
+	if err != nil {
+		return nil, usageError{fmt.Errorf("ca: %w", err)}
+	}
+	return out, nil
+}
+
+// authorities returns the certificates that a configuration trusts besides the system's.
+func authorities(c *config.Config) (out [][]byte, err error) {
+	for _, name := range c.CA {
+		pem, err := os.ReadFile(name)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("ca: %w", err)}
+		}
+		out = append(out, pem)
+	}
+	return out, nil
+}

@@ -1,0 +1,108 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/doctor"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// setup returns a setup whose upstream answers, on a database that does not exist yet.
+func setup(t *testing.T, env, flags map[string]string) *doctor.Setup {
+	t.Helper()
+	api := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(api.Close)
+	all := map[string]string{"anthropic_upstream": api.URL}
+	for k, v := range flags {
+		all[k] = v
+	}
+	cfg, err := config.Load(config.Sources{Flags: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := gateway.NewOutbound(gateway.OutboundOptions{Allow: cfg.Destinations()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(out.CloseIdleConnections)
+	path := filepath.Join(t.TempDir(), "decant.db")
+	return &doctor.Setup{
+		Config: cfg, Outbound: out, Env: func(name string) string { return env[name] }, Now: time.Now,
+		Database: doctor.Database{
+			Path: path, Open: func(ctx context.Context) (doctor.Store, error) { return sqlite.Open(ctx, path, sqlite.Options{}) },
+			Tenants: func(ctx context.Context, db store.Directory) ([]string, error) { return db.Tenants(ctx) },
+		},
+	}
+}
+
+// about returns the first finding about something.
+func about(t *testing.T, fs []doctor.Finding, what string) doctor.Finding {
+	t.Helper()
+	for _, f := range fs {
+		if f.About == what {
+			return f
+		}
+	}
+	t.Fatalf("nothing is said about %s: %v", what, fs)
+	return doctor.Finding{}
+}
+
+func TestExamine(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		env, flags map[string]string
+		change     func(*doctor.Setup)
+		about      string
+		verdict    doctor.Verdict
+		text       string
+	}{
+		{"Upstream", nil, nil, nil, "upstream", "ok", "answers after"},
+		{"NoUpstream", nil, map[string]string{"anthropic_upstream": "http://127.0.0.1:1"}, nil, "upstream", "FAIL", "HTTPS_PROXY"},
+		{"NoDatabaseYet", nil, nil, nil, "store", "ok", "can be made"},
+		{"NoPath", nil, nil, func(s *doctor.Setup) { s.Database.Err = errors.New("no home") }, "store", "FAIL", "no home"},
+		{"NoKeys", nil, nil, nil, "keys", "ok", "only loopback"},
+		{"OpenToAll", nil, map[string]string{"listen": "0.0.0.0:4141"}, nil, "keys", "FAIL", "no keys are configured"},
+		{"NoVariable", nil, nil, nil, "clients", "note", "ANTHROPIC_BASE_URL is not set"},
+		{"WrongPath", map[string]string{"ANTHROPIC_BASE_URL": "http://127.0.0.1:4141/v1"}, nil, nil, "clients", "FAIL", "append /v1 themselves"},
+		{"Elsewhere", map[string]string{"ANTHROPIC_BASE_URL": "https://elsewhere.example"}, nil, nil, "clients", "warn", "is not this gateway"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := setup(t, c.env, c.flags)
+			if c.change != nil {
+				c.change(s)
+			}
+			if f := about(t, doctor.Examine(t.Context(), s), c.about); f.Verdict != c.verdict || !strings.Contains(f.Text, c.text) {
+				t.Errorf("%+v; want %s with %q", f, c.verdict, c.text)
+			}
+		})
+	}
+}
+
+// A database that is there is counted, if it is clear whose conversations are meant.
+func TestExamineDatabase(t *testing.T) {
+	s := setup(t, nil, nil)
+	db, err := s.Database.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	if f := about(t, doctor.Examine(t.Context(), s), "store"); f.Verdict != "ok" || !strings.Contains(f.Text, "can be read and written") {
+		t.Errorf("%+v", f)
+	}
+	s.Database.Tenants = func(context.Context, store.Directory) ([]string, error) {
+		return nil, doctor.Choice{Err: errors.New("say whose")}
+	}
+	if f := about(t, doctor.Examine(t.Context(), s), "store"); f.Verdict != "note" || f.Text != "say whose" {
+		t.Errorf("%+v; want a note", f)
+	}
+}

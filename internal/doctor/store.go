@@ -1,0 +1,111 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/store"
+)
+
+// store finds out whether the database can be read and written.
+func (x *examination) store(ctx context.Context) {
+	path := x.Database.Path
+	if x.Database.Err != nil {
+		x.say(broken, "store", "%v", x.Database.Err)
+		return
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		x.folder(path)
+		return
+	}
+	db, err := x.Database.Open(ctx)
+	if err != nil {
+		x.say(broken, "store", "%v", err)
+		return
+	}
+	defer db.Close()
+	if x.stored, err = storedKeys(ctx, db); err != nil {
+		x.say(broken, "keys", "%v", err)
+	}
+	count, err := x.count(ctx, db)
+	if errors.As(err, new(Choice)) {
+		x.say(note, "store", "%v", err)
+	} else if err != nil {
+		x.say(broken, "store", "%v", err)
+		return
+	}
+	// Indexing is a write test that is useful and changes nothing visible.
+	if _, err := db.Index(ctx, 1); err != nil {
+		x.say(broken, "store", "%s can be read but not written: %v", path, err)
+		return
+	}
+	x.say(fine, "store", "%s can be read and written%s%s", path, count, encryptedBy(db))
+}
+
+// encryptedBy names the key under which a database is encrypted, if it is.
+func encryptedBy(db Store) string {
+	if id := db.KeyID(); id != "" {
+		return "; encrypted under the key " + id
+	}
+	return ""
+}
+
+// mostCounted is how many conversations of a tenant are counted at most.
+const mostCounted = 1000
+
+// count says how many conversations the requested tenants have.
+func (x *examination) count(ctx context.Context, db store.Directory) (string, error) {
+	tenants, err := x.Database.Tenants(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	out := ""
+	for _, t := range tenants {
+		cs, err := db.Conversations(ctx, store.Filter{Tenant: t, Limit: mostCounted})
+		if err != nil {
+			return "", err
+		}
+		out += "; " + report.Count(len(cs), "conversation")
+		if len(cs) == mostCounted {
+			out += " or more"
+		}
+		if t != "" || len(tenants) > 1 {
+			out += " of " + cmp.Or(t, `""`)
+		}
+	}
+	return out, nil
+}
+
+// folder finds out whether a database could be made.
+func (x *examination) folder(path string) {
+	dir := filepath.Dir(path)
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".decant-doctor-*")
+	if err != nil {
+		x.say(broken, "store", "%s does not exist and cannot be made: %v", path, err)
+		return
+	}
+	f.Close()
+	os.Remove(f.Name())
+	x.say(fine, "store", "%s does not exist yet and can be made", path)
+}
+
+// storedKeys returns how many keys in a database are in force.
+func storedKeys(ctx context.Context, db store.Keyring) (n int, err error) {
+	keys, err := db.TenantKeys(ctx)
+	for i := range keys {
+		if keys[i].Revoked.IsZero() {
+			n++
+		}
+	}
+	return n, err
+}

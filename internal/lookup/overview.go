@@ -1,0 +1,17 @@
+package lookup
+
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
+	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// Overview returns the overview of a conversation that was read from the store, with the view of it.
+func Overview(c *store.Summary, t *archive.Transcript, view *decant.Conversation, catalog *token.Catalog) *report.Overview {
+	model, _ := catalog.Lookup(c.Model)
+	o := report.NewOverview(Session(c), t.Conversation, view, t.State.Decisions, token.For(model))
+	o.Hold, o.Answered = t.State.Head.Hold, t.Answered
+	return o
+}
