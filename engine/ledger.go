@@ -49,7 +49,7 @@ func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (ou
 func (b *booking) spend(f *finished, believable bool) store.Spend {
 	x, u, terms := f.ticket, f.billed, cost.Terms{At: f.time}
 	s := x.Sight
-	p := s.Scaled(u.Prompt()+b.dr.Scale(s.Lacks), x.Draft.Query.Model.MinCache, b.dr.Meter.Belief.Unasked)
+	p := s.Scaled(u.Prompt()+b.dr.Meter.Scale(s.Lacks), x.Draft.Query.Model.MinCache, b.dr.Meter.Belief.Unasked)
 	t := cost.Silent
 	if believable {
 		t = b.testimony(x, u, p.Fixed)
@@ -63,9 +63,9 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	}
 	b.dr.Meter.Client, b.dr.Meter.Million = p.After(x.Draft.Query.Request.Begun), b.asksMillion(x.Draft.Query)
 	out := store.Spend{Time: f.time, Model: x.Draft.Query.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Draft.Query, p.Tokens)}
-	out.Cost, out.Bare = x.Draft.Price(u, terms), x.Draft.Price(bare, terms)
+	out.Cost, out.Bare = x.Draft.Query.Price(u, terms), x.Draft.Query.Price(bare, terms)
 	if x.Draft.Outcome.Poured() {
-		out.Rewrite = x.Draft.Price(rewritten(u, bare), terms)
+		out.Rewrite = x.Draft.Query.Price(rewritten(u, bare), terms)
 	}
 	if x.Trial != nil {
 		out.Trial = x.Trial.Would(x.Draft, u, terms)

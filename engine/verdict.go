@@ -89,7 +89,7 @@ func (v *verdict) gap() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return v.dr.Scale(v.dr.Estimate(sent, decant.Ref{}) - v.dr.Estimate(v.dr.View, decant.Ref{})), nil
+	return v.dr.Meter.Scale(v.dr.Estimate(sent, decant.Ref{}) - v.dr.Estimate(v.dr.View, decant.Ref{})), nil
 }
 
 // expected returns the tokens that the view must have: what was reported of the request before, and an estimate
@@ -101,13 +101,13 @@ func (v *verdict) expected() (reported, estimated int) {
 		return 0, 0
 	}
 	last := q.Match.State.Chain[m.Length-1].Ref
-	reported, estimated = m.Usage.Context(), v.dr.Scale(v.dr.Estimate(v.dr.View, last))
+	reported, estimated = m.Usage.Context(), v.dr.Meter.Scale(v.dr.Estimate(v.dr.View, last))
 	for i := range v.dr.Made {
 		switch d := &v.dr.Made[i]; {
 		case d.Kind == decant.Insert: // which no estimate has
-			estimated += v.dr.Scale(d.After)
+			estimated += v.dr.Meter.Scale(d.After)
 		case d.Kind.Edits() && !d.Target.Ref.After(last):
-			reported -= v.dr.Scale(d.Before - d.After)
+			reported -= v.dr.Meter.Scale(d.Before - d.After)
 		}
 	}
 	return max(0, reported), estimated

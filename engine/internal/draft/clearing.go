@@ -15,7 +15,7 @@ func (dr *Draft) Clearing() (dialect.ProviderClearing, bool) {
 	if native == nil {
 		return nil, true
 	}
-	return dr.clearingBy(native)
+	return dr.Query.clearingBy(dr.View, native)
 }
 
 // Sent returns what goes to the provider: the view with everything that the provider leaves out.
@@ -54,7 +54,7 @@ func (dr *Draft) suspend() error {
 	if native == nil {
 		return nil
 	}
-	if _, ok := dr.clearingBy(native); ok && !q.AsksForEditing() && q.Editable() {
+	if _, ok := q.clearingBy(dr.View, native); ok && !q.AsksForEditing() && q.Editable() {
 		return nil
 	}
 	for _, d := range dr.InForce {

@@ -1,6 +1,9 @@
 package draft
 
-import "github.com/decantdev/decant/dialect"
+import (
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
+)
 
 // Unfit returns what the client asks to be done with thinking that does not fit.
 func (q *Query) Unfit() dialect.Unfit {
@@ -30,9 +33,9 @@ func (dr *Draft) LetDrop() bool {
 
 // clearingBy returns what the provider has to be asked for so that the model reads the view, in which blocks were changed
 // by native decisions; see dialect.Clearer.
-func (dr *Draft) clearingBy(native func(id string) bool) (dialect.ProviderClearing, bool) {
-	if d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Clearer); ok {
-		return d.Clearing(dr.View, native)
+func (q *Query) clearingBy(view *decant.Conversation, native func(id string) bool) (dialect.ProviderClearing, bool) {
+	if d, ok := q.Request.Prompt.Dialect.(dialect.Clearer); ok {
+		return d.Clearing(view, native)
 	}
 	return nil, false
 }

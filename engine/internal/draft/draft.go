@@ -53,11 +53,11 @@ func (dr *Draft) Copy() *Draft {
 }
 
 // Decisions returns how many decisions the conversation has.
-func (dr *Draft) Decisions() int {
-	if dr.Query.Match.State == nil {
+func (q *Query) Decisions() int {
+	if q.Match.State == nil {
 		return 0
 	}
-	return len(dr.Query.Match.State.Decisions)
+	return len(q.Match.State.Decisions)
 }
 
 // Add makes decisions of this draft and brings the view up to date.

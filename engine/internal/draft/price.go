@@ -10,8 +10,8 @@ import (
 )
 
 // Price prices usage; what has no known price counts nothing.
-func (dr *Draft) Price(u decant.Usage, t cost.Terms) store.Money {
-	n, _ := cost.Billionths(dr.Query.Model, u, t)
+func (q *Query) Price(u decant.Usage, t cost.Terms) store.Money {
+	n, _ := cost.Billionths(q.Model, u, t)
 	return store.Money(n)
 }
 
@@ -23,7 +23,7 @@ func (dr *Draft) Reservation(conversation string) *budget.Reservation {
 	u := Uncached(q.Refs.Conv, dr.Size(dr.View))
 	return &budget.Reservation{
 		Tenant: r.Who.Tenant, Conversation: conversation, Budgets: r.Budgets, Own: r.Own,
-		Most: budget.Amount{Tokens: u.Context(), Money: dr.Price(u, cost.Terms{At: q.Env.Now()})},
+		Most: budget.Amount{Tokens: u.Context(), Money: dr.Query.Price(u, cost.Terms{At: q.Env.Now()})},
 	}
 }
 

@@ -17,7 +17,7 @@ func (dr *Draft) Size(view *decant.Conversation) int {
 func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
 	q := dr.Query
 	if !dr.Anchored() || len(dr.Made) > 0 && view != dr.Before && dr.pourMade() {
-		return 0, q.Fixed + dr.Scale(dr.Estimate(view, decant.Ref{}))
+		return 0, q.Fixed + dr.Meter.Scale(dr.Estimate(view, decant.Ref{}))
 	}
 	m := &dr.Meter
 	last := q.Match.State.Chain[m.Length-1].Ref
@@ -25,7 +25,7 @@ func (dr *Draft) measure(view *decant.Conversation) (reported, estimated int) {
 	if m.Fixed > 0 {
 		drift = q.Fixed - m.Fixed
 	}
-	return m.Usage.Context() + drift, dr.Scale(dr.Estimate(view, last))
+	return m.Usage.Context() + drift, dr.Meter.Scale(dr.Estimate(view, last))
 }
 
 // mostOff is how many times its estimate text may take, at the worst.
@@ -134,5 +134,3 @@ func (q *Query) atomOf(b *decant.Block) int {
 	return i
 }
 
-// Scale applies what was learned about the conversation to an estimate.
-func (dr *Draft) Scale(n int) int { return dr.Meter.Scale(n) }

@@ -9,7 +9,7 @@ import (
 // Weighed returns the tokens of the messages of a view, all of them estimated: so every view is metered that
 // is another one than was reported about.
 func (dr *Draft) Weighed(view *decant.Conversation) int {
-	return dr.Scale(dr.Estimate(view, decant.Ref{}))
+	return dr.Meter.Scale(dr.Estimate(view, decant.Ref{}))
 }
 
 // Behind returns the tokens of the view from the first block on that is different from before: what

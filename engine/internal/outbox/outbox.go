@@ -25,10 +25,10 @@ type Box[T Item] struct {
 	start func(func())
 	tell  func(full bool, lost int)
 
-	mu    sync.Mutex
-	of    map[lineage.Start]*queue[T]
-	bytes int // that items take which wait, or are being written
-	backlog
+	mu      sync.Mutex
+	of      map[lineage.Start]*queue[T]
+	bytes   int // that items take which wait, or are being written
+	backlog backlog
 }
 
 // New returns a box for limit bytes, in which an item waits for delay at most while requests keep coming. write stores
@@ -83,7 +83,7 @@ func (b *Box[T]) Add(s lineage.Start, f T) bool {
 func (b *Box[T]) add(s lineage.Start, f T) (*queue[T], bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.room(b.bytes, f.Footprint()) {
+	if !b.backlog.room(b.bytes, f.Footprint()) {
 		return nil, false
 	}
 	q, first := b.of[s], (*queue[T])(nil)
@@ -186,7 +186,7 @@ func (b *Box[T]) Wait(ctx context.Context, s lineage.Start) bool {
 // report tells what must be told about what waits.
 func (b *Box[T]) report() {
 	b.mu.Lock()
-	full, lost := b.news(b.bytes)
+	full, lost := b.backlog.news(b.bytes)
 	b.mu.Unlock()
 	if full || lost > 0 {
 		b.tell(full, lost)
@@ -197,5 +197,5 @@ func (b *Box[T]) report() {
 func (b *Box[T]) Size() (bytes, lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.bytes, b.lost
+	return b.bytes, b.backlog.lost
 }

@@ -1,19 +1,11 @@
 package pour
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/legal"
 	"github.com/decantdev/decant/policy"
-)
-
-// Errors of a pour that the next route or target may not have.
-var (
-	errPoor     = errors.New("the pour would save less than a twentieth")
-	errTooLarge = errors.New("the view would still be too large")
-	errNoRoute  = errors.New("not possible here")
 )
 
 // check says what is wrong with the view that a route made, nil when it may leave.
@@ -41,8 +33,8 @@ func (p *Pour) check(why policy.Reason, unsure bool) error {
 // pays reports whether the pour frees as much as a pour has to. Both sizes are estimates: one that was
 // reported and one that was not would not compare.
 func (p *Pour) pays(why policy.Reason) bool {
-	before := p.Draft.Query.Fixed + p.Draft.Scale(p.Draft.Estimate(p.Draft.Before, decant.Ref{}))
-	after := p.Draft.Query.Fixed + p.Draft.Scale(p.Draft.Estimate(p.Draft.View, decant.Ref{}))
+	before := p.Draft.Query.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.Before, decant.Ref{}))
+	after := p.Draft.Query.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.View, decant.Ref{}))
 	return before > after && float64(before-after) >= policy.Worth(why)*float64(before)
 }
 

@@ -4,14 +4,10 @@ import (
 	"context"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 )
-
-// clears reports whether the provider can be asked to clear old results in this request.
-func (p *Pour) clears() bool {
-	return !p.Draft.Query.AsksForEditing() && len(p.Draft.Suspended) == 0 && p.Draft.Query.Editable()
-}
 
 // clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
 func clearRoute(ctx context.Context, p *Pour, _ int) error {
@@ -23,7 +19,7 @@ func clearRoute(ctx context.Context, p *Pour, _ int) error {
 func clearDeepRoute(ctx context.Context, p *Pour, target int) error {
 	was := *p.Draft
 	err := errPoor
-	for _, rule := range p.clearRules(target) {
+	for _, rule := range clearRules(p.Draft, target) {
 		*p.Draft = was
 		if err = p.clear(ctx, rule); err == nil && p.Draft.Query.Estimator.Messages(p.Draft.View.Messages) <= target {
 			return nil
@@ -53,29 +49,29 @@ func (p *Pour) clear(ctx context.Context, rule preset.Thrift) error {
 }
 
 // clearRules returns how much of what is old a necessary clearing keeps, most first.
-func (p *Pour) clearRules(target int) []preset.Thrift {
-	rule := p.Draft.Query.Preset.Thrift.Settled()
+func clearRules(dr *draft.Draft, target int) []preset.Thrift {
+	rule := dr.Query.Preset.Thrift.Settled()
 	if !rule.On() {
 		rule = preset.Thrift{}.Settled()
 	}
 	long, less, least := rule, rule, rule
-	long.Keep = max(rule.Keep, p.tailRounds(target))
+	long.Keep = max(rule.Keep, tailRounds(dr, target))
 	less.Keep, less.Quote = 1, rule.Quote/2
 	least.Keep, least.Quote, least.Names = 1, rule.Quote/10, rule.Names/4
 	return []preset.Thrift{long, rule, less, least}
 }
 
 // tailRounds returns how many of the newest rounds fit the tail that a pour to a target keeps.
-func (p *Pour) tailRounds(target int) (n int) {
-	share := p.Draft.Query.Preset.Keep.Share
+func tailRounds(dr *draft.Draft, target int) (n int) {
+	share := dr.Query.Preset.Keep.Share
 	if share == 0 {
 		share = 0.2
 	}
 	room := int(share * float64(target))
-	rounds := decant.Rounds(p.Draft.View.Messages)
+	rounds := decant.Rounds(dr.View.Messages)
 	for n < len(rounds) {
 		r := rounds[len(rounds)-1-n]
-		if room -= p.Draft.Query.Estimator.Messages(p.Draft.View.Messages[r.Start:r.End]); room < 0 {
+		if room -= dr.Query.Estimator.Messages(dr.View.Messages[r.Start:r.End]); room < 0 {
 			break
 		}
 		n++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/internal/cost"
@@ -21,14 +22,14 @@ func (p *Pour) economy() policy.Economy {
 	e := policy.Economy{Early: true, Switched: q.Switched() && p.Draft.Meter.Belief.Moves(), Idle: p.Draft.Idle()}
 	r := cost.ReachOf(p.Draft.View, e.Idle, p.Draft.Meter.Belief)
 	e.Lifetime = r.Life
-	e.Write, e.Read = p.rates(r)
+	e.Write, e.Read = rates(p.Draft, r)
 	e.Read = p.Draft.Meter.Doubt.Read(e.Read, e.Write)
 	p.money = e
 	t := p.thinning()
 	if !e.Cold() {
 		t.Beyond = r.Beyond
 	}
-	plain, _ := p.rates(cost.Reach{})
+	plain, _ := rates(p.Draft, cost.Reach{})
 	free, _ := cost.FreeMarkers(q.Refs.Conv)
 	e = e.Weigh(policy.MeasureEarly(p.Draft.View, t), q.Fixed, plain, free > 0)
 	e.Patience = q.Preset.Thrift.Settled().Patience
@@ -37,11 +38,11 @@ func (p *Pour) economy() policy.Economy {
 
 // rates returns the prices of writing and of reading what is within Reach, in dollars per million tokens.
 // Without a cache both are the price of input; where prices are not known, the usual proportions count.
-func (p *Pour) rates(within cost.Reach) (write, read float64) {
+func rates(dr *draft.Draft, within cost.Reach) (write, read float64) {
 	r := token.Rates{Input: token.Rate{USD: 1, Known: true}, CacheRead: token.Rate{USD: 0.1, Known: true},
 		Write5m: token.Rate{USD: 1.25, Known: true}, Write1h: token.Rate{USD: 2, Known: true}}
-	if price, _, ok := p.Draft.Query.Model.PriceAt(p.Draft.Query.Env.Now()); ok {
-		r = price.At(p.Draft.Outcome.Before)
+	if price, _, ok := dr.Query.Model.PriceAt(dr.Query.Env.Now()); ok {
+		r = price.At(dr.Outcome.Before)
 	}
 	switch {
 	case within.Life == 0:
@@ -66,8 +67,8 @@ func (p *Pour) thinning() policy.EarlyPour {
 
 // terms returns what the outcome of an early pour depends on, besides the messages: the decisions of
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
-func (p *Pour) terms() string {
-	q := p.Draft.Query
+func terms(dr *draft.Draft) string {
+	q := dr.Query
 	text := fmt.Sprintf("%d %q %s %q %v", len(q.Match.State.Decisions), q.Refs.Conv.Model, q.Refs.Conv.Fixed.Version, q.Preset.Name, q.Preset.Thrift)
 	return decant.HashBytes([]byte(text)).String()
 }
@@ -75,14 +76,14 @@ func (p *Pour) terms() string {
 // futile reports whether an early pour has brought nothing to the conversation and nothing has changed
 // since.
 func (p *Pour) futile() bool {
-	return p.Draft.Meter.Futile.Waits(len(p.Draft.Query.Request.Body), p.terms)
+	return p.Draft.Meter.Futile.Waits(len(p.Draft.Query.Request.Body), func() string { return terms(p.Draft) })
 }
 
 // noteFutile remembers that an early pour brought nothing to the request.
 func (p *Pour) noteFutile() {
 	q := p.Draft.Query
 	const bytesPerToken = 4 // as policy.MeasureEarly has it
-	p.Draft.Meter.Futile = p.Draft.Meter.Futile.Again(p.terms(), len(q.Request.Body), bytesPerToken*policy.MeasureEarly(p.Draft.View, p.thinning()).Whole)
+	p.Draft.Meter.Futile = p.Draft.Meter.Futile.Again(terms(p.Draft), len(q.Request.Body), bytesPerToken*policy.MeasureEarly(p.Draft.View, p.thinning()).Whole)
 	if q.Request.Count {
 		return
 	}

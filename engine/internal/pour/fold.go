@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -21,7 +22,7 @@ func foldRoute(ctx context.Context, p *Pour, target int) error {
 	}
 	d, ok := policy.Fold(policy.Folding{
 		Transcript: p.Draft.Query.Refs.Conv, View: p.Draft.View, Made: slices.Concat(p.Draft.InForce, p.Draft.Made), Proved: decant.CheckpointIn(p.Draft.Made),
-		Estimator: p.Draft.Query.Estimator, Preset: p.Draft.Query.Preset, Pinned: decant.PinsIn(p.Draft.InForce), Target: target, Why: p.whyFold(),
+		Estimator: p.Draft.Query.Estimator, Preset: p.Draft.Query.Preset, Pinned: decant.PinsIn(p.Draft.InForce), Target: target, Why: whyFold(p.Draft),
 	})
 	p.Draft.Made, p.Draft.View = made, view
 	if !ok {
@@ -34,9 +35,9 @@ func foldRoute(ctx context.Context, p *Pour, target int) error {
 }
 
 // whyFold says for people why nothing else than a fold would do.
-func (p *Pour) whyFold() string {
-	q := p.Draft.Query
-	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", p.Draft.Outcome.Before, q.Limits.Window)
+func whyFold(dr *draft.Draft) string {
+	q := dr.Query
+	size := fmt.Sprintf("%d tokens do not fit a window of %d with room for an answer", dr.Outcome.Before, q.Limits.Window)
 	switch open := q.Refs.Conv.OpenRound(); {
 	case q.Demand.Reason == policy.Refusal && open:
 		return "the provider refused the thinking, and a round is open"
@@ -44,9 +45,9 @@ func (p *Pour) whyFold() string {
 		return "the provider refused the thinking"
 	case q.Demand.Reason == policy.Overflow:
 		return "the provider refused the request for its size, and no other form was small enough"
-	case p.Draft.Bytes() > q.MaxBytes:
-		return fmt.Sprintf("%d bytes are more than the API takes", p.Draft.Bytes())
-	case open && p.Draft.Bound():
+	case dr.Bytes() > q.MaxBytes:
+		return fmt.Sprintf("%d bytes are more than the API takes", dr.Bytes())
+	case open && dr.Bound():
 		return size + "; a round is open, and its thinking is bound to what stands before it"
 	}
 	return size + ", and no other form was small enough"

@@ -6,26 +6,8 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
 )
-
-// A Pour is the pours of one draft: whether one is due, by which routes, and what becomes of it.
-type Pour struct {
-	Draft      *draft.Draft
-	Summarizer policy.Summarizer // writes the record, nil: it stays the extractive one
-
-	money    policy.Economy   // as it was when it was asked last whether a pour is due
-	quick    bool             // there is no time for more than the last rung
-	proposal *policy.Proposal // that the draft carries out, nil: there is none
-}
-
-// copy returns a pour of a copy of the draft.
-func (p *Pour) copy() *Pour {
-	next, dr := *p, *p.Draft
-	next.Draft = &dr
-	return &next
-}
 
 // Make makes the one deliberate rewrite of older history. Where the time for it runs out, one for money is left
 // for good, and one that must happen is made by the last rung, which hardly looks at the text.
@@ -61,11 +43,6 @@ func (p *Pour) begin() (end func(), err error) {
 	}
 	p.Draft.PourID = "pour-" + id // so that people see what it is the id of
 	return func() { p.Draft.PourID = "" }, nil
-}
-
-// isOptional reports whether nobody has to wait for a pour: it is for money, or only observed.
-func (p *Pour) isOptional(why policy.Reason) bool {
-	return why == policy.Free || why == policy.Paid || p.Draft.Query.Request.Observed
 }
 
 // pourWithin tries the routes that are legal in the conversation's state, cheapest first, each first with the

@@ -1,18 +1,10 @@
 package pour
 
 import (
-	"context"
 	"slices"
 
 	"github.com/decantdev/decant/policy"
 )
-
-// A route is one way to carry out a pour.
-type route struct {
-	name   string
-	carry  func(ctx context.Context, p *Pour, target int) error // makes the decisions; what it leaves illegal is refused afterwards
-	unsure bool                                                 // whether the provider takes thinking behind it is found out by sending it
-}
 
 // Probe is the name of the route that finds out whether the provider minds an edit in front of bound thinking.
 const Probe = "edit early, to see whether the provider minds"
@@ -65,32 +57,17 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 	return append(rs, folding)
 }
 
-// editRoute changes old blocks and covers old messages; thinking that stays is not bound.
-func editRoute(ctx context.Context, p *Pour, target int) error {
-	proposal, ds, err := p.plan(ctx, target)
-	if err != nil {
-		return err
+// routes returns the routes of a mode.
+func (m earlyMode) routes() []route {
+	switch m {
+	case byEditing:
+		return []route{early}
+	case byProbing:
+		return []route{probing}
+	case byClearing:
+		return []route{native}
+	case byDropping:
+		return []route{letting}
 	}
-	p.proposal, p.Draft.Outcome.Plan = proposal, proposal.Plan
-	if len(ds) == 0 {
-		return errPoor
-	}
-	return p.Draft.Add(ds)
-}
-
-// dropRoute is editRoute for bound thinking at a turn boundary: all of it goes.
-func dropRoute(ctx context.Context, p *Pour, target int) error {
-	if err := editRoute(ctx, p, target); err != nil {
-		return err
-	}
-	return p.Draft.Add(p.Draft.AllThinking())
-}
-
-// thoughtsRoute drops all thinking and changes nothing else.
-func thoughtsRoute(ctx context.Context, p *Pour, _ int) error {
-	ds := p.Draft.AllThinking()
-	if len(ds) == 0 {
-		return errNoRoute
-	}
-	return p.Draft.Add(ds)
+	return nil
 }

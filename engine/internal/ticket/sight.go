@@ -74,7 +74,7 @@ type walk struct {
 }
 
 // here returns the tokens before the present block.
-func (w *walk) here() int { return w.dr.Query.Fixed + w.dr.Scale(w.before) }
+func (w *walk) here() int { return w.dr.Query.Fixed + w.dr.Meter.Scale(w.before) }
 
 func (w *walk) mark(end int, life string) {
 	if life != "" {

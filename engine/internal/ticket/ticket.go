@@ -41,7 +41,7 @@ func (tk *Ticket) Try() { tk.State = max(tk.State, Tried) }
 func (tk *Ticket) Lose() { tk.State, tk.ID = Tried, "" }
 
 // Of returns the ticket of what a draft has become. It shares nothing with it that changes.
-func Of(dr *draft.Draft) *Ticket { return &Ticket{Draft: dr.Copy(), Decided: dr.Decisions()} }
+func Of(dr *draft.Draft) *Ticket { return &Ticket{Draft: dr.Copy(), Decided: dr.Query.Decisions()} }
 
 // Copy returns a copy that shares nothing which an archive changes.
 func (tk *Ticket) Copy() *Ticket {

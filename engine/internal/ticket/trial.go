@@ -59,8 +59,8 @@ func (t *Trial) Record(first bool) (*store.Planned, []byte, error) {
 // from the cache says how warm that was: so much of the view would have been read, as far as it would not
 // have changed; the rest is divided as that of the client's own request was.
 func (t *Trial) Would(dr *draft.Draft, u decant.Usage, terms cost.Terms) *store.Trial {
-	prompt := max(0, u.Prompt()-min(u.Prompt(), dr.Scale(t.lacks)))
-	read := min(prompt, max(0, u.CacheRead-dr.Scale(t.lacks-t.fresh)))
+	prompt := max(0, u.Prompt()-min(u.Prompt(), dr.Meter.Scale(t.lacks)))
+	read := min(prompt, max(0, u.CacheRead-dr.Meter.Scale(t.lacks-t.fresh)))
 	if t.settled >= 0 {
 		read = min(prompt, u.CacheRead, t.settled)
 	}
@@ -73,7 +73,7 @@ func (t *Trial) Would(dr *draft.Draft, u decant.Usage, terms cost.Terms) *store.
 	}
 	w := decant.Usage{CacheRead: read, CacheWrite: share(u.CacheWrite), Write1h: share(u.Write1h), Output: u.Output}
 	w.Input = rest - w.CacheWrite
-	return &store.Trial{Prompt: prompt, Cost: dr.Price(w, terms)}
+	return &store.Trial{Prompt: prompt, Cost: dr.Query.Price(w, terms)}
 }
 
 // Planned returns what the draft, a shadow, would have made of the request.

@@ -1,0 +1,45 @@
+package pour
+
+import (
+	"context"
+	"errors"
+
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/policy"
+)
+
+// A Pour is the pours of one draft: whether one is due, by which routes, and what becomes of it.
+type Pour struct {
+	Draft      *draft.Draft
+	Summarizer policy.Summarizer // writes the record, nil: it stays the extractive one
+
+	money    policy.Economy   // as it was when it was asked last whether a pour is due
+	quick    bool             // there is no time for more than the last rung
+	proposal *policy.Proposal // that the draft carries out, nil: there is none
+}
+
+// copy returns a pour of a copy of the draft.
+func (p *Pour) copy() *Pour {
+	next, dr := *p, *p.Draft
+	next.Draft = &dr
+	return &next
+}
+
+// isOptional reports whether nobody has to wait for a pour: it is for money, or only observed.
+func (p *Pour) isOptional(why policy.Reason) bool {
+	return why == policy.Free || why == policy.Paid || p.Draft.Query.Request.Observed
+}
+
+// Errors of a pour that the next route or target may not have.
+var (
+	errPoor     = errors.New("the pour would save less than a twentieth")
+	errTooLarge = errors.New("the view would still be too large")
+	errNoRoute  = errors.New("not possible here")
+)
+
+// A route is one way to carry out a pour.
+type route struct {
+	name   string
+	carry  func(ctx context.Context, p *Pour, target int) error // makes the decisions; what it leaves illegal is refused afterwards
+	unsure bool                                                 // whether the provider takes thinking behind it is found out by sending it
+}
