@@ -21,20 +21,20 @@ type observer struct {
 	tk *ticket.Ticket
 }
 
-// plan plans what would be done about a request and leaves it as it is.
-func (o *observer) plan(ctx context.Context) (*Prepared, error) {
+// plan plans what would be done about a request and leaves it as it is. Like arrival.try it reports whether the
+// conversation must be looked at anew first.
+func (o *observer) plan(ctx context.Context) (p *Prepared, behind bool, err error) {
 	x, fault := o.shadow(ctx)
 	if fault == nil {
-		behind := false
 		if behind, fault = o.e.decider.Decide(ctx, x); behind {
-			return nil, errBehind
+			return nil, true, nil
 		}
 	}
 	o.tk.LeaveAlone()
-	p := preparedOf(o.tk, o.tk.Draft.Query.Request.Body)
+	p = preparedOf(o.tk, o.tk.Draft.Query.Request.Body)
 	if x == nil { // what was planned before cannot be read
 		p.Fault = fault
-		return p, nil
+		return p, false, nil
 	}
 	if fault != nil {
 		x.Outcome.Route = "none: " + fault.Error()
@@ -44,7 +44,7 @@ func (o *observer) plan(ctx context.Context) (*Prepared, error) {
 	t := o.tk.Trial
 	p.Report.Plan = x.Outcome.Plan
 	p.Report.Planned = &Planned{Reason: t.Reason, Route: t.Route, Tokens: t.Tokens, Decisions: len(t.Made), Risk: t.Risk}
-	return p, nil
+	return p, false, nil
 }
 
 // shadow returns a draft for the same request under the decisions that were planned before.

@@ -82,11 +82,13 @@ func (e *Engine) leaves(p *Prepared) {
 }
 
 // try is the way of a request: match, replay, decide, render, commit. It is rendered before it is committed, so that
-// nothing is decided for good that cannot be written. A conversation that has moved on meanwhile is store.ErrConflict.
-func (a *arrival) try(ctx context.Context, force draft.Demand) (*Prepared, error) {
+// nothing is decided for good that cannot be written. It reports whether the conversation must be looked at anew before it is
+// poured: an earlier request has been archived since, or was about to be. One that others have moved on meanwhile is
+// store.ErrConflict.
+func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, behind bool, err error) {
 	dr, err := a.observe(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	dr.Force(force)
 	if a.observed() {
@@ -94,30 +96,26 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (*Prepared, error
 	}
 	behind, fault := a.e.decider.Decide(ctx, dr)
 	if behind {
-		return nil, errBehind
+		return nil, true, nil
 	}
 	body, err := dr.Render()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	tk := ticket.Of(dr)
 	tk.Look()
 	c := &committer{a.e, tk}
 	if err := c.commit(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := c.announce(ctx); err != nil { // others will think that it was given up; the answer finds its place all the same
 		a.e.note(err)
 	}
-	p := preparedOf(tk, body)
+	p = preparedOf(tk, body)
 	p.Fault = fault
 	a.e.notice(p, tk.Draft.Query.Preset)
-	return p, nil
+	return p, false, nil
 }
-
-// errBehind means that the conversation must be looked at anew before it is poured: an earlier request has been archived
-// since, or was about to be.
-var errBehind = fmt.Errorf("an earlier request was being archived: %w", store.ErrConflict)
 
 // notice tells those who run the engine of a record that says too little, and of one by a summariser that is not used. A
 // poor record is better than none, but nobody should take it for a good one.
@@ -137,13 +135,13 @@ func (a *arrival) prepare(ctx context.Context, force draft.Demand) (p *Prepared,
 	defer a.e.caught(&err)
 	ctx = a.e.patience.Begin(ctx, force.Again)
 	for n := range maxTries {
-		p, err := a.try(ctx, force)
-		if !errors.Is(err, store.ErrConflict) {
-			return p, err
-		}
-		if errors.Is(err, errBehind) && (patience.Tired(ctx) || a.e.patience.Blocked()) {
+		p, behind, err := a.try(ctx, force)
+		switch {
+		case behind && (patience.Tired(ctx) || a.e.patience.Blocked()):
 			a.e.patience.Block()
 			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
+		case !behind && !errors.Is(err, store.ErrConflict):
+			return p, err
 		}
 	}
 	return nil, fmt.Errorf("commit decisions: given up after %d tries: %w", maxTries, store.ErrConflict)

@@ -133,4 +133,3 @@ func (q *Query) atomOf(b *decant.Block) int {
 	}
 	return i
 }
-
