@@ -37,7 +37,7 @@ type revision struct{ dr *draft.Draft }
 // Preview returns what a pour of a conversation would do now: the one that is due (see policy.Due), or would be if the
 // conversation were not on hold; else one that brings the view down to the size that every pour aims at. It
 // returns an error that wraps decant.ErrNothing when the view has that size, or when less would go than a pour
-// has to free (see policy.Worth).
+// has to free (see policy.Pays).
 func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	r, err := e.reopen(ctx, k)
 	if err != nil {

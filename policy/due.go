@@ -55,8 +55,8 @@ const (
 	worth     = 0.05
 )
 
-// Worth returns the least share of a request that a pour for a reason must free.
-func Worth(why Reason) float64 {
+// worthOf returns the least share of a request that a pour for a reason must free.
+func worthOf(why Reason) float64 {
 	if why == Free {
 		return worthCold
 	}

@@ -98,22 +98,36 @@ func (p *pourer) due(q int, conv, view *decant.Conversation) (policy.Reason, err
 	if err != nil {
 		return "", err
 	}
-	s := policy.Situation{Limits: l, Tokens: size, MaxBytes: 1 << 30}
-	if p.preset.Thrift.On() && p.seen > 0 && !p.poor.Waits(size, p.terms) && p.wayOf(q, view) != folding {
-		s.Economy = p.economy(q, conv, view, size)
-	}
-	return policy.Due(s), nil
+	return policy.Ask(&question{p, q, conv, view, size, l}), nil
 }
 
-func (p *pourer) economy(q int, conv, view *decant.Conversation, size int) policy.Economy {
-	write, read := p.rates(q, size)
-	e := policy.Economy{
-		Early: true, Idle: p.idle(q), Lifetime: p.lifetime(q), Switched: p.switched(q), Write: write, Read: read, Patience: p.preset.Thrift.Settled().Patience,
+// A question is whether a pour is due for a view. It implements policy.Pourer.
+type question struct {
+	*pourer
+	q          int // number of the request
+	conv, view *decant.Conversation
+	size       int // tokens of the view
+	limits     policy.Limits
+}
+
+func (x *question) Situation() policy.Situation {
+	return policy.Situation{Limits: x.limits, Tokens: x.size, MaxBytes: 1 << 30}
+}
+
+func (x *question) Waits() bool { return x.poor.Waits(x.size, x.terms) }
+
+func (x *question) Economy() policy.Economy {
+	if !x.preset.Thrift.On() || x.seen == 0 || x.wayOf(x.q, x.view) == folding {
+		return policy.Economy{}
 	}
-	t := p.thinning(conv, e.Cold())
-	t.Native = p.wayOf(q, view) == clearing
+	write, read := x.rates(x.q, x.size)
+	e := policy.Economy{
+		Early: true, Idle: x.idle(x.q), Lifetime: x.lifetime(x.q), Switched: x.switched(x.q), Write: write, Read: read, Patience: x.preset.Thrift.Settled().Patience,
+	}
+	t := x.thinning(x.conv, e.Cold())
+	t.Native = x.wayOf(x.q, x.view) == clearing
 	t.Signed = t.Native
-	return e.Weigh(policy.MeasureEarly(view, t), p.seg.fixed, write, true)
+	return e.Weigh(policy.MeasureEarly(x.view, t), x.seg.fixed, write, true)
 }
 
 // idle returns the time since the request before: the gateway goes by the clock.
@@ -163,7 +177,7 @@ func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason,
 		return view, fmt.Errorf("pour: %w", err)
 	}
 	_, was := p.lay.prompt(view.Messages)
-	if _, is := p.lay.prompt(poured.Messages); why != policy.Necessary && float64(was-is) < policy.Worth(why)*float64(was) {
+	if _, is := p.lay.prompt(poured.Messages); why != policy.Necessary && !policy.Pays(why, was, is) {
 		p.ds = p.ds[:before]
 		p.poor = p.poor.Again(p.terms(), was, was)
 		return view, nil

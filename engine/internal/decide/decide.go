@@ -67,7 +67,7 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	p := &pour.Pour{Draft: a.dr, Summarizer: q.Request.Summarizer}
 	reason := q.Demand.Reason
 	if reason == "" && (!q.Match.Repeats() || q.Demand.Unedit) {
-		reason = policy.Due(p.Situation())
+		reason = policy.Ask(p)
 	}
 	switch {
 	case reason == "":

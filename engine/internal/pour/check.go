@@ -35,7 +35,7 @@ func (p *Pour) check(why policy.Reason, unsure bool) error {
 func (p *Pour) pays(why policy.Reason) bool {
 	before := p.Draft.Query.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.Before, decant.Ref{}))
 	after := p.Draft.Query.Fixed + p.Draft.Meter.Scale(p.Draft.Estimate(p.Draft.View, decant.Ref{}))
-	return before > after && float64(before-after) >= policy.Worth(why)*float64(before)
+	return policy.Pays(why, before, after)
 }
 
 // lawful holds the view against the rules of the API and the model. What was wrong with the client's

@@ -12,11 +12,11 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// economy returns what the schedule has to know of money. What the provider does not keep is paid in full
+// Economy returns what the schedule has to know of money. What the provider does not keep is paid in full
 // each time, so removing something from it costs nothing.
-func (p *Pour) economy() policy.Economy {
+func (p *Pour) Economy() policy.Economy {
 	q := p.Draft.Query
-	if q.Env.NoEarlyPours && !q.Pressed || !q.Preset.Thrift.On() || q.Match.State == nil || q.Match.Relation != lineage.Continues || p.early() == notEarly || p.futile() {
+	if q.Env.NoEarlyPours && !q.Pressed || !q.Preset.Thrift.On() || q.Match.State == nil || q.Match.Relation != lineage.Continues || p.early() == notEarly {
 		return policy.Economy{}
 	}
 	e := policy.Economy{Early: true, Switched: q.Switched() && p.Draft.Meter.Belief.Moves(), Idle: p.Draft.Idle()}
@@ -73,9 +73,9 @@ func terms(dr *draft.Draft) string {
 	return decant.HashBytes([]byte(text)).String()
 }
 
-// futile reports whether an early pour has brought nothing to the conversation and nothing has changed
+// Waits reports whether an early pour has brought nothing to the conversation and nothing has changed
 // since.
-func (p *Pour) futile() bool {
+func (p *Pour) Waits() bool {
 	return p.Draft.Meter.Futile.Waits(len(p.Draft.Query.Request.Body), func() string { return terms(p.Draft) })
 }
 

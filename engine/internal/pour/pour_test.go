@@ -59,8 +59,8 @@ func TestNoTimeTakesTheLastRung(t *testing.T) {
 		*limit(p.Draft.Query.Env) = time.Nanosecond
 		err := p.Make(t.Context(), why)
 		if why == policy.Free {
-			if !errors.Is(err, context.DeadlineExceeded) || len(p.Draft.Made) > 0 || !p.futile() {
-				t.Errorf("%v, %d decisions, futile %v: an early pour in no time", err, len(p.Draft.Made), p.futile())
+			if !errors.Is(err, context.DeadlineExceeded) || len(p.Draft.Made) > 0 || !p.Waits() {
+				t.Errorf("%v, %d decisions, futile %v: an early pour in no time", err, len(p.Draft.Made), p.Waits())
 			}
 			continue
 		}

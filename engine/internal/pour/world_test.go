@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -31,8 +32,8 @@ func BenchmarkDue(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if s := p.Situation(); s.Economy.Early == futile {
-					b.Fatalf("early is %t", s.Economy.Early)
+				if why := policy.Ask(p); why != "" && futile || p.Waits() != futile {
+					b.Fatalf("due %q, waits %t", why, p.Waits())
 				}
 			}
 		})
