@@ -25,7 +25,7 @@ const placeholder = "[Old tool result content cleared]"
 // A clearer plans one clearing of a view.
 type clearer struct {
 	pour     EarlyPour
-	rule     preset.Thrift
+	rule     preset.EarlyPours
 	view     *decant.Conversation
 	native   func(id string) bool // decisions of earlier clearings
 	outlines map[decant.Ref]decant.Decision

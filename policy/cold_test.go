@@ -12,7 +12,7 @@ import (
 func TestThinOfAColdCacheKeepsHalfTheRounds(t *testing.T) {
 	c := reader(12)
 	tt := thinning(t, "low")
-	keep := tt.Preset.Thrift.Settled().Keep
+	keep := tt.Preset.EarlyPours.Settled().Keep
 	warm, spare := outlines(policy.PlanEarly(context.Background(), c, tt)), policy.MeasureEarly(c, tt)
 	tt.Cold = true
 	if cold := outlines(policy.PlanEarly(context.Background(), c, tt)); cold != warm+keep/2 {

@@ -87,8 +87,8 @@ func (e Economy) Weigh(b Removable, fixed int, plain float64, marker bool) Econo
 }
 
 // rule returns the numbers that count.
-func (t EarlyPour) rule() preset.Thrift {
-	rule := t.Preset.Thrift.Settled()
+func (t EarlyPour) rule() preset.EarlyPours {
+	rule := t.Preset.EarlyPours.Settled()
 	if t.Cold {
 		rule.Keep = max(1, rule.Keep/2)
 	}
@@ -130,7 +130,7 @@ func blocksOf(ms []decant.Message) (n int) {
 }
 
 // add counts one message of a round.
-func (b *Removable) add(m *decant.Message, past int, last bool, t EarlyPour, rule preset.Thrift) {
+func (b *Removable) add(m *decant.Message, past int, last bool, t EarlyPour, rule preset.EarlyPours) {
 	for k := range m.Blocks {
 		block := &m.Blocks[k]
 		n := weight(block)
@@ -155,7 +155,7 @@ func weight(b *decant.Block) int {
 }
 
 // free returns about how many of the n tokens of an old block go.
-func (t EarlyPour) free(b *decant.Block, n int, rule preset.Thrift) int {
+func (t EarlyPour) free(b *decant.Block, n int, rule preset.EarlyPours) int {
 	const longArguments = 250
 	switch {
 	case n < rule.Least || b.Content == nil || b.Media.Count > 0 || b.Loads > 0 || t.untouchable(b.Ref):
@@ -202,7 +202,7 @@ func (t EarlyPour) untouchable(ref decant.Ref) bool {
 	return pinned
 }
 
-func quoting(rule preset.Thrift) reduce.Quoting {
+func quoting(rule preset.EarlyPours) reduce.Quoting {
 	return reduce.Quoting{Share: rule.Quote, Most: rule.QuoteMost, Names: rule.Names}
 }
 

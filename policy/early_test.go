@@ -42,7 +42,7 @@ func thinning(t *testing.T, level string) policy.EarlyPour {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = p.WithThrift(level); err != nil {
+	if p, err = p.WithEarlyPours(level); err != nil {
 		t.Fatal(err)
 	}
 	models, err := token.Builtin()
@@ -57,7 +57,7 @@ func TestThinLeavesTheNewestRoundsAlone(t *testing.T) {
 	c := reader(12)
 	for _, level := range []string{"low", "default", "high"} {
 		tt := thinning(t, level)
-		keep := tt.Preset.Thrift.Settled().Keep
+		keep := tt.Preset.EarlyPours.Settled().Keep
 		first := len(c.Messages) - 2*keep // index of the first message of the rounds to keep
 		for _, d := range policy.PlanEarly(context.Background(), c, tt) {
 			switch {
@@ -107,7 +107,7 @@ func TestBallastGrows(t *testing.T) {
 	}
 }
 
-func TestNoThriftNoThinning(t *testing.T) {
+func TestNoEarlyPoursWhereTheyAreOff(t *testing.T) {
 	tt := thinning(t, "off")
 	if b, ds := policy.MeasureEarly(reader(12), tt), policy.PlanEarly(context.Background(), reader(12), tt); b != (policy.Removable{}) || ds != nil {
 		t.Errorf("could go %+v, %d decisions", b, len(ds))

@@ -36,7 +36,7 @@ func TestProtectedResultsAreNotReduced(t *testing.T) {
 	o.Target = token.For(o.Model).Messages(c.Messages) * 8 / 10
 	for _, n := range []int{0, protect} {
 		p := *o.Preset
-		p.Reduce.Protect, p.Thrift.Keep = n, 2
+		p.Reduce.Protect, p.EarlyPours.Keep = n, 2
 		o.Preset = &p
 		plan, _ := planned(t, c, o)
 		t.Run(fmt.Sprint("Plan/", n), func(t *testing.T) { protected(t, c, plan.Decisions, n) })

@@ -28,12 +28,12 @@ func (p *Preset) check() error {
 		return fmt.Errorf("keep.share: %v is not between 0 and 1", p.Keep.Share)
 	case p.Summary.MinScore < 0 || p.Summary.MinScore > 1:
 		return fmt.Errorf("summary.min_score: %v is not between 0 and 1", p.Summary.MinScore)
-	case p.Thrift.Quote < 0 || p.Thrift.Quote > 1:
-		return fmt.Errorf("thrift.quote: %v is not between 0 and 1", p.Thrift.Quote)
-	case p.Thrift.Patience < 0:
-		return fmt.Errorf("thrift.patience: %v is negative", p.Thrift.Patience)
-	case !slices.Contains(append(Levels(), ""), p.Thrift.Level):
-		return fmt.Errorf("thrift.level: %q is none of %s", p.Thrift.Level, strings.Join(Levels(), ", "))
+	case p.EarlyPours.Quote < 0 || p.EarlyPours.Quote > 1:
+		return fmt.Errorf("early_pours.quote: %v is not between 0 and 1", p.EarlyPours.Quote)
+	case p.EarlyPours.Patience < 0:
+		return fmt.Errorf("early_pours.patience: %v is negative", p.EarlyPours.Patience)
+	case !slices.Contains(append(Levels(), ""), p.EarlyPours.Level):
+		return fmt.Errorf("early_pours.level: %q is none of %s", p.EarlyPours.Level, strings.Join(Levels(), ", "))
 	case p.Summary.Placement != "" && p.Summary.Placement != string(decant.PlaceMessage) && p.Summary.Placement != string(decant.PlaceAppend):
 		return fmt.Errorf("summary.placement: %q is neither message nor append", p.Summary.Placement)
 	case p.Summary.Quotes != "" && p.Summary.Quotes != "lines" && p.Summary.Quotes != "none":
@@ -66,30 +66,30 @@ func listed(rs []decant.Reduction) string {
 // numbers returns every count in the preset under its key.
 func (p *Preset) numbers() map[string]int {
 	return map[string]int{
-		"trigger.tokens":        p.Trigger.Tokens,
-		"trigger.reserve":       p.Trigger.Reserve,
-		"trigger.window":        p.Trigger.Window,
-		"trigger.messages":      p.Trigger.Messages,
-		"keep.messages":         p.Keep.Messages,
-		"keep.turns":            p.Keep.Turns,
-		"reduce.trim.over":      p.Reduce.Trim.Over,
-		"reduce.trim.head":      p.Reduce.Trim.Head,
-		"reduce.trim.tail":      p.Reduce.Trim.Tail,
-		"reduce.trim.after":     p.Reduce.Trim.After,
-		"first_sight.over":      p.Reduce.First.Over,
-		"first_sight.head":      p.Reduce.First.Head,
-		"first_sight.tail":      p.Reduce.First.Tail,
-		"reduce.clear.after":    p.Reduce.Clear.After,
-		"reduce.protect":        p.Reduce.Protect,
-		"summary.max_tokens":    p.Summary.MaxTokens,
-		"summary.max_input":     p.Summary.MaxInput,
-		"summary.fallback.head": p.Summary.Fallback.Head,
-		"summary.fallback.tail": p.Summary.Fallback.Tail,
-		"summary.preview.over":  p.Summary.Preview.Over,
-		"tools.cap":             p.Tools.Cap,
-		"thrift.keep":           p.Thrift.Keep,
-		"thrift.quote_most":     p.Thrift.QuoteMost,
-		"thrift.names":          p.Thrift.Names,
-		"thrift.least":          p.Thrift.Least,
+		"trigger.tokens":         p.Trigger.Tokens,
+		"trigger.reserve":        p.Trigger.Reserve,
+		"trigger.window":         p.Trigger.Window,
+		"trigger.messages":       p.Trigger.Messages,
+		"keep.messages":          p.Keep.Messages,
+		"keep.turns":             p.Keep.Turns,
+		"reduce.trim.over":       p.Reduce.Trim.Over,
+		"reduce.trim.head":       p.Reduce.Trim.Head,
+		"reduce.trim.tail":       p.Reduce.Trim.Tail,
+		"reduce.trim.after":      p.Reduce.Trim.After,
+		"first_sight.over":       p.Reduce.First.Over,
+		"first_sight.head":       p.Reduce.First.Head,
+		"first_sight.tail":       p.Reduce.First.Tail,
+		"reduce.clear.after":     p.Reduce.Clear.After,
+		"reduce.protect":         p.Reduce.Protect,
+		"summary.max_tokens":     p.Summary.MaxTokens,
+		"summary.max_input":      p.Summary.MaxInput,
+		"summary.fallback.head":  p.Summary.Fallback.Head,
+		"summary.fallback.tail":  p.Summary.Fallback.Tail,
+		"summary.preview.over":   p.Summary.Preview.Over,
+		"tools.cap":              p.Tools.Cap,
+		"early_pours.keep":       p.EarlyPours.Keep,
+		"early_pours.quote_most": p.EarlyPours.QuoteMost,
+		"early_pours.names":      p.EarlyPours.Names,
+		"early_pours.least":      p.EarlyPours.Least,
 	}
 }

@@ -33,20 +33,20 @@ type Preset struct {
 	Name  string `yaml:"name"`
 	About string `yaml:"about"` // one sentence for people
 
-	Trigger Trigger `yaml:"trigger"`
-	Keep    Keep    `yaml:"keep"`
-	Reduce  Reduce  `yaml:"reduce"`
-	Summary Summary `yaml:"summary"`
-	Tools   Tools   `yaml:"tools"`
-	Thrift  Thrift  `yaml:"thrift"`
+	Trigger    Trigger    `yaml:"trigger"`
+	Keep       Keep       `yaml:"keep"`
+	Reduce     Reduce     `yaml:"reduce"`
+	Summary    Summary    `yaml:"summary"`
+	Tools      Tools      `yaml:"tools"`
+	EarlyPours EarlyPours `yaml:"early_pours"`
 
 	CheapReads Sizes `yaml:"cheap_reads"` // replaces the above for models with cheap cache reads
 }
 
 // Sizes are settings that differ for a class of models. What a file leaves out stays as for any model.
 type Sizes struct {
-	First  *Trim   `yaml:"first_sight"`
-	Thrift *Thrift `yaml:"thrift"`
+	First      *Trim       `yaml:"first_sight"`
+	EarlyPours *EarlyPours `yaml:"early_pours"`
 }
 
 // cheapRead is the highest price of reading the cache, as a share of the price of input, of a model with cheap
@@ -65,8 +65,8 @@ func (p *Preset) For(read float64) *Preset {
 	if c.First != nil {
 		out.Reduce.First = *c.First
 	}
-	if c.Thrift != nil {
-		out.Thrift = *c.Thrift
+	if c.EarlyPours != nil {
+		out.EarlyPours = *c.EarlyPours
 	}
 	return &out
 }

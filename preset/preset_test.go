@@ -136,28 +136,28 @@ func TestSizesOfModelsWithCheapReads(t *testing.T) {
 		t.Error("a model whose reads cost a tenth has other sizes than any")
 	}
 	c := p.For(0.25 / 5.0)
-	if c.Reduce.First != (preset.Trim{Over: 12000, Head: 5000, Tail: 3000}) || c.Thrift != p.Thrift || c.Name != p.Name {
-		t.Errorf("cheap reads: %+v, %+v", c.Reduce.First, c.Thrift)
+	if c.Reduce.First != (preset.Trim{Over: 12000, Head: 5000, Tail: 3000}) || c.EarlyPours != p.EarlyPours || c.Name != p.Name {
+		t.Errorf("cheap reads: %+v, %+v", c.Reduce.First, c.EarlyPours)
 	}
 	if p.Reduce.First.Over != 16000 {
 		t.Error("the sizes for other models have changed")
 	}
-	low, err := p.WithThrift("low")
+	low, err := p.WithEarlyPours("low")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := low.For(0.05); got.Thrift.Level != "low" || got.Reduce.First.Over != 12000 {
-		t.Errorf("at another level: %+v, %+v", got.Reduce.First, got.Thrift)
+	if got := low.For(0.05); got.EarlyPours.Level != "low" || got.Reduce.First.Over != 12000 {
+		t.Errorf("at another level: %+v, %+v", got.Reduce.First, got.EarlyPours)
 	}
 }
 
 // What is wrong in the sizes of a class is named with its key.
 func TestSizesOfAClassAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
-		"cheap_reads: {thrift: {level: most}}":     "cheap_reads: thrift.level",
-		"cheap_reads: {first_sight: {over: -1}}":   "cheap_reads: first_sight.over",
-		"cheap_reads: {thrift: {quote: 2}}":        "cheap_reads: thrift.quote",
-		"cheap_reads: {thrifty: {level: default}}": "thrifty",
+		"cheap_reads: {early_pours: {level: most}}": "cheap_reads: early_pours.level",
+		"cheap_reads: {first_sight: {over: -1}}":    "cheap_reads: first_sight.over",
+		"cheap_reads: {early_pours: {quote: 2}}":    "cheap_reads: early_pours.quote",
+		"cheap_reads: {early: {level: default}}":    "early",
 	} {
 		file := filepath.Join(t.TempDir(), "p.yaml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -99,7 +99,7 @@ func knownValues(flag string) (words []string, files bool) {
 	switch flag {
 	case "preset":
 		return preset.Names(), true
-	case "thrift":
+	case "early-pours":
 		return preset.Levels(), false
 	case "from":
 		for _, f := range wire.Formats() {

@@ -44,12 +44,12 @@ func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, name 
 	if err != nil {
 		return nil, err
 	}
-	p, err := presetAt(cmp.Or(name, c.Preset), c.Thrift)
+	p, err := presetAt(cmp.Or(name, c.Preset), c.Early)
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return engine.New(db, engine.Options{
-		Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), DropBlock: c.DropBlock, NoEarlyPours: !c.Early,
+		Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), DropBlock: c.DropBlock,
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/cost/costtest"
 	"github.com/decantdev/decant/internal/replay"
@@ -52,7 +53,7 @@ var instructions = strings.Repeat("You are a coding agent in a terminal: prefer 
 
 const recitalModel = "claude-sonnet-4-5" // keeps any thinking, caches from 1,024 tokens on
 
-func newRecital(t *testing.T, conv *decant.Conversation, thrift string) *recital {
+func newRecital(t *testing.T, conv *decant.Conversation, early string) *recital {
 	t.Helper()
 	models, err := token.Builtin()
 	if err != nil {
@@ -64,7 +65,7 @@ func newRecital(t *testing.T, conv *decant.Conversation, thrift string) *recital
 	r.api = sandbox.New(sandbox.Options{Model: sandbox.NewScript(conv), Counter: r.est, Now: now})
 	server := httptest.NewServer(r.api)
 	t.Cleanup(server.Close)
-	preset, err := presetAt("default", thrift)
+	preset, err := presetAt("default", config.Level(early))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,15 +268,15 @@ func TestReplayPredictsWhatTheSandboxReports(t *testing.T) {
 		if strings.HasPrefix(name, "generated") { // they are long
 			levels = levels[:1]
 		}
-		for _, thrift := range levels {
-			t.Run(name+":"+thrift, func(t *testing.T) {
-				r := newRecital(t, conv, thrift)
+		for _, early := range levels {
+			t.Run(name+":"+early, func(t *testing.T) {
+				r := newRecital(t, conv, early)
 				r.play()
 				// Both count the frames of blocks in their own way: what is compared here is how prompts divide.
 				scale := float64(r.reported.Prompt()) / float64(r.predicted.Prompt())
 				near(t, "tokens read from the cache", scale*float64(r.predicted.CacheRead), r.reported.CacheRead, 0.002)
 				near(t, "tokens written to the cache", scale*float64(r.predicted.CacheWrite), r.reported.CacheWrite, 0.002)
-				agrees(t, r, thrift)
+				agrees(t, r, early)
 				booked(t, r)
 				predicted, reported, pours = predicted.Add(r.predicted), reported.Add(r.reported), pours+r.busts()
 			})
@@ -299,9 +300,9 @@ func near(t *testing.T, what string, predicted float64, reported int, within flo
 
 // agrees checks that a replay of the session costs within two hundredths of what was sent, with as many
 // pours.
-func agrees(t *testing.T, r *recital, thrift string) {
+func agrees(t *testing.T, r *recital, early string) {
 	t.Helper()
-	p, err := replay.Parse("default", thrift)
+	p, err := replay.Parse("default", early)
 	if err != nil {
 		t.Fatal(err)
 	}

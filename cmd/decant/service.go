@@ -79,7 +79,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 // manager returns a function that makes the engine for a store.
 func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
-		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, NoEarlyPours: !c.Early, Budgets: budgetsOf(c),
+		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, Budgets: budgetsOf(c),
 		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)},
 	}
 	return func(db engine.Store) (*engine.Engine, error) {

@@ -21,7 +21,7 @@ type gatewayFlags struct {
 	DB       string `name:"db" placeholder:"FILE" help:"Database file (your own)."`
 	keyFileFlag
 	Preset string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
-	Thrift string `placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
+	Early  string `name:"early-pours" aliases:"thrift" placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
 	Mode   string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
 	Window int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
 	Log    string `placeholder:"LEVEL" help:"Least level to log: debug, info, warn or error (info)."`
@@ -39,7 +39,7 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 		window = strconv.Itoa(f.Window)
 	}
 	maps.Copy(flags, map[string]string{
-		"anthropic_upstream": f.Upstream, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "thrift": f.Thrift, "mode": f.Mode, "window": window, "log": f.Log,
+		"anthropic_upstream": f.Upstream, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "early_pours": f.Early, "mode": f.Mode, "window": window, "log": f.Log,
 	})
 	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: flags})
 	if err != nil {
@@ -58,13 +58,13 @@ func databasePath(name string) (string, error) {
 
 // presets returns the policy for requests without a rule, and the rules.
 func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
-	p, err := presetAt(c.Preset, c.Thrift)
+	p, err := presetAt(c.Preset, c.Early)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
 	var rules []gateway.Rule
 	for i, r := range c.Presets {
-		chosen, err := presetAt(r.Preset, c.Thrift)
+		chosen, err := presetAt(r.Preset, c.Early)
 		if err != nil {
 			return nil, nil, usageError{fmt.Errorf("presets[%d]: %w", i, err)}
 		}
@@ -80,13 +80,13 @@ func budgetsOf(c *config.Config) (out []budget.Budget) {
 	return out
 }
 
-// presetAt returns a preset at a level of thrift; an empty level means its own.
-func presetAt(name, thrift string) (*preset.Preset, error) {
+// presetAt returns a preset at a level of early pours; an empty level means its own.
+func presetAt(name string, early config.Level) (*preset.Preset, error) {
 	p, err := preset.Load(name)
-	if err != nil || thrift == "" {
+	if err != nil || early == "" {
 		return p, err
 	}
-	return p.WithThrift(thrift)
+	return p.WithEarlyPours(string(early))
 }
 
 // outbound returns the only way out of the process.

@@ -33,8 +33,7 @@ type Config struct {
 	Mode      string   `yaml:"mode"`               // manage, observe or off
 	Window    int      `yaml:"window"`             // tokens, in place of every model's own; 0: the catalogue's
 	Project   string   `yaml:"project"`            // what the conversations are about
-	Early     bool     `yaml:"early_pours"`        // pours before the window demands them, when they pay
-	Thrift    string   `yaml:"thrift"`             // level of thrift of every preset: off, low, default or high; empty: the preset's own
+	Early     Level    `yaml:"early_pours"`        // how eagerly every preset pours early: off, low, default or high; empty: as the preset says
 	DropBlock bool     `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
 	Drain     Drain    `yaml:"drain"`              // how long open streams may go on after a signal to stop
 	Log       string   `yaml:"log"`                // least level that is logged: debug, info, warn, error
@@ -50,6 +49,22 @@ type Config struct {
 	Tracing   Tracing  `yaml:"tracing"`            // where traces go; without an endpoint there are none
 	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
 	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
+}
+
+// Level is a level of early pours. True is written for the preset's own, and false for off.
+type Level string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *Level) UnmarshalText(text []byte) error {
+	switch s := Level(text); s {
+	case "true":
+		*l = ""
+	case "false":
+		*l = "off"
+	default:
+		*l = s
+	}
+	return nil
 }
 
 // Drain is a duration that is written like "30s".
@@ -137,7 +152,7 @@ func Load(s Sources) (*Config, error) {
 
 func defaults() *Config {
 	return &Config{
-		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage", Early: true,
+		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage",
 		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text", BodyLimit: 32 << 20,
 	}
 }

@@ -44,7 +44,7 @@ presets:
 	}
 	want := &config.Config{
 		Listen: "127.0.0.1:1", Upstream: "https://api.anthropic.com", DB: "env.db", Preset: "default", Mode: "manage", Window: 1000,
-		Drain: config.Drain(5 * time.Second), Log: "debug", LogFormat: "text", Allow: []string{"https://a.example", "https://b.example/x"}, Early: true,
+		Drain: config.Drain(5 * time.Second), Log: "debug", LogFormat: "text", Allow: []string{"https://a.example", "https://b.example/x"},
 		BodyLimit: 32 << 20,
 		Presets:   []config.Rule{{Model: "claude-haiku-*", Preset: "chat"}, {Client: "opencode/*", Preset: "./mine.yaml"}},
 	}
@@ -182,5 +182,23 @@ func TestAFileThatSaysNothingChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", content, diff)
 		}
+	}
+}
+
+// One key says how eagerly to pour early; true and false are levels, too.
+func TestEarlyPoursIsALevel(t *testing.T) {
+	for written, want := range map[string]config.Level{"true": "", "false": "off", "off": "off", "high": "high", `"low"`: "low"} {
+		file := filepath.Join(t.TempDir(), "decant.yaml")
+		if err := os.WriteFile(file, []byte("early_pours: "+written+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(config.Sources{File: file})
+		if err != nil || c.Early != want {
+			t.Errorf("early_pours: %s is %q, %v; want %q", written, c.Early, err, want)
+		}
+	}
+	c, err := config.Load(config.Sources{Environ: []string{"DECANT_EARLY_POURS=false"}, Flags: map[string]string{}})
+	if err != nil || c.Early != "off" {
+		t.Errorf("DECANT_EARLY_POURS=false is %q, %v", c.Early, err)
 	}
 }

@@ -44,9 +44,9 @@ const (
 )
 
 // Parse returns the policy of a name: none, client, trim or trim-N, keep-last-N, drop-oldest, the name of a
-// preset, the name of a preset and a level of thrift ("default:high"), or a YAML file. A preset that
-// is named without a level gets the one given as thrift, its own when that is empty.
-func Parse(name, thrift string) (Policy, error) {
+// preset, the name of a preset and a level of early pours ("default:high"), or a YAML file. A preset that
+// is named without a level gets the one given as early, its own when that is empty.
+func Parse(name, early string) (Policy, error) {
 	base, number, _ := cutNumber(name)
 	switch base {
 	case "none":
@@ -67,8 +67,8 @@ func Parse(name, thrift string) (Policy, error) {
 	if err != nil {
 		return Policy{}, fmt.Errorf("policy %q is neither none, client, trim-N, keep-last-N nor drop-oldest: %w", name, err)
 	}
-	if level = cmp.Or(level, thrift); level != "" {
-		if p, err = p.WithThrift(level); err != nil {
+	if level = cmp.Or(level, early); level != "" {
+		if p, err = p.WithEarlyPours(level); err != nil {
 			return Policy{}, fmt.Errorf("policy %q: %w", name, err)
 		}
 	}

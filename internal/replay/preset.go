@@ -117,12 +117,12 @@ func (x *question) Situation() policy.Situation {
 func (x *question) Waits() bool { return x.poor.Waits(x.size, x.terms) }
 
 func (x *question) Economy() policy.Economy {
-	if !x.preset.Thrift.On() || x.seen == 0 || x.wayOf(x.q, x.view) == folding {
+	if !x.preset.EarlyPours.On() || x.seen == 0 || x.wayOf(x.q, x.view) == folding {
 		return policy.Economy{}
 	}
 	write, read := x.rates(x.q, x.size)
 	e := policy.Economy{
-		Early: true, Idle: x.idle(x.q), Lifetime: x.lifetime(x.q), Switched: x.switched(x.q), Write: write, Read: read, Patience: x.preset.Thrift.Settled().Patience,
+		Early: true, Idle: x.idle(x.q), Lifetime: x.lifetime(x.q), Switched: x.switched(x.q), Write: write, Read: read, Patience: x.preset.EarlyPours.Settled().Patience,
 	}
 	t := x.thinning(x.conv, e.Cold())
 	t.Native = x.wayOf(x.q, x.view) == clearing

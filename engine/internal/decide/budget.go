@@ -21,20 +21,20 @@ func (a *attempt) tighten(ctx context.Context) {
 	if !a.by.Purse.Tight(ctx, a.dr.Reservation(id)) {
 		return
 	}
-	p := thriftiest(q.Preset, q.Model.Window)
+	p := eager(q.Preset, q.Model.Window)
 	if l, err := policy.LimitsFor(q.Model, p, q.Fixed, q.Refs.Conv.MaxOutput); err == nil {
 		q.Preset, q.Limits, q.Pressed = p, l, true
 	}
 }
 
-// pressing returns the thrift with which a budget that is nearly spent is stretched.
-func pressing() preset.Thrift { return preset.Thrift{Level: "high", Patience: 0.5, Keep: 1} }
+// pressing returns the early pours with which a budget that is nearly spent is stretched.
+func pressing() preset.EarlyPours { return preset.EarlyPours{Level: "high", Patience: 0.5, Keep: 1} }
 
-// thriftiest returns the preset that is used when a budget is nearly spent: it pours at half the size,
+// eager returns the preset that is used when a budget is nearly spent: it pours at half the size,
 // and for money as early as any level does, whether or not that is permitted otherwise.
-func thriftiest(p *preset.Preset, window int) *preset.Preset {
+func eager(p *preset.Preset, window int) *preset.Preset {
 	out := *p
-	out.Thrift = pressing()
+	out.EarlyPours = pressing()
 	if half := window / 2; out.Trigger.Tokens == 0 || out.Trigger.Tokens > half {
 		out.Trigger.Tokens = half
 	}

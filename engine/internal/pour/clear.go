@@ -11,7 +11,7 @@ import (
 
 // clearRoute is earlyRoute for bound thinking in an open round: the provider leaves out what is old.
 func clearRoute(ctx context.Context, p *Pour, _ int) error {
-	return p.clear(ctx, p.Draft.Query.Preset.Thrift.Settled())
+	return p.clear(ctx, p.Draft.Query.Preset.EarlyPours.Settled())
 }
 
 // clearDeepRoute is clearRoute for when the window demands a pour: first with as large a tail as other pours
@@ -29,10 +29,10 @@ func clearDeepRoute(ctx context.Context, p *Pour, target int) error {
 }
 
 // clear adds the decisions of a clearing by a rule.
-func (p *Pour) clear(ctx context.Context, rule preset.Thrift) error {
+func (p *Pour) clear(ctx context.Context, rule preset.EarlyPours) error {
 	q := p.Draft.Query
 	t, set := p.thinning(), *q.Preset
-	set.Thrift = rule
+	set.EarlyPours = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
 	t.Pinned = policy.AllPins(q.Refs.Conv, q.Preset, t.Pinned)
 	ds := policy.Clear(ctx, p.Draft.View, t)
@@ -49,16 +49,16 @@ func (p *Pour) clear(ctx context.Context, rule preset.Thrift) error {
 }
 
 // clearRules returns how much of what is old a necessary clearing keeps, most first.
-func clearRules(dr *draft.Draft, target int) []preset.Thrift {
-	rule := dr.Query.Preset.Thrift.Settled()
+func clearRules(dr *draft.Draft, target int) []preset.EarlyPours {
+	rule := dr.Query.Preset.EarlyPours.Settled()
 	if !rule.On() {
-		rule = preset.Thrift{}.Settled()
+		rule = preset.EarlyPours{}.Settled()
 	}
 	long, less, least := rule, rule, rule
 	long.Keep = max(rule.Keep, tailRounds(dr, target))
 	less.Keep, less.Quote = 1, rule.Quote/2
 	least.Keep, least.Quote, least.Names = 1, rule.Quote/10, rule.Names/4
-	return []preset.Thrift{long, rule, less, least}
+	return []preset.EarlyPours{long, rule, less, least}
 }
 
 // tailRounds returns how many of the newest rounds fit the tail that a pour to a target keeps.

@@ -16,7 +16,7 @@ import (
 // each time, so removing something from it costs nothing.
 func (p *Pour) Economy() policy.Economy {
 	q := p.Draft.Query
-	if q.Env.NoEarlyPours && !q.Pressed || !q.Preset.Thrift.On() || q.Match.State == nil || q.Match.Relation != lineage.Continues || p.early() == notEarly {
+	if q.Env.NoEarlyPours && !q.Pressed || !q.Preset.EarlyPours.On() || q.Match.State == nil || q.Match.Relation != lineage.Continues || p.early() == notEarly {
 		return policy.Economy{}
 	}
 	e := policy.Economy{Early: true, Switched: q.Switched() && p.Draft.Meter.Belief.Moves(), Idle: p.Draft.Idle()}
@@ -32,7 +32,7 @@ func (p *Pour) Economy() policy.Economy {
 	plain, _ := rates(p.Draft, cost.Reach{})
 	free, _ := cost.FreeMarkers(q.Refs.Conv)
 	e = e.Weigh(policy.MeasureEarly(p.Draft.View, t), q.Fixed, plain, free > 0)
-	e.Patience = q.Preset.Thrift.Settled().Patience
+	e.Patience = q.Preset.EarlyPours.Settled().Patience
 	return e
 }
 
@@ -69,7 +69,7 @@ func (p *Pour) thinning() policy.EarlyPour {
 // the conversation, those included that were taken back, the model, the fixed part and the policy.
 func terms(dr *draft.Draft) string {
 	q := dr.Query
-	text := fmt.Sprintf("%d %q %s %q %v", len(q.Match.State.Decisions), q.Refs.Conv.Model, q.Refs.Conv.Fixed.Version, q.Preset.Name, q.Preset.Thrift)
+	text := fmt.Sprintf("%d %q %s %q %v", len(q.Match.State.Decisions), q.Refs.Conv.Model, q.Refs.Conv.Fixed.Version, q.Preset.Name, q.Preset.EarlyPours)
 	return decant.HashBytes([]byte(text)).String()
 }
 

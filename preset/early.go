@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Thrift says when there are early pours, and how much they leave out. If a field is zero, the level
+// EarlyPours says when there are early pours, and how much they leave out. If a field is zero, the level
 // decides; an empty level means "default".
-type Thrift struct {
-	Level     string  `yaml:"level"`      // "off", "low" (careful), "default" or "high" (thrifty)
+type EarlyPours struct {
+	Level     string  `yaml:"level"`      // "off", "low" (careful), "default" or "high" (eager)
 	Patience  float64 `yaml:"patience"`   // how many times the price of the rewrite it must have cost to carry what could go
 	Keep      int     `yaml:"keep"`       // newest rounds that stay verbatim
 	Least     int     `yaml:"least"`      // tokens; smaller results and arguments are left alone
@@ -24,41 +24,41 @@ const off = "off"
 // level returns the numbers of a level, and false if no level has that name. We found the numbers by
 // playing recorded sessions of three projects through some hundred combinations; docs/ECONOMICS.md has
 // the table.
-func level(name string) (Thrift, bool) {
+func level(name string) (EarlyPours, bool) {
 	switch name {
 	case off:
-		return Thrift{Level: off}, true
+		return EarlyPours{Level: off}, true
 	case "low":
-		return Thrift{Level: name, Patience: 1.6, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50}, true
+		return EarlyPours{Level: name, Patience: 1.6, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50}, true
 	case "", "default":
-		return Thrift{Level: "default", Patience: 1.3, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50}, true
+		return EarlyPours{Level: "default", Patience: 1.3, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50}, true
 	case "high":
-		return Thrift{Level: name, Patience: 1.6, Keep: 2, Least: 60, Quote: 0.15, QuoteMost: 500, Names: 50}, true
+		return EarlyPours{Level: name, Patience: 1.6, Keep: 2, Least: 60, Quote: 0.15, QuoteMost: 500, Names: 50}, true
 	}
-	return Thrift{}, false
+	return EarlyPours{}, false
 }
 
-// Levels returns the names of the levels, least thrifty first.
+// Levels returns the names of the levels, fewest early pours first.
 func Levels() []string { return []string{off, "low", "default", "high"} }
 
 // On reports whether t allows early pours.
-func (t Thrift) On() bool { return t.Level != off }
+func (t EarlyPours) On() bool { return t.Level != off }
 
 // Settled returns t with the numbers of its level in fields that are zero.
-func (t Thrift) Settled() Thrift {
+func (t EarlyPours) Settled() EarlyPours {
 	l, _ := level(t.Level)
-	return Thrift{
+	return EarlyPours{
 		Level: l.Level, Patience: cmp.Or(t.Patience, l.Patience), Keep: cmp.Or(t.Keep, l.Keep), Least: cmp.Or(t.Least, l.Least),
 		Quote: cmp.Or(t.Quote, l.Quote), QuoteMost: cmp.Or(t.QuoteMost, l.QuoteMost), Names: cmp.Or(t.Names, l.Names),
 	}
 }
 
-// WithThrift returns a copy of p at another level of thrift. It drops the numbers that p has.
-func (p *Preset) WithThrift(name string) (*Preset, error) {
+// WithEarlyPours returns a copy of p at another level of early pours. It drops the numbers that p has.
+func (p *Preset) WithEarlyPours(name string) (*Preset, error) {
 	if _, ok := level(name); !ok {
-		return nil, fmt.Errorf("no level of thrift named %q: there are %s", name, strings.Join(Levels(), ", "))
+		return nil, fmt.Errorf("no level of early pours named %q: there are %s", name, strings.Join(Levels(), ", "))
 	}
 	out := *p
-	out.Thrift, out.CheapReads.Thrift = Thrift{Level: name}, nil
+	out.EarlyPours, out.CheapReads.EarlyPours = EarlyPours{Level: name}, nil
 	return &out, nil
 }
