@@ -72,3 +72,34 @@ func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 		}
 	}
 }
+
+// A request that the provider has refused for its size has nothing without a pour: it waits for a locked store as long as
+// necessary work may take, also when others have just waited in vain.
+func TestARefusedRequestWaitsForALockedStore(t *testing.T) {
+	k := newDialogue(t, engine.Options{})
+	l := &locked{Store: k.store}
+	k.store = l
+	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), NoEarlyPours: true, Timeouts: engine.Timeouts{Optional: time.Second, Required: time.Minute}})
+	k.user("look")
+	for n := range 40 {
+		k.round(n, strings.Repeat("a line of output that says nothing new\n", 100))
+	}
+	refused := k.prepare()
+	l.by = true
+	k.round(40, strings.Repeat("\x1b[32mok\x1b[0m\n", 2000))
+	if p := k.prepare(); !errors.Is(p.Fault, store.ErrBusy) {
+		t.Fatalf("fault %v, want that the store is busy", p.Fault)
+	}
+	l.waits = nil
+	tooLong := []byte(`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 260000 tokens > 200000 maximum"}}`)
+	if _, ok := k.engine.Recover(t.Context(), refused, 400, tooLong); ok {
+		t.Error("it was made anew without a commit")
+	}
+	if len(l.waits) == 0 || l.waits[0] < 30*time.Second {
+		t.Errorf("its commit was let wait for %v, want about a minute", l.waits)
+	}
+	l.by = false
+	if _, ok := k.engine.Recover(t.Context(), refused, 400, tooLong); !ok {
+		t.Error("it was not made anew when the lock had gone")
+	}
+}

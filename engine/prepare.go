@@ -8,7 +8,6 @@ import (
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine/internal/draft"
-	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/preset"
@@ -137,7 +136,7 @@ func (a *arrival) prepare(ctx context.Context, force draft.Demand) (p *Prepared,
 	for n := range maxTries {
 		p, behind, err := a.try(ctx, force)
 		switch {
-		case behind && (patience.Tired(ctx) || a.e.patience.Blocked()):
+		case behind && a.e.patience.Lost(ctx):
 			a.e.patience.Block()
 			return nil, fmt.Errorf("archives of the conversation have not ended in time (tried %d times): %w", n+1, store.ErrBusy)
 		case !behind && !errors.Is(err, store.ErrConflict):

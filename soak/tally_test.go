@@ -106,20 +106,22 @@ var upstreamStatus = map[string]int{"rate_limit": 429, "overloaded": 529, "inter
 func (q *question) judge(o *outcome) (label string, fits bool) {
 	label = fmt.Sprint("status ", o.status)
 	kind, after, _ := strings.Cut(q.fault, "/")
+	// No pour while the database is locked: then a request may be too long, as it would be without Decant, whatever else was to
+	// happen to it.
+	tooLong := o.fault != "" && o.status == 400 && bytes.Contains(o.body, []byte("prompt is too long"))
 	switch {
 	case q.manner == leaving || q.manner == falling || q.manner == hurried:
 		return "left before the end", o.status/100 != 5
 	case o.refused != "":
 		allowed, ok := refusals[o.status]
 		return fmt.Sprint("refused ", o.status), ok && allowed(q)
-	case q.fault != "" && kind != "slow":
+	case q.fault != "" && kind != "slow" && !tooLong:
 		label = "upstream fault " + q.fault
 		if o.status == 200 { // it struck in the middle, or the answer was shorter than that
 			return label, after != "" && (!o.whole || o.err == nil)
 		}
 		return label, o.status == upstreamStatus[kind]
-	case o.fault != "": // no pour while the database is locked: then a request may be too long, as it would be without Decant
-		tooLong := o.status == 400 && bytes.Contains(o.body, []byte("prompt is too long"))
+	case o.fault != "":
 		return fmt.Sprintf("status %d with x-decant-fault: %s", o.status, faultKind(o.fault)), o.status == 200 && o.whole || tooLong
 	case q.session == "vandal":
 		return "vandal's " + label, o.status == 200 || o.status/100 == 4

@@ -27,8 +27,8 @@ type Patience struct {
 // Block notes that somebody has waited for the store in vain.
 func (p *Patience) Block() { p.busy.Store(time.Now().Add(busyFor).UnixNano()) }
 
-// Blocked reports whether the store is taken for busy.
-func (p *Patience) Blocked() bool {
+// blocked reports whether the store is taken for busy.
+func (p *Patience) blocked() bool {
 	until := p.busy.Load()
 	return until != 0 && time.Now().UnixNano() < until
 }
@@ -45,40 +45,46 @@ func (p *Patience) Judge(err error) {
 
 type key struct{}
 
+// A wait is how long a request may be kept waiting.
+type wait struct {
+	until time.Time
+	again bool // it was refused before: the client has nothing without what it waits for
+}
+
 // Begin returns a context that knows until when a request may be kept waiting for what it can do without. One that
-// was refused before can wait longer.
+// was refused before can wait longer, also for a store that is taken for busy.
 func (p *Patience) Begin(ctx context.Context, again bool) context.Context {
-	wait := p.Least
+	w := wait{time.Now().Add(p.Least), again}
 	if again {
-		wait = p.Most
+		w.until = time.Now().Add(p.Most)
 	}
-	return context.WithValue(ctx, key{}, time.Now().Add(wait))
+	return context.WithValue(ctx, key{}, w)
 }
 
 // Optional returns a context for work that the request can do without: it ends with the request's patience. What comes
 // after a long computation gets some time all the same, for a store that is free needs little.
 func (p *Patience) Optional(ctx context.Context) (context.Context, context.CancelFunc) {
-	until, ok := ctx.Value(key{}).(time.Time)
+	w, ok := ctx.Value(key{}).(wait)
 	if !ok {
 		return context.WithTimeout(ctx, p.Least)
 	}
-	if t := time.Now().Add(p.Least / 2); until.Before(t) {
-		until = t
+	if t := time.Now().Add(p.Least / 2); w.until.Before(t) {
+		w.until = t
 	}
-	return context.WithDeadline(ctx, until)
+	return context.WithDeadline(ctx, w.until)
 }
 
 // Waiting returns a context for what has to wait when the store is locked: commits, and archives of others. Reading
 // never does.
 func (p *Patience) Waiting(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p.Blocked() {
+	if w, _ := ctx.Value(key{}).(wait); p.blocked() && !w.again {
 		return context.WithTimeout(ctx, min(p.Least, Brief))
 	}
 	return p.Optional(ctx)
 }
 
-// Tired reports whether a request has lost its patience.
-func Tired(ctx context.Context) bool {
-	until, ok := ctx.Value(key{}).(time.Time)
-	return ok && !time.Now().Before(until)
+// Lost reports whether a request has lost its patience, or has to do without a store that is taken for busy.
+func (p *Patience) Lost(ctx context.Context) bool {
+	w, ok := ctx.Value(key{}).(wait)
+	return ok && !time.Now().Before(w.until) || p.blocked() && !w.again
 }
