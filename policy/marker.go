@@ -82,13 +82,21 @@ func layOut(view *decant.Conversation, ds []decant.Decision) *laid {
 			pours[ds[i].ID] = ds[i].Pour
 		}
 	}
-	l := &laid{view: view}
+	n := 0
+	for i := range view.Messages {
+		n += len(view.Messages[i].Blocks)
+	}
+	l := &laid{view: view, at: make([]decant.Ref, 0, n), block: make([]*decant.Block, 0, n), pour: make([]string, 0, n)}
 	for i := range view.Messages {
 		for k := range view.Messages[i].Blocks {
 			l.at = append(l.at, decant.Ref{Message: i, Block: k})
 			b := &view.Messages[i].Blocks[k]
 			l.block = append(l.block, b)
-			l.pour = append(l.pour, pours[b.Changed])
+			by := ""
+			if b.Changed != "" {
+				by = pours[b.Changed]
+			}
+			l.pour = append(l.pour, by)
 		}
 	}
 	return l
