@@ -32,7 +32,7 @@ func (p *Pour) isOptional(why policy.Reason) bool {
 
 // Errors of a pour that the next route or target may not have.
 var (
-	errPoor     = errors.New("the pour would save less than a twentieth")
+	errPoor     = errors.New("the pour would free too little")
 	errTooLarge = errors.New("the view would still be too large")
 	errNoRoute  = errors.New("not possible here")
 )
