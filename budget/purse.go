@@ -77,19 +77,27 @@ func (p *Purse) Hold(ctx context.Context, r *Reservation) (ended <-chan struct{}
 	return nil, nil
 }
 
-// holdPlenty holds a reservation if by what is remembered no budget comes near its end with it.
+// holdPlenty holds a reservation if by what is remembered no budget comes near its end with it, beside what others hold.
 func (p *Purse) holdPlenty(r *Reservation) bool {
 	p.memory.mu.Lock()
 	defer p.memory.mu.Unlock()
 	now := p.now()
+	if !p.ample(r, now, func(b *Budget) Amount { return p.memory.reserved(b, r, now) }) {
+		return false
+	}
+	p.memory.hold(r)
+	return true
+}
+
+// ample reports whether by what is remembered no budget comes near its end with a reservation and what stands beside it.
+// The memory is locked.
+func (p *Purse) ample(r *Reservation, now time.Time, beside func(*Budget) Amount) bool {
 	for i := range r.Budgets {
 		b := &r.Budgets[i]
-		sum, ok := p.memory.recent(b.scope(r), now)
-		if !ok || b.share(sum.Plus(p.memory.reserved(b, r, now)).Plus(r.Most)) >= plenty {
+		if sum, ok := p.memory.recent(b.scope(r), now); !ok || b.share(sum.Plus(beside(b)).Plus(r.Most)) >= plenty {
 			return false
 		}
 	}
-	p.memory.hold(r)
 	return true
 }
 
@@ -99,7 +107,7 @@ func (p *Purse) Release(r *Reservation) { p.memory.release(r) }
 // Tight reports whether a budget would nearly be spent with a reservation, others under way left aside. A sum that
 // cannot be read counts as it was read last: Hold tells of it.
 func (p *Purse) Tight(ctx context.Context, r *Reservation) bool {
-	if p.ample(r) {
+	if p.isAmple(r) {
 		return false
 	}
 	sums, _ := p.spent(ctx, r)
@@ -111,18 +119,11 @@ func (p *Purse) Tight(ctx context.Context, r *Reservation) bool {
 	return false
 }
 
-// ample reports whether by what is remembered no budget comes near its end with a reservation.
-func (p *Purse) ample(r *Reservation) bool {
+// isAmple reports whether by what is remembered no budget comes near its end with a reservation, others left aside.
+func (p *Purse) isAmple(r *Reservation) bool {
 	p.memory.mu.Lock()
 	defer p.memory.mu.Unlock()
-	now := p.now()
-	for i := range r.Budgets {
-		b := &r.Budgets[i]
-		if sum, ok := p.memory.recent(b.scope(r), now); !ok || b.share(sum.Plus(r.Most)) >= plenty {
-			return false
-		}
-	}
-	return true
+	return p.ample(r, p.now(), func(*Budget) Amount { return Amount{} })
 }
 
 // warn tells once, of each day, month, tenant or conversation, that most of a budget is spent. The memory is locked.

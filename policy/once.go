@@ -27,6 +27,7 @@ type once struct {
 	err     error
 }
 
+// Summarize asks, or returns what was written before.
 func (o *once) Summarize(ctx context.Context, in SummaryInput) (Summary, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

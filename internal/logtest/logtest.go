@@ -27,8 +27,10 @@ type handler struct {
 	attrs []slog.Attr
 }
 
+// Enabled implements slog.Handler.
 func (h *handler) Enabled(context.Context, slog.Level) bool { return true }
 
+// Handle implements slog.Handler.
 func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	var line strings.Builder
 	line.WriteString(r.Message)
@@ -44,8 +46,10 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
+// WithAttrs implements slog.Handler.
 func (h *handler) WithAttrs(as []slog.Attr) slog.Handler {
 	return &handler{told: h.told, attrs: append(h.attrs[:len(h.attrs):len(h.attrs)], as...)}
 }
 
+// WithGroup implements slog.Handler.
 func (h *handler) WithGroup(string) slog.Handler { return h }

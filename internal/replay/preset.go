@@ -110,12 +110,15 @@ type question struct {
 	limits     policy.Limits
 }
 
+// Situation returns the view's size; a replay has no limit of bytes.
 func (x *question) Situation() policy.Situation {
 	return policy.Situation{Limits: x.limits, Tokens: x.size, MaxBytes: 1 << 30}
 }
 
+// Waits reports whether an early pour has brought nothing to a view of about this size.
 func (x *question) Waits() bool { return x.poor.Waits(x.size, x.terms) }
 
+// Economy returns prices and times as the recording has them.
 func (x *question) Economy() policy.Economy {
 	if !x.preset.EarlyPours.On() || x.seen == 0 || x.wayOf(x.q, x.view) == folding {
 		return policy.Economy{}

@@ -15,8 +15,10 @@ func Handler(to slog.Handler) slog.Handler {
 
 type handler struct{ to slog.Handler }
 
+// Enabled implements slog.Handler.
 func (h handler) Enabled(ctx context.Context, l slog.Level) bool { return h.to.Enabled(ctx, l) }
 
+// Handle implements slog.Handler.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	masked := slog.NewRecord(r.Time, r.Level, Mask(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
@@ -26,10 +28,12 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.to.Handle(ctx, masked)
 }
 
+// WithAttrs implements slog.Handler.
 func (h handler) WithAttrs(as []slog.Attr) slog.Handler {
 	return handler{h.to.WithAttrs(maskAttrs(as))}
 }
 
+// WithGroup implements slog.Handler.
 func (h handler) WithGroup(name string) slog.Handler { return handler{h.to.WithGroup(name)} }
 
 func maskAttrs(as []slog.Attr) []slog.Attr {

@@ -27,6 +27,7 @@ const (
 	longestName = 256 // bytes of a model's id
 )
 
+// For returns the estimator of a model, the same one each time as long as there is room.
 func (s *Estimators) For(m token.Model) *token.Estimator {
 	if len(m.ID) > longestName {
 		return token.For(m)
@@ -47,6 +48,7 @@ func (s *Estimators) For(m token.Model) *token.Estimator {
 	return e
 }
 
+// Fixed returns the tokens of a system prompt with its tools, as e estimates them; 0 for one without a version.
 func (s *Estimators) Fixed(e *token.Estimator, f *decant.Fixed) int {
 	if f.Version.IsZero() {
 		return 0

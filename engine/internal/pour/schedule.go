@@ -22,6 +22,7 @@ func (p *Pour) Due() policy.Reason { return policy.Ask(free{p}) }
 // A free pour is one of a conversation that nothing holds.
 type free struct{ *Pour }
 
+// Situation is that of the pour, without what holds it.
 func (f free) Situation() policy.Situation {
 	s := f.Pour.Situation()
 	s.Hold, s.Suppressed = false, false
