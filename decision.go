@@ -87,9 +87,10 @@ type Checkpoint struct {
 	Compressed int       `json:"compressed_tokens"`
 	CostUSD    float64   `json:"cost_usd"` // of model calls made for the summary
 	Pins       []Ref     `json:"pins,omitempty"`
-	Kept       []int     `json:"kept,omitempty"`    // numbers of the messages of the range that stay, in whole rounds
-	Carried    []Ref     `json:"carried,omitempty"` // blocks of the range whose images and documents follow the summary
-	Folds      int       `json:"folds,omitempty"`   // number of the checkpoint that this one takes in, 0: none
+	Kept       []int     `json:"kept,omitempty"`     // numbers of the messages of the range that stay, in whole rounds
+	Carried    []Ref     `json:"carried,omitempty"`  // blocks of the range whose images and documents follow the summary
+	Folds      int       `json:"folds,omitempty"`    // number of the checkpoint that this one takes in, 0: none
+	Segments   []Segment `json:"segments,omitempty"` // what models wrote about parts of the range, oldest first, of which the summary has lines
 }
 
 // Covers reports whether the message with a number is in the range. A nil Checkpoint covers none.
@@ -120,7 +121,10 @@ type Rung string
 // The rungs. docs/ARCHITECTURE.md, "The way of a request", says when each is taken. A record by a program's own summariser
 // is of the rung that it names, RungModel where it names none.
 const (
-	RungModel      Rung = "model"
+	RungNative     Rung = "native"  // the provider's own compaction
+	RungModel      Rung = "model"   // one call of a model
+	RungChunks     Rung = "chunks"  // a call for each part, merged
+	RungPartial    Rung = "partial" // some parts only; the gaps are named
 	RungExtractive Rung = "extractive"
 	RungHeadTail   Rung = "head_tail"
 )

@@ -7,6 +7,8 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/summary"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 )
 
 // A Summarizer writes the record that stands for messages which are no longer sent, see Proposal.Write. It is asked for
@@ -25,13 +27,24 @@ type SummaryInput struct {
 	Counter   decant.Counter   // counts them as the plan does
 	Facts     []decant.Fact    // that it must keep; what it lacks is added behind it, as far as there is room
 	NoResults bool             // the preset wants nothing quoted of what tools returned
+
+	Conversation store.Key   // that the messages are of, zero when it is not stored
+	Model        token.Model // that the conversation is held with
+	Upstream     string      // base URL of its provider, empty when there is none
+	Instructions string      // of the preset: what to keep and what to leave out; not to be trusted
+	Focus        string      // what somebody wants it to be about; not to be trusted
+	Background   bool        // nobody waits for it
+	Sent         []byte      // the request whose prompt the provider has in its cache, and which begins with the messages; nil: none
 }
 
 // A Summary is a record as a Summarizer has written it.
 type Summary struct {
 	Text    string
-	Rung    decant.Rung // how it was made; empty: by a model in one go, decant.RungModel
-	CostUSD float64     // of the model calls made for it, those of a Summarizer that fails included
+	Rung    decant.Rung  // how it was made; empty: by a model in one go, decant.RungModel
+	CostUSD float64      // of the model calls made for it, those of a Summarizer that fails included
+	Booked  bool         // they are in the ledger already
+	Model   string       // that wrote it, empty when it is not known
+	Gaps    []decant.Gap // messages that it says nothing about
 }
 
 // Extractive is the Summarizer that quotes the messages themselves: it needs no network, costs nothing, and writes the

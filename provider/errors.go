@@ -1,0 +1,15 @@
+package provider
+
+import "errors"
+
+// Conditions that callers branch on. Test with errors.Is.
+var (
+	// ErrRefused means that the provider would refuse the same request again.
+	ErrRefused = errors.New("the provider refused the request")
+
+	// ErrResting means that own calls have reached their limit of rate or cost, and none is made for a while.
+	ErrResting = errors.New("own calls have reached their limit")
+
+	// ErrNoCredential means that there is no credential which may be used for the conversation.
+	ErrNoCredential = errors.New("no credential for own calls")
+)

@@ -1,0 +1,68 @@
+// Package provider asks models on Decant's own account: for records, for what is worth remembering, for sizes.
+//
+// A Client speaks one API; packages anthropic and openai have one each. A Caller decides whether a call may be made, with
+// whose credential, makes it, and books it. Nothing that is asked for here becomes part of a conversation, and no credential is stored, logged or part
+// of an identity.
+package provider
+
+import (
+	"context"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// A Request asks a model for one answer, without tools. It has either a prompt or a body.
+type Request struct {
+	Model     string // id, as its provider names it
+	System    string // what the model is told to do
+	Prompt    string // what it is given, as one message of the user
+	MaxTokens int    // of the answer
+	Cool      bool   // temperature 0, where the model takes one
+
+	// Body is a whole request in the bytes of the API, which is sent as it stands in place of all of the above but Model. It is for
+	// calls that go on from what a client has sent, so that the provider finds it in its cache.
+	Body  []byte
+	Betas []string // that Body needs
+}
+
+// An Answer is what a model said.
+type Answer struct {
+	Text    string       // all text, without thinking
+	Content []byte       // the content as the API sent it: for the Messages API a JSON list of blocks
+	Calls   int          // calls of tools in it, which nobody makes
+	Stop    string       // why it stopped, in the words of the Messages API
+	Model   string       // that answered
+	Usage   decant.Usage // of the call, all that it is billed for
+}
+
+// A Client asks models over one API. It tries again what is worth trying again, and returns when ctx is done. It may be used by several
+// goroutines at once.
+type Client interface {
+	// Ask returns the answer to a request. An error that wraps [ErrRefused] means that the same request would be refused again.
+	Ask(ctx context.Context, r *Request) (*Answer, error)
+}
+
+// A Purpose is what an own call is for. It is told apart in the ledger, in limits and in metrics.
+type Purpose string
+
+// The purposes.
+const (
+	ForRecord     Purpose = "record"     // of a pour, or of a part of a conversation before it
+	ForMemory     Purpose = "memory"     // what is worth remembering, before it leaves the view
+	ForCompaction Purpose = "compaction" // the provider's own
+	ForCache      Purpose = "cache"      // to keep it warm
+	ForCount      Purpose = "count"      // of tokens; it costs nothing
+)
+
+// A Cause says on whose behalf a call is made. Its tenant pays, and nobody else's credential is ever used for it.
+type Cause struct {
+	Conversation store.Key
+	Upstream     string // base URL of the provider that the conversation is held with; empty: no client is behind it
+	Purpose      Purpose
+}
+
+// An Asker makes own calls on behalf of conversations. [Caller] is the one; tests have others.
+type Asker interface {
+	Ask(ctx context.Context, c Cause, r *Request) (*Answer, error)
+}
