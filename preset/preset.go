@@ -37,8 +37,14 @@ type Preset struct {
 	Keep       Keep       `yaml:"keep"`
 	Reduce     Reduce     `yaml:"reduce"`
 	Summary    Summary    `yaml:"summary"`
+	Flush      Flush      `yaml:"flush"`
+	Native     Native     `yaml:"native"`
 	Tools      Tools      `yaml:"tools"`
 	EarlyPours EarlyPours `yaml:"early_pours"`
+
+	// Prune says when Reduce.Always is made: PruneAtPours (or empty), or PruneEveryRequest, which rewrites what the
+	// provider has cached as the results grow older.
+	Prune Prune `yaml:"prune"`
 
 	CheapReads Sizes `yaml:"cheap_reads"` // replaces the above for models with cheap cache reads
 }
@@ -90,12 +96,13 @@ type Keep struct {
 
 // Reduce lists the reductions of a pour in the order in which they are tried.
 type Reduce struct {
-	Order   []decant.Reduction `yaml:"order"`
-	Always  []decant.Reduction `yaml:"always"` // reductions that are made even if the target does not ask for them
-	Trim    Trim               `yaml:"trim"`
-	Clear   Clear              `yaml:"clear"`
-	First   Trim               `yaml:"first_sight"` // cut of a result when it enters; left out or off: none is cut
-	Protect int                `yaml:"protect"`     // newest messages of the assistant whose results no pour changes, early ones included; 0: the kept tail only
+	Order    []decant.Reduction `yaml:"order"`
+	Always   []decant.Reduction `yaml:"always"` // reductions that are made even if the target does not ask for them
+	Trim     Trim               `yaml:"trim"`
+	Clear    Clear              `yaml:"clear"`
+	Thinking Thinking           `yaml:"thinking"`
+	First    Trim               `yaml:"first_sight"` // cut of a result when it enters; left out or off: none is cut
+	Protect  int                `yaml:"protect"`     // newest messages of the assistant whose results no pour changes, early ones included; 0: the kept tail only
 }
 
 // Trim cuts a long tool result to its head and its tail.
@@ -118,38 +125,28 @@ func (t *Trim) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*sizes)(t))
 }
 
-// Clear replaces an old tool result by a fixed text.
+// Clear replaces an old tool result by a fixed text. Where both numbers are given, a result goes when it is older than
+// both.
 type Clear struct {
-	After int    `yaml:"after"` // results older than so many assistant messages; 0: never
-	Text  string `yaml:"text"`
+	After     int    `yaml:"after"`      // results older than so many assistant messages; 0: by keep_calls
+	KeepCalls int    `yaml:"keep_calls"` // the results of the newest so many calls stay; 0: by after; none is cleared where both are 0
+	Least     int    `yaml:"least"`      // nothing is cleared that frees fewer tokens in all
+	Text      string `yaml:"text"`
 }
 
-// Summary says how a checkpoint is made.
-type Summary struct {
-	Placement string   `yaml:"placement"`  // "message" or "append"; empty: message
-	Begin     string   `yaml:"begin"`      // marker before the summary; empty: Decant's own heading only
-	End       string   `yaml:"end"`        // marker after it
-	Reply     string   `yaml:"reply"`      // answer of the assistant that is put in if two user messages would meet
-	MaxTokens int      `yaml:"max_tokens"` // most tokens of a summary; 0: what the target leaves
-	MinScore  float64  `yaml:"min_score"`  // least score of a record, 0 to 1, see decant.Checkpoint; a record below it is made, and announced
-	Fallback  HeadTail `yaml:"fallback"`   // last rung
-	Preview   Preview  `yaml:"preview"`    // how much of each tool result the summariser reads
-	MaxInput  int      `yaml:"max_input"`  // characters of tool results that it reads; the middle ones are dropped first; 0: no limit
-	Quotes    string   `yaml:"quotes"`     // whether a summary quotes what tools returned: "lines" or "none"; empty: lines
+// Thinking says how much thinking stays.
+type Thinking struct {
+	Keep int `yaml:"keep"` // newest messages of the assistant with thinking that keep it; 0: those of the open round only
 }
 
-// HeadTail is a text cut to its two ends, in characters.
-type HeadTail struct {
-	Head int `yaml:"head"`
-	Tail int `yaml:"tail"`
-}
+// Prune says how often old results are looked at.
+type Prune string
 
-// Preview is how much of a tool result is shown. The zero value is all of it.
-type Preview struct {
-	Over int `yaml:"over"` // characters; shorter results are shown whole
-	Head int `yaml:"head"`
-	Tail int `yaml:"tail"`
-}
+// The values of Preset.Prune.
+const (
+	PruneAtPours      Prune = "at_pours"
+	PruneEveryRequest Prune = "every_request"
+)
 
 // Tools says which tools' results may be changed. Patterns may hold "*" and ignore case.
 type Tools struct {

@@ -1,0 +1,63 @@
+package preset
+
+import "cmp"
+
+// Flush says whether the model may save what matters before a pour takes it out of its sight. The turn in which it does
+// is neither stored nor shown.
+type Flush struct {
+	On     bool   `yaml:"on"`
+	Ahead  int    `yaml:"ahead"`  // tokens before the trigger; 0: 4,000
+	Prompt string `yaml:"prompt"` // what the model is asked; empty: Decant's own words
+	Token  string `yaml:"token"`  // the line by which it says that it has done; empty: SILENT
+}
+
+// FlushPrompt is what a model is asked before a pour where a preset has no words of its own.
+const FlushPrompt = `Pre-compaction memory flush. The session is near its context limit. ` +
+	`Review the conversation and write down what has to be remembered: the user's preferences, decisions, key facts, ` +
+	`and anything else that should persist. Write each as one line that begins with SAVE: and call no tools. ` +
+	`End with SILENT on a line of its own, also when nothing needs saving.`
+
+// Settled returns f with the default values in fields that are zero.
+func (f Flush) Settled() Flush {
+	return Flush{
+		On: f.On, Ahead: cmp.Or(f.Ahead, 4000), Prompt: cmp.Or(f.Prompt, FlushPrompt), Token: cmp.Or(f.Token, "SILENT"),
+	}
+}
+
+// Native says what a provider that manages contexts itself is asked for, and at which sizes. Where the model in use
+// cannot do it, or the route is local, Decant does the same with the same numbers. The zero value asks for nothing.
+type Native struct {
+	Route      string     `yaml:"route"`      // RouteAuto, RouteLocal or RouteNative; empty: RouteAuto
+	Editing    Editing    `yaml:"editing"`    // the first stage: old results and thinking go
+	Compaction Compaction `yaml:"compaction"` // the second stage: a summary
+}
+
+// The values of Native.Route. Each names who carries out the stages.
+const (
+	RouteAuto   = "auto"   // the provider where it can, else Decant
+	RouteLocal  = "local"  // Decant
+	RouteNative = "native" // the provider; nobody where it cannot
+)
+
+// Routes returns the routes that a preset can name.
+func Routes() []string { return []string{RouteAuto, RouteLocal, RouteNative} }
+
+// Editing clears what is old from a context. The zero value clears nothing.
+type Editing struct {
+	Tokens       int `yaml:"tokens"`        // due when the context is strictly larger; 0: never
+	KeepCalls    int `yaml:"keep_calls"`    // the results of the newest so many calls stay
+	KeepThinking int `yaml:"keep_thinking"` // the newest so many messages of the assistant with thinking keep it
+	Least        int `yaml:"least"`         // nothing is cleared that frees fewer tokens
+}
+
+// On reports whether e clears anything.
+func (e Editing) On() bool { return e.Tokens > 0 }
+
+// Compaction replaces a context by a summary, for which Summary.Instructions hold. The zero value replaces nothing.
+type Compaction struct {
+	Tokens int  `yaml:"tokens"` // due when the context is strictly larger; 0: never
+	Pause  bool `yaml:"pause"`  // the model pauses behind the summary, so that budgets are looked at before it goes on
+}
+
+// On reports whether c replaces anything.
+func (c Compaction) On() bool { return c.Tokens > 0 }
