@@ -22,14 +22,20 @@ var unset = map[decant.Reduction]func(*reduce.Subject) []decant.Decision{
 func reductions(r preset.Reduce) map[decant.Reduction]func(*reduce.Subject) []decant.Decision {
 	all := maps.Clone(unset)
 	all[decant.ReductionTerminal] = reduce.Terminal
-	all[decant.ReductionThinking] = func(s *reduce.Subject) []decant.Decision { return reduce.Thinking(s, reduce.Thoughts{}) }
+	all[decant.ReductionThinking] = func(s *reduce.Subject) []decant.Decision {
+		return reduce.Thinking(s, reduce.Thoughts{Keep: r.Thinking.Keep})
+	}
 	all[decant.ReductionTrim] = func(s *reduce.Subject) []decant.Decision { return reduce.Trim(s, trimming(r.Trim)) }
-	all[decant.ReductionClear] = func(s *reduce.Subject) []decant.Decision { return reduce.Clear(s, r.Clear.After, r.Clear.Text) }
+	all[decant.ReductionClear] = func(s *reduce.Subject) []decant.Decision { return reduce.Clear(s, clearing(r.Clear)) }
 	return all
 }
 
 func trimming(t preset.Trim) reduce.Trimming {
 	return reduce.Trimming{Over: t.Over, Head: t.Head, Tail: t.Tail, After: t.After, Literal: t.Literal}
+}
+
+func clearing(c preset.Clear) reduce.Clearing {
+	return reduce.Clearing{After: c.After, Keep: c.KeepCalls, Least: c.Least, Text: c.Text}
 }
 
 // FirstSight returns the decisions about results that arrive for the first time; news is what has come since the

@@ -41,6 +41,8 @@ func (p *Preset) check() error {
 		return fmt.Errorf("summary.placement: %q is neither message nor append", p.Summary.Placement)
 	case p.Summary.Quotes != "" && p.Summary.Quotes != "lines" && p.Summary.Quotes != "none":
 		return fmt.Errorf("summary.quotes: %q is neither lines nor none", p.Summary.Quotes)
+	case !slices.Contains([]Compacting{"", CompactionSummary, CompactionTrim, CompactionNever}, p.Compaction):
+		return fmt.Errorf("compaction: %q is none of %s, %s and %s", p.Compaction, CompactionSummary, CompactionTrim, CompactionNever)
 	case p.Prune != "" && p.Prune != PruneAtPours && p.Prune != PruneEveryRequest:
 		return fmt.Errorf("prune: %q is neither %s nor %s", p.Prune, PruneAtPours, PruneEveryRequest)
 	}
@@ -83,7 +85,7 @@ func (s *Summary) check() error {
 			return fmt.Errorf("summary.%s: %v is negative", key, d)
 		}
 	}
-	return cmp.Or(length("summary.instructions", s.Instructions), length("summary.prompt", s.Prompt))
+	return length("summary.instructions", s.Instructions)
 }
 
 // check returns an error that names the first key with an impossible value.

@@ -32,6 +32,7 @@ var files embed.FS
 type Preset struct {
 	Name  string `yaml:"name"`
 	About string `yaml:"about"` // one sentence for people
+	Base  string `yaml:"base"`  // embedded preset that holds for what the file leaves out; empty: none
 
 	Trigger    Trigger    `yaml:"trigger"`
 	Keep       Keep       `yaml:"keep"`
@@ -46,7 +47,31 @@ type Preset struct {
 	// provider has cached as the results grow older.
 	Prune Prune `yaml:"prune"`
 
+	// Compaction says what a pour that is due leaves in place of old messages: CompactionSummary (or empty),
+	// CompactionTrim or CompactionNever.
+	Compaction Compacting `yaml:"compaction"`
+
+	Notices Notices `yaml:"notices"`
+
 	CheapReads Sizes `yaml:"cheap_reads"` // replaces the above for models with cheap cache reads
+}
+
+// Compacting is what becomes of old messages.
+type Compacting string
+
+// The values of Preset.Compaction.
+const (
+	CompactionSummary Compacting = "summary" // a record of them, after the reductions of what is old
+	CompactionTrim    Compacting = "trim"    // the beginning and the end of their text, as agents did before they had summaries: nothing else is read or reduced, and no model is asked
+	CompactionNever   Compacting = "never"   // everything stays until the window leaves no choice
+)
+
+// Notices are lines about pours for people who watch a gateway's standard error. What stands in braces is replaced:
+// {before}, {threshold}, {messages}, {summary}, {freed} and {error}. Empty ones are not printed.
+type Notices struct {
+	Due    string `yaml:"due"`    // when a pour is made: {before}, {threshold}, {messages}
+	Done   string `yaml:"done"`   // behind it: {messages}, {summary}, {freed}
+	Failed string `yaml:"failed"` // when the model's summary is not used, or a pour fails: {error}
 }
 
 // Sizes are settings that differ for a class of models. What a file leaves out stays as for any model.
@@ -128,8 +153,8 @@ func (t *Trim) UnmarshalYAML(unmarshal func(any) error) error {
 // Clear replaces an old tool result by a fixed text. Where both numbers are given, a result goes when it is older than
 // both.
 type Clear struct {
-	After     int    `yaml:"after"`      // results older than so many assistant messages; 0: by keep_calls
-	KeepCalls int    `yaml:"keep_calls"` // the results of the newest so many calls stay; 0: by after; none is cleared where both are 0
+	After     int    `yaml:"after"`      // results older than so many assistant messages; 0: only by keep_calls
+	KeepCalls int    `yaml:"keep_calls"` // the results of the newest so many calls stay; 0: only by after
 	Least     int    `yaml:"least"`      // nothing is cleared that frees fewer tokens in all
 	Text      string `yaml:"text"`
 }
@@ -211,12 +236,16 @@ func Load(name string) (*Preset, error) {
 // its place. An empty file is an error too, because it is more often a mistake than a policy.
 func Parse(file string, data []byte) (*Preset, error) {
 	var p Preset
-	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
-	if err := dec.Decode(&p); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("preset %s: %s", file, explain.YAML(err, true))
+	if err := decode(file, data, &p); err != nil {
+		return nil, err
 	}
 	if reflect.ValueOf(p).IsZero() {
 		return nil, fmt.Errorf("preset %s: the file is empty", file)
+	}
+	if p.Base != "" {
+		if err := p.over(file, data); err != nil {
+			return nil, err
+		}
 	}
 	if p.Name == "" {
 		base := filepath.Base(file)
@@ -226,4 +255,32 @@ func Parse(file string, data []byte) (*Preset, error) {
 		return nil, fmt.Errorf("preset %s: %w", file, err)
 	}
 	return &p, nil
+}
+
+// decode reads YAML over p.
+func decode(file string, data []byte, p *Preset) error {
+	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict())
+	if err := dec.Decode(p); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("preset %s: %s", file, explain.YAML(err, true))
+	}
+	return nil
+}
+
+// over makes p what its base says with what the file says in its place.
+func (p *Preset) over(file string, data []byte) error {
+	name := p.Name
+	if strings.ContainsAny(p.Base, `/\`) || !slices.Contains(Names(), p.Base) {
+		return fmt.Errorf("preset %s: base: no preset named %q: there are %s", file, p.Base, strings.Join(Names(), ", "))
+	}
+	base, err := Load(p.Base)
+	if err != nil {
+		return fmt.Errorf("preset %s: base: %w", file, err)
+	}
+	*p = *base
+	p.Name = ""
+	if err := decode(file, data, p); err != nil {
+		return err
+	}
+	p.Name = name
+	return nil
 }

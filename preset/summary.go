@@ -20,15 +20,13 @@ type Summary struct {
 	Quotes    string   `yaml:"quotes"`     // whether a summary quotes what tools returned: "lines" or "none"; empty: lines
 
 	// Model names the model that writes summaries: an id, a class such as "haiku" (the cheapest current model of that
-	// class from the conversation's provider), "session" (the conversation's own model) or "off". If it is empty, the
-	// operator's configuration decides. No model is asked where the operator has configured none.
+	// class from the conversation's provider) or "off". If it is empty, the operator's configuration decides. No model is asked where the operator has configured none.
 	Model string `yaml:"model"`
 
 	// Instructions say what a summary has to preserve and what it may discard, in at most MaxInstructions characters.
 	// Whoever asks a model passes them on as text and does not take structure from them.
 	Instructions string `yaml:"instructions"`
 
-	Prompt  string  `yaml:"prompt"` // what the model is asked, in place of Decant's own words; like Instructions in length and trust
 	Chunk   Chunk   `yaml:"chunk"`
 	Timeout Timeout `yaml:"timeout"`
 	Retry   Retry   `yaml:"retry"`
@@ -36,7 +34,7 @@ type Summary struct {
 	Ahead Ahead `yaml:"ahead"` // how many tokens before the trigger the next summary is prepared; left out: 20,000; off: never
 }
 
-// MaxInstructions is the most characters of Summary.Instructions, and of a prompt.
+// MaxInstructions is the most characters of Summary.Instructions and of Flush.Prompt.
 const MaxInstructions = 4000
 
 // Chunk says how a model reads what is too long for one call. If a field is zero, it has the default value of

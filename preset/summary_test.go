@@ -95,7 +95,9 @@ func TestErrorsOfStagesNameTheKey(t *testing.T) {
 		{"summary: {timeout: {background: soon}}", "soon"},
 		{"summary: {retry: {least: 2m, most: 1m}}", "summary.retry.most"},
 		{"summary: {instructions: '" + strings.Repeat("x", 4001) + "'}", "summary.instructions"},
-		{"summary: {prompt: '" + strings.Repeat("x", 4001) + "'}", "summary.prompt"},
+		{"compaction: maybe", "compaction"},
+		{"base: nosuch", "base"},
+		{"base: ../x.yaml", "base"},
 		{"flush: {token: ' a'}", "flush.token"},
 		{"flush: {ahead: -1}", "flush.ahead"},
 		{"flush: {prompt: '" + strings.Repeat("x", 4001) + "'}", "flush.prompt"},
@@ -110,5 +112,23 @@ func TestErrorsOfStagesNameTheKey(t *testing.T) {
 		if _, err := preset.Parse("p.yaml", []byte(tt.yaml)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.60s: got %v, want an error that names %s", tt.yaml, err, tt.want)
 		}
+	}
+}
+
+// A file may start from an embedded preset: what it leaves out is as it is there.
+func TestBase(t *testing.T) {
+	chat := load(t, "chat")
+	p, err := preset.Parse("mine.yaml", []byte("base: chat\ntrigger: {reserve: 1000}\nreduce: {clear: {after: 5}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Name != "mine" || p.Base != "chat" {
+		t.Errorf("name %q, base %q", p.Name, p.Base)
+	}
+	if p.Trigger.Reserve != 1000 || p.Trigger.Window != chat.Trigger.Window || p.Reduce.Clear.After != 5 {
+		t.Errorf("trigger %+v, clear %+v", p.Trigger, p.Reduce.Clear)
+	}
+	if p.Reduce.Clear.Text != chat.Reduce.Clear.Text || p.Reduce.Trim != chat.Reduce.Trim || p.Keep != chat.Keep {
+		t.Errorf("reduce %+v, keep %+v", p.Reduce, p.Keep)
 	}
 }

@@ -5,22 +5,37 @@ import "github.com/decantdev/decant"
 // cleared is what stands in the place of a cleared result unless the preset says otherwise.
 const cleared = "[Tool result cleared]"
 
-// Clear proposes to replace every result that has at least after assistant messages behind it by
-// the same short text; cleared when text is empty. It is what many agents do to old results; Stub
+// Clearing says which results are cleared: those that are older than both numbers say.
+type Clearing struct {
+	After int    // results with at least so many assistant messages behind them
+	Keep  int    // all but the newest so many
+	Least int    // none at all if they would free fewer tokens together
+	Text  string // what stands in their place; empty: a text of our own
+}
+
+// Clear proposes to replace every old result by the same short text. It is what many agents do to old results; Stub
 // says more for a little more.
-func Clear(s *Subject, after int, text string) []decant.Decision {
-	if text == "" {
-		text = cleared
+func Clear(s *Subject, c Clearing) []decant.Decision {
+	if c.Text == "" {
+		c.Text = cleared
 	}
 	behind := s.assistants()
 	var out []decant.Decision
+	left, freed := len(s.results)-c.Keep, 0
 	for r := range s.each() {
-		if !r.closed || behind[r.at] < after {
+		if left--; left < 0 {
+			break
+		}
+		if !r.closed || behind[r.at] < c.After {
 			continue
 		}
-		if d, ok := s.replace(r, decant.Stub, text, decant.ReductionClear, "old result of "+toolName(r)); ok {
+		if d, ok := s.replace(r, decant.Stub, c.Text, decant.ReductionClear, "old result of "+toolName(r)); ok {
 			out = append(out, d)
+			freed += d.Before - d.After
 		}
+	}
+	if freed < c.Least {
+		return nil
 	}
 	return out
 }

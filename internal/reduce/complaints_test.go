@@ -184,7 +184,7 @@ func TestPruneSoftTrimsOversizedOldResults(t *testing.T) {
 
 func TestPruneHardClearsVeryOldResults(t *testing.T) {
 	c := chat("short but long enough for a placeholder to be shorter than it\n")
-	ds := reduce.Clear(reduce.Of(context.Background(), c, options()), 10, "")
+	ds := reduce.Clear(reduce.Of(context.Background(), c, options()), reduce.Clearing{After: 10})
 	if len(ds) != 1 || ds[0].Text != "[Tool result cleared]" || ds[0].Target.Message != 3 {
 		t.Errorf("want m3 alone cleared:\n%s", print(ds))
 	}
@@ -197,7 +197,7 @@ func neverTouches(t *testing.T, kind decant.Kind) {
 	t.Helper()
 	c := chat(long(200))
 	s := reduce.Of(context.Background(), c, options())
-	for _, d := range append(reduce.Trim(s, literal), reduce.Clear(s, 10, "")...) {
+	for _, d := range append(reduce.Trim(s, literal), reduce.Clear(s, reduce.Clearing{After: 10})...) {
 		if b := block(c, d.Target.Ref); b.Kind == kind || b.Kind != decant.KindResult {
 			t.Errorf("m%d: a %s is changed", d.Target.Message, b.Kind)
 		}

@@ -99,13 +99,13 @@ func reduction(t *testing.T, name string, s *reduce.Subject, num func(string) in
 	case "trim":
 		return reduce.Trim(s, trimming)
 	case "clear":
-		return reduce.Clear(s, num("after"), "")
+		return reduce.Clear(s, reduce.Clearing{After: num("after"), Keep: num("keep"), Least: num("least")})
 	case "terminal":
 		return reduce.Terminal(s)
 	case "arguments":
 		return reduce.Arguments(s)
 	case "thinking":
-		return reduce.Thinking(s, reduce.Thoughts{KeepTurns: num("turns"), Through: num("through")})
+		return reduce.Thinking(s, reduce.Thoughts{KeepTurns: num("turns"), Keep: num("keep"), Through: num("through")})
 	case "first_sight":
 		return reduce.FirstSight(s, trimming)
 	}

@@ -24,7 +24,7 @@ func all(c *decant.Conversation, o reduce.Options) map[string][]decant.Decision 
 		"stub":        reduce.Stub(reduce.Of(context.Background(), c, o)),
 		"trim":        reduce.Trim(reduce.Of(context.Background(), c, o), small),
 		"literal":     reduce.Trim(reduce.Of(context.Background(), c, o), literal),
-		"clear":       reduce.Clear(reduce.Of(context.Background(), c, o), 0, ""),
+		"clear":       reduce.Clear(reduce.Of(context.Background(), c, o), reduce.Clearing{}),
 		"terminal":    reduce.Terminal(reduce.Of(context.Background(), c, o)),
 		"arguments":   reduce.Arguments(reduce.Of(context.Background(), c, o)),
 		"thinking":    reduce.Thinking(reduce.Of(context.Background(), c, o), reduce.Thoughts{KeepTurns: -1}),

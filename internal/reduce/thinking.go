@@ -6,6 +6,7 @@ import "github.com/decantdev/decant"
 // legal knows.
 type Thoughts struct {
 	KeepTurns int // newest turns that keep their thinking; negative: none, not even the open round
+	Keep      int // newest messages with thinking that keep it, whatever turn they are of
 	Through   int // only from the start through the message with this Number; 0: no limit
 }
 
@@ -23,6 +24,7 @@ func Thinking(s *Subject, t Thoughts) []decant.Decision {
 			end = min(end, s.rounds[n-1].Start)
 		}
 	}
+	end = min(end, s.thoughtsBefore(t.Keep))
 	var out []decant.Decision
 	for i := range s.ms[:end] {
 		if t.Through > 0 && s.ms[i].Number > t.Through || s.opts.Before > 0 && s.ms[i].Number >= s.opts.Before && t.KeepTurns >= 0 {
@@ -31,6 +33,21 @@ func Thinking(s *Subject, t Thoughts) []decant.Decision {
 		out = append(out, s.thoughts(&s.ms[i])...)
 	}
 	return out
+}
+
+// thoughtsBefore returns how many messages stand before the newest so many with thinking.
+func (s *Subject) thoughtsBefore(newest int) int {
+	for i := len(s.ms) - 1; i >= 0 && newest > 0; i-- {
+		if s.ms[i].Has(decant.KindThinking) {
+			if newest--; newest == 0 {
+				return i
+			}
+		}
+	}
+	if newest > 0 {
+		return 0
+	}
+	return len(s.ms)
 }
 
 // thoughts drops the thinking of one message.
