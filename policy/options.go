@@ -61,4 +61,12 @@ type PlanOptions struct {
 	// Pinned are blocks that stay verbatim, in addition to those of the tools that the preset pins. If a
 	// checkpoint covers one, it is copied into the checkpoint's text.
 	Pinned map[decant.Ref]decant.Hash
+
+	// Segments are what models wrote about parts of the conversation: those of its newest checkpoint, then those that were
+	// prepared since. A record has lines of those that are usable (Usable) and about messages that it stands for.
+	Segments []decant.Segment
+
+	// Call is what a Summarizer is told beside what it reads: of it Conversation, Upstream, Instructions, Focus,
+	// Background and Sent are handed on.
+	Call SummaryInput
 }

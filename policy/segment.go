@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/summary"
+)
+
+// Sizes of segments, in tokens.
+const (
+	leastStretch = 4_000 // of messages below which a stretch is not worth a call: their own lines say as much
+	mostSegment  = 4_096 // of a segment, which is as much as summarisers are asked to write
+	segmentShare = 0.15  // of a stretch that its segment may have
+)
+
+// Usable returns those segments that a record of c may have lines of, oldest first: the messages that they are about are
+// as they were read. Of two that are about the same message the one that comes first among the segments stays.
+func Usable(c *decant.Conversation, segments []decant.Segment) (out []decant.Segment) {
+	for _, s := range segments {
+		clash := slices.ContainsFunc(out, func(o decant.Segment) bool { return s.From <= o.To && o.From <= s.To })
+		if of, ok := identity(c, s.From, s.To); ok && of == s.Of && s.Text != "" && !clash {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b decant.Segment) int { return a.From - b.From })
+	return out
+}
+
+// identity returns the hash of the messages with the numbers from to to as a segment names them, and whether c has them.
+// Thinking is no part of it: clients leave it out as they like, and no summariser reads it.
+func identity(c *decant.Conversation, from, to int) (decant.Hash, bool) {
+	i, k := c.Index(from), c.Index(to)
+	if i < 0 || k < i {
+		return decant.Hash{}, false
+	}
+	h := sha256.New()
+	for m := range slices.Values(c.Messages[i : k+1]) {
+		fmt.Fprintf(h, "\x00%d\x01%s", m.Number, m.Role)
+		for b := range slices.Values(m.Blocks) {
+			if b.Kind != decant.KindThinking {
+				of := b.Hash()
+				fmt.Fprintf(h, "\x01%s\x01%s\x01%s\x01%s", b.Kind, b.CallID, b.Name, of[:])
+			}
+		}
+	}
+	return decant.Hash(h.Sum(nil)[:16]), true
+}
+
+// Stretch returns the numbers of the first and the last message that the next segment should be about, and whether
+// there is enough for one: whole rounds behind the last usable segment of the options, and as many of them as a pour
+// would cover that came when the messages have grown to the options' trigger. It calls nobody and reads no texts but
+// those that it counts.
+func Stretch(ctx context.Context, c *decant.Conversation, o PlanOptions) (from, to int, ok bool) {
+	o.Quick = true
+	p, err := newPlanner(ctx, c, o)
+	if err != nil || p.bounds.tail <= p.bounds.head {
+		return 0, 0, false
+	}
+	p.opts.Target -= max(0, p.opts.Trigger-p.sizes.total()) // what comes until then
+	start := p.bounds.head
+	for _, s := range Usable(c, o.Segments) {
+		start = max(start, c.Index(s.To)+1)
+	}
+	cut, _ := p.choice().cut(p.bounds.head + 1)
+	if cut <= start || p.sizes.original(start, cut) < leastStretch {
+		return 0, 0, false
+	}
+	return c.Messages[start].Number, c.Messages[cut-1].Number, true
+}
+
+// WriteSegment asks a summariser for the segment of the messages with the numbers from to to, as Stretch returns them. It
+// asks once, for about a seventh of their tokens. An error says why there is none: the summariser failed or was not done
+// when ctx was, or what it wrote is empty, an error message, larger than it may be, or not about these messages. What it
+// has cost is returned in any case.
+func WriteSegment(ctx context.Context, s Summarizer, c *decant.Conversation, o PlanOptions, from, to int) (decant.Segment, SegmentCost, error) {
+	p, err := newPlanner(ctx, c, o)
+	if err != nil {
+		return decant.Segment{}, SegmentCost{}, err
+	}
+	i, k := c.Index(from), c.Index(to)
+	if i < 0 || k < i {
+		return decant.Segment{}, SegmentCost{}, fmt.Errorf("write a segment of m%d to m%d: the conversation has no such messages: %w", from, to, decant.ErrNothing)
+	}
+	stretch := p.recorder().passage(ctx, i, k+1, 0)
+	room := min(mostSegment, max(leastSummary, int(segmentShare*float64(stretch.checkpoint.Original))))
+	return p.recorder().segment(ctx, s, stretch, room)
+}
+
+// segment asks a summariser for the segment of a passage, of at most room tokens.
+func (r *recorder) segment(ctx context.Context, s Summarizer, p *passage, room int) (seg decant.Segment, cost SegmentCost, err error) {
+	in := r.told(p.input, room)
+	out, err := ask(ctx, s, in)
+	if out.CostUSD > 0 && !math.IsInf(out.CostUSD, 0) {
+		cost = SegmentCost{out.CostUSD, out.Booked}
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return seg, cost, fmt.Errorf("the summariser failed: %w", err)
+	}
+	text := secret.Mask(strings.ToValidUTF8(out.Text, "\uFFFD"))
+	sum, err := summary.Accept(ctx, text, nil, summary.Limits{Source: p.checkpoint.Original, Budget: room, Counter: r.opts.Estimator})
+	if err != nil {
+		return seg, cost, err
+	}
+	of, _ := identity(r.conv, p.checkpoint.From, p.checkpoint.To)
+	return decant.Segment{
+		From: p.checkpoint.From, To: p.checkpoint.To, Of: of, Text: sum.Text,
+		Rung: cmp.Or(out.Rung, decant.RungModel), Model: out.Model, Gaps: out.Gaps,
+	}, cost, nil
+}
+
+// told returns what a summariser reads of a passage with what the options have to say to it.
+func (r *recorder) told(in SummaryInput, room int) SummaryInput {
+	o := &r.opts.Call
+	in.MaxTokens, in.Model = room, r.opts.Model
+	in.Conversation, in.Upstream, in.Instructions, in.Focus = o.Conversation, o.Upstream, o.Instructions, o.Focus
+	in.Background, in.Sent = o.Background, o.Sent
+	return in
+}
+
+// A SegmentCost is what was spent on a segment, also on one that is no good.
+type SegmentCost struct {
+	USD    float64
+	Booked bool // it is in the ledger already
+}
