@@ -12,4 +12,8 @@ var (
 
 	// ErrNoCredential means that there is no credential which may be used for the conversation.
 	ErrNoCredential = errors.New("no credential for own calls")
+
+	// ErrBroken means that an answer came and is of no use: it broke off, is too long, or is not in the form of the API. It
+	// may have been paid for.
+	ErrBroken = errors.New("the answer cannot be used")
 )

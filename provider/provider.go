@@ -40,6 +40,7 @@ type Answer struct {
 // goroutines at once.
 type Client interface {
 	// Ask returns the answer to a request. An error that wraps [ErrRefused] means that the same request would be refused again.
+	// An answer beside an error has only what is known of what it cost.
 	Ask(ctx context.Context, r *Request) (*Answer, error)
 }
 

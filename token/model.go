@@ -125,6 +125,18 @@ func (p *Price) At(prompt int) Rates {
 // Takes reports whether the model is known to accept the thinking mode.
 func (m *Model) Takes(mode string) bool { return slices.Contains(m.Thinking, mode) }
 
+// TakesTemperature reports whether the model takes another temperature than its own: Claude models since 4.7 and OpenAI's
+// since GPT-5 refuse it.
+func (m *Model) TakesTemperature() bool {
+	switch m.Provider {
+	case Anthropic:
+		return !m.Since(4, 7)
+	case OpenAI:
+		return strings.HasPrefix(m.ID, "gpt-4") || strings.HasPrefix(m.ID, "gpt-3")
+	}
+	return true
+}
+
 // generation returns the version in a Claude model's id: 4 and 5 of claude-sonnet-4-5-20250929. It
 // returns false for other models and for ids without a version.
 func (m *Model) generation() (major, minor int, ok bool) {

@@ -1,0 +1,163 @@
+// Package anthropic asks models over the Messages API, by the official SDK. Bodies are built here and sent as they are: what
+// the SDK encodes itself loses fields that its types do not have.
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/token"
+)
+
+// Options configures a Client.
+type Options struct {
+	// Base is the base URL of the API. Empty means Anthropic's own.
+	Base string
+
+	// Credential says whose calls these are.
+	Credential provider.Credential
+
+	// Transport carries the calls. Nil means http.DefaultTransport.
+	Transport http.RoundTripper
+
+	// Backoff is how long to wait before a call is tried again. The zero value leaves it to the SDK.
+	Backoff provider.Backoff
+
+	// Largest is the largest answer that is read, in bytes. Zero means 8 MB.
+	Largest int64
+
+	// Catalog knows the models. Nil means the built-in one.
+	Catalog *token.Catalog
+}
+
+// DefaultBase is the base URL of Anthropic's own API.
+const DefaultBase = "https://api.anthropic.com"
+
+// A Client asks models over the Messages API. It is safe for concurrent use.
+type Client struct {
+	opts Options
+	sdk  sdk.Client
+}
+
+var _ provider.Client = (*Client)(nil)
+
+// New returns a client.
+func New(o Options) (*Client, error) {
+	if o.Base == "" {
+		o.Base = DefaultBase
+	}
+	if err := provider.CheckBase(o.Base); err != nil {
+		return nil, err
+	}
+	if o.Largest == 0 {
+		o.Largest = 8 << 20
+	}
+	if o.Catalog == nil {
+		var err error
+		if o.Catalog, err = token.Builtin(); err != nil {
+			return nil, err
+		}
+	}
+	c := &Client{opts: o}
+	opts := []option.RequestOption{
+		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), // a configured key and destination only
+		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport)), option.WithMiddleware(c.authenticate),
+	}
+	if o.Backoff != (provider.Backoff{}) {
+		opts = append(opts, option.WithMaxRetries(0))
+	}
+	c.sdk = sdk.NewClient(opts...)
+	return c, nil
+}
+
+// authenticate puts the credential into a request as late as possible, so that no error has it. Of an answer that is an
+// error it leaves the beginning.
+func (c *Client) authenticate(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	c.opts.Credential.Set(r.Header)
+	res, err := next(r)
+	if err == nil && res.StatusCode >= http.StatusBadRequest {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, 1<<20), res.Body}
+	}
+	return res, err
+}
+
+// Ask implements provider.Client.
+func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer, error) {
+	body := r.Body
+	if body == nil {
+		body = c.body(r)
+	}
+	once := func() (*provider.Answer, error) { return c.once(ctx, body, r.Betas) }
+	if c.opts.Backoff == (provider.Backoff{}) {
+		return once() // the SDK tries again
+	}
+	return c.opts.Backoff.Retry(ctx, once)
+}
+
+// once sends a body.
+func (c *Client) once(ctx context.Context, body []byte, betas []string) (*provider.Answer, error) {
+	res, err := c.send(ctx, http.MethodPost, "v1/messages", body, betas)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	a, err := c.read(res)
+	if ctx.Err() != nil && err != nil {
+		err = fmt.Errorf("%w: %w", err, ctx.Err())
+	}
+	return a, err
+}
+
+// send makes a call and returns the answer of a model. Other answers are errors.
+func (c *Client) send(ctx context.Context, method, path string, body []byte, betas []string) (*http.Response, error) {
+	var opts []option.RequestOption
+	for _, b := range betas {
+		opts = append(opts, option.WithHeaderAdd("anthropic-beta", b))
+	}
+	var params any
+	if body != nil {
+		params = body
+	}
+	var res *http.Response
+	if err := c.sdk.Execute(ctx, method, path, params, &res, opts...); err != nil {
+		return nil, c.failure(err, res)
+	}
+	return res, nil
+}
+
+// failure returns an error in the place of the SDK's, which knows the request and with it the credential.
+func (c *Client) failure(err error, res *http.Response) error {
+	if refused, ok := errors.AsType[*sdk.Error](err); ok {
+		return c.refusal(refused.StatusCode, []byte(refused.RawJSON()), refused.Response)
+	}
+	for _, is := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, is) {
+			return fmt.Errorf("ask %s: %w", c.opts.Base, is)
+		}
+	}
+	if res != nil && res.StatusCode >= http.StatusBadRequest {
+		return c.refusal(res.StatusCode, nil, res)
+	}
+	return provider.Unreachable(err, c.opts.Credential)
+}
+
+// after returns how long an answer asks to wait.
+func after(res *http.Response) time.Duration {
+	if res == nil {
+		return 0
+	}
+	d, _ := time.ParseDuration(res.Header.Get("Retry-After") + "s")
+	return max(0, d)
+}

@@ -1,0 +1,58 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// A Backoff says how long to wait before a call is tried again. The zero value leaves that to the SDK of the provider,
+// which waits half a second, then twice that, and at most eight.
+type Backoff struct {
+	Least  time.Duration // before the second try; it doubles with each one
+	Most   time.Duration
+	Jitter float64 // share of the time that is added at random, at most
+}
+
+// retries is how often a call is tried again, as the SDKs of the providers do.
+const retries = 2
+
+// Retry calls ask until it succeeds, its error is not worth another try, or ctx is done. Where the provider says how long
+// to wait, that counts if it is longer.
+func (b Backoff) Retry(ctx context.Context, ask func() (*Answer, error)) (*Answer, error) {
+	for n := 0; ; n++ {
+		a, err := ask()
+		if err == nil || n == retries || ctx.Err() != nil || !again(err) {
+			return a, err
+		}
+		wait := b.wait(n, err)
+		if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
+			return a, err
+		}
+		select {
+		case <-ctx.Done():
+			return a, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// again reports whether an error is worth another try. An answer that broke off is not: it is paid for, and so would be
+// the next one.
+func again(err error) bool {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return !f.Refused && Transient(f.Status)
+	}
+	return !errors.Is(err, ErrRefused) && !errors.Is(err, ErrBroken) && !errors.Is(err, errRedirect)
+}
+
+// wait returns how long to wait after the n-th try, counted from 0, has failed.
+func (b Backoff) wait(n int, err error) time.Duration {
+	d := min(b.Least<<n, b.Most)
+	d = min(d+time.Duration(b.Jitter*rand.Float64()*float64(d)), b.Most)
+	if f, ok := errors.AsType[*Failure](err); ok {
+		d = max(d, f.After)
+	}
+	return d
+}

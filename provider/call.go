@@ -1,0 +1,152 @@
+package provider
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// A call is an own call while it is made.
+type call struct {
+	c       *Caller
+	cause   Cause
+	begun   time.Time
+	account *Account
+	request Request // with its model
+	model   token.Model
+	entry   *entry
+	held    *budget.Reservation
+	answer  *Answer // as far as it is known, with an error too
+	spend   store.Spend
+}
+
+// admit finds out whether the call may be made, and holds back what it may cost.
+func (x *call) admit(ctx context.Context, r *Request) (err error) {
+	if x.account, err = x.c.account(x.cause, r); err != nil {
+		return err
+	}
+	x.request = *r
+	if x.request.Model == "" {
+		x.request.Model = x.account.Model
+	}
+	x.model, _ = x.c.opts.Catalog.Lookup(x.request.Model)
+	x.model = x.model.For(r.Betas)
+	most := x.most()
+	if x.entry, err = x.c.meter.enter(x.cause.Conversation.Tenant, most.Money); err != nil {
+		return err
+	}
+	if err = x.hold(ctx, most); err != nil {
+		x.c.meter.leave(x.entry, 0)
+	}
+	return err
+}
+
+// hold holds back what the call may cost under the budgets that it falls under. It does not wait for other requests: what
+// can do without a model goes on without one.
+func (x *call) hold(ctx context.Context, most budget.Amount) error {
+	o, k := &x.c.opts, x.cause.Conversation
+	if o.Purse == nil {
+		return nil
+	}
+	x.held = &budget.Reservation{Tenant: k.Tenant, Conversation: k.ID, Most: most, Budgets: o.Budgets}
+	if o.Of != nil {
+		own := o.Of(k.Tenant)
+		x.held.Budgets, x.held.Own = slices.Concat(o.Budgets, own), len(own)
+	}
+	_, err := o.Purse.Hold(ctx, x.held)
+	return err
+}
+
+// ask makes the call and books it.
+func (x *call) ask(ctx context.Context) (a *Answer, err error) {
+	limited, cancel := context.WithTimeout(ctx, x.c.opts.Timeout)
+	defer cancel()
+	defer func() { x.book(ctx, err) }()
+	x.answer, err = x.account.Client.Ask(limited, &x.request)
+	return x.answer, err
+}
+
+// most returns what the call may cost at most.
+func (x *call) most() budget.Amount {
+	r := &x.request
+	u := decant.Usage{Output: r.MaxTokens}
+	if r.Body == nil {
+		u.Input = token.For(x.model).Count(r.System) + token.For(x.model).Count(r.Prompt) + framing
+	} else {
+		u.Input, u.Output = min(len(r.Body)/bytesPerToken, x.model.Window), int(number(r.Body, "max_tokens"))
+		if bytes.Contains(r.Body, []byte(`"cache_control"`)) {
+			u.Input, u.CacheWrite = 0, u.Input
+		}
+	}
+	if x.model.MaxOutput > 0 {
+		u.Output = min(u.Output, x.model.MaxOutput)
+	}
+	return budget.Amount{Tokens: u.Context(), Money: x.price(u)}
+}
+
+const (
+	framing       = 64 // tokens around a prompt
+	bytesPerToken = 3  // in a body, at the least
+)
+
+// number returns a whole number that a JSON object has under a name.
+func number(src []byte, name string) (n int64) {
+	for _, d := range jsonspan.Member(src, 0, name).Of(src) {
+		if d < '0' || d > '9' || n > 1e9 {
+			return 0
+		}
+		n = 10*n + int64(d-'0')
+	}
+	return n
+}
+
+// price returns what usage costs. As everywhere, what has no known price costs nothing.
+func (x *call) price(u decant.Usage) store.Money {
+	n, _ := cost.Billionths(x.model, u, cost.Terms{At: x.begun})
+	return store.Money(n)
+}
+
+// tell says what has become of the call.
+func (x *call) tell(err error) {
+	made := Call{x.cause, x.model.ID, outcome(err), x.spend.Usage, x.spend.Cost, x.c.opts.Now().Sub(x.begun)}
+	level, args := slog.LevelInfo, []any{
+		slog.String("purpose", string(x.cause.Purpose)), slog.String("conversation", x.cause.Conversation.ID),
+		slog.String("model", made.Model), slog.Int("prompt_tokens", made.Usage.Prompt()), slog.Int("output_tokens", made.Usage.Output),
+		slog.Float64("usd", made.Cost.USD()), slog.Duration("took", made.Took), slog.String("outcome", made.Outcome),
+	}
+	if err != nil {
+		level, args = slog.LevelWarn, append(args, slog.Any("error", err))
+	}
+	x.c.opts.Logger.Log(context.Background(), level, "own call", args...)
+	x.c.opts.Made(made)
+}
+
+// outcome says in a word or two what an error comes to.
+func outcome(err error) string {
+	over := (*budget.Error)(nil)
+	switch {
+	case err == nil:
+		return "answered"
+	case errors.Is(err, ErrResting):
+		return "resting"
+	case errors.As(err, &over):
+		return "budget"
+	case errors.Is(err, ErrNoCredential):
+		return "no credential"
+	case errors.Is(err, ErrRefused):
+		return "refused"
+	case errors.Is(err, ErrBroken):
+		return "unusable"
+	}
+	return "failed"
+}

@@ -1,0 +1,153 @@
+package provider
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// An Account is a client with a credential, and what it may be asked for.
+type Account struct {
+	Client   Client
+	Upstream string // base URL that it calls
+	Model    string // that it asks where a request names none
+}
+
+// Options configures a Caller. It needs a Ledger and an Account or Accounts.
+type Options struct {
+	// Account has the credential that was configured for own calls. Nil means that there is none.
+	Account *Account
+
+	// Accounts returns the account of the client that holds a conversation, for calls about that conversation and no
+	// other; nil when it is not known. Nil means that it never is.
+	Accounts func(Cause) *Account
+
+	// Cap limits the calls of each tenant.
+	Cap Cap
+
+	// Purse and Budgets limit what is spent, own calls and others together: the engine's own. Of returns the further
+	// budgets that hold for a tenant. Nil means that there are none.
+	Purse   *budget.Purse
+	Budgets []budget.Budget
+	Of      func(tenant string) []budget.Budget
+
+	// Ledger is where calls are booked.
+	Ledger Ledger
+
+	// Timeout is the longest that a call may take, its retries included. Zero means three minutes.
+	Timeout time.Duration
+
+	// Catalog knows the prices. Nil means the built-in one.
+	Catalog *token.Catalog
+
+	// Made is told of each call that was asked for, when it has ended. It has no content. Nil means that nobody is.
+	Made func(Call)
+
+	// Logger gets a line for each call. Nil means that nothing is logged.
+	Logger *slog.Logger
+
+	// Now returns the current time. Nil means time.Now.
+	Now func() time.Time
+}
+
+// A Ledger is where own calls are booked; a store is one.
+type Ledger interface {
+	Book(ctx context.Context, k store.Key, spends []store.Spend) error
+}
+
+// A Call is what became of an own call.
+type Call struct {
+	Cause
+	Model   string // as the catalogue names it
+	Outcome string // "answered", "unusable", "refused", "failed", "resting", "budget", "no credential"
+	Usage   decant.Usage
+	Cost    store.Money
+	Took    time.Duration
+}
+
+// A Caller makes own calls: it finds out with whose credential, holds back money for them, and books what they cost. It is
+// safe for concurrent use.
+type Caller struct {
+	opts  Options
+	meter *meter
+	ids   *store.IDs
+
+	mu   sync.Mutex
+	owed []debt // calls that could not be booked
+}
+
+var _ Asker = (*Caller)(nil)
+
+// NewCaller returns a caller.
+func NewCaller(o Options) (*Caller, error) {
+	if o.Ledger == nil {
+		return nil, errors.New("own calls: no ledger to book them in")
+	}
+	if o.Catalog == nil {
+		var err error
+		if o.Catalog, err = token.Builtin(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 3 * time.Minute
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Made == nil {
+		o.Made = func(Call) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Logger = slog.New(secret.Handler(o.Logger.Handler()))
+	return &Caller{opts: o, meter: newMeter(o.Cap, o.Now), ids: store.NewIDs(o.Now, rand.Reader)}, nil
+}
+
+// Ask implements Asker. Where the answer is of no use, there is an error and no answer, but it is booked.
+func (c *Caller) Ask(ctx context.Context, cause Cause, r *Request) (*Answer, error) {
+	x := &call{c: c, cause: cause, begun: c.opts.Now()}
+	err := x.admit(ctx, r)
+	var a *Answer
+	if err == nil {
+		a, err = x.ask(ctx)
+	}
+	x.tell(err)
+	if err != nil {
+		return nil, fmt.Errorf("own call for %s: %w", cause.Purpose, err)
+	}
+	return a, nil
+}
+
+// account returns the account that a request is made with. What goes on from a client's own request goes to the provider
+// of that client, and with its credential if that is known: there alone the prompt is in the cache.
+func (c *Caller) account(cause Cause, r *Request) (*Account, error) {
+	own := func() *Account {
+		if c.opts.Accounts == nil {
+			return nil
+		}
+		return c.opts.Accounts(cause)
+	}
+	conf := c.opts.Account
+	if r.Body == nil && conf != nil {
+		return conf, nil
+	}
+	if a := own(); a != nil {
+		return a, nil
+	}
+	if conf != nil && (cause.Upstream == "" || sameBase(cause.Upstream, conf.Upstream)) {
+		return conf, nil
+	}
+	return nil, ErrNoCredential
+}

@@ -1,0 +1,369 @@
+package provider_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/provider/anthropic"
+	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+// says answers everything with one text.
+type says string
+
+func (s says) Answer(context.Context, *sandbox.Prompt) (sandbox.Answer, error) {
+	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: string(s)}}}, nil
+}
+
+// A world is a caller with a database, whose configured account is a sandbox on loopback.
+type world struct {
+	*provider.Caller
+	t       *testing.T
+	db      *sqlite.DB
+	sandbox *sandbox.Server
+	now     atomic.Int64
+
+	mu    sync.Mutex
+	made  []provider.Call
+	lines []string
+}
+
+const ownKey = "sk-ant-own-0123456789"
+
+func newWorld(t *testing.T, change func(*world, *provider.Options)) *world {
+	t.Helper()
+	w := &world{t: t, sandbox: sandbox.New(sandbox.Options{Model: says("It is so.")})}
+	w.now.Store(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC).UnixNano())
+	var err error
+	if w.db, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.db.Close() })
+	o := provider.Options{
+		Account: w.account(w.sandbox, ownKey), Ledger: w.db, Now: func() time.Time { return time.Unix(0, w.now.Load()) },
+		Made: func(c provider.Call) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.made = append(w.made, c)
+		},
+		Logger: logtest.New(func(_ slog.Level, line string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.lines = append(w.lines, line)
+		}),
+	}
+	if change != nil {
+		change(w, &o)
+	}
+	if w.Caller, err = provider.NewCaller(o); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// account returns an account at a provider on loopback.
+func (w *world) account(h http.Handler, key string) *provider.Account {
+	w.t.Helper()
+	srv := httptest.NewServer(h)
+	over := &http.Transport{}
+	w.t.Cleanup(func() {
+		over.CloseIdleConnections()
+		srv.Close()
+	})
+	c, err := anthropic.New(anthropic.Options{Base: srv.URL, Transport: over, Credential: provider.Key("x-api-key", key)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return &provider.Account{Client: c, Upstream: srv.URL, Model: "claude-haiku-4-5"}
+}
+
+func (w *world) pass(d time.Duration) { w.now.Add(int64(d)) }
+
+// spent returns what is in the ledger of a conversation.
+func (w *world) spent(conversation string) (out store.Total) {
+	w.t.Helper()
+	totals, err := w.db.Spending(w.t.Context(), store.SpendQuery{Tenant: "alice", Conversation: conversation})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, t := range totals {
+		out.Model, out.Own, out.Calls = t.Model, out.Own+t.Own, out.Calls+t.Calls
+		out.Usage, out.OwnCost = out.Usage.Add(t.Usage), out.OwnCost+t.OwnCost
+	}
+	return out
+}
+
+func about(conversation string) provider.Cause {
+	return provider.Cause{Conversation: store.Key{Tenant: "alice", ID: conversation}, Purpose: provider.ForRecord}
+}
+
+func prompt() *provider.Request {
+	return &provider.Request{System: "Be short.", Prompt: "What is it?", MaxTokens: 100, Cool: true}
+}
+
+// An own call is in the ledger of its conversation, with its model, its usage and its price; it is told of without content
+// (review 001-19, 001-39, 003-07, 003-15).
+func TestAnOwnCallIsBooked(t *testing.T) {
+	w := newWorld(t, nil)
+	a, err := w.Ask(t.Context(), about("c1"), prompt())
+	if err != nil || a.Text != "It is so." {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	got := w.spent("c1")
+	want := store.Money(a.Usage.Input*1000 + a.Usage.Output*5000) // $1 and $5 for a million tokens
+	if got.Own != 1 || got.Calls != 0 || got.Model != "claude-haiku-4-5" || got.Usage != a.Usage || got.OwnCost != want || want == 0 {
+		t.Errorf("booked %+v, want %v for %+v", got, want, a.Usage)
+	}
+	if len(w.made) != 1 || w.made[0].Outcome != "answered" || w.made[0].Cost != want || w.made[0].Model != "claude-haiku-4-5" || w.made[0].Purpose != provider.ForRecord {
+		t.Errorf("told of %+v", w.made)
+	}
+	line := strings.Join(w.lines, "\n")
+	for _, want := range []string{"purpose=record", "conversation=c1", "model=claude-haiku-4-5", "outcome=answered", "output_tokens="} {
+		if !strings.Contains(line, want) {
+			t.Errorf("no %s in %s", want, line)
+		}
+	}
+	for _, no := range []string{"It is so", "What is it", ownKey} {
+		if strings.Contains(line+fmt.Sprint(w.made), no) {
+			t.Errorf("%s is in %s", no, line)
+		}
+	}
+}
+
+// An answer that is of no use is paid for, so it is booked as far as its price is known.
+func TestWhatIsOfNoUseIsBookedToo(t *testing.T) {
+	w := newWorld(t, nil)
+	w.sandbox.Inject(sandbox.Fault{Kind: sandbox.FaultStreamError, After: 3})
+	body := []byte(`{"model":"claude-haiku-4-5","max_tokens":100,"stream":true,"messages":[{"role":"user","content":"What is it?"}]}`)
+	a, err := w.Ask(t.Context(), about("c1"), &provider.Request{Model: "claude-haiku-4-5", Body: body})
+	if err == nil || a != nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if got := w.spent("c1"); got.Own != 1 || got.Usage.Input == 0 || got.OwnCost == 0 {
+		t.Errorf("booked %+v", got)
+	}
+	if got := w.made[0].Outcome; got != "failed" {
+		t.Errorf("outcome %q", got)
+	}
+	if _, err := w.Ask(t.Context(), about("c2"), &provider.Request{Model: "no-such-model", Prompt: "x", MaxTokens: 5}); !errors.Is(err, provider.ErrRefused) {
+		t.Error(err)
+	}
+	if got := w.spent("c2"); got.Own != 0 {
+		t.Errorf("booked %+v", got)
+	}
+}
+
+// After 24 calls in ten minutes a tenant has none for half an hour; others have theirs.
+func TestTheCapOfRate(t *testing.T) {
+	w := newWorld(t, nil)
+	ask := func(tenant string) error {
+		c := about("c")
+		c.Conversation.Tenant = tenant
+		_, err := w.Ask(t.Context(), c, prompt())
+		return err
+	}
+	for i := range 24 {
+		if err := ask("alice"); err != nil {
+			t.Fatalf("call %d: %v", i, err)
+		}
+		w.pass(20 * time.Second)
+	}
+	for range 3 {
+		if err := ask("alice"); !errors.Is(err, provider.ErrResting) {
+			t.Error(err)
+		}
+	}
+	if err := ask("bob"); err != nil {
+		t.Error(err)
+	}
+	w.pass(29 * time.Minute)
+	if err := ask("alice"); !errors.Is(err, provider.ErrResting) {
+		t.Error(err)
+	}
+	w.pass(time.Minute)
+	if err := ask("alice"); err != nil {
+		t.Error(err)
+	}
+	if n := len(w.sandbox.Log.Entries()); n != 26 {
+		t.Errorf("%d calls were made", n)
+	}
+}
+
+// A cap of cost counts what calls under way may cost, so that calls side by side cannot exceed it together.
+func TestTheCapOfCost(t *testing.T) {
+	const each = 0.0101 // 2,000 tokens of output at $5 for a million, and a little for the prompt
+	w := newWorld(t, func(_ *world, o *provider.Options) { o.Cap = provider.Cap{Calls: -1, Hour: 5 * each, Day: -1} })
+	var made, rested atomic.Int32
+	var work sync.WaitGroup
+	start := make(chan struct{})
+	for range 40 {
+		work.Go(func() {
+			r := prompt()
+			r.MaxTokens = 2000
+			<-start
+			switch _, err := w.Ask(t.Context(), about("c"), r); {
+			case err == nil:
+				made.Add(1)
+			case errors.Is(err, provider.ErrResting):
+				rested.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	close(start)
+	work.Wait()
+	if got := w.spent("c"); got.OwnCost.USD() > 5*each || made.Load() == 0 || rested.Load() == 0 {
+		t.Errorf("$%g were spent by %d calls, %d rested", got.OwnCost.USD(), made.Load(), rested.Load())
+	}
+}
+
+// Money is held back before a call, so that calls side by side cannot exceed a budget together, and a tenant's own budget
+// holds as well as the engine's.
+func TestBudgetsHoldForOwnCalls(t *testing.T) {
+	for name, of := range map[string]bool{"of all": false, "of a tenant": true} {
+		limit := budget.Budget{Per: "day", Tokens: 1000}
+		w := newWorld(t, func(w *world, o *provider.Options) {
+			o.Purse, o.Cap.Calls = budget.NewPurse(w.db, o.Now, slog.New(slog.DiscardHandler)), -1
+			if of {
+				o.Of = func(string) []budget.Budget { return []budget.Budget{limit} }
+			} else {
+				o.Budgets = []budget.Budget{limit}
+			}
+		})
+		var made, refused atomic.Int32
+		var work sync.WaitGroup
+		for range 40 {
+			work.Go(func() {
+				over := (*budget.Error)(nil)
+				switch _, err := w.Ask(t.Context(), about("c"), prompt()); {
+				case err == nil:
+					made.Add(1)
+				case errors.As(err, &over) && over.Own == of:
+					refused.Add(1)
+				default:
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+		work.Wait()
+		got := w.spent("c").Usage.Context()
+		if got > 1000 || made.Load() == 0 || refused.Load() == 0 || w.made[len(w.made)-1].Outcome == "" {
+			t.Errorf("%s: %d tokens by %d calls, %d refused", name, got, made.Load(), refused.Load())
+		}
+	}
+}
+
+// What goes on from a client's request goes to that client's provider with its own credential, or where that is not known
+// with the configured one if it is for the same provider, or nowhere. A prompt of ours has the configured one.
+func TestWhoseCredential(t *testing.T) {
+	own := sandbox.New(sandbox.Options{Model: says("Mine."), Keys: []string{"sk-client"}})
+	known := true
+	w := newWorld(t, func(w *world, o *provider.Options) {
+		theirs := w.account(own, "sk-client")
+		o.Accounts = func(c provider.Cause) *provider.Account {
+			if !known || c.Conversation.ID != "c1" {
+				return nil
+			}
+			return theirs
+		}
+	})
+	body := &provider.Request{Model: "claude-haiku-4-5", Body: []byte(`{"model":"claude-haiku-4-5","max_tokens":10,"messages":[{"role":"user","content":"x"}]}`)}
+	ask := func(cause provider.Cause, r *provider.Request) string {
+		a, err := w.Ask(t.Context(), cause, r)
+		if err != nil {
+			return err.Error()
+		}
+		return a.Text
+	}
+	elsewhere := func(id string) provider.Cause {
+		c := about(id)
+		c.Upstream = "http://elsewhere"
+		return c
+	}
+	for _, tt := range []struct {
+		cause provider.Cause
+		r     *provider.Request
+		want  string
+	}{
+		{elsewhere("c1"), body, "Mine."}, {elsewhere("c1"), prompt(), "It is so."}, {about("c2"), body, "It is so."},
+		{elsewhere("c2"), body, "own call for record: no credential for own calls"},
+	} {
+		if got := ask(tt.cause, tt.r); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.cause, got, tt.want)
+		}
+	}
+	known = false
+	if got := ask(elsewhere("c1"), body); !strings.Contains(got, "no credential") {
+		t.Error(got)
+	}
+}
+
+// A call that could not be booked is booked with the next one.
+func TestTheLedgerCatchesUp(t *testing.T) {
+	l := &broken{}
+	w := newWorld(t, func(w *world, o *provider.Options) { l.to, o.Ledger = w.db, l })
+	l.fails.Store(true)
+	for range 3 {
+		if _, err := w.Ask(t.Context(), about("c"), prompt()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.spent("c"); got.Own != 0 {
+		t.Fatalf("%+v", got)
+	}
+	l.fails.Store(false)
+	if _, err := w.Ask(t.Context(), about("c"), prompt()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.spent("c"); got.Own != 4 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// broken is a ledger that can fail.
+type broken struct {
+	to    provider.Ledger
+	fails atomic.Bool
+}
+
+func (b *broken) Book(ctx context.Context, k store.Key, spends []store.Spend) error {
+	if b.fails.Load() {
+		return errors.New("no space left")
+	}
+	return b.to.Book(ctx, k, spends)
+}
+
+// A call that runs out of time counts towards the cap at the most that it may have cost, and is not in the ledger: nothing was
+// reported of it.
+func TestACallWithoutReport(t *testing.T) {
+	w := newWorld(t, func(_ *world, o *provider.Options) {
+		o.Timeout, o.Cap = 20*time.Millisecond, provider.Cap{Hour: 0.0007}
+	})
+	w.sandbox.Inject(sandbox.Fault{Kind: sandbox.FaultStall})
+	if _, err := w.Ask(t.Context(), about("c"), prompt()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if _, err := w.Ask(t.Context(), about("c"), prompt()); !errors.Is(err, provider.ErrResting) {
+		t.Error(err)
+	}
+	if got := w.spent("c"); got.Own != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,150 @@
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant/store"
+)
+
+// A Cap limits the own calls of each tenant. Fields that are zero have the values of [DefaultCap]; negative ones mean that
+// there is no such limit.
+type Cap struct {
+	Calls int           // within In; after that many there are none for Rest
+	In    time.Duration // at least as long as nothing
+	Rest  time.Duration
+	Hour  float64 // dollars within an hour, what is under way counted at the most that it may cost
+	Day   float64 // dollars within 24 hours
+}
+
+// DefaultCap is the cap where nothing else is said: 24 calls in ten minutes, then none for half an hour; five dollars in
+// an hour, and twenty in a day.
+var DefaultCap = Cap{Calls: 24, In: 10 * time.Minute, Rest: 30 * time.Minute, Hour: 5, Day: 20}
+
+// orDefault returns the cap with what is zero replaced.
+func (c Cap) orDefault() Cap {
+	d := DefaultCap
+	for _, f := range []struct{ own, def *time.Duration }{{&c.In, &d.In}, {&c.Rest, &d.Rest}} {
+		if *f.own == 0 {
+			*f.own = *f.def
+		}
+	}
+	for _, f := range []struct{ own, def *float64 }{{&c.Hour, &d.Hour}, {&c.Day, &d.Day}} {
+		if *f.own == 0 {
+			*f.own = *f.def
+		}
+	}
+	if c.Calls == 0 {
+		c.Calls = d.Calls
+	}
+	return c
+}
+
+// A meter holds the calls of all tenants against a cap. It is safe for concurrent use.
+type meter struct {
+	cap Cap
+	now func() time.Time
+
+	mu      sync.Mutex
+	tenants map[string]*count
+	swept   time.Time
+}
+
+// A count is what is remembered of a tenant's calls.
+type count struct {
+	calls []*entry // of the last day, oldest first
+	rest  time.Time
+}
+
+// An entry is a call, and what it cost; while it is under way, the most that it may cost.
+type entry struct {
+	at    time.Time
+	money store.Money
+}
+
+const day = 24 * time.Hour
+
+func newMeter(c Cap, now func() time.Time) *meter {
+	return &meter{cap: c.orDefault(), now: now, tenants: map[string]*count{}}
+}
+
+// enter counts a call that may cost so much, or returns an error that wraps ErrResting.
+func (m *meter) enter(tenant string, most store.Money) (*entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	m.sweep(now)
+	c := m.tenants[tenant]
+	if c == nil {
+		c = &count{}
+		m.tenants[tenant] = c
+	}
+	c.forget(now)
+	if now.Before(c.rest) {
+		return nil, fmt.Errorf("%w: none until %s", ErrResting, c.rest.UTC().Format("15:04 UTC"))
+	}
+	if why := m.over(c, now, most); why != "" {
+		if len(c.calls) > 0 { // it is not this one alone
+			c.rest = now.Add(m.cap.Rest)
+		}
+		return nil, fmt.Errorf("%w of %s", ErrResting, why)
+	}
+	e := &entry{now, most}
+	c.calls = append(c.calls, e)
+	return e, nil
+}
+
+// over returns the limit that another call would exceed, empty when it may be made.
+func (m *meter) over(c *count, now time.Time, most store.Money) string {
+	if n, _ := c.since(now.Add(-m.cap.In)); m.cap.Calls >= 0 && n >= m.cap.Calls {
+		return fmt.Sprintf("%d in %v", m.cap.Calls, m.cap.In)
+	}
+	for _, l := range []struct {
+		usd    float64
+		in     time.Duration
+		period string
+	}{{m.cap.Hour, time.Hour, "an hour"}, {m.cap.Day, day, "a day"}} {
+		if _, spent := c.since(now.Add(-l.in)); l.usd >= 0 && (spent+most).USD() > l.usd {
+			return fmt.Sprintf("$%.2f in %s", l.usd, l.period)
+		}
+	}
+	return ""
+}
+
+// leave sets what a call has cost.
+func (m *meter) leave(e *entry, cost store.Money) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e.money = cost
+}
+
+// sweep forgets tenants of whom there is nothing to remember, once in a while. The meter is locked.
+func (m *meter) sweep(now time.Time) {
+	if now.Sub(m.swept) < time.Hour {
+		return
+	}
+	m.swept = now
+	for name, c := range m.tenants {
+		if c.forget(now); len(c.calls) == 0 && !now.Before(c.rest) {
+			delete(m.tenants, name)
+		}
+	}
+}
+
+// forget drops calls of more than a day ago.
+func (c *count) forget(now time.Time) {
+	c.calls = slices.DeleteFunc(c.calls, func(e *entry) bool { return now.Sub(e.at) >= day })
+}
+
+// since returns how many calls were made after a time, and what they cost.
+func (c *count) since(t time.Time) (n int, sum store.Money) {
+	for _, e := range c.calls {
+		if e.at.After(t) {
+			n++
+			sum += e.money
+		}
+	}
+	return n, sum
+}
