@@ -1,0 +1,90 @@
+package summarize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
+)
+
+// A Summarizer writes records by asking a model. It has no state, and may be used by several goroutines at once.
+type Summarizer struct{ opts Options }
+
+var _ policy.Summarizer = (*Summarizer)(nil)
+
+// Summarize implements policy.Summarizer. An error wraps decant.ErrSummary where the model has answered and nothing that it
+// wrote can be used, ErrTooLarge where it cannot be asked, and otherwise what the Asker returned.
+func (s *Summarizer) Summarize(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	within := s.opts.Foreground
+	if in.Background {
+		within = s.opts.Background
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	start := time.Now()
+	t, err := s.task(ctx, in)
+	if err != nil {
+		return policy.Summary{}, err
+	}
+	out, err := t.run(ctx)
+	out.CostUSD, out.Booked, out.Model = t.spent.usd, true, t.model.ID
+	s.log(ctx, out, t.spent.calls, time.Since(start), err)
+	return out, err
+}
+
+// log says what became of a task. Nothing that was asked or answered is logged.
+func (s *Summarizer) log(ctx context.Context, out policy.Summary, calls int, took time.Duration, err error) {
+	about := []any{"model", out.Model, "calls", calls, "cost_usd", out.CostUSD, "took", took.Round(time.Millisecond)}
+	if err != nil {
+		s.opts.Logger.WarnContext(ctx, "no record by a model", append(about, slog.Any("err", err))...)
+		return
+	}
+	s.opts.Logger.InfoContext(ctx, "record by a model", append(about, "rung", out.Rung, "gaps", len(out.Gaps))...)
+}
+
+// ErrTooLarge means that the messages do not fit the model that summarises, and cannot be divided.
+var ErrTooLarge = errors.New("the messages do not fit the model that summarises")
+
+// run goes down the ladder: one call, or one for each part.
+func (t *task) run(ctx context.Context) (policy.Summary, error) {
+	if t.whole() {
+		text, err := t.one(ctx)
+		if err == nil {
+			return t.summary(text, decant.RungModel), nil
+		}
+		if !overflows(err) {
+			return policy.Summary{}, err
+		}
+	}
+	return t.parts(ctx)
+}
+
+// whole reports whether everything fits one call.
+func (t *task) whole() bool {
+	return fits(t.size(0, len(t.entries))+t.brief.size(t.count), t.output(t.brief.room), t.model.Window)
+}
+
+// summary returns a record with what it says nothing about.
+func (t *task) summary(text string, rung decant.Rung) policy.Summary {
+	if len(t.gaps) > 0 {
+		rung = decant.RungPartial
+		text = t.brief.gapLines(t.gaps) + text
+	}
+	return policy.Summary{Text: text, Rung: rung, Gaps: t.gaps}
+}
+
+// gapLines names the messages that a record says nothing about.
+func (b *brief) gapLines(gaps []decant.Gap) (out string) {
+	format := indent + "Nothing is said here of m%d to m%d: %s.\n"
+	if b.tongue == "Chinese" {
+		format = indent + "此处不含 m%d 至 m%d：%s。\n"
+	}
+	for _, g := range gaps {
+		out += fmt.Sprintf(format, g.From, g.To, g.Why)
+	}
+	return out
+}
