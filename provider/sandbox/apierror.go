@@ -14,6 +14,7 @@ type apiError struct {
 	status  int
 	kind    string // "invalid_request_error", ...
 	message string
+	code    string        // error.details.error_code, "" when there is none
 	retry   time.Duration // for retry-after, 0: no such header
 }
 
@@ -36,6 +37,13 @@ func invalid(format string, args ...any) *apiError {
 	return &apiError{status: http.StatusBadRequest, kind: kindInvalid, message: fmt.Sprintf(format, args...)}
 }
 
+// coded returns a 400 that says by a code what is wrong.
+func coded(code, format string, args ...any) *apiError {
+	err := invalid(format, args...)
+	err.code = code
+	return err
+}
+
 // internal returns a 500 that names the step that went wrong.
 func internal(step string, err error) *apiError {
 	return &apiError{status: http.StatusInternalServerError, kind: kindInternal, message: step + ": " + err.Error()}
@@ -47,6 +55,9 @@ func (e *apiError) body(requestID string) []byte {
 	b = jsonspan.AppendQuote(b, e.kind)
 	b = append(b, `,"message":`...)
 	b = jsonspan.AppendQuote(b, e.message)
+	if e.code != "" {
+		b = append(jsonspan.AppendQuote(append(b, `,"details":{"error_code":`...), e.code), '}')
+	}
 	b = append(b, `},"request_id":`...)
 	b = jsonspan.AppendQuote(b, requestID)
 	return append(b, '}')

@@ -15,12 +15,14 @@ const (
 	betaTurns    = "per-turn-control-2026-07-01"
 	betaMillion  = "context-1m-2025-08-07"
 	betaExceeded = "model-context-window-exceeded-2025-08-26"
+	betaDemand   = "compact-2026-09-04" // compaction on demand
+	betaCompact  = "compact-2026-01-12" // compaction at a threshold
 )
 
 // knownBetas are the values of anthropic-beta that the sandbox accepts: those of
 // docs/reference/anthropic.md, "Betas", that it can honour, and what known clients send.
 var knownBetas = []string{
-	betaBinding, betaEditing, betaScope, betaBudgets, betaExceeded, betaTurns, betaMillion,
+	betaBinding, betaEditing, betaScope, betaBudgets, betaExceeded, betaTurns, betaMillion, betaDemand, betaCompact,
 	"extended-cache-ttl-2025-04-11",
 	"interleaved-thinking-2025-05-14",
 	"fast-mode-2026-02-01",
@@ -38,8 +40,6 @@ var knownBetas = []string{
 // absentBetas exist at the real API, but what they switch on does not exist here. Accepting one
 // silently would let a client believe that it works.
 var absentBetas = []string{
-	"compact-2026-01-12",
-	"compact-2026-09-04",
 	"message-threads-2026-08-12",
 	"cache-diagnosis-2026-04-07",
 	"mid-conversation-output-config-2026-07-01",
@@ -51,6 +51,11 @@ var absentBetas = []string{
 type betas []string
 
 func (b betas) has(name string) bool { return slices.Contains(b, name) }
+
+// permit reports whether a field or block that needs one of the betas in a list with bars may be there.
+func (b betas) permit(needs string) bool {
+	return needs == "" || slices.ContainsFunc(strings.Split(needs, "|"), b.has)
+}
 
 // readBetas returns the betas of all header lines, or the refusal of one that is not known.
 func readBetas(h http.Header, more []string) (betas, *apiError) {

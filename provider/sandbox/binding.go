@@ -15,7 +15,8 @@ import (
 type chain struct {
 	system, tools [8]byte
 	before        [sha256.Size]byte
-	pos           uint32 // blocks passed, thinking left out
+	earlier       [][sha256.Size]byte // what before would be without the compaction that the messages begin with, or an earlier one
+	pos           uint32              // blocks passed, thinking left out
 	last          thoughtID
 	first         uint32
 	seen          map[thoughtID]bool // the thinking that was accepted
@@ -43,6 +44,9 @@ func (c *chain) pass(role string, b *node) {
 	c.buf = append(append(c.buf[:0], role...), 0)
 	c.buf = canon{}.block(c.buf, b)
 	c.before = mix(c.before, c.buf)
+	for i := range c.earlier {
+		c.earlier[i] = mix(c.earlier[i], c.buf)
+	}
 	c.pos++
 }
 
@@ -71,7 +75,7 @@ func (c *chain) broken(s seal) string {
 		return "The system prompt has changed since the block was created."
 	case s.tools != c.tools:
 		return "The tools have changed since the block was created."
-	case s.before != [16]byte(c.before[:16]):
+	case !c.follows(s.before):
 		return "A message before the block has changed since it was created."
 	case len(c.seen) == 0 || s.last == c.last && s.first <= c.first:
 		return ""
@@ -79,6 +83,11 @@ func (c *chain) broken(s seal) string {
 		return "A thinking block that had been removed was added again before it."
 	}
 	return "A thinking block between this one and an earlier one was removed."
+}
+
+// follows reports whether the blocks passed are those that a signature names.
+func (c *chain) follows(before [16]byte) bool {
+	return before == [16]byte(c.before[:16]) || slices.ContainsFunc(c.earlier, func(h [sha256.Size]byte) bool { return before == [16]byte(h[:16]) })
 }
 
 // A transformation is what the server did to the prompt before the model read it.
@@ -94,8 +103,19 @@ type thoughts struct {
 // checkThoughts verifies every thinking block of a request.
 func (s *Server) checkThoughts(q *request) (*thoughts, *apiError) {
 	th := &thoughts{chain: newChain(q), dropped: map[*node]bool{}}
+	signed := q.signedFirst()
+	if signed != nil {
+		r, wrong := reopen(s.secret, signed.str("signature"), signed.str("content"))
+		if wrong != "" {
+			return nil, coded(wrong, "%s: the `compaction` block was changed after it was returned; send it exactly as it came", signed.path)
+		}
+		th.chain.resume(signed.node, r, q.next())
+	}
 	for _, t := range q.turns {
 		for _, b := range t.blocks {
+			if signed != nil && b.node == signed.node {
+				continue
+			}
 			text, signature, isThought := thought(b)
 			if !isThought {
 				th.chain.pass(t.role, b.node)

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -125,6 +126,13 @@ func (h *hit) measure(ps []piece, keys []prefix, found, least int) {
 		charged = sum
 	}
 	h.usage.Input = sum - charged
+}
+
+// and returns what two passes of one request leave; it is the second whose usage counts.
+func (h hit) and(more hit) hit {
+	out := hit{usage: more.usage, start: h.start, touch: append(slices.Clone(h.touch), more.touch...), create: maps.Clone(h.create)}
+	maps.Copy(out.create, more.create)
+	return out
 }
 
 func lasts(ttl string) time.Duration {

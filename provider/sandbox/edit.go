@@ -31,6 +31,7 @@ var editShapes = map[string][]field{
 		{"trigger", isObject, false, ""}, {"keep", isObject, false, ""}, {"clear_at_least", isObject, false, ""},
 		{"exclude_tools", isList, false, ""}, {"clear_tool_inputs", anything, false, ""},
 	},
+	compactEdit: {{"trigger", isObject, false, ""}, {"pause_after_compaction", isBool, false, ""}, {"instructions", isText, false, ""}},
 }
 
 // measureShape is an amount of something: {"type":"input_tokens","value":1000}.
@@ -46,7 +47,10 @@ func (s shaper) edits(model token.Model, edits []*node) *apiError {
 		if e.kind != '{' {
 			return invalid("%s: Input should be an object", path)
 		}
-		if _, known := editShapes[e.str("type")]; !known || !model.Editing {
+		if e.str("type") == compactEdit && !s.betas.has(betaCompact) {
+			return invalid("%s: Input tag '%s' found using 'type' does not match any of the expected tags: '%s', '%s'", path, compactEdit, clearThinking, clearTools)
+		}
+		if !supports(model, e.str("type")) {
 			return invalid("%s: %s does not support the '%s' context management strategy", path, model.ID, e.str("type"))
 		}
 		if err := s.tagged(path, e, editShapes); err != nil {
@@ -63,12 +67,24 @@ func (s shaper) edits(model token.Model, edits []*node) *apiError {
 	return nil
 }
 
+// supports reports whether a model is known to take a strategy.
+func supports(m token.Model, strategy string) bool {
+	switch strategy {
+	case clearThinking, clearTools:
+		return m.Editing
+	case compactEdit:
+		return m.Threshold
+	}
+	return false
+}
+
 // measures are the types that the amounts of each field may have.
 var measures = map[string][]string{
 	clearThinking + " keep":        {"thinking_turns", "all"},
 	clearTools + " trigger":        {"input_tokens", "tool_uses"},
 	clearTools + " keep":           {"tool_uses"},
 	clearTools + " clear_at_least": {"input_tokens"},
+	compactEdit + " trigger":       {"input_tokens"},
 }
 
 func (s shaper) measure(path string, m *node, of string) *apiError {
@@ -105,8 +121,8 @@ func (q *request) checkEdits() *apiError {
 		switch {
 		case seen[kind]:
 			return invalid("%s: the strategy '%s' is given twice", path, kind)
-		case kind == clearThinking && seen[clearTools]:
-			return invalid("%s: `%s` must be the first edit, before `%s`", path, clearThinking, clearTools)
+		case kind == clearThinking && i > 0:
+			return invalid("context_management: `%s` must be the first strategy in `context_management.edits` when provided", clearThinking)
 		case kind == clearThinking && !q.thinks():
 			return invalid("%s: `%s` strategy requires `thinking` to be enabled or adaptive", path, clearThinking)
 		case kind == clearThinking && !keepsThinking(e.get("keep")):
@@ -114,6 +130,11 @@ func (q *request) checkEdits() *apiError {
 		}
 		if err := checkInputs(join(path, "clear_tool_inputs"), e.get("clear_tool_inputs")); err != nil {
 			return err
+		}
+		if kind == compactEdit {
+			if err := checkCompactEdit(path, e); err != nil {
+				return err
+			}
 		}
 		seen[kind] = true
 	}
@@ -169,9 +190,10 @@ func (q *request) edit(dropped map[*node]bool, c decant.Counter) *edited {
 	e.before = count(q.pieces(e), c)
 	for _, x := range q.edits() {
 		a := applied{kind: x.str("type")}
-		if a.kind == clearThinking {
+		switch a.kind {
+		case clearThinking:
 			a.count = e.clearThinking(q, x)
-		} else {
+		case clearTools:
 			a.count = e.clearTools(q, x, c)
 		}
 		if a.count == 0 {

@@ -78,7 +78,7 @@ func ExampleServer_Inject() {
 	client := &http.Client{Transport: rt}
 	for _, kind := range []sandbox.FaultKind{
 		sandbox.FaultRateLimit, sandbox.FaultOverloaded, sandbox.FaultInternal, sandbox.FaultStreamError,
-		sandbox.FaultReset, sandbox.FaultCut, sandbox.FaultStall, sandbox.FaultSlow,
+		sandbox.FaultReset, sandbox.FaultCut, sandbox.FaultHalf, sandbox.FaultStall, sandbox.FaultSlow, sandbox.FaultUnavailable,
 	} {
 		s.Inject(sandbox.Fault{Kind: kind, After: 2, Wait: 30 * time.Second})
 		fmt.Printf("%s: %s\n", kind, ask(client, "Hello.", `"stream":true,`))
@@ -90,6 +90,51 @@ func ExampleServer_Inject() {
 	// stream_error: 200, and an error in the stream
 	// reset: 200, and broken off
 	// cut: 200, and broken off
+	// half: 200, and broken off
 	// stall: answer 1 (messages: 1): Hello.
 	// slow: answer 1 (messages: 1): Hello.
+	// unavailable: 529, retry after ""
+}
+
+// A test of a program that asks a model for texts lets it meet every way in which that can go wrong.
+func ExampleMisbehavior() {
+	for _, m := range []sandbox.Misbehavior{
+		sandbox.MisbehaveEmpty, sandbox.MisbehaveRefusal, sandbox.MisbehaveToolCall, sandbox.MisbehaveTooLong, sandbox.MisbehaveInvents,
+		sandbox.MisbehaveLanguage, sandbox.MisbehaveInjected, sandbox.MisbehaveError, sandbox.MisbehaveHalf, sandbox.MisbehaveStorm,
+	} {
+		s := sandbox.New(m.Apply(sandbox.Options{}))
+		rt, stop := s.Pipe()
+		ask(&http.Client{Transport: rt}, "Summarize: the port is 8443.", "")
+		stop()
+		fmt.Printf("%s: %d %q\n", m, s.Log.Last().Status, s.Log.Last().Stop)
+	}
+	fmt.Println(len(sandbox.Misbehaviors()), "with", sandbox.MisbehaveTimeout)
+	// Output:
+	// empty: 200 "end_turn"
+	// refusal: 200 "refusal"
+	// tool_call: 200 "tool_use"
+	// too_long: 200 "end_turn"
+	// invents: 200 "end_turn"
+	// language: 200 "end_turn"
+	// injected: 200 "end_turn"
+	// error: 200 "end_turn"
+	// half: 200 "end_turn"
+	// storm: 429 ""
+	// 11 with timeout
+}
+
+// A model can misbehave where a test wants it to.
+func ExampleMisbehave() {
+	s := sandbox.New(sandbox.Options{Model: sandbox.Misbehave{
+		As: sandbox.MisbehaveLanguage, Model: sandbox.Summarizer{},
+		When: func(p *sandbox.Prompt) bool { return strings.Contains(p.Last(decant.RoleUser), "Kurz") },
+	}})
+	rt, stop := s.Pipe()
+	defer stop()
+	client := &http.Client{Transport: rt}
+	fmt.Println(ask(client, "Summarize: The port is 8443.", ""))
+	fmt.Println(ask(client, "Kurz: The port is 8443.", "")[:28])
+	// Output:
+	// Summarize: The port is 8443.
+	// Voici un résumé de la conv
 }

@@ -10,14 +10,16 @@ import (
 // A FaultKind is something that goes wrong at a provider or on the way to it.
 type FaultKind string
 
-// The faults. All but the first three can strike in the middle of a stream.
+// The faults. All but the first four can strike in the middle of a stream.
 const (
 	FaultRateLimit   FaultKind = "rate_limit"   // 429 with retry-after
 	FaultOverloaded  FaultKind = "overloaded"   // 529
 	FaultInternal    FaultKind = "internal"     // 500
+	FaultUnavailable FaultKind = "unavailable"  // 529, because a compaction cannot be had
 	FaultStreamError FaultKind = "stream_error" // an error event after HTTP 200, then the end
 	FaultReset       FaultKind = "reset"        // the connection is reset
 	FaultCut         FaultKind = "cut"          // the connection is closed without an end of the body
+	FaultHalf        FaultKind = "half"         // the same, when half of the answer is sent
 	FaultStall       FaultKind = "stall"        // nothing more comes until Wait is over or the client leaves
 	FaultSlow        FaultKind = "slow"         // Wait passes before every event
 )
@@ -29,7 +31,7 @@ type Fault struct {
 
 	// After is the number of events that are sent before the fault strikes. With 0 a reset, a cut
 	// and a stall come before the status; a stream error comes right after it. An answer that is
-	// not a stream counts as one event.
+	// not a stream counts as one event. A half answer needs no number.
 	After int
 
 	// Wait is how long a stall lasts, how long a slow stream pauses before each event, and what
@@ -73,10 +75,20 @@ func (f Fault) refusal() *apiError {
 		return &apiError{status: http.StatusTooManyRequests, kind: kindRateLimit, message: "This request would exceed your rate limit. Please try again later.", retry: wait}
 	case FaultOverloaded:
 		return &apiError{status: statusOverloaded, kind: kindOverloaded, message: "Overloaded"}
+	case FaultUnavailable:
+		return &apiError{status: statusOverloaded, kind: kindOverloaded, code: codeUnavailable, message: "Compaction is temporarily unavailable."}
 	case FaultInternal:
 		return &apiError{status: http.StatusInternalServerError, kind: kindInternal, message: "Internal server error"}
 	}
 	return nil
+}
+
+// of returns the fault as it strikes an answer of n events.
+func (f Fault) of(n int) Fault {
+	if f.Kind == FaultHalf {
+		return Fault{Kind: FaultCut, After: n / 2}
+	}
+	return f
 }
 
 // breaks reports whether the fault ends the exchange at the given number of events sent.

@@ -11,21 +11,22 @@ import (
 
 // An Entry is one request that the sandbox received and what became of it.
 type Entry struct {
-	Number  int // of the request, counted from 1
-	Time    time.Time
-	Method  string
-	Path    string      // with the query
-	Header  http.Header // keys and tokens are replaced by "[redacted]"
-	Body    []byte      // decompressed; read only; nil when the log had to make room
-	Status  int         // 0 when the exchange ended without one
-	Error   string      // the refusal's message, empty when accepted
-	Fault   FaultKind   // what went wrong on purpose
-	Prompt  int         // tokens, when the request was counted
-	Usage   decant.Usage
-	Stop    string // stop reason
-	Dropped int    // thinking blocks left out
-	Cleared int    // results left out by context editing
-	Answer  []byte // the message as JSON, also of a stream; read only
+	Number      int // of the request, counted from 1
+	Time        time.Time
+	Method      string
+	Path        string       // with the query
+	Header      http.Header  // keys and tokens are replaced by "[redacted]"
+	Body        []byte       // decompressed; read only; nil when the log had to make room
+	Status      int          // 0 when the exchange ended without one
+	Error       string       // the refusal's message, empty when accepted
+	Fault       FaultKind    // what went wrong on purpose
+	Prompt      int          // tokens, when the request was counted
+	Usage       decant.Usage // of all passes, also those of compactions
+	Stop        string       // stop reason
+	Dropped     int          // thinking blocks left out
+	Cleared     int          // results left out by context editing
+	Compactions int          // that the server made, or tried to make, for the request
+	Answer      []byte       // the message as JSON, also of a stream; read only
 }
 
 // A Log keeps the newest entries, and the newest bodies up to a limit of its own. It is safe for

@@ -29,29 +29,69 @@ func (x *exchange) messages() *apiError {
 	return x.deliver(q, rep, h, f)
 }
 
-// complete answers a request, and says what its prompt finds in the cache and will leave there.
-func (x *exchange) complete(q *request) (*reply, hit, *apiError) {
+// A reading is a prompt that has passed all checks, and what it finds in the cache.
+type reading struct {
+	q      *request
+	th     *thoughts
+	ed     *edited
+	tokens int
+	found  hit
+}
+
+// read checks what is left to check of a request.
+func (x *exchange) read(q *request) (*reading, *apiError) {
 	th, ed, err := x.s.admit(x.account, q)
 	if err != nil {
-		return nil, hit{}, err
+		return nil, err
 	}
+	in := x.reading(q, th, ed)
+	x.entry.Prompt, x.entry.Dropped, x.entry.Cleared = in.tokens, len(th.dropped), ed.uses()
+	return in, x.s.checkSize(q, in.tokens)
+}
+
+// reading counts a prompt and looks for it in the cache.
+func (x *exchange) reading(q *request, th *thoughts, ed *edited) *reading {
 	ps := q.pieces(ed)
-	prompt := count(ps, x.s.counter)
-	x.entry.Prompt, x.entry.Dropped, x.entry.Cleared = prompt, len(th.dropped), ed.uses()
-	if err := x.s.checkSize(q, prompt); err != nil {
-		return nil, hit{}, err
-	}
-	h := x.s.cache.look(x.account, q, ps, x.entry.Time)
-	rep, err := x.s.answer(x.r.Context(), q, th, ed, x.session(q), prompt, x.entry.Number)
+	in := &reading{q: q, th: th, ed: ed, tokens: count(ps, x.s.counter)}
+	in.found = x.s.cache.look(x.account, q, ps, x.entry.Time)
+	return in
+}
+
+// complete answers a request, and says what its prompt finds in the cache and will leave there.
+func (x *exchange) complete(q *request) (*reply, hit, *apiError) {
+	in, err := x.read(q)
 	if err != nil {
 		return nil, hit{}, err
 	}
-	output := rep.usage.Output
-	rep.usage = h.usage
-	rep.usage.Output = output
+	reply := x.reply
+	switch {
+	case q.summarizes():
+		reply = x.summary
+	case in.due():
+		reply = x.compacted
+	}
+	rep, err := reply(in)
+	if err != nil {
+		return nil, hit{}, err
+	}
 	x.s.memory.keep(x.account, rep.calls, rep.signed)
-	x.entry.Usage, x.entry.Stop, x.entry.Answer = rep.usage, rep.stop, rep.message()
-	return rep, h, nil
+	x.entry.Usage, x.entry.Stop, x.entry.Answer = rep.billed(), rep.stop, rep.message()
+	return rep, in.found, nil
+}
+
+// reply answers a prompt.
+func (x *exchange) reply(in *reading) (*reply, *apiError) {
+	rep, err := x.s.answer(x.r.Context(), in, x.session(in.q), x.entry.Number)
+	if err != nil {
+		return nil, err
+	}
+	output := rep.usage.Output
+	rep.usage = in.found.usage
+	rep.usage.Output = output
+	if in.q.betas.permit(betaDemand + "|" + betaCompact) {
+		rep.passes = []pass{{kind: "message", usage: rep.usage}}
+	}
+	return rep, nil
 }
 
 // rateLimits are the headers that tell a client how much it may still ask for. The sandbox has no
@@ -137,27 +177,36 @@ func (x *exchange) session(q *request) string {
 }
 
 // answer asks the model. Whatever goes wrong there is a 500.
-func (s *Server) answer(ctx context.Context, q *request, th *thoughts, ed *edited, session string, prompt, n int) (rep *reply, err *apiError) {
+func (s *Server) answer(ctx context.Context, in *reading, session string, n int) (*reply, *apiError) {
+	a := Answer{Stop: "max_tokens"}
+	if in.q.max > 0 {
+		var err *apiError
+		if a, err = consult(ctx, s.model, in.q.prompt(session, in.ed)); err != nil {
+			return nil, err
+		}
+	}
+	rep, err := s.compose(in.q, in.th, a, in.tokens, n)
+	if err != nil {
+		return nil, internal("compose the answer", err)
+	}
+	if in.q.body.get("context_management") != nil {
+		rep.edits = in.ed.appendApplied(nil)
+	}
+	return rep, nil
+}
+
+// consult asks a model.
+func consult(ctx context.Context, m Model, p *Prompt) (a Answer, err *apiError) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = internal("the scripted model panicked", fmt.Errorf("%v", v))
 		}
 	}()
-	a := Answer{Stop: "max_tokens"}
-	if q.max > 0 {
-		var merr error
-		if a, merr = s.model.Answer(ctx, q.prompt(session, ed)); merr != nil {
-			return nil, internal("the scripted model failed", merr)
-		}
+	a, merr := m.Answer(ctx, p)
+	if merr != nil {
+		return Answer{}, internal("the scripted model failed", merr)
 	}
-	rep, cerr := s.compose(q, th, a, prompt, n)
-	if cerr != nil {
-		return nil, internal("compose the answer", cerr)
-	}
-	if q.body.get("context_management") != nil {
-		rep.edits = ed.appendApplied(nil)
-	}
-	return rep, nil
+	return a, nil
 }
 
 // deliver sends a finished answer, and lets a fault break it on the way.
@@ -174,10 +223,27 @@ func (x *exchange) deliver(q *request, rep *reply, h hit, f Fault) *apiError {
 			return nil
 		}
 		x.s.cache.commit(h)
+		if f.Kind == FaultHalf {
+			return x.sendHalf(x.entry.Answer)
+		}
 		return x.send(http.StatusOK, x.entry.Answer)
 	}
 	x.s.cache.commit(h)
 	x.stream(rep, f)
+	return nil
+}
+
+// sendHalf sends the first half of an answer and closes the connection.
+func (x *exchange) sendHalf(body []byte) *apiError {
+	x.entry.Status = http.StatusOK
+	x.log()
+	x.w.Header().Set("Content-Type", "application/json")
+	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.WriteHeader(http.StatusOK)
+	x.w.Write(body[:len(body)/2]) // the client may be gone
+	if http.NewResponseController(x.w).Flush() == nil {
+		hangUp(x.w, false)
+	}
 	return nil
 }
 
@@ -189,6 +255,7 @@ func (x *exchange) stream(rep *reply, f Fault) {
 	x.w.WriteHeader(http.StatusOK)
 	out := sse.NewWriter(x.w)
 	fs := rep.frames(x.s.opts.Chunk)
+	f = f.of(len(fs))
 	for i, fr := range fs {
 		if f.Kind == FaultStreamError && i == f.After {
 			x.log()

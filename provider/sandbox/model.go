@@ -26,7 +26,7 @@ type Prompt struct {
 	OneCall   bool            // no parallel calls
 	Tools     []string        // names of those that it may call
 	System    []string        // texts
-	Messages  []Message       // neighbours of one role merged
+	Messages  []Message       // neighbours of one role merged; what a compaction left is a message of the user
 }
 
 // A Message is what one role says.
@@ -49,7 +49,8 @@ type Block struct {
 type Answer struct {
 	// Blocks in order: thinking, text and uses. Thinking is left out when the request has it off.
 	Blocks []Block
-	// Stop is the stop reason; empty means "tool_use" when there are uses and "end_turn" otherwise.
+	// Stop is the stop reason; empty means "tool_use" when there are uses and "end_turn" otherwise. An answer without
+	// blocks gets a text unless its Stop is given.
 	Stop string
 }
 
@@ -98,11 +99,17 @@ func (q *request) prompt(session string, e *edited) *Prompt {
 	for _, t := range q.turns {
 		m := Message{Role: decant.Role(t.role)}
 		for _, b := range t.blocks {
-			if n := e.shown(b.node); n != nil {
+			switch n := e.shown(b.node); {
+			case n == nil:
+			case b.kind == compactionKind:
+				p.Messages = append(p.Messages, Message{Role: decant.RoleUser, Blocks: []Block{text(n.str("content"))}})
+			default:
 				m.Blocks = append(m.Blocks, read(n))
 			}
 		}
-		p.Messages = append(p.Messages, m)
+		if len(m.Blocks) > 0 || !t.has(compactionKind) {
+			p.Messages = append(p.Messages, m)
+		}
 	}
 	return p
 }

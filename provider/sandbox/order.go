@@ -10,7 +10,7 @@ import (
 // The rule stands at each check.
 func (q *request) checkMessages() *apiError {
 	for _, check := range []func() *apiError{
-		q.checkFirst, q.checkPlaces, q.checkText, q.checkIDs, q.checkPairs, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual, q.checkReferences,
+		q.checkCompactions, q.checkFirst, q.checkPlaces, q.checkFinished, q.checkText, q.checkIDs, q.checkPairs, q.checkServerTools, q.checkSystemTurns, q.checkPrefill, q.checkManual, q.checkReferences,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -19,12 +19,13 @@ func (q *request) checkMessages() *apiError {
 	return nil
 }
 
-// checkFirst is the rule first-message.
+// checkFirst is the rule first-message. What a compaction left may stand first, too.
 func (q *request) checkFirst() *apiError {
-	if q.turns[0].role != "user" {
-		return invalid("messages: first message must use the \"user\" role")
+	first := q.turns[0]
+	if first.role == "user" || len(first.blocks) > 0 && first.blocks[0].kind == compactionKind && first.blocks[0].get("content") != nil {
+		return nil
 	}
-	return nil
+	return invalid("messages: first message must use the \"user\" role")
 }
 
 // roleOf says who may send a block in a message. What is missing here belongs to server tools, which
@@ -40,6 +41,7 @@ var roleOf = map[string][]string{
 	"thinking":          {"assistant"},
 	"redacted_thinking": {"assistant"},
 	"tool_reference":    {},
+	compactionKind:      {"user", "assistant"},
 }
 
 // checkPlaces refuses blocks in messages of a role that cannot send them.
@@ -106,7 +108,7 @@ var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
 // checkIDs is the rules call-id-form and call-id-unique.
 func (q *request) checkIDs() *apiError {
-	seen := map[string]bool{}
+	q.ids = map[string]bool{}
 	for _, t := range q.turns {
 		for _, b := range t.blocks {
 			if b.kind != "tool_use" && b.kind != "server_tool_use" && b.kind != "mcp_tool_use" {
@@ -116,10 +118,10 @@ func (q *request) checkIDs() *apiError {
 			if !callID.MatchString(id) {
 				return invalid("%s.%s.id: String should match pattern '%s'", b.path, b.kind, callID)
 			}
-			if seen[id] {
+			if q.ids[id] {
 				return invalid("messages: `tool_use` ids must be unique (%s at %s)", id, b.path)
 			}
-			seen[id] = true
+			q.ids[id] = true
 		}
 	}
 	return nil
@@ -246,7 +248,7 @@ func (t *turn) endsWithServerResult() bool {
 // checkPrefill is the rule prefill. An answer that a server tool interrupted is continued, not prefilled.
 func (q *request) checkPrefill() *apiError {
 	last := &q.turns[len(q.turns)-1]
-	if last.role != "assistant" || last.endsWithServerResult() {
+	if last.role != "assistant" || last.endsWithServerResult() || q.summarizes() {
 		return nil
 	}
 	if q.model.Since(4, 6) {
@@ -266,14 +268,15 @@ func (q *request) checkPrefill() *apiError {
 // is prefilled, begins with thinking. A turn is everything the assistant said since the user last
 // said something other than results.
 func (q *request) checkManual() *apiError {
-	if q.mode() != "enabled" {
-		return nil
-	}
 	first := q.currentTurn()
-	if first == nil || len(first.blocks) == 0 {
+	if q.mode() != "enabled" || first == nil || q.summarizes() && q.turns[len(q.turns)-1].role == "assistant" {
 		return nil
 	}
-	if b := first.blocks[0]; b.kind != "thinking" && b.kind != "redacted_thinking" {
+	said := slices.DeleteFunc(slices.Clone(first.blocks), func(b block) bool { return b.kind == compactionKind })
+	if len(said) == 0 {
+		return nil
+	}
+	if b := said[0]; b.kind != "thinking" && b.kind != "redacted_thinking" {
 		return invalid("%s.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceding the last set of `tool_use` and `tool_result` blocks).", b.path, b.kind)
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 // (docs/reference/anthropic.md, "The request" and "Context editing").
 func (q *request) checkParams() *apiError {
 	for _, check := range []func() *apiError{
-		q.checkMax, q.checkThinking, q.checkBudget, q.checkSampling, q.checkWarmup, q.checkChoice, q.checkEffort, q.checkEdits, q.checkWords,
+		q.checkMax, q.checkThinking, q.checkBudget, q.checkSampling, q.checkWarmup, q.checkChoice, q.checkEffort, q.checkEdits, q.checkDemand, q.checkWords,
 	} {
 		if err := check(); err != nil {
 			return err

@@ -184,6 +184,8 @@ func tokens(n *node, kind string, c decant.Counter) int {
 		return c.Count(n.str("text"))
 	case "thinking":
 		return c.Count(n.str("thinking"))
+	case compactionKind:
+		return c.Count(n.str("content"))
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		return callFrame + c.Count(n.str("name")) + c.Count(string(n.get("input").raw))
 	case "tool_result", "search_result":

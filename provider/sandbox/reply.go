@@ -22,6 +22,7 @@ type reply struct {
 	stop    string
 	stopSeq string // the stop sequence that ended it
 	usage   decant.Usage
+	passes  []pass // where usage.iterations is reported
 	tier    string // of service; empty: standard
 	thought int    // output tokens of thinking
 	changes []byte // member input_transformations, or nothing
@@ -38,6 +39,24 @@ type out struct {
 	json      []byte // the whole block
 	input     []byte // of a tool_use
 	id, name  string
+}
+
+// A pass is one time that a model reads for a request.
+type pass struct {
+	kind  string // "message" or "compaction"
+	usage decant.Usage
+}
+
+// billed returns what the request costs: what its passes use.
+func (r *reply) billed() decant.Usage {
+	if r.passes == nil {
+		return r.usage
+	}
+	var sum decant.Usage
+	for _, p := range r.passes {
+		sum = sum.Add(p.usage)
+	}
+	return sum
 }
 
 // A composer makes one reply. It knows what is left of its limits and where it is in the chain.
@@ -72,7 +91,7 @@ func (s *Server) compose(q *request, th *thoughts, a Answer, prompt, n int) (*re
 			return r, nil
 		}
 	}
-	if q.max > 0 && len(r.blocks) == 0 { // an empty answer could not be sent back
+	if q.max > 0 && len(r.blocks) == 0 && a.Stop == "" { // an empty answer could not be sent back
 		if _, err := c.addText(Block{Text: "Done."}); err != nil {
 			return nil, err
 		}
@@ -175,7 +194,7 @@ func (c *composer) addUse(b Block) (bool, error) {
 	if n, err := parse(o.input); err != nil || n.kind != '{' {
 		return false, fmt.Errorf("the model called %s with arguments that are not a JSON object", b.Name)
 	}
-	if !callID.MatchString(o.id) || c.q.uses(o.id) || slices.Contains(c.reply.calls, o.id) {
+	if !callID.MatchString(o.id) || c.q.ids[o.id] || slices.Contains(c.reply.calls, o.id) {
 		o.id = callName("toolu", c.s.secret, [16]byte(c.chain.before[:16]), c.n, len(c.reply.blocks)+1)
 	}
 	size := callFrame + c.s.counter.Count(o.name) + c.s.counter.Count(string(o.input))
@@ -189,18 +208,6 @@ func (c *composer) addUse(b Block) (bool, error) {
 	o.json = append(append(append(o.json, `,"input":`...), o.input...), '}')
 	c.reply.calls = append(c.reply.calls, o.id)
 	return true, c.put(o)
-}
-
-// uses reports whether the request holds a call with the id.
-func (q *request) uses(id string) bool {
-	for i := range q.turns {
-		for _, b := range q.turns[i].blocks {
-			if b.kind == "tool_use" && b.str("id") == id {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // put appends a block that signatures after it cover.
@@ -244,7 +251,7 @@ func (r *reply) message() []byte {
 	}
 	b = append(b, `],`...)
 	b = r.appendStop(b)
-	b = append(b, `,"stop_details":null,"container":null`...)
+	b = append(r.appendDetails(b), `,"container":null`...)
 	b = append(append(b, r.edits...), r.changes...)
 	b = append(b, `,"usage":`...)
 	return append(r.appendUsage(b, r.usage.Output), '}')
@@ -268,22 +275,55 @@ func (r *reply) appendStop(b []byte) []byte {
 	return jsonspan.AppendQuote(b, r.stopSeq)
 }
 
+// appendDetails appends the member stop_details, which says more about a refusal.
+func (r *reply) appendDetails(b []byte) []byte {
+	if r.stop != "refusal" {
+		return append(b, `,"stop_details":null`...)
+	}
+	return append(b, `,"stop_details":{"type":"refusal","category":"general_harms","explanation":"The request was declined."}`...)
+}
+
 // appendUsage appends the usage object (docs/reference/anthropic.md, "Usage").
 func (r *reply) appendUsage(b []byte, output int) []byte {
-	u := r.usage
+	b = appendCounters(append(b, '{'), r.usage, output)
+	b = strconv.AppendInt(append(b, `,"output_tokens_details":{"thinking_tokens":`...), int64(min(r.thought, output)), 10)
+	b = append(append(append(b, `},"service_tier":"`...), cmp.Or(r.tier, "standard")...), '"')
+	return append(r.appendPasses(b), '}')
+}
+
+// appendPasses appends the member iterations, if there is one.
+func (r *reply) appendPasses(b []byte) []byte {
+	if r.passes == nil {
+		return b
+	}
+	b = append(b, `,"iterations":[`...)
+	for i, p := range r.passes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, `{"type":"`...), p.kind...), `",`...)
+		if p.kind == "message" {
+			b = append(jsonspan.AppendQuote(append(b, `"model":`...), r.model), ',')
+		}
+		b = append(appendCounters(b, p.usage, p.usage.Output), '}')
+	}
+	return append(b, ']')
+}
+
+// appendCounters appends the counters of a usage, as members.
+func appendCounters(b []byte, u decant.Usage, output int) []byte {
 	for _, f := range []struct {
 		name string
 		n    int
 	}{
-		{`{"input_tokens":`, u.Input},
+		{`"input_tokens":`, u.Input},
 		{`,"cache_creation_input_tokens":`, u.CacheWrite},
 		{`,"cache_read_input_tokens":`, u.CacheRead},
 		{`,"cache_creation":{"ephemeral_5m_input_tokens":`, u.CacheWrite - u.Write1h},
 		{`,"ephemeral_1h_input_tokens":`, u.Write1h},
 		{`},"output_tokens":`, output},
-		{`,"output_tokens_details":{"thinking_tokens":`, min(r.thought, output)},
 	} {
 		b = strconv.AppendInt(append(b, f.name...), int64(f.n), 10)
 	}
-	return append(append(append(b, `},"service_tier":"`...), cmp.Or(r.tier, "standard")...), `"}`...)
+	return b
 }

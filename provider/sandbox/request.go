@@ -19,6 +19,7 @@ type request struct {
 	system []*node // blocks
 	tools  []*node
 	turns  []turn
+	ids    map[string]bool // of all calls, also of those that were cut off
 }
 
 // A turn is what one role says until another one speaks: neighbouring messages of one role are one
@@ -74,7 +75,12 @@ func (s shaper) parts(body *node) *apiError {
 		}
 	}
 	if n := body.get("thinking").get("block_binding"); n != nil {
-		return s.object("thinking.block_binding", n, bindingShape)
+		if err := s.object("thinking.block_binding", n, bindingShape); err != nil {
+			return err
+		}
+	}
+	if n := body.get(compactionKind); n != nil {
+		return s.demand(n)
 	}
 	return nil
 }
@@ -125,7 +131,7 @@ func (s shaper) tool(path string, t *node) *apiError {
 // readTurns checks the shape of the messages and merges neighbours of one role.
 func (q *request) readTurns(s shaper) *apiError {
 	messages := q.body.get("messages").list()
-	if len(messages) == 0 {
+	if len(messages) == 0 && !q.summarizes() {
 		return invalid("messages: at least one message is required")
 	}
 	if len(messages) > maxMessages {

@@ -161,10 +161,10 @@ var rules = []rule{
 	{name: "editing/ThinkingOff", model: old, fields: `"context_management":{"edits":[` + keepAll + `]},`, beta: editingBeta, status: 400, text: "`clear_thinking_20251015` strategy requires `thinking` to be enabled or adaptive"},
 	{name: "editing/Defaults", fields: edits(`{"type":"clear_tool_uses_20250919"}`), beta: editingBeta},
 	{name: "editing/EveryField", fields: edits(keepAll + `,{"type":"clear_tool_uses_20250919","trigger":{"type":"tool_uses","value":1},"keep":{"type":"tool_uses","value":0},"clear_at_least":{"type":"input_tokens","value":1},"exclude_tools":["a"],"clear_tool_inputs":["b"]}`), beta: editingBeta},
-	{name: "editing/Order", fields: edits(`{"type":"clear_tool_uses_20250919"},` + keepAll), beta: editingBeta, status: 400, text: "must be the first edit"},
+	{name: "editing/Order", fields: edits(`{"type":"clear_tool_uses_20250919"},` + keepAll), beta: editingBeta, status: 400, text: "`clear_thinking_20251015` must be the first strategy in `context_management.edits`"},
 	{name: "editing/Twice", fields: edits(keepAll + `,` + keepAll), beta: editingBeta, status: 400, text: "is given twice"},
 	{name: "editing/UnknownField", fields: edits(`{"type":"clear_tool_uses_20250919","after":1}`), beta: editingBeta, status: 400, text: "after: Extra inputs are not permitted"},
-	{name: "editing/UnknownStrategy", fields: edits(`{"type":"compact_20260112"}`), beta: editingBeta, status: 400, text: "does not support the 'compact_20260112' context management strategy"},
+	{name: "editing/UnknownStrategy", fields: edits(`{"type":"clear_all_20270101"}`), beta: editingBeta, status: 400, text: "does not support the 'clear_all_20270101' context management strategy"},
 	{name: "editing/TriggerWithoutValue", fields: edits(`{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens"}}`), beta: editingBeta, status: 400, text: "trigger.value: Field required"},
 	{name: "editing/InputsOfNumbers", fields: edits(`{"type":"clear_tool_uses_20250919","clear_tool_inputs":[1]}`), beta: editingBeta, status: 400, text: "clear_tool_inputs.0: Input should be a valid string"},
 
@@ -174,10 +174,10 @@ var rules = []rule{
 	{name: "blocks/ReferenceToNothing", fields: deferred, messages: user + `,` + call + `,` + refers("Never"), status: 400, text: "Tool reference 'Never' not found in available tools"},
 	{name: "request/OnlyDeferredTools", fields: `"tools":[{"name":"Later","defer_loading":true,"input_schema":{"type":"object"}}],`, status: 400, text: "At least one tool must have defer_loading=false"},
 
-	// Sections 9 and 10 do not exist here.
-	{name: "compaction/Beta", beta: "compact-2026-01-12", status: 400, text: "invalid beta flag"},
-	{name: "compaction/Beta", beta: "compact-2026-09-04", status: 400, text: "invalid beta flag"},
-	{name: "compaction/Field", fields: `"compaction":{"type":"summarize"},`, status: 400, text: "compaction: Extra inputs are not permitted"},
+	// Compaction without its betas; what they permit is in compaction_test.go.
+	{name: "compaction/Field", fields: `"compaction":{"type":"summarize"},`, status: 400, text: "the `compaction` parameter requires anthropic-beta: compact-2026-09-04"},
+	{name: "compaction/FieldWithTheOtherBeta", fields: `"compaction":{"type":"summarize"},`, beta: "compact-2026-01-12", status: 400, text: "requires anthropic-beta: compact-2026-09-04"},
+	{name: "compaction/EditWithoutBeta", fields: edits(`{"type":"compact_20260112"}`), beta: editingBeta, status: 400, text: "Input tag 'compact_20260112' found using 'type' does not match any of the expected tags"},
 	{name: "compaction/Block", messages: user + `,{"role":"assistant","content":[{"type":"compaction","content":"x"}]},` + user, status: 400, text: "Input tag 'compaction'"},
 
 	// The control of bound thinking.

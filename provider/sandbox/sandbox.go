@@ -3,13 +3,12 @@
 // A [Server] speaks the API's HTTP: messages as JSON and as a stream of events, token counts and
 // models. It knows the rules of the API and of each model and refuses what they refuse, with the
 // documented statuses and texts; it signs thinking and notices when the conversation that a
-// signature belongs to has been changed; it keeps a prompt cache and reports usage from it; it fails
-// on demand. What it is not is intelligent: a [Model] that plays a recording ([Script]) or follows
+// signature belongs to has been changed; it keeps a prompt cache and reports usage from it; it compacts, on demand and
+// at a threshold; it fails on demand. What it is not is intelligent: a [Model] that plays a recording ([Script]) or follows
 // simple rules ([Rules]) gives the answers.
 //
 // Its reading of the rules is independent of package legal on purpose: two readings of one
-// specification find each other's mistakes. What of the API it does not have (compaction,
-// threads, the list of batches) it refuses as unknown. A batch is worked on when somebody looks at it first. Section numbers in comments refer to the
+// specification find each other's mistakes. What of the API it does not have (threads, the list of batches) it refuses as unknown. A batch is worked on when somebody looks at it first. Section numbers in comments refer to the
 // reference of the Messages API that the project works from.
 //
 // Where that leaves room, the stricter reading holds:
@@ -39,6 +38,9 @@ import (
 type Options struct {
 	// Model answers. Nil means Rules with their defaults.
 	Model Model
+
+	// Summarizer writes the summaries of compactions that the server makes. Nil means a Summarizer.
+	Summarizer Model
 
 	// Catalog says which models exist and what they are like. Nil means the built-in one.
 	Catalog *token.Catalog
@@ -110,13 +112,14 @@ type Server struct {
 	// Log holds what was received.
 	Log *Log
 
-	opts    Options
-	catalog *token.Catalog
-	model   Model
-	counter decant.Counter
-	secret  []byte
-	now     func() time.Time
-	sleep   func(context.Context, time.Duration) error
+	opts       Options
+	catalog    *token.Catalog
+	model      Model
+	summarizer Model
+	counter    decant.Counter
+	secret     []byte
+	now        func() time.Time
+	sleep      func(context.Context, time.Duration) error
 
 	cache  cache
 	memory memory
@@ -144,6 +147,9 @@ func New(opts Options) *Server {
 	}
 	if s.model == nil {
 		s.model = &Rules{}
+	}
+	if s.summarizer = opts.Summarizer; s.summarizer == nil {
+		s.summarizer = Summarizer{}
 	}
 	if s.counter == nil {
 		s.counter = estimate{}

@@ -163,6 +163,7 @@ func (x *exchange) check(root *node, count bool) (*request, *apiError) {
 			return nil, err
 		}
 	}
+	q.cut()
 	return q, nil
 }
 

@@ -27,13 +27,13 @@ type field struct {
 	name string
 	want want
 	need bool   // it must be there
-	beta string // it exists only with this beta
+	beta string // it exists only with one of these betas, with bars between them
 }
 
 const required = true
 
 // The fields of a request body (docs/reference/anthropic.md, "The request"). What other capabilities of the API would
-// need (compaction, threads, diagnostics) is missing on purpose: it is refused as any unknown field is.
+// need (threads, diagnostics) is missing on purpose: it is refused as any unknown field is.
 var messageFields = []field{
 	{"model", isText, required, ""},
 	{"max_tokens", isInt, required, ""},
@@ -54,7 +54,8 @@ var messageFields = []field{
 	{"inference_geo", isText, false, ""},
 	{"container", anything, false, ""},
 	{"cache_control", isMarker, false, ""},
-	{"context_management", isObject, false, betaEditing},
+	{"context_management", isObject, false, betaEditing + "|" + betaCompact},
+	{"compaction", isObject, false, ""},
 }
 
 // The fields of a count_tokens body (docs/reference/anthropic.md, "Token counting"): no output limit and no sampling.
@@ -67,7 +68,8 @@ var countFields = []field{
 	{"thinking", isObject, false, ""},
 	{"output_config", isObject, false, ""},
 	{"cache_control", isMarker, false, ""},
-	{"context_management", isObject, false, betaEditing},
+	{"context_management", isObject, false, betaEditing + "|" + betaCompact},
+	{"compaction", isObject, false, ""},
 }
 
 // The fields of parts of a request.
@@ -105,6 +107,7 @@ var blockShapes = map[string][]field{
 	"thinking":          {{"thinking", isText, required, ""}, {"signature", isText, required, ""}},
 	"redacted_thinking": {{"data", isText, required, ""}},
 	"container_upload":  {{"file_id", isText, required, ""}, {"cache_control", isMarker, false, ""}},
+	compactionKind:      compactionShape,
 
 	"server_tool_use":                        serverUse,
 	"mcp_tool_use":                           serverUse,
@@ -139,7 +142,7 @@ func (s shaper) object(path string, n *node, shape []field) *apiError {
 	for i, name := range n.names {
 		at := join(path, name)
 		k := slices.IndexFunc(shape, func(f field) bool { return f.name == name })
-		if k < 0 || shape[k].beta != "" && !s.betas.has(shape[k].beta) {
+		if k < 0 || !s.betas.permit(shape[k].beta) {
 			return invalid("%s: Extra inputs are not permitted", at)
 		}
 		if n.items[i].kind == 'n' && !shape[k].need {
@@ -167,7 +170,7 @@ func (s shaper) tagged(path string, n *node, shapes map[string][]field) *apiErro
 	}
 	tag := n.str("type")
 	shape, ok := shapes[tag]
-	if !ok {
+	if !ok || tag == compactionKind && !s.betas.permit(betaDemand+"|"+betaCompact) {
 		return invalid("%s: Input tag '%s' found using 'type' does not match any of the expected tags", path, tag)
 	}
 	return s.object(join(path, tag), n, slices.Concat([]field{{"type", isText, required, ""}}, shape))

@@ -18,10 +18,12 @@ func (r *reply) frames(chunk int) []frame {
 	var fs []frame
 	add := func(name string, data []byte) { fs = append(fs, frame{name, append(data, '}')}) }
 
+	begun := *r
+	begun.passes = nil
 	start := r.head([]byte(`{"type":"message_start","message":`))
 	start = append(start, `,"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null`...)
 	start = append(append(start, r.changes...), `,"usage":`...)
-	add("message_start", append(r.appendUsage(start, min(r.usage.Output, 1)), '}'))
+	add("message_start", append(begun.appendUsage(start, min(r.usage.Output, 1)), '}'))
 	add("ping", []byte(`{"type":"ping"`))
 	for i, o := range r.blocks {
 		at := append(strconv.AppendInt([]byte(`,"index":`), int64(i), 10), ',')
@@ -35,6 +37,9 @@ func (r *reply) frames(chunk int) []frame {
 		add("content_block_stop", stop)
 	}
 	end := r.appendStop([]byte(`{"type":"message_delta","delta":{`))
+	if r.stop == "refusal" {
+		end = r.appendDetails(end)
+	}
 	end = append(r.appendUsage(append(end, `},"usage":`...), r.usage.Output), r.changes...)
 	add("message_delta", append(end, r.edits...))
 	add("message_stop", []byte(`{"type":"message_stop"`))
@@ -48,6 +53,11 @@ func (o *out) appendEmpty(b []byte) []byte {
 		return append(b, `{"type":"thinking","thinking":"","signature":""}`...)
 	case "redacted_thinking":
 		return append(b, o.json...)
+	case compactionKind:
+		if o.signature != "" {
+			return append(b, o.json...)
+		}
+		return append(b, `{"type":"compaction","content":null}`...)
 	case "tool_use":
 		b = jsonspan.AppendQuote(append(b, `{"type":"tool_use","id":`...), o.id)
 		b = jsonspan.AppendQuote(append(b, `,"name":`...), o.name)
@@ -61,6 +71,11 @@ func (o *out) deltas(chunk int) [][]byte {
 	switch o.kind {
 	case "redacted_thinking":
 		return nil
+	case compactionKind:
+		if o.signature != "" {
+			return nil
+		}
+		return [][]byte{append(append([]byte(`{"type":"compaction_delta","content":`), quoteOrNull(o.text)...), '}')}
 	case "thinking":
 		ds := pieceDeltas(`{"type":"thinking_delta","thinking":`, o.text, chunk)
 		d := jsonspan.AppendQuote([]byte(`{"type":"signature_delta","signature":`), o.signature)
