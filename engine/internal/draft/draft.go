@@ -143,14 +143,6 @@ func (dr *Draft) Render() ([]byte, error) {
 	return dr.withClearing(body)
 }
 
-// Live returns the view without what the provider ignores because of a summary that it has put into the conversation.
-func (dr *Draft) Live() *decant.Conversation {
-	if ms := dr.View.Live(); len(ms) < len(dr.View.Messages) {
-		return dr.View.With(ms)
-	}
-	return dr.View
-}
-
 // Poured reports whether something was changed that had been sent before.
 func (o *Outcome) Poured() bool { return o.Reason != "" }
 
