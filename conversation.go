@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -101,6 +102,19 @@ func (m *Message) Text(kinds ...Kind) string {
 		}
 	}
 	return string(out)
+}
+
+// Summary returns the block of the message that is the client's summary, nil when the message holds none, or one that
+// cannot be read because its provider has encrypted it.
+func (m *Message) Summary() *Block {
+	if !m.Compaction || len(m.Blocks) == 0 {
+		return nil
+	}
+	b := &m.Blocks[0]
+	if b.Kind == KindOpaque && strings.HasPrefix(b.Text(), "{") { // an item as it stands in the source
+		return nil
+	}
+	return b
 }
 
 // UserWords reports whether the message holds words of the user.

@@ -127,6 +127,7 @@ const (
 	RungPartial    Rung = "partial" // some parts only; the gaps are named
 	RungExtractive Rung = "extractive"
 	RungHeadTail   Rung = "head_tail"
+	RungClient     Rung = "client" // none of Decant's: the client wrote it, or had it written
 )
 
 // A Plan proposes decisions for one conversation as it is now. It is data: it can be printed,

@@ -18,7 +18,8 @@ type AnswerReader interface {
 
 // An Answer is what a model said, and what the provider said about it.
 type Answer struct {
-	Usage   decant.Usage // Input is what was neither read from the provider's cache nor written to it
+	Usage   decant.Usage // of the pass that wrote the answer; Input is what was neither read from the provider's cache nor written to it
+	Extra   decant.Usage // of other passes, which are billed as well: summaries that the provider wrote, advice that it took
 	Content []byte       // a JSON list of blocks, for Parts.Answer; nil when it was not kept
 	Stop    string       // why the model stopped, in the API's own word
 

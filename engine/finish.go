@@ -25,7 +25,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 			return
 		}
 	}
-	f := finished{p, res, p.Billed(res), e.opts.Now().UTC()}
+	f := finished{p, res, p.charged(res), e.opts.Now().UTC()}
 	if f.res.Partial = nil; res.Broken {
 		f.res.Usage.Output = 0 // the client may send back any part of it, or none
 	}

@@ -26,12 +26,16 @@ func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (ou
 	b := booking{e, tk.Draft, tk.Draft.Meter.Usage, tk.Draft.Meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
-		if f.billed.Prompt() == 0 {
+		if f.billed.Add(f.res.Extra).Prompt() == 0 {
 			continue
 		}
 		reported := f.res.Usage.Prompt() > 0
 		believable := reported && f.believable()
-		s := b.spend(f, believable)
+		s := store.Spend{Time: f.time, Model: f.ticket.Draft.Query.Model.ID}
+		if f.billed.Prompt() > 0 { // otherwise the provider has written a summary and nothing else
+			s = b.spend(f, believable)
+		}
+		b.addExtra(&s, f)
 		s.ID = rs[i].ID
 		out = append(out, s)
 		if !reported {
@@ -71,6 +75,17 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 		out.Trial = x.Trial.Would(x.Draft, u, terms)
 	}
 	return out
+}
+
+// addExtra adds what was billed besides the answer. The client's own request would have come to the same: it is the
+// client who has asked for it.
+func (b *booking) addExtra(s *store.Spend, f *finished) {
+	x := f.res.Extra
+	paid := f.ticket.Draft.Query.Price(x, cost.Terms{At: f.time})
+	s.Usage, s.Without, s.Cost, s.Bare = s.Usage.Add(x), s.Without.Add(x), s.Cost+paid, s.Bare+paid
+	if s.Trial != nil {
+		s.Trial.Cost += paid
+	}
 }
 
 // testimony returns what the report on x says about the messages that the request before had left in the

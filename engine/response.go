@@ -11,7 +11,8 @@ import (
 // A Response is what the provider answered to a prepared request.
 type Response struct {
 	Status  int          // as in HTTP
-	Usage   decant.Usage // as reported, zero when it was not
+	Usage   decant.Usage // of the pass that wrote the answer, as reported; zero when it was not
+	Extra   decant.Usage // of other passes, which are billed as well, such as summaries by the provider
 	Content []byte       // of the answer, a JSON list of blocks; nil when there was none
 	Stop    string       // why the model stopped
 	Broken  bool         // the answer ended before its end: it counts as none
@@ -28,7 +29,7 @@ type Response struct {
 type finished struct {
 	*Prepared
 	res    Response
-	billed decant.Usage
+	billed decant.Usage // for the pass that wrote the answer
 	time   time.Time
 }
 
@@ -53,6 +54,11 @@ func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Brok
 // the provider may not have said yet what it took, but it is paid all the same, and who cuts each answer short must
 // not get it for nothing: then the prompt counts as it was estimated, and what has come of the answer is counted.
 func (p *Prepared) Billed(res Response) decant.Usage {
+	return p.charged(res).Add(res.Extra)
+}
+
+// charged is Billed for the pass that wrote the answer.
+func (p *Prepared) charged(res Response) decant.Usage {
 	u := res.Usage
 	if !res.Broken || res.Status/100 != 2 {
 		return u

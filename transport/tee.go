@@ -96,7 +96,7 @@ func (t *tee) finish() {
 // responseOf returns an answer for the engine.
 func responseOf(a *dialect.Answer) engine.Response {
 	return engine.Response{
-		Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Broken: a.Broken, Partial: a.Partial, Came: a.Came,
+		Status: http.StatusOK, Usage: a.Usage, Extra: a.Extra, Content: a.Content, Stop: a.Stop, Broken: a.Broken, Partial: a.Partial, Came: a.Came,
 		Editing: a.Edited, Cleared: a.Cleared,
 	}
 }

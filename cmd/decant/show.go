@@ -21,7 +21,7 @@ import (
 
 type showCmd struct {
 	Source string `arg:"" help:"Stored conversation (its id, its session, the beginning of either, or \"last\"), or a request body or session file; - reads standard input."`
-	What   string `arg:"" optional:"" help:"Message (m12), handle of an original (d:1f2e3d4c), or checkpoint of a stored conversation (c:1). Default: an overview of the conversation."`
+	What   string `arg:"" optional:"" help:"Message (m12), handle of an original (d:1f2e3d4c), checkpoint of a stored conversation (c:1), or summary of the client's or the provider's (c:m21). Default: an overview of the conversation."`
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
 	View   bool   `help:"For a stored conversation: print the message as the model sees it."`
 	JSON   bool   `name:"json" help:"Print the overview as JSON."`
@@ -39,7 +39,7 @@ func (c *showCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	if c.What == "" {
+	if c.What == "" || strings.HasPrefix(c.What, "c:") {
 		return c.listed(s, doc)
 	}
 	if h, ok := strings.CutPrefix(c.What, "d:"); ok {
@@ -57,11 +57,10 @@ func (c *showCmd) listed(s *streams, doc *wire.Document) error {
 	conv := doc.Conversation
 	model, _ := catalog.Lookup(modelOf("", conv))
 	of := report.Session{ID: c.Source, Session: conv.ID, Agent: cmp.Or(conv.Agent, string(doc.Format)), Model: modelOf("", conv)}
-	o := report.NewOverview(of, conv, conv.With(conv.Live()), nil, token.For(model))
-	if c.JSON {
-		return writeJSON(s.out, o)
-	}
-	return o.WriteText(s.out, s.width, time.Local)
+	size := token.For(model)
+	o := report.NewOverview(of, conv, conv.With(conv.Live()), nil, size)
+	o.Compacted(lookup.Compactions(context.Background(), conv, size))
+	return c.print(s, o)
 }
 
 // message prints the requested message.
@@ -132,7 +131,7 @@ func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 	}
 	switch {
 	case c.What == "" || strings.HasPrefix(c.What, "c:"):
-		return c.overview(s, conv, t, view)
+		return c.overview(ctx, s, conv, t, view)
 	case c.View:
 		return c.message(s, view)
 	}
@@ -140,24 +139,24 @@ func (c *showCmd) stored(ctx context.Context, s *streams, db *sqlite.DB) error {
 }
 
 // overview prints the list of messages, or one checkpoint.
-func (c *showCmd) overview(s *streams, conv *store.Summary, t *archive.Transcript, view *decant.Conversation) error {
+func (c *showCmd) overview(ctx context.Context, s *streams, conv *store.Summary, t *archive.Transcript, view *decant.Conversation) error {
 	catalog, err := c.models()
 	if err != nil {
 		return err
 	}
-	o := lookup.Overview(conv, t, view, catalog)
-	if number, ok := strings.CutPrefix(c.What, "c:"); ok {
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			return usageError{fmt.Errorf("%q is not a checkpoint: write c:1", c.What)}
-		}
-		cp := o.Checkpoint(n)
+	return c.print(s, lookup.Overview(ctx, conv, t, view, catalog))
+}
+
+// print prints an overview, or the checkpoint of it that is asked for.
+func (c *showCmd) print(s *streams, o *report.Overview) error {
+	switch {
+	case strings.HasPrefix(c.What, "c:"):
+		cp := o.Checkpoint(decant.Handle(c.What))
 		if cp == nil {
-			return inputError{fmt.Errorf("%s has no checkpoint %s: it has %d", c.Source, c.What, len(o.Checkpoints))}
+			return inputError{fmt.Errorf("%s has no checkpoint %s: it has %d; write c:1, or c:m21 for a summary of the client's or the provider's", c.Source, c.What, len(o.Checkpoints))}
 		}
 		return cp.WriteText(s.out, time.Local)
-	}
-	if c.JSON {
+	case c.JSON:
 		return writeJSON(s.out, o)
 	}
 	return o.WriteText(s.out, s.width, time.Local)

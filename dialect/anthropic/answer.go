@@ -6,7 +6,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/jsonspan"
 )
@@ -42,18 +41,7 @@ type block struct {
 	kind      string
 	text      []byte // of its deltas: text, thinking or arguments
 	signature []byte
-}
-
-// usage is what the API reports, each number as it was reported last: in a stream they are
-// cumulative, so they replace and never add up (docs/reference/anthropic.md, "Usage").
-type usage struct {
-	Input  *int `json:"input_tokens"`
-	Read   *int `json:"cache_read_input_tokens"`
-	Write  *int `json:"cache_creation_input_tokens"`
-	Output *int `json:"output_tokens"`
-	Cache  *struct {
-		Hour int `json:"ephemeral_1h_input_tokens"`
-	} `json:"cache_creation"`
+	summary   *summary // of a compaction, nil: it came whole
 }
 
 // event is what matters of an event of a stream.
@@ -64,12 +52,14 @@ type event struct {
 	Index int            `json:"index"`
 	Block jsontext.Value `json:"content_block"`
 	Delta struct {
-		Type      string `json:"type"`
-		Text      string `json:"text"`
-		Thinking  string `json:"thinking"`
-		Signature string `json:"signature"`
-		Arguments string `json:"partial_json"`
-		Stop      string `json:"stop_reason"`
+		Type      string  `json:"type"`
+		Text      string  `json:"text"`
+		Thinking  string  `json:"thinking"`
+		Signature string  `json:"signature"`
+		Arguments string  `json:"partial_json"`
+		Content   *string `json:"content"`
+		Encrypted *string `json:"encrypted_content"`
+		Stop      string  `json:"stop_reason"`
 	} `json:"delta"`
 	Usage  usage   `json:"usage"`
 	Edited *edited `json:"context_management"`
@@ -143,6 +133,10 @@ func (a *answer) delta(e *event) {
 		return
 	}
 	b, d := &a.blocks[e.Index], &e.Delta
+	if d.Type == "compaction_delta" {
+		a.summarize(b, summary{d.Content, d.Encrypted})
+		return
+	}
 	if !a.room(len(d.Text) + len(d.Thinking) + len(d.Arguments) + len(d.Signature)) {
 		return
 	}
@@ -151,32 +145,6 @@ func (a *answer) delta(e *event) {
 	}
 	b.text = append(append(append(b.text, d.Text...), d.Thinking...), d.Arguments...)
 	b.signature = append(b.signature, d.Signature...)
-}
-
-// take replaces what u reports newly.
-func (u *usage) take(v *usage) {
-	for _, f := range []struct{ to, from **int }{{&u.Input, &v.Input}, {&u.Read, &v.Read}, {&u.Write, &v.Write}, {&u.Output, &v.Output}} {
-		if *f.from != nil {
-			*f.to = *f.from
-		}
-	}
-	if v.Cache != nil {
-		u.Cache = v.Cache
-	}
-}
-
-func (u *usage) tokens() decant.Usage {
-	n := func(p *int) int {
-		if p == nil {
-			return 0
-		}
-		return max(0, *p)
-	}
-	out := decant.Usage{Input: n(u.Input), CacheRead: n(u.Read), CacheWrite: n(u.Write), Output: n(u.Output)}
-	if u.Cache != nil {
-		out.Write1h = u.Cache.Hour
-	}
-	return out
 }
 
 // Object implements dialect.AnswerReader.
@@ -197,7 +165,8 @@ func (a *answer) Object(src []byte) {
 // Answer implements dialect.AnswerReader. One that broke off has no content, but what was said in it is told: the
 // client may send back any part of it, or none, and has received it all the same.
 func (a *answer) Answer() dialect.Answer {
-	out := dialect.Answer{Usage: a.usage.tokens(), Edited: a.edited != nil}
+	out := dialect.Answer{Edited: a.edited != nil}
+	out.Usage, out.Extra = a.usage.passes()
 	if a.edited != nil {
 		for _, e := range a.edited.Applied {
 			out.Cleared += e.Uses
@@ -246,27 +215,12 @@ func (b *block) append(dst []byte) []byte {
 	case "thinking":
 		dst = append(jsonspan.AppendQuote(b.without(dst, "thinking"), string(b.text)), `,"signature":`...)
 		return append(jsonspan.AppendQuote(dst, string(b.signature)), '}')
+	case "compaction":
+		return b.compaction(dst)
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		if len(b.text) > 0 && jsonspan.Validate(b.text) == nil {
 			return append(append(b.without(dst, "input"), b.text...), '}')
 		}
 	}
 	return append(dst, b.start...)
-}
-
-// without appends the block as it began, without an empty signature and with one member last, whose value is
-// left to be appended.
-func (b *block) without(dst []byte, name string) []byte {
-	sc := jsonspan.Scan(b.start, 0)
-	dst = append(dst, '{')
-	for sc.Open(); sc.Next(); {
-		n := string(sc.Name())
-		v := sc.Skip()
-		if n == name || n == "signature" {
-			continue
-		}
-		dst = append(append(jsonspan.AppendQuote(dst, n), ':'), v.Of(b.start)...)
-		dst = append(dst, ',')
-	}
-	return append(jsonspan.AppendQuote(dst, name), ':')
 }

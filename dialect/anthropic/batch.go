@@ -75,7 +75,8 @@ func (Dialect) BatchResult(line []byte) (dialect.BatchResult, bool) {
 		if m == nil || m.Usage == nil {
 			return dialect.BatchResult{}, false
 		}
-		return dialect.BatchResult{Answered: true, Model: m.Model, Usage: m.Usage.tokens()}, true
+		last, extra := m.Usage.passes()
+		return dialect.BatchResult{Answered: true, Model: m.Model, Usage: last.Add(extra)}, true
 	}
 	return dialect.BatchResult{}, false
 }

@@ -54,10 +54,34 @@ func Conversation(ctx context.Context, s store.Directory, tenant, name string) (
 
 // Original returns what a handle stands for, in the conversation of a key or, if the key names none, in all conversations of
 // its tenant. Checkpoints are numbered in each conversation, so without one their handles are ErrWhich. Other errors are
-// those of store.Blobs.
-func Original(ctx context.Context, s store.Blobs, in store.Key, h decant.Handle) (*store.Original, error) {
+// those of store.Blobs. The handle of a summary that is none of Decant's is one of [Compactions].
+func Original(ctx context.Context, s Originals, in store.Key, h decant.Handle) (*store.Original, error) {
 	if in.ID == "" && strings.HasPrefix(string(h), "c:") {
 		return nil, fmt.Errorf("handle %s: %w", h, ErrWhich)
 	}
+	if n, ok := compactionOf(h); ok {
+		return hidden(ctx, s, in, h, n)
+	}
 	return s.Resolve(ctx, in, h)
+}
+
+// hidden returns what stands before a message with a summary that is none of Decant's.
+func hidden(ctx context.Context, s store.Loader, in store.Key, h decant.Handle, message int) (*store.Original, error) {
+	state, err := s.Load(ctx, in, store.Newest)
+	if err != nil {
+		return nil, err
+	}
+	o := &store.Original{Key: in, Decision: decant.Decision{Handle: h, Checkpoint: &decant.Checkpoint{To: message - 1}}}
+	for _, e := range state.Chain {
+		if e.Message < message {
+			o.Entries = append(o.Entries, e)
+		}
+	}
+	return o, nil
+}
+
+// Originals is what of a store holds originals.
+type Originals interface {
+	store.Blobs
+	store.Loader
 }

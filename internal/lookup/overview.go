@@ -1,6 +1,8 @@
 package lookup
 
 import (
+	"context"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/internal/report"
@@ -9,9 +11,11 @@ import (
 )
 
 // Overview returns the overview of a conversation that was read from the store, with the view of it.
-func Overview(c *store.Summary, t *archive.Transcript, view *decant.Conversation, catalog *token.Catalog) *report.Overview {
+func Overview(ctx context.Context, c *store.Summary, t *archive.Transcript, view *decant.Conversation, catalog *token.Catalog) *report.Overview {
 	model, _ := catalog.Lookup(c.Model)
-	o := report.NewOverview(Session(c), t.Conversation, view, t.State.Decisions, token.For(model))
+	size := token.For(model)
+	o := report.NewOverview(Session(c), t.Conversation, view.With(view.Live()), t.State.Decisions, size)
+	o.Compacted(Compactions(ctx, t.Conversation, size))
 	o.Hold, o.Answered = t.State.Head.Hold, t.Answered
 	return o
 }

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,8 @@ type CheckpointRow struct {
 	decant.Checkpoint
 	Handle  decant.Handle `json:"handle"`
 	Created time.Time     `json:"created"`
-	State   string        `json:"state"` // "in the view", "replaced by a newer one" or "taken back"
+	State   string        `json:"state"`             // "in the view", "replaced by a newer one" or "taken back"
+	Missing []decant.Fact `json:"missing,omitempty"` // must-keep facts that it lacks; looked for in summaries that Decant did not write
 }
 
 // A messageRow is a message in a list.
@@ -82,7 +85,7 @@ func (o *Overview) checkpoints(ds []decant.Decision) {
 		if cp == nil {
 			continue
 		}
-		row := CheckpointRow{Checkpoint: *cp, Handle: ds[i].Handle, Created: ds[i].Created, State: replaced}
+		row := CheckpointRow{Checkpoint: *cp, Handle: ds[i].Handle, Created: ds[i].Created, State: Replaced}
 		if revoked[ds[i].ID] {
 			row.State = "taken back"
 		} else {
@@ -91,25 +94,48 @@ func (o *Overview) checkpoints(ds []decant.Decision) {
 		o.Checkpoints = append(o.Checkpoints, row)
 	}
 	if live >= 0 {
-		o.Checkpoints[live].State = inView
+		o.Checkpoints[live].State = InView
 	}
 }
 
-// States of checkpoints.
+// Compacted adds summaries in the conversation that are none of Decant's, by rising numbers of their messages. The
+// newest of them hides everything before it.
+func (o *Overview) Compacted(rows []CheckpointRow) {
+	if len(rows) == 0 {
+		return
+	}
+	newest := &rows[len(rows)-1]
+	for i := range o.Checkpoints {
+		if c := &o.Checkpoints[i]; c.State == InView && c.To <= newest.To {
+			c.State = Replaced
+		}
+	}
+	for i := range o.List {
+		if m := &o.List[i]; m.Number <= newest.To && m.Seen == leftOut {
+			m.Seen = string(newest.Handle)
+		}
+	}
+	o.Checkpoints = append(o.Checkpoints, rows...)
+}
+
+// leftOut is what a message is that is not in the view, and for which nothing stands there.
+const leftOut = "left out"
+
+// The states of checkpoints, besides those that were taken back.
 const (
-	inView   = "in the view"
-	replaced = "replaced by a newer one"
+	InView   = "in the view"
+	Replaced = "replaced by a newer one"
 )
 
 // fate says what became of a message in the view; seen is nil when it is not there.
 func (o *Overview) fate(m, seen *decant.Message, made map[string]*decant.Decision) string {
 	if seen == nil {
 		for i := range o.Checkpoints {
-			if c := &o.Checkpoints[i]; c.State == inView && m.Number >= c.From && m.Number <= c.To {
+			if c := &o.Checkpoints[i]; c.State == InView && m.Number >= c.From && m.Number <= c.To {
 				return string(c.Handle)
 			}
 		}
-		return "left out"
+		return leftOut
 	}
 	what, n := "", 0
 	for i := range seen.Blocks {
@@ -193,24 +219,69 @@ func (o *Overview) fixed() string {
 	return fmt.Sprintf(", and %s of system prompt and tools", Thousands(o.Fixed))
 }
 
+// text returns the checkpoint as a line. When a client had a summary made is not known.
 func (c *CheckpointRow) text(zone *time.Location) string {
-	return fmt.Sprintf("%s  m%d to m%d (%s): %s became %s (%s), %.0f%% of its strings kept, %s, %s, %s",
+	kept, when := fmt.Sprintf("%.0f%% of its strings kept", 100*c.Score), ""
+	if c.Summary == "" {
+		kept = "not readable"
+	}
+	if !c.Created.IsZero() {
+		when = c.Created.In(zone).Format("2006-01-02 15:04") + ", "
+	}
+	return fmt.Sprintf("%s  m%d to m%d (%s): %s became %s (%s), %s, %s, %s%s",
 		c.Handle, c.From, c.To, Count(c.Messages, "message"), Count(c.Original, "token"), Thousands(c.Compressed), percent(c.Compressed, c.Original),
-		100*c.Score, c.Rung, c.Created.In(zone).Format("2006-01-02 15:04"), c.State)
+		kept, c.Rung, when, c.State)
 }
 
-// WriteText writes the checkpoint with its summary for people.
+// WriteText writes the checkpoint with its summary for people, and what it lacks.
 func (c *CheckpointRow) WriteText(w io.Writer, zone *time.Location) error {
 	p := &printer{Writer: w}
 	p.line("%s\n", c.text(zone))
+	if c.Summary == "" {
+		p.line("What it says cannot be read: the provider has encrypted it.")
+	}
 	p.line("%s", strings.TrimRight(c.Summary, "\n"))
+	c.missing(p)
 	return p.err
 }
 
-// Checkpoint returns the checkpoint with a number, nil when there is none.
-func (o *Overview) Checkpoint(number int) *CheckpointRow {
+// mostMissing is how many facts are listed that a summary lacks.
+const mostMissing = 20
+
+// missing lists what must be kept and is not in the summary, sentences first.
+func (c *CheckpointRow) missing(p *printer) {
+	if len(c.Missing) == 0 {
+		return
+	}
+	p.line("\n%s of %d that must be kept are not in it:", Count(len(c.Missing), "fact"), len(c.Missing)+len(c.Facts))
+	facts := slices.Clone(c.Missing)
+	slices.SortStableFunc(facts, func(x, y decant.Fact) int {
+		if a, b := x.Kind.Sentence(), y.Kind.Sentence(); a != b {
+			return after(a)
+		}
+		return cmp.Compare(y.Weight, x.Weight)
+	})
+	for i, f := range facts {
+		if i == mostMissing {
+			p.line("  and %d more", len(facts)-i)
+			break
+		}
+		p.line("  m%d  %s: %s", f.Message, f.Kind, cut(plain(secret.Mask(f.Text)), 200))
+	}
+}
+
+// after orders what comes first before what does not.
+func after(first bool) int {
+	if first {
+		return -1
+	}
+	return 1
+}
+
+// Checkpoint returns the checkpoint with a handle, nil when there is none.
+func (o *Overview) Checkpoint(h decant.Handle) *CheckpointRow {
 	for i := range o.Checkpoints {
-		if o.Checkpoints[i].Number == number {
+		if o.Checkpoints[i].Handle == h {
 			return &o.Checkpoints[i]
 		}
 	}

@@ -94,7 +94,7 @@ func TestStoreTexts(t *testing.T) {
 		{"sessions whole", func(w io.Writer) error { return report.WriteSessions(w, sessions(), time.UTC, true) }},
 		{"sessions none", func(w io.Writer) error { return report.WriteSessions(w, nil, time.UTC, false) }},
 		{"overview", func(w io.Writer) error { return overview(t).WriteText(w, 80, time.UTC) }},
-		{"checkpoint", func(w io.Writer) error { return overview(t).Checkpoint(2).WriteText(w, time.UTC) }},
+		{"checkpoint", func(w io.Writer) error { return overview(t).Checkpoint("c:2").WriteText(w, time.UTC) }},
 		{"plan", plan(c).WriteText},
 		{"undo", undo(c).WriteText},
 		{"search", func(w io.Writer) error { return report.WriteHits(w, hits, false) }},

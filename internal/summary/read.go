@@ -47,7 +47,16 @@ func (r *reader) block(m *decant.Message, i int, b *decant.Block) {
 		r.use(m, i, b)
 	case decant.KindResult:
 		r.returned(m, i, b)
+	case decant.KindOpaque:
+		if m.Summary() == b {
+			r.said(m, i, b)
+		}
 	}
+}
+
+// earlier reports whether a block is a summary by the client, or by its provider, which may have answered behind it.
+func earlier(m *decant.Message, b *decant.Block) bool {
+	return m.Compaction && (b.Kind == decant.KindOpaque || m.Blocks[0].Kind != decant.KindOpaque)
 }
 
 // continued is how Claude Code begins the summary that it puts in place of earlier messages.
@@ -63,7 +72,7 @@ func (r *reader) said(m *decant.Message, i int, b *decant.Block) {
 		return
 	}
 	switch {
-	case m.Compaction || b.Author == decant.AuthorDecant || m.Role == decant.RoleUser && strings.HasPrefix(body, continued):
+	case earlier(m, b) || b.Author == decant.AuthorDecant || m.Role == decant.RoleUser && strings.HasPrefix(body, continued):
 		t.author = byEarlier
 	case b.Author == decant.AuthorUser:
 		t.author = byUser

@@ -53,7 +53,24 @@ func (dr *Draft) Anchored() bool {
 	q := dr.Query
 	m := &dr.Meter
 	return (q.Match.Relation == lineage.Continues || q.Match.Relation == lineage.Replaces) && len(dr.Suspended) == 0 && m.Length > 0 && m.Length <= q.Match.Kept && m.Length <= len(q.Match.State.Chain) &&
-		q.Match.State.Chain[m.Length-1].Chain == m.Chain && q.holds(m.Length) && len(q.Match.State.Decisions) == m.Decisions
+		q.Match.State.Chain[m.Length-1].Chain == m.Chain && q.holds(m.Length) && len(q.Match.State.Decisions) == m.Decisions &&
+		!q.summarised(q.Match.State.Chain[m.Length-1].Ref.Message)
+}
+
+// summarised reports whether the provider has put a summary in the place of what a report is about that ends with a
+// message. One that came with the very answer of the report is in it: the report is about the pass behind it.
+func (q *Query) summarised(last int) bool {
+	answers := 0
+	for i := q.Refs.Conv.Index(last) + 1; i < len(q.Refs.Conv.Messages); i++ {
+		m := &q.Refs.Conv.Messages[i]
+		if m.Role == decant.RoleAssistant {
+			answers++
+		}
+		if m.Compaction && answers != 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether the request has the first n entries of the chain.
@@ -67,11 +84,12 @@ func (q *Query) holds(n int) bool {
 }
 
 // Estimate returns the tokens of the blocks of a view behind a reference, without calibration. The
-// answer that followed a reported request was reported with it.
+// answer that followed a reported request was reported with it. What stands before a summary that the provider has put
+// into the conversation takes no room in the window.
 func (dr *Draft) Estimate(view *decant.Conversation, behind decant.Ref) int {
 	n := 0
 	answer := behind.Message > 0 && dr.Meter.Usage.Output > 0
-	for i := len(view.Messages) - 1; i >= 0; i-- {
+	for i := len(view.Messages) - 1; i >= len(view.Messages)-len(view.Live()); i-- {
 		m := &view.Messages[i]
 		if behind.Message > 0 && m.Number > 0 && m.Number < behind.Message {
 			break

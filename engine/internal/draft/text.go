@@ -14,9 +14,10 @@ func (dr *Draft) Text() (n int) {
 			n += s.Size()
 		}
 	}
-	for i := range dr.View.Messages {
-		for k := range dr.View.Messages[i].Blocks {
-			n += textSize(&dr.View.Messages[i].Blocks[k])
+	live := dr.View.Live()
+	for i := range live {
+		for k := range live[i].Blocks {
+			n += textSize(&live[i].Blocks[k])
 		}
 	}
 	return n

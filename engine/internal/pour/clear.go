@@ -35,7 +35,7 @@ func (p *Pour) clear(ctx context.Context, rule preset.EarlyPours) error {
 	set.EarlyPours = rule
 	t.Preset, t.Signed, t.Native = &set, true, true
 	t.Pinned = policy.AllPins(q.Refs.Conv, q.Preset, t.Pinned)
-	ds := policy.Clear(ctx, p.Draft.View, t)
+	ds := policy.Clear(ctx, live(p.Draft.View), t)
 	if len(ds) == 0 {
 		return errPoor
 	}

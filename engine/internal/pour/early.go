@@ -10,7 +10,7 @@ import (
 func probeRoute(ctx context.Context, p *Pour, _ int) error {
 	t := p.thinning()
 	t.Signed = true
-	ds := policy.PlanEarly(ctx, p.Draft.View, t)
+	ds := policy.PlanEarly(ctx, live(p.Draft.View), t)
 	if len(ds) == 0 {
 		return errPoor
 	}
@@ -27,7 +27,7 @@ func earlyDropRoute(ctx context.Context, p *Pour, target int) error {
 
 // earlyRoute makes the cheap reductions and no checkpoint.
 func earlyRoute(ctx context.Context, p *Pour, _ int) error {
-	ds := policy.PlanEarly(ctx, p.Draft.View, p.thinning())
+	ds := policy.PlanEarly(ctx, live(p.Draft.View), p.thinning())
 	if len(ds) == 0 {
 		return errPoor
 	}

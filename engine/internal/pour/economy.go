@@ -20,7 +20,7 @@ func (p *Pour) Economy() policy.Economy {
 		return policy.Economy{}
 	}
 	e := policy.Economy{Early: true, Switched: q.Switched() && p.Draft.Meter.Belief.Moves(), Idle: p.Draft.Idle()}
-	r := cost.ReachOf(p.Draft.View, e.Idle, p.Draft.Meter.Belief)
+	r := cost.ReachOf(live(p.Draft.View), e.Idle, p.Draft.Meter.Belief)
 	e.Lifetime = r.Life
 	e.Write, e.Read = rates(p.Draft, r)
 	e.Read = p.Draft.Meter.Doubt.Read(e.Read, e.Write)
@@ -31,7 +31,7 @@ func (p *Pour) Economy() policy.Economy {
 	}
 	plain, _ := rates(p.Draft, cost.Reach{})
 	free, _ := cost.FreeMarkers(q.Refs.Conv)
-	e = e.Weigh(policy.MeasureEarly(p.Draft.View, t), q.Fixed, plain, free > 0)
+	e = e.Weigh(policy.MeasureEarly(live(p.Draft.View), t), q.Fixed, plain, free > 0)
 	e.Patience = q.Preset.EarlyPours.Settled().Patience
 	return e
 }
@@ -83,7 +83,7 @@ func (p *Pour) Waits() bool {
 func (p *Pour) noteFutile() {
 	q := p.Draft.Query
 	const bytesPerToken = 4 // as policy.MeasureEarly has it
-	p.Draft.Meter.Futile = p.Draft.Meter.Futile.Again(terms(p.Draft), len(q.Request.Body), bytesPerToken*policy.MeasureEarly(p.Draft.View, p.thinning()).Whole)
+	p.Draft.Meter.Futile = p.Draft.Meter.Futile.Again(terms(p.Draft), len(q.Request.Body), bytesPerToken*policy.MeasureEarly(live(p.Draft.View), p.thinning()).Whole)
 	if q.Request.Count {
 		return
 	}

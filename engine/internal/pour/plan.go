@@ -11,11 +11,32 @@ import (
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
 // single blocks that are in force. A new checkpoint covers all that an earlier one did.
 func (p *Pour) plan(ctx context.Context, target int) (*policy.Proposal, []decant.Decision, error) {
-	proposal, err := policy.Propose(ctx, p.Draft.Query.Refs.Conv, p.planOptions(target))
+	proposal, err := propose(ctx, p.Draft.Query.Refs.Conv, p.planOptions(target))
 	if err != nil {
 		return nil, nil, err
 	}
 	return proposal, p.settle(proposal.Plan.Decisions), nil
+}
+
+// propose returns the planner's proposal. Where the provider ignores the oldest messages because of a summary that it
+// has put behind them, only the others are planned for. But if a checkpoint is needed, which takes the summary away, it
+// covers all of them: otherwise they would come back. So its record is made of the originals.
+func propose(ctx context.Context, c *decant.Conversation, o policy.PlanOptions) (*policy.Proposal, error) {
+	if now := live(c); now != c {
+		proposal, err := policy.Propose(ctx, now, o)
+		if err != nil || decant.CheckpointIn(proposal.Plan.Decisions) == nil {
+			return proposal, err
+		}
+	}
+	return policy.Propose(ctx, c, o)
+}
+
+// live returns a conversation without what the provider ignores because of a summary that it has put behind it.
+func live(c *decant.Conversation) *decant.Conversation {
+	if ms := c.Live(); len(ms) < len(c.Messages) {
+		return c.With(ms)
+	}
+	return c
 }
 
 func (p *Pour) planOptions(target int) policy.PlanOptions {
