@@ -16,10 +16,11 @@ type Policy struct {
 	DryRun     bool          // report only
 }
 
-// A Forgetting says what Forget removes.
+// A Forgetting says what Forget removes. With neither conversations nor memories it is everything of the tenant.
 type Forgetting struct {
 	Tenant        string
-	Conversations []string // ids; their forks are removed too. Nil: everything of the tenant
+	Conversations []string // ids; their forks are removed too, and what is remembered from them
+	Memories      []string // ids; the conversations that they come from stay
 	DryRun        bool     // report only
 }
 
@@ -31,6 +32,7 @@ type Collected struct {
 	Blobs         int
 	Bytes         int64 // size of these blobs, as stored
 	Spends        int
+	Memories      int    // removed; those that others have confirmed go on in the words of these
 	Proof         *Proof // of a Forget; nil after a dry run
 }
 

@@ -18,6 +18,7 @@ type Store interface {
 	Directory
 	Searcher
 	Findings
+	Memories
 	Keyring
 	Auditor
 	Keeper
@@ -118,7 +119,7 @@ type Directory interface {
 	// Conversations returns the conversations that f selects, last changed first.
 	Conversations(ctx context.Context, f Filter) ([]Summary, error)
 
-	// Tenants returns all tenants with stored conversations or spends, in the order of their names.
+	// Tenants returns all tenants with stored conversations, spends or memories, in the order of their names.
 	Tenants(ctx context.Context) ([]string, error)
 }
 
@@ -146,12 +147,13 @@ type Findings interface {
 // A Keeper maintains the database itself.
 type Keeper interface {
 	// GC removes conversations by the policy, and blobs that nothing refers to any more, and reports what
-	// it removed. An original is kept as long as a decision on it.
+	// it removed. An original is kept as long as a decision on it. What is remembered in the scope of a conversation goes
+	// with it, what is remembered of a project or a user stays.
 	GC(ctx context.Context, p Policy) (*Collected, error)
 
 	// Forget removes conversations, pinned ones too, with everything that only they hold, and leaves nothing of
-	// it in the files of the database; Collected.Proof says what a search for it found. Spending stays, as
-	// figures.
+	// it in the files of the database; Collected.Proof says what a search for it found. What is remembered from them
+	// goes, too, or goes on in the words of conversations that confirmed it. Spending stays, as figures.
 	Forget(ctx context.Context, f Forgetting) (*Collected, error)
 
 	// Check examines the database and returns what is wrong with it, nothing when it is sound.

@@ -72,6 +72,13 @@ var tables = map[string]table{
 	"findings": {
 		clear: "upstream organization topic time", sealed: "value", place: [5]string{"upstream", "organization", "topic"},
 	},
+	"memories": {
+		clear:  "tenant id level kind conversation from_message to_message times created confirmed escalated archived restored became origin",
+		masked: "scope", sealed: "name text", place: [5]string{"tenant", "id"},
+	},
+	"confirmations": {
+		clear: "tenant memory seq conversation from_message to_message time", sealed: "evidence", place: [5]string{"tenant", "memory", "", "seq"},
+	},
 	"tenant_keys": {
 		clear: "seq id tenant hash created revoked limits", sealed: "note", place: [5]string{"tenant", "id"},
 	},

@@ -357,22 +357,6 @@ func (c *commit) finish(t *tx) error {
 	return row.update(t, c.Key)
 }
 
-// micros returns t as it is stored.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-// moment returns the time that micros stored.
-func moment(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(us).UTC()
-}
-
 // nonNil returns b, or an empty slice: a nil slice would be NULL.
 func nonNil(b []byte) []byte {
 	if b == nil {

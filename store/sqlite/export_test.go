@@ -202,7 +202,7 @@ func Tables() (known map[string]bool, clear []string) {
 // ForgetUncleaned is Forget without cleaning the files, so that what it has removed can still be in them.
 func (db *DB) ForgetUncleaned(ctx context.Context, ids ...string) (*store.Proof, error) {
 	c := &collector{Collected: &store.Collected{}, write: db.write, codec: &db.codec, pieces: newPieces()}
-	if err := c.forgetAll(ctx, ids); err != nil {
+	if err := c.forgetAll(ctx, &store.Forgetting{Conversations: ids}); err != nil {
 		return nil, err
 	}
 	return db.prove(ctx, c.pieces)

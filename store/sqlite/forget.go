@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
 
@@ -17,17 +18,17 @@ func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected,
 	c := &collector{Policy: store.Policy{Tenant: f.Tenant, Now: db.now()}, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
 	var err error
 	if f.DryRun {
-		err = db.rehearse(ctx, c, func() error { return c.forgetAll(ctx, f.Conversations) })
+		err = db.rehearse(ctx, c, func() error { return c.forgetAll(ctx, &f) })
 	} else {
-		err = db.forget(ctx, c, f.Conversations)
+		err = db.forget(ctx, c, &f)
 	}
 	return c.Collected, wrap("forget", err)
 }
 
 // forget removes conversations, cleans the files, and looks whether anything is left in them.
-func (db *DB) forget(ctx context.Context, c *collector, ids []string) (err error) {
+func (db *DB) forget(ctx context.Context, c *collector, f *store.Forgetting) (err error) {
 	c.pieces = newPieces()
-	if err = c.forgetAll(ctx, ids); err == nil {
+	if err = c.forgetAll(ctx, f); err == nil {
 		err = db.clean(ctx)
 	}
 	if err == nil {
@@ -36,8 +37,19 @@ func (db *DB) forget(ctx context.Context, c *collector, ids []string) (err error
 	return err
 }
 
-// forgetAll removes conversations with their forks, all of the tenant when none are named.
-func (c *collector) forgetAll(ctx context.Context, ids []string) error {
+// forgetAll removes conversations and memories, all of the tenant when none are named.
+func (c *collector) forgetAll(ctx context.Context, f *store.Forgetting) error {
+	everything := f.Conversations == nil && f.Memories == nil
+	if everything || f.Conversations != nil {
+		if err := c.forgetConversations(ctx, f.Conversations); err != nil {
+			return err
+		}
+	}
+	return c.forgetMemories(ctx, f.Memories, everything)
+}
+
+// forgetConversations removes conversations with their forks and with what is remembered from them.
+func (c *collector) forgetConversations(ctx context.Context, ids []string) error {
 	var list []store.Key
 	if err := c.write(ctx, func(t *tx) (err error) {
 		list, err = c.withForks(t, ids)
@@ -46,8 +58,73 @@ func (c *collector) forgetAll(ctx context.Context, ids []string) error {
 		return err
 	}
 	for _, k := range slices.Backward(list) { // a fork before its parent
-		if err := c.write(ctx, func(t *tx) error { return c.discard(t, k) }); err != nil {
+		if err := c.write(ctx, func(t *tx) error {
+			if err := c.bereave(t, k); err != nil {
+				return err
+			}
+			return c.discard(t, k)
+		}); err != nil {
 			return fmt.Errorf("conversation %s: %w", k.ID, err)
+		}
+	}
+	return nil
+}
+
+// bereave takes from what is remembered all that a conversation has contributed.
+func (c *collector) bereave(t *tx, k store.Key) error {
+	items, err := remembered(t, k.Tenant, `(scope = ? OR id IN (SELECT id FROM memories WHERE tenant = ? AND conversation = ?
+		UNION SELECT memory FROM confirmations WHERE tenant = ? AND conversation = ?))`,
+		t.hash(k.Tenant, scopeHash(memory.Scope{Level: memory.Conversation, Name: k.ID})), k.Tenant, k.ID, k.Tenant, k.ID)
+	for i := 0; i < len(items) && err == nil; i++ {
+		rest, some := memory.Without(items[i], k.ID)
+		if err = c.dropMemory(t, items[i].ID); err == nil && some {
+			c.Memories--
+			err = insertMemory(t, k.Tenant, &rest)
+		}
+	}
+	return err
+}
+
+// dropMemory removes an item and takes samples of it.
+func (c *collector) dropMemory(t *tx, id string) error {
+	for _, query := range []string{
+		"SELECT name, text FROM memories WHERE tenant = ? AND id = ?", "SELECT evidence FROM confirmations WHERE tenant = ? AND memory = ?",
+	} {
+		if c.pieces == nil {
+			break
+		}
+		if err := t.rows(query, []any{c.Tenant, id}, func(rows *sql.Rows) error { return columns(rows, c.pieces.take) }); err != nil {
+			return err
+		}
+	}
+	n, err := t.change("DELETE FROM memories WHERE tenant = ? AND id = ?", c.Tenant, id)
+	c.Memories += int(n)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("memory %s: %w", id, store.ErrNotFound)
+	}
+	return err
+}
+
+// forgetMemories removes items, or all of the tenant.
+func (c *collector) forgetMemories(ctx context.Context, ids []string, all bool) error {
+	if all {
+		if err := c.write(ctx, func(t *tx) (err error) {
+			ids, err = t.ids("SELECT id FROM memories WHERE tenant = ?", c.Tenant)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	for some := range slices.Chunk(ids, batchSize) {
+		if err := c.write(ctx, func(t *tx) (err error) {
+			for i := 0; i < len(some) && err == nil; i++ {
+				if err = c.dropMemory(t, some[i]); all && errors.Is(err, store.ErrNotFound) {
+					err = nil // somebody else has removed it
+				}
+			}
+			return err
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

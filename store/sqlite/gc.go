@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
 
@@ -112,7 +113,9 @@ func (c *collector) candidates(t *tx) (list []candidate, err error) {
 	})
 	if err == nil {
 		err = t.row(`SELECT (SELECT COALESCE(sum(length(data)), 0) FROM packs WHERE NOT `+whose+`)
-			+ (SELECT COALESCE(sum(length(data)), 0) FROM segments WHERE NOT `+whose+`)`, []any{c.Tenant, c.AllTenants, c.Tenant, c.AllTenants}, &c.others)
+			+ (SELECT COALESCE(sum(length(data)), 0) FROM segments WHERE NOT `+whose+`)
+			+ (SELECT COALESCE(sum(length(text)), 0) FROM memories WHERE NOT `+whose+`)`,
+			[]any{c.Tenant, c.AllTenants, c.Tenant, c.AllTenants, c.Tenant, c.AllTenants}, &c.others)
 	}
 	if err == nil {
 		err = c.measure(t)
@@ -217,11 +220,22 @@ func (c *collector) discard(t *tx, k store.Key) error {
 			return err
 		}
 	}
+	if err := c.endScope(t, k); err != nil {
+		return err
+	}
 	if err := t.exec("DELETE FROM conversations WHERE tenant = ? AND id = ?", k.Tenant, k.ID); err != nil {
 		return err
 	}
 	c.Conversations = append(c.Conversations, k)
 	return c.measure(t)
+}
+
+// endScope removes what is remembered in the scope of a conversation.
+func (c *collector) endScope(t *tx, k store.Key) error {
+	scope := memory.Scope{Level: memory.Conversation, Name: k.ID}
+	n, err := t.change("DELETE FROM memories INDEXED BY memories_scope WHERE tenant = ? AND scope = ?", k.Tenant, t.hash(k.Tenant, scopeHash(scope)))
+	c.Memories += int(n)
+	return err
 }
 
 // unlinkAll makes a conversation unknown to Match.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -19,6 +20,7 @@ func init() {
 	for table, names := range map[string]string{
 		"conversations": "c v e f p", "segments": "e s", "chains": "e", "blobs": "b", "packs": "p", "holds": "h", "decisions": "d", "checkpoints": "c p",
 		"requests": "r", "spends": "s", "spent": "s", "fixed": "", "search_docs": "d", "search_queue": "", "jobs": "",
+		"memories": "m", "confirmations": "c",
 	} {
 		grown[table] = table
 		for _, n := range strings.Fields(names) {
@@ -109,6 +111,10 @@ func everyday(t *testing.T, db *sqlite.DB) {
 		chain = append(chain, l.chain)
 	}
 	now := time.Unix(1_800_000_000, 0)
+	it, err := memory.New("m:1", memory.KindMemory, memory.Scope{Level: memory.User}, "prefers short answers", memory.Source{Conversation: l.ID}, now)
+	must(t, err)
+	must(t, db.Revise(ctx, "", it.Scope, memory.Save(it)))
+	must(t, db.Revise(ctx, "", it.Scope, memory.Update(it.ID, func(it memory.Item) (memory.Item, error) { return memory.Archive(it, now) })))
 	must(t, db.Record(ctx, l.Key, &store.Events{
 		Blobs:    [][]byte{[]byte("answer")},
 		Requests: []store.Request{{ID: "r1", Time: now, Length: 3, Status: 200, Answer: decant.HashText("answer")}},
@@ -149,6 +155,14 @@ func queries(t *testing.T, db *sqlite.DB, l *line, now time.Time) {
 		"Findings": func() error { _, err := db.Findings(ctx, "u", "o"); return err },
 		"Find": func() error {
 			return db.Find(ctx, store.Finding{Upstream: "u", Organization: "o", Topic: "t", Time: now})
+		},
+		"Memories": func() error {
+			_, err := db.Memories(ctx, store.MemoryQuery{Name: "m:", Conversation: l.ID})
+			return err
+		},
+		"Memories of": func() error {
+			_, err := db.Memories(ctx, store.MemoryQuery{Scopes: []memory.Scope{{Level: memory.User}}, Archived: true})
+			return err
 		},
 		"Tenants":       func() error { _, err := db.Tenants(ctx); return err },
 		"Spent":         func() error { _, err := db.Spent(ctx, store.SpendQuery{Since: now}); return err },

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"strings"
 
 	"github.com/decantdev/decant/store"
 )
@@ -20,8 +19,11 @@ const tenantsQuery = `WITH RECURSIVE
 	held (tenant) AS (SELECT min(tenant) FROM conversations
 		UNION ALL SELECT (SELECT min(c.tenant) FROM conversations c WHERE c.tenant > held.tenant) FROM held WHERE held.tenant IS NOT NULL),
 	booked (tenant) AS (SELECT min(tenant) FROM spent
-		UNION ALL SELECT (SELECT min(s.tenant) FROM spent s WHERE s.tenant > booked.tenant) FROM booked WHERE booked.tenant IS NOT NULL)
-	SELECT tenant FROM held WHERE tenant IS NOT NULL UNION SELECT tenant FROM booked WHERE tenant IS NOT NULL ORDER BY 1`
+		UNION ALL SELECT (SELECT min(s.tenant) FROM spent s WHERE s.tenant > booked.tenant) FROM booked WHERE booked.tenant IS NOT NULL),
+	kept (tenant) AS (SELECT min(tenant) FROM memories
+		UNION ALL SELECT (SELECT min(m.tenant) FROM memories m WHERE m.tenant > kept.tenant) FROM kept WHERE kept.tenant IS NOT NULL)
+	SELECT tenant FROM held WHERE tenant IS NOT NULL UNION SELECT tenant FROM booked WHERE tenant IS NOT NULL
+	UNION SELECT tenant FROM kept WHERE tenant IS NOT NULL ORDER BY 1`
 
 // Tenants implements store.Directory.
 func (db *DB) Tenants(ctx context.Context) (out []string, err error) {
@@ -103,24 +105,4 @@ func (h sealing) scanSummary(tenant string, rows *sql.Rows) (s store.Summary, er
 		s.Origin = &o
 	}
 	return s, h.described(&s.Conversation, session, agent, project)
-}
-
-// beginsWith reports whether a name begins as LIKE has it: the case of A to Z does not count.
-func beginsWith(name, with string) bool {
-	return len(name) >= len(with) && foldASCII(name[:len(with)]) == foldASCII(with)
-}
-
-// foldASCII returns s with the letters A to Z in small.
-func foldASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	}, s)
-}
-
-// escapeLike returns s with the wildcards of LIKE taken literally.
-func escapeLike(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }

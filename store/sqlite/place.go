@@ -40,6 +40,14 @@ func findingPlace(f *store.Finding) seal.Place {
 	return seal.Place{Column: "findings.value", Tenant: f.Upstream, ID: f.Organization, Part: f.Topic}
 }
 
+func memoryPlace(tenant, column, id string) seal.Place {
+	return seal.Place{Column: column, Tenant: tenant, ID: id}
+}
+
+func evidencePlace(tenant, memory string, seq int64) seal.Place {
+	return seal.Place{Column: "confirmations.evidence", Tenant: tenant, ID: memory, Number: seq}
+}
+
 func notePlace(tenant, id string) seal.Place {
 	return seal.Place{Column: "tenant_keys.note", Tenant: tenant, ID: id}
 }

@@ -77,8 +77,11 @@ func (db *DB) prove(ctx context.Context, p *pieces) (*store.Proof, error) {
 	if len(found) == 0 {
 		return out, nil
 	}
-	own, err := db.alsoIn(ctx, found)
-	if err != nil {
+	own := 0
+	if err := db.snapshot(ctx, func(r *reader) (err error) {
+		own, err = alsoIn(r, db.unpacker(r), found)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	out.Pieces -= own
@@ -105,27 +108,26 @@ func readFile(name string, f *finder) (int64, error) {
 // audit log, say, has no business there.
 var conversational = []string{
 	"conversations", "segments", "decisions", "checkpoints", "requests", "jobs", "packs", "fixed", "blobs", "holds", "search_docs", "search_queue",
+	"memories", "confirmations",
 }
 
 // alsoIn returns how many of the pieces stand in what the database holds of conversations.
-func (db *DB) alsoIn(ctx context.Context, list []string) (n int, err error) {
+func alsoIn(r *reader, u *unpacker, list []string) (int, error) {
 	f := newFinder(list)
-	err = db.snapshot(ctx, func(r *reader) error {
-		for _, table := range conversational {
-			if err := r.rows("SELECT * FROM "+table, nil, func(rows *sql.Rows) error { return columns(rows, f.look) }); err != nil {
-				return fmt.Errorf("look through table %s: %w", table, err)
-			}
+	for _, table := range conversational {
+		if err := r.rows("SELECT * FROM "+table, nil, func(rows *sql.Rows) error { return columns(rows, f.look) }); err != nil {
+			return 0, fmt.Errorf("look through table %s: %w", table, err)
 		}
-		return db.eachPack(r, func(data []byte) {
-			f.look(data)
-			f.look(lowered(data)) // as the index has its words
-		})
+	}
+	err := eachPack(r, u, func(data []byte) {
+		f.look(data)
+		f.look(lowered(data)) // as the index has its words
 	})
 	return len(f.left()), err
 }
 
 // eachPack calls do with the contents of every pack.
-func (db *DB) eachPack(r *reader, do func([]byte)) error {
+func eachPack(r *reader, u *unpacker, do func([]byte)) error {
 	var ids []int64
 	if err := r.rows("SELECT id FROM packs", nil, func(rows *sql.Rows) error {
 		var id int64
@@ -135,7 +137,6 @@ func (db *DB) eachPack(r *reader, do func([]byte)) error {
 	}); err != nil {
 		return err
 	}
-	u := db.unpacker(r)
 	for _, id := range slices.Backward(ids) {
 		if err := u.load(id); err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -104,7 +105,11 @@ func tell(ctx context.Context, db *sqlite.DB, seed string) (map[string][]byte, e
 	finding := store.Finding{Upstream: inTheClear, Organization: inTheClear, Topic: "t-" + seed}
 	key := store.TenantKey{ID: "k-" + seed, Tenant: inTheClear, Hash: sha256.Sum256([]byte(seed))}
 	act := store.Act{Actor: inTheClear, Action: inTheClear, Tenant: inTheClear, Target: inTheClear, Time: now}
-	for what, v := range map[string]any{"finding": &finding, "key": &key, "act": &act} {
+	item := memory.Item{
+		ID: "m:" + seed, Kind: inTheClear, Scope: memory.Scope{Level: memory.Project}, Source: memory.Source{Conversation: inTheClear}, Created: now, Confirmed: now,
+		Times: 1, Confirmations: []memory.Confirmation{{Source: memory.Source{Conversation: inTheClear}, Time: now}}, Became: inTheClear, From: inTheClear,
+	}
+	for what, v := range map[string]any{"memory": &item, "finding": &finding, "key": &key, "act": &act} {
 		x.fill(reflect.ValueOf(v), what)
 	}
 	for _, do := range []func() error{
@@ -112,6 +117,9 @@ func tell(ctx context.Context, db *sqlite.DB, seed string) (map[string][]byte, e
 		func() error { return db.Find(ctx, finding) },
 		func() error { return db.AddKey(ctx, key, act) },
 		func() error { return db.Audit(ctx, act) },
+		func() error {
+			return db.Revise(ctx, inTheClear, item.Scope, func(have []memory.Item) ([]memory.Item, error) { return append(have, item), nil })
+		},
 		func() error { _, err := db.Index(ctx, 1); return err },
 		func() error {
 			_, err := db.Search(ctx, store.Query{Tenant: inTheClear, Text: x.said["block"]})

@@ -197,6 +197,9 @@ func (b *bench) forget(f store.Forgetting) *store.Collected {
 	if err != nil {
 		b.Fatalf("forget: %v", err)
 	}
+	if c.Proof != nil && c.Proof.Left > 0 {
+		b.Errorf("%d pieces of what was forgotten are left in %v", c.Proof.Left, c.Proof.Where)
+	}
 	return c
 }
 

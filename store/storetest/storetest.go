@@ -36,6 +36,7 @@ func Run(t *testing.T, create func(t *testing.T) Open) {
 		{"Conversations", listTests},
 		{"Search", searchTests},
 		{"Findings", findingTests},
+		{"Memories", memoryTests},
 		{"Keys", keyTests},
 		{"Audit", auditTests},
 		{"GC", gcTests},

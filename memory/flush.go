@@ -1,0 +1,105 @@
+package memory
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant"
+)
+
+// SilentToken is what a model answers when it has saved what it wants to save. It counts as a whole line and in this
+// spelling only: "silently" is no silence.
+const SilentToken = "SILENT"
+
+// saveMark begins a line that is to be saved.
+const saveMark = "SAVE:"
+
+// Prompt asks a model to save what matters as lines of its answer. Nobody executes a call in the answer.
+const Prompt = "Pre-compaction memory flush. The session is near its context limit. " +
+	"Review the conversation and save any durable context to memory: write one line for each thing to remember, beginning with SAVE: and complete in itself. " +
+	"Include user preferences, decisions, key facts, and anything that should persist. Leave out passwords, keys and tokens. Do not call any tool. " +
+	"End with a line that says SILENT after saving, or reply with SILENT if nothing needs saving."
+
+// ToolPrompt asks an agent that declares the tool save_memory to save what matters with it.
+const ToolPrompt = "Pre-compaction memory flush. The session is near its context limit. " +
+	"Review the conversation and save any durable context to memory using save_memory. " +
+	"Include user preferences, decisions, key facts, and anything that should persist. " +
+	"Reply with SILENT after saving, or SILENT if nothing needs saving."
+
+// Parse returns the texts that an answer to Prompt saves, at most MaxSaves of at most MaxText characters, and whether
+// it ends with the silent token. What is not a line to save is ignored, and all that follows the token.
+func Parse(answer string) (saves []string, silent bool) {
+	for line := range strings.Lines(answer) {
+		line = strings.TrimSpace(line)
+		if line == SilentToken {
+			return saves, true
+		}
+		line = strings.TrimPrefix(strings.TrimPrefix(line, "- "), "* ")
+		text, ok := strings.CutPrefix(line, saveMark)
+		if text = cut(oneLine(text), MaxText); ok && text != "" && len(saves) < MaxSaves {
+			saves = append(saves, text)
+		}
+	}
+	return saves, false
+}
+
+// A Draft is what may become an item.
+type Draft struct {
+	Kind     Kind
+	Text     string
+	From, To int // messages; 0: those of the Origin
+}
+
+// Drafts returns drafts of memories with the texts.
+func Drafts(texts []string) []Draft {
+	out := make([]Draft, len(texts))
+	for i, t := range texts {
+		out[i] = Draft{Kind: KindMemory, Text: t}
+	}
+	return out
+}
+
+// FromFacts returns what is to be remembered of must-keep facts when no model can be asked: the user's instructions,
+// preferences among them, and what was decided, in the order of the facts, at most MaxSaves.
+func FromFacts(facts []decant.Fact) (out []Draft) {
+	for i := range facts {
+		f := &facts[i]
+		told := f.Kind == decant.FactInstruction && f.Author == decant.AuthorUser
+		if len(out) < MaxSaves && (told || f.Kind == decant.FactDecision) {
+			out = append(out, Draft{Kind: KindMemory, Text: f.Text, From: f.Message, To: f.Message})
+		}
+	}
+	return out
+}
+
+// An Origin is what the items of one flush have in common.
+type Origin struct {
+	Scope  Scope
+	Source Source
+	Time   time.Time
+	ID     func() (string, error) // makes ids, see NewID
+}
+
+// Items returns items of the drafts. Those that say nothing, or nothing but credentials, are left out.
+func (o *Origin) Items(drafts []Draft) (out []Item, err error) {
+	for _, d := range drafts {
+		from := o.Source
+		if d.From > 0 {
+			from.From, from.To = d.From, max(d.From, d.To)
+		}
+		id, err := o.ID()
+		if err != nil {
+			return nil, err
+		}
+		it, err := New(id, d.Kind, o.Scope, d.Text, from, o.Time)
+		if errors.Is(err, ErrEmpty) || errors.Is(err, ErrSecret) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, it)
+	}
+	return out, nil
+}

@@ -1,0 +1,115 @@
+package memory_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/decantdev/decant/memory"
+)
+
+// TestParse reads answers to the prompt of the flush (001-11, 001-12, 001-26): only lines to save count, and silence is
+// a whole line in the seed's spelling.
+func TestParse(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		saves  []string
+		silent bool
+	}{
+		"Silent":        {"SILENT", nil, true},
+		"Saves":         {"SAVE: prefers tabs\nSAVE:uses Go 1.26\nSILENT\n", []string{"prefers tabs", "uses Go 1.26"}, true},
+		"Prose":         {"I will save these:\n- SAVE: prefers tabs\nDone, silently.", []string{"prefers tabs"}, false},
+		"Substring":     {"I am SILENT now\nSILENTLY\nsilent\nSILENT.", nil, false},
+		"BehindTheEnd":  {"SAVE: one\r\n  SILENT \r\nSAVE: two", []string{"one"}, true},
+		"OtherSpelling": {"Save: one\nsave: two\nPLEASE SAVE: three", nil, false},
+		"Nothing":       {"SAVE:\nSAVE:   \n", nil, false},
+		"Empty":         {"", nil, false},
+		"Control":       {"SAVE: a\tb\x1b[31mred\u202e", []string{"a b [31mred"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			saves, silent := memory.Parse(c.answer)
+			if diff := cmp.Diff(c.saves, saves); diff != "" || silent != c.silent {
+				t.Errorf("silent %v, want %v; saves (-want +got):\n%s", silent, c.silent, diff)
+			}
+		})
+	}
+}
+
+func TestParseIsBounded(t *testing.T) {
+	var b strings.Builder
+	for i := range 10 * memory.MaxSaves {
+		fmt.Fprintf(&b, "SAVE: %d %s\n", i, strings.Repeat("word ", 1000))
+	}
+	saves, silent := memory.Parse(b.String() + memory.SilentToken)
+	if len(saves) != memory.MaxSaves || !silent {
+		t.Errorf("%d saves, silent %v", len(saves), silent)
+	}
+	for _, s := range saves {
+		if n := utf8.RuneCountInString(s); n > memory.MaxText {
+			t.Errorf("a save has %d characters", n)
+		}
+	}
+}
+
+// FuzzParse guards that no answer breaks the bounds, and that what was saved says the same when it is saved again.
+func FuzzParse(f *testing.F) {
+	f.Add("SAVE: one\nSILENT")
+	f.Add("- SAVE: \xff\u2028x\n* SAVE: SAVE: y")
+	f.Fuzz(func(t *testing.T, answer string) {
+		saves, silent := memory.Parse(answer)
+		if len(saves) > memory.MaxSaves || silent && !strings.Contains(answer, memory.SilentToken) {
+			t.Fatalf("%d saves, silent %v", len(saves), silent)
+		}
+		for _, s := range saves {
+			again, _ := memory.Parse("SAVE: " + s)
+			if s == "" || strings.ContainsAny(s, "\n\r") || len(again) != 1 || again[0] != s {
+				t.Fatalf("%q is saved again as %q", s, again)
+			}
+		}
+	})
+}
+
+// TestPrompts holds the prompt of seed 001 letter by letter (001-26), and says what the other one must: no tools.
+func TestPrompts(t *testing.T) {
+	const seed = "Pre-compaction memory flush. The session is near its context limit. Review the conversation and save any durable context to memory using save_memory. Include user preferences, decisions, key facts, and anything that should persist. Reply with SILENT after saving, or SILENT if nothing needs saving."
+	if memory.ToolPrompt != seed {
+		t.Errorf("the prompt for save_memory is\n%s\nwant\n%s", memory.ToolPrompt, seed)
+	}
+	for _, s := range []string{"SAVE:", memory.SilentToken, "Do not call any tool", "user preferences, decisions, key facts"} {
+		if !strings.Contains(memory.Prompt, s) {
+			t.Errorf("the prompt lacks %q", s)
+		}
+	}
+}
+
+// TestItemsOfAFlush makes items of what a flush brought: nothing of a credential, and everything with its source.
+func TestItemsOfAFlush(t *testing.T) {
+	ids := 0
+	o := memory.Origin{
+		Scope: memory.Scope{Level: memory.Project, Name: "p"}, Source: memory.Source{Conversation: "c", From: 1, To: 40}, Time: epoch,
+		ID: func() (string, error) { ids++; return fmt.Sprint("m:", ids), nil },
+	}
+	drafts := append(memory.Drafts([]string{"prefers tabs", "password: hunter2-Xk9!vQ", "\u200b"}), memory.Draft{Kind: memory.KindTask, Text: "write tests", From: 7})
+	got, err := o.Items(drafts)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%+v, %v; want two items", got, err)
+	}
+	if got[0].Source != o.Source || got[0].Scope != o.Scope || got[0].Text != "prefers tabs" || !got[0].Created.Equal(epoch) {
+		t.Errorf("%+v", got[0])
+	}
+	if want := (memory.Source{Conversation: "c", From: 7, To: 7}); got[1].Source != want || got[1].Kind != memory.KindTask {
+		t.Errorf("%+v, want it from %+v", got[1], want)
+	}
+	broken := errors.New("no random bytes")
+	o.ID = func() (string, error) { return "", broken }
+	if _, err := o.Items(drafts); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := o.Items([]memory.Draft{{Kind: "notion", Text: "x"}}); err == nil {
+		t.Error("an unknown kind is taken")
+	}
+}

@@ -1,0 +1,97 @@
+package memory
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Bounds of what is remembered.
+const (
+	MaxActive   = 500 // items of one scope that are not archived
+	MaxArchived = 500 // archived items of one scope; of more, those that were archived first are removed
+	MaxSaves    = 20  // items that one answer, or one extraction, saves at most
+)
+
+// Save returns what makes room for items in their scope and adds them, for store.Memories.Revise. An item whose text is
+// there already, or differs only in case, punctuation and words that say nothing, confirms the one that has it.
+func Save(items ...Item) func([]Item) ([]Item, error) {
+	return func(have []Item) ([]Item, error) {
+		have = slices.Clone(have)
+		var newest time.Time
+		for i := range items {
+			have = add(have, items[i])
+			newest = later(newest, items[i].Created)
+		}
+		return bounded(have, newest), nil
+	}
+}
+
+// add returns the items of a scope with one more, or with one that it confirms.
+func add(have []Item, it Item) []Item {
+	words := significant(it.Text)
+	for i := range have {
+		if have[i].Kind == it.Kind && slices.Equal(significant(have[i].Text), words) {
+			have[i] = Confirm(have[i], Confirmation{Source: it.Source, Evidence: it.Text, Time: it.Created})
+			return have
+		}
+	}
+	return append(have, it)
+}
+
+// bounded returns the items of a scope within its bounds. Of too many, those that were confirmed longest ago are
+// archived, rules last. Of too many archived ones those that were archived first are removed.
+func bounded(have []Item, now time.Time) []Item {
+	var active, archived []int
+	for i := range have {
+		if have[i].State() == Archived {
+			archived = append(archived, i)
+		} else {
+			active = append(active, i)
+		}
+	}
+	slices.SortStableFunc(active, func(a, b int) int { return dearer(&have[a], &have[b]) })
+	for _, i := range active[min(MaxActive, len(active)):] {
+		if it, err := Archive(have[i], now); err == nil {
+			have[i] = it
+			archived = append(archived, i)
+		}
+	}
+	slices.SortStableFunc(archived, func(a, b int) int { return have[b].Archived.Compare(have[a].Archived) })
+	gone := archived[min(MaxArchived, len(archived)):]
+	slices.Sort(gone)
+	for _, i := range slices.Backward(gone) {
+		have = slices.Delete(have, i, i+1)
+	}
+	return have
+}
+
+// dearer orders items by what is worth more: rules first, then what was confirmed more recently, and more often.
+func dearer(a, b *Item) int {
+	rule := func(it *Item) int {
+		if it.Kind == KindRule {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(rule(b), rule(a)), b.Confirmed.Compare(a.Confirmed), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
+}
+
+// Update returns what changes one item of a scope, for store.Memories.Revise. An item that is not there any longer is
+// an error.
+func Update(id string, change func(Item) (Item, error)) func([]Item) ([]Item, error) {
+	return func(have []Item) ([]Item, error) {
+		i := slices.IndexFunc(have, func(it Item) bool { return it.ID == id })
+		if i < 0 {
+			return nil, errors.New("memory " + id + " is not there any longer")
+		}
+		it, err := change(have[i])
+		if err != nil {
+			return nil, err
+		}
+		have = slices.Clone(have)
+		have[i] = it
+		return have, nil
+	}
+}

@@ -1,0 +1,79 @@
+package memory
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/decantdev/decant/internal/secret"
+)
+
+// Why a text is not remembered. Test with errors.Is.
+var (
+	// ErrEmpty means that a text says nothing.
+	ErrEmpty = errors.New("nothing to remember")
+
+	// ErrSecret means that a text is nothing but credentials.
+	ErrSecret = errors.New("a credential is not remembered")
+)
+
+// MaxText is how many characters the text of an item has at most. What is longer is cut.
+const MaxText = 1000
+
+// mostRead is how many bytes of a text are looked at: no text that is worth remembering is longer.
+const mostRead = 64 << 10
+
+// clean returns a text as it may be remembered: on one line, without credentials, and not too long.
+func clean(text string) (string, error) {
+	text = strings.ToValidUTF8(text[:min(len(text), mostRead)], "")
+	masked, found := text, secret.Find(text)
+	if len(found) > 0 {
+		masked = secret.Mask(text)
+	}
+	line := cut(oneLine(masked), MaxText)
+	switch {
+	case line == "":
+		return "", ErrEmpty
+	case len(found) > 0 && !telling(text, found):
+		return "", ErrSecret
+	}
+	return line, nil
+}
+
+// telling reports whether a text says more than the credentials in it, and what they are called: at least three words.
+func telling(text string, found []secret.Match) bool {
+	words, last := 0, 0
+	for _, m := range found {
+		words += len(strings.FieldsFunc(text[last:m.Start], notWord))
+		last = m.End
+	}
+	return words+len(strings.FieldsFunc(text[last:], notWord)) >= leastWords
+}
+
+// leastWords is how many words stand beside a credential that is worth remembering without it: "token: ..." and
+// "export TOKEN=..." say nothing then.
+const leastWords = 3
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
+
+// oneLine returns s with each run of white space and control characters as one space, and without marks that turn the
+// direction of what follows.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c'
+	}), " ")
+}
+
+// cut returns at most n characters of s, an ellipsis included, and ends with a whole word if one ends near.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	runes := []rune(s)[:n-1]
+	out := string(runes)
+	if i := strings.LastIndexByte(out, ' '); i > len(out)*3/4 {
+		out = out[:i]
+	}
+	return out + "…"
+}
