@@ -48,6 +48,7 @@ type Engine struct {
 
 	accounts account.Book
 	work     sync.WaitGroup // archives under way
+	aside    *aside         // work that no request waits for
 
 	unbelieved sync.Once // told of an upstream whose reports cannot be true
 }
@@ -61,10 +62,12 @@ func (e *Engine) background(do func(context.Context)) {
 	})
 }
 
-// Close waits for what is still being archived.
+// Close waits for what is still being archived, and as long as necessary work may take (Timeouts.Required) for what is
+// done beside requests, which it then ends.
 func (e *Engine) Close() error {
 	e.outbox.Flush()
 	e.work.Wait()
+	e.aside.close(e.opts.Timeouts.Required)
 	return nil
 }
 

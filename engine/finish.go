@@ -37,4 +37,5 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	if !e.outbox.Add(who, f) {
 		e.till.purse.Release(p.held)
 	}
+	e.flush(p, &res)
 }

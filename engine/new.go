@@ -22,7 +22,7 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		store: s, opts: o, seed: maphash.MakeSeed(),
+		store: s, opts: o, seed: maphash.MakeSeed(), aside: newAside(),
 		patience: patience.Patience{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
 	}
 	e.env = draft.Env{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}

@@ -51,6 +51,10 @@ type Options struct {
 	// means that all records are extractive.
 	Summarizer policy.Summarizer
 
+	// Flusher saves what is worth remembering of conversations whose preset asks for it, before it leaves the view. Nil
+	// means that nothing is saved.
+	Flusher Flusher
+
 	// ArchiveDelay is how long the archive of an answer may wait while requests keep coming. What was not
 	// written when the process dies comes back with the client's next request. Zero means one second;
 	// negative means that nothing waits.

@@ -16,7 +16,8 @@ type Thread struct {
 	engine *Engine
 	req    Request
 	conv   decant.Conversation
-	last   *Prepared
+	last   *Prepared // that was asked for last, nil: it was answered, or none was
+	said   *Prepared // that was answered last
 }
 
 // Thread returns a thread for the conversation c, which may hold messages already: those that the
@@ -49,7 +50,7 @@ func (t *Thread) Append(ms ...decant.Message) {
 // decided before, or the conversation as it is, and Report.Fault says what failed. The errors are those of
 // Engine.Prepare. A view that was asked for before and has had no answer counts as failed.
 func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error) {
-	t.Close()
+	t.finish(Response{})
 	body, err := wire.Encode(&t.conv, dialectOf(t.req.Dialect).About().Format)
 	if err != nil {
 		return nil, nil, fmt.Errorf("write the conversation: %w", err)
@@ -74,13 +75,23 @@ func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error
 func (t *Thread) Answered(u decant.Usage) { t.finish(Response{Status: http.StatusOK, Usage: u}) }
 
 // Close ends the thread for now: a view that has had no answer counts as failed, and what it may have cost is no longer
-// held back. The conversation stays as it is, and a later View goes on with it.
-func (t *Thread) Close() { t.finish(Response{}) }
+// held back. The conversation stays as it is, and a later View goes on with it. If its preset asks for it, what is worth
+// remembering is saved (Options.Flusher).
+func (t *Thread) Close() {
+	t.finish(Response{})
+	if t.said != nil {
+		t.engine.flushClosed(t.said)
+		t.said = nil
+	}
+}
 
 // finish tells the engine once how the newest view was answered.
 func (t *Thread) finish(res Response) {
 	if t.last != nil {
 		t.engine.Finish(t.last, res)
+		if t.last.ticket != nil && res.Status == http.StatusOK {
+			t.said = t.last
+		}
 		t.last = nil
 	}
 }

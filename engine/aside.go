@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// asideTimeout is how long one piece of work may take that no request waits for.
+const asideTimeout = 3 * time.Minute
+
+// An aside is work that no request waits for: calls of our own to a model, which take their time.
+type aside struct {
+	work sync.WaitGroup
+	life context.Context
+	end  context.CancelFunc
+}
+
+func newAside() *aside {
+	a := &aside{}
+	a.life, a.end = context.WithCancel(context.Background())
+	return a
+}
+
+// do begins a piece of work, which must return when its context is done.
+func (a *aside) do(work func(context.Context)) {
+	a.work.Go(func() {
+		ctx, cancel := context.WithTimeout(a.life, asideTimeout)
+		defer cancel()
+		work(ctx)
+	})
+}
+
+// close waits for the work under way for at most so long, and then ends it.
+func (a *aside) close(wait time.Duration) {
+	last := time.AfterFunc(wait, a.end)
+	defer last.Stop()
+	a.work.Wait()
+	a.end()
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// A Flusher saves what is worth remembering of a conversation before a pour takes it out of the view. It is told
+// behind the answer to a request, and nobody waits for it but Close. One conversation is told of several times in a cycle: the
+// Flusher sees to it that a cycle is flushed once.
+type Flusher interface {
+	Flush(ctx context.Context, o *Occasion) error
+}
+
+// An Occasion is a conversation that will be poured soon, has just been poured before anybody was told, or has been
+// closed by its program. Nothing of it may be changed.
+type Occasion struct {
+	Conversation store.Key
+	Project      string
+	Cycle        int // checkpoints that the conversation had: the first cycle is 0
+
+	Dialect  dialect.Dialect
+	Upstream string      // base URL of the provider
+	Model    token.Model // that the conversation is held with
+	Sent     []byte      // the request as it was sent, or as it would have been sent without the pour
+	Betas    []string    // that Sent needs
+	Answer   []byte      // to Sent, a JSON list of blocks; nil: there was none
+	Tokens   int         // of Sent and its answer
+	Room     bool        // the window takes Sent and one more turn
+
+	View   *decant.Conversation // what Sent says; its messages have the numbers of the transcript
+	Preset *preset.Preset
+}
+
+// flushClosed tells the flusher of a conversation that its program has closed, whose last request was p.
+func (e *Engine) flushClosed(p *Prepared) {
+	if e.opts.Flusher != nil && p.Conversation != "" && p.ticket.Draft.Query.Preset.Flush.On {
+		e.tell(p, &Response{}, p.Report.After, false)
+	}
+}
+
+// flush tells the flusher of an answered request if its conversation is about to be poured, or was poured for the request.
+func (e *Engine) flush(p *Prepared, res *Response) {
+	if e.opts.Flusher == nil || res.Status/100 != 2 || res.Broken || p.ticket.Trial != nil || p.Conversation == "" {
+		return
+	}
+	dr := p.ticket.Draft
+	f := dr.Query.Preset.Flush.Settled()
+	size := max(dr.Outcome.After, res.Usage.Context())
+	poured := decant.CheckpointIn(dr.Made) != nil
+	if !f.On || !poured && size <= dr.Query.Limits.Trigger-f.Ahead {
+		return
+	}
+	e.tell(p, res, size, poured)
+}
+
+// tell tells the flusher of a request.
+func (e *Engine) tell(p *Prepared, res *Response, size int, poured bool) {
+	o, err := occasionOf(p, res, size, poured)
+	if err != nil {
+		e.note(err)
+		return
+	}
+	e.aside.do(func(ctx context.Context) { e.note(e.toldOf(ctx, o)) })
+}
+
+// toldOf tells the flusher.
+func (e *Engine) toldOf(ctx context.Context, o *Occasion) (err error) {
+	defer e.caught(&err)
+	return e.opts.Flusher.Flush(ctx, o)
+}
+
+// occasionOf returns what a flusher is told of a request. One that was poured is told of as it would have been sent otherwise.
+func occasionOf(p *Prepared, res *Response, size int, poured bool) (*Occasion, error) {
+	dr := p.ticket.Draft
+	q := dr.Query
+	o := &Occasion{
+		Conversation: store.Key{Tenant: q.Request.Who.Tenant, ID: p.Conversation}, Project: q.Request.Project, Cycle: q.Checkpoints(),
+		Dialect: q.Request.Prompt.Dialect, Upstream: q.Request.Upstream, Model: q.Model, Preset: q.Preset,
+		Sent: p.Body, Betas: slices.Concat(q.Request.Betas, p.Betas), Answer: res.Content, Tokens: size, View: dr.View,
+	}
+	if poured {
+		whole := unpoured(dr)
+		body, err := whole.Render()
+		if err != nil {
+			return nil, err
+		}
+		o.Sent, o.Betas, o.Answer, o.View = body, slices.Concat(q.Request.Betas, whole.NeededBetas()), nil, whole.View
+		o.Tokens, o.Cycle = dr.Outcome.Before, o.Cycle-1 // the pour's own is stored by now
+	}
+	o.Room = o.Tokens+flushRoom <= q.Limits.Window
+	return o, nil
+}
+
+// flushRoom is how many tokens a flush takes: its prompt and its answer, and what the estimate may be off.
+const flushRoom = 8_000
+
+// unpoured returns a draft without what it has decided.
+func unpoured(dr *draft.Draft) *draft.Draft {
+	out := dr.Copy()
+	out.Made, out.View, out.Params, out.Betas, out.Outcome = nil, out.Before, nil, nil, draft.Outcome{}
+	return out
+}
