@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/decantdev/decant"
 )
@@ -58,6 +59,9 @@ func (f Failed) Spent(context.Context, SpendQuery) (Sum, error) { return Sum{}, 
 
 // Book implements Committer.
 func (f Failed) Book(context.Context, Key, []Spend) error { return f.Err }
+
+// Claim implements Claims.
+func (f Failed) Claim(context.Context, Key, string, time.Time) (bool, error) { return false, f.Err }
 
 // Findings implements Findings.
 func (f Failed) Findings(context.Context, string, string) ([]Finding, error) { return nil, f.Err }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/decantdev/decant"
 )
@@ -19,6 +20,7 @@ type Store interface {
 	Searcher
 	Findings
 	Memories
+	Claims
 	Keyring
 	Auditor
 	Keeper
@@ -132,6 +134,13 @@ type Searcher interface {
 	// Index adds up to limit texts to the index (all when limit is 0) and returns how many it
 	// added. Call it when idle.
 	Index(ctx context.Context, limit int) (int, error)
+}
+
+// Claims settles who does work that must be done once, by whichever process comes first.
+type Claims interface {
+	// Claim reports whether nobody has claimed a piece of work about a conversation before, and claims it. A claim lasts as
+	// long as the conversation: work that fails is not done again. An unknown conversation is ErrNotFound.
+	Claim(ctx context.Context, k Key, work string, at time.Time) (first bool, err error)
 }
 
 // Findings stores what was learned about providers, for all tenants and nodes.

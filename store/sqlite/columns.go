@@ -66,7 +66,7 @@ var tables = map[string]table{
 			"bare_input bare_cache_read bare_cache_write bare_write_1h bare_output cost bare rewrite oversized trial trial_prompt trial_cost",
 	},
 	"spent": {clear: "tenant day tokens cost"},
-	"jobs": { // nothing is written to it any longer
+	"jobs": { // claims; payload and error are empty
 		clear: "tenant id kind conversation due attempts holder lease", sealed: "payload error", place: [5]string{"tenant", "id"},
 	},
 	"findings": {

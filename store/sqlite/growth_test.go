@@ -19,8 +19,8 @@ var grown = map[string]string{}
 func init() {
 	for table, names := range map[string]string{
 		"conversations": "c v e f p", "segments": "e s", "chains": "e", "blobs": "b", "packs": "p", "holds": "h", "decisions": "d", "checkpoints": "c p",
-		"requests": "r", "spends": "s", "spent": "s", "fixed": "", "search_docs": "d", "search_queue": "", "jobs": "",
 		"memories": "m", "confirmations": "c",
+		"requests": "r", "spends": "s", "spent": "s", "fixed": "", "search_docs": "d", "search_queue": "", "jobs": "p",
 	} {
 		grown[table] = table
 		for _, n := range strings.Fields(names) {

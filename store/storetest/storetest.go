@@ -37,6 +37,7 @@ func Run(t *testing.T, create func(t *testing.T) Open) {
 		{"Search", searchTests},
 		{"Findings", findingTests},
 		{"Memories", memoryTests},
+		{"Claims", claimTests},
 		{"Keys", keyTests},
 		{"Audit", auditTests},
 		{"GC", gcTests},
