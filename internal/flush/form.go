@@ -1,0 +1,67 @@
+package flush
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/provider"
+)
+
+// saveTool is the tool by which agents save what matters, where they have one.
+const saveTool = "save_memory"
+
+// A form is how a model is asked, and how its answer is read.
+type form struct {
+	prompt, silent string
+	tool           bool // it saves with a tool of its own
+}
+
+// formOf returns the form of a conversation: by its own tool if it declares one, else by lines.
+func formOf(o *engine.Occasion) form {
+	p := o.Preset.Flush
+	f := form{prompt: p.Prompt, silent: cmp.Or(p.Token, memory.SilentToken)}
+	f.tool = slices.ContainsFunc(o.View.Fixed.Tools, func(t decant.Tool) bool { return t.Name == saveTool })
+	switch {
+	case f.prompt != "":
+	case f.tool:
+		f.prompt = memory.ToolPrompt
+	default:
+		f.prompt = memory.Prompt
+	}
+	return f
+}
+
+// read returns what an answer saves, and whether the model is done with it. Calls of other tools mean nothing.
+func (f *form) read(a *provider.Answer) (texts []string, silent bool) {
+	texts, silent = memory.Parse(a.Text, f.silent)
+	if !f.tool {
+		return texts, silent
+	}
+	var blocks []struct {
+		Type, Name string
+		Input      map[string]any
+	}
+	if json.Unmarshal(a.Content, &blocks) != nil {
+		return texts, silent
+	}
+	for _, b := range blocks {
+		if b.Type == "tool_use" && b.Name == saveTool {
+			texts = append(texts, longest(b.Input))
+		}
+	}
+	return texts, silent
+}
+
+// longest returns the longest text among the arguments of a call: what it saves, whatever its tool names it.
+func longest(input map[string]any) (text string) {
+	for _, v := range input {
+		if s, ok := v.(string); ok && len(s) > len(text) {
+			text = s
+		}
+	}
+	return text
+}
