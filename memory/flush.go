@@ -28,11 +28,11 @@ const ToolPrompt = "Pre-compaction memory flush. The session is near its context
 	"Reply with SILENT after saving, or SILENT if nothing needs saving."
 
 // Parse returns the texts that an answer to Prompt saves, at most MaxSaves of at most MaxText characters, and whether
-// it ends with the silent token. What is not a line to save is ignored, and all that follows the token.
-func Parse(answer string) (saves []string, silent bool) {
+// it ends with a silent token, SilentToken or another line. What is not a line to save is ignored, and all that follows the token.
+func Parse(answer, token string) (saves []string, silent bool) {
 	for line := range strings.Lines(answer) {
 		line = strings.TrimSpace(line)
-		if line == SilentToken {
+		if line == token {
 			return saves, true
 		}
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "- "), "* ")

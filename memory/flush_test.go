@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		"Control":       {"SAVE: a\tb\x1b[31mred\u202e", []string{"a b [31mred"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			saves, silent := memory.Parse(c.answer)
+			saves, silent := memory.Parse(c.answer, memory.SilentToken)
 			if diff := cmp.Diff(c.saves, saves); diff != "" || silent != c.silent {
 				t.Errorf("silent %v, want %v; saves (-want +got):\n%s", silent, c.silent, diff)
 			}
@@ -44,7 +44,7 @@ func TestParseIsBounded(t *testing.T) {
 	for i := range 10 * memory.MaxSaves {
 		fmt.Fprintf(&b, "SAVE: %d %s\n", i, strings.Repeat("word ", 1000))
 	}
-	saves, silent := memory.Parse(b.String() + memory.SilentToken)
+	saves, silent := memory.Parse(b.String()+memory.SilentToken, memory.SilentToken)
 	if len(saves) != memory.MaxSaves || !silent {
 		t.Errorf("%d saves, silent %v", len(saves), silent)
 	}
@@ -60,12 +60,12 @@ func FuzzParse(f *testing.F) {
 	f.Add("SAVE: one\nSILENT")
 	f.Add("- SAVE: \xff\u2028x\n* SAVE: SAVE: y")
 	f.Fuzz(func(t *testing.T, answer string) {
-		saves, silent := memory.Parse(answer)
+		saves, silent := memory.Parse(answer, memory.SilentToken)
 		if len(saves) > memory.MaxSaves || silent && !strings.Contains(answer, memory.SilentToken) {
 			t.Fatalf("%d saves, silent %v", len(saves), silent)
 		}
 		for _, s := range saves {
-			again, _ := memory.Parse("SAVE: " + s)
+			again, _ := memory.Parse("SAVE: "+s, memory.SilentToken)
 			if s == "" || strings.ContainsAny(s, "\n\r") || len(again) != 1 || again[0] != s {
 				t.Fatalf("%q is saved again as %q", s, again)
 			}

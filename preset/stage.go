@@ -11,16 +11,10 @@ type Flush struct {
 	Token  string `yaml:"token"`  // the line by which it says that it has done; empty: SILENT
 }
 
-// FlushPrompt is what a model is asked before a pour where a preset has no words of its own.
-const FlushPrompt = `Pre-compaction memory flush. The session is near its context limit. ` +
-	`Review the conversation and write down what has to be remembered: the user's preferences, decisions, key facts, ` +
-	`and anything else that should persist. Write each as one line that begins with SAVE: and call no tools. ` +
-	`End with SILENT on a line of its own, also when nothing needs saving.`
-
 // Settled returns f with the default values in fields that are zero.
 func (f Flush) Settled() Flush {
 	return Flush{
-		On: f.On, Ahead: cmp.Or(f.Ahead, 4000), Prompt: cmp.Or(f.Prompt, FlushPrompt), Token: cmp.Or(f.Token, "SILENT"),
+		On: f.On, Ahead: cmp.Or(f.Ahead, 4000), Prompt: f.Prompt, Token: cmp.Or(f.Token, "SILENT"),
 	}
 }
 

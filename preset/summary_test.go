@@ -24,7 +24,7 @@ func TestSummariesHaveDefaults(t *testing.T) {
 	if got := s.Ahead.Tokens(); got != 20_000 {
 		t.Errorf("ahead: %d", got)
 	}
-	if f := p.Flush.Settled(); f.On || f.Ahead != 4000 || f.Token != "SILENT" || f.Prompt != preset.FlushPrompt {
+	if f := p.Flush.Settled(); f.On || f.Ahead != 4000 || f.Token != "SILENT" {
 		t.Errorf("flush: %+v", f)
 	}
 	if p.Native.Editing.On() || p.Native.Compaction.On() {
