@@ -66,6 +66,7 @@ var layers = map[string][]string{
 	"engine/internal/ticket":   {".", "policy", "store", "wire", "internal/cost", "internal/fact", "engine/internal/draft", "engine/internal/lineage", "engine/internal/notes", "engine/internal/prompt"},
 	"engine/internal/outbox":   {"engine/internal/lineage", "engine/internal/prompt"},
 	"engine":                   {".", "engine/internal/decide", "engine/internal/patience", "engine/internal/ticket", "budget", "engine/internal/pour", "engine/internal/draft", "engine/internal/account", "engine/internal/outbox", "engine/internal/notes", "token", "preset", "wire", "legal", "policy", "dialect", "dialect/index", "archive", "store", "internal/fact", "internal/cost", "engine/internal/prompt", "engine/internal/lineage"},
+	"internal/flush":           {".", "dialect", "engine", "internal/fact", "memory", "provider", "store"},
 	"transport":                {".", "budget", "preset", "dialect", "dialect/index", "store", "engine"},
 	"gateway/keyring":          {".", "store"},
 	"gateway/tracing":          {".", "dialect", "store", "policy", "engine", "transport"},

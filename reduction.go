@@ -24,6 +24,7 @@ const (
 	ReductionCleared    Reduction = "cleared"     // an old result that the provider leaves out
 	ReductionOutlines   Reduction = "outlines"    // outlines of results that the provider leaves out, as one text
 	ReductionPinned     Reduction = "pinned"      // what was pinned after it had been cleared
+	ReductionRecall     Reduction = "recall"      // what is remembered of earlier conversations
 	ReductionRepair     Reduction = "repair"      // a history that no API takes
 	ReductionUndo       Reduction = "undo"        // a pour was taken back
 	ReductionClient     Reduction = "client"      // the client's own compaction, in a replay

@@ -11,24 +11,30 @@ const asideTimeout = 3 * time.Minute
 
 // An aside is work that no request waits for: calls of our own to a model, which take their time.
 type aside struct {
-	work sync.WaitGroup
-	life context.Context
-	end  context.CancelFunc
+	work   sync.WaitGroup
+	failed func(error)
+	caught func(*error) // a panic
+	life   context.Context
+	end    context.CancelFunc
 }
 
-func newAside() *aside {
-	a := &aside{}
+func newAside(failed func(error), caught func(*error)) *aside {
+	a := &aside{failed: failed, caught: caught}
 	a.life, a.end = context.WithCancel(context.Background())
 	return a
 }
 
 // do begins a piece of work, which must return when its context is done.
-func (a *aside) do(work func(context.Context)) {
-	a.work.Go(func() {
-		ctx, cancel := context.WithTimeout(a.life, asideTimeout)
-		defer cancel()
-		work(ctx)
-	})
+func (a *aside) do(work func(context.Context) error) {
+	a.work.Go(func() { a.failed(a.try(work)) })
+}
+
+// try does a piece of work.
+func (a *aside) try(work func(context.Context) error) (err error) {
+	defer a.caught(&err)
+	ctx, cancel := context.WithTimeout(a.life, asideTimeout)
+	defer cancel()
+	return work(ctx)
 }
 
 // close waits for the work under way for at most so long, and then ends it.

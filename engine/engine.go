@@ -47,15 +47,21 @@ type Engine struct {
 	flights  lineage.Flights
 
 	accounts account.Book
-	work     sync.WaitGroup // archives under way
-	aside    *aside         // work that no request waits for
+	behind   behind
 
 	unbelieved sync.Once // told of an upstream whose reports cannot be true
 }
 
+// A behind is what is done behind requests.
+type behind struct {
+	archives sync.WaitGroup // under way
+	aside    *aside         // what no request waits for
+	flushes  flushes
+}
+
 // background does necessary work that nobody waits for but Close.
 func (e *Engine) background(do func(context.Context)) {
-	e.work.Go(func() {
+	e.behind.archives.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), e.opts.Timeouts.Required)
 		defer cancel()
 		do(ctx)
@@ -66,8 +72,8 @@ func (e *Engine) background(do func(context.Context)) {
 // done beside requests, which it then ends.
 func (e *Engine) Close() error {
 	e.outbox.Flush()
-	e.work.Wait()
-	e.aside.close(e.opts.Timeouts.Required)
+	e.behind.archives.Wait()
+	e.behind.aside.close(e.opts.Timeouts.Required)
 	return nil
 }
 

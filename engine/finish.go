@@ -18,6 +18,12 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
 		return
 	}
+	e.finish(p, res)
+	e.behind.flushes.answered(p, &res)
+}
+
+// finish archives how a request ended that was read.
+func (e *Engine) finish(p *Prepared, res Response) {
 	e.flights.Leave(p.flight)
 	if res.Status/100 != 2 {
 		e.till.purse.Release(p.held)
@@ -37,5 +43,4 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	if !e.outbox.Add(who, f) {
 		e.till.purse.Release(p.held)
 	}
-	e.flush(p, &res)
 }

@@ -39,42 +39,42 @@ type Occasion struct {
 	Preset *preset.Preset
 }
 
-// flushClosed tells the flusher of a conversation that its program has closed, whose last request was p.
-func (e *Engine) flushClosed(p *Prepared) {
-	if e.opts.Flusher != nil && p.Conversation != "" && p.ticket.Draft.Query.Preset.Flush.On {
-		e.tell(p, &Response{}, p.Report.After, false)
+// flushes tell a flusher of conversations.
+type flushes struct {
+	by    Flusher // nil: nobody is told
+	aside *aside
+	note  func(error)
+}
+
+// closed tells of a conversation that its program has closed, whose last request was p.
+func (f *flushes) closed(p *Prepared) {
+	if f.by != nil && p.Conversation != "" && p.ticket.Draft.Query.Preset.Flush.On {
+		f.tell(p, &Response{}, p.Report.After, false)
 	}
 }
 
-// flush tells the flusher of an answered request if its conversation is about to be poured, or was poured for the request.
-func (e *Engine) flush(p *Prepared, res *Response) {
-	if e.opts.Flusher == nil || res.Status/100 != 2 || res.Broken || p.ticket.Trial != nil || p.Conversation == "" {
+// answered tells of an answered request if its conversation is about to be poured, or was poured for the request.
+func (f *flushes) answered(p *Prepared, res *Response) {
+	if f.by == nil || res.Status/100 != 2 || res.Broken || p.ticket.Trial != nil || p.Conversation == "" {
 		return
 	}
 	dr := p.ticket.Draft
-	f := dr.Query.Preset.Flush.Settled()
+	form := dr.Query.Preset.Flush.Settled()
 	size := max(dr.Outcome.After, res.Usage.Context())
 	poured := decant.CheckpointIn(dr.Made) != nil
-	if !f.On || !poured && size <= dr.Query.Limits.Trigger-f.Ahead {
-		return
+	if form.On && (poured || size > dr.Query.Limits.Trigger-form.Ahead) {
+		f.tell(p, res, size, poured)
 	}
-	e.tell(p, res, size, poured)
 }
 
-// tell tells the flusher of a request.
-func (e *Engine) tell(p *Prepared, res *Response, size int, poured bool) {
+// tell tells of a request behind it.
+func (f *flushes) tell(p *Prepared, res *Response, size int, poured bool) {
 	o, err := occasionOf(p, res, size, poured)
 	if err != nil {
-		e.note(err)
+		f.note(err)
 		return
 	}
-	e.aside.do(func(ctx context.Context) { e.note(e.toldOf(ctx, o)) })
-}
-
-// toldOf tells the flusher.
-func (e *Engine) toldOf(ctx context.Context, o *Occasion) (err error) {
-	defer e.caught(&err)
-	return e.opts.Flusher.Flush(ctx, o)
+	f.aside.do(func(ctx context.Context) error { return f.by.Flush(ctx, o) })
 }
 
 // occasionOf returns what a flusher is told of a request. One that was poured is told of as it would have been sent otherwise.

@@ -77,8 +77,18 @@ func (a *arrival) query(p *lineage.Match) *draft.Query {
 		Request: &draft.Request{
 			Who: a.who, Prompt: a.prompt, Begun: a.e.opts.Now().UTC(), Project: a.req.Project,
 			Body: a.req.Body, Betas: a.req.Betas, Upstream: a.req.Upstream, Count: a.req.Count, Observed: a.observed(),
-			Summarizer: a.writer, Budgets: a.e.till.of(a.req.Budgets), Own: len(a.req.Budgets),
+			Summarizer: a.writer, Recall: a.recall(), Budgets: a.e.till.of(a.req.Budgets), Own: len(a.req.Budgets),
 		},
+	}
+}
+
+// recall returns how it is found out what the model is told of earlier conversations, nil for nothing.
+func (a *arrival) recall() draft.Recall {
+	if a.e.opts.Models.Recall == nil || a.req.Project == "" || a.observed() {
+		return nil
+	}
+	return func(ctx context.Context, c decant.Counter) (string, error) {
+		return a.e.opts.Models.Recall(ctx, a.req.Tenant, a.req.Project, c)
 	}
 }
 
@@ -124,7 +134,7 @@ func (e *Engine) arrive(req *Request, r *prompt.Prompt) *arrival {
 	}
 	a := &arrival{e: e, req: req, who: who, prompt: r}
 	if !req.Count && !a.observed() {
-		a.writer = policy.Once(e.opts.Summarizer) // however often the request is prepared
+		a.writer = policy.Once(e.opts.Models.Summarizer) // however often the request is prepared
 	}
 	return a
 }

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
@@ -44,16 +46,8 @@ type Options struct {
 	// Timeouts are how long the engine's own work on a request may take.
 	Timeouts Timeouts
 
-	// Summarizer writes the record of a pour that the window demands: once for each pour, after the engine has chosen
-	// what it covers, while the client waits, and within Timeouts.Required. If it fails, is too late or loses too much,
-	// the extractive record is used. Previews, counts and requests that are only observed always have the extractive
-	// record. What it costs is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil
-	// means that all records are extractive.
-	Summarizer policy.Summarizer
-
-	// Flusher saves what is worth remembering of conversations whose preset asks for it, before it leaves the view. Nil
-	// means that nothing is saved.
-	Flusher Flusher
+	// Models are who is asked besides the model that answers.
+	Models Models
 
 	// ArchiveDelay is how long the archive of an answer may wait while requests keep coming. What was not
 	// written when the process dies comes back with the client's next request. Zero means one second;
@@ -75,6 +69,25 @@ type Options struct {
 
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
+}
+
+// Models are what an engine asks of others, most of it of models. The zero value asks nothing.
+type Models struct {
+	// Summarizer writes the record of a pour that the window demands: once for each pour, after the engine has chosen
+	// what it covers, while the client waits, and within Timeouts.Required. If it fails, is too late or loses too much,
+	// the extractive record is used. Previews, counts and requests that are only observed always have the extractive
+	// record. What it costs is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil
+	// means that all records are extractive.
+	Summarizer policy.Summarizer
+
+	// Flusher saves what is worth remembering of conversations whose preset asks for it, before it leaves the view. Nil
+	// means that nothing is saved.
+	Flusher Flusher
+
+	// Recall returns what a model is told of earlier conversations of a tenant about a project, as the counter counts it
+	// within its own bound; empty: nothing. It is asked when a conversation begins whose project is known, and what it returns
+	// stays a part of that conversation. It must be quick. Nil means that nothing is recalled.
+	Recall func(ctx context.Context, tenant, project string, c decant.Counter) (string, error)
 }
 
 // Timeouts are how long work on a request may take.

@@ -64,7 +64,7 @@ func (a *arrival) send(ctx context.Context) (*Prepared, error) {
 	if p.ticket != nil && !a.req.Count && !a.observed() && len(a.e.till.of(a.req.Budgets)) > 0 {
 		r := p.ticket.Draft.Reservation(p.Conversation)
 		if err := a.e.till.hold(ctx, r); err != nil {
-			a.e.Finish(p, Response{}) // it never leaves
+			a.e.finish(p, Response{}) // it never leaves
 			return nil, err
 		}
 		p.held = r

@@ -150,7 +150,7 @@ func TestASummarizerIsAskedOnceWhoeverIsFirst(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	s := &overtaken{Store: k.store}
 	k.store = s
-	k.start(engine.Options{Summarizer: w, NoEarlyPours: true})
+	k.start(engine.Options{Models: engine.Models{Summarizer: w}, NoEarlyPours: true})
 	k.pour()
 	if cp := decant.CheckpointIn(k.state().Decisions); !s.done || w.calls.Load() != 1 || cp == nil || cp.Rung != decant.RungModel {
 		t.Errorf("overtaken %v, asked %d times, checkpoint %+v", s.done, w.calls.Load(), cp)
@@ -160,7 +160,7 @@ func TestASummarizerIsAskedOnceWhoeverIsFirst(t *testing.T) {
 // What is not sent is not paid for: requests that are only counted or observed, and previews.
 func TestASummarizerIsAskedForWhatIsSentOnly(t *testing.T) {
 	w := &writer{write: good}
-	k := newDialogue(t, engine.Options{Summarizer: w, NoEarlyPours: true, Mode: engine.Observe})
+	k := newDialogue(t, engine.Options{Models: engine.Models{Summarizer: w}, NoEarlyPours: true, Mode: engine.Observe})
 	k.user("Do the work.")
 	for n := range 14 {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
@@ -169,7 +169,7 @@ func TestASummarizerIsAskedForWhatIsSentOnly(t *testing.T) {
 	if k.last.Report.Plan == nil || decant.CheckpointIn(k.last.Report.Plan.Decisions) == nil {
 		t.Fatalf("no pour is planned: %+v", k.last.Report)
 	}
-	k.start(engine.Options{Summarizer: w, NoEarlyPours: true})
+	k.start(engine.Options{Models: engine.Models{Summarizer: w}, NoEarlyPours: true})
 	if _, err := k.engine.Prepare(t.Context(), &engine.Request{Session: k.session, Body: k.body(), Count: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func poured(t *testing.T, o engine.Options, w *writer) *dialogue {
 	t.Helper()
 	o.NoEarlyPours = true
 	if w != nil {
-		o.Summarizer = w
+		o.Models.Summarizer = w
 	}
 	k := newDialogue(t, o)
 	k.user("Hello.")

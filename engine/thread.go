@@ -76,11 +76,11 @@ func (t *Thread) Answered(u decant.Usage) { t.finish(Response{Status: http.Statu
 
 // Close ends the thread for now: a view that has had no answer counts as failed, and what it may have cost is no longer
 // held back. The conversation stays as it is, and a later View goes on with it. If its preset asks for it, what is worth
-// remembering is saved (Options.Flusher).
+// remembering is saved (Models.Flusher).
 func (t *Thread) Close() {
 	t.finish(Response{})
 	if t.said != nil {
-		t.engine.flushClosed(t.said)
+		t.engine.behind.flushes.closed(t.said)
 		t.said = nil
 	}
 }

@@ -66,13 +66,14 @@ func (s speaker) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, e
 
 // A world is a gateway's inside with a model that saves.
 type world struct {
-	t      *testing.T
-	api    *sandbox.Server
-	url    string
-	db     *sqlite.DB
-	engine *engine.Engine
-	http   *http.Client
-	told   chan flush.Flushed
+	t       *testing.T
+	api     *sandbox.Server
+	url     string
+	db      *sqlite.DB
+	engine  *engine.Engine
+	flusher *flush.Flusher
+	http    *http.Client
+	told    chan flush.Flushed
 
 	checkpoints int    // of the one conversation
 	tool        string // that the client declares
@@ -96,7 +97,8 @@ func newWorld(t *testing.T, model sandbox.Model, asks bool) *world {
 		t.Fatal(err)
 	}
 	chat.Trigger.Window, chat.Trigger.Reserve = 12_000, 3_000
-	if w.engine, err = engine.New(w.db, engine.Options{Preset: chat, Flusher: flush.New(o), ArchiveDelay: -1}); err != nil {
+	w.flusher = flush.New(o)
+	if w.engine, err = engine.New(w.db, engine.Options{Preset: chat, Models: engine.Models{Flusher: w.flusher, Recall: w.flusher.Recall}, ArchiveDelay: -1}); err != nil {
 		t.Fatal(err)
 	}
 	w.http = &http.Client{Transport: transport.New(w.engine, transport.Options{Project: "/work/shop", Done: w.count})}
@@ -345,5 +347,31 @@ func (w *world) claim() {
 			}
 			return
 		}
+	}
+}
+
+// A later conversation about the project is told what is remembered, once, behind its first words; one about
+// another project, and one that has begun already, is told nothing.
+func TestRecallTellsALaterConversation(t *testing.T) {
+	w := newWorld(t, speaker{}, false)
+	scope := memory.Scope{Level: memory.Project, Name: "/work/shop"}
+	it, err := memory.New("m:1", memory.KindMemory, scope, "Prices are in cents.", memory.Source{}, w.api.Log.Last().Time)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.db.Revise(t.Context(), "", scope, memory.Save(it)); err != nil {
+		t.Fatal(err)
+	}
+	ms := w.say(nil, "What is a price?")
+	w.say(ms, "And now?")
+	for i, e := range w.api.Log.Entries() {
+		if n := bytes.Count(e.Body, []byte("Prices are in cents.")); n != 1 {
+			t.Errorf("request %d tells it %d times: %s", i+1, n, e.Body)
+		}
+	}
+	w.api.Log.Reset()
+	w.say([]message{{"user", []byte(`"Hi."`)}, {"assistant", []byte(`"Hello."`)}}, "What is a price?")
+	if e := w.api.Log.Last(); bytes.Contains(e.Body, []byte("cents")) {
+		t.Errorf("a conversation that has begun elsewhere is told: %s", e.Body)
 	}
 }

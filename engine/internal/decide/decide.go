@@ -89,6 +89,9 @@ func (a *attempt) arrive(ctx context.Context) error {
 	if err := a.firstSight(ctx); err != nil {
 		return fmt.Errorf("first sight: %w", err)
 	}
+	if err := a.recall(ctx); err != nil {
+		return fmt.Errorf("recall: %w", err)
+	}
 	if err := a.repeatPins(); err != nil {
 		return fmt.Errorf("repeat pins: %w", err)
 	}

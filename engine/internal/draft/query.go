@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"context"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -29,10 +30,14 @@ type Request struct {
 	Project  string    // what it is about, when the client says
 
 	Summarizer policy.Summarizer // writes records for it, nil: they are extractive
+	Recall     Recall            // nil: nothing is recalled
 
 	Budgets []budget.Budget // that it falls under
 	Own     int             // how many of them, at their end, came with it
 }
+
+// A Recall returns what a model is told of earlier conversations, as a counter counts it; empty: nothing.
+type Recall func(context.Context, decant.Counter) (string, error)
 
 // A Query is one request at its place in a conversation, with what is settled before anything is decided about it.
 type Query struct {
