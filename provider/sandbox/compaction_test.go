@@ -19,7 +19,7 @@ const (
 )
 
 // signedBlock lets a server summarize a short conversation.
-func signedBlock(t *testing.T, url string) string {
+func signedBlock(t testing.TB, url string) string {
 	t.Helper()
 	k := &talk{t: t, url: url, fields: demand, header: []string{"anthropic-beta", demandBeta}}
 	k.add(say("The port is 8443."))
@@ -40,16 +40,17 @@ func errorCode(body string) string {
 	return e.Error.Details.Code
 }
 
-// TestCompactionRefusals checks every refusal of a compaction on demand and of requests that carry its block.
-func TestCompactionRefusals(t *testing.T) {
-	_, url := start(t, sandbox.Options{})
-	signed := signedBlock(t, url)
+// A codedRule is a rule whose refusal has a code.
+type codedRule struct {
+	rule
+	code string
+}
+
+// demandRules are what is refused of a compaction on demand and of requests that carry a block of one, and what is not.
+func demandRules(signed string) []codedRule {
 	first := func(block string) string { return `{"role":"assistant","content":[` + block + `]}` }
 	const null = `{"role":"assistant","content":[{"type":"compaction","content":null}]}`
-	for _, r := range []struct {
-		rule
-		code string
-	}{
+	return []codedRule{
 		{rule{name: "Summarized", fields: demand}, ""},
 		{rule{name: "EndsWithTheAssistant", fields: demand, messages: user + `,{"role":"assistant","content":"x"}`}, ""},
 		{rule{name: "Instructions", fields: `"compaction":{"type":"summarize","instructions":"Be brief."},`}, ""},
@@ -90,7 +91,12 @@ func TestCompactionRefusals(t *testing.T) {
 		{rule{name: "WithThreshold", beta: demandBeta + "," + edgeBeta, fields: edge, messages: first(signed) + "," + user, status: 400, text: "cannot run on a request that carries a signed"}, ""},
 		{rule{name: "BlockWithRemainingBudget", fields: `"output_config":{"task_budget":{"type":"tokens","total":20000,"remaining":5}},`, beta: demandBeta + ",task-budgets-2026-03-13", messages: first(signed) + "," + user, status: 400, text: "task_budget.remaining"}, ""},
 		{rule{name: "ResultOfASummarizedCall", fields: bash, messages: first(signed) + "," + result, status: 400, text: "unexpected `tool_use_id`"}, ""},
-	} {
+	}
+}
+
+func TestCompactionRefusals(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	for _, r := range demandRules(signedBlock(t, url)) {
 		t.Run(r.name, func(t *testing.T) {
 			if r.beta == "" {
 				r.beta = demandBeta

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -169,6 +170,13 @@ func (g grower) ask(k *talk) []string {
 func FuzzBody(f *testing.F) {
 	for _, r := range rules {
 		f.Add(r.body(), r.beta)
+	}
+	for _, r := range thresholdRules() {
+		f.Add(r.body(), cmp.Or(r.beta, edgeBeta))
+	}
+	_, url := start(f, sandbox.Options{})
+	for _, r := range demandRules(signedBlock(f, url)) {
+		f.Add(r.body(), cmp.Or(r.beta, demandBeta))
 	}
 	s := sandbox.New(sandbox.Options{LogSize: 1})
 	f.Fuzz(func(t *testing.T, body, beta string) {

@@ -49,7 +49,7 @@ func (q *request) checkPlaces() *apiError {
 	for _, t := range q.turns {
 		for _, b := range t.blocks {
 			roles, ok := roleOf[b.kind]
-			if !ok {
+			if !ok || b.kind == compactionKind && b.get("signature") == nil {
 				roles = []string{"assistant"}
 			}
 			if !slices.Contains(roles, t.role) {
