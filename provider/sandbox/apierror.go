@@ -14,7 +14,8 @@ type apiError struct {
 	status  int
 	kind    string // "invalid_request_error", ...
 	message string
-	code    string        // error.details.error_code, "" when there is none
+	code    string        // error.details.error_code, or the code of Chat Completions; "" when there is none
+	param   string        // of Chat Completions
 	retry   time.Duration // for retry-after, 0: no such header
 }
 

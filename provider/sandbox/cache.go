@@ -48,8 +48,8 @@ func (c *cache) look(account string, q *request, ps []piece, now time.Time) hit 
 	defer c.mu.Unlock()
 	keys := c.prefixes(account, q, ps)
 	h := hit{create: map[prefix]entry{}, start: now}
-	if c.unasked > 0 {
-		h.measureUnasked(ps, keys, c.longest(keys, now), q.model.MinCache, c.unasked)
+	if c.unasked > 0 || q.unmarked > 0 {
+		h.measureUnasked(ps, keys, c.longest(keys, now), q.model.MinCache, max(c.unasked, q.unmarked))
 		return h
 	}
 	found := -1

@@ -196,3 +196,24 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// FuzzChat is the same for the door of Chat Completions.
+func FuzzChat(f *testing.F) {
+	for _, body := range []string{
+		`{"model":"gpt-4.1","messages":[` + chatUser + `]}`,
+		`{"model":"gpt-5","stream":true,"stop":["a"],` + chatTools + `"messages":[` + chatUser + "," + chatCall + "," + chatTool + `]}`,
+		`{"model":"gpt-4.1","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, `[]`, `{"model":1}`, `null`,
+	} {
+		f.Add(body)
+	}
+	s := sandbox.New(sandbox.Options{LogSize: 1})
+	f.Fuzz(func(t *testing.T, body string) {
+		r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(body))
+		r.Header = http.Header{"Authorization": {"Bearer k"}, "Content-Type": {"application/json"}}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code >= 500 || strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") && !json.Valid(w.Body.Bytes()) {
+			t.Errorf("status %d: %s", w.Code, w.Body)
+		}
+	})
+}

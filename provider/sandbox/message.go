@@ -26,7 +26,11 @@ func (x *exchange) messages() *apiError {
 	if err != nil {
 		return err
 	}
-	return x.deliver(q, rep, h, f)
+	o := outgoing{whole: x.entry.Answer, found: h}
+	if q.body.is("stream") {
+		o.frames = rep.frames(x.s.opts.Chunk)
+	}
+	return x.deliver(o, f)
 }
 
 // A reading is a prompt that has passed all checks, and what it finds in the cache.
@@ -209,12 +213,19 @@ func consult(ctx context.Context, m Model, p *Prompt) (a Answer, err *apiError) 
 	return a, nil
 }
 
-// deliver sends a finished answer, and lets a fault break it on the way.
-func (x *exchange) deliver(q *request, rep *reply, h hit, f Fault) *apiError {
+// An outgoing answer is finished.
+type outgoing struct {
+	whole  []byte
+	frames []frame // of a stream; nil when the answer is to be sent whole
+	found  hit
+}
+
+// deliver sends an answer, and lets a fault break it on the way.
+func (x *exchange) deliver(o outgoing, f Fault) *apiError {
 	if f.After == 0 && f.Kind != FaultStreamError && f.Kind != FaultSlow && !x.s.strike(x.w, x.r, f, 0) {
 		return nil
 	}
-	if !q.body.is("stream") {
+	if o.frames == nil {
 		if f.Kind == FaultStreamError {
 			f.Kind = FaultInternal // there is no stream to put it in
 			return f.refusal()
@@ -222,14 +233,14 @@ func (x *exchange) deliver(q *request, rep *reply, h hit, f Fault) *apiError {
 		if f.Kind == FaultSlow && !x.s.strike(x.w, x.r, f, 0) {
 			return nil
 		}
-		x.s.cache.commit(h)
+		x.s.cache.commit(o.found)
 		if f.Kind == FaultHalf {
-			return x.sendHalf(x.entry.Answer)
+			return x.sendHalf(o.whole)
 		}
-		return x.send(http.StatusOK, x.entry.Answer)
+		return x.send(http.StatusOK, o.whole)
 	}
-	x.s.cache.commit(h)
-	x.stream(rep, f)
+	x.s.cache.commit(o.found)
+	x.stream(o.frames, f)
 	return nil
 }
 
@@ -248,20 +259,23 @@ func (x *exchange) sendHalf(body []byte) *apiError {
 }
 
 // stream sends an answer event by event. The log entry is complete before the last one.
-func (x *exchange) stream(rep *reply, f Fault) {
+func (x *exchange) stream(fs []frame, f Fault) {
 	x.entry.Status = http.StatusOK
 	x.w.Header().Set("Content-Type", sse.ContentType)
 	x.w.Header().Set("Cache-Control", "no-cache")
 	x.w.WriteHeader(http.StatusOK)
 	out := sse.NewWriter(x.w)
-	fs := rep.frames(x.s.opts.Chunk)
 	f = f.of(len(fs))
 	for i, fr := range fs {
 		if f.Kind == FaultStreamError && i == f.After {
 			x.log()
-			over := apiError{kind: kindOverloaded, message: "Overloaded"}
-			out.Event("error", over.body(x.requestID())) // the client may be gone; then nobody reads it
-			return
+			over := apiError{status: statusOverloaded, kind: kindOverloaded, message: "Overloaded"}
+			if x.chat {
+				out.Event("", over.chatBody())
+			} else {
+				out.Event("error", over.body(x.requestID()))
+			}
+			return // the client may be gone; then nobody reads it
 		}
 		if i == len(fs)-1 || f.breaks(i) {
 			x.log()

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"regexp"
 	"strconv"
+	"time"
 
 	"github.com/decantdev/decant/token"
 )
@@ -20,6 +21,8 @@ type request struct {
 	tools  []*node
 	turns  []turn
 	ids    map[string]bool // of all calls, also of those that were cut off
+
+	unmarked time.Duration // how long the prompt is cached without markers; 0: as the server does
 }
 
 // A turn is what one role says until another one speaks: neighbouring messages of one role are one

@@ -4,7 +4,7 @@
 // models. It knows the rules of the API and of each model and refuses what they refuse, with the
 // documented statuses and texts; it signs thinking and notices when the conversation that a
 // signature belongs to has been changed; it keeps a prompt cache and reports usage from it; it compacts, on demand and
-// at a threshold; it fails on demand. What it is not is intelligent: a [Model] that plays a recording ([Script]) or follows
+// at a threshold; it fails on demand. A smaller door beside it speaks Chat Completions. What it is not is intelligent: a [Model] that plays a recording ([Script]) or follows
 // simple rules ([Rules]) gives the answers.
 //
 // Its reading of the rules is independent of package legal on purpose: two readings of one
@@ -50,6 +50,10 @@ type Options struct {
 
 	// Window replaces the context window of every model, in tokens. Zero leaves them as they are.
 	Window int
+
+	// Local are names of further models that the door of Chat Completions knows. It then behaves as local servers do
+	// that have these models: they need no key unless there are Keys, and take the old name of the limit.
+	Local []string
 
 	// Keys are the API keys that are accepted. None means that any key is.
 	Keys []string

@@ -26,6 +26,7 @@ type exchange struct {
 	account string // identifies the caller, without holding the key
 	version string // of the API, as the request names it
 	betas   betas
+	chat    bool // it came in by the door of Chat Completions
 	entry   Entry
 	logged  bool
 }
@@ -64,10 +65,13 @@ func (x *exchange) route() *apiError {
 	if path == "/" && x.r.Method == http.MethodHead {
 		return x.send(http.StatusOK, nil)
 	}
+	if x.chat = path == chatPath || strings.HasPrefix(path, modelsPath) && x.r.Header.Get("Anthropic-Version") == "" && x.r.Header.Get("X-Api-Key") == ""; x.chat {
+		return x.routeChat(path)
+	}
 	if err := x.identify(); err != nil {
 		return err
 	}
-	one, isModel := strings.CutPrefix(path, "/v1/models/")
+	one, isModel := strings.CutPrefix(path, modelsPath+"/")
 	batch, isBatch := strings.CutPrefix(path, batchesPath+"/")
 	switch {
 	case path == "/v1/messages":
@@ -78,7 +82,7 @@ func (x *exchange) route() *apiError {
 		return x.only(http.MethodPost, x.createBatch)
 	case isBatch:
 		return x.oneBatch(batch)
-	case path == "/v1/models":
+	case path == modelsPath:
 		return x.only(http.MethodGet, x.listModels)
 	case isModel && one != "":
 		return x.only(http.MethodGet, func() *apiError { return x.oneModel(one) })
@@ -128,6 +132,8 @@ func (x *exchange) request(count bool) (*request, *apiError) {
 	}
 	return x.check(root, count)
 }
+
+const modelsPath = "/v1/models"
 
 // readJSON reads the body.
 func (x *exchange) readJSON(limit int) (*node, *apiError) {
@@ -243,6 +249,10 @@ func (x *exchange) refuse(err *apiError) {
 	}
 	if err.status == http.StatusRequestEntityTooLarge {
 		x.w.Header().Set("Connection", "close")
+	}
+	if x.chat {
+		x.send(err.chatStatus(), err.chatBody())
+		return
 	}
 	x.send(err.status, err.body(x.requestID()))
 }
