@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +44,36 @@ type batch struct {
 type batchItem struct {
 	id     string
 	params *node
+}
+
+// listBatches is GET /v1/messages/batches: the newest first. Looking at a batch is what ends it.
+func (x *exchange) listBatches() *apiError {
+	bs := &x.s.batches
+	bs.mu.Lock()
+	var own []*batch
+	for _, b := range bs.byID {
+		if b.from.account == x.account {
+			own = append(own, b)
+		}
+	}
+	bs.mu.Unlock()
+	slices.SortFunc(own, func(a, b *batch) int { return strings.Compare(b.id, a.id) })
+	page, more, err := paginate(own, x.r, func(b *batch) string { return b.id })
+	if err != nil {
+		return err
+	}
+	out, ends := []byte(`{"data":[`), [2]string{}
+	for i, b := range page {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		b.mu.Lock()
+		b.work(x)
+		out = append(out, b.show(x.r)...)
+		b.mu.Unlock()
+		ends = [2]string{page[0].id, b.id}
+	}
+	return x.send(http.StatusOK, appendEnds(out, more, ends))
 }
 
 // createBatch is POST /v1/messages/batches. What is wrong with a single request only its result says.

@@ -2,11 +2,13 @@ package sandbox_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -104,5 +106,55 @@ func TestRulesOfBatches(t *testing.T) {
 		if got := do(t, "GET", url+"/v1/messages/batches/"+id+"/results", ""); !strings.Contains(string(got.body), `"errored"`) || !strings.Contains(string(got.body), "message batch") {
 			t.Errorf("%s: %s", more, got.body)
 		}
+	}
+}
+
+// The list has the newest batch first, pages in both directions, and shows each account its own.
+func TestOfficialClientListsBatches(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	c := client(url)
+	var made []string
+	for range 5 {
+		b, err := c.Messages.Batches.New(t.Context(), batchParams(old))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append([]string{b.ID}, made...)
+	}
+	other := client(url, option.WithAPIKey("other"))
+	if _, err := other.Messages.Batches.New(t.Context(), batchParams(old)); err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	pages := c.Messages.Batches.ListAutoPaging(t.Context(), anthropic.MessageBatchListParams{Limit: anthropic.Int(2)})
+	for pages.Next() {
+		listed = append(listed, pages.Current().ID)
+	}
+	if pages.Err() != nil || !slices.Equal(listed, made) {
+		t.Errorf("listed %v, %v; want %v", listed, pages.Err(), made)
+	}
+	p, err := c.Messages.Batches.List(t.Context(), anthropic.MessageBatchListParams{Limit: anthropic.Int(2), BeforeID: anthropic.String(made[3])})
+	if err != nil || len(p.Data) != 2 || p.FirstID != made[1] || p.LastID != made[2] || !p.HasMore || p.Data[0].ProcessingStatus != "ended" {
+		t.Errorf("page %s, %v", p.RawJSON(), err)
+	}
+	if got := do(t, "GET", url+"/v1/messages/batches", "", "x-api-key", "nobody"); got.body != `{"data":[],"has_more":false,"first_id":null,"last_id":null}` {
+		t.Error(got.body)
+	}
+	checkError(t, do(t, "GET", url+"/v1/messages/batches?limit=1001", ""), 400, "limit: Input should be between 1 and 1000")
+}
+
+// A batch under way is not deleted, one that has ended is not canceled, and each request of a batch can be a compaction.
+func TestWhatBatchesAreAsked(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	params := rule{fields: demand}.body()
+	got := do(t, "POST", url+"/v1/messages/batches", `{"requests":[{"custom_id":"a","params":`+params+`}]}`, "anthropic-beta", demandBeta)
+	_, id, _ := strings.Cut(got.body, `{"id":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	at := url + "/v1/messages/batches/" + id
+	checkError(t, do(t, "DELETE", at, ""), 400, "cannot be deleted while it is being processed")
+	do(t, "GET", at, "")
+	checkError(t, do(t, "POST", at+"/cancel", ""), 400, "has ended and cannot be canceled")
+	if got := do(t, "GET", at+"/results", ""); !strings.Contains(got.body, `"stop_reason":"compaction"`) {
+		t.Error(got.body)
 	}
 }

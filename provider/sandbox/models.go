@@ -14,7 +14,7 @@ import (
 // listModels is GET /v1/models (docs/reference/anthropic.md, "Models").
 func (x *exchange) listModels() *apiError {
 	all := slices.DeleteFunc(x.s.catalog.Models(), func(m token.Model) bool { return m.Provider != token.Anthropic })
-	page, more, err := paginate(all, x.r)
+	page, more, err := paginate(all, x.r, func(m token.Model) string { return m.ID })
 	if err != nil {
 		return err
 	}
@@ -26,16 +26,17 @@ func (x *exchange) listModels() *apiError {
 		if x.s.opts.Window > 0 {
 			m.Window = x.s.opts.Window
 		}
-		b = appendModel(b, m)
+		b = appendModel(b, m, x.betas)
 	}
-	b = strconv.AppendBool(append(b, `],"has_more":`...), more)
-	b = appendID(append(b, `,"first_id":`...), page, 0)
-	b = appendID(append(b, `,"last_id":`...), page, len(page)-1)
-	return x.send(http.StatusOK, append(b, '}'))
+	ends := [2]string{}
+	if len(page) > 0 {
+		ends = [2]string{page[0].ID, page[len(page)-1].ID}
+	}
+	return x.send(http.StatusOK, appendEnds(b, more, ends))
 }
 
-// paginate returns the page that a query asks for and whether there is more.
-func paginate(all []token.Model, r *http.Request) ([]token.Model, bool, *apiError) {
+// paginate returns the page that a query asks for and whether there is more. id names an item.
+func paginate[T any](all []T, r *http.Request, id func(T) string) ([]T, bool, *apiError) {
 	q := r.URL.Query()
 	limit := 20
 	if text := q.Get("limit"); text != "" {
@@ -45,7 +46,7 @@ func paginate(all []token.Model, r *http.Request) ([]token.Model, bool, *apiErro
 		}
 		limit = n
 	}
-	position := func(id string) int { return slices.IndexFunc(all, func(m token.Model) bool { return m.ID == id }) }
+	position := func(name string) int { return slices.IndexFunc(all, func(one T) bool { return id(one) == name }) }
 	if after := q.Get("after_id"); after != "" {
 		all = all[position(after)+1:]
 	}
@@ -58,11 +59,11 @@ func paginate(all []token.Model, r *http.Request) ([]token.Model, bool, *apiErro
 	return all[:min(limit, len(all))], len(all) > limit, nil
 }
 
-func appendID(b []byte, page []token.Model, i int) []byte {
-	if i < 0 || i >= len(page) {
-		return append(b, `null`...)
-	}
-	return jsonspan.AppendQuote(b, page[i].ID)
+// appendEnds ends a list: whether there is more, and the names of its first and last item.
+func appendEnds(b []byte, more bool, ends [2]string) []byte {
+	b = strconv.AppendBool(append(b, `],"has_more":`...), more)
+	b = append(append(b, `,"first_id":`...), quoteOrNull(ends[0])...)
+	return append(append(append(b, `,"last_id":`...), quoteOrNull(ends[1])...), '}')
 }
 
 // oneModel is GET /v1/models/{id}.
@@ -71,7 +72,7 @@ func (x *exchange) oneModel(id string) *apiError {
 	if err != nil {
 		return err
 	}
-	return x.send(http.StatusOK, appendModel(nil, m))
+	return x.send(http.StatusOK, appendModel(nil, m, x.betas))
 }
 
 // dated is what may follow a model's name in its id.
@@ -98,8 +99,8 @@ func olderMillion(m token.Model) bool {
 }
 
 // appendModel appends a model as the API describes it. Capabilities that the sandbox does not offer
-// are reported as missing, whatever the real model can do.
-func appendModel(b []byte, m token.Model) []byte {
+// are reported as missing, whatever the real model can do, and compaction on demand only to those who name its beta.
+func appendModel(b []byte, m token.Model, named betas) []byte {
 	b = jsonspan.AppendQuote(append(b, `{"type":"model","id":`...), m.ID)
 	b = jsonspan.AppendQuote(append(b, `,"display_name":`...), displayName(m.ID))
 	b = append(b, `,"created_at":"1970-01-01T00:00:00Z","line":`...)
@@ -107,15 +108,16 @@ func appendModel(b []byte, m token.Model) []byte {
 	b = jsonspan.AppendQuote(append(b, `,"lifecycle":`...), lifecycle(m.Status))
 	b = strconv.AppendInt(append(b, `,"deprecated_at":null,"retires_at":null,"max_input_tokens":`...), int64(m.Window), 10)
 	b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(m.MaxOutput), 10)
-	b = append(b, `,"allowed_fallback_models":[],"capabilities":{"batch":{"supported":false},"context_management":{"supported":`...)
-	b = strconv.AppendBool(b, m.Editing)
-	b = append(b, `,"clear_thinking_20251015":{"supported":`...)
-	b = strconv.AppendBool(b, m.Editing)
-	b = append(b, `},"clear_tool_uses_20250919":{"supported":`...)
-	b = strconv.AppendBool(b, m.Editing)
-	b = append(b, `},"compact_20260112":{"supported":false}},"thinking":{"supported":`...)
-	b = strconv.AppendBool(b, len(m.Thinking) > 0)
-	b = append(b, `,"types":{`...)
+	b = append(b, `,"allowed_fallback_models":[],"capabilities":{"batch":{"supported":true},`...)
+	if named.has(betaDemand) {
+		b = append(appendSupport(b, "compaction", m.OnDemand), `,"summarize":{"supported":`...)
+		b = append(strconv.AppendBool(b, m.OnDemand), `}},`...)
+	}
+	b = appendSupport(b, "context_management", m.Editing || m.Threshold)
+	for _, strategy := range []string{clearThinking, clearTools, compactEdit} {
+		b = append(appendSupport(append(b, ','), strategy, supports(m, strategy)), '}')
+	}
+	b = append(appendSupport(append(b, `},`...), "thinking", len(m.Thinking) > 0), `,"types":{`...)
 	for i, mode := range []string{"adaptive", "between_tools", "disabled", "enabled"} {
 		if i > 0 {
 			b = append(b, ',')
@@ -124,6 +126,11 @@ func appendModel(b []byte, m token.Model) []byte {
 		b = append(strconv.AppendBool(b, m.Takes(mode)), '}')
 	}
 	return append(b, `}}}}`...)
+}
+
+// appendSupport appends a capability without its last brace.
+func appendSupport(b []byte, name string, has bool) []byte {
+	return strconv.AppendBool(append(jsonspan.AppendQuote(b, name), `:{"supported":`...), has)
 }
 
 // displayName makes a name for people out of an id: "Claude Sonnet 4 5".

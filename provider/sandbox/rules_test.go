@@ -478,3 +478,38 @@ func TestOverflow(t *testing.T) {
 		t.Errorf("count %s, want %s", count.body, want)
 	}
 }
+
+// The models say which of the server's ways of managing a context they take; compaction on demand only to those who
+// name its beta.
+func TestCapabilities(t *testing.T) {
+	_, url := start(t, sandbox.Options{})
+	supported := `{"supported":true}`
+	for model, compacts := range map[string]bool{newest: true, "claude-haiku-5-5": true, "claude-sonnet-4-6": true, old: false, "claude-opus-4-5": false, "claude-3-haiku": false} {
+		for _, beta := range []string{"", demandBeta} {
+			got := do(t, "GET", url+"/v1/models/"+model, "", "anthropic-beta", beta)
+			var m struct {
+				Capabilities struct {
+					Batch      struct{ Supported bool }
+					Compaction *struct {
+						Supported bool
+						Summarize struct{ Supported bool }
+					}
+					Context map[string]json.RawMessage `json:"context_management"`
+				}
+			}
+			if err := json.Unmarshal([]byte(got.body), &m); err != nil {
+				t.Fatal(err)
+			}
+			c := m.Capabilities
+			if !c.Batch.Supported || (string(c.Context["compact_20260112"]) == supported) != compacts || (c.Compaction != nil) != (beta != "") {
+				t.Errorf("%s with %q: %s", model, beta, got.body)
+			}
+			if c.Compaction != nil && (c.Compaction.Supported != compacts || c.Compaction.Summarize.Supported != compacts) {
+				t.Errorf("%s: %s", model, got.body)
+			}
+			if edits := string(c.Context["clear_tool_uses_20250919"]) == supported; edits != (model != "claude-3-haiku") || string(c.Context["supported"]) != strconv.FormatBool(edits) {
+				t.Errorf("%s: %s", model, got.body)
+			}
+		}
+	}
+}

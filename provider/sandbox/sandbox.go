@@ -8,7 +8,7 @@
 // simple rules ([Rules]) gives the answers.
 //
 // Its reading of the rules is independent of package legal on purpose: two readings of one
-// specification find each other's mistakes. What of the API it does not have (threads, the list of batches) it refuses as unknown. A batch is worked on when somebody looks at it first. Section numbers in comments refer to the
+// specification find each other's mistakes. What of the API it does not have (threads, tools that change in mid-conversation) it refuses as unknown. A batch is worked on when somebody looks at it first. Section numbers in comments refer to the
 // reference of the Messages API that the project works from.
 //
 // Where that leaves room, the stricter reading holds:

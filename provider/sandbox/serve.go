@@ -78,6 +78,8 @@ func (x *exchange) route() *apiError {
 		return x.only(http.MethodPost, x.messages)
 	case path == "/v1/messages/count_tokens":
 		return x.only(http.MethodPost, x.countTokens)
+	case path == batchesPath && x.r.Method == http.MethodGet:
+		return x.listBatches()
 	case path == batchesPath:
 		return x.only(http.MethodPost, x.createBatch)
 	case isBatch:
