@@ -18,6 +18,7 @@ import (
 const (
 	maxInvented = .25 // share of its lines that name what is nowhere in the messages; they are taken out
 	maxUncited  = .5  // share of its lines without the number of a message
+	maxOver     = 1.5 // times the tokens that there is room for; what is over them is left out
 )
 
 // A checker looks at answers to one question. Nothing in an answer is trusted.
@@ -51,6 +52,9 @@ func (c *checker) look(ctx context.Context, a *provider.Answer) (f finding) {
 	c.missing(ctx, &f)
 	switch n := c.counter.Count(f.text); {
 	case f.bad != "":
+	case n > c.brief.room && float64(n) <= maxOver*float64(c.brief.room):
+		f.text = c.trimmed(f.text, c.brief.room)
+		f.wrong = append(f.wrong, fmt.Sprintf("It has %d tokens, and there is room for %d.", n, c.brief.room))
 	case n > c.brief.room:
 		f.bad = fmt.Sprintf("It has %d tokens, and there is room for %d.", n, c.brief.room)
 	case c.source > 0 && n >= c.source:
@@ -132,11 +136,10 @@ func prose(text string) string {
 // name what the messages have not.
 func (c *checker) tidy(text string, f *finding) string {
 	sections, loose := c.sections(text)
-	var w strings.Builder
+	bodies := make([]string, len(c.brief.headings))
 	var invented []string
 	lines, cited, out := 0, 0, 0
-	for i, h := range c.brief.headings {
-		body := ""
+	for i := range bodies {
 		for _, line := range sections[i] {
 			lines++
 			line, ok := c.cite(line)
@@ -147,14 +150,11 @@ func (c *checker) tidy(text string, f *finding) string {
 				invented, out = append(invented, names...), out+1
 				continue
 			}
-			body += line + "\n"
-		}
-		if body != "" {
-			w.WriteString("# " + h + "\n" + body)
+			bodies[i] += line + "\n"
 		}
 	}
 	c.judge(f, tally{lines: lines, cited: cited, out: out, loose: loose, invented: invented, has: len(sections)})
-	return strings.TrimSpace(w.String())
+	return c.headed(bodies)
 }
 
 // A tally is what was counted in an answer.
@@ -199,7 +199,7 @@ func (c *checker) sections(text string) (out map[int][]string, loose int) {
 			}
 			continue
 		}
-		switch line = strings.TrimSpace(strings.TrimLeft(line, "-*• \t")); {
+		switch line = unbulleted(line); {
 		case line == "" || strings.HasPrefix(line, "```"):
 		case at < 0:
 			loose++
@@ -208,6 +208,16 @@ func (c *checker) sections(text string) (out map[int][]string, loose int) {
 		}
 	}
 	return out, loose
+}
+
+// unbulleted returns a line without the sign of a list in front of it; "-" stands for nothing.
+func unbulleted(line string) string {
+	for _, bullet := range [...]string{"- ", "* ", "• "} {
+		if rest, ok := strings.CutPrefix(line+" ", bullet); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return line
 }
 
 // heading returns the index of the section that a line is the heading of, -1 for a heading that was not asked for.
