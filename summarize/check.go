@@ -26,12 +26,13 @@ type checker struct {
 	brief   *brief
 	counter decant.Counter
 	known   *find.Text // everything that the messages and the brief say
-	low     string     // the same in small letters, for hashes
+	low     string     // the same in small letters
 	source  int        // tokens of the messages, 0: not known
 }
 
 // A finding is what a checker thinks of an answer.
 type finding struct {
+	said  string   // as it was answered
 	text  string   // the record as far as it can be used: repaired
 	fatal string   // why it is no record at all and asking again is no use; empty: it is one
 	bad   string   // why it is no record even after repair; empty: it is one
@@ -264,7 +265,7 @@ const longNumber = 6
 func (c *checker) invented(line string) (out []string) {
 	for _, s := range fact.Scan(nil, line) {
 		name := line[s.Start:s.End]
-		if !s.Inner && c.exact(s.Kind, name) && !c.known.Contains(name) && !strings.Contains(c.low, strings.ToLower(name)) {
+		if !s.Inner && c.exact(s.Kind, name) && !c.known.Contains(name) && (s.Kind != decant.FactHash || !strings.Contains(c.low, strings.ToLower(name))) {
 			out = append(out, name)
 		}
 	}

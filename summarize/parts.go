@@ -100,7 +100,7 @@ func (t *task) askPart(ctx context.Context, p stretch, n, of int) (string, error
 		return "", ErrTooLarge
 	}
 	b.marked(messages)
-	return t.write(ctx, &b, b.prompt(messages), size)
+	return t.write(ctx, &question{brief: &b, model: t.model, prompt: b.prompt(messages), source: size})
 }
 
 // span says from when to when the messages of a part are, where that is known.
@@ -129,7 +129,7 @@ func reason(err error) string {
 // them; else as much of them as there is room for.
 func (t *task) merged(ctx context.Context, ps []stretch) string {
 	b := t.brief
-	c := &checker{brief: &b, counter: t.counter, known: t.known}
+	c := &checker{brief: &b, counter: t.counter, known: t.known, low: t.low}
 	joined := c.join(ps)
 	if t.counter.Count(joined) <= b.room {
 		return joined
@@ -139,9 +139,9 @@ func (t *task) merged(ctx context.Context, ps []stretch) string {
 		fmt.Fprintf(&quoted, "Part %d, m%d to m%d:\n%s\n\n", i+1, t.entries[p.start].number, t.entries[p.end-1].number, p.text)
 	}
 	b.marked(quoted.String())
-	prompt := b.merging(quoted.String())
-	if size := t.count.Count(quoted.String()); fits(size+b.size(t.count), t.output(b.room), t.model.Window) {
-		if text, err := t.write(ctx, &b, prompt, size); err == nil {
+	q := &question{brief: &b, model: t.model, prompt: b.merging(quoted.String()), source: t.count.Count(quoted.String())}
+	if fits(q.source+b.size(t.count), t.output(b.room), t.model.Window) {
+		if text, err := t.write(ctx, q); err == nil {
 			return text
 		}
 	}
