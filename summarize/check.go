@@ -9,7 +9,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
-	"github.com/decantdev/decant/internal/find"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 )
@@ -25,9 +24,8 @@ const (
 type checker struct {
 	brief   *brief
 	counter decant.Counter
-	known   *find.Text // everything that the messages and the brief say
-	low     string     // the same in small letters
-	source  int        // tokens of the messages, 0: not known
+	known   *known // what the messages say
+	source  int    // tokens of the messages, 0: not known
 }
 
 // A finding is what a checker thinks of an answer.
@@ -136,14 +134,18 @@ func prose(text string) string {
 // tidy returns the record that stands in an answer, in the form of records: its sections in their order, without lines that
 // name what the messages have not.
 func (c *checker) tidy(text string, f *finding) string {
-	sections, loose := c.sections(text)
+	sections, outside := c.sections(text)
 	bodies := make([]string, len(c.brief.headings))
 	var invented []string
-	lines, cited, out := 0, 0, 0
+	lines, cited, loose, out := 0, 0, 0, 0
 	for i := range bodies {
 		for _, line := range sections[i] {
 			lines++
 			line, ok := c.cite(line)
+			if !ok {
+				line, ok = c.known.attribute(line, c.brief.from, c.brief.to)
+				loose++
+			}
 			if ok {
 				cited++
 			}
@@ -154,14 +156,18 @@ func (c *checker) tidy(text string, f *finding) string {
 			bodies[i] += line + "\n"
 		}
 	}
-	c.judge(f, tally{lines: lines, cited: cited, out: out, loose: loose, invented: invented, has: len(sections)})
+	c.judge(f, tally{lines: lines, cited: cited, loose: loose, out: out, outside: outside, invented: invented, has: len(sections)})
 	return c.headed(bodies)
 }
 
 // A tally is what was counted in an answer.
 type tally struct {
-	lines, cited, out, loose, has int // lines, those that cite, those taken out, those under no heading, sections
-	invented                      []string
+	lines, out int // lines, and those taken out
+	cited      int // that cite a message, now
+	loose      int // that the model has let cite none
+	outside    int // under no heading
+	has        int // sections
+	invented   []string
 }
 
 // judge notes what is wrong with the form of an answer.
@@ -170,17 +176,17 @@ func (c *checker) judge(f *finding, t tally) {
 	if t.out > 0 {
 		f.wrong = append(f.wrong, "These names are nowhere in the messages; leave out what is said with them: "+strings.Join(t.invented, " "))
 	}
-	if t.loose > 0 || t.has < len(c.brief.headings) {
+	if t.outside > 0 || t.has < len(c.brief.headings) {
 		f.wrong = append(f.wrong, "Write every heading once, each on a line of its own, and nothing outside of them: # "+strings.Join(c.brief.headings, ", # "))
 	}
-	if float64(t.lines-t.cited) > maxUncited*float64(t.lines) {
+	if float64(t.loose) > maxUncited*float64(t.lines) {
 		f.wrong = append(f.wrong, fmt.Sprintf("Begin each line with the number of a message from m%d to m%d.", c.brief.from, c.brief.to))
 	}
 	switch {
 	case t.lines-t.out == 0:
 		f.bad = "It has none of the sections that were asked for."
 	case t.cited == 0:
-		f.bad = "No line of it cites a message."
+		f.bad = "No line of it is about a message."
 	case float64(t.out) > maxInvented*float64(t.lines):
 		f.bad = "Much of it is about what is nowhere in the messages."
 	}
@@ -215,8 +221,13 @@ func (c *checker) sections(text string) (out map[int][]string, loose int) {
 func unbulleted(line string) string {
 	for _, bullet := range [...]string{"- ", "* ", "• "} {
 		if rest, ok := strings.CutPrefix(line+" ", bullet); ok {
-			return strings.TrimSpace(rest)
+			line = strings.TrimSpace(rest)
+			break
 		}
+	}
+	switch strings.ToLower(strings.Trim(line, " .()。")) {
+	case "none", "n/a", "nothing", "无", "–", "—":
+		return ""
 	}
 	return line
 }
@@ -258,18 +269,31 @@ func citesWithin(line string, from, to int) bool {
 	return false
 }
 
-// longNumber is how many digits make a number that nobody invents by counting.
-const longNumber = 6
+// longNumber is how many digits a number has that nobody comes to by counting.
+const longNumber = 4
 
 // invented returns the paths, URLs, hashes, identifiers and long numbers in a line that are nowhere in the messages.
 func (c *checker) invented(line string) (out []string) {
 	for _, s := range fact.Scan(nil, line) {
 		name := line[s.Start:s.End]
-		if !s.Inner && c.exact(s.Kind, name) && !c.known.Contains(name) && (s.Kind != decant.FactHash || !strings.Contains(c.low, strings.ToLower(name))) {
+		if !s.Inner && c.exact(s.Kind, name) && !c.knows(s.Kind, name) {
 			out = append(out, name)
 		}
 	}
 	return out
+}
+
+// knows reports whether the messages have a name: hashes in any case, and numbers however their digits are grouped.
+func (c *checker) knows(k decant.FactKind, name string) bool {
+	switch {
+	case c.known.text.Contains(name):
+		return true
+	case k == decant.FactHash:
+		return strings.Contains(c.known.low, strings.ToLower(name))
+	case k == decant.FactNumber:
+		return strings.Contains(c.known.ungrouped, ungrouped(name))
+	}
+	return false
 }
 
 // exact reports whether a name has to stand in the messages letter by letter.
@@ -282,7 +306,7 @@ func (c *checker) exact(k decant.FactKind, name string) bool {
 	case decant.FactIdentifier:
 		return strings.ContainsAny(name, "_0123456789")
 	case decant.FactNumber:
-		return strings.IndexFunc(name, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 && digits(name) >= longNumber
+		return digits(name) >= longNumber
 	}
 	return false
 }

@@ -129,7 +129,7 @@ func reason(err error) string {
 // them; else as much of them as there is room for.
 func (t *task) merged(ctx context.Context, ps []stretch) string {
 	b := t.brief
-	c := &checker{brief: &b, counter: t.counter, known: t.known, low: t.low}
+	c := &checker{brief: &b, counter: t.counter, known: t.known}
 	joined := c.join(ps)
 	if t.counter.Count(joined) <= b.room {
 		return joined

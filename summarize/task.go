@@ -11,7 +11,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/find"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/policy"
@@ -30,9 +29,8 @@ type task struct {
 	entries []entry
 	groups  []group
 	gaps    []decant.Gap
-	known   *find.Text // all that the messages say
-	low     string     // the same in small letters
-	notes   []string   // of what was chosen, for people
+	known   *known
+	notes   []string // of what was chosen, for people
 	spent   spent
 }
 
@@ -65,8 +63,7 @@ func (s *Summarizer) task(ctx context.Context, in policy.SummaryInput) (*task, e
 	if err := t.instruct(ctx); err != nil {
 		return nil, err
 	}
-	all := t.everything()
-	t.known, t.low = find.In(all), strings.ToLower(all)
+	t.known = newKnown(t.everything(), t.entries)
 	return t, ctx.Err()
 }
 
@@ -206,7 +203,7 @@ func (t *task) answer(ctx context.Context, q *question, prompt string) (*finding
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{brief: q.brief, counter: t.counter, known: t.known, low: t.low, source: q.source}
+	c := &checker{brief: q.brief, counter: t.counter, known: t.known, source: q.source}
 	f := c.look(ctx, a)
 	if f.said = a.Text; q.sent != nil && a.Calls > 0 {
 		f.fatal = "the model calls a tool" // whatever it is told, it has its tools
