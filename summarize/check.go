@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
@@ -211,10 +212,33 @@ func (c *checker) sections(text string) (out map[int][]string, loose int) {
 		case at < 0:
 			loose++
 		default:
-			out[at] = append(out[at], line)
+			out[at] = append(out[at], statements(line)...)
 		}
 	}
 	return out, loose
+}
+
+// longLine is how many bytes a line has that is taken for a paragraph, whose sentences are lines of their own.
+const longLine = 300
+
+// statements returns a line in pieces: sentences where it is long, together as long as they are short.
+func statements(line string) (out []string) {
+	for len(line) > longLine {
+		cut := strings.LastIndex(line[:longLine], ". ") + 1
+		if end := strings.LastIndex(line[:longLine], "。"); end >= 0 {
+			cut = max(cut, end+len("。"))
+		}
+		if cut == 0 {
+			if cut = strings.Index(line, ". ") + 1; cut == 0 {
+				break
+			}
+		}
+		out, line = append(out, line[:cut]), strings.TrimSpace(line[cut:])
+	}
+	if line != "" {
+		out = append(out, line)
+	}
+	return out
 }
 
 // unbulleted returns a line without the sign of a list in front of it; "-" stands for nothing.
@@ -269,35 +293,24 @@ func citesWithin(line string, from, to int) bool {
 	return false
 }
 
-// longNumber is how many digits a number has that nobody comes to by counting.
-const longNumber = 4
-
 // invented returns the paths, URLs, hashes, identifiers and long numbers in a line that are nowhere in the messages.
 func (c *checker) invented(line string) (out []string) {
 	for _, s := range fact.Scan(nil, line) {
 		name := line[s.Start:s.End]
-		if !s.Inner && c.exact(s.Kind, name) && !c.knows(s.Kind, name) {
+		if !s.Inner && exact(s.Kind, name) && !c.known.has(name) {
 			out = append(out, name)
+		}
+	}
+	for _, n := range longNumbers(line) {
+		if !strings.Contains(c.known.ungrouped, n) {
+			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// knows reports whether the messages have a name: hashes in any case, and numbers however their digits are grouped.
-func (c *checker) knows(k decant.FactKind, name string) bool {
-	switch {
-	case c.known.text.Contains(name):
-		return true
-	case k == decant.FactHash:
-		return strings.Contains(c.known.low, strings.ToLower(name))
-	case k == decant.FactNumber:
-		return strings.Contains(c.known.ungrouped, ungrouped(name))
-	}
-	return false
-}
-
 // exact reports whether a name has to stand in the messages letter by letter.
-func (c *checker) exact(k decant.FactKind, name string) bool {
+func exact(k decant.FactKind, name string) bool {
 	switch k {
 	case decant.FactURL, decant.FactHash:
 		return true
@@ -305,20 +318,22 @@ func (c *checker) exact(k decant.FactKind, name string) bool {
 		return strings.Count(name, "/") != 1 || strings.ContainsAny(name, "._-0123456789") // "and/or" is none
 	case decant.FactIdentifier:
 		return strings.ContainsAny(name, "_0123456789")
-	case decant.FactNumber:
-		return digits(name) >= longNumber
 	}
 	return false
 }
 
-// digits counts the digits in a name.
-func digits(name string) (n int) {
-	for _, r := range name {
-		if '0' <= r && r <= '9' {
-			n++
+// longNumber is how many digits a number has that nobody comes to by counting.
+const longNumber = 4
+
+// longNumbers returns the numbers in a line that are long and stand by themselves, without the signs that group digits.
+func longNumbers(line string) (out []string) {
+	outside := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
+	for w := range strings.FieldsFuncSeq(ungrouped(line), outside) {
+		if len(w) >= longNumber && strings.Trim(w, "0123456789") == "" {
+			out = append(out, w)
 		}
 	}
-	return n
+	return out
 }
 
 // missing notes the sentences that a record lacks. Rules stand beside it, and are not asked for.

@@ -9,8 +9,9 @@ import (
 	"github.com/decantdev/decant/internal/find"
 )
 
-// known is what messages say, in the forms in which it is searched.
+// known is what messages say, in the forms in which it is searched. It may be searched by several goroutines at once.
 type known struct {
+	mu        sync.Mutex // of text, which learns while it is searched
 	text      *find.Text
 	low       string // in small letters
 	ungrouped string // with the signs between digits left out
@@ -22,6 +23,18 @@ func newKnown(text string, es []entry) *known {
 	k := &known{text: find.In(text), low: strings.ToLower(text), ungrouped: ungrouped(text), entries: es}
 	k.index = sync.OnceValue(k.words)
 	return k
+}
+
+// has reports whether the messages have a name, those of hexadecimal digits in any case.
+func (k *known) has(name string) bool {
+	k.mu.Lock()
+	there := k.text.Contains(name)
+	k.mu.Unlock()
+	if there {
+		return true
+	}
+	low := strings.ToLower(name)
+	return strings.Trim(low, "0123456789abcdef-") == "" && strings.Contains(k.low, low)
 }
 
 // ungrouped returns a text without commas, points, underscores and thin spaces between digits: 12,000 is 12000.

@@ -71,18 +71,18 @@ func (t *task) divide() []stretch {
 	return out
 }
 
-// askParts asks for a record of each part.
+// askParts asks for a record of each part, in their order.
 func (t *task) askParts(ctx context.Context, ps []stretch) {
 	var wg sync.WaitGroup
-	turns := make(chan struct{}, partsAtOnce)
+	next := make(chan int, len(ps))
 	for i := range ps {
+		next <- i
+	}
+	close(next)
+	for range partsAtOnce {
 		wg.Go(func() {
-			select {
-			case turns <- struct{}{}:
-				defer func() { <-turns }()
+			for i := range next {
 				ps[i].text, ps[i].err = t.askPart(ctx, ps[i], i+1, len(ps))
-			case <-ctx.Done():
-				ps[i].err = ctx.Err()
 			}
 		})
 	}
