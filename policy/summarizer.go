@@ -45,6 +45,7 @@ type Summary struct {
 	Booked  bool         // they are in the ledger already
 	Model   string       // that wrote it, empty when it is not known
 	Gaps    []decant.Gap // messages that it says nothing about
+	Notes   []string     // how it was asked for, for people
 }
 
 // Extractive is the Summarizer that quotes the messages themselves: it needs no network, costs nothing, and writes the

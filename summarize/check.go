@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
-	"github.com/decantdev/decant/internal/find"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/provider"
 )
@@ -18,19 +18,20 @@ import (
 const (
 	maxInvented = .25 // share of its lines that name what is nowhere in the messages; they are taken out
 	maxUncited  = .5  // share of its lines without the number of a message
+	maxOver     = 1.5 // times the tokens that there is room for; what is over them is left out
 )
 
 // A checker looks at answers to one question. Nothing in an answer is trusted.
 type checker struct {
 	brief   *brief
 	counter decant.Counter
-	known   *find.Text // everything that the messages and the brief say
-	low     string     // the same in small letters, for hashes
-	source  int        // tokens of the messages, 0: not known
+	known   *known // what the messages say
+	source  int    // tokens of the messages, 0: not known
 }
 
 // A finding is what a checker thinks of an answer.
 type finding struct {
+	said  string   // as it was answered
 	text  string   // the record as far as it can be used: repaired
 	fatal string   // why it is no record at all and asking again is no use; empty: it is one
 	bad   string   // why it is no record even after repair; empty: it is one
@@ -51,6 +52,9 @@ func (c *checker) look(ctx context.Context, a *provider.Answer) (f finding) {
 	c.missing(ctx, &f)
 	switch n := c.counter.Count(f.text); {
 	case f.bad != "":
+	case n > c.brief.room && float64(n) <= maxOver*float64(c.brief.room):
+		f.text = c.trimmed(f.text, c.brief.room)
+		f.wrong = append(f.wrong, fmt.Sprintf("It has %d tokens, and there is room for %d.", n, c.brief.room))
 	case n > c.brief.room:
 		f.bad = fmt.Sprintf("It has %d tokens, and there is room for %d.", n, c.brief.room)
 	case c.source > 0 && n >= c.source:
@@ -131,15 +135,18 @@ func prose(text string) string {
 // tidy returns the record that stands in an answer, in the form of records: its sections in their order, without lines that
 // name what the messages have not.
 func (c *checker) tidy(text string, f *finding) string {
-	sections, loose := c.sections(text)
-	var w strings.Builder
+	sections, outside := c.sections(text)
+	bodies := make([]string, len(c.brief.headings))
 	var invented []string
-	lines, cited, out := 0, 0, 0
-	for i, h := range c.brief.headings {
-		body := ""
+	lines, cited, loose, out := 0, 0, 0, 0
+	for i := range bodies {
 		for _, line := range sections[i] {
 			lines++
 			line, ok := c.cite(line)
+			if !ok {
+				line, ok = c.known.attribute(line, c.brief.from, c.brief.to)
+				loose++
+			}
 			if ok {
 				cited++
 			}
@@ -147,20 +154,21 @@ func (c *checker) tidy(text string, f *finding) string {
 				invented, out = append(invented, names...), out+1
 				continue
 			}
-			body += line + "\n"
-		}
-		if body != "" {
-			w.WriteString("# " + h + "\n" + body)
+			bodies[i] += line + "\n"
 		}
 	}
-	c.judge(f, tally{lines: lines, cited: cited, out: out, loose: loose, invented: invented, has: len(sections)})
-	return strings.TrimSpace(w.String())
+	c.judge(f, tally{lines: lines, cited: cited, loose: loose, out: out, outside: outside, invented: invented, has: len(sections)})
+	return c.headed(bodies)
 }
 
 // A tally is what was counted in an answer.
 type tally struct {
-	lines, cited, out, loose, has int // lines, those that cite, those taken out, those under no heading, sections
-	invented                      []string
+	lines, out int // lines, and those taken out
+	cited      int // that cite a message, now
+	loose      int // that the model has let cite none
+	outside    int // under no heading
+	has        int // sections
+	invented   []string
 }
 
 // judge notes what is wrong with the form of an answer.
@@ -169,17 +177,17 @@ func (c *checker) judge(f *finding, t tally) {
 	if t.out > 0 {
 		f.wrong = append(f.wrong, "These names are nowhere in the messages; leave out what is said with them: "+strings.Join(t.invented, " "))
 	}
-	if t.loose > 0 || t.has < len(c.brief.headings) {
+	if t.outside > 0 || t.has < len(c.brief.headings) {
 		f.wrong = append(f.wrong, "Write every heading once, each on a line of its own, and nothing outside of them: # "+strings.Join(c.brief.headings, ", # "))
 	}
-	if float64(t.lines-t.cited) > maxUncited*float64(t.lines) {
+	if float64(t.loose) > maxUncited*float64(t.lines) {
 		f.wrong = append(f.wrong, fmt.Sprintf("Begin each line with the number of a message from m%d to m%d.", c.brief.from, c.brief.to))
 	}
 	switch {
 	case t.lines-t.out == 0:
 		f.bad = "It has none of the sections that were asked for."
 	case t.cited == 0:
-		f.bad = "No line of it cites a message."
+		f.bad = "No line of it is about a message."
 	case float64(t.out) > maxInvented*float64(t.lines):
 		f.bad = "Much of it is about what is nowhere in the messages."
 	}
@@ -199,15 +207,53 @@ func (c *checker) sections(text string) (out map[int][]string, loose int) {
 			}
 			continue
 		}
-		switch line = strings.TrimSpace(strings.TrimLeft(line, "-*• \t")); {
+		switch line = unbulleted(line); {
 		case line == "" || strings.HasPrefix(line, "```"):
 		case at < 0:
 			loose++
 		default:
-			out[at] = append(out[at], line)
+			out[at] = append(out[at], statements(line)...)
 		}
 	}
 	return out, loose
+}
+
+// longLine is how many bytes a line has that is taken for a paragraph, whose sentences are lines of their own.
+const longLine = 300
+
+// statements returns a line in pieces: sentences where it is long, together as long as they are short.
+func statements(line string) (out []string) {
+	for len(line) > longLine {
+		cut := strings.LastIndex(line[:longLine], ". ") + 1
+		if end := strings.LastIndex(line[:longLine], "。"); end >= 0 {
+			cut = max(cut, end+len("。"))
+		}
+		if cut == 0 {
+			if cut = strings.Index(line, ". ") + 1; cut == 0 {
+				break
+			}
+		}
+		out, line = append(out, line[:cut]), strings.TrimSpace(line[cut:])
+	}
+	if line != "" {
+		out = append(out, line)
+	}
+	return out
+}
+
+// unbulleted returns a line without the sign of a list in front of it; "-" stands for nothing.
+func unbulleted(line string) string {
+	for _, bullet := range [...]string{"- ", "* ", "• "} {
+		if rest, ok := strings.CutPrefix(line+" ", bullet); ok {
+			line = strings.TrimSpace(rest)
+			break
+		}
+	}
+	switch strings.ToLower(strings.Trim(line, " .()。")) {
+	case "none", "n/a", "nothing", "无", "–", "—":
+		return ""
+	}
+	return line
 }
 
 // heading returns the index of the section that a line is the heading of, -1 for a heading that was not asked for.
@@ -247,22 +293,24 @@ func citesWithin(line string, from, to int) bool {
 	return false
 }
 
-// longNumber is how many digits make a number that nobody invents by counting.
-const longNumber = 6
-
 // invented returns the paths, URLs, hashes, identifiers and long numbers in a line that are nowhere in the messages.
 func (c *checker) invented(line string) (out []string) {
 	for _, s := range fact.Scan(nil, line) {
 		name := line[s.Start:s.End]
-		if !s.Inner && c.exact(s.Kind, name) && !c.known.Contains(name) && !strings.Contains(c.low, strings.ToLower(name)) {
+		if !s.Inner && exact(s.Kind, name) && !c.known.has(name) {
 			out = append(out, name)
+		}
+	}
+	for _, n := range longNumbers(line) {
+		if !strings.Contains(c.known.ungrouped, n) {
+			out = append(out, n)
 		}
 	}
 	return out
 }
 
 // exact reports whether a name has to stand in the messages letter by letter.
-func (c *checker) exact(k decant.FactKind, name string) bool {
+func exact(k decant.FactKind, name string) bool {
 	switch k {
 	case decant.FactURL, decant.FactHash:
 		return true
@@ -270,20 +318,22 @@ func (c *checker) exact(k decant.FactKind, name string) bool {
 		return strings.Count(name, "/") != 1 || strings.ContainsAny(name, "._-0123456789") // "and/or" is none
 	case decant.FactIdentifier:
 		return strings.ContainsAny(name, "_0123456789")
-	case decant.FactNumber:
-		return strings.IndexFunc(name, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 && digits(name) >= longNumber
 	}
 	return false
 }
 
-// digits counts the digits in a name.
-func digits(name string) (n int) {
-	for _, r := range name {
-		if '0' <= r && r <= '9' {
-			n++
+// longNumber is how many digits a number has that nobody comes to by counting.
+const longNumber = 4
+
+// longNumbers returns the numbers in a line that are long and stand by themselves, without the signs that group digits.
+func longNumbers(line string) (out []string) {
+	outside := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
+	for w := range strings.FieldsFuncSeq(ungrouped(line), outside) {
+		if len(w) >= longNumber && strings.Trim(w, "0123456789") == "" {
+			out = append(out, w)
 		}
 	}
-	return n
+	return out
 }
 
 // missing notes the sentences that a record lacks. Rules stand beside it, and are not asked for.

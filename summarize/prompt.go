@@ -14,7 +14,6 @@ type brief struct {
 	headings []string      // that the record has
 	tongue   tongue        // that it is written in; empty: not clear
 	room     int           // tokens that it may have
-	output   int           // tokens that are asked for
 	facts    []decant.Fact // that it must keep
 	rules    string        // that stand beside the record
 	files    string        // that stand beside the record

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -31,7 +32,7 @@ func (s *Summarizer) Summarize(ctx context.Context, in policy.SummaryInput) (pol
 		return policy.Summary{}, err
 	}
 	out, err := t.run(ctx)
-	out.CostUSD, out.Booked, out.Model = t.spent.usd, true, t.model.ID
+	out.CostUSD, out.Booked, out.Model, out.Notes = t.spent.usd, true, t.model.ID, t.notes
 	s.log(ctx, out, t.spent.calls, time.Since(start), err)
 	return out, err
 }
@@ -49,8 +50,23 @@ func (s *Summarizer) log(ctx context.Context, out policy.Summary, calls int, too
 // ErrTooLarge means that the messages do not fit the model that summarises, and cannot be divided.
 var ErrTooLarge = errors.New("the messages do not fit the model that summarises")
 
-// run goes down the ladder: one call, or one for each part.
+// run goes down the ladder: on the cached prompt where that is cheaper, one call, or one for each part.
 func (t *task) run(ctx context.Context) (policy.Summary, error) {
+	r, note := t.ride()
+	if note != "" {
+		t.notes = append(t.notes, note)
+	}
+	if r != nil {
+		text, err := t.riding(ctx, r)
+		if err == nil {
+			t.model, t.gaps = r.model, nil // it has read everything
+			return t.summary(text, decant.RungModel), nil
+		}
+		if ctx.Err() != nil {
+			return policy.Summary{}, err
+		}
+		t.notes = append(t.notes, fmt.Sprintf("the call on the cached prompt failed: %.200s", secret.Mask(err.Error())))
+	}
 	if t.whole() {
 		text, err := t.one(ctx)
 		if err == nil {

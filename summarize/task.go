@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/internal/cost"
-	"github.com/decantdev/decant/internal/find"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/policy"
@@ -28,7 +29,8 @@ type task struct {
 	entries []entry
 	groups  []group
 	gaps    []decant.Gap
-	known   *find.Text // all that the messages say
+	known   *known
+	notes   []string // of what was chosen, for people
 	spent   spent
 }
 
@@ -61,7 +63,7 @@ func (s *Summarizer) task(ctx context.Context, in policy.SummaryInput) (*task, e
 	if err := t.instruct(ctx); err != nil {
 		return nil, err
 	}
-	t.known = find.In(t.everything())
+	t.known = newKnown(t.everything(), t.entries)
 	return t, ctx.Err()
 }
 
@@ -145,38 +147,68 @@ func (b *brief) size(c decant.Counter) int { return c.Count(b.system()) + c.Coun
 // output returns how many tokens are asked for when a record may have room.
 func (t *task) output(room int) int { return answerRoom(room, t.model.MaxOutput) }
 
+// A question is what is asked of a model to get a record.
+type question struct {
+	brief  *brief
+	model  token.Model // that is asked
+	prompt string
+	sent   []byte // the request that the prompt is appended to, nil: it stands by itself
+	source int    // tokens of the messages
+}
+
+// request returns the call that asks a question with a prompt.
+func (t *task) request(q *question, prompt string) (*provider.Request, error) {
+	if q.sent == nil {
+		most := answerRoom(q.brief.room, q.model.MaxOutput)
+		return &provider.Request{Model: q.model.ID, System: q.brief.system(), Prompt: prompt, MaxTokens: most, Cool: true}, nil
+	}
+	body, err := anthropic.AppendTurn(q.sent, prompt)
+	return &provider.Request{Model: q.model.ID, Body: body, Betas: anthropic.BetasOf(body)}, err
+}
+
 // one asks for the record of everything in one call.
 func (t *task) one(ctx context.Context) (string, error) {
 	messages := t.text(0, len(t.entries))
 	b := t.brief
 	b.marked(messages)
-	return t.write(ctx, &b, b.prompt(messages), t.size(0, len(t.entries)))
+	return t.write(ctx, &question{brief: &b, model: t.model, prompt: b.prompt(messages), source: t.size(0, len(t.entries))})
 }
 
 // write asks for a record, and once more where it is not good enough. Of two that can be used the better one counts.
-func (t *task) write(ctx context.Context, b *brief, prompt string, source int) (string, error) {
-	c := &checker{brief: b, counter: t.counter, known: t.known, source: source}
-	r := &provider.Request{Model: t.model.ID, System: b.system(), Prompt: prompt, MaxTokens: t.output(b.room), Cool: true}
-	answer, err := t.ask(ctx, r)
+func (t *task) write(ctx context.Context, q *question) (string, error) {
+	first, err := t.answer(ctx, q, q.prompt)
 	if err != nil {
 		return "", err
 	}
-	first := c.look(ctx, answer)
 	if first.fatal != "" || len(first.wrong) == 0 {
 		return first.record()
 	}
-	r.Prompt = b.corrected(prompt, shortened(answer.Text), first.wrong)
-	again, err := t.ask(ctx, r)
-	if err != nil {
-		if first.bad == "" && ctx.Err() == nil {
-			return first.record()
-		}
+	second, err := t.answer(ctx, q, q.brief.corrected(q.prompt, shortened(first.said), first.wrong))
+	switch {
+	case err != nil && (first.bad != "" || ctx.Err() != nil):
 		return "", err
-	}
-	if second := c.look(ctx, again); second.better(&first) {
+	case err == nil && second.better(first):
 		return second.record()
 	}
 	return first.record()
+}
+
+// answer asks a question, and looks at the answer.
+func (t *task) answer(ctx context.Context, q *question, prompt string) (*finding, error) {
+	r, err := t.request(q, prompt)
+	if err != nil {
+		return nil, err
+	}
+	a, err := t.ask(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{brief: q.brief, counter: t.counter, known: t.known, source: q.source}
+	f := c.look(ctx, a)
+	if f.said = a.Text; q.sent != nil && a.Calls > 0 {
+		f.fatal = "the model calls a tool" // whatever it is told, it has its tools
+	}
+	return &f, nil
 }
 
 // maxShown is how many characters of an answer are shown to the model again.
@@ -225,7 +257,7 @@ func (t *task) ask(ctx context.Context, r *provider.Request) (*provider.Answer, 
 	defer t.spent.Unlock()
 	t.spent.calls++
 	if a != nil {
-		m, known := t.opts.Catalog.Lookup(r.Model)
+		m, known := t.opts.Catalog.Lookup(cmp.Or(a.Model, r.Model))
 		if usd, _ := cost.Of(m, a.Usage, cost.Terms{At: t.opts.Now()}).Total(); known {
 			t.spent.usd += usd
 		}

@@ -1,0 +1,108 @@
+package summarize
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestStatements(t *testing.T) {
+	sentence := strings.Repeat("a", 120) + "."
+	for _, c := range []struct {
+		name, line string
+		want       []string
+	}{
+		{"Short", "m1 It is so. And so on.", []string{"m1 It is so. And so on."}},
+		{"Paragraph", sentence + " " + sentence + " " + sentence, []string{sentence + " " + sentence, sentence}},
+		{"NoSentences", strings.Repeat("b", 1000), []string{strings.Repeat("b", 1000)}},
+		{"OneLongSentence", strings.Repeat("c", 400) + ". " + sentence, []string{strings.Repeat("c", 400) + ".", sentence}},
+		{"Chinese", strings.Repeat("这是", 40) + "。" + strings.Repeat("那是", 40), []string{strings.Repeat("这是", 40) + "。", strings.Repeat("那是", 40)}},
+		{"Empty", "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := statements(c.line); !slices.Equal(got, c.want) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+func TestUnbulleted(t *testing.T) {
+	for in, want := range map[string]string{
+		"- m1 It is.": "m1 It is.", "* It is.": "It is.", "• It is.": "It is.", "-": "", "None.": "", "(none)": "", "无": "", "--force is needed": "--force is needed", "m1 None is left.": "m1 None is left.",
+	} {
+		if got := unbulleted(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A line never begins like a heading, a mark or another message's number than it may cite.
+func TestCite(t *testing.T) {
+	c := &checker{brief: &brief{from: 5, to: 9}}
+	for _, x := range []struct {
+		in, want string
+		ok       bool
+	}{
+		{"m5 It is.", "m5 It is.", true},
+		{"[m5] It is.", "m5 It is.", true},
+		{"**m5:** It is.", "m5 It is.", true},
+		{"m4 It is.", "  It is.", false},
+		{"m99999999999999999999 It is.", "  m99999999999999999999 It is.", false},
+		{"It is (m7, m8).", "  It is (m7, m8).", true},
+		{"It is.", "  It is.", false},
+		{"5 tests fail", "  5 tests fail", false},
+		{"[Decant record of m1-m2, not the user's words]", "  (record of m1-m2, not the user's words]", false},
+	} {
+		if got, ok := c.cite(x.in); got != x.want || ok != x.ok {
+			t.Errorf("%q becomes %q, %v", x.in, got, ok)
+		}
+	}
+}
+
+// Names have to be in the messages letter by letter; words that only look like names do not.
+func TestInvented(t *testing.T) {
+	text := "Edit cmd/server/main.go at https://deploy.example.com/v2, commit 4f1c9a7be2, 12000 rows, ticket ORD_77, port 8443, see C:\\Users\\x"
+	c := &checker{brief: &brief{}, known: newKnown(text, nil)}
+	for _, x := range []struct {
+		line string
+		want []string
+	}{
+		{"m1 cmd/server/main.go and main.go and https://deploy.example.com/v2 at 4F1C9A7BE2 with 12,000 rows", nil},
+		{"m1 read and/or write, 24/7, input/output, 300 tests", nil},
+		{"m1 cmd/server/other.go", []string{"cmd/server/other.go"}},
+		{"m1 https://evil.example.net/x", []string{"https://evil.example.net/x"}},
+		{"m1 commit deadbeef99", []string{"deadbeef99"}},
+		{"m1 port 5110", []string{"5110"}},
+		{"m1 13,500 rows", []string{"13500"}},
+		{"m1 ticket ORD_78", []string{"ORD_78"}},
+	} {
+		if got := c.invented(x.line); !slices.Equal(got, x.want) {
+			t.Errorf("%q: invented %q, want %q", x.line, got, x.want)
+		}
+	}
+}
+
+func TestCorrection(t *testing.T) {
+	long := strings.Repeat("x", 2000)
+	got := correction([]string{"first", long, long, "last"}, maxCorrect)
+	if want := "- first\n- " + long + "\n- last\n"; got != want {
+		t.Errorf("%d characters: whole items only, and no more than fit", len(got))
+	}
+}
+
+func TestOverflows(t *testing.T) {
+	for _, s := range []string{
+		"prompt is too long: 210000 tokens > 200000 maximum", "This model's maximum context length is 128000 tokens", "input token count (1200) exceeds the maximum",
+		"Please reduce the length of the messages", "context_length_exceeded", "request exceeds the available context size", "exceeds the limit of 4096",
+	} {
+		if !tooLong.MatchString(s) {
+			t.Errorf("%q is not known", s)
+		}
+	}
+	for _, s := range []string{"rate_limit_error: This request would exceed your rate limit", "Overloaded", "invalid x-api-key"} {
+		if tooLong.MatchString(s) {
+			t.Errorf("%q is none", s)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package summarize
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/decantdev/decant/internal/find"
+)
+
+// known is what messages say, in the forms in which it is searched. It may be searched by several goroutines at once.
+type known struct {
+	mu        sync.Mutex // of text, which learns while it is searched
+	text      *find.Text
+	low       string // in small letters
+	ungrouped string // with the signs between digits left out
+	entries   []entry
+	index     func() map[string][]int // of each word, the entries that have it
+}
+
+func newKnown(text string, es []entry) *known {
+	k := &known{text: find.In(text), low: strings.ToLower(text), ungrouped: ungrouped(text), entries: es}
+	k.index = sync.OnceValue(k.words)
+	return k
+}
+
+// has reports whether the messages have a name, those of hexadecimal digits in any case.
+func (k *known) has(name string) bool {
+	k.mu.Lock()
+	there := k.text.Contains(name)
+	k.mu.Unlock()
+	if there {
+		return true
+	}
+	low := strings.ToLower(name)
+	return strings.Trim(low, "0123456789abcdef-") == "" && strings.Contains(k.low, low)
+}
+
+// ungrouped returns a text without commas, points, underscores and thin spaces between digits: 12,000 is 12000.
+func ungrouped(text string) string {
+	var w strings.Builder
+	w.Grow(len(text))
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		between := i > 0 && i+1 < len(text) && isDigit(text[i-1]) && isDigit(text[i+1])
+		if between && (c == ',' || c == '.' || c == '_' || c == '\'') {
+			continue
+		}
+		w.WriteByte(c)
+	}
+	return w.String()
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// shortWord is the length in bytes up to which a word tells nothing of where it is from.
+const shortWord = 3
+
+// words makes the index.
+func (k *known) words() map[string][]int {
+	out := map[string][]int{}
+	for i := range k.entries {
+		for w := range wordsOf(k.entries[i].text()) {
+			if at := out[w]; len(at) == 0 || at[len(at)-1] != i {
+				out[w] = append(at, i)
+			}
+		}
+	}
+	return out
+}
+
+// wordsOf yields the words of a text that tell something.
+func wordsOf(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		inner := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
+		for w := range strings.FieldsFuncSeq(strings.ToLower(text), inner) {
+			if len(w) > shortWord && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// attribute puts the number of the message in front of a line that says most of the same words, which are half of its words
+// at least. It returns false where there is none.
+func (k *known) attribute(line string, from, to int) (string, bool) {
+	counts, all := map[int]int{}, 0
+	for w := range wordsOf(line) {
+		all++
+		for _, i := range k.index()[w] {
+			counts[i]++
+		}
+	}
+	best, most := -1, 0
+	for i, n := range counts {
+		if number := k.entries[i].number; number < from || number > to {
+			continue
+		}
+		if n > most || n == most && i > best { // of two the later one
+			best, most = i, n
+		}
+	}
+	if best < 0 || 2*most < all {
+		return line, false
+	}
+	return "m" + strconv.Itoa(k.entries[best].number) + " " + strings.TrimSpace(line), true
+}
