@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 )
 
 // A debt is a call that was made and is not booked yet. Until it is, its reservation stands for it.
@@ -19,10 +20,7 @@ type debt struct {
 // book enters what the call has cost in the ledger, and ends what was held back for it. A call that may have been paid for
 // although nothing was reported counts towards the cap at the most that it may have cost.
 func (x *call) book(ctx context.Context, err error) {
-	u := decant.Usage{}
-	if x.answer != nil {
-		u = x.answer.Usage
-	}
+	u := x.usage(err)
 	if u.Context() == 0 {
 		x.c.release(x)
 		if x.mayHaveCost(err) {
@@ -37,6 +35,18 @@ func (x *call) book(ctx context.Context, err error) {
 	x.spend = store.Spend{Time: x.begun.UTC(), Model: x.model.ID, Own: true, Usage: u, Cost: x.price(u)}
 	x.c.meter.leave(x.entry, x.spend.Cost)
 	x.c.enter(ctx, debt{x.cause.Conversation, x.spend, x})
+}
+
+// usage returns what was reported, and for an answer without a report, as some servers give it, what is estimated.
+func (x *call) usage(err error) (u decant.Usage) {
+	switch {
+	case x.answer == nil:
+	case x.answer.Usage.Context() > 0 || err != nil:
+		u = x.answer.Usage
+	default:
+		u = decant.Usage{Input: x.prompt(), Output: token.For(x.model).Count(x.answer.Text)}
+	}
+	return u
 }
 
 // mayHaveCost reports whether a call of which no usage was reported may cost something all the same: its time ran out

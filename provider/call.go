@@ -79,11 +79,9 @@ func (x *call) ask(ctx context.Context) (a *Answer, err error) {
 // most returns what the call may cost at most.
 func (x *call) most() budget.Amount {
 	r := &x.request
-	u := decant.Usage{Output: r.MaxTokens}
-	if r.Body == nil {
-		u.Input = token.For(x.model).Count(r.System) + token.For(x.model).Count(r.Prompt) + framing
-	} else {
-		u.Input, u.Output = min(len(r.Body)/bytesPerToken, x.model.Window), int(number(r.Body, "max_tokens"))
+	u := decant.Usage{Input: x.prompt(), Output: r.MaxTokens}
+	if r.Body != nil {
+		u.Output = int(number(r.Body, "max_tokens"))
 		if bytes.Contains(r.Body, []byte(`"cache_control"`)) {
 			u.Input, u.CacheWrite = 0, u.Input
 		}
@@ -92,6 +90,15 @@ func (x *call) most() budget.Amount {
 		u.Output = min(u.Output, x.model.MaxOutput)
 	}
 	return budget.Amount{Tokens: u.Context(), Money: x.price(u)}
+}
+
+// prompt returns how many tokens the prompt has, at the most.
+func (x *call) prompt() int {
+	r, e := &x.request, token.For(x.model)
+	if r.Body != nil {
+		return min(len(r.Body)/bytesPerToken, x.model.Window)
+	}
+	return e.Count(r.System) + e.Count(r.Prompt) + framing
 }
 
 const (

@@ -367,3 +367,19 @@ func TestACallWithoutReport(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// An answer of which its server reports no usage is booked as estimated.
+func TestAnAnswerWithoutUsage(t *testing.T) {
+	w := newWorld(t, func(w *world, o *provider.Options) {
+		o.Account = w.account(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"content":[{"type":"text","text":"It is so, and not otherwise."}],"stop_reason":"end_turn"}`)
+		}), ownKey)
+	})
+	if _, err := w.Ask(t.Context(), about("c"), prompt()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.spent("c"); got.Own != 1 || got.Usage.Input < 5 || got.Usage.Output < 5 || got.Usage.Context() > 200 {
+		t.Errorf("%+v", got)
+	}
+}
