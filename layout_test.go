@@ -73,7 +73,7 @@ var layers = map[string][]string{
 	"gateway":                  {".", "budget", "preset", "dialect", "dialect/index", "dialect/openai", "store", "policy", "engine", "transport", "gateway/keyring", "gateway/tracing"},
 	"internal/replay":          {".", "token", "preset", "wire", "legal", "policy", "dialect/anthropic", "internal/fact", "internal/cost"},
 	"internal/report":          {".", "token", "internal/fact", "internal/cost", "internal/replay"},
-	"internal/lookup":          {".", "token", "wire", "policy", "archive", "store", "internal/fact", "internal/report"},
+	"internal/lookup":          {".", "memory", "token", "wire", "policy", "archive", "store", "internal/fact", "internal/report"},
 	"internal/doctor":          {"store", "gateway", "internal/report"},
 	"embedded":                 {"*"},
 	"cmd/decant":               {"*"},

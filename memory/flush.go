@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // SilentToken is what a model answers when it has saved what it wants to save. It counts as a whole line and in this
@@ -27,17 +28,25 @@ const ToolPrompt = "Pre-compaction memory flush. The session is near its context
 	"Include user preferences, decisions, key facts, and anything that should persist. " +
 	"Reply with SILENT after saving, or SILENT if nothing needs saving."
 
+// mostAnswer is how many bytes of an answer are read.
+const mostAnswer = 1 << 20
+
 // Parse returns the texts that an answer to Prompt saves, at most MaxSaves of at most MaxText characters, and whether
-// it ends with a silent token, SilentToken or another line. What is not a line to save is ignored, and all that follows the token.
+// it ends with a silent token, SilentToken or another line. What is not a line to save is ignored, and all that follows
+// the token. Credentials are masked; a line with nothing else is not saved.
 func Parse(answer, token string) (saves []string, silent bool) {
+	answer = secret.Mask(strings.ToValidUTF8(answer[:min(len(answer), mostAnswer)], "")) // also those of several lines
 	for line := range strings.Lines(answer) {
 		line = strings.TrimSpace(line)
 		if line == token {
 			return saves, true
 		}
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "- "), "* ")
-		text, ok := strings.CutPrefix(line, saveMark)
-		if text = cut(oneLine(text), MaxText); ok && text != "" && len(saves) < MaxSaves {
+		line, ok := strings.CutPrefix(line, saveMark)
+		if !ok || len(saves) == MaxSaves {
+			continue
+		}
+		if text, err := clean(line); err == nil {
 			saves = append(saves, text)
 		}
 	}

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -42,7 +43,7 @@ func TestParse(t *testing.T) {
 func TestParseIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 10 * memory.MaxSaves {
-		fmt.Fprintf(&b, "SAVE: %d %s\n", i, strings.Repeat("word ", 1000))
+		fmt.Fprintf(&b, "SAVE: %d %s\n", i, strings.Repeat("word ", 300))
 	}
 	saves, silent := memory.Parse(b.String()+memory.SilentToken, memory.SilentToken)
 	if len(saves) != memory.MaxSaves || !silent {
@@ -71,6 +72,61 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSecretsNeverEnterMemory has a model save 200 credentials of 20 kinds, as lines of their own and within sentences,
+// also where a text is cut. Nothing of them is in what was saved, in its evidence, or in what a model is told of it.
+func TestSecretsNeverEnterMemory(t *testing.T) {
+	letters := rand.New(rand.NewPCG(1, 2))
+	draw := func(alphabet string, n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = alphabet[letters.IntN(len(alphabet))]
+		}
+		return string(b)
+	}
+	const any, hex = "ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz0123456789", "0123456789abcdef"
+	var texts, values []string
+	for kind, form := range []struct{ before, mark, alphabet, after string }{ // forms as in internal/secret
+		{"", "sk-ant-api03-", any, ""}, {"", "sk-proj-", any, ""}, {"", "ghp_", any, ""}, {"", "github_pat_", any, ""}, {"", "glpat-", any, ""},
+		{"", "xoxb-123456789012-", any, ""}, {"", "npm_", any, ""}, {"", "hf_", any, ""}, {"", "sk_live_", any, ""}, {"", "dckr_pat_", any, ""},
+		{"DB_PASSWORD=", "", any, ""}, {"password: ", "", any, ""}, {"Authorization: Bearer ", "", any, ""}, {"aws_secret_access_key = ", "", any, ""},
+		{"postgres://app:", "", any, "@db.internal/shop"}, {"api_key=", "", hex, ""}, {"JWT_SIGNING_KEY: ", "", any, ""},
+		{"curl -H 'x-api-key: ", "", hex, "' https://x.test"}, {"the token is ", "", any, ""}, {"client_secret: ", "", any, ""},
+	} {
+		for i := range 10 {
+			value := draw(form.alphabet, 40)
+			credential := form.before + form.mark + value + form.after
+			values = append(values, value)
+			texts = append(texts, []string{
+				credential, "The deployment of the shop uses " + credential + " until spring", strings.Repeat("a long way ", 90)[:memory.MaxText-20] + " " + credential,
+			}[(kind+i)%3])
+		}
+	}
+	o := memory.Origin{Scope: user, Source: memory.Source{Conversation: "c"}, Time: epoch, ID: func() (string, error) { return "m:1", nil }}
+	kept := ""
+	for i, text := range texts {
+		saves, _ := memory.Parse("SAVE: " + text + "\nSILENT", memory.SilentToken)
+		for _, drafts := range [][]memory.Draft{memory.Drafts(saves), memory.Drafts([]string{text})} {
+			items, err := o.Items(drafts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, it := range items {
+				it = memory.Confirm(it, memory.Confirmation{Evidence: text, Time: epoch})
+				kept += fmt.Sprintf("%+v\n%s\n", it, memory.Brief([]memory.Item{it}, func(s string) int { return len(s) }, 1<<20))
+			}
+		}
+		for n := len(values[i]); n >= 8; n -= 8 {
+			if strings.Contains(kept, values[i][:n]) {
+				t.Errorf("%d letters of the credential in %q are kept", n, text)
+				break
+			}
+		}
+	}
+	if len(values) != 200 || !strings.Contains(kept, "The deployment of the shop uses") || !strings.Contains(kept, "until spring") {
+		t.Errorf("%d credentials; what stands around them is lost:\n%.2000s", len(values), kept)
+	}
 }
 
 // TestPrompts holds the prompt of seed 001 letter by letter (001-26), and says what the other one must: no tools.

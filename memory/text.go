@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,31 +25,26 @@ const MaxText = 1000
 // mostRead is how many bytes of a text are looked at: no text that is worth remembering is longer.
 const mostRead = 64 << 10
 
-// clean returns a text as it may be remembered: on one line, without credentials, and not too long.
+// clean returns a text as it may be remembered: on one line, without credentials, and not too long. Credentials are
+// masked before anything else, since a part of one might not be known for what it is.
 func clean(text string) (string, error) {
-	text = strings.ToValidUTF8(text[:min(len(text), mostRead)], "")
-	masked, found := text, secret.Find(text)
-	if len(found) > 0 {
-		masked = secret.Mask(text)
-	}
+	masked := secret.Mask(strings.ToValidUTF8(text[:min(len(text), mostRead)], ""))
 	line := cut(oneLine(masked), MaxText)
 	switch {
 	case line == "":
 		return "", ErrEmpty
-	case len(found) > 0 && !telling(text, found):
+	case !telling(masked):
 		return "", ErrSecret
 	}
 	return line, nil
 }
 
-// telling reports whether a text says more than the credentials in it, and what they are called: at least three words.
-func telling(text string, found []secret.Match) bool {
-	words, last := 0, 0
-	for _, m := range found {
-		words += len(strings.FieldsFunc(text[last:m.Start], notWord))
-		last = m.End
-	}
-	return words+len(strings.FieldsFunc(text[last:], notWord)) >= leastWords
+// mask is what stands for a credential.
+var mask = regexp.MustCompile(`\[redacted [a-z0-9-]+\]`)
+
+// telling reports whether a text says more than the credentials that were masked in it, and what they are called.
+func telling(masked string) bool {
+	return !mask.MatchString(masked) || len(strings.FieldsFunc(mask.ReplaceAllString(masked, " "), notWord)) >= leastWords
 }
 
 // leastWords is how many words stand beside a credential that is worth remembering without it: "token: ..." and

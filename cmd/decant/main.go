@@ -35,6 +35,7 @@ type commands struct {
 	Export     exportCmd     `cmd:"" help:"Write a conversation as a request of any API, so that you can leave at any time."`
 	GC         gcCmd         `cmd:"" name:"gc" help:"Delete old conversations."`
 	Forget     forgetCmd     `cmd:"" help:"Delete a conversation, or everything of a tenant, without a trace in the database."`
+	Memory     memoryCmd     `cmd:"" help:"List, show, forget, restore and export what is remembered beyond a conversation."`
 	DB         dbCmd         `cmd:"" name:"db" help:"Check the database, or back it up."`
 	Encrypt    encryptCmd    `cmd:"" help:"Encrypt the database, change its key, or decrypt it."`
 	Serve      serveCmd      `cmd:"" help:"Run a gateway in front of the Messages API."`

@@ -2,80 +2,231 @@ package main
 
 import (
 	"context"
-	"math"
-	"runtime/debug"
-	"runtime/metrics"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
 )
 
-// tendMemory keeps the process small while a thousand streams wait. Up to a limit, memory grows as Go
-// likes; above it Go collects more often. The limit follows what is in use, so that collecting never
-// becomes the main work. If GOMEMLIMIT sets a limit, tendMemory sets none. When it is quiet after a peak,
-// it returns unused memory to the system.
-func tendMemory(ctx context.Context) {
-	limited := debug.SetMemoryLimit(-1) != math.MaxInt64
-	tick := time.NewTicker(5 * time.Second)
-	defer tick.Stop()
-	var t tide
-	for {
-		now := readMemory()
-		if !limited {
-			debug.SetMemoryLimit(memoryLimit(now.live))
+type memoryCmd struct {
+	List    memoryListCmd    `cmd:"" help:"List what is remembered."`
+	Show    memoryShowCmd    `cmd:"" help:"Print one memory with what it is known from."`
+	Forget  memoryForgetCmd  `cmd:"" help:"Delete memories without a trace in the database."`
+	Restore memoryRestoreCmd `cmd:"" help:"Take archived memories into use again."`
+	Export  memoryExportCmd  `cmd:"" help:"Write all memories with their evidence, one JSON object on each line."`
+}
+
+type memoryListCmd struct {
+	Words    []string `arg:"" optional:"" help:"Words to look for, best matches first. Names are found by their parts, too."`
+	Session  string   `placeholder:"ID" help:"Only what comes from this conversation, or was confirmed there."`
+	Project  string   `placeholder:"NAME" help:"Only what is remembered of this project."`
+	Kind     string   `placeholder:"KIND" default:"any" enum:"any,memory,observation,rule,task,error" help:"Only this kind: memory, observation, rule, task or error."`
+	Archived bool     `help:"Also list what is archived."`
+	Limit    int      `default:"100" help:"List at most this many."`
+	JSON     bool     `name:"json" help:"Print JSON."`
+	allFlag
+	dbFlag
+}
+
+// Run lists memories.
+func (c *memoryListCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		found, err := c.found(ctx, db)
+		if err != nil {
+			return err
 		}
-		if t.ebbs(now) {
-			debug.FreeOSMemory()
-			t.gave(readMemory())
+		rows := []report.Memory{}
+		for i := range found {
+			if m := &found[i]; len(rows) < c.Limit && (c.Kind == "any" || string(m.Kind) == c.Kind) {
+				rows = append(rows, lookup.MemoryRow(m))
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
+		if c.JSON {
+			return writeJSON(s.out, rows)
 		}
+		return report.WriteMemories(s.out, rows, time.Local)
+	})
+}
+
+// found returns what the flags select, but for its kind.
+func (c *memoryListCmd) found(ctx context.Context, db *sqlite.DB) ([]lookup.Memory, error) {
+	tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// memoryLimit returns the limit, in bytes, for a given amount of memory in use.
-func memoryLimit(live int64) int64 { return max(320<<20, live/2*3+64<<20) }
-
-// A memoryUse is how much memory the process has at a time, in bytes.
-type memoryUse struct {
-	live   int64 // found in use by the last collection
-	held   int64 // from the system
-	made   int64 // allocated since the start
-	cycles int64 // collections so far
-}
-
-func readMemory() memoryUse {
-	s := []metrics.Sample{
-		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
+	q := store.MemoryQuery{Archived: c.Archived}
+	if c.Project != "" {
+		q.Scopes = []memory.Scope{{Level: memory.Project, Name: c.Project}}
 	}
-	metrics.Read(s)
-	n := func(i int) int64 { return int64(s[i].Value.Uint64()) }
-	return memoryUse{live: n(0), held: n(1) - n(2), made: n(3), cycles: n(4)}
+	if c.Session != "" && c.AllTenants {
+		return nil, usageError{errors.New("--session and --all-tenants exclude each other")}
+	}
+	if c.Session != "" {
+		conv, err := c.find(ctx, db, c.Session)
+		if err != nil {
+			return nil, err
+		}
+		q.Conversation = conv.ID
+	}
+	return lookup.Memories(ctx, db, tenants, q, strings.Join(c.Words, " "))
 }
 
-// A tide tells when to return memory to the system. While there is much to do, Go does that by itself, at a good pace.
-// But Go goes by its last collection, and when little is left to do, there is none for minutes.
-type tide struct {
-	last  memoryUse
-	made  int64 // when memory was given back last
-	ticks int   // since then
+type memoryShowCmd struct {
+	ID   string `arg:"" help:"Id of the memory, or the beginning of it."`
+	JSON bool   `name:"json" help:"Print JSON."`
+	dbFlag
 }
 
-const (
-	leastHeld  = 64 << 20 // bytes that may be held for nothing
-	leastMade  = 4 << 20  // bytes; fewer allocated bytes mean that nothing has happened
-	leastTicks = 6        // from one time to the next, since it takes work
-)
-
-// ebbs reports whether it has become quiet since the last call, so that memory should be returned.
-func (t *tide) ebbs(now memoryUse) bool {
-	quiet := now.cycles == t.last.cycles
-	t.last = now
-	t.ticks++
-	return quiet && t.ticks >= leastTicks && now.held > leastHeld && now.made > t.made+leastMade
+// Run prints a memory.
+func (c *memoryShowCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID)
+		if err != nil {
+			return err
+		}
+		row := lookup.MemoryRow(&lookup.Memory{Tenant: tenant, Item: items[0]})
+		if c.JSON {
+			return writeJSON(s.out, row)
+		}
+		return row.WriteText(s.out, time.Local)
+	})
 }
 
-// gave notes that memory was given back.
-func (t *tide) gave(now memoryUse) { *t = tide{last: now, made: now.made} }
+// remembered returns the items that names mean, and their tenant.
+func remembered(ctx context.Context, db *sqlite.DB, f *dbFlag, names ...string) (tenant string, items []memory.Item, err error) {
+	if tenant, err = f.Tenant.one(ctx, db); err != nil {
+		return "", nil, err
+	}
+	for _, name := range names {
+		it, err := lookup.OneMemory(ctx, db, tenant, name)
+		if errors.Is(err, store.ErrNotFound) {
+			return "", nil, inputError{fmt.Errorf("nothing is remembered as %q: \"decant memory list --archived\" shows what is", name)}
+		}
+		if err != nil {
+			return "", nil, inputError{err}
+		}
+		items = append(items, *it)
+	}
+	return tenant, items, nil
+}
+
+type memoryForgetCmd struct {
+	ID     []string `arg:"" help:"Ids of the memories, or the beginnings of them."`
+	Yes    bool     `short:"y" help:"Do not ask for confirmation."`
+	DryRun bool     `help:"Say what would be removed, and remove nothing."`
+	dbFlag
+}
+
+// Run removes memories and leaves nothing of their texts in the files of the database. The conversations that they come
+// from stay.
+func (c *memoryForgetCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
+		if err != nil {
+			return err
+		}
+		f := store.Forgetting{Tenant: tenant}
+		verb := "forget"
+		if c.DryRun || !c.Yes {
+			verb = "would forget"
+		}
+		for i := range items {
+			f.Memories = append(f.Memories, items[i].ID)
+			fmt.Fprintf(s.out, "%s %s: %s\n", verb, items[i].ID, report.Visible(items[i].Text))
+		}
+		if c.DryRun {
+			return nil
+		}
+		if err := agreed(s, c.Yes); err != nil {
+			return err
+		}
+		return c.forget(ctx, s, db, f)
+	})
+}
+
+// forget does it, and says what a search for the removed texts has found.
+func (c *memoryForgetCmd) forget(ctx context.Context, s *streams, db *sqlite.DB, f store.Forgetting) error {
+	var done *store.Collected
+	err := s.working("forgetting", func() (err error) {
+		done, err = db.Forget(ctx, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	a := act("memory forget", f.Tenant, strings.Join(f.Memories, " "), report.Count(done.Memories, "item"))
+	return errors.Join(audited(ctx, db, a), proven(s, done.Proof))
+}
+
+type memoryRestoreCmd struct {
+	ID []string `arg:"" help:"Ids of the memories, or the beginnings of them."`
+	dbFlag
+}
+
+// Run restores archived memories.
+func (c *memoryRestoreCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		tenant, items, err := remembered(ctx, db, &c.dbFlag, c.ID...)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		for i := range items {
+			it := &items[i]
+			if _, err := memory.Restore(*it, now); err != nil {
+				return inputError{err}
+			}
+			restore := memory.Update(it.ID, func(it memory.Item) (memory.Item, error) { return memory.Restore(it, now) })
+			if err := db.Revise(ctx, tenant, it.Scope, restore); err != nil {
+				return err
+			}
+			if err := audited(ctx, db, act("memory restore", tenant, it.ID, "")); err != nil {
+				return err
+			}
+			fmt.Fprintf(s.err, "%s is in use again\n", it.ID)
+		}
+		return nil
+	})
+}
+
+type memoryExportCmd struct {
+	Output string `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	allFlag
+	dbFlag
+}
+
+// Run writes all memories, archived ones too.
+func (c *memoryExportCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		tenants, err := c.Tenant.chosen(ctx, db, &c.allFlag)
+		if err != nil {
+			return err
+		}
+		all, err := lookup.Memories(ctx, db, tenants, store.MemoryQuery{Archived: true}, "")
+		if err != nil {
+			return err
+		}
+		return s.output(c.Output, func(w io.Writer) error {
+			for i := range all {
+				line, err := json.Marshal(&all[i], json.Deterministic(true), jsontext.EscapeForHTML(false))
+				if err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintf(w, "%s\n", line); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}

@@ -15,6 +15,8 @@ type Collection struct {
 	Shared  int       `json:"shared"`  // due, but kept because a fork begins with them
 	Blobs   int       `json:"blobs"`
 	Bytes   int64     `json:"bytes"` // of those blobs, as stored
+
+	Memories int `json:"memories"` // removed with their conversation
 }
 
 // WriteText writes what was removed for people.
@@ -24,7 +26,10 @@ func (c *Collection) WriteText(w io.Writer, zone *time.Location) error {
 	if c.DryRun {
 		verb = "would remove"
 	}
-	if len(c.Removed) == 0 {
+	if c.Memories > 0 {
+		p.line("%s %s", verb, Count(c.Memories, "item")+" of memory")
+	}
+	if len(c.Removed) == 0 && c.Memories == 0 {
 		p.line("nothing to remove, %s kept%s", plural(c.Left, "conversation"), c.kept())
 		return p.err
 	}

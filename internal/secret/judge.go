@@ -80,7 +80,7 @@ func (v value) random(c counts) bool {
 	case c.digits < 2:
 		return c.size >= 20 && (v.how == quoted || v.env) && c.dots == 0 && noisy(v.text)
 	case c.slashes >= 3 || c.dots > 0 || v.how == bare && !v.env:
-		return c.changes >= 3 && c.bits() > 3.0
+		return (c.changes >= 3 || c.size >= 20 && c.steps >= 3 && noisy(v.text)) && c.bits() > 3.0
 	}
 	return c.bits() > 3.0
 }

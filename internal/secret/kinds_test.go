@@ -76,6 +76,9 @@ var kinds = []struct{ name, before, value, after string }{
 	{"PresignedURL", "https://b.s3.test/k?X-Amz-Expires=60&X-Amz-Signature=", "478212464318d99a3b789743386905d3874f4c21d7067b13fb255a9dd8bbc7cb", "&x=1"},
 	{"AzurePAT", "AZURE_DEVOPS_EXT_PAT=", "k3jh5kj6h7k8j9h0k1j2h3k4j5h6k7j8h9k0j1h2k3j4h5k6j7h8", "\n"},
 	{"WireGuard", "PrivateKey = ", pad + "abc=", "\n"},
+	{"ProseToken", "the API token is ", pad, ", keep it"},
+	{"ProseKey", "and the deploy key is ", pad[:32], " until spring"},
+	{"FewDigits", "the shop has aws_secret_access_key = ", "RDvA82xBdxfhSzwWtDqZ" + "CACPXfrkpRRHRKEKXQhn", " until spring"},
 	{"Prose", "The password is ", "Zx9kfj2LmQ", ", keep it"},
 
 	{"FlagPassword", "openssl --password ", "Zx9kfj2LmQqq8", " -in x"},

@@ -9,6 +9,7 @@ var phrases = []struct {
 }{
 	{"Bearer ", strong}, {"bearer ", strong},
 	{"password is ", password}, {"Password is ", password},
+	{"token is ", strong}, {"Token is ", strong}, {"key is ", strong}, {"Key is ", strong}, {"secret is ", strong}, {"Secret is ", strong},
 	{"IDENTIFIED BY '", password}, {"identified by '", password}, {"PASSWORD '", password}, {"password '", password}, // SQL
 	{"requirepass ", password}, {"masterauth ", password}, // Redis
 	{"login ", password}, // .netrc: login NAME password ...

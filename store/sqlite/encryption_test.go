@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
@@ -114,6 +115,10 @@ func TestWhatWasTamperedWithIsDamaged(t *testing.T) {
 		_, err := db.Requests(t.Context(), store.Key{ID: "conv"})
 		return err
 	}
+	memories := func(db *sqlite.DB) error {
+		_, err := db.Memories(t.Context(), store.MemoryQuery{})
+		return err
+	}
 	text := (&line{Key: store.Key{ID: "conv"}, size: 300}).text(2)
 	blob := func(db *sqlite.DB) error {
 		_, err := db.Blobs(t.Context(), "", decant.HashText(text))
@@ -138,6 +143,9 @@ func TestWhatWasTamperedWithIsDamaged(t *testing.T) {
 		"session":            {"UPDATE conversations SET session = substr(session, 1, 20) || substr(session, 22)", load},
 		"a request":          {"UPDATE requests SET stop = planned", requests},
 		"anchor":             {"UPDATE conversations SET anchor = ''", load},
+		"a memory":           {"UPDATE memories SET text = name", memories},
+		"a scope":            {"UPDATE memories SET name = x''", memories},
+		"evidence":           {"UPDATE confirmations SET evidence = (SELECT text FROM memories)", memories},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{Key: key(t, "01")})
@@ -146,6 +154,9 @@ func TestWhatWasTamperedWithIsDamaged(t *testing.T) {
 				must(t, l.commit(t.Context(), db))
 			}
 			must(t, db.Record(t.Context(), l.Key, &store.Events{Requests: []store.Request{{ID: "r", Stop: "end_turn"}}}))
+			it, err := memory.New("m:1", memory.KindMemory, memory.Scope{Level: memory.Project, Name: "p"}, "prefers tabs", memory.Source{}, time.Unix(1_800_000_000, 0))
+			must(t, err)
+			must(t, db.Revise(t.Context(), "", it.Scope, memory.Save(it, it)))
 			must(t, tt.read(db))
 			must(t, db.Exec(t.Context(), tt.sql))
 			if err := tt.read(db); !errors.Is(err, store.ErrCorrupt) {
@@ -236,6 +247,8 @@ func picture(t *testing.T, path string, k *seal.Key) map[string]any {
 		note(tenant+" spending", days, err)
 		sum, err := db.Spent(t.Context(), store.SpendQuery{Tenant: tenant})
 		note(tenant+" spent", sum, err)
+		items, err := db.Memories(t.Context(), store.MemoryQuery{Tenant: tenant, Archived: true})
+		note(tenant+" memories", items, err)
 		for _, c := range list {
 			pictureOf(t, db, &c.Conversation, note)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -19,7 +20,7 @@ import (
 // secrets are words of which each stands in one sort of content, and nowhere else.
 func secrets(who string) map[string]string {
 	out := map[string]string{}
-	for i, sort := range []string{"text", "stub", "summary", "fact", "system", "tools", "frame", "answer", "plan", "session", "agent", "project", "tool", "reason"} {
+	for i, sort := range []string{"text", "stub", "summary", "fact", "system", "tools", "frame", "answer", "plan", "session", "agent", "project", "tool", "reason", "memory", "evidence", "scope"} {
 		out[sort] = fmt.Sprintf("%c%s", 'g'+i, decant.HashText(who + sort).String()[:12])
 	}
 	return out
@@ -63,6 +64,11 @@ func confide(t *testing.T, db *sqlite.DB, k store.Key, parent *store.Origin) map
 	if _, err := db.Commit(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
+	at := memory.Scope{Level: memory.Project, Name: "the project " + w["scope"]}
+	it, err := memory.New("m:"+k.ID, memory.KindMemory, at, "remember "+w["memory"], memory.Source{Conversation: k.ID}, now)
+	must(t, err)
+	it = memory.Confirm(it, memory.Confirmation{Source: memory.Source{Conversation: k.ID, From: 7}, Evidence: "it was said again " + w["evidence"], Time: now})
+	must(t, db.Revise(t.Context(), k.Tenant, at, memory.Save(it)))
 	return w
 }
 

@@ -78,14 +78,14 @@ var memoryTests = []test{
 	{"ForgottenWithTheConversation", forgotten},
 	{"ForgottenByID", func(b *bench) {
 		l, user := b.talk("s", "hello"), memory.Scope{Level: memory.User}
-		one, two := b.item("m:1", user, "one", l.ID), b.item("m:2", user, "two", l.ID)
+		one, two := b.item("m:1", user, "the first thing to remember", l.ID), b.item("m:2", user, "and what else there is", l.ID)
 		b.revise("", user, add(one, two))
 		f := store.Forgetting{Memories: []string{one.ID}, DryRun: true}
 		if c := b.forget(f); c.Memories != 1 || len(c.Conversations) != 0 {
 			b.Errorf("a dry run reports %+v, want one memory", c)
 		}
 		f.DryRun = false
-		if c := b.forget(f); c.Memories != 1 || c.Proof == nil {
+		if c := b.forget(f); c.Memories != 1 || c.Proof == nil || c.Proof.Pieces == 0 {
 			b.Errorf("collected %+v, want one memory and a proof", c)
 		}
 		b.equal("what is left", b.memories(store.MemoryQuery{}), []memory.Item{two})

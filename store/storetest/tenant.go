@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
 
@@ -135,7 +136,7 @@ func (b *bench) anything(t *rapid.T, l *line) string {
 		l.version, l.chain = 0, nil
 		l.ID += " and on"
 	}
-	what := rapid.SampledFrom([]string{"commit", "decide", "fork", "record", "spend", "collect", "collect spends", "search"}).Draw(t, "what")
+	what := rapid.SampledFrom([]string{"commit", "decide", "fork", "record", "spend", "remember", "collect", "collect spends", "search"}).Draw(t, "what")
 	switch {
 	case what == "commit" || l.version == 0:
 		l.must(l.say("secret of "+l.Tenant, b.id("text")))
@@ -154,6 +155,9 @@ func (b *bench) anything(t *rapid.T, l *line) string {
 		b.record(l, store.Request{ID: "request", Time: epoch, Length: 1, Version: 1})
 	case what == "spend":
 		b.spend(l, store.Spend{ID: "spend", Time: epoch, Model: "m", Cost: 5})
+	case what == "remember":
+		at := memory.Scope{Level: memory.User}
+		b.revise(l.Tenant, at, memory.Save(b.item(fmt.Sprint("m:", rapid.IntRange(1, 3).Draw(t, "item")), at, "secret of "+l.Tenant, l.ID)))
 	case what == "collect":
 		b.gc(store.Policy{Tenant: l.Tenant, Now: epoch.Add(12 * month), MaxAge: month})
 	case what == "collect spends":
@@ -208,6 +212,8 @@ func (b *bench) everything(tenant string) string {
 	say("spending", ts, err)
 	hits, err := b.Search(b.ctx, store.Query{Tenant: tenant, Text: "secret"})
 	say("search", hits, err)
+	items, err := b.Memories(b.ctx, store.MemoryQuery{Tenant: tenant, Archived: true})
+	say("memories", items, err)
 	return out.String()
 }
 
