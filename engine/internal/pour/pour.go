@@ -140,6 +140,7 @@ func (p *Pour) Offer(ctx context.Context) error {
 	for _, rt := range p.routes(policy.Necessary) {
 		if rt.name != folding.name && p.attemptRoute(ctx, rt, target, policy.Necessary) == nil {
 			p.Draft.Outcome.Reason, p.Draft.Outcome.Route = policy.Necessary, rt.name
+			p.record(ctx, rt, policy.Necessary)
 			return nil
 		}
 	}
