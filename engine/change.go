@@ -39,23 +39,23 @@ type revision struct{ dr *draft.Draft }
 // returns an error that wraps decant.ErrNothing when the view has that size, or when less would go than a pour
 // has to free (see policy.Pays).
 func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
-	return e.offer(ctx, k, pour.Pour{})
+	return offer(ctx, e, k, nil, "")
 }
 
 // Pour returns what Preview returns, with a record by Options.Summarizer where there is one: making the plan asks it,
 // applying it does not. The summariser is told the focus, what somebody wants the record to be about, and takes nothing else from it.
 func (e *Engine) Pour(ctx context.Context, k store.Key, focus string) (*Change, error) {
-	return e.offer(ctx, k, pour.Pour{Summarizer: policy.Once(e.opts.Summarizer), Focus: focus})
+	return offer(ctx, e, k, policy.Once(e.opts.Summarizer), focus)
 }
 
-// offer plans a pour of a stored conversation, as p says.
-func (e *Engine) offer(ctx context.Context, k store.Key, p pour.Pour) (*Change, error) {
+// offer plans a pour of a stored conversation with a record by a summariser that is told a focus; nil is the extractive one.
+func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, focus string) (*Change, error) {
 	r, err := e.reopen(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	q := r.dr.Query
-	p.Draft = r.dr
+	p, q := &pour.Pour{Draft: r.dr, Summarizer: by}, r.dr.Query
+	q.Request.Focus = focus
 	if q.Limits, err = policy.LimitsFor(q.Model, q.Preset, q.Fixed, q.Refs.Conv.MaxOutput); err != nil {
 		return nil, err
 	}

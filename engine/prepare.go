@@ -68,12 +68,12 @@ func (a *arrival) send(ctx context.Context) (*Prepared, error) {
 		}
 		p.held = r
 	}
-	a.e.leaves(p)
+	leaves(a.e, p)
 	return p, nil
 }
 
 // leaves notes that a prepared request is on its way.
-func (e *Engine) leaves(p *Prepared) {
+func leaves(e *Engine, p *Prepared) {
 	if p != nil && p.ticket != nil && !p.arrival.req.Count {
 		p.flight = e.flights.Enter(p.ticket.Draft.Query.Match, p.ticket.Stored(), e.opts.Now())
 	}
@@ -111,7 +111,7 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, beh
 	}
 	p = preparedOf(tk, body)
 	p.Fault = fault
-	a.e.notice(p)
+	notice(a.e, p)
 	return p, false, nil
 }
 

@@ -24,9 +24,9 @@ var _ engine.Watcher = (*Board)(nil)
 
 // Poured tells of a pour.
 func (b *Board) Poured(x *engine.Pouring) {
-	b.Log.Info("pour", "conversation", x.Key.ID, "notice", secret.Mask(Text(x)))
+	b.Log.Info("pour", "conversation", x.Key.ID, "notice", secret.Mask(text(x)))
 	if b.Lines != nil {
-		for _, line := range Lines(x) {
+		for _, line := range linesOf(x) {
 			fmt.Fprintln(b.Lines, secret.Mask(line)) // nobody can be told that this failed
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/decantdev/decant/internal/figure"
 )
 
-// Text returns what was kept by a pour, what left the view, and what it costs, in a few sentences.
-func Text(x *engine.Pouring) string {
+// text returns what was kept by a pour, what left the view, and what it costs, in a few sentences.
+func text(x *engine.Pouring) string {
 	if x.Reason == "" {
 		return fmt.Sprintf("not poured: %v", x.Err)
 	}
@@ -61,8 +61,8 @@ func reductions(ds []decant.Decision) string {
 	return "blocks made smaller: " + strings.Join(parts, ", ")
 }
 
-// Lines returns the lines that the pour's preset has for people, filled in.
-func Lines(x *engine.Pouring) (out []string) {
+// linesOf returns the lines that the pour's preset has for people, filled in.
+func linesOf(x *engine.Pouring) (out []string) {
 	n := x.Preset.Notices
 	fill := strings.NewReplacer(
 		"{before}", figure.Thousands(x.Before), "{threshold}", figure.Thousands(x.Threshold), "{messages}", strconv.Itoa(covered(x)),

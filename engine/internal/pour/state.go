@@ -12,7 +12,6 @@ import (
 type Pour struct {
 	Draft      *draft.Draft
 	Summarizer policy.Summarizer // writes the record, nil: it stays the extractive one
-	Focus      string            // what somebody wants the record to be about; the summariser is told
 
 	money    policy.Economy   // as it was when it was asked last whether a pour is due
 	quick    bool             // there is no time for more than the last rung

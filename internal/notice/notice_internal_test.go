@@ -1,4 +1,4 @@
-package notice_test
+package notice
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 )
@@ -34,7 +33,7 @@ func TestLinesOfAgentLoop(t *testing.T) {
 		"  Compaction: estimated ~85,200 tokens, threshold 80,000 — compacting 18 messages",
 		"  Compaction: summarized 18 messages into ~800 tokens, freed ~72,000 estimated tokens",
 	}
-	if got := notice.Lines(pouring(t, "agent-loop")); !slices.Equal(got, want) {
+	if got := linesOf(pouring(t, "agent-loop")); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -47,11 +46,11 @@ func TestWarningLines(t *testing.T) {
 	} {
 		x := pouring(t, name)
 		x.Err = errors.New("the provider\nis overloaded")
-		if got := notice.Lines(x); len(got) == 0 || got[len(got)-1] != want {
+		if got := linesOf(x); len(got) == 0 || got[len(got)-1] != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	if got := notice.Lines(pouring(t, "default")); len(got) > 0 {
+	if got := linesOf(pouring(t, "default")); len(got) > 0 {
 		t.Errorf("the preset default has lines: %q", got)
 	}
 }
@@ -60,10 +59,10 @@ func TestWarningLines(t *testing.T) {
 func TestText(t *testing.T) {
 	const want = "poured (necessary): 85,200 tokens became 13,200. m2 to m19 (18 messages, 72,800 tokens) are a record of 800 now, c:1, with 83% of their strings; what follows stays. " +
 		"blocks made smaller: 1 by stub. 3 facts that should be kept left the view. it costs $0.0421 and saves $0.0213 with each request."
-	if got := notice.Text(pouring(t, "default")); got != want {
+	if got := text(pouring(t, "default")); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := notice.Text(&engine.Pouring{Err: errors.New("no room")}); !strings.HasPrefix(got, "not poured: no room") {
+	if got := text(&engine.Pouring{Err: errors.New("no room")}); !strings.HasPrefix(got, "not poured: no room") {
 		t.Errorf("got %s", got)
 	}
 }
