@@ -17,6 +17,9 @@ type Store interface {
 
 // A Purse holds requests against their budgets. It is safe for concurrent use.
 type Purse struct {
+	// Tell is told what log is warned of. It must return at once. Nil: nobody is told. It must not change once the purse is used.
+	Tell func(Warning)
+
 	store  Store
 	now    func() time.Time
 	log    *slog.Logger
@@ -27,6 +30,14 @@ type Purse struct {
 // is spent, and an error of sums that could not be read.
 func NewPurse(s Store, now func() time.Time, log *slog.Logger) *Purse {
 	return &Purse{store: s, now: now, log: log}
+}
+
+// A Warning says that most of a budget is spent.
+type Warning struct {
+	Budget       Budget
+	Tenant       string
+	Conversation string  // id, where the budget is per conversation and it is stored
+	Share        float64 // that is spent, with what is held back for requests under way
 }
 
 // A Reservation is what one request may cost at most. It must not change once it is held.
@@ -149,4 +160,7 @@ func (p *Purse) warn(b *Budget, r *Reservation, share float64) {
 	}
 	p.memory.warned = noting(p.memory.warned, key, true)
 	p.log.Warn("most of a budget is spent", append(as, slog.Int("percent", int(math.Round(100*share))))...)
+	if p.Tell != nil {
+		p.Tell(Warning{Budget: *b, Tenant: r.Tenant, Conversation: r.Conversation, Share: share})
+	}
 }

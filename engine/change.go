@@ -39,11 +39,23 @@ type revision struct{ dr *draft.Draft }
 // returns an error that wraps decant.ErrNothing when the view has that size, or when less would go than a pour
 // has to free (see policy.Pays).
 func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
+	return offer(ctx, e, k, nil, "")
+}
+
+// Pour returns what Preview returns, with a record by Options.Summarizer where there is one: making the plan asks it,
+// applying it does not. The summariser is told the focus, what somebody wants the record to be about, and takes nothing else from it.
+func (e *Engine) Pour(ctx context.Context, k store.Key, focus string) (*Change, error) {
+	return offer(ctx, e, k, policy.Once(e.opts.Summarizer), focus)
+}
+
+// offer plans a pour of a stored conversation with a record by a summariser that is told a focus; nil is the extractive one.
+func offer(ctx context.Context, e *Engine, k store.Key, by policy.Summarizer, focus string) (*Change, error) {
 	r, err := e.reopen(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	p, q := &pour.Pour{Draft: r.dr}, r.dr.Query
+	p, q := &pour.Pour{Draft: r.dr, Summarizer: by}, r.dr.Query
+	q.Request.Focus = focus
 	if q.Limits, err = policy.LimitsFor(q.Model, q.Preset, q.Fixed, q.Refs.Conv.MaxOutput); err != nil {
 		return nil, err
 	}
@@ -97,6 +109,22 @@ func (e *Engine) Undo(ctx context.Context, k store.Key) (*Change, error) {
 		return nil, err
 	}
 	return r.change("take back the newest pour and hold", true), nil
+}
+
+// Pause returns the change that puts a conversation on hold, so that it is not poured until it is released or its window
+// leaves no choice. It returns an error that wraps decant.ErrNothing when it is on hold already.
+func (e *Engine) Pause(ctx context.Context, k store.Key) (*Change, error) {
+	r, err := e.reopen(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if r.dr.Query.Match.State.Head.Hold {
+		return nil, fmt.Errorf("pause %s, which is on hold: %w", k.ID, decant.ErrNothing)
+	}
+	if err := r.revise([]decant.Decision{{Kind: decant.Hold, Reduction: decant.ReductionUndo, Reason: "pours were put off"}}); err != nil {
+		return nil, err
+	}
+	return r.change("hold", true), nil
 }
 
 // Release returns the change that ends a hold. It returns an error that wraps decant.ErrNothing when

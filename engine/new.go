@@ -35,6 +35,9 @@ func New(s Store, o Options) (*Engine, error) {
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
 	e.till = till{o.Budgets, budget.NewPurse(s, o.Now, o.Logger), &e.patience, e.outbox}
+	if o.Watcher != nil {
+		e.till.purse.Tell = o.Watcher.Warned
+	}
 	e.decider = decide.Decider{Store: s, Cache: e.finder.Cache, Wait: e.outbox.Wait, Patience: &e.patience, Purse: e.till.purse}
 	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.Timeouts.Optional, Logger: o.Logger}
 	return e, nil

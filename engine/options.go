@@ -67,6 +67,9 @@ type Options struct {
 	// nobody is.
 	Booked func(tenant string, spends []store.Spend)
 
+	// Watcher is told of pours and of budgets that are nearly spent. Nil means that nobody is.
+	Watcher Watcher
+
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 }

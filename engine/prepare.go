@@ -10,7 +10,6 @@ import (
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/engine/internal/ticket"
-	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )
 
@@ -69,12 +68,12 @@ func (a *arrival) send(ctx context.Context) (*Prepared, error) {
 		}
 		p.held = r
 	}
-	a.e.leaves(p)
+	leaves(a.e, p)
 	return p, nil
 }
 
 // leaves notes that a prepared request is on its way.
-func (e *Engine) leaves(p *Prepared) {
+func leaves(e *Engine, p *Prepared) {
 	if p != nil && p.ticket != nil && !p.arrival.req.Count {
 		p.flight = e.flights.Enter(p.ticket.Draft.Query.Match, p.ticket.Stored(), e.opts.Now())
 	}
@@ -112,20 +111,8 @@ func (a *arrival) try(ctx context.Context, force draft.Demand) (p *Prepared, beh
 	}
 	p = preparedOf(tk, body)
 	p.Fault = fault
-	a.e.notice(p, tk.Draft.Query.Preset)
+	notice(a.e, p)
 	return p, false, nil
-}
-
-// notice tells those who run the engine of a record that says too little, and of one by a summariser that is not used. A
-// poor record is better than none, but nobody should take it for a good one.
-func (e *Engine) notice(p *Prepared, pre *preset.Preset) {
-	if cp := p.Report.Poor(); cp != nil && !p.ticket.Draft.Query.Request.Count {
-		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
-			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", pre.Summary.MinScore)
-	}
-	if why := p.ticket.Draft.Outcome.Unused; why != nil {
-		e.opts.Logger.Warn("a summariser's record is not used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
-	}
 }
 
 // prepare makes one attempt after the other until no other request comes in between, or the request has been kept

@@ -70,7 +70,7 @@ func (p *Prepared) retry(ctx context.Context) (*Prepared, bool) {
 func (p *Prepared) follow(next *Prepared) *Prepared {
 	e := p.arrival.e
 	next.arrival, next.held, next.recovers = p.arrival, p.held, p.recovers+1
-	e.leaves(next)
+	leaves(e, next)
 	if next.flight == nil {
 		next.flight = p.flight
 	} else {

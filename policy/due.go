@@ -14,6 +14,7 @@ const (
 	Necessary Reason = "necessary" // the window demands it
 	Free      Reason = "free"      // the provider's cache is cold: the rewrite costs nothing extra
 	Paid      Reason = "paid"      // carrying what could go has cost as much as the rewrite will
+	Routine   Reason = "routine"   // the preset clears by rule what has become old
 	Overflow  Reason = "overflow"  // the provider refused the request for its size
 	Refusal   Reason = "refusal"   // the provider says that thinking belongs to another conversation
 )
@@ -28,6 +29,7 @@ type Situation struct {
 
 	Hold       bool // pour only at the hard limit
 	Suppressed bool // recent pours freed too little, and nothing has changed since
+	Routine    bool // something has become old that the preset clears by rule, see ClearRoutine
 
 	Economy Economy
 }
@@ -57,8 +59,11 @@ const (
 
 // worthOf returns the least share of a request that a pour for a reason must free.
 func worthOf(why Reason) float64 {
-	if why == Free {
+	switch why {
+	case Free:
 		return worthCold
+	case Routine: // the preset says what is enough
+		return 0
 	}
 	return worth
 }
@@ -71,6 +76,8 @@ func (e *Economy) Cold() bool { return e.Switched || e.Lifetime > 0 && e.Idle > 
 //
 // Necessary: the trigger or the API's limit of bytes is exceeded. On hold, or when pours have freed too
 // little, only the hard limit counts.
+//
+// Routine: the preset says so, whatever it costs.
 //
 // Free: the cache is cold, so everything is written again whether the view changes or not. Then a smaller
 // gain is enough, and only half as many rounds are kept (see EarlyPour): what would be poured at a price a
@@ -91,6 +98,8 @@ func Due(s Situation) Reason {
 		return Necessary
 	case s.Hold || s.Suppressed:
 		return ""
+	case s.Routine:
+		return Routine
 	case !e.Early:
 		return ""
 	case e.Cold() && s.frees(worthCold, s.little()/10):

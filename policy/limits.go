@@ -42,8 +42,13 @@ func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, e
 	}
 	l.Reserve = min(l.Reserve, room/4)
 	l.Trigger = room - l.Reserve
-	if t := p.Trigger.Tokens; t > 0 {
-		l.Trigger = min(l.Trigger, t)
+	for _, t := range [...]int{p.Trigger.Tokens, secondStage(p)} {
+		if t > 0 {
+			l.Trigger = min(l.Trigger, t)
+		}
+	}
+	if p.Compaction == preset.CompactionNever {
+		l.Trigger = l.Hard()
 	}
 	if fixed >= l.Trigger {
 		return l, fmt.Errorf("system prompt, tools and pins have %d tokens, a pour is due at %d: %w", fixed, l.Trigger, decant.ErrFixed)
@@ -54,4 +59,13 @@ func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, e
 	}
 	l.Target = int(share * float64(l.Trigger-fixed))
 	return l, nil
+}
+
+// secondStage returns the size from which a preset with two stages has a summary made, 0 where it has none or leaves it
+// to the provider.
+func secondStage(p *preset.Preset) int {
+	if p.Native.Route == preset.RouteNative {
+		return 0
+	}
+	return p.Native.Compaction.Tokens
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
@@ -44,6 +45,7 @@ func newPlanner(ctx context.Context, c *decant.Conversation, o PlanOptions) (*pl
 	if o.Estimator == nil {
 		o.Estimator = token.For(o.Model)
 	}
+	o.Quick = o.Quick || o.Preset.Compaction == preset.CompactionTrim
 	p := &planner{ctx: ctx, opts: o, conv: c, evidence: &evidence{ms: c.Messages, quick: o.Quick}}
 	var err error
 	if p.edits, err = newEdits(c, o.Made); err != nil {

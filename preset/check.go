@@ -100,8 +100,8 @@ func (f *Flush) check() error {
 func (n *Native) check() error {
 	e, c := n.Editing.Tokens, n.Compaction.Tokens
 	switch {
-	case !slices.Contains(append(Routes(), ""), n.Route):
-		return fmt.Errorf("native.route: %q is none of %s", n.Route, strings.Join(Routes(), ", "))
+	case !slices.Contains(append(routes(), ""), n.Route):
+		return fmt.Errorf("native.route: %q is none of %s", n.Route, strings.Join(routes(), ", "))
 	case e > 0 && c > 0 && c <= e:
 		return fmt.Errorf("native.compaction.tokens: %d is not more than native.editing.tokens, %d, so the first stage would never come", c, e)
 	case e == 0 && n.Editing != Editing{}:

@@ -26,6 +26,7 @@ func TestEmbeddedPresetsLoad(t *testing.T) {
 // it claims to be.
 func TestSeedNumbers(t *testing.T) {
 	loop, chat, orch := load(t, "agent-loop"), load(t, "chat"), load(t, "orchestrator")
+	night, coding := load(t, "night-watch"), load(t, "coding-session")
 	for _, c := range []struct {
 		what      string
 		got, want int
@@ -51,10 +52,66 @@ func TestSeedNumbers(t *testing.T) {
 		{"001 soft trim tail", chat.Reduce.Trim.Tail, 1500},
 		{"001 N", chat.Reduce.Trim.After, 3},
 		{"001 M", chat.Reduce.Clear.After, 10},
+		{"001 flush", chat.Flush.Settled().Ahead, 4000},
+		{"001 keeps five turns", chat.Keep.Messages / 2, 5},
+		{"004 summary", loop.Summary.MaxTokens, 4096},
+		{"000 editing", night.Native.Editing.Tokens, 30_000},
+		{"000 tool uses", night.Native.Editing.KeepCalls, 4},
+		{"000 thinking turns", night.Native.Editing.KeepThinking, 2},
+		{"000 clear at least", night.Native.Editing.Least, 5000},
+		{"000 compaction", night.Native.Compaction.Tokens, 50_000},
+		{"000 last messages", night.Keep.Messages, 4},
+		{"000 least wait", int(night.Summary.Retry.Least.Seconds()), 15},
+		{"000 longest wait", int(night.Summary.Retry.Most.Seconds()), 120},
+		{"002 threshold", coding.Trigger.Tokens, 100_000},
+		{"002 tight", load(t, "coding-session-50").Trigger.Tokens, 50_000},
+		{"002 loose", load(t, "coding-session-150").Trigger.Tokens, 150_000},
+		{"002 left, in tokens", int(coding.Trigger.Target * float64(coding.Trigger.Tokens)), 10_000},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %d, want %d", c.what, c.got, c.want)
 		}
+	}
+}
+
+// The seeds' documents state these words; so do the presets.
+func TestSeedWords(t *testing.T) {
+	loop, chat, orch := load(t, "agent-loop"), load(t, "chat"), load(t, "orchestrator")
+	night, coding := load(t, "night-watch"), load(t, "coding-session")
+	for _, c := range []struct{ what, got, want string }{
+		{"000 instructions", night.Summary.Instructions, "Preserve: error class, transaction name, file paths examined, code patterns found, root cause hypotheses, and tool call results that revealed important information. Discard: redundant file listings, failed search attempts, and intermediate reasoning that led to dead ends."},
+		{"001 marker", chat.Summary.Begin, "[Session compacted. Summary of prior conversation:]"},
+		{"001 model", chat.Summary.Model, "claude-haiku-4-5-20251001"},
+		{"001 cleared", chat.Reduce.Clear.Text, "[Tool result cleared]"},
+		{"001 silent token", chat.Flush.Settled().Token, "SILENT"},
+		{"002 begin", coding.Summary.Begin, "<summary>"},
+		{"002 end", coding.Summary.End, "</summary>"},
+		{"002 model", coding.Summary.Model, "haiku"},
+		{"002 never", string(load(t, "coding-session-never").Compaction), "never"},
+		{"003 model", orch.Summary.Model, "claude-haiku-4-5-20251001"},
+		{"004 begin", loop.Summary.Begin, "[CONTEXT SUMMARY]"},
+		{"004 end", loop.Summary.End, "[END CONTEXT SUMMARY]"},
+		{"004 acknowledgement", loop.Summary.Reply, "Understood. Continuing with the current task."},
+		{"004 first line", loop.Notices.Due, "  Compaction: estimated ~{before} tokens, threshold {threshold} — compacting {messages} messages"},
+		{"004 second line", loop.Notices.Done, "  Compaction: summarized {messages} messages into ~{summary} tokens, freed ~{freed} estimated tokens"},
+		{"004 warning", loop.Notices.Failed, "  Warning: Compaction failed: {error}. Falling back to history trimming."},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s = %q, want %q", c.what, c.got, c.want)
+		}
+	}
+	for _, c := range []struct{ what, text, has string }{
+		{"001 prompt", chat.Summary.Instructions, "- Tool results that are still relevant"},
+		{"002 summaryPrompt", coding.Summary.Instructions, "Summarize progress focusing on: completed items, key decisions, current state, next steps. Omit raw tool output."},
+		{"003 prompt", orch.Summary.Instructions, "- User preferences expressed"},
+		{"004 prompt", loop.Summary.Instructions, "- Any scores, rankings, or evaluations produced"},
+	} {
+		if !strings.Contains(c.text, c.has) {
+			t.Errorf("%s lacks %q:\n%s", c.what, c.has, c.text)
+		}
+	}
+	if !night.Native.Compaction.Pause || !night.Keep.First {
+		t.Errorf("000: pause %t, first message stays %t", night.Native.Compaction.Pause, night.Keep.First)
 	}
 }
 

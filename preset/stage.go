@@ -33,8 +33,8 @@ const (
 	RouteNative = "native" // the provider; nobody where it cannot
 )
 
-// Routes returns the routes that a preset can name.
-func Routes() []string { return []string{RouteAuto, RouteLocal, RouteNative} }
+// routes returns the routes that a preset can name.
+func routes() []string { return []string{RouteAuto, RouteLocal, RouteNative} }
 
 // Editing clears what is old from a context. The zero value clears nothing.
 type Editing struct {

@@ -41,6 +41,9 @@ type changeFlags struct {
 	JSON    bool   `name:"json" help:"Print the plan as JSON."`
 	catalogFlag
 	dbFlag
+
+	window int    // in place of the model's
+	preset string // in place of the default
 }
 
 // run plans a change, prints it, and makes it if the user agrees. action is its name. run prints idle if there is
@@ -55,7 +58,7 @@ func (c *changeFlags) run(s *streams, action string, plan func(*engine.Engine, c
 		if err != nil {
 			return err
 		}
-		e, err := c.engine(db, catalog, 0, "")
+		e, err := c.engine(db, catalog, c.window, c.preset)
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,9 @@ type commands struct {
 	Expand     expandCmd     `cmd:"" help:"Print the original behind a stub or a checkpoint."`
 	Plan       planCmd       `cmd:"" help:"Show what a pour would leave out now, what it would cost and save; --apply does it."`
 	Undo       undoCmd       `cmd:"" help:"Undo the newest pour, and put the conversation on hold until you release it."`
-	Release    releaseCmd    `cmd:"" help:"End the hold that an undo has put on a conversation."`
+	Pour       pourCmd       `cmd:"" help:"Pour a conversation now: what plan shows, with a record about what you name."`
+	Pause      pauseCmd      `cmd:"" help:"Put a conversation on hold: nothing more is left out until you release it."`
+	Release    releaseCmd    `cmd:"" help:"End the hold that an undo or a pause has put on a conversation."`
 	Pin        pinCmd        `cmd:"" help:"Protect a conversation from gc, or keep a message in what the model sees."`
 	Replay     replayCmd     `cmd:"" help:"Play recorded sessions through several policies and compare tokens, dollars and what was missed."`
 	Report     reportCmd     `cmd:"" help:"Sum up what was kept, left out, spent and saved, by day, model and project."`

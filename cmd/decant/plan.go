@@ -20,7 +20,7 @@ type planCmd struct {
 	From   string `placeholder:"FORMAT" help:"Format of a file. Default: found in the content."`
 	Model  string `placeholder:"ID" help:"For a file: the model that will read it. Default: the one in the file."`
 	Window amount `placeholder:"TOKENS" help:"Window of the model. Default: the gateway's setting, then the catalogue's."`
-	Preset string `placeholder:"NAME" help:"Policy: default, agent-loop, chat, orchestrator, or a YAML file. Default: the gateway's setting."`
+	Preset string `placeholder:"NAME" help:"Policy: default, agent-loop, chat, coding-session, night-watch, orchestrator, or a YAML file. Default: the gateway's setting."`
 	Apply  bool   `help:"Apply the plan from the next request on. Refused if the conversation has moved on."`
 	At     int64  `placeholder:"VERSION" help:"With --apply: only if the conversation is still at this version, so that you get exactly the plan that was printed."`
 	JSON   bool   `name:"json" help:"Print JSON."`

@@ -94,6 +94,7 @@ func withGateway(cfg *config.Config, s *streams, do func(base string) error) err
 	if err != nil {
 		return err
 	}
+	srv.board.Lines = linesFor(cfg, s)
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return errors.Join(err, srv.close())

@@ -44,6 +44,7 @@ func (c *serveCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	srv.board.Lines = linesFor(cfg, s)
 	e, err := newEdge(ctx, cfg, srv, log)
 	if err != nil {
 		return errors.Join(err, srv.close())

@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -27,6 +28,7 @@ type service struct {
 	outbound *gateway.Outbound
 	keys     *keyring.Ring // nil: everybody is the one local user
 	metrics  *prometheus.Registry
+	board    *notice.Board
 	path     string // of the database
 	work     sync.WaitGroup
 	stop     context.CancelFunc // of work
@@ -43,7 +45,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if err != nil {
 		return nil, err
 	}
-	s := &service{outbound: out, metrics: prometheus.NewRegistry()}
+	s := &service{outbound: out, metrics: prometheus.NewRegistry(), board: &notice.Board{Log: log, Now: time.Now}}
 	money, err := gateway.NewMoney(s.metrics)
 	if err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
@@ -54,10 +56,11 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if s.tracing, err = newTracing(c, out, pre.Name, s.metrics, log); err != nil {
 		return nil, err
 	}
-	if s.store, err = newStanding(ctx, c, s.path, manager(c, pre, s.tracing, money, log), log); err != nil {
+	if s.store, err = newStanding(ctx, c, s.path, manager(c, pre, s, money, log), log); err != nil {
 		endTracing(s.tracing)
 		return nil, err
 	}
+	s.board.Hooks = hooks(c, out, log)
 	if ring != nil {
 		if s.keys, err = ring(ctx, c, s.store, log); err != nil {
 			return nil, errors.Join(err, s.close())
@@ -77,13 +80,13 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 }
 
 // manager returns a function that makes the engine for a store.
-func manager(c *config.Config, pre *preset.Preset, traces *tracing.Tracing, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
+func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, Budgets: budgetsOf(c),
-		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)},
+		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board,
 	}
 	return func(db engine.Store) (*engine.Engine, error) {
-		e, err := engine.New(traces.Store(db), o)
+		e, err := engine.New(s.tracing.Store(db), o)
 		if err != nil {
 			return nil, fmt.Errorf("start engine: %w", err)
 		}
@@ -114,6 +117,7 @@ func (s *service) close() error {
 	}
 	s.work.Wait()
 	err := s.store.Close()
+	s.board.Hooks.Close()
 	endTracing(s.tracing) // last, so that it includes what the engine archived at the end
 	s.outbound.CloseIdleConnections()
 	return err

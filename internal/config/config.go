@@ -49,6 +49,7 @@ type Config struct {
 	Tracing   Tracing  `yaml:"tracing"`            // where traces go; without an endpoint there are none
 	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
 	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
+	Hooks     Hooks    `yaml:"hooks"`              // who is told what happens
 }
 
 // Level is a level of early pours. True is written for the preset's own, and false for off.
@@ -208,6 +209,9 @@ func (c *Config) check() error {
 		if _, err := parseBase(u); err != nil {
 			return err
 		}
+	}
+	if err := c.checkHooks(); err != nil {
+		return err
 	}
 	return c.checkListen()
 }

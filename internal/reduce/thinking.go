@@ -24,7 +24,7 @@ func Thinking(s *Subject, t Thoughts) []decant.Decision {
 			end = min(end, s.rounds[n-1].Start)
 		}
 	}
-	end = min(end, s.thoughtsBefore(t.Keep))
+	end = min(end, withThoughts(s.ms, t.Keep))
 	var out []decant.Decision
 	for i := range s.ms[:end] {
 		if t.Through > 0 && s.ms[i].Number > t.Through || s.opts.Before > 0 && s.ms[i].Number >= s.opts.Before && t.KeepTurns >= 0 {
@@ -35,10 +35,10 @@ func Thinking(s *Subject, t Thoughts) []decant.Decision {
 	return out
 }
 
-// thoughtsBefore returns how many messages stand before the newest so many with thinking.
-func (s *Subject) thoughtsBefore(newest int) int {
-	for i := len(s.ms) - 1; i >= 0 && newest > 0; i-- {
-		if s.ms[i].Has(decant.KindThinking) {
+// withThoughts returns how many messages stand before the newest so many with thinking.
+func withThoughts(ms []decant.Message, newest int) int {
+	for i := len(ms) - 1; i >= 0 && newest > 0; i-- {
+		if ms[i].Has(decant.KindThinking) {
 			if newest--; newest == 0 {
 				return i
 			}
@@ -47,7 +47,7 @@ func (s *Subject) thoughtsBefore(newest int) int {
 	if newest > 0 {
 		return 0
 	}
-	return len(s.ms)
+	return len(ms)
 }
 
 // thoughts drops the thinking of one message.

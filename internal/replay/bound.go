@@ -46,6 +46,15 @@ func (p *pourer) cleared(q int, conv, view *decant.Conversation) []decant.Decisi
 	return policy.Clear(context.Background(), view, t)
 }
 
+// routine returns what the preset clears by rule of a view with so many tokens, nil where thinking is bound in an open round.
+func (p *pourer) routine(q int, conv, view *decant.Conversation, tokens int) []decant.Decision {
+	w := p.wayOf(q, view)
+	if w == clearing || w == folding || !policy.HasRoutine(p.preset) {
+		return nil
+	}
+	return p.allowed(q, view, policy.ClearRoutine(context.Background(), view, p.thinning(conv, false), tokens))
+}
+
 // allowed returns the decisions of a pour as far as its way allows them: with those that drop all thinking,
 // unless none is bound. A fold is not made here: it holds what the same decisions leave, as the text of one
 // message, and takes about as many tokens.

@@ -112,7 +112,9 @@ type question struct {
 
 // Situation returns the view's size; a replay has no limit of bytes.
 func (x *question) Situation() policy.Situation {
-	return policy.Situation{Limits: x.limits, Tokens: x.size, MaxBytes: 1 << 30}
+	s := policy.Situation{Limits: x.limits, Tokens: x.size, MaxBytes: 1 << 30}
+	s.Routine = x.seen > 0 && len(x.routine(x.q, x.conv, x.view, x.size)) > 0
+	return s
 }
 
 // Waits reports whether an early pour has brought nothing to a view of about this size.
@@ -196,6 +198,10 @@ func (p *pourer) terms() string { return strconv.Itoa(len(p.ds)) }
 
 // decisions returns what a pour for a reason decides.
 func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Reason) ([]decant.Decision, error) {
+	if why == policy.Routine {
+		_, size := p.lay.prompt(view.Messages)
+		return p.routine(q, conv, view, size), nil
+	}
 	if why != policy.Necessary {
 		if p.wayOf(q, view) == clearing {
 			return p.cleared(q, conv, view), nil

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -32,7 +33,7 @@ func recordedSession(t *testing.T, name string) *decant.Conversation {
 
 // A preset's view is grown from the one before; it must be the view of all decisions.
 func TestGrownViewIsTheWholeView(t *testing.T) {
-	for _, name := range []string{"default:high", "agent-loop", "chat"} {
+	for _, name := range []string{"default:high", "agent-loop", "chat", "chat:every_request", "night-watch"} {
 		policy, err := Parse(name, "")
 		if err != nil {
 			t.Fatal(err)
@@ -61,5 +62,35 @@ func TestGrownViewIsTheWholeView(t *testing.T) {
 		if pours == 0 {
 			t.Errorf("%s never poured", name)
 		}
+	}
+}
+
+// 001-05, 001-06: what the letter of seed 001 costs. Pruning on every request rewrites the cache with each of them.
+func TestPruningOnEveryRequestHasAPrice(t *testing.T) {
+	cost := map[string]float64{}
+	for _, name := range []string{"none", "chat", "chat:every_request"} {
+		p, err := Parse(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		catalog, err := token.Builtin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Play(name, recordedSession(t, "claude-code-session.jsonl.gz"), Options{Policies: []Policy{p}, Catalog: catalog})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &s.Results[0]
+		cost[name] = r.USD
+		if pruned := r.Necessary > 10; pruned != (name == "chat:every_request") {
+			t.Errorf("%s: %d pours by rule", name, r.Necessary)
+		}
+	}
+	if got := cost["chat:every_request"] / cost["none"]; got < 1.3 {
+		t.Errorf("pruning on every request costs %.2f times as much as doing nothing, want more than 1.3", got)
+	}
+	if cost["chat"] > cost["none"] {
+		t.Errorf("pruning at pours costs %.2f, doing nothing %.2f", cost["chat"], cost["none"])
 	}
 }

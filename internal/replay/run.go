@@ -249,7 +249,7 @@ func (r *run) changedPrefix(blocks []cost.Block, mark bool) int {
 // decided counts the decisions of a step.
 func (r *run) decided(q int, s step) {
 	switch s.reason {
-	case policy.Necessary:
+	case policy.Necessary, policy.Routine: // because of the window, or because the preset says so
 		r.out.Necessary++
 	case policy.Free:
 		r.out.Free++

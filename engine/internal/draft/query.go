@@ -28,6 +28,7 @@ type Request struct {
 	Count    bool      // only its size is asked for
 	Observed bool      // nothing is changed
 	Project  string    // what it is about, when the client says
+	Focus    string    // what somebody wants a record to be about; the summariser is told
 
 	Summarizer policy.Summarizer // writes records for it, nil: they are extractive
 	Recall     Recall            // nil: nothing is recalled

@@ -77,7 +77,7 @@ func (p *Pour) targets(why policy.Reason) []int {
 	switch why {
 	case policy.Refusal:
 		return []int{q.Estimator.Messages(p.Draft.View.Messages)}
-	case policy.Free, policy.Paid:
+	case policy.Free, policy.Paid, policy.Routine:
 		return []int{t}
 	}
 	if n := p.Draft.Bytes(); n > q.MaxBytes { // tokens are a poor measure of images
@@ -108,6 +108,9 @@ func (p *Pour) attemptRoute(ctx context.Context, rt route, target int, why polic
 // and two others in a row suppress further ones, until something changes. It returns a typed error when the request does not fit its window.
 func (p *Pour) poor(why policy.Reason, err error) error {
 	p.Draft.Outcome.Route = "none"
+	if why == policy.Routine {
+		return nil
+	}
 	if why == policy.Free || why == policy.Paid {
 		p.noteFutile()
 		return nil
@@ -137,6 +140,7 @@ func (p *Pour) Offer(ctx context.Context) error {
 	for _, rt := range p.routes(policy.Necessary) {
 		if rt.name != folding.name && p.attemptRoute(ctx, rt, target, policy.Necessary) == nil {
 			p.Draft.Outcome.Reason, p.Draft.Outcome.Route = policy.Necessary, rt.name
+			p.record(ctx, rt, policy.Necessary)
 			return nil
 		}
 	}

@@ -11,16 +11,19 @@ const Probe = "edit early, to see whether the provider minds"
 
 // The routes that there are.
 var (
-	editing   = route{name: "edit", carry: editRoute}
-	forgetful = route{name: "edit and drop thinking", carry: dropRoute}
-	dropping  = route{name: "edit, thinking dropped by the provider", carry: dropBlockRoute}
-	native    = route{name: "cleared by the provider", carry: clearRoute}
-	deep      = route{name: "cleared by the provider", carry: clearDeepRoute}
-	folding   = route{name: "fold", carry: foldRoute}
-	early     = route{name: "edit early", carry: earlyRoute}
-	probing   = route{name: "edit early, to see whether the provider minds", carry: probeRoute, unsure: true}
-	letting   = route{name: "edit early, thinking dropped by the provider", carry: earlyDropRoute}
-	thoughts  = route{name: "drop thinking", carry: thoughtsRoute}
+	editing      = route{name: "edit", carry: editRoute}
+	forgetful    = route{name: "edit and drop thinking", carry: dropRoute}
+	dropping     = route{name: "edit, thinking dropped by the provider", carry: dropBlockRoute}
+	native       = route{name: "cleared by the provider", carry: clearRoute}
+	deep         = route{name: "cleared by the provider", carry: clearDeepRoute}
+	folding      = route{name: "fold", carry: foldRoute}
+	early        = route{name: "edit early", carry: earlyRoute}
+	probing      = route{name: "edit early, to see whether the provider minds", carry: probeRoute, unsure: true}
+	letting      = route{name: "edit early, thinking dropped by the provider", carry: earlyDropRoute}
+	routineClear = route{name: "cleared by rule, by the provider", carry: routineClearRoute}
+	routineDrop  = route{name: "edit by rule, thinking dropped by the provider", carry: routineDropRoute}
+	routinely    = route{name: "edit by rule", carry: routineRoute}
+	thoughts     = route{name: "drop thinking", carry: thoughtsRoute}
 )
 
 // routes returns the routes that are legal in the conversation's state, cheapest first (the rules are
@@ -42,6 +45,8 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 		return []route{thoughts, folding}
 	case why == policy.Free, why == policy.Paid:
 		return p.early().routes()
+	case why == policy.Routine:
+		return p.early().byRule()
 	case !p.Draft.Bound():
 		return []route{editing, folding}
 	case !open:
@@ -68,6 +73,19 @@ func (m earlyMode) routes() []route {
 		return []route{native}
 	case byDropping:
 		return []route{letting}
+	}
+	return nil
+}
+
+// byRule returns the routes of a mode by which what the preset clears by rule goes.
+func (m earlyMode) byRule() []route {
+	switch m {
+	case byEditing:
+		return []route{routinely}
+	case byClearing:
+		return []route{routineClear}
+	case byDropping:
+		return []route{routineDrop}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ func (p *Pour) Situation() policy.Situation {
 		s.Hold = p.Draft.OnHold() || len(p.Draft.Suspended) > 0 && q.AsksForEditing() // it goes out whole for once
 		s.Suppressed = q.Match.State.Head.Suppressed >= 2 && !p.Draft.ChangedSince()
 	}
+	s.Routine = hasRoutine(p)
 	return s
 }
 

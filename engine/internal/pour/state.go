@@ -27,7 +27,7 @@ func (p *Pour) copy() *Pour {
 
 // isOptional reports whether nobody has to wait for a pour: it is for money, or only observed.
 func (p *Pour) isOptional(why policy.Reason) bool {
-	return why == policy.Free || why == policy.Paid || p.Draft.Query.Request.Observed
+	return why == policy.Free || why == policy.Paid || why == policy.Routine || p.Draft.Query.Request.Observed
 }
 
 // Errors of a pour that the next route or target may not have.

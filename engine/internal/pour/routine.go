@@ -1,0 +1,60 @@
+package pour
+
+import (
+	"context"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/policy"
+)
+
+// hasRoutine reports whether something has become old that the preset clears by rule. A request that only repeats another goes
+// out as that one did.
+func hasRoutine(p *Pour) bool {
+	q := p.Draft.Query
+	if !policy.HasRoutine(q.Preset) || q.Match.State == nil || q.Match.Relation != lineage.Continues {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), q.Env.OptionalTimeout)
+	defer cancel()
+	return len(routine(ctx, p)) > 0
+}
+
+// routine returns what the preset clears by rule.
+func routine(ctx context.Context, p *Pour) []decant.Decision {
+	t := p.thinning()
+	return p.settle(policy.ClearRoutine(ctx, p.Draft.View, t, p.Draft.Outcome.Before))
+}
+
+// routineRoute clears what the preset clears by rule.
+func routineRoute(ctx context.Context, p *Pour, _ int) error {
+	ds := routine(ctx, p)
+	if len(ds) == 0 {
+		return errPoor
+	}
+	bound := p.Draft.Bound()
+	if err := p.Draft.Add(ds); err != nil || !bound {
+		return err
+	}
+	return p.Draft.Add(p.Draft.AllThinking())
+}
+
+// routineDropRoute is routineRoute for bound thinking in an open round: the provider drops it.
+func routineDropRoute(ctx context.Context, p *Pour, _ int) error {
+	if !p.Draft.LetDrop() {
+		return errNoRoute
+	}
+	return p.Draft.Add(routine(ctx, p))
+}
+
+// routineClearRoute is routineRoute for bound thinking in an open round: the provider leaves out what is old, and goes on doing so
+// by the same rule until the next pour.
+func routineClearRoute(ctx context.Context, p *Pour, _ int) error {
+	e := p.Draft.Query.Preset.Native.Editing
+	if !e.On() {
+		return errNoRoute
+	}
+	rule := p.Draft.Query.Preset.EarlyPours.Settled()
+	rule.Keep = max(1, e.KeepCalls)
+	return p.clear(ctx, rule)
+}

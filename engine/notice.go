@@ -1,0 +1,41 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/store"
+)
+
+// notice tells those who run the engine of a pour, of a record that says too little, and of one by a summariser that is not used. A
+// poor record is better than none, but nobody should take it for a good one.
+func notice(e *Engine, p *Prepared) {
+	dr := p.ticket.Draft
+	if cp := p.Report.Poor(); cp != nil && !dr.Query.Request.Count {
+		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
+			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", dr.Query.Preset.Summary.MinScore)
+	}
+	if why := dr.Outcome.Unused; why != nil {
+		e.opts.Logger.Warn("a summariser's record is not used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
+	}
+	if x := pouringOf(p); e.opts.Watcher != nil && (x.Reason != "" || x.Err != nil) && !dr.Query.Request.Count {
+		e.opts.Watcher.Poured(x)
+	}
+}
+
+// pouringOf returns what there is to tell of a request that was prepared.
+func pouringOf(p *Prepared) *Pouring {
+	q, o := p.ticket.Draft.Query, &p.ticket.Draft.Outcome
+	x := &Pouring{
+		Key: store.Key{Tenant: q.Request.Who.Tenant, ID: p.Conversation}, Session: q.Request.Who.Session, Preset: q.Preset,
+		Reason: o.Reason, Route: o.Route, Before: o.Before, After: o.After, Threshold: q.Limits.Trigger, Window: q.Model.Window,
+		Decisions: p.Report.Decisions, Checkpoint: decant.CheckpointIn(p.Report.Decisions), Err: o.Unused,
+	}
+	if p.Fault != nil && o.Reason == "" {
+		x.Err = p.Fault
+	}
+	if o.Plan != nil {
+		x.Lost, x.Price = len(o.Plan.Risk), o.Plan.Price
+	}
+	return x
+}

@@ -1,0 +1,139 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/wire"
+)
+
+// resultsOf returns the results of a request body, oldest first.
+func resultsOf(t *testing.T, body []byte) (out []string) {
+	t.Helper()
+	doc, err := wire.Parse(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range doc.Conversation.Messages {
+		for i := range m.Blocks {
+			if m.Blocks[i].Kind == decant.KindResult {
+				out = append(out, m.Blocks[i].Text())
+			}
+		}
+	}
+	return out
+}
+
+// 001-05, 001-06: with prune: every_request the gateway has the seed's letter. On each request results older than
+// three messages of the assistant are trimmed above 4,000 characters, and those older than ten are cleared.
+func TestPruneOnEveryRequest(t *testing.T) {
+	k := newDialogue(t, engine.Options{Preset: everyRequest(t), Window: 200_000})
+	k.user("Go on.")
+	full := func(n int) string { return fmt.Sprintf("%d", n) + strings.Repeat("x", 5000) }
+	for n := 1; n <= 16; n++ {
+		k.round(n, full(n))
+		k.mustSend()
+		for i, got := range resultsOf(t, k.last.Body) {
+			want, back := full(i+1), n-(i+1)
+			switch {
+			case back >= 10:
+				want = "[Tool result cleared]"
+			case back >= 3:
+				want = want[:1500] + "..." + want[len(want)-1500:]
+			}
+			if got != want {
+				t.Fatalf("request %d: the result of round %d has %d characters, want %d", n, i+1, len(got), len(want))
+			}
+		}
+		if r := k.last.Report.Reason; (r == policy.Routine) != (n > 3) || r != "" && r != policy.Routine {
+			t.Errorf("request %d: poured for %q", n, r)
+		}
+	}
+}
+
+// At pours, which is the default, nothing is pruned before the window demands it.
+func TestPruneAtPours(t *testing.T) {
+	k := newDialogue(t, engine.Options{Preset: policyOf(t, "chat"), Window: 200_000})
+	k.user("Go on.")
+	for n := 1; n <= 13; n++ {
+		k.round(n, strings.Repeat("x", 5000))
+		k.mustSend()
+	}
+	if got, want := string(k.last.Body), string(k.body()); got != want {
+		t.Error("the view was changed")
+	}
+}
+
+func everyRequest(t *testing.T) *preset.Preset {
+	p := *policyOf(t, "chat")
+	p.Prune = preset.PruneEveryRequest
+	return &p
+}
+
+// 000-10, 000-11: where the provider does not clear, Decant does so by the same numbers: above 30,000 tokens all results but
+// the newest four, if that frees 5,000 tokens; above 50,000 a summary.
+func TestTwoStages(t *testing.T) {
+	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch"), Window: 200_000})
+	k.user("Why does OrdersController fail?")
+	var reasons []policy.Reason
+	for n := 1; n <= 60 && len(reasons) < 12; n++ {
+		k.round(n, output(fmt.Sprintf("call_%d", n), 12))
+		k.mustSend()
+		r := k.last.Report
+		if r.Reason == "" {
+			continue
+		}
+		reasons = append(reasons, r.Reason)
+		if r.Reason != policy.Routine {
+			break
+		}
+		if r.Before <= 30_000 || r.Before-r.After < 4_500 { // as the request is metered
+			t.Errorf("round %d: cleared at %d tokens, %d afterwards", n, r.Before, r.After)
+		}
+		results := resultsOf(t, k.last.Body)
+		for i, text := range results {
+			if cleared := text == "[Tool result cleared]"; cleared != (i < len(results)-4) {
+				t.Errorf("round %d: of %d results the one of round %d is cleared: %t", n, len(results), i+1, cleared)
+			}
+		}
+	}
+	if len(reasons) == 0 || reasons[0] != policy.Routine {
+		t.Fatalf("pours: %v", reasons)
+	}
+}
+
+// 000-02, 000-11: where the newest four results alone are too large, the second stage comes: the first message and the last
+// four stay, and a record stands for the rest.
+func TestTheSecondStage(t *testing.T) {
+	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch"), Window: 200_000})
+	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.user("Why does OrdersController fail?")
+	for n := 1; n <= 8; n++ {
+		k.round(n, output(fmt.Sprintf("call_%d", n), 60))
+		k.mustSend()
+		if r := k.last.Report; r.Reason == policy.Necessary {
+			if r.Before <= 50_000 {
+				t.Errorf("a summary at %d tokens", r.Before)
+			}
+			doc, err := wire.Parse(k.last.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ms := doc.Conversation.Messages
+			if first := ms[0].Text(); !strings.HasPrefix(first, "Why does OrdersController fail?") {
+				t.Errorf("the first message is %.80q", first)
+			}
+			if kept := len(k.ms) - len(ms); kept <= 0 {
+				t.Errorf("%d of %d messages are left", len(ms), len(k.ms))
+			}
+			return
+		}
+	}
+	t.Fatal("no summary in 8 rounds of 60 KB")
+}
