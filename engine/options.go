@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -50,6 +51,11 @@ type Options struct {
 	// record. What it costs is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil
 	// means that all records are extractive.
 	Summarizer policy.Summarizer
+
+	// Asker has providers write summaries themselves, where their models do and the preset does not say otherwise: a pour
+	// that the window demands asks for one first, while the client waits. What comes of it stands first in the view from
+	// then on, and no client sees it. A provider.Caller is one. Nil means that no provider is asked.
+	Asker provider.Asker
 
 	// ArchiveDelay is how long the archive of an answer may wait while requests keep coming. What was not
 	// written when the process dies comes back with the client's next request. Zero means one second;

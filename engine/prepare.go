@@ -123,6 +123,9 @@ func (e *Engine) notice(p *Prepared, pre *preset.Preset) {
 		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
 			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", pre.Summary.MinScore)
 	}
+	if why := p.ticket.Draft.Outcome.Uncompacted; why != nil {
+		e.opts.Logger.Warn("no summary of the provider's is used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
+	}
 	if why := p.ticket.Draft.Outcome.Unused; why != nil {
 		e.opts.Logger.Warn("a summariser's record is not used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
 	}
