@@ -106,13 +106,15 @@ func TestOnDemandCompaction(t *testing.T) {
 // nobody is asked.
 func TestCompactionThatFails(t *testing.T) {
 	for name, spoil := range map[string]func(q *inquirer){
-		"error":   func(q *inquirer) { q.fails = errors.New("the line is down") },
-		"refused": func(q *inquirer) { q.fails = fmt.Errorf("compaction: this model does not support it: %w", provider.ErrRefused) },
-		"empty":   func(q *inquirer) { q.says = []byte(`[]`) },
-		"words":   func(q *inquirer) { q.says = []byte(`[{"type":"text","text":"I would rather not."}]`) },
-		"blank":   func(q *inquirer) { q.says = []byte(`[{"type":"compaction","content":" ","signature":"c2ln"}]`) },
-		"hidden":  func(q *inquirer) { q.says = []byte(`[{"type":"compaction","content":null,"signature":"c2ln"}]`) },
-		"broken":  func(q *inquirer) { q.says = []byte(`[{"type":"compact`) },
+		"error": func(q *inquirer) { q.fails = errors.New("the line is down") },
+		"refused": func(q *inquirer) {
+			q.fails = fmt.Errorf("compaction: this model does not support it: %w", provider.ErrRefused)
+		},
+		"empty":  func(q *inquirer) { q.says = []byte(`[]`) },
+		"words":  func(q *inquirer) { q.says = []byte(`[{"type":"text","text":"I would rather not."}]`) },
+		"blank":  func(q *inquirer) { q.says = []byte(`[{"type":"compaction","content":" ","signature":"c2ln"}]`) },
+		"hidden": func(q *inquirer) { q.says = []byte(`[{"type":"compaction","content":null,"signature":"c2ln"}]`) },
+		"broken": func(q *inquirer) { q.says = []byte(`[{"type":"compact`) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, q := newCompacter(t, engine.Options{})
