@@ -249,6 +249,15 @@ func (t Text) Text() string { return string(t) }
 // Size returns the length of t in bytes.
 func (t Text) Size() int { return len(t) }
 
+// Source is content that is a whole opaque block, in the bytes of its API.
+type Source string
+
+// Text returns s.
+func (s Source) Text() string { return string(s) }
+
+// Size returns the length of s in bytes.
+func (s Source) Size() int { return len(s) }
+
 // A Hash identifies content: the first 16 bytes of its SHA-256.
 type Hash [16]byte
 

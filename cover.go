@@ -14,6 +14,9 @@ const opening = "[The conversation so far is recorded below.]"
 // this, because thinking may be bound to it.
 func summarised(ms []Message, from, to int, d *Decision) []Message {
 	cp := d.Checkpoint
+	if cp.Source != "" {
+		return append([]Message{native(cp, d.ID)}, ms[to+1:]...)
+	}
 	summary := written(RoleUser, cp.Summary, d.ID)
 	summary.Blocks = append(summary.Blocks, carried(ms, cp.Carried)...)
 	head, rest := slices.Clone(ms[:from]), ms[to+1:]
@@ -29,6 +32,12 @@ func summarised(ms []Message, from, to int, d *Decision) []Message {
 		head = append(head, written(RoleAssistant, cp.Reply, d.ID))
 	}
 	return append(head, rest...)
+}
+
+// native returns the message with the provider's own summary. The provider knows it by its bytes, and wants it first.
+func native(cp *Checkpoint, decision string) Message {
+	b := Block{Kind: KindOpaque, Author: AuthorModel, Content: Source(cp.Source), Changed: decision}
+	return Message{Role: RoleAssistant, Blocks: []Block{b}, Compaction: true}
 }
 
 // placed adds a summary to head, the messages before its range.

@@ -90,6 +90,7 @@ type Checkpoint struct {
 	Kept       []int     `json:"kept,omitempty"`     // numbers of the messages of the range that stay, in whole rounds
 	Carried    []Ref     `json:"carried,omitempty"`  // blocks of the range whose images and documents follow the summary
 	Folds      int       `json:"folds,omitempty"`    // number of the checkpoint that this one takes in, 0: none
+	Source     string    `json:"source,omitempty"`   // of rung native: the provider's own block, in the bytes that it came in; nothing else says the same to it
 	Segments   []Segment `json:"segments,omitempty"` // what models wrote about parts of the range, oldest first, of which the summary has lines
 }
 
@@ -97,6 +98,9 @@ type Checkpoint struct {
 func (c *Checkpoint) Covers(message int) bool {
 	return c != nil && c.From <= message && message <= c.To
 }
+
+// Foreign reports whether the summary is the provider's own block, which only the provider understands.
+func (c *Checkpoint) Foreign() bool { return c != nil && c.Source != "" }
 
 // Ratio returns the size of the summary as a share of the messages that it replaced.
 func (c *Checkpoint) Ratio() float64 {
@@ -113,6 +117,7 @@ type Placement string
 const (
 	PlaceMessage Placement = "message" // a user message of its own where the range was
 	PlaceAppend  Placement = "append"  // appended to the first user message
+	PlaceFirst   Placement = "first"   // the provider's own block, in front of everything, in a message of the assistant
 )
 
 // Rung is the step of the ladder that produced a summary, best first.

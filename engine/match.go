@@ -10,8 +10,10 @@ import (
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 )
 
 // observe finds the request's conversation and replays what was decided about it.
@@ -77,7 +79,7 @@ func (a *arrival) query(p *lineage.Match) *draft.Query {
 		Request: &draft.Request{
 			Who: a.who, Prompt: a.prompt, Begun: a.e.opts.Now().UTC(), Project: a.req.Project,
 			Body: a.req.Body, Betas: a.req.Betas, Upstream: a.req.Upstream, Count: a.req.Count, Observed: a.observed(),
-			Summarizer: a.writer, Recall: a.recall(), Budgets: a.e.till.of(a.req.Budgets), Own: len(a.req.Budgets),
+			Summarizer: a.writer, Asker: a.asker, Recall: a.recall(), Budgets: a.e.till.of(a.req.Budgets), Own: len(a.req.Budgets),
 		},
 	}
 }
@@ -117,6 +119,7 @@ type arrival struct {
 	who    lineage.Start
 	prompt *prompt.Prompt
 	writer policy.Summarizer // of records, nil where nothing of ours is sent
+	asker  provider.Asker    // for summaries of the provider's, nil where nothing of ours is sent
 }
 
 // arrive returns the arrival of a request that was read. It has the session that its metadata names.
@@ -134,7 +137,7 @@ func (e *Engine) arrive(req *Request, r *prompt.Prompt) *arrival {
 	}
 	a := &arrival{e: e, req: req, who: who, prompt: r}
 	if !req.Count && !a.observed() {
-		a.writer = policy.Once(e.opts.Models.Summarizer) // however often the request is prepared
+		a.writer, a.asker = policy.Once(e.opts.Models.Summarizer), pour.Once(e.opts.Models.Asker) // however often the request is prepared
 	}
 	return a
 }

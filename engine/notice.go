@@ -15,6 +15,9 @@ func notice(e *Engine, p *Prepared) {
 		e.opts.Logger.Warn("a record says too little of what user and model named", "conversation", p.Conversation, "checkpoint", cp.Number,
 			"from", cp.From, "to", cp.To, "score", cp.Score, "min_score", dr.Query.Preset.Summary.MinScore)
 	}
+	if why := dr.Outcome.Uncompacted; why != nil {
+		e.opts.Logger.Warn("no summary of the provider's is used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
+	}
 	if why := dr.Outcome.Unused; why != nil {
 		e.opts.Logger.Warn("a summariser's record is not used", "conversation", p.Conversation, "why", fmt.Sprintf("%.200s", why))
 	}

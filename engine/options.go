@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -76,6 +77,11 @@ type Options struct {
 
 // Models are what an engine asks of others, most of it of models. The zero value asks nothing.
 type Models struct {
+	// Asker has providers write summaries themselves, where their models do and the preset does not say otherwise: a pour
+	// that the window demands asks for one first, while the client waits. What comes of it stands first in the view from
+	// then on, and no client sees it. A provider.Caller is one. Nil means that no provider is asked.
+	Asker provider.Asker
+
 	// Summarizer writes the record of a pour that the window demands: once for each pour, after the engine has chosen
 	// what it covers, while the client waits, and within Timeouts.Required. If it fails, is too late or loses too much,
 	// the extractive record is used. Previews, counts and requests that are only observed always have the extractive

@@ -22,7 +22,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	}
 	refused := p.arrival.prompt.Dialect.ReadRefusal(status, body)
 	f := demandOf(refused)
-	f.Unedit = refused.Topic == dialect.Editing && p.clears()
+	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && p.summarised()
 	if f.Reason == "" && !f.Unedit || p.recovers >= maxRecovers || e.mode(p.arrival.req) != Manage || p.arrival.req.Count {
 		return nil, false
 	}
@@ -39,7 +39,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	if err == nil && next.Report.Reason == "" {
 		err = next.Fault
 	}
-	if err != nil || next.Report.Reason == "" && (!f.Unedit || next.clears()) {
+	if err != nil || next.Report.Reason == "" && (!f.Unedit || next.clears() || next.summarised()) {
 		e.note(err)
 		return nil, false
 	}
@@ -53,6 +53,11 @@ func (p *Prepared) clears() bool {
 	}
 	c, _ := p.ticket.Draft.Clearing()
 	return c != nil
+}
+
+// summarised reports whether the prepared request has a summary that the provider wrote for Decant.
+func (p *Prepared) summarised() bool {
+	return p.ticket != nil && dialect.Summarised(p.ticket.Draft.View)
 }
 
 // retry prepares once more, with more patience, what went out as the client sent it because the

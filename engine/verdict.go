@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/provider"
 )
 
 // A verdict is drawn from how the provider has dealt with a draft.
@@ -28,6 +30,9 @@ func (v *verdict) answered(res Response) {
 	who := &account.Account{Upstream: account.Named(q.Request.Upstream), Organization: res.Organization}
 	if v.dr.Outcome.Route == pour.Probe {
 		v.e.accounts.Learn(who, account.Binding, account.Unenforced)
+	}
+	if why := v.dr.Outcome.Uncompacted; errors.Is(why, provider.ErrRefused) {
+		v.uncompacted(why.Error())
 	}
 	missed := v.dr.Meter.Missed
 	if c, _ := v.dr.Clearing(); c != nil {
@@ -49,6 +54,8 @@ func (v *verdict) refused(f draft.Demand, r dialect.Refusal) {
 	q := v.dr.Query
 	who := q.Account(&v.dr.Meter)
 	switch {
+	case f.Unedit && r.Topic == dialect.Compacting:
+		v.uncompacted(r.Text)
 	case f.Unedit:
 		v.e.accounts.Learn(who, account.Editing(q.Model.ID), account.Refused)
 		v.e.opts.Logger.Warn("the provider does not clear old results", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
@@ -57,6 +64,17 @@ func (v *verdict) refused(f draft.Demand, r dialect.Refusal) {
 	case f.Reason == policy.Refusal && r.Bound:
 		v.e.accounts.Learn(who, account.Binding, account.Enforced)
 	}
+}
+
+// uncompacted remembers that the provider does not write summaries with the model, or does not take them back, if that is
+// what it says. Otherwise the refusal is about this one.
+func (v *verdict) uncompacted(text string) {
+	q := v.dr.Query
+	if d, ok := q.Request.Prompt.Dialect.(dialect.Compacter); !ok || !d.NoCompaction(text) {
+		return
+	}
+	v.e.accounts.Learn(q.Account(&v.dr.Meter), account.Compaction(q.Model.ID), account.Refused)
+	v.e.opts.Logger.Warn("the provider writes no summaries, so it is not asked again for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", text))
 }
 
 // mostMissed is how many answers in a row may find less than half of an edited prompt in the cache.

@@ -24,6 +24,9 @@ func (c *checker) binding() {
 	}
 	original := c.rules.Original
 	was, is := said(original.Live()), said(c.ms)
+	if from := summarised(original, c.ms); from > 0 {
+		was, is = said(original.Messages[from:]), is.behind()
+	}
 	same := commonPrefix(original, c.view, was, is)
 	order := map[decant.Ref]int{}
 	for i, t := range was.thoughts {
@@ -43,6 +46,30 @@ func (c *checker) binding() {
 		}
 		last = i
 	}
+}
+
+// summarised returns the index of the original's message from which on a view has it behind a summary that the
+// provider itself has written; 0 where it has no such summary, or the original has the same. To a signature such a
+// summary is what it was written of, as long as it stands first and what stood behind it follows.
+func summarised(original *decant.Conversation, ms []decant.Message) int {
+	if len(ms) < 2 || !ms[0].Compaction || ms[0].Number != 0 || len(ms[0].Blocks) != 1 {
+		return 0
+	}
+	was := original.Live()
+	if len(was) > 0 && was[0].Compaction && sameBlock(&was[0].Blocks[0], &ms[0].Blocks[0]) {
+		return 0
+	}
+	return max(0, original.Index(ms[1].Number))
+}
+
+// behind returns s without the summary that it begins with.
+func (s speech) behind() speech {
+	out := speech{rest: s.rest[1:]}
+	for _, t := range s.thoughts {
+		t.before--
+		out.thoughts = append(out.thoughts, t)
+	}
+	return out
 }
 
 // speech is a conversation split into signed thinking and everything else.

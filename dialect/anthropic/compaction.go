@@ -1,9 +1,14 @@
 package anthropic
 
 import (
+	"bytes"
+	"regexp"
 	"slices"
+	"strings"
 
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/wire"
 )
 
 // A summary is what the provider put in the place of all that stood before it: it comes in one piece behind the start
@@ -56,4 +61,73 @@ func (b *block) without(dst []byte, names ...string) []byte {
 		dst = append(dst, ',')
 	}
 	return append(jsonspan.AppendQuote(dst, names[len(names)-1]), ':')
+}
+
+// compactionBeta permits a request for a summary, and every request that has one.
+const compactionBeta = "compact-2026-09-04"
+
+// CompactionBeta implements dialect.Compacter.
+func (Dialect) CompactionBeta() string { return compactionBeta }
+
+// Compacts implements dialect.Compacter: beside a signed block there is no compaction at a threshold, and no budget of a
+// task that is told again.
+func (d Dialect) Compacts(r *wire.Document) bool {
+	if edits := r.Member("context_management").Of(r.Source); bytes.Contains(edits, []byte("compact")) {
+		return false
+	}
+	return !bytes.Contains(r.Member("output_config").Of(r.Source), []byte(`"remaining"`))
+}
+
+// unknown matches what a server says that does not know compactions, or not with a model.
+var unknown = regexp.MustCompile(`(?i)compact.*(not support|not permitted|invalid|beta|tag)|(not support|invalid|beta|tag).*compact`)
+
+// NoCompaction implements dialect.Compacter.
+func (Dialect) NoCompaction(refusal string) bool { return unknown.MatchString(refusal) }
+
+// AskCompaction implements dialect.Compacter. What does not go with such a request is left out of it; none of that is
+// part of the prompt.
+func (Dialect) AskCompaction(body []byte, instructions string) []byte {
+	ask := []byte(`{"type":"summarize"`)
+	if instructions != "" {
+		ask = jsonspan.AppendQuote(append(ask, `,"instructions":`...), instructions)
+	}
+	out := without(body, func(name string, value []byte) []byte {
+		switch name {
+		case "context_management", "stop_sequences", "stream":
+			return nil
+		case "tool_choice":
+			if kind := jsonspan.MemberText(value, "type"); kind == "any" || kind == "tool" {
+				return nil
+			}
+		case "output_config":
+			return without(value, func(name string, value []byte) []byte {
+				if name == "format" {
+					return nil
+				}
+				return value
+			})
+		}
+		return value
+	})
+	out = append(append(out[:len(out)-1], `,"compaction":`...), ask...)
+	return append(out, "}}"...)
+}
+
+// Compaction implements dialect.Compacter.
+func (Dialect) Compaction(content []byte) (dialect.ProviderSummary, bool) {
+	if jsonspan.Validate(content) != nil || len(content) == 0 {
+		return dialect.ProviderSummary{}, false
+	}
+	sc := jsonspan.Scan(content, 0)
+	var blocks [][]byte
+	if sc.Kind() == '[' {
+		for sc.Open(); sc.Next(); {
+			blocks = append(blocks, sc.Skip().Of(content))
+		}
+	}
+	if len(blocks) != 1 || blocks[0][0] != '{' || jsonspan.MemberText(blocks[0], "type") != "compaction" || jsonspan.MemberText(blocks[0], "signature") == "" {
+		return dialect.ProviderSummary{}, false
+	}
+	s := dialect.ProviderSummary{Source: string(blocks[0]), Text: jsonspan.MemberText(blocks[0], "content")}
+	return s, strings.TrimSpace(s.Text) != ""
 }

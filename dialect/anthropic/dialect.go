@@ -12,6 +12,7 @@ type Dialect struct{}
 var _ interface {
 	dialect.Dialect
 	dialect.Clearer
+	dialect.Compacter
 	dialect.Dropper
 	dialect.Batcher
 } = Dialect{}

@@ -18,6 +18,9 @@ var (
 	bound     = regexp.MustCompile("(?i)bound to a different conversation")
 	unsigned  = regexp.MustCompile("(?i)invalid `?signature`? in `?(redacted_)?thinking`? block")
 
+	// A summary of the provider's is not where or as it must be, or not taken.
+	compaction = regexp.MustCompile("(?i)compaction|compact_2|compact-2")
+
 	// The model does not have the strategy, or the provider knows neither the field nor its beta.
 	uneditable = regexp.MustCompile("(?i)context.management|clear_tool_uses|anthropic-beta|beta (flag|header)")
 )
@@ -52,6 +55,8 @@ func badRequest(text string) dialect.Refusal {
 		return dialect.Refusal{Topic: dialect.Thinking, Bound: true}
 	case unsigned.MatchString(text):
 		return dialect.Refusal{Topic: dialect.Thinking}
+	case compaction.MatchString(text):
+		return dialect.Refusal{Topic: dialect.Compacting}
 	case uneditable.MatchString(text):
 		return dialect.Refusal{Topic: dialect.Editing}
 	}

@@ -4,7 +4,7 @@ package main
 type limit struct{ circle, methods, fields float64 }
 
 var limits = map[string]limit{
-	"engine":                   {circle: 5, methods: 28, fields: 15},
+	"engine":                   {circle: 5, methods: 28, fields: 16},
 	"engine/internal/account":  {circle: 1, methods: 3, fields: 7},
 	"engine/internal/decide":   {circle: 4, methods: 16, fields: 5},
 	"engine/internal/draft":    {circle: 4, methods: 30, fields: 13},

@@ -34,6 +34,9 @@ const Binding = "thinking binding"
 // Editing returns the topic of findings about context editing, which are about one model.
 func Editing(model string) string { return "context editing of " + model }
 
+// Compaction returns the topic of findings about summaries by the provider, which are about one model.
+func Compaction(model string) string { return "compaction by " + model }
+
 // What may be found out about a topic.
 const (
 	Enforced   = "enforced"     // an edit in front of bound thinking was refused

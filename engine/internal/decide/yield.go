@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -69,6 +70,9 @@ func (a *attempt) bringsAnswer() bool {
 // route finds the conversation as it is sent. Where a request only asks for something else it goes out whole,
 // and the next one as before.
 func (a *attempt) giveUpEditing(ctx context.Context) error {
+	if a.dr.Query.Demand.Unedit && dialect.Summarised(a.dr.View) {
+		return a.giveUpSummary(ctx)
+	}
 	if a.dr.Query.AsksForEditing() || len(a.dr.Suspended) == 0 {
 		return nil
 	}
@@ -81,7 +85,21 @@ func (a *attempt) giveUpEditing(ctx context.Context) error {
 	}
 	for _, d := range a.dr.Suspended {
 		if !slices.ContainsFunc(ds, func(r decant.Decision) bool { return r.Revokes == d.ID }) {
-			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the provider does not clear old results as asked"})
+			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the provider does not clear old results as asked, or take its summary back"})
+		}
+	}
+	return a.dr.Add(ds)
+}
+
+// giveUpSummary takes a summary back that the provider has refused: with its whole pour if nothing was said since.
+func (a *attempt) giveUpSummary(ctx context.Context) error {
+	ds, err := a.takeBack(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range a.dr.InForce {
+		if d.Checkpoint.Foreign() && !slices.ContainsFunc(ds, func(r decant.Decision) bool { return r.Revokes == d.ID }) {
+			ds = append(ds, decant.Decision{Kind: decant.Revoke, Revokes: d.ID, Reason: "the provider does not take its summary back"})
 		}
 	}
 	return a.dr.Add(ds)

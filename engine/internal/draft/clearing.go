@@ -40,29 +40,43 @@ func (dr *Draft) withClearing(body []byte) ([]byte, error) {
 
 // NeededBetas returns the betas that the request needs beyond those that the client asks for.
 func (dr *Draft) NeededBetas() []string {
-	c, _ := dr.Clearing()
-	if c == nil || c.Beta() == "" {
-		return dr.Betas
+	out := dr.Betas[:len(dr.Betas):len(dr.Betas)]
+	if c, _ := dr.Clearing(); c != nil && c.Beta() != "" {
+		out = append(out, c.Beta())
 	}
-	return append(dr.Betas[:len(dr.Betas):len(dr.Betas)], c.Beta())
+	if d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Compacter); ok && dialect.Summarised(dr.View) {
+		out = append(out, d.CompactionBeta())
+	}
+	return out
 }
 
-// suspend takes native decisions out of the request where they cannot be carried out: it goes out whole.
+// suspend takes decisions out of the request that the provider cannot carry out in it, or whose summary it would refuse:
+// it goes out whole.
 func (dr *Draft) suspend() error {
 	q := dr.Query
-	native := decant.NativeIn(dr.InForce)
-	if native == nil {
+	native, summarised := decant.NativeIn(dr.InForce), dialect.Summarised(dr.View)
+	if native == nil && !summarised {
 		return nil
 	}
-	if _, ok := q.clearingBy(dr.View, native); ok && !q.AsksForEditing() && q.Editable() {
-		return nil
-	}
-	for _, d := range dr.InForce {
-		if d.Kind == decant.Native {
-			dr.Suspended = append(dr.Suspended, d)
+	if native != nil {
+		_, ok := q.clearingBy(dr.View, native)
+		if ok = ok && !q.AsksForEditing() && q.Editable(); ok {
+			native = nil
 		}
 	}
-	dr.InForce = decant.Sent(dr.InForce)
+	summarised = summarised && !q.Compactable()
+	if native == nil && !summarised {
+		return nil
+	}
+	var stay []decant.Decision
+	for _, d := range dr.InForce {
+		if d.Kind == decant.Native && native != nil || d.Checkpoint.Foreign() && summarised {
+			dr.Suspended = append(dr.Suspended, d)
+		} else {
+			stay = append(stay, d)
+		}
+	}
+	dr.InForce = stay
 	v, err := decant.Replay(q.Refs.Conv, dr.InForce)
 	if err != nil {
 		return err

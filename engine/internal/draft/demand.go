@@ -9,5 +9,5 @@ type Demand struct {
 	Factor float64 // reported as a share of estimated, 0: not known
 	Window int     // that the provider named, 0: none
 	Bytes  int     // most bytes of the body, 0: the API's limit
-	Unedit bool    // the provider does not take the clearing of old results
+	Unedit bool    // the provider does not take the clearing of old results, or a summary of its own
 }

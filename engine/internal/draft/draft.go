@@ -148,13 +148,14 @@ func (o *Outcome) Poured() bool { return o.Reason != "" }
 
 // An Outcome is what has become of a request so far.
 type Outcome struct {
-	Reason policy.Reason // why there was a pour, empty when there was none
-	Route  string        // how it was carried out
-	Plan   *decant.Plan  // of the pour, or of the one that would have been made
-	Before int           // tokens of the request before the decisions that are new
-	After  int           // and with them
-	Spent  float64       // on its record, in dollars
-	Unused error         // why the record that a summariser wrote is not the pour's, nil when it is, or none was asked
+	Reason      policy.Reason // why there was a pour, empty when there was none
+	Route       string        // how it was carried out
+	Plan        *decant.Plan  // of the pour, or of the one that would have been made
+	Before      int           // tokens of the request before the decisions that are new
+	After       int           // and with them
+	Spent       float64       // on its record, in dollars
+	Uncompacted error         // why the summary of a provider that was asked for one is not the pour's, nil when it is, or none was asked
+	Unused      error         // why the record that a summariser wrote is not the pour's, nil when it is, or none was asked
 }
 
 // Bytes returns about how large the body will be. It is exact when nothing was decided.

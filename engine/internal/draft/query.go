@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/internal/refs"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -32,6 +33,7 @@ type Request struct {
 
 	Summarizer policy.Summarizer // writes records for it, nil: they are extractive
 	Recall     Recall            // nil: nothing is recalled
+	Asker      provider.Asker    // asks its provider for summaries, nil: none is asked for
 
 	Budgets []budget.Budget // that it falls under
 	Own     int             // how many of them, at their end, came with it
@@ -97,6 +99,15 @@ func (q *Query) Editable() bool {
 		return false
 	}
 	return d.Clears(p.Doc, q.Refs.Conv)
+}
+
+// Compactable reports whether the provider can be asked for a summary in this conversation, and a request can carry it:
+// the model knows it, the account is not known to refuse it, and the request asks for nothing that excludes it.
+func (q *Query) Compactable() bool {
+	p := q.Request.Prompt
+	d, ok := p.Dialect.(dialect.Compacter)
+	return ok && q.Model.Provider == p.Dialect.About().Provider && q.Model.OnDemand &&
+		q.Known.Says(account.Compaction(q.Model.ID), q.Env.Now()) == "" && d.Compacts(p.Doc)
 }
 
 // Checkpoints returns the number of the newest checkpoint, revoked ones included.

@@ -49,6 +49,13 @@ func (p *Pour) begin() (end func(), err error) {
 // target that is wanted and then with smaller ones; the first whose view is legal, fits and saves enough is
 // taken. It ends when ctx does.
 func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
+	if compacts(p, why) {
+		err := p.attemptRoute(ctx, compacting, p.targets(why)[0], why)
+		if p.Draft.Outcome.Uncompacted = err; err == nil {
+			p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, compacting.name
+			return nil
+		}
+	}
 	var failed []error
 	for _, target := range p.targets(why) {
 		for _, rt := range p.routes(why) {

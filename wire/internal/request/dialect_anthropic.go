@@ -49,6 +49,8 @@ func (a AnthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
 			return raw
 		}
 		o.Str("type", "text").Str("text", contents.Readable(b))
+	case decant.KindOpaque:
+		return source(b)
 	default:
 		return nil
 	}
@@ -56,6 +58,19 @@ func (a AnthropicDialect) Part(b *decant.Block, _ decant.Role) []byte {
 		o.Raw("cache_control", parsing.CacheControl(b.Cache))
 	}
 	return o.End()
+}
+
+// source returns an opaque block that is not from the request, nil when it is not in the bytes of this API.
+func source(b *decant.Block) []byte {
+	s, ok := b.Content.(decant.Source)
+	if !ok || !strings.HasSuffix(string(s), "}") {
+		return nil
+	}
+	if b.Cache == "" {
+		return []byte(s)
+	}
+	out := append([]byte(s[:len(s)-1]), `,"cache_control":`...)
+	return append(append(out, parsing.CacheControl(b.Cache)...), '}')
 }
 
 // Arguments returns arguments as this API wants them: an object.
