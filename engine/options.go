@@ -40,6 +40,10 @@ type Options struct {
 	// when one is spent to 95 %, pours come earlier. The store must know what was spent.
 	Budgets []budget.Budget
 
+	// Purse holds what requests may cost against budgets. Who makes own calls gives the engine the purse that holds
+	// these, so that together they cannot overrun a budget. Nil means one of the engine's own.
+	Purse *budget.Purse
+
 	// NoEarlyPours forbids pours before the window demands one. Without it they are made when they
 	// pay, see policy.Due.
 	NoEarlyPours bool

@@ -115,6 +115,35 @@ func TestTheExtractiveRecordIsTheFloor(t *testing.T) {
 	}
 }
 
+// What a summariser has booked itself is not booked again; its price stands in the checkpoint all the same. It is told whose
+// conversation it writes about, for it asks on that tenant's behalf (review 001-39, 003-07).
+func TestASummarizerThatBooksItself(t *testing.T) {
+	var told policy.SummaryInput
+	w := &writer{write: func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+		told = in
+		s, err := good(ctx, in)
+		s.Booked = true
+		return s, err
+	}}
+	k := poured(t, engine.Options{}, w)
+	cp := decant.CheckpointIn(k.state().Decisions)
+	if cp == nil || cp.CostUSD != 0.02 {
+		t.Fatalf("%+v", cp)
+	}
+	totals, err := k.store.Spending(t.Context(), store.SpendQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range totals {
+		if totals[i].Own > 0 || totals[i].OwnCost > 0 {
+			t.Errorf("booked again: %+v", totals[i])
+		}
+	}
+	if told.Conversation != k.state().Key || told.Model.ID == "" {
+		t.Errorf("the summariser was told of %+v, %q", told.Conversation, told.Model.ID)
+	}
+}
+
 // A summariser that hangs is waited for as long as a pour may take, and not longer.
 func TestASummarizerThatHangs(t *testing.T) {
 	want := poured(t, engine.Options{}, nil)

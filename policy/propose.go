@@ -20,7 +20,11 @@ type Proposal struct {
 	made       *planner
 	extractive *decant.Plan // as it was proposed
 	spent      float64      // in dollars, by summarisers
+	booked     float64      // part of spent that is in the ledger
 }
+
+// Owed returns what summarisers have spent on the proposal, in dollars, as far as they have not booked it themselves.
+func (p *Proposal) Owed() float64 { return p.spent - p.booked }
 
 // Propose is Plan for those who have a Summarizer.
 func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Proposal, error) {
@@ -58,8 +62,11 @@ func (p *Proposal) Write(ctx context.Context, s Summarizer) error {
 		return nil
 	}
 	room := p.extractive.Target - p.extractive.After.Messages
-	cp, spent, err := p.made.recorder().commission(ctx, s, p.made.passage, decant.CheckpointIn(p.extractive.Decisions), room)
-	p.spent += spent
+	cp, cost, err := p.made.recorder().commission(ctx, s, p.made.passage, decant.CheckpointIn(p.extractive.Decisions), room)
+	p.spent += cost.USD
+	if cost.Booked {
+		p.booked += cost.USD
+	}
 	if err == nil {
 		cp.CostUSD = p.spent
 		next := *p.made
@@ -87,34 +94,34 @@ func (p *Proposal) Refuse(why error) {
 
 // commission returns the checkpoint of a passage with a record by a summariser, which may have so many tokens more than
 // the extractive one, and what was spent on it.
-func (r *recorder) commission(ctx context.Context, s Summarizer, p *passage, floor *decant.Checkpoint, more int) (cp *decant.Checkpoint, spent float64, err error) {
+func (r *recorder) commission(ctx context.Context, s Summarizer, p *passage, floor *decant.Checkpoint, more int) (cp *decant.Checkpoint, cost SegmentCost, err error) {
 	head := fmt.Sprintf("[Record of m%d to m%d, written by a summariser, not the user's words]\n", p.checkpoint.From, p.checkpoint.To)
 	l := p.limits
 	l.Budget = min(l.Budget, p.extract+max(0, more)) - l.Counter.Count(head)
-	in := p.input
-	if in.MaxTokens = beside(l); in.MaxTokens < 1 {
-		return nil, 0, fmt.Errorf("%d tokens are too few for a summariser: %w", p.extract, decant.ErrSummary)
+	in := r.told(p.input, beside(l))
+	if in.MaxTokens < 1 {
+		return nil, cost, fmt.Errorf("%d tokens are too few for a summariser: %w", p.extract, decant.ErrSummary)
 	}
 	out, err := ask(ctx, s, in)
 	if out.CostUSD > 0 && !math.IsInf(out.CostUSD, 0) {
-		spent = out.CostUSD
+		cost = SegmentCost{out.CostUSD, out.Booked}
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, spent, fmt.Errorf("the summariser failed: %w", err)
+		return nil, cost, fmt.Errorf("the summariser failed: %w", err)
 	}
 	sum, err := summary.Accept(ctx, secret.Mask(strings.ToValidUTF8(out.Text, "\uFFFD")), in.Facts, l)
 	if err != nil {
-		return nil, spent, err
+		return nil, cost, err
 	}
 	sum.Text, sum.Rung = head+sum.Text, cmp.Or(out.Rung, decant.RungModel)
 	cp = r.written(ctx, p, sum, nil)
 	if err = ctx.Err(); err != nil {
-		return nil, spent, fmt.Errorf("there was no time to check the summariser's record: %w", err)
+		return nil, cost, fmt.Errorf("there was no time to check the summariser's record: %w", err)
 	}
-	return cp, spent, r.worse(cp, floor)
+	return cp, cost, r.worse(cp, floor)
 }
 
 // worse says why a summariser's record is worse than the extractive one, nil when it is not.

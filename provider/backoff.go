@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -10,20 +11,19 @@ import (
 // A Backoff says how long to wait before a call is tried again. The zero value leaves that to the SDK of the provider,
 // which waits half a second, then twice that, and at most eight.
 type Backoff struct {
-	Least  time.Duration // before the second try; it doubles with each one
-	Most   time.Duration
-	Jitter float64 // share of the time that is added at random, at most
+	Attempts int           // in all; 0: three, as the SDKs make
+	Least    time.Duration // before the second one; doubled before each further one
+	Most     time.Duration // longest wait, unless the provider asks for a longer one
+	Jitter   time.Duration // up to so much is added at random
 }
-
-// retries is how often a call is tried again, as the SDKs of the providers do.
-const retries = 2
 
 // Retry calls ask until it succeeds, its error is not worth another try, or ctx is done. Where the provider says how long
 // to wait, that counts if it is longer.
 func (b Backoff) Retry(ctx context.Context, ask func() (*Answer, error)) (*Answer, error) {
+	attempts := cmp.Or(b.Attempts, 3)
 	for n := 0; ; n++ {
 		a, err := ask()
-		if err == nil || n == retries || ctx.Err() != nil || !again(err) {
+		if err == nil || n+1 >= attempts || ctx.Err() != nil || !again(err) {
 			return a, err
 		}
 		wait := b.wait(n, err)
@@ -50,7 +50,7 @@ func again(err error) bool {
 // wait returns how long to wait after the n-th try, counted from 0, has failed.
 func (b Backoff) wait(n int, err error) time.Duration {
 	d := min(b.Least<<n, b.Most)
-	d = min(d+time.Duration(b.Jitter*rand.Float64()*float64(d)), b.Most)
+	d = min(d+rand.N(b.Jitter+1), b.Most)
 	if f, ok := errors.AsType[*Failure](err); ok {
 		d = max(d, f.After)
 	}

@@ -48,6 +48,7 @@ type Config struct {
 	Token     Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: nobody does
 	Tracing   Tracing  `yaml:"tracing"`            // where traces go; without an endpoint there are none
 	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
+	Summary   Summary  `yaml:"summary"`            // the model that writes records; none: they are extractive
 	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
 	Hooks     Hooks    `yaml:"hooks"`              // who is told what happens
 }
@@ -148,6 +149,9 @@ func Load(s Sources) (*Config, error) {
 	if err := c.Tracing.resolve(s.Environ); err != nil {
 		return nil, err
 	}
+	if err := c.Summary.resolve(s.Environ); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -217,7 +221,7 @@ func (c *Config) check() error {
 }
 
 // Destinations returns the upstream and the other URLs that calls may go to, the upstream first. The collector of
-// traces is one of them, if there is one.
+// traces is one of them, and the model that writes records, if there is one.
 func (c *Config) Destinations() []*url.URL {
 	var out []*url.URL
 	for _, s := range append([]string{c.Upstream}, c.Allow...) {
@@ -225,8 +229,10 @@ func (c *Config) Destinations() []*url.URL {
 			out = append(out, u)
 		}
 	}
-	if u, err := url.Parse(c.Tracing.Export.URL); err == nil && c.Tracing.Export.URL != "" {
-		out = append(out, u)
+	for _, s := range []string{c.Tracing.Export.URL, c.Summary.Destination()} {
+		if u, err := url.Parse(s); err == nil && s != "" {
+			out = append(out, u)
+		}
 	}
 	return out
 }

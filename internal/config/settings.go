@@ -27,6 +27,8 @@ func (c *Config) settings() []setting {
 		{"metrics_token", func(v string) error { c.Token = Secret(v); return nil }},
 		{"tracing_endpoint", text(&c.Tracing.Endpoint)}, {"tracing_sample", parsed(&c.Tracing.Sample, ratio)}, {"tracing_headers_file", text(&c.Tracing.HeadersFile)},
 		{"tracing_service", text(&c.Tracing.Service)}, {"tracing_tenants", parsed(&c.Tracing.Tenants, yesno)},
+		{"summary_model", text(&c.Summary.Model)}, {"summary_provider", text(&c.Summary.Provider)}, {"summary_base_url", text(&c.Summary.BaseURL)},
+		{"summary_api_key_env", text(&c.Summary.KeyEnv)}, {"summary_key_file", text(&c.Summary.KeyFile)}, {"use_client_credential", parsed(&c.Summary.Client, yesno)},
 		{"ca", parsed(&c.CA, list)}, {"allow", parsed(&c.Allow, list)}, {"keys", parsed(&c.Keys, keys)},
 		{"hosts", parsed(&c.Hosts, list)}, {"body_limit", parsed(&c.BodyLimit, size)}, {"body_memory", parsed(&c.Bodies, size)},
 	}

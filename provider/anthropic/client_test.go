@@ -185,7 +185,7 @@ func TestBackoff(t *testing.T) {
 		s.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded}, sandbox.Fault{Kind: sandbox.FaultRateLimit, Wait: 50 * time.Second})
 		over, stop := s.Pipe()
 		defer stop()
-		c, err := anthropic.New(anthropic.Options{Base: "http://pipe", Credential: provider.Key("x-api-key", testKey), Transport: over, Backoff: provider.Backoff{Least: 15 * time.Second, Most: 120 * time.Second, Jitter: 0.5}})
+		c, err := anthropic.New(anthropic.Options{Base: "http://pipe", Credential: provider.Key("x-api-key", testKey), Transport: over, Backoff: provider.Backoff{Least: 15 * time.Second, Most: 120 * time.Second, Jitter: 7 * time.Second}})
 		if err != nil {
 			t.Fatal(err)
 		}

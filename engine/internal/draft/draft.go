@@ -153,7 +153,7 @@ type Outcome struct {
 	Plan        *decant.Plan  // of the pour, or of the one that would have been made
 	Before      int           // tokens of the request before the decisions that are new
 	After       int           // and with them
-	Spent       float64       // on its record, in dollars
+	Spent       float64       // on its record, in dollars, as far as it is not booked
 	Uncompacted error         // why the summary of a provider that was asked for one is not the pour's, nil when it is, or none was asked
 	Unused      error         // why the record that a summariser wrote is not the pour's, nil when it is, or none was asked
 }

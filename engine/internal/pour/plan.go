@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
 )
 
 // plan asks the planner for a pour to a target: from the transcript, on top of those decisions on
@@ -44,6 +46,9 @@ func (p *Pour) planOptions(target int) policy.PlanOptions {
 	o := policy.PlanOptions{
 		Model: q.Model, Estimator: q.Estimator, Preset: q.Preset, Target: target, Limit: p.room(q.Limits.Must()), Trigger: p.room(q.Limits.Trigger), KeepTurns: -1, Quick: p.quick,
 		Pinned: decant.PinsIn(p.Draft.InForce), Now: q.Env.Now(),
+		Call: policy.SummaryInput{
+			Conversation: conversationOf(q), Upstream: q.Request.Upstream, Instructions: q.Preset.Summary.Instructions,
+		},
 	}
 	o.Call = policy.SummaryInput{Upstream: q.Request.Upstream, Instructions: q.Preset.Summary.Instructions, Focus: q.Request.Focus}
 	if q.Match.Stored != nil {
@@ -57,6 +62,14 @@ func (p *Pour) planOptions(target int) policy.PlanOptions {
 		}
 	}
 	return o
+}
+
+// conversationOf returns the conversation that a request goes on with; its id is empty where it begins one.
+func conversationOf(q *draft.Query) store.Key {
+	if m := q.Match; m.Stored != nil && m.Branch == nil {
+		return m.Stored.Key
+	}
+	return store.Key{Tenant: q.Request.Who.Tenant}
 }
 
 // room returns the tokens that a size of the request leaves for the messages, as the planner counts them. It

@@ -1,0 +1,118 @@
+package provider
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant/store"
+)
+
+// A Wallet remembers the credentials of clients, each for the conversation that it was sent with: in memory, and until
+// nothing was sent for a while. It is safe for concurrent use. It prints as "[redacted]".
+type Wallet struct {
+	open func(base string, c Credential, betas []string) (Client, error)
+	life time.Duration
+
+	mu    sync.Mutex
+	cards map[store.Key]*card
+	timer *time.Timer // looks for cards whose time is over; nil while there are none
+}
+
+// A card is a client's credential at the provider that has accepted it.
+type card struct {
+	upstream   string
+	credential Credential
+	betas      []string // without which the provider does not take the credential
+	used       time.Time
+}
+
+// walletLife is how long a credential is remembered of which nothing is heard.
+const walletLife = 10 * time.Minute
+
+// mostCards bounds how many credentials are remembered; beyond it none is added.
+const mostCards = 10_000
+
+// NewWallet returns an empty wallet. open makes clients for the accounts; betas are those without which the credential is
+// not taken.
+func NewWallet(open func(base string, c Credential, betas []string) (Client, error)) *Wallet {
+	return &Wallet{open: open, life: walletLife, cards: map[store.Key]*card{}}
+}
+
+// Keep remembers the credential of a request that the provider at base has accepted. A conversation without an id has none.
+func (w *Wallet) Keep(k store.Key, base string, h http.Header) {
+	c, known := Taken(h)
+	if !known || k.ID == "" || base == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cards[k] == nil && len(w.cards) >= mostCards {
+		return
+	}
+	w.cards[k] = &card{base, c, bound(h), time.Now()}
+	if w.timer == nil {
+		w.timer = time.AfterFunc(w.life, w.sweep)
+	}
+}
+
+// bound returns the betas of a request that belong to its credential.
+func bound(h http.Header) (out []string) {
+	for _, line := range h.Values("Anthropic-Beta") {
+		for name := range strings.SplitSeq(line, ",") {
+			if name = strings.TrimSpace(name); strings.HasPrefix(name, "oauth-") {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// Account returns the account of the client that holds a conversation, for Options.Accounts: nil when nothing was heard of it
+// for a while, or when the conversation is held with another provider than the credential was sent to.
+func (w *Wallet) Account(c Cause) *Account {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k := w.cards[c.Conversation]
+	if k == nil || time.Since(k.used) >= w.life || c.Upstream != "" && !sameBase(c.Upstream, k.upstream) {
+		return nil
+	}
+	client, err := w.open(k.upstream, k.credential, slices.Clone(k.betas))
+	if err != nil {
+		return nil
+	}
+	return &Account{Client: client, Upstream: k.upstream}
+}
+
+// sweep forgets the credentials whose time is over.
+func (w *Wallet) sweep() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := w.life
+	for k, c := range w.cards {
+		if left := w.life - time.Since(c.used); left > 0 {
+			next = min(next, left)
+		} else {
+			delete(w.cards, k)
+		}
+	}
+	if w.timer = nil; len(w.cards) > 0 {
+		w.timer = time.AfterFunc(next, w.sweep)
+	}
+}
+
+// Empty forgets all credentials.
+func (w *Wallet) Empty() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.cards)
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+}
+
+// String returns "[redacted]".
+func (w *Wallet) String() string { return redacted }
