@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/preset"
 )
 
@@ -30,7 +31,7 @@ func previews(ms []decant.Message, over, head, tail int) []decant.Message {
 			if b.Kind != decant.KindResult || b.Content == nil || b.Content.Size() <= over {
 				continue
 			}
-			r := []rune(b.Text())
+			r := []rune(secret.Mask(b.Text())) // half of a credential is not known for one
 			if len(r) <= over {
 				continue
 			}

@@ -154,6 +154,10 @@ func (c *checker) tidy(text string, f *finding) string {
 				invented, out = append(invented, names...), out+1
 				continue
 			}
+			if c.known.orders(line) {
+				out++
+				continue
+			}
 			bodies[i] += line + "\n"
 		}
 	}

@@ -1,11 +1,14 @@
 package summarize
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/find"
 )
 
@@ -17,10 +20,14 @@ type known struct {
 	ungrouped string // with the signs between digits left out
 	entries   []entry
 	index     func() map[string][]int // of each word, the entries that have it
+	unsaid    map[int]bool            // numbers of messages of the user's role in which the user says nothing
 }
 
 func newKnown(text string, es []entry) *known {
-	k := &known{text: find.In(text), low: strings.ToLower(text), ungrouped: ungrouped(text), entries: es}
+	k := &known{text: find.In(text), low: strings.ToLower(text), ungrouped: ungrouped(text), entries: es, unsaid: map[int]bool{}}
+	for i := range es {
+		k.unsaid[es[i].number] = es[i].role != decant.RoleAssistant && !slices.ContainsFunc(es[i].parts, func(p part) bool { return p.said })
+	}
 	k.index = sync.OnceValue(k.words)
 	return k
 }
@@ -35,6 +42,22 @@ func (k *known) has(name string) bool {
 	}
 	low := strings.ToLower(name)
 	return strings.Trim(low, "0123456789abcdef-") == "" && strings.Contains(k.low, low)
+}
+
+var (
+	override = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override) (all |any |of |the |your |these |those )*(previous|prior|above|earlier|preceding|system) (\w+ )?(instruction|message|rule|prompt|order|direction)|忽略.{0,8}(指令|指示|规则)`)
+	asUser   = regexp.MustCompile(`(?i)\bthe user (\w+ly |also |now |then )?(wants?|wanted|asks?|asked|requests?|requested|says?|said|tells?|told|instructs?|instructed|demands?|demanded|orders?|ordered|prefers?)\b|用户(要求|希望|说|想要|命令)`)
+)
+
+// orders reports whether a line passes on what a tool or a client program says as if it were for the agent to obey: an order to
+// forget its instructions, or a wish of the user from a message in which the user says nothing.
+func (k *known) orders(line string) bool {
+	if override.MatchString(line) {
+		return true
+	}
+	first, _, _ := strings.Cut(line, " ")
+	n, err := strconv.Atoi(strings.TrimPrefix(first, "m"))
+	return err == nil && k.unsaid[n] && asUser.MatchString(line)
 }
 
 // ungrouped returns a text without commas, points, underscores and thin spaces between digits: 12,000 is 12000.
