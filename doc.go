@@ -34,6 +34,7 @@
 //   - hold: a decision that puts off pours until somebody releases the conversation.
 //   - fact: a string that the agent may have to repeat exactly, or a sentence that it must obey.
 //   - instructions: text of files that the user or the system prompt tells the agent to follow.
+//   - memory: something that outlives its conversation: a preference, a decision, a pattern, with where it is known from.
 //   - head: what stays at the beginning of a view, up to the first words of the user.
 //   - tail: what stays at its end, the newest rounds.
 //   - preset: a policy as data: when to pour, down to what, and what stays.

@@ -10,11 +10,17 @@ import (
 const briefHead = "[Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more.]"
 
 // Brief returns what a model is told of items, in at most most tokens as count counts them: rules first, then what was
-// confirmed last. Items that are not active are left out. It is empty when there is no room for any, and says how many
+// confirmed last. Items that are not active are left out, and what another scope says, too. It is empty when there is no room for any, and says how many
 // had no room.
 func Brief(items []Item, count func(text string) int, most int) string {
-	items = slices.DeleteFunc(slices.Clone(items), func(it Item) bool { return it.State() != Active })
+	items = slices.Clone(items)
 	slices.SortStableFunc(items, func(a, b Item) int { return dearer(&a, &b) })
+	told := map[string]bool{}
+	items = slices.DeleteFunc(items, func(it Item) bool {
+		again := told[said(&it)]
+		told[said(&it)] = again || it.State() == Active
+		return again || it.State() != Active
+	})
 	var lines []string
 	size := count(briefHead) + count(left(len(items)))
 	for i := range items {

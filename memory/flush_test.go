@@ -106,7 +106,7 @@ func TestSecretsNeverEnterMemory(t *testing.T) {
 	o := memory.Origin{Scope: user, Source: memory.Source{Conversation: "c"}, Time: epoch, ID: func() (string, error) { return "m:1", nil }}
 	kept := ""
 	for i, text := range texts {
-		saves, _ := memory.Parse("SAVE: " + text + "\nSILENT", memory.SilentToken)
+		saves, _ := memory.Parse("SAVE: "+text+"\nSILENT", memory.SilentToken)
 		for _, drafts := range [][]memory.Draft{memory.Drafts(saves), memory.Drafts([]string{text})} {
 			items, err := o.Items(drafts)
 			if err != nil {

@@ -365,11 +365,14 @@ func TestBriefIsBoundedAndSaysWhatItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	again := item(t, "m:9", memory.KindMemory, "The user prefers TABS.", epoch.Add(-time.Hour))
+	again.Scope = memory.Scope{Level: memory.Project, Name: "p"}
 	items := []memory.Item{
 		gone,
 		item(t, "m:1", memory.KindMemory, "prefers tabs", epoch),
 		item(t, "m:2", memory.KindMemory, "the newer memory", epoch.Add(time.Hour)),
 		item(t, "m:3", memory.KindRule, "answer in German", epoch),
+		again,
 	}
 	const head = "[Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more.]\n"
 	for most, want := range map[int]string{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,26 +20,27 @@ const (
 func Save(items ...Item) func([]Item) ([]Item, error) {
 	return func(have []Item) ([]Item, error) {
 		have = slices.Clone(have)
+		at := make(map[string]int, len(have)) // by what an item says
+		for i := range slices.Backward(have) {
+			at[said(&have[i])] = i
+		}
 		var newest time.Time
 		for i := range items {
-			have = add(have, items[i])
-			newest = later(newest, items[i].Created)
+			it := &items[i]
+			newest = later(newest, it.Created)
+			if k, ok := at[said(it)]; ok {
+				have[k] = Confirm(have[k], Confirmation{Source: it.Source, Evidence: it.Text, Time: it.Created})
+				continue
+			}
+			at[said(it)] = len(have)
+			have = append(have, *it)
 		}
 		return bounded(have, newest), nil
 	}
 }
 
-// add returns the items of a scope with one more, or with one that it confirms.
-func add(have []Item, it Item) []Item {
-	words := significant(it.Text)
-	for i := range have {
-		if have[i].Kind == it.Kind && slices.Equal(significant(have[i].Text), words) {
-			have[i] = Confirm(have[i], Confirmation{Source: it.Source, Evidence: it.Text, Time: it.Created})
-			return have
-		}
-	}
-	return append(have, it)
-}
+// said returns what an item says, the same for items that say the same.
+func said(it *Item) string { return string(it.Kind) + "\n" + strings.Join(significant(it.Text), " ") }
 
 // bounded returns the items of a scope within its bounds. Of too many, those that were confirmed longest ago are
 // archived, rules last. Of too many archived ones those that were archived first are removed.

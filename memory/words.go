@@ -52,15 +52,18 @@ func isName(w string) bool {
 // joints are the characters that join words to a name.
 const joints = "._-/"
 
+func isJoint(r rune) bool { return r == '.' || r == '_' || r == '-' || r == '/' }
+
 // terms returns the words of a text by which it is found: in small letters, names whole and in their parts.
 func terms(text string) (out []string) {
 	add := func(w string) { low := strings.ToLower(w); out = append(out, stem(low, low)) }
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !isTerm(r) }) {
+	between := func(r rune) bool { return !isTerm(r) }
+	for _, w := range strings.FieldsFunc(text, between) {
 		if w = strings.Trim(w, joints); w == "" {
 			continue
 		}
 		add(w)
-		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune(joints, r) }) {
+		for _, part := range strings.FieldsFunc(w, isJoint) {
 			if part != w {
 				add(part)
 			}
@@ -74,9 +77,7 @@ func terms(text string) (out []string) {
 	return out
 }
 
-func isTerm(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(joints, r)
-}
+func isTerm(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || isJoint(r) }
 
 // humps returns the words in a name without joints: of OpenHTTPFile they are Open, HTTP and File.
 func humps(name string) (out []string) {
@@ -95,7 +96,7 @@ func humps(name string) (out []string) {
 func begins(runes []rune, i int) bool {
 	r := runes[i]
 	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+	case r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
 		return true
 	case !unicode.IsUpper(r):
 		return false

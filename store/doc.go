@@ -15,6 +15,9 @@
 // survives the death of this process at any moment, so what it holds may leave the machine. Blobs
 // that a commit refers to are in the same commit or were there before; a reference never dangles.
 //
+// What outlives conversations is kept beside them, see [Memories]; where it comes from says which of it goes with a
+// conversation that is forgotten.
+//
 // Every key begins with the tenant, and no operation sees two tenants. Ids are made by the caller
 // ([IDs] makes time-ordered ones). The store itself decides nothing about conversations.
 //

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -47,7 +48,15 @@ func WriteMemories(w io.Writer, ms []Memory, zone *time.Location) error {
 		m := &ms[i]
 		rows = append(rows, []string{m.ID, m.Kind, m.State, m.Scope, m.Confirmed.In(zone).Format(minute), Thousands(m.Times), m.Text})
 	}
-	p.table(rows, "ffFLFRl")
+	align := "ffFLFRl"
+	if slices.ContainsFunc(ms, func(m Memory) bool { return m.Tenant != ms[0].Tenant }) {
+		rows[0] = append([]string{"tenant"}, rows[0]...)
+		for i := range ms {
+			rows[i+1] = append([]string{dash(ms[i].Tenant)}, rows[i+1]...)
+		}
+		align = "f" + align
+	}
+	p.table(rows, align)
 	return p.err
 }
 

@@ -9,7 +9,8 @@ var phrases = []struct {
 }{
 	{"Bearer ", strong}, {"bearer ", strong},
 	{"password is ", password}, {"Password is ", password},
-	{"token is ", strong}, {"Token is ", strong}, {"key is ", strong}, {"Key is ", strong}, {"secret is ", strong}, {"Secret is ", strong},
+	{"token is ", strong}, {"Token is ", strong}, {"secret is ", strong}, {"Secret is ", strong},
+	{"API key is ", strong}, {"api key is ", strong}, {"access key is ", strong}, {"deploy key is ", strong}, {"key is ", mixed}, // a primary key may be
 	{"IDENTIFIED BY '", password}, {"identified by '", password}, {"PASSWORD '", password}, {"password '", password}, // SQL
 	{"requirepass ", password}, {"masterauth ", password}, // Redis
 	{"login ", password}, // .netrc: login NAME password ...

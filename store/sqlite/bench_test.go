@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -220,4 +223,35 @@ func one(hits []store.Hit, err error) error {
 		err = fmt.Errorf("%d hits, want 1", len(hits))
 	}
 	return err
+}
+
+// BenchmarkRevise saves one text to a scope that has as many items as it may have, ten of them confirmed often. Nobody
+// else writes meanwhile.
+func BenchmarkRevise(b *testing.B) {
+	for name, k := range map[string]*seal.Key{"InClear": nil, "Encrypted": key(b, "01")} {
+		b.Run(name, func(b *testing.B) {
+			db, at := openAs(b, filepath.Join(b.TempDir(), "decant.db"), sqlite.Options{Key: k}), memory.Scope{Level: memory.User}
+			now := time.Unix(1_800_000_000, 0)
+			n := 0
+			one := func() memory.Item {
+				n++
+				it, err := memory.New(fmt.Sprintf("m:%012x", n), memory.KindMemory, at, fmt.Sprintf("item %d of store/sqlite/file%d.go says something", n, n), memory.Source{}, now)
+				must(b, err)
+				return it
+			}
+			must(b, db.Revise(b.Context(), "", at, func([]memory.Item) (all []memory.Item, _ error) {
+				for i := range memory.MaxActive {
+					it := one()
+					for k := 0; i < 10 && k < memory.MaxEvidence; k++ {
+						it = memory.Confirm(it, memory.Confirmation{Evidence: fmt.Sprint("said again ", k), Time: now})
+					}
+					all = append(all, it)
+				}
+				return all, nil
+			}))
+			for b.Loop() {
+				must(b, db.Revise(b.Context(), "", at, memory.Save(one())))
+			}
+		})
+	}
 }

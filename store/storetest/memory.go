@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
@@ -47,6 +52,7 @@ var memoryTests = []test{
 	}},
 	{"Query", memoryQueries},
 	{"SavedByTwoAtOnceIsOne", savedAtOnce},
+	{"AnyLifeIsKept", anyLife},
 	{"AreOfOneTenant", func(b *bench) {
 		user := memory.Scope{Level: memory.User}
 		mine, yours := b.item("m:1", user, "mine", "conv"), b.item("m:1", user, "yours", "conv")
@@ -232,4 +238,66 @@ func forgotten(b *bench) {
 	}
 	b.equal("nothing names it", b.memories(store.MemoryQuery{Conversation: l.ID, Archived: true}), []memory.Item(nil))
 	b.sound()
+}
+
+// anyLife lets items of several scopes live, and compares what the store has with what the functions of package memory
+// make of it without a store.
+func anyLife(b *bench) {
+	runs := 0
+	rapid.Check(b.T, func(t *rapid.T) {
+		runs++
+		tenant, now, ids := fmt.Sprint("run ", runs), epoch, 0
+		scopes := []memory.Scope{{Level: memory.User}, {Level: memory.Project, Name: "p"}, {Level: memory.Conversation, Name: "c"}}
+		want := map[memory.Scope][]memory.Item{}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			at, do := rapid.SampledFrom(scopes).Draw(t, "scope"), drawStep(b, t, &ids, &now)
+			next, failed := do(at, want[at])
+			err := b.Revise(b.ctx, tenant, at, func(have []memory.Item) ([]memory.Item, error) { return do(at, have) })
+			if (err == nil) != (failed == nil) {
+				t.Fatalf("revise: %v, without a store: %v", err, failed)
+			}
+			if failed == nil {
+				want[at] = next
+			}
+		}
+		for at, items := range want {
+			got := b.memories(store.MemoryQuery{Tenant: tenant, Scopes: []memory.Scope{at}, Archived: true})
+			byID := func(x, y memory.Item) int { return strings.Compare(x.ID, y.ID) }
+			slices.SortFunc(got, byID)
+			slices.SortFunc(items, byID)
+			if d := cmp.Diff(items, got, cmpopts.EquateEmpty()); d != "" {
+				t.Fatalf("%s (-want +got):\n%s", at, d)
+			}
+		}
+	})
+	b.sound()
+}
+
+// drawStep returns one thing that happens in a scope, the same whenever it is called.
+func drawStep(b *bench, t *rapid.T, ids *int, now *time.Time) func(memory.Scope, []memory.Item) ([]memory.Item, error) {
+	*now = now.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "minutes")) * time.Minute)
+	*ids++
+	id, when, nth := fmt.Sprintf("m:%03d", *ids), *now, rapid.IntRange(0, 3).Draw(t, "nth")
+	text := rapid.SampledFrom([]string{"prefers tabs", "the user prefers tabs", "prefers spaces", "uses port 8080"}).Draw(t, "text")
+	from := memory.Source{Conversation: rapid.SampledFrom([]string{"a", "b", ""}).Draw(t, "conversation"), From: nth}
+	what := rapid.SampledFrom([]string{"save", "save", "archive", "restore", "remove"}).Draw(t, "what")
+	return func(at memory.Scope, have []memory.Item) ([]memory.Item, error) {
+		if what == "save" {
+			it, err := memory.New(id, memory.KindMemory, at, text, from, when)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return memory.Save(it)(have)
+		}
+		if nth >= len(have) {
+			return have, nil
+		}
+		switch what {
+		case "archive":
+			return memory.Update(have[nth].ID, func(it memory.Item) (memory.Item, error) { return memory.Archive(it, when) })(have)
+		case "restore":
+			return memory.Update(have[nth].ID, func(it memory.Item) (memory.Item, error) { return memory.Restore(it, when) })(have)
+		}
+		return slices.Delete(slices.Clone(have), nth, nth+1), nil
+	}
 }
