@@ -42,10 +42,10 @@ func (e *Engine) Preview(ctx context.Context, k store.Key) (*Change, error) {
 	return offer(ctx, e, k, nil, "")
 }
 
-// Pour returns what Preview returns, with a record by Options.Summarizer where there is one: making the plan asks it,
+// Pour returns what Preview returns, with a record by Models.Summarizer where there is one: making the plan asks it,
 // applying it does not. The summariser is told the focus, what somebody wants the record to be about, and takes nothing else from it.
 func (e *Engine) Pour(ctx context.Context, k store.Key, focus string) (*Change, error) {
-	return offer(ctx, e, k, policy.Once(e.opts.Summarizer), focus)
+	return offer(ctx, e, k, policy.Once(e.opts.Models.Summarizer), focus)
 }
 
 // offer plans a pour of a stored conversation with a record by a summariser that is told a focus; nil is the extractive one.
