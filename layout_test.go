@@ -74,7 +74,7 @@ var layers = map[string][]string{
 	"internal/replay":          {".", "token", "preset", "wire", "legal", "policy", "dialect/anthropic", "internal/fact", "internal/cost"},
 	"internal/report":          {".", "token", "internal/fact", "internal/cost", "internal/replay"},
 	"internal/lookup":          {".", "memory", "token", "wire", "policy", "archive", "store", "internal/fact", "internal/report"},
-	"internal/notice":          {".", "budget", "engine"},
+	"internal/notice":          {".", "budget", "engine", "internal/flush"},
 	"internal/doctor":          {"store", "gateway", "internal/report"},
 	"embedded":                 {"*"},
 	"cmd/decant":               {"*"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/hook"
 	"github.com/decantdev/decant/internal/secret"
 )
@@ -43,6 +44,26 @@ func (b *Board) Warned(w budget.Warning) {
 		Name: hook.Budget, Time: b.Now().UTC(), Tenant: w.Tenant, Conversation: w.Conversation,
 		Facts: spent{Per: w.Budget.Per, Tokens: w.Budget.Tokens, USD: w.Budget.USD, Share: w.Share},
 	})
+}
+
+// Flushed tells of a flush. The log has it already.
+func (b *Board) Flushed(f flush.Flushed) {
+	why := ""
+	if f.Why != nil {
+		why = secret.Mask(plain(f.Why))
+	}
+	b.Hooks.Tell(hook.Event{
+		Name: hook.Flush, Time: b.Now().UTC(), Tenant: f.Conversation.Tenant, Conversation: f.Conversation.ID,
+		Facts: saved{Cycle: f.Cycle, By: f.By, Saved: f.Saved, Why: why},
+	})
+}
+
+// saved are the facts of a flush.
+type saved struct {
+	Cycle int    `json:"cycle"`
+	By    string `json:"by"`
+	Saved int    `json:"saved"`
+	Why   string `json:"why,omitempty"`
 }
 
 // spent are the facts of a budget that is nearly spent.
