@@ -90,8 +90,12 @@ func WriteSegment(ctx context.Context, s Summarizer, c *decant.Conversation, o P
 		return decant.Segment{}, SegmentCost{}, fmt.Errorf("write a segment of m%d to m%d: the conversation has no such messages: %w", from, to, decant.ErrNothing)
 	}
 	stretch := p.recorder().passage(ctx, i, k+1, 0)
-	room := min(mostSegment, max(leastSummary, int(segmentShare*float64(stretch.checkpoint.Original))))
-	return p.recorder().segment(ctx, s, stretch, room)
+	return p.recorder().segment(ctx, s, stretch, p.recorder().segmentRoom(stretch))
+}
+
+// segmentRoom returns the tokens that a segment of a passage may have.
+func (r *recorder) segmentRoom(p *passage) int {
+	return min(mostSegment, max(leastSummary, int(segmentShare*float64(p.checkpoint.Original))))
 }
 
 // segment asks a summariser for the segment of a passage, of at most room tokens.
