@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/summary"
@@ -14,31 +15,60 @@ const (
 	liftShare  = 0.05  // of the target, by which it is raised for them
 )
 
-// keeps are the shares of the extractive record that a record with lines of segments has, tried in order: with all of
-// it nothing is lost; where there is no room beside it, what was picked last gives way if the lines hold more.
-var keeps = [...]float64{1, .92}
+// tries are the ways in which lines of segments are put into a record, in order: beside all that the extractive record
+// says, in all of the room or in less of it; at last what was picked last for that gives way, if the lines hold more.
+var tries = [...]struct{ keep, room float64 }{{1, 1}, {1, .5}, {1, .25}, {.92, 1}}
 
-// compose returns the plan with lines of the proposal's segments in its record. An error says why that would be worse than
-// the extractive record.
+// compose returns the plan with lines of the proposal's segments in its record: the first that is no worse than the
+// extractive plan. An error says why there is none.
 func (p *Proposal) compose(ctx context.Context) (*decant.Plan, error) {
+	if p.made.passage.draft == nil {
+		return nil, errTooSmall
+	}
+	more := p.room()
+	err := error(errTooSmall)
+	for _, t := range tries {
+		var plan *decant.Plan
+		if share := int(t.room * float64(max(0, more))); share >= leastProse || t.keep < 1 {
+			plan, err = p.try(ctx, t.keep, share)
+		}
+		if err == nil || ctx.Err() != nil {
+			return plan, err
+		}
+	}
+	return nil, err
+}
+
+// try returns the plan whose record has a share of the extractive one's lines and more tokens than that.
+func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Plan, error) {
 	next := *p.made
 	next.ctx = ctx
 	floor := decant.CheckpointIn(p.extractive.Decisions)
-	room := p.extractive.Target - p.extractive.After.Messages
-	more, lift := room, next.lift()
-	if limit := next.opts.Preset.Summary.MaxTokens; limit > 0 {
-		more = min(more+lift, next.passage.limits.Budget-next.passage.extract)
-	} else {
-		more += lift
+	cp, err := next.recorder().compose(ctx, next.passage, p.segments, keep, more)
+	if err == nil {
+		err = next.recorder().worse(cp, floor)
 	}
-	cp, err := next.recorder().compose(ctx, next.passage, floor, p.segments, more)
 	if err != nil {
 		return nil, err
 	}
 	cp.CostUSD = p.spent.USD
-	next.opts.Target += max(0, cp.Compressed-floor.Compressed-room)
+	next.opts.Target = max(next.opts.Target, p.extractive.After.Messages+cp.Compressed-floor.Compressed)
 	next.edits = p.made.edits.recorded(cp)
-	return next.plan()
+	plan, err := next.plan()
+	if err == nil && plan.Score < p.extractive.Score {
+		err = fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", plan.Score, p.extractive.Score, decant.ErrSummary)
+	}
+	return plan, err
+}
+
+// room returns the tokens that a record may have more than the extractive one.
+func (p *Proposal) room() int {
+	m := p.made
+	more := p.extractive.Target - p.extractive.After.Messages + m.lift()
+	if m.opts.Preset.Summary.MaxTokens > 0 {
+		more = min(more, m.passage.limits.Budget-m.passage.extract)
+	}
+	return more
 }
 
 // lift returns the tokens by which the target may be raised for lines of segments. Nothing has to give way to them then,
@@ -55,36 +85,22 @@ func (p *planner) lift() int {
 	return max(0, min(mostLift, int(liftShare*float64(o.Target)), (most-o.Target)/4))
 }
 
-// compose returns the checkpoint of a passage with lines of segments in its record, which may have more tokens than the
-// extractive one. It is never worse than that.
-func (r *recorder) compose(ctx context.Context, p *passage, floor *decant.Checkpoint, segments []decant.Segment, more int) (cp *decant.Checkpoint, err error) {
-	if p.draft == nil {
-		return nil, errTooSmall
+// compose returns the checkpoint of a passage with lines of segments in its record, which has a share of the lines of the
+// extractive one and more tokens than that.
+func (r *recorder) compose(ctx context.Context, p *passage, segments []decant.Segment, keep float64, more int) (*decant.Checkpoint, error) {
+	s, err := p.draft.Compose(ctx, segments, p.drafted+more, keep)
+	if err != nil {
+		return nil, err
 	}
 	l := p.limits
-	l.Budget = p.extract + max(0, more)
-	for _, keep := range keeps {
-		if keep == 1 && more < leastProse {
-			continue
-		}
-		var s summary.Summary
-		if s, err = p.draft.Compose(ctx, segments, p.drafted+max(0, more), keep); err != nil {
-			continue
-		}
-		if s, err = summary.Accept(ctx, s.Text, p.input.Facts, l); err != nil {
-			continue
-		}
-		s.Rung = rungOf(segments)
-		cp = r.written(ctx, p, s, nil)
-		cp.Segments = segments
-		if err = ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err = r.worse(cp, floor); err == nil {
-			return cp, nil
-		}
+	l.Budget = p.extract + more
+	if s, err = summary.Accept(ctx, s.Text, p.input.Facts, l); err != nil {
+		return nil, err
 	}
-	return nil, err
+	s.Rung = rungOf(segments)
+	cp := r.written(ctx, p, s, nil)
+	cp.Segments = segments
+	return cp, ctx.Err()
 }
 
 // rungOf returns the lowest rung of segments.

@@ -6,6 +6,8 @@ import "strings"
 type passage struct {
 	under string // the headings above it, outermost first
 	text  string // lines as they stand, without the indent that they share
+
+	first, last int // of the lines of the segment
 }
 
 // Sizes of passages in bytes.
@@ -18,6 +20,7 @@ const (
 type written struct {
 	depth int
 	text  string
+	at    int
 }
 
 // passages returns the passages of a text in their order.
@@ -26,8 +29,9 @@ func passages(text string) (out []passage) { return gathered(nil, "", deep(text)
 // deep returns the lines of a text with their depths: headings above all others, and the items of a list below the line
 // before the list.
 func deep(text string) (out []written) {
-	fenced := false
+	fenced, at := false, -1
 	for ln := range strings.Lines(text) {
+		at++
 		ln = strings.ReplaceAll(strings.TrimRight(ln, " \t\r\n"), "\t", "    ")
 		body := strings.TrimLeft(ln, " ")
 		depth := 2 * (len(ln) - len(body))
@@ -35,7 +39,7 @@ func deep(text string) (out []written) {
 		case strings.HasPrefix(body, "```"):
 			fenced = !fenced
 			continue
-		case body == "":
+		case !says(body):
 			continue
 		case fenced:
 			depth = inFence
@@ -46,7 +50,7 @@ func deep(text string) (out []written) {
 		case item(body):
 			depth++
 		}
-		out = append(out, written{depth, strings.Repeat(" ", len(ln)-len(body)) + body})
+		out = append(out, written{depth, ln, at})
 	}
 	return out
 }
@@ -90,10 +94,10 @@ func gathering(out []passage, under string, ls []written) []passage {
 	case first.depth < 0 || len(below) > 0 && len(first.text) <= headBytes && (size > passageBytes || title(first.text)):
 		return gathered(out, joined(under, first.text), below)
 	case size <= passageBytes:
-		return append(out, passage{under, flush(ls)})
+		return append(out, passage{under, flush(ls), first.at, ls[len(ls)-1].at})
 	}
 	for _, s := range packed(strings.TrimSpace(first.text)) {
-		out = append(out, passage{under, s})
+		out = append(out, passage{under, s, first.at, first.at})
 	}
 	return gathered(out, under, below)
 }

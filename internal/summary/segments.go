@@ -5,12 +5,11 @@ import (
 	"strings"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/fact"
 )
 
 // Values of a line of a segment for being said, whatever facts are in it.
 const (
-	writtenValue = .02 // for each of its tokens, in chances
+	writtenValue = .05 // for each of its tokens, in chances
 	writtenVoice = 1
 )
 
@@ -21,7 +20,7 @@ func (b *book) takeSegment(s *decant.Segment) {
 	head := b.segmentHead(s)
 	groups := map[string]int32{}
 	for _, p := range passages(s.Text) {
-		if ours(p.under) || fact.Order(p.text) {
+		if ours(p.under) {
 			continue
 		}
 		g, ok := groups[p.under]
