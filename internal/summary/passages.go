@@ -12,47 +12,59 @@ type passage struct {
 
 // Sizes of passages in bytes.
 const (
-	passageBytes = 500 // lines that belong together and are longer are quoted one by one
-	headBytes    = 100 // a line that others are indented below is their heading up to here
+	passageBytes = 500  // lines that belong together and are longer are quoted one by one
+	codeBytes    = 1000 // code is quoted whole up to here, or not at all
+	headBytes    = 100  // a line that others are indented below is their heading up to here
 )
 
-// A written is one line of a segment with how deep it stands.
+// A written is one line of a segment with how deep it stands, or all lines of a block of code.
 type written struct {
-	depth int
-	text  string
-	at    int
+	depth       int
+	text        string
+	code        bool
+	first, last int // of the lines of the segment
 }
 
 // passages returns the passages of a text in their order.
 func passages(text string) (out []passage) { return gathered(nil, "", deep(text)) }
 
-// deep returns the lines of a text with their depths: headings above all others, and the items of a list below the line
-// before the list.
+// deep returns the lines of a text with their depths: headings above all others, the items of a list and code below the
+// line before them.
 func deep(text string) (out []written) {
-	fenced, at := false, -1
+	fenced := false
+	at := -1
 	for ln := range strings.Lines(text) {
 		at++
 		ln = strings.ReplaceAll(strings.TrimRight(ln, " \t\r\n"), "\t", "    ")
 		body := strings.TrimLeft(ln, " ")
-		depth := 2 * (len(ln) - len(body))
 		switch {
 		case strings.HasPrefix(body, "```"):
-			fenced = !fenced
-			continue
-		case !says(body):
-			continue
+			if fenced = !fenced; fenced {
+				out = append(out, written{depth: inFence, code: true, first: at, last: at})
+			}
 		case fenced:
-			depth = inFence
-		case strings.HasPrefix(body, "#") && strings.HasPrefix(strings.TrimLeft(body, "#"), " "):
-			depth = len(body) - len(strings.TrimLeft(body, "#")) - headDepth
-		case strings.HasPrefix(body, "**") && strings.HasSuffix(strings.TrimRight(body, ":"), "**") && len(body) <= headBytes:
-			depth--
-		case item(body):
-			depth++
+			code := &out[len(out)-1]
+			code.text += ln + "\n"
+			code.last = at
+		case says(body):
+			out = append(out, written{depth: depth(body, len(ln)-len(body)), text: ln, first: at, last: at})
 		}
-		out = append(out, written{depth, ln, at})
 	}
 	return out
+}
+
+// depth returns how deep a line stands that has an indent.
+func depth(body string, indent int) int {
+	marks := len(body) - len(strings.TrimLeft(body, "#"))
+	switch {
+	case marks > 0 && strings.HasPrefix(body[marks:], " "):
+		return marks - headDepth
+	case strings.HasPrefix(body, "**") && strings.HasSuffix(strings.TrimRight(body, ":"), "**") && len(body) <= headBytes:
+		return 2*indent - 1
+	case item(body):
+		return 2*indent + 1
+	}
+	return 2 * indent
 }
 
 const (
@@ -83,7 +95,8 @@ func gathered(out []passage, under string, ls []written) []passage {
 	return out
 }
 
-// gathering appends the passages of a line and of what stands below it.
+// gathering appends the passages of a line and of what stands below it. A heading with nothing below it says nothing, and
+// long code is no summary.
 func gathering(out []passage, under string, ls []written) []passage {
 	first, below := ls[0], ls[1:]
 	size := 0
@@ -91,13 +104,15 @@ func gathering(out []passage, under string, ls []written) []passage {
 		size += len(l.text)
 	}
 	switch {
+	case len(below) == 0 && (first.depth < 0 || strings.HasSuffix(first.text, ":") || first.code && size > codeBytes):
+		return out
 	case first.depth < 0 || len(below) > 0 && len(first.text) <= headBytes && (size > passageBytes || title(first.text)):
 		return gathered(out, joined(under, first.text), below)
-	case size <= passageBytes:
-		return append(out, passage{under, flush(ls), first.at, ls[len(ls)-1].at})
+	case size <= passageBytes || first.code:
+		return append(out, passage{under, flush(ls), first.first, ls[len(ls)-1].last})
 	}
 	for _, s := range packed(strings.TrimSpace(first.text)) {
-		out = append(out, passage{under, s, first.at, first.at})
+		out = append(out, passage{under, s, first.first, first.last})
 	}
 	return gathered(out, under, below)
 }
@@ -122,15 +137,22 @@ func joined(under, head string) string {
 	return under + headJoint + head
 }
 
-// flush returns lines without the indent of the first.
+// flush returns lines without the indent that they share.
 func flush(ls []written) string {
-	shared := len(ls[0].text) - len(strings.TrimLeft(ls[0].text, " "))
-	var out []string
+	var lines []string
+	shared := -1
 	for _, l := range ls {
-		own := len(l.text) - len(strings.TrimLeft(l.text, " "))
-		out = append(out, l.text[min(shared, own):])
+		for _, s := range strings.Split(strings.TrimRight(l.text, "\n"), "\n") {
+			lines = append(lines, s)
+			if own := len(s) - len(strings.TrimLeft(s, " ")); s != "" && (shared < 0 || own < shared) {
+				shared = own
+			}
+		}
 	}
-	return strings.Join(out, "\n")
+	for i, s := range lines {
+		lines[i] = s[min(max(shared, 0), len(s)):]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // packed returns the sentences of a line, neighbours together while they are short; all of it.
