@@ -188,6 +188,9 @@ func (c *chooser) gain(i int32) (gain, cost float32) {
 	e := &c.book.entries[i]
 	cost = c.cost(i)
 	g := e.value
+	if e.sec == secWritten {
+		g *= c.news(e.line)
+	}
 	if e.group >= 0 && !c.open[e.group] {
 		gr := &c.book.groups[e.group]
 		g += gr.value
@@ -245,6 +248,23 @@ func (c *chooser) wording(n int32) (g float32) {
 		g += float32(wordWeight) * min(1, c.expect[w]/float32(c.heard[w]+1))
 	}
 	return g
+}
+
+// news returns the share of the facts and words of a line that were not said yet.
+func (c *chooser) news(n int32) float32 {
+	facts, words := c.book.lex.of(n), c.book.lex.said(n)
+	fresh := 0
+	for _, id := range facts {
+		if c.covered[id]&grounded == 0 {
+			fresh++
+		}
+	}
+	for _, w := range words {
+		if c.heard[w] == 0 {
+			fresh++
+		}
+	}
+	return float32(fresh) / float32(max(1, len(facts)+len(words)))
 }
 
 // take marks what entry i says.

@@ -9,7 +9,7 @@ import (
 
 // Values of a line of a segment for being said, whatever facts are in it.
 const (
-	writtenValue = .05 // for each of its tokens, in chances
+	writtenValue = .1 // for each of its tokens, in chances
 	writtenVoice = 1
 )
 
