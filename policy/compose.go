@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/summary"
+	"github.com/decantdev/decant/wire"
 )
 
 // Room for lines of segments, in tokens.
@@ -16,8 +17,9 @@ const (
 )
 
 // tries are the ways in which lines of segments are put into a record, in order: beside all that the extractive record
-// says, in all of the room or in less of it; at last what was picked last for that gives way, if the lines hold more.
-var tries = [...]struct{ keep, room float64 }{{1, 1}, {1, .5}, {1, .25}, {.92, 1}}
+// says, in all of the room or in less of it; at last what was picked last for that gives way, if the lines hold more. What
+// a try has lost, the next ones do not speak of: of a string that is named everywhere only the first places count.
+var tries = [...]struct{ keep, room float64 }{{1, 1}, {1, 1}, {1, .5}, {.92, 1}}
 
 // compose returns the plan with lines of the proposal's segments in its record: the first that is no worse than the
 // extractive plan. An error says why there is none.
@@ -27,6 +29,7 @@ func (p *Proposal) compose(ctx context.Context) (*decant.Plan, error) {
 	}
 	more := p.room()
 	err := error(errTooSmall)
+	p.lost = nil
 	for _, t := range tries {
 		var plan *decant.Plan
 		if share := int(t.room * float64(max(0, more))); share >= leastProse || t.keep < 1 {
@@ -44,11 +47,12 @@ func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Pla
 	next := *p.made
 	next.ctx = ctx
 	floor := decant.CheckpointIn(p.extractive.Decisions)
-	cp, err := next.recorder().compose(ctx, next.passage, p.segments, keep, more)
-	if err == nil {
-		err = next.recorder().worse(cp, floor)
-	}
+	cp, err := next.recorder().compose(ctx, next.passage, p.segments, summary.Mix{Keep: keep, Room: more, Avoid: p.lost})
 	if err != nil {
+		return nil, err
+	}
+	if err := next.recorder().worse(cp, floor); err != nil {
+		p.lost = append(p.lost, next.evidence.measure(ctx, next.passage.covered).Lost(ctx, floor.Summary, cp.Summary)...)
 		return nil, err
 	}
 	cp.CostUSD = p.spent.USD
@@ -56,9 +60,23 @@ func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Pla
 	next.edits = p.made.edits.recorded(cp)
 	plan, err := next.plan()
 	if err == nil && plan.Score < p.extractive.Score {
+		p.lost = append(p.lost, p.missed(ctx, next.edits)...)
 		err = fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", plan.Score, p.extractive.Score, decant.ErrSummary)
 	}
 	return plan, err
+}
+
+// missed returns the strings that a view with other decisions has lost.
+func (p *Proposal) missed(ctx context.Context, other *edits) []string {
+	was, err := p.made.edits.recorded(decant.CheckpointIn(p.extractive.Decisions)).current()
+	if err != nil {
+		return nil
+	}
+	now, err := other.current()
+	if err != nil {
+		return nil
+	}
+	return p.made.evidence.measure(ctx, p.made.conv.Messages).Lost(ctx, wire.Text(was), wire.Text(now))
 }
 
 // room returns the tokens that a record may have more than the extractive one.
@@ -85,15 +103,14 @@ func (p *planner) lift() int {
 	return max(0, min(mostLift, int(liftShare*float64(o.Target)), (most-o.Target)/4))
 }
 
-// compose returns the checkpoint of a passage with lines of segments in its record, which has a share of the lines of the
-// extractive one and more tokens than that.
-func (r *recorder) compose(ctx context.Context, p *passage, segments []decant.Segment, keep float64, more int) (*decant.Checkpoint, error) {
-	s, err := p.draft.Compose(ctx, segments, p.drafted+more, keep)
+// compose returns the checkpoint of a passage with lines of segments in its record.
+func (r *recorder) compose(ctx context.Context, p *passage, segments []decant.Segment, mix summary.Mix) (*decant.Checkpoint, error) {
+	s, err := p.draft.Compose(ctx, segments, mix)
 	if err != nil {
 		return nil, err
 	}
 	l := p.limits
-	l.Budget = p.extract + more
+	l.Budget = p.extract + mix.Room
 	if s, err = summary.Accept(ctx, s.Text, p.input.Facts, l); err != nil {
 		return nil, err
 	}

@@ -44,8 +44,13 @@ func (e *evidence) recalled(ctx context.Context, ms []decant.Message, text strin
 	if e.quick {
 		return recall.Result{}
 	}
+	return e.measure(ctx, ms).HeldBy(ctx, text)
+}
+
+// measure returns what measures texts by messages.
+func (e *evidence) measure(ctx context.Context, ms []decant.Message) *recall.Measure {
 	if len(ms) == 0 {
-		return recall.Of(ctx, ms, text)
+		return recall.In(ctx, ms)
 	}
 	at := stretch{ms[0].Number, len(ms)}
 	m := e.measures[at]
@@ -57,5 +62,5 @@ func (e *evidence) recalled(ctx context.Context, ms []decant.Message, text strin
 			e.measures[at] = m
 		}
 	}
-	return m.HeldBy(ctx, text)
+	return m
 }

@@ -19,6 +19,7 @@ type Proposal struct {
 	segments   []decant.Segment // about the range of the plan's checkpoint, those written for it included
 	spent      SegmentCost      // by summarisers
 	unbooked   float64          // of it
+	lost       []string         // that a try to compose the record has lost
 }
 
 // Propose is Plan for those who have a Summarizer.

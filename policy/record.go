@@ -36,7 +36,6 @@ type passage struct {
 	images     int            // tokens of what the checkpoint carries
 	limits     summary.Limits // of the record's text
 	extract    int            // tokens of the extractive record's text
-	drafted    int            // of them, without the names behind it
 	draft      *summary.Draft // that the extractive record is of, nil: there was no time
 }
 
@@ -107,7 +106,7 @@ func (r *recorder) extract(ctx context.Context, p *passage) (summary.Summary, er
 	if err != nil {
 		return summary.Summary{}, err
 	}
-	p.draft, p.drafted = d, s.Tokens
+	p.draft = d
 	sum, err := summary.Accept(ctx, s.Text, in.Facts, p.limits)
 	sum.Rung = s.Rung
 	return sum, err

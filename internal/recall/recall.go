@@ -6,6 +6,7 @@ package recall
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -45,6 +46,8 @@ type wanted struct {
 	last    int // index of the last message in which somebody wrote it
 	was, is []ruler.Context
 	held    bool // by a text that was measured, at least as a part of something
+
+	grounded bool // in the text that was measured last
 }
 
 // A place is where a string stands on a line.
@@ -76,7 +79,7 @@ func In(ctx context.Context, ms []decant.Message) *Measure {
 func (m *Measure) HeldBy(ctx context.Context, text string) Result {
 	m.ctx = ctx
 	for _, w := range m.strings {
-		w.is = nil
+		w.is, w.grounded = nil, false
 	}
 	var fresh strings.Builder
 	for line := range strings.Lines(text) {
@@ -99,6 +102,23 @@ func (m *Measure) HeldBy(ctx context.Context, text string) Result {
 		clear(m.lines)
 	}
 	return r
+}
+
+// Lost returns the strings that a text holds with their context and another one does not, in order.
+func (m *Measure) Lost(ctx context.Context, was, now string) (out []string) {
+	m.HeldBy(ctx, was)
+	before := map[string]bool{}
+	for s, w := range m.strings {
+		before[s] = w.grounded
+	}
+	m.HeldBy(ctx, now)
+	for s, w := range m.strings {
+		if before[s] && !w.grounded {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // places returns where wanted strings stand on a line.
@@ -192,7 +212,7 @@ func (m *Measure) result(text, fresh string) Result {
 		}
 		w.held = true
 		r.Present++
-		if ruler.Grounded(w.was, w.is) {
+		if w.grounded = ruler.Grounded(w.was, w.is); w.grounded {
 			r.Grounded++
 			held += weight
 		}

@@ -13,14 +13,15 @@ const (
 	writtenVoice = 1
 )
 
-// takeSegment takes in the lines of what a model wrote about a stretch of the messages.
-func (b *book) takeSegment(s *decant.Segment) {
+// takeSegment takes in the lines of what a model wrote about a stretch of the messages, but those that have one of some
+// strings.
+func (b *book) takeSegment(s *decant.Segment, avoid []string) {
 	at := min(s.To, b.src.to) - b.src.from
 	fresh := 100 / (100 + float64(max(b.src.messages-at, 0)))
 	head := b.segmentHead(s)
 	groups := map[string]int32{}
 	for _, p := range passages(s.Text) {
-		if ours(p.under) {
+		if ours(p.under) || slices.ContainsFunc(avoid, func(s string) bool { return strings.Contains(p.text, s) }) {
 			continue
 		}
 		g, ok := groups[p.under]
