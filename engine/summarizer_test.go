@@ -95,7 +95,7 @@ func TestTheExtractiveRecordIsTheFloor(t *testing.T) {
 		}, "the summariser failed: 401"},
 		"Lost": {func(context.Context, policy.SummaryInput) (policy.Summary, error) {
 			return policy.Summary{Text: "All of it went well.", CostUSD: 0.01}, nil
-		}, "sentences that must be kept"},
+		}, "not about them"},
 		"TooLong": {func(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
 			return policy.Summary{Text: strings.Repeat("It went on and on. ", in.MaxTokens), CostUSD: 0.01}, nil
 		}, "tokens"},

@@ -13,7 +13,12 @@ type evidence struct {
 	ms    []decant.Message
 	quick bool          // there is no time for it: nothing is proved
 	facts []decant.Fact // must-keep facts of the messages as they were, extracted once
+
+	measures map[stretch]*recall.Measure // by which texts are measured again
 }
+
+// A stretch names messages by the first one and how many they are.
+type stretch struct{ from, messages int }
 
 // mustKeep returns the facts of the conversation.
 func (e *evidence) mustKeep(ctx context.Context) []decant.Fact {
@@ -39,5 +44,23 @@ func (e *evidence) recalled(ctx context.Context, ms []decant.Message, text strin
 	if e.quick {
 		return recall.Result{}
 	}
-	return recall.Of(ctx, ms, text)
+	return e.measure(ctx, ms).HeldBy(ctx, text)
+}
+
+// measure returns what measures texts by messages.
+func (e *evidence) measure(ctx context.Context, ms []decant.Message) *recall.Measure {
+	if len(ms) == 0 {
+		return recall.In(ctx, ms)
+	}
+	at := stretch{ms[0].Number, len(ms)}
+	m := e.measures[at]
+	if m == nil {
+		if m = recall.In(ctx, ms); e.measures == nil {
+			e.measures = map[stretch]*recall.Measure{}
+		}
+		if ctx.Err() == nil {
+			e.measures[at] = m
+		}
+	}
+	return m
 }

@@ -15,10 +15,17 @@ import (
 // in.Facts, and say what the call has cost.
 type minutes struct{}
 
-func (minutes) Summarize(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
-	in.MaxTokens -= 20
-	s, err := policy.Extractive{}.Summarize(ctx, in)
-	return policy.Summary{Text: "Minutes of the session:\n" + s.Text, CostUSD: 0.01}, err
+func (minutes) Summarize(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
+	text := ""
+	for i := range in.Messages {
+		if in.Messages[i].Has(decant.KindUse) {
+			line := fmt.Sprintf("m%d The handler reads its file and returns a status: the tests were run with %s.\n", in.Messages[i].Number, in.Messages[i].Text(decant.KindUse))
+			if in.Counter.Count(text+line) < in.MaxTokens {
+				text += line
+			}
+		}
+	}
+	return policy.Summary{Text: text, Model: "minutes", CostUSD: 0.01}, nil
 }
 
 // A plan chooses what its checkpoint covers; then the record is written, once.
@@ -29,7 +36,7 @@ func ExampleProposal_Write() {
 		return
 	}
 	ctx, c := context.Background(), work(60, 3000)
-	p, err := policy.Propose(ctx, c, policy.PlanOptions{Model: token.Model{ID: "mine", Window: 32_000}, Preset: set, Target: 6000, KeepTurns: -1})
+	p, err := policy.Propose(ctx, c, policy.PlanOptions{Model: token.Model{ID: "mine", Window: 32_000}, Preset: set, Target: 6000, Trigger: 20_000, KeepTurns: -1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -38,6 +45,6 @@ func ExampleProposal_Write() {
 		fmt.Println("the plan has the extractive record:", err)
 	}
 	cp := decant.CheckpointIn(p.Plan.Decisions)
-	fmt.Println(cp.Rung, strings.Contains(cp.Summary, "Minutes of the session:"), p.Plan.After.Messages <= p.Plan.Target)
+	fmt.Println(cp.Rung, strings.Contains(cp.Summary, "the tests were run"), p.Plan.After.Messages <= p.Plan.Target)
 	// Output: model true true
 }

@@ -1,30 +1,26 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
-	"github.com/decantdev/decant/internal/summary"
 )
 
-// A Proposal is a plan whose record can still be written by somebody else: what it covers is chosen.
+// A Proposal is a plan whose record can still have lines that somebody else writes: what it covers is chosen.
 type Proposal struct {
 	Plan *decant.Plan
 
 	made       *planner
-	extractive *decant.Plan // as it was proposed
-	spent      float64      // in dollars, by summarisers
-	booked     float64      // part of spent that is in the ledger
+	extractive *decant.Plan     // with the extractive record
+	proposed   *decant.Plan     // with lines of the segments that there were, where that is no worse
+	segments   []decant.Segment // about the range of the plan's checkpoint, those written for it included
+	spent      SegmentCost      // by summarisers
+	unbooked   float64          // of it
+	lost       []string         // that a try to compose the record has lost
 }
-
-// Owed returns what summarisers have spent on the proposal, in dollars, as far as they have not booked it themselves.
-func (p *Proposal) Owed() float64 { return p.spent - p.booked }
 
 // Propose is Plan for those who have a Summarizer.
 func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Proposal, error) {
@@ -44,34 +40,55 @@ func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Propo
 	if err != nil {
 		return nil, err
 	}
-	return &Proposal{Plan: plan, made: p, extractive: plan}, nil
+	out := &Proposal{Plan: plan, made: p, extractive: plan, proposed: plan, segments: p.about()}
+	if len(out.segments) > 0 {
+		out.proposed = out.without(out.compose(ctx))
+		out.Plan = out.proposed
+	}
+	return out, ctx.Err()
 }
 
-// Write has the record of the plan's checkpoint written by a summariser, within the room that was chosen for it. It asks
-// once, and not at all where there is no checkpoint, no time (PlanOptions.Quick), or s is nil or Extractive.
+// about returns the usable segments of the options that are about messages of the plan's checkpoint.
+func (p *planner) about() (out []decant.Segment) {
+	if p.passage == nil || p.opts.Quick {
+		return nil
+	}
+	for _, s := range Usable(p.conv, p.opts.Segments) {
+		if cp := &p.passage.checkpoint; s.From <= cp.To && s.To >= cp.From {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Write asks a summariser for a segment about those messages of the plan's checkpoint that no segment is about, and
+// composes the record again, with lines of it. It asks once, and not at all where there is no checkpoint, no time
+// (PlanOptions.Quick), little that no segment is about, or s is nil or Extractive.
 //
-// An error says why what it wrote is not used: it failed or was not done when ctx was; its record is empty, an error
-// message or too large; or the extractive record has a sentence that must be kept, or twice the must-keep facts, or the
-// least score of the preset, and this one has not. The plan then keeps the extractive record and notes why. What the summariser
-// has cost is in the checkpoint and in the price in any case.
+// An error says why what it wrote is not used: it failed or was not done when ctx was; its text is no segment, see
+// WriteSegment; or the record with lines of it is worse than the extractive one: it has fewer of the exact strings with
+// their context, lacks a sentence that must be kept or half of the must-keep facts. The plan then stays as it was
+// proposed and notes why. What the summariser has cost is in the checkpoint and in the price in any case, and a segment
+// that was accepted is in the checkpoint, for later records.
 //
-// What a summariser wrote is never sealed (PlanOptions.Key). In a file it is text when it comes back, for nobody knows whose
-// words it has.
+// A record with lines that a model wrote is never sealed (PlanOptions.Key). In a file it is text when it comes back.
 func (p *Proposal) Write(ctx context.Context, s Summarizer) error {
 	if _, same := s.(Extractive); s == nil || same || p.made.passage == nil || p.made.opts.Quick {
 		return nil
 	}
-	room := p.extractive.Target - p.extractive.After.Messages
-	cp, cost, err := p.made.recorder().commission(ctx, s, p.made.passage, decant.CheckpointIn(p.extractive.Decisions), room)
-	p.spent += cost.USD
-	if cost.Booked {
-		p.booked += cost.USD
+	rest, ok := p.rest(ctx)
+	if !ok {
+		return nil
+	}
+	r := p.made.recorder()
+	seg, cost, err := r.segment(ctx, s, rest, r.segmentRoom(rest))
+	p.spent.USD += cost.USD
+	if !cost.Booked {
+		p.unbooked += cost.USD
 	}
 	if err == nil {
-		cp.CostUSD = p.spent
-		next := *p.made
-		next.ctx, next.edits = ctx, p.made.edits.recorded(cp)
-		p.Plan, err = next.plan()
+		p.segments = append(p.segments, seg)
+		p.Plan, err = p.compose(ctx)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -82,49 +99,49 @@ func (p *Proposal) Write(ctx context.Context, s Summarizer) error {
 	return err
 }
 
-// Refuse puts the extractive record back, and notes why.
-func (p *Proposal) Refuse(why error) {
-	cp, plan := *decant.CheckpointIn(p.extractive.Decisions), *p.extractive
-	cp.CostUSD = p.spent
-	plan.Decisions = p.made.edits.recorded(&cp).list
-	plan.Price = price(&plan, p.made.edits.view, &p.made.opts, p.spent)
-	plan.Notes = append(slices.Clone(plan.Notes), "the record is the extractive one: "+fmt.Sprintf("%.200s", secret.Mask(why.Error())))
-	p.Plan = &plan
+// Unbooked returns what summarisers have cost that they have not booked themselves, in dollars.
+func (p *Proposal) Unbooked() float64 { return p.unbooked }
+
+// rest returns what of the checkpoint's range no segment is about, and whether it is worth a call: where there are
+// segments, a few messages behind the last one are not.
+func (p *Proposal) rest(ctx context.Context) (*passage, bool) {
+	m := p.made
+	if len(p.segments) == 0 {
+		return m.passage, true
+	}
+	from, to := m.conv.Index(p.segments[len(p.segments)-1].To)+1, m.conv.Index(m.passage.checkpoint.To)+1
+	if from >= to || m.sizes.original(from, to) < leastStretch {
+		return nil, false
+	}
+	return m.recorder().passage(ctx, from, to, 0), true
 }
 
-// commission returns the checkpoint of a passage with a record by a summariser, which may have so many tokens more than
-// the extractive one, and what was spent on it.
-func (r *recorder) commission(ctx context.Context, s Summarizer, p *passage, floor *decant.Checkpoint, more int) (cp *decant.Checkpoint, cost SegmentCost, err error) {
-	head := fmt.Sprintf("[Record of m%d to m%d, written by a summariser, not the user's words]\n", p.checkpoint.From, p.checkpoint.To)
-	l := p.limits
-	l.Budget = min(l.Budget, p.extract+max(0, more)) - l.Counter.Count(head)
-	in := r.told(p.input, beside(l))
-	if in.MaxTokens < 1 {
-		return nil, cost, fmt.Errorf("%d tokens are too few for a summariser: %w", p.extract, decant.ErrSummary)
+// Refuse puts the plan back as it was proposed, and notes why.
+func (p *Proposal) Refuse(why error) { p.Plan = p.without(p.proposed, why) }
+
+// without returns a plan; where there is a reason why not, the one with the extractive record, or the one that was
+// proposed, with the segments that there are and a note.
+func (p *Proposal) without(plan *decant.Plan, why error) *decant.Plan {
+	if why == nil {
+		return plan
 	}
-	out, err := ask(ctx, s, in)
-	if out.CostUSD > 0 && !math.IsInf(out.CostUSD, 0) {
-		cost = SegmentCost{out.CostUSD, out.Booked}
+	out := *p.proposed
+	cp, edits := *decant.CheckpointIn(out.Decisions), p.made.edits
+	cp.CostUSD, cp.Segments = p.spent.USD, p.segments
+	edits = edits.recorded(&cp)
+	out.Decisions = edits.list
+	if view, err := edits.current(); err == nil {
+		out.Price = price(&out, view, &p.made.opts, p.spent.USD)
 	}
-	if err == nil {
-		err = ctx.Err()
+	what := "the record is the extractive one: "
+	if cp.Rung != decant.RungExtractive && cp.Rung != decant.RungHeadTail {
+		what = "the record is the one without a new segment: "
 	}
-	if err != nil {
-		return nil, cost, fmt.Errorf("the summariser failed: %w", err)
-	}
-	sum, err := summary.Accept(ctx, secret.Mask(strings.ToValidUTF8(out.Text, "\uFFFD")), in.Facts, l)
-	if err != nil {
-		return nil, cost, err
-	}
-	sum.Text, sum.Rung = head+sum.Text, cmp.Or(out.Rung, decant.RungModel)
-	cp = r.written(ctx, p, sum, nil)
-	if err = ctx.Err(); err != nil {
-		return nil, cost, fmt.Errorf("there was no time to check the summariser's record: %w", err)
-	}
-	return cp, cost, r.worse(cp, floor)
+	out.Notes = append(slices.Clone(out.Notes), what+fmt.Sprintf("%.200s", secret.Mask(why.Error())))
+	return &out
 }
 
-// worse says why a summariser's record is worse than the extractive one, nil when it is not.
+// worse says why a record with lines that models wrote is worse than the extractive one, nil when it is not.
 func (r *recorder) worse(cp, floor *decant.Checkpoint) error {
 	has, lost := compared(cp.Facts, floor.Facts)
 	switch {
@@ -132,8 +149,8 @@ func (r *recorder) worse(cp, floor *decant.Checkpoint) error {
 		return fmt.Errorf("the summariser's record lacks %d sentences that must be kept: %w", lost, decant.ErrSummary)
 	case has < leastFacts:
 		return fmt.Errorf("the summariser's record has %.0f %% of the must-keep facts that the extractive one has: %w", 100*has, decant.ErrSummary)
-	case cp.Poor && !floor.Poor:
-		return fmt.Errorf("the summariser's record holds %.2f of the exact strings, the preset asks for %.2f: %w", cp.Score, r.opts.Preset.Summary.MinScore, decant.ErrSummary)
+	case cp.Score < floor.Score:
+		return fmt.Errorf("the summariser's record holds %.3f of the exact strings, the extractive one %.3f: %w", cp.Score, floor.Score, decant.ErrSummary)
 	}
 	return nil
 }

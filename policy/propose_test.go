@@ -77,14 +77,12 @@ func TestASummarizerMayBeWrongInAnyWay(t *testing.T) {
 			t.Errorf("%s: $%g, another record:\n%s", name, cp.CostUSD, cp.Summary)
 		}
 	}
+	o.Target, o.Trigger = 30_000, 60_000
 	p, err := policy.Propose(t.Context(), c, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = p.Write(t.Context(), summariser(func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
-		return policy.Extractive{}.Summarize(ctx, in)
-	}))
-	if err != nil {
+	if err = p.Write(t.Context(), summariser(tale)); err != nil {
 		t.Fatal(err)
 	}
 	view, err := p.Plan.Apply(c)

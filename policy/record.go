@@ -36,6 +36,7 @@ type passage struct {
 	images     int            // tokens of what the checkpoint carries
 	limits     summary.Limits // of the record's text
 	extract    int            // tokens of the extractive record's text
+	draft      *summary.Draft // that the extractive record is of, nil: there was no time
 }
 
 // passage returns [from, to) as a passage whose checkpoint may have budget tokens beside what it quotes.
@@ -100,12 +101,12 @@ func (r *recorder) extract(ctx context.Context, p *passage) (summary.Summary, er
 	if r.opts.Quick {
 		return summary.Summary{}, fmt.Errorf("there is no time: %w", decant.ErrSummary)
 	}
-	in := p.input
-	in.MaxTokens = beside(p.limits)
-	s, err := Extractive{}.Summarize(ctx, in)
+	in := &p.input
+	d, s, err := summary.NewDraft(ctx, in.Messages, summary.Options{Budget: beside(p.limits), Counter: in.Counter, NoResults: in.NoResults})
 	if err != nil {
 		return summary.Summary{}, err
 	}
+	p.draft = d
 	sum, err := summary.Accept(ctx, s.Text, in.Facts, p.limits)
 	sum.Rung = s.Rung
 	return sum, err

@@ -90,8 +90,12 @@ func WriteSegment(ctx context.Context, s Summarizer, c *decant.Conversation, o P
 		return decant.Segment{}, SegmentCost{}, fmt.Errorf("write a segment of m%d to m%d: the conversation has no such messages: %w", from, to, decant.ErrNothing)
 	}
 	stretch := p.recorder().passage(ctx, i, k+1, 0)
-	room := min(mostSegment, max(leastSummary, int(segmentShare*float64(stretch.checkpoint.Original))))
-	return p.recorder().segment(ctx, s, stretch, room)
+	return p.recorder().segment(ctx, s, stretch, p.recorder().segmentRoom(stretch))
+}
+
+// segmentRoom returns the tokens that a segment of a passage may have.
+func (r *recorder) segmentRoom(p *passage) int {
+	return min(mostSegment, max(leastSummary, int(segmentShare*float64(p.checkpoint.Original))))
 }
 
 // segment asks a summariser for the segment of a passage, of at most room tokens.
@@ -107,16 +111,37 @@ func (r *recorder) segment(ctx context.Context, s Summarizer, p *passage, room i
 	if err != nil {
 		return seg, cost, fmt.Errorf("the summariser failed: %w", err)
 	}
-	text := secret.Mask(strings.ToValidUTF8(out.Text, "\uFFFD"))
-	sum, err := summary.Accept(ctx, text, nil, summary.Limits{Source: p.checkpoint.Original, Budget: room, Counter: r.opts.Estimator})
+	text, err := r.accepted(ctx, secret.Mask(strings.ToValidUTF8(out.Text, "\uFFFD")), p, room)
 	if err != nil {
 		return seg, cost, err
 	}
 	of, _ := identity(r.conv, p.checkpoint.From, p.checkpoint.To)
 	return decant.Segment{
-		From: p.checkpoint.From, To: p.checkpoint.To, Of: of, Text: sum.Text,
+		From: p.checkpoint.From, To: p.checkpoint.To, Of: of, Text: text,
 		Rung: cmp.Or(out.Rung, decant.RungModel), Model: out.Model, Gaps: out.Gaps,
 	}, cost, nil
+}
+
+// What a text must have to be a segment of the messages that it is said to be about.
+const (
+	leastKept     = .5 // share of its lines that name nothing that the messages do not have, and order nothing
+	leastFamiliar = .3 // share of its words that the messages have: in another language they are few
+)
+
+// accepted returns what of a summariser's text is frozen.
+func (r *recorder) accepted(ctx context.Context, text string, p *passage, room int) (string, error) {
+	sum, err := summary.Accept(ctx, text, nil, summary.Limits{Source: p.checkpoint.Original, Budget: room, Counter: r.opts.Estimator})
+	if err != nil {
+		return "", err
+	}
+	t := summary.Tell(ctx, sum.Text, p.covered)
+	switch {
+	case t.Kept < leastKept:
+		return "", fmt.Errorf("check summary: %.0f %% of its lines name what the messages do not have, or give orders: %w", 100*(1-t.Kept), decant.ErrSummary)
+	case t.Familiar < leastFamiliar:
+		return "", fmt.Errorf("check summary: %.0f %% of its words are not those of the messages: it is not about them, or in another language: %w", 100*(1-t.Familiar), decant.ErrSummary)
+	}
+	return t.Text, ctx.Err()
 }
 
 // told returns what a summariser reads of a passage with what the options have to say to it.

@@ -6,6 +6,7 @@ package recall
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -25,7 +26,39 @@ type Result struct {
 // Of measures what text holds of ms. It takes time in proportion to both. When ctx is done it ends early, and what
 // it returns says nothing.
 func Of(ctx context.Context, ms []decant.Message, text string) Result {
-	m := measure{ctx: ctx, strings: map[string]*wanted{}, names: map[string]bool{}}
+	return In(ctx, ms).HeldBy(ctx, text)
+}
+
+// A Measure is what was found in messages, so that several texts can be measured by it. Texts that have lines in common are
+// measured faster than the first.
+type Measure struct {
+	ctx      context.Context
+	messages int
+	strings  map[string]*wanted
+	names    map[string]bool    // of tools and their parameters, which are in every request anyway
+	lines    map[string][]place // of the texts that were measured
+	measured bool               // a text was measured to its end
+}
+
+// A wanted is one string with the places where it stood and stands.
+type wanted struct {
+	kind    ruler.Kind
+	last    int // index of the last message in which somebody wrote it
+	was, is []ruler.Context
+	held    bool // by a text that was measured, at least as a part of something
+
+	grounded bool // in the text that was measured last
+}
+
+// A place is where a string stands on a line.
+type place struct {
+	of *wanted
+	at []ruler.Context
+}
+
+// In finds the strings of ms. When ctx is done it ends early, and so does what is measured by it then.
+func In(ctx context.Context, ms []decant.Message) *Measure {
+	m := &Measure{ctx: ctx, messages: len(ms), strings: map[string]*wanted{}, names: map[string]bool{}, lines: map[string][]place{}}
 	for i := range ms {
 		for k := range ms[i].Blocks {
 			if ctx.Err() != nil {
@@ -36,25 +69,67 @@ func Of(ctx context.Context, ms []decant.Message, text string) Result {
 	}
 	for i := range ms {
 		for k := range ms[i].Blocks {
-			m.contexts(said(&ms[i].Blocks[k]), func(w *wanted) *[]ruler.Context { return &w.was })
+			m.stood(said(&ms[i].Blocks[k]))
 		}
 	}
-	m.contexts(text, func(w *wanted) *[]ruler.Context { return &w.is })
-	return m.result(len(ms), text)
+	return m
 }
 
-// A measure holds the strings that are asked for.
-type measure struct {
-	ctx     context.Context
-	strings map[string]*wanted
-	names   map[string]bool // of tools and their parameters, which are in every request anyway
+// HeldBy measures what text holds. It is not safe for concurrent use.
+func (m *Measure) HeldBy(ctx context.Context, text string) Result {
+	m.ctx = ctx
+	for _, w := range m.strings {
+		w.is, w.grounded = nil, false
+	}
+	var fresh strings.Builder
+	for line := range strings.Lines(text) {
+		if m.ctx.Err() != nil {
+			break
+		}
+		places, known := m.lines[line]
+		if !known {
+			fresh.WriteString(line)
+			places = m.places(line)
+			m.lines[line] = places
+		}
+		for _, p := range places {
+			n := min(len(p.at), ruler.Most-len(p.of.is))
+			p.of.is = append(p.of.is, p.at[:n]...)
+		}
+	}
+	r := m.result(text, fresh.String())
+	if m.measured = m.ctx.Err() == nil; !m.measured {
+		clear(m.lines)
+	}
+	return r
 }
 
-// A wanted is one string with the places where it stood and stands.
-type wanted struct {
-	kind    ruler.Kind
-	last    int // index of the last message in which somebody wrote it
-	was, is []ruler.Context
+// Lost returns the strings that a text holds with their context and another one does not, in order.
+func (m *Measure) Lost(ctx context.Context, was, now string) (out []string) {
+	m.HeldBy(ctx, was)
+	before := map[string]bool{}
+	for s, w := range m.strings {
+		before[s] = w.grounded
+	}
+	m.HeldBy(ctx, now)
+	for s, w := range m.strings {
+		if before[s] && !w.grounded {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// places returns where wanted strings stand on a line.
+func (m *Measure) places(line string) (out []place) {
+	in := find.In(line)
+	ruler.Each(line, func(s string, _ ruler.Kind) {
+		if w := m.strings[s]; w != nil {
+			out = append(out, place{w, ruler.ContextsAt(line, s, in.Places(s), ruler.Most)})
+		}
+	})
+	return out
 }
 
 // said returns what a block says: of a call the values of its arguments.
@@ -69,7 +144,7 @@ func said(b *decant.Block) string {
 }
 
 // authored takes in the strings that the user or the model wrote in a block.
-func (m *measure) authored(i int, b *decant.Block) {
+func (m *Measure) authored(i int, b *decant.Block) {
 	text := ""
 	switch {
 	case b.Kind == decant.KindUse:
@@ -92,8 +167,8 @@ func (m *measure) authored(i int, b *decant.Block) {
 	})
 }
 
-// contexts notes where the strings stand in a text.
-func (m *measure) contexts(text string, places func(*wanted) *[]ruler.Context) {
+// stood notes where the strings stand in a text of the messages.
+func (m *Measure) stood(text string) {
 	for line := range strings.Lines(text) {
 		if m.ctx.Err() != nil {
 			return
@@ -104,18 +179,17 @@ func (m *measure) contexts(text string, places func(*wanted) *[]ruler.Context) {
 			if w == nil {
 				return
 			}
-			at := places(w)
-			if n := ruler.Most - len(*at); n > 0 {
-				*at = append(*at, ruler.ContextsAt(line, s, in.Places(s), n)...)
+			if n := ruler.Most - len(w.was); n > 0 {
+				w.was = append(w.was, ruler.ContextsAt(line, s, in.Places(s), n)...)
 			}
 		})
 	}
 }
 
-// result counts.
-func (m *measure) result(messages int, text string) Result {
+// result counts. What no text held before is looked for only in the lines that are new with this one.
+func (m *Measure) result(text, fresh string) Result {
 	r := Result{Score: 1}
-	in := find.In(text)
+	in, more := find.In(text), find.In(fresh)
 	all, held := 0, 0
 	for s, w := range m.strings {
 		if m.ctx.Err() != nil {
@@ -125,19 +199,20 @@ func (m *measure) result(messages int, text string) Result {
 			continue
 		}
 		weight := 1
-		if 3*w.last >= 2*messages {
+		if 3*w.last >= 2*m.messages {
 			weight = 2
 		}
 		r.Strings++
 		all += weight
-		if len(w.is) == 0 && ruler.InParts(s, w.kind) {
+		if len(w.is) == 0 && ruler.InParts(s, w.kind) && (!m.measured || w.held || more.Contains(s)) {
 			w.is = ruler.ContextsAt(text, s, in.Places(s), ruler.Most)
 		}
 		if len(w.is) == 0 {
 			continue
 		}
+		w.held = true
 		r.Present++
-		if ruler.Grounded(w.was, w.is) {
+		if w.grounded = ruler.Grounded(w.was, w.is); w.grounded {
 			r.Grounded++
 			held += weight
 		}

@@ -48,9 +48,7 @@ type chooser struct {
 
 // choose returns the entries to write in the book's budget, best first.
 func (b *book) choose() []int32 {
-	c := &chooser{book: b, covered: make([]uint8, len(b.lex.facts)), heard: make([]int32, len(b.lex.freq)),
-		open: make([]bool, len(b.groups)), members: make([][]int32, len(b.groups)), taken: make([]bool, len(b.entries))}
-	c.wordWeights()
+	c := b.chooser()
 	for i := range b.entries {
 		if g := b.entries[i].group; g >= 0 {
 			c.members[g] = append(c.members[g], int32(i))
@@ -63,6 +61,31 @@ func (b *book) choose() []int32 {
 		}
 	}
 	return append(out, c.run()...)
+}
+
+func (b *book) chooser() *chooser {
+	c := &chooser{book: b, covered: make([]uint8, len(b.lex.facts)), heard: make([]int32, len(b.lex.freq)),
+		open: make([]bool, len(b.groups)), members: make([][]int32, len(b.groups)), taken: make([]bool, len(b.entries))}
+	c.wordWeights()
+	return c
+}
+
+// further returns what was picked, and behind it what is chosen next in the budget, best first: of the picks that come next
+// and of the entries from an index on.
+func (b *book) further(picked, next []int32, from int32) []int32 {
+	c := b.chooser()
+	for _, i := range picked {
+		c.take(i)
+	}
+	for i := from; i < int32(len(b.entries)); i++ {
+		g := b.entries[i].group
+		c.members[g] = append(c.members[g], i)
+		c.push(i)
+	}
+	for _, i := range next {
+		c.push(i)
+	}
+	return append(picked, c.run()...)
 }
 
 // first takes what comes before everything that competes, as far as its share of the budget reaches.
@@ -96,7 +119,7 @@ func (c *chooser) wordWeights() {
 	total := float64(len(c.book.lex.words) + 1)
 	said := min(c.book.budget, usualShare*float64(c.book.src.size)*perChar) / perWord
 	c.weight, c.expect = make([]float32, len(c.book.lex.freq)), make([]float32, len(c.book.lex.freq))
-	for i, f := range c.book.lex.freq {
+	for i, f := range c.book.lex.freq[:c.book.words] {
 		c.expect[i] = float32(float64(f) / total * said)
 		idf := math.Log(n / float64(f))
 		c.weight[i] = float32((rareWeight + chatWeight*c.book.prose*c.book.prose) * math.Log1p(float64(f)) * min(idf, 3))
@@ -165,6 +188,9 @@ func (c *chooser) gain(i int32) (gain, cost float32) {
 	e := &c.book.entries[i]
 	cost = c.cost(i)
 	g := e.value
+	if e.sec == secWritten {
+		g *= c.news(e.line)
+	}
 	if e.group >= 0 && !c.open[e.group] {
 		gr := &c.book.groups[e.group]
 		g += gr.value
@@ -176,7 +202,7 @@ func (c *chooser) gain(i int32) (gain, cost float32) {
 	if e.voice > 0 {
 		g += e.voice * c.wording(e.line)
 	}
-	if e.sec == secQuotes && c.beside(i) {
+	if (e.sec == secQuotes || e.sec == secWritten) && c.beside(i) {
 		g += neighbour * g
 	}
 	if cost <= 0 {
@@ -192,7 +218,7 @@ var neighbour = float32(1)
 
 func (c *chooser) beside(i int32) bool {
 	for _, j := range [...]int32{i - 1, i + 1} {
-		if j >= 0 && int(j) < len(c.book.entries) && c.taken[j] && c.book.entries[j].group == c.book.entries[i].group && c.book.entries[j].sec == secQuotes && c.book.entries[j].text != "" {
+		if j >= 0 && int(j) < len(c.book.entries) && c.taken[j] && c.book.entries[j].group == c.book.entries[i].group && c.book.entries[j].sec == c.book.entries[i].sec && c.book.entries[j].text != "" {
 			return true
 		}
 	}
@@ -201,13 +227,12 @@ func (c *chooser) beside(i int32) bool {
 
 // worth returns what the facts of a line add.
 func (c *chooser) worth(n int32) (g float32) {
-	plain := c.book.lex.lines[n].plain
-	for _, id := range c.book.lex.of(n) {
+	for k, id := range c.book.lex.of(n) {
 		f := &c.book.lex.facts[id]
 		if c.covered[id]&named == 0 {
 			g += f.chance
 		}
-		if c.covered[id]&grounded == 0 && plain >= min(enoughPlain, f.plain) {
+		if c.covered[id]&grounded == 0 && c.book.grounds(n, k, f) {
 			g += f.chance * groundWeight
 		}
 	}
@@ -223,6 +248,23 @@ func (c *chooser) wording(n int32) (g float32) {
 		g += float32(wordWeight) * min(1, c.expect[w]/float32(c.heard[w]+1))
 	}
 	return g
+}
+
+// news returns the share of the facts and words of a line that were not said yet.
+func (c *chooser) news(n int32) float32 {
+	facts, words := c.book.lex.of(n), c.book.lex.said(n)
+	fresh := 0
+	for _, id := range facts {
+		if c.covered[id]&grounded == 0 {
+			fresh++
+		}
+	}
+	for _, w := range words {
+		if c.heard[w] == 0 {
+			fresh++
+		}
+	}
+	return float32(fresh) / float32(max(1, len(facts)+len(words)))
 }
 
 // take marks what entry i says.
@@ -256,10 +298,9 @@ func (c *chooser) take(i int32) {
 }
 
 func (c *chooser) cover(n int32) {
-	plain := c.book.lex.lines[n].plain
-	for _, id := range c.book.lex.of(n) {
+	for k, id := range c.book.lex.of(n) {
 		c.covered[id] |= named
-		if plain >= min(enoughPlain, c.book.lex.facts[id].plain) {
+		if c.book.grounds(n, k, &c.book.lex.facts[id]) {
 			c.covered[id] |= grounded
 		}
 	}

@@ -26,6 +26,7 @@ const (
 	secEarlier
 	secDecided
 	secOpen
+	secWritten // lines of what models wrote
 	secQuotes
 	secLast
 	sections
@@ -44,8 +45,8 @@ const mark = "[Decant record of "
 
 // headings are the titles of the sections, in English and Chinese.
 var headings = [2][sections]string{
-	{"User", "Questions and answers", "Goal", "Rules", "Plan", "State", "Files", "Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions", "Open", "Quotes", "Last"},
-	{"用户", "问答", "目标", "规则", "计划", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘录", "最近"},
+	{"User", "Questions and answers", "Goal", "Rules", "Plan", "State", "Files", "Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions", "Open", "Summaries", "Quotes", "Last"},
+	{"用户", "问答", "目标", "规则", "计划", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘要", "摘录", "最近"},
 }
 
 // indent stands before every line that does not begin with the number of its message or with what it is

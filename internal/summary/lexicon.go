@@ -9,18 +9,19 @@ import (
 
 // A lexicon knows the facts and the words of lines: which line has which, and where each fact was seen.
 type lexicon struct {
-	limit func() // called for each line
-	lines []line
-	known map[string]int32
-	facts []seen
-	ids   map[string]int32
-	spans []int32 // facts of all lines, line after line
-	words []int32 // words of the lines of prose, line after line
-	word  map[string]int32
-	freq  []int32 // of each word, in how many lines
-	named []bool  // of each word, whether it is part of a name or a title somewhere
-	found []fact.Span
-	small []byte
+	limit   func() // called for each line
+	weighed bool   // what is read now is not of the messages, and changes nothing of what their lines are worth
+	lines   []line
+	known   map[string]int32
+	facts   []seen
+	ids     map[string]int32
+	spans   []int32 // facts of all lines, line after line
+	words   []int32 // words of the lines of prose, line after line
+	word    map[string]int32
+	freq    []int32 // of each word, in how many lines
+	named   []bool  // of each word, whether it is part of a name or a title somewhere
+	found   []fact.Span
+	small   []byte
 }
 
 // A line is one distinct line.
@@ -62,8 +63,10 @@ func (x *lexicon) line(s string, prose bool) int32 {
 	l.plain = x.read(s, prose)
 	l.bare = mostlyURLs(s, x.found) || !strings.ContainsAny(s, statement) && !hasWords(s)
 	l.nwords = int32(len(x.words)) - l.word
-	for _, id := range x.spans[l.span:] {
-		x.facts[id].plain = max(x.facts[id].plain, l.plain)
+	if !x.weighed {
+		for _, id := range x.spans[l.span:] {
+			x.facts[id].plain = max(x.facts[id].plain, l.plain)
+		}
 	}
 	x.lines = append(x.lines, l)
 	return n
@@ -103,6 +106,7 @@ func (x *lexicon) said(n int32) []int32 {
 
 // weigh gives every fact its chance after n messages.
 func (x *lexicon) weigh(n int) {
+	x.weighed = true
 	for i := range x.facts {
 		x.facts[i].chance = float32(x.facts[i].Chance(n))
 	}
@@ -196,8 +200,10 @@ func (x *lexicon) intern(w string, named bool) {
 		x.word[string(x.small)] = id
 		x.freq, x.named = append(x.freq, 0), append(x.named, false)
 	}
-	x.named[id] = x.named[id] || named
-	x.freq[id]++
+	if !ok || !x.weighed {
+		x.named[id] = x.named[id] || named
+		x.freq[id]++
+	}
 	x.words = append(x.words, id)
 }
 

@@ -17,7 +17,7 @@ func (b *book) render(picks []int32) string {
 		s := b.entries[i].sec
 		p.by[s] = append(p.by[s], i)
 	}
-	p.WriteString(mark + "m" + strconv.Itoa(b.src.from) + "-m" + strconv.Itoa(b.src.to) + b.say(", not the user's words]", "，对话记录，并非用户的话]") + "\n")
+	p.WriteString(mark + "m" + strconv.Itoa(b.src.from) + "-m" + strconv.Itoa(b.src.to) + b.say(", not the user's words", "，对话记录，并非用户的话") + b.by() + "]\n")
 	for s := range sections {
 		if es := p.by[s]; len(es) > 0 {
 			p.WriteString("# " + b.say(headings[0][s], headings[1][s]) + "\n")
@@ -25,6 +25,14 @@ func (b *book) render(picks []int32) string {
 		}
 	}
 	return p.String()
+}
+
+// by says who wrote the lines of segments.
+func (b *book) by() string {
+	if b.authors == "" {
+		return ""
+	}
+	return b.say("; what stands under Summaries was written by "+b.authors, "；“摘要”下的内容由 "+b.authors+" 撰写")
 }
 
 // A page is a record as it is written down.
@@ -74,7 +82,7 @@ func (p *page) write(s section, es []int32) {
 // just named.
 func (p *page) cites(s section, e *entry, last int) bool {
 	switch {
-	case e.number == 0 || s == secQuotes || s == secFiles:
+	case e.number == 0 || s == secQuotes || s == secWritten || s == secFiles:
 		return false
 	case s == secUser || s == secAnswers || s == secRules || s == secState || s == secLast:
 		return e.number != last

@@ -14,7 +14,6 @@ package summary
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -44,25 +43,9 @@ type Summary struct {
 // Extract returns the summary of ms within the budget of o. The same messages and options give the
 // same bytes. It returns an error that wraps decant.ErrNothing when ms says nothing, one that wraps
 // decant.ErrSummary when no summary fits the budget or is smaller than ms, and ctx's own when that is done first.
-func Extract(ctx context.Context, ms []decant.Message, o Options) (s Summary, err error) {
-	if o.Counter == nil {
-		o.Counter = classes{}
-	}
-	defer caught(&err)
-	src := read(ctx, ms)
-	if len(src.texts)+len(src.acts) == 0 {
-		return Summary{}, fmt.Errorf("summarise %d messages: %w", len(ms), decant.ErrNothing)
-	}
-	budget := src.allowance(o)
-	for range retries {
-		src.check()
-		b := collect(src, budget, o.NoResults)
-		if s := b.fit(b.choose(), o); s.Text != "" {
-			return s, nil
-		}
-		budget = budget*.75 - frame // what was picked first was too large by itself
-	}
-	return Summary{}, fmt.Errorf("summarise %d messages of %d bytes in %d tokens: nothing fits: %w", len(ms), src.size, o.Budget, decant.ErrSummary)
+func Extract(ctx context.Context, ms []decant.Message, o Options) (Summary, error) {
+	_, s, err := NewDraft(ctx, ms, o)
+	return s, err
 }
 
 // Tiny budgets are tried again with less, since the first line and the headings take their part.
@@ -94,10 +77,10 @@ func (s *source) allowance(o Options) float64 {
 }
 
 // fit returns the summary of the longest run of picks, best first, that is within the budget and clearly
-// smaller than its source.
-func (b *book) fit(picks []int32, o Options) Summary {
-	best := Summary{From: b.src.from, To: b.src.to, Rung: decant.RungExtractive}
-	lo, hi := 0, len(picks)+1 // picks[:lo] fits, picks[:hi] does not
+// smaller than its source, and how many they are. It has more than least of them; without a text there is none.
+func (b *book) fit(picks []int32, least int, o Options) (best Summary, lo int) {
+	best = Summary{From: b.src.from, To: b.src.to, Rung: decant.RungExtractive}
+	lo, hi := least, len(picks)+1 // picks[:lo] fits, picks[:hi] does not
 	n := len(picks)
 	for lo < hi-1 {
 		text := b.render(picks[:n])
@@ -116,7 +99,7 @@ func (b *book) fit(picks []int32, o Options) Summary {
 		}
 		n = next(n, lo, hi, float64(o.Budget)/float64(max(size, 1)))
 	}
-	return best
+	return best, lo
 }
 
 // next guesses the number of picks to try after n, of which the text was share too small or large.

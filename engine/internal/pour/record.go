@@ -15,7 +15,7 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 		return
 	}
 	err := p.proposal.Write(ctx, p.Summarizer)
-	p.Draft.Outcome.Spent = p.proposal.Owed()
+	p.Draft.Outcome.Spent = p.proposal.Unbooked()
 	if err == nil {
 		next := p.copy()
 		if err = next.take(); err == nil {

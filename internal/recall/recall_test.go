@@ -1,0 +1,30 @@
+package recall_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recall"
+	"pgregory.net/rapid"
+)
+
+// What a text is measured to hold does not depend on which texts were measured before.
+func TestMeasuringAgainSaysTheSame(t *testing.T) {
+	words := rapid.SampledFrom([]string{"pkg/auth/session.go", "session.go", "handleLogin", "ErrTimeout", "xhandleLoginx", "reads", "token", "before", "every", "request", "fails", "because", "\n"})
+	line := rapid.Map(rapid.SliceOfN(words, 1, 12), func(ws []string) string { return strings.Join(ws, " ") })
+	rapid.Check(t, func(t *rapid.T) {
+		var ms []decant.Message
+		for i, s := range rapid.SliceOfN(line, 1, 4).Draw(t, "messages") {
+			ms = append(ms, decant.Message{Number: i + 1, Role: decant.RoleAssistant, Blocks: []decant.Block{{
+				Kind: decant.KindText, Author: decant.AuthorModel, Content: decant.Text(s), Ref: decant.Ref{Message: i + 1},
+			}}})
+		}
+		m := recall.In(t.Context(), ms)
+		for _, text := range rapid.SliceOfN(line, 1, 6).Draw(t, "texts") {
+			if got, want := m.HeldBy(t.Context(), text), recall.Of(t.Context(), ms, text); got != want {
+				t.Fatalf("%q holds %+v, want %+v", text, got, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package summary
+
+import "strings"
+
+// mostPlaces is how many lines of the messages are looked at for what stands beside a fact.
+const mostPlaces = 12
+
+// grounds reports whether a line says what its fact number k, f, is. A line of the messages does if it has plain words
+// enough; a line of a segment must have words beside the fact that stood beside it in the messages: whoever knows
+// the messages by these lines alone would not recognise it otherwise.
+func (b *book) grounds(n int32, k int, f *seen) bool {
+	if said, ok := b.written[n]; ok {
+		return said[k]
+	}
+	return b.lex.lines[n].plain >= min(enoughPlain, f.plain)
+}
+
+// ground finds out which facts lines of segments say with words of the messages.
+func (b *book) ground() {
+	beside := map[int32][]map[string]bool{} // of each fact of a segment, the words on lines of the messages
+	for n := range b.written {
+		for _, id := range b.lex.of(n) {
+			beside[id] = nil
+		}
+	}
+	for s, n := range b.lex.known {
+		if b.written[n] != nil {
+			continue
+		}
+		var words map[string]bool
+		for _, id := range b.lex.of(n) {
+			if at, ok := beside[id]; ok && len(at) < mostPlaces {
+				if words == nil {
+					words = plainWords(s)
+				}
+				beside[id] = append(at, words)
+			}
+		}
+	}
+	for s, n := range b.lex.known {
+		for k, said := range b.written[n] {
+			id := b.lex.of(n)[k]
+			b.written[n][k] = said || groundedIn(s, b.lex.facts[id].text, beside[id])
+		}
+	}
+}
+
+// groundedIn reports whether a passage has a fact on a line with the words of one of its places: enough of them, or as
+// many as there are.
+func groundedIn(passage, text string, places []map[string]bool) bool {
+	for line := range strings.Lines(passage) {
+		if !strings.Contains(line, text) {
+			continue
+		}
+		words := plainWords(line)
+		for _, place := range places {
+			n := 0
+			for w := range place {
+				if words[w] {
+					n++
+				}
+			}
+			if n >= min(enoughPlain, len(place)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plainWords returns the words of a line that have small letters only and are no part of a name.
+func plainWords(s string) map[string]bool {
+	out := map[string]bool{}
+	for i := 0; i < len(s); {
+		if !letter(s[i]) {
+			i++
+			continue
+		}
+		j, low := wordEnd(s, i)
+		if low && j-i >= 4 && standsAlone(s, i, j) {
+			out[s[i:j]] = true
+		}
+		i = j
+	}
+	return out
+}

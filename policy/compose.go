@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/summary"
+	"github.com/decantdev/decant/wire"
+)
+
+// Room for lines of segments, in tokens.
+const (
+	leastProse = 150   // for which lines of the messages need not give way
+	mostLift   = 2_000 // by which a target is raised for them
+	liftShare  = 0.05  // of the target, by which it is raised for them
+)
+
+// tries are the ways in which lines of segments are put into a record, in order: beside all that the extractive record
+// says, in all of the room or in less of it; at last what was picked last for that gives way, if the lines hold more. What
+// a try has lost, the next ones do not speak of: of a string that is named everywhere only the first places count.
+var tries = [...]struct{ keep, room float64 }{{1, 1}, {1, 1}, {1, .5}, {.92, 1}}
+
+// compose returns the plan with lines of the proposal's segments in its record: the first that is no worse than the
+// extractive plan. An error says why there is none.
+func (p *Proposal) compose(ctx context.Context) (*decant.Plan, error) {
+	if p.made.passage.draft == nil {
+		return nil, errTooSmall
+	}
+	more := p.room()
+	err := error(errTooSmall)
+	p.lost = nil
+	for _, t := range tries {
+		var plan *decant.Plan
+		if share := int(t.room * float64(max(0, more))); share >= leastProse || t.keep < 1 {
+			plan, err = p.try(ctx, t.keep, share)
+		}
+		if err == nil || ctx.Err() != nil {
+			return plan, err
+		}
+	}
+	return nil, err
+}
+
+// try returns the plan whose record has a share of the extractive one's lines and more tokens than that.
+func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Plan, error) {
+	next := *p.made
+	next.ctx = ctx
+	floor := decant.CheckpointIn(p.extractive.Decisions)
+	cp, err := next.recorder().compose(ctx, next.passage, p.segments, summary.Mix{Keep: keep, Room: more, Avoid: p.lost})
+	if err != nil {
+		return nil, err
+	}
+	if err := next.recorder().worse(cp, floor); err != nil {
+		p.lost = append(p.lost, next.evidence.measure(ctx, next.passage.covered).Lost(ctx, floor.Summary, cp.Summary)...)
+		return nil, err
+	}
+	cp.CostUSD = p.spent.USD
+	next.opts.Target = max(next.opts.Target, p.extractive.After.Messages+cp.Compressed-floor.Compressed)
+	next.edits = p.made.edits.recorded(cp)
+	plan, err := next.plan()
+	if err == nil && plan.Score < p.extractive.Score {
+		p.lost = append(p.lost, p.missed(ctx, next.edits)...)
+		err = fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", plan.Score, p.extractive.Score, decant.ErrSummary)
+	}
+	return plan, err
+}
+
+// missed returns the strings that a view with other decisions has lost.
+func (p *Proposal) missed(ctx context.Context, other *edits) []string {
+	was, err := p.made.edits.recorded(decant.CheckpointIn(p.extractive.Decisions)).current()
+	if err != nil {
+		return nil
+	}
+	now, err := other.current()
+	if err != nil {
+		return nil
+	}
+	return p.made.evidence.measure(ctx, p.made.conv.Messages).Lost(ctx, wire.Text(was), wire.Text(now))
+}
+
+// room returns the tokens that a record may have more than the extractive one.
+func (p *Proposal) room() int {
+	m := p.made
+	more := p.extractive.Target - p.extractive.After.Messages + m.lift()
+	if m.opts.Preset.Summary.MaxTokens > 0 {
+		more = min(more, m.passage.limits.Budget-m.passage.extract)
+	}
+	return more
+}
+
+// lift returns the tokens by which the target may be raised for lines of segments. Nothing has to give way to them then,
+// and the next pour comes hardly sooner. A target that somebody asked for stays.
+func (p *planner) lift() int {
+	o := &p.opts
+	if o.Trigger == 0 {
+		return 0
+	}
+	most := o.Trigger
+	if o.Limit > 0 {
+		most = min(most, o.Limit)
+	}
+	return max(0, min(mostLift, int(liftShare*float64(o.Target)), (most-o.Target)/4))
+}
+
+// compose returns the checkpoint of a passage with lines of segments in its record.
+func (r *recorder) compose(ctx context.Context, p *passage, segments []decant.Segment, mix summary.Mix) (*decant.Checkpoint, error) {
+	s, err := p.draft.Compose(ctx, segments, mix)
+	if err != nil {
+		return nil, err
+	}
+	l := p.limits
+	l.Budget = p.extract + mix.Room
+	if s, err = summary.Accept(ctx, s.Text, p.input.Facts, l); err != nil {
+		return nil, err
+	}
+	s.Rung = rungOf(segments)
+	cp := r.written(ctx, p, s, nil)
+	cp.Segments = segments
+	return cp, ctx.Err()
+}
+
+// rungOf returns the lowest rung of segments.
+func rungOf(segments []decant.Segment) (rung decant.Rung) {
+	for _, s := range segments {
+		if rung == "" || s.Rung == decant.RungPartial || s.Rung == decant.RungChunks && rung != decant.RungPartial {
+			rung = s.Rung
+		}
+	}
+	return rung
+}

@@ -1,0 +1,209 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/internal/summary"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/token"
+)
+
+// A longRun is a conversation that grows and is poured again and again, as an engine does it: the next segment is
+// prepared, then the pour comes, then its record has what is still missing written.
+type longRun struct {
+	t      *testing.T
+	talk   talk
+	opts   policy.PlanOptions
+	write  summariser
+	frozen map[int]decant.Segment // as they were when they were written, by their first message
+	rounds int
+	size   int // tokens of the view
+	cp     *decant.Checkpoint
+}
+
+func newLongRun(t *testing.T, write summariser) *longRun {
+	r := &longRun{t: t, opts: options(t, "default"), write: write, frozen: map[int]decant.Segment{}}
+	r.opts.Target, r.opts.Trigger, r.opts.Limit = 5000, 12_000, 14_000
+	r.opts.Estimator = token.For(r.opts.Model)
+	r.talk.user("Move the billing service to the new ledger. Never touch the vendor directory. Always run make lint before you commit. The invoices keep their numbers.")
+	return r
+}
+
+// round lets the model work on one more thing.
+func (r *longRun) round() {
+	n, from := r.rounds, len(r.talk.conv.Messages)
+	r.rounds++
+	file := fmt.Sprintf("internal/ledger/account_%d.go", n)
+	r.talk.call("Read", fmt.Sprintf(`{"file_path":%q}`, file), prose(n, 900))
+	if n%3 == 0 {
+		r.talk.call("Bash", fmt.Sprintf(`{"command":"go test ./internal/ledger -run TestAccount%d"}`, n),
+			fmt.Sprintf("--- FAIL: TestAccount%d\n    account_%d_test.go:%d: balance of ACC-%d is off by rounding\nFAIL", n, n, 40+n, 7000+n))
+		r.talk.assistant(fmt.Sprintf("The rounding in `%s` loses a cent because postAccount%d converts the amount before it adds the fee, so the balance of ACC-%d is wrong.", file, n, 7000+n))
+		if n%9 == 0 {
+			r.talk.user(map[int]string{
+				9: "From now on, never change a migration that was released.", 18: "Amounts are always in minor units.",
+			}[n] + fmt.Sprintf(" Now account %d.", n+1))
+		}
+	}
+	r.size += r.opts.Estimator.Messages(r.talk.conv.Messages[from:])
+}
+
+// pour lets the conversation grow until a pour is due, and pours it.
+func (r *longRun) pour() *policy.Proposal {
+	r.t.Helper()
+	for r.size <= r.opts.Trigger-2000 {
+		r.round()
+	}
+	r.prepare()
+	for r.size <= r.opts.Trigger {
+		r.round()
+	}
+	p, err := policy.Propose(r.t.Context(), &r.talk.conv, r.opts)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := p.Write(r.t.Context(), r.asking()); err != nil && !errors.Is(err, errAway) && !errors.Is(err, decant.ErrSummary) {
+		r.t.Fatal(err)
+	}
+	r.cp = decant.CheckpointIn(p.Plan.Decisions)
+	r.keep(r.cp.Segments...)
+	r.opts.Segments = r.cp.Segments
+	r.size = p.Plan.After.Messages
+	return p
+}
+
+// prepare has the next segment written, if there is enough for one.
+func (r *longRun) prepare() {
+	r.t.Helper()
+	from, to, ok := policy.Stretch(r.t.Context(), &r.talk.conv, r.opts)
+	if !ok {
+		return
+	}
+	seg, cost, err := policy.WriteSegment(r.t.Context(), r.asking(), &r.talk.conv, r.opts, from, to)
+	if err != nil || cost.USD != 0.01 {
+		if !errors.Is(err, errAway) {
+			r.t.Fatal(cost, err)
+		}
+		return
+	}
+	r.keep(seg)
+	r.opts.Segments = append(r.opts.Segments, seg)
+}
+
+// keep fails the test when a segment is not what it was.
+func (r *longRun) keep(segments ...decant.Segment) {
+	r.t.Helper()
+	for _, s := range segments {
+		if was, ok := r.frozen[s.From]; ok && !cmp.Equal(was, s) {
+			r.t.Fatalf("a segment was changed: %s", cmp.Diff(was, s))
+		}
+		r.frozen[s.From] = s
+	}
+}
+
+var errAway = errors.New("the model is not there")
+
+// asking returns the summariser, which fails the test when it is given a line of a segment to read.
+func (r *longRun) asking() summariser {
+	return func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+		read := ""
+		for i := range in.Messages {
+			read += in.Messages[i].Text(decant.KindText, decant.KindUse, decant.KindResult) + "\n"
+		}
+		for _, f := range in.Facts {
+			read += f.Text + "\n"
+		}
+		for _, s := range r.frozen {
+			for line := range strings.Lines(s.Text) {
+				if len(line) > 30 && strings.Contains(read, strings.TrimSpace(line)) {
+					r.t.Errorf("a summariser was given a line of the segment of m%d to m%d: %s", s.From, s.To, line)
+				}
+			}
+		}
+		return r.write(ctx, in)
+	}
+}
+
+// held returns the share of what the user typed in the first messages that the record has, letter by letter.
+func (r *longRun) held(upTo int) float64 {
+	all, held := 0, 0
+	for i := range r.talk.conv.Messages[:upTo] {
+		for k := range r.talk.conv.Messages[i].Blocks {
+			b := &r.talk.conv.Messages[i].Blocks[k]
+			if b.Author != decant.AuthorUser || r.talk.conv.Messages[i].Number < r.cp.From {
+				continue
+			}
+			all++
+			if strings.Contains(r.cp.Summary, b.Text()) {
+				held++
+			}
+		}
+	}
+	return float64(held) / float64(max(all, 1))
+}
+
+// fresh measures the record against an extraction of all that it stands for, in as many tokens.
+func (r *longRun) fresh() (record, extraction recall.Result) {
+	ms := r.talk.conv.Messages[r.cp.From-1 : r.cp.To]
+	s, err := summary.Extract(r.t.Context(), ms, summary.Options{Budget: r.cp.Compressed, Counter: r.opts.Estimator})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return recall.Of(r.t.Context(), ms, r.cp.Summary), recall.Of(r.t.Context(), ms, s.Text)
+}
+
+// 001-15, 003-21, 004-17: what models wrote is frozen. After 60 pours every segment is what it was when it was written,
+// the user's words are there as after the first, and all else is no less than one fresh extraction would hold.
+func TestSixtyPours(t *testing.T) {
+	for name, write := range map[string]summariser{"Always": tale, "NowAndThen": flaky()} {
+		t.Run(name, func(t *testing.T) {
+			pours := 60
+			if testing.Short() {
+				pours = 12
+			}
+			r := newLongRun(t, write)
+			first, upTo := 0.0, 0
+			for n := 1; n <= pours; n++ {
+				p := r.pour()
+				if n == 1 {
+					upTo = r.cp.To
+					first = r.held(upTo)
+				}
+				if n != 1 && n != 6 && n != pours {
+					continue
+				}
+				got, want := r.fresh()
+				t.Logf("pour %d: m%d to m%d, %d segments, %s, %d tokens, user's words %.2f, grounded %.3f, fresh %.3f, %v",
+					n, r.cp.From, r.cp.To, len(r.cp.Segments), r.cp.Rung, r.cp.Compressed, r.held(upTo), got.Score, want.Score, p.Plan.Notes)
+				if got.Score < want.Score {
+					t.Errorf("pour %d: the record holds %.3f, a fresh extraction %.3f", n, got.Score, want.Score)
+				}
+				if held := r.held(upTo); held < .9*first || first == 0 {
+					t.Errorf("pour %d: %.2f of the user's words, %.2f after the first", n, held, first)
+				}
+			}
+			if len(r.cp.Segments) < pours/2 {
+				t.Errorf("%d segments after %d pours", len(r.cp.Segments), pours)
+			}
+		})
+	}
+}
+
+// flaky returns a summariser that is not there every third time.
+func flaky() summariser {
+	n := 0
+	return func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+		if n++; n%3 == 0 {
+			return policy.Summary{CostUSD: 0.01}, errAway
+		}
+		return tale(ctx, in)
+	}
+}
