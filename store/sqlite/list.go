@@ -47,8 +47,8 @@ func (db *DB) Conversations(ctx context.Context, f store.Filter) ([]store.Summar
 	}
 	switch {
 	case f.Name != "" && db.how.box != nil:
-		ids, err := db.named(ctx, f)
-		if err != nil {
+		var ids string
+		if err := db.read(ctx, func(r *reader) (err error) { ids, err = idsNamed(r, f); return err }); err != nil {
 			return nil, wrap("list conversations", err)
 		}
 		where, args = where+" AND c.id IN (SELECT value FROM json_each(?))", append(args, ids)
@@ -67,16 +67,16 @@ func (db *DB) Conversations(ctx context.Context, f store.Filter) ([]store.Summar
 	return out, wrap("list conversations", err)
 }
 
-// named returns the ids of the tenant's conversations that have a name, as a list in JSON. Where names of sessions are
+// idsNamed returns the ids of the tenant's conversations that have a name, as a list in JSON. Where names of sessions are
 // encrypted they are compared when they have been opened.
-func (db *DB) named(ctx context.Context, f store.Filter) (string, error) {
+func idsNamed(r *reader, f store.Filter) (string, error) {
 	ids := []string{}
-	err := db.rows(ctx, "SELECT id, session FROM conversations WHERE tenant = ?", []any{f.Tenant}, func(rows *sql.Rows) error {
+	err := r.rows("SELECT id, session FROM conversations WHERE tenant = ?", []any{f.Tenant}, func(rows *sql.Rows) error {
 		var id, stored string
 		if err := rows.Scan(&id, &stored); err != nil {
 			return err
 		}
-		session, err := db.how.openSession(f.Tenant, stored)
+		session, err := r.openSession(f.Tenant, stored)
 		if beginsWith(session, f.Name) || beginsWith(id, f.Name) {
 			ids = append(ids, id)
 		}
