@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -15,12 +16,14 @@ import (
 type sandboxCmd struct {
 	catalogFlag
 	Listen   string `default:"127.0.0.1:4142" placeholder:"ADDR" help:"Address to listen on; port 0 means any free port (${default})."`
-	Script   string `placeholder:"FILE" help:"Answer as the assistant of this transcript did. Without it: some tool calls in each turn, then done."`
+	Script   string `placeholder:"FILE" help:"Answer as the assistant of this transcript did, whatever --model says."`
+	Model    string `default:"rules" enum:"rules,reader,summarizer" placeholder:"NAME" help:"What answers: rules (some tool calls in each turn, then done), reader (knows only what it is sent), summarizer (${default})."`
 	Calls    int    `default:"1" help:"Tool calls in a turn (${default})."`
 	OutputKB int    `name:"output-kb" default:"1" help:"Size of each shell call's output in KB (${default})."`
 	Thought  int    `placeholder:"BYTES" help:"Size of the thinking before each answer, if thinking is on."`
 	Window   int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
 
+	Misbehave    string        `placeholder:"HOW" help:"Fail as models do: empty, refusal, tool_call, too_long, invents, language, injected, error, half, storm or timeout."`
 	CountBilling bool          `help:"Let Claude Code's billing line, which differs on every request, break the prompt cache."`
 	Unasked      time.Duration `placeholder:"TIME" help:"Cache every prompt for this long (1h) without markers, as some providers do."`
 }
@@ -38,6 +41,11 @@ func (c *sandboxCmd) Run(s *streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o := sandbox.Options{Model: model, Catalog: catalog, Window: c.Window, CountBilling: c.CountBilling, Unasked: c.Unasked}
+	if how := sandbox.Misbehavior(c.Misbehave); slices.Contains(sandbox.Misbehaviors(), how) {
+		o = how.Apply(o)
+	} else if how != "" {
+		return usageError{fmt.Errorf("--misbehave: there is no %q: use one of %q", how, sandbox.Misbehaviors())}
+	}
 	return sandbox.ListenAndServe(ctx, c.Listen, o, func(a net.Addr) {
 		fmt.Fprintf(s.out, "A stand-in for the Messages API listens on http://%s. Any key will do; nothing leaves this machine.\n", a)
 	})
@@ -45,7 +53,12 @@ func (c *sandboxCmd) Run(s *streams) error {
 
 // model returns the model that answers.
 func (c *sandboxCmd) model(s *streams) (sandbox.Model, error) {
-	if c.Script == "" {
+	switch {
+	case c.Script == "" && c.Model == "reader":
+		return sandbox.Reader{}, nil
+	case c.Script == "" && c.Model == "summarizer":
+		return sandbox.Summarizer{}, nil
+	case c.Script == "":
 		calls := c.Calls
 		if calls == 0 {
 			calls = -1 // Rules take zero for the default

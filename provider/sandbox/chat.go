@@ -200,6 +200,7 @@ func (q *chat) prompt(session string) *Prompt {
 	}
 	for _, t := range q.tools {
 		p.Tools = append(p.Tools, t.get("function").str("name"))
+		p.Schemas = append(p.Schemas, t.get("function").get("parameters").source())
 	}
 	for _, m := range q.messages {
 		switch role := m.str("role"); role {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,13 +21,14 @@ type Prompt struct {
 	Model     string // as the request names it
 	Session   string // the client's session id where it sends one, else its key
 	MaxTokens int
-	Thinking  decant.Thinking // the mode in force
-	Choice    string          // type of tool_choice, empty when not given
-	Named     string          // the tool that tool_choice demands
-	OneCall   bool            // no parallel calls
-	Tools     []string        // names of those that it may call
-	System    []string        // texts
-	Messages  []Message       // neighbours of one role merged; what a compaction left is a message of the user
+	Thinking  decant.Thinking  // the mode in force
+	Choice    string           // type of tool_choice, empty when not given
+	Named     string           // the tool that tool_choice demands
+	OneCall   bool             // no parallel calls
+	Tools     []string         // names of those that it may call
+	Schemas   []jsontext.Value // of the arguments of Tools, one for each; nil where there is none
+	System    []string         // texts
+	Messages  []Message        // neighbours of one role merged; what a compaction left is a message of the user
 }
 
 // A Message is what one role says.
@@ -93,6 +95,9 @@ func (q *request) prompt(session string, e *edited) *Prompt {
 		Choice: choice.str("type"), Named: choice.str("name"), OneCall: choice.is("disable_parallel_tool_use"),
 	}
 	p.Tools = q.available(e)
+	for _, name := range p.Tools {
+		p.Schemas = append(p.Schemas, q.tool(name).get("input_schema").source())
+	}
 	for _, b := range q.system {
 		p.System = append(p.System, b.str("text"))
 	}
@@ -112,6 +117,20 @@ func (q *request) prompt(session string, e *edited) *Prompt {
 		}
 	}
 	return p
+}
+
+// tool returns the definition of a tool.
+func (q *request) tool(name string) *node {
+	i := slices.IndexFunc(q.tools, func(t *node) bool { return t.str("name") == name })
+	return q.tools[i]
+}
+
+// source returns a value as it was sent, nil for none.
+func (n *node) source() jsontext.Value {
+	if n == nil {
+		return nil
+	}
+	return n.raw
 }
 
 // read returns a block as a model sees it.
