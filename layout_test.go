@@ -52,7 +52,7 @@ var layers = map[string][]string{
 	"provider/openai":          {".", "token", "provider"},
 	"provider/sandbox":         {".", "wire", "token"},
 	"policy":                   {".", "token", "preset", "store", "wire", "legal", "internal/fact", "internal/cost", "internal/reduce", "internal/summary"},
-	"summarize":                {".", "token", "store", "dialect/anthropic", "policy", "provider", "internal/fact", "internal/cost", "internal/summary"},
+	"summarize":                {".", "token", "preset", "dialect/anthropic", "policy", "provider", "internal/fact", "internal/cost", "internal/summary"},
 	"archive":                  {".", "token", "wire", "policy", "dialect", "dialect/index", "store"},
 	"engine/internal/lineage":  {".", "dialect", "engine/internal/prompt", "store"},
 	"engine/internal/prompt":   {".", "token", "wire", "dialect", "store"},

@@ -52,7 +52,7 @@ func (r *recorder) passage(ctx context.Context, from, to, budget int) *passage {
 	p.checkpoint.Carried, p.images = r.carry(covered, to, budget/2)
 	p.limits = summary.Limits{Source: p.checkpoint.Original, Budget: budget - around(form, est) - p.images, Counter: est}
 	p.input = SummaryInput{
-		Messages: readable(covered, form), Counter: est, NoResults: form.Quotes == "none",
+		Messages: readable(covered, form), Counter: est, NoResults: form.Quotes == "none", Form: form,
 		Facts: r.evidence.saidLast(ctx, p.checkpoint.From, p.checkpoint.To),
 	}
 	return p

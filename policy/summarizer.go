@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/summary"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -27,11 +28,12 @@ type SummaryInput struct {
 	Counter   decant.Counter   // counts them as the plan does
 	Facts     []decant.Fact    // that it must keep; what it lacks is added behind it, as far as there is room
 	NoResults bool             // the preset wants nothing quoted of what tools returned
+	Form      preset.Summary   // what the preset says of summaries: of model, parts, times and instructions
 
 	Conversation store.Key   // that the messages are of, zero when it is not stored
 	Model        token.Model // that the conversation is held with
 	Upstream     string      // base URL of its provider, empty when there is none
-	Instructions string      // of the preset: what to keep and what to leave out; not to be trusted
+	Instructions string      // what to keep and what to leave out, in place of the preset's; not to be trusted
 	Focus        string      // what somebody wants it to be about; not to be trusted
 	Background   bool        // nobody waits for it
 	Sent         []byte      // the request whose prompt the provider has in its cache, and which begins with the messages; nil: none

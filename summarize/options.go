@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/secret"
@@ -12,23 +15,17 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// How long a record may take.
-const (
-	foreground = 20 * time.Second  // while a client waits
-	background = 180 * time.Second // while nobody does
-)
-
 // Options say whom a [Summarizer] asks. Asker must be set.
 type Options struct {
 	Asker provider.Asker
 
-	// Model returns the id of the model that is asked about a conversation which is held with another; empty: none is. Nil
-	// is [Cheapest] of the catalogue.
-	Model func(conversation token.Model) string
+	// Model returns the id of the model that is asked about a conversation which is held with another; empty: none is. What
+	// the preset names is an id, a class of models, "off", or nothing (preset.Summary). Nil is [Cheapest] of the catalogue.
+	Model func(conversation token.Model, named string) string
 
 	Catalog    *token.Catalog   // of models, their windows and prices; nil: the built-in one
-	Foreground time.Duration    // for a record while a client waits, 0: 20 s
-	Background time.Duration    // for a record that nobody waits for, 0: 180 s
+	Foreground time.Duration    // for a record while a client waits, 0: as the preset says, or 20 s
+	Background time.Duration    // for a record that nobody waits for, 0: as the preset says, or 180 s
 	Logger     *slog.Logger     // of what was asked, without content; nil: none
 	Now        func() time.Time // decides which prices hold; nil: time.Now
 }
@@ -55,30 +52,55 @@ func New(o Options) (*Summarizer, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Logger = slog.New(secret.Handler(o.Logger.Handler()))
-	o.Foreground, o.Background = cmp.Or(o.Foreground, foreground), cmp.Or(o.Background, background)
 	return &Summarizer{o}, nil
 }
 
-// Always returns a choice of model for Options.Model that is the same for all conversations.
-func Always(id string) func(token.Model) string { return func(token.Model) string { return id } }
+// Always returns a choice of model for Options.Model that is the same for all conversations, but for presets that want none.
+func Always(id string) func(token.Model, string) string {
+	return func(_ token.Model, named string) string {
+		if named == off {
+			return ""
+		}
+		return id
+	}
+}
+
+// off is how a preset says that no model is asked.
+const off = "off"
 
 // leastWindow is the window in tokens of the smallest model that is chosen by price.
 const leastWindow = 100_000
 
-// Cheapest returns a choice of model for Options.Model: the active model of the conversation's provider that costs least for
-// input and output at a time, Haiku for Claude. Of a provider that it knows no prices of it is the conversation's own.
-func Cheapest(c *token.Catalog, at time.Time) func(token.Model) string {
-	best := map[token.Provider]token.Model{}
-	price := map[token.Provider]float64{}
+// Cheapest returns a choice of model for Options.Model: what the preset names, of a class the cheapest that is current; where
+// it names nothing, the cheapest current model of the conversation's provider, which is a Haiku for Claude. Prices are those
+// of input and output together at a time. Of a provider that it knows no prices of it is the conversation's own model.
+func Cheapest(c *token.Catalog, at time.Time) func(token.Model, string) string {
+	return func(m token.Model, named string) string {
+		if named == off {
+			return ""
+		}
+		if _, known := c.Lookup(named); known {
+			return named
+		}
+		if id := cheapest(c, at, m.Provider, named); id != "" {
+			return id
+		}
+		return cmp.Or(cheapest(c, at, m.Provider, ""), m.ID)
+	}
+}
+
+// cheapest returns the cheapest current model of a provider and a class, empty where there is none.
+func cheapest(c *token.Catalog, at time.Time, of token.Provider, class string) (id string) {
+	least := math.Inf(1)
 	for _, m := range c.Models() {
 		p, _, ok := m.PriceAt(at)
-		usd := p.Input.USD + p.Output.USD
-		if m.Status != "active" || !ok || !p.Input.Known || !p.Output.Known || m.Window < leastWindow {
+		if m.Provider != of || m.Status != "active" || m.Window < leastWindow || !ok || !p.Input.Known || !p.Output.Known {
 			continue
 		}
-		if was, ok := best[m.Provider]; !ok || usd < price[m.Provider] || usd == price[m.Provider] && m.ID > was.ID {
-			best[m.Provider], price[m.Provider] = m, usd
+		parts := strings.Split(m.ID, "-")
+		if usd := p.Input.USD + p.Output.USD; (class == "" || slices.Contains(parts, class)) && usd <= least { // the newest of two
+			id, least = m.ID, usd
 		}
 	}
-	return func(m token.Model) string { return cmp.Or(best[m.Provider].ID, m.ID) }
+	return id
 }

@@ -56,12 +56,12 @@ func (t *task) divide() []stretch {
 	if len(t.entries) < leastSplit || len(t.groups) < fewest {
 		return nil
 	}
-	sizes := make([]int, len(t.groups))
+	tokens := make([]int, len(t.groups))
 	for i, g := range t.groups {
-		sizes[i] = t.size(g.start, g.end)
+		tokens[i] = t.size(g.start, g.end)
 	}
-	share := partShare(t.size(0, len(t.entries)), len(t.entries), t.model.Window)
-	cuts := split(sizes, partBudget(t.model.Window, share))
+	share := t.sizes.share(t.size(0, len(t.entries)), len(t.entries), t.model.Window)
+	cuts := split(tokens, t.sizes.budget(t.model.Window, share))
 	var out []stretch
 	start := 0
 	for _, cut := range append(cuts, len(t.groups)) {
@@ -96,7 +96,7 @@ func (t *task) askPart(ctx context.Context, p stretch, n, of int) (string, error
 	b.part = fmt.Sprintf("part %d of %d of a conversation, the oldest first%s", n, of, t.span(p))
 	b.facts = slices.DeleteFunc(slices.Clone(b.facts), func(f decant.Fact) bool { return f.Message < b.from || f.Message > b.to })
 	b.room = min(b.room, max(leastPart, 2*b.room/of))
-	if !fits(size+b.size(t.count), t.output(b.room), t.model.Window) {
+	if !t.sizes.fits(size+b.size(t.count), t.output(b.room), t.model.Window) {
 		return "", ErrTooLarge
 	}
 	b.marked(messages)
@@ -140,7 +140,7 @@ func (t *task) merged(ctx context.Context, ps []stretch) string {
 	}
 	b.marked(quoted.String())
 	q := &question{brief: &b, model: t.model, prompt: b.merging(quoted.String()), source: t.count.Count(quoted.String())}
-	if fits(q.source+b.size(t.count), t.output(b.room), t.model.Window) {
+	if t.sizes.fits(q.source+b.size(t.count), t.output(b.room), t.model.Window) {
 		if text, err := t.write(ctx, q); err == nil {
 			return text
 		}

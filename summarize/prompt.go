@@ -87,7 +87,7 @@ func (b *brief) beside(w *strings.Builder) {
 	if b.files != "" {
 		w.WriteString("\nThis trail of files stands beside your record already. Do not repeat it, but name files where a statement is about them:\n" + b.quoted("files", b.files))
 	}
-	if facts := listed(b.facts, maxFacts); facts != "" {
+	if facts := b.listed(); facts != "" {
 		w.WriteString("\nYour record must hold these sentences and names of the messages, exactly, each where it belongs:\n" + b.quoted("facts", facts))
 	}
 	if b.wishes != "" {
@@ -102,19 +102,21 @@ func (b *brief) quoted(name, text string) string {
 
 // marked chooses the mark of the delimiters: a hash of all that is quoted, which therefore cannot have it.
 func (b *brief) marked(quoted ...string) {
-	quoted = append(quoted, b.rules, b.files, b.wishes, listed(b.facts, maxFacts))
+	quoted = append(quoted, b.rules, b.files, b.wishes, b.listed())
 	all := strings.Join(quoted, "\x00")
 	for b.mark = decant.HashText(all).Short(); strings.Contains(all, b.mark); {
 		b.mark = decant.HashText(b.mark + all).Short()
 	}
 }
 
-// listed returns facts one on each line, whole ones only, within so many characters: sentences first.
-func listed(facts []decant.Fact, limit int) string {
+// listed returns the facts that are named to the model, one on each line, whole ones only, sentences first: no more than
+// fill half of a record. Rules that stand beside the record are none of them.
+func (b *brief) listed() string {
 	var w strings.Builder
+	limit := min(maxFacts, 2*b.room)
 	for _, sentence := range [...]bool{true, false} {
-		for _, f := range facts {
-			if f.Kind.Sentence() != sentence {
+		for _, f := range b.facts {
+			if f.Kind.Sentence() != sentence || b.rules != "" && f.Kind == decant.FactInstruction {
 				continue
 			}
 			line := fmt.Sprintf("m%d %s\n", f.Message, strings.ReplaceAll(clean(f.Text), "\n", " "))

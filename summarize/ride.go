@@ -61,7 +61,7 @@ func (t *task) ride() (r *ride, note string) {
 	a, _ := on.price(now)
 	b, _ := plain.price(now)
 	switch {
-	case !fits(r.prefix+fresh, t.output(t.brief.room), r.model.Window):
+	case !t.sizes.fits(r.prefix+fresh, t.output(t.brief.room), r.model.Window):
 		return nil, "the record is not asked for on the cached prompt: there is no room for it"
 	case on.cheaper(plain, now):
 		return r, fmt.Sprintf("the record is asked for on the cached prompt of %s: $%.4f, against $%.4f by %s", r.model.ID, a, b, t.model.ID)

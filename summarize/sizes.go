@@ -1,53 +1,57 @@
 package summarize
 
-import "math"
+import (
+	"math"
 
-// What may be sent to a model, and how much it may write. Tokens are estimates, and margin allows for those that are too low.
-const (
-	margin     = 1.2   // by which an estimate may be too low
-	overhead   = 4096  // tokens of a call beside what is summarised: instructions, facts, thinking
-	maxAnswer  = 4096  // tokens of an answer
-	baseShare  = 0.40  // of the window that a part takes
-	leastShare = 0.15  // that it takes at least, where messages are large
-	smallShare = 0.10  // of the window that a message takes up to which messages are not large
-	hugeShare  = 0.50  // of the window above which a message is left out
-	leastSplit = 4     // messages that are split
-	fewest     = 2     // parts of what is split
-	maxQuoted  = 100e3 // characters of previews; what was said is outside of it
-	headQuoted = 500   // characters of the beginning of a result
-	tailQuoted = 200   // and of its end
-	maxWish    = 4000  // characters of what somebody wants the record to be about
-	maxCorrect = 3400  // characters of what is wrong with an answer
-	maxFacts   = 6000  // characters of facts that are named to the model
+	"github.com/decantdev/decant/preset"
 )
 
-// partShare returns the share of a window that a part takes: less where messages are large, so that
-// whole rounds still fit.
-func partShare(tokens, messages, window int) float64 {
+// What may be sent to a model, and how much it may write, beside what a preset says (preset.Chunk): which share of the window
+// a part takes, which at least where messages are large, the margin by which estimates of tokens may be too low, and the
+// overhead of a call beside what is summarised, for instructions, facts and thinking.
+const (
+	maxAnswer  = 4096    // tokens of an answer
+	smallShare = 0.10    // of the window that a message takes up to which messages are not large
+	hugeShare  = 0.50    // of the window above which a message is left out
+	leastSplit = 4       // messages that are split
+	fewest     = 2       // parts of what is split
+	maxQuoted  = 100_000 // characters of previews; what was said is outside of it
+	headQuoted = 500     // characters of the beginning of a result
+	tailQuoted = 200     // and of its end
+	maxWish    = 4000    // characters of what somebody wants the record to be about
+	maxCorrect = 3400    // characters of what is wrong with an answer
+	maxFacts   = 6000    // characters of facts that are named to the model
+)
+
+// sizes are what a preset says of parts.
+type sizes preset.Chunk
+
+// share returns the share of a window that a part takes: less where messages are large, so that whole rounds still fit.
+func (s sizes) share(tokens, messages, window int) float64 {
 	if messages == 0 || window <= 0 {
-		return baseShare
+		return s.Ratio
 	}
-	a := float64(tokens) / float64(messages) * margin / float64(window)
+	a := float64(tokens) / float64(messages) * s.Margin / float64(window)
 	if a <= smallShare {
-		return baseShare
+		return s.Ratio
 	}
-	return max(leastShare, baseShare-min(2*a, baseShare-leastShare))
+	return max(s.Least, s.Ratio-min(2*a, s.Ratio-s.Least))
 }
 
-// partBudget returns the estimated tokens that a part may have in a window, 1 at least.
-func partBudget(window int, share float64) int {
-	n := max(1, int(math.Floor(float64(window)*share))-overhead)
-	return max(1, int(float64(n)/margin))
+// budget returns the estimated tokens that a part may have in a window, 1 at least.
+func (s sizes) budget(window int, share float64) int {
+	n := max(1, int(math.Floor(float64(window)*share))-s.Overhead)
+	return max(1, int(float64(n)/s.Margin))
 }
 
 // fits reports whether a call has room in a window: input by estimate, and output tokens.
-func fits(input, output, window int) bool {
-	return float64(input)*margin+overhead+float64(output) <= float64(window)
+func (s sizes) fits(input, output, window int) bool {
+	return float64(input)*s.Margin+float64(s.Overhead+output) <= float64(window)
 }
 
 // huge reports whether a message is left out of what a model with a window is asked about.
-func huge(tokens, window int) bool {
-	return float64(tokens)*margin > hugeShare*float64(window)
+func (s sizes) huge(tokens, window int) bool {
+	return float64(tokens)*s.Margin > hugeShare*float64(window)
 }
 
 // answerRoom returns how many tokens to ask for when a record may have room of them: half more than that, since models count

@@ -5,7 +5,11 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/preset"
 )
+
+// usual are the sizes of a preset that says nothing of them.
+var usual = sizes(preset.Chunk{}.Settled())
 
 // The figures are those that the field has settled on; a change of one of them is a change of behaviour.
 func TestConstants(t *testing.T) {
@@ -13,12 +17,12 @@ func TestConstants(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"margin", margin, 1.2}, {"overhead", overhead, 4096}, {"maxAnswer", maxAnswer, 4096},
-		{"baseShare", baseShare, 0.4}, {"leastShare", leastShare, 0.15}, {"smallShare", smallShare, 0.1}, {"hugeShare", hugeShare, 0.5},
+		{"margin", usual.Margin, 1.2}, {"overhead", float64(usual.Overhead), 4096}, {"maxAnswer", maxAnswer, 4096},
+		{"share", usual.Ratio, 0.4}, {"least share", usual.Least, 0.15}, {"smallShare", smallShare, 0.1}, {"hugeShare", hugeShare, 0.5},
 		{"leastSplit", leastSplit, 4}, {"fewest", fewest, 2},
 		{"maxQuoted", maxQuoted, 100_000}, {"headQuoted", headQuoted, 500}, {"tailQuoted", tailQuoted, 200},
 		{"maxWish", maxWish, 4000}, {"maxCorrect", maxCorrect, 3400},
-		{"foreground", foreground.Seconds(), 20}, {"background", background.Seconds(), 180},
+		{"foreground", preset.Timeout{}.Settled().Foreground.Seconds(), 20}, {"background", preset.Timeout{}.Settled().Background.Seconds(), 180},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
@@ -42,7 +46,7 @@ func TestPartShare(t *testing.T) {
 		{"AtTheBound", 125_000, 6, 200_000, max(.15, .40-min(.25, .25))}, // a = 0.125
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := partShare(c.tokens, c.messages, c.window); got < c.want-1e-9 || got > c.want+1e-9 {
+			if got := usual.share(c.tokens, c.messages, c.window); got < c.want-1e-9 || got > c.want+1e-9 {
 				t.Errorf("share %v, want %v", got, c.want)
 			}
 		})
@@ -61,7 +65,7 @@ func TestPartBudget(t *testing.T) {
 		{8_192, .40, 1},           // nothing is left beside the overhead
 		{16_000, .40, 1_920},      // (6,400 - 4,096) / 1.2
 	} {
-		if got := partBudget(c.window, c.share); got != c.want {
+		if got := usual.budget(c.window, c.share); got != c.want {
 			t.Errorf("window %d, share %v: budget %d, want %d", c.window, c.share, got, c.want)
 		}
 	}
@@ -77,7 +81,7 @@ func TestFits(t *testing.T) {
 		{0, 4096, 8192, true},
 		{0, 4097, 8192, false},
 	} {
-		if got := fits(c.input, c.output, c.window); got != c.want {
+		if got := usual.fits(c.input, c.output, c.window); got != c.want {
 			t.Errorf("%d + %d in %d: %v", c.input, c.output, c.window, got)
 		}
 	}
@@ -88,7 +92,7 @@ func TestHuge(t *testing.T) {
 		tokens int
 		want   bool
 	}{{83_333, false}, {83_334, true}} { // x 1.2 = 100,000.8, over half of 200,000
-		if got := huge(c.tokens, 200_000); got != c.want {
+		if got := usual.huge(c.tokens, 200_000); got != c.want {
 			t.Errorf("%d tokens: %v", c.tokens, got)
 		}
 	}
@@ -131,12 +135,12 @@ func TestPreviews(t *testing.T) {
 	for i := range long {
 		long[i] = rune('a' + i%26)
 	}
-	got := preview(string(long))
+	got := preview(string(long), headQuoted, tailQuoted)
 	want := string(long[:500]) + "\n[1300 characters left out]\n" + string(long[1800:])
 	if got != want {
 		t.Errorf("preview %q", got)
 	}
-	if preview(got) != got {
+	if preview(got, headQuoted, tailQuoted) != got {
 		t.Error("a preview of a preview is another text")
 	}
 }
@@ -152,7 +156,7 @@ func TestTheCapCountsPreviewsOnly(t *testing.T) {
 			message(3*i+3, decant.RoleUser, decant.Block{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: "c", Name: "Bash", Content: decant.Text(body)}))
 	}
 	quoted, said, whole := 0, 0, 0
-	es := entries(ms)
+	es := entries(ms, preset.Summary{})
 	for _, e := range es {
 		for _, p := range e.parts {
 			switch {
@@ -168,7 +172,7 @@ func TestTheCapCountsPreviewsOnly(t *testing.T) {
 		t.Errorf("%d characters of the user, want all", said)
 	}
 	if quoted > maxQuoted || quoted < maxQuoted*9/10 {
-		t.Errorf("%d characters of results, want about %.0f", quoted, maxQuoted)
+		t.Errorf("%d characters of results, want about %d", quoted, maxQuoted)
 	}
 	if first, last := es[2].parts[0].body, es[len(es)-1].parts[0].body; first != body || last != body {
 		t.Error("the first and the last result are not whole")

@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/preset"
 )
 
 // An entry is one message as the model reads it: text with a label in front of each part, so that the model does not
@@ -47,18 +49,25 @@ func (p *part) text() string {
 }
 
 // entries returns messages as a model reads them, with credentials masked.
-func entries(ms []decant.Message) []entry {
+func entries(ms []decant.Message, form preset.Summary) []entry {
+	head, tail := headQuoted, tailQuoted
+	if form.Preview.Over > 0 {
+		head, tail = form.Preview.Head, form.Preview.Tail
+	}
 	out := make([]entry, len(ms))
 	for i := range ms {
 		m := &ms[i]
 		out[i] = entry{number: m.Number, role: m.Role}
 		for k := range m.Blocks {
 			if p, ok := partOf(m, &m.Blocks[k]); ok {
+				if p.quoted {
+					p.body = preview(p.body, head, tail)
+				}
 				out[i].parts = append(out[i].parts, p)
 			}
 		}
 	}
-	middleOut(out, maxQuoted)
+	middleOut(out, cmp.Or(form.MaxInput, maxQuoted))
 	return out
 }
 
@@ -70,13 +79,13 @@ func partOf(m *decant.Message, b *decant.Block) (part, bool) {
 		body := clean(b.Text())
 		return part{label: name + " " + speaker(b.Author), body: body, said: b.Author == decant.AuthorUser}, body != ""
 	case decant.KindUse:
-		return part{label: name + " assistant calls " + oneLine(b.Name), body: preview(clean(b.Text())), quoted: true}, true
+		return part{label: name + " assistant calls " + oneLine(b.Name), body: clean(b.Text()), quoted: true}, true
 	case decant.KindResult:
 		label := name + " result of " + oneLine(b.Name)
 		if b.Error {
 			label += ", an error"
 		}
-		return part{label: label, body: preview(clean(b.Text())), quoted: true}, true
+		return part{label: label, body: clean(b.Text()), quoted: true}, true
 	case decant.KindImage:
 		return part{label: name + " an image or a document, not shown here"}, true
 	}
@@ -112,14 +121,14 @@ func oneLine(name string) string {
 
 // preview returns the beginning and the end of a text that is much longer than both. It is cut after credentials are
 // masked, so that no half of one is left.
-func preview(text string) string {
+func preview(text string, head, tail int) string {
 	const note = 60 // characters of the note, and of what is not worth one
 	n := utf8.RuneCountInString(text)
-	if n <= headQuoted+tailQuoted+note {
+	if n <= head+tail+note {
 		return text
 	}
 	r := []rune(text)
-	return fmt.Sprintf("%s\n[%d characters left out]\n%s", string(r[:headQuoted]), n-headQuoted-tailQuoted, string(r[n-tailQuoted:]))
+	return fmt.Sprintf("%s\n[%d characters left out]\n%s", string(r[:head]), n-head-tail, string(r[n-tail:]))
 }
 
 // middleOut leaves at most limit characters of what is quoted: the first and the last parts, half of the limit from each
@@ -173,17 +182,17 @@ func groups(ms []decant.Message) []group {
 
 // leaveOut replaces every message that is too large for a window by a note of its role and size, and leaves out the round
 // that it is in, what the user typed in it aside. It returns which messages the model is told nothing of.
-func leaveOut(es []entry, gs []group, window int) (gaps []decant.Gap) {
+func (s sizes) leaveOut(es []entry, gs []group, window int) (gaps []decant.Gap) {
 	for _, g := range gs {
 		large := false
 		for i := g.start; i < g.end; i++ {
-			large = large || huge(es[i].tokens, window)
+			large = large || s.huge(es[i].tokens, window)
 		}
 		if !large {
 			continue
 		}
 		for i := g.start; i < g.end; i++ {
-			es[i].reduce(window)
+			es[i].reduce(s.huge(es[i].tokens, window))
 		}
 		gaps = append(gaps, decant.Gap{From: es[g.start].number, To: es[g.end-1].number, Why: "too large for the model that summarises"})
 	}
@@ -191,8 +200,8 @@ func leaveOut(es []entry, gs []group, window int) (gaps []decant.Gap) {
 }
 
 // reduce leaves of a message of a round that is left out a note, or what the user typed.
-func (e *entry) reduce(window int) {
-	if huge(e.tokens, window) {
+func (e *entry) reduce(huge bool) {
+	if huge {
 		label := fmt.Sprintf("m%d a message of the %s, about %dK tokens, left out", e.number, e.role, (e.tokens+999)/1000)
 		e.parts = []part{{label: label}}
 		return

@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,7 @@ var _ policy.Summarizer = (*Summarizer)(nil)
 // Summarize implements policy.Summarizer. An error wraps decant.ErrSummary where the model has answered and nothing that it
 // wrote can be used, ErrTooLarge where it cannot be asked, and otherwise what the Asker returned.
 func (s *Summarizer) Summarize(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
-	within := s.opts.Foreground
-	if in.Background {
-		within = s.opts.Background
-	}
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(ctx, s.within(&in))
 	defer cancel()
 	start := time.Now()
 	t, err := s.task(ctx, in)
@@ -35,6 +32,15 @@ func (s *Summarizer) Summarize(ctx context.Context, in policy.SummaryInput) (pol
 	out.CostUSD, out.Booked, out.Model, out.Notes = t.spent.usd, true, t.model.ID, t.notes
 	s.log(ctx, out, t.spent.calls, time.Since(start), err)
 	return out, err
+}
+
+// within returns how long a record may take.
+func (s *Summarizer) within(in *policy.SummaryInput) time.Duration {
+	times := in.Form.Timeout.Settled()
+	if in.Background {
+		return cmp.Or(s.opts.Background, times.Background)
+	}
+	return cmp.Or(s.opts.Foreground, times.Foreground)
 }
 
 // log says what became of a task. Nothing that was asked or answered is logged.
@@ -81,7 +87,7 @@ func (t *task) run(ctx context.Context) (policy.Summary, error) {
 
 // whole reports whether everything fits one call.
 func (t *task) whole() bool {
-	return fits(t.size(0, len(t.entries))+t.brief.size(t.count), t.output(t.brief.room), t.model.Window)
+	return t.sizes.fits(t.size(0, len(t.entries))+t.brief.size(t.count), t.output(t.brief.room), t.model.Window)
 }
 
 // summary returns a record with what it says nothing about.

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/summarize"
@@ -334,15 +335,55 @@ func TestErrorsAreHandedOn(t *testing.T) {
 	}
 }
 
-// The built-in choice is the cheapest active model of the same provider (001-15, 003-02).
+// A preset names a model, a class of models, none, or leaves it to the operator: then it is the cheapest current model of the
+// same provider (001-15, 003-02).
 func TestCheapest(t *testing.T) {
 	choose := summarize.Cheapest(catalog(), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
 	opus, _ := catalog().Lookup("claude-opus-4-5")
-	if got := choose(opus); !strings.Contains(got, "haiku") {
-		t.Errorf("for %s: %s", opus.ID, got)
+	for _, c := range []struct {
+		of          token.Model
+		named, want string
+	}{
+		{opus, "claude-haiku-4-5-20251001", "claude-haiku-4-5-20251001"},
+		{opus, "off", ""}, {token.Model{ID: "local"}, "", "local"}, {token.Model{ID: "local"}, "haiku", "local"},
+	} {
+		if got := choose(c.of, c.named); got != c.want {
+			t.Errorf("for %s and %q: %q, want %q", c.of.ID, c.named, got, c.want)
+		}
 	}
-	if got := choose(token.Model{ID: "local"}); got != "local" {
-		t.Errorf("for a local model: %s", got)
+	for named, want := range map[string]string{"": "haiku", "haiku": "haiku", "sonnet": "sonnet"} {
+		if got := choose(opus, named); !strings.Contains(got, want) {
+			t.Errorf("of the class %q: %s", named, got)
+		}
+	}
+	if all := summarize.Always("mine"); all(opus, "haiku") != "mine" || all(opus, "off") != "" {
+		t.Error("a fixed choice is another one, or is made where a preset wants none")
+	}
+}
+
+// What a preset says of parts, times and instructions counts, and where it wants no model none is asked.
+func TestThePresetCounts(t *testing.T) {
+	a := says(good)
+	in := input(session())
+	in.Form = preset.Summary{Instructions: "Keep every figure of the tests.", Preview: preset.Preview{Over: 900, Head: 300, Tail: 100}}
+	if _, err := writer(t, a).Summarize(t.Context(), in); err != nil || !strings.Contains(a.asked[0].Prompt, "Keep every figure of the tests.") || len(a.asked[0].Prompt) > 6000 {
+		t.Errorf("%v, prompt of %d characters", err, len(a.asked[0].Prompt))
+	}
+	in.Form.Model = "off"
+	if _, err := writer(t, a).Summarize(t.Context(), in); !errors.Is(err, decant.ErrSummary) || len(a.asked) != 1 {
+		t.Errorf("%v after %d calls", err, len(a.asked))
+	}
+	a = answers(func(_ int, r *provider.Request) (string, error) { return honest(r), nil })
+	in = input(long(60))
+	in.MaxTokens = 6000
+	in.Form.Chunk = preset.Chunk{Ratio: .5, Least: .5}
+	whole := answers(func(_ int, r *provider.Request) (string, error) { return honest(r), nil })
+	if _, err := smallWriter(t, a, 24_000).Summarize(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	in.Form.Chunk = preset.Chunk{}
+	if _, err := smallWriter(t, whole, 24_000).Summarize(t.Context(), in); err != nil || len(whole.asked) <= len(a.asked) {
+		t.Errorf("%v, %d parts, and %d of a larger share", err, len(whole.asked), len(a.asked))
 	}
 }
 

@@ -25,6 +25,7 @@ type task struct {
 	model   token.Model
 	count   *token.Estimator
 	counter decant.Counter // of the plan
+	sizes   sizes
 	brief   brief
 	entries []entry
 	groups  []group
@@ -46,19 +47,19 @@ const besideRoom = 3000
 
 // task makes everything ready that is asked about.
 func (s *Summarizer) task(ctx context.Context, in policy.SummaryInput) (*task, error) {
-	id := s.opts.Model(in.Model)
+	id := s.opts.Model(in.Model, in.Form.Model)
 	if id == "" || len(in.Messages) == 0 || in.MaxTokens < 1 {
 		return nil, fmt.Errorf("no model is to summarise %s with %d tokens: %w", in.Model.ID, in.MaxTokens, decant.ErrSummary)
 	}
 	model, _ := s.opts.Catalog.Lookup(id)
 	model.ID = id
-	t := &task{opts: &s.opts, in: in, model: model, count: token.For(model), counter: in.Counter}
+	t := &task{opts: &s.opts, in: in, model: model, count: token.For(model), counter: in.Counter, sizes: sizes(in.Form.Chunk.Settled())}
 	if t.counter == nil {
 		t.counter = t.count
 	}
-	t.entries, t.groups = entries(in.Messages), groups(in.Messages)
+	t.entries, t.groups = entries(in.Messages, in.Form), groups(in.Messages)
 	t.weigh()
-	t.gaps = leaveOut(t.entries, t.groups, model.Window)
+	t.gaps = t.sizes.leaveOut(t.entries, t.groups, model.Window)
 	t.weigh()
 	if err := t.instruct(ctx); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (t *task) instruct(ctx context.Context) error {
 			said.WriteString(ms[i].Text(decant.KindText) + "\n")
 		}
 	}
-	b := brief{from: ms[0].Number, to: ms[len(ms)-1].Number, facts: t.in.Facts, wishes: wishes(t.in.Instructions, t.in.Focus)}
+	b := brief{from: ms[0].Number, to: ms[len(ms)-1].Number, facts: t.in.Facts, wishes: wishes(cmp.Or(t.in.Instructions, t.in.Form.Instructions), t.in.Focus)}
 	chinese, err := summary.Chinese(ctx, ms)
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func (t *task) write(ctx context.Context, q *question) (string, error) {
 	}
 	second, err := t.answer(ctx, q, q.brief.corrected(q.prompt, shortened(first.said), first.wrong))
 	switch {
-	case err != nil && (first.bad != "" || ctx.Err() != nil):
+	case err != nil && first.bad != "":
 		return "", err
 	case err == nil && second.better(first):
 		return second.record()
