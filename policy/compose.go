@@ -82,17 +82,16 @@ func (p *Proposal) missed(ctx context.Context, other *edits) []string {
 // room returns the tokens that a record may have more than the extractive one.
 func (p *Proposal) room() int {
 	m := p.made
-	more := p.extractive.Target - p.extractive.After.Messages + m.lift()
+	more := p.extractive.Target - p.extractive.After.Messages + lift(&m.opts)
 	if m.opts.Preset.Summary.MaxTokens > 0 {
 		more = min(more, m.passage.limits.Budget-m.passage.extract)
 	}
 	return more
 }
 
-// lift returns the tokens by which the target may be raised for lines of segments. Nothing has to give way to them then,
+// lift returns the tokens by which a target may be raised for lines of segments. Nothing has to give way to them then,
 // and the next pour comes hardly sooner. A target that somebody asked for stays.
-func (p *planner) lift() int {
-	o := &p.opts
+func lift(o *PlanOptions) int {
 	if o.Trigger == 0 {
 		return 0
 	}
