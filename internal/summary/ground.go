@@ -26,7 +26,7 @@ func (g grounding) find(lex *lexicon) {
 			beside[id] = nil
 		}
 	}
-	for s, n := range lex.known {
+	for n := range int32(len(lex.lines)) {
 		if g[n] != nil {
 			continue
 		}
@@ -34,16 +34,15 @@ func (g grounding) find(lex *lexicon) {
 		for _, id := range lex.of(n) {
 			if at, ok := beside[id]; ok && len(at) < mostPlaces {
 				if words == nil {
-					words = plainWords(s)
+					words = plainWords(lex.texts[n])
 				}
 				beside[id] = append(at, words)
 			}
 		}
 	}
-	for s, n := range lex.known {
-		for k, said := range g[n] {
-			id := lex.of(n)[k]
-			g[n][k] = said || groundedIn(s, lex.facts[id].text, beside[id])
+	for n, said := range g {
+		for k, id := range lex.of(n) {
+			said[k] = said[k] || groundedIn(lex.texts[n], lex.facts[id].text, beside[id])
 		}
 	}
 }

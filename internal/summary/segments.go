@@ -38,7 +38,9 @@ func (r *reteller) take(s *decant.Segment) {
 		n := b.lex.line(p.text, true)
 		e := entry{sec: secWritten, group: g, text: p.text, line: n, voice: writtenVoice}
 		e.value = lineValue + float32(writtenValue*fresh)*b.lex.lines[n].cost
-		b.written[n] = make([]bool, len(b.lex.of(n)))
+		if int(n) >= b.lines { // no line of the messages is the same
+			b.written[n] = make([]bool, len(b.lex.of(n)))
+		}
 		b.add(e)
 	}
 }
