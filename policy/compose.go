@@ -3,8 +3,11 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/wire"
 )
@@ -58,12 +61,52 @@ func (p *Proposal) try(ctx context.Context, keep float64, more int) (*decant.Pla
 	cp.CostUSD = p.spent.USD
 	next.opts.Target = max(next.opts.Target, p.extractive.After.Messages+cp.Compressed-floor.Compressed)
 	next.edits = p.made.edits.recorded(cp)
-	plan, err := next.plan()
-	if err == nil && plan.Score < p.extractive.Score {
-		p.lost = append(p.lost, p.missed(ctx, next.edits)...)
-		err = fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", plan.Score, p.extractive.Score, decant.ErrSummary)
+	return p.recorded(ctx, &next, cp)
+}
+
+// recorded returns the extractive plan with another record, if its view holds no less. What does not depend on the record
+// stays as it is.
+func (p *Proposal) recorded(ctx context.Context, next *planner, cp *decant.Checkpoint) (*decant.Plan, error) {
+	view, err := next.current()
+	if err != nil {
+		return nil, err
 	}
-	return plan, err
+	out, o, text := *p.extractive, &next.opts, wire.Text(view)
+	out.Decisions, out.Target, out.After.Messages = next.edits.list, o.Target, o.Estimator.Messages(view.Messages)
+	if out.After.Messages > o.Target {
+		return nil, &decant.IrreducibleError{Target: o.Target, Size: out.After.Messages, What: "the summary"}
+	}
+	if out.Score = next.evidence.recalled(ctx, p.made.conv.Messages, text).Score; out.Score < p.extractive.Score {
+		p.lost = append(p.lost, p.missed(ctx, next.edits)...)
+		return nil, fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", out.Score, p.extractive.Score, decant.ErrSummary)
+	}
+	out.Risk = p.risk(ctx, cp, text)
+	out.Price = price(&out, view, o, cp.CostUSD)
+	return &out, nil
+}
+
+// risk returns the must-keep facts that are not in a view whose record is another one: those that were not in it before
+// and are in no new line, and those that only the extractive record had.
+func (p *Proposal) risk(ctx context.Context, cp *decant.Checkpoint, text string) []decant.Fact {
+	floor := decant.CheckpointIn(p.extractive.Decisions)
+	old, fresh := map[string]bool{}, ""
+	for line := range strings.Lines(floor.Summary) {
+		old[line] = true
+	}
+	for line := range strings.Lines(cp.Summary) {
+		if !old[line] {
+			fresh += line
+		}
+	}
+	missing := fact.Check(ctx, p.extractive.Risk, fresh).Missing
+	has := map[string]bool{}
+	for _, f := range cp.Facts {
+		has[f.Text] = true
+	}
+	if lost := slices.DeleteFunc(slices.Clone(floor.Facts), func(f decant.Fact) bool { return has[f.Text] }); len(lost) > 0 {
+		missing = append(missing, fact.Check(ctx, lost, text).Missing...)
+	}
+	return missing
 }
 
 // missed returns the strings that a view with other decisions has lost.
@@ -82,17 +125,16 @@ func (p *Proposal) missed(ctx context.Context, other *edits) []string {
 // room returns the tokens that a record may have more than the extractive one.
 func (p *Proposal) room() int {
 	m := p.made
-	more := p.extractive.Target - p.extractive.After.Messages + m.lift()
+	more := p.extractive.Target - p.extractive.After.Messages + lift(&m.opts)
 	if m.opts.Preset.Summary.MaxTokens > 0 {
 		more = min(more, m.passage.limits.Budget-m.passage.extract)
 	}
 	return more
 }
 
-// lift returns the tokens by which the target may be raised for lines of segments. Nothing has to give way to them then,
+// lift returns the tokens by which a target may be raised for lines of segments. Nothing has to give way to them then,
 // and the next pour comes hardly sooner. A target that somebody asked for stays.
-func (p *planner) lift() int {
-	o := &p.opts
+func lift(o *PlanOptions) int {
 	if o.Trigger == 0 {
 		return 0
 	}

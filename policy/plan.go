@@ -12,20 +12,6 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// Plan proposes the decisions that bring c under the target. A conversation that is under it
-// already gets an empty plan, unless the preset makes some reductions always. The record of a checkpoint is the
-// extractive one; use Propose to have it written by a Summarizer.
-//
-// It returns a *decant.IrreducibleError if no legal view is small enough, an error that wraps
-// decant.ErrFixed if system prompt and tools alone are too large, and ctx's error if that ends first.
-func Plan(ctx context.Context, c *decant.Conversation, o PlanOptions) (*decant.Plan, error) {
-	p, err := Propose(ctx, c, o)
-	if err != nil {
-		return nil, err
-	}
-	return p.Plan, nil
-}
-
 // planner holds one plan in the making.
 type planner struct {
 	ctx      context.Context

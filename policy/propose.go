@@ -9,6 +9,20 @@ import (
 	"github.com/decantdev/decant/internal/secret"
 )
 
+// Plan proposes the decisions that bring c under the target. A conversation that is under it
+// already gets an empty plan, unless the preset makes some reductions always. The record of a checkpoint is the
+// extractive one; use Propose to have it written by a Summarizer.
+//
+// It returns a *decant.IrreducibleError if no legal view is small enough, an error that wraps
+// decant.ErrFixed if system prompt and tools alone are too large, and ctx's error if that ends first.
+func Plan(ctx context.Context, c *decant.Conversation, o PlanOptions) (*decant.Plan, error) {
+	p, err := Propose(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.Plan, nil
+}
+
 // A Proposal is a plan whose record can still have lines that somebody else writes: what it covers is chosen.
 type Proposal struct {
 	Plan *decant.Plan
@@ -40,7 +54,7 @@ func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Propo
 	if err != nil {
 		return nil, err
 	}
-	out := &Proposal{Plan: plan, made: p, extractive: plan, proposed: plan, segments: p.about()}
+	out := &Proposal{Plan: plan, made: p, extractive: plan, proposed: plan, segments: about(p)}
 	if len(out.segments) > 0 {
 		out.proposed = out.without(out.compose(ctx))
 		out.Plan = out.proposed
@@ -48,8 +62,8 @@ func Propose(ctx context.Context, c *decant.Conversation, o PlanOptions) (*Propo
 	return out, ctx.Err()
 }
 
-// about returns the usable segments of the options that are about messages of the plan's checkpoint.
-func (p *planner) about() (out []decant.Segment) {
+// about returns the usable segments of a planner's options that are about messages of its checkpoint.
+func about(p *planner) (out []decant.Segment) {
 	if p.passage == nil || p.opts.Quick {
 		return nil
 	}

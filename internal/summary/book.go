@@ -54,9 +54,10 @@ type book struct {
 	lex       *lexicon
 	budget    float64 // tokens, by the package's own estimate
 	noResults bool
-	words     int              // of the lexicon that are of the source, and not of segments only
-	written   map[int32][]bool // of a line of a segment, by its facts: whether it says of them what the messages say
-	authors   string           // of the segments that the record has lines of, empty: it has none
+	lines     int       // of the lexicon that are of the source, and not of segments only
+	words     int       // the same of its words
+	written   grounding // of lines of segments
+	authors   string    // of the segments that the record has lines of, empty: it has none
 	entries   []entry
 	groups    []group
 }

@@ -48,7 +48,7 @@ type chooser struct {
 
 // choose returns the entries to write in the book's budget, best first.
 func (b *book) choose() []int32 {
-	c := b.chooser()
+	c := newChooser(b)
 	for i := range b.entries {
 		if g := b.entries[i].group; g >= 0 {
 			c.members[g] = append(c.members[g], int32(i))
@@ -63,7 +63,7 @@ func (b *book) choose() []int32 {
 	return append(out, c.run()...)
 }
 
-func (b *book) chooser() *chooser {
+func newChooser(b *book) *chooser {
 	c := &chooser{book: b, covered: make([]uint8, len(b.lex.facts)), heard: make([]int32, len(b.lex.freq)),
 		open: make([]bool, len(b.groups)), members: make([][]int32, len(b.groups)), taken: make([]bool, len(b.entries))}
 	c.wordWeights()
@@ -72,13 +72,12 @@ func (b *book) chooser() *chooser {
 
 // further returns what was picked, and behind it what is chosen next in the budget, best first: of the picks that come next
 // and of the entries from an index on.
-func (b *book) further(picked, next []int32, from int32) []int32 {
-	c := b.chooser()
+func (c *chooser) further(picked, next []int32, from int32) []int32 {
 	for _, i := range picked {
 		c.take(i)
 	}
-	for i := from; i < int32(len(b.entries)); i++ {
-		g := b.entries[i].group
+	for i := from; i < int32(len(c.book.entries)); i++ {
+		g := c.book.entries[i].group
 		c.members[g] = append(c.members[g], i)
 		c.push(i)
 	}
@@ -232,7 +231,7 @@ func (c *chooser) worth(n int32) (g float32) {
 		if c.covered[id]&named == 0 {
 			g += f.chance
 		}
-		if c.covered[id]&grounded == 0 && c.book.grounds(n, k, f) {
+		if c.covered[id]&grounded == 0 && c.grounds(n, k, f) {
 			g += f.chance * groundWeight
 		}
 	}
@@ -300,7 +299,7 @@ func (c *chooser) take(i int32) {
 func (c *chooser) cover(n int32) {
 	for k, id := range c.book.lex.of(n) {
 		c.covered[id] |= named
-		if c.book.grounds(n, k, &c.book.lex.facts[id]) {
+		if c.grounds(n, k, &c.book.lex.facts[id]) {
 			c.covered[id] |= grounded
 		}
 	}

@@ -10,6 +10,6 @@ func collect(s *source, budget float64, noResults bool) *book {
 	b.takeUsers()
 	b.takeState()
 	b.lex.weigh(s.messages)
-	b.words = len(b.lex.freq)
+	b.lines, b.words = len(b.lex.lines), len(b.lex.freq)
 	return b
 }

@@ -56,15 +56,15 @@ func (d *Draft) Compose(ctx context.Context, segments []decant.Segment, m Mix) (
 	defer caught(&err)
 	d.book.src.ctx = ctx
 	b, o := *d.book, d.opts
-	b.entries, b.groups, b.written, b.authors = slices.Clip(b.entries), slices.Clip(b.groups), map[int32][]bool{}, authors(segments)
+	b.entries, b.groups, b.written, b.authors = slices.Clip(b.entries), slices.Clip(b.groups), grounding{}, authors(segments)
 	from, kept := int32(len(b.entries)), d.kept(m.Keep)
 	for i := range segments {
-		b.takeSegment(&segments[i], m.Avoid)
+		(&reteller{&b, m.Avoid}).take(&segments[i])
 	}
-	b.ground()
+	b.written.find(b.lex)
 	o.Budget = d.size + m.Room
 	b.budget *= float64(o.Budget) / float64(d.opts.Budget)
-	picks := b.further(kept, d.picks[len(kept):], from)
+	picks := newChooser(&b).further(kept, d.picks[len(kept):], from)
 	s, n := b.fit(picks, len(kept)-1, o)
 	if i := slices.IndexFunc(picks, func(i int32) bool { return i >= from }); s.Text == "" || i < 0 || i >= n {
 		return Summary{}, fmt.Errorf("no line of %d segments fits into %d tokens: %w", len(segments), o.Budget, decant.ErrSummary)

@@ -8,39 +8,41 @@ const mostPlaces = 12
 // grounds reports whether a line says what its fact number k, f, is. A line of the messages does if it has plain words
 // enough; a line of a segment must have words beside the fact that stood beside it in the messages: whoever knows
 // the messages by these lines alone would not recognise it otherwise.
-func (b *book) grounds(n int32, k int, f *seen) bool {
-	if said, ok := b.written[n]; ok {
+func (c *chooser) grounds(n int32, k int, f *seen) bool {
+	if said, ok := c.book.written[n]; ok {
 		return said[k]
 	}
-	return b.lex.lines[n].plain >= min(enoughPlain, f.plain)
+	return c.book.lex.lines[n].plain >= min(enoughPlain, f.plain)
 }
 
-// ground finds out which facts lines of segments say with words of the messages.
-func (b *book) ground() {
+// A grounding says of lines of segments, by their facts, whether they say of them what the messages say.
+type grounding map[int32][]bool
+
+// find finds out which facts the lines say with words of the messages.
+func (g grounding) find(lex *lexicon) {
 	beside := map[int32][]map[string]bool{} // of each fact of a segment, the words on lines of the messages
-	for n := range b.written {
-		for _, id := range b.lex.of(n) {
+	for n := range g {
+		for _, id := range lex.of(n) {
 			beside[id] = nil
 		}
 	}
-	for s, n := range b.lex.known {
-		if b.written[n] != nil {
+	for n := range int32(len(lex.lines)) {
+		if g[n] != nil {
 			continue
 		}
 		var words map[string]bool
-		for _, id := range b.lex.of(n) {
+		for _, id := range lex.of(n) {
 			if at, ok := beside[id]; ok && len(at) < mostPlaces {
 				if words == nil {
-					words = plainWords(s)
+					words = plainWords(lex.texts[n])
 				}
 				beside[id] = append(at, words)
 			}
 		}
 	}
-	for s, n := range b.lex.known {
-		for k, said := range b.written[n] {
-			id := b.lex.of(n)[k]
-			b.written[n][k] = said || groundedIn(s, b.lex.facts[id].text, beside[id])
+	for n, said := range g {
+		for k, id := range lex.of(n) {
+			said[k] = said[k] || groundedIn(lex.texts[n], lex.facts[id].text, beside[id])
 		}
 	}
 }

@@ -12,6 +12,7 @@ type lexicon struct {
 	limit   func() // called for each line
 	weighed bool   // what is read now is not of the messages, and changes nothing of what their lines are worth
 	lines   []line
+	texts   []string // of the lines
 	known   map[string]int32
 	facts   []seen
 	ids     map[string]int32
@@ -54,6 +55,7 @@ func (x *lexicon) line(s string, prose bool) int32 {
 	}
 	n := int32(len(x.lines))
 	x.known[s] = n
+	x.texts = append(x.texts, s)
 	l := line{span: int32(len(x.spans)), word: int32(len(x.words)), cost: float32(estimate(s)) + newline}
 	x.found = fact.Scan(x.found[:0], s)
 	for _, f := range x.found {

@@ -17,7 +17,7 @@ func (b *book) render(picks []int32) string {
 		s := b.entries[i].sec
 		p.by[s] = append(p.by[s], i)
 	}
-	p.WriteString(mark + "m" + strconv.Itoa(b.src.from) + "-m" + strconv.Itoa(b.src.to) + b.say(", not the user's words", "，对话记录，并非用户的话") + b.by() + "]\n")
+	p.WriteString(mark + "m" + strconv.Itoa(b.src.from) + "-m" + strconv.Itoa(b.src.to) + b.say(", not the user's words", "，对话记录，并非用户的话") + b.by(b.authors) + "]\n")
 	for s := range sections {
 		if es := p.by[s]; len(es) > 0 {
 			p.WriteString("# " + b.say(headings[0][s], headings[1][s]) + "\n")
@@ -28,11 +28,11 @@ func (b *book) render(picks []int32) string {
 }
 
 // by says who wrote the lines of segments.
-func (b *book) by() string {
-	if b.authors == "" {
+func (m *manner) by(authors string) string {
+	if authors == "" {
 		return ""
 	}
-	return b.say("; what stands under Summaries was written by "+b.authors, "；“摘要”下的内容由 "+b.authors+" 撰写")
+	return m.say("; what stands under Summaries was written by "+authors, "；“摘要”下的内容由 "+authors+" 撰写")
 }
 
 // A page is a record as it is written down.

@@ -13,15 +13,21 @@ const (
 	writtenVoice = 1
 )
 
-// takeSegment takes in the lines of what a model wrote about a stretch of the messages, but those that have one of some
-// strings.
-func (b *book) takeSegment(s *decant.Segment, avoid []string) {
+// A reteller takes in what models wrote about stretches of the messages.
+type reteller struct {
+	book  *book
+	avoid []string // strings whose lines are left out
+}
+
+// take takes in the lines of a segment.
+func (r *reteller) take(s *decant.Segment) {
+	b := r.book
 	at := min(s.To, b.src.to) - b.src.from
 	fresh := 100 / (100 + float64(max(b.src.messages-at, 0)))
-	head := b.segmentHead(s)
+	head := r.head(s)
 	groups := map[string]int32{}
 	for _, p := range passages(s.Text) {
-		if ours(p.under) || slices.ContainsFunc(avoid, func(s string) bool { return strings.Contains(p.text, s) }) {
+		if ours(p.under) || slices.ContainsFunc(r.avoid, func(s string) bool { return strings.Contains(p.text, s) }) {
 			continue
 		}
 		g, ok := groups[p.under]
@@ -32,21 +38,22 @@ func (b *book) takeSegment(s *decant.Segment, avoid []string) {
 		n := b.lex.line(p.text, true)
 		e := entry{sec: secWritten, group: g, text: p.text, line: n, voice: writtenVoice}
 		e.value = lineValue + float32(writtenValue*fresh)*b.lex.lines[n].cost
-		b.written[n] = make([]bool, len(b.lex.of(n)))
+		if int(n) >= b.lines { // no line of the messages is the same
+			b.written[n] = make([]bool, len(b.lex.of(n)))
+		}
 		b.add(e)
 	}
 }
 
-// segmentHead returns what stands above lines of a segment: the messages that it is about, and of which of them it says
-// nothing.
-func (b *book) segmentHead(s *decant.Segment) string {
+// head returns what stands above lines of a segment: the messages that it is about, and of which of them it says nothing.
+func (r *reteller) head(s *decant.Segment) string {
 	head := span(s.From, s.To)
 	var gaps []string
 	for _, g := range s.Gaps {
 		gaps = append(gaps, span(g.From, g.To))
 	}
 	if len(gaps) > 0 {
-		head += b.say(" without ", "，不含 ") + strings.Join(gaps, ", ")
+		head += r.book.say(" without ", "，不含 ") + strings.Join(gaps, ", ")
 	}
 	return head
 }
