@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/legal"
 	"github.com/decantdev/decant/policy"
@@ -48,7 +50,22 @@ func (c *compactCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	r.tell(s)
 	return c.write(s, doc, r)
+}
+
+// tell prints the lines that the preset has for a compaction.
+func (r *compaction) tell(s *streams) {
+	x := &engine.Pouring{
+		Preset: r.preset, Before: r.plan.Before.Messages + r.plan.Before.Fixed, After: r.plan.After.Messages + r.plan.After.Fixed,
+		Checkpoint: decant.CheckpointIn(r.plan.Decisions),
+	}
+	if l, err := policy.LimitsFor(r.model, r.preset, r.plan.Before.Fixed, 0); err == nil {
+		x.Threshold = l.Trigger
+	}
+	for _, line := range notice.Lines(x) {
+		fmt.Fprintln(s.err, line)
+	}
 }
 
 // check rejects impossible command lines before anything is read.
@@ -109,6 +126,7 @@ func (c *compactCmd) read(s *streams) (doc *wire.Document, r *compaction, err er
 type compaction struct {
 	plan    *decant.Plan
 	model   token.Model
+	preset  *preset.Preset
 	view    *decant.Conversation
 	changed bool
 	report  *report.Compaction
@@ -138,7 +156,7 @@ func (c *compactCmd) compact(doc *wire.Document, model token.Model, pre *preset.
 	if err != nil {
 		return nil, err
 	}
-	r := &compaction{plan: plan, model: model, view: view, changed: len(plan.Decisions)+len(repairs) > 0}
+	r := &compaction{plan: plan, model: model, preset: pre, view: view, changed: len(plan.Decisions)+len(repairs) > 0}
 	r.report = report.NewCompaction(c.File, live, view, plan, repairs)
 	r.report.Preset, r.report.Trigger = pre.Name, trigger
 	r.report.Assumed = model.Assumed && !c.To.given // with --to the window does not matter

@@ -27,7 +27,7 @@ var _ engine.Watcher = (*Board)(nil)
 func (b *Board) Poured(x *engine.Pouring) {
 	b.Log.Info("pour", "conversation", x.Key.ID, "notice", secret.Mask(text(x)))
 	if b.Lines != nil {
-		for _, line := range linesOf(x) {
+		for _, line := range Lines(x) {
 			fmt.Fprintln(b.Lines, secret.Mask(line)) // nobody can be told that this failed
 		}
 	}

@@ -61,8 +61,8 @@ func reductions(ds []decant.Decision) string {
 	return "blocks made smaller: " + strings.Join(parts, ", ")
 }
 
-// linesOf returns the lines that the pour's preset has for people, filled in.
-func linesOf(x *engine.Pouring) (out []string) {
+// Lines returns the lines that the pour's preset has for people, filled in.
+func Lines(x *engine.Pouring) (out []string) {
 	n := x.Preset.Notices
 	fill := strings.NewReplacer(
 		"{before}", figure.Thousands(x.Before), "{threshold}", figure.Thousands(x.Threshold), "{messages}", strconv.Itoa(covered(x)),

@@ -33,7 +33,7 @@ func TestLinesOfAgentLoop(t *testing.T) {
 		"  Compaction: estimated ~85,200 tokens, threshold 80,000 — compacting 18 messages",
 		"  Compaction: summarized 18 messages into ~800 tokens, freed ~72,000 estimated tokens",
 	}
-	if got := linesOf(pouring(t, "agent-loop")); !slices.Equal(got, want) {
+	if got := Lines(pouring(t, "agent-loop")); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -46,11 +46,11 @@ func TestWarningLines(t *testing.T) {
 	} {
 		x := pouring(t, name)
 		x.Err = errors.New("the provider\nis overloaded")
-		if got := linesOf(x); len(got) == 0 || got[len(got)-1] != want {
+		if got := Lines(x); len(got) == 0 || got[len(got)-1] != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	if got := linesOf(pouring(t, "default")); len(got) > 0 {
+	if got := Lines(pouring(t, "default")); len(got) > 0 {
 		t.Errorf("the preset default has lines: %q", got)
 	}
 }

@@ -21,6 +21,7 @@ type Overview struct {
 	SeenTokens  int             `json:"seen_tokens"`
 	Fixed       int             `json:"fixed_tokens"` // system prompt and tools
 	Checkpoints []CheckpointRow `json:"checkpoint_list"`
+	Pours       []PourRow       `json:"pour_list"`
 	List        []messageRow    `json:"message_list"`
 }
 
@@ -47,6 +48,7 @@ type messageRow struct {
 func NewOverview(s Session, all, view *decant.Conversation, ds []decant.Decision, size Sizer) *Overview {
 	o := &Overview{Session: s, Seen: len(view.Messages), Fixed: size.Fixed(&all.Fixed)}
 	o.checkpoints(ds)
+	o.Pours = pours(ds)
 	seen := map[int]*decant.Message{}
 	for i := range view.Messages {
 		m := &view.Messages[i]
@@ -187,6 +189,12 @@ func (o *Overview) WriteText(w io.Writer, width int, zone *time.Location) error 
 			p.line("\ncheckpoints")
 		}
 		p.line("  %s", o.Checkpoints[i].text(zone))
+	}
+	for i := range o.Pours {
+		if i == 0 {
+			p.line("\npours")
+		}
+		p.line("  %s", o.Pours[i].text(zone))
 	}
 	p.line("\nmessages")
 	rows := [][]string{{"", "role", "tokens", "model sees", ""}}
