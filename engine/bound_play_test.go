@@ -26,6 +26,7 @@ type setting struct {
 	old     bool // the account is one for which binding is not enforced
 	drop    bool
 	memory  bool                            // the client has the memory tool
+	asks    bool                            // the provider may be asked for summaries
 	between func(http.Handler) http.Handler // what stands before the provider
 	refused string                          // what the provider may refuse unseen by the client, as a pattern; empty: nothing
 }
@@ -49,6 +50,9 @@ var settings = []setting{
 	{name: "AtTheTurn", route: "drop thinking", early: true, memory: true, refused: boundTo},
 	{name: "DropBlockEarly", route: "thinking dropped by the provider", early: true, drop: true, memory: true, refused: boundTo},
 	{name: "ClearingRefusedEarly", route: "drop thinking", early: true, between: refusingEdits, refused: "o"},
+	{name: "Compacted", route: compacted, asks: true, memory: true},
+	{name: "CompactedAndPouredEarly", route: compacted, asks: true, early: true, refused: boundTo},
+	{name: "CompactionNotTakenBack", route: "to see whether", asks: true, between: forgettingSummaries, refused: "compaction|" + boundTo},
 	{name: "ClearingIgnoredEarly", route: "drop thinking", early: true, between: ignoringEdits, refused: boundTo + "|" + tooLong},
 }
 
@@ -83,7 +87,7 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, early: set.early, drop: set.drop, between: set.between}
+	w := &world{t: t, dir: dir, early: set.early, drop: set.drop, asks: set.asks, between: set.between}
 	w.sandbox = sandbox.New(sandbox.Options{Window: worldWindow, OldAccount: set.old, Model: &actor{}})
 	w.start()
 	defer w.close()
@@ -113,6 +117,9 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 			t.Fatalf("status %d: %s\nsent: %s", x.status, x.answer, brief(t, x.sent))
 		}
 		w.engine.Close() // what was answered is in the store
+		if set.asks && rapid.IntRange(0, 9).Draw(t, "restarts") == 0 {
+			w.restart()
+		}
 		routes = append(routes, w.routes()...)
 		c.accept(x)
 	}
@@ -142,6 +149,9 @@ func (w *world) routes() (out []string) {
 			kinds[d.Kind] = true
 			if d.Reduction == decant.ReductionFold {
 				out = append(out, "fold")
+			}
+			if d.Checkpoint.Foreign() {
+				out = append(out, compacted)
 			}
 		}
 		if kinds[decant.Native] {
@@ -177,16 +187,26 @@ func refusingBeta(h http.Handler) http.Handler {
 
 // refusingClears is a provider that refuses to clear results, and says why.
 func refusingClears(h http.Handler, why string) http.Handler {
+	return refusing(h, "clear_tool_uses", why)
+}
+
+// refusing is a provider that refuses requests with a text in them, and says why.
+func refusing(h http.Handler, text, why string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		if bytes.Contains(body, []byte("clear_tool_uses")) {
+		if bytes.Contains(body, []byte(text)) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, why)
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
+}
+
+// forgettingSummaries is a provider that writes summaries and does not take them back.
+func forgettingSummaries(h http.Handler) http.Handler {
+	return refusing(h, `{"type":"compaction"`, "messages.0.content.0: Invalid `signature` in `compaction` block")
 }
 
 // ignoringEdits is a provider that takes the edit and leaves everything as it is.

@@ -17,9 +17,9 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// An inquirer makes own calls to the sandbox of a dialogue.
+// An inquirer makes own calls.
 type inquirer struct {
-	k      *dialogue
+	post   func(r *provider.Request) (status int, answer string)
 	asked  []*provider.Request
 	causes []provider.Cause
 	fails  error
@@ -32,10 +32,7 @@ func (q *inquirer) Ask(_ context.Context, c provider.Cause, r *provider.Request)
 	if q.fails != nil {
 		return nil, q.fails
 	}
-	betas := q.k.betas
-	q.k.betas = r.Betas
-	status, body := q.k.post(&engine.Prepared{Body: r.Body})
-	q.k.betas = betas
+	status, body := q.post(r)
 	if status != http.StatusOK {
 		return nil, &provider.Failure{Status: status, Message: body, Refused: true}
 	}
@@ -53,8 +50,15 @@ func newCompacter(t *testing.T, o engine.Options) (*binder, *inquirer) {
 	q := &inquirer{}
 	o.Models.Asker, o.NoEarlyPours = q, true
 	b := newBinder(t, o, sandbox.Options{})
-	q.k = b.dialogue
+	q.post = b.ask
 	return b, q
+}
+
+// ask makes an own call about the dialogue.
+func (k *dialogue) ask(r *provider.Request) (status int, answer string) {
+	own := *k
+	own.betas = r.Betas
+	return own.post(&engine.Prepared{Body: r.Body})
 }
 
 const compacted = "compacted by the provider"
@@ -169,7 +173,7 @@ func (laconic) Answer(context.Context, *sandbox.Prompt) (sandbox.Answer, error) 
 func TestCompactionIsSupplemented(t *testing.T) {
 	q := &inquirer{}
 	b := newBinder(t, engine.Options{Models: engine.Models{Asker: q}, NoEarlyPours: true}, sandbox.Options{Summarizer: laconic{}})
-	q.k = b.dialogue
+	q.post = b.ask
 	b.ms = nil
 	b.user("Do the work. Never touch the table orders_archive. The password of the vault is in /etc/vault.conf.")
 	b.next()

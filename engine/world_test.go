@@ -23,6 +23,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -124,6 +125,7 @@ type world struct {
 	dir     string
 	early   bool // the schedule may pour early
 	drop    bool // the engine may ask for drop_block
+	asks    bool // the engine may have the provider write summaries
 	sandbox *sandbox.Server
 	between func(http.Handler) http.Handler // what stands before the sandbox, nil: nothing
 	db      *sqlite.DB
@@ -158,7 +160,11 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	e, err := engine.New(w.db, engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(w.t)})
+	o := engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(w.t)}
+	if w.asks {
+		o.Models.Asker = &inquirer{post: w.ask}
+	}
+	e, err := engine.New(w.db, o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -185,6 +191,23 @@ func (w *world) close() {
 	w.engine.Close()
 	w.db.Close()
 	os.RemoveAll(w.dir)
+}
+
+// ask makes an own call.
+func (w *world) ask(r *provider.Request) (status int, answer string) {
+	req := httptest.NewRequest("POST", "http://api/v1/messages", bytes.NewReader(r.Body))
+	for name, v := range map[string]string{"X-Api-Key": "key", "Anthropic-Version": "2023-06-01", "Content-Type": "application/json", "Anthropic-Beta": strings.Join(r.Betas, ",")} {
+		req.Header.Set(name, v)
+	}
+	res, err := upstream{w}.RoundTrip(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return res.StatusCode, string(body)
 }
 
 // upstream is the provider without a network.

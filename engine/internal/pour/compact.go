@@ -41,7 +41,7 @@ func compactRoute(ctx context.Context, p *Pour, target int) error {
 		return err
 	}
 	cut := summaryCut(p.Draft, sent, target)
-	if cut == 0 {
+	if cut == 0 || !fits(p.Draft, sent.With(sent.Messages[:cut])) {
 		return errNoRoute
 	}
 	d := q.Request.Prompt.Dialect.(dialect.Compacter)
@@ -62,6 +62,17 @@ func compactRoute(ctx context.Context, p *Pour, target int) error {
 		return fmt.Errorf("the provider has written none (%s): %w", a.Stop, decant.ErrSummary)
 	}
 	return replace(ctx, p, sent.Messages[cut].Number, s, a)
+}
+
+// fits reports whether the provider can read the beginning of what is sent, of which it clears nothing then: it has read
+// it whole in an earlier request, or there is room for all that an estimate may be wrong by.
+func fits(dr *draft.Draft, view *decant.Conversation) bool {
+	const margin = 1.25
+	q := dr.Query
+	if dr.Anchored() && decant.NativeIn(dr.InForce) == nil && view.Messages[len(view.Messages)-1].Number <= q.Match.State.Chain[dr.Meter.Length-1].Message {
+		return true
+	}
+	return margin*float64(q.Fixed+dr.Weighed(view)) < float64(q.Limits.Window)
 }
 
 // replace puts a provider's summary in the place of all messages before one, and behind the newest what it lacks.
