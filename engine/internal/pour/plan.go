@@ -47,12 +47,8 @@ func (p *Pour) planOptions(target int) policy.PlanOptions {
 		Model: q.Model, Estimator: q.Estimator, Preset: q.Preset, Target: target, Limit: p.room(q.Limits.Must()), Trigger: p.room(q.Limits.Trigger), KeepTurns: -1, Quick: p.quick,
 		Pinned: decant.PinsIn(p.Draft.InForce), Now: q.Env.Now(),
 		Call: policy.SummaryInput{
-			Conversation: conversationOf(q), Upstream: q.Request.Upstream, Instructions: q.Preset.Summary.Instructions,
+			Conversation: conversationOf(q), Upstream: q.Request.Upstream, Instructions: q.Preset.Summary.Instructions, Focus: q.Request.Focus,
 		},
-	}
-	o.Call = policy.SummaryInput{Upstream: q.Request.Upstream, Instructions: q.Preset.Summary.Instructions, Focus: q.Request.Focus}
-	if q.Match.Stored != nil {
-		o.Call.Conversation = q.Match.Stored.Key
 	}
 	for _, ds := range [][]decant.Decision{p.Draft.InForce, p.Draft.Made} {
 		for _, d := range ds {
