@@ -70,7 +70,7 @@ var layers = map[string][]string{
 	"transport":                {".", "budget", "preset", "dialect", "dialect/index", "store", "engine"},
 	"gateway/keyring":          {".", "store"},
 	"gateway/tracing":          {".", "dialect", "store", "policy", "engine", "transport"},
-	"gateway":                  {".", "budget", "preset", "dialect", "dialect/index", "dialect/openai", "store", "policy", "engine", "transport", "gateway/keyring", "gateway/tracing"},
+	"gateway":                  {".", "budget", "provider", "preset", "dialect", "dialect/index", "dialect/openai", "store", "policy", "engine", "transport", "gateway/keyring", "gateway/tracing"},
 	"internal/replay":          {".", "token", "preset", "wire", "legal", "policy", "dialect/anthropic", "internal/fact", "internal/cost"},
 	"internal/report":          {".", "token", "internal/fact", "internal/cost", "internal/replay"},
 	"internal/lookup":          {".", "memory", "token", "wire", "policy", "archive", "store", "internal/fact", "internal/report"},

@@ -35,7 +35,7 @@ func New(s Store, o Options) (*Engine, error) {
 		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
-	e.till = till{o.Budgets, cmp.Or(o.Purse, budget.NewPurse(s, o.Now, o.Logger)), &e.patience, e.outbox}
+	e.till = till{o.Budgets, cmp.Or(o.Models.Purse, budget.NewPurse(s, o.Now, o.Logger)), &e.patience, e.outbox}
 	if o.Watcher != nil {
 		e.till.purse.Tell = o.Watcher.Warned
 	}

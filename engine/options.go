@@ -40,10 +40,6 @@ type Options struct {
 	// when one is spent to 95 %, pours come earlier. The store must know what was spent.
 	Budgets []budget.Budget
 
-	// Purse holds what requests may cost against budgets. Who makes own calls gives the engine the purse that holds
-	// these, so that together they cannot overrun a budget. Nil means one of the engine's own.
-	Purse *budget.Purse
-
 	// NoEarlyPours forbids pours before the window demands one. Without it they are made when they
 	// pay, see policy.Due.
 	NoEarlyPours bool
@@ -92,6 +88,10 @@ type Models struct {
 	// record. What it costs is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil
 	// means that all records are extractive.
 	Summarizer policy.Summarizer
+
+	// Purse holds what requests may cost against budgets. Who makes own calls gives the engine the purse that holds
+	// these, so that together they cannot overrun a budget. Nil means one of the engine's own.
+	Purse *budget.Purse
 
 	// Flusher saves what is worth remembering of conversations whose preset asks for it, before it leaves the view. Nil
 	// means that nothing is saved.

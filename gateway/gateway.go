@@ -35,6 +35,7 @@ import (
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -84,6 +85,10 @@ type Options struct {
 	// Logger gets a line for every request, without its content: at level Info, at Warn when something failed or was
 	// refused. Nil means that nothing is logged.
 	Logger *slog.Logger
+
+	// Accepted is told of requests that the upstream has answered: of which conversation they are, the base URL of the
+	// upstream, and the headers, which have the client's credential. It must not keep these. Nil means that nobody is.
+	Accepted func(k store.Key, upstream string, h http.Header)
 
 	// Tracing records in spans what is done with requests. Nil means that nothing is traced.
 	Tracing *tracing.Tracing
@@ -135,7 +140,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.exporter = promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{})
 	g.managed = transport.New(o.Engine, transport.Options{
-		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Budgets: budgetsOf, Project: o.Project, Presets: chooser(o.Rules).note, Done: done,
+		Base: &witness{base: o.Outbound, now: o.Now}, Tenant: tenantOf, Budgets: budgetsOf, Project: o.Project, Presets: chooser(o.Rules).note, Done: done(&o),
 		Watch: watcherOf, Guarded: g.guarded, MaxBody: o.MaxBody, Memory: o.Memory,
 	})
 	g.proxy = &httputil.ReverseProxy{

@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/transport"
 )
 
@@ -85,10 +86,16 @@ func tenantOf(r *http.Request) (string, error) {
 	return v.tenant, nil
 }
 
-// done records how a managed request was answered.
-func done(r *http.Request, p *engine.Prepared, res engine.Response) {
-	v := of(r.Context())
-	v.prepared, v.usage = p, p.Billed(res)
+// done returns a function that records how a managed request was answered, and tells of what was accepted.
+func done(o *Options) func(*http.Request, *engine.Prepared, engine.Response) {
+	upstream := o.Upstream.String()
+	return func(r *http.Request, p *engine.Prepared, res engine.Response) {
+		v := of(r.Context())
+		v.prepared, v.usage = p, p.Billed(res)
+		if res.Status == http.StatusOK && o.Accepted != nil {
+			o.Accepted(store.Key{Tenant: v.tenant, ID: p.Conversation}, upstream, r.Header)
+		}
+	}
 }
 
 // witness records when requests leave for the upstream, and how large they are.

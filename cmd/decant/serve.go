@@ -77,7 +77,7 @@ func startAttrs(c *config.Config, e *edge, s *service) []any {
 	if c.Window > 0 {
 		as = append(as, "window", c.Window)
 	}
-	return as
+	return append(as, s.own.attrs()...)
 }
 
 // logger returns the log that a configuration asks for. Logs go to standard error.

@@ -29,7 +29,8 @@ type service struct {
 	keys     *keyring.Ring // nil: everybody is the one local user
 	metrics  *prometheus.Registry
 	board    *notice.Board
-	path     string // of the database
+	own      *ownCalls // nil: no model is asked
+	path     string    // of the database
 	work     sync.WaitGroup
 	stop     context.CancelFunc // of work
 }
@@ -48,6 +49,12 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	s := &service{outbound: out, metrics: prometheus.NewRegistry(), board: &notice.Board{Log: log, Now: time.Now}}
 	money, err := gateway.NewMoney(s.metrics)
 	if err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	if s.own, err = newOwnCalls(c, out, pre, log); err != nil {
+		return nil, err
+	}
+	if err = s.own.register(s.metrics, money, s.board); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	if s.path, err = databasePath(c.DB); err != nil {
@@ -70,7 +77,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 		Engine: s.store.engine, Upstream: c.Destinations()[0], Outbound: out, Keys: s.keys, Rules: rules, Project: c.Project, Logger: log,
 		Metrics: s.metrics, MetricsToken: c.Token.Reveal(), Version: versionOf(buildInfo()), Commit: commitOf(buildInfo()),
 		Local: local(c.Listen), Hosts: c.Hosts, MaxBody: int64(c.BodyLimit), Memory: bodyMemory(c),
-		Ready: s.store.Ping, Tracing: s.tracing,
+		Ready: s.store.Ping, Tracing: s.tracing, Accepted: s.own.accepted(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -86,6 +93,10 @@ func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Mo
 		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board,
 	}
 	return func(db engine.Store) (*engine.Engine, error) {
+		o := o
+		if err := s.own.into(&o, db); err != nil {
+			return nil, err
+		}
 		e, err := engine.New(s.tracing.Store(db), o)
 		if err != nil {
 			return nil, fmt.Errorf("start engine: %w", err)
@@ -117,6 +128,7 @@ func (s *service) close() error {
 	}
 	s.work.Wait()
 	err := s.store.Close()
+	s.own.close()
 	s.board.Hooks.Close()
 	endTracing(s.tracing) // last, so that it includes what the engine archived at the end
 	s.outbound.CloseIdleConnections()

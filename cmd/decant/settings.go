@@ -20,11 +20,13 @@ type gatewayFlags struct {
 	Upstream string `name:"anthropic-upstream" placeholder:"URL" help:"Base URL of the Messages API (https://api.anthropic.com)."`
 	DB       string `name:"db" placeholder:"FILE" help:"Database file (your own)."`
 	keyFileFlag
-	Preset string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
-	Early  string `name:"early-pours" aliases:"thrift" placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
-	Mode   string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
-	Window int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
-	Log    string `placeholder:"LEVEL" help:"Least level to log: debug, info, warn or error (info)."`
+	Preset              string `placeholder:"NAME" help:"Policy for requests that match no rule (default)."`
+	Early               string `name:"early-pours" aliases:"thrift" placeholder:"LEVEL" help:"How eagerly to pour early, to save money: off, low, default or high. Overrides what presets say."`
+	Mode                string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
+	Window              int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
+	SummaryModel        string `placeholder:"ID" help:"Model that writes records, or off. Its credential stands in the settings."`
+	UseClientCredential bool   `help:"Let own calls about a client's conversation use that client's credential, from memory only."`
+	Log                 string `placeholder:"LEVEL" help:"Least level to log: debug, info, warn or error (info)."`
 }
 
 // load returns the configuration; listen may be empty.
@@ -38,7 +40,11 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 	if f.Window != 0 {
 		window = strconv.Itoa(f.Window)
 	}
+	if f.UseClientCredential {
+		flags["use_client_credential"] = "true"
+	}
 	maps.Copy(flags, map[string]string{
+		"summary_model":      f.SummaryModel,
 		"anthropic_upstream": f.Upstream, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "early_pours": f.Early, "mode": f.Mode, "window": window, "log": f.Log,
 	})
 	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: flags})

@@ -57,12 +57,12 @@ func measureTracing(t *tracing.Tracing, reg prometheus.Registerer) error {
 	return nil
 }
 
-// flush is how long the last spans may take. The process has to end some seconds after the drain, see endAfter.
-const flush = 1500 * time.Millisecond
+// lastSpans is how long the last spans may take. The process has to end some seconds after the drain, see endAfter.
+const lastSpans = 1500 * time.Millisecond
 
 // endTracing sends the waiting spans, as far as there is time.
 func endTracing(t *tracing.Tracing) {
-	ctx, cancel := context.WithTimeout(context.Background(), flush)
+	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
 	defer cancel()
 	t.Close(ctx)
 }

@@ -159,6 +159,7 @@ func defaults() *Config {
 	return &Config{
 		Listen: "127.0.0.1:4141", Upstream: "https://api.anthropic.com", Preset: "default", Mode: "manage",
 		Drain: Drain(30 * time.Second), Log: "info", LogFormat: "text", BodyLimit: 32 << 20,
+		Summary: Summary{Provider: "anthropic"},
 	}
 }
 

@@ -45,8 +45,8 @@ presets:
 	want := &config.Config{
 		Listen: "127.0.0.1:1", Upstream: "https://api.anthropic.com", DB: "env.db", Preset: "default", Mode: "manage", Window: 1000,
 		Drain: config.Drain(5 * time.Second), Log: "debug", LogFormat: "text", Allow: []string{"https://a.example", "https://b.example/x"},
-		BodyLimit: 32 << 20,
-		Presets:   []config.Rule{{Model: "claude-haiku-*", Preset: "chat"}, {Client: "opencode/*", Preset: "./mine.yaml"}},
+		BodyLimit: 32 << 20, Summary: config.Summary{Provider: "anthropic"},
+		Presets: []config.Rule{{Model: "claude-haiku-*", Preset: "chat"}, {Client: "opencode/*", Preset: "./mine.yaml"}},
 	}
 	if d := cmp.Diff(want, c); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

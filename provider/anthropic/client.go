@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -24,6 +25,9 @@ type Options struct {
 
 	// Credential says whose calls these are.
 	Credential provider.Credential
+
+	// Betas are sent with each call. Some credentials are not taken without one.
+	Betas []string
 
 	// Transport carries the calls. Nil means http.DefaultTransport.
 	Transport http.RoundTripper
@@ -123,7 +127,7 @@ func (c *Client) once(ctx context.Context, body []byte, betas []string) (*provid
 // send makes a call and returns the answer of a model. Other answers are errors.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, betas []string) (*http.Response, error) {
 	var opts []option.RequestOption
-	for _, b := range betas {
+	for _, b := range slices.Concat(c.opts.Betas, betas) {
 		opts = append(opts, option.WithHeaderAdd("anthropic-beta", b))
 	}
 	var params any

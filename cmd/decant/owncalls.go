@@ -1,0 +1,163 @@
+package main
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/flush"
+	"github.com/decantdev/decant/internal/notice"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/provider/anthropic"
+	"github.com/decantdev/decant/provider/openai"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/summarize"
+	"github.com/decantdev/decant/token"
+)
+
+// ownCalls is how a service asks models on its own account. Nil is one that asks none.
+type ownCalls struct {
+	settings *config.Summary
+	account  *provider.Account // nil: none is configured
+	wallet   *provider.Wallet  // nil: clients' credentials are not used
+	calls    *gateway.Calls
+	board    *notice.Board
+	catalog  *token.Catalog
+	log      *slog.Logger
+}
+
+// newOwnCalls returns what settings ask for; nil when they ask for no model. Calls go out over one way, and wait as a
+// preset says before they are tried again.
+func newOwnCalls(c *config.Config, over http.RoundTripper, p *preset.Preset, log *slog.Logger) (*ownCalls, error) {
+	if !c.Summary.Enabled() {
+		return nil, nil
+	}
+	o := &ownCalls{settings: &c.Summary, log: log}
+	var err error
+	if o.catalog, err = token.Builtin(); err != nil {
+		return nil, err
+	}
+	backoff := provider.Backoff(p.Summary.Retry)
+	if o.account, err = configured(&c.Summary, over, backoff, o.catalog); err != nil {
+		return nil, usageError{err}
+	}
+	if c.Summary.Client {
+		o.wallet = provider.NewWallet(func(base string, who provider.Credential, betas []string) (provider.Client, error) {
+			return anthropic.New(anthropic.Options{Base: base, Credential: who, Betas: betas, Transport: over, Backoff: backoff, Catalog: o.catalog})
+		})
+	}
+	return o, nil
+}
+
+// configured returns the account of the settings, nil when they have none.
+func configured(s *config.Summary, over http.RoundTripper, backoff provider.Backoff, catalog *token.Catalog) (a *provider.Account, err error) {
+	if !s.Configured() {
+		return nil, nil
+	}
+	a = &provider.Account{Upstream: s.Destination(), Model: s.Model}
+	switch s.Provider {
+	case "openai":
+		who := provider.Credential{}
+		if s.Key != "" {
+			who = provider.Bearer(s.Key.Reveal())
+		}
+		a.Client, err = openai.New(openai.Options{Base: a.Upstream, Credential: who, Transport: over, Backoff: backoff, Catalog: catalog})
+	default:
+		a.Model = cmp.Or(a.Model, summarize.Cheapest(catalog, time.Now())(token.Model{Provider: token.Anthropic}))
+		a.Client, err = anthropic.New(anthropic.Options{
+			Base: a.Upstream, Credential: provider.Key("x-api-key", s.Key.Reveal()), Transport: over, Backoff: backoff, Catalog: catalog,
+		})
+	}
+	return a, err
+}
+
+// register registers the metrics of own calls; the board is told of flushes.
+func (o *ownCalls) register(reg prometheus.Registerer, money *gateway.Money, board *notice.Board) (err error) {
+	if o == nil {
+		return nil
+	}
+	o.board = board
+	o.calls, err = gateway.NewCalls(reg, money)
+	return err
+}
+
+// into gives an engine on a store whom to ask, and holds what that may cost in the engine's purse.
+func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
+	if o == nil {
+		return nil
+	}
+	e.Models.Purse = budget.NewPurse(db, time.Now, o.log)
+	caller, err := provider.NewCaller(o.options(e, db))
+	if err != nil {
+		return err
+	}
+	s, err := summarize.New(summarize.Options{Asker: caller, Model: o.model(), Catalog: o.catalog, Logger: o.log})
+	if err != nil {
+		return err
+	}
+	e.Models.Asker, e.Models.Summarizer = caller, s
+	if kept, ok := db.(flush.Store); ok {
+		e.Models.Flusher = flush.New(flush.Options{Store: kept, Asker: caller, Told: o.board.Flushed, Logger: o.log})
+	}
+	return nil
+}
+
+// options returns the options of a caller.
+func (o *ownCalls) options(e *engine.Options, db engine.Store) provider.Options {
+	l := o.settings.Limits
+	out := provider.Options{
+		Account: o.account, Cap: provider.Cap{Calls: l.Calls, Hour: l.Hour, Day: l.Day},
+		Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: db, Catalog: o.catalog, Made: o.calls.Made, Logger: o.log,
+	}
+	if o.wallet != nil {
+		out.Accounts = o.wallet.Account
+	}
+	return out
+}
+
+// model returns the choice of the model that writes records. With the client's credential it is a cheap one of the same
+// provider.
+func (o *ownCalls) model() func(token.Model) string {
+	switch {
+	case o.settings.Model != "":
+		return summarize.Always(o.settings.Model)
+	case o.account != nil:
+		return summarize.Always(o.account.Model)
+	}
+	return nil
+}
+
+// accepted returns who is told of clients' requests, for gateway.Options: nobody, unless their credentials are used.
+func (o *ownCalls) accepted() func(k store.Key, upstream string, h http.Header) {
+	if o == nil || o.wallet == nil {
+		return nil
+	}
+	return o.wallet.Keep
+}
+
+// close forgets what is known of clients.
+func (o *ownCalls) close() {
+	if o != nil && o.wallet != nil {
+		o.wallet.Empty()
+	}
+}
+
+// attrs say for the log what is asked.
+func (o *ownCalls) attrs() []any {
+	if o == nil {
+		return nil
+	}
+	model := cmp.Or(o.settings.Model, "the cheapest of the client's provider")
+	if o.account != nil {
+		model = o.account.Model
+	}
+	return []any{"summary_model", model, "client_credential", o.wallet != nil}
+}
