@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/secret"
 )
 
 // SilentToken is what a model answers when it has saved what it wants to save. It counts as a whole line and in this
@@ -35,8 +34,7 @@ const mostAnswer = 1 << 20
 // it ends with a silent token, SilentToken or another line. What is not a line to save is ignored, and all that follows
 // the token. Credentials are masked; a line with nothing else is not saved.
 func Parse(answer, token string) (saves []string, silent bool) {
-	answer = secret.Mask(strings.ToValidUTF8(answer[:min(len(answer), mostAnswer)], "")) // also those of several lines
-	for line := range strings.Lines(answer) {
+	for line := range strings.Lines(masked(answer, mostAnswer)) { // also credentials of several lines are masked
 		line = strings.TrimSpace(line)
 		if line == token {
 			return saves, true

@@ -29,6 +29,7 @@ func TestParse(t *testing.T) {
 		"OtherSpelling": {"Save: one\nsave: two\nPLEASE SAVE: three", nil, false},
 		"Nothing":       {"SAVE:\nSAVE:   \n", nil, false},
 		"Empty":         {"", nil, false},
+		"Joiners":       {"SAVE: می\u200cخواهم pass\u200bword\ufe0f", []string{"می\u200cخواهم password"}, false},
 		"Control":       {"SAVE: a\tb\x1b[31mred\u202e", []string{"a b [31mred"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

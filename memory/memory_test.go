@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -54,12 +55,14 @@ func TestNewKeepsNoSecrets(t *testing.T) {
 		"":                          memory.ErrEmpty,
 		"The deploy key is " + key:  nil,
 		"The staging host is eu-3.": nil,
+		"The deploy key is " + key[:20] + "\u200b\ufe0f\U000e0041" + key[20:]: nil,
+		"The database of the shop has the password:\n  hunter2-Xk9!vQ":        nil,
 	} {
 		it, err := memory.New("m:1", memory.KindMemory, user, text, memory.Source{}, epoch)
 		if !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", text, err, want)
 		}
-		if strings.Contains(it.Text, key) {
+		if strings.Contains(it.Text, key[20:]) || strings.Contains(it.Text, "hunter2") {
 			t.Errorf("%q is remembered as %q", text, it.Text)
 		}
 	}
@@ -95,6 +98,9 @@ func TestTextIsOneBoundedLine(t *testing.T) {
 		}
 		if n := utf8.RuneCountInString(it.Text); n > memory.MaxText || n == 0 || strings.ContainsAny(it.Text, "\n\r\u2028\u2029\x1b") {
 			t.Fatalf("%d characters: %q", n, it.Text)
+		}
+		if secret.Mask(it.Text) != it.Text {
+			t.Fatalf("a credential in %q", it.Text)
 		}
 		again, err := memory.New("m:1", memory.KindMemory, user, it.Text, memory.Source{}, epoch)
 		if err != nil || again.Text != it.Text {

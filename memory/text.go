@@ -26,17 +26,35 @@ const MaxText = 1000
 const mostRead = 64 << 10
 
 // clean returns a text as it may be remembered: on one line, without credentials, and not too long. Credentials are
-// masked before anything else, since a part of one might not be known for what it is.
+// masked before the text is cut, since a part of one might not be known for what it is.
 func clean(text string) (string, error) {
-	masked := secret.Mask(strings.ToValidUTF8(text[:min(len(text), mostRead)], ""))
-	line := cut(oneLine(masked), MaxText)
+	line := oneLine(masked(text, mostRead))
 	switch {
 	case line == "":
 		return "", ErrEmpty
-	case !telling(masked):
+	case !telling(line):
 		return "", ErrSecret
 	}
-	return line, nil
+	return cut(secret.Mask(line), MaxText), nil // what stood on several lines may be known on one
+}
+
+// masked returns the first bytes of a text, at most most of them, without credentials and without what nobody sees:
+// that could hide a credential, or words that only a model reads.
+func masked(text string, most int) string {
+	last := rune(0)
+	return secret.Mask(strings.Map(func(r rune) rune {
+		joins := (r == '\u200c' || r == '\u200d') && last >= '\u0600' // Persian, Hindi and others are spelled with them
+		if unseen(r) && !joins {
+			return -1
+		}
+		last = r
+		return r
+	}, strings.ToValidUTF8(text[:min(len(text), most)], "")))
+}
+
+// unseen reports whether a character is drawn as nothing: it turns the direction of writing, joins, tags or selects.
+func unseen(r rune) bool {
+	return r >= 0xad && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // mask is what stands for a credential.
@@ -53,12 +71,9 @@ const leastWords = 3
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 
-// oneLine returns s with each run of white space and control characters as one space, and without marks that turn the
-// direction of what follows.
+// oneLine returns s with each run of white space and control characters as one space.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c'
-	}), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // cut returns at most n characters of s, an ellipsis included, and ends with a whole word if one ends near.

@@ -75,6 +75,9 @@ func (f *Flusher) Flush(ctx context.Context, o *engine.Occasion) error {
 		drafts = memory.FromFacts(fact.Extract(ctx, o.View.Messages))
 	}
 	done.Saved, err = f.save(ctx, o, drafts)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // the conversation was forgotten meanwhile
+	}
 	if err != nil {
 		return fmt.Errorf("save what a flush has brought: %w", err)
 	}

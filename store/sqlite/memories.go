@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"reflect"
 	"slices"
@@ -67,8 +68,45 @@ func (db *DB) Revise(ctx context.Context, tenant string, at memory.Scope, do fun
 				return fmt.Errorf("memory %s is of %s, not of %s: %w", want[i].ID, want[i].Scope, at, store.ErrInvalid)
 			}
 		}
+		if err := rooted(t, tenant, have, want); err != nil {
+			return err
+		}
 		return replaceMemories(t, tenant, have, want)
 	}))
+}
+
+// rooted insists that the conversations exist from which something is remembered that was not before.
+func rooted(t *tx, tenant string, have, want []memory.Item) error {
+	known := map[string]bool{"": true}
+	for id := range sources(have) {
+		known[id] = true
+	}
+	for id := range sources(want) {
+		if known[id] {
+			continue
+		}
+		known[id] = true
+		if err := t.row("SELECT 1 FROM conversations WHERE tenant = ? AND id = ?", []any{tenant, id}, new(int)); err != nil {
+			return fmt.Errorf("conversation %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// sources yields the conversations that items come from, or were confirmed in.
+func sources(items []memory.Item) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range items {
+			if !yield(items[i].Source.Conversation) {
+				return
+			}
+			for k := range items[i].Confirmations {
+				if !yield(items[i].Confirmations[k].Conversation) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // replaceMemories writes what differs between the items that there are and those that there are to be.

@@ -106,8 +106,8 @@ func tell(ctx context.Context, db *sqlite.DB, seed string) (map[string][]byte, e
 	key := store.TenantKey{ID: "k-" + seed, Tenant: inTheClear, Hash: sha256.Sum256([]byte(seed))}
 	act := store.Act{Actor: inTheClear, Action: inTheClear, Tenant: inTheClear, Target: inTheClear, Time: now}
 	item := memory.Item{
-		ID: "m:" + seed, Kind: inTheClear, Scope: memory.Scope{Level: memory.Project}, Source: memory.Source{Conversation: inTheClear}, Created: now, Confirmed: now,
-		Times: 1, Confirmations: []memory.Confirmation{{Source: memory.Source{Conversation: inTheClear}, Time: now}}, Became: inTheClear, From: inTheClear,
+		ID: "m:" + seed, Kind: inTheClear, Scope: memory.Scope{Level: memory.Project}, Source: memory.Source{Conversation: b.ID}, Created: now, Confirmed: now,
+		Times: 1, Confirmations: []memory.Confirmation{{Source: memory.Source{Conversation: b.ID}, Time: now}}, Became: inTheClear, From: inTheClear,
 	}
 	for what, v := range map[string]any{"memory": &item, "finding": &finding, "key": &key, "act": &act} {
 		x.fill(reflect.ValueOf(v), what)

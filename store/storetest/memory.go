@@ -19,6 +19,7 @@ import (
 var memoryTests = []test{
 	{"KeepsAll", func(b *bench) {
 		it := b.item("m:1", memory.Scope{Level: memory.Project, Name: "/src/decant"}, "tests run with go test \u2028 ./...", "conv")
+		b.begun("", "other")
 		it.Confirmations, it.Times = []memory.Confirmation{
 			{Source: memory.Source{Conversation: "other", From: 4, To: 9}, Evidence: "run go test", Time: epoch.Add(time.Hour)},
 			{Source: memory.Source{}, Evidence: "again \xff", Time: epoch.Add(2 * time.Hour)},
@@ -53,9 +54,32 @@ var memoryTests = []test{
 	{"Query", memoryQueries},
 	{"SavedByTwoAtOnceIsOne", savedAtOnce},
 	{"AnyLifeIsKept", anyLife},
+	{"ComeFromAConversationThatThereIs", func(b *bench) {
+		user := memory.Scope{Level: memory.User}
+		it := b.item("m:1", user, "known from here", "conv")
+		b.revise("", user, add(it))
+		late := it
+		late.ID, late.Source.Conversation = "m:2", "forgotten meanwhile"
+		if err := b.Revise(b.ctx, "", user, add(late)); !errors.Is(err, store.ErrNotFound) {
+			b.Errorf("an item of a conversation that there is not: got %v, want ErrNotFound", err)
+		}
+		again := memory.Confirm(it, memory.Confirmation{Source: late.Source, Evidence: "again", Time: epoch})
+		if err := b.Revise(b.ctx, "", user, func([]memory.Item) ([]memory.Item, error) { return []memory.Item{again}, nil }); !errors.Is(err, store.ErrNotFound) {
+			b.Errorf("a confirmation there: got %v, want ErrNotFound", err)
+		}
+		if err := b.Revise(b.ctx, "bob", user, add(it)); !errors.Is(err, store.ErrNotFound) {
+			b.Errorf("an item of another tenant's conversation: got %v, want ErrNotFound", err)
+		}
+		b.gc(store.Policy{Now: epoch.Add(2 * month), MaxAge: month})
+		later := epoch.Add(3 * month)
+		b.revise("", user, memory.Update(it.ID, func(it memory.Item) (memory.Item, error) { return memory.Archive(it, later) }))
+		if got := b.memories(store.MemoryQuery{Archived: true}); len(got) != 1 || got[0].State() != memory.Archived {
+			b.Errorf("what stays of a collected conversation has not changed: %+v", got)
+		}
+	}},
 	{"AreOfOneTenant", func(b *bench) {
 		user := memory.Scope{Level: memory.User}
-		mine, yours := b.item("m:1", user, "mine", "conv"), b.item("m:1", user, "yours", "conv")
+		mine, yours := b.item("m:1", user, "mine", ""), b.item("m:1", user, "yours", "")
 		b.revise("alice", user, add(mine))
 		b.revise("bob", user, add(yours))
 		b.equal("alice", b.memories(store.MemoryQuery{Tenant: "alice"}), []memory.Item{mine})
@@ -102,14 +126,28 @@ var memoryTests = []test{
 	}},
 }
 
-// item returns an item as memory.New makes it.
+// item returns an item as memory.New makes it, of a conversation that exists among those of tenant "".
 func (b *bench) item(id string, at memory.Scope, text, conversation string) memory.Item {
 	b.Helper()
+	b.begun("", conversation)
 	it, err := memory.New(id, memory.KindMemory, at, text, memory.Source{Conversation: conversation, From: 1, To: 2}, epoch)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return it
+}
+
+// begun begins conversations that there are not yet.
+func (b *bench) begun(tenant string, ids ...string) {
+	b.Helper()
+	for _, id := range ids {
+		if _, err := b.Version(b.ctx, store.Key{Tenant: tenant, ID: id}); id == "" || err == nil {
+			continue
+		}
+		l := b.line(tenant, "session of "+id)
+		l.ID = id
+		l.must(l.say("a beginning"))
+	}
 }
 
 // add returns what adds items to a scope as they are.
@@ -139,6 +177,7 @@ func revisions(b *bench) {
 	old, young := b.item("m:b", scope, "old", "conv"), b.item("m:a", scope, "young", "conv")
 	young.Created, young.Confirmed = epoch.Add(time.Hour), epoch.Add(time.Hour)
 	stays := b.item("m:c", other, "of another scope", "conv")
+	b.begun("", "later")
 	b.revise("", scope, add(young, old))
 	b.revise("", other, add(stays))
 	b.revise("", scope, func(have []memory.Item) ([]memory.Item, error) {
@@ -247,6 +286,7 @@ func anyLife(b *bench) {
 	rapid.Check(b.T, func(t *rapid.T) {
 		runs++
 		tenant, now, ids := fmt.Sprint("run ", runs), epoch, 0
+		b.begun(tenant, "a", "b")
 		scopes := []memory.Scope{{Level: memory.User}, {Level: memory.Project, Name: "p"}, {Level: memory.Conversation, Name: "c"}}
 		want := map[memory.Scope][]memory.Item{}
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {

@@ -157,7 +157,9 @@ func (b *bench) anything(t *rapid.T, l *line) string {
 		b.spend(l, store.Spend{ID: "spend", Time: epoch, Model: "m", Cost: 5})
 	case what == "remember":
 		at := memory.Scope{Level: memory.User}
-		b.revise(l.Tenant, at, memory.Save(b.item(fmt.Sprint("m:", rapid.IntRange(1, 3).Draw(t, "item")), at, "secret of "+l.Tenant, l.ID)))
+		it := b.item(fmt.Sprint("m:", rapid.IntRange(1, 3).Draw(t, "item")), at, "secret of "+l.Tenant, "")
+		it.Source.Conversation = l.ID
+		b.revise(l.Tenant, at, memory.Save(it))
 	case what == "collect":
 		b.gc(store.Policy{Tenant: l.Tenant, Now: epoch.Add(12 * month), MaxAge: month})
 	case what == "collect spends":
