@@ -46,7 +46,7 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 	case why == policy.Free, why == policy.Paid:
 		return p.early().routes()
 	case why == policy.Routine:
-		return p.early().byRule()
+		return byRule(p)
 	case !p.Draft.Bound():
 		return []route{editing, folding}
 	case !open:
@@ -77,15 +77,16 @@ func (m earlyMode) routes() []route {
 	return nil
 }
 
-// byRule returns the routes of a mode by which what the preset clears by rule goes.
-func (m earlyMode) byRule() []route {
-	switch m {
-	case byEditing:
+// byRule returns the routes by which what the preset clears by rule goes.
+func byRule(p *Pour) (out []route) {
+	if !p.Draft.Bound() || !p.Draft.Query.Refs.Conv.OpenRound() {
 		return []route{routinely}
-	case byClearing:
-		return []route{routineClear}
-	case byDropping:
-		return []route{routineDrop}
 	}
-	return nil
+	if p.clears() {
+		out = append(out, routineClear)
+	}
+	if p.Draft.Query.Env.DropBlock {
+		out = append(out, routineDrop)
+	}
+	return out
 }
