@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 )
 
 // Probe is the name of the route that finds out whether the provider minds an edit in front of bound thinking.
@@ -32,6 +33,9 @@ func (p *Pour) routes(why policy.Reason) []route {
 	rs := p.legalRoutes(why)
 	if why == policy.Refusal || why == policy.Overflow || p.Draft.Outcome.Before > p.Draft.Query.Limits.Must() || p.Draft.Bytes() > p.Draft.Query.MaxBytes {
 		return rs
+	}
+	if why == policy.Necessary && p.Draft.Query.Preset.Native.Route == preset.RouteNative {
+		return nil // what the window does not demand is the provider's
 	}
 	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
 }
