@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -28,6 +29,7 @@ type setting struct {
 	memory  bool                            // the client has the memory tool
 	asks    bool                            // the provider may be asked for summaries
 	between func(http.Handler) http.Handler // what stands before the provider
+	preset  *preset.Preset                  // nil: default
 	refused string                          // what the provider may refuse unseen by the client, as a pattern; empty: nothing
 }
 
@@ -53,8 +55,27 @@ var settings = []setting{
 	{name: "Compacted", route: compacted, asks: true, memory: true},
 	{name: "CompactedAndPouredEarly", route: compacted, asks: true, early: true, refused: boundTo},
 	{name: "CompactionNotTakenBack", route: "to see whether", asks: true, between: forgettingSummaries, refused: "compaction|" + boundTo},
+	{name: "ByRule", route: "cleared by the provider", preset: stages},
+	{name: "ByRuleDropBlock", route: "thinking dropped by the provider", preset: stages, drop: true, memory: true},
+	{name: "ByRuleClearingRefused", route: "fold", preset: stages, between: refusingEdits, refused: "context management strategy"},
+	{name: "OnEveryRequest", route: "drop thinking", preset: prunes, memory: true},
 	{name: "ClearingIgnoredEarly", route: "drop thinking", early: true, between: ignoringEdits, refused: boundTo + "|" + tooLong},
 }
+
+// Presets that clear by rule, with small numbers.
+var (
+	stages = &preset.Preset{
+		Name: "stages", EarlyPours: preset.EarlyPours{Level: "off"}, Native: preset.Native{
+			Editing: preset.Editing{Tokens: 4000, KeepCalls: 2, KeepThinking: 2, Least: 500}, Compaction: preset.Compaction{Tokens: 9000},
+		},
+	}
+	prunes = &preset.Preset{
+		Name: "prunes", EarlyPours: preset.EarlyPours{Level: "off"}, Prune: preset.PruneEveryRequest, Reduce: preset.Reduce{
+			Always: []decant.Reduction{decant.ReductionClear, decant.ReductionTrim},
+			Clear:  preset.Clear{After: 2}, Trim: preset.Trim{Over: 2000, Head: 500, Tail: 500, After: 1, Literal: true},
+		},
+	}
+)
 
 // Bound thinking and rounds that are nearly always open, in every setting: whatever route is taken, no client
 // is ever refused, and what the provider refuses unseen is what it was asked for to find that out.
@@ -87,7 +108,7 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, early: set.early, drop: set.drop, asks: set.asks, between: set.between}
+	w := &world{t: t, dir: dir, early: set.early, drop: set.drop, asks: set.asks, between: set.between, preset: set.preset}
 	w.sandbox = sandbox.New(sandbox.Options{Window: worldWindow, OldAccount: set.old, Model: &actor{}})
 	w.start()
 	defer w.close()

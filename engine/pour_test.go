@@ -36,8 +36,8 @@ func TestPourWithAFocus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(told.Messages) == 0 {
-		t.Error("it was told of no messages")
+	if told.Focus != "the failing tests" || told.Instructions != set.Summary.Instructions || told.Conversation != key {
+		t.Errorf("it was told the focus %q, the instructions %q, of %v", told.Focus, told.Instructions, told.Conversation)
 	}
 	cp := decant.CheckpointIn(c.Plan.Decisions)
 	if cp == nil || cp.Rung != decant.RungModel || len(k.state().Decisions) != before {

@@ -137,3 +137,23 @@ func TestTheSecondStage(t *testing.T) {
 	}
 	t.Fatal("no summary in 8 rounds of 60 KB")
 }
+
+// Where a preset leaves its stages to the provider, Decant does nothing before the window demands it.
+func TestStagesOfTheProviderAlone(t *testing.T) {
+	p := *policyOf(t, "night-watch")
+	p.Native.Route = preset.RouteNative
+	k := newDialogue(t, engine.Options{Preset: &p, Window: 120_000})
+	k.sandbox = sandbox.New(sandbox.Options{Window: 120_000, Model: &actor{}})
+	k.user("Why does OrdersController fail?")
+	for n := 1; n <= 10; n++ {
+		k.round(n, output(fmt.Sprintf("call_%d", n), 60))
+		k.mustSend()
+		switch r := k.last.Report; {
+		case r.Reason == policy.Necessary && r.Before > 100_000:
+			return
+		case r.Reason != "":
+			t.Fatalf("round %d: %s at %d tokens", n, r.Reason, r.Before)
+		}
+	}
+	t.Fatal("no pour in a window of 120,000 tokens")
+}

@@ -23,6 +23,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -123,9 +124,10 @@ func quote(s string) string { return string(jsonspan.AppendQuote(nil, s)) }
 type world struct {
 	t       *rapid.T
 	dir     string
-	early   bool // the schedule may pour early
-	drop    bool // the engine may ask for drop_block
-	asks    bool // the engine may have the provider write summaries
+	early   bool           // the schedule may pour early
+	drop    bool           // the engine may ask for drop_block
+	asks    bool           // the engine may have the provider write summaries
+	preset  *preset.Preset // nil: default
 	sandbox *sandbox.Server
 	between func(http.Handler) http.Handler // what stands before the sandbox, nil: nothing
 	db      *sqlite.DB
@@ -160,7 +162,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	o := engine.Options{Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(w.t)}
+	o := engine.Options{Preset: w.preset, Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(w.t)}
 	if w.asks {
 		o.Models.Asker = &inquirer{post: w.ask}
 	}

@@ -42,7 +42,7 @@ func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, e
 	}
 	l.Reserve = min(l.Reserve, room/4)
 	l.Trigger = room - l.Reserve
-	for _, t := range [...]int{p.Trigger.Tokens, secondStage(p)} {
+	for _, t := range [...]int{p.Trigger.Tokens, p.Native.Compaction.Tokens} {
 		if t > 0 {
 			l.Trigger = min(l.Trigger, t)
 		}
@@ -59,13 +59,4 @@ func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, e
 	}
 	l.Target = int(share * float64(l.Trigger-fixed))
 	return l, nil
-}
-
-// secondStage returns the size from which a preset with two stages has a summary made, 0 where it has none or leaves it
-// to the provider.
-func secondStage(p *preset.Preset) int {
-	if p.Native.Route == preset.RouteNative {
-		return 0
-	}
-	return p.Native.Compaction.Tokens
 }

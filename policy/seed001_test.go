@@ -173,3 +173,18 @@ func TestCompactNoopWhenFewMessages(t *testing.T) {
 		t.Errorf("%d messages became %d", len(c.Messages), len(view.Messages))
 	}
 }
+
+// 001-31: a request is measured, then compacted if it is too large, and only then pruned; what is on hold is left alone.
+func TestCompactComesBeforePrune(t *testing.T) {
+	_, l := chatLimits(t)
+	for _, c := range []struct {
+		tokens int
+		hold   bool
+		want   policy.Reason
+	}{{180_001, false, policy.Necessary}, {180_000, false, policy.Routine}, {180_000, true, ""}} {
+		s := policy.Situation{Limits: l, Tokens: c.tokens, MaxBytes: 1 << 30, Hold: c.hold, Routine: true}
+		if why := policy.Due(s); why != c.want {
+			t.Errorf("%d tokens, on hold %t: %q, want %q", c.tokens, c.hold, why, c.want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ type Native struct {
 const (
 	RouteAuto   = "auto"   // the provider where it can, else Decant
 	RouteLocal  = "local"  // Decant
-	RouteNative = "native" // the provider; nobody where it cannot
+	RouteNative = "native" // the provider; where it cannot, Decant when the window demands it
 )
 
 // routes returns the routes that a preset can name.

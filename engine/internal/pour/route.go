@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 )
 
 // Probe is the name of the route that finds out whether the provider minds an edit in front of bound thinking.
@@ -33,6 +34,9 @@ func (p *Pour) routes(why policy.Reason) []route {
 	if why == policy.Refusal || why == policy.Overflow || p.Draft.Outcome.Before > p.Draft.Query.Limits.Must() || p.Draft.Bytes() > p.Draft.Query.MaxBytes {
 		return rs
 	}
+	if why == policy.Necessary && p.Draft.Query.Preset.Native.Route == preset.RouteNative {
+		return nil // what the window does not demand is the provider's
+	}
 	return slices.DeleteFunc(rs, func(r route) bool { return r.name == folding.name })
 }
 
@@ -46,7 +50,7 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 	case why == policy.Free, why == policy.Paid:
 		return p.early().routes()
 	case why == policy.Routine:
-		return p.early().byRule()
+		return byRule(p)
 	case !p.Draft.Bound():
 		return []route{editing, folding}
 	case !open:
@@ -77,15 +81,16 @@ func (m earlyMode) routes() []route {
 	return nil
 }
 
-// byRule returns the routes of a mode by which what the preset clears by rule goes.
-func (m earlyMode) byRule() []route {
-	switch m {
-	case byEditing:
+// byRule returns the routes by which what the preset clears by rule goes.
+func byRule(p *Pour) (out []route) {
+	if !p.Draft.Bound() || !p.Draft.Query.Refs.Conv.OpenRound() {
 		return []route{routinely}
-	case byClearing:
-		return []route{routineClear}
-	case byDropping:
-		return []route{routineDrop}
 	}
-	return nil
+	if p.clears() {
+		out = append(out, routineClear)
+	}
+	if p.Draft.Query.Env.DropBlock {
+		out = append(out, routineDrop)
+	}
+	return out
 }
