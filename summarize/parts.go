@@ -62,6 +62,12 @@ func (t *task) divide() []stretch {
 	}
 	share := t.sizes.share(t.size(0, len(t.entries)), len(t.entries), t.model.Window)
 	cuts := split(tokens, t.sizes.budget(t.model.Window, share))
+	if len(cuts) >= mostParts { // as large as they can be, then
+		cuts = split(tokens, t.sizes.largest(t.brief.size(t.count), t.output(leastPart), t.model.Window))
+	}
+	if len(cuts) >= mostParts {
+		return nil
+	}
 	var out []stretch
 	start := 0
 	for _, cut := range append(cuts, len(t.groups)) {
@@ -100,7 +106,7 @@ func (t *task) askPart(ctx context.Context, p stretch, n, of int) (string, error
 		return "", ErrTooLarge
 	}
 	b.marked(messages)
-	return t.write(ctx, &question{brief: &b, model: t.model, prompt: b.prompt(messages), source: size})
+	return t.write(ctx, &question{brief: &b, model: t.model, prompt: b.prompt(messages), source: size, once: true})
 }
 
 // span says from when to when the messages of a part are, where that is known.
