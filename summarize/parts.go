@@ -46,7 +46,6 @@ func (t *task) parts(ctx context.Context) (policy.Summary, error) {
 		}
 	}
 	slices.SortFunc(t.gaps, func(a, b decant.Gap) int { return a.From - b.From })
-	t.brief.room = t.in.MaxTokens - t.counter.Count(t.brief.gapLines(t.gaps))
 	return t.summary(t.merged(ctx, done), decant.RungChunks), nil
 }
 

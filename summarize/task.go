@@ -93,7 +93,7 @@ func (t *task) instruct(ctx context.Context) error {
 		b.tongue = "Chinese"
 	}
 	b.headings = headings(b.tongue)
-	b.room = t.in.MaxTokens - t.counter.Count(b.gapLines(t.gaps))
+	b.room = t.in.MaxTokens
 	b.rules, b.files, err = summary.Beside(ctx, ms, summary.Options{Budget: besideRoom, Counter: t.count, NoResults: true})
 	if err != nil && !errors.Is(err, decant.ErrNothing) && !errors.Is(err, decant.ErrSummary) {
 		return err
