@@ -110,6 +110,9 @@ func (p *Proposal) Write(ctx context.Context, s Summarizer) error {
 	if err != nil {
 		p.Refuse(err)
 	}
+	noted := *p.Plan
+	noted.Notes = slices.Concat(noted.Notes, cost.Notes)
+	p.Plan = &noted
 	return err
 }
 

@@ -102,8 +102,9 @@ func (r *recorder) segmentRoom(p *passage) int {
 func (r *recorder) segment(ctx context.Context, s Summarizer, p *passage, room int) (seg decant.Segment, cost SegmentCost, err error) {
 	in := r.told(p.input, room)
 	out, err := ask(ctx, s, in)
+	cost.Notes = out.Notes
 	if out.CostUSD > 0 && !math.IsInf(out.CostUSD, 0) {
-		cost = SegmentCost{out.CostUSD, out.Booked}
+		cost.USD, cost.Booked = out.CostUSD, out.Booked
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -157,4 +158,6 @@ func (r *recorder) told(in SummaryInput, room int) SummaryInput {
 type SegmentCost struct {
 	USD    float64
 	Booked bool // it is in the ledger already
+
+	Notes []string // how a summariser was asked, for people
 }

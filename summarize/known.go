@@ -105,26 +105,29 @@ func wordsOf(text string) func(yield func(string) bool) {
 	}
 }
 
-// attribute puts the number of the message in front of a line that says most of the same words, which are half of its words
-// at least. It returns false where there is none.
+// attribute puts the number of the message in front of a line that it is most likely from: it has half of its words at least,
+// and of them those that few messages have. It returns false where there is none.
 func (k *known) attribute(line string, from, to int) (string, bool) {
-	counts, all := map[int]int{}, 0
+	counts, weights := map[int]int{}, map[int]float64{}
+	all, user := 0, asUser.MatchString(line)
 	for w := range wordsOf(line) {
 		all++
 		for _, i := range k.index()[w] {
 			counts[i]++
+			weights[i] += 1 / float64(len(k.index()[w]))
 		}
 	}
-	best, most := -1, 0
+	best := -1
 	for i, n := range counts {
-		if number := k.entries[i].number; number < from || number > to {
+		number := k.entries[i].number
+		if 2*n < all || number < from || number > to || user && k.unsaid[number] {
 			continue
 		}
-		if n > most || n == most && i > best { // of two the later one
-			best, most = i, n
+		if best < 0 || weights[i] > weights[best] || weights[i] == weights[best] && i > best { // of two the later one
+			best = i
 		}
 	}
-	if best < 0 || 2*most < all {
+	if best < 0 {
 		return line, false
 	}
 	return "m" + strconv.Itoa(k.entries[best].number) + " " + strings.TrimSpace(line), true

@@ -46,7 +46,6 @@ func (t *task) parts(ctx context.Context) (policy.Summary, error) {
 		}
 	}
 	slices.SortFunc(t.gaps, func(a, b decant.Gap) int { return a.From - b.From })
-	t.brief.room = t.in.MaxTokens - t.counter.Count(t.brief.gapLines(t.gaps))
 	return t.summary(t.merged(ctx, done), decant.RungChunks), nil
 }
 
@@ -62,6 +61,12 @@ func (t *task) divide() []stretch {
 	}
 	share := t.sizes.share(t.size(0, len(t.entries)), len(t.entries), t.model.Window)
 	cuts := split(tokens, t.sizes.budget(t.model.Window, share))
+	if len(cuts) >= mostParts { // as large as they can be, then
+		cuts = split(tokens, t.sizes.largest(t.brief.size(t.count), t.output(leastPart), t.model.Window))
+	}
+	if len(cuts) >= mostParts {
+		return nil
+	}
 	var out []stretch
 	start := 0
 	for _, cut := range append(cuts, len(t.groups)) {
@@ -100,7 +105,7 @@ func (t *task) askPart(ctx context.Context, p stretch, n, of int) (string, error
 		return "", ErrTooLarge
 	}
 	b.marked(messages)
-	return t.write(ctx, &question{brief: &b, model: t.model, prompt: b.prompt(messages), source: size})
+	return t.write(ctx, &question{brief: &b, model: t.model, prompt: b.prompt(messages), source: size, once: true})
 }
 
 // span says from when to when the messages of a part are, where that is known.

@@ -172,7 +172,7 @@ func TestPartsAreMerged(t *testing.T) {
 	}
 }
 
-// A part that fails leaves its messages named, in the result and in the record.
+// A part that fails leaves its messages named.
 func TestAPartThatFailsIsNamed(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -199,9 +199,8 @@ func TestAPartThatFailsIsNamed(t *testing.T) {
 			if out.Rung != decant.RungPartial || len(out.Gaps) != 1 || out.Gaps[0].Why != c.why {
 				t.Fatalf("rung %s, gaps %v", out.Rung, out.Gaps)
 			}
-			g := out.Gaps[0]
-			if want := fmt.Sprintf("Nothing is said here of m%d to m%d: %s.", g.From, g.To, c.why); !strings.Contains(out.Text, want) {
-				t.Errorf("the record does not say %q:\n%s", want, out.Text)
+			if g := out.Gaps[0]; g.From >= g.To || strings.Contains(out.Text, fmt.Sprintf("m%d ", g.From)) {
+				t.Errorf("gap %+v in\n%s", g, out.Text)
 			}
 			if in.Counter.Count(out.Text) > in.MaxTokens {
 				t.Error("it is too large")

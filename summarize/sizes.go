@@ -15,6 +15,7 @@ const (
 	hugeShare  = 0.50    // of the window above which a message is left out
 	leastSplit = 4       // messages that are split
 	fewest     = 2       // parts of what is split
+	mostParts  = 12      // of it: own calls are limited to two dozen in ten minutes
 	maxQuoted  = 100_000 // characters of previews; what was said is outside of it
 	headQuoted = 500     // characters of the beginning of a result
 	tailQuoted = 200     // and of its end
@@ -42,6 +43,11 @@ func (s sizes) share(tokens, messages, window int) float64 {
 func (s sizes) budget(window int, share float64) int {
 	n := max(1, int(math.Floor(float64(window)*share))-s.Overhead)
 	return max(1, int(float64(n)/s.Margin))
+}
+
+// largest returns the estimated tokens that a part may have at most to fit a call beside others of the prompt and output.
+func (s sizes) largest(beside, output, window int) int {
+	return max(1, int(float64(window-s.Overhead-output)/s.Margin)-beside)
 }
 
 // fits reports whether a call has room in a window: input by estimate, and output tokens.

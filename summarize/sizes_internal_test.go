@@ -19,7 +19,7 @@ func TestConstants(t *testing.T) {
 	}{
 		{"margin", usual.Margin, 1.2}, {"overhead", float64(usual.Overhead), 4096}, {"maxAnswer", maxAnswer, 4096},
 		{"share", usual.Ratio, 0.4}, {"least share", usual.Least, 0.15}, {"smallShare", smallShare, 0.1}, {"hugeShare", hugeShare, 0.5},
-		{"leastSplit", leastSplit, 4}, {"fewest", fewest, 2},
+		{"leastSplit", leastSplit, 4}, {"fewest", fewest, 2}, {"mostParts", mostParts, 12},
 		{"maxQuoted", maxQuoted, 100_000}, {"headQuoted", headQuoted, 500}, {"tailQuoted", tailQuoted, 200},
 		{"maxWish", maxWish, 4000}, {"maxCorrect", maxCorrect, 3400},
 		{"foreground", preset.Timeout{}.Settled().Foreground.Seconds(), 20}, {"background", preset.Timeout{}.Settled().Background.Seconds(), 180},

@@ -94,19 +94,6 @@ func (t *task) whole() bool {
 func (t *task) summary(text string, rung decant.Rung) policy.Summary {
 	if len(t.gaps) > 0 {
 		rung = decant.RungPartial
-		text = t.brief.gapLines(t.gaps) + text
 	}
 	return policy.Summary{Text: text, Rung: rung, Gaps: t.gaps}
-}
-
-// gapLines names the messages that a record says nothing about.
-func (b *brief) gapLines(gaps []decant.Gap) (out string) {
-	format := indent + "Nothing is said here of m%d to m%d: %s.\n"
-	if b.tongue == "Chinese" {
-		format = indent + "此处不含 m%d 至 m%d：%s。\n"
-	}
-	for _, g := range gaps {
-		out += fmt.Sprintf(format, g.From, g.To, g.Why)
-	}
-	return out
 }

@@ -93,7 +93,7 @@ func (t *task) instruct(ctx context.Context) error {
 		b.tongue = "Chinese"
 	}
 	b.headings = headings(b.tongue)
-	b.room = t.in.MaxTokens - t.counter.Count(b.gapLines(t.gaps))
+	b.room = t.in.MaxTokens
 	b.rules, b.files, err = summary.Beside(ctx, ms, summary.Options{Budget: besideRoom, Counter: t.count, NoResults: true})
 	if err != nil && !errors.Is(err, decant.ErrNothing) && !errors.Is(err, decant.ErrSummary) {
 		return err
@@ -155,6 +155,7 @@ type question struct {
 	prompt string
 	sent   []byte // the request that the prompt is appended to, nil: it stands by itself
 	source int    // tokens of the messages
+	once   bool   // an answer that can be used is not corrected
 }
 
 // request returns the call that asks a question with a prompt.
@@ -181,7 +182,7 @@ func (t *task) write(ctx context.Context, q *question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if first.fatal != "" || len(first.wrong) == 0 {
+	if first.fatal != "" || len(first.wrong) == 0 || q.once && first.bad == "" {
 		return first.record()
 	}
 	second, err := t.answer(ctx, q, q.brief.corrected(q.prompt, shortened(first.said), first.wrong))
