@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +28,8 @@ type longRun struct {
 	write  summariser
 	frozen map[int]decant.Segment // as they were when they were written, by their first message
 	rounds int
-	size   int // tokens of the view
+	more   func() bool // adds a round, false: there is none
+	size   int         // tokens of the view
 	cp     *decant.Checkpoint
 }
 
@@ -33,6 +37,7 @@ func newLongRun(t *testing.T, write summariser) *longRun {
 	r := &longRun{t: t, opts: options(t, "default"), write: write, frozen: map[int]decant.Segment{}}
 	r.opts.Target, r.opts.Trigger, r.opts.Limit = 5000, 12_000, 14_000
 	r.opts.Estimator = token.For(r.opts.Model)
+	r.more = func() bool { r.round(); return true }
 	r.talk.user("Move the billing service to the new ledger. Never touch the vendor directory. Always run make lint before you commit. The invoices keep their numbers.")
 	return r
 }
@@ -56,15 +61,35 @@ func (r *longRun) round() {
 	r.size += r.opts.Estimator.Messages(r.talk.conv.Messages[from:])
 }
 
-// pour lets the conversation grow until a pour is due, and pours it.
+// real makes the rounds of a session the rounds of the run.
+func (r *longRun) real(ms []decant.Message) {
+	cuts := decant.Cuts(ms)
+	r.talk.conv.Messages = ms[:0:0]
+	r.more = func() bool {
+		from := len(r.talk.conv.Messages)
+		i, _ := slices.BinarySearch(cuts, from+1)
+		if i == len(cuts) {
+			return false
+		}
+		r.talk.conv.Messages = ms[:cuts[i]:cuts[i]]
+		r.size += r.opts.Estimator.Messages(ms[from:cuts[i]])
+		return true
+	}
+}
+
+// pour lets the conversation grow until a pour is due, and pours it. It returns nil when there is nothing more.
 func (r *longRun) pour() *policy.Proposal {
 	r.t.Helper()
 	for r.size <= r.opts.Trigger-2000 {
-		r.round()
+		if !r.more() {
+			return nil
+		}
 	}
 	r.prepare()
-	for r.size <= r.opts.Trigger {
-		r.round()
+	for ok := false; !ok; ok = r.size > r.opts.Trigger {
+		if !r.more() {
+			return nil
+		}
 	}
 	p, err := policy.Propose(r.t.Context(), &r.talk.conv, r.opts)
 	if err != nil {
@@ -73,7 +98,10 @@ func (r *longRun) pour() *policy.Proposal {
 	if err := p.Write(r.t.Context(), r.asking()); err != nil && !errors.Is(err, errAway) && !errors.Is(err, decant.ErrSummary) {
 		r.t.Fatal(err)
 	}
-	r.cp = decant.CheckpointIn(p.Plan.Decisions)
+	if r.cp = decant.CheckpointIn(p.Plan.Decisions); r.cp == nil {
+		r.size = p.Plan.After.Messages
+		return p
+	}
 	r.keep(r.cp.Segments...)
 	r.opts.Segments = r.cp.Segments
 	r.size = p.Plan.After.Messages
@@ -152,12 +180,21 @@ func (r *longRun) held(upTo int) float64 {
 
 // fresh measures the record against an extraction of all that it stands for, in as many tokens.
 func (r *longRun) fresh() (record, extraction recall.Result) {
-	ms := r.talk.conv.Messages[r.cp.From-1 : r.cp.To]
-	s, err := summary.Extract(r.t.Context(), ms, summary.Options{Budget: r.cp.Compressed, Counter: r.opts.Estimator})
+	return r.measured(r.talk.conv.Messages[r.cp.From-1 : r.cp.To])
+}
+
+// measured measures the record and a fresh extraction of ms.
+func (r *longRun) measured(ms []decant.Message) (record, extraction recall.Result) {
+	r.t.Helper()
+	text := r.cp.Summary
+	if i := strings.Index(text, "\n\n# "); i > 0 { // what is quoted whole, from instructions and pins
+		text = text[:i]
+	}
+	s, err := summary.Extract(r.t.Context(), ms, summary.Options{Budget: r.opts.Estimator.Count(text), Counter: r.opts.Estimator})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return recall.Of(r.t.Context(), ms, r.cp.Summary), recall.Of(r.t.Context(), ms, s.Text)
+	return recall.Of(r.t.Context(), ms, text), recall.Of(r.t.Context(), ms, s.Text)
 }
 
 // 001-15, 003-21, 004-17: what models wrote is frozen. After 60 pours every segment is what it was when it was written,
@@ -193,6 +230,57 @@ func TestSixtyPours(t *testing.T) {
 			if len(r.cp.Segments) < pours/2 {
 				t.Errorf("%d segments after %d pours", len(r.cp.Segments), pours)
 			}
+		})
+	}
+}
+
+// dataEnv names a folder with more sessions: AGENT/.../*.jsonl.gz. Those of testdata are always read.
+const dataEnv = "DECANT_DATA"
+
+// Real sessions, poured again and again: no segment changes or is read by a summariser, and what the record holds of them is
+// written down beside what a fresh extraction would hold.
+func TestPoursOfRealSessions(t *testing.T) {
+	files := []string{"../testdata/claude-code-session.jsonl.gz", "../testdata/codex-session.jsonl.gz"}
+	if dir := os.Getenv(dataEnv); dir != "" {
+		here, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		more, err := filepath.Glob(filepath.Join(dir, "claude-code", "*", "*.jsonl.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range more {
+			if name, err = filepath.Rel(here, name); err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, name)
+		}
+	}
+	for _, name := range files {
+		t.Run(name, func(t *testing.T) {
+			name, err := filepath.Rel("../testdata", name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := session(t, name).Conversation
+			r := newLongRun(t, flaky())
+			r.opts.Target, r.opts.Trigger, r.opts.Limit = 16_000, 32_000, 40_000
+			r.real(c.Live())
+			pours, told := 0, 0
+			for p := r.pour(); p != nil; p = r.pour() {
+				pours++
+				if r.cp != nil && r.cp.Rung == decant.RungModel {
+					told++
+				}
+			}
+			if r.cp == nil {
+				t.Skip("it is too short for a record")
+			}
+			ms := c.Live()
+			from := ms[0].Number
+			record, fresh := r.measured(ms[r.cp.From-from : r.cp.To-from+1])
+			t.Logf("%d pours, %d with lines of a model, %d segments, the record grounds %.3f, a fresh extraction %.3f", pours, told, len(r.cp.Segments), record.Score, fresh.Score)
 		})
 	}
 }
