@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 )
 
 // Probe is the name of the route that finds out whether the provider minds an edit in front of bound thinking.
@@ -45,8 +46,12 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 		return []route{thoughts, folding}
 	case why == policy.Free, why == policy.Paid:
 		return p.early().routes()
+	case why == policy.Routine && p.Draft.Query.Preset.Native.Route == preset.RouteNative:
+		return []route{routineClear}
 	case why == policy.Routine:
 		return p.early().byRule()
+	case why == policy.Necessary && onlyStage(p):
+		return nil
 	case !p.Draft.Bound():
 		return []route{editing, folding}
 	case !open:
@@ -60,6 +65,16 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 		rs = append(rs, dropping)
 	}
 	return append(rs, folding)
+}
+
+// onlyStage reports whether nothing but the second stage of a preset demands a pour, and only the provider shall make it.
+func onlyStage(p *Pour) bool {
+	q := p.Draft.Query
+	if q.Preset.Native.Route != preset.RouteNative {
+		return false
+	}
+	l, err := policy.LimitsFor(q.Model, q.Preset, q.Fixed, q.Refs.Conv.MaxOutput)
+	return err == nil && p.Draft.Outcome.Before <= l.Trigger && p.Draft.Bytes() <= q.MaxBytes
 }
 
 // routes returns the routes of a mode.
