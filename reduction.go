@@ -22,6 +22,7 @@ const (
 	ReductionCheckpoint Reduction = "checkpoint"  // a range of messages as a record
 	ReductionFold       Reduction = "fold"        // everything as one message
 	ReductionCleared    Reduction = "cleared"     // an old result that the provider leaves out
+	ReductionWrapUp     Reduction = "wrap_up"     // the model is asked to come to an end, because a budget is nearly spent
 	ReductionOutlines   Reduction = "outlines"    // outlines of results that the provider leaves out, as one text
 	ReductionPinned     Reduction = "pinned"      // what was pinned after it had been cleared
 	ReductionRecall     Reduction = "recall"      // what is remembered of earlier conversations

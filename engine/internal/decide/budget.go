@@ -3,6 +3,8 @@ package decide
 import (
 	"context"
 
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 )
@@ -22,9 +24,20 @@ func (a *attempt) tighten(ctx context.Context) {
 		return
 	}
 	p := eager(q.Preset, q.Model.Window)
-	if l, err := policy.LimitsFor(q.Model, p, q.Fixed, q.Refs.Conv.MaxOutput); err == nil {
+	if l, err := limitsOf(q, p); err == nil {
 		q.Preset, q.Limits, q.Pressed = p, l, true
 	}
+}
+
+// limitsOf returns the limits of a request by a preset. The second stage of one that leaves it to the provider counts where
+// the provider can be asked.
+func limitsOf(q *draft.Query, set *preset.Preset) (policy.Limits, error) {
+	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && pour.Compacts(q) {
+		staged := *set
+		staged.Native.Route = preset.RouteAuto
+		set = &staged
+	}
+	return policy.LimitsFor(q.Model, set, q.Fixed, q.Refs.Conv.MaxOutput)
 }
 
 // pressing returns the early pours with which a budget that is nearly spent is stretched.

@@ -52,7 +52,7 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	}
 	a.dr.Outcome.Before = a.dr.Size(a.dr.View)
 	a.dr.Outcome.After = a.dr.Outcome.Before
-	l, err := policy.LimitsFor(q.Model, q.Preset, q.Fixed, q.Refs.Conv.MaxOutput)
+	l, err := limitsOf(q, q.Preset)
 	q.Limits = l
 	if err != nil {
 		return false, err

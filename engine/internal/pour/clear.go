@@ -61,17 +61,13 @@ func clearRules(dr *draft.Draft, target int) []preset.EarlyPours {
 	return []preset.EarlyPours{long, rule, less, least}
 }
 
-// keepShare returns the share of a target that a pour keeps of the newest messages.
-func keepShare(dr *draft.Draft) float64 {
-	if share := dr.Query.Preset.Keep.Share; share > 0 {
-		return share
-	}
-	return 0.2
-}
-
 // tailRounds returns how many of the newest rounds fit the tail that a pour to a target keeps.
 func tailRounds(dr *draft.Draft, target int) (n int) {
-	room := int(keepShare(dr) * float64(target))
+	share := dr.Query.Preset.Keep.Share
+	if share == 0 {
+		share = 0.2
+	}
+	room := int(share * float64(target))
 	rounds := decant.Rounds(dr.View.Messages)
 	for n < len(rounds) {
 		r := rounds[len(rounds)-1-n]

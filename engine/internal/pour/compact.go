@@ -25,9 +25,13 @@ var compacting = route{name: "compacted by the provider", carry: compactRoute}
 // compacts reports whether the provider can be asked for a summary in a pour for a reason.
 func compacts(p *Pour, why policy.Reason) bool {
 	q := p.Draft.Query
-	return q.Request.Asker != nil && why == policy.Necessary && !p.quick && !q.Request.Observed && !q.Request.Count &&
-		q.Preset.Native.Route != preset.RouteLocal && q.Compactable() && !q.AsksForEditing() &&
-		len(p.Draft.Suspended) == 0 && p.Draft.Outcome.Before < q.Limits.Window
+	return why == policy.Necessary && !p.quick && Compacts(q) && len(p.Draft.Suspended) == 0 && p.Draft.Outcome.Before < q.Limits.Window
+}
+
+// Compacts reports whether the provider of a request can and may be asked for a summary.
+func Compacts(q *draft.Query) bool {
+	return q.Request.Asker != nil && !q.Request.Observed && !q.Request.Count &&
+		q.Preset.Native.Route != preset.RouteLocal && q.Compactable() && !q.AsksForEditing()
 }
 
 // share is the share of the time for a pour that a provider's summary may take: the next route needs the rest.
@@ -125,13 +129,13 @@ func instructions(set *preset.Preset) string {
 // changes, which is what keeps thinking valid. Results that make tools known to the model stay.
 func summaryCut(dr *draft.Draft, sent *decant.Conversation, target int) int {
 	ms := sent.Messages
-	room, best := int(keepShare(dr)*float64(target)), 0
-	for _, i := range slices.Backward(decant.Cuts(ms)) { // the newest first
-		if i >= len(ms) || i < 1 {
+	last, room := newestKept(ms, dr.Query.Preset.Keep), int(keepShare(dr)*float64(target))
+	best := 0
+	for _, i := range slices.Backward(decant.Cuts(ms)) { // the shortest tail first
+		if i > last || i < 1 {
 			continue
 		}
-		fits := dr.Query.Estimator.Messages(ms[i:]) <= room
-		if best > 0 && !fits {
+		if best > 0 && dr.Query.Estimator.Messages(ms[i:]) > room {
 			break
 		}
 		if ms[i].Number > 0 && ms[i-1].Role != ms[i].Role && ms[i].Role != decant.RoleSystem && ms[i-1].Role != decant.RoleSystem {
@@ -142,6 +146,29 @@ func summaryCut(dr *draft.Draft, sent *decant.Conversation, target int) int {
 		return 0
 	}
 	return best
+}
+
+// newestKept returns the index of the message from which on all stay because a preset counts messages or turns, and in
+// any case the newest.
+func newestKept(ms []decant.Message, keep preset.Keep) int {
+	last := len(ms) - max(1, keep.Messages)
+	if keep.Turns > 0 {
+		turns := decant.Turns(ms)
+		last = min(last, turns[max(0, len(turns)-keep.Turns)].Start)
+	}
+	return last
+}
+
+// keepShare returns the share of a target that a pour keeps of the newest messages, besides those that a
+// preset counts.
+func keepShare(dr *draft.Draft) float64 {
+	switch k := dr.Query.Preset.Keep; {
+	case k.Share > 0:
+		return k.Share
+	case k.Messages+k.Turns > 0:
+		return 0
+	}
+	return 0.2
 }
 
 func loads(m decant.Message) bool {

@@ -53,7 +53,7 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 		err := p.attemptRoute(ctx, compacting, p.targets(why)[0], why)
 		if p.Draft.Outcome.Uncompacted = err; err == nil {
 			p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, compacting.name
-			return nil
+			return wrapUp(p)
 		}
 	}
 	var failed []error
@@ -63,7 +63,7 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 			if err == nil {
 				p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, rt.name
 				p.record(ctx, rt, why)
-				return nil
+				return wrapUp(p)
 			}
 			failed = append(failed, fmt.Errorf("%s: %w", rt.name, err))
 			if err := ctx.Err(); err != nil {

@@ -2,6 +2,7 @@ package pour
 
 import (
 	"context"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/policy"
@@ -31,6 +32,15 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 	if err := p.take(); err != nil { // the record as it was, and what was spent
 		p.Draft.Outcome.Unused = err
 	}
+}
+
+// wrapUp asks the model to come to an end where a budget is nearly spent and the preset has it pause behind a summary.
+func wrapUp(p *Pour) error {
+	q := p.Draft.Query
+	if !q.Pressed || !q.Preset.Native.Compaction.Pause || p.Draft.Outcome.Reason != policy.Necessary {
+		return nil
+	}
+	return p.Draft.Add(policy.WrapUp(q.Refs.Conv, p.Draft.View, slices.Concat(p.Draft.InForce, p.Draft.Made), q.Estimator))
 }
 
 // take puts the record of the proposal into the draft.

@@ -49,6 +49,8 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 		return []route{thoughts, folding}
 	case why == policy.Free, why == policy.Paid:
 		return p.early().routes()
+	case why == policy.Routine && p.Draft.Query.Preset.Native.Route == preset.RouteNative:
+		return []route{routineClear}
 	case why == policy.Routine:
 		return byRule(p)
 	case !p.Draft.Bound():

@@ -6,13 +6,14 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 )
 
 // hasRoutine reports whether something has become old that the preset clears by rule. A request that only repeats another goes
 // out as that one did.
 func hasRoutine(p *Pour) bool {
 	q := p.Draft.Query
-	if !policy.HasRoutine(q.Preset) || q.Match.State == nil || q.Match.Relation != lineage.Continues {
+	if !policy.HasRoutine(staged(p)) || q.Match.State == nil || q.Match.Relation != lineage.Continues {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), q.Env.OptionalTimeout)
@@ -20,9 +21,22 @@ func hasRoutine(p *Pour) bool {
 	return len(routine(ctx, p)) > 0
 }
 
+// staged returns the preset by which something is cleared by rule: where only the provider shall do that, and can be asked to,
+// its numbers hold as they do for Decant.
+func staged(p *Pour) *preset.Preset {
+	set := p.Draft.Query.Preset
+	if set.Native.Route != preset.RouteNative || !p.clears() {
+		return set
+	}
+	out := *set
+	out.Native.Route = preset.RouteAuto
+	return &out
+}
+
 // routine returns what the preset clears by rule.
 func routine(ctx context.Context, p *Pour) []decant.Decision {
 	t := p.thinning()
+	t.Preset = staged(p)
 	return p.settle(policy.ClearRoutine(ctx, p.Draft.View, t, p.Draft.Outcome.Before))
 }
 
