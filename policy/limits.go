@@ -42,7 +42,11 @@ func LimitsFor(m token.Model, p *preset.Preset, fixed, maxOutput int) (Limits, e
 	}
 	l.Reserve = min(l.Reserve, room/4)
 	l.Trigger = room - l.Reserve
-	for _, t := range [...]int{p.Trigger.Tokens, p.Native.Compaction.Tokens} {
+	stage := p.Native.Compaction.Tokens
+	if p.Native.Route == preset.RouteNative {
+		stage = 0 // it is the provider's alone
+	}
+	for _, t := range [...]int{p.Trigger.Tokens, stage} {
 		if t > 0 {
 			l.Trigger = min(l.Trigger, t)
 		}
