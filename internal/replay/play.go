@@ -20,6 +20,7 @@ type Options struct {
 	Clock    bool   // the clock alone says when the cache was cold, not what was recorded as read
 	Warm     bool   // the cache never goes cold, whatever the recording says
 	Split    bool   // each stretch between two compactions of the client is a conversation of its own
+	Shadow   bool   // hold each checkpoint of a preset against the one that nobody has watched the agent for
 	Details  bool   // keep what each request and each decision was
 	Step     func() // called when a conversation has been played through a policy; nil: nobody waits
 }
@@ -29,6 +30,7 @@ type stage struct {
 	seg    *segment
 	window int // in place of the models', 0: none
 	warm   bool
+	shadow bool
 	lay    *layout
 }
 

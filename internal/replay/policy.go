@@ -35,6 +35,7 @@ type step struct {
 	renewed  bool              // the client has put its own part of system prompt and tools together anew, after the calls
 	made     []decant.Decision // by this step
 	reason   policy.Reason     // why it poured, empty when it did not
+	held     *held             // of a pour with a checkpoint, where it is asked for
 }
 
 // defaultTrim and defaultKeep are the numbers of "trim" and "keep-last" without any.

@@ -71,6 +71,8 @@ type Result struct {
 	Facts  int `json:"facts"` // must-keep facts at the end of the conversations, by Decant's own list
 	AtRisk int `json:"facts_at_risk"`
 
+	Shadow *Shadow `json:"shadow,omitempty"` // what became of checkpoints for what the agent did before them, where that was asked for
+
 	Series []Point `json:"series,omitempty"`
 	Log    []Entry `json:"log,omitempty"`
 }
@@ -145,6 +147,7 @@ func (r *Result) add(s *Result) {
 	r.Gold, r.Kept, r.Grounded = r.Gold+s.Gold, r.Kept+s.Kept, r.Grounded+s.Grounded
 	r.Later, r.LaterKept, r.LaterGrounded = r.Later+s.Later, r.LaterKept+s.LaterKept, r.LaterGrounded+s.LaterGrounded
 	r.Facts, r.AtRisk = r.Facts+s.Facts, r.AtRisk+s.AtRisk
+	r.Shadow = r.Shadow.sum(s.Shadow)
 	r.Series = append(r.Series, s.Series...)
 	r.Log = append(r.Log, s.Log...)
 }

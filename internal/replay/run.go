@@ -29,7 +29,7 @@ type run struct {
 }
 
 func newRun(seg *segment, lay *layout, o *Options) *run {
-	return &run{stage: &stage{seg: seg, window: o.Window, warm: o.Warm, lay: lay}, caches: map[string]*cost.Cache{}, clocked: o.Clock || o.Warm}
+	return &run{stage: &stage{seg: seg, window: o.Window, warm: o.Warm, shadow: o.Shadow, lay: lay}, caches: map[string]*cost.Cache{}, clocked: o.Clock || o.Warm}
 }
 
 func (r *run) play(p Policy) error {
