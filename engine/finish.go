@@ -18,8 +18,9 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
 		return
 	}
+	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
+	e.behind.ahead.answered(p, &res)
 	e.finish(p, res)
-	e.behind.flushes.answered(p, &res)
 }
 
 // finish archives how a request ended that was read.

@@ -17,6 +17,7 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 		return err
 	}
 	defer end()
+	p.unwritten = p.await(ctx, why)
 	limit := p.Draft.Query.Env.RequiredTimeout
 	if p.isOptional(why) {
 		limit = p.Draft.Query.Env.OptionalTimeout
