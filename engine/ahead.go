@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/engine/internal/ticket"
@@ -22,29 +24,32 @@ type ahead struct {
 	by    policy.Summarizer // nil: nothing is written
 	aside *aside
 	slots chan struct{}
-	book  func(context.Context, store.Key, float64) error
+	env   *draft.Env
+	store store.Committer
+	limit time.Duration // of a write to the store
+	told  func(tenant string, spends []store.Spend)
 }
 
-func newAhead(e *Engine) *ahead {
-	by := e.opts.Models.Summarizer
-	if _, same := by.(policy.Extractive); same {
-		by = nil
+func newAhead(o *Options, env *draft.Env, s store.Committer, by *aside) *ahead {
+	writer := o.Models.Summarizer
+	if _, same := writer.(policy.Extractive); same {
+		writer = nil
 	}
-	return &ahead{by, e.behind.aside, make(chan struct{}, aheadSlots), e.bookAhead}
+	return &ahead{writer, by, make(chan struct{}, aheadSlots), env, s, o.Timeouts.Required, o.Booked}
 }
 
-// answered has the next segment of an answered request's conversation written, if a pour is near and nobody writes it.
-func (a *ahead) answered(p *Prepared, res *Response) {
-	if a.by == nil || a.aside.life.Err() != nil || res.Status/100 != 2 || p.ticket.Trial != nil || p.Conversation == "" {
+// begin has the next segment of a conversation written behind the answer to a request, if a pour is near and nobody
+// writes it. sent is the request as it was sent.
+func (a *ahead) begin(dr *draft.Draft, sent []byte) {
+	if a.by == nil || a.aside.life.Err() != nil {
 		return
 	}
-	dr := p.ticket.Draft
 	q := dr.Query
-	o, near := (&pour.Pour{Draft: dr}).Ahead()
+	o, near := pour.Ahead(dr)
 	if !near {
 		return
 	}
-	in := notes.Of(q.Match.Stored).Ahead()
+	in := &notes.Of(q.Match.Stored).Ahead
 	select {
 	case a.slots <- struct{}{}:
 	default:
@@ -54,7 +59,7 @@ func (a *ahead) answered(p *Prepared, res *Response) {
 		<-a.slots
 		return
 	}
-	o.Call.Conversation, o.Call.Background, o.Call.Sent = q.Match.Stored.Key, true, p.Body
+	o.Call.Conversation, o.Call.Background, o.Call.Sent = q.Match.Stored.Key, true, sent
 	w := &segmentWriter{a, in, q.Refs.Conv, o}
 	a.aside.do(w.write)
 }
@@ -95,18 +100,18 @@ func (w *segmentWriter) write(ctx context.Context) error {
 	return nil
 }
 
-// bookAhead books what a segment has cost as the engine's own.
-func (e *Engine) bookAhead(ctx context.Context, k store.Key, usd float64) error {
-	id, err := e.env.IDs.Next()
+// book books what a segment has cost as the engine's own.
+func (a *ahead) book(ctx context.Context, k store.Key, usd float64) error {
+	id, err := a.env.IDs.Next()
 	if err != nil {
 		return err
 	}
-	spends := []store.Spend{{ID: "ahead-" + id, Time: e.opts.Now().UTC(), Model: ticket.Summarizer, Own: true, Cost: store.Money(usd * 1e9)}}
-	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeouts.Required)
+	spends := []store.Spend{{ID: "ahead-" + id, Time: a.env.Now().UTC(), Model: ticket.Summarizer, Own: true, Cost: store.Money(usd * 1e9)}}
+	ctx, cancel := context.WithTimeout(ctx, a.limit)
 	defer cancel()
-	if err := e.store.Record(ctx, k, &store.Events{Spends: spends}); err != nil {
+	if err := a.store.Record(ctx, k, &store.Events{Spends: spends}); err != nil {
 		return fmt.Errorf("book a summary that was prepared: %w", err)
 	}
-	e.opts.Booked(k.Tenant, spends)
+	a.told(k.Tenant, spends)
 	return nil
 }

@@ -19,7 +19,9 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		return
 	}
 	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
-	e.behind.ahead.answered(p, &res)
+	if res.Status/100 == 2 && p.ticket.Trial == nil {
+		e.behind.ahead.begin(p.ticket.Draft, p.Body)
+	}
 	e.finish(p, res)
 }
 

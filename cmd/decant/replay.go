@@ -169,6 +169,7 @@ func withoutClient(sessions []*replay.Session) {
 	}
 	for _, s := range sessions {
 		s.Results = s.Results[1:]
+		s.Shadows = s.Shadows[min(1, len(s.Shadows)):]
 	}
 }
 

@@ -30,7 +30,7 @@ type stage struct {
 	seg    *segment
 	window int // in place of the models', 0: none
 	warm   bool
-	shadow bool
+	watch  bool // candidates of checkpoints are wanted
 	lay    *layout
 }
 
@@ -79,6 +79,9 @@ func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 	}
 	out.Begun = len(c.Messages) > 0 && c.Messages[0].Compaction
 	out.Results = make([]Result, len(o.Policies))
+	if o.Shadow {
+		out.Shadows = make([]Shadow, len(o.Policies))
+	}
 	for i, p := range o.Policies {
 		out.Results[i].Policy = p.Name
 	}
@@ -109,6 +112,9 @@ func (s *Session) play(k int, seg *segment, e *token.Estimator, o *Options) (*ch
 			return nil, fmt.Errorf("through %s: %w", p.Name, err)
 		}
 		s.Results[i].add(&r.out)
+		if o.Shadow {
+			s.Shadows[i] = s.Shadows[i].sum(r.shadow)
+		}
 		if o.Step != nil {
 			o.Step()
 		}

@@ -116,3 +116,10 @@ func cutNumber(name string) (base string, n int, ok bool) {
 	}
 	return name[:i], n, true
 }
+
+// A held is a checkpoint's candidate.
+type held struct {
+	view  []decant.Message // with the candidate
+	moved bool             // it covers another range
+	alone bool             // no request came between the one from which it could have waited and the pour
+}

@@ -248,3 +248,27 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Re
 	}
 	return p.allowed(q, view, plan.Decisions), nil
 }
+
+// hold makes the candidate of a pour that has been decided, if somebody wants it.
+func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Decision, out *step) error {
+	if !p.watch {
+		return nil
+	}
+	before := slices.Clone(p.ds[:len(p.ds)-len(made)])
+	blind := *p
+	blind.blind, blind.ds = true, before
+	ds, err := blind.decisions(q, conv, view, policy.Necessary)
+	if err != nil {
+		return fmt.Errorf("a candidate: %w", err)
+	}
+	for i := range ds {
+		ds[i].ID, ds[i].Pour = fmt.Sprintf("candidate %d.%d", q, i), fmt.Sprintf("%08d", p.pours+1)
+	}
+	was, err := decant.View(conv, append(before, ds...))
+	if err != nil {
+		return fmt.Errorf("a candidate: %w", err)
+	}
+	a, b := decant.CheckpointIn(ds), decant.CheckpointIn(made)
+	out.held = &held{view: was.Messages, moved: a == nil || a.To != b.To, alone: p.since < 0 || p.since == q}
+	return nil
+}

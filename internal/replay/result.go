@@ -21,6 +21,7 @@ type Session struct {
 	LifetimeBy    string   `json:"cache_lifetime_by"`             // how that is known: recorded, marked, habit, as asked for
 	Recorded      *Against `json:"recorded,omitempty"`            // what the recording says it cost; absent where it says nothing, or something else is played
 	Results       []Result `json:"results"`                       // one a policy, in their order
+	Shadows       []Shadow `json:"shadows,omitempty"`             // what watching the agent before pours was worth, one a policy, where it was asked for
 }
 
 // Against is what a session has cost by the usage in it, and how well the model of sizes and of the cache
@@ -70,8 +71,6 @@ type Result struct {
 
 	Facts  int `json:"facts"` // must-keep facts at the end of the conversations, by Decant's own list
 	AtRisk int `json:"facts_at_risk"`
-
-	Shadow *Shadow `json:"shadow,omitempty"` // what became of checkpoints for what the agent did before them, where that was asked for
 
 	Series []Point `json:"series,omitempty"`
 	Log    []Entry `json:"log,omitempty"`
@@ -147,7 +146,6 @@ func (r *Result) add(s *Result) {
 	r.Gold, r.Kept, r.Grounded = r.Gold+s.Gold, r.Kept+s.Kept, r.Grounded+s.Grounded
 	r.Later, r.LaterKept, r.LaterGrounded = r.Later+s.Later, r.LaterKept+s.LaterKept, r.LaterGrounded+s.LaterGrounded
 	r.Facts, r.AtRisk = r.Facts+s.Facts, r.AtRisk+s.AtRisk
-	r.Shadow = r.Shadow.sum(s.Shadow)
 	r.Series = append(r.Series, s.Series...)
 	r.Log = append(r.Log, s.Log...)
 }

@@ -15,7 +15,7 @@ func TestShadow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	play := func(shadow bool) Result {
+	play := func(shadow bool) *Session {
 		p, err := Parse("default", "")
 		if err != nil {
 			t.Fatal(err)
@@ -24,13 +24,14 @@ func TestShadow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Results[0]
+		return s
 	}
 	with, without := play(true), play(false)
-	s := with.Shadow
-	if s == nil || without.Shadow != nil {
-		t.Fatalf("asked: %+v, not asked: %+v", s, without.Shadow)
+	sum := SumShadows([]*Session{with})
+	if len(sum) != 1 || without.Shadows != nil {
+		t.Fatalf("asked: %+v, not asked: %+v", sum, without.Shadows)
 	}
+	s := sum[0]
 	if s.Checkpoints == 0 || s.Changed == 0 || s.Ungrounded.Strings == 0 {
 		t.Errorf("nothing is proved: %+v", s)
 	}
@@ -42,8 +43,8 @@ func TestShadow(t *testing.T) {
 	if s.Absent.Strings > s.Ungrounded.Strings || s.Idle > s.Changed || s.Changed > s.Checkpoints {
 		t.Errorf("%+v", s)
 	}
-	if with.Shadow = nil; !reflect.DeepEqual(with, without) {
-		t.Errorf("asking changed the result:\n%+v\n%+v", with, without)
+	if !reflect.DeepEqual(with.Results, without.Results) {
+		t.Errorf("asking changed the result:\n%+v\n%+v", with.Results, without.Results)
 	}
 }
 
@@ -59,7 +60,7 @@ func TestLack(t *testing.T) {
 	if want := (Lack{Checkpoints: 1, Repaired: 1, Strings: 3, Kept: 1, Lost: 1}); l != want {
 		t.Errorf("%+v, want %+v", l, want)
 	}
-	if sum := l.sum(&l); sum.Strings != 6 || sum.Repaired != 2 {
+	if sum := l.sum(l); sum.Strings != 6 || sum.Repaired != 2 {
 		t.Errorf("%+v", sum)
 	}
 }

@@ -8,9 +8,8 @@ import (
 
 // shadows says, for each policy that was asked for it, what watching the agent before its pours was worth.
 func (r *Replay) shadows(p *printer) {
-	for i := range r.Total {
-		s := r.Total[i].Shadow
-		if s == nil {
+	for i, s := range replay.SumShadows(r.Sessions) {
+		if s.Checkpoints+s.Unwatched == 0 {
 			continue
 		}
 		p.line("")

@@ -10,35 +10,41 @@ const (
 )
 
 // want has a line of each wanted fact taken before what competes, and makes the lines around all of its lines worth more.
-func (b *book) want(facts []string) {
-	wanted := map[int32]bool{}
-	var order []int32
+func want(b *book, facts []string) {
+	w := wants{book: b, wanted: map[int32]bool{}}
 	for _, f := range facts {
-		if id, ok := b.lex.ids[f]; ok && !wanted[id] {
-			wanted[id], order = true, append(order, id)
+		if id, ok := b.lex.ids[f]; ok && !w.wanted[id] {
+			w.wanted[id], w.order = true, append(w.order, id)
 		}
 	}
-	if len(order) == 0 {
-		return
+	if len(w.order) > 0 {
+		w.lead()
+		w.warm()
 	}
-	b.lead(order, wanted)
-	b.warm(wanted)
+}
+
+// wants are facts that a record is to have with what they are.
+type wants struct {
+	book   *book
+	wanted map[int32]bool
+	order  []int32 // the newest first
 }
 
 // lead has the line taken first that says most beside each wanted fact, the earliest of several, as far as there is room.
-func (b *book) lead(order []int32, wanted map[int32]bool) {
+func (w *wants) lead() {
+	b := w.book
 	best := map[int32]int{}
 	for i := range b.entries {
 		if e := &b.entries[i]; e.text != "" {
 			for _, id := range b.lex.of(e.line) {
-				if at, ok := best[id]; wanted[id] && (!ok || b.plain(i) > b.plain(at)) {
+				if at, ok := best[id]; w.wanted[id] && (!ok || w.plain(i) > w.plain(at)) {
 					best[id] = i
 				}
 			}
 		}
 	}
 	room := float32(wantedShare * b.budget)
-	for _, id := range order {
+	for _, id := range w.order {
 		at, ok := best[id]
 		if !ok {
 			continue
@@ -51,14 +57,17 @@ func (b *book) lead(order []int32, wanted map[int32]bool) {
 }
 
 // plain returns how many plain words an entry has, as far as they count.
-func (b *book) plain(i int) int32 { return min(enoughPlain, b.lex.lines[b.entries[i].line].plain) }
+func (w *wants) plain(i int) int32 {
+	return min(enoughPlain, w.book.lex.lines[w.book.entries[i].line].plain)
+}
 
 // warm makes the lines of wanted facts worth more, and those beside them under the same heading.
-func (b *book) warm(wanted map[int32]bool) {
+func (w *wants) warm() {
+	b := w.book
 	for i := range b.entries {
 		heat := float32(0)
 		for _, id := range b.lex.of(b.entries[i].line) {
-			if wanted[id] {
+			if w.wanted[id] {
 				heat += warmth
 			}
 		}

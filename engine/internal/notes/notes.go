@@ -13,7 +13,8 @@ type Notes struct {
 	meter   Meter
 	planned bool // plan was read
 	plan    []decant.Decision
-	ahead   Ahead
+
+	Ahead Ahead // what was written for the next pour
 }
 
 // New returns notes with a meter.
@@ -21,9 +22,6 @@ func New(m Meter) *Notes { return &Notes{meter: m} }
 
 // Of returns the notes on a conversation in memory.
 func Of(l *lineage.Stored) *Notes { return l.Notes.(*Notes) }
-
-// Ahead returns what was prepared for the next pour.
-func (n *Notes) Ahead() *Ahead { return &n.ahead }
 
 // Meter returns the meter.
 func (n *Notes) Meter() Meter {

@@ -13,11 +13,9 @@ type Pour struct {
 	Draft      *draft.Draft
 	Summarizer policy.Summarizer // writes the record, nil: it stays the extractive one
 
-	money policy.Economy // as it was when it was asked last whether a pour is due
-	quick bool           // there is no time for more than the last rung
-	// unwritten says that a segment is being written ahead of the pour and was waited for in vain.
-	unwritten bool
-	proposal  *policy.Proposal // that the draft carries out, nil: there is none
+	money    policy.Economy   // as it was when it was asked last whether a pour is due
+	quick    bool             // there is no time for more than the last rung
+	proposal *policy.Proposal // that the draft carries out, nil: there is none
 }
 
 // copy returns a pour of a copy of the draft.
