@@ -57,6 +57,7 @@ type behind struct {
 	archives sync.WaitGroup // under way
 	aside    *aside         // what no request waits for
 	flushes  flushes
+	ahead    *ahead
 }
 
 // background does necessary work that nobody waits for but Close.

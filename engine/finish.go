@@ -18,8 +18,11 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	if p.ticket == nil || p.ticket.Draft.Query.Request.Count {
 		return
 	}
+	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
+	if res.Status/100 == 2 && p.ticket.Trial == nil {
+		e.behind.ahead.begin(p.ticket.Draft, p.Body)
+	}
 	e.finish(p, res)
-	e.behind.flushes.answered(p, &res)
 }
 
 // finish archives how a request ended that was read.

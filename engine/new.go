@@ -27,6 +27,7 @@ func New(s Store, o Options) (*Engine, error) {
 		patience: patience.Patience{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
 	}
 	e.behind.aside = newAside(e.note, e.caught)
+	e.behind.ahead = newAhead(&e.opts, &e.env, s, e.behind.aside)
 	e.behind.flushes = flushes{o.Models.Flusher, e.behind.aside, e.note}
 	e.env = draft.Env{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
 	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.behind.archives.Go, e.tellBacklog)

@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )
 
@@ -179,7 +180,7 @@ func TestASummarizerIsAskedOnceWhoeverIsFirst(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	s := &overtaken{Store: k.store}
 	k.store = s
-	k.start(engine.Options{Models: engine.Models{Summarizer: w}, NoEarlyPours: true})
+	k.start(engine.Options{Models: engine.Models{Summarizer: w}, NoEarlyPours: true, Preset: foreground(t)})
 	k.pour()
 	if cp := decant.CheckpointIn(k.state().Decisions); !s.done || w.calls.Load() != 1 || cp == nil || cp.Rung != decant.RungModel {
 		t.Errorf("overtaken %v, asked %d times, checkpoint %+v", s.done, w.calls.Load(), cp)
@@ -210,10 +211,20 @@ func TestASummarizerIsAskedForWhatIsSentOnly(t *testing.T) {
 	}
 }
 
+// foreground returns the default preset, with nothing prepared ahead of a pour.
+func foreground(t *testing.T) *preset.Preset {
+	t.Helper()
+	p, err := preset.Parse("foreground", []byte("name: foreground\nabout: Nothing is prepared.\nbase: default\nsummary: {ahead: off}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // poured returns a dialogue that was poured once, with a summariser unless that is nil.
 func poured(t *testing.T, o engine.Options, w *writer) *dialogue {
 	t.Helper()
-	o.NoEarlyPours = true
+	o.NoEarlyPours, o.Preset = true, foreground(t)
 	if w != nil {
 		o.Models.Summarizer = w
 	}

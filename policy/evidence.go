@@ -10,6 +10,7 @@ import (
 
 // evidence is what a plan is measured by: what must be kept of a conversation, and what a text still says of it.
 type evidence struct {
+	uses  uses // what the newest messages use
 	ms    []decant.Message
 	quick bool          // there is no time for it: nothing is proved
 	facts []decant.Fact // must-keep facts of the messages as they were, extracted once

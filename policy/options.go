@@ -53,6 +53,11 @@ type PlanOptions struct {
 	// Now is when the prices hold. The zero value means the newest prices known.
 	Now time.Time
 
+	// Ahead is how many tokens of the newest messages show what the agent needs of older ones: a record has the exact
+	// strings that the model used there, and what stands beside them, before what says as much. Zero: no message does. See
+	// preset.Summary.
+	Ahead int
+
 	// Made are earlier edits of single blocks that stay in force. The plan is made on top of them and
 	// does not repeat them. An earlier checkpoint must not be among them: a new one is made from the
 	// transcript and covers everything that the earlier one did.

@@ -53,7 +53,7 @@ func (r *recorder) passage(ctx context.Context, from, to, budget int) *passage {
 	p.limits = summary.Limits{Source: p.checkpoint.Original, Budget: budget - around(form, est) - p.images, Counter: est}
 	p.input = SummaryInput{
 		Messages: readable(covered, form), Counter: est, NoResults: form.Quotes == "none", Form: form,
-		Facts: r.evidence.saidLast(ctx, p.checkpoint.From, p.checkpoint.To),
+		Facts: r.evidence.saidLast(ctx, p.checkpoint.From, p.checkpoint.To), Wanted: r.evidence.used(ctx, r.opts),
 	}
 	return p
 }
@@ -102,7 +102,7 @@ func (r *recorder) extract(ctx context.Context, p *passage) (summary.Summary, er
 		return summary.Summary{}, fmt.Errorf("there is no time: %w", decant.ErrSummary)
 	}
 	in := &p.input
-	d, s, err := summary.NewDraft(ctx, in.Messages, summary.Options{Budget: beside(p.limits), Counter: in.Counter, NoResults: in.NoResults})
+	d, s, err := summary.NewDraft(ctx, in.Messages, summary.Options{Budget: beside(p.limits), Counter: in.Counter, NoResults: in.NoResults, Wanted: in.Wanted})
 	if err != nil {
 		return summary.Summary{}, err
 	}

@@ -27,6 +27,7 @@ type SummaryInput struct {
 	MaxTokens int              // that the record may have; a longer one is not used
 	Counter   decant.Counter   // counts them as the plan does
 	Facts     []decant.Fact    // that it must keep; what it lacks is added behind it, as far as there is room
+	Wanted    []string         // exact strings that the agent uses now, the newest first
 	NoResults bool             // the preset wants nothing quoted of what tools returned
 	Form      preset.Summary   // what the preset says of summaries: of model, parts, times and instructions
 
@@ -56,7 +57,7 @@ type Extractive struct{}
 
 // Summarize returns lines of the messages that hold the most of what must be kept.
 func (Extractive) Summarize(ctx context.Context, in SummaryInput) (Summary, error) {
-	s, err := summary.Extract(ctx, in.Messages, summary.Options{Budget: in.MaxTokens, Counter: in.Counter, NoResults: in.NoResults})
+	s, err := summary.Extract(ctx, in.Messages, summary.Options{Budget: in.MaxTokens, Counter: in.Counter, NoResults: in.NoResults, Wanted: in.Wanted})
 	return Summary{Text: s.Text, Rung: s.Rung}, err
 }
 

@@ -259,3 +259,54 @@ func (j *judge) of(gold []int, n int, view []decant.Message) verdict {
 	}
 	return v
 }
+
+// watch compares the view of request q with that of its candidate.
+func (j *judge) watch(q int, c *held, view []decant.Message) Shadow {
+	if c.alone {
+		return Shadow{Unwatched: 1}
+	}
+	out, n := Shadow{Checkpoints: 1}, j.seg.requests[q].messages
+	was, is := j.sight(c.view, n), j.sight(view, n)
+	for _, id := range j.soon(q) {
+		out.Absent.take(was.holds(id), is.holds(id) && is.grounds(id), is.holds(id))
+		grounded := is.holds(id) && is.grounds(id)
+		out.Ungrounded.take(was.holds(id) && was.grounds(id), grounded, grounded)
+	}
+	out.Absent.settle()
+	out.Ungrounded.settle()
+	if c.moved {
+		out.Refused = 1
+	}
+	if recordOf(c.view) != recordOf(view) {
+		out.Changed = 1
+	}
+	if out.Changed == 1 && out.Ungrounded.Kept == 0 {
+		out.Idle = 1
+	}
+	return out
+}
+
+// soon returns the atoms that the answers right behind a pour before request q wrote and that nothing had shown again.
+func (j *judge) soon(q int) (out []int) {
+	n := j.seg.requests[q].messages
+	for k := q; k < min(q+steps, len(j.seg.requests)); k++ {
+		for _, id := range j.wrote[k] {
+			if j.remembered(id, n, j.seg.requests[k].messages) {
+				out = append(out, id)
+			}
+		}
+	}
+	return once(out)
+}
+
+// recordOf returns the text of what stands in a view for other messages.
+func recordOf(view []decant.Message) (text string) {
+	for i := range view {
+		for k := range view[i].Blocks {
+			if b := &view[i].Blocks[k]; b.Author == decant.AuthorDecant {
+				text += b.Text()
+			}
+		}
+	}
+	return text
+}

@@ -20,6 +20,7 @@ type Options struct {
 	Clock    bool   // the clock alone says when the cache was cold, not what was recorded as read
 	Warm     bool   // the cache never goes cold, whatever the recording says
 	Split    bool   // each stretch between two compactions of the client is a conversation of its own
+	Shadow   bool   // hold each checkpoint of a preset against the one that nobody has watched the agent for
 	Details  bool   // keep what each request and each decision was
 	Step     func() // called when a conversation has been played through a policy; nil: nobody waits
 }
@@ -29,6 +30,7 @@ type stage struct {
 	seg    *segment
 	window int // in place of the models', 0: none
 	warm   bool
+	watch  bool // candidates of checkpoints are wanted
 	lay    *layout
 }
 
@@ -77,6 +79,9 @@ func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 	}
 	out.Begun = len(c.Messages) > 0 && c.Messages[0].Compaction
 	out.Results = make([]Result, len(o.Policies))
+	if o.Shadow {
+		out.Shadows = make([]Shadow, len(o.Policies))
+	}
 	for i, p := range o.Policies {
 		out.Results[i].Policy = p.Name
 	}
@@ -107,6 +112,9 @@ func (s *Session) play(k int, seg *segment, e *token.Estimator, o *Options) (*ch
 			return nil, fmt.Errorf("through %s: %w", p.Name, err)
 		}
 		s.Results[i].add(&r.out)
+		if o.Shadow {
+			s.Shadows[i] = s.Shadows[i].sum(r.shadow)
+		}
 		if o.Step != nil {
 			o.Step()
 		}

@@ -35,6 +35,7 @@ type step struct {
 	renewed  bool              // the client has put its own part of system prompt and tools together anew, after the calls
 	made     []decant.Decision // by this step
 	reason   policy.Reason     // why it poured, empty when it did not
+	held     *held             // of a pour with a checkpoint, where it is asked for
 }
 
 // defaultTrim and defaultKeep are the numbers of "trim" and "keep-last" without any.
@@ -114,4 +115,11 @@ func cutNumber(name string) (base string, n int, ok bool) {
 		return name, 0, false
 	}
 	return name[:i], n, true
+}
+
+// A held is a checkpoint's candidate.
+type held struct {
+	view  []decant.Message // with the candidate
+	moved bool             // it covers another range
+	alone bool             // no request came between the one from which it could have waited and the pour
 }

@@ -27,11 +27,13 @@ type pourer struct {
 	poor   policy.Backoff    // of early pours
 	seen   int               // messages of the request before
 	sent   []decant.Message  // the view of the request before
+	blind  bool              // what is decided now does not look at what the newest messages use
+	since  int               // number of the first request from which a checkpoint could have waited, -1: none
 }
 
 func startPreset(p *preset.Preset) func(*stage) player {
 	return func(s *stage) player {
-		return &pourer{stage: s, any: p, preset: p, bound: policy.Boundary{Kept: -1, Settled: -1}}
+		return &pourer{stage: s, any: p, preset: p, bound: policy.Boundary{Kept: -1, Settled: -1}, since: -1}
 	}
 }
 
@@ -97,6 +99,9 @@ func (p *pourer) due(q int, conv, view *decant.Conversation) (policy.Reason, err
 	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, view.MaxOutput)
 	if err != nil {
 		return "", err
+	}
+	if p.since < 0 && size > l.Trigger-p.preset.Summary.Ahead.Tokens() {
+		p.since = q
 	}
 	return policy.Ask(&question{p, q, conv, view, size, l}), nil
 }
@@ -187,6 +192,12 @@ func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason,
 		p.poor = p.poor.Again(p.terms(), was, was)
 		return view, nil
 	}
+	if decant.CheckpointIn(made) != nil {
+		if err := p.hold(q, conv, view, made, out); err != nil {
+			return view, err
+		}
+		p.since = -1
+	}
 	p.pours++
 	p.bound, _ = policy.BoundaryOf(poured, p.ds)
 	out.made, out.reason = append(out.made, made...), why
@@ -209,6 +220,9 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Re
 		return p.allowed(q, view, policy.PlanEarly(context.Background(), view, p.thinning(conv, why == policy.Free))), nil
 	}
 	o := policy.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
+	if !p.blind {
+		o.Ahead = p.preset.Summary.Ahead.Tokens()
+	}
 	for _, d := range p.ds {
 		if d.Checkpoint == nil {
 			o.Made = append(o.Made, d)
@@ -233,4 +247,28 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Re
 		return nil, err
 	}
 	return p.allowed(q, view, plan.Decisions), nil
+}
+
+// hold makes the candidate of a pour that has been decided, if somebody wants it.
+func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Decision, out *step) error {
+	if !p.watch {
+		return nil
+	}
+	before := slices.Clone(p.ds[:len(p.ds)-len(made)])
+	blind := *p
+	blind.blind, blind.ds = true, before
+	ds, err := blind.decisions(q, conv, view, policy.Necessary)
+	if err != nil {
+		return fmt.Errorf("a candidate: %w", err)
+	}
+	for i := range ds {
+		ds[i].ID, ds[i].Pour = fmt.Sprintf("candidate %d.%d", q, i), fmt.Sprintf("%08d", p.pours+1)
+	}
+	was, err := decant.View(conv, append(before, ds...))
+	if err != nil {
+		return fmt.Errorf("a candidate: %w", err)
+	}
+	a, b := decant.CheckpointIn(ds), decant.CheckpointIn(made)
+	out.held = &held{view: was.Messages, moved: a == nil || a.To != b.To, alone: p.since < 0 || p.since == q}
+	return nil
 }

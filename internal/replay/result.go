@@ -21,6 +21,7 @@ type Session struct {
 	LifetimeBy    string   `json:"cache_lifetime_by"`             // how that is known: recorded, marked, habit, as asked for
 	Recorded      *Against `json:"recorded,omitempty"`            // what the recording says it cost; absent where it says nothing, or something else is played
 	Results       []Result `json:"results"`                       // one a policy, in their order
+	Shadows       []Shadow `json:"shadows,omitempty"`             // what watching the agent before pours was worth, one a policy, where it was asked for
 }
 
 // Against is what a session has cost by the usage in it, and how well the model of sizes and of the cache

@@ -21,6 +21,7 @@ type run struct {
 	segment int
 
 	out     Result
+	shadow  Shadow
 	check   check // of the client's own policy
 	before  []cost.Block
 	last    time.Time // of the request before, or of a call after it
@@ -29,7 +30,7 @@ type run struct {
 }
 
 func newRun(seg *segment, lay *layout, o *Options) *run {
-	return &run{stage: &stage{seg: seg, window: o.Window, warm: o.Warm, lay: lay}, caches: map[string]*cost.Cache{}, clocked: o.Clock || o.Warm}
+	return &run{stage: &stage{seg: seg, window: o.Window, warm: o.Warm, watch: o.Shadow, lay: lay}, caches: map[string]*cost.Cache{}, clocked: o.Clock || o.Warm}
 }
 
 func (r *run) play(p Policy) error {

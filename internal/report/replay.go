@@ -49,6 +49,7 @@ func (r *Replay) WriteText(w io.Writer) error {
 		p.line("")
 		r.sessions(p)
 	}
+	r.shadows(p)
 	p.line("")
 	for _, n := range r.Notes {
 		p.line("note: %s", wrap(n, p.across()-6))

@@ -13,6 +13,7 @@ type entry struct {
 	line   int32   // of the lexicon, with the facts and words in it
 	value  float32 // of being said, whatever is in it, in chances of facts
 	voice  float32 // how much its words count
+	warm   float32 // by so much more it is worth, as the agent uses what stands there
 	cost   float32
 	must   must
 }
@@ -31,12 +32,13 @@ const (
 	mustPlan        // what is left of the plan
 	mustChange      // a file that was changed
 	mustFile        // a file that was read only
+	mustWanted      // a line of what the agent uses now
 	musts
 )
 
 // shares are the parts of the budget that what comes first may take, each with those before it: a record of
 // nothing but files would be of no use.
-var shares = [musts]float64{compete: 1, mustGoal: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9, mustChange: .9, mustFile: .9}
+var shares = [musts]float64{compete: 1, mustGoal: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9, mustChange: .9, mustFile: .9, mustWanted: .97}
 
 // A group is what entries have in common: a heading line.
 type group struct {

@@ -204,6 +204,7 @@ func (c *chooser) gain(i int32) (gain, cost float32) {
 	if (e.sec == secQuotes || e.sec == secWritten) && c.beside(i) {
 		g += neighbour * g
 	}
+	g *= 1 + e.warm
 	if cost <= 0 {
 		return 0, 0
 	}

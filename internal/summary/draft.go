@@ -39,6 +39,7 @@ func NewDraft(ctx context.Context, ms []decant.Message, o Options) (d *Draft, s 
 	for range retries {
 		src.check()
 		b := collect(src, budget, o.NoResults)
+		want(b, o.Wanted)
 		picks := b.choose()
 		if s, n := b.fit(picks, 0, o); s.Text != "" {
 			return &Draft{o, b, picks, n, s.Tokens}, s, nil

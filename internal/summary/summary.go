@@ -24,6 +24,10 @@ type Options struct {
 	// Budget is the most tokens that the summary may have, by Counter.
 	Budget int
 
+	// Wanted are exact strings that the agent uses now, the newest first. Lines that have them, and what stands beside
+	// these, come before others that say as much.
+	Wanted []string
+
 	// NoResults says that nothing of what tools returned is quoted.
 	NoResults bool
 

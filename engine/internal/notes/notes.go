@@ -13,6 +13,8 @@ type Notes struct {
 	meter   Meter
 	planned bool // plan was read
 	plan    []decant.Decision
+
+	Ahead Ahead // what was written for the next pour
 }
 
 // New returns notes with a meter.

@@ -45,7 +45,7 @@ func (p *Pour) planOptions(target int) policy.PlanOptions {
 	q := p.Draft.Query
 	o := policy.PlanOptions{
 		Model: q.Model, Estimator: q.Estimator, Preset: q.Preset, Target: target, Limit: p.room(q.Limits.Must()), Trigger: p.room(q.Limits.Trigger), KeepTurns: -1, Quick: p.quick,
-		Pinned: decant.PinsIn(p.Draft.InForce), Now: q.Env.Now(),
+		Pinned: decant.PinsIn(p.Draft.InForce), Now: q.Env.Now(), Ahead: q.Preset.Summary.Ahead.Tokens(), Segments: segmentsOf(p.Draft),
 		Call: policy.SummaryInput{
 			Conversation: conversationOf(q), Upstream: q.Request.Upstream, Instructions: q.Preset.Summary.Instructions, Focus: q.Request.Focus,
 		},

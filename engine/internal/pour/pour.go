@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -17,6 +18,9 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 		return err
 	}
 	defer end()
+	if p.Summarizer != nil && !p.isOptional(why) && await(ctx, p.Draft.Query, p.Draft.Query.Env.RequiredTimeout/2) {
+		p.Summarizer = nil // it is being asked already
+	}
 	limit := p.Draft.Query.Env.RequiredTimeout
 	if p.isOptional(why) {
 		limit = p.Draft.Query.Env.OptionalTimeout
@@ -152,4 +156,16 @@ func (p *Pour) Offer(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Ahead returns the options of the pour that will come after a draft was sent, for a segment that is written ahead of it,
+// and false where the conversation is not as near to its trigger as the preset says, or is not stored yet.
+func Ahead(dr *draft.Draft) (policy.PlanOptions, bool) {
+	q := dr.Query
+	ahead := q.Preset.Summary.Ahead.Tokens()
+	if ahead == 0 || q.Limits.Trigger == 0 || dr.Outcome.After <= q.Limits.Trigger-ahead || aheadOf(q) == nil || q.Match.Branch != nil {
+		return policy.PlanOptions{}, false
+	}
+	p := &Pour{Draft: dr}
+	return p.planOptions(p.targets(policy.Necessary)[0]), true
 }

@@ -15,6 +15,12 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 	if p.Summarizer == nil || p.proposal == nil || p.quick || p.isOptional(why) || p.Draft.Covering() == nil {
 		return
 	}
+	if note := writtenAhead(p.Draft.Query, p.proposal.Plan); note != "" {
+		plan := *p.proposal.Plan
+		plan.Notes = append(slices.Clip(plan.Notes), note)
+		p.proposal.Plan, p.Draft.Outcome.Plan = &plan, &plan
+		return
+	}
 	err := p.proposal.Write(ctx, p.Summarizer)
 	p.Draft.Outcome.Spent = p.proposal.Unbooked()
 	if err == nil {

@@ -45,15 +45,15 @@ func (tk *Ticket) Batch() *store.Batch {
 	return b
 }
 
-// summarizer stands in the ledger in place of the name of a model, which only the summariser knows.
-const summarizer = "summarizer"
+// Summarizer stands in the ledger in place of the name of a model, which only the summariser knows.
+const Summarizer = "summarizer"
 
 // own returns what was spent on the record of a draft's pour.
 func own(dr *draft.Draft, at time.Time) []store.Spend {
 	for i := range dr.Made {
 		d := &dr.Made[i]
 		if paid := dr.Outcome.Spent; paid > 0 && d.Kind == decant.Cover {
-			return []store.Spend{{ID: d.ID, Time: at, Model: summarizer, Own: true, Cost: store.Money(paid * 1e9)}}
+			return []store.Spend{{ID: d.ID, Time: at, Model: Summarizer, Own: true, Cost: store.Money(paid * 1e9)}}
 		}
 	}
 	return nil

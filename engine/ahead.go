@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/notes"
+	"github.com/decantdev/decant/engine/internal/pour"
+	"github.com/decantdev/decant/engine/internal/ticket"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
+)
+
+// aheadSlots is how many segments an engine has written ahead of pours at once. Where all are taken, the next request of a
+// conversation asks again.
+const aheadSlots = 4
+
+// An ahead has segments of conversations written that will be poured soon (preset.Summary.Ahead), beside their
+// requests. They wait in the notes of the conversation; a crash loses nothing else.
+type ahead struct {
+	by    policy.Summarizer // nil: nothing is written
+	aside *aside
+	slots chan struct{}
+	env   *draft.Env
+	store store.Committer
+	limit time.Duration // of a write to the store
+	told  func(tenant string, spends []store.Spend)
+}
+
+func newAhead(o *Options, env *draft.Env, s store.Committer, by *aside) *ahead {
+	writer := o.Models.Summarizer
+	if _, same := writer.(policy.Extractive); same {
+		writer = nil
+	}
+	return &ahead{writer, by, make(chan struct{}, aheadSlots), env, s, o.Timeouts.Required, o.Booked}
+}
+
+// begin has the next segment of a conversation written behind the answer to a request, if a pour is near and nobody
+// writes it. sent is the request as it was sent.
+func (a *ahead) begin(dr *draft.Draft, sent []byte) {
+	if a.by == nil || a.aside.life.Err() != nil {
+		return
+	}
+	q := dr.Query
+	o, near := pour.Ahead(dr)
+	if !near {
+		return
+	}
+	in := &notes.Of(q.Match.Stored).Ahead
+	select {
+	case a.slots <- struct{}{}:
+	default:
+		return
+	}
+	if !in.Begin(q.Checkpoints(), dr.Outcome.After, q.Preset.Summary.Ahead.Tokens()/4) {
+		<-a.slots
+		return
+	}
+	o.Call.Conversation, o.Call.Background, o.Call.Sent = q.Match.Stored.Key, true, sent
+	w := &segmentWriter{a, in, q.Refs.Conv, o}
+	a.aside.do(w.write)
+}
+
+// A segmentWriter writes one segment.
+type segmentWriter struct {
+	*ahead
+	in   *notes.Ahead
+	conv *decant.Conversation
+	o    policy.PlanOptions
+}
+
+// write writes the segment and books what it has cost. In any case somebody else may write then.
+func (w *segmentWriter) write(ctx context.Context) error {
+	var s decant.Segment
+	defer func() { // also when the summariser panics
+		w.in.End(s)
+		<-w.slots
+	}()
+	ctx, cancel := context.WithTimeout(ctx, w.o.Preset.Summary.Timeout.Settled().Background)
+	defer cancel()
+	from, to, ok := policy.Stretch(ctx, w.conv, w.o)
+	if !ok {
+		return nil
+	}
+	written, cost, err := policy.WriteSegment(ctx, w.by, w.conv, w.o, from, to)
+	if err == nil {
+		s = written
+	}
+	if cost.USD > 0 && !cost.Booked {
+		if err := w.book(context.WithoutCancel(ctx), w.o.Call.Conversation, cost.USD); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("prepare the summary of m%d to m%d: %w", from, to, err)
+	}
+	return nil
+}
+
+// book books what a segment has cost as the engine's own.
+func (a *ahead) book(ctx context.Context, k store.Key, usd float64) error {
+	id, err := a.env.IDs.Next()
+	if err != nil {
+		return err
+	}
+	spends := []store.Spend{{ID: "ahead-" + id, Time: a.env.Now().UTC(), Model: ticket.Summarizer, Own: true, Cost: store.Money(usd * 1e9)}}
+	ctx, cancel := context.WithTimeout(ctx, a.limit)
+	defer cancel()
+	if err := a.store.Record(ctx, k, &store.Events{Spends: spends}); err != nil {
+		return fmt.Errorf("book a summary that was prepared: %w", err)
+	}
+	a.told(k.Tenant, spends)
+	return nil
+}

@@ -1,0 +1,123 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
+)
+
+// telling writes segments that say what a call was for, with exact strings of the messages.
+func telling() *writer {
+	return &writer{write: func(_ context.Context, in policy.SummaryInput) (policy.Summary, error) {
+		text := "Never touch the vendor directory.\n"
+		for i := range in.Messages {
+			for k := range in.Messages[i].Blocks {
+				if b := &in.Messages[i].Blocks[k]; b.Kind == decant.KindUse {
+					text += fmt.Sprintf("The call %s was made and value_%d = compute(alpha) came of it.\n", b.CallID, i)
+				}
+			}
+		}
+		return policy.Summary{Text: text, Model: "a-small-model", CostUSD: 0.02}, nil
+	}}
+}
+
+// untilPoured goes on until there is a pour, and returns the next round.
+func untilPoured(k *dialogue, n int) int {
+	k.Helper()
+	for ; k.last.Report.Reason == "" && n < 60; n++ {
+		advance(k, n)
+	}
+	if k.last.Report.Reason == "" || k.last.Fault != nil {
+		k.Fatalf("no pour, fault %v", k.last.Fault)
+	}
+	return n
+}
+
+// A segment that was written ahead is in the checkpoint of the pour, which asks nobody and waits for nobody; the plan says
+// so. Behind it the view grows at its end only.
+func TestAPourTakesWhatWasPrepared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := telling()
+		k, n := nearing(t, engine.Options{Models: engine.Models{Summarizer: w}})
+		begun := time.Now()
+		asked := int32(0)
+		for ; k.last.Report.Reason == "" && n < 60; n++ {
+			asked = w.calls.Load()
+			k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+			k.prepare()
+			if k.last.Report.Reason != "" && w.calls.Load() != asked {
+				t.Error("the pour has asked")
+			}
+			finish(k)
+		}
+		cp := decant.CheckpointIn(k.last.Report.Plan.Decisions)
+		if cp == nil || len(cp.Segments) == 0 || asked == 0 || time.Since(begun) > 0 {
+			t.Fatalf("checkpoint %v, asked %d times, it took %v", cp, asked, time.Since(begun))
+		}
+		notes := k.last.Report.Plan.Notes
+		if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "by a-small-model before the pour was due") }) {
+			t.Errorf("notes %q", notes)
+		}
+		was := k.last.Body
+		k.prepare()
+		if !bytes.Equal(k.last.Body, was) {
+			t.Error("the same request is sent another view")
+		}
+	})
+}
+
+// A client that changes a message which a segment is about discards the segment: the pour has no line of it. A fork knows
+// nothing of what was prepared for its parent.
+func TestAChangedMessageDiscardsWhatWasPrepared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := telling()
+		k, n := nearing(t, engine.Options{Models: engine.Models{Summarizer: w}})
+		advance(k, n)
+		if w.calls.Load() == 0 {
+			t.Fatal("nothing was prepared")
+		}
+		k.ms[2] = strings.Replace(k.ms[2], "line 1:", "line one:", 1)
+		w.write = func(context.Context, policy.SummaryInput) (policy.Summary, error) {
+			return policy.Summary{}, context.DeadlineExceeded
+		}
+		before := w.calls.Load()
+		for n++; k.last.Report.Reason == "" && n < 60; n++ {
+			k.round(n, output(fmt.Sprintf("call_%d", n), 6))
+			k.prepare()
+		}
+		if cp := decant.CheckpointIn(k.last.Report.Plan.Decisions); cp == nil || len(cp.Segments) != 0 || w.calls.Load() == before {
+			t.Errorf("checkpoint %+v, asked %d times before and %d then", cp, before, w.calls.Load())
+		}
+	})
+}
+
+// Another process on the store knows nothing of what was prepared, and what it pours is what this one sends.
+func TestAnotherProcessPours(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, n := nearing(t, engine.Options{Models: engine.Models{Summarizer: telling()}})
+		advance(k, n)
+		first := k.engine
+		other, err := engine.New(k.store, engine.Options{Window: dialogueWindow, NoEarlyPours: true, ArchiveDelay: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.engine = other
+		untilPoured(k, n+1)
+		want := k.last.Body
+		k.engine = first
+		k.prepare()
+		if k.last.Report.Relation == "new" || !bytes.Equal(k.last.Body, want) {
+			t.Errorf("%s: the processes do not send the same", k.last.Report.Relation)
+		}
+		other.Close()
+	})
+}

@@ -1,0 +1,60 @@
+package notes
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/decantdev/decant"
+)
+
+// mostAhead is how many segments are kept for the next pour. Older ones have become part of a checkpoint, or are about
+// messages that are no longer there.
+const mostAhead = 4
+
+// Ahead are the segments that were written ahead of the next pour. One is written at a time. It is safe for concurrent
+// use; the zero value is ready to use.
+type Ahead struct {
+	mu       sync.Mutex
+	segments []decant.Segment // in the order in which they were written
+	running  chan struct{}    // closed when the one under way has been written, nil: none is
+	cycle    int              // checkpoints that the conversation had when one was last begun
+	next     int              // size from which the next one may begin in that cycle
+}
+
+// Begin reports whether a segment may be written now, of a conversation with so many checkpoints and tokens, and notes that
+// it is. In a cycle one is begun when the conversation has grown by step tokens since the last, and none while another one
+// is under way. Whoever begins must call End.
+func (a *Ahead) Begin(cycle, size, step int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.running != nil || cycle == a.cycle && size < a.next {
+		return false
+	}
+	a.running, a.cycle, a.next = make(chan struct{}), cycle, size+step
+	return true
+}
+
+// End notes that the segment under way has been written; one without a text is none.
+func (a *Ahead) End(s decant.Segment) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s.Text != "" {
+		a.segments = append(slices.Clone(a.segments[max(0, len(a.segments)+1-mostAhead):]), s)
+	}
+	close(a.running)
+	a.running = nil
+}
+
+// Segments returns the segments, which must not be changed.
+func (a *Ahead) Segments() []decant.Segment {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.segments
+}
+
+// Running returns a channel that is closed when the segment under way has been written, nil when none is.
+func (a *Ahead) Running() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.running
+}

@@ -1,0 +1,72 @@
+package pour
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/notes"
+)
+
+// aheadOf returns what was written ahead for the conversation of a request, nil when it is not stored yet.
+func aheadOf(q *draft.Query) *notes.Ahead {
+	if q.Match == nil || q.Match.Stored == nil {
+		return nil
+	}
+	return &notes.Of(q.Match.Stored).Ahead
+}
+
+// segmentsOf returns what models wrote about a draft's conversation: for its newest checkpoint, and since.
+func segmentsOf(dr *draft.Draft) (out []decant.Segment) {
+	if cp := decant.CheckpointIn(dr.InForce); cp != nil {
+		out = slices.Clip(cp.Segments)
+	}
+	if a := aheadOf(dr.Query); a != nil {
+		out = append(out, a.Segments()...)
+	}
+	return out
+}
+
+// await waits for a segment that is being written ahead of a pour. It reports whether it is still not written then.
+func await(ctx context.Context, q *draft.Query, most time.Duration) (unwritten bool) {
+	a := aheadOf(q)
+	if a == nil {
+		return false
+	}
+	running := a.Running()
+	if running == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	select {
+	case <-running:
+		return false
+	case <-ctx.Done():
+		return true
+	}
+}
+
+// writtenAhead returns a note on the newest of those segments of a plan's checkpoint that were written ahead of the pour,
+// empty when there are none.
+func writtenAhead(q *draft.Query, plan *decant.Plan) string {
+	a, cp := aheadOf(q), decant.CheckpointIn(plan.Decisions)
+	if a == nil || cp == nil {
+		return ""
+	}
+	ahead := a.Segments()
+	for _, s := range slices.Backward(cp.Segments) {
+		if !slices.ContainsFunc(ahead, func(o decant.Segment) bool { return o.Of == s.Of && o.From == s.From }) {
+			continue
+		}
+		by := ""
+		if s.Model != "" {
+			by = " by " + s.Model
+		}
+		return fmt.Sprintf("the summary of m%d to m%d was written%s before the pour was due", s.From, s.To, by)
+	}
+	return ""
+}

@@ -1,0 +1,29 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/decantdev/decant/internal/replay"
+)
+
+// shadows says, for each policy that was asked for it, what watching the agent before its pours was worth.
+func (r *Replay) shadows(p *printer) {
+	for i, s := range replay.SumShadows(r.Sessions) {
+		if s.Checkpoints+s.Unwatched == 0 {
+			continue
+		}
+		p.line("")
+		p.line("%s", wrap(fmt.Sprintf(
+			"watched, %s: %s, and %d more for which no request could be watched. %s changed by what the agent used before the pour, %d of them without use; %d covered another range.",
+			r.Total[i].Policy, Count(s.Checkpoints, "checkpoint"), s.Unwatched, Count(s.Changed, "record"), s.Idle, s.Refused), p.across()))
+		rows := [][]string{{"of what the next 5 answers used", "lacked by", "repaired", "wholly", "strings", "repaired", "lost instead"}}
+		p.table(append(rows, lacks("in no line of the view", &s.Absent), lacks("in none that says what it is", &s.Ungrounded)), "lRRRRRR")
+	}
+}
+
+// lacks returns a row.
+func lacks(what string, l *replay.Lack) []string {
+	return []string{
+		what, Thousands(l.Checkpoints), share(l.Repaired, l.Checkpoints), share(l.Whole, l.Checkpoints), Thousands(l.Strings), share(l.Kept, l.Strings), Thousands(l.Lost),
+	}
+}

@@ -1,0 +1,83 @@
+package summary
+
+// What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on sessions of one
+// project (docs/BENCHMARKS.md, "Shadow validation").
+const (
+	wantedShare = .15 // of a budget, that lines of what is wanted may take before what competes
+	warmth      = 3   // by so much more a line is worth that has something wanted on it
+	warmest     = 5   // the most that wanted things make a line worth more
+	reach       = 8   // lines to either side that are warmed as well
+)
+
+// want has a line of each wanted fact taken before what competes, and makes the lines around all of its lines worth more.
+func want(b *book, facts []string) {
+	w := wants{book: b, wanted: map[int32]bool{}}
+	for _, f := range facts {
+		if id, ok := b.lex.ids[f]; ok && !w.wanted[id] {
+			w.wanted[id], w.order = true, append(w.order, id)
+		}
+	}
+	if len(w.order) > 0 {
+		w.lead()
+		w.warm()
+	}
+}
+
+// wants are facts that a record is to have with what they are.
+type wants struct {
+	book   *book
+	wanted map[int32]bool
+	order  []int32 // the newest first
+}
+
+// lead has the line taken first that says most beside each wanted fact, the earliest of several, as far as there is room.
+func (w *wants) lead() {
+	b := w.book
+	best := map[int32]int{}
+	for i := range b.entries {
+		if e := &b.entries[i]; e.text != "" {
+			for _, id := range b.lex.of(e.line) {
+				if at, ok := best[id]; w.wanted[id] && (!ok || w.plain(i) > w.plain(at)) {
+					best[id] = i
+				}
+			}
+		}
+	}
+	room := float32(wantedShare * b.budget)
+	for _, id := range w.order {
+		at, ok := best[id]
+		if !ok {
+			continue
+		}
+		if e := &b.entries[at]; e.must == compete && e.cost <= room {
+			e.must = mustWanted
+			room -= e.cost
+		}
+	}
+}
+
+// plain returns how many plain words an entry has, as far as they count.
+func (w *wants) plain(i int) int32 {
+	return min(enoughPlain, w.book.lex.lines[w.book.entries[i].line].plain)
+}
+
+// warm makes the lines of wanted facts worth more, and those beside them under the same heading.
+func (w *wants) warm() {
+	b := w.book
+	for i := range b.entries {
+		heat := float32(0)
+		for _, id := range b.lex.of(b.entries[i].line) {
+			if w.wanted[id] {
+				heat += warmth
+			}
+		}
+		if heat == 0 {
+			continue
+		}
+		for k := max(0, i-reach); k <= min(i+reach, len(b.entries)-1); k++ {
+			if e := &b.entries[k]; e.group == b.entries[i].group && e.sec == b.entries[i].sec {
+				e.warm = min(warmest, e.warm+2*heat/float32(2+max(i-k, k-i)))
+			}
+		}
+	}
+}
