@@ -58,8 +58,9 @@ type Draft struct {
 	From, To int // messages; 0: those of the Origin
 }
 
-// Drafts returns drafts of memories with the texts.
+// Drafts returns drafts of memories with the texts, of the first MaxSaves.
 func Drafts(texts []string) []Draft {
+	texts = texts[:min(MaxSaves, len(texts))]
 	out := make([]Draft, len(texts))
 	for i, t := range texts {
 		out[i] = Draft{Kind: KindMemory, Text: t}

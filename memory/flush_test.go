@@ -57,6 +57,14 @@ func TestParseIsBounded(t *testing.T) {
 	}
 }
 
+// An agent that saves with a tool of its own is held to the same bound.
+func TestDraftsAreBounded(t *testing.T) {
+	texts := make([]string, 3*memory.MaxSaves)
+	if n := len(memory.Drafts(texts)); n != memory.MaxSaves {
+		t.Errorf("%d drafts, want %d", n, memory.MaxSaves)
+	}
+}
+
 // FuzzParse guards that no answer breaks the bounds, and that what was saved says the same when it is saved again.
 func FuzzParse(f *testing.F) {
 	f.Add("SAVE: one\nSILENT")

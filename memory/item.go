@@ -43,8 +43,8 @@ const (
 	KindError       Kind = "error" // what is known of an error: its cause, its cure
 )
 
-// Known reports whether k is one of the kinds.
-func (k Kind) Known() bool {
+// known reports whether k is one of the kinds.
+func (k Kind) known() bool {
 	switch k {
 	case KindMemory, KindObservation, KindRule, KindTask, KindError:
 		return true
@@ -68,8 +68,8 @@ const (
 	User         Level = "user"
 )
 
-// Known reports whether l is one of the levels.
-func (l Level) Known() bool { return l == Conversation || l == Project || l == User }
+// known reports whether l is one of the levels.
+func (l Level) known() bool { return l == Conversation || l == Project || l == User }
 
 // String returns the scope as people read it: "project /src/decant".
 func (s Scope) String() string {
@@ -109,9 +109,9 @@ func NewID(rand io.Reader) (string, error) {
 // nothing else is in it the error is ErrSecret, and ErrEmpty if there is nothing at all.
 func New(id string, kind Kind, scope Scope, text string, from Source, at time.Time) (Item, error) {
 	switch {
-	case !kind.Known():
+	case !kind.known():
 		return Item{}, fmt.Errorf("kind %q: want memory, observation, rule, task or error", kind)
-	case !scope.Level.Known():
+	case !scope.Level.known():
 		return Item{}, fmt.Errorf("scope %q: want conversation, project or user", scope.Level)
 	case scope.Name == "" && scope.Level != User:
 		return Item{}, fmt.Errorf("scope %s: say which one", scope.Level)
