@@ -71,7 +71,7 @@ func configured(s *config.Summary, over http.RoundTripper, backoff provider.Back
 		}
 		a.Client, err = openai.New(openai.Options{Base: a.Upstream, Credential: who, Transport: over, Backoff: backoff, Catalog: catalog})
 	default:
-		a.Model = cmp.Or(a.Model, summarize.Cheapest(catalog, time.Now())(token.Model{Provider: token.Anthropic}))
+		a.Model = cmp.Or(a.Model, summarize.Cheapest(catalog, time.Now())(token.Model{Provider: token.Anthropic}, ""))
 		a.Client, err = anthropic.New(anthropic.Options{
 			Base: a.Upstream, Credential: provider.Key("x-api-key", s.Key.Reveal()), Transport: over, Backoff: backoff, Catalog: catalog,
 		})
@@ -125,7 +125,7 @@ func (o *ownCalls) options(e *engine.Options, db engine.Store) provider.Options 
 
 // model returns the choice of the model that writes records. With the client's credential it is a cheap one of the same
 // provider.
-func (o *ownCalls) model() func(token.Model) string {
+func (o *ownCalls) model() func(conversation token.Model, named string) string {
 	switch {
 	case o.settings.Model != "":
 		return summarize.Always(o.settings.Model)
