@@ -76,10 +76,8 @@ type Retry struct {
 // Ahead is a number of tokens before a limit. The zero value stands for the default.
 type Ahead int
 
-const (
-	aheadOff     Ahead = -1
-	aheadDefault       = 20_000
-)
+// aheadOff is how "off" is kept.
+const aheadOff Ahead = -1
 
 // Tokens returns the number of tokens, and 0 where nothing is prepared ahead.
 func (a Ahead) Tokens() int {
@@ -87,7 +85,7 @@ func (a Ahead) Tokens() int {
 	case a < 0:
 		return 0
 	case a == 0:
-		return aheadDefault
+		return 20_000
 	}
 	return int(a)
 }
