@@ -3,10 +3,12 @@ package sandbox_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/anthropics/anthropic-sdk-go"
+	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -393,4 +395,40 @@ func TestCountsOfCompactions(t *testing.T) {
 	if got := count("", `{"role":"assistant","content":[`+signed+`]},`+user); !strings.Contains(got, "input_tokens") || got == count("", user) {
 		t.Errorf("with a block %s", got)
 	}
+}
+
+// A conversation whose older messages are summarized again and again, at any place where a range may end, is never
+// refused: thinking of what was kept holds, and so does thinking from before two compactions.
+func TestCompactedConversationsAreAccepted(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := sandbox.New(sandbox.Options{Model: &sandbox.Rules{Calls: rapid.IntRange(0, 3).Draw(rt, "calls"), Parallel: rapid.IntRange(1, 2).Draw(rt, "parallel"), Thought: 60}})
+		srv := httptest.NewServer(s)
+		defer srv.Close()
+		k := &talk{t: t, url: srv.URL, model: newest, fields: bash, header: []string{"anthropic-beta", demandBeta}}
+		for turn := range rapid.IntRange(2, 6).Draw(rt, "turns") {
+			k.add(say(fmt.Sprint("turn ", turn)))
+			for calls := k.ask(); len(calls) > 0; calls = k.ask() {
+				k.reply(calls, "result")
+				k = someSwap(rt, k)
+			}
+			k = someSwap(rt, k)
+		}
+		if refused := s.Log.Refused(); len(refused) > 0 {
+			rt.Fatalf("refused: %s", refused[0].Error)
+		}
+	})
+}
+
+// someSwap lets a beginning of a conversation be summarized, now and then.
+func someSwap(rt *rapid.T, k *talk) *talk {
+	var ends []int
+	for n := 2; n < len(k.msgs); n++ {
+		if k.msgs[n].Role != k.msgs[n-1].Role && !strings.Contains(strings.Join(k.msgs[n-1].Content, ""), `"type":"tool_use"`) {
+			ends = append(ends, n)
+		}
+	}
+	if len(ends) == 0 || rapid.IntRange(0, 2).Draw(rt, "compact") > 0 {
+		return k
+	}
+	return swap(k, rapid.SampledFrom(ends).Draw(rt, "end"))
 }

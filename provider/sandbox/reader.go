@@ -22,8 +22,8 @@ import (
 //   - "What is the deadline?": the newest statement of that form, wherever it stands; what was corrected later wins.
 //   - "Which language do I prefer?": the newest line that speaks of preferring and has the words of the question.
 //   - "Score these jobs by the rubric", "Rank them": the rubric is the newest text with weights of two criteria or more
-//     ("stack match (30%)", "pay: 25 %", "stack 4 points, pay 3"); things to score are those with a number (job 7) whose
-//     text rates each criterion ("stack 8/10, pay 6"). The score is the weighted mean, best first, with the address
+//     ("stack match (30%)", "pay: 25 %", "stack 4 points, pay 3"); things to score are those of the kind that is
+//     named, with a number (job 7), whose text rates each criterion ("stack 8/10, pay 6"). The score is the weighted mean, best first, with the address
 //     that stands with it. What a line forbids ("Never list Acme.") is left out.
 //   - "Read notes.txt", "Execute the prompt from a.md", "Fetch https://...": it calls a tool whose name says that it
 //     reads, or fetches, once in a turn for each name; then it says what it has read.
@@ -54,7 +54,7 @@ func (r Reader) Answer(ctx context.Context, p *Prompt) (Answer, error) {
 	var said []string
 	switch questions := interrogative.FindAllString(asked, -1); {
 	case scoring.MatchString(asked):
-		said = append(said, score(seen))
+		said = append(said, score(seen, asked))
 	case len(questions) > 0:
 		for _, q := range questions {
 			said = append(said, answerTo(seen, strings.TrimSpace(q)))
@@ -139,6 +139,8 @@ func answerTo(seen []string, question string) string {
 		property, subject = m[2], m[1]
 	case plainQuestion.MatchString(question):
 		property = plainQuestion.FindStringSubmatch(question)[1]
+	default:
+		return lineAbout(seen, question, false)
 	}
 	for _, t := range seen {
 		for _, near := range windows(t, subject) {
@@ -162,13 +164,14 @@ func windows(text, subject string) (out []string) {
 		return []string{text}
 	}
 	name, others := subjectPattern(subject)
+	kind := others.FindAllStringIndex(text, -1)
 	for _, at := range slices.Backward(name.FindAllStringIndex(text, -1)) {
 		end := min(len(text), at[1]+maxWindow)
 		if i := strings.Index(text[at[1]:end], "\n\n"); i >= 0 {
 			end = at[1] + i
 		}
 		start := strings.LastIndexByte(text[:at[0]], '\n') + 1
-		for _, o := range others.FindAllStringIndex(text, -1) {
+		for _, o := range kind {
 			if same := o[0] >= at[0] && o[0] < at[1] || name.MatchString(text[o[0]:o[1]]); same {
 				continue
 			}

@@ -51,6 +51,8 @@ func TestReaderAnswersFromWhatItSees(t *testing.T) {
 		{"Preference", []sandbox.Message{userSays("I prefer replies in German."), userSays("I prefer tea, not coffee."), userSays("Actually I prefer replies in Dutch.")}, "In which language do I prefer replies?", "I do not know: In which language do I prefer replies?"},
 		{"PreferenceNamed", []sandbox.Message{userSays("I prefer replies in German."), userSays("I prefer tea, not coffee."), userSays("Actually I prefer replies in Dutch.")}, "How do I prefer replies?", "Actually I prefer replies in Dutch."},
 		{"Line", []sandbox.Message{toolSays("Anna signed the contract on Tuesday.\nBen did not.")}, "Who signed the contract?", "Anna signed the contract on Tuesday."},
+		{"NobodySaidWho", []sandbox.Message{toolSays("The boss is out: some say so.")}, "Who is the captain of the ship?", "I do not know: Who is the captain of the ship?"},
+		{"Everything", []sandbox.Message{toolSays("stack 4 points, pay 3"), toolSays("- Firm 2: stack 8, pay 1\n- Firm 3: stack 1, pay 8, for firm4. stack 9")}, "Score everything by the rubric.", "Firm 2: 5.00\nFirm 3: 4.00"},
 		{"Nothing", nil, "What is the port?", "I do not know: What is the port?"},
 		{"OwnIgnoranceIsNoEvidence", []sandbox.Message{{Role: decant.RoleAssistant, Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "I do not know: the port is what?"}}}}, "What is the port?", "I do not know: What is the port?"},
 		{"Points", []sandbox.Message{rubric, toolSays(jobs)}, "Score these jobs by the rubric.", "Job 7: 7.80 https://jobs.example.com/7f3a\nJob 70: 5.20 https://jobs.example.com/c0de"},

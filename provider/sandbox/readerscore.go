@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,51 +13,41 @@ import (
 type criterion struct {
 	name   string
 	weight float64
+	says   *regexp.Regexp // what rates it
 }
 
 var (
 	weighted = regexp.MustCompile(`(?i)([\pL][\pL .'/+-]*?)\s*(?:[:=(-]|weighs|counts|is worth)?\s*(\d+(?:\.\d+)?)\s*(%|points?|parts?)`)
 	bare     = regexp.MustCompile(`(?i)^\W*(?:and\s+)?([\pL][\pL .'/+-]*?)\s*(?:[:=(-])?\s*(\d+(?:\.\d+)?)\W*$`)
 	percent  = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*%\s*(?:for |of |on )?([\pL][\pL '/+-]*)`)
-	thing    = regexp.MustCompile(`(?i)\b([a-z]+)[\s#_-]*(\d+)\b\s*[:|)(.\]-]`)
+	thing    = regexp.MustCompile(`(?i)\b([a-z]+)[\s#_-]*(\d+)\b(\s*[:|)(.\]-])?`)
 	forbids  = regexp.MustCompile(`(?i)\b(?:never|do not|don't)\s+(?:list|show|include|report|score|consider)\s+(?:anything (?:of|from|by)\s+)?([\pL\pN][\pL\pN .&'-]*)`)
 )
 
-// score scores what a prompt shows by the rubric that it shows.
-func score(seen []string) string {
+// A scored thing is one that a rubric was applied to.
+type scored struct {
+	name, url string
+	value     float64
+}
+
+// score scores what a prompt shows by the rubric that it shows: things of the kind that is asked for, or whatever stands
+// at the beginning of a line.
+func score(seen []string, asked string) string {
 	rubric := rubricIn(seen)
 	if rubric == nil {
 		return "I do not know the rubric."
 	}
-	type scored struct {
-		name, url string
-		value     float64
+	kinds := words.FindAllString(strings.ToLower(asked), -1)
+	ofKind := func(m mention) bool { return slices.Contains(kinds, m.word) || slices.Contains(kinds, m.word+"s") }
+	list := rated(seen, rubric, ofKind)
+	if list == nil {
+		list = rated(seen, rubric, func(m mention) bool { return m.first })
 	}
-	var list []scored
-	done := map[string]bool{}
-	for _, t := range seen {
-		for _, m := range thing.FindAllStringSubmatchIndex(t, -1) {
-			word := t[m[2]:m[3]]
-			name := strings.ToUpper(word[:1]) + strings.ToLower(word[1:]) + " " + t[m[4]:m[5]]
-			if done[name] || !rubric[0].in(t[m[1]:min(len(t), m[1]+maxWindow)]) {
-				continue
-			}
-			for _, near := range windows(t, name) {
-				if v, ok := rate(near, rubric); ok && !forbidden(seen, near) {
-					list, done[name] = append(list, scored{name, valueOf(near, "url"), v}), true
-					break
-				}
-			}
-		}
-	}
-	if len(list) == 0 {
+	if list == nil {
 		return "I do not know anything to score by the rubric."
 	}
 	slices.SortStableFunc(list, func(a, b scored) int {
-		if a.value != b.value {
-			return int(1000 * (b.value - a.value))
-		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.name, b.name))
 	})
 	out := ""
 	for _, s := range list {
@@ -65,10 +56,60 @@ func score(seen []string) string {
 	return strings.TrimSpace(out)
 }
 
-// in reports whether a text has a word of the criterion's name.
-func (c criterion) in(text string) bool {
-	text = strings.ToLower(text)
-	return slices.ContainsFunc(strings.Fields(c.name), func(w string) bool { return strings.Contains(text, w) })
+// rated returns the things that a rubric applies to, of those that fit and that nothing forbids.
+func rated(seen []string, rubric []criterion, fits func(mention) bool) (list []scored) {
+	no := forbidden(seen)
+	done := map[string]bool{}
+	for _, t := range seen {
+		for _, m := range mentions(t) {
+			if done[m.name] || !fits(m) {
+				continue
+			}
+			v, ok := rate(m.text, rubric)
+			if done[m.name] = ok; !ok {
+				continue
+			}
+			if !slices.ContainsFunc(no, func(name string) bool { return strings.Contains(strings.ToLower(m.text), name) }) {
+				list = append(list, scored{m.name, valueOf(m.text, "url"), v})
+			}
+		}
+	}
+	return list
+}
+
+// A mention of a thing with a number, and the text that belongs to it.
+type mention struct {
+	name, text, word string
+	first            bool // it begins a line
+}
+
+// mentions returns what a text says of things with numbers: from each mention with a colon, a dot, a bar, a dash or a
+// bracket behind it to the next thing of its kind, or to an empty line.
+func mentions(text string) (out []mention) {
+	all := thing.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range all {
+		if m[6] < 0 {
+			continue
+		}
+		word, number := strings.ToLower(text[m[2]:m[3]]), text[m[4]:m[5]]
+		end := min(len(text), m[1]+maxWindow)
+		if k := strings.Index(text[m[1]:end], "\n\n"); k >= 0 {
+			end = m[1] + k
+		}
+		for _, o := range all[i+1:] {
+			if o[0] >= end {
+				break
+			}
+			if strings.EqualFold(text[o[2]:o[3]], word) && text[o[4]:o[5]] != number {
+				end = o[0]
+			}
+		}
+		line := text[strings.LastIndexByte(text[:m[0]], '\n')+1 : m[0]]
+		out = append(out, mention{
+			name: strings.ToUpper(word[:1]) + word[1:] + " " + number, text: text[m[1]:end], word: word, first: strings.Trim(line, " \t*#>|-") == "",
+		})
+	}
+	return out
 }
 
 // rubricIn returns the criteria of the newest text that weighs two or more.
@@ -109,44 +150,46 @@ func criteria(line string) (out []criterion) {
 		name = strings.ToLower(strings.Trim(name[strings.LastIndex(name, ". ")+1:], " .-+"))
 		name = strings.TrimPrefix(strings.TrimPrefix(name, "and "), "weight of ")
 		if w, err := strconv.ParseFloat(number, 64); err == nil && w > 0 && name != "" {
-			out = append(out, criterion{name, w})
+			out = append(out, criterion{name, w, rating(name)})
 		}
 	}
 	return out
+}
+
+// rating returns what finds the rating of a criterion: its name, or one word of it, and a number.
+func rating(name string) *regexp.Regexp {
+	any := regexp.QuoteMeta(name)
+	for _, word := range strings.Fields(name) {
+		any += "|" + regexp.QuoteMeta(word)
+	}
+	return regexp.MustCompile(`(?i)\b(?:` + any + `)["'*]*\s*(?:rating|score)?\s*[:=(]?\s*(\d+(?:\.\d+)?)\b(?:\s*(%|points|parts))?`)
 }
 
 // rate returns the weighted mean of what a text rates, on the scale of its ratings; false when one is missing.
 func rate(text string, rubric []criterion) (float64, bool) {
 	sum, weights := 0.0, 0.0
 	for _, c := range rubric {
-		found := false
-		for _, name := range append([]string{c.name}, strings.Fields(c.name)...) {
-			says := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(name) + `["'*]*\s*(?:rating|score)?\s*[:=(]?\s*(\d+(?:\.\d+)?)\b(?:\s*(%|points|parts))?`)
-			m := says.FindStringSubmatch(text)
-			if m == nil || m[2] != "" {
-				continue
-			}
-			v, err := strconv.ParseFloat(m[1], 64)
-			if found = err == nil; found {
-				sum, weights = sum+v*c.weight, weights+c.weight
-				break
-			}
-		}
-		if !found {
+		m := c.says.FindStringSubmatch(text)
+		if m == nil || m[2] != "" {
 			return 0, false
 		}
+		v, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			return 0, false
+		}
+		sum, weights = sum+v*c.weight, weights+c.weight
 	}
 	return sum / weights, true
 }
 
-// forbidden reports whether a line forbids what a text names.
-func forbidden(seen []string, text string) bool {
+// forbidden returns the names that lines forbid, in lower case.
+func forbidden(seen []string) (out []string) {
 	for _, t := range seen {
 		for _, m := range forbids.FindAllStringSubmatch(t, -1) {
-			if name := strings.TrimRight(strings.TrimSpace(m[1]), "."); name != "" && strings.Contains(strings.ToLower(text), strings.ToLower(name)) {
-				return true
+			if name := strings.TrimRight(strings.TrimSpace(m[1]), "."); name != "" {
+				out = append(out, strings.ToLower(name))
 			}
 		}
 	}
-	return false
+	return out
 }
