@@ -273,10 +273,13 @@ func (c *checker) heading(line string) (int, bool) {
 	return slices.IndexFunc(c.brief.headings, func(w string) bool { return strings.EqualFold(w, h) }), true
 }
 
+// disarm takes out of a line what could pass for a mark of Decant's or for the end of the line.
+var disarm = strings.NewReplacer("[Decant record", "(record", "[Record of", "(record of", "\r", " ", "\v", " ", "\f", " ", "\u0085", " ", "\u2028", " ", "\u2029", " ")
+
 // cite returns a line as it stands in a record: with the number of its message in front, or indented, so that it cannot pass
 // for a heading or a mark. It reports whether the line cites a message that it may cite.
 func (c *checker) cite(line string) (string, bool) {
-	line = strings.NewReplacer("[Decant record", "(record", "[Record of", "(record of").Replace(line)
+	line = disarm.Replace(line)
 	first, rest, _ := strings.Cut(line, " ")
 	n, err := strconv.Atoi(strings.TrimPrefix(strings.Trim(first, "[]():,*"), "m"))
 	if err == nil && strings.ContainsRune(first, 'm') {

@@ -40,6 +40,7 @@ type ride struct {
 	model  token.Model
 	prompt string // appended to what was sent
 	prefix int    // tokens of what was sent
+	output int    // tokens that are asked for
 	brief  brief
 }
 
@@ -61,7 +62,7 @@ func (t *task) ride() (r *ride, note string) {
 	a, _ := on.price(now)
 	b, _ := plain.price(now)
 	switch {
-	case !t.sizes.fits(r.prefix+fresh, t.output(t.brief.room), r.model.Window):
+	case !t.sizes.follows(r.prefix, fresh, r.output, r.model.Window):
 		return nil, "the record is not asked for on the cached prompt: there is no room for it"
 	case on.cheaper(plain, now):
 		return r, fmt.Sprintf("the record is asked for on the cached prompt of %s: $%.4f, against $%.4f by %s", r.model.ID, a, b, t.model.ID)
@@ -85,8 +86,12 @@ func (t *task) onto(sent []byte) (*ride, error) {
 	anchors := t.anchors()
 	r.brief.marked(anchors)
 	r.prompt = r.brief.appended(anchors)
-	_, err = anthropic.AppendTurn(sent, r.prompt)
-	return r, err
+	body, err := t.request(&question{brief: &r.brief, model: model, sent: sent}, r.prompt)
+	if err != nil {
+		return nil, err
+	}
+	r.output = anthropic.MaxOutput(body.Body)
+	return r, nil
 }
 
 // anchorLength is how many characters of a message stand beside its number.

@@ -55,6 +55,11 @@ func (s sizes) fits(input, output, window int) bool {
 	return float64(input)*s.Margin+float64(s.Overhead+output) <= float64(window)
 }
 
+// follows reports whether a call has room that goes on from what was sent and taken: no margin is left for that.
+func (s sizes) follows(sent, fresh, output, window int) bool {
+	return float64(sent)+float64(fresh)*s.Margin+float64(output) <= float64(window)
+}
+
 // huge reports whether a message is left out of what a model with a window is asked about.
 func (s sizes) huge(tokens, window int) bool {
 	return float64(tokens)*s.Margin > hugeShare*float64(window)

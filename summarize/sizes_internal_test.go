@@ -87,6 +87,18 @@ func TestFits(t *testing.T) {
 	}
 }
 
+// What was sent and taken fits: only what is new is counted with a margin.
+func TestFollows(t *testing.T) {
+	for _, c := range []struct {
+		sent, fresh, output int
+		want                bool
+	}{{180_000, 5000, 14_000, true}, {180_000, 5000, 14_001, false}, {190_000, 5000, 4096, false}} {
+		if got := usual.follows(c.sent, c.fresh, c.output, 200_000); got != c.want {
+			t.Errorf("%d and %d more: %v", c.sent, c.fresh, got)
+		}
+	}
+}
+
 func TestHuge(t *testing.T) {
 	for _, c := range []struct {
 		tokens int

@@ -165,6 +165,9 @@ func (t *task) request(q *question, prompt string) (*provider.Request, error) {
 		return &provider.Request{Model: q.model.ID, System: q.brief.system(), Prompt: prompt, MaxTokens: most, Cool: true}, nil
 	}
 	body, err := anthropic.AppendTurn(q.sent, prompt)
+	if err == nil {
+		body = anthropic.LimitOutput(body, maxAnswer)
+	}
 	return &provider.Request{Model: q.model.ID, Body: body, Betas: anthropic.BetasOf(body)}, err
 }
 
