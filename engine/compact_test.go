@@ -156,8 +156,12 @@ func TestCompactionThatIsNotTakenBack(t *testing.T) {
 	if len(refused) != 1 || !strings.Contains(refused[0].Error, "compaction") {
 		t.Errorf("%d refused", len(refused))
 	}
-	for range 5 {
+	asked := len(q.asked)
+	for range 12 {
 		b.next()
+	}
+	if len(q.asked) > asked {
+		t.Errorf("it is asked again: %d times", len(q.asked)-asked)
 	}
 }
 

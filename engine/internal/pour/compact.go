@@ -17,10 +17,13 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
+// Compacted is the name of the route by which the provider writes a summary.
+const Compacted = "compacted by the provider"
+
 // compacting has the provider write a summary of the oldest messages, which stands first in the view from then on. It
 // is the one change of old history that leaves bound thinking valid in what stays. It is tried once a pour, before all
 // others, because it costs a call.
-var compacting = route{name: "compacted by the provider", carry: compactRoute}
+var compacting = route{name: Compacted, carry: compactRoute}
 
 // compacts reports whether the provider can be asked for a summary in a pour for a reason.
 func compacts(p *Pour, why policy.Reason) bool {
