@@ -26,12 +26,12 @@ func (t *Transcript) Unbound(m token.Model) (*decant.Conversation, error) {
 // PlainView returns what the model m reads: the view without what its provider leaves out, and without the
 // thinking that is bound to what was sent.
 func (t *Transcript) PlainView(m token.Model) (*decant.Conversation, error) {
-	live := t.State.Live()
+	live := readable(t.State.Live())
 	view, err := decant.View(t.Conversation, live)
 	if err != nil {
 		return nil, err
 	}
-	sent, err := decant.View(t.Conversation, decant.Sent(live))
+	sent, err := decant.View(t.Conversation, decant.Sent(t.State.Live()))
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +59,25 @@ func (t *Transcript) firstChange() (first decant.Ref, ok bool) {
 func numbered(ds []decant.Decision) []decant.Decision {
 	for i := range ds {
 		ds[i].ID = "unbound " + strconv.Itoa(i)
+	}
+	return ds
+}
+
+// ReadableView returns the view with what can be read of a summary by the provider in the place of the provider's own
+// block, which no other API and no person understands.
+func (t *Transcript) ReadableView() (*decant.Conversation, error) {
+	return decant.View(t.Conversation, readable(t.State.Live()))
+}
+
+// readable returns decisions in which a summary by the provider is a record like any other.
+func readable(ds []decant.Decision) []decant.Decision {
+	ds = slices.Clone(ds)
+	for i := range ds {
+		if cp := ds[i].Checkpoint; cp.Foreign() {
+			out := *cp
+			out.Source, out.Placement = "", decant.PlaceMessage
+			ds[i].Checkpoint = &out
+		}
 	}
 	return ds
 }

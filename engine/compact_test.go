@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+	"github.com/decantdev/decant/wire"
 )
 
 // An inquirer makes own calls.
@@ -106,6 +110,33 @@ func TestOnDemandCompaction(t *testing.T) {
 	}
 }
 
+// A conversation with a provider's summary is exported with the block for its own API, which needs the beta, and with what
+// can be read of it for all others.
+func TestCompactionIsExported(t *testing.T) {
+	b, _ := newCompacter(t, engine.Options{})
+	b.until(compacted)
+	b.engine.Close()
+	tr, err := archive.ReadTranscript(t.Context(), b.store, store.Key{ID: b.last.Conversation}, store.Newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := tr.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := tr.Body(view)
+	if err != nil || !slices.Contains(anthropic.BetasOf(body), "compact-2026-09-04") {
+		t.Errorf("betas %v: %v", anthropic.BetasOf(body), err)
+	}
+	model, _ := catalog(t).Lookup(b.model)
+	for name, read := range map[string]func() (*decant.Conversation, error){"readable": tr.ReadableView, "plain": func() (*decant.Conversation, error) { return tr.PlainView(model) }} {
+		c, err := read()
+		if err != nil || c.Has(decant.KindOpaque) || !strings.Contains(c.Messages[0].Text(), "/etc/vault.conf") {
+			t.Errorf("%s: %v\n%.300s", name, err, wire.Text(c))
+		}
+	}
+}
+
 // Whatever comes of the call, the next route takes over: nothing is refused, nobody waits for long, and without an asker
 // nobody is asked.
 func TestCompactionThatFails(t *testing.T) {
@@ -156,8 +187,12 @@ func TestCompactionThatIsNotTakenBack(t *testing.T) {
 	if len(refused) != 1 || !strings.Contains(refused[0].Error, "compaction") {
 		t.Errorf("%d refused", len(refused))
 	}
-	for range 5 {
+	asked := len(q.asked)
+	for range 12 {
 		b.next()
+	}
+	if len(q.asked) > asked {
+		t.Errorf("it is asked again: %d times", len(q.asked)-asked)
 	}
 }
 
@@ -274,4 +309,12 @@ func TestCompactionWhereItDoesNotGo(t *testing.T) {
 			}
 		})
 	}
+}
+
+func catalog(t *testing.T) *token.Catalog {
+	c, err := token.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -79,7 +79,8 @@ type Options struct {
 type Models struct {
 	// Asker has providers write summaries themselves, where their models do and the preset does not say otherwise: a pour
 	// that the window demands asks for one first, while the client waits. What comes of it stands first in the view from
-	// then on, and no client sees it. A provider.Caller is one. Nil means that no provider is asked.
+	// then on, and no client sees it. A provider.Caller is one. It must ask for the organization that the conversation is
+	// held in: others cannot send the summary back. Nil means that no provider is asked.
 	Asker provider.Asker
 
 	// Summarizer writes the record of a pour that the window demands: once for each pour, after the engine has chosen

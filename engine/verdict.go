@@ -54,6 +54,9 @@ func (v *verdict) refused(f draft.Demand, r dialect.Refusal) {
 	q := v.dr.Query
 	who := q.Account(&v.dr.Meter)
 	switch {
+	case f.Unedit && r.Topic == dialect.Compacting && v.dr.Outcome.Route == pour.Compacted: // the account that wrote it may be another
+		v.e.accounts.Learn(who, account.Compaction(q.Model.ID), account.Mismatched)
+		v.e.opts.Logger.Warn("the provider does not take its own summary back, so none is asked for for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Unedit && r.Topic == dialect.Compacting:
 		v.uncompacted(r.Text)
 	case f.Unedit:

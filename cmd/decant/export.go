@@ -62,8 +62,10 @@ func (c *exportCmd) Run(s *streams) error {
 // bound to what the model was shown instead.
 func (c *exportCmd) conversation(t *archive.Transcript) (*decant.Conversation, error) {
 	switch {
-	case c.View && !c.Plain:
+	case c.View && !c.Plain && c.As == string(wire.Anthropic):
 		return t.View()
+	case c.View && !c.Plain:
+		return t.ReadableView()
 	case !c.View && c.As == "text":
 		return t.Conversation, nil
 	}

@@ -66,6 +66,29 @@ func (b *block) without(dst []byte, names ...string) []byte {
 // compactionBeta permits a request for a summary, and every request that has one.
 const compactionBeta = "compact-2026-09-04"
 
+// signed reports whether a body begins with a summary by the provider that is signed.
+func signed(body []byte) bool {
+	first, ok := firstOf(body, "messages")
+	if !ok {
+		return false
+	}
+	b, ok := firstOf(first, "content")
+	return ok && jsonspan.MemberText(b, "type") == "compaction" && jsonspan.MemberText(b, "signature") != ""
+}
+
+// firstOf returns the first element of the list that a member of an object is, false when it is none.
+func firstOf(object []byte, member string) ([]byte, bool) {
+	at := jsonspan.Member(object, 0, member)
+	if at.IsZero() || object[at.Start] != '[' {
+		return nil, false
+	}
+	sc := jsonspan.Scan(object, at.Start)
+	if sc.Open(); !sc.Next() || sc.Kind() != '{' {
+		return nil, false
+	}
+	return sc.Skip().Of(object), true
+}
+
 // CompactionBeta implements dialect.Compacter.
 func (Dialect) CompactionBeta() string { return compactionBeta }
 

@@ -195,6 +195,9 @@ func BetasOf(body []byte) (out []string) {
 	if !jsonspan.Member(body, 0, "context_management").IsZero() {
 		out = append(out, editingBeta)
 	}
+	if signed(body) {
+		out = append(out, compactionBeta)
+	}
 	if at := jsonspan.Member(body, 0, "thinking"); !at.IsZero() && body[at.Start] == '{' && !jsonspan.Member(at.Of(body), 0, "block_binding").IsZero() {
 		out = append(out, bindingBeta)
 	}

@@ -31,13 +31,17 @@ func Compactions(ctx context.Context, c *decant.Conversation, size *token.Estima
 			Checkpoint: compaction(ctx, c.Messages[:i], m, size), Created: m.Time, State: report.InView,
 			Handle: decant.Handle(compacted + strconv.Itoa(m.Number)),
 		})
-		row := &rows[len(rows)-1]
-		if row.Summary != "" {
-			checked := fact.Check(ctx, fact.Extract(ctx, c.Messages[:i]), row.Summary)
-			row.Facts, row.Missing = checked.Kept, checked.Missing
-		}
+		prove(ctx, &rows[len(rows)-1], c.Messages[:i])
 	}
 	return rows
+}
+
+// prove finds out which facts of messages a summary keeps and lacks that Decant has not written.
+func prove(ctx context.Context, r *report.CheckpointRow, ms []decant.Message) {
+	if r.Summary != "" {
+		checked := fact.Check(ctx, fact.Extract(ctx, ms), r.Summary)
+		r.Facts, r.Missing = checked.Kept, checked.Missing
+	}
 }
 
 // compaction returns the summary in m of the messages before it.

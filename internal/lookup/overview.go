@@ -15,6 +15,11 @@ func Overview(ctx context.Context, c *store.Summary, t *archive.Transcript, view
 	model, _ := catalog.Lookup(c.Model)
 	size := token.For(model)
 	o := report.NewOverview(Session(c), t.Conversation, view.With(view.Live()), t.State.Decisions, size)
+	for i := range o.Checkpoints {
+		if r := &o.Checkpoints[i]; r.Foreign() {
+			prove(ctx, r, t.Conversation.Messages[:max(0, t.Conversation.Index(r.To)+1)])
+		}
+	}
 	o.Compacted(Compactions(ctx, t.Conversation, size))
 	o.Hold, o.Answered = t.State.Head.Hold, t.Answered
 	return o

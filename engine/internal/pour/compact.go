@@ -11,16 +11,20 @@ import (
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
+// Compacted is the name of the route by which the provider writes a summary.
+const Compacted = "compacted by the provider"
+
 // compacting has the provider write a summary of the oldest messages, which stands first in the view from then on. It
 // is the one change of old history that leaves bound thinking valid in what stays. It is tried once a pour, before all
 // others, because it costs a call.
-var compacting = route{name: "compacted by the provider", carry: compactRoute}
+var compacting = route{name: Compacted, carry: compactRoute}
 
 // compacts reports whether the provider can be asked for a summary in a pour for a reason.
 func compacts(p *Pour, why policy.Reason) bool {
@@ -87,7 +91,7 @@ func replace(ctx context.Context, p *Pour, tail int, s dialect.ProviderSummary, 
 	paid := q.Price(a.Usage, cost.Terms{At: q.Env.Now()})
 	cp := &decant.Checkpoint{
 		From: covered[0].Number, To: covered[len(covered)-1].Number, Messages: len(covered), Placement: decant.PlaceFirst, Rung: decant.RungNative,
-		Source: s.Source, Summary: s.Text, Original: q.Estimator.Messages(covered), Compressed: q.Estimator.Count(s.Text), CostUSD: float64(paid) / 1e9,
+		Source: s.Source, Summary: secret.Mask(s.Text), Original: q.Estimator.Messages(covered), Compressed: q.Estimator.Count(s.Text), CostUSD: float64(paid) / 1e9,
 	}
 	f := policy.Foreign{Conversation: c, View: p.Draft.View, Covered: covered, Text: s.Text}
 	o := p.planOptions(q.Limits.Target)
