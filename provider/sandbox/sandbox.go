@@ -4,8 +4,11 @@
 // models. It knows the rules of the API and of each model and refuses what they refuse, with the
 // documented statuses and texts; it signs thinking and notices when the conversation that a
 // signature belongs to has been changed; it keeps a prompt cache and reports usage from it; it compacts, on demand and
-// at a threshold; it fails on demand. A smaller door beside it speaks Chat Completions. What it is not is intelligent: a [Model] that plays a recording ([Script]) or follows
-// simple rules ([Rules]) gives the answers.
+// at a threshold; it fails on demand. A smaller door beside it speaks Chat Completions.
+//
+// What it is not is intelligent: a [Model] that plays a recording ([Script]) or follows simple rules ([Rules]) gives the
+// answers, or one that knows nothing but what it is sent ([Reader]), or that writes summaries ([Summarizer]). Each can be
+// made to fail as models do ([Misbehavior]).
 //
 // Its reading of the rules is independent of package legal on purpose: two readings of one
 // specification find each other's mistakes. What of the API it does not have (threads, tools that change in mid-conversation) it refuses as unknown. A batch is worked on when somebody looks at it first. Section numbers in comments refer to the
@@ -18,7 +21,14 @@
 //   - with manual thinking, the first message of the unfinished turn must begin with thinking;
 //   - a model that is not known to take thinking off always thinks;
 //   - results come before everything else in their message, not only before text;
-//   - a body with a name twice or with invalid UTF-8 is not JSON.
+//   - a body with a name twice or with invalid UTF-8 is not JSON;
+//   - a compaction on demand goes with no stop_sequences, not even an empty list, and a signed block with nothing behind
+//     it is nothing to summarize;
+//   - the rules hold for messages before a block that makes the server ignore them, and thinking behind a signed block is
+//     bound to that block, so that another summary of the same messages does not do.
+//
+// What a block would note of tools (tool_changes, references to tools that are loaded later) it does not note: they are
+// gone with the range.
 package sandbox
 
 import (
