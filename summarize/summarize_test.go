@@ -361,7 +361,7 @@ func TestCheapest(t *testing.T) {
 	}
 }
 
-// What a preset says of parts, times and instructions counts, and where it wants no model none is asked.
+// What a preset says of parts, times and instructions counts, and where it wants no model none is asked (000-35, 002-19).
 func TestThePresetCounts(t *testing.T) {
 	a := says(good)
 	in := input(session())
