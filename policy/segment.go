@@ -129,9 +129,9 @@ const (
 	leastFamiliar = .3 // share of its words that the messages have: in another language they are few
 )
 
-// accepted returns what of a summariser's text is frozen.
+// accepted returns what of a summariser's text is frozen. It may be a little larger than was asked for: models cannot count.
 func (r *recorder) accepted(ctx context.Context, text string, p *passage, room int) (string, error) {
-	sum, err := summary.Accept(ctx, text, nil, summary.Limits{Source: p.checkpoint.Original, Budget: room, Counter: r.opts.Estimator})
+	sum, err := summary.Accept(ctx, text, nil, summary.Limits{Source: p.checkpoint.Original, Budget: room + room/4, Counter: r.opts.Estimator})
 	if err != nil {
 		return "", err
 	}

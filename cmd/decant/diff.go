@@ -77,5 +77,17 @@ func (c *diffCmd) around(ctx context.Context, db *sqlite.DB, k store.Key) (befor
 		return before, after, err
 	}
 	name := fmt.Sprintf("c:%d", n)
-	return report.Text{Name: "before " + name, Text: wire.Text(was)}, report.Text{Name: "after " + name, Text: wire.Text(is)}, nil
+	return report.Text{Name: "before " + name, Text: wire.Text(was)}, report.Text{Name: "after " + name + written(pour.Made), Text: wire.Text(is)}, nil
+}
+
+// written says which parts of a checkpoint models have written about.
+func written(ds []decant.Decision) string {
+	cp, out := decant.CheckpointIn(ds), ""
+	if cp == nil {
+		return ""
+	}
+	for i := range cp.Segments {
+		out += " (" + report.SegmentLine(&cp.Segments[i]) + ")"
+	}
+	return out
 }

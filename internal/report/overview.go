@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/secret"
@@ -249,8 +250,26 @@ func (c *CheckpointRow) WriteText(w io.Writer, zone *time.Location) error {
 		p.line("What it says cannot be read: the provider has encrypted it.")
 	}
 	p.line("%s", strings.TrimRight(c.Summary, "\n"))
+	if len(c.Segments) > 0 {
+		p.line("\nwhat models wrote about it, kept as it is for later records:")
+		for i := range c.Segments {
+			p.line("  %s", SegmentLine(&c.Segments[i]))
+		}
+	}
 	c.missing(p)
 	return p.err
+}
+
+// SegmentLine says in a line what a segment is about, by which rung it was made, and by which model.
+func SegmentLine(s *decant.Segment) string {
+	line := fmt.Sprintf("m%d to m%d  %s, %s", s.From, s.To, s.Rung, Count(utf8.RuneCountInString(s.Text), "character"))
+	if s.Model != "" {
+		line += ", by " + plain(s.Model)
+	}
+	for _, g := range s.Gaps {
+		line += fmt.Sprintf("; nothing about m%d to m%d: %s", g.From, g.To, cut(plain(g.Why), 100))
+	}
+	return line
 }
 
 // mostMissing is how many facts are listed that a summary lacks.

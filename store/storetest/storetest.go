@@ -220,6 +220,10 @@ func (l *line) cover(number, from, to int) decant.Decision {
 			Summary: "what happened \xff\u2028 so far", Rung: decant.RungExtractive, Score: 0.75, Original: 1000, Compressed: 250, CostUSD: 0.001,
 			Facts: []decant.Fact{{Kind: decant.FactPath, Text: "store/a.go", Weight: 2, Message: from, Author: decant.AuthorTool}},
 			Pins:  []decant.Ref{{Message: from, Block: 0}},
+			Segments: []decant.Segment{{
+				From: from, To: to, Of: decant.HashText("what happened"), Text: "It began with\n  a test.", Rung: decant.RungPartial, Model: "m-1",
+				Gaps: []decant.Gap{{From: to, To: to, Why: "too large"}},
+			}},
 		},
 	}
 }
