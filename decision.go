@@ -91,7 +91,7 @@ type Checkpoint struct {
 	Carried    []Ref     `json:"carried,omitempty"`  // blocks of the range whose images and documents follow the summary
 	Folds      int       `json:"folds,omitempty"`    // number of the checkpoint that this one takes in, 0: none
 	Source     string    `json:"source,omitempty"`   // of rung native: the provider's own block, in the bytes that it came in; nothing else says the same to it
-	Segments   []Segment `json:"segments,omitempty"` // what models wrote about parts of the range, oldest first, of which the summary has lines
+	Segments   []Segment `json:"segments,omitempty"` // what models wrote about parts of the range, for this summary and later ones
 }
 
 // Covers reports whether the message with a number is in the range. A nil Checkpoint covers none.
@@ -123,8 +123,8 @@ const (
 // Rung is the step of the ladder that produced a summary, best first.
 type Rung string
 
-// The rungs. docs/ARCHITECTURE.md, "The way of a request", says when each is taken. A record by a program's own summariser
-// is of the rung that it names, RungModel where it names none.
+// The rungs. docs/ARCHITECTURE.md, "The way of a request", says when each is taken. A record with lines of segments is of
+// their lowest rung; a program's own summariser names it, RungModel where it names none.
 const (
 	RungNative     Rung = "native"  // the provider's own compaction
 	RungModel      Rung = "model"   // one call of a model

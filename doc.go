@@ -27,6 +27,7 @@
 //   - view: what the model is sent: a function of transcript and decisions, and a conversation again.
 //   - checkpoint: a decision that replaces a range of messages by a record.
 //   - record: the text of a checkpoint.
+//   - segment: what a model wrote once about a stretch of messages; records quote its lines.
 //   - stub: a line that stands where a result was.
 //   - outline: lines quoted of one result that stand where it was.
 //   - handle: a name under which an original can be read again, such as d:1a2b3c or c:4.

@@ -1,8 +1,8 @@
 // Package policy decides what to change in what a model is sent. It is pure: the same conversation, model and preset
 // give the same decisions; it stores nothing and reads no clock.
 //
-// One function is not pure: [Proposal.Write] asks a [Summarizer], which the caller hands in, for the record of a plan whose
-// range is chosen.
+// Two functions are not pure: [WriteSegment] and [Proposal.Write] ask a [Summarizer], which the caller hands in, about a
+// stretch of messages. What it wrote is kept as it is, and records quote it. [Stretch] says which messages are next.
 //
 // [FirstSight] cuts results as they arrive. [Due] says whether a pour is due, and why. [Plan] makes a pour that the
 // window demands: given a conversation, a model and a preset it proposes decisions, cheapest loss first. Stale reads,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/recall"
@@ -286,6 +288,37 @@ func TestPoursOfRealSessions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever summarisers write over some pours: a view fits and holds no less than without them, segments stay what they
+// were, no summariser reads one, and the same segments give the same bytes.
+func TestWhateverIsWrittenAboutIt(t *testing.T) {
+	ways := slices.Sorted(maps.Keys(misbehaving))
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newLongRun(t, func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+			how := rapid.SampledFrom(append(ways, "Tale", "Tale", "Tale")).Draw(rt, "how")
+			if how == "Tale" {
+				return tale(ctx, in)
+			}
+			return misbehaving[how](ctx, in)
+		})
+		r.opts.Target, r.opts.Trigger, r.opts.Limit = 2500, 6000, 7000
+		for range rapid.IntRange(1, 3).Draw(rt, "pours") {
+			p := r.pour()
+			o := r.opts
+			if p.Plan.After.Messages > p.Plan.Target || p.Plan.Target > o.Target+o.Target/20 {
+				rt.Fatalf("%d tokens, the target is %d", p.Plan.After.Messages, p.Plan.Target)
+			}
+			again, _ := planned(t, &r.talk.conv, o)
+			if cp := decant.CheckpointIn(again.Decisions); cp.Summary != r.cp.Summary {
+				rt.Fatalf("the same segments give another record:\n%s", cmp.Diff(r.cp.Summary, cp.Summary))
+			}
+			o.Segments = nil
+			if floor, _ := planned(t, &r.talk.conv, o); p.Plan.Score < floor.Score {
+				rt.Fatalf("the view holds %.3f, the extractive one %.3f", p.Plan.Score, floor.Score)
+			}
+		}
+	})
 }
 
 // flaky returns a summariser that is not there every third time.

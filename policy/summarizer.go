@@ -12,21 +12,21 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// A Summarizer writes the record that stands for messages which are no longer sent, see Proposal.Write. It is asked for
-// one record of a pour, after it was chosen which messages go.
+// A Summarizer writes what the record of a checkpoint quotes beside the lines of the messages themselves: segments, see
+// WriteSegment and Proposal.Write. It is asked once about a stretch of messages, and never about what was written.
 //
-// It must return when ctx is done, and may be called from several goroutines at once. What it writes is checked: where it
-// fails, or its record is not good enough, the extractive record is used.
+// It must return when ctx is done, and may be called from several goroutines at once. What it writes is checked line by
+// line: where it fails, or a record with its lines is no better, the extractive record is used.
 type Summarizer interface {
 	Summarize(ctx context.Context, in SummaryInput) (Summary, error)
 }
 
-// A SummaryInput is what a record is made of and what it must keep to. Nothing of it may be changed.
+// A SummaryInput is what a segment is made of and what it must keep to. Nothing of it may be changed.
 type SummaryInput struct {
-	Messages  []decant.Message // that the record stands for, with as much of tool results as the preset lets a summariser read
-	MaxTokens int              // that the record may have; a longer one is not used
+	Messages  []decant.Message // that it is about, with as much of tool results as the preset lets a summariser read
+	MaxTokens int              // that it may have; one that is much longer is not used
 	Counter   decant.Counter   // counts them as the plan does
-	Facts     []decant.Fact    // that it must keep; what it lacks is added behind it, as far as there is room
+	Facts     []decant.Fact    // that it should keep; what the record lacks of them is added behind it, as far as there is room
 	Wanted    []string         // exact strings that the agent uses now, the newest first
 	NoResults bool             // the preset wants nothing quoted of what tools returned
 	Form      preset.Summary   // what the preset says of summaries: of model, parts, times and instructions
@@ -40,7 +40,7 @@ type SummaryInput struct {
 	Sent         []byte      // the request whose prompt the provider has in its cache, and which begins with the messages; nil: none
 }
 
-// A Summary is a record as a Summarizer has written it.
+// A Summary is what a Summarizer has written.
 type Summary struct {
 	Text    string
 	Rung    decant.Rung  // how it was made; empty: by a model in one go, decant.RungModel

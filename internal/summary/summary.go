@@ -9,7 +9,9 @@
 // Names alone are a twentieth of a record at most. An earlier record is read back and distilled again,
 // so that a record of records does not grow; text that only looks like one is text ([Sealed]).
 //
-// The same package checks and repairs summaries that others wrote: [Accept].
+// The same package checks and repairs summaries that others wrote: [Accept]. Lines of what models wrote about a stretch of
+// the messages can stand in a record as they are ([Draft.Compose]), under a heading of their own and with the messages
+// that they are about; the record's first line says who wrote them.
 package summary
 
 import (
