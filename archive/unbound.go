@@ -63,9 +63,9 @@ func numbered(ds []decant.Decision) []decant.Decision {
 	return ds
 }
 
-// ReadableView returns the view with what can be read of a summary by the provider in the place of the provider's own
+// ReadableView returns the view of a transcript with what can be read of a summary by the provider in the place of the provider's own
 // block, which no other API and no person understands.
-func (t *Transcript) ReadableView() (*decant.Conversation, error) {
+func ReadableView(t *Transcript) (*decant.Conversation, error) {
 	return decant.View(t.Conversation, readable(t.State.Live()))
 }
 

@@ -129,7 +129,7 @@ func TestCompactionIsExported(t *testing.T) {
 		t.Errorf("betas %v: %v", anthropic.BetasOf(body), err)
 	}
 	model, _ := catalog(t).Lookup(b.model)
-	for name, read := range map[string]func() (*decant.Conversation, error){"readable": tr.ReadableView, "plain": func() (*decant.Conversation, error) { return tr.PlainView(model) }} {
+	for name, read := range map[string]func() (*decant.Conversation, error){"readable": func() (*decant.Conversation, error) { return archive.ReadableView(tr) }, "plain": func() (*decant.Conversation, error) { return tr.PlainView(model) }} {
 		c, err := read()
 		if err != nil || c.Has(decant.KindOpaque) || !strings.Contains(c.Messages[0].Text(), "/etc/vault.conf") {
 			t.Errorf("%s: %v\n%.300s", name, err, wire.Text(c))

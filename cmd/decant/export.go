@@ -65,7 +65,7 @@ func (c *exportCmd) conversation(t *archive.Transcript) (*decant.Conversation, e
 	case c.View && !c.Plain && c.As == string(wire.Anthropic):
 		return t.View()
 	case c.View && !c.Plain:
-		return t.ReadableView()
+		return archive.ReadableView(t)
 	case !c.View && c.As == "text":
 		return t.Conversation, nil
 	}
