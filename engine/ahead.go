@@ -75,8 +75,9 @@ type segmentWriter struct {
 // write writes the segment and books what it has cost. In any case somebody else may write then.
 func (w *segmentWriter) write(ctx context.Context) error {
 	var s decant.Segment
+	var asked []string
 	defer func() { // also when the summariser panics
-		w.in.End(s)
+		w.in.End(s, asked)
 		<-w.slots
 	}()
 	ctx, cancel := context.WithTimeout(ctx, w.o.Preset.Summary.Timeout.Settled().Background)
@@ -87,7 +88,7 @@ func (w *segmentWriter) write(ctx context.Context) error {
 	}
 	written, cost, err := policy.WriteSegment(ctx, w.by, w.conv, w.o, from, to)
 	if err == nil {
-		s = written
+		s, asked = written, cost.Notes
 	}
 	if cost.USD > 0 && !cost.Booked {
 		if err := w.book(context.WithoutCancel(ctx), w.o.Call.Conversation, cost.USD); err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/decantdev/decant/store/sqlite"
 )
 
-// BenchmarkPourPrepared is a request that is poured: with a segment that was written ahead, which costs what composing the
-// record with it costs (under 5 ms more), and without one. Request is the same request where no pour is due, see
-// BenchmarkPrepare.
+// BenchmarkPourPrepared is a request that is poured: with a segment that was written ahead, with which the record is composed,
+// and without one. Request is the same request where no pour is due, see BenchmarkPrepare.
 func BenchmarkPourPrepared(b *testing.B) {
 	ahead, err := preset.Load("default")
 	if err != nil {

@@ -26,7 +26,7 @@ func telling() *writer {
 				}
 			}
 		}
-		return policy.Summary{Text: text, Model: "a-small-model", CostUSD: 0.02}, nil
+		return policy.Summary{Text: text, Model: "a-small-model", CostUSD: 0.02, Notes: []string{"asked in a request of its own"}}, nil
 	}}
 }
 
@@ -64,7 +64,7 @@ func TestAPourTakesWhatWasPrepared(t *testing.T) {
 			t.Fatalf("checkpoint %v, asked %d times, it took %v", cp, asked, time.Since(begun))
 		}
 		notes := k.last.Report.Plan.Notes
-		if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "by a-small-model before the pour was due") }) {
+		if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "by a-small-model before the pour was due") }) || !slices.Contains(notes, "asked in a request of its own") {
 			t.Errorf("notes %q", notes)
 		}
 		was := k.last.Body

@@ -16,6 +16,7 @@ const mostAhead = 4
 type Ahead struct {
 	mu       sync.Mutex
 	segments []decant.Segment // in the order in which they were written
+	asked    [][]string       // how the summariser was asked for each, for people
 	running  chan struct{}    // closed when the one under way has been written, nil: none is
 	cycle    int              // checkpoints that the conversation had when one was last begun
 	next     int              // size from which the next one may begin in that cycle
@@ -34,12 +35,14 @@ func (a *Ahead) Begin(cycle, size, step int) bool {
 	return true
 }
 
-// End notes that the segment under way has been written; one without a text is none.
-func (a *Ahead) End(s decant.Segment) {
+// End notes that the segment under way has been written, and how a summariser was asked for it, for people. One without
+// a text is none.
+func (a *Ahead) End(s decant.Segment, asked []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if s.Text != "" {
-		a.segments = append(slices.Clone(a.segments[max(0, len(a.segments)+1-mostAhead):]), s)
+		from := max(0, len(a.segments)+1-mostAhead)
+		a.segments, a.asked = append(slices.Clone(a.segments[from:]), s), append(slices.Clone(a.asked[from:]), asked)
 	}
 	close(a.running)
 	a.running = nil
@@ -50,6 +53,18 @@ func (a *Ahead) Segments() []decant.Segment {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.segments
+}
+
+// Asked returns how a summariser was asked for a segment, and whether it was written ahead at all.
+func (a *Ahead) Asked(s decant.Segment) ([]string, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range a.segments {
+		if a.segments[i].Of == s.Of && a.segments[i].From == s.From {
+			return a.asked[i], true
+		}
+	}
+	return nil, false
 }
 
 // Running returns a channel that is closed when the segment under way has been written, nil when none is.

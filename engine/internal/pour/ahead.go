@@ -50,23 +50,23 @@ func await(ctx context.Context, q *draft.Query, most time.Duration) (unwritten b
 	}
 }
 
-// writtenAhead returns a note on the newest of those segments of a plan's checkpoint that were written ahead of the pour,
-// empty when there are none.
-func writtenAhead(q *draft.Query, plan *decant.Plan) string {
+// writtenAhead returns notes on the newest of those segments of a plan's checkpoint that were written ahead of the pour,
+// none when there are none.
+func writtenAhead(q *draft.Query, plan *decant.Plan) []string {
 	a, cp := aheadOf(q), decant.CheckpointIn(plan.Decisions)
 	if a == nil || cp == nil {
-		return ""
+		return nil
 	}
-	ahead := a.Segments()
 	for _, s := range slices.Backward(cp.Segments) {
-		if !slices.ContainsFunc(ahead, func(o decant.Segment) bool { return o.Of == s.Of && o.From == s.From }) {
+		asked, ok := a.Asked(s)
+		if !ok {
 			continue
 		}
 		by := ""
 		if s.Model != "" {
 			by = " by " + s.Model
 		}
-		return fmt.Sprintf("the summary of m%d to m%d was written%s before the pour was due", s.From, s.To, by)
+		return append([]string{fmt.Sprintf("the summary of m%d to m%d was written%s before the pour was due", s.From, s.To, by)}, asked...)
 	}
-	return ""
+	return nil
 }

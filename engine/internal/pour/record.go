@@ -15,9 +15,9 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 	if p.Summarizer == nil || p.proposal == nil || p.quick || p.isOptional(why) || p.Draft.Covering() == nil {
 		return
 	}
-	if note := writtenAhead(p.Draft.Query, p.proposal.Plan); note != "" {
+	if notes := writtenAhead(p.Draft.Query, p.proposal.Plan); notes != nil {
 		plan := *p.proposal.Plan
-		plan.Notes = append(slices.Clip(plan.Notes), note)
+		plan.Notes = slices.Concat(plan.Notes, notes)
 		p.proposal.Plan, p.Draft.Outcome.Plan = &plan, &plan
 		return
 	}
