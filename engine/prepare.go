@@ -34,7 +34,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	was := e.recent.Find(key, req.Body)
 	r, err := prompt.Read(d, req.Body, e.seed, was)
 	if err != nil {
-		return e.unread(req, err)
+		return unread(e, req, err)
 	}
 	if !req.Count {
 		defer func() { e.recent.Put(key, r.Remember(), was) }()
@@ -44,7 +44,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 
 // unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows
 // best what is wrong with it; but it may read what we cannot, so that no budget lets it pass.
-func (e *Engine) unread(req *Request, err error) (*Prepared, error) {
+func unread(e *Engine, req *Request, err error) (*Prepared, error) {
 	if len(e.till.of(req.Budgets)) > 0 && e.mode(req) == Manage && !req.Count {
 		return nil, &UnmeteredError{err}
 	}
