@@ -77,7 +77,7 @@ func (p *Proposal) recorded(ctx context.Context, next *planner, cp *decant.Check
 		return nil, &decant.IrreducibleError{Target: o.Target, Size: out.After.Messages, What: "the summary"}
 	}
 	if out.Score = next.evidence.recalled(ctx, p.made.conv.Messages, text).Score; out.Score < p.extractive.Score {
-		p.lost = append(p.lost, p.missed(ctx, next.edits)...)
+		p.lost = append(p.lost, p.missed(ctx, text)...)
 		return nil, fmt.Errorf("the view with it holds %.3f of the exact strings, %.3f without: %w", out.Score, p.extractive.Score, decant.ErrSummary)
 	}
 	out.Risk = p.risk(ctx, cp, text)
@@ -109,17 +109,13 @@ func (p *Proposal) risk(ctx context.Context, cp *decant.Checkpoint, text string)
 	return missing
 }
 
-// missed returns the strings that a view with other decisions has lost.
-func (p *Proposal) missed(ctx context.Context, other *edits) []string {
-	was, err := p.made.edits.recorded(decant.CheckpointIn(p.extractive.Decisions)).current()
+// missed returns the strings that a view has lost whose text is given.
+func (p *Proposal) missed(ctx context.Context, now string) []string {
+	was, err := p.made.edits.current()
 	if err != nil {
 		return nil
 	}
-	now, err := other.current()
-	if err != nil {
-		return nil
-	}
-	return p.made.evidence.measure(ctx, p.made.conv.Messages).Lost(ctx, wire.Text(was), wire.Text(now))
+	return p.made.evidence.measure(ctx, p.made.conv.Messages).Lost(ctx, wire.Text(was), now)
 }
 
 // room returns the tokens that a record may have more than the extractive one.
