@@ -29,13 +29,13 @@ func (a *attempt) tighten(ctx context.Context) {
 	}
 }
 
-// limitsOf returns the limits of a request by a preset. The second stage of one that leaves it to the provider counts only
+// limitsOf returns the limits of a request by a preset. The second stage of one that leaves it to the provider counts
 // where the provider can be asked.
 func limitsOf(q *draft.Query, set *preset.Preset) (policy.Limits, error) {
-	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && !pour.Compacts(q) {
-		first := *set
-		first.Native.Compaction = preset.Compaction{}
-		set = &first
+	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && pour.Compacts(q) {
+		staged := *set
+		staged.Native.Route = preset.RouteAuto
+		set = &staged
 	}
 	return policy.LimitsFor(q.Model, set, q.Fixed, q.Refs.Conv.MaxOutput)
 }
