@@ -83,11 +83,12 @@ type Models struct {
 	// held in: others cannot send the summary back. Nil means that no provider is asked.
 	Asker provider.Asker
 
-	// Summarizer writes the record of a pour that the window demands: once for each pour, after the engine has chosen
-	// what it covers, while the client waits, and within Timeouts.Required. If it fails, is too late or loses too much,
-	// the extractive record is used. Previews, counts and requests that are only observed always have the extractive
-	// record. What it costs is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil
-	// means that all records are extractive.
+	// Summarizer writes the records of pours that the window demands, segment by segment: ahead of a pour, behind the
+	// answers to requests that come near to it (preset.Summary.Ahead), and else while the client waits, within
+	// Timeouts.Required. It is never asked twice at once for one conversation. If it fails, is too late or loses too much,
+	// the extractive record is used. Nothing is asked for previews, counts and requests that are only observed. What it costs
+	// is booked as the engine's own, under the model "summarizer", and counts for budgets. Nil means that all records are
+	// extractive.
 	Summarizer policy.Summarizer
 
 	// Purse holds what requests may cost against budgets. Who makes own calls gives the engine the purse that holds
