@@ -24,6 +24,8 @@ type Request struct {
 	// calls that go on from what a client has sent, so that the provider finds it in its cache.
 	Body  []byte
 	Betas []string // that Body needs
+
+	Backoff Backoff // how long to wait before it is tried again; zero: as the client does
 }
 
 // An Answer is what a model said.
@@ -42,6 +44,13 @@ type Client interface {
 	// Ask returns the answer to a request. An error that wraps [ErrRefused] means that the same request would be refused again.
 	// An answer beside an error has only what is known of what it cost.
 	Ask(ctx context.Context, r *Request) (*Answer, error)
+}
+
+// A Checker finds out without a charge whether a model may be asked with a client's credential. The clients of packages
+// anthropic and openai are.
+type Checker interface {
+	// Check returns nil when the model is there and the credential is taken.
+	Check(ctx context.Context, model string) error
 }
 
 // A Purpose is what an own call is for. It is told apart in the ledger, in limits and in metrics.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -30,6 +31,7 @@ type ownCalls struct {
 	wallet   *provider.Wallet  // nil: clients' credentials are not used
 	calls    *gateway.Calls
 	board    *notice.Board
+	allowed  func(tenant string) []store.Allowance // by its keys
 	catalog  *token.Catalog
 	log      *slog.Logger
 }
@@ -79,12 +81,30 @@ func configured(s *config.Summary, over http.RoundTripper, backoff provider.Back
 	return a, err
 }
 
-// register registers the metrics of own calls; the board is told of flushes.
-func (o *ownCalls) register(reg prometheus.Registerer, money *gateway.Money, board *notice.Board) (err error) {
+// checkSummary finds out whether the configured model can be asked, and returns its name.
+func checkSummary(ctx context.Context, c *config.Config, over http.RoundTripper) (string, error) {
+	catalog, err := token.Builtin()
+	if err != nil {
+		return c.Summary.Model, err
+	}
+	a, err := configured(&c.Summary, over, provider.Backoff{}, catalog)
+	if a == nil || err != nil {
+		return c.Summary.Model, err
+	}
+	check, ok := a.Client.(provider.Checker)
+	if !ok {
+		return a.Model, nil
+	}
+	return a.Model, check.Check(ctx, a.Model)
+}
+
+// register registers the metrics of own calls. The board of the service is told of flushes, and its keys say what a tenant may
+// spend.
+func (o *ownCalls) register(reg prometheus.Registerer, money *gateway.Money, s *service) (err error) {
 	if o == nil {
 		return nil
 	}
-	o.board = board
+	o.board, o.allowed = s.board, func(tenant string) []store.Allowance { return s.keys.Allowances(tenant) }
 	o.calls, err = gateway.NewCalls(reg, money)
 	return err
 }
@@ -116,6 +136,12 @@ func (o *ownCalls) options(e *engine.Options, db engine.Store) provider.Options 
 	out := provider.Options{
 		Account: o.account, Cap: provider.Cap{Calls: l.Calls, Hour: l.Hour, Day: l.Day},
 		Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: db, Catalog: o.catalog, Made: o.calls.Made, Logger: o.log,
+		Of: func(tenant string) (bs []budget.Budget) {
+			for _, a := range o.allowed(tenant) {
+				bs = append(bs, budget.Budget(a))
+			}
+			return bs
+		},
 	}
 	if o.wallet != nil {
 		out.Accounts = o.wallet.Account
@@ -123,16 +149,19 @@ func (o *ownCalls) options(e *engine.Options, db engine.Store) provider.Options 
 	return out
 }
 
-// model returns the choice of the model that writes records. With the client's credential it is a cheap one of the same
-// provider.
+// model returns the choice of the model that writes records: the one of the settings, or what the preset says, or a cheap
+// one of the provider that is asked.
 func (o *ownCalls) model() func(token.Model, string) string {
-	switch {
-	case o.settings.Model != "":
+	if o.settings.Model != "" {
 		return summarize.Always(o.settings.Model)
-	case o.account != nil:
-		return summarize.Always(o.account.Model)
 	}
-	return nil
+	cheapest := summarize.Cheapest(o.catalog, time.Now())
+	if o.account == nil {
+		return cheapest
+	}
+	return func(_ token.Model, named string) string {
+		return cheapest(token.Model{Provider: token.Anthropic}, named)
+	}
 }
 
 // accepted returns who is told of clients' requests, for gateway.Options: nobody, unless their credentials are used.
