@@ -24,6 +24,8 @@ type Request struct {
 	// calls that go on from what a client has sent, so that the provider finds it in its cache.
 	Body  []byte
 	Betas []string // that Body needs
+
+	Backoff Backoff // how long to wait before it is tried again; zero: as the client does
 }
 
 // An Answer is what a model said.

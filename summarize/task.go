@@ -160,15 +160,16 @@ type question struct {
 
 // request returns the call that asks a question with a prompt.
 func (t *task) request(q *question, prompt string) (*provider.Request, error) {
+	wait := provider.Backoff(t.in.Form.Retry)
 	if q.sent == nil {
 		most := answerRoom(q.brief.room, q.model.MaxOutput)
-		return &provider.Request{Model: q.model.ID, System: q.brief.system(), Prompt: prompt, MaxTokens: most, Cool: true}, nil
+		return &provider.Request{Model: q.model.ID, System: q.brief.system(), Prompt: prompt, MaxTokens: most, Cool: true, Backoff: wait}, nil
 	}
 	body, err := anthropic.AppendTurn(q.sent, prompt)
 	if err == nil {
 		body = anthropic.LimitOutput(body, maxAnswer)
 	}
-	return &provider.Request{Model: q.model.ID, Body: body, Betas: anthropic.BetasOf(body)}, err
+	return &provider.Request{Model: q.model.ID, Body: body, Betas: anthropic.BetasOf(body), Backoff: wait}, err
 }
 
 // one asks for the record of everything in one call.

@@ -123,16 +123,17 @@ func (o *ownCalls) options(e *engine.Options, db engine.Store) provider.Options 
 	return out
 }
 
-// model returns the choice of the model that writes records. With the client's credential it is a cheap one of the same
-// provider.
+// model returns the choice of the model that writes records: the one of the settings, or what the preset says, or a cheap
+// one of the provider that is asked.
 func (o *ownCalls) model() func(token.Model, string) string {
-	switch {
-	case o.settings.Model != "":
+	if o.settings.Model != "" {
 		return summarize.Always(o.settings.Model)
-	case o.account != nil:
-		return summarize.Always(o.account.Model)
 	}
-	return nil
+	cheapest := summarize.Cheapest(o.catalog, time.Now())
+	if o.account == nil {
+		return cheapest
+	}
+	return func(_ token.Model, named string) string { return cheapest(token.Model{Provider: token.Anthropic}, named) }
 }
 
 // accepted returns who is told of clients' requests, for gateway.Options: nobody, unless their credentials are used.

@@ -3,6 +3,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ type Options struct {
 	// Transport carries the calls. Nil means http.DefaultTransport.
 	Transport http.RoundTripper
 
-	// Backoff is how long to wait before a call is tried again. The zero value leaves it to the SDK.
+	// Backoff is how long to wait before a call is tried again, where the request does not say. The zero value leaves it
+	// to the SDK.
 	Backoff provider.Backoff
 
 	// Largest is the largest answer that is read, in bytes. Zero means 8 MB.
@@ -75,9 +77,6 @@ func New(o Options) (*Client, error) {
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), // a configured key and destination only
 		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport)), option.WithMiddleware(c.authenticate),
 	}
-	if o.Backoff != (provider.Backoff{}) {
-		opts = append(opts, option.WithMaxRetries(0))
-	}
 	c.sdk = sdk.NewClient(opts...)
 	return c, nil
 }
@@ -97,22 +96,29 @@ func (c *Client) authenticate(r *http.Request, next option.MiddlewareNext) (*htt
 	return res, err
 }
 
+// sdkTries has the SDK try again as it does.
+var sdkTries = option.WithMaxRetries(2)
+
 // Ask implements provider.Client.
 func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer, error) {
 	body := r.Body
 	if body == nil {
 		body = c.body(r)
 	}
-	once := func() (*provider.Answer, error) { return c.once(ctx, body, r.Betas) }
-	if c.opts.Backoff == (provider.Backoff{}) {
+	wait, tries := cmp.Or(r.Backoff, c.opts.Backoff), sdkTries
+	if wait != (provider.Backoff{}) {
+		tries = option.WithMaxRetries(0)
+	}
+	once := func() (*provider.Answer, error) { return c.once(ctx, body, r.Betas, tries) }
+	if wait == (provider.Backoff{}) {
 		return once() // the SDK tries again
 	}
-	return c.opts.Backoff.Retry(ctx, once)
+	return wait.Retry(ctx, once)
 }
 
 // once sends a body.
-func (c *Client) once(ctx context.Context, body []byte, betas []string) (*provider.Answer, error) {
-	res, err := c.send(ctx, http.MethodPost, "v1/messages", body, betas)
+func (c *Client) once(ctx context.Context, body []byte, betas []string, tries option.RequestOption) (*provider.Answer, error) {
+	res, err := c.send(ctx, http.MethodPost, "v1/messages", body, betas, tries)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +131,8 @@ func (c *Client) once(ctx context.Context, body []byte, betas []string) (*provid
 }
 
 // send makes a call and returns the answer of a model. Other answers are errors.
-func (c *Client) send(ctx context.Context, method, path string, body []byte, betas []string) (*http.Response, error) {
-	var opts []option.RequestOption
+func (c *Client) send(ctx context.Context, method, path string, body []byte, betas []string, tries option.RequestOption) (*http.Response, error) {
+	opts := []option.RequestOption{tries}
 	for _, b := range slices.Concat(c.opts.Betas, betas) {
 		opts = append(opts, option.WithHeaderAdd("anthropic-beta", b))
 	}

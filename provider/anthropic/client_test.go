@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -178,19 +179,25 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// With a back-off of its own a call waits from 15 to 120 seconds before it is tried again (review 000-05).
+// A call of the preset night-watch waits from 15 to 120 seconds before it is tried again (review 000-05).
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := sandbox.New(sandbox.Options{Model: says("Yes.")})
 		s.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded}, sandbox.Fault{Kind: sandbox.FaultRateLimit, Wait: 50 * time.Second})
 		over, stop := s.Pipe()
 		defer stop()
-		c, err := anthropic.New(anthropic.Options{Base: "http://pipe", Credential: provider.Key("x-api-key", testKey), Transport: over, Backoff: provider.Backoff{Least: 15 * time.Second, Most: 120 * time.Second, Jitter: 7 * time.Second}})
+		c, err := anthropic.New(anthropic.Options{Base: "http://pipe", Credential: provider.Key("x-api-key", testKey), Transport: over})
 		if err != nil {
 			t.Fatal(err)
 		}
+		night, err := preset.Load("night-watch")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := ask()
+		r.Backoff = provider.Backoff(night.Summary.Retry)
 		begun := time.Now()
-		a, err := c.Ask(t.Context(), ask())
+		a, err := c.Ask(t.Context(), r)
 		if took := time.Since(begun); err != nil || a.Text != "Yes." || took < 65*time.Second || took > 73*time.Second {
 			t.Errorf("after %v: %+v, %v", took, a, err)
 		}

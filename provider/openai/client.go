@@ -3,6 +3,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ type Options struct {
 	// Transport carries the calls. Nil means http.DefaultTransport.
 	Transport http.RoundTripper
 
-	// Backoff is how long to wait before a call is tried again. The zero value leaves it to the SDK.
+	// Backoff is how long to wait before a call is tried again, where the request does not say. The zero value leaves it
+	// to the SDK.
 	Backoff provider.Backoff
 
 	// Largest is the largest answer that is read, in bytes. Zero means 8 MB.
@@ -73,9 +75,6 @@ func New(o Options) (*Client, error) {
 	opts := []option.RequestOption{
 		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport)), option.WithMiddleware(c.authenticate),
 	}
-	if o.Backoff != (provider.Backoff{}) {
-		opts = append(opts, option.WithMaxRetries(0))
-	}
 	c.sdk = sdk.Client{Options: opts} // NewClient would add keys, headers and an address from the environment
 	return c, nil
 }
@@ -106,22 +105,29 @@ func (c *Client) authenticate(r *http.Request, next option.MiddlewareNext) (*htt
 	return res, err
 }
 
+// sdkTries has the SDK try again as it does.
+var sdkTries = option.WithMaxRetries(2)
+
 // Ask implements provider.Client.
 func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer, error) {
 	body := r.Body
 	if body == nil {
 		body = c.body(r)
 	}
-	once := func() (*provider.Answer, error) { return c.once(ctx, body) }
-	if c.opts.Backoff == (provider.Backoff{}) {
+	wait, tries := cmp.Or(r.Backoff, c.opts.Backoff), sdkTries
+	if wait != (provider.Backoff{}) {
+		tries = option.WithMaxRetries(0)
+	}
+	once := func() (*provider.Answer, error) { return c.once(ctx, body, tries) }
+	if wait == (provider.Backoff{}) {
 		return once() // the SDK tries again
 	}
-	return c.opts.Backoff.Retry(ctx, once)
+	return wait.Retry(ctx, once)
 }
 
 // once sends a body.
-func (c *Client) once(ctx context.Context, body []byte) (*provider.Answer, error) {
-	src, err := c.send(ctx, http.MethodPost, "chat/completions", body)
+func (c *Client) once(ctx context.Context, body []byte, tries option.RequestOption) (*provider.Answer, error) {
+	src, err := c.send(ctx, http.MethodPost, "chat/completions", body, tries)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +135,13 @@ func (c *Client) once(ctx context.Context, body []byte) (*provider.Answer, error
 }
 
 // send makes a call and returns the body of its answer. Other statuses than 200 are errors.
-func (c *Client) send(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+func (c *Client) send(ctx context.Context, method, path string, body []byte, tries option.RequestOption) ([]byte, error) {
 	var params any
 	if body != nil {
 		params = body
 	}
 	var res *http.Response
-	err := c.sdk.Execute(ctx, method, path, params, &res)
+	err := c.sdk.Execute(ctx, method, path, params, &res, tries)
 	if err != nil {
 		return nil, c.failure(err, res)
 	}
