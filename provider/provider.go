@@ -46,6 +46,13 @@ type Client interface {
 	Ask(ctx context.Context, r *Request) (*Answer, error)
 }
 
+// A Checker finds out without a charge whether a model may be asked with a client's credential. The clients of packages
+// anthropic and openai are.
+type Checker interface {
+	// Check returns nil when the model is there and the credential is taken.
+	Check(ctx context.Context, model string) error
+}
+
 // A Purpose is what an own call is for. It is told apart in the ledger, in limits and in metrics.
 type Purpose string
 

@@ -42,6 +42,7 @@ func (c *doctorCmd) Run(s *streams) error {
 	defer cancel()
 	return diagnosis(s.out, doctor.Examine(ctx, &doctor.Setup{
 		Config: cfg, File: cmp.Or(c.Config, os.Getenv("DECANT_CONFIG")), Outbound: out, CA: ca, Env: os.Getenv, Now: time.Now, Database: c.database(cfg),
+		Summary: func(ctx context.Context) (string, error) { return checkSummary(ctx, cfg, out) },
 	}))
 }
 

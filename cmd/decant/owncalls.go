@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -79,6 +80,23 @@ func configured(s *config.Summary, over http.RoundTripper, backoff provider.Back
 	return a, err
 }
 
+// checkSummary finds out whether the configured model can be asked, and returns its name.
+func checkSummary(ctx context.Context, c *config.Config, over http.RoundTripper) (string, error) {
+	catalog, err := token.Builtin()
+	if err != nil {
+		return c.Summary.Model, err
+	}
+	a, err := configured(&c.Summary, over, provider.Backoff{}, catalog)
+	if a == nil || err != nil {
+		return c.Summary.Model, err
+	}
+	check, ok := a.Client.(provider.Checker)
+	if !ok {
+		return a.Model, nil
+	}
+	return a.Model, check.Check(ctx, a.Model)
+}
+
 // register registers the metrics of own calls; the board is told of flushes.
 func (o *ownCalls) register(reg prometheus.Registerer, money *gateway.Money, board *notice.Board) (err error) {
 	if o == nil {
@@ -133,7 +151,9 @@ func (o *ownCalls) model() func(token.Model, string) string {
 	if o.account == nil {
 		return cheapest
 	}
-	return func(_ token.Model, named string) string { return cheapest(token.Model{Provider: token.Anthropic}, named) }
+	return func(_ token.Model, named string) string {
+		return cheapest(token.Model{Provider: token.Anthropic}, named)
+	}
 }
 
 // accepted returns who is told of clients' requests, for gateway.Options: nobody, unless their credentials are used.

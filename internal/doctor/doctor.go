@@ -1,4 +1,5 @@
-// Package doctor examines everything between an agent and the API: upstream, clock, collector of traces, store, keys, and
+// Package doctor examines everything between an agent and the API: upstream, clock, collector of traces, the model that
+// writes records, store, keys, and
 // the environment in which clients start. What it finds are values, for whoever shows them.
 package doctor
 
@@ -9,6 +10,7 @@ func Examine(ctx context.Context, s *Setup) []Finding {
 	x := &examination{Setup: s}
 	x.upstream(ctx)
 	x.collector(ctx)
+	x.summary(ctx)
 	x.store(ctx)
 	x.keys()
 	x.clients(ctx)

@@ -106,3 +106,28 @@ func TestExamineDatabase(t *testing.T) {
 		t.Errorf("%+v; want a note", f)
 	}
 }
+
+// The model that writes records is examined where one is configured; that it cannot be asked breaks nothing.
+func TestTheModelThatWritesRecords(t *testing.T) {
+	local := map[string]string{"summary_provider": "openai", "summary_model": "m", "summary_base_url": "http://127.0.0.1:1/v1"}
+	for _, tt := range []struct {
+		flags         map[string]string
+		err           error
+		verdict, text string
+	}{
+		{local, nil, "ok", "m at http://127.0.0.1:1/v1 writes records"},
+		{local, errors.New("no such model"), "warn", "no such model; until it can be asked, records are extractive"},
+		{map[string]string{"use_client_credential": "true"}, nil, "note", "in memory only"},
+	} {
+		s := setup(t, nil, tt.flags)
+		s.Summary = func(context.Context) (string, error) { return "m", tt.err }
+		if f := about(t, doctor.Examine(t.Context(), s), "summary"); string(f.Verdict) != tt.verdict || !strings.Contains(f.Text, tt.text) {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, f := range doctor.Examine(t.Context(), setup(t, nil, nil)) {
+		if f.About == "summary" {
+			t.Errorf("without a model: %+v", f)
+		}
+	}
+}

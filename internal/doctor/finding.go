@@ -15,7 +15,7 @@ const (
 // A Finding is what was found out about one thing, and what to do about it.
 type Finding struct {
 	Verdict Verdict
-	About   string // upstream, clock, traces, store, keys, tls, or a kind of client
+	About   string // upstream, clock, traces, summary, store, keys, tls, or a kind of client
 	Text    string
 }
 

@@ -18,6 +18,9 @@ type Setup struct {
 	Env      func(string) string // of the clients
 	Now      func() time.Time
 	Database Database
+
+	// Summary finds out whether the model of the settings that writes records can be asked, and returns its name.
+	Summary func(context.Context) (model string, err error)
 }
 
 // A Database says where a store is, how to open it, and which conversations of it to count.

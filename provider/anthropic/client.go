@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -53,7 +54,10 @@ type Client struct {
 	sdk  sdk.Client
 }
 
-var _ provider.Client = (*Client)(nil)
+var (
+	_ provider.Client  = (*Client)(nil)
+	_ provider.Checker = (*Client)(nil)
+)
 
 // New returns a client.
 func New(o Options) (*Client, error) {
@@ -114,6 +118,15 @@ func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer
 		return once() // the SDK tries again
 	}
 	return wait.Retry(ctx, once)
+}
+
+// Check implements provider.Checker.
+func (c *Client) Check(ctx context.Context, model string) error {
+	res, err := c.send(ctx, http.MethodGet, "v1/models/"+url.PathEscape(model), nil, nil, sdkTries)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
 }
 
 // once sends a body.

@@ -204,6 +204,20 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
+// Check says whether a model can be asked, and costs nothing.
+func TestCheck(t *testing.T) {
+	s := sandbox.New(sandbox.Options{Model: says("Yes."), Keys: []string{testKey}})
+	if err := client(t, s, anthropic.Options{}).Check(t.Context(), "claude-haiku-4-5"); err != nil {
+		t.Error(err)
+	}
+	if err := client(t, s, anthropic.Options{}).Check(t.Context(), "claude-none"); !errors.Is(err, provider.ErrRefused) {
+		t.Error(err)
+	}
+	if err := client(t, s, anthropic.Options{Credential: provider.Key("x-api-key", "sk-wrong-key")}).Check(t.Context(), "claude-haiku-4-5"); !errors.Is(err, provider.ErrRefused) {
+		t.Error(err)
+	}
+}
+
 // A call ends when its context does.
 func TestACallCanBeCancelled(t *testing.T) {
 	s := sandbox.New(sandbox.Options{Model: says("Yes.")})

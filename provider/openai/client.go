@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
@@ -52,7 +53,10 @@ type Client struct {
 	sdk  sdk.Client
 }
 
-var _ provider.Client = (*Client)(nil)
+var (
+	_ provider.Client  = (*Client)(nil)
+	_ provider.Checker = (*Client)(nil)
+)
 
 // New returns a client.
 func New(o Options) (*Client, error) {
@@ -123,6 +127,28 @@ func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer
 		return once() // the SDK tries again
 	}
 	return wait.Retry(ctx, once)
+}
+
+// Check implements provider.Checker. The list of models is what all servers have.
+func (c *Client) Check(ctx context.Context, model string) error {
+	src, err := c.send(ctx, http.MethodGet, "models", nil, sdkTries)
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(src, &list, lenient) != nil {
+		return fmt.Errorf("%w: it is no list of models; is %s the base URL, with its version?", provider.ErrBroken, c.opts.Base)
+	}
+	for _, m := range list.Data {
+		if m.ID == model {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s does not list the model %s", c.opts.Base, model)
 }
 
 // once sends a body.

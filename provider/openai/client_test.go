@@ -171,6 +171,20 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// Check says whether a model can be asked, and costs nothing.
+func TestCheck(t *testing.T) {
+	c := client(t, fixed(200, `{"object":"list","data":[{"id":"qwen3:8b","object":"model"}]}`), openai.Options{})
+	if err := c.Check(t.Context(), "qwen3:8b"); err != nil {
+		t.Error(err)
+	}
+	if err := c.Check(t.Context(), "other"); err == nil {
+		t.Error("a model that is not listed can be asked")
+	}
+	if err := client(t, fixed(401, `{}`), openai.Options{}).Check(t.Context(), "x"); !errors.Is(err, provider.ErrRefused) {
+		t.Error(err)
+	}
+}
+
 // A call ends when its context does, and follows no redirect.
 func TestACallEndsWhereItShould(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
