@@ -31,6 +31,7 @@ type ownCalls struct {
 	wallet   *provider.Wallet  // nil: clients' credentials are not used
 	calls    *gateway.Calls
 	board    *notice.Board
+	allowed  func(tenant string) []store.Allowance // by its keys
 	catalog  *token.Catalog
 	log      *slog.Logger
 }
@@ -97,12 +98,13 @@ func checkSummary(ctx context.Context, c *config.Config, over http.RoundTripper)
 	return a.Model, check.Check(ctx, a.Model)
 }
 
-// register registers the metrics of own calls; the board is told of flushes.
-func (o *ownCalls) register(reg prometheus.Registerer, money *gateway.Money, board *notice.Board) (err error) {
+// register registers the metrics of own calls. The board of the service is told of flushes, and its keys say what a tenant may
+// spend.
+func (o *ownCalls) register(reg prometheus.Registerer, money *gateway.Money, s *service) (err error) {
 	if o == nil {
 		return nil
 	}
-	o.board = board
+	o.board, o.allowed = s.board, func(tenant string) []store.Allowance { return s.keys.Allowances(tenant) }
 	o.calls, err = gateway.NewCalls(reg, money)
 	return err
 }
@@ -134,6 +136,12 @@ func (o *ownCalls) options(e *engine.Options, db engine.Store) provider.Options 
 	out := provider.Options{
 		Account: o.account, Cap: provider.Cap{Calls: l.Calls, Hour: l.Hour, Day: l.Day},
 		Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: db, Catalog: o.catalog, Made: o.calls.Made, Logger: o.log,
+		Of: func(tenant string) (bs []budget.Budget) {
+			for _, a := range o.allowed(tenant) {
+				bs = append(bs, budget.Budget(a))
+			}
+			return bs
+		},
 	}
 	if o.wallet != nil {
 		out.Accounts = o.wallet.Account

@@ -54,7 +54,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	if s.own, err = newOwnCalls(c, out, pre, log); err != nil {
 		return nil, err
 	}
-	if err = s.own.register(s.metrics, money, s.board); err != nil {
+	if err = s.own.register(s.metrics, money, s); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	if s.path, err = databasePath(c.DB); err != nil {

@@ -129,6 +129,20 @@ func (r *Ring) Len() int {
 	return len(k.fixed) + len(k.stored)
 }
 
+// Allowances returns what the keys of a tenant allow it to spend. What is done on its behalf without a key falls under all of
+// them. A ring that is nil has none.
+func (r *Ring) Allowances(tenant string) (out []store.Allowance) {
+	if r == nil {
+		return nil
+	}
+	for _, e := range r.known.Load().stored {
+		if e.Tenant == tenant {
+			out = append(out, e.Limits.Budgets...)
+		}
+	}
+	return out
+}
+
 // ErrKey means that a request brings no key, or one that is not in force.
 var ErrKey = errors.New("the header x-decant-key is missing, or its key is not known or was revoked")
 

@@ -267,3 +267,19 @@ func (l listed) AddKey(context.Context, store.TenantKey, store.Act) error {
 	return errors.ErrUnsupported
 }
 func (l listed) RevokeKey(context.Context, string, store.Act) error { return errors.ErrUnsupported }
+
+// What is done for a tenant without a key falls under what all of its keys allow, and under nothing of another's.
+func TestAllowancesOfATenant(t *testing.T) {
+	db := database(t)
+	r := keyring.New(keyring.Options{})
+	add(t, db, "alice", store.Limits{Budgets: []store.Allowance{{Per: "day", USD: 1}}})
+	add(t, db, "alice", store.Limits{Budgets: []store.Allowance{{Per: "month", Tokens: 9}}})
+	add(t, db, "bob", store.Limits{Budgets: []store.Allowance{{Per: "day", USD: 5}}})
+	refresh(t, r, db)
+	if got := r.Allowances("alice"); len(got) != 2 || got[0].USD+got[1].USD != 1 || got[0].Tokens+got[1].Tokens != 9 {
+		t.Errorf("%+v", got)
+	}
+	if got := append(r.Allowances("carol"), (*keyring.Ring)(nil).Allowances("alice")...); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
