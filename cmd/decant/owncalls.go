@@ -13,7 +13,6 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/config"
-	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -124,9 +123,6 @@ func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
 		return err
 	}
 	e.Models.Asker, e.Models.Summarizer = caller, s
-	if kept, ok := db.(flush.Store); ok {
-		e.Models.Flusher = flush.New(flush.Options{Store: kept, Asker: caller, Told: o.board.Flushed, Logger: o.log})
-	}
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/gateway/tracing"
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/flush"
 	"github.com/decantdev/decant/internal/notice"
 	"github.com/decantdev/decant/preset"
 )
@@ -96,6 +97,13 @@ func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Mo
 		o := o
 		if err := s.own.into(&o, db); err != nil {
 			return nil, err
+		}
+		if kept, ok := db.(flush.Store); ok {
+			f := flush.New(flush.Options{Store: kept, Asker: o.Models.Asker, Told: s.board.Flushed, Logger: log})
+			o.Models.Flusher = f
+			if c.Recall {
+				o.Models.Recall = f.Recall
+			}
 		}
 		e, err := engine.New(s.tracing.Store(db), o)
 		if err != nil {

@@ -26,6 +26,8 @@ type gatewayFlags struct {
 	Window              int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
 	SummaryModel        string `placeholder:"ID" help:"Model that writes records, or off. Its credential stands in the settings."`
 	UseClientCredential bool   `help:"Let own calls about a client's conversation use that client's credential, from memory only."`
+	Flush               string `placeholder:"on|off" help:"Save what is worth remembering before a pour. Overrides what presets say."`
+	Recall              bool   `help:"Tell a conversation that begins what is remembered of its project."`
 	Log                 string `placeholder:"LEVEL" help:"Least level to log: debug, info, warn or error (info)."`
 }
 
@@ -43,8 +45,11 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 	if f.UseClientCredential {
 		flags["use_client_credential"] = "true"
 	}
+	if f.Recall {
+		flags["recall"] = "true"
+	}
 	maps.Copy(flags, map[string]string{
-		"summary_model":      f.SummaryModel,
+		"summary_model": f.SummaryModel, "flush": f.Flush,
 		"anthropic_upstream": f.Upstream, "db": f.DB, "encryption_key_file": f.EncryptionKeyFile, "preset": f.Preset, "early_pours": f.Early, "mode": f.Mode, "window": window, "log": f.Log,
 	})
 	c, err := config.Load(config.Sources{File: f.Config, Environ: os.Environ(), Flags: flags})
@@ -64,13 +69,13 @@ func databasePath(name string) (string, error) {
 
 // presets returns the policy for requests without a rule, and the rules.
 func presets(c *config.Config) (*preset.Preset, []gateway.Rule, error) {
-	p, err := presetAt(c.Preset, c.Early)
+	p, err := presetOf(c, c.Preset)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
 	var rules []gateway.Rule
 	for i, r := range c.Presets {
-		chosen, err := presetAt(r.Preset, c.Early)
+		chosen, err := presetOf(c, r.Preset)
 		if err != nil {
 			return nil, nil, usageError{fmt.Errorf("presets[%d]: %w", i, err)}
 		}
@@ -84,6 +89,15 @@ func budgetsOf(c *config.Config) (out []budget.Budget) {
 		out = append(out, budget.Budget(b))
 	}
 	return out
+}
+
+// presetOf returns a preset as a configuration has it.
+func presetOf(c *config.Config, name string) (*preset.Preset, error) {
+	p, err := presetAt(name, c.Early)
+	if err != nil || c.Flush == "" {
+		return p, err
+	}
+	return p.WithFlush(c.Flush == "on"), nil
 }
 
 // presetAt returns a preset at a level of early pours; an empty level means its own.

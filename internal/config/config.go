@@ -49,8 +49,28 @@ type Config struct {
 	Tracing   Tracing  `yaml:"tracing"`            // where traces go; without an endpoint there are none
 	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
 	Summary   Summary  `yaml:"summary"`            // the model that writes records; none: they are extractive
+	Flush     Flush    `yaml:"flush"`              // whether what is worth remembering is saved before a pour: on, off; empty: as the preset says
+	Recall    bool     `yaml:"recall"`             // tells a conversation that begins what is remembered of its project
 	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
 	Hooks     Hooks    `yaml:"hooks"`              // who is told what happens
+}
+
+// Flush says whether conversations are flushed. True is written for on, and false for off.
+type Flush string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (f *Flush) UnmarshalText(text []byte) error {
+	switch s := string(text); s {
+	case "true", "on":
+		*f = "on"
+	case "false", "off":
+		*f = "off"
+	case "":
+		*f = ""
+	default:
+		return fmt.Errorf("flush: %q is neither on nor off", s)
+	}
+	return nil
 }
 
 // Level is a level of early pours. True is written for the preset's own, and false for off.

@@ -29,6 +29,7 @@ func (c *Config) settings() []setting {
 		{"tracing_service", text(&c.Tracing.Service)}, {"tracing_tenants", parsed(&c.Tracing.Tenants, yesno)},
 		{"summary_model", text(&c.Summary.Model)}, {"summary_provider", text(&c.Summary.Provider)}, {"summary_base_url", text(&c.Summary.BaseURL)},
 		{"summary_api_key_env", text(&c.Summary.KeyEnv)}, {"summary_key_file", text(&c.Summary.KeyFile)}, {"use_client_credential", parsed(&c.Summary.Client, yesno)},
+		{"flush", func(v string) error { return c.Flush.UnmarshalText([]byte(v)) }}, {"recall", parsed(&c.Recall, yesno)},
 		{"ca", parsed(&c.CA, list)}, {"allow", parsed(&c.Allow, list)}, {"keys", parsed(&c.Keys, keys)},
 		{"hosts", parsed(&c.Hosts, list)}, {"body_limit", parsed(&c.BodyLimit, size)}, {"body_memory", parsed(&c.Bodies, size)},
 	}
