@@ -4,10 +4,10 @@ package main
 type limit struct{ circle, methods, fields float64 }
 
 var limits = map[string]limit{
-	"engine":                   {circle: 5, methods: 28, fields: 16},
+	"engine":                   {circle: 8, methods: 28, fields: 16},
 	"engine/internal/account":  {circle: 1, methods: 3, fields: 7},
-	"engine/internal/decide":   {circle: 4, methods: 16, fields: 5},
-	"engine/internal/draft":    {circle: 4, methods: 30, fields: 13},
+	"engine/internal/decide":   {circle: 5, methods: 17, fields: 5},
+	"engine/internal/draft":    {circle: 4, methods: 30, fields: 15},
 	"engine/internal/lineage":  {circle: 3, methods: 18, fields: 10},
 	"engine/internal/notes":    {circle: 1, methods: 5, fields: 15},
 	"engine/internal/outbox":   {circle: 2, methods: 13, fields: 12},
@@ -22,24 +22,24 @@ var limits = map[string]limit{
 	"wire/internal/request":    {circle: 2, methods: 15, fields: 13},
 	"wire/internal/session":    {circle: 2, methods: 16, fields: 15},
 	"legal":                    {circle: 8, methods: 37, fields: 9},
-	"policy":                   {circle: 7, methods: 26, fields: 15},
+	"policy":                   {circle: 7, methods: 26, fields: 18},
 	"archive":                  {circle: 2, methods: 7, fields: 10},
 	"store/sqlite":             {circle: 25, methods: 60, fields: 13},
 	"internal/reduce":          {circle: 2, methods: 23, fields: 13},
 	"internal/summary":         {circle: 3, methods: 19, fields: 14},
 	"internal/replay":          {circle: 17, methods: 28, fields: 31},
 	"internal/lookup":          {circle: 3, methods: 6, fields: 6},
-	"internal/doctor":          {circle: 1, methods: 11, fields: 9},
+	"internal/doctor":          {circle: 1, methods: 12, fields: 10},
 	"transport":                {circle: 10, methods: 25, fields: 11},
 	"gateway":                  {circle: 10, methods: 16, fields: 22},
-	"cmd/decant":               {circle: 2, methods: 15, fields: 30},
+	"cmd/decant":               {circle: 2, methods: 15, fields: 32},
 }
 
 const (
 	limitFiles          = 12
 	limitReturns        = 13
-	limitUnused         = 47
-	limitUnusedInternal = 21
+	limitUnused         = 74
+	limitUnusedInternal = 22
 	limitMedian         = 11
 	limitLongest        = 48
 )
