@@ -48,9 +48,11 @@ func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, name 
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return engine.New(db, engine.Options{
-		Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), DropBlock: c.DropBlock,
-	})
+	o := engine.Options{Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), DropBlock: c.DropBlock, Budgets: budgetsOf(c)}
+	if err := intoCommand(c, &o, db); err != nil {
+		return nil, err
+	}
+	return engine.New(db, o)
 }
 
 // open opens the database, which must exist. The caller must close it.

@@ -126,18 +126,39 @@ func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
 	return nil
 }
 
+// intoCommand is into for a command that has settings and no service: it asks a configured model only.
+func intoCommand(c *config.Config, e *engine.Options, db engine.Store) error {
+	if !c.Summary.Configured() {
+		return nil
+	}
+	out, err := outbound(c)
+	if err != nil {
+		return err
+	}
+	own, err := newOwnCalls(c, out, e.Preset, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return own.into(e, db)
+}
+
 // options returns the options of a caller.
 func (o *ownCalls) options(e *engine.Options, db engine.Store) provider.Options {
 	l := o.settings.Limits
 	out := provider.Options{
 		Account: o.account, Cap: provider.Cap{Calls: l.Calls, Hour: l.Hour, Day: l.Day},
-		Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: db, Catalog: o.catalog, Made: o.calls.Made, Logger: o.log,
-		Of: func(tenant string) (bs []budget.Budget) {
+		Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: db, Catalog: o.catalog, Logger: o.log,
+	}
+	if o.calls != nil {
+		out.Made = o.calls.Made
+	}
+	if o.allowed != nil {
+		out.Of = func(tenant string) (bs []budget.Budget) {
 			for _, a := range o.allowed(tenant) {
 				bs = append(bs, budget.Budget(a))
 			}
 			return bs
-		},
+		}
 	}
 	if o.wallet != nil {
 		out.Accounts = o.wallet.Account
