@@ -140,6 +140,9 @@ func (c *checker) tidy(text string, f *finding) string {
 	lines, cited, loose, out := 0, 0, 0, 0
 	for i := range bodies {
 		for _, line := range sections[i] {
+			if repeats(line) {
+				continue
+			}
 			lines++
 			line, ok := c.cite(line)
 			if !ok {
@@ -162,6 +165,11 @@ func (c *checker) tidy(text string, f *finding) string {
 	}
 	c.judge(f, tally{lines: lines, cited: cited, loose: loose, out: out, outside: outside, invented: invented, orders: orders, has: len(sections)})
 	return c.headed(bodies)
+}
+
+// repeats reports whether a line says what a section is for instead of what belongs there.
+func repeats(line string) bool {
+	return slices.ContainsFunc(about[:], func(a string) bool { return strings.Contains(line, a) })
 }
 
 // A tally is what was counted in an answer.
