@@ -24,6 +24,7 @@ import (
 	"net/http"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/transport"
@@ -34,6 +35,11 @@ type Options struct {
 	// Logger is for engine and store, where their own options name none: see engine.Options and sqlite.Options for
 	// what is logged at which level. Nil means that nothing is logged.
 	Logger *slog.Logger
+
+	// Account is who is asked for records, for what is worth remembering, and for the provider's own summaries, where
+	// Engine.Models names nobody else. Its calls are in the ledger, under the budgets of Engine and provider.DefaultCap. Nil means
+	// that no model is asked, and that records quote.
+	Account *provider.Account
 
 	Engine    engine.Options
 	Transport transport.Options
@@ -61,7 +67,11 @@ func Open(ctx context.Context, path string, opts *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.New(s, o.Engine)
+	var e *engine.Engine
+	eo, err := o.withModels(s)
+	if err == nil {
+		e, err = engine.New(s, eo)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start engine: %w", err), s.Close())
 	}

@@ -1,0 +1,60 @@
+package embedded
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/decantdev/decant/budget"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/flush"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/summarize"
+)
+
+// withModels returns the engine's options with whom the account has it ask, where they name nobody else. What is worth
+// remembering is saved without an account, too, for presets that want it.
+func (o *Options) withModels(s *sqlite.DB) (engine.Options, error) {
+	e := o.Engine
+	if o.Account != nil {
+		if err := o.ask(&e, s); err != nil {
+			return e, err
+		}
+	}
+	if e.Models.Flusher == nil {
+		e.Models.Flusher = flush.New(flush.Options{Store: s, Asker: e.Models.Asker, Logger: e.Logger, Now: e.Now})
+	}
+	return e, nil
+}
+
+// ask has an engine ask the account.
+func (o *Options) ask(e *engine.Options, s *sqlite.DB) error {
+	if e.Models.Purse == nil {
+		now, log := e.Now, e.Logger
+		if now == nil {
+			now = time.Now
+		}
+		if log == nil {
+			log = slog.New(slog.DiscardHandler)
+		}
+		e.Models.Purse = budget.NewPurse(s, now, log)
+	}
+	caller, err := provider.NewCaller(provider.Options{
+		Account: o.Account, Purse: e.Models.Purse, Budgets: e.Budgets, Ledger: s, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now,
+	})
+	if err != nil {
+		return err
+	}
+	if e.Models.Asker == nil {
+		e.Models.Asker = caller
+	}
+	if e.Models.Summarizer != nil {
+		return nil
+	}
+	writer := summarize.Options{Asker: caller, Catalog: e.Catalog, Logger: e.Logger, Now: e.Now}
+	if id := o.Account.Model; id != "" {
+		writer.Model = summarize.Always(id)
+	}
+	e.Models.Summarizer, err = summarize.New(writer)
+	return err
+}
