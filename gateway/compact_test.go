@@ -39,7 +39,7 @@ func TestProvidersSummaryThroughTheGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	var w *world
-	asker, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: client, Upstream: srv.URL}, Ledger: later{&w}})
+	asker, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: client, Upstream: srv.URL, Shared: true}, Ledger: later{&w}})
 	if err != nil {
 		t.Fatal(err)
 	}

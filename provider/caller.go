@@ -21,6 +21,11 @@ type Account struct {
 	Client   Client
 	Upstream string // base URL that it calls
 	Model    string // that it asks where a request names none
+
+	// Shared says that the provider keeps one prompt cache for this account and for the clients of Upstream, as it does for keys of one
+	// workspace. Only then it is asked to go on from what a client has sent: with another key that costs the whole
+	// prompt once more.
+	Shared bool
 }
 
 // Options configures a Caller. It needs a Ledger and an Account or Accounts.
@@ -146,7 +151,7 @@ func (c *Caller) account(cause Cause, r *Request) (*Account, error) {
 	if a := own(); a != nil {
 		return a, nil
 	}
-	if conf != nil && (cause.Upstream == "" || sameBase(cause.Upstream, conf.Upstream)) {
+	if conf != nil && (cause.Upstream == "" || conf.Shared && sameBase(cause.Upstream, conf.Upstream)) {
 		return conf, nil
 	}
 	return nil, ErrNoCredential

@@ -271,11 +271,13 @@ func TestBudgetsHoldForOwnCalls(t *testing.T) {
 }
 
 // What goes on from a client's request goes to that client's provider with its own credential, or where that is not known
-// with the configured one if it is for the same provider, or nowhere. A prompt of ours has the configured one.
+// with the configured one if it shares that provider's cache, or nowhere. A prompt of ours has the configured one.
 func TestWhoseCredential(t *testing.T) {
 	own := sandbox.New(sandbox.Options{Model: says("Mine."), Keys: []string{"sk-client"}})
 	known := true
+	var conf *provider.Account
 	w := newWorld(t, func(w *world, o *provider.Options) {
+		conf = o.Account
 		theirs := w.account(own, "sk-client")
 		o.Accounts = func(c provider.Cause) *provider.Account {
 			if !known || c.Conversation.ID != "c1" {
@@ -312,6 +314,14 @@ func TestWhoseCredential(t *testing.T) {
 	known = false
 	if got := ask(elsewhere("c1"), body); !strings.Contains(got, "no credential") {
 		t.Error(got)
+	}
+	at := about("c1")
+	at.Upstream = conf.Upstream // a key of another workspace pays for the whole prompt once more, unless somebody says that it does not
+	for _, shared := range []bool{false, true} {
+		conf.Shared = shared
+		if got := ask(at, body); strings.Contains(got, "no credential") == shared {
+			t.Errorf("shared %v: %s", shared, got)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func TestARideReadsTheCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &ledger{}
-		asker, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: c, Upstream: "http://127.0.0.1"}, Ledger: l})
+		asker, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: c, Upstream: "http://127.0.0.1", Shared: true}, Ledger: l})
 		if err != nil {
 			t.Fatal(err)
 		}

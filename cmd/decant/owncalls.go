@@ -63,7 +63,7 @@ func configured(s *config.Summary, over http.RoundTripper, backoff provider.Back
 	if !s.Configured() {
 		return nil, nil
 	}
-	a = &provider.Account{Upstream: s.Destination(), Model: s.Model}
+	a = &provider.Account{Upstream: s.Destination(), Model: s.Model, Shared: s.Shared}
 	switch s.Provider {
 	case "openai":
 		who := provider.Credential{}

@@ -122,7 +122,7 @@ func (w *world) caller() provider.Asker {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := provider.NewCaller(provider.Options{Ledger: w.db, Account: &provider.Account{Client: client, Upstream: w.url}})
+	c, err := provider.NewCaller(provider.Options{Ledger: w.db, Account: &provider.Account{Client: client, Upstream: w.url, Shared: true}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
