@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,7 +72,13 @@ func FuzzParse(f *testing.F) {
 	f.Add("- SAVE: \xff\u2028x\n* SAVE: SAVE: y")
 	f.Fuzz(func(t *testing.T, answer string) {
 		saves, silent := memory.Parse(answer, memory.SilentToken)
-		if len(saves) > memory.MaxSaves || silent && !strings.Contains(answer, memory.SilentToken) {
+		seen := strings.Map(func(r rune) rune { // what nobody sees is left out before it is read
+			if r > unicode.MaxASCII {
+				return -1
+			}
+			return r
+		}, answer)
+		if len(saves) > memory.MaxSaves || silent && !strings.Contains(seen, memory.SilentToken) {
 			t.Fatalf("%d saves, silent %v", len(saves), silent)
 		}
 		for _, s := range saves {
