@@ -78,6 +78,8 @@ func (s *Summary) check() error {
 	switch {
 	case s.KeyEnv != "" && s.KeyFile != "":
 		return errors.New("summary: want either api_key_env or key_file")
+	case strings.HasPrefix(s.KeyEnv, "DECANT_"):
+		return fmt.Errorf("summary.api_key_env: %s: variables that begin with DECANT_ are settings; give the variable another name", s.KeyEnv)
 	case s.Model != "" && !s.Enabled():
 		return errors.New("summary.model: there is no credential to ask it with; name one in summary.api_key_env or summary.key_file, " +
 			"the server in summary.base_url if it wants none, or set use_client_credential")

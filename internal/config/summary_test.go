@@ -77,6 +77,7 @@ func TestSummarySettingsThatCannotBe(t *testing.T) {
 		"{provider: openai, model: m, base_url: 'x'}":                  "summary.base_url",
 		"{api_key_env: NOT_SET}":                                       "NOT_SET",
 		"{key_file: /does/not/exist}":                                  "summary.key_file",
+		"{api_key_env: DECANT_KEY}":                                    "another name",
 		"{api_key_env: A, key_file: b}":                                "either",
 		"{modle: x}":                                                   "modle",
 	} {
