@@ -101,7 +101,7 @@ func newWorld(t *testing.T, model sandbox.Model, asks bool) *world {
 	if w.engine, err = engine.New(w.db, engine.Options{Preset: chat, Models: engine.Models{Flusher: w.flusher, Recall: w.flusher.Recall}, ArchiveDelay: -1}); err != nil {
 		t.Fatal(err)
 	}
-	w.http = &http.Client{Transport: transport.New(w.engine, transport.Options{Project: "/work/shop", Done: w.count})}
+	w.http = &http.Client{Transport: transport.New(w.engine, transport.Options{Project: "/src/shop", Done: w.count})}
 	t.Cleanup(func() {
 		w.engine.Close()
 		w.db.Close()
@@ -354,7 +354,7 @@ func (w *world) claim() {
 // another project, and one that has begun already, is told nothing.
 func TestRecallTellsALaterConversation(t *testing.T) {
 	w := newWorld(t, speaker{}, false)
-	scope := memory.Scope{Level: memory.Project, Name: "/work/shop"}
+	scope := memory.Scope{Level: memory.Project, Name: "/src/shop"}
 	it, err := memory.New("m:1", memory.KindMemory, scope, "Prices are in cents.", memory.Source{}, w.api.Log.Last().Time)
 	if err != nil {
 		t.Fatal(err)
