@@ -17,9 +17,21 @@ type Backoff struct {
 	Jitter   time.Duration // up to so much is added at random
 }
 
+// SDKRetries returns how often the SDK of a provider shall try a call again by itself: twice, as SDKs do, where nothing else is
+// said, and never where Retry does.
+func (b Backoff) SDKRetries() int {
+	if b == (Backoff{}) {
+		return 2
+	}
+	return 0
+}
+
 // Retry calls ask until it succeeds, its error is not worth another try, or ctx is done. Where the provider says how long
-// to wait, that counts if it is longer.
+// to wait, that counts if it is longer. The zero value calls it once.
 func (b Backoff) Retry(ctx context.Context, ask func() (*Answer, error)) (*Answer, error) {
+	if b == (Backoff{}) {
+		return ask()
+	}
 	attempts := cmp.Or(b.Attempts, 3)
 	for n := 0; ; n++ {
 		a, err := ask()

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -45,8 +44,8 @@ type Options struct {
 	Catalog *token.Catalog
 }
 
-// DefaultBase is the base URL of Anthropic's own API.
-const DefaultBase = "https://api.anthropic.com"
+// defaultBase is the base URL of Anthropic's own API.
+const defaultBase = "https://api.anthropic.com"
 
 // A Client asks models over the Messages API. It is safe for concurrent use.
 type Client struct {
@@ -62,7 +61,7 @@ var (
 // New returns a client.
 func New(o Options) (*Client, error) {
 	if o.Base == "" {
-		o.Base = DefaultBase
+		o.Base = defaultBase
 	}
 	if err := provider.CheckBase(o.Base); err != nil {
 		return nil, err
@@ -79,29 +78,11 @@ func New(o Options) (*Client, error) {
 	c := &Client{opts: o}
 	opts := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), // a configured key and destination only
-		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport)), option.WithMiddleware(c.authenticate),
+		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport, o.Credential)),
 	}
 	c.sdk = sdk.NewClient(opts...)
 	return c, nil
 }
-
-// authenticate puts the credential into a request as late as possible, so that no error has it. Of an answer that is an
-// error it leaves the beginning.
-func (c *Client) authenticate(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	c.opts.Credential.Set(r.Header)
-	res, err := next(r)
-	if err == nil && res.StatusCode >= http.StatusBadRequest {
-		res.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(res.Body, 1<<20), res.Body}
-	}
-	return res, err
-}
-
-// sdkTries has the SDK try again as it does.
-var sdkTries = option.WithMaxRetries(2)
 
 // Ask implements provider.Client.
 func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer, error) {
@@ -109,20 +90,14 @@ func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer
 	if body == nil {
 		body = c.body(r)
 	}
-	wait, tries := cmp.Or(r.Backoff, c.opts.Backoff), sdkTries
-	if wait != (provider.Backoff{}) {
-		tries = option.WithMaxRetries(0)
-	}
-	once := func() (*provider.Answer, error) { return c.once(ctx, body, r.Betas, tries) }
-	if wait == (provider.Backoff{}) {
-		return once() // the SDK tries again
-	}
-	return wait.Retry(ctx, once)
+	wait := cmp.Or(r.Backoff, c.opts.Backoff)
+	tries := option.WithMaxRetries(wait.SDKRetries())
+	return wait.Retry(ctx, func() (*provider.Answer, error) { return c.once(ctx, body, r.Betas, tries) })
 }
 
 // Check implements provider.Checker.
 func (c *Client) Check(ctx context.Context, model string) error {
-	res, err := c.send(ctx, http.MethodGet, "v1/models/"+url.PathEscape(model), nil, nil, sdkTries)
+	res, err := c.send(ctx, http.MethodGet, "v1/models/"+url.PathEscape(model), nil, nil, option.WithMaxRetries(provider.Backoff{}.SDKRetries()))
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,8 @@ type Options struct {
 	Catalog *token.Catalog
 }
 
-// DefaultBase is the base URL of OpenAI's own API.
-const DefaultBase = "https://api.openai.com/v1"
+// defaultBase is the base URL of OpenAI's own API.
+const defaultBase = "https://api.openai.com/v1"
 
 // A Client asks models over Chat Completions. It is safe for concurrent use.
 type Client struct {
@@ -61,7 +61,7 @@ var (
 // New returns a client.
 func New(o Options) (*Client, error) {
 	if o.Base == "" {
-		o.Base = DefaultBase
+		o.Base = defaultBase
 	}
 	if err := provider.CheckBase(o.Base); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{opts: o, own: isOwn(o.Base)}
 	opts := []option.RequestOption{
-		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport)), option.WithMiddleware(c.authenticate),
+		option.WithBaseURL(o.Base), option.WithHTTPClient(provider.HTTP(o.Transport, o.Credential)),
 	}
 	c.sdk = sdk.Client{Options: opts} // NewClient would add keys, headers and an address from the environment
 	return c, nil
@@ -94,44 +94,20 @@ func isOwn(base string) bool {
 	return strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".azure.com")
 }
 
-// authenticate puts the credential into a request as late as possible, so that no error has it. Of an answer that is an
-// error it leaves the beginning.
-func (c *Client) authenticate(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	c.opts.Credential.Set(r.Header)
-	res, err := next(r)
-	if err == nil && res.StatusCode >= http.StatusBadRequest {
-		res.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(res.Body, 1<<20), res.Body}
-	}
-	return res, err
-}
-
-// sdkTries has the SDK try again as it does.
-var sdkTries = option.WithMaxRetries(2)
-
 // Ask implements provider.Client.
 func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer, error) {
 	body := r.Body
 	if body == nil {
 		body = c.body(r)
 	}
-	wait, tries := cmp.Or(r.Backoff, c.opts.Backoff), sdkTries
-	if wait != (provider.Backoff{}) {
-		tries = option.WithMaxRetries(0)
-	}
-	once := func() (*provider.Answer, error) { return c.once(ctx, body, tries) }
-	if wait == (provider.Backoff{}) {
-		return once() // the SDK tries again
-	}
-	return wait.Retry(ctx, once)
+	wait := cmp.Or(r.Backoff, c.opts.Backoff)
+	tries := option.WithMaxRetries(wait.SDKRetries())
+	return wait.Retry(ctx, func() (*provider.Answer, error) { return c.once(ctx, body, tries) })
 }
 
 // Check implements provider.Checker. The list of models is what all servers have.
 func (c *Client) Check(ctx context.Context, model string) error {
-	src, err := c.send(ctx, http.MethodGet, "models", nil, sdkTries)
+	src, err := c.send(ctx, http.MethodGet, "models", nil, option.WithMaxRetries(provider.Backoff{}.SDKRetries()))
 	if err != nil {
 		return err
 	}

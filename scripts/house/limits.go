@@ -38,7 +38,7 @@ var limits = map[string]limit{
 const (
 	limitFiles          = 12
 	limitReturns        = 13
-	limitUnused         = 74
+	limitUnused         = 73
 	limitUnusedInternal = 22
 	limitMedian         = 11
 	limitLongest        = 48
