@@ -74,10 +74,10 @@ type message struct {
 }
 
 // read reads an answer.
-func (c *Client) read(res *http.Response) (*provider.Answer, error) {
+func (c *Client) read(res *http.Response, heard *listener) (*provider.Answer, error) {
 	body := io.LimitReader(res.Body, c.opts.Largest+1)
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
-		return c.readStream(body)
+		return c.readStream(body, heard)
 	}
 	src, err := io.ReadAll(body)
 	switch {
@@ -116,22 +116,24 @@ func answer(m *message) (*provider.Answer, error) {
 
 // A stream is an answer that comes in events.
 type stream struct {
-	c    *Client
-	m    message
-	fail error // that the provider tells of in the middle
-	end  bool
+	c     *Client
+	m     message
+	heard *listener // nil: nobody listens
+	fail  error     // that the provider tells of in the middle
+	end   bool
 }
 
 // readStream reads a stream of events. What it has reported before it broke off is known, too.
-func (c *Client) readStream(body io.Reader) (*provider.Answer, error) {
-	s := stream{c: c}
+func (c *Client) readStream(body io.Reader, heard *listener) (*provider.Answer, error) {
+	s := stream{c: c, heard: heard}
 	whole := dialect.Dialect{}.ReadAnswer(func(int) bool { return true })
 	r := sse.Reader{Handle: func(name, data []byte) {
 		whole.Event(name, data)
 		s.event(string(name), data)
+		heard.event(string(name), data)
 	}}
 	n, err := io.Copy(&r, body)
-	known := &provider.Answer{Model: s.m.Model, Usage: s.m.Usage.billed()}
+	known := &provider.Answer{Model: s.m.Model, Usage: s.m.Usage.billed(), Text: heard.text(), Content: heard.content()}
 	switch {
 	case s.fail != nil:
 		return known, s.fail

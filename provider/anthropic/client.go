@@ -55,6 +55,7 @@ type Client struct {
 
 var (
 	_ provider.Client  = (*Client)(nil)
+	_ provider.Speaker = (*Client)(nil)
 	_ provider.Checker = (*Client)(nil)
 )
 
@@ -92,7 +93,7 @@ func (c *Client) Ask(ctx context.Context, r *provider.Request) (*provider.Answer
 	}
 	wait := cmp.Or(r.Backoff, c.opts.Backoff)
 	tries := option.WithMaxRetries(wait.SDKRetries())
-	return wait.Retry(ctx, func() (*provider.Answer, error) { return c.once(ctx, body, r.Betas, tries) })
+	return wait.Retry(ctx, func() (*provider.Answer, error) { return c.once(ctx, body, r.Betas, tries, nil) })
 }
 
 // Check implements provider.Checker.
@@ -105,13 +106,13 @@ func (c *Client) Check(ctx context.Context, model string) error {
 }
 
 // once sends a body.
-func (c *Client) once(ctx context.Context, body []byte, betas []string, tries option.RequestOption) (*provider.Answer, error) {
+func (c *Client) once(ctx context.Context, body []byte, betas []string, tries option.RequestOption, heard *listener) (*provider.Answer, error) {
 	res, err := c.send(ctx, http.MethodPost, "v1/messages", body, betas, tries)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
-	a, err := c.read(res)
+	a, err := c.read(res, heard)
 	if ctx.Err() != nil && err != nil {
 		err = fmt.Errorf("%w: %w", err, ctx.Err())
 	}

@@ -56,6 +56,7 @@ type Client struct {
 var (
 	_ provider.Client  = (*Client)(nil)
 	_ provider.Checker = (*Client)(nil)
+	_ provider.Speaker = (*Client)(nil)
 )
 
 // New returns a client.

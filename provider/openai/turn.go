@@ -1,0 +1,79 @@
+package openai
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/wire"
+)
+
+// limit is how the limit of an answer is written, by OpenAI and by the servers that keep the old name.
+const (
+	limit    = `,"max_completion_tokens":`
+	oldLimit = `,"max_tokens":`
+)
+
+// translated returns a turn as a request of Chat Completions whose answer comes as a stream.
+func (c *Client) translated(t *provider.Turn) ([]byte, error) {
+	d, err := wire.ParseAs(wire.Anthropic, t.Body)
+	if err != nil {
+		return nil, fmt.Errorf("a turn must be a request of the Messages API: %w", err)
+	}
+	b, err := wire.Encode(d.Conversation, wire.OpenAIChat)
+	if err != nil {
+		return nil, err
+	}
+	if !c.own {
+		b = bytes.Replace(b, []byte(limit), []byte(oldLimit), 1) // it stands before all text
+	}
+	var asked struct {
+		Stream      jsontext.Value `json:"stream"`
+		Temperature jsontext.Value `json:"temperature"`
+		Stop        jsontext.Value `json:"stop_sequences"`
+		Choice      struct {
+			Type   string `json:"type"`
+			Name   string `json:"name"`
+			Serial bool   `json:"disable_parallel_tool_use"`
+		} `json:"tool_choice"`
+	}
+	if err := json.Unmarshal(t.Body, &asked, lenient); err != nil {
+		return nil, fmt.Errorf("a turn must be a request of the Messages API: %w", err)
+	}
+	if asked.Stream != nil {
+		return nil, errors.New("a turn must not have the member stream")
+	}
+	b = bytes.TrimSuffix(b, []byte{'}'})
+	if asked.Temperature != nil {
+		b = append(append(b, `,"temperature":`...), asked.Temperature...)
+	}
+	if asked.Stop != nil {
+		b = append(append(b, `,"stop":`...), asked.Stop...)
+	}
+	if len(d.Conversation.Fixed.Tools) > 0 {
+		b = appendChoice(b, asked.Choice.Type, asked.Choice.Name)
+		if asked.Choice.Serial {
+			b = append(b, `,"parallel_tool_calls":false`...)
+		}
+	}
+	return append(b, `,"stream":true,"stream_options":{"include_usage":true}}`...), nil
+}
+
+// appendChoice appends the choice of tools.
+func appendChoice(b []byte, kind, name string) []byte {
+	switch kind {
+	case "none":
+		return append(b, `,"tool_choice":"none"`...)
+	case "any":
+		return append(b, `,"tool_choice":"required"`...)
+	case "tool":
+		b = jsonspan.AppendQuote(append(b, `,"tool_choice":{"type":"function","function":{"name":`...), name)
+		return append(b, `}}`...)
+	}
+	return b
+}
