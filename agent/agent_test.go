@@ -1,0 +1,513 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/goleak"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/provider/anthropic"
+	"github.com/decantdev/decant/provider/openai"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A world is an agent, with a real engine on a real file, before a strict stand-in for the Messages API.
+type world struct {
+	*testing.T
+	server *sandbox.Server
+	db     *embedded.DB
+	client provider.Speaker
+}
+
+func newWorld(t *testing.T, m sandbox.Model) *world {
+	t.Helper()
+	w := &world{T: t, server: sandbox.New(sandbox.Options{Model: m})}
+	rt, stop := w.server.Pipe()
+	t.Cleanup(stop)
+	c, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.client = c
+	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "agent.db"), nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.db.Close() })
+	return w
+}
+
+// agent returns an agent with options.
+func (w *world) agent(o agent.Options) *agent.Agent {
+	w.Helper()
+	o.Engine = w.db.Engine()
+	if o.Model == "" {
+		o.Model = "claude-sonnet-4-5"
+	}
+	a, err := agent.New(w.client, o)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return a
+}
+
+// legal says that the API has refused nothing.
+func (w *world) legal() {
+	w.Helper()
+	for _, e := range w.server.Log.Refused() {
+		w.Errorf("request %d was refused with %d: %s", e.Number, e.Status, e.Error)
+	}
+}
+
+// ran reads a run to its end.
+func ran(t *testing.T, events iter.Seq2[agent.Event, error]) (all []agent.Event, o agent.Outcome, err error) {
+	t.Helper()
+	for e, fault := range events {
+		all = append(all, e)
+		err = errors.Join(err, fault)
+	}
+	if len(all) == 0 || all[len(all)-1].Kind != agent.EventDone {
+		t.Fatalf("the run ends with %v, not with %s", all, agent.EventDone)
+	}
+	return all, *all[len(all)-1].Outcome, err
+}
+
+// answers is a model that answers by the prompt.
+type answers func(p *sandbox.Prompt) sandbox.Answer
+
+func (f answers) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
+	return f(p), nil
+}
+
+func text(s string) sandbox.Block { return sandbox.Block{Kind: decant.KindText, Text: s} }
+
+func use(id, name, input string) sandbox.Block {
+	return sandbox.Block{Kind: decant.KindUse, ID: id, Name: name, Input: jsontext.Value(input)}
+}
+
+func says(blocks ...sandbox.Block) sandbox.Answer { return sandbox.Answer{Blocks: blocks} }
+
+// results returns the results in the last message of a prompt.
+func results(p *sandbox.Prompt) (out []string) {
+	for _, b := range p.Messages[len(p.Messages)-1].Blocks {
+		if b.Kind == decant.KindResult {
+			out = append(out, b.Text)
+		}
+	}
+	return out
+}
+
+// What the model asks for is made, and what came of it goes back: failures, panics and unknown names, too.
+func TestARunMakesTheCallsOfTheModel(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return says(text("I look."), use("toolu_1", "add", `{"a":2,"b":3}`), use("toolu_2", "fail", `{}`), use("toolu_3", "panics", `{}`),
+				use("toolu_4", "none", `{}`), use("toolu_5", "add", `{"a":2}`))
+		}
+		return says(text(strings.Join(results(p), "\n")))
+	}))
+	type sum struct {
+		A int `json:"a"`
+		B int `json:"b"`
+	}
+	add := agent.Func("add", "Adds.", func(_ context.Context, _ *agent.Call, s sum) (agent.Result, error) {
+		return agent.Result{Text: fmt.Sprint("it is ", s.A+s.B)}, nil
+	})
+	fail := agent.Tool{Name: "fail", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		return agent.Result{}, errors.New("it does not work")
+	}}
+	panics := agent.Tool{Name: "panics", Run: func(context.Context, *agent.Call) (agent.Result, error) { panic("oops") }}
+	a := w.agent(agent.Options{System: "You add.", Tools: []agent.Tool{add, fail, panics}})
+	all, o, err := ran(t, a.Run(t.Context(), "What is 2 and 3?"))
+	if err != nil || o.Stop != agent.StopAnswered || o.Spent.Turns != 2 || o.Spent.Money == 0 {
+		t.Fatalf("outcome %+v, error %v", o, err)
+	}
+	for _, want := range []string{"it is 5", "it does not work", "oops", `no tool "none"`, "add fail panics", "missing: b"} {
+		if !strings.Contains(o.Text, want) {
+			t.Errorf("the model was not told %q:\n%s", want, o.Text)
+		}
+	}
+	var kinds []agent.EventKind
+	for _, e := range all {
+		if e.Kind != agent.EventText {
+			kinds = append(kinds, e.Kind)
+		}
+	}
+	calls := slices.Repeat([]agent.EventKind{agent.EventCall, agent.EventResult}, 5)
+	want := append(append([]agent.EventKind{agent.EventUser, agent.EventMessage}, calls...), agent.EventMessage, agent.EventDone)
+	if !slices.Equal(kinds, want) {
+		t.Errorf("events %v, want %v", kinds, want)
+	}
+	w.legal()
+}
+
+// Calls that change nothing are made side by side: each waits for the other one here.
+func TestReadsAreMadeSideBySide(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return says(use("toolu_1", "meet", `{}`), use("toolu_2", "meet", `{}`))
+		}
+		return says(text(strings.Join(results(p), ", ")))
+	}))
+	both := make(chan bool)
+	meet := agent.Tool{Name: "meet", ReadOnly: true, Run: func(ctx context.Context, c *agent.Call) (agent.Result, error) {
+		c.Progress("waiting")
+		select {
+		case both <- true:
+		case <-both:
+		case <-ctx.Done():
+			return agent.Result{}, ctx.Err()
+		}
+		return agent.Result{Text: "met"}, nil
+	}}
+	all, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{meet}}).Run(t.Context(), "Meet."))
+	if err != nil || o.Text != "met, met" {
+		t.Fatalf("outcome %+v, error %v", o, err)
+	}
+	if n := count(all, agent.EventProgress); n != 2 {
+		t.Errorf("%d reports of progress, want 2", n)
+	}
+	w.legal()
+}
+
+func count(all []agent.Event, k agent.EventKind) (n int) {
+	for _, e := range all {
+		if e.Kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// A long result is cut in one place, and the model is told what is missing and how to get it.
+func TestALongResultIsCut(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return says(use("toolu_1", "long", `{}`))
+		}
+		return says(text(results(p)[0]))
+	}))
+	long := agent.Tool{Name: "long", Most: 500, Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		return agent.Result{Text: "BEGIN" + strings.Repeat("é", 5000) + "END", Rest: "read it with offset 9"}, nil
+	}}
+	_, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{long}}).Run(t.Context(), "Go."))
+	n := len([]rune(o.Text))
+	if err != nil || n > 500 || n < 480 || !strings.HasPrefix(o.Text, "BEGIN") || !strings.HasSuffix(o.Text, "END") || !strings.Contains(o.Text, "of 5008 characters are left out here. To get the rest: read it with offset 9") {
+		t.Errorf("%d characters, error %v: %s", n, err, o.Text)
+	}
+	w.legal()
+}
+
+// A call that somebody must allow ends the run. Each of them gets its verdict; the run goes on when all have one.
+func TestCallsWaitToBeAllowed(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return says(use("toolu_1", "write", `{"n":1}`), use("toolu_2", "write", `{"n":2}`), use("toolu_3", "write", `{"n":3}`))
+		}
+		return says(text(strings.Join(results(p), "; ")))
+	}))
+	var wrote []string
+	write := agent.Tool{Name: "write", Ask: true,
+		Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
+			wrote = append(wrote, string(c.Arguments))
+			return agent.Result{Text: "wrote " + string(c.Arguments)}, nil
+		},
+		Preview: func(_ context.Context, c *agent.Call) (string, error) { return "+" + string(c.Arguments), nil },
+	}
+	s := w.agent(agent.Options{Tools: []agent.Tool{write}}).Session("")
+	all, o, err := ran(t, s.Run(t.Context(), "Write."))
+	if err != nil || o.Stop != agent.StopApproval || count(all, agent.EventApproval) != 3 || len(wrote) != 0 {
+		t.Fatalf("outcome %+v, error %v, wrote %q", o, err, wrote)
+	}
+	if ws := s.Waiting(); len(ws) != 3 || ws[0].Preview != `+{"n":1}` {
+		t.Errorf("waiting: %+v", ws)
+	}
+	if _, _, err := ran(t, s.Run(t.Context(), "And?")); !errors.Is(err, agent.ErrWaiting) {
+		t.Errorf("a new run: %v, want ErrWaiting", err)
+	}
+	for call, v := range map[string]agent.Verdict{
+		"toolu_1": {Kind: agent.Allow}, "toolu_2": {Kind: agent.Deny, Reason: "not this one"}, "toolu_3": {Kind: agent.Edit, Arguments: jsontext.Value(`{"n":30}`)},
+	} {
+		if _, o, err = ran(t, s.Resume(t.Context(), call, v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o.Spent.Turns != 2 {
+		t.Errorf("%d turns, want those before and after the verdicts", o.Spent.Turns)
+	}
+	if want := `wrote {"n":1}; The user does not allow this call: not this one; wrote {"n":30}`; o.Text != want {
+		t.Errorf("the model was told %q, want %q", o.Text, want)
+	}
+	if _, _, err := ran(t, s.Resume(t.Context(), "toolu_1", agent.Verdict{Kind: agent.Allow})); !errors.Is(err, agent.ErrUnknown) || len(wrote) != 2 {
+		t.Errorf("a second verdict: %v, want ErrUnknown; wrote %q", err, wrote)
+	}
+	w.legal()
+}
+
+// Wherever whoever reads the events leaves, the history is one that the API takes, and nothing that was heard is lost.
+func TestLeavingAnywhereLeavesALegalHistory(t *testing.T) {
+	model := answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if n := p.Answers(); n < 3 && len(results(p)) > 0 || n == 0 {
+			return says(text("Step "+fmt.Sprint(n)+" of the work."), use(fmt.Sprintf("toolu_%d_%d", n, len(p.Messages)), "read", `{}`), use(fmt.Sprintf("toolu_b%d_%d", n, len(p.Messages)), "read", `{}`))
+		}
+		return says(text("Done."))
+	})
+	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
+	for leave := 1; ; leave++ {
+		w := newWorld(t, model)
+		s := w.agent(agent.Options{Tools: []agent.Tool{read}}).Session("")
+		n, heard := 0, ""
+		for e, err := range s.Run(t.Context(), "Work.") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard += map[bool]string{true: e.Text}[e.Kind == agent.EventText]
+			if n++; n == leave {
+				break
+			}
+		}
+		if _, o, err := ran(t, s.Run(t.Context(), "Go on.")); err != nil || o.Stop != agent.StopAnswered {
+			t.Fatalf("left at event %d: %+v, %v", leave, o, err)
+		}
+		w.legal()
+		history := ""
+		for _, m := range s.Messages() {
+			history += string(m)
+		}
+		for _, line := range strings.SplitAfter(heard, ".") {
+			if !strings.Contains(history, line) {
+				t.Errorf("left at event %d: %q was heard and is lost", leave, line)
+			}
+		}
+		if n < leave {
+			return
+		}
+	}
+}
+
+// A call whose time is over is given up, also one that does not return.
+func TestACallIsGivenUpWhenItsTimeIsOver(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return says(use("toolu_1", "slow", `{}`))
+		}
+		return says(text(results(p)[0]))
+	}))
+	slow := agent.Tool{Name: "slow", Timeout: time.Millisecond, Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
+		<-ctx.Done()
+		return agent.Result{Text: "half of it"}, ctx.Err()
+	}}
+	_, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{slow}}).Run(t.Context(), "Go."))
+	if err != nil || !strings.HasPrefix(o.Text, "half of it\n") {
+		t.Errorf("outcome %+v, error %v", o, err)
+	}
+	w.legal()
+}
+
+// What is said to a run under way reaches the model with the next results, and what comes too late is answered all the same.
+func TestARunCanBeSteered(t *testing.T) {
+	var s *agent.Session
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		switch p.Answers() {
+		case 0:
+			return says(use("toolu_1", "work", `{}`))
+		case 1:
+			s.Steer("And blue.")
+		}
+		last := p.Messages[len(p.Messages)-1].Blocks
+		return says(text("I heard: " + last[len(last)-1].Text))
+	}))
+	work := agent.Tool{Name: "work", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		s.Steer("Make it red.")
+		return agent.Result{Text: "ok"}, nil
+	}}
+	s = w.agent(agent.Options{Tools: []agent.Tool{work}}).Session("")
+	all, o, err := ran(t, s.Run(t.Context(), "Paint."))
+	var said []string
+	for _, e := range all {
+		if e.Kind == agent.EventMessage && e.Text != "" {
+			said = append(said, e.Text)
+		}
+	}
+	if err != nil || o.Text != "I heard: And blue." || !slices.Contains(said, "I heard: Make it red.") {
+		t.Errorf("said %q, outcome %+v, error %v", said, o, err)
+	}
+	if s.Steer("Anybody?") {
+		t.Error("a session at rest can be steered")
+	}
+	w.legal()
+}
+
+// A provider that is overloaded is asked again; one that stays so is the error of the run, and the session goes on afterwards.
+func TestARunOutlivesItsProvider(t *testing.T) {
+	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("Here I am.")) }))
+	s := w.agent(agent.Options{}).Session("")
+	w.server.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded})
+	if _, o, err := ran(t, s.Run(t.Context(), "Hello?")); err != nil || o.Text != "Here I am." {
+		t.Errorf("overloaded once: %+v, %v", o, err)
+	}
+	w.server.Inject(sandbox.Fault{Kind: sandbox.FaultStreamError, After: 3})
+	if _, o, err := ran(t, s.Run(t.Context(), "Hello?")); err == nil || o.Stop != agent.StopFailed {
+		t.Errorf("an error in the stream: %+v, %v", o, err)
+	}
+	if _, o, err := ran(t, s.Run(t.Context(), "Hello?")); err != nil || o.Text != "Here I am." {
+		t.Errorf("afterwards: %+v, %v", o, err)
+	}
+	for _, e := range w.server.Log.Refused() {
+		t.Errorf("refused: %d %s", e.Status, e.Error)
+	}
+}
+
+// The conversation outgrows the window of its model many times over, and no request is refused.
+func TestASessionOutgrowsTheWindow(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() > 0 && len(results(p)) > 0 {
+			return says(text("Read."))
+		}
+		return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
+	}))
+	var n atomic.Int64
+	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		return agent.Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n.Add(1)), 1400)}, nil
+	}}
+	s := w.agent(agent.Options{Tools: []agent.Tool{read}, Project: "p"}).Session("")
+	pours := 0
+	for i := range 40 {
+		all, o, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
+		if err != nil || o.Stop != agent.StopAnswered {
+			t.Fatalf("turn %d: %+v, %v", i, o, err)
+		}
+		pours += count(all, agent.EventPour)
+		for _, e := range all {
+			if e.Size > e.Window {
+				t.Fatalf("turn %d: %d tokens in a window of %d", i, e.Size, e.Window)
+			}
+		}
+	}
+	if pours == 0 {
+		t.Error("there was no pour")
+	}
+	if got := len(s.Messages()); got != 160 {
+		t.Errorf("%d messages are kept, want all 160", got)
+	}
+	f, err := s.Fork("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range f.Run(t.Context(), "What was it about?") {
+		if e.Kind == agent.EventPour || e.Size > e.Window {
+			t.Errorf("a fork does not begin with what was poured: %+v", e)
+		}
+	}
+	w.legal()
+}
+
+// A fork begins with what was said, and goes its own way.
+func TestAForkGoesItsOwnWay(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text(fmt.Sprint(len(p.Messages)))) }))
+	s := w.agent(agent.Options{}).Session("first")
+	if _, _, err := ran(t, s.Run(t.Context(), "One.")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.Fork("second")
+	if err != nil || f.ID() != "second" {
+		t.Fatal(f, err)
+	}
+	_, here, err1 := ran(t, s.Run(t.Context(), "Two."))
+	_, there, err2 := ran(t, f.Run(t.Context(), "Other two."))
+	if here.Text != "3" || there.Text != "3" || err1 != nil || err2 != nil {
+		t.Errorf("here %+v %v, there %+v %v", here, err1, there, err2)
+	}
+	w.legal()
+}
+
+// What is asked for as a type comes as one, if the second answer fits.
+func TestAnAnswerOfAType(t *testing.T) {
+	type verdict struct {
+		Cause      string  `json:"cause"`
+		Confidence float64 `json:"confidence"`
+	}
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return says(text(`It is {"cause": "a nil map"}, I think.`))
+		}
+		return says(text("```json\n{\"cause\": \"a nil map\", \"confidence\": 0.9}\n```"))
+	}))
+	got, o, err := agent.RunAs[verdict](t.Context(), w.agent(agent.Options{}).Session(""), "Why?", nil)
+	if err != nil || got != (verdict{"a nil map", 0.9}) || o.Stop != agent.StopAnswered {
+		t.Errorf("got %+v, %+v, %v", got, o, err)
+	}
+	never := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("no")) }))
+	if _, _, err := agent.RunAs[verdict](t.Context(), never.agent(agent.Options{}).Session(""), "Why?", nil); !errors.Is(err, agent.ErrUntyped) {
+		t.Errorf("error %v, want ErrUntyped", err)
+	}
+	w.legal()
+}
+
+// An option that is wrong is named.
+func TestOptionsAreChecked(t *testing.T) {
+	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
+	run := func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{}, nil }
+	for want, o := range map[string]agent.Options{
+		"Options.Model":   {Engine: w.db.Engine()},
+		"Options.Engine":  {Model: "m"},
+		"the name of a":   {Engine: w.db.Engine(), Model: "m", Tools: []agent.Tool{{Name: "a b", Run: run}}},
+		"has no Run":      {Engine: w.db.Engine(), Model: "m", Tools: []agent.Tool{{Name: "a"}}},
+		"two tools":       {Engine: w.db.Engine(), Model: "m", Tools: []agent.Tool{{Name: "a", Run: run}, {Name: "a", Run: run}}},
+		"schema of tool":  {Engine: w.db.Engine(), Model: "m", Tools: []agent.Tool{{Name: "a", Run: run, Schema: jsontext.Value(`[1]`)}}},
+		"Options.Turns":   {Engine: w.db.Engine(), Model: "m", Turns: -1},
+		"MostResult must": {Engine: w.db.Engine(), Model: "m", MostResult: 10},
+	} {
+		if _, err := agent.New(w.client, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one about %q", err, want)
+		}
+	}
+}
+
+// An agent asks a local model over Chat Completions, and outgrows its window all the same.
+func TestAnAgentOfALocalModel(t *testing.T) {
+	w := newWorld(t, nil)
+	w.server = sandbox.New(sandbox.Options{Local: []string{"qwen"}, Model: answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if len(results(p)) > 0 {
+			return says(text("Read."))
+		}
+		return says(text("I read."), use("", "read", `{}`))
+	})})
+	rt, stop := w.server.Pipe()
+	defer stop()
+	c, err := openai.New(openai.Options{Base: "http://sandbox/v1", Transport: rt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.client = c
+	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		return agent.Result{Text: strings.Repeat("a line of the file with words\n", 1300)}, nil
+	}}
+	s := w.agent(agent.Options{Model: "qwen", Tools: []agent.Tool{read}}).Session("")
+	pours := 0
+	for i := range 25 {
+		all, o, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
+		if err != nil || o.Stop != agent.StopAnswered || o.Text != "Read." || o.Spent.Turns != 2 {
+			t.Fatalf("turn %d: %+v, %v", i, o, err)
+		}
+		pours += count(all, agent.EventPour)
+	}
+	if pours == 0 {
+		t.Error("there was no pour")
+	}
+	w.legal()
+}

@@ -1,0 +1,118 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+// reader is a model that always wants to read more, as long as it may, and otherwise gives its answer.
+func reader(p *sandbox.Prompt) sandbox.Answer {
+	last := p.Messages[len(p.Messages)-1].Blocks
+	if strings.Contains(last[len(last)-1].Text, "Give your final answer now") {
+		return says(text(`{"cause":"found"}`))
+	}
+	return says(text("More."), use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
+}
+
+func readsMuch(characters int) agent.Tool {
+	return agent.Tool{Name: "read", ReadOnly: true, Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		return agent.Result{Text: strings.Repeat("some words ", characters/11)}, nil
+	}}
+}
+
+// At the limit of its budget or of its turns a run ends with an answer, within the limit, and after a warning (seed 000, layer 3;
+// mission 000-13, 000-16, 000-17).
+func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    agent.Options
+		stop agent.Stop
+	}{
+		"tokens":      {agent.Options{Budget: agent.Budget{Tokens: 60_000}}, agent.StopBudget},
+		"dollars":     {agent.Options{Budget: agent.Budget{USD: 0.25}}, agent.StopBudget},
+		"turns":       {agent.Options{Turns: 4}, agent.StopTurns},
+		"one turn":    {agent.Options{Turns: 1}, agent.StopTurns},
+		"big results": {agent.Options{Budget: agent.Budget{Tokens: 12_000}, MostResult: 200_000}, agent.StopBudget},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, answers(reader))
+			c.o.MaxTokens = 1000
+			c.o.Tools = []agent.Tool{readsMuch(12_000)}
+			if name == "big results" {
+				c.o.Tools = []agent.Tool{readsMuch(150_000)}
+			}
+			all, o, err := ran(t, w.agent(c.o).Run(t.Context(), "Find the cause."))
+			if err != nil || o.Stop != c.stop || !o.Forced || o.Text != `{"cause":"found"}` {
+				t.Fatalf("outcome %+v, error %v", o, err)
+			}
+			if b := c.o.Budget; b.Tokens > 0 && o.Spent.Tokens() > b.Tokens || b.USD > 0 && o.Spent.Money.USD() > b.USD {
+				t.Errorf("%d tokens and $%.4f are spent, of %+v", o.Spent.Tokens(), o.Spent.Money.USD(), b)
+			}
+			if c.o.Turns > 0 && o.Spent.Turns != c.o.Turns {
+				t.Errorf("%d turns, want %d", o.Spent.Turns, c.o.Turns)
+			}
+			if name == "tokens" && count(all, agent.EventWarning) != 1 {
+				t.Errorf("%d warnings, want 1", count(all, agent.EventWarning))
+			}
+			if got := string(w.server.Log.Last().Body); !strings.Contains(got, `"tool_choice":{"type":"none"}`) {
+				t.Errorf("the tools are not switched off: %.300s", got)
+			}
+			w.legal()
+		})
+	}
+}
+
+// A budget that has no room for a single answer is an error, and nothing is sent.
+func TestABudgetTooSmallForAnything(t *testing.T) {
+	w := newWorld(t, answers(reader))
+	_, o, err := ran(t, w.agent(agent.Options{Budget: agent.Budget{Tokens: 50}}).Run(t.Context(), "Find the cause."))
+	if !errors.Is(err, agent.ErrBudget) || o.Spent.Turns != 0 || len(w.server.Log.Entries()) != 0 {
+		t.Errorf("outcome %+v, error %v, %d requests", o, err, len(w.server.Log.Entries()))
+	}
+}
+
+// Eight runs that race for the last of an allowance never overrun it together, and each that has begun ends with its final answer,
+// whatever the others do.
+func TestRunsThatShareAnAllowance(t *testing.T) {
+	rounds := 25
+	if testing.Short() {
+		rounds = 3
+	}
+	for round := range rounds {
+		w := newWorld(t, answers(reader))
+		most := 60_000 + 1000*round
+		shared := agent.NewAllowance(agent.Budget{Tokens: most})
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		sum, answered := 0, 0
+		var begun sync.WaitGroup
+		begun.Add(8)
+		for range 8 {
+			first := sync.OnceFunc(func() { begun.Done(); begun.Wait() })
+			hooks := agent.Hooks{BeforeModel: func(context.Context, []byte) error { first(); return nil }}
+			a := w.agent(agent.Options{Allowance: shared, MaxTokens: 500, Tools: []agent.Tool{readsMuch(4000)}, Hooks: hooks})
+			wg.Go(func() {
+				_, o, err := ran(t, a.Run(t.Context(), "Find the cause."))
+				mu.Lock()
+				defer mu.Unlock()
+				sum += o.Spent.Tokens()
+				if err != nil || !o.Forced || o.Text != `{"cause":"found"}` {
+					t.Errorf("outcome %+v, error %v", o, err)
+					return
+				}
+				answered++
+			})
+		}
+		wg.Wait()
+		if sum > most || answered != 8 {
+			t.Errorf("%d of %d tokens are spent, %d of 8 runs have answered", sum, most, answered)
+		}
+		w.legal()
+	}
+}

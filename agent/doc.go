@@ -1,0 +1,22 @@
+// Package agent runs agents whose conversations outgrow any window.
+//
+// An Agent is a model with instructions, tools and limits. It works in sessions: a Session is one conversation, which is held in
+// the order in which things happened and is never cut.
+//
+//	a, err := agent.New(client, agent.Options{Model: "claude-sonnet-4-5", Engine: db.Engine(), Tools: tools})
+//	...
+//	for e, err := range a.Run(ctx, "Which of these tests fail, and why?") {
+//		...
+//	}
+//
+// A run goes around one loop: the engine says what the model is to be sent and pours if it must be, the model answers, the calls
+// that it asks for are made, and their results go back, until the model asks for none, a limit is reached, somebody must allow
+// a call, or the context ends. Wherever it ends, the history is one that the API takes: each call has a result, if only one that says
+// why it was not made.
+//
+// At the limit of a budget the model is asked for its final answer with the tools switched off. What that costs is held back from the
+// first call on, so that a run ends with an answer and within its budget.
+//
+// Three sizes are never mixed: what a request holds (Event.Size), the room that the window of the model has (Event.Window), and what
+// a run has used (Event.Spent).
+package agent

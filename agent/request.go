@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/internal/jsonspan"
+)
+
+// A history is the messages of a session in the bytes of the Messages API. What was sent once is never written anew.
+type history []jsontext.Value
+
+// body returns the request of an agent for the next answer. The tools, the instructions and the last message of the user are marked
+// for the provider's cache. final switches the tools off.
+func (a *Agent) body(h history, final bool) []byte {
+	size := 1000 + len(a.opts.System)
+	for _, m := range h {
+		size += len(m) + 1
+	}
+	b := append(make([]byte, 0, size), `{"model":`...)
+	b = jsonspan.AppendQuote(b, a.opts.Model)
+	b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(a.opts.MaxTokens), 10)
+	b = a.appendTools(b)
+	if a.opts.System != "" {
+		b = jsonspan.AppendQuote(append(b, `,"system":[{"type":"text","text":`...), a.opts.System)
+		b = append(a.appendMarker(b), `}]`...)
+	}
+	if final && len(a.opts.Tools) > 0 {
+		b = append(b, `,"tool_choice":{"type":"none"}`...)
+	}
+	b = append(b, `,"messages":[`...)
+	for i, m := range h {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if i == len(h)-1 {
+			b = a.appendLast(b, m)
+			break
+		}
+		b = append(b, m...)
+	}
+	return append(b, `]}`...)
+}
+
+// appendTools appends the tools, the last of them with a marker.
+func (a *Agent) appendTools(b []byte) []byte {
+	if len(a.opts.Tools) == 0 {
+		return b
+	}
+	b = append(b, `,"tools":[`...)
+	for i := range a.opts.Tools {
+		t := &a.opts.Tools[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonspan.AppendQuote(append(b, `{"name":`...), t.Name)
+		b = jsonspan.AppendQuote(append(b, `,"description":`...), t.Description)
+		b = append(b, `,"input_schema":`...)
+		if t.Schema == nil {
+			b = append(b, `{"type":"object","properties":{}}`...)
+		} else {
+			b = append(b, t.Schema...)
+		}
+		if i == len(a.opts.Tools)-1 {
+			b = a.appendMarker(b)
+		}
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+// appendMarker appends a cache marker as a further member of an object.
+func (a *Agent) appendMarker(b []byte) []byte {
+	if a.opts.LongCache {
+		return append(b, `,"cache_control":{"type":"ephemeral","ttl":"1h"}`...)
+	}
+	return append(b, `,"cache_control":{"type":"ephemeral"}`...)
+}
+
+// appendLast appends the last message. One of the user's gets a marker on its last block; we have written it, so it ends as we write.
+func (a *Agent) appendLast(b []byte, m jsontext.Value) []byte {
+	inner, ok := bytes.CutSuffix(m, []byte(`}]}`))
+	if !ok || !bytes.HasPrefix(m, []byte(userStart)) {
+		return append(b, m...)
+	}
+	return append(a.appendMarker(append(b, inner...)), `}]}`...)
+}
+
+// userStart is how each message of the user begins.
+const userStart = `{"role":"user","content":[`
+
+// withBlock returns a message of the user with one more block; false, where the message is not the user's.
+func withBlock(m jsontext.Value, block []byte) (jsontext.Value, bool) {
+	inner, ok := bytes.CutSuffix(m, []byte(`]}`))
+	if !ok || !bytes.HasPrefix(m, []byte(userStart)) {
+		return nil, false
+	}
+	out := append(append(make([]byte, 0, len(m)+len(block)+1), inner...), ',')
+	return append(append(out, block...), `]}`...), true
+}
+
+// said returns a message of the user with a text.
+func said(text string) jsontext.Value { return userMessage([][]byte{textBlock(text)}) }
+
+// userMessage returns a message of the user with blocks.
+func userMessage(blocks [][]byte) jsontext.Value {
+	b := append([]byte(userStart), bytes.Join(blocks, []byte{','})...)
+	return append(b, `]}`...)
+}
+
+// textBlock returns a text as a block.
+func textBlock(text string) []byte {
+	return append(jsonspan.AppendQuote([]byte(`{"type":"text","text":`), text), '}')
+}
+
+// resultBlock returns the result of a call as a block.
+func resultBlock(id string, r Result) []byte {
+	b := jsonspan.AppendQuote([]byte(`{"type":"tool_result","tool_use_id":`), id)
+	if r.Error {
+		b = append(b, `,"is_error":true`...)
+	}
+	text := r.Text
+	if text == "" {
+		text = "(no output)" // an empty text is none to the API
+	}
+	b = jsonspan.AppendQuote(append(b, `,"content":[{"type":"text","text":`...), text)
+	return append(b, `}]}`...)
+}
+
+// answered returns the message of the model with a content as its API has sent it.
+func answered(content []byte) jsontext.Value {
+	b := append([]byte(`{"role":"assistant","content":`), content...)
+	return append(b, '}')
+}

@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/invopop/jsonschema"
+)
+
+// SchemaOf returns the JSON schema of T, a struct: names by its json tags, members that lack omitempty and omitzero are required,
+// descriptions and choices by tags such as `jsonschema:"description=where to look,enum=a,enum=b"`.
+func SchemaOf[T any]() jsontext.Value {
+	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
+	s := r.ReflectFromType(reflect.TypeFor[T]())
+	s.Version = ""
+	b, err := s.MarshalJSON()
+	if err != nil {
+		panic("agent: a schema of " + reflect.TypeFor[T]().String() + " cannot be written: " + err.Error()) // a type cannot cause it
+	}
+	return b
+}
+
+// Func returns a tool whose arguments are a T, which must be a struct. Arguments that do not fit never reach run: the model is told
+// what is wrong with them.
+func Func[T any](name, description string, run func(ctx context.Context, c *Call, args T) (Result, error)) Tool {
+	schema := SchemaOf[T]()
+	required := requiredBy(schema)
+	return Tool{Name: name, Description: description, Schema: schema, Run: func(ctx context.Context, c *Call) (Result, error) {
+		var args T
+		if err := fit(c.Arguments, required, &args); err != nil {
+			return Result{}, fmt.Errorf("the arguments of %s do not fit: %w", name, err)
+		}
+		return run(ctx, c, args)
+	}}
+}
+
+// requiredBy returns the members that a schema requires.
+func requiredBy(schema jsontext.Value) []string {
+	var s struct {
+		Required []string `json:"required"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	return s.Required
+}
+
+// fit decodes an object strictly.
+func fit(src jsontext.Value, required []string, into any) error {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(src, &members); err != nil {
+		return err
+	}
+	var missing []string
+	for _, name := range required {
+		if _, ok := members[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("missing: %s", strings.Join(missing, ", "))
+	}
+	return json.Unmarshal(src, into, json.RejectUnknownMembers(true))
+}
+
+// ErrUntyped means that a model did not give its answer in the form that it was asked for.
+var ErrUntyped = errors.New("the answer is not in the form that was asked for")
+
+// RunAs says text in a session and returns the answer as a T, which must be a struct: the model is given the schema of T. An answer
+// that does not fit is sent back once, in a run of its own, with what is wrong with it; a second one is ErrUntyped. The events of
+// both runs go to heard; nil: to nobody. The outcome is that of the last run, also beside an error.
+func RunAs[T any](ctx context.Context, s *Session, text string, heard func(Event)) (answer T, o Outcome, err error) {
+	schema := SchemaOf[T]()
+	text += "\n\nGive your final answer as one JSON object without any other text. Its schema is:\n" + string(schema)
+	for range 2 {
+		if o, err = outcome(ctx, s, text, heard); err != nil {
+			return answer, o, err
+		}
+		if o.Stop == StopApproval || o.Stop == StopRefused {
+			break
+		}
+		var next T
+		bad := fit(objectIn(o.Text), requiredBy(schema), &next)
+		if bad == nil {
+			return next, o, nil
+		}
+		err = bad
+		text = "Your answer is not what was asked for: " + bad.Error() + ". Give it again, as one JSON object of the schema and nothing else."
+	}
+	return answer, o, errors.Join(fmt.Errorf("%w (%s)", ErrUntyped, o.Stop), err)
+}
+
+// outcome runs to the end.
+func outcome(ctx context.Context, s *Session, text string, heard func(Event)) (o Outcome, err error) {
+	for e, fault := range s.Run(ctx, text) {
+		if heard != nil {
+			heard(e)
+		}
+		if e.Outcome != nil {
+			o = *e.Outcome
+		}
+		err = errors.Join(err, fault)
+	}
+	return o, err
+}
+
+// objectIn returns the first JSON object of a text, which may stand in a fence or between words.
+func objectIn(text string) jsontext.Value {
+	for i := strings.IndexByte(text, '{'); i >= 0; {
+		d := jsontext.NewDecoder(strings.NewReader(text[i:]))
+		if v, err := d.ReadValue(); err == nil {
+			return v.Clone()
+		}
+		next := strings.IndexByte(text[i+1:], '{')
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	return jsontext.Value(text)
+}
