@@ -511,3 +511,80 @@ func TestAnAgentOfALocalModel(t *testing.T) {
 	}
 	w.legal()
 }
+
+// Where a hook ends a run in the middle of a round, no call stays without a result.
+func TestAHookEndsARun(t *testing.T) {
+	stop := errors.New("not today")
+	for name, hooks := range map[string]func(end func() error) agent.Hooks{
+		"BeforeModel": func(end func() error) agent.Hooks {
+			return agent.Hooks{BeforeModel: func(context.Context, []byte) error { return end() }}
+		},
+		"AfterModel": func(end func() error) agent.Hooks {
+			return agent.Hooks{AfterModel: func(context.Context, *provider.Answer) error { return end() }}
+		},
+		"BeforeTool": func(end func() error) agent.Hooks {
+			return agent.Hooks{BeforeTool: func(context.Context, *agent.Call) error { return end() }}
+		},
+		"AfterTool": func(end func() error) agent.Hooks {
+			return agent.Hooks{AfterTool: func(context.Context, *agent.Call, *agent.Result) error { return end() }}
+		},
+	} {
+		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+			if p.Answers() == 0 {
+				return says(use("", "read", `{}`), use("", "read", `{}`))
+			}
+			return says(text("Done."))
+		}))
+		err := stop
+		read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
+		s := w.agent(agent.Options{Tools: []agent.Tool{read}, Hooks: hooks(func() error { return err })}).Session("")
+		if _, o, got := ran(t, s.Run(t.Context(), "Work.")); !errors.Is(got, stop) || o.Stop != agent.StopFailed {
+			t.Errorf("%s: outcome %+v, error %v", name, o, got)
+		}
+		err = nil
+		if _, o, got := ran(t, s.Run(t.Context(), "Go on.")); got != nil || o.Text != "Done." {
+			t.Errorf("%s: afterwards %+v, error %v", name, o, got)
+		}
+		w.legal()
+	}
+}
+
+// A verdict that says nothing, or nothing that can be understood, allows nothing.
+func TestAnUnclearVerdictAsks(t *testing.T) {
+	for _, v := range []agent.Verdict{{}, {Kind: "maybe"}, {Kind: agent.Edit}, {Kind: agent.Edit, Arguments: jsontext.Value(`{`)}} {
+		w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(use("", "write", `{}`)) }))
+		write := agent.Tool{Name: "write", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+			t.Errorf("%+v: the call is made", v)
+			return agent.Result{}, nil
+		}}
+		permit := func(context.Context, *agent.Tool, *agent.Call) agent.Verdict { return v }
+		s := w.agent(agent.Options{Tools: []agent.Tool{write}, Permit: permit}).Session("")
+		if _, o, err := ran(t, s.Run(t.Context(), "Write.")); err != nil || o.Stop != agent.StopApproval || len(s.Waiting()) != 1 {
+			t.Errorf("%+v: outcome %+v, error %v", v, o, err)
+		}
+	}
+}
+
+// A speaker answers by itself.
+type speaker func() *provider.Answer
+
+func (f speaker) Speak(context.Context, *provider.Turn, func(provider.Delta)) (*provider.Answer, error) {
+	return f(), nil
+}
+
+// A call whose arguments have a name twice is a call all the same: unseen it would stay without a result.
+func TestACallWithANameTwiceIsSeen(t *testing.T) {
+	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
+	n := 0
+	w.client = speaker(func() *provider.Answer {
+		if n++; n > 1 {
+			return &provider.Answer{Stop: "end_turn", Text: "Done.", Content: []byte(`[{"type":"text","text":"Done."}]`)}
+		}
+		return &provider.Answer{Stop: "tool_use", Content: []byte(`[{"type":"tool_use","id":"toolu_1","name":"read","input":{"a":1,"a":2}}]`)}
+	})
+	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "x"}, nil }}
+	all, o, err := ran(t, w.agent(agent.Options{Tools: []agent.Tool{read}}).Run(t.Context(), "Work."))
+	if err != nil || o.Text != "Done." || count(all, agent.EventResult) != 1 {
+		t.Errorf("events %+v, error %v", all, err)
+	}
+}

@@ -2,11 +2,11 @@ package agent
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/provider"
@@ -18,26 +18,29 @@ var errNoRoom = errors.New("no room for another call")
 // wrapUpTokens is more than what is said to a model that must give its final answer takes.
 func (a *Agent) wrapUpTokens() int { return len(a.opts.WrapUp)/2 + 50 }
 
-// ask asks the model for the next answer and takes it into the history. last says which limit makes it the last one; empty: none.
+// ask asks the model for the next answer and takes it into the history. last says which limit makes it the last one; empty: none. Where
+// nothing is sent, nothing is added to the history.
 func (r *run) ask(last Stop) (*provider.Answer, error) {
+	h := history(r.Messages())
 	if last != "" {
-		r.wrapUp()
+		h = wrapped(h, r.agent.opts.WrapUp)
 	}
-	p, err := r.prepare(last != "")
+	p, err := r.prepare(h, last != "")
 	if err != nil {
 		return nil, err
 	}
-	if p, err = r.hold(p, last); err != nil {
+	if p, err = r.hold(p, h, last); err != nil {
 		return nil, err
 	}
+	r.keep(h)
 	return r.send(p)
 }
 
-// prepare asks the engine what to send.
-func (r *run) prepare(final bool) (*engine.Prepared, error) {
+// prepare asks the engine what to send of a history.
+func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
 	o := &r.agent.opts
 	p, err := o.Engine.Prepare(r.ctx, &engine.Request{
-		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Body: r.agent.body(r.Messages(), final),
+		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Body: r.agent.body(h, final),
 	})
 	if err != nil {
 		return nil, err
@@ -65,8 +68,8 @@ func poured(p *engine.Prepared) *Pour {
 }
 
 // hold holds back what a prepared request may cost. A final answer for which there is no room gets a smaller prompt: what the
-// newest calls have returned is left out of it. That was held back from the beginning.
-func (r *run) hold(p *engine.Prepared, last Stop) (*engine.Prepared, error) {
+// newest calls have returned is left out of it. Room for that was held back from the beginning.
+func (r *run) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, error) {
 	most := r.agent.opts.MaxTokens
 	if last == "" {
 		if r.meter.hold(sizeOf(p), most, r.agent.wrapUpTokens()) {
@@ -80,11 +83,11 @@ func (r *run) hold(p *engine.Prepared, last Stop) (*engine.Prepared, error) {
 		return p, nil
 	}
 	r.drop(p)
-	if len(r.made) == 0 || r.meter.final == (amount{}) {
+	calls := answeredCalls(h)
+	if len(calls) == 0 || r.meter.final == (budget.Amount{}) {
 		return nil, ErrBudget
 	}
-	r.leaveOut()
-	p, err := r.prepare(true)
+	p, err := r.prepare(leftOut(h, calls, r.agent.opts.WrapUp), true)
 	if err == nil {
 		r.meter.begin()
 	}
@@ -93,28 +96,6 @@ func (r *run) hold(p *engine.Prepared, last Stop) (*engine.Prepared, error) {
 
 // drop tells the engine that a prepared request is not sent.
 func (r *run) drop(p *engine.Prepared) { r.agent.opts.Engine.Finish(p, engine.Response{}) }
-
-// wrapUp says to the model that its next answer is the final one.
-func (r *run) wrapUp() {
-	h := r.Messages()
-	if m, ok := withBlock(h[len(h)-1], textBlock(r.agent.opts.WrapUp)); ok {
-		r.replaceLast(m)
-		return
-	}
-	r.add(said(r.agent.opts.WrapUp))
-}
-
-// leaveOut takes the results of the newest calls out of the last message.
-func (r *run) leaveOut() {
-	var blocks [][]byte
-	for i := range r.made {
-		blocks = append(blocks, resultBlock(r.made[i].ID, Result{Text: "Left out."}))
-	}
-	r.replaceLast(userMessage(append(blocks, textBlock(r.agent.opts.WrapUp))))
-	r.mu.Lock()
-	r.steered = append(r.told, r.steered...) // for the next run: what the user said is not lost
-	r.mu.Unlock()
-}
 
 // send sends a prepared request, in another form once more where the provider refuses its form.
 func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
@@ -130,9 +111,11 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 			return a, r.took(p, a)
 		}
 		status, body := failed(err)
-		if next, ok := r.agent.opts.Engine.Recover(context.WithoutCancel(r.ctx), p, status, body); ok && status != 0 && r.ctx.Err() == nil {
-			p = next
-			continue
+		if body != nil {
+			if next, ok := r.agent.opts.Engine.Recover(r.ctx, p, status, body); ok {
+				p = next
+				continue
+			}
 		}
 		r.broke(p, a, status)
 		return nil, err

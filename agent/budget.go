@@ -3,11 +3,11 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -28,49 +28,26 @@ type Allowance struct {
 	budget Budget
 
 	mu   sync.Mutex
-	used amount // and held back
+	used budget.Amount // and held back
 }
 
 // NewAllowance returns an allowance of a budget.
 func NewAllowance(b Budget) *Allowance { return &Allowance{budget: b} }
 
-// An amount is what something costs.
-type amount struct {
-	tokens int
-	money  store.Money
-}
-
-func (a amount) plus(b amount) amount  { return amount{a.tokens + b.tokens, a.money + b.money} }
-func (a amount) minus(b amount) amount { return amount{a.tokens - b.tokens, a.money - b.money} }
-
-// within reports whether a budget has room for an amount.
-func (a amount) within(b Budget) bool {
-	return (b.Tokens == 0 || a.tokens <= b.Tokens) && (b.USD == 0 || a.money <= dollars(b.USD))
-}
-
-// dollars returns an amount of money.
-func dollars(usd float64) store.Money { return store.Money(math.Round(usd * 1e9)) }
-
-// share returns how much of a budget an amount is.
-func (a amount) share(b Budget) (out float64) {
-	if b.Tokens > 0 {
-		out = float64(a.tokens) / float64(b.Tokens)
-	}
-	if b.USD > 0 {
-		out = max(out, float64(a.money)/float64(dollars(b.USD)))
-	}
-	return out
+// share returns how much of the budget an amount is.
+func (b Budget) share(a budget.Amount) float64 {
+	return (&budget.Budget{Tokens: b.Tokens, USD: b.USD}).Share(a)
 }
 
 // take takes more, or less where it is negative, unless the budget has no room for it.
-func (a *Allowance) take(more amount) bool {
+func (a *Allowance) take(more budget.Amount) bool {
 	if a == nil {
 		return true
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	next := a.used.plus(more)
-	if (more.tokens > 0 || more.money > 0) && !next.within(a.budget) {
+	next := a.used.Plus(more)
+	if (more.Tokens > 0 || more.Money > 0) && a.budget.share(next) > 1 {
 		return false
 	}
 	a.used = next
@@ -87,17 +64,17 @@ type meter struct {
 	estimated, counted int // tokens of the newest prompt: by our estimate, and as the provider has counted them
 
 	spent  Spent
-	paid   amount // spent, as an amount
-	final  amount // held back for the final answer
-	call   amount // held back for the call that is under way
+	paid   budget.Amount // spent, as an amount
+	final  budget.Amount // held back for the final answer
+	call   budget.Amount // held back for the call that is under way
 	warned bool
 }
 
 // worst returns the most that a call may cost.
-func (m *meter) worst(prompt, answer int) amount {
+func (m *meter) worst(prompt, answer int) budget.Amount {
 	n := m.most(prompt)
 	u := decant.Usage{CacheWrite: n, Write1h: n, Output: answer}
-	return amount{u.Context(), m.price(u)}
+	return budget.Amount{Tokens: u.Context(), Money: m.price(u)}
 }
 
 // uncounted is what an estimate of text may lack that the provider has not counted yet: more than a third where the text is far from
@@ -131,8 +108,8 @@ func (m *meter) price(u decant.Usage) store.Money {
 // for both.
 func (m *meter) hold(prompt, answer, wrapUp int) bool {
 	call, final := m.worst(prompt, answer), m.worst(prompt+2*answer+wrapUp, answer)
-	more := call.plus(final).minus(m.final)
-	if !m.paid.plus(call).plus(final).within(m.budget) || !m.shared.take(more) {
+	more := call.Plus(final).Minus(m.final)
+	if m.budget.share(m.paid.Plus(call).Plus(final)) > 1 || !m.shared.take(more) {
 		return false
 	}
 	m.call, m.final = call, final
@@ -142,7 +119,7 @@ func (m *meter) hold(prompt, answer, wrapUp int) bool {
 // holdFinal holds back what a final answer may cost, and nothing else.
 func (m *meter) holdFinal(prompt, answer int) bool {
 	final := m.worst(prompt, answer)
-	if !m.paid.plus(final).within(m.budget) || !m.shared.take(final.minus(m.final)) {
+	if m.budget.share(m.paid.Plus(final)) > 1 || !m.shared.take(final.Minus(m.final)) {
 		return false
 	}
 	m.final = final
@@ -150,44 +127,44 @@ func (m *meter) holdFinal(prompt, answer int) bool {
 }
 
 // begin makes what is held back for the final answer the call that is under way.
-func (m *meter) begin() { m.call, m.final = m.final, amount{} }
+func (m *meter) begin() { m.call, m.final = m.final, budget.Amount{} }
 
 // book takes what a call has used in place of what was held back for it. Its prompt was estimated at so many tokens.
 func (m *meter) book(u decant.Usage, estimated int) {
 	m.estimated, m.counted = estimated, u.Prompt()
-	used := amount{u.Context(), m.price(u)}
+	used := budget.Amount{Tokens: u.Context(), Money: m.price(u)}
 	m.spent.Turns++
 	m.spent.Usage = m.spent.Usage.Add(u)
-	m.spent.Money += used.money
-	m.paid = m.paid.plus(used)
+	m.spent.Money += used.Money
+	m.paid = m.paid.Plus(used)
 	m.shared.settle(m.call, used)
-	m.call = amount{}
+	m.call = budget.Amount{}
 }
 
 // settle takes what was used in place of what was held back.
-func (a *Allowance) settle(held, used amount) {
+func (a *Allowance) settle(held, used budget.Amount) {
 	if a == nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.used = a.used.minus(held).plus(used)
+	a.used = a.used.Minus(held).Plus(used)
 }
 
 // end gives back what is held.
 func (m *meter) end() {
-	m.shared.settle(m.call.plus(m.final), amount{})
-	m.call, m.final = amount{}, amount{}
+	m.shared.settle(m.call.Plus(m.final), budget.Amount{})
+	m.call, m.final = budget.Amount{}, budget.Amount{}
 }
 
 // warning returns once what to say when 80 % of the budget is used, or when there is room for nothing but the final answer.
 func (m *meter) warning(last bool) string {
-	share := m.paid.share(m.budget)
+	share := m.budget.share(m.paid)
 	if m.warned || share < 0.8 && !last {
 		return ""
 	}
 	m.warned = true
-	text := fmt.Sprintf("%d tokens and $%.4f are used after %d turns", m.paid.tokens, m.paid.money.USD(), m.spent.Turns)
+	text := fmt.Sprintf("%d tokens and $%.4f are used after %d turns", m.paid.Tokens, m.paid.Money.USD(), m.spent.Turns)
 	if m.budget != (Budget{}) {
 		text = fmt.Sprintf("%.0f %% of the budget is used: ", 100*share) + text
 	}

@@ -47,7 +47,8 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 			if name == "big results" {
 				c.o.Tools = []agent.Tool{readsMuch(150_000)}
 			}
-			all, o, err := ran(t, w.agent(c.o).Run(t.Context(), "Find the cause."))
+			s := w.agent(c.o).Session("")
+			all, o, err := ran(t, s.Run(t.Context(), "Find the cause."))
 			if err != nil || o.Stop != c.stop || !o.Forced || o.Text != `{"cause":"found"}` {
 				t.Fatalf("outcome %+v, error %v", o, err)
 			}
@@ -63,6 +64,15 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 			if got := string(w.server.Log.Last().Body); !strings.Contains(got, `"tool_choice":{"type":"none"}`) {
 				t.Errorf("the tools are not switched off: %.300s", got)
 			}
+			if name == "big results" {
+				sent := string(w.server.Log.Last().Body)
+				if kept := string(s.Messages()[2]); len(kept) < 150_000 || strings.Contains(kept, "Left out.") || !strings.Contains(sent, "Left out.") {
+					t.Errorf("%d bytes of the result are kept; sent: %.300s", len(kept), sent)
+				}
+			}
+			if _, _, err := ran(t, s.Run(t.Context(), "And now?")); err != nil && !errors.Is(err, agent.ErrBudget) {
+				t.Errorf("the next run: %v", err)
+			}
 			w.legal()
 		})
 	}
@@ -71,7 +81,11 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 // A budget that has no room for a single answer is an error, and nothing is sent.
 func TestABudgetTooSmallForAnything(t *testing.T) {
 	w := newWorld(t, answers(reader))
-	_, o, err := ran(t, w.agent(agent.Options{Budget: agent.Budget{Tokens: 50}}).Run(t.Context(), "Find the cause."))
+	s := w.agent(agent.Options{Budget: agent.Budget{Tokens: 50}}).Session("")
+	_, o, err := ran(t, s.Run(t.Context(), "Find the cause."))
+	if got := fmt.Sprintf("%s", s.Messages()); got != `[{"role":"user","content":[{"type":"text","text":"Find the cause."}]}]` {
+		t.Errorf("what was not sent is in the history: %s", got)
+	}
 	if !errors.Is(err, agent.ErrBudget) || o.Spent.Turns != 0 || len(w.server.Log.Entries()) != 0 {
 		t.Errorf("outcome %+v, error %v, %d requests", o, err, len(w.server.Log.Entries()))
 	}

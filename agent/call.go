@@ -13,18 +13,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// callsIn returns the calls of an answer.
-func callsIn(content []byte) (out []Call) {
-	var blocks []struct {
-		Type  string         `json:"type"`
-		ID    string         `json:"id"`
-		Name  string         `json:"name"`
-		Input jsontext.Value `json:"input"`
+// lenient takes what the API has sent as it is: a call that is not seen would stay without a result.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// callsIn returns the calls of an answer, which is a JSON list of blocks.
+func callsIn(content []byte) []Call { return callsOf(answered(content)) }
+
+// callsOf returns the calls of a message. One of the user has none.
+func callsOf(message jsontext.Value) (out []Call) {
+	var m struct {
+		Blocks []struct {
+			Type  string         `json:"type"`
+			ID    string         `json:"id"`
+			Name  string         `json:"name"`
+			Input jsontext.Value `json:"input"`
+		} `json:"content"`
 	}
-	if json.Unmarshal(content, &blocks) != nil {
-		return nil
+	if json.Unmarshal(message, &m, lenient) != nil {
+		return nil // a content that is a bare text
 	}
-	for _, b := range blocks {
+	for _, b := range m.Blocks {
 		if b.Type == "tool_use" {
 			out = append(out, Call{ID: b.ID, Tool: b.Name, Arguments: b.Input.Clone()})
 		}
@@ -43,17 +51,18 @@ func (r *run) permit(calls []Call) (Stop, error) {
 	if !waits {
 		return "", r.make(rd)
 	}
+	for i := range calls {
+		if rd.verdicts[i].Kind == Ask {
+			r.preview(&calls[i])
+		}
+	}
 	r.meter.end() // nothing is held back while somebody thinks about it
 	rd.meter = r.meter
 	r.mu.Lock()
 	r.round = rd
 	r.mu.Unlock()
-	for i := range calls {
-		if rd.verdicts[i].Kind == Ask {
-			r.preview(&calls[i])
-			c := calls[i]
-			r.emit(Event{Kind: EventApproval, Call: &c})
-		}
+	for _, c := range r.Waiting() {
+		r.emit(Event{Kind: EventApproval, Call: &c})
 	}
 	return StopApproval, nil
 }
@@ -64,12 +73,25 @@ func (r *run) verdict(c *Call) Verdict {
 	switch {
 	case t == nil:
 		return Verdict{Kind: Allow} // it fails as a call, with the names that there are
+	case r.agent.opts.Permit == nil && !t.Ask:
+		return Verdict{Kind: Allow}
 	case r.agent.opts.Permit != nil:
-		return r.agent.opts.Permit(r.ctx, t, c)
-	case t.Ask:
-		return Verdict{Kind: Ask}
+		if v := r.agent.opts.Permit(r.ctx, t, c); v.valid() {
+			return v
+		}
 	}
-	return Verdict{Kind: Allow}
+	return Verdict{Kind: Ask} // also where Permit says what cannot be understood
+}
+
+// valid reports whether a verdict decides.
+func (v *Verdict) valid() bool {
+	switch v.Kind {
+	case Allow, Deny:
+		return true
+	case Edit:
+		return v.Arguments.IsValid()
+	}
+	return false
 }
 
 // preview notes what a call would change.
@@ -101,7 +123,6 @@ func (r *run) make(rd *round) error {
 	for i := range results {
 		blocks[i] = resultBlock(rd.calls[i].ID, results[i])
 	}
-	r.made = rd.calls
 	r.tell(blocks, r.heard())
 	return errors.Join(err, r.ctx.Err())
 }

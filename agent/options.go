@@ -36,7 +36,7 @@ type Options struct {
 	MostResult int        // characters of a result that the model is given; 0: 40,000
 	LongCache  bool       // prompts are kept by the provider for an hour, not for five minutes
 
-	// Permit says what is to be done about a call before it is made. Nil means: ask where the tool wants it.
+	// Permit says what is to be done about a call before it is made. Nil means: ask where the tool wants it. A zero verdict asks.
 	Permit func(ctx context.Context, t *Tool, c *Call) Verdict
 
 	Hooks   Hooks
@@ -44,7 +44,8 @@ type Options struct {
 	Now     func() time.Time
 }
 
-// Hooks are called in the course of a run; nil ones are not. An error ends the run.
+// Hooks are called in the course of a run; nil ones are not. An error ends the run. Those about tools may be called by several
+// goroutines at once.
 type Hooks struct {
 	BeforeModel func(ctx context.Context, body []byte) error // the request as it is sent
 	AfterModel  func(ctx context.Context, a *provider.Answer) error

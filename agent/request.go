@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -101,8 +102,40 @@ func withBlock(m jsontext.Value, block []byte) (jsontext.Value, bool) {
 	return append(append(out, block...), `]}`...), true
 }
 
-// said returns a message of the user with a text.
-func said(text string) jsontext.Value { return userMessage([][]byte{textBlock(text)}) }
+// wrapped returns a history at whose end the user says text, too.
+func wrapped(h history, text string) history {
+	end := len(h) - 1
+	if m, ok := withBlock(h[end], textBlock(text)); ok {
+		return append(slices.Clone(h[:end]), m)
+	}
+	return append(slices.Clone(h), said(text))
+}
+
+// answeredCalls returns the calls whose results the last message has, nil where it has none.
+func answeredCalls(h history) []Call {
+	if len(h) < 2 || !bytes.HasPrefix(h[len(h)-1], []byte(userStart+`{"type":"tool_result"`)) {
+		return nil
+	}
+	return callsOf(h[len(h)-2])
+}
+
+// leftOut returns a history in whose last message the results of calls are left out, and text is all that is said.
+func leftOut(h history, calls []Call, text string) history {
+	var blocks [][]byte
+	for i := range calls {
+		blocks = append(blocks, resultBlock(calls[i].ID, Result{Text: "Left out."}))
+	}
+	return append(slices.Clone(h[:len(h)-1]), userMessage(append(blocks, textBlock(text))))
+}
+
+// said returns a message of the user with texts.
+func said(texts ...string) jsontext.Value {
+	blocks := make([][]byte, len(texts))
+	for i, text := range texts {
+		blocks[i] = textBlock(text)
+	}
+	return userMessage(blocks)
+}
 
 // userMessage returns a message of the user with blocks.
 func userMessage(blocks [][]byte) jsontext.Value {

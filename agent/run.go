@@ -18,10 +18,8 @@ type run struct {
 	left   bool // whoever reads the events has left
 
 	meter meter
-	last  string   // what the model said last
-	short int      // answers in a row that were cut for their length
-	made  []Call   // of the newest round, with results in the last message
-	told  []string // what the user said behind these results
+	last  string // what the model said last
+	short int    // answers in a row that were cut for their length
 }
 
 func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run {
@@ -49,21 +47,27 @@ func (r *run) work(first Event, waiting *round) {
 		r.emit(first)
 	}
 	stop, forced, err := r.loop(waiting)
+	if stop != StopApproval {
+		r.answerCalls()
+	}
 	r.meter.end()
 	r.stop()
-	if err != nil && r.ctx.Err() != nil {
+	switch {
+	case err != nil && r.ctx.Err() != nil:
 		stop, err = StopCancelled, r.ctx.Err()
+	case err != nil:
+		stop = StopFailed
 	}
 	if !r.left {
 		r.yield(Event{Kind: EventDone, Outcome: &Outcome{Stop: stop, Text: r.last, Forced: forced, Spent: r.meter.spent}}, err)
 	}
 }
 
-// loop asks the model and makes its calls until it asks for none.
+// loop asks the model and makes its calls until it asks for none. There is a stop or an error.
 func (r *run) loop(waiting *round) (stop Stop, forced bool, err error) {
 	if waiting != nil {
 		if err := r.make(waiting); err != nil {
-			return StopFailed, false, err
+			return "", false, err
 		}
 	}
 	for {
@@ -75,10 +79,10 @@ func (r *run) loop(waiting *round) (stop Stop, forced bool, err error) {
 			a, err = r.ask(limit)
 		}
 		if err != nil {
-			return StopFailed, limit != "", err
+			return "", false, err
 		}
 		if limit != "" {
-			return limit, true, r.unanswered(callsIn(a.Content))
+			return limit, true, nil
 		}
 		if stop, err = r.follow(a); stop != "" || err != nil {
 			return stop, false, err
@@ -102,7 +106,7 @@ func (r *run) follow(a *provider.Answer) (Stop, error) {
 	}
 	switch {
 	case a.Stop == "refusal":
-		return StopRefused, r.unanswered(calls)
+		return StopRefused, nil
 	case a.Stop == "max_tokens":
 		return r.cut(calls)
 	case len(calls) > 0:
@@ -120,43 +124,42 @@ func (r *run) follow(a *provider.Answer) (Stop, error) {
 // cut goes on once after an answer that was cut for its length. Its calls are not made: their arguments may lack their end.
 func (r *run) cut(calls []Call) (Stop, error) {
 	if r.short++; r.short > 1 {
-		return StopLength, r.unanswered(calls)
+		return StopLength, nil
 	}
 	const why = "Your answer was cut because it was too long."
 	if len(calls) == 0 {
 		r.add(said(why + " Go on where it stopped."))
 		return "", nil
 	}
-	return "", r.refuse(calls, why+" This call was not made. Ask for less in one call.")
+	r.refuse(calls, why+" This call was not made. Ask for less in one call.")
+	return "", nil
 }
 
-// unanswered gives calls that nobody makes a result, so that the history is legal.
-func (r *run) unanswered(calls []Call) error {
-	if len(calls) == 0 {
-		return nil
+// answerCalls gives the calls of the last message a result. Wherever a run ends, what nobody has made must not stay without one: the API
+// would refuse whatever comes next.
+func (r *run) answerCalls() {
+	h := r.Messages()
+	if calls := callsOf(h[len(h)-1]); len(calls) > 0 {
+		r.refuse(calls, "This call was not made: the run ended.")
 	}
-	return r.refuse(calls, "This call was not made: the run ended.")
 }
 
 // refuse answers all calls with an error.
-func (r *run) refuse(calls []Call, why string) error {
+func (r *run) refuse(calls []Call, why string) {
 	var blocks [][]byte
 	for i := range calls {
 		blocks = append(blocks, resultBlock(calls[i].ID, Result{Text: why, Error: true}))
 	}
-	r.made, r.told = calls, nil
 	r.add(userMessage(blocks))
-	return nil
 }
 
 // tell appends what was said to the run behind blocks, in one message.
-func (r *run) tell(blocks [][]byte, said []string) {
-	r.told = said
-	for _, text := range said {
+func (r *run) tell(blocks [][]byte, texts []string) {
+	for _, text := range texts {
 		blocks = append(blocks, textBlock(text))
 	}
 	r.add(userMessage(blocks))
-	for _, text := range said {
+	for _, text := range texts {
 		r.emit(Event{Kind: EventUser, Text: text})
 	}
 }
@@ -190,7 +193,7 @@ func (r *run) hear(d provider.Delta) {
 	}
 }
 
-// failed returns the status of a refusal, 0 where nothing was answered.
+// failed returns the status of an answer that is none of a model, 0 where there was none at all, and the body of a refusal.
 func failed(err error) (status int, body []byte) {
 	f, ok := errors.AsType[*provider.Failure](err)
 	if !ok {

@@ -13,8 +13,13 @@ import (
 
 // Conditions that callers branch on. Test with errors.Is.
 var (
+	// ErrRunning means that the session has a run under way.
 	ErrRunning = errors.New("the session has a run under way")
+
+	// ErrWaiting means that calls wait for a verdict before anything else can happen.
 	ErrWaiting = errors.New("calls of the session wait to be allowed: Resume comes first")
+
+	// ErrUnknown means that a verdict is about a call that does not wait for one.
 	ErrUnknown = errors.New("no such call waits to be allowed")
 )
 
@@ -49,8 +54,8 @@ func (s *Session) Messages() []jsontext.Value {
 	return slices.Clone(s.history)
 }
 
-// Fork returns a new session that begins with what was said in this one, and with what was poured of it. Nothing that happens to either reaches the other. A session
-// with a run under way, or with calls that wait, cannot be forked: ErrRunning, ErrWaiting.
+// Fork returns a new session that begins with what was said in this one, and with what was poured of it. Nothing that happens to
+// either reaches the other. A session with a run under way, or with calls that wait, cannot be forked: ErrRunning, ErrWaiting.
 func (s *Session) Fork(id string) (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,15 +66,6 @@ func (s *Session) Fork(id string) (*Session, error) {
 	f.root = s.root
 	f.history = slices.Clone(s.history)
 	return f, nil
-}
-
-// spoken returns a message of the user with several texts.
-func spoken(texts []string) jsontext.Value {
-	blocks := make([][]byte, len(texts))
-	for i, text := range texts {
-		blocks[i] = textBlock(text)
-	}
-	return userMessage(blocks)
 }
 
 // free says why nothing new can begin.
@@ -94,7 +90,7 @@ func (s *Session) Run(ctx context.Context, text string) iter.Seq2[Event, error] 
 			if text == "" {
 				return errors.New("agent: there is nothing to say")
 			}
-			s.history = append(s.history, spoken(append(s.steered, text)))
+			s.history = append(s.history, said(append(s.steered, text)...))
 			s.steered = nil
 			return nil
 		})
@@ -130,7 +126,7 @@ func (s *Session) decided(call string, v Verdict) (*round, error) {
 	if s.running {
 		return nil, ErrRunning
 	}
-	if v.Kind != Allow && v.Kind != Deny && v.Kind != Edit || v.Kind == Edit && !v.Arguments.IsValid() {
+	if !v.valid() {
 		return nil, fmt.Errorf("agent: a verdict allows, denies, or edits with arguments that are JSON: %q", v.Kind)
 	}
 	if s.round == nil {
@@ -166,8 +162,8 @@ func (s *Session) Waiting() (out []Call) {
 	return out
 }
 
-// Steer says something to a run that is under way. The model reads it with the next results, or when it has ended its answer. It
-// returns false when there is no run.
+// Steer says something to a run that is under way. The model reads it with the next results, or when it has ended its answer; what
+// comes too late for this run, at the beginning of the next one. It returns false when there is no run.
 func (s *Session) Steer(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,11 +199,11 @@ func (s *Session) add(m jsontext.Value) {
 	s.history = append(s.history, m)
 }
 
-// replaceLast puts another message in the place of the last one.
-func (s *Session) replaceLast(m jsontext.Value) {
+// keep makes h the history.
+func (s *Session) keep(h history) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.history[len(s.history)-1] = m
+	s.history = h
 }
 
 // heard returns what was said to the run since it was asked last.

@@ -75,10 +75,12 @@ type Amount struct {
 // Plus returns the sum of two amounts.
 func (a Amount) Plus(b Amount) Amount { return Amount{a.Tokens + b.Tokens, a.Money + b.Money} }
 
-func (a Amount) minus(b Amount) Amount { return Amount{a.Tokens - b.Tokens, a.Money - b.Money} }
+// Minus returns the difference of two amounts.
+func (a Amount) Minus(b Amount) Amount { return Amount{a.Tokens - b.Tokens, a.Money - b.Money} }
 
-// share returns how much of a budget an amount is: the larger of the shares of tokens and of dollars.
-func (b *Budget) share(a Amount) float64 {
+// Share returns how much of a budget an amount is, 1 for all of it: the larger of the shares of tokens and of dollars. It is 0 where neither
+// is limited.
+func (b *Budget) Share(a Amount) float64 {
 	out := 0.0
 	if b.Tokens > 0 {
 		out = float64(a.Tokens) / float64(b.Tokens)

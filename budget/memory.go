@@ -120,7 +120,7 @@ func (m *memory) hold(r *Reservation) {
 func (m *memory) drop(r *Reservation) {
 	delete(m.held, r)
 	for s := range r.scopes {
-		if left := m.under[s].minus(r.Most); left != (Amount{}) {
+		if left := m.under[s].Minus(r.Most); left != (Amount{}) {
 			m.under[s] = left
 		} else {
 			delete(m.under, s)

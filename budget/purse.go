@@ -73,13 +73,13 @@ func (p *Purse) Hold(ctx context.Context, r *Reservation) (ended <-chan struct{}
 	defer p.memory.mu.Unlock()
 	for i := range r.Budgets {
 		b, sum := &r.Budgets[i], sums[i]
-		p.warn(b, r, b.share(sum))
+		p.warn(b, r, b.Share(sum))
 		all := sum.Plus(p.memory.reserved(b, r, p.now())).Plus(r.Most)
-		if b.share(all) <= 1 {
+		if b.Share(all) <= 1 {
 			continue
 		}
 		over := &Error{*b, all.Tokens, all.Money.USD(), i >= len(r.Budgets)-r.Own}
-		if b.share(sum.Plus(r.Most)) > 1 {
+		if b.Share(sum.Plus(r.Most)) > 1 {
 			return nil, over
 		}
 		return p.memory.next(), over
@@ -105,7 +105,7 @@ func (p *Purse) holdPlenty(r *Reservation) bool {
 func (p *Purse) ample(r *Reservation, now time.Time, beside func(*Budget) Amount) bool {
 	for i := range r.Budgets {
 		b := &r.Budgets[i]
-		if sum, ok := p.memory.recent(b.scope(r), now); !ok || b.share(sum.Plus(beside(b)).Plus(r.Most)) >= plenty {
+		if sum, ok := p.memory.recent(b.scope(r), now); !ok || b.Share(sum.Plus(beside(b)).Plus(r.Most)) >= plenty {
 			return false
 		}
 	}
@@ -123,7 +123,7 @@ func (p *Purse) Tight(ctx context.Context, r *Reservation) bool {
 	}
 	sums, _ := p.spent(ctx, r)
 	for i := range sums {
-		if r.Budgets[i].share(sums[i].Plus(r.Most)) >= act {
+		if r.Budgets[i].Share(sums[i].Plus(r.Most)) >= act {
 			return true
 		}
 	}

@@ -1,6 +1,8 @@
 // Agent is a small agent: it has one tool, remembers everything it was told, and never outgrows its window.
 //
 //	ANTHROPIC_API_KEY=... go run ./examples/agent "Which Go files are here, and what are they for?"
+//
+// ANTHROPIC_BASE_URL leads it elsewhere, such as to the stand-in that "decant sandbox" starts.
 package main
 
 import (
@@ -18,7 +20,9 @@ import (
 )
 
 func main() {
-	client, err := anthropic.New(anthropic.Options{Credential: provider.Key("x-api-key", os.Getenv("ANTHROPIC_API_KEY"))})
+	client, err := anthropic.New(anthropic.Options{
+		Base: os.Getenv("ANTHROPIC_BASE_URL"), Credential: provider.Key("x-api-key", os.Getenv("ANTHROPIC_API_KEY")),
+	})
 	if err == nil {
 		err = run(context.Background(), client, "agent.db", strings.Join(os.Args[1:], " "), os.Stdout)
 	}

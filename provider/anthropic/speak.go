@@ -21,8 +21,8 @@ func (c *Client) Speak(ctx context.Context, t *provider.Turn, heard func(provide
 	}
 	wait := cmp.Or(t.Backoff, c.opts.Backoff)
 	tries := option.WithMaxRetries(wait.SDKRetries())
-	l := &listener{tell: heard}
 	return wait.Retry(ctx, func() (*provider.Answer, error) {
+		l := &listener{tell: heard}
 		a, err := c.once(ctx, body, t.Betas, tries, l)
 		if err != nil && l.any {
 			err = errors.Join(provider.ErrBroken, err) // what was heard cannot be taken back: no other try

@@ -18,11 +18,7 @@ import (
 
 // body returns a request for one answer, without tools.
 func (c *Client) body(r *provider.Request) []byte {
-	limit := `,"max_tokens":`
-	if c.own {
-		limit = `,"max_completion_tokens":`
-	}
-	b := append(jsonspan.AppendQuote([]byte(`{"model":`), r.Model), limit...)
+	b := append(jsonspan.AppendQuote([]byte(`{"model":`), r.Model), c.limit()...)
 	b = strconv.AppendInt(b, int64(r.MaxTokens), 10)
 	if m, _ := c.opts.Catalog.Lookup(r.Model); r.Cool && (!c.own || m.TakesTemperature()) {
 		b = append(b, `,"temperature":0`...)
@@ -33,6 +29,17 @@ func (c *Client) body(r *provider.Request) []byte {
 	}
 	b = jsonspan.AppendQuote(append(b, `{"role":"user","content":`...), r.Prompt)
 	return append(b, `}]}`...)
+}
+
+// newLimit is how OpenAI's own API writes the limit of an answer. Other servers keep the old name.
+const newLimit = `,"max_completion_tokens":`
+
+// limit returns how the limit of an answer is written.
+func (c *Client) limit() string {
+	if c.own {
+		return newLimit
+	}
+	return `,"max_tokens":`
 }
 
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

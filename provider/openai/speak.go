@@ -41,8 +41,7 @@ func (c *Client) Speak(ctx context.Context, t *provider.Turn, heard func(provide
 // stream sends a body and reads the answer while it comes.
 func (c *Client) stream(ctx context.Context, body []byte, tries option.RequestOption, s *stream) (*provider.Answer, error) {
 	var res *http.Response
-	var params any = body
-	if err := c.sdk.Execute(ctx, http.MethodPost, "chat/completions", params, &res, tries); err != nil {
+	if err := c.sdk.Execute(ctx, http.MethodPost, "chat/completions", body, &res, tries); err != nil {
 		return nil, c.failure(err, res)
 	}
 	defer res.Body.Close()
@@ -51,7 +50,6 @@ func (c *Client) stream(ctx context.Context, body []byte, tries option.RequestOp
 	}
 	r := sse.Reader{Handle: func(_, data []byte) { s.event(data) }}
 	n, err := io.Copy(&r, io.LimitReader(res.Body, c.opts.Largest+1))
-	a := s.answer()
 	switch {
 	case s.fail != nil:
 		return s.partial(), s.fail
@@ -62,7 +60,7 @@ func (c *Client) stream(ctx context.Context, body []byte, tries option.RequestOp
 	case s.finish == "":
 		return s.partial(), fmt.Errorf("%w: it broke off: %s", provider.ErrBroken, s.hide(errors.Join(io.ErrUnexpectedEOF, err).Error()))
 	}
-	return a, nil
+	return s.answer(), nil
 }
 
 // A stream is an answer that comes in pieces.

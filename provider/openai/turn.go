@@ -13,12 +13,6 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// limit is how the limit of an answer is written, by OpenAI and by the servers that keep the old name.
-const (
-	limit    = `,"max_completion_tokens":`
-	oldLimit = `,"max_tokens":`
-)
-
 // translated returns a turn as a request of Chat Completions whose answer comes as a stream.
 func (c *Client) translated(t *provider.Turn) ([]byte, error) {
 	d, err := wire.ParseAs(wire.Anthropic, t.Body)
@@ -29,9 +23,7 @@ func (c *Client) translated(t *provider.Turn) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.own {
-		b = bytes.Replace(b, []byte(limit), []byte(oldLimit), 1) // it stands before all text
-	}
+	b = bytes.Replace(b, []byte(newLimit), []byte(c.limit()), 1) // it stands before all text
 	var asked struct {
 		Stream      jsontext.Value `json:"stream"`
 		Temperature jsontext.Value `json:"temperature"`
