@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// A Key names a conversation.
+// A Key names a conversation, or a journal.
 type Key struct {
 	Tenant string // empty for a store that serves one user
 	ID     string

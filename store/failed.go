@@ -63,6 +63,21 @@ func (f Failed) Book(context.Context, Key, []Spend) error { return f.Err }
 // Claim implements Claims.
 func (f Failed) Claim(context.Context, Key, string, time.Time) (bool, error) { return false, f.Err }
 
+// AddSteps implements Journals.
+func (f Failed) AddSteps(context.Context, *Addition) error { return f.Err }
+
+// Journal implements Journals.
+func (f Failed) Journal(context.Context, Key) (*Journal, error) { return nil, f.Err }
+
+// Journals implements Journals.
+func (f Failed) Journals(context.Context, JournalQuery) ([]Journal, error) { return nil, f.Err }
+
+// Steps implements Journals.
+func (f Failed) Steps(context.Context, Key, int, int) ([][]byte, error) { return nil, f.Err }
+
+// DropJournal implements Journals.
+func (f Failed) DropJournal(context.Context, Key) error { return f.Err }
+
 // Findings implements Findings.
 func (f Failed) Findings(context.Context, string, string) ([]Finding, error) { return nil, f.Err }
 

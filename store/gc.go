@@ -33,6 +33,7 @@ type Collected struct {
 	Bytes         int64 // size of these blobs, as stored
 	Spends        int
 	Memories      int    // removed; those that others have confirmed go on in the words of these
+	Journals      int    // removed with their conversation, or because they are as old as one that is removed
 	Proof         *Proof // of a Forget; nil after a dry run
 }
 

@@ -21,6 +21,7 @@ type Store interface {
 	Findings
 	Memories
 	Claims
+	Journals
 	Keyring
 	Auditor
 	Keeper
@@ -121,7 +122,7 @@ type Directory interface {
 	// Conversations returns the conversations that f selects, last changed first.
 	Conversations(ctx context.Context, f Filter) ([]Summary, error)
 
-	// Tenants returns all tenants with stored conversations, spends or memories, in the order of their names.
+	// Tenants returns all tenants with stored conversations, spends, memories or journals, in the order of their names.
 	Tenants(ctx context.Context) ([]string, error)
 }
 
@@ -157,12 +158,12 @@ type Findings interface {
 type Keeper interface {
 	// GC removes conversations by the policy, and blobs that nothing refers to any more, and reports what
 	// it removed. An original is kept as long as a decision on it. What is remembered in the scope of a conversation goes
-	// with it, what is remembered of a project or a user stays.
+	// with it, and so do journals of it; what is remembered of a project or a user stays.
 	GC(ctx context.Context, p Policy) (*Collected, error)
 
 	// Forget removes conversations, pinned ones too, with everything that only they hold, and leaves nothing of
-	// it in the files of the database; Collected.Proof says what a search for it found. What is remembered from them
-	// goes, too, or goes on in the words of conversations that confirmed it. Spending stays, as figures.
+	// it in the files of the database; Collected.Proof says what a search for it found. Journals of them go, and what is
+	// remembered from them goes, too, or goes on in the words of conversations that confirmed it. Spending stays, as figures.
 	Forget(ctx context.Context, f Forgetting) (*Collected, error)
 
 	// Check examines the database and returns what is wrong with it, nothing when it is sound.

@@ -35,7 +35,7 @@ func Session(c *store.Summary) report.Session {
 
 // Collection returns what was removed, or with dry would be, of the conversations that were known before.
 func Collection(done *store.Collected, known []store.Summary, dry bool) *report.Collection {
-	r := &report.Collection{DryRun: dry, Left: len(known), Pinned: done.Pinned, Shared: done.Shared, Blobs: done.Blobs, Bytes: done.Bytes, Memories: done.Memories}
+	r := &report.Collection{DryRun: dry, Left: len(known), Pinned: done.Pinned, Shared: done.Shared, Blobs: done.Blobs, Bytes: done.Bytes, Memories: done.Memories, Journals: done.Journals}
 	byKey := map[store.Key]*store.Summary{}
 	for i := range known {
 		byKey[known[i].Key] = &known[i]

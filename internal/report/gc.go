@@ -17,6 +17,7 @@ type Collection struct {
 	Bytes   int64     `json:"bytes"` // of those blobs, as stored
 
 	Memories int `json:"memories"` // removed with their conversation
+	Journals int `json:"journals"` // of sessions of agents, removed with their conversation
 }
 
 // WriteText writes what was removed for people.
@@ -29,7 +30,10 @@ func (c *Collection) WriteText(w io.Writer, zone *time.Location) error {
 	if c.Memories > 0 {
 		p.line("%s %s", verb, Count(c.Memories, "item")+" of memory")
 	}
-	if len(c.Removed) == 0 && c.Memories == 0 {
+	if c.Journals > 0 {
+		p.line("%s %s", verb, plural(c.Journals, "journal")+" of agents")
+	}
+	if len(c.Removed) == 0 && c.Memories == 0 && c.Journals == 0 {
 		p.line("nothing to remove, %s kept%s", plural(c.Left, "conversation"), c.kept())
 		return p.err
 	}

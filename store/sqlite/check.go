@@ -74,6 +74,10 @@ var references = []struct{ what, query string }{
 		AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.tenant = d.tenant AND c.conversation = d.conversation AND c.decision = d.id)`},
 	{"confirmation of a memory that is not there", `SELECT c.tenant, c.conversation, c.memory FROM confirmations c
 		WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.tenant = c.tenant AND m.id = c.memory)`},
+	{"journal that lacks steps", `SELECT j.tenant, j.conversation, j.id FROM journals j
+		WHERE j.length <> (SELECT count(*) FROM journal_steps s WHERE s.tenant = j.tenant AND s.journal = j.id)`},
+	{"step of a journal that is not there", `SELECT s.tenant, '', s.journal FROM journal_steps s
+		WHERE NOT EXISTS (SELECT 1 FROM journals j WHERE j.tenant = s.tenant AND j.id = s.journal)`},
 	{"fork whose parent is not there", `SELECT f.tenant, f.id, f.parent FROM conversations f WHERE f.parent <> ''
 		AND NOT EXISTS (SELECT 1 FROM conversations p WHERE p.tenant = f.tenant AND p.id = f.parent)`},
 	{"sum of a day that is not what was booked", `SELECT tenant, '', day FROM (SELECT tenant, day, tokens, cost FROM spent WHERE tokens <> 0 OR cost <> 0
@@ -306,7 +310,7 @@ func (c *checker) sealed() error {
 	if c.q.vault().box == nil {
 		return nil
 	}
-	for _, name := range []string{"requests", "jobs", "findings", "memories", "confirmations", "tenant_keys", "acts"} {
+	for _, name := range []string{"requests", "jobs", "findings", "memories", "confirmations", "journals", "journal_steps", "tenant_keys", "acts"} {
 		t := tables[name]
 		if err := c.q.rows("SELECT * FROM "+name, nil, func(rows *sql.Rows) error {
 			columns, err := rows.Columns()

@@ -79,6 +79,12 @@ var tables = map[string]table{
 	"confirmations": {
 		clear: "tenant memory seq conversation from_message to_message time", sealed: "evidence", place: [5]string{"tenant", "memory", "", "seq"},
 	},
+	"journals": {
+		clear: "tenant id conversation length created updated", sealed: "head", place: [5]string{"tenant", "id"},
+	},
+	"journal_steps": {
+		clear: "tenant journal seq codec", sealed: "data", place: [5]string{"tenant", "journal", "", "seq"},
+	},
 	"tenant_keys": {
 		clear: "seq id tenant hash created revoked limits", sealed: "note", place: [5]string{"tenant", "id"},
 	},

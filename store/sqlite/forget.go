@@ -45,6 +45,11 @@ func (c *collector) forgetAll(ctx context.Context, f *store.Forgetting) error {
 			return err
 		}
 	}
+	if everything { // those of sessions that were never sent belong to no conversation
+		if err := c.write(ctx, func(t *tx) error { return c.dropJournals(t, "tenant = ?", c.Tenant) }); err != nil {
+			return err
+		}
+	}
 	return c.forgetMemories(ctx, f.Memories, everything)
 }
 

@@ -94,7 +94,7 @@ func (c *collector) run(ctx context.Context) error {
 			return err
 		}
 		if len(rest) == len(list) {
-			return c.spends(ctx)
+			return errors.Join(c.stale(ctx), c.spends(ctx))
 		}
 		list = rest
 	}
@@ -114,8 +114,9 @@ func (c *collector) candidates(t *tx) (list []candidate, err error) {
 	if err == nil {
 		err = t.row(`SELECT (SELECT COALESCE(sum(length(data)), 0) FROM packs WHERE NOT `+whose+`)
 			+ (SELECT COALESCE(sum(length(data)), 0) FROM segments WHERE NOT `+whose+`)
-			+ (SELECT COALESCE(sum(length(text)), 0) FROM memories WHERE NOT `+whose+`)`,
-			[]any{c.Tenant, c.AllTenants, c.Tenant, c.AllTenants, c.Tenant, c.AllTenants}, &c.others)
+			+ (SELECT COALESCE(sum(length(text)), 0) FROM memories WHERE NOT `+whose+`)
+			+ (SELECT COALESCE(sum(length(data)), 0) FROM journal_steps WHERE NOT `+whose+`)`,
+			[]any{c.Tenant, c.AllTenants, c.Tenant, c.AllTenants, c.Tenant, c.AllTenants, c.Tenant, c.AllTenants}, &c.others)
 	}
 	if err == nil {
 		err = c.measure(t)
@@ -221,6 +222,9 @@ func (c *collector) discard(t *tx, k store.Key) error {
 		}
 	}
 	if err := c.endScope(t, k); err != nil {
+		return err
+	}
+	if err := c.dropJournals(t, "tenant = ? AND conversation = ?", k.Tenant, k.ID); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM conversations WHERE tenant = ? AND id = ?", k.Tenant, k.ID); err != nil {

@@ -21,9 +21,11 @@ const tenantsQuery = `WITH RECURSIVE
 	booked (tenant) AS (SELECT min(tenant) FROM spent
 		UNION ALL SELECT (SELECT min(s.tenant) FROM spent s WHERE s.tenant > booked.tenant) FROM booked WHERE booked.tenant IS NOT NULL),
 	kept (tenant) AS (SELECT min(tenant) FROM memories
-		UNION ALL SELECT (SELECT min(m.tenant) FROM memories m WHERE m.tenant > kept.tenant) FROM kept WHERE kept.tenant IS NOT NULL)
+		UNION ALL SELECT (SELECT min(m.tenant) FROM memories m WHERE m.tenant > kept.tenant) FROM kept WHERE kept.tenant IS NOT NULL),
+	written (tenant) AS (SELECT min(tenant) FROM journals
+		UNION ALL SELECT (SELECT min(j.tenant) FROM journals j WHERE j.tenant > written.tenant) FROM written WHERE written.tenant IS NOT NULL)
 	SELECT tenant FROM held WHERE tenant IS NOT NULL UNION SELECT tenant FROM booked WHERE tenant IS NOT NULL
-	UNION SELECT tenant FROM kept WHERE tenant IS NOT NULL ORDER BY 1`
+	UNION SELECT tenant FROM kept WHERE tenant IS NOT NULL UNION SELECT tenant FROM written WHERE tenant IS NOT NULL ORDER BY 1`
 
 // Tenants implements store.Directory.
 func (db *DB) Tenants(ctx context.Context) (out []string, err error) {

@@ -52,6 +52,14 @@ func evidencePlace(tenant, memory string, seq int64) seal.Place {
 	return seal.Place{Column: "confirmations.evidence", Tenant: tenant, ID: memory, Number: seq}
 }
 
+func headPlace(k store.Key) seal.Place {
+	return seal.Place{Column: "journals.head", Tenant: k.Tenant, ID: k.ID}
+}
+
+func stepPlace(k store.Key, seq int64) seal.Place {
+	return seal.Place{Column: "journal_steps.data", Tenant: k.Tenant, ID: k.ID, Number: seq}
+}
+
 func notePlace(tenant, id string) seal.Place {
 	return seal.Place{Column: "tenant_keys.note", Tenant: tenant, ID: id}
 }

@@ -108,7 +108,7 @@ func readFile(name string, f *finder) (int64, error) {
 // audit log, say, has no business there.
 var conversational = []string{
 	"conversations", "segments", "decisions", "checkpoints", "requests", "jobs", "packs", "fixed", "blobs", "holds", "search_docs", "search_queue",
-	"memories", "confirmations",
+	"memories", "confirmations", "journals", "journal_steps",
 }
 
 // alsoIn returns how many of the pieces stand in what the database holds of conversations.

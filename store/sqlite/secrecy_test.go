@@ -109,7 +109,8 @@ func tell(ctx context.Context, db *sqlite.DB, seed string) (map[string][]byte, e
 		ID: "m:" + seed, Kind: inTheClear, Scope: memory.Scope{Level: memory.Project}, Source: memory.Source{Conversation: b.ID}, Created: now, Confirmed: now,
 		Times: 1, Confirmations: []memory.Confirmation{{Source: memory.Source{Conversation: b.ID}, Time: now}}, Became: inTheClear, From: inTheClear,
 	}
-	for what, v := range map[string]any{"memory": &item, "finding": &finding, "key": &key, "act": &act} {
+	added := store.Addition{Key: store.Key{Tenant: inTheClear, ID: "j-" + seed}, Conversation: b.ID, Time: now, Steps: make([][]byte, 2)}
+	for what, v := range map[string]any{"journal": &added, "memory": &item, "finding": &finding, "key": &key, "act": &act} {
 		x.fill(reflect.ValueOf(v), what)
 	}
 	for _, do := range []func() error{
@@ -120,6 +121,7 @@ func tell(ctx context.Context, db *sqlite.DB, seed string) (map[string][]byte, e
 		func() error {
 			return db.Revise(ctx, inTheClear, item.Scope, func(have []memory.Item) ([]memory.Item, error) { return append(have, item), nil })
 		},
+		func() error { return db.AddSteps(ctx, &added) },
 		func() error { _, err := db.Index(ctx, 1); return err },
 		func() error {
 			_, err := db.Search(ctx, store.Query{Tenant: inTheClear, Text: x.said["block"]})

@@ -38,6 +38,7 @@ func Run(t *testing.T, create func(t *testing.T) Open) {
 		{"Findings", findingTests},
 		{"Memories", memoryTests},
 		{"Claims", claimTests},
+		{"Journals", journalTests},
 		{"Keys", keyTests},
 		{"Audit", auditTests},
 		{"GC", gcTests},

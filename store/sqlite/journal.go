@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/decantdev/decant/store"
+)
+
+// AddSteps implements store.Journals.
+func (db *DB) AddSteps(ctx context.Context, a *store.Addition) error {
+	at := micros(a.Time)
+	if at == 0 {
+		at = micros(db.now())
+	}
+	return wrap("write journal "+a.ID, db.write(ctx, func(t *tx) error {
+		if a.Length == 0 && len(a.Steps) == 0 {
+			return fmt.Errorf("it would begin without a step: %w", store.ErrInvalid)
+		}
+		if err := addTo(t, a, at); err != nil {
+			return err
+		}
+		for i, step := range a.Steps {
+			codec, data := (&packer{pack: pack{data: step}}).encode()
+			seq := int64(a.Length + i + 1)
+			if err := t.exec("INSERT INTO journal_steps (tenant, journal, seq, codec, data) VALUES (?, ?, ?, ?, ?)",
+				a.Tenant, a.ID, seq, codec, t.seal(data, stepPlace(a.Key, seq))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// addTo writes the row of a journal to which something is added.
+func addTo(t *tx, a *store.Addition, at int64) error {
+	head := headPlace(a.Key)
+	if a.Length == 0 {
+		n, err := t.change(`INSERT INTO journals (tenant, id, conversation, head, length, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, a.Tenant, a.ID, a.Conversation, t.seal(nonNil(a.Head), head), len(a.Steps), at, at)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("it has begun already: %w", store.ErrConflict)
+		}
+		return err
+	}
+	n, err := t.change(`UPDATE journals SET conversation = iif(?1 = '', conversation, ?1), length = length + ?2, updated = max(updated, ?3)
+		WHERE tenant = ?4 AND id = ?5 AND (length = ?6 OR ?2 = 0)`, a.Conversation, len(a.Steps), at, a.Tenant, a.ID, a.Length)
+	if err == nil && n == 0 {
+		if _, err = journal(t, a.Key); err == nil {
+			err = fmt.Errorf("it does not have %d steps: %w", a.Length, store.ErrConflict)
+		}
+	}
+	if err == nil && a.Head != nil {
+		err = t.exec("UPDATE journals SET head = ? WHERE tenant = ? AND id = ?", t.seal(a.Head, head), a.Tenant, a.ID)
+	}
+	return err
+}
+
+const journalColumns = "id, conversation, head, length, created, updated"
+
+// scanJournal reads a journal from a row.
+func scanJournal(s sealing, tenant string, rows *sql.Rows) (j store.Journal, err error) {
+	j.Tenant = tenant
+	var created, updated int64
+	if err := rows.Scan(&j.ID, &j.Conversation, &j.Head, &j.Length, &created, &updated); err != nil {
+		return j, err
+	}
+	j.Created, j.Updated = moment(created), moment(updated)
+	j.Head, err = s.open(j.Head, headPlace(j.Key))
+	return j, err
+}
+
+// journalsWhere returns those of a tenant under a condition.
+func journalsWhere(q querier, tenant, where string, args ...any) (out []store.Journal, err error) {
+	err = q.rows("SELECT "+journalColumns+" FROM journals WHERE tenant = ? AND "+where, append([]any{tenant}, args...), func(rows *sql.Rows) error {
+		j, err := scanJournal(q.vault(), tenant, rows)
+		out = append(out, j)
+		return err
+	})
+	return out, err
+}
+
+// journal returns one journal.
+func journal(q querier, k store.Key) (*store.Journal, error) {
+	js, err := journalsWhere(q, k.Tenant, "id = ?", k.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(js) == 0 {
+		return nil, fmt.Errorf("journal %s: %w", k.ID, store.ErrNotFound)
+	}
+	return &js[0], nil
+}
+
+// Journal implements store.Journals.
+func (db *DB) Journal(ctx context.Context, k store.Key) (j *store.Journal, err error) {
+	err = db.read(ctx, func(r *reader) (err error) { j, err = journal(r, k); return err })
+	return j, wrap("read journal", err)
+}
+
+// Journals implements store.Journals.
+func (db *DB) Journals(ctx context.Context, q store.JournalQuery) (out []store.Journal, err error) {
+	where, args := "updated < ?", []any{cmp.Or(micros(q.Before), math.MaxInt64)}
+	if q.Name != "" {
+		where, args = where+` AND id LIKE ? ESCAPE '\'`, append(args, escapeLike(q.Name)+"%")
+	}
+	err = db.read(ctx, func(r *reader) (err error) {
+		out, err = journalsWhere(r, q.Tenant, where+" ORDER BY updated DESC, id LIMIT ?", append(args, cmp.Or(q.Limit, 1000))...)
+		return err
+	})
+	return out, wrap("list journals", err)
+}
+
+// Steps implements store.Journals.
+func (db *DB) Steps(ctx context.Context, k store.Key, after, limit int) (out [][]byte, err error) {
+	err = db.snapshot(ctx, func(r *reader) error {
+		if _, err := journal(r, k); err != nil {
+			return err
+		}
+		return r.rows("SELECT seq, codec, data FROM journal_steps WHERE tenant = ? AND journal = ? AND seq > ? ORDER BY seq LIMIT ?",
+			[]any{k.Tenant, k.ID, after, cmp.Or(limit, math.MaxInt)}, func(rows *sql.Rows) error {
+				var seq int64
+				var codec int
+				var data []byte
+				if err := rows.Scan(&seq, &codec, &data); err != nil {
+					return err
+				}
+				step, err := db.step(r, k, seq, codec, data)
+				out = append(out, step)
+				return err
+			})
+	})
+	return out, wrap("read journal", err)
+}
+
+// step returns a step as it was written.
+func (db *DB) step(q querier, k store.Key, seq int64, codec int, data []byte) ([]byte, error) {
+	data, err := q.vault().open(data, stepPlace(k, seq))
+	size := len(data)
+	if err == nil && codec == snappy {
+		size, err = s2.DecodedLen(data)
+	}
+	if err == nil {
+		data, err = db.codec.decode(codec, size, data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("step %d of journal %s: %w", seq, k.ID, err)
+	}
+	return data, nil
+}
+
+// DropJournal implements store.Journals.
+func (db *DB) DropJournal(ctx context.Context, k store.Key) error {
+	return wrap("remove journal", db.write(ctx, func(t *tx) error {
+		n, err := t.change("DELETE FROM journals WHERE tenant = ? AND id = ?", k.Tenant, k.ID)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("journal %s: %w", k.ID, store.ErrNotFound)
+		}
+		return err
+	}))
+}
+
+// dropJournals removes the journals under a condition and takes samples of them.
+func (c *collector) dropJournals(t *tx, where string, args ...any) error {
+	if c.pieces != nil {
+		for _, query := range []string{
+			"SELECT id, head FROM journals WHERE " + where,
+			"SELECT data FROM journal_steps s WHERE EXISTS (SELECT 1 FROM journals j WHERE j.tenant = s.tenant AND j.id = s.journal AND " + where + ")",
+		} {
+			if err := t.rows(query, args, func(rows *sql.Rows) error { return columns(rows, c.pieces.take) }); err != nil {
+				return fmt.Errorf("sample journals: %w", err)
+			}
+		}
+	}
+	n, err := t.change("DELETE FROM journals WHERE "+where, args...)
+	c.Journals += int(n)
+	return err
+}
+
+// stale removes the journals that are too old and belong to no conversation that is kept.
+func (c *collector) stale(ctx context.Context) error {
+	if c.MaxAge == 0 {
+		return nil
+	}
+	return c.write(ctx, func(t *tx) error {
+		return c.dropJournals(t, whose+` AND updated < ? AND NOT EXISTS (SELECT 1 FROM conversations k
+			WHERE k.tenant = journals.tenant AND k.id = journals.conversation)`, c.Tenant, c.AllTenants, micros(c.Now.Add(-c.MaxAge)))
+	})
+}
