@@ -17,6 +17,8 @@
 //   - decant: to send the model a view in place of the whole conversation.
 //   - conversation: one line of messages between one agent and one model.
 //   - block: a piece of a message: text, an image, a call, a result, thinking, or opaque.
+//   - session: one conversation of an agent of one's own, with its calls and runs.
+//   - journal: what has happened in a session, step by step, as it was written down before anything followed from it.
 //   - round: an assistant message with its calls, all their results and its thinking; no edit splits one.
 //   - turn: what happens from one thing that the user said to the next.
 //   - user's words: what the user typed, or answered to a question of the client; never what a tool or the

@@ -77,7 +77,7 @@ var layers = map[string][]string{
 	"internal/notice":          {".", "budget", "engine", "internal/flush"},
 	"internal/doctor":          {"store", "gateway", "internal/report"},
 	"embedded":                 {"*"},
-	"agent":                    {".", "token", "preset", "store", "budget", "internal/cost", "provider", "engine"},
+	"agent":                    {".", "token", "preset", "store", "budget", "internal/cost", "wire", "legal", "provider", "engine"},
 	"cmd/decant":               {"*"},
 	"examples/agent":           {"*"},
 	"scripts/databases":        {".", "wire", "provider/sandbox"},

@@ -33,12 +33,13 @@ func (a *Agent) Run(ctx context.Context, text string) iter.Seq2[Event, error] {
 	return a.Session("").Run(ctx, text)
 }
 
-// Session begins a session. The id names its conversation in the store; an empty one is replaced by a new one.
+// Session begins a session. The id names its conversation in the store; an empty one is replaced by a new one. Where Options.Journals
+// keeps a session with this id already, its first run is ErrTaken: Open opens that one.
 func (a *Agent) Session(id string) *Session {
 	if id == "" {
 		id = rand.Text()
 	}
-	return &Session{agent: a, id: id, root: id}
+	return &Session{agent: a, id: id, state: state{root: id}}
 }
 
 // tool returns the tool with a name, nil when there is none.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,12 +25,23 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// victimized is the process that a test has made to kill itself; nil: there is no such test here.
+var victimized func() (code int, is bool)
+
+func TestMain(m *testing.M) {
+	if victimized != nil {
+		if code, is := victimized(); is {
+			os.Exit(code)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A world is an agent, with a real engine on a real file, before a strict stand-in for the Messages API.
 type world struct {
 	*testing.T
 	server *sandbox.Server
+	path   string
 	db     *embedded.DB
 	client provider.Speaker
 }
@@ -44,7 +56,8 @@ func newWorld(t *testing.T, m sandbox.Model) *world {
 		t.Fatal(err)
 	}
 	w.client = c
-	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "agent.db"), nil); err != nil {
+	w.path = filepath.Join(t.TempDir(), "agent.db")
+	if w.db, err = embedded.Open(t.Context(), w.path, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.db.Close() })

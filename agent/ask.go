@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"net/http"
@@ -32,8 +33,24 @@ func (r *run) ask(last Stop) (*provider.Answer, error) {
 	if p, err = r.hold(p, h, last); err != nil {
 		return nil, err
 	}
-	r.keep(h)
+	if err := r.keep(h); err != nil {
+		r.drop(p)
+		return nil, err
+	}
 	return r.send(p)
+}
+
+// keep makes h the history, which differs from it in its last message at most.
+func (r *run) keep(h history) error {
+	old := r.Messages()
+	same := min(len(h), len(old))
+	for same > 0 && !bytes.Equal(h[same-1], old[same-1]) {
+		same--
+	}
+	if same == len(h) {
+		return nil
+	}
+	return r.step(&step{Keep: &same, Messages: h[same:]})
 }
 
 // prepare asks the engine what to send of a history.
@@ -45,6 +62,9 @@ func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.mu.Lock()
+	r.conversation = cmp.Or(p.Conversation, r.conversation)
+	r.mu.Unlock()
 	if pour := poured(p); pour != nil {
 		r.emit(Event{Kind: EventPour, Pour: pour})
 	}
@@ -117,16 +137,16 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 				continue
 			}
 		}
-		r.broke(p, a, status)
-		return nil, err
+		return nil, errors.Join(err, r.broke(p, a, status))
 	}
 }
 
 // took takes an answer: into the engine, the meter and the history.
 func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
 	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop})
-	r.meter.book(a.Usage, sizeOf(p))
-	r.message(a, sizeOf(p), p.Report.Window)
+	if err := r.message(a, r.meter.book(a.Usage, sizeOf(p)), sizeOf(p), p.Report.Window); err != nil {
+		return err
+	}
 	if f := r.agent.opts.Hooks.AfterModel; f != nil {
 		return f(r.ctx, a)
 	}
@@ -134,18 +154,19 @@ func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
 }
 
 // broke takes what came of an answer that broke off, or was interrupted: what was heard stays in the history.
-func (r *run) broke(p *engine.Prepared, a *provider.Answer, status int) {
+func (r *run) broke(p *engine.Prepared, a *provider.Answer, status int) error {
 	if a == nil || a.Text == "" && a.Usage == (decant.Usage{}) {
 		r.agent.opts.Engine.Finish(p, engine.Response{Status: status})
-		return
+		return nil
 	}
 	res := engine.Response{Status: http.StatusOK, Usage: a.Usage, Broken: true, Partial: []byte(a.Text), Came: len(a.Text)}
 	billed := p.Billed(res)
 	r.agent.opts.Engine.Finish(p, res)
-	r.meter.book(billed, sizeOf(p))
-	if len(a.Content) > 0 {
-		r.message(a, sizeOf(p), p.Report.Window)
+	spent := r.meter.book(billed, sizeOf(p))
+	if len(a.Content) == 0 {
+		return r.step(&step{Spent: spent})
 	}
+	return r.message(a, spent, sizeOf(p), p.Report.Window)
 }
 
 // refusalBody returns a refusal as the Messages API writes it.

@@ -70,6 +70,12 @@ type meter struct {
 	warned bool
 }
 
+// newMeter returns the meter of a run that has spent something already.
+func newMeter(o *Options, m token.Model, spent Spent) meter {
+	return meter{budget: o.Budget, shared: o.Allowance, model: m, now: o.Now, spent: spent,
+		paid: budget.Amount{Tokens: spent.Tokens(), Money: spent.Money}}
+}
+
 // worst returns the most that a call may cost.
 func (m *meter) worst(prompt, answer int) budget.Amount {
 	n := m.most(prompt)
@@ -129,16 +135,16 @@ func (m *meter) holdFinal(prompt, answer int) bool {
 // begin makes what is held back for the final answer the call that is under way.
 func (m *meter) begin() { m.call, m.final = m.final, budget.Amount{} }
 
-// book takes what a call has used in place of what was held back for it. Its prompt was estimated at so many tokens.
-func (m *meter) book(u decant.Usage, estimated int) {
+// book takes what a call has used in place of what was held back for it, and returns it. Its prompt was estimated at so many tokens.
+func (m *meter) book(u decant.Usage, estimated int) Spent {
 	m.estimated, m.counted = estimated, u.Prompt()
 	used := budget.Amount{Tokens: u.Context(), Money: m.price(u)}
-	m.spent.Turns++
-	m.spent.Usage = m.spent.Usage.Add(u)
-	m.spent.Money += used.Money
+	one := Spent{Turns: 1, Usage: u, Money: used.Money}
+	m.spent = m.spent.plus(one)
 	m.paid = m.paid.Plus(used)
 	m.shared.settle(m.call, used)
 	m.call = budget.Amount{}
+	return one
 }
 
 // settle takes what was used in place of what was held back.

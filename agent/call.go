@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -40,31 +39,41 @@ func callsOf(message jsontext.Value) (out []Call) {
 	return out
 }
 
-// permit asks what is to be done about calls, and makes them unless somebody must be asked first.
-func (r *run) permit(calls []Call) (Stop, error) {
-	rd := &round{calls: calls, verdicts: make([]Verdict, len(calls))}
-	waits := false
-	for i := range calls {
-		rd.verdicts[i] = r.verdict(&calls[i])
-		waits = waits || rd.verdicts[i].Kind == Ask
+// calls makes the calls of the last message, unless somebody must be asked about one of them first.
+func (r *run) calls() (Stop, error) {
+	rd := r.round()
+	if rd == nil {
+		return "", nil
 	}
-	if !waits {
+	asked := &step{Verdicts: map[string]Verdict{}, Previews: map[string]string{}, Stop: StopApproval}
+	for i := range rd.calls {
+		if rd.verdicts[i].Kind != "" || rd.results[i] != nil {
+			continue
+		}
+		if rd.verdicts[i] = r.verdict(&rd.calls[i]); rd.verdicts[i].Kind == Ask {
+			r.preview(&rd.calls[i])
+			asked.Previews[rd.calls[i].ID] = rd.calls[i].Preview
+		}
+		asked.Verdicts[rd.calls[i].ID] = rd.verdicts[i]
+	}
+	if !rd.waits() {
 		return "", r.make(rd)
 	}
-	for i := range calls {
-		if rd.verdicts[i].Kind == Ask {
-			r.preview(&calls[i])
-		}
-	}
 	r.meter.end() // nothing is held back while somebody thinks about it
-	rd.meter = r.meter
-	r.mu.Lock()
-	r.round = rd
-	r.mu.Unlock()
+	if err := r.step(asked); err != nil {
+		return "", err
+	}
 	for _, c := range r.Waiting() {
 		r.emit(Event{Kind: EventApproval, Call: &c})
 	}
 	return StopApproval, nil
+}
+
+// round returns the calls of the last message.
+func (r *run) round() *round {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.round.clone()
 }
 
 // verdict says what is to be done about a call.
@@ -112,74 +121,104 @@ func (r *run) preview(c *Call) {
 	c.Preview = text
 }
 
-// make makes the calls of a round and takes their results into the history. Whatever happens, each call has one.
+// make makes the calls of a round that have no result yet, and takes their results into the history. Whatever happens, each call
+// has one.
 func (r *run) make(rd *round) error {
-	results := make([]Result, len(rd.calls))
-	for i := range results {
-		results[i] = Result{Text: "This call was not made: the run was interrupted.", Error: true}
+	err := r.makeAll(rd)
+	if r.Session.failed() {
+		return err
 	}
-	err := r.makeAll(rd, results)
-	blocks := make([][]byte, len(results))
-	for i := range results {
-		blocks[i] = resultBlock(rd.calls[i].ID, results[i])
-	}
-	r.tell(blocks, r.heard())
-	return errors.Join(err, r.ctx.Err())
+	return errors.Join(err, r.tell(r.round().blocks(interrupted)), r.ctx.Err())
 }
 
-// makeAll makes the calls: side by side where none of them changes anything, else one after the other.
-func (r *run) makeAll(rd *round, results []Result) error {
-	readOnly := func(c Call) bool { t := r.agent.tool(c.Tool); return t == nil || t.ReadOnly }
-	if len(rd.calls) > 1 && !slices.ContainsFunc(rd.calls, func(c Call) bool { return !readOnly(c) }) {
-		return r.sideBySide(rd, results)
-	}
+// makeAll makes calls: side by side where none of them changes anything, else one after the other.
+func (r *run) makeAll(rd *round) error {
+	var left []int
+	alone := false
 	for i := range rd.calls {
+		t := r.agent.tool(rd.calls[i].Tool)
+		switch {
+		case rd.results[i] != nil:
+			continue
+		case rd.begun[i] && t != nil && !t.ReadOnly && !t.Idempotent:
+			if err := r.unknown(&rd.calls[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		alone = alone || t != nil && !t.ReadOnly
+		left = append(left, i)
+	}
+	if len(left) > 1 && !alone {
+		return r.sideBySide(rd, left)
+	}
+	for _, i := range left {
 		if r.ctx.Err() != nil {
 			return nil
 		}
-		r.announce(&rd.calls[i])
-		news := make(chan Event)
-		var err error
-		go func() {
-			defer close(news)
-			results[i], err = r.one(&rd.calls[i], rd.verdicts[i], news)
-		}()
-		r.relay(news)
-		if err != nil {
+		if err := r.sideBySide(rd, []int{i}); err != nil {
 			return err
 		}
-		r.returned(&rd.calls[i], results[i])
 	}
 	return nil
+}
+
+// unknown tells that nobody knows what a call has done.
+func (r *run) unknown(c *Call) error {
+	r.emit(Event{Kind: EventWarning, Text: fmt.Sprintf("it is not known whether call %s of %s was carried out", c.ID, c.Tool)})
+	err := r.step(&step{Results: map[string]Result{c.ID: unknownOutcome}})
+	r.returned(c, unknownOutcome)
+	return err
 }
 
 // maxSideBySide is how many calls are made at once.
 const maxSideBySide = 8
 
-// sideBySide makes calls at once.
-func (r *run) sideBySide(rd *round, results []Result) error {
-	news := make(chan Event)
-	errs := make([]error, len(rd.calls))
-	for i := range rd.calls {
+// sideBySide makes some calls of a round at once. Before the first one that all of them are about to be made is written down, and of
+// each what it has returned.
+func (r *run) sideBySide(rd *round, which []int) error {
+	if err := r.step(r.begin(rd, which)); err != nil {
+		return err
+	}
+	for _, i := range which {
 		r.announce(&rd.calls[i])
 	}
+	news := make(chan Event)
+	results, errs := make([]Result, len(which)), make([]error, len(which))
 	var wg sync.WaitGroup
 	free := make(chan struct{}, maxSideBySide)
-	for i := range rd.calls {
+	for k, i := range which {
 		wg.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
+			results[k] = Result{Text: interrupted, Error: true}
 			if r.ctx.Err() == nil {
-				results[i], errs[i] = r.one(&rd.calls[i], rd.verdicts[i], news)
+				results[k], errs[k] = r.one(&rd.calls[i], rd.verdicts[i], news)
 			}
+			errs[k] = errors.Join(errs[k], r.step(&step{Results: map[string]Result{rd.calls[i].ID: results[k]}}))
 		})
 	}
 	go func() { wg.Wait(); close(news) }()
 	r.relay(news)
-	for i := range rd.calls {
-		r.returned(&rd.calls[i], results[i])
+	for k, i := range which {
+		r.returned(&rd.calls[i], results[k])
 	}
 	return errors.Join(errs...)
+}
+
+// begin returns the step by which some calls of a round are about to be made. What is not made at all has not begun.
+func (r *run) begin(rd *round, which []int) *step {
+	p := &step{Verdicts: map[string]Verdict{}}
+	for _, i := range which {
+		c, v := &rd.calls[i], rd.verdicts[i]
+		if v.Kind != "" {
+			p.Verdicts[c.ID] = v // whoever makes it again does as was said
+		}
+		if v.Kind != Deny && r.agent.tool(c.Tool) != nil {
+			p.Begun = append(p.Begun, c.ID)
+		}
+	}
+	return p
 }
 
 // relay tells of what calls report until all of them have returned.

@@ -17,6 +17,10 @@
 // At the limit of a budget the model is asked for its final answer with the tools switched off. What that costs is held back from the
 // first call on, so that a run ends with an answer and within its budget.
 //
+// Where Options.Journals is set, sessions are kept: a call is written down before it is made, and Agent.Open goes on in another process with
+// what was said, with the calls that wait to be allowed, and with a run whose process was killed (Session.Continue). No call is made twice
+// unless its tool says that this is the same as once; where nobody knows what a call has done, the model is told so.
+//
 // Three sizes are never mixed: what a request holds (Event.Size), the room that the window of the model has (Event.Window), and what
 // a run has used (Event.Spent).
 package agent

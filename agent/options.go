@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
@@ -27,6 +28,10 @@ type Options struct {
 	Tenant  string
 	Project string
 	Preset  *preset.Preset // nil: the engine's
+
+	// Journals keep the sessions, so that another process can go on with them: embedded.DB.Store has them, in the same file. Nil:
+	// they live in their process alone.
+	Journals store.Journals
 
 	MaxTokens  int        // of an answer; 0: 8,192, or what the model can
 	Turns      int        // answers of the model in one run, the final one included; 0: 50

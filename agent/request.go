@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/internal/jsonspan"
@@ -166,4 +168,28 @@ func resultBlock(id string, r Result) []byte {
 func answered(content []byte) jsontext.Value {
 	b := append([]byte(`{"role":"assistant","content":`), content...)
 	return append(b, '}')
+}
+
+// turnOf returns what the user says in a message, and whether a session could go on before it: whether it answers no calls.
+func turnOf(m jsontext.Value) (text string, ok bool) {
+	if !bytes.HasPrefix(m, []byte(userStart)) || bytes.HasPrefix(m, []byte(userStart+`{"type":"tool_result"`)) {
+		return "", false
+	}
+	var u struct {
+		Blocks []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(m, &u, lenient) != nil {
+		return "", false
+	}
+	var texts []string
+	for _, b := range u.Blocks {
+		if b.Type == "tool_result" {
+			return "", false
+		}
+		texts = append(texts, b.Text)
+	}
+	return strings.Join(texts, "\n"), true
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/provider"
@@ -12,6 +15,7 @@ import (
 // A run is what follows one thing that the user says.
 type run struct {
 	*Session
+	root   string // of the session
 	ctx    context.Context
 	cancel context.CancelFunc
 	yield  func(Event, error) bool
@@ -24,9 +28,10 @@ type run struct {
 
 func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run {
 	ctx, cancel := context.WithCancel(ctx)
-	o := &s.agent.opts
-	return &run{Session: s, ctx: ctx, cancel: cancel, yield: yield,
-		meter: meter{budget: o.Budget, shared: o.Allowance, model: s.agent.model, now: o.Now}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &run{Session: s, root: s.state.root, ctx: ctx, cancel: cancel, yield: yield,
+		meter: newMeter(&s.agent.opts, s.agent.model, s.state.spent)}
 }
 
 // emit tells of an event. It cancels the run when nobody listens any longer.
@@ -40,35 +45,39 @@ func (r *run) emit(e Event) {
 	}
 }
 
-// work is the whole run. waiting are calls that were allowed or denied and come first.
-func (r *run) work(first Event, waiting *round) {
+// work is the whole run.
+func (r *run) work() {
 	defer r.cancel()
-	if first.Kind != "" {
-		r.emit(first)
-	}
-	stop, forced, err := r.loop(waiting)
-	if stop != StopApproval {
-		r.answerCalls()
-	}
-	r.meter.end()
-	r.stop()
+	stop, forced, err := r.loop()
 	switch {
 	case err != nil && r.ctx.Err() != nil:
 		stop, err = StopCancelled, r.ctx.Err()
 	case err != nil:
 		stop = StopFailed
 	}
+	r.meter.end()
+	err = errors.Join(err, r.end(stop))
 	if !r.left {
 		r.yield(Event{Kind: EventDone, Outcome: &Outcome{Stop: stop, Text: r.last, Forced: forced, Spent: r.meter.spent}}, err)
 	}
 }
 
+// end ends the run. Wherever that is, calls that nobody has made must not stay without a result: the API would refuse whatever comes next.
+func (r *run) end(stop Stop) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer func() { r.busy = false }()
+	p := &step{Stop: stop}
+	if rd := r.state.round; rd != nil && stop != StopApproval {
+		p.Messages = []jsontext.Value{userMessage(rd.blocks("This call was not made: the run ended."))}
+	}
+	return r.do(p)
+}
+
 // loop asks the model and makes its calls until it asks for none. There is a stop or an error.
-func (r *run) loop(waiting *round) (stop Stop, forced bool, err error) {
-	if waiting != nil {
-		if err := r.make(waiting); err != nil {
-			return "", false, err
-		}
+func (r *run) loop() (stop Stop, forced bool, err error) {
+	if stop, err = r.calls(); stop != "" || err != nil {
+		return stop, false, err
 	}
 	for {
 		limit := r.limit()
@@ -100,23 +109,22 @@ func (r *run) limit() Stop {
 
 // follow does what an answer asks for. It returns a stop when the run has ended with it.
 func (r *run) follow(a *provider.Answer) (Stop, error) {
-	calls := callsIn(a.Content)
 	if a.Stop != "max_tokens" {
 		r.short = 0
 	}
+	calls := callsIn(a.Content)
 	switch {
 	case a.Stop == "refusal":
 		return StopRefused, nil
 	case a.Stop == "max_tokens":
 		return r.cut(calls)
 	case len(calls) > 0:
-		return r.permit(calls)
+		return r.calls()
 	case a.Stop == "pause_turn":
 		return "", nil // the same history again
 	}
-	if more := r.heard(); len(more) > 0 {
-		r.tell(nil, more)
-		return "", nil
+	if len(r.heard()) > 0 {
+		return "", r.tell(nil)
 	}
 	return StopAnswered, nil
 }
@@ -128,52 +136,57 @@ func (r *run) cut(calls []Call) (Stop, error) {
 	}
 	const why = "Your answer was cut because it was too long."
 	if len(calls) == 0 {
-		r.add(said(why + " Go on where it stopped."))
-		return "", nil
+		return "", r.step(&step{Messages: []jsontext.Value{said(why + " Go on where it stopped.")}})
 	}
-	r.refuse(calls, why+" This call was not made. Ask for less in one call.")
-	return "", nil
-}
-
-// answerCalls gives the calls of the last message a result. Wherever a run ends, what nobody has made must not stay without one: the API
-// would refuse whatever comes next.
-func (r *run) answerCalls() {
-	h := r.Messages()
-	if calls := callsOf(h[len(h)-1]); len(calls) > 0 {
-		r.refuse(calls, "This call was not made: the run ended.")
-	}
-}
-
-// refuse answers all calls with an error.
-func (r *run) refuse(calls []Call, why string) {
 	var blocks [][]byte
 	for i := range calls {
-		blocks = append(blocks, resultBlock(calls[i].ID, Result{Text: why, Error: true}))
+		blocks = append(blocks, resultBlock(calls[i].ID, Result{Text: why + " This call was not made. Ask for less in one call.", Error: true}))
 	}
-	r.add(userMessage(blocks))
+	return "", r.step(&step{Messages: []jsontext.Value{userMessage(blocks)}})
+}
+
+// heard returns what was said to the run and not yet read.
+func (r *run) heard() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.state.steered)
 }
 
 // tell appends what was said to the run behind blocks, in one message.
-func (r *run) tell(blocks [][]byte, texts []string) {
+func (r *run) tell(blocks [][]byte) error {
+	texts := r.heard()
 	for _, text := range texts {
 		blocks = append(blocks, textBlock(text))
 	}
-	r.add(userMessage(blocks))
+	if err := r.step(&step{Messages: []jsontext.Value{userMessage(blocks)}, Heard: len(texts)}); err != nil {
+		return err
+	}
 	for _, text := range texts {
 		r.emit(Event{Kind: EventUser, Text: text})
 	}
+	return nil
+}
+
+// step lets a step happen.
+func (r *run) step(p *step) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.do(p)
 }
 
 // message tells of an answer and takes it into the history.
-func (r *run) message(a *provider.Answer, size, window int) {
+func (r *run) message(a *provider.Answer, spent Spent, size, window int) error {
+	p := &step{Spent: spent}
 	if len(a.Content) > 2 { // an answer without content is no message of the API
-		r.add(answered(a.Content))
+		p.Messages = []jsontext.Value{answered(a.Content)}
 	}
+	err := r.step(p)
 	if a.Text != "" {
 		r.last = a.Text
 	}
 	r.emit(Event{Kind: EventMessage, Text: a.Text, Size: size, Window: window, Spent: r.meter.spent})
 	r.warn(false)
+	return err
 }
 
 // warn tells what is nearly used up. last says that the next answer is the final one.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/store"
 )
 
 // Conditions that callers branch on. Test with errors.Is.
@@ -21,27 +24,28 @@ var (
 
 	// ErrUnknown means that a verdict is about a call that does not wait for one.
 	ErrUnknown = errors.New("no such call waits to be allowed")
+
+	// ErrEnded means that there is nothing to go on with: the model has said all that it had to say.
+	ErrEnded = errors.New("the last run of the session has come to its end")
+
+	// ErrTaken means that somebody else, mostly another process, has gone on with the session: Agent.Open shows what was done.
+	ErrTaken = errors.New("the session goes on elsewhere: open it again")
 )
 
 // A Session is one conversation of an agent. Its methods may be called by several goroutines at once, but there is one run at a
-// time. It lives in its process: what is stored of it is what the engine keeps of every conversation.
+// time. Where Options.Journals is set, all that happens is written down before anything follows from it, so that Agent.Open can go
+// on with the session in another process; else it lives in its process alone. After an error of the journal the session does
+// nothing any more: open it again.
 type Session struct {
 	agent *Agent
 	id    string
-	root  string // id of the session that it was forked from in the end: in the store they are branches of one conversation
 
-	mu      sync.Mutex
-	history history
-	running bool
-	round   *round   // whose calls wait to be allowed, nil: none
-	steered []string // what was said to the run under way and not yet read
-}
-
-// A round is the calls that one answer of the model asks for.
-type round struct {
-	calls    []Call
-	verdicts []Verdict // of each call; Ask: it waits
-	meter    meter     // of the run that waits for them
+	mu           sync.Mutex
+	state        state
+	busy         bool   // a run is under way in this process
+	conversation string // id under which the engine keeps what was sent last; empty: not known yet
+	written      int    // steps in the journal
+	broken       error  // why the journal cannot be written
 }
 
 // ID returns the id of the session.
@@ -51,7 +55,30 @@ func (s *Session) ID() string { return s.id }
 func (s *Session) Messages() []jsontext.Value {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.history)
+	return slices.Clone(s.state.history)
+}
+
+// Conversation returns under which key the engine keeps what was sent last, to plan, undo or pin. The id is empty until something
+// was sent.
+func (s *Session) Conversation() store.Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return store.Key{Tenant: s.agent.opts.Tenant, ID: s.conversation}
+}
+
+// Spent returns what all runs of the session have used.
+func (s *Session) Spent() Spent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.total
+}
+
+// Interrupted reports whether a run has begun and not come to its end: because its process ended, or because it is under way in
+// another one. Continue goes on with it, Run leaves it and says something else.
+func (s *Session) Interrupted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.running && !s.busy && !s.state.round.waits()
 }
 
 // Fork returns a new session that begins with what was said in this one, and with what was poured of it. Nothing that happens to
@@ -63,99 +90,132 @@ func (s *Session) Fork(id string) (*Session, error) {
 		return nil, err
 	}
 	f := s.agent.Session(id)
-	f.root = s.root
-	f.history = slices.Clone(s.history)
-	return f, nil
+	first := &step{Root: s.state.root, Title: s.state.title, Messages: slices.Clone(s.state.history)}
+	if rd := s.state.round; rd != nil {
+		first.Messages = append(first.Messages, userMessage(rd.blocks(interrupted)))
+	}
+	if len(first.Messages) == 0 {
+		f.state.root, f.state.title = first.Root, first.Title
+		return f, nil
+	}
+	return f, f.do(first)
 }
+
+// interrupted is the result of a call that nobody has begun to make.
+const interrupted = "This call was not made: the run was interrupted."
 
 // free says why nothing new can begin.
 func (s *Session) free() error {
 	switch {
-	case s.running:
+	case s.broken != nil:
+		return s.broken
+	case s.busy:
 		return ErrRunning
-	case s.round != nil:
+	case s.state.round.waits():
 		return ErrWaiting
 	}
 	return nil
 }
 
+// failed reports whether the journal cannot be written any more.
+func (s *Session) failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken != nil
+}
+
 // Run says text to the agent and yields what happens until the run ends. The last event is EventDone; where the run has failed,
 // its error stands beside that event. Whoever leaves the loop early interrupts the run: what came stays.
 func (s *Session) Run(ctx context.Context, text string) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		err := s.start(func() error {
-			if err := s.free(); err != nil {
-				return err
-			}
-			if text == "" {
-				return errors.New("agent: there is nothing to say")
-			}
-			s.history = append(s.history, said(append(s.steered, text)...))
-			s.steered = nil
-			return nil
-		})
-		if err != nil {
-			yield(Event{Kind: EventDone, Outcome: &Outcome{Stop: StopFailed}}, err)
-			return
+	begin := func() error {
+		if text == "" {
+			return errors.New("agent: there is nothing to say")
 		}
-		newRun(ctx, s, yield).work(Event{Kind: EventUser, Text: text}, nil)
+		if err := s.free(); err != nil {
+			return err
+		}
+		var blocks [][]byte
+		if rd := s.state.round; rd != nil {
+			blocks = rd.blocks(interrupted)
+		}
+		for _, t := range append(slices.Clone(s.state.steered), text) {
+			blocks = append(blocks, textBlock(t))
+		}
+		return s.do(&step{Began: true, Messages: []jsontext.Value{userMessage(blocks)}, Heard: len(s.state.steered)})
 	}
+	return s.run(ctx, begin, func(r *run) { r.emit(Event{Kind: EventUser, Text: text}) })
+}
+
+// Continue goes on with a run that has not come to its end: because its process ended, it was interrupted, or it has failed. A call
+// that was under way when its process ended is made again if its tool is ReadOnly or Idempotent; of any other one the model
+// is told, and whoever watches, that nobody knows what it has done. ErrEnded means that there is nothing to go on with.
+func (s *Session) Continue(ctx context.Context) iter.Seq2[Event, error] {
+	return s.run(ctx, func() error {
+		if err := s.free(); err != nil {
+			return err
+		}
+		h := s.state.history
+		if len(h) == 0 || s.state.round == nil && !bytes.HasPrefix(h[len(h)-1], []byte(userStart)) {
+			return ErrEnded
+		}
+		return nil
+	}, nil)
 }
 
 // Resume says what is to be done about a call that waits to be allowed, and goes on with the run when no other one waits.
 func (s *Session) Resume(ctx context.Context, call string, v Verdict) iter.Seq2[Event, error] {
+	return s.run(ctx, func() error {
+		if err := s.free(); err != nil && !errors.Is(err, ErrWaiting) {
+			return err
+		}
+		if !v.valid() {
+			return fmt.Errorf("agent: a verdict allows, denies, or edits with arguments that are JSON: %q", v.Kind)
+		}
+		rd := s.state.round
+		if rd == nil {
+			return fmt.Errorf("%w: %s", ErrUnknown, call)
+		}
+		if i := rd.index(call); i < 0 || rd.verdicts[i].Kind != Ask {
+			return fmt.Errorf("%w: %s", ErrUnknown, call)
+		}
+		return s.do(&step{Verdicts: map[string]Verdict{call: v}})
+	}, nil)
+}
+
+// run is a run of the session, if begin finds nothing against it and is not left with calls that wait.
+func (s *Session) run(ctx context.Context, begin func() error, first func(*run)) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		var r *round
-		err := s.start(func() (err error) { r, err = s.decided(call, v); return err })
+		s.mu.Lock()
+		err := begin()
+		waits := s.state.round.waits()
+		s.busy = s.busy || err == nil && !waits
+		s.mu.Unlock()
 		switch {
 		case err != nil:
 			yield(Event{Kind: EventDone, Outcome: &Outcome{Stop: StopFailed}}, err)
-		case r == nil:
-			s.stop()
+			return
+		case waits:
 			yield(Event{Kind: EventDone, Outcome: &Outcome{Stop: StopApproval}}, nil)
-		default:
-			n := newRun(ctx, s, yield)
-			n.meter = r.meter // the run goes on, and so do its limits
-			n.work(Event{}, r)
+			return
 		}
-	}
-}
-
-// decided takes the verdict of a call that waits, and returns the round when none waits any longer.
-func (s *Session) decided(call string, v Verdict) (*round, error) {
-	if s.running {
-		return nil, ErrRunning
-	}
-	if !v.valid() {
-		return nil, fmt.Errorf("agent: a verdict allows, denies, or edits with arguments that are JSON: %q", v.Kind)
-	}
-	if s.round == nil {
-		return nil, fmt.Errorf("%w: %s", ErrUnknown, call)
-	}
-	i := slices.IndexFunc(s.round.calls, func(c Call) bool { return c.ID == call })
-	if i < 0 || s.round.verdicts[i].Kind != Ask {
-		return nil, fmt.Errorf("%w: %s", ErrUnknown, call)
-	}
-	s.round.verdicts[i] = v
-	for _, v := range s.round.verdicts {
-		if v.Kind == Ask {
-			return nil, nil
+		r := newRun(ctx, s, yield)
+		if first != nil {
+			first(r)
 		}
+		r.work()
 	}
-	r := s.round
-	s.round = nil
-	return r, nil
 }
 
 // Waiting returns the calls that wait to be allowed.
 func (s *Session) Waiting() (out []Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.round == nil {
+	rd := s.state.round
+	if !rd.waits() {
 		return nil
 	}
-	for i, c := range s.round.calls {
-		if s.round.verdicts[i].Kind == Ask {
+	for i, c := range rd.calls {
+		if rd.verdicts[i].Kind == Ask {
 			out = append(out, c)
 		}
 	}
@@ -167,50 +227,38 @@ func (s *Session) Waiting() (out []Call) {
 func (s *Session) Steer(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.running || text == "" {
-		return false
-	}
-	s.steered = append(s.steered, text)
-	return true
+	return s.busy && text != "" && s.do(&step{Steered: text}) == nil
 }
 
-// start marks the session as running if do finds nothing against it.
-func (s *Session) start(do func() error) error {
+// A Turn is one thing that the user said to begin a run.
+type Turn struct {
+	First int    // which message it is, from 0
+	Text  string // with what was said to the run before too late for it
+}
+
+// Turns returns what the user said, in order.
+func (s *Session) Turns() (out []Turn) {
+	for i, m := range s.Messages() {
+		if text, ok := turnOf(m); ok {
+			out = append(out, Turn{First: i, Text: text})
+		}
+	}
+	return out
+}
+
+// Rewind takes the session back to where it was before a turn, which Turns names by its first message: what was said since then is
+// no part of it any longer. The journal and the store keep it.
+func (s *Session) Rewind(first int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := do(); err != nil {
+	if err := s.free(); err != nil && !errors.Is(err, ErrWaiting) {
 		return err
 	}
-	s.running = true
-	return nil
-}
-
-// stop marks the session as at rest.
-func (s *Session) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = false
-}
-
-// add appends a message.
-func (s *Session) add(m jsontext.Value) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.history = append(s.history, m)
-}
-
-// keep makes h the history.
-func (s *Session) keep(h history) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.history = h
-}
-
-// heard returns what was said to the run since it was asked last.
-func (s *Session) heard() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.steered
-	s.steered = nil
-	return out
+	if first < 0 || first >= len(s.state.history) {
+		return fmt.Errorf("agent: the session has no message %d", first)
+	}
+	if _, ok := turnOf(s.state.history[first]); !ok {
+		return fmt.Errorf("agent: message %d does not begin a turn", first)
+	}
+	return s.do(&step{Keep: &first, Stop: StopCancelled})
 }

@@ -17,6 +17,10 @@ type Tool struct {
 	// they are made side by side.
 	ReadOnly bool
 
+	// Idempotent says that to make a call twice does the same as to make it once. So it is made again where nobody knows whether it was
+	// made. Call.ID is the same then.
+	Idempotent bool
+
 	// Ask says that somebody must allow each call, where Options.Permit is nil.
 	Ask bool
 
@@ -37,9 +41,9 @@ type Tool struct {
 
 // A Result is what a call returns.
 type Result struct {
-	Text  string
-	Error bool   // it reports a failure
-	Rest  string // how to get what a cut leaves out, for the model: "read it with offset 200"
+	Text  string `json:"text"`
+	Error bool   `json:"error,omitzero"` // it reports a failure
+	Rest  string `json:"rest,omitzero"`  // how to get what a cut leaves out, for the model: "read it with offset 200"
 }
 
 // A Verdict is what is to be done about a call.

@@ -24,7 +24,7 @@ var limits = map[string]limit{
 	"legal":                    {circle: 8, methods: 37, fields: 9},
 	"policy":                   {circle: 7, methods: 26, fields: 18},
 	"archive":                  {circle: 2, methods: 7, fields: 10},
-	"store/sqlite":             {circle: 25, methods: 60, fields: 13},
+	"store/sqlite":             {circle: 25, methods: 65, fields: 13},
 	"internal/reduce":          {circle: 2, methods: 23, fields: 13},
 	"internal/summary":         {circle: 3, methods: 19, fields: 14},
 	"internal/replay":          {circle: 17, methods: 28, fields: 31},
@@ -38,7 +38,7 @@ var limits = map[string]limit{
 const (
 	limitFiles          = 12
 	limitReturns        = 13
-	limitUnused         = 114 // 41 of them are of package agent, which programs use and nothing here but an example
+	limitUnused         = 125 // 52 of them are of package agent, which programs use and nothing here but an example
 	limitUnusedInternal = 22
 	limitMedian         = 11
 	limitLongest        = 48

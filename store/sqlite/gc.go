@@ -269,6 +269,34 @@ func (c *collector) spends(ctx context.Context) error {
 	})
 }
 
+// dropJournals removes the journals under a condition and takes samples of them.
+func (c *collector) dropJournals(t *tx, where string, args ...any) error {
+	if c.pieces != nil {
+		for _, query := range []string{
+			"SELECT id, head FROM journals WHERE " + where,
+			"SELECT data FROM journal_steps s WHERE EXISTS (SELECT 1 FROM journals j WHERE j.tenant = s.tenant AND j.id = s.journal AND " + where + ")",
+		} {
+			if err := t.rows(query, args, func(rows *sql.Rows) error { return columns(rows, c.pieces.take) }); err != nil {
+				return fmt.Errorf("sample journals: %w", err)
+			}
+		}
+	}
+	n, err := t.change("DELETE FROM journals WHERE "+where, args...)
+	c.Journals += int(n)
+	return err
+}
+
+// stale removes the journals that are too old and belong to no conversation that is kept.
+func (c *collector) stale(ctx context.Context) error {
+	if c.MaxAge == 0 {
+		return nil
+	}
+	return c.write(ctx, func(t *tx) error {
+		return c.dropJournals(t, whose+` AND updated < ? AND NOT EXISTS (SELECT 1 FROM conversations k
+			WHERE k.tenant = journals.tenant AND k.id = journals.conversation)`, c.Tenant, c.AllTenants, micros(c.Now.Add(-c.MaxAge)))
+	})
+}
+
 // shrink gives free pages back to the file system.
 func shrink(ctx context.Context, write func(context.Context, func(*tx) error) error) error {
 	if err := write(ctx, func(t *tx) error {

@@ -130,7 +130,7 @@ func (db *DB) Steps(ctx context.Context, k store.Key, after, limit int) (out [][
 				if err := rows.Scan(&seq, &codec, &data); err != nil {
 					return err
 				}
-				step, err := db.step(r, k, seq, codec, data)
+				step, err := decodeStep(r, &db.codec, k, seq, codec, data)
 				out = append(out, step)
 				return err
 			})
@@ -138,15 +138,15 @@ func (db *DB) Steps(ctx context.Context, k store.Key, after, limit int) (out [][
 	return out, wrap("read journal", err)
 }
 
-// step returns a step as it was written.
-func (db *DB) step(q querier, k store.Key, seq int64, codec int, data []byte) ([]byte, error) {
+// decodeStep returns a step as it was written.
+func decodeStep(q querier, c *codec, k store.Key, seq int64, codec int, data []byte) ([]byte, error) {
 	data, err := q.vault().open(data, stepPlace(k, seq))
 	size := len(data)
 	if err == nil && codec == snappy {
 		size, err = s2.DecodedLen(data)
 	}
 	if err == nil {
-		data, err = db.codec.decode(codec, size, data)
+		data, err = c.decode(codec, size, data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("step %d of journal %s: %w", seq, k.ID, err)
@@ -163,32 +163,4 @@ func (db *DB) DropJournal(ctx context.Context, k store.Key) error {
 		}
 		return err
 	}))
-}
-
-// dropJournals removes the journals under a condition and takes samples of them.
-func (c *collector) dropJournals(t *tx, where string, args ...any) error {
-	if c.pieces != nil {
-		for _, query := range []string{
-			"SELECT id, head FROM journals WHERE " + where,
-			"SELECT data FROM journal_steps s WHERE EXISTS (SELECT 1 FROM journals j WHERE j.tenant = s.tenant AND j.id = s.journal AND " + where + ")",
-		} {
-			if err := t.rows(query, args, func(rows *sql.Rows) error { return columns(rows, c.pieces.take) }); err != nil {
-				return fmt.Errorf("sample journals: %w", err)
-			}
-		}
-	}
-	n, err := t.change("DELETE FROM journals WHERE "+where, args...)
-	c.Journals += int(n)
-	return err
-}
-
-// stale removes the journals that are too old and belong to no conversation that is kept.
-func (c *collector) stale(ctx context.Context) error {
-	if c.MaxAge == 0 {
-		return nil
-	}
-	return c.write(ctx, func(t *tx) error {
-		return c.dropJournals(t, whose+` AND updated < ? AND NOT EXISTS (SELECT 1 FROM conversations k
-			WHERE k.tenant = journals.tenant AND k.id = journals.conversation)`, c.Tenant, c.AllTenants, micros(c.Now.Add(-c.MaxAge)))
-	})
 }

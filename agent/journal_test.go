@@ -1,0 +1,366 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/store"
+)
+
+// elsewhere returns what another process would get: the same database opened once more, with an agent on it.
+func (w *world) elsewhere(o agent.Options) *agent.Agent {
+	w.Helper()
+	db, err := embedded.Open(w.Context(), w.path, nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { db.Close() })
+	other := *w
+	other.db = db
+	o.Journals = db.Store()
+	return other.agent(o)
+}
+
+// heardLast returns the texts of the last message of a prompt.
+func heardLast(p *sandbox.Prompt) string {
+	var texts []string
+	for _, b := range p.Messages[len(p.Messages)-1].Blocks {
+		if b.Kind == decant.KindText {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// opened opens a session, or ends the test.
+func opened(t *testing.T, a *agent.Agent, id string) *agent.Session {
+	t.Helper()
+	s, err := a.Open(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// same says how what was opened differs from what was left.
+func same(t *testing.T, left, opened *agent.Session) {
+	t.Helper()
+	type seen struct {
+		Messages     []jsontext.Value
+		Waiting      []agent.Call
+		Turns        []agent.Turn
+		Spent        agent.Spent
+		Interrupted  bool
+		Conversation store.Key
+	}
+	look := func(s *agent.Session) seen {
+		return seen{s.Messages(), s.Waiting(), s.Turns(), s.Spent(), s.Interrupted(), s.Conversation()}
+	}
+	if d := cmp.Diff(look(left), look(opened), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Progress" }, cmp.Ignore())); d != "" {
+		t.Errorf("the session that was opened (-left +opened):\n%s", d)
+	}
+}
+
+// A session that outgrew its window goes on in another process, with what was poured of it; of two that go on with it, one does.
+func TestASessionGoesOnElsewhere(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if strings.HasPrefix(heardLast(p), "Read") {
+			return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
+		}
+		return says(text("Read."))
+	}))
+	n := 0
+	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		n++
+		return agent.Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n), 1400)}, nil
+	}}
+	o := agent.Options{Journals: w.db.Store(), Tools: []agent.Tool{read}}
+	s := w.agent(o).Session("one")
+	pours := 0
+	for i := 0; pours == 0 && i < 40; i++ {
+		all, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pours += count(all, agent.EventPour)
+	}
+	s2 := opened(t, w.elsewhere(o), "one")
+	same(t, s, s2)
+	all, _, err := ran(t, s2.Run(t.Context(), "go on"))
+	if err != nil || pours != 1 || count(all, agent.EventPour) != 0 {
+		t.Errorf("%v; %d pours, and %d elsewhere", err, pours, count(all, agent.EventPour))
+	}
+	for _, e := range all {
+		if e.Kind == agent.EventMessage && e.Size > e.Window*3/4 {
+			t.Errorf("elsewhere the model is sent %d tokens, as if nothing had been poured", e.Size)
+		}
+	}
+	if _, _, err := ran(t, s.Run(t.Context(), "me too")); !errors.Is(err, agent.ErrTaken) {
+		t.Errorf("both go on: %v, want ErrTaken", err)
+	}
+	if _, _, err := ran(t, s.Run(t.Context(), "once more")); !errors.Is(err, agent.ErrTaken) {
+		t.Errorf("a session that was taken goes on: %v", err)
+	}
+	if _, _, err := ran(t, w.agent(o).Session("one").Run(t.Context(), "a new one of the same name")); !errors.Is(err, agent.ErrTaken) {
+		t.Errorf("a session begins under the id of another: %v, want ErrTaken", err)
+	}
+	w.legal()
+}
+
+// A call can be allowed, denied or edited in another process, a day later; the limits of its run go on.
+func TestACallIsAllowedElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		v    agent.Verdict
+		want string
+	}{
+		{agent.Verdict{Kind: agent.Allow}, "deleted a.txt"},
+		{agent.Verdict{Kind: agent.Deny, Reason: "it is mine"}, "The user does not allow this call: it is mine"},
+		{agent.Verdict{Kind: agent.Edit, Arguments: jsontext.Value(`{"path":"b.txt"}`)}, "deleted b.txt"},
+	} {
+		t.Run(string(c.v.Kind), func(t *testing.T) {
+			w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+				if p.Answers() == 0 {
+					return says(use("toolu_1", "delete", `{"path":"a.txt"}`))
+				}
+				return says(text("I am told: " + strings.Join(results(p), "|")))
+			}))
+			type args struct {
+				Path string `json:"path"`
+			}
+			remove := agent.Func("delete", "Deletes a file.", func(_ context.Context, _ *agent.Call, a args) (agent.Result, error) {
+				return agent.Result{Text: "deleted " + a.Path}, nil
+			})
+			remove.Ask = true
+			remove.Preview = func(context.Context, *agent.Call) (string, error) { return "- a.txt", nil }
+			o := agent.Options{Journals: w.db.Store(), Tools: []agent.Tool{remove}, Turns: 2}
+			s := w.agent(o).Session("")
+			if _, out, err := ran(t, s.Run(t.Context(), "delete a.txt")); err != nil || out.Stop != agent.StopApproval {
+				t.Fatalf("%+v, %v", out, err)
+			}
+			a := w.elsewhere(o)
+			list, err := a.Sessions(t.Context(), time.Time{}, 0)
+			if err != nil || len(list) != 1 || !list[0].Waiting || list[0].Title != "delete a.txt" || list[0].Turns != 1 || list[0].Spent.Turns != 1 {
+				t.Errorf("sessions: %+v, %v", list, err)
+			}
+			s2 := opened(t, a, s.ID())
+			same(t, s, s2)
+			if got := s2.Waiting(); len(got) != 1 || got[0].Preview != "- a.txt" {
+				t.Fatalf("what waits: %+v", got)
+			}
+			_, out, err := ran(t, s2.Resume(t.Context(), "toolu_1", c.v))
+			if err != nil || out.Text != "I am told: "+c.want || out.Stop != agent.StopTurns || out.Spent.Turns != 2 {
+				t.Errorf("%+v, %v; want %q, at the limit of two turns", out, err, c.want)
+			}
+			if _, _, err := ran(t, s.Resume(t.Context(), "toolu_1", c.v)); !errors.Is(err, agent.ErrTaken) {
+				t.Errorf("the call is decided twice: %v", err)
+			}
+			w.legal()
+		})
+	}
+}
+
+// What was said to a run, and to one that ended before it could be read, is read in another process.
+func TestWhatWasSaidIsReadElsewhere(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		return says(text("heard: " + heardLast(p)))
+	}))
+	o := agent.Options{Journals: w.db.Store()}
+	s := w.agent(o).Session("")
+	for e := range s.Run(t.Context(), "begin") {
+		if e.Kind == agent.EventText {
+			s.Steer("and this")
+			break
+		}
+	}
+	s2 := opened(t, w.elsewhere(o), s.ID())
+	same(t, s, s2)
+	if _, out, err := ran(t, s2.Run(t.Context(), "go on")); err != nil || !strings.Contains(out.Text, "and this") || !strings.Contains(out.Text, "go on") {
+		t.Errorf("%+v, %v; want both texts", out, err)
+	}
+	w.legal()
+}
+
+// A session can be taken back to before any turn, forked from there, named, and is found again in that state.
+func TestASessionIsRewound(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if strings.HasPrefix(heardLast(p), "call") {
+			return says(use(fmt.Sprintf("toolu_%d", p.Answers()), "none", `{}`))
+		}
+		return says(text(fmt.Sprintf("%d messages", len(p.Messages))))
+	}))
+	o := agent.Options{Journals: w.db.Store()}
+	a := w.agent(o)
+	s := a.Session("")
+	for _, said := range []string{"one", "call two", "three"} {
+		if _, _, err := ran(t, s.Run(t.Context(), said)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []agent.Turn{{First: 0, Text: "one"}, {First: 2, Text: "call two"}, {First: 6, Text: "three"}}
+	if d := cmp.Diff(want, s.Turns()); d != "" {
+		t.Fatalf("turns (-want +got):\n%s", d)
+	}
+	for _, first := range []int{-1, 1, 4, 8} {
+		if err := s.Rewind(first); err == nil {
+			t.Errorf("the session is taken back to message %d, where no turn begins", first)
+		}
+	}
+	if err := s.Rewind(6); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Rename("numbers"); err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.Fork("fork")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Rewind(2); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*agent.Session{f, s} {
+		same(t, s, opened(t, w.elsewhere(o), s.ID()))
+		n := len(s.Messages())
+		if _, out, err := ran(t, s.Run(t.Context(), "other")); err != nil || out.Text != fmt.Sprintf("%d messages", n+1) {
+			t.Errorf("%+v, %v", out, err)
+		}
+	}
+	list, err := a.Sessions(t.Context(), time.Time{}, 0)
+	if err != nil || len(list) != 2 || list[0].Title != "numbers" || list[1].Title != "numbers" {
+		t.Errorf("sessions: %+v, %v", list, err)
+	}
+	w.legal()
+}
+
+// A history from elsewhere that the API would refuse can be gone on with: what is broken is mended in what is sent.
+func TestABrokenHistoryIsMended(t *testing.T) {
+	for name, history := range map[string][]string{
+		"a call without a result": {`{"role":"user","content":"hi"}`, `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"x","input":{}}]}`,
+			`{"role":"user","content":[{"type":"text","text":"and?"}]}`, `{"role":"assistant","content":[{"type":"text","text":"Hm."}]}`},
+		"it ends with a call": {`{"role":"user","content":"hi"}`, `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"x","input":{}}]}`},
+		"a result without a call": {`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_9","content":"lost"},{"type":"text","text":"go"}]}`,
+			`{"role":"assistant","content":"Yes."}`},
+		"it ends with the user": {`{"id":"msg_1","content":"hi","role":"user"}`},
+		"it is empty":           {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+			var messages []jsontext.Value
+			for _, m := range history {
+				messages = append(messages, jsontext.Value(m))
+			}
+			o := agent.Options{Journals: w.db.Store()}
+			s, err := w.agent(o).Load("", messages)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, out, err := ran(t, s.Run(t.Context(), "go on")); err != nil || out.Text != "fine" {
+				t.Errorf("%+v, %v", out, err)
+			}
+			same(t, s, opened(t, w.elsewhere(o), s.ID()))
+			w.legal()
+		})
+	}
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+	for _, m := range []string{`{`, `{"role":"system","content":"x"}`, `{"role":"user"}`, `[]`} {
+		if _, err := w.agent(agent.Options{}).Load("", []jsontext.Value{jsontext.Value(m)}); err == nil || !strings.Contains(err.Error(), "message 1") {
+			t.Errorf("load %s: %v, want an error that names message 1", m, err)
+		}
+	}
+}
+
+// full is a database without room for a journal.
+type full struct {
+	journals
+	after int
+}
+
+type journals = store.Journals
+
+func (f *full) AddSteps(ctx context.Context, a *store.Addition) error {
+	if f.after--; f.after < 0 {
+		return store.ErrFull
+	}
+	return f.journals.AddSteps(ctx, a)
+}
+
+// Where a step cannot be written down nothing follows from it, and what was written can be gone on with.
+func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
+	for after := range 5 {
+		made := 0
+		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+			if p.Answers() == 0 {
+				return says(use("toolu_1", "act", `{}`))
+			}
+			return says(text("done"))
+		}))
+		act := agent.Func("act", "Acts.", func(context.Context, *agent.Call, struct{}) (agent.Result, error) {
+			made++
+			return agent.Result{Text: "acted"}, nil
+		})
+		o := agent.Options{Journals: &full{w.db.Store(), after}, Tools: []agent.Tool{act}}
+		s := w.agent(o).Session("s")
+		_, out, err := ran(t, s.Run(t.Context(), "act"))
+		if !errors.Is(err, store.ErrFull) || out.Stop != agent.StopFailed {
+			t.Fatalf("after %d steps: %+v, %v; want ErrFull", after, out, err)
+		}
+		if written := after >= 3; (made == 1) != written {
+			t.Errorf("after %d steps the tool was called %d times", after, made)
+		}
+		o.Journals = w.db.Store()
+		again, err := w.agent(o).Open(t.Context(), "s")
+		if after == 0 {
+			if !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("what was never begun: %v, want ErrNotFound", err)
+			}
+			continue
+		}
+		if err != nil || !again.Interrupted() {
+			t.Fatalf("after %d steps: %v, or not interrupted", after, err)
+		}
+		if _, out, err := ran(t, again.Continue(t.Context())); err != nil || out.Text != "done" {
+			t.Errorf("after %d steps: %+v, %v", after, out, err)
+		}
+		if made != 1 {
+			t.Errorf("after %d steps and going on the tool was called %d times", after, made)
+		}
+		if _, _, err := ran(t, again.Continue(t.Context())); !errors.Is(err, agent.ErrEnded) {
+			t.Errorf("going on at the end: %v, want ErrEnded", err)
+		}
+		w.legal()
+	}
+}
+
+// A run that has failed can be gone on with without anything being said.
+func TestAFailedRunGoesOn(t *testing.T) {
+	fail := true
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+	a := w.agent(agent.Options{Hooks: agent.Hooks{BeforeModel: func(context.Context, []byte) error {
+		if fail {
+			return errors.New("no")
+		}
+		return nil
+	}}})
+	s := a.Session("")
+	if _, _, err := ran(t, s.Run(t.Context(), "hi")); err == nil {
+		t.Fatal("the hook does not end the run")
+	}
+	fail = false
+	if _, out, err := ran(t, s.Continue(t.Context())); err != nil || out.Text != "fine" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if _, err := a.Open(t.Context(), s.ID()); err == nil {
+		t.Error("a session is opened that was not kept")
+	}
+}
