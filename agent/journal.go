@@ -15,6 +15,9 @@ import (
 // down, too.
 const patience = 10 * time.Second
 
+// sessionKind is the kind of the journals of sessions.
+const sessionKind = "session"
+
 // key returns under which key the journal of the session is kept.
 func (s *Session) key() store.Key { return store.Key{Tenant: s.agent.opts.Tenant, ID: s.id} }
 
@@ -45,7 +48,7 @@ func (s *Session) write(p *step, after *state) error {
 	if err != nil {
 		return fmt.Errorf("write a step: %w", err)
 	}
-	a := &store.Addition{Key: s.key(), Length: s.written, Conversation: s.conversation, Time: p.Time, Steps: [][]byte{b}}
+	a := &store.Addition{Key: s.key(), Length: s.written, Kind: sessionKind, Conversation: s.conversation, Time: p.Time, Steps: [][]byte{b}}
 	if s.written == 0 || p.Began || p.Stop != "" || p.Title != "" {
 		if a.Head, err = json.Marshal(s.head(after)); err != nil {
 			return fmt.Errorf("write a step: %w", err)
@@ -133,7 +136,7 @@ func (a *Agent) Sessions(ctx context.Context, before time.Time, limit int) (out 
 	if a.opts.Journals == nil {
 		return nil, errors.New("agent: Options.Journals is missing: without it sessions are not kept")
 	}
-	js, err := a.opts.Journals.Journals(ctx, store.JournalQuery{Tenant: a.opts.Tenant, Before: before, Limit: limit})
+	js, err := a.opts.Journals.Journals(ctx, store.JournalQuery{Tenant: a.opts.Tenant, Kind: sessionKind, Before: before, Limit: limit})
 	for _, j := range js {
 		sum := Summary{ID: j.ID, Created: j.Created, Updated: j.Updated}
 		if err := json.Unmarshal(j.Head, &sum, lenient); err != nil {

@@ -31,6 +31,7 @@ type Journals interface {
 // A Journal describes the journal of a session.
 type Journal struct {
 	Key
+	Kind         string // what it is about: "session", or what its writer keeps beside; it never changes
 	Conversation string // id of the newest conversation that the session was sent as; empty until there is one
 	Head         []byte // what its writer says of the session as a whole, such as a title; opaque to the store
 	Length       int    // steps
@@ -42,6 +43,7 @@ type Journal struct {
 type Addition struct {
 	Key
 	Length       int       // steps that the journal has; 0 begins it
+	Kind         string    // of a journal that begins
 	Conversation string    // empty: as before
 	Head         []byte    // nil: as before
 	Time         time.Time // zero: the store's clock
@@ -51,6 +53,7 @@ type Addition struct {
 // A JournalQuery selects journals. The zero value selects all of the tenant "".
 type JournalQuery struct {
 	Tenant string
+	Kind   string    // empty: any
 	Name   string    // the beginning of an id, as people type it; empty: any
 	Before time.Time // changed before; zero: any
 	Limit  int       // 0: 1000

@@ -80,7 +80,7 @@ var tables = map[string]table{
 		clear: "tenant memory seq conversation from_message to_message time", sealed: "evidence", place: [5]string{"tenant", "memory", "", "seq"},
 	},
 	"journals": {
-		clear: "tenant id conversation length created updated", sealed: "head", place: [5]string{"tenant", "id"},
+		clear: "tenant id kind conversation length created updated", sealed: "head", place: [5]string{"tenant", "id"},
 	},
 	"journal_steps": {
 		clear: "tenant journal seq codec", sealed: "data", place: [5]string{"tenant", "journal", "", "seq"},

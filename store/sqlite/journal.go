@@ -41,8 +41,8 @@ func (db *DB) AddSteps(ctx context.Context, a *store.Addition) error {
 func addTo(t *tx, a *store.Addition, at int64) error {
 	head := headPlace(a.Key)
 	if a.Length == 0 {
-		n, err := t.change(`INSERT INTO journals (tenant, id, conversation, head, length, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO NOTHING`, a.Tenant, a.ID, a.Conversation, t.seal(nonNil(a.Head), head), len(a.Steps), at, at)
+		n, err := t.change(`INSERT INTO journals (tenant, id, kind, conversation, head, length, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO NOTHING`, a.Tenant, a.ID, a.Kind, a.Conversation, t.seal(nonNil(a.Head), head), len(a.Steps), at, at)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("it has begun already: %w", store.ErrConflict)
 		}
@@ -61,13 +61,13 @@ func addTo(t *tx, a *store.Addition, at int64) error {
 	return err
 }
 
-const journalColumns = "id, conversation, head, length, created, updated"
+const journalColumns = "id, kind, conversation, head, length, created, updated"
 
 // scanJournal reads a journal from a row.
 func scanJournal(s sealing, tenant string, rows *sql.Rows) (j store.Journal, err error) {
 	j.Tenant = tenant
 	var created, updated int64
-	if err := rows.Scan(&j.ID, &j.Conversation, &j.Head, &j.Length, &created, &updated); err != nil {
+	if err := rows.Scan(&j.ID, &j.Kind, &j.Conversation, &j.Head, &j.Length, &created, &updated); err != nil {
 		return j, err
 	}
 	j.Created, j.Updated = moment(created), moment(updated)
@@ -106,6 +106,9 @@ func (db *DB) Journal(ctx context.Context, k store.Key) (j *store.Journal, err e
 // Journals implements store.Journals.
 func (db *DB) Journals(ctx context.Context, q store.JournalQuery) (out []store.Journal, err error) {
 	where, args := "updated < ?", []any{cmp.Or(micros(q.Before), math.MaxInt64)}
+	if q.Kind != "" {
+		where, args = where+" AND kind = ?", append(args, q.Kind)
+	}
 	if q.Name != "" {
 		where, args = where+` AND id LIKE ? ESCAPE '\'`, append(args, escapeLike(q.Name)+"%")
 	}

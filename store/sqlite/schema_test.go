@@ -8,7 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
 )
 
 // TestCheckpointColumns guards the table of checkpoints, which other programs may read: it has the
@@ -72,4 +74,32 @@ func FuzzSearch(f *testing.F) {
 			t.Fatalf("search for %q, which is in %q: %v, %v", part, text, hits, err)
 		}
 	})
+}
+
+// TestChatViews guards the names under which the chat's design has its tables (missions 001-22 and 001-37), and that an encrypted
+// database tells nothing through them.
+func TestChatViews(t *testing.T) {
+	for name, o := range map[string]sqlite.Options{"clear": {}, "encrypted": {Key: key(t, "01")}} {
+		t.Run(name, func(t *testing.T) {
+			db := openAs(t, filepath.Join(t.TempDir(), "decant.db"), o)
+			l := &line{Key: store.Key{ID: "conv"}}
+			must(t, l.commit(t.Context(), db))
+			must(t, db.AddSteps(t.Context(), &store.Addition{Key: store.Key{ID: "s"}, Kind: "session", Conversation: "conv", Head: []byte(`{"title":"Plans"}`), Steps: [][]byte{{1}}}))
+			must(t, db.AddSteps(t.Context(), &store.Addition{Key: store.Key{ID: "mail"}, Kind: "agent", Head: []byte(`{"config":{"keep_last_assistants":3}}`), Steps: [][]byte{{1}}}))
+			user := memory.Scope{Level: memory.User}
+			it, err := memory.New("m:1", memory.KindMemory, user, "Prefers tabs.", memory.Source{}, time.Unix(1, 0))
+			must(t, err)
+			must(t, db.Revise(t.Context(), "", user, memory.Save(it)))
+			got := db.Row(t, "SELECT COALESCE(title, '-'), total_tokens_estimate, compaction_count FROM chat_sessions", 3) + " " +
+				db.Row(t, "SELECT agent_name, COALESCE(config, '-') FROM agent_configurations", 2) + " " +
+				db.Row(t, "SELECT scope, COALESCE(notes, '-') FROM agent_long_term_memory", 2)
+			want := map[string]string{
+				"clear":     `Plans|0|0 mail|{"keep_last_assistants":3} user|Prefers tabs.`,
+				"encrypted": `-|0|0 mail|- user|-`,
+			}[name]
+			if got != want {
+				t.Errorf("the views show\n%s, want\n%s", got, want)
+			}
+		})
+	}
 }

@@ -109,7 +109,7 @@ func tell(ctx context.Context, db *sqlite.DB, seed string) (map[string][]byte, e
 		ID: "m:" + seed, Kind: inTheClear, Scope: memory.Scope{Level: memory.Project}, Source: memory.Source{Conversation: b.ID}, Created: now, Confirmed: now,
 		Times: 1, Confirmations: []memory.Confirmation{{Source: memory.Source{Conversation: b.ID}, Time: now}}, Became: inTheClear, From: inTheClear,
 	}
-	added := store.Addition{Key: store.Key{Tenant: inTheClear, ID: "j-" + seed}, Conversation: b.ID, Time: now, Steps: make([][]byte, 2)}
+	added := store.Addition{Key: store.Key{Tenant: inTheClear, ID: "j-" + seed}, Kind: inTheClear, Conversation: b.ID, Time: now, Steps: make([][]byte, 2)}
 	for what, v := range map[string]any{"journal": &added, "memory": &item, "finding": &finding, "key": &key, "act": &act} {
 		x.fill(reflect.ValueOf(v), what)
 	}

@@ -26,7 +26,7 @@ var journalTests = []test{
 
 // add adds steps to a journal.
 func (b *bench) add(id string, length int, steps ...string) error {
-	a := &store.Addition{Key: store.Key{ID: id}, Length: length, Time: epoch.Add(time.Duration(length) * time.Minute)}
+	a := &store.Addition{Key: store.Key{ID: id}, Length: length, Kind: "session", Time: epoch.Add(time.Duration(length) * time.Minute)}
 	for _, s := range steps {
 		a.Steps = append(a.Steps, []byte(s))
 	}
@@ -74,11 +74,11 @@ func journalKept(b *bench) {
 	b.equal("none", b.steps("j", 4, 0), []string(nil))
 	j, err := b.Journal(b.ctx, store.Key{ID: "j"})
 	b.must(err)
-	b.equal("journal", *j, store.Journal{Key: store.Key{ID: "j"}, Head: []byte{}, Length: 4, Created: epoch, Updated: epoch.Add(2 * time.Minute)})
+	b.equal("journal", *j, store.Journal{Key: store.Key{ID: "j"}, Kind: "session", Head: []byte{}, Length: 4, Created: epoch, Updated: epoch.Add(2 * time.Minute)})
 	b.must(b.AddSteps(b.ctx, &store.Addition{Key: j.Key, Length: 1, Head: []byte("title"), Conversation: "c", Time: epoch}))
 	j, err = b.Journal(b.ctx, j.Key)
 	b.must(err)
-	b.equal("head", *j, store.Journal{Key: j.Key, Conversation: "c", Head: []byte("title"), Length: 4, Created: epoch, Updated: epoch.Add(2 * time.Minute)})
+	b.equal("head", *j, store.Journal{Key: j.Key, Kind: "session", Conversation: "c", Head: []byte("title"), Length: 4, Created: epoch, Updated: epoch.Add(2 * time.Minute)})
 	if _, err := b.Journal(b.ctx, store.Key{Tenant: "other", ID: "j"}); !errors.Is(err, store.ErrNotFound) {
 		b.Errorf("journal of another tenant: %v, want ErrNotFound", err)
 	}
@@ -114,7 +114,7 @@ func journalsSelected(b *bench) {
 	for i, id := range []string{"ab", "aa", "b%"} {
 		b.must(b.AddSteps(b.ctx, &store.Addition{Key: store.Key{ID: id}, Time: epoch.Add(time.Duration(i) * time.Hour), Steps: [][]byte{{1}}}))
 	}
-	b.must(b.AddSteps(b.ctx, &store.Addition{Key: store.Key{Tenant: "other", ID: "x"}, Time: epoch, Steps: [][]byte{{1}}}))
+	b.must(b.AddSteps(b.ctx, &store.Addition{Key: store.Key{Tenant: "other", ID: "x"}, Kind: "agent", Time: epoch, Steps: [][]byte{{1}}}))
 	for _, c := range []struct {
 		name string
 		q    store.JournalQuery
@@ -126,6 +126,8 @@ func journalsSelected(b *bench) {
 		{"Before", store.JournalQuery{Before: epoch.Add(time.Hour)}, []string{"ab"}},
 		{"Limit", store.JournalQuery{Limit: 1}, []string{"b%"}},
 		{"Tenant", store.JournalQuery{Tenant: "other"}, []string{"x"}},
+		{"Kind", store.JournalQuery{Tenant: "other", Kind: "agent"}, []string{"x"}},
+		{"OtherKind", store.JournalQuery{Tenant: "other", Kind: "session"}, nil},
 	} {
 		js, err := b.Journals(b.ctx, c.q)
 		b.must(err)
