@@ -601,3 +601,31 @@ func TestACallWithANameTwiceIsSeen(t *testing.T) {
 		t.Errorf("events %+v, error %v", all, err)
 	}
 }
+
+// What the user shows beside his words reaches the model, and what no model can look at is refused before anything is said.
+func TestAttachments(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("seen")) }))
+	s := w.agent(agent.Options{}).Session("")
+	picture := agent.Attachment{Name: "dot.gif", MediaType: "image/gif", Data: []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")}
+	note := agent.Attachment{Name: "note.txt", MediaType: "text/plain; charset=utf-8", Data: []byte("the meeting is at \"nine\"")}
+	if _, o, err := ran(t, s.Run(t.Context(), "look", picture, note)); err != nil || o.Text != "seen" {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if sent := string(w.server.Log.Last().Body); !strings.Contains(sent, `the meeting is at \"nine\"`) || !strings.Contains(sent, "R0lGODlh") {
+		t.Errorf("sent is %s", sent)
+	}
+	if got := s.Turns(); len(got) != 1 || got[0].Text != "look" {
+		t.Errorf("turns: %+v", got)
+	}
+	for _, a := range []agent.Attachment{
+		{Name: "a.zip", MediaType: "application/zip", Data: []byte("PK")}, {Name: "b.txt", MediaType: "text/plain", Data: []byte("\xff")}, {Name: "c.png", MediaType: "image/png"},
+	} {
+		if _, _, err := ran(t, s.Run(t.Context(), "look", a)); err == nil || !strings.Contains(err.Error(), a.Name) {
+			t.Errorf("%s: %v, want an error that names it", a.Name, err)
+		}
+	}
+	if got := len(s.Messages()); got != 2 {
+		t.Errorf("%d messages, want 2", got)
+	}
+	w.legal()
+}

@@ -189,7 +189,9 @@ func turnOf(m jsontext.Value) (text string, ok bool) {
 		if b.Type == "tool_result" {
 			return "", false
 		}
-		texts = append(texts, b.Text)
+		if b.Type == "text" {
+			texts = append(texts, b.Text)
+		}
 	}
 	return strings.Join(texts, "\n"), true
 }

@@ -126,7 +126,7 @@ func (s *Session) failed() bool {
 
 // Run says text to the agent and yields what happens until the run ends. The last event is EventDone; where the run has failed,
 // its error stands beside that event. Whoever leaves the loop early interrupts the run: what came stays.
-func (s *Session) Run(ctx context.Context, text string) iter.Seq2[Event, error] {
+func (s *Session) Run(ctx context.Context, text string, with ...Attachment) iter.Seq2[Event, error] {
 	begin := func() error {
 		if text == "" {
 			return errors.New("agent: there is nothing to say")
@@ -137,6 +137,13 @@ func (s *Session) Run(ctx context.Context, text string) iter.Seq2[Event, error] 
 		var blocks [][]byte
 		if rd := s.state.round; rd != nil {
 			blocks = rd.blocks(interrupted)
+		}
+		for i := range with {
+			b, err := with[i].block()
+			if err != nil {
+				return err
+			}
+			blocks = append(blocks, b)
 		}
 		for _, t := range append(slices.Clone(s.state.steered), text) {
 			blocks = append(blocks, textBlock(t))
