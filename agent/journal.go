@@ -49,7 +49,7 @@ func (s *Session) write(p *step, after *state) error {
 		return fmt.Errorf("write a step: %w", err)
 	}
 	a := &store.Addition{Key: s.key(), Length: s.written, Kind: sessionKind, Conversation: s.conversation, Time: p.Time, Steps: [][]byte{b}}
-	if s.written == 0 || p.Began || p.Stop != "" || p.Title != "" {
+	if s.written == 0 || p.Began || p.Stop != "" || p.Title != "" || len(p.Labels) > 0 {
 		if a.Head, err = json.Marshal(s.head(after)); err != nil {
 			return fmt.Errorf("write a step: %w", err)
 		}
@@ -65,15 +65,18 @@ func (s *Session) write(p *step, after *state) error {
 
 // A Summary describes a kept session.
 type Summary struct {
-	ID      string    `json:"-"`
-	Title   string    `json:"title"` // its first words, if nobody has named it
-	Project string    `json:"project,omitzero"`
-	Model   string    `json:"model"`
-	Turns   int       `json:"turns"`            // things that the user said
-	Waiting bool      `json:"waiting,omitzero"` // calls wait to be allowed
-	Spent   Spent     `json:"spent,omitzero"`   // by all runs
-	Created time.Time `json:"-"`
-	Updated time.Time `json:"-"`
+	ID      string            `json:"-"`
+	Title   string            `json:"title"` // its first words, if nobody has named it
+	Project string            `json:"project,omitzero"`
+	Model   string            `json:"model"`
+	Turns   int               `json:"turns"`            // things that the user said
+	Waiting bool              `json:"waiting,omitzero"` // calls wait to be allowed
+	Running bool              `json:"running,omitzero"` // a run has begun and not ended, here or elsewhere, or was interrupted
+	Root    string            `json:"root"`             // see Session.Root
+	Labels  map[string]string `json:"labels,omitzero"`  // see Session.SetLabels
+	Spent   Spent             `json:"spent,omitzero"`   // by all runs
+	Created time.Time         `json:"-"`
+	Updated time.Time         `json:"-"`
 }
 
 // titleRunes is how many characters of the first words are a title.
@@ -81,7 +84,7 @@ const titleRunes = 80
 
 // head returns what a state is known by.
 func (s *Session) head(st *state) *Summary {
-	h := &Summary{Title: st.title, Project: s.agent.opts.Project, Model: s.agent.opts.Model, Waiting: st.round.waits(), Spent: st.total}
+	h := &Summary{Title: st.title, Project: s.agent.opts.Project, Model: s.agent.opts.Model, Waiting: st.round.waits(), Running: st.running, Root: st.root, Labels: st.labels, Spent: st.total}
 	for _, m := range st.history {
 		text, ok := turnOf(m)
 		if !ok {

@@ -219,7 +219,7 @@ func TestASessionIsRewound(t *testing.T) {
 	if err := s.Rewind(6); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Rename("numbers"); err != nil {
+	if err := errors.Join(s.Rename("numbers"), s.SetLabels(map[string]string{"a": "1", "b": "2"}), s.SetLabels(map[string]string{"b": ""})); err != nil {
 		t.Fatal(err)
 	}
 	f, err := s.Fork("fork")
@@ -237,7 +237,8 @@ func TestASessionIsRewound(t *testing.T) {
 		}
 	}
 	list, err := a.Sessions(t.Context(), time.Time{}, 0)
-	if err != nil || len(list) != 2 || list[0].Title != "numbers" || list[1].Title != "numbers" {
+	if err != nil || len(list) != 2 || list[0].Title != "numbers" || list[1].Title != "numbers" ||
+		list[1].Root != s.ID() || !cmp.Equal(list[0].Labels, map[string]string{"a": "1"}) || f.Label("a") != "1" {
 		t.Errorf("sessions: %+v, %v", list, err)
 	}
 	w.legal()
@@ -362,5 +363,24 @@ func TestAFailedRunGoesOn(t *testing.T) {
 	}
 	if _, err := a.Open(t.Context(), s.ID()); err == nil {
 		t.Error("a session is opened that was not kept")
+	}
+}
+
+// What was said with a key is not said again with it, wherever.
+func TestWhatWasSaidIsNotSaidTwice(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text(fmt.Sprint(len(p.Messages)))) }))
+	o := agent.Options{Journals: w.db.Store()}
+	s := w.agent(o).Session("")
+	for i := range 150 {
+		if _, _, err := ran(t, s.RunOnce(t.Context(), fmt.Sprint("key ", i), "hi")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = opened(t, w.elsewhere(o), s.ID())
+	if _, _, err := ran(t, s.RunOnce(t.Context(), "key 100", "hi")); !errors.Is(err, agent.ErrSaid) {
+		t.Errorf("said twice: %v, want ErrSaid", err)
+	}
+	if _, out, err := ran(t, s.RunOnce(t.Context(), "key 150", "hi")); err != nil || out.Text != "301" {
+		t.Errorf("%+v, %v", out, err)
 	}
 }

@@ -25,6 +25,9 @@ var (
 	// ErrUnknown means that a verdict is about a call that does not wait for one.
 	ErrUnknown = errors.New("no such call waits to be allowed")
 
+	// ErrSaid means that something was said with the same key before.
+	ErrSaid = errors.New("this was said before")
+
 	// ErrEnded means that there is nothing to go on with: the model has said all that it had to say.
 	ErrEnded = errors.New("the last run of the session has come to its end")
 
@@ -81,25 +84,8 @@ func (s *Session) Interrupted() bool {
 	return s.state.running && !s.busy && !s.state.round.waits()
 }
 
-// Fork returns a new session that begins with what was said in this one, and with what was poured of it. Nothing that happens to
-// either reaches the other. A session with a run under way, or with calls that wait, cannot be forked: ErrRunning, ErrWaiting.
-func (s *Session) Fork(id string) (*Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.free(); err != nil {
-		return nil, err
-	}
-	f := s.agent.Session(id)
-	first := &step{Root: s.state.root, Title: s.state.title, Messages: slices.Clone(s.state.history)}
-	if rd := s.state.round; rd != nil {
-		first.Messages = append(first.Messages, userMessage(rd.blocks(interrupted)))
-	}
-	if len(first.Messages) == 0 {
-		f.state.root, f.state.title = first.Root, first.Title
-		return f, nil
-	}
-	return f, f.do(first)
-}
+// Fork returns a new session of the same agent that begins with all that was said in this one, see Agent.Take.
+func (s *Session) Fork(id string) (*Session, error) { return s.agent.Take(id, s, -1) }
 
 // interrupted is the result of a call that nobody has begun to make.
 const interrupted = "This call was not made: the run was interrupted."
@@ -124,33 +110,44 @@ func (s *Session) failed() bool {
 	return s.broken != nil
 }
 
+// RunOnce is Run, unless something was said with the same key before: then it is ErrSaid, and nothing is said. So whoever does not know
+// whether he was heard can say it again.
+func (s *Session) RunOnce(ctx context.Context, key, text string, with ...Attachment) iter.Seq2[Event, error] {
+	return s.run(ctx, func() error { return s.say(key, text, with) }, func(r *run) { r.emit(Event{Kind: EventUser, Text: text}) })
+}
+
 // Run says text to the agent and yields what happens until the run ends. The last event is EventDone; where the run has failed,
 // its error stands beside that event. Whoever leaves the loop early interrupts the run: what came stays.
 func (s *Session) Run(ctx context.Context, text string, with ...Attachment) iter.Seq2[Event, error] {
-	begin := func() error {
-		if text == "" {
-			return errors.New("agent: there is nothing to say")
-		}
-		if err := s.free(); err != nil {
+	return s.RunOnce(ctx, "", text, with...)
+}
+
+// say begins a run with what the user says.
+func (s *Session) say(key, text string, with []Attachment) error {
+	if text == "" {
+		return errors.New("agent: there is nothing to say")
+	}
+	if err := s.free(); err != nil {
+		return err
+	}
+	if key != "" && slices.Contains(s.state.keys, key) {
+		return ErrSaid
+	}
+	var blocks [][]byte
+	if rd := s.state.round; rd != nil {
+		blocks = rd.blocks(interrupted)
+	}
+	for i := range with {
+		b, err := with[i].block()
+		if err != nil {
 			return err
 		}
-		var blocks [][]byte
-		if rd := s.state.round; rd != nil {
-			blocks = rd.blocks(interrupted)
-		}
-		for i := range with {
-			b, err := with[i].block()
-			if err != nil {
-				return err
-			}
-			blocks = append(blocks, b)
-		}
-		for _, t := range append(slices.Clone(s.state.steered), text) {
-			blocks = append(blocks, textBlock(t))
-		}
-		return s.do(&step{Began: true, Messages: []jsontext.Value{userMessage(blocks)}, Heard: len(s.state.steered)})
+		blocks = append(blocks, b)
 	}
-	return s.run(ctx, begin, func(r *run) { r.emit(Event{Kind: EventUser, Text: text}) })
+	for _, t := range append(slices.Clone(s.state.steered), text) {
+		blocks = append(blocks, textBlock(t))
+	}
+	return s.do(&step{Began: true, Key: key, Messages: []jsontext.Value{userMessage(blocks)}, Heard: len(s.state.steered)})
 }
 
 // Continue goes on with a run that has not come to its end: because its process ended, it was interrupted, or it has failed. A call

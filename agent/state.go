@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,9 +17,11 @@ type state struct {
 	history history // what was said
 	round   *round  // the calls of the last message, nil where it has none
 	steered []string
-	running bool  // a run has begun and not ended
-	spent   Spent // by that run, or the last one
-	total   Spent // by all of them
+	labels  map[string]string // what programs have noted
+	keys    []string          // of what was said, the newest ones
+	running bool              // a run has begun and not ended
+	spent   Spent             // by that run, or the last one
+	total   Spent             // by all of them
 }
 
 // A round is the calls that one answer of the model asks for.
@@ -48,6 +51,9 @@ type step struct {
 	Steered string `json:"steered,omitzero"` // was said to the run
 	Stop    Stop   `json:"stop,omitzero"`    // the run has ended; where calls wait, it has not
 	Title   string `json:"title,omitzero"`
+	Key     string `json:"key,omitzero"` // of what the user said
+
+	Labels map[string]string `json:"labels,omitzero"`
 }
 
 // after returns the state after a step.
@@ -65,6 +71,10 @@ func (st *state) take(p *step) {
 	}
 	if p.Title != "" {
 		st.title = p.Title
+	}
+	st.label(p.Labels)
+	if p.Key != "" {
+		st.keys = append(st.keys[max(0, len(st.keys)-maxKeys+1):], p.Key)
 	}
 	if p.Began {
 		st.running, st.spent = true, Spent{}
@@ -88,6 +98,25 @@ func (st *state) take(p *step) {
 	}
 	if p.Stop != "" && p.Stop != StopApproval {
 		st.running = false
+	}
+}
+
+// maxKeys is how many keys of what was said are known.
+const maxKeys = 100
+
+// label notes labels. Others may read the ones that there are.
+func (st *state) label(labels map[string]string) {
+	if len(labels) == 0 {
+		return
+	}
+	st.labels = maps.Clone(st.labels)
+	if st.labels == nil {
+		st.labels = map[string]string{}
+	}
+	for name, text := range labels {
+		if st.labels[name] = text; text == "" {
+			delete(st.labels, name)
+		}
 	}
 }
 
