@@ -125,7 +125,7 @@ func (r *run) preview(c *Call) {
 // has one.
 func (r *run) make(rd *round) error {
 	err := r.makeAll(rd)
-	if r.Session.failed() {
+	if r.Session.Err() != nil {
 		return err
 	}
 	return errors.Join(err, r.tell(r.round().blocks(interrupted)), r.ctx.Err())

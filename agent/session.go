@@ -103,11 +103,11 @@ func (s *Session) free() error {
 	return nil
 }
 
-// failed reports whether the journal cannot be written any more.
-func (s *Session) failed() bool {
+// Err returns why the session does nothing any more; nil while it does.
+func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.broken != nil
+	return s.broken
 }
 
 // RunOnce is Run, unless something was said with the same key before: then it is ErrSaid, and nothing is said. So whoever does not know

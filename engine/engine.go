@@ -69,6 +69,12 @@ func (e *Engine) background(do func(context.Context)) {
 	})
 }
 
+// Flush returns when what was answered so far is archived, or the context ends: for whoever then looks at the store.
+func (e *Engine) Flush(ctx context.Context) error {
+	e.outbox.WaitAll(ctx)
+	return ctx.Err()
+}
+
 // Close waits for what is still being archived, and as long as necessary work may take (Timeouts.Required) for what is
 // done beside requests, which it then ends.
 func (e *Engine) Close() error {

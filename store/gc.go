@@ -21,6 +21,7 @@ type Forgetting struct {
 	Tenant        string
 	Conversations []string // ids; their forks are removed too, and what is remembered from them
 	Memories      []string // ids; the conversations that they come from stay
+	KeepMemories  bool     // what is remembered from the conversations stays, as GC leaves it
 	DryRun        bool     // report only
 }
 

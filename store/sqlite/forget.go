@@ -41,7 +41,7 @@ func (db *DB) forget(ctx context.Context, c *collector, f *store.Forgetting) (er
 func (c *collector) forgetAll(ctx context.Context, f *store.Forgetting) error {
 	everything := f.Conversations == nil && f.Memories == nil
 	if everything || f.Conversations != nil {
-		if err := c.forgetConversations(ctx, f.Conversations); err != nil {
+		if err := c.forgetConversations(ctx, f.Conversations, f.KeepMemories && !everything); err != nil {
 			return err
 		}
 	}
@@ -53,8 +53,8 @@ func (c *collector) forgetAll(ctx context.Context, f *store.Forgetting) error {
 	return c.forgetMemories(ctx, f.Memories, everything)
 }
 
-// forgetConversations removes conversations with their forks and with what is remembered from them.
-func (c *collector) forgetConversations(ctx context.Context, ids []string) error {
+// forgetConversations removes conversations with their forks, and with what is remembered from them unless that is kept.
+func (c *collector) forgetConversations(ctx context.Context, ids []string, keep bool) error {
 	var list []store.Key
 	if err := c.write(ctx, func(t *tx) (err error) {
 		list, err = c.withForks(t, ids)
@@ -64,8 +64,10 @@ func (c *collector) forgetConversations(ctx context.Context, ids []string) error
 	}
 	for _, k := range slices.Backward(list) { // a fork before its parent
 		if err := c.write(ctx, func(t *tx) error {
-			if err := c.bereave(t, k); err != nil {
-				return err
+			if !keep {
+				if err := c.bereave(t, k); err != nil {
+					return err
+				}
 			}
 			return c.discard(t, k)
 		}); err != nil {

@@ -286,13 +286,14 @@ func (c *collector) dropJournals(t *tx, where string, args ...any) error {
 	return err
 }
 
-// stale removes the journals that are too old and belong to no conversation that is kept.
+// stale removes the journals that are too old and were of a conversation that is gone. One that never was of any stays: it may be of
+// something else than a session, and holds nothing that a conversation would.
 func (c *collector) stale(ctx context.Context) error {
 	if c.MaxAge == 0 {
 		return nil
 	}
 	return c.write(ctx, func(t *tx) error {
-		return c.dropJournals(t, whose+` AND updated < ? AND NOT EXISTS (SELECT 1 FROM conversations k
+		return c.dropJournals(t, whose+` AND updated < ? AND conversation <> '' AND NOT EXISTS (SELECT 1 FROM conversations k
 			WHERE k.tenant = journals.tenant AND k.id = journals.conversation)`, c.Tenant, c.AllTenants, micros(c.Now.Add(-c.MaxAge)))
 	})
 }

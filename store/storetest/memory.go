@@ -106,6 +106,7 @@ var memoryTests = []test{
 		b.sound()
 	}},
 	{"ForgottenWithTheConversation", forgotten},
+	{"OutlivesItsConversation", remembered},
 	{"ForgottenByID", func(b *bench) {
 		l, user := b.talk("s", "hello"), memory.Scope{Level: memory.User}
 		one, two := b.item("m:1", user, "the first thing to remember", l.ID), b.item("m:2", user, "and what else there is", l.ID)
@@ -276,6 +277,20 @@ func forgotten(b *bench) {
 		b.Errorf("left is %+v; want nothing of the forgotten conversation", got)
 	}
 	b.equal("nothing names it", b.memories(store.MemoryQuery{Conversation: l.ID, Archived: true}), []memory.Item(nil))
+	b.sound()
+}
+
+// remembered guards that a conversation can be forgotten without what is known from it, but for what holds in it alone.
+func remembered(b *bench) {
+	l := b.talk("s", "hello")
+	user, own := memory.Scope{Level: memory.User}, memory.Scope{Level: memory.Conversation, Name: l.ID}
+	stays, goes := b.item("m:1", user, "prefers tabs", l.ID), b.item("m:2", own, "of the scope of the conversation", l.ID)
+	b.revise("", user, add(stays))
+	b.revise("", own, add(goes))
+	if c := b.forget(store.Forgetting{Conversations: []string{l.ID}, KeepMemories: true}); len(c.Conversations) != 1 || c.Memories != 1 {
+		b.Errorf("forgot %d conversations and %d memories, want one of each", len(c.Conversations), c.Memories)
+	}
+	b.equal("left", b.memories(store.MemoryQuery{Archived: true}), []memory.Item{stays})
 	b.sound()
 }
 

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -181,6 +182,17 @@ func (b *Box[T]) Wait(ctx context.Context, s lineage.Start) bool {
 		b.mu.Lock()
 	}
 	return true
+}
+
+// WaitAll makes all archives begin, and returns when those are done that were under way then, or the context ends.
+func (b *Box[T]) WaitAll(ctx context.Context) {
+	b.mu.Lock()
+	b.startAll()
+	under := slices.Collect(maps.Keys(b.of))
+	b.mu.Unlock()
+	for _, s := range under {
+		b.Wait(ctx, s)
+	}
 }
 
 // report tells what must be told about what waits.
