@@ -79,6 +79,7 @@ var layers = map[string][]string{
 	"embedded":                 {"*"},
 	"agent":                    {".", "token", "preset", "store", "budget", "internal/cost", "wire", "legal", "provider", "engine"},
 	"cmd/decant":               {"*"},
+	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
 	"examples/agent":           {"*"},
 	"scripts/databases":        {".", "wire", "provider/sandbox"},
 	"scripts/house":            {},

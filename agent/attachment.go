@@ -16,6 +16,12 @@ type Attachment struct {
 	Data      []byte
 }
 
+// Check says why no model can be shown the attachment.
+func (a *Attachment) Check() error {
+	_, err := a.block()
+	return err
+}
+
 // images are the media types of images that models look at.
 var images = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 

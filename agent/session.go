@@ -130,7 +130,7 @@ func (s *Session) say(key, text string, with []Attachment) error {
 	if err := s.free(); err != nil {
 		return err
 	}
-	if key != "" && slices.Contains(s.state.keys, key) {
+	if s.said(key) {
 		return ErrSaid
 	}
 	var blocks [][]byte
@@ -228,11 +228,20 @@ func (s *Session) Waiting() (out []Call) {
 
 // Steer says something to a run that is under way. The model reads it with the next results, or when it has ended its answer; what
 // comes too late for this run, at the beginning of the next one. It returns false when there is no run.
-func (s *Session) Steer(text string) bool {
+func (s *Session) Steer(text string) bool { return s.SteerOnce("", text) }
+
+// SteerOnce is Steer, unless something was said with the same key before: then nothing is said again.
+func (s *Session) SteerOnce(key, text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.busy && text != "" && s.do(&step{Steered: text}) == nil
+	if !s.busy || text == "" {
+		return false
+	}
+	return s.said(key) || s.do(&step{Steered: text, Key: key}) == nil
 }
+
+// said reports whether something was said with a key.
+func (s *Session) said(key string) bool { return key != "" && slices.Contains(s.state.keys, key) }
 
 // A Turn is one thing that the user said to begin a run.
 type Turn struct {

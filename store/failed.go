@@ -78,6 +78,9 @@ func (f Failed) Steps(context.Context, Key, int, int) ([][]byte, error) { return
 // DropJournal implements Journals.
 func (f Failed) DropJournal(context.Context, Key) error { return f.Err }
 
+// Claimed implements Claims.
+func (f Failed) Claimed(context.Context, Key) ([]string, error) { return nil, f.Err }
+
 // Findings implements Findings.
 func (f Failed) Findings(context.Context, string, string) ([]Finding, error) { return nil, f.Err }
 

@@ -142,6 +142,9 @@ type Claims interface {
 	// Claim reports whether nobody has claimed a piece of work about a conversation before, and claims it. A claim lasts as
 	// long as the conversation: work that fails is not done again. An unknown conversation is ErrNotFound.
 	Claim(ctx context.Context, k Key, work string, at time.Time) (first bool, err error)
+
+	// Claimed returns the work about a conversation that was claimed, in the order of its names.
+	Claimed(ctx context.Context, k Key) ([]string, error)
 }
 
 // Findings stores what was learned about providers, for all tenants and nodes.

@@ -4,13 +4,13 @@ package main
 type limit struct{ circle, methods, fields float64 }
 
 var limits = map[string]limit{
-	"engine":                   {circle: 8, methods: 28, fields: 16},
+	"engine":                   {circle: 8, methods: 29, fields: 16},
 	"engine/internal/account":  {circle: 1, methods: 3, fields: 7},
 	"engine/internal/decide":   {circle: 5, methods: 17, fields: 5},
 	"engine/internal/draft":    {circle: 4, methods: 30, fields: 15},
 	"engine/internal/lineage":  {circle: 3, methods: 18, fields: 10},
 	"engine/internal/notes":    {circle: 1, methods: 5, fields: 15},
-	"engine/internal/outbox":   {circle: 2, methods: 13, fields: 12},
+	"engine/internal/outbox":   {circle: 2, methods: 14, fields: 12},
 	"engine/internal/patience": {circle: 1, methods: 7, fields: 3},
 	"engine/internal/pour":     {circle: 1, methods: 30, fields: 5},
 	"engine/internal/prompt":   {circle: 2, methods: 15, fields: 9},
@@ -24,7 +24,7 @@ var limits = map[string]limit{
 	"legal":                    {circle: 8, methods: 37, fields: 9},
 	"policy":                   {circle: 7, methods: 26, fields: 18},
 	"archive":                  {circle: 2, methods: 7, fields: 10},
-	"store/sqlite":             {circle: 25, methods: 65, fields: 13},
+	"store/sqlite":             {circle: 25, methods: 66, fields: 13},
 	"internal/reduce":          {circle: 2, methods: 23, fields: 13},
 	"internal/summary":         {circle: 3, methods: 19, fields: 14},
 	"internal/replay":          {circle: 17, methods: 28, fields: 31},

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant/store"
@@ -31,4 +32,15 @@ func (db *DB) Claim(ctx context.Context, k store.Key, work string, at time.Time)
 			t.seal([]byte{}, jobPlace(k, "jobs.payload", id)), micros(at), t.text("", jobPlace(k, "jobs.error", id)))
 	})
 	return first, wrap("claim work", err)
+}
+
+// Claimed implements store.Claims.
+func (db *DB) Claimed(ctx context.Context, k store.Key) (out []string, err error) {
+	err = db.rows(ctx, "SELECT id FROM jobs WHERE tenant = ? AND conversation = ? AND kind = 'claim' ORDER BY id", []any{k.Tenant, k.ID}, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		out = append(out, strings.TrimPrefix(id, k.ID+" "))
+		return err
+	})
+	return out, wrap("list claimed work", err)
 }

@@ -16,6 +16,9 @@ var claimTests = []test{
 		b.claim(l.Key, "flush 1", true)
 		b.reopen()
 		b.claim(l.Key, "flush 1", false)
+		work, err := b.Claimed(b.ctx, l.Key)
+		b.must(err)
+		b.equal("claimed", work, []string{"flush 0", "flush 1"})
 	}},
 	{"OfManyAtOnceOneHasIt", func(b *bench) {
 		l := b.talk("s", "hello")

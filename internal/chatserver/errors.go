@@ -1,0 +1,93 @@
+package chatserver
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/store"
+)
+
+// An apiError is an error with the answer that it becomes.
+type apiError struct {
+	status  int
+	kind    string
+	message string
+}
+
+func (e *apiError) Error() string { return e.message }
+
+// invalid returns the error of a request that is wrong.
+func invalid(err error) error {
+	return &apiError{http.StatusBadRequest, "invalid_request", err.Error()}
+}
+
+// errorBody returns an error as openapi.yaml describes it.
+func errorBody(kind, message string) any {
+	return map[string]any{"error": map[string]string{"type": kind, "message": message}}
+}
+
+// statuses are what errors that callers can do something about become.
+var statuses = []struct {
+	err    error
+	status int
+	kind   string
+}{
+	{store.ErrNotFound, http.StatusNotFound, "not_found"},
+	{agent.ErrRunning, http.StatusConflict, "running"},
+	{agent.ErrWaiting, http.StatusConflict, "waiting"},
+	{agent.ErrUnknown, http.StatusConflict, "unknown_call"},
+	{agent.ErrEnded, http.StatusConflict, "ended"},
+	{agent.ErrTaken, http.StatusConflict, "taken"},
+	{decant.ErrNothing, http.StatusConflict, "nothing"},
+	{decant.ErrStale, http.StatusConflict, "stale"},
+	{store.ErrConflict, http.StatusConflict, "conflict"},
+	{store.ErrFull, http.StatusInsufficientStorage, "full"},
+}
+
+// fail answers with an error. What is none of the client's business is logged and not told.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if e, ok := errors.AsType[*apiError](err); ok {
+		write(w, e.status, errorBody(e.kind, e.message))
+		return
+	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		write(w, http.StatusRequestEntityTooLarge, errorBody("too_large", e.Error()))
+		return
+	}
+	for _, c := range statuses {
+		if errors.Is(err, c.err) {
+			write(w, c.status, errorBody(c.kind, err.Error()))
+			return
+		}
+	}
+	if r.Context().Err() == nil {
+		s.opts.Logger.Error("a request of the chat failed", "path", r.Pattern, "error", err)
+	}
+	write(w, http.StatusInternalServerError, errorBody("internal", "the service has failed; its log says more"))
+}
+
+// write writes an answer in JSON. An error means that the client has left.
+func write(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	json.MarshalWrite(w, body)
+}
+
+// read reads a request in JSON. One without a body leaves in as it is.
+func read(r *http.Request, in any) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	if err := json.UnmarshalRead(r.Body, in); err != nil {
+		if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return e
+		}
+		return invalid(err)
+	}
+	return nil
+}

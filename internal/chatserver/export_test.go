@@ -1,0 +1,18 @@
+package chatserver
+
+// Patterns returns the patterns of all paths, without /v1.
+func Patterns() (out []string) {
+	for pattern := range (&Server{}).paths() {
+		out = append(out, pattern)
+	}
+	return append(out, "POST /login", "POST /logout")
+}
+
+// What the service answers with.
+type (
+	Message = message
+	Session = summary
+	Event   = event
+	Outcome = outcome
+	Context = filling
+)

@@ -1,0 +1,315 @@
+package chatserver
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/store"
+)
+
+// roomOf returns the room that a request is about.
+func (s *Server) roomOf(r *http.Request, tenant string) (*room, error) {
+	return s.room(r.Context(), store.Key{Tenant: tenant, ID: r.PathValue("id")})
+}
+
+func (s *Server) getMessages(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return err
+	}
+	write(w, http.StatusOK, shown(rm.session))
+	return nil
+}
+
+// getExport answers with all that was said as a file.
+func (s *Server) getExport(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return err
+	}
+	all := shown(rm.session)
+	switch as := r.URL.Query().Get("as"); as {
+	case "", "json":
+		w.Header().Set("Content-Disposition", `attachment; filename="session.json"`)
+		write(w, http.StatusOK, all)
+	case "text":
+		w.Header().Set("Content-Disposition", `attachment; filename="session.md"`)
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Write([]byte(plain(all))) // an error means that the client has left
+	default:
+		return invalid(fmt.Errorf("as: json or text: %q", as))
+	}
+	return nil
+}
+
+// A said text is what a user says.
+type said struct {
+	Text        string `json:"text"`
+	Attachments []struct {
+		Name      string `json:"name"`
+		MediaType string `json:"media_type"`
+		Data      string `json:"data"`
+	} `json:"attachments"`
+}
+
+// shownWith returns the attachments of what is said.
+func (in *said) shownWith() (out []agent.Attachment, err error) {
+	for _, a := range in.Attachments {
+		data, err := base64.StdEncoding.DecodeString(a.Data)
+		if err != nil {
+			return nil, fmt.Errorf("attachments: %s: %w", a.Name, err)
+		}
+		out = append(out, agent.Attachment{Name: a.Name, MediaType: a.MediaType, Data: data})
+	}
+	return out, nil
+}
+
+// mostKey is the length of the longest Idempotency-Key.
+const mostKey = 200
+
+// postMessage says something.
+func (s *Server) postMessage(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return err
+	}
+	var in said
+	if err := read(r, &in); err != nil {
+		return err
+	}
+	with, err := in.shownWith()
+	if err != nil {
+		return invalid(err)
+	}
+	key := r.Header.Get("Idempotency-Key")
+	switch {
+	case strings.TrimSpace(in.Text) == "":
+		return invalid(errors.New("text: it is empty"))
+	case len(key) > mostKey:
+		return invalid(fmt.Errorf("Idempotency-Key: it is longer than %d characters", mostKey))
+	case rm.agent == nil:
+		return &apiError{http.StatusConflict, "agent_gone", "the agent of the session was removed: make one of the same name to go on"}
+	}
+	for i := range with {
+		if err := with[i].Check(); err != nil {
+			return invalid(err)
+		}
+	}
+	if len(with) == 0 && rm.session.SteerOnce(key, in.Text) {
+		write(w, http.StatusAccepted, map[string]bool{"steered": true})
+		return nil
+	}
+	from, err := rm.begin(func(ctx context.Context) iter.Seq2[agent.Event, error] {
+		return rm.session.RunOnce(ctx, key, in.Text, with...)
+	})
+	if errors.Is(err, agent.ErrSaid) {
+		return s.saidBefore(w, r, rm)
+	}
+	if err != nil {
+		return err
+	}
+	return s.follow(w, r, rm, from)
+}
+
+// everything is the number from which nothing is known.
+const everything = -1
+
+// saidBefore answers somebody who says something again because he did not hear the answer.
+func (s *Server) saidBefore(w http.ResponseWriter, r *http.Request, rm *room) error {
+	if !rm.running() && wantsJSON(r) {
+		o := outcome{Stop: agent.StopAnswered, Spent: spentOf(rm.session.Spent())}
+		all := shown(rm.session)
+		for i := range all {
+			if all[i].Role == "assistant" && all[i].Text != "" {
+				o.Text = all[i].Text
+			}
+		}
+		write(w, http.StatusOK, &o)
+		return nil
+	}
+	if rm.running() && wantsJSON(r) {
+		_, from := rm.beginning()
+		return s.follow(w, r, rm, from)
+	}
+	if rm.running() {
+		return s.stream(w, r, rm, everything, true)
+	}
+	out := newSender(w, rm)
+	_, err := s.snapshot(r.Context(), out)
+	return errors.Join(err, out.err)
+}
+
+func (s *Server) postContinue(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return err
+	}
+	from, err := rm.begin(rm.session.Continue)
+	if err != nil {
+		return err
+	}
+	return s.follow(w, r, rm, from)
+}
+
+// postApproval decides about a call.
+func (s *Server) postApproval(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Kind      agent.VerdictKind `json:"kind"`
+		Reason    string            `json:"reason"`
+		Arguments jsontext.Value    `json:"arguments"`
+	}
+	if err := read(r, &in); err != nil {
+		return err
+	}
+	if in.Kind == agent.Edit && in.Arguments.Kind() != jsontext.KindBeginObject {
+		return invalid(errors.New("arguments: an object in place of the model's"))
+	}
+	if in.Kind != agent.Allow && in.Kind != agent.Deny && in.Kind != agent.Edit {
+		return invalid(fmt.Errorf("kind: allow, deny or edit: %q", in.Kind))
+	}
+	v := agent.Verdict{Kind: in.Kind, Reason: in.Reason, Arguments: in.Arguments}
+	from, err := rm.begin(func(ctx context.Context) iter.Seq2[agent.Event, error] {
+		return rm.session.Resume(ctx, r.PathValue("call"), v)
+	})
+	if err != nil {
+		return err
+	}
+	return s.follow(w, r, rm, from)
+}
+
+func (s *Server) postStop(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err == nil {
+		err = rm.stop(r.Context())
+	}
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// postRewind takes a session back to before something that the user said.
+func (s *Server) postRewind(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return err
+	}
+	in := struct {
+		Message int `json:"message"`
+	}{-1}
+	if err := read(r, &in); err != nil {
+		return err
+	}
+	if err := s.turn(rm, in.Message); err != nil {
+		return err
+	}
+	if err := rm.session.Rewind(in.Message); err != nil {
+		return err
+	}
+	now, err := s.now(r.Context(), rm.key)
+	if err != nil {
+		return err
+	}
+	rm.replaced(now)
+	write(w, http.StatusOK, now)
+	return nil
+}
+
+// turn says what is wrong with a number that is to be that of a message with which a turn begins.
+func (s *Server) turn(rm *room, message int) error {
+	for _, t := range rm.session.Turns() {
+		if t.First == message {
+			return nil
+		}
+	}
+	return invalid(fmt.Errorf("message: %d is not the index of a message with which the user begins a turn", message))
+}
+
+// postFork begins a session with a part of another one.
+func (s *Server) postFork(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return err
+	}
+	in := struct {
+		Message int `json:"message"`
+	}{-1}
+	if err := read(r, &in); err != nil {
+		return err
+	}
+	if in.Message >= 0 {
+		if err := s.turn(rm, in.Message); err != nil {
+			return err
+		}
+	}
+	f, err := s.branched(rm, in.Message)
+	if err != nil {
+		return err
+	}
+	return s.answerWith(w, r, http.StatusCreated, store.Key{Tenant: tenant, ID: f.ID()})
+}
+
+// branched returns a session with the first messages of another one; less than zero: with all.
+func (s *Server) branched(rm *room, n int) (*agent.Session, error) {
+	conf := rm.agent
+	if conf == nil {
+		conf = &s.opts.Default
+	}
+	a, err := s.made(rm.key.Tenant, conf)
+	if err != nil {
+		return nil, err
+	}
+	return a.Take("", rm.session, n)
+}
+
+// wantsJSON reports whether a client asks for one answer at the end, not for a stream.
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/event-stream")
+}
+
+// follow answers with what happens behind an event, to the end of the run.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, rm *room, from int64) error {
+	if !wantsJSON(r) {
+		return s.stream(w, r, rm, from, true)
+	}
+	var last *outcome
+	if err := rm.listen(r.Context(), from, 0, func(e logged) bool {
+		last = e.outcome()
+		return last == nil
+	}); err != nil {
+		return err
+	}
+	write(w, http.StatusOK, last)
+	return nil
+}
+
+// getEvents answers with what happens, until the client leaves.
+func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, tenant string) error {
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return err
+	}
+	from, ok := rm.number(r.Header.Get("Last-Event-ID"))
+	if !ok {
+		from = everything
+	}
+	return s.stream(w, r, rm, from, false)
+}
+
+// heartbeat is how long a stream may say nothing.
+const heartbeat = 15 * time.Second

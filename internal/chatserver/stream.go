@@ -1,0 +1,155 @@
+package chatserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/decantdev/decant/agent"
+)
+
+// errMissed means that some of what a listener has not heard is no longer known.
+var errMissed = errors.New("some events are no longer known")
+
+// listen calls do with each event behind a number, until do returns false or ctx ends. Whenever nothing has happened for a while, do is called
+// with an event without number; not if the while is 0.
+func (rm *room) listen(ctx context.Context, from int64, while time.Duration, do func(logged) bool) error {
+	rm.count(1)
+	defer rm.count(-1)
+	var beat <-chan time.Time
+	if while > 0 {
+		ticker := time.NewTicker(while)
+		defer ticker.Stop()
+		beat = ticker.C
+	}
+	for {
+		events, more, missed := rm.after(from)
+		if missed {
+			return errMissed
+		}
+		for _, e := range events {
+			if !do(e) {
+				return nil
+			}
+			from = e.number
+		}
+		if len(events) > 0 {
+			continue
+		}
+		select {
+		case <-more:
+		case <-beat:
+			if !do(logged{}) {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// count counts listeners.
+func (rm *room) count(n int) {
+	rm.mu.Lock()
+	defer rm.mu.Unlock()
+	rm.heard += n
+}
+
+// outcome returns how a run ended, if that is what the event tells.
+func (e *logged) outcome() *outcome {
+	if !bytes.HasPrefix(e.data, []byte(`{"kind":"`+string(agent.EventDone)+`"`)) {
+		return nil
+	}
+	var in event
+	if json.Unmarshal(e.data, &in) != nil {
+		return &outcome{Stop: agent.StopFailed}
+	}
+	return in.Outcome
+}
+
+// A sender writes events to a client, each as soon as it is there.
+type sender struct {
+	w    http.ResponseWriter
+	room *room
+	flow *http.ResponseController
+	err  error // the client has left
+}
+
+// newSender begins a stream.
+func newSender(w http.ResponseWriter, rm *room) *sender {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	out := &sender{w: w, room: rm, flow: http.NewResponseController(w)}
+	out.flow.Flush() // the client knows now that it is heard; where it has left, the next event says so
+	return out
+}
+
+// slow is how long a client may take to read what is sent. One that takes longer is left; it can come back for the rest.
+const slow = 30 * time.Second
+
+// send sends an event, or a comment.
+func (o *sender) send(e logged) bool {
+	var text []byte
+	if e.data == nil {
+		text = []byte(": nothing new\n\n")
+	} else {
+		text = fmt.Appendf(nil, "id: %s\ndata: %s\n\n", o.room.id(e.number), e.data)
+	}
+	o.flow.SetWriteDeadline(time.Now().Add(slow)) // not every kind of connection has one
+	if _, o.err = o.w.Write(text); o.err == nil {
+		o.err = o.flow.Flush()
+	}
+	if o.err == nil {
+		o.flow.SetWriteDeadline(time.Time{}) // the connection may serve other requests
+	}
+	return o.err == nil
+}
+
+// stream sends what happens behind a number. Who has missed something gets everything at once instead. once says that the stream ends
+// with the run.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, rm *room, from int64, once bool) error {
+	out := newSender(w, rm)
+	ctx, stop := s.while(r.Context())
+	defer stop()
+	for {
+		err := rm.listen(ctx, from, heartbeat, func(e logged) bool { return out.send(e) && (!once || e.outcome() == nil) })
+		if !errors.Is(err, errMissed) {
+			return nil // the run, the client or the service has ended
+		}
+		if from, err = s.snapshot(ctx, out); err != nil {
+			return nil
+		}
+	}
+}
+
+// while returns a context that ends with another one, or with the service.
+func (s *Server) while(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// snapshot sends everything that was said before the run, and returns the number of the event that it stands for.
+func (s *Server) snapshot(ctx context.Context, out *sender) (int64, error) {
+	now, err := s.now(ctx, out.room.key)
+	if err != nil {
+		return 0, err
+	}
+	messages, number := out.room.beginning()
+	data, err := json.Marshal(&event{Kind: kindSnapshot, Messages: messages, Session: now})
+	if err != nil {
+		return 0, err
+	}
+	if !out.send(logged{number: number, data: data}) {
+		return 0, out.err
+	}
+	return number, nil
+}
