@@ -30,7 +30,7 @@ type Agent struct {
 	Tools     []string       `json:"tools,omitzero"`
 	MaxTokens int            `json:"max_tokens,omitzero"`
 	Turns     int            `json:"turns,omitzero"`
-	Budget    *limit      `json:"budget,omitzero"`
+	Budget    *limit         `json:"budget,omitzero"`
 }
 
 // A limit limits one run.

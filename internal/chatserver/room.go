@@ -52,15 +52,15 @@ type logged struct {
 
 // An event is what listeners are told, as openapi.yaml describes it.
 type event struct {
-	Kind     string       `json:"kind"`
-	Text     string       `json:"text,omitzero"`
-	Call     *call        `json:"call,omitzero"`
-	Pour     *agent.Pour  `json:"pour,omitzero"`
-	Outcome  *outcome     `json:"outcome,omitzero"`
-	Messages []message    `json:"messages,omitempty"`
-	Session  *summary `json:"session,omitzero"`
-	Size     int          `json:"size,omitzero"`
-	Window   int          `json:"window,omitzero"`
+	Kind     string      `json:"kind"`
+	Text     string      `json:"text,omitzero"`
+	Call     *call       `json:"call,omitzero"`
+	Pour     *agent.Pour `json:"pour,omitzero"`
+	Outcome  *outcome    `json:"outcome,omitzero"`
+	Messages []message   `json:"messages,omitempty"`
+	Session  *summary    `json:"session,omitzero"`
+	Size     int         `json:"size,omitzero"`
+	Window   int         `json:"window,omitzero"`
 }
 
 // An outcome is how a run ended.
