@@ -72,3 +72,12 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
+
+require (
+	github.com/JohannesKaufmann/dom v0.3.1 // indirect
+	github.com/JohannesKaufmann/html-to-markdown/v2 v2.5.2 // indirect
+	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
+	github.com/landlock-lsm/go-landlock v0.11.0 // indirect
+	golang.org/x/net v0.61.0 // indirect
+	mvdan.cc/sh/v3 v3.14.1 // indirect
+)
