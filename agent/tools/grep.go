@@ -103,13 +103,16 @@ func (g *grep) search(files *files, f found) {
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, largest))
-	if err != nil || binary(data) || !g.pattern.Match(data) {
+	if err != nil || binary(data) {
+		return
+	}
+	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	if !g.pattern.Match(data) {
 		return
 	}
 	lines := strings.Split(strings.ToValidUTF8(string(bytes.TrimSuffix(data, []byte("\n"))), "\ufffd"), "\n")
 	var hits []int
 	for i := range lines {
-		lines[i] = strings.TrimSuffix(lines[i], "\r")
 		if g.pattern.MatchString(lines[i]) {
 			hits = append(hits, i)
 		}

@@ -126,7 +126,7 @@ func joined(text string, notes ...string) string {
 }
 
 // script runs a command and says where it has left the shell. The command is an argument, so that nothing in it is taken for the script.
-const script = `__cwd=$1; __command=$2; shift 2; trap 'pwd -P >"$__cwd"' EXIT; eval "$__command"`
+const script = `__cwd=$1; __command=$2; shift 2; trap 'pwd -P >"$__cwd" 2>/dev/null' EXIT; eval "$__command"`
 
 // execute runs a command to its end and says how it has ended; empty: well.
 func (s *shell) execute(ctx context.Context, limit time.Duration, command string, out *capture, progress func(string)) string {

@@ -109,7 +109,7 @@ func works(w walls, p *plan) error {
 	shell, err := exec.LookPath("sh")
 	if err == nil {
 		var proc *process
-		proc, err = w.start(p.Dir, []string{shell, "-c", `: >"$0/.works" && rm "$0/.works"`, p.Temp}, []string{"PATH=" + os.Getenv("PATH")}, out)
+		proc, err = w.start(p.Dir, []string{shell, "-c", `: >"$0/.works"`, p.Temp}, []string{"PATH=" + os.Getenv("PATH")}, out)
 		if err == nil {
 			if how := watch(context.Background(), 10*time.Second, proc, func() {}); how != "" {
 				err = errors.New(how)
