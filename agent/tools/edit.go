@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -113,7 +115,7 @@ func (s *Set) alter(call, given string, f func(content) (string, error)) (r agen
 	if err != nil {
 		return r, err
 	}
-	if err := s.keep.change(call, name, was, will, nil); err != nil {
+	if err := s.keep.change(cmp.Or(call, rand.Text()), name, was, will, nil); err != nil {
 		return r, err
 	}
 	if err := s.files.store(name, will); err != nil {

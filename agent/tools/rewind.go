@@ -40,6 +40,7 @@ func (s *Set) Rewind(calls ...string) (r Rewound, err error) {
 	if len(changed) > 0 {
 		return r, fmt.Errorf("%w: %s", ErrChanged, strings.Join(changed, ", "))
 	}
+	calls = slices.Clone(calls) // what is kept of them must stay as it is
 	r.ID = "rewind-" + rand.Text()
 	for _, t := range todo {
 		if err := s.keep.change(r.ID, t.name, t.now, t.was, calls); err != nil {

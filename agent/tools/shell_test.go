@@ -23,7 +23,7 @@ func shellBench(t *testing.T, kind string, s tools.Shell) *bench {
 	if err := os.Mkdir(filepath.Join(dir, "in"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.Env = append(s.Env, "PATH="+path, "HOME="+os.Getenv("HOME"))
+	s.Env = append(env(), "HOME="+os.Getenv("HOME"))
 	if kind != "bubblewrap" {
 		withoutBubblewrap(t)
 	}
@@ -36,6 +36,9 @@ func shellBench(t *testing.T, kind string, s tools.Shell) *bench {
 
 // path is where commands are found, also while bwrap is hidden from the test.
 var path = os.Getenv("PATH")
+
+// env is the environment of commands. The race detector waits a second at the end of each process unless it is told not to.
+func env() []string { return []string{"PATH=" + path, "GORACE=atexit_sleep_ms=0"} }
 
 // seenDir returns a temporary folder that confined commands see, which they do not of /tmp.
 func seenDir(t *testing.T) string {
@@ -234,7 +237,7 @@ func benchOf(t *testing.T, kind string) *bench {
 	if err := os.Mkdir(filepath.Join(dir, "hidden"), 0o700); err != nil { // in the project nothing can be hidden by Landlock
 		t.Fatal(err)
 	}
-	return newBench(t, tools.Options{Dir: dir, Shell: tools.Shell{Attended: true, Env: []string{"PATH=" + path}, Hide: []string{filepath.Join(dir, "hidden")}}})
+	return newBench(t, tools.Options{Dir: dir, Shell: tools.Shell{Attended: true, Env: env(), Hide: []string{filepath.Join(dir, "hidden")}}})
 }
 
 // runs reports whether a process with an argument runs.
