@@ -13,16 +13,8 @@ import (
 	"github.com/decantdev/decant/agent"
 )
 
-// Load reads a file of rules. It is a YAML list, so that a rule is added by writing one line at its end:
-//
-//   - allow: bash(git diff:*)
-//   - deny: read(**/.env)
-//   - ask: fetch
-//
-// A file that does not exist has no rules. An error names the file, and the line or the entry that is wrong.
-//
-// Keep the file where the agent cannot write: whoever can write to it allows everything.
-func Load(file string) (r Rules, err error) {
+// load reads a file of rules (see Options.File). An error names the file, and the line or the entry that is wrong.
+func load(file string) (r Rules, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
@@ -59,9 +51,9 @@ func decode(data []byte) (r Rules, err error) {
 	return r, nil
 }
 
-// Append adds rules at the end of a file, which is made if there is none. It is one write, so that several processes may
+// store adds rules at the end of a file, which is made if there is none. It is one write, so that several processes may
 // append at the same time. Rules that the file has already are left out. A file that cannot be read is left as it is.
-func Append(file string, kind agent.VerdictKind, rules ...Rule) error {
+func store(file string, kind agent.VerdictKind, rules ...Rule) error {
 	data, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

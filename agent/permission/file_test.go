@@ -50,7 +50,8 @@ func TestAppendKeepsWhatIsThere(t *testing.T) {
 		}
 	}
 	write("# mine\n- allow: read # all\n-   deny: \"bash(rm:*)\"")
-	if err := permission.Append(file, agent.Ask, rules(t, "ask fetch").Ask...); err != nil {
+	g := guard(t, permission.Options{File: file})
+	if err := g.Add(agent.Ask, rules(t, "ask fetch").Ask...); err != nil {
 		t.Fatal(err)
 	}
 	if want := "# mine\n- allow: read # all\n-   deny: \"bash(rm:*)\"\n- ask: fetch\n"; read() != want {
@@ -61,7 +62,7 @@ func TestAppendKeepsWhatIsThere(t *testing.T) {
 		"[]\n": "list of lines", "- [": "rules.yaml", "- allow: read\n- {}\n": "entry 2",
 	} {
 		write(bad)
-		err := permission.Append(file, agent.Allow, rules(t, "allow fetch").Allow...)
+		err := g.Add(agent.Allow, rules(t, "allow fetch").Allow...)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) || read() != bad {
 			t.Errorf("%q: %v, want %q; the file is %q", bad, err, want, read())
 		}
@@ -88,8 +89,7 @@ func TestAppendSideBySide(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	r, err := permission.Load(file)
-	if err != nil || len(r.Allow) != guards*each {
-		t.Errorf("%d rules, %v, want %d", len(r.Allow), err, guards*each)
+	if r := guard(t, permission.Options{File: file}).Rules(); len(r.Allow) != guards*each {
+		t.Errorf("%d rules, want %d", len(r.Allow), guards*each)
 	}
 }

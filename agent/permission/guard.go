@@ -14,7 +14,16 @@ import (
 type Options struct {
 	Dir   string // the project, from which rules name files; empty: the current folder
 	Rules Rules
-	File  string // that has further rules and takes those that are added (see Load); empty: none
+
+	// File has further rules, and takes those that are added. One that does not exist has none. It is a YAML list, so that a rule is
+	// added by writing one line at its end, which several processes may do at the same time:
+	//
+	//	- allow: bash(git diff:*)
+	//	- deny: read(**/.env)
+	//	- ask: fetch
+	//
+	// Keep it where the agent cannot write: whoever can write to it allows everything. Empty: there is no file.
+	File string
 
 	// Nobody says that nobody is there to be asked: what would ask is denied, with a reason for the model.
 	Nobody bool
@@ -45,7 +54,7 @@ func New(o Options) (*Guard, error) {
 	if o.File == "" {
 		return g, nil
 	}
-	stored, err := Load(o.File)
+	stored, err := load(o.File)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +117,7 @@ func (g *Guard) Add(kind agent.VerdictKind, rules ...Rule) error {
 	if err != nil || g.file == "" {
 		return err
 	}
-	return Append(g.file, kind, rules...)
+	return store(g.file, kind, rules...)
 }
 
 // Rules returns the rules that hold.

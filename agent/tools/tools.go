@@ -54,7 +54,6 @@ type Set struct {
 	fetch  *fetcher
 	opts   Options
 	temp   string     // removed by Close
-	stale  bool       // the kept files are in it, too
 	change sync.Mutex // held while files are changed
 }
 

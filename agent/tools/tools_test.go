@@ -22,9 +22,8 @@ func TestMain(m *testing.M) {
 // A bench is a set of tools on a project.
 type bench struct {
 	*testing.T
-	set  *tools.Set
-	dir  string
-	call int
+	set *tools.Set
+	dir string
 }
 
 func newBench(t *testing.T, o tools.Options) *bench {
