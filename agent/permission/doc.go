@@ -10,7 +10,8 @@
 //	fetch(domain:example.com)  pages of this host; domain:*.example.com: of the hosts below it
 //
 // A rule of edit is also about the tool write, one of read also about grep and glob. Paths are those of the project, in full: **/.env is
-// a file in any folder, .env the one at the top. Before a path is compared it is cleaned, and its symbolic links are followed.
+// a file in any folder, .env the one at the top. Before a path is compared it is cleaned, and its symbolic links are followed. Such rules are about
+// these tools, not about what a command of bash does with files.
 //
 // A Guard holds rules that deny, ask and allow. What is denied is denied, whatever else is said of it; then comes what asks, then
 // what is allowed. Guard.Permit is made for agent.Options.Permit.

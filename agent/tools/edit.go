@@ -32,6 +32,7 @@ func (s *Set) writeTool() agent.Tool {
 		func(_ context.Context, c *agent.Call, a writeArgs) (agent.Result, error) {
 			return s.alter(c.ID, a.FilePath, a.write)
 		})
+	t.Idempotent = true
 	return previewed(t, func(a writeArgs) (string, error) { return s.preview(a.FilePath, a.write) })
 }
 

@@ -55,27 +55,27 @@ func landlocked(p *plan) walls {
 			}
 		}
 	}
-	return supervised("landlock", *p)
+	return supervised(walls{kind: "landlock", wrap: bare}, *p)
 }
 
-// unconfined returns how commands are started that nothing confines.
-func unconfined(p *plan) walls {
+// watched returns walls with a supervisor of ours around them, where the program can start itself: it sees to it that nothing is left.
+func watched(w walls, p *plan) walls {
 	if !hooked {
-		return walls{wrap: func(_ string, argv []string) []string { return argv }}
+		return w
 	}
 	free := *p
 	free.Free = true
-	return supervised("", free)
+	return supervised(w, free)
 }
 
-// supervised returns walls with a supervisor of ours.
-func supervised(kind string, p plan) walls {
-	return walls{kind: kind, kept: true, wrap: func(_ string, argv []string) []string {
-		b, err := json.Marshal(p)
-		if err != nil {
-			panic("tools: a plan cannot be written: " + err.Error()) // it is made of strings
-		}
-		return append([]string{asSupervisor, string(b)}, argv...)
+// supervised returns walls in which a supervisor of ours runs what w runs, by a plan.
+func supervised(w walls, p plan) walls {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic("tools: a plan cannot be written: " + err.Error()) // it is made of strings
+	}
+	return walls{kind: w.kind, kept: true, wrap: func(cwd string, argv []string) []string {
+		return append([]string{asSupervisor, string(b)}, w.wrap(cwd, argv)...)
 	}}
 }
 

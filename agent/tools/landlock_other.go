@@ -8,7 +8,5 @@ func MainIfConfined() {}
 // landlocked returns no walls.
 func landlocked(*plan) walls { return walls{} }
 
-// unconfined returns how commands are started that nothing confines.
-func unconfined(*plan) walls {
-	return walls{wrap: func(_ string, argv []string) []string { return argv }}
-}
+// watched returns walls as they are.
+func watched(w walls, _ *plan) walls { return w }

@@ -14,8 +14,15 @@ import (
 	"github.com/decantdev/decant/agent/tools"
 )
 
+// probe is what the test does in a command of its own; nil: nothing.
+var probe func()
+
 func TestMain(m *testing.M) {
 	tools.MainIfConfined()
+	if probe != nil && len(os.Args) == 2 && os.Args[1] == "probe" {
+		probe()
+		os.Exit(0)
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -96,8 +96,11 @@ func findWalls(p *plan) walls {
 			return w
 		}
 	}
-	return unconfined(p)
+	return watched(walls{wrap: bare}, p)
 }
+
+// bare starts a command as it is.
+func bare(_ string, argv []string) []string { return argv }
 
 // works runs nothing within walls, to see whether they can be built.
 func works(w walls, p *plan) error {
@@ -129,9 +132,9 @@ func bubblewrap(p *plan) walls {
 	if path, err = filepath.Abs(path); err != nil {
 		return walls{}
 	}
-	return walls{kind: "bubblewrap", wrap: func(cwd string, argv []string) []string {
+	return watched(walls{kind: "bubblewrap", wrap: func(cwd string, argv []string) []string {
 		return append(append([]string{path}, bwrapArgs(p, cwd)...), argv...)
-	}}
+	}}, p)
 }
 
 // bwrapArgs returns the arguments of bwrap: everything can be read and nothing written, but for what follows. What follows later
