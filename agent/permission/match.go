@@ -122,7 +122,10 @@ func (r *Rule) forbids(s *subject) fit {
 	case s.tool == toolFetch:
 		return fits(r.host(s.host))
 	}
-	return fits(slices.ContainsFunc(s.paths, r.file))
+	return fits(slices.ContainsFunc(s.paths, func(name string) bool { // case does not matter: on some systems it is the same file
+		ok, err := doublestar.Match(strings.ToLower(r.spec), strings.ToLower(name))
+		return ok && err == nil
+	}))
 }
 
 // among returns how a rule fits the commands of a line.

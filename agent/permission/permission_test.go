@@ -164,7 +164,7 @@ func TestFilesUnderRules(t *testing.T) {
 		{"edit", "a.go", agent.Ask}, {"edit", "src/../a.go", agent.Ask}, {"edit", "/etc/passwd", agent.Ask}, {"edit", "src/../../x", agent.Ask},
 		{"edit", "src/out/a.go", agent.Ask}, {"edit", "src/env", agent.Ask}, {"write", "src/secret.go", agent.Deny}, {"edit", "alias/secret.go", agent.Deny},
 		{"edit", "src/deep/../secret.go", agent.Deny}, {"edit", "", agent.Ask}, {"edit", "srcs/a", agent.Ask},
-		{"read", "src/a.go", agent.Allow}, {"read", ".env", agent.Deny}, {"read", "src/deep/.env", agent.Deny}, {"read", "src/env", agent.Deny},
+		{"read", "src/a.go", agent.Allow}, {"read", ".env", agent.Deny}, {"read", "src/deep/.env", agent.Deny}, {"read", "src/env", agent.Deny}, {"read", ".ENV", agent.Deny}, {"edit", "SRC/a.go", agent.Ask},
 		{"read", "other/a", agent.Ask}, {"read", "src/out/a", agent.Ask}, {"grep", "other", agent.Ask}, {"glob", "src", agent.Allow},
 	} {
 		args := map[string]string{"file_path": c.name}

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -200,9 +201,13 @@ func (f *fetcher) body(res *http.Response) (string, error) {
 		if text, err = htmltomarkdown.ConvertString(text, converter.WithDomain(res.Request.URL.String())); err != nil {
 			return "", fmt.Errorf("the HTML of the page cannot be read: %w", err)
 		}
+		text = inline.ReplaceAllString(text, "(data:...)")
 	}
 	return text + note, nil
 }
+
+// inline matches what stands in a page in place of an address, which nobody can read.
+var inline = regexp.MustCompile(`\(data:[^)\s]{40,}\)`)
 
 // readableType reports whether a kind of content is text.
 func readableType(kind string) bool {

@@ -22,7 +22,7 @@ func site(t *testing.T) *httptest.Server {
 		}
 	}
 	m.HandleFunc("/page", say("text/html; charset=utf-8", `<html><head><title>T</title><style>p{}</style><script>evil()</script></head>`+
-		`<body><h1>Head</h1><p>Some <b>bold</b> <a href="/x">link</a></p><ul><li>one</li></ul></body></html>`))
+		`<body><h1>Head</h1><p>Some <b>bold</b> <a href="/x">link</a></p><ul><li>one</li></ul><img alt="pic" src="data:image/png;base64,`+strings.Repeat("A", 500)+`"></body></html>`))
 	m.HandleFunc("/text", say("text/plain", "plain \x1b[31m text\n"))
 	m.HandleFunc("/json", say("application/json", `{"a":1}`))
 	m.HandleFunc("/latin", say("text/plain; charset=ISO-8859-1", "caf\xe9"))
@@ -51,7 +51,7 @@ func TestFetch(t *testing.T) {
 	host := strings.TrimPrefix(s.URL, "http://")
 	b := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{host}, Most: 70_000, Timeout: time.Second}})
 	for path, want := range map[string]string{
-		"/page": "# Head\n\nSome **bold** [link](" + s.URL + "/x)\n\n- one", "/text": "plain \x1b[31m text\n", "/json": `{"a":1}`, "/latin": "café",
+		"/page": "# Head\n\nSome **bold** [link](" + s.URL + "/x)\n\n- one\n\n![pic](data:...)", "/text": "plain \x1b[31m text\n", "/json": `{"a":1}`, "/latin": "café",
 		"/near": "plain \x1b[31m text\n", "/text#part": "plain \x1b[31m text\n",
 		"/far": "The page is at another host: " + host + " answers with status 301 and leads to https://elsewhere.example/page. Fetch that if it is what you want.",
 	} {

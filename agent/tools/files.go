@@ -111,11 +111,11 @@ func (f *files) follow(name string) (string, error) {
 	}
 }
 
-// hides reports whether a file is one that nobody reads.
+// hides reports whether a file is one that nobody reads. Case does not matter: on some systems it is the same file.
 func (f *files) hides(name string) bool {
-	name = filepath.ToSlash(name)
+	name = strings.ToLower(filepath.ToSlash(name))
 	for _, p := range f.hidden {
-		if doublestar.MatchUnvalidated(p, name) {
+		if doublestar.MatchUnvalidated(strings.ToLower(p), name) {
 			return true
 		}
 	}

@@ -90,7 +90,7 @@ func TestProtectedAndHidden(t *testing.T) {
 		b.has(b.try("write", args{"file_path": name, "content": "x"}), "error: ", "is not written to")
 	}
 	b.has(b.try("read", args{"file_path": ".git/config"}), "VALUE")
-	for _, name := range []string{".env", "sub/.env", "keys/a", "alias", "sub/../.env", b.dir + "/.env"} {
+	for _, name := range []string{".env", "sub/.env", "keys/a", "alias", "sub/../.env", ".Env", b.dir + "/.env"} {
 		b.has(b.try("read", args{"file_path": name}), "error: ", "must not be read")
 	}
 	if got := b.try("grep", args{"pattern": "VALUE", "output_mode": "count"}); got != ".decant/rules.yaml:1\na:1" {

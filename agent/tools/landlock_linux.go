@@ -50,7 +50,7 @@ func landlocked(p *plan) walls {
 	}
 	for _, h := range p.Hide { // Landlock adds up what is allowed: it cannot hide what lies in a folder that may be written to
 		for _, w := range append([]string{p.Dir, p.Temp}, p.Write...) {
-			if below(h, w) {
+			if _, err := os.Lstat(h); err == nil && below(h, w) {
 				return walls{}
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/decantdev/decant/agent"
@@ -99,7 +100,7 @@ func (s *shell) run(ctx context.Context, c *agent.Call, a bashArgs) (r agent.Res
 		return r, errors.New("commands cannot be confined on this machine and nobody is there to be asked, so none are run; whoever runs the agent can install bubblewrap")
 	}
 	limit := time.Duration(a.Timeout) * time.Millisecond
-	limit = min(cmp.Or(limit, s.opts.Timeout, defaultCommand), longestCommand)
+	limit = min(cmp.Or(limit, s.opts.Timeout, defaultCommand), max(longestCommand, s.opts.Timeout))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := &capture{dir: s.plan.Temp}
@@ -197,9 +198,13 @@ func (s *shell) env() []string {
 
 // moved takes over the folder in which a command has left the shell. One that is not in the project is not taken, and that is said.
 func (s *shell) moved() string {
-	f, err := os.Open(s.cwds)
+	info, err := os.Lstat(s.cwds)
+	if err != nil || !info.Mode().IsRegular() {
+		return "" // a command that replaces the shell does not say, and one may put anything there
+	}
+	f, err := os.OpenFile(s.cwds, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "" // a command that replaces the shell does not say
+		return ""
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, 8192))

@@ -110,6 +110,7 @@ func TestTheFolderStays(t *testing.T) {
 			{"mkdir -p 'a b/c' && cd 'a b'", ""}, {"pwd", b.dir + "/a b\n"}, {"cd c; false", "error: (exit status 1)"}, {"pwd", b.dir + "/a b/c\n"},
 			{"cd /usr", "(the shell is in the project's folder again: /usr is not in it)"}, {"pwd", b.dir + "\n"},
 			{"mkdir gone; cd gone", ""}, {"rmdir ../gone", ""}, {"pwd", b.dir + "\n"}, {"(cd 'a b')", ""}, {"pwd", b.dir + "\n"}, {"cd $TMPDIR", ""}, {"cd " + b.dir, ""},
+			{"cd 'a b'; rm -f $TMPDIR/.cwd; mkfifo $TMPDIR/.cwd; exec true", ""}, {"pwd", b.dir + "\n"}, {"ln -sf /etc/passwd $TMPDIR/.cwd; exec true", ""}, {"pwd", b.dir + "\n"},
 		}
 		for _, s := range steps {
 			if got := b.bash(s.command); got != s.want {

@@ -16,7 +16,7 @@ type plan struct {
 	Dir     string   `json:"dir"`  // the project
 	Temp    string   `json:"temp"` // their temporary folder
 	Write   []string `json:"write,omitzero"`
-	Hide    []string `json:"hide,omitzero"` // files and folders that exist, links followed
+	Hide    []string `json:"hide,omitzero"` // files and folders, links followed
 	Network bool     `json:"network,omitzero"`
 	Free    bool     `json:"free,omitzero"` // nothing of this holds: commands are only watched over
 }
@@ -58,8 +58,9 @@ func newPlan(dir, temp string, o Shell) (p plan, err error) {
 	}
 	for _, h := range hide {
 		if real, err := filepath.EvalSymlinks(h); err == nil {
-			p.Hide = append(p.Hide, real)
+			h = real
 		}
+		p.Hide = append(p.Hide, filepath.Clean(h)) // what does not exist may come later
 	}
 	return p, nil
 }
