@@ -1,0 +1,75 @@
+//go:build unix
+
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A process is a command that runs, in a session and a process group of its own.
+type process struct {
+	cmd   *exec.Cmd
+	alive *os.File      // the supervisor's pipe; nil: there is no supervisor
+	done  chan struct{} // closed when the process has ended
+	err   error         // of Wait, once done is closed
+	once  sync.Once
+}
+
+// start starts a command; with a supervisor, it is told by a pipe when it must end.
+func start(cmd *exec.Cmd, kept bool) (*process, error) {
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if kept {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		cmd.ExtraFiles, p.alive = []*os.File{r}, w
+	}
+	if err := cmd.Start(); err != nil {
+		if p.alive != nil {
+			p.alive.Close()
+		}
+		return nil, err
+	}
+	go func() { p.err = cmd.Wait(); close(p.done) }()
+	return p, nil
+}
+
+// end kills what is left of a process and of all that it has started, and waits for it.
+func (p *process) end() {
+	p.once.Do(func() {
+		if p.alive != nil {
+			p.alive.Close()
+			select {
+			case <-p.done:
+			case <-time.After(2 * time.Second):
+			}
+		}
+		// The group has the process's id as long as anybody is in it, and nobody else gets that id meanwhile.
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		<-p.done
+	})
+}
+
+// how says how a process has ended; empty: well.
+func (p *process) how() string {
+	exit, ok := errors.AsType[*exec.ExitError](p.err)
+	switch {
+	case p.err == nil:
+		return ""
+	case !ok:
+		return p.err.Error()
+	}
+	if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return "the command was killed: " + s.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", exit.ExitCode())
+}

@@ -1,0 +1,104 @@
+//go:build linux && (amd64 || arm64)
+
+package tools
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// supervise runs a command, and when it has ended, or the pipe at 3 is closed, kills all that it has started: whoever loses its
+// parent becomes a child of the supervisor, also in a session of its own. It returns the exit status.
+func supervise(args []string) int {
+	syscall.CloseOnExec(3)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		fmt.Fprintln(os.Stderr, "decant: the command was not run:", err)
+		return 126
+	}
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: append([]string{asConfined}, args...), Stdout: os.Stdout, Stderr: os.Stderr}
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, "decant: the command was not run:", err)
+		return 126
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	gone := make(chan struct{})
+	go func() {
+		os.NewFile(3, "alive").Read(make([]byte, 1))
+		close(gone)
+	}()
+	select {
+	case err := <-ended:
+		killChildren()
+		return status(err)
+	case <-gone:
+		_ = cmd.Process.Kill()
+		<-ended
+		killChildren()
+		return 128 + int(syscall.SIGKILL)
+	}
+}
+
+// status returns the exit status that a shell would give.
+func status(err error) int {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	switch {
+	case err == nil:
+		return 0
+	case !ok:
+		return 126
+	}
+	if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return exit.ExitCode()
+}
+
+// killChildren kills children until there are none: those of one that dies become children of this process. It gives up after a
+// while, when they come faster than they go.
+func killChildren() {
+	for until := time.Now().Add(5 * time.Second); time.Now().Before(until); {
+		for _, pid := range children() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		for {
+			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+			if err == syscall.ECHILD {
+				return
+			}
+			if pid <= 0 {
+				break
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// children returns the processes whose parent this one is.
+func children() (out []int) {
+	me := []byte(strconv.Itoa(os.Getpid()))
+	proc, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range proc {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(" ")) // a name may hold anything
+		if f := bytes.Fields(rest); err == nil && ok && len(f) > 1 && bytes.Equal(f[1], me) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}

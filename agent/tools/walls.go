@@ -1,0 +1,171 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A plan is what confined commands may do.
+type plan struct {
+	Dir     string   `json:"dir"`  // the project
+	Temp    string   `json:"temp"` // their temporary folder
+	Write   []string `json:"write,omitzero"`
+	Hide    []string `json:"hide,omitzero"` // files and folders, links followed
+	Network bool     `json:"network,omitzero"`
+	Free    bool     `json:"free,omitzero"` // nothing of this holds: commands are only watched over
+}
+
+// credentials are the files and folders below the home folder that hold what commands must not read.
+var credentials = strings.Fields(`.ssh .aws .azure .gnupg .kube .docker .netrc .npmrc .pypirc .git-credentials .vault-token .password-store
+	.config/gh .config/hub .config/gcloud .config/git/credentials .config/op .config/decant .config/google-chrome .config/chromium
+	.cargo/credentials .cargo/credentials.toml .m2/settings.xml .gem/credentials .terraform.d .terraformrc .claude .claude.json .codex .gemini
+	.bash_history .zsh_history .python_history .psql_history .mysql_history .mozilla .thunderbird .local/share/keyrings Library/Keychains
+	.config/containers/auth.json .config/rclone .s3cfg .boto .pgpass .my.cnf`)
+
+// newPlan returns what commands may do in a project.
+func newPlan(dir, temp string, o Shell) (p plan, err error) {
+	p = plan{Dir: dir, Network: o.Network}
+	if p.Temp, err = filepath.EvalSymlinks(temp); err != nil {
+		return p, err
+	}
+	for _, w := range o.Write {
+		if !filepath.IsAbs(w) {
+			return p, fmt.Errorf("tools: Shell.Write: %s is not absolute", w)
+		}
+		real, err := filepath.EvalSymlinks(w)
+		if err != nil {
+			return p, fmt.Errorf("tools: Shell.Write: %w", err)
+		}
+		p.Write = append(p.Write, real)
+	}
+	hide := []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers.d", "/etc/ssh", "/var/run/secrets"}
+	if home, err := os.UserHomeDir(); err == nil {
+		for _, c := range credentials {
+			hide = append(hide, filepath.Join(home, c))
+		}
+	}
+	for _, h := range o.Hide {
+		if !filepath.IsAbs(h) {
+			return p, fmt.Errorf("tools: Shell.Hide: %s is not absolute", h)
+		}
+		hide = append(hide, h)
+	}
+	for _, h := range hide {
+		if real, err := filepath.EvalSymlinks(h); err == nil {
+			h = real
+		}
+		p.Hide = append(p.Hide, filepath.Clean(h)) // what does not exist may come later
+	}
+	return p, nil
+}
+
+// below reports whether a path is a folder or lies in it.
+func below(name, dir string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// A walls is what stands around commands: how they are started.
+type walls struct {
+	kind string // empty: nothing stands around them
+	wrap func(cwd string, argv []string) []string
+	kept bool // a supervisor of ours is between us and the command, and ends when we close its pipe
+}
+
+func (w walls) name() string { return w.kind }
+
+// start starts a command.
+func (w walls) start(cwd string, argv, env []string, out *os.File) (*process, error) {
+	argv = w.wrap(cwd, argv)
+	cmd := &exec.Cmd{Path: argv[0], Args: argv, Dir: cwd, Env: env, Stdout: out, Stderr: out}
+	if w.kept {
+		cmd.Path = "/proc/self/exe"
+	}
+	return start(cmd, w.kept)
+}
+
+// findWalls finds out what can confine commands on this machine.
+func findWalls(p *plan) walls {
+	for _, w := range []walls{bubblewrap(p), landlocked(p)} {
+		if w.kind != "" && works(w, p) == nil {
+			return w
+		}
+	}
+	return watched(walls{wrap: bare}, p)
+}
+
+// bare starts a command as it is.
+func bare(_ string, argv []string) []string { return argv }
+
+// works runs nothing within walls, to see whether they can be built.
+func works(w walls, p *plan) error {
+	r, out, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	shell, err := exec.LookPath("sh")
+	if err == nil {
+		var proc *process
+		proc, err = w.start(p.Dir, []string{shell, "-c", `: >"$0/.works"`, p.Temp}, []string{"PATH=" + os.Getenv("PATH")}, out)
+		if err == nil {
+			if how := watch(context.Background(), 10*time.Second, proc, func() {}); how != "" {
+				err = errors.New(how)
+			}
+		}
+	}
+	out.Close()
+	return err
+}
+
+// bubblewrap returns walls made by bwrap, where it is installed.
+func bubblewrap(p *plan) walls {
+	path, err := exec.LookPath("bwrap")
+	if err != nil {
+		return walls{}
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return walls{}
+	}
+	return watched(walls{kind: "bubblewrap", wrap: func(cwd string, argv []string) []string {
+		return append(append([]string{path}, bwrapArgs(p, cwd)...), argv...)
+	}}, p)
+}
+
+// bwrapArgs returns the arguments of bwrap: everything can be read and nothing written, but for what follows. What follows later
+// stands over what came before.
+func bwrapArgs(p *plan, cwd string) []string {
+	args := []string{"--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+		"--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run",
+		"--ro-bind-try", "/run/current-system", "/run/current-system"}
+	if p.Network {
+		args = append(args, "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve")
+	} else {
+		args = append(args, "--unshare-net")
+	}
+	for _, w := range append([]string{p.Dir, p.Temp}, p.Write...) {
+		args = append(args, "--bind", w, w)
+	}
+	for _, name := range []string{".decant", ".git/hooks", ".git/config"} { // what is run, or read as settings, outside of the walls
+		at := filepath.Join(p.Dir, name)
+		args = append(args, "--ro-bind-try", at, at)
+	}
+	for _, h := range p.Hide {
+		info, err := os.Stat(h)
+		switch {
+		case err != nil || below(h, "/tmp") && !below(h, p.Dir) || below(h, "/run"):
+			continue // it is not there
+		case info.IsDir():
+			args = append(args, "--tmpfs", h)
+		default:
+			args = append(args, "--ro-bind", "/dev/null", h)
+		}
+	}
+	return append(args, "--chdir", cwd, "--")
+}
