@@ -82,4 +82,4 @@ require (
 
 require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 
-require golang.org/x/text v0.42.0 // indirect
+require golang.org/x/text v0.43.0 // indirect
