@@ -78,6 +78,8 @@ var layers = map[string][]string{
 	"internal/doctor":          {"store", "gateway", "internal/report"},
 	"embedded":                 {"*"},
 	"agent":                    {".", "token", "preset", "store", "budget", "internal/cost", "wire", "legal", "provider", "engine"},
+	"internal/chat":            {".", "agent", "archive", "budget", "embedded", "engine", "internal/lookup", "internal/notice", "internal/report", "preset", "provider", "store", "store/sqlite", "token"},
+	"internal/chat/console":    {".", "agent", "engine", "internal/chat", "internal/report"},
 	"cmd/decant":               {"*"},
 	"examples/agent":           {"*"},
 	"scripts/databases":        {".", "wire", "provider/sandbox"},

@@ -64,6 +64,16 @@ func (c *chatCmd) Run(s *streams) error {
 	return c.once(s, p)
 }
 
+// talk talks at the terminal.
+func (c *chatCmd) talk(s *streams, p *project.Project) error {
+	if c.OutputFormat != string(chat.FormatText) || c.JSONSchema != "" {
+		return usageError{errors.New("--output-format and --json-schema are for -p, -f and standard input")}
+	}
+	return talkAt(s, p, func(ctx context.Context, notices io.Writer) (*chat.Chat, func() error, error) {
+		return c.open(ctx, p, notices, false)
+	})
+}
+
 // project reads what the project here and its user say. What the command line says stands before it.
 func (c *chatCmd) project() (*project.Project, error) {
 	home, err := settingsHome()
@@ -260,7 +270,8 @@ func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Write
 		}
 		return err
 	}
-	for _, step := range []func(*chat.Options) (func() error, error){c.model, c.tools, c.database} {
+	model := func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox) }
+	for _, step := range []func(*chat.Options) (func() error, error){model, giveTools, c.database} {
 		end, err := step(&o)
 		if end != nil {
 			clean = append(clean, end)

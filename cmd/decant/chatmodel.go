@@ -23,27 +23,27 @@ const defaultModel = "claude-sonnet-4-5"
 // errNoModel says both ways to get one.
 var errNoModel = errors.New(`there is no key for a model. Either set ANTHROPIC_API_KEY (or OPENAI_API_KEY, or OPENAI_BASE_URL for a model on this machine, with --model), or try it without a key: decant chat --sandbox`)
 
-// model says whom a chat talks to. The function that it returns ends a stand-in.
-func (c *chatCmd) model(o *chat.Options) (func() error, error) {
+// talkTo says whom a chat talks to: a stand-in, or a model that there is a key for. The function that it returns ends a stand-in.
+func talkTo(o *chat.Options, sandboxed bool) (func() error, error) {
 	o.Model = o.Project.Settings.Model
-	if c.Sandbox {
-		return c.standIn(o)
+	if sandboxed {
+		return standIn(o)
 	}
 	catalog, err := token.Builtin()
 	if err != nil {
 		return nil, err
 	}
-	switch whose := c.provider(catalog, o.Model); {
+	switch whose := providerOf(catalog, o.Model); {
 	case whose == token.Anthropic && key("ANTHROPIC_API_KEY") != "":
-		return nil, c.anthropic(o, catalog)
+		return nil, overMessages(o, catalog)
 	case whose == token.OpenAI && (key("OPENAI_API_KEY") != "" || os.Getenv("OPENAI_BASE_URL") != ""):
-		return nil, c.openai(o, catalog)
+		return nil, overCompletions(o, catalog)
 	}
 	return nil, usageError{errNoModel}
 }
 
-// provider returns who has a model: as the catalogue says; of one that it does not know, or that nobody names, whoever there is a key for.
-func (c *chatCmd) provider(catalog *token.Catalog, model string) token.Provider {
+// providerOf returns who has a model: as the catalogue says; of one that it does not know, or that nobody names, whoever there is a key for.
+func providerOf(catalog *token.Catalog, model string) token.Provider {
 	if m, known := catalog.Lookup(model); known {
 		return m.Provider
 	}
@@ -59,8 +59,8 @@ func (c *chatCmd) provider(catalog *token.Catalog, model string) token.Provider 
 // key returns a key of the environment.
 func key(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
-// anthropic has a chat talk over the Messages API. The cheapest model of the provider writes records.
-func (c *chatCmd) anthropic(o *chat.Options, catalog *token.Catalog) error {
+// overMessages has a chat talk over the Messages API. The cheapest model of the provider writes records.
+func overMessages(o *chat.Options, catalog *token.Catalog) error {
 	if o.Model == "" {
 		o.Model = defaultModel
 	}
@@ -74,8 +74,8 @@ func (c *chatCmd) anthropic(o *chat.Options, catalog *token.Catalog) error {
 	return nil
 }
 
-// openai has a chat talk over Chat Completions. Its own model writes records: a server on this machine has no other.
-func (c *chatCmd) openai(o *chat.Options, catalog *token.Catalog) error {
+// overCompletions has a chat talk over Chat Completions. Its own model writes records: a server on this machine has no other.
+func overCompletions(o *chat.Options, catalog *token.Catalog) error {
 	if o.Model == "" {
 		return usageError{errors.New("name the model: --model ID, or model: in the settings")}
 	}
@@ -94,7 +94,7 @@ func (c *chatCmd) openai(o *chat.Options, catalog *token.Catalog) error {
 }
 
 // standIn has a chat talk to a stand-in for the Messages API inside of this process.
-func (c *chatCmd) standIn(o *chat.Options) (func() error, error) {
+func standIn(o *chat.Options) (func() error, error) {
 	if o.Model == "" {
 		o.Model = defaultModel
 	}

@@ -17,11 +17,8 @@ import (
 	"github.com/decantdev/decant/internal/project"
 )
 
-// talk talks at the terminal. Where output goes elsewhere, or the terminal can do no more, it is made of plain lines.
-func (c *chatCmd) talk(s *streams, p *project.Project) (err error) {
-	if c.OutputFormat != string(chat.FormatText) || c.JSONSchema != "" {
-		return usageError{errors.New("--output-format and --json-schema are for -p, -f and standard input")}
-	}
+// talkAt talks at the terminal. Where output goes elsewhere, or the terminal can do no more, it is made of plain lines. open opens the chat.
+func talkAt(s *streams, p *project.Project, open func(ctx context.Context, notices io.Writer) (*chat.Chat, func() error, error)) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	in, out := s.in.(*os.File), file(s.out)
@@ -31,7 +28,7 @@ func (c *chatCmd) talk(s *streams, p *project.Project) (err error) {
 	}
 	var done func() error
 	o.Open = func(notices io.Writer) (t *chat.Chat, err error) {
-		t, done, err = c.open(ctx, p, notices, false)
+		t, done, err = open(ctx, notices)
 		return t, err
 	}
 	if o.Plain {

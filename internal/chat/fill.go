@@ -19,11 +19,11 @@ import (
 type Fill struct {
 	Model  string
 	Window int // tokens
-	Parts  []Part
+	Parts  []part
 }
 
-// A Part is one sort of what a request holds.
-type Part struct {
+// A part is one sort of what a request holds.
+type part struct {
 	Name   string
 	Tokens int
 }
@@ -48,7 +48,7 @@ func (c *Chat) Fill(ctx context.Context) (*Fill, error) {
 			f.add(sortOf(&view.Messages[i], b), size.Block(b))
 		}
 	}
-	slices.SortStableFunc(f.Parts[1:], func(a, b Part) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	slices.SortStableFunc(f.Parts[1:], func(a, b part) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	return f, nil
 }
 
@@ -73,16 +73,16 @@ func sortOf(m *decant.Message, b *decant.Block) string {
 
 // add adds tokens to a part.
 func (f *Fill) add(name string, tokens int) {
-	i := slices.IndexFunc(f.Parts, func(p Part) bool { return p.Name == name })
+	i := slices.IndexFunc(f.Parts, func(p part) bool { return p.Name == name })
 	if i < 0 {
 		i = len(f.Parts)
-		f.Parts = append(f.Parts, Part{Name: name})
+		f.Parts = append(f.Parts, part{Name: name})
 	}
 	f.Parts[i].Tokens += tokens
 }
 
-// Total returns the tokens of all parts.
-func (f *Fill) Total() (n int) {
+// total returns the tokens of all parts.
+func (f *Fill) total() (n int) {
 	for _, p := range f.Parts {
 		n += p.Tokens
 	}
@@ -94,8 +94,8 @@ const barCells = 24
 
 // Write draws the parts, one on a line, with the number first, so that a screen reader says what matters before the drawing.
 func (f *Fill) Write(w io.Writer) error {
-	total := f.Total()
-	rows := append(slices.Clone(f.Parts), Part{"free", max(0, f.Window-total)})
+	total := f.total()
+	rows := append(slices.Clone(f.Parts), part{"free", max(0, f.Window-total)})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s tokens (%s), %s\n", figure.Thousands(total), figure.Thousands(f.Window), share(total, f.Window), f.Model)
 	for _, p := range rows {

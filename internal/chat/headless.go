@@ -19,12 +19,12 @@ type Format string
 // The formats.
 const (
 	FormatText   Format = "text"        // the answer
-	FormatJSON   Format = "json"        // one object, a Result
-	FormatStream Format = "stream-json" // a Start, the events of package agent while they happen, and a Result, each on a line
+	formatJSON   Format = "json"        // one object, a Result
+	formatStream Format = "stream-json" // what begins, the events of package agent while they happen, and a Result, each on a line
 )
 
-// A Start is the first line of a stream.
-type Start struct {
+// A beginning is the first line of a stream.
+type beginning struct {
 	Kind    string   `json:"kind"` // "start"
 	Session string   `json:"session"`
 	Model   string   `json:"model"`
@@ -69,7 +69,7 @@ func (c *Chat) Once(ctx context.Context, q Question) (*Result, error) {
 			broken = errors.Join(out(q.Out, v), end(q.Out))
 		}
 	}
-	if q.Format == FormatStream {
+	if q.Format == formatStream {
 		line(c.start())
 		heard = func(e agent.Event) { line(e) }
 	}
@@ -83,11 +83,12 @@ func (c *Chat) Once(ctx context.Context, q Question) (*Result, error) {
 	}
 	r.fill(o, sum(c.before, c.run), c.denied.all(), err)
 	r.Pours = c.meter.Pours
-	if q.Format == FormatText {
-		return r, errors.Join(err, r.write(q.Out))
+	switch q.Format {
+	case formatJSON, formatStream:
+		line(r)
+		return r, errors.Join(err, broken)
 	}
-	line(r)
-	return r, errors.Join(err, broken)
+	return r, errors.Join(err, r.write(q.Out))
 }
 
 // end ends a line.
@@ -97,8 +98,8 @@ func end(w io.Writer) error {
 }
 
 // start returns the first line of a stream.
-func (c *Chat) start() Start {
-	s := Start{Kind: "start", Session: c.Session().ID(), Model: c.meter.Model, Folder: c.opts.Project.Dir, Tools: []string{}}
+func (c *Chat) start() beginning {
+	s := beginning{Kind: "start", Session: c.Session().ID(), Model: c.meter.Model, Folder: c.opts.Project.Dir, Tools: []string{}}
 	for i := range c.tools {
 		s.Tools = append(s.Tools, c.tools[i].Name)
 	}

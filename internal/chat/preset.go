@@ -7,13 +7,13 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// DefaultPreset is the policy of a chat that names none.
-const DefaultPreset = "agent-loop"
+// defaultPreset is the policy of a chat that names none.
+const defaultPreset = "agent-loop"
 
 // PresetFor returns the policy that settings ask for: what they name, with their threshold, their tail, and without compaction if they
 // switch it off. Then old messages are trimmed to the beginning and the end of their text.
 func PresetFor(s project.Settings) (*preset.Preset, error) {
-	p, err := preset.Load(cmp.Or(s.Preset, DefaultPreset))
+	p, err := preset.Load(cmp.Or(s.Preset, defaultPreset))
 	if err != nil {
 		return nil, err
 	}

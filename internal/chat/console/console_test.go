@@ -398,4 +398,3 @@ func TestHistory(t *testing.T) {
 	u.sees("You said: Remember [redacted")
 	u.quits()
 }
-
