@@ -44,6 +44,9 @@ type Options struct {
 	// Always allows calls like one from now on, and returns the rule by which it does. Nil: nothing can be allowed for good.
 	Always func(c *agent.Call) (rule string, err error)
 
+	// Restore takes back what calls have changed in files, by their ids, and returns the files. Nil: nothing can be taken back.
+	Restore func(calls ...string) (files []string, err error)
+
 	Unattended bool // nobody can be asked: calls that somebody must allow are denied
 
 	Turns int     // answers of the model to one thing that is said; 0: the agent's default

@@ -493,7 +493,7 @@ func TestRewindModelClear(t *testing.T) {
 	c := w.chat(chat.Options{})
 	say(t, c, "The port is 8443.")
 	say(t, c, "The port is 9000.")
-	if text, err := c.Rewind(1); err != nil || text != "The port is 9000." {
+	if text, _, err := c.Rewind(1, chat.Back{Talk: true}); err != nil || text != "The port is 9000." {
 		t.Fatalf("%q, %v", text, err)
 	}
 	if _, err := c.Compact(t.Context(), ""); err == nil || errors.Is(err, decant.ErrNothing) {
@@ -508,7 +508,7 @@ func TestRewindModelClear(t *testing.T) {
 	if got := say(t, c, "What is the port?"); !strings.Contains(got, "8443") || c.Meter().Model != "claude-haiku-4-5" {
 		t.Errorf("with another model: %s", got)
 	}
-	if _, err := c.Rewind(9); err == nil {
+	if _, _, err := c.Rewind(9, chat.Back{Talk: true}); err == nil {
 		t.Error("nine turns were taken back")
 	}
 	c.Clear()

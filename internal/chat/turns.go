@@ -6,24 +6,62 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/store"
 )
 
-// Rewind goes back to before the newest n things that the user said, and returns the oldest of them. What was said since then stays in
-// the store.
-func (c *Chat) Rewind(n int) (text string, err error) {
+// A Back says what Rewind takes back.
+type Back struct{ Talk, Files bool }
+
+// Rewind goes back to before the newest n things that the user said, and returns the oldest of them, with the files that are again what they
+// were then. What was said since then stays in the store.
+func (c *Chat) Rewind(n int, what Back) (text string, files []string, err error) {
 	s := c.Session()
 	turns := s.Turns()
 	if n < 1 || n > len(turns) {
-		return "", fmt.Errorf("there are %d turns to go back: /rewind 1 takes back the newest", len(turns))
+		return "", nil, fmt.Errorf("there are %d turns to go back: /rewind 1 takes back the newest", len(turns))
 	}
 	back := turns[len(turns)-n]
-	if err := s.Rewind(back.First); err != nil {
-		return "", err
+	if what.Files {
+		if files, err = c.restore(s.Messages()[back.First:]); err != nil {
+			return "", nil, err
+		}
 	}
-	c.rewound = true
-	return back.Text, nil
+	if what.Talk {
+		if err := s.Rewind(back.First); err != nil {
+			return "", files, err
+		}
+		c.rewound = true
+	}
+	return back.Text, files, nil
+}
+
+// restore takes back what the calls of messages have changed in files.
+func (c *Chat) restore(messages []jsontext.Value) ([]string, error) {
+	if c.opts.Restore == nil {
+		return nil, errors.New("nothing is kept of files here")
+	}
+	var calls []string
+	for _, m := range messages {
+		var answer struct {
+			Blocks []struct {
+				Type string `json:"type"`
+				ID   string `json:"id"`
+			} `json:"content"`
+		}
+		if json.Unmarshal(m, &answer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+			continue // a text alone makes no calls
+		}
+		for _, b := range answer.Blocks {
+			if b.Type == "tool_use" {
+				calls = append(calls, b.ID)
+			}
+		}
+	}
+	return c.opts.Restore(calls...)
 }
 
 // Clear begins a new conversation. The old one stays in the store.

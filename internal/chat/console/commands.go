@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/project"
 )
@@ -30,7 +32,7 @@ func commands() []command {
 		{"cost", "", "what the session has used", (*talk).cost},
 		{"memory", "[WORDS]", "what is remembered beyond conversations", (*talk).memory},
 		{"model", "[ID]", "go on with another model", (*talk).model},
-		{"rewind", "[N]", "take back the newest N things that you said (1), and all that came of them", (*talk).rewind},
+		{"rewind", "[N] [files|both]", "take back the newest N things that you said (1), what files were changed since, or both", (*talk).rewind},
 		{"continue", "", "go on with what was interrupted, or has failed", (*talk).goOn},
 		{"clear", "", "begin a new conversation", (*talk).clear},
 		{"quit", "", "end", (*talk).quit},
@@ -60,13 +62,13 @@ func (t *talk) ofProject(name string) bool {
 
 func (t *talk) help(context.Context, string) {
 	for _, c := range commands() {
-		t.screen.line("  /%-18s %s", strings.TrimSpace(c.name+" "+c.hint), c.about)
+		t.screen.line("  /%-24s %s", strings.TrimSpace(c.name+" "+c.hint), c.about)
 	}
 	for _, c := range t.o.Project.Commands {
-		t.screen.line("  /%-18s %s", strings.TrimSpace(c.Name+" "+c.Hint), clip(c.About, 60))
+		t.screen.line("  /%-24s %s", strings.TrimSpace(c.Name+" "+c.Hint), clip(c.About, 60))
 	}
-	t.screen.line("  %-19s %s", "@FILE", "tells the model what is in a file")
-	t.screen.line("  %-19s %s", "!COMMAND", "runs a command; the model is told what it prints")
+	t.screen.line("  %-25s %s", "@FILE", "tells the model what is in a file")
+	t.screen.line("  %-25s %s", "!COMMAND", "runs a command; the model is told what it prints")
 	t.screen.line("A line that ends with \\ goes on on the next one. What you type while the model works is read with its next results.")
 }
 
@@ -131,22 +133,33 @@ func (t *talk) model(ctx context.Context, id string) {
 	t.screen.line("%s answers from now on", id)
 }
 
-// rewind takes back what was said last.
+// rewind takes back what was said last, what files were changed since then, or both.
 func (t *talk) rewind(_ context.Context, arguments string) {
-	n := 1
-	if arguments != "" {
-		var err error
-		if n, err = strconv.Atoi(arguments); err != nil {
-			t.screen.line("want a number: /rewind 2")
+	n, what := 1, chat.Back{Talk: true}
+	for _, word := range strings.Fields(arguments) {
+		switch k, err := strconv.Atoi(word); {
+		case err == nil:
+			n = k
+		case word == "files":
+			what = chat.Back{Files: true}
+		case word == "both":
+			what = chat.Back{Talk: true, Files: true}
+		default:
+			t.screen.line("want /rewind, /rewind 2, /rewind 2 files or /rewind 2 both")
 			return
 		}
 	}
-	text, err := t.chat.Rewind(n)
+	text, files, err := t.chat.Rewind(n, what)
 	if err != nil {
 		t.failed(err)
 		return
 	}
-	t.screen.line("back to before: %s", clip(text, mostLine))
+	if what.Files {
+		t.screen.line("files that are as they were: %s", cmp.Or(strings.Join(files, ", "), "none was changed"))
+	}
+	if what.Talk {
+		t.screen.line("back to before: %s", clip(text, mostLine))
+	}
 }
 
 // goOn goes on with a run that has not come to its end.

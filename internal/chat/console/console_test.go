@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -106,6 +107,7 @@ type setting struct {
 	model  sandbox.Model
 	tools  []agent.Tool
 	always func(*agent.Call) (string, error)
+	back   func(calls ...string) ([]string, error)
 	files  map[string]string
 	plain  bool
 	dir    string // empty: a new one
@@ -147,7 +149,7 @@ func sits(t *testing.T, s setting) *user {
 			Open: func(notices io.Writer) (*chat.Chat, error) {
 				var err error
 				c, err = chat.New(t.Context(), chat.Options{Client: client, Model: "claude-sonnet-4-5", Preset: loop, DB: filepath.Join(dir, "chat.db"), Project: p,
-					Tools: s.tools, Always: s.always, Notices: notices})
+					Tools: s.tools, Always: s.always, Restore: s.back, Notices: notices})
 				return c, err
 			}})
 		u.ended <- errors.Join(err, c.Close())
@@ -268,6 +270,47 @@ func TestApprovals(t *testing.T) {
 	if len(wrote) != 2 {
 		t.Errorf("written %q, want two", wrote)
 	}
+}
+
+// The conversation goes back, files do, or both; each call that may have changed a file is named once.
+func TestRewind(t *testing.T) {
+	var calls []string
+	tool := agent.Tool{Name: "write", Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
+		calls = append(calls, c.ID)
+		return agent.Result{Text: "written"}, nil
+	}}
+	model := answers(func(_ context.Context, p *sandbox.Prompt) sandbox.Answer {
+		if strings.HasPrefix(said(p), "Write") {
+			return use("write", `{}`)
+		}
+		return text("It came back: " + said(p))
+	})
+	var back []string
+	u := sits(t, setting{model: model, tools: []agent.Tool{tool}, back: func(ids ...string) ([]string, error) {
+		back = ids
+		return []string{"a.txt"}, nil
+	}})
+	for range 3 {
+		u.types("Write.\r")
+		u.sees("It came back: written")
+		u.sees("$0.0")
+	}
+	u.types("/rewind 2 files\r")
+	u.sees("files that are as they were: a.txt")
+	if !slices.Equal(back, calls[1:]) {
+		t.Errorf("calls %q are taken back, want %q", back, calls[1:])
+	}
+	u.types("/rewind 3 both\r")
+	u.sees("a.txt")
+	u.sees("back to before: Write.")
+	if !slices.Equal(back, calls) {
+		t.Errorf("calls %q are taken back, want %q", back, calls)
+	}
+	u.types("/rewind\r")
+	u.sees("there are 0 turns to go back")
+	u.types("/rewind all\r")
+	u.sees("want /rewind")
+	u.quits()
 }
 
 // What is typed while the agent works is read at the next results. Esc ends what is under way, and what came stays.
