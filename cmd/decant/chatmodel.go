@@ -93,16 +93,36 @@ func overCompletions(o *chat.Options, catalog *token.Catalog) error {
 	return nil
 }
 
-// standIn has a chat talk to a stand-in for the Messages API inside of this process.
+// standIn has a chat talk to a stand-in for the Messages API inside of this process. Another one writes records.
 func standIn(o *chat.Options) (func() error, error) {
 	if o.Model == "" {
 		o.Model = defaultModel
 	}
-	rt, stop := sandbox.New(sandbox.Options{Model: sandbox.Reader{Else: welcome{}}}).Pipe()
-	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "sandbox")})
-	o.Client = client
-	o.Account = &provider.Account{Client: client, Upstream: "http://sandbox", Model: "claude-haiku-4-5"}
-	return func() error { stop(); return nil }, err
+	talker, stopTalker, err := within(sandbox.Reader{Else: welcome{}})
+	if err != nil {
+		return nil, err
+	}
+	writer, stopWriter, err := within(sandbox.Summarizer{})
+	o.Client = talker
+	o.Account = &provider.Account{Client: writer, Upstream: standBase, Model: "claude-haiku-4-5"}
+	return func() error {
+		stopTalker()
+		stopWriter()
+		return nil
+	}, err
+}
+
+// standBase is the base URL of stand-ins, which have no address.
+const standBase = "http://sandbox"
+
+// within starts a stand-in with a model and returns a client of it, and what stops it.
+func within(m sandbox.Model) (*anthropic.Client, func(), error) {
+	rt, stop := sandbox.New(sandbox.Options{Model: m}).Pipe()
+	c, err := anthropic.New(anthropic.Options{Base: standBase, Transport: rt, Credential: provider.Key("x-api-key", "sandbox")})
+	if err != nil {
+		stop()
+	}
+	return c, stop, err
 }
 
 // A welcome is what a stand-in says to somebody who asks nothing.
