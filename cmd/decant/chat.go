@@ -29,12 +29,14 @@ type chatCmd struct {
 	MaxBudgetUSD float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer."`
 	Allow        []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
 	Preset       string   `placeholder:"NAME" help:"Policy of pours: an embedded preset, or a YAML file (agent-loop)."`
+	Window       amount   `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's, such as that of a model on this machine."`
 	Continue     bool     `short:"c" help:"Go on with the newest session of this project."`
 	Resume       string   `short:"r" placeholder:"ID" help:"Go on with this session."`
 	ForkSession  bool     `help:"With -c or -r: leave that session as it is, and go on in a new one."`
 	Sandbox      bool     `help:"Talk to a stand-in inside of this program. It needs no key, nothing leaves this machine, and nothing is kept without --db."`
 	DB           string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
 	keyFileFlag
+	catalogFlag
 }
 
 // Help says what the flags have no room for.
@@ -156,6 +158,8 @@ func verdictOf(r *chat.Result, err error) error {
 		return targetError{err}
 	case r.Stop == agent.StopCancelled:
 		return exitStatus(128 + int(syscall.SIGINT))
+	case errors.Is(err, agent.ErrWaiting):
+		return fmt.Errorf("calls of this session wait to be allowed: decant chat -r %s asks about them at the terminal", r.Session)
 	case err != nil:
 		return err
 	}
@@ -259,7 +263,10 @@ func (c *chatCmd) schema() (*chat.Schema, error) {
 
 // open opens a chat; done closes it. notices gets what the preset says of pours.
 func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Writer, unattended bool) (t *chat.Chat, done func() error, err error) {
-	o := chat.Options{Project: p, Turns: p.Settings.MaxTurns, USD: p.Settings.MaxBudget, Notices: notices, Unattended: unattended}
+	o := chat.Options{Project: p, Turns: p.Settings.MaxTurns, USD: p.Settings.MaxBudget, Window: c.Window.tokens, Notices: notices, Unattended: unattended}
+	if o.Catalog, err = c.models(); err != nil {
+		return nil, nil, err
+	}
 	if o.Preset, err = chat.PresetFor(p.Settings); err != nil {
 		return nil, nil, usageError{err}
 	}

@@ -29,15 +29,11 @@ func talkTo(o *chat.Options, sandboxed bool) (func() error, error) {
 	if sandboxed {
 		return standIn(o)
 	}
-	catalog, err := token.Builtin()
-	if err != nil {
-		return nil, err
-	}
-	switch whose := providerOf(catalog, o.Model); {
+	switch whose := providerOf(o.Catalog, o.Model); {
 	case whose == token.Anthropic && key("ANTHROPIC_API_KEY") != "":
-		return nil, overMessages(o, catalog)
+		return nil, overMessages(o)
 	case whose == token.OpenAI && (key("OPENAI_API_KEY") != "" || os.Getenv("OPENAI_BASE_URL") != ""):
-		return nil, overCompletions(o, catalog)
+		return nil, overCompletions(o)
 	}
 	return nil, usageError{errNoModel}
 }
@@ -60,22 +56,22 @@ func providerOf(catalog *token.Catalog, model string) token.Provider {
 func key(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
 // overMessages has a chat talk over the Messages API. The cheapest model of the provider writes records.
-func overMessages(o *chat.Options, catalog *token.Catalog) error {
+func overMessages(o *chat.Options) error {
 	if o.Model == "" {
 		o.Model = defaultModel
 	}
 	base := os.Getenv("ANTHROPIC_BASE_URL")
-	client, err := anthropic.New(anthropic.Options{Base: base, Credential: provider.Key("x-api-key", key("ANTHROPIC_API_KEY")), Catalog: catalog})
+	client, err := anthropic.New(anthropic.Options{Base: base, Credential: provider.Key("x-api-key", key("ANTHROPIC_API_KEY")), Catalog: o.Catalog})
 	if err != nil {
 		return usageError{err}
 	}
 	o.Client = client
-	o.Account = &provider.Account{Client: client, Upstream: base, Model: summarize.Cheapest(catalog, time.Now())(token.Model{Provider: token.Anthropic}, "")}
+	o.Account = &provider.Account{Client: client, Upstream: base, Model: summarize.Cheapest(o.Catalog, time.Now())(token.Model{Provider: token.Anthropic}, "")}
 	return nil
 }
 
 // overCompletions has a chat talk over Chat Completions. Its own model writes records: a server on this machine has no other.
-func overCompletions(o *chat.Options, catalog *token.Catalog) error {
+func overCompletions(o *chat.Options) error {
 	if o.Model == "" {
 		return usageError{errors.New("name the model: --model ID, or model: in the settings")}
 	}
@@ -84,7 +80,7 @@ func overCompletions(o *chat.Options, catalog *token.Catalog) error {
 		who = provider.Bearer(k)
 	}
 	base := os.Getenv("OPENAI_BASE_URL")
-	client, err := openai.New(openai.Options{Base: base, Credential: who, Catalog: catalog})
+	client, err := openai.New(openai.Options{Base: base, Credential: who, Catalog: o.Catalog})
 	if err != nil {
 		return usageError{err}
 	}

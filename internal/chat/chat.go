@@ -35,6 +35,8 @@ type Options struct {
 	Store  sqlite.Options
 	Window int // tokens, in place of the model's; 0: the model's
 
+	Catalog *token.Catalog // nil: the built-in one
+
 	Project *project.Project
 	Tools   []agent.Tool // besides those for skills
 
@@ -87,13 +89,15 @@ type Meter struct {
 
 // New opens the database and begins a session. The caller closes it.
 func New(ctx context.Context, o Options) (*Chat, error) {
-	c := &Chat{opts: o}
+	c := &Chat{opts: o, catalog: o.Catalog}
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
 	var err error
-	if c.catalog, err = token.Builtin(); err != nil {
-		return nil, err
+	if c.catalog == nil {
+		if c.catalog, err = token.Builtin(); err != nil {
+			return nil, err
+		}
 	}
 	if o.USD > 0 {
 		c.allowed = agent.NewAllowance(agent.Budget{USD: o.USD})
