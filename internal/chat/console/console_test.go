@@ -111,6 +111,7 @@ type setting struct {
 	files  map[string]string
 	plain  bool
 	dir    string // empty: a new one
+	goOn   bool   // with the newest session of it
 }
 
 // sits has a user sit down at a terminal.
@@ -150,6 +151,9 @@ func sits(t *testing.T, s setting) *user {
 				var err error
 				c, err = chat.New(t.Context(), chat.Options{Client: client, Model: "claude-sonnet-4-5", Preset: loop, DB: filepath.Join(dir, "chat.db"), Project: p,
 					Tools: s.tools, Always: s.always, Restore: s.back, Notices: notices})
+				if err == nil && s.goOn {
+					err = c.Open(t.Context(), chat.Last, false)
+				}
 				return c, err
 			}})
 		u.ended <- errors.Join(err, c.Close())
@@ -269,6 +273,40 @@ func TestApprovals(t *testing.T) {
 	u.quits()
 	if len(wrote) != 2 {
 		t.Errorf("written %q, want two", wrote)
+	}
+}
+
+// A question that nobody has answered is asked again by the next program, and the call is made there.
+func TestAQuestionIsAskedAgain(t *testing.T) {
+	wrote := 0
+	tool := agent.Tool{Name: "write", Ask: true, Run: func(context.Context, *agent.Call) (agent.Result, error) {
+		wrote++
+		return agent.Result{Text: "written"}, nil
+	}}
+	model := answers(func(_ context.Context, p *sandbox.Prompt) sandbox.Answer {
+		if strings.HasPrefix(said(p), "Write") {
+			return use("write", `{}`)
+		}
+		return text("It came back: " + said(p))
+	})
+	s := setting{model: model, tools: []agent.Tool{tool}, dir: t.TempDir()}
+	u := sits(t, s)
+	u.types("Write.\r")
+	u.sees("May this be done?")
+	u.types("\x04")
+	if err := <-u.ended; err != nil {
+		t.Fatal(err)
+	}
+	s.goOn = true
+	u = sits(t, s)
+	u.sees("goes on; you said last: Write.")
+	u.sees("May this be done?")
+	u.types("y\r")
+	u.sees("It came back: written")
+	u.sees("$0.0")
+	u.quits()
+	if wrote != 1 {
+		t.Errorf("%d calls were made", wrote)
 	}
 }
 

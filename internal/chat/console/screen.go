@@ -33,16 +33,13 @@ func (s *screen) put(l string) { fmt.Fprintln(s.w, report.Visible(strings.TrimRi
 func (s *screen) say(piece string) {
 	s.pending += piece
 	for {
-		l, rest, ok := strings.Cut(s.pending, "\n")
-		if !ok {
-			break
+		l, rest, ended := strings.Cut(s.pending, "\n")
+		if first, more, ok := s.full(l); ok {
+			s.put(first)
+			s.pending = more + s.pending[len(l):]
+			continue
 		}
-		s.put(l)
-		s.pending = rest
-	}
-	for {
-		l, rest, ok := s.full()
-		if !ok {
+		if !ended {
 			return
 		}
 		s.put(l)
@@ -50,24 +47,24 @@ func (s *screen) say(piece string) {
 	}
 }
 
-// full splits off the line that is being said when it is as wide as the screen, between words where there are any.
-func (s *screen) full() (l, rest string, ok bool) {
+// full splits a line that is wider than the screen, between words where there are any.
+func (s *screen) full(line string) (l, rest string, ok bool) {
 	width := max(20, s.columns()-1)
-	if utf8.RuneCountInString(s.pending) <= width {
+	if utf8.RuneCountInString(line) <= width {
 		return "", "", false
 	}
-	at, n := len(s.pending), 0
-	for i := range s.pending {
+	at, n := len(line), 0
+	for i := range line {
 		if n == width {
 			at = i
 			break
 		}
 		n++
 	}
-	if i := strings.LastIndexByte(s.pending[:at], ' '); i > at/2 {
-		return s.pending[:i], s.pending[i+1:], true
+	if i := strings.LastIndexByte(line[:at], ' '); i > at/2 {
+		return line[:i], line[i+1:], true
 	}
-	return s.pending[:at], s.pending[at:], true
+	return line[:at], line[at:], true
 }
 
 // end shows what is left of the line that was being said.
