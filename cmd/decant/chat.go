@@ -122,7 +122,7 @@ func settingsHome() (string, error) {
 // once answers one question.
 func (c *chatCmd) once(s *streams, p *project.Project) (err error) {
 	q := chat.Question{Format: chat.Format(c.OutputFormat), Out: s.out}
-	if q.Text, err = c.question(s, p); err != nil {
+	if err = c.question(s, p, &q); err != nil {
 		return err
 	}
 	if q.Schema, err = c.schema(); err != nil {
@@ -176,29 +176,29 @@ func verdictOf(r *chat.Result, err error) error {
 	return nil
 }
 
-// question returns what is to be said. Only what is typed as --prompt may name commands and files.
-func (c *chatCmd) question(s *streams, p *project.Project) (text string, err error) {
+// question fills in what is to be said. Only what is typed as --prompt may name commands and files.
+func (c *chatCmd) question(s *streams, p *project.Project, q *chat.Question) (err error) {
 	switch {
 	case c.Prompt != "" && c.File != "":
-		return "", usageError{errors.New("want either -p or -f")}
+		return usageError{errors.New("want either -p or -f")}
 	case c.Prompt != "":
-		if text, err = chat.Typed(p, c.Prompt); err != nil {
-			return "", inputError{err}
+		if q.Text, q.With, err = chat.Typed(p, c.Prompt); err != nil {
+			return inputError{err}
 		}
 	case c.File != "":
-		if text, err = fileOrText(c.File); err != nil {
-			return "", inputError{err}
+		if q.Text, err = fileOrText(c.File); err != nil {
+			return inputError{err}
 		}
 	}
-	more, err := c.piped(s, text != "")
+	more, err := c.piped(s, q.Text != "")
 	if err != nil {
-		return "", inputError{err}
+		return inputError{err}
 	}
-	text = strings.TrimSpace(text + "\n\n" + more)
-	if text == "" {
-		return "", usageError{errors.New("there is nothing to say: use -p TEXT, -f FILE or standard input")}
+	q.Text = strings.TrimSpace(q.Text + "\n\n" + more)
+	if q.Text == "" {
+		return usageError{errors.New("there is nothing to say: use -p TEXT, -f FILE or standard input")}
 	}
-	return text, nil
+	return nil
 }
 
 // fileOrText returns what a file holds, or the text that is no name of a file.

@@ -152,10 +152,10 @@ func (c *Chat) Meter() Meter {
 	return m
 }
 
-// Run says text and yields what happens; see agent.Session.Run.
-func (c *Chat) Run(ctx context.Context, text string) iter.Seq2[agent.Event, error] {
+// Run says text, shows what goes with it, and yields what happens; see agent.Session.Run.
+func (c *Chat) Run(ctx context.Context, text string, with ...agent.Attachment) iter.Seq2[agent.Event, error] {
 	c.before, c.run, c.rewound = sum(c.before, c.run), agent.Spent{}, false
-	return c.noted(ctx, c.Session().Run(ctx, text))
+	return c.noted(ctx, c.Session().Run(ctx, text, with...))
 }
 
 // Continue goes on with a run that has not come to its end; see agent.Session.Continue.

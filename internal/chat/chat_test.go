@@ -560,14 +560,23 @@ func TestTyped(t *testing.T) {
 		`See @"a b.txt" and @"a b.txt".`:    "See @\"a b.txt\" and @\"a b.txt\".\n\n<file name=\"a b.txt\">\nwith spaces\n</file>",
 		"/nothing like it":                  "/nothing like it",
 	} {
-		if got, err := chat.Typed(p, in); err != nil || got != want {
+		if got, shown, err := chat.Typed(p, in); len(shown) > 0 || err != nil || got != want {
 			t.Errorf("%s: %q, %v", in, got, err)
 		}
 	}
-	if _, err := chat.Typed(p, "@binary"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+	if _, _, err := chat.Typed(p, "@binary"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 		t.Errorf("binary: %v", err)
 	}
-	if got, err := chat.Typed(p, "@long.txt"); err != nil || len(got) > 41_000 || !strings.Contains(got, "are left out here") {
+	const dot = "GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
+	w.file("dot.gif", dot)
+	got, shown, err := chat.Typed(p, "Look at @dot.gif")
+	if err != nil || got != "Look at @dot.gif" || len(shown) != 1 || shown[0].MediaType != "image/gif" || string(shown[0].Data) != dot {
+		t.Errorf("an image: %q, %+v, %v", got, shown, err)
+	}
+	if _, r, err := once(t, w.chat(chat.Options{}), chat.Question{Text: got, With: shown}); err != nil || r.Stop != agent.StopAnswered {
+		t.Errorf("an image: %+v, %v", r, err)
+	}
+	if got, _, err := chat.Typed(p, "@long.txt"); err != nil || len(got) > 41_000 || !strings.Contains(got, "are left out here") {
 		t.Errorf("long: %d bytes, %v", len(got), err)
 	}
 }

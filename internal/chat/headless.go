@@ -53,7 +53,8 @@ type Result struct {
 // A Question is asked once, without a person who could be asked back.
 type Question struct {
 	Text   string
-	Schema *Schema // nil: any answer will do
+	With   []agent.Attachment // that is shown beside the text
+	Schema *Schema            // nil: any answer will do
 	Format Format
 	Out    io.Writer
 }
@@ -77,9 +78,9 @@ func (c *Chat) Once(ctx context.Context, q Question) (*Result, error) {
 	var o agent.Outcome
 	var err error
 	if q.Schema != nil {
-		r.Value, o, err = c.formed(ctx, q.Text, q.Schema, heard)
+		r.Value, o, err = c.formed(ctx, q, heard)
 	} else {
-		o, err = c.finished(ctx, q.Text, heard)
+		o, err = c.finished(ctx, q.Text, q.With, heard)
 	}
 	r.fill(o, sum(c.before, c.run), c.denied.all(), err)
 	r.Pours = c.meter.Pours

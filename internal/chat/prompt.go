@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,21 +12,23 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/project"
 )
 
 const (
 	mostAttached = 40_000 // characters of an attached file, as of a result
 	mostListed   = 200    // entries of an attached folder
+	mostImage    = 5 << 20
 )
 
 // attached is a file that is named in what a person types: @path, or @"a path with spaces".
 var attached = regexp.MustCompile(`(?:^|[\s(])@(?:"([^"\n]+)"|([^\s"'()]+))`)
 
 // Typed returns what a person means by a line of text: a command of the project with its arguments is what the command says, and
-// files that are named with @ stand behind the text. It is for what somebody types, not for what comes from files and other programs: the
-// text decides which files are read.
-func Typed(p *project.Project, text string) (string, error) {
+// files that are named with @ stand behind the text; images are shown beside it. It is for what somebody types, not for what comes from files and
+// other programs: the text decides which files are read.
+func Typed(p *project.Project, text string) (said string, shown []agent.Attachment, err error) {
 	if name, arguments, ok := slash(text); ok {
 		if i := slices.IndexFunc(p.Commands, func(c project.Command) bool { return c.Name == name }); i >= 0 {
 			text = p.Commands[i].Say(arguments)
@@ -42,16 +45,18 @@ func Typed(p *project.Project, text string) (string, error) {
 			continue
 		}
 		seen = append(seen, name)
-		content, err := attach(filepath.Join(dirOf(p, name), filepath.FromSlash(name)))
-		if os.IsNotExist(err) {
-			continue // @ is also written before names of people and packages
+		content, kind, err := attach(filepath.Join(dirOf(p, name), filepath.FromSlash(name)))
+		switch {
+		case os.IsNotExist(err): // @ is also written before names of people and packages
+		case err != nil:
+			return "", nil, fmt.Errorf("@%s: %w", name, err)
+		case kind != "":
+			shown = append(shown, agent.Attachment{Name: name, MediaType: kind, Data: []byte(content)})
+		default:
+			fmt.Fprintf(&files, "\n\n<file name=%q>\n%s\n</file>", name, content)
 		}
-		if err != nil {
-			return "", fmt.Errorf("@%s: %w", name, err)
-		}
-		fmt.Fprintf(&files, "\n\n<file name=%q>\n%s\n</file>", name, content)
 	}
-	return text + files.String(), nil
+	return text + files.String(), shown, nil
 }
 
 // slash splits "/name arguments".
@@ -75,27 +80,36 @@ func dirOf(p *project.Project, name string) string {
 	return p.Dir
 }
 
-// attach returns the text of a file, or the names in a folder.
-func attach(name string) (string, error) {
+// attach returns the text of a file, the names in a folder, or an image with its media type.
+func attach(name string) (content, image string, err error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return "", err
+		return "", "", err
 	case info.IsDir():
-		return listing(name)
+		content, err = listing(name)
+		return content, "", err
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is not a file", name)
+		return "", "", fmt.Errorf("%s is not a file", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 4*mostAttached+1))
+	data, err := io.ReadAll(io.LimitReader(f, mostImage+1))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return shortened(data, info.Size())
+	switch kind := http.DetectContentType(data); kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		if len(data) > mostImage {
+			return "", "", fmt.Errorf("it is an image of more than %d MB", mostImage>>20)
+		}
+		return string(data), kind, nil
+	}
+	content, err = shortened(data[:min(len(data), 4*mostAttached)], info.Size())
+	return content, "", err
 }
 
 // shortened returns the beginning of a file of so many bytes, with what is left out.

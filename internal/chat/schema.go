@@ -81,29 +81,29 @@ func (s *Schema) check(v jsontext.Value) error {
 // ErrForm means that a model did not give its answer in the form that it was asked for.
 var ErrForm = errors.New("the answer does not have the form that was asked for")
 
-// formed says text until the answer has a form, twice at most.
-func (c *Chat) formed(ctx context.Context, text string, s *Schema, heard func(agent.Event)) (v jsontext.Value, o agent.Outcome, err error) {
-	text += s.asks()
+// formed asks until the answer has its form, twice at most.
+func (c *Chat) formed(ctx context.Context, q Question, heard func(agent.Event)) (v jsontext.Value, o agent.Outcome, err error) {
+	text, with := q.Text+q.Schema.asks(), q.With
 	for range 2 {
-		if o, err = c.finished(ctx, text, heard); err != nil {
+		if o, err = c.finished(ctx, text, with, heard); err != nil {
 			return nil, o, err
 		}
 		if o.Stop == agent.StopRefused {
 			return nil, o, ErrForm
 		}
-		v, bad := s.find(o.Text)
+		v, bad := q.Schema.find(o.Text)
 		if bad == nil {
 			return v, o, nil
 		}
 		err = fmt.Errorf("%w: %w", ErrForm, bad)
-		text = "Your answer is not what was asked for: " + bad.Error() + ". Give it again, as one JSON value of the schema and nothing else."
+		text, with = "Your answer is not what was asked for: "+bad.Error()+". Give it again, as one JSON value of the schema and nothing else.", nil
 	}
 	return nil, o, err
 }
 
 // finished runs to the end.
-func (c *Chat) finished(ctx context.Context, text string, heard func(agent.Event)) (o agent.Outcome, err error) {
-	for e, fault := range c.Run(ctx, text) {
+func (c *Chat) finished(ctx context.Context, text string, with []agent.Attachment, heard func(agent.Event)) (o agent.Outcome, err error) {
+	for e, fault := range c.Run(ctx, text, with...) {
 		if heard != nil {
 			heard(e)
 		}

@@ -177,11 +177,11 @@ func (t *talk) meanwhile(ctx context.Context, text string) {
 		t.later = append(t.later, text)
 		return
 	}
-	said, err := chat.Typed(t.o.Project, text)
+	said, images, err := chat.Typed(t.o.Project, text)
 	switch {
 	case err != nil:
 		t.screen.line("%v", err)
-	case t.chat.Session().Steer(said):
+	case len(images) == 0 && t.chat.Session().Steer(said):
 		t.queued = append(t.queued, said)
 		t.screen.line("(noted: it is read with the next results)")
 	default:
@@ -192,19 +192,15 @@ func (t *talk) meanwhile(ctx context.Context, text string) {
 
 // say says something to the agent, with what the user's own commands have printed.
 func (t *talk) say(ctx context.Context, text string) {
-	said, err := chat.Typed(t.o.Project, text)
+	said, images, err := chat.Typed(t.o.Project, text)
 	if err != nil {
 		t.screen.line("%v", err)
 		return
 	}
-	t.start(ctx, strings.Join(append(t.told, said), "\n\n"))
+	text = strings.Join(append(t.told, said), "\n\n")
 	t.told = nil
-}
-
-// start begins a run.
-func (t *talk) start(ctx context.Context, text string) {
 	t.begin(ctx, func(ctx context.Context, tell func(agent.Event, error)) func() {
-		for e, err := range t.chat.Run(ctx, text) {
+		for e, err := range t.chat.Run(ctx, text, images...) {
 			tell(e, err)
 		}
 		return t.rest
