@@ -80,6 +80,8 @@ var layers = map[string][]string{
 	"agent":                    {".", "token", "preset", "store", "budget", "internal/cost", "wire", "legal", "provider", "engine"},
 	"agent/permission":         {"agent"},
 	"agent/tools":              {"agent"},
+	"internal/chat":            {".", "agent", "archive", "budget", "embedded", "engine", "internal/lookup", "internal/notice", "internal/report", "preset", "provider", "store", "store/sqlite", "token"},
+	"internal/chat/console":    {".", "agent", "engine", "internal/chat", "internal/report"},
 	"cmd/decant":               {"*"},
 	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
 	"examples/agent":           {"*"},

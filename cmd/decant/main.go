@@ -43,6 +43,7 @@ type commands struct {
 	Serve      serveCmd      `cmd:"" help:"Run a gateway in front of the Messages API."`
 	Key        keyCmd        `cmd:"" help:"Make, list and revoke the keys that admit tenants to a gateway."`
 	Audit      auditCmd      `cmd:"" help:"List the commands that people have used to change the database."`
+	Chat       chatCmd       `cmd:"" help:"Talk with an agent that never forgets, or have it answer once: decant chat -p TEXT"`
 	Run        runCmd        `cmd:"" help:"Run an agent behind a gateway of its own: decant run -- claude"`
 	Doctor     doctorCmd     `cmd:"" help:"Diagnose the agent, gateway, store and API setup."`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run a strict local stand-in for the Messages API."`

@@ -32,7 +32,7 @@ var limits = map[string]limit{
 	"internal/doctor":          {circle: 1, methods: 12, fields: 10},
 	"transport":                {circle: 10, methods: 25, fields: 11},
 	"gateway":                  {circle: 10, methods: 16, fields: 22},
-	"cmd/decant":               {circle: 2, methods: 15, fields: 32},
+	"cmd/decant":               {circle: 2, methods: 15, fields: 33},
 }
 
 const (

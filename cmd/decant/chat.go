@@ -1,0 +1,337 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/store"
+)
+
+type chatCmd struct {
+	Prompt       string   `short:"p" placeholder:"TEXT" help:"Say TEXT, print the answer and end. Standard input, where it is not a terminal, is said behind it."`
+	File         string   `short:"f" placeholder:"FILE-or-TEXT" help:"Say what FILE holds, or, where there is no such file, TEXT; print the answer and end."`
+	OutputFormat string   `default:"text" enum:"text,json,stream-json" placeholder:"FORMAT" help:"How the answer is printed: text, json (one object), or stream-json (events, one on each line)."`
+	JSONSchema   string   `name:"json-schema" placeholder:"FILE" help:"The answer must be JSON of this schema, and only it is printed."`
+	Model        string   `placeholder:"ID" help:"Model (claude-sonnet-4-5)."`
+	MaxTurns     int      `placeholder:"N" help:"Answers of the model to one thing that is said; the last of them is the final one (50)."`
+	MaxBudgetUSD float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer."`
+	Allow        []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
+	Preset       string   `placeholder:"NAME" help:"Policy of pours: an embedded preset, or a YAML file (agent-loop)."`
+	Window       amount   `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's, such as that of a model on this machine."`
+	Continue     bool     `short:"c" help:"Go on with the newest session of this project."`
+	Resume       string   `short:"r" placeholder:"ID" help:"Go on with this session."`
+	ForkSession  bool     `help:"With -c or -r: leave that session as it is, and go on in a new one."`
+	Sandbox      bool     `help:"Talk to a stand-in inside of this program. It needs no key, nothing leaves this machine, and nothing is kept without --db."`
+	DB           string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	keyFileFlag
+	catalogFlag
+}
+
+// Help says what the flags have no room for.
+func (c *chatCmd) Help() string {
+	return `Without -p, -f and standard input from elsewhere, you talk at the terminal; /help says how.
+
+The key is taken from ANTHROPIC_API_KEY, or OPENAI_API_KEY for models of OpenAI. ANTHROPIC_BASE_URL and OPENAI_BASE_URL lead elsewhere, such
+as to a model on this machine. Instructions come from AGENTS.md or CLAUDE.md, settings from .decant/config.yaml and
+$XDG_CONFIG_HOME/decant/config.yaml.
+
+Exit codes: 0 answered, 1 failed, 2 impossible command line or settings, 3 input that cannot be read, 4 no free answer (a limit of turns,
+money or length was reached, the model refused, or the answer does not have the form of --json-schema), 130 interrupted.`
+}
+
+// Run answers once, or talks at the terminal.
+func (c *chatCmd) Run(s *streams) error {
+	p, err := c.project()
+	if err != nil {
+		return usageError{err}
+	}
+	for _, w := range p.Warnings {
+		s.warn(errors.New(w))
+	}
+	if c.Prompt == "" && c.File == "" && s.typed() {
+		return c.talk(s, p)
+	}
+	return c.once(s, p)
+}
+
+// talk talks at the terminal.
+func (c *chatCmd) talk(s *streams, p *project.Project) error {
+	if c.OutputFormat != string(chat.FormatText) || c.JSONSchema != "" {
+		return usageError{errors.New("--output-format and --json-schema are for -p, -f and standard input")}
+	}
+	return talkAt(s, p, func(ctx context.Context, notices io.Writer) (*chat.Chat, func() error, error) {
+		return c.open(ctx, p, notices, false)
+	})
+}
+
+// project reads what the project here and its user say. What the command line says stands before it.
+func (c *chatCmd) project() (*project.Project, error) {
+	home, err := settingsHome()
+	if err != nil {
+		return nil, err
+	}
+	p, err := project.Load(project.Options{Dir: ".", Home: home})
+	if err != nil {
+		return nil, err
+	}
+	set := &p.Settings
+	if c.Model != "" {
+		set.Model = c.Model
+	}
+	if c.Preset != "" {
+		set.Preset = c.Preset
+	}
+	if c.MaxTurns != 0 {
+		set.MaxTurns = c.MaxTurns
+	}
+	if c.MaxBudgetUSD != 0 {
+		set.MaxBudget = c.MaxBudgetUSD
+	}
+	if set.MaxTurns < 0 || set.MaxBudget < 0 {
+		return nil, errors.New("--max-turns and --max-budget-usd must not be negative")
+	}
+	set.Allow = append(set.Allow, c.Allow...)
+	return p, nil
+}
+
+// settingsHome returns the folder of the user's settings.
+func settingsHome() (string, error) {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) { // the XDG specification: relative paths are invalid and ignored
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the folder of settings: %w", err)
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "decant"), nil
+}
+
+// once answers one question.
+func (c *chatCmd) once(s *streams, p *project.Project) (err error) {
+	q := chat.Question{Format: chat.Format(c.OutputFormat), Out: s.out}
+	if err = c.question(s, p, &q); err != nil {
+		return err
+	}
+	if q.Schema, err = c.schema(); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	t, done, err := c.open(ctx, p, s.err, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	r, err := t.Once(ctx, q)
+	for i := range r.Denied {
+		call := &r.Denied[i]
+		s.warn(fmt.Errorf("denied, because nobody could be asked: %s %s (--allow says what may be done)", call.Tool, clipped(string(call.Arguments), 200)))
+	}
+	return verdictOf(r, err)
+}
+
+// clipped returns the beginning of a text.
+func clipped(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// verdictOf returns the error of a result that is no free answer.
+func verdictOf(r *chat.Result, err error) error {
+	switch {
+	case errors.Is(err, chat.ErrForm), errors.Is(err, agent.ErrBudget):
+		return targetError{err}
+	case r.Stop == agent.StopCancelled:
+		return exitStatus(128 + int(syscall.SIGINT))
+	case errors.Is(err, agent.ErrWaiting):
+		return fmt.Errorf("calls of this session wait to be allowed: decant chat -r %s asks about them at the terminal", r.Session)
+	case err != nil:
+		return err
+	}
+	switch r.Stop {
+	case agent.StopTurns:
+		return targetError{fmt.Errorf("the limit of %d turns is reached: this is the answer that the model was asked for then", r.Turns)}
+	case agent.StopBudget:
+		return targetError{fmt.Errorf("the budget is used up ($%.4f): this is the answer that the model was asked for then", r.USD)}
+	case agent.StopLength:
+		return targetError{errors.New("the answer is longer than it may be, and was cut")}
+	case agent.StopRefused:
+		return targetError{errors.New("the model refuses to answer")}
+	}
+	return nil
+}
+
+// question fills in what is to be said. Only what is typed as --prompt may name commands and files.
+func (c *chatCmd) question(s *streams, p *project.Project, q *chat.Question) (err error) {
+	switch {
+	case c.Prompt != "" && c.File != "":
+		return usageError{errors.New("want either -p or -f")}
+	case c.Prompt != "":
+		if q.Text, q.With, err = chat.Typed(p, c.Prompt); err != nil {
+			return inputError{err}
+		}
+	case c.File != "":
+		if q.Text, err = fileOrText(c.File); err != nil {
+			return inputError{err}
+		}
+	}
+	more, err := c.piped(s, q.Text != "")
+	if err != nil {
+		return inputError{err}
+	}
+	q.Text = strings.TrimSpace(q.Text + "\n\n" + more)
+	if q.Text == "" {
+		return usageError{errors.New("there is nothing to say: use -p TEXT, -f FILE or standard input")}
+	}
+	return nil
+}
+
+// fileOrText returns what a file holds, or the text that is no name of a file.
+func fileOrText(name string) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil || info.IsDir() {
+		return name, nil
+	}
+	b, err := os.ReadFile(name)
+	return string(b), err
+}
+
+const (
+	mostPiped = 4 << 20
+	firstByte = 3 * time.Second // that standard input may take to say that it says something
+)
+
+// piped returns what stands on standard input. Where something is to be said anyway, it does not wait long for input that never
+// comes: programs inherit pipes that nobody writes to.
+func (c *chatCmd) piped(s *streams, optional bool) (string, error) {
+	if s.in == nil || s.typed() {
+		return "", nil
+	}
+	r := bufio.NewReader(io.LimitReader(s.in, mostPiped+1))
+	if optional {
+		first := make(chan struct{})
+		go func() {
+			r.Peek(1)
+			close(first)
+		}()
+		select {
+		case <-first:
+		case <-time.After(firstByte):
+			return "", nil
+		}
+	}
+	b, err := io.ReadAll(r)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("standard input: %w", err)
+	case len(b) > mostPiped:
+		return "", fmt.Errorf("standard input: there are more than %d MB", mostPiped>>20)
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD"), nil
+}
+
+// schema reads the schema of the answer, nil when there is none.
+func (c *chatCmd) schema() (*chat.Schema, error) {
+	if c.JSONSchema == "" {
+		return nil, nil
+	}
+	src, err := os.ReadFile(c.JSONSchema)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	s, err := chat.ParseSchema(src)
+	if err != nil {
+		return nil, inputError{fmt.Errorf("%s: %w", c.JSONSchema, err)}
+	}
+	return s, nil
+}
+
+// open opens a chat; done closes it. notices gets what the preset says of pours.
+func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Writer, unattended bool) (t *chat.Chat, done func() error, err error) {
+	o := chat.Options{Project: p, Turns: p.Settings.MaxTurns, USD: p.Settings.MaxBudget, Window: c.Window.tokens, Notices: notices, Unattended: unattended}
+	if o.Catalog, err = c.models(); err != nil {
+		return nil, nil, err
+	}
+	if o.Preset, err = chat.PresetFor(p.Settings); err != nil {
+		return nil, nil, usageError{err}
+	}
+	clean := []func() error{}
+	done = func() (err error) {
+		for i := len(clean) - 1; i >= 0; i-- {
+			err = errors.Join(err, clean[i]())
+		}
+		return err
+	}
+	model := func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox) }
+	for _, step := range []func(*chat.Options) (func() error, error){model, giveTools, c.database} {
+		end, err := step(&o)
+		if end != nil {
+			clean = append(clean, end)
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, done())
+		}
+	}
+	if t, err = chat.New(ctx, o); err != nil {
+		return nil, nil, errors.Join(advised(err), done())
+	}
+	clean = append(clean, t.Close)
+	if err := c.resume(ctx, t); err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return t, done, nil
+}
+
+// resume goes on with a session that was kept, if the command line says so.
+func (c *chatCmd) resume(ctx context.Context, t *chat.Chat) error {
+	id := c.Resume
+	switch {
+	case c.Continue && id != "":
+		return usageError{errors.New("want either -c or -r")}
+	case c.Continue:
+		id = chat.Last
+	case id == "" && c.ForkSession:
+		return usageError{errors.New("--fork-session needs -c or -r")}
+	case id == "":
+		return nil
+	}
+	err := t.Open(ctx, id, c.ForkSession)
+	if errors.Is(err, store.ErrNotFound) {
+		return inputError{err}
+	}
+	return err
+}
+
+// database says which database is used: the user's, or for the stand-in one that goes with the program.
+func (c *chatCmd) database(o *chat.Options) (func() error, error) {
+	if c.Sandbox && c.DB == "" {
+		dir, err := os.MkdirTemp("", "decant-chat-")
+		o.DB = filepath.Join(dir, "chat.db")
+		return func() error { return os.RemoveAll(dir) }, err
+	}
+	f := dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}
+	cfg, err := f.settings()
+	if err != nil {
+		return nil, err
+	}
+	if o.Store.Key, err = encryptionKey(cfg); err != nil {
+		return nil, err
+	}
+	o.DB, err = databasePath(cfg.DB)
+	return nil, err
+}

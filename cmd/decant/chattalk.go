@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/internal/chat/console"
+	"github.com/decantdev/decant/internal/project"
+)
+
+// talkAt talks at the terminal. Where output goes elsewhere, or the terminal can do no more, it is made of plain lines. open opens the chat.
+func talkAt(s *streams, p *project.Project, open func(ctx context.Context, notices io.Writer) (*chat.Chat, func() error, error)) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	in, out := s.in.(*os.File), file(s.out)
+	o := console.Options{
+		Project: p, In: in, Out: out, Plain: !s.shown || os.Getenv("TERM") == "dumb", History: historyFile(), Signals: interrupts(ctx),
+		Columns: func() (int, int) { return columnsOf(in) },
+	}
+	var done func() error
+	o.Open = func(notices io.Writer) (t *chat.Chat, err error) {
+		t, done, err = open(ctx, notices)
+		return t, err
+	}
+	if o.Plain {
+		o.Out = s.out
+	} else {
+		state, err := term.MakeRaw(int(in.Fd()))
+		if err != nil {
+			return fmt.Errorf("prepare the terminal: %w", err)
+		}
+		defer term.Restore(int(in.Fd()), state)
+	}
+	err = console.Run(ctx, o)
+	if done != nil {
+		err = errors.Join(err, done())
+	}
+	if errors.Is(err, context.Canceled) {
+		return exitStatus(128 + int(syscall.SIGTERM))
+	}
+	return err
+}
+
+// columnsOf returns the size of a terminal, 80 and 24 where it is not known.
+func columnsOf(f *os.File) (width, height int) {
+	if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+		return w, h
+	}
+	return 80, 24
+}
+
+// interrupts tells of interrupts until the context ends.
+func interrupts(ctx context.Context) <-chan struct{} {
+	signals, out := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, os.Interrupt)
+	go func() {
+		defer signal.Stop(signals)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-signals:
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case out <- struct{}{}:
+			}
+		}
+	}()
+	return out
+}
+
+// historyFile returns the file of what was typed, empty where there is no place for it.
+func historyFile() string {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "decant", "chat_history")
+}

@@ -1,0 +1,220 @@
+// Package chat is an agent that a person talks to, or a script: a session of package agent on a database, with the instructions and
+// skills of its project in front of every request, pours on demand, and its size and its cost at hand.
+//
+// What the project says stands in the system prompt. No pour changes that, so rules hold for as long as the conversation lasts.
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/store/sqlite"
+	"github.com/decantdev/decant/token"
+)
+
+// Options configures a Chat. Client, Model, DB, Preset and Project are required.
+type Options struct {
+	Client  provider.Speaker
+	Account *provider.Account // who writes records; nil: they quote
+	Model   string            // id
+	Preset  *preset.Preset
+
+	DB     string // database file
+	Store  sqlite.Options
+	Window int // tokens, in place of the model's; 0: the model's
+
+	Catalog *token.Catalog // nil: the built-in one
+
+	Project *project.Project
+	Tools   []agent.Tool // besides those for skills
+
+	// Permit says what is to be done about a call. Nil: the tool's own Ask decides.
+	Permit func(ctx context.Context, t *agent.Tool, c *agent.Call) agent.Verdict
+
+	// Always allows calls like one from now on, and returns the rule by which it does. Nil: nothing can be allowed for good.
+	Always func(c *agent.Call) (rule string, err error)
+
+	// Restore takes back what calls have changed in files, by their ids, and returns the files. Nil: nothing can be taken back.
+	Restore func(calls ...string) (files []string, err error)
+
+	Unattended bool // nobody can be asked: calls that somebody must allow are denied
+
+	Turns int     // answers of the model to one thing that is said; 0: the agent's default
+	USD   float64 // that the session may cost; 0: no limit
+
+	Notices io.Writer // gets the lines of the preset about pours
+	Now     func() time.Time
+}
+
+// A Chat is one conversation at a time. One goroutine uses it; Steer, and Waiting, may be called by another one.
+type Chat struct {
+	opts    Options
+	db      *embedded.DB
+	catalog *token.Catalog
+	allowed *agent.Allowance // nil: without a limit
+	tools   []agent.Tool
+	denied  denials
+
+	mu      sync.Mutex
+	agent   *agent.Agent
+	session *agent.Session
+
+	meter  Meter       // without Spent
+	before agent.Spent // by the runs of this process before the newest
+	run    agent.Spent // by the newest
+
+	rewound bool // nothing was said since the session was taken back
+}
+
+// A Meter is what a session has used, and how full its window is.
+type Meter struct {
+	Model  string
+	Size   int // tokens of the newest request, 0: there was none
+	Window int
+	Spent  agent.Spent // by all runs of the session, also of other processes
+	Pours  int
+}
+
+// New opens the database and begins a session. The caller closes it.
+func New(ctx context.Context, o Options) (*Chat, error) {
+	c := &Chat{opts: o, catalog: o.Catalog}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	var err error
+	if c.catalog == nil {
+		if c.catalog, err = token.Builtin(); err != nil {
+			return nil, err
+		}
+	}
+	if o.USD > 0 {
+		c.allowed = agent.NewAllowance(agent.Budget{USD: o.USD})
+	}
+	c.db, err = embedded.Open(ctx, o.DB, &embedded.Options{
+		Account: o.Account, Store: o.Store,
+		Engine: engine.Options{Preset: onDemand(o.Preset), Window: o.Window, Watcher: &watcher{to: o.Notices}, Catalog: c.catalog, Now: o.Now},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	c.tools = append(c.tools, o.Tools...)
+	if len(o.Project.Skills) > 0 {
+		c.tools = append(c.tools, skillTool(o.Project.Skills))
+	}
+	if err := c.use(o.Model); err != nil {
+		return nil, errors.Join(err, c.db.Close())
+	}
+	c.session = c.agent.Session("")
+	return c, nil
+}
+
+// use makes an agent of a model.
+func (c *Chat) use(model string) error {
+	a, err := agent.New(c.opts.Client, agent.Options{
+		Model: model, System: system(c.opts.Project, c.opts.Now()), Tools: c.tools, Engine: c.db.Engine(), Journals: c.db.Store(), Project: c.opts.Project.Root, Preset: c.opts.Preset,
+		Turns: c.opts.Turns, Allowance: c.allowed, Permit: c.permit, Catalog: c.catalog, Now: c.opts.Now,
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.agent, c.meter.Model = a, model
+	return nil
+}
+
+// Close stores what is not stored yet and closes the database.
+func (c *Chat) Close() error { return c.db.Close() }
+
+// Session returns the session that is talked in.
+func (c *Chat) Session() *agent.Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session
+}
+
+// Meter returns what the session has used so far.
+func (c *Chat) Meter() Meter {
+	m := c.meter
+	m.Spent = c.Session().Spent()
+	return m
+}
+
+// Run says text, shows what goes with it, and yields what happens; see agent.Session.Run.
+func (c *Chat) Run(ctx context.Context, text string, with ...agent.Attachment) iter.Seq2[agent.Event, error] {
+	c.before, c.run, c.rewound = sum(c.before, c.run), agent.Spent{}, false
+	return c.noted(ctx, c.Session().Run(ctx, text, with...))
+}
+
+// Continue goes on with a run that has not come to its end; see agent.Session.Continue.
+func (c *Chat) Continue(ctx context.Context) iter.Seq2[agent.Event, error] {
+	c.before, c.run, c.rewound = sum(c.before, c.run), agent.Spent{}, false
+	return c.noted(ctx, c.Session().Continue(ctx))
+}
+
+// Resume decides about a call that waits, and goes on with the run when no other one waits; see agent.Session.Resume.
+func (c *Chat) Resume(ctx context.Context, call string, v agent.Verdict) iter.Seq2[agent.Event, error] {
+	return c.noted(ctx, c.Session().Resume(ctx, call, v))
+}
+
+// noted notes what a run uses, and has its calls say what they change before they are made.
+func (c *Chat) noted(ctx context.Context, events iter.Seq2[agent.Event, error]) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		for e, err := range events {
+			c.note(&e)
+			if e.Kind == agent.EventCall && !c.opts.Unattended {
+				c.preview(ctx, e.Call)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// note notes what an event says of sizes and costs.
+func (c *Chat) note(e *agent.Event) {
+	switch {
+	case e.Kind == agent.EventMessage:
+		c.meter.Size, c.meter.Window, c.run = e.Size, e.Window, e.Spent
+	case e.Kind == agent.EventPour:
+		c.meter.Pours++
+	case e.Outcome != nil && e.Outcome.Spent.Turns > 0: // there is none where it waits for another verdict
+		c.run = e.Outcome.Spent
+	}
+}
+
+// sum returns what two runs have used.
+func sum(a, b agent.Spent) agent.Spent {
+	return agent.Spent{Turns: a.Turns + b.Turns, Usage: a.Usage.Add(b.Usage), Money: a.Money + b.Money}
+}
+
+// preview fills in what a call changes, where its tool can tell.
+func (c *Chat) preview(ctx context.Context, call *agent.Call) {
+	i := slices.IndexFunc(c.tools, func(t agent.Tool) bool { return t.Name == call.Tool })
+	if i < 0 || c.tools[i].Preview == nil || call.Preview != "" {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			call.Preview = fmt.Sprintf("(what it changes cannot be shown: %v)", v)
+		}
+	}()
+	text, err := c.tools[i].Preview(ctx, call)
+	if err != nil {
+		return // the call will say itself what is wrong with it
+	}
+	call.Preview = text
+}

@@ -1,0 +1,135 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/store"
+)
+
+// A Back says what Rewind takes back.
+type Back struct{ Talk, Files bool }
+
+// Rewind goes back to before the newest n things that the user said, and returns the oldest of them, with the files that are again what they
+// were then. What was said since then stays in the store.
+func (c *Chat) Rewind(n int, what Back) (text string, files []string, err error) {
+	s := c.Session()
+	turns := s.Turns()
+	if n < 1 || n > len(turns) {
+		return "", nil, fmt.Errorf("there are %d turns to go back: /rewind 1 takes back the newest", len(turns))
+	}
+	back := turns[len(turns)-n]
+	if what.Files {
+		if files, err = c.restore(s.Messages()[back.First:]); err != nil {
+			return "", nil, err
+		}
+	}
+	if what.Talk {
+		if err := s.Rewind(back.First); err != nil {
+			return "", files, err
+		}
+		c.rewound = true
+	}
+	return back.Text, files, nil
+}
+
+// restore takes back what the calls of messages have changed in files.
+func (c *Chat) restore(messages []jsontext.Value) ([]string, error) {
+	if c.opts.Restore == nil {
+		return nil, errors.New("nothing is kept of files here")
+	}
+	var calls []string
+	for _, m := range messages {
+		var answer struct {
+			Blocks []struct {
+				Type string `json:"type"`
+				ID   string `json:"id"`
+			} `json:"content"`
+		}
+		if json.Unmarshal(m, &answer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+			continue // a text alone makes no calls
+		}
+		for _, b := range answer.Blocks {
+			if b.Type == "tool_use" {
+				calls = append(calls, b.ID)
+			}
+		}
+	}
+	return c.opts.Restore(calls...)
+}
+
+// Clear begins a new conversation. The old one stays in the store.
+func (c *Chat) Clear() { c.begin(c.agent.Session("")) }
+
+// begin makes a session the one that is talked in.
+func (c *Chat) begin(s *agent.Session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session, c.rewound = s, false
+	c.meter.Size, c.meter.Pours = 0, 0
+}
+
+// SetModel goes on with another model of the same provider.
+func (c *Chat) SetModel(ctx context.Context, id string) error {
+	was, s := c.meter.Model, c.Session()
+	if err := c.use(id); err != nil {
+		return err
+	}
+	next, err := c.agent.Open(ctx, s.ID())
+	if errors.Is(err, store.ErrNotFound) { // nothing was said in it yet
+		next, err = c.agent.Session(s.ID()), nil
+	}
+	if err != nil {
+		return errors.Join(err, c.use(was))
+	}
+	size, pours, rewound := c.meter.Size, c.meter.Pours, c.rewound
+	c.begin(next)
+	c.meter.Size, c.meter.Pours, c.rewound = size, pours, rewound
+	return nil
+}
+
+// Open goes on with a session that was kept; Last names the newest one of the project. With fork it stays as it is, and what is said goes into
+// a new one. An unknown one is store.ErrNotFound.
+func (c *Chat) Open(ctx context.Context, id string, fork bool) error {
+	if id == Last {
+		var err error
+		if id, err = c.last(ctx); err != nil {
+			return err
+		}
+	}
+	s, err := c.agent.Open(ctx, id)
+	if err == nil && fork {
+		s, err = s.Fork("")
+	}
+	if err != nil {
+		return err
+	}
+	c.begin(s)
+	return nil
+}
+
+// Last stands for the session of the project that changed last.
+const Last = "last"
+
+// mostSessions is how many sessions are looked at for one of the project.
+const mostSessions = 1000
+
+// last returns the id of the session of the project that changed last.
+func (c *Chat) last(ctx context.Context) (string, error) {
+	all, err := c.agent.Sessions(ctx, time.Time{}, mostSessions)
+	if err != nil {
+		return "", err
+	}
+	for i := range all {
+		if all[i].Project == c.opts.Project.Root {
+			return all[i].ID, nil
+		}
+	}
+	return "", fmt.Errorf("a session of %s: %w", c.opts.Project.Root, store.ErrNotFound)
+}

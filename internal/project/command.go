@@ -1,0 +1,104 @@
+package project
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Command is a text that the user says by its name.
+type Command struct {
+	Name  string // without the slash
+	About string // in a few words
+	Hint  string // what its arguments are, such as "[issue]"
+	File  string
+	Text  string // with places for arguments
+}
+
+const mostCommands = 200
+
+// findCommands reads the commands. The project's win over the user's.
+func (p *Project) findCommands(own, theirs tree) {
+	for _, dir := range []string{".decant/commands", ".claude/commands"} {
+		p.addCommands(theirs, dir)
+	}
+	p.addCommands(own, "commands")
+	slices.SortFunc(p.Commands, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// addCommands adds the commands of a folder and of those in it.
+func (p *Project) addCommands(t tree, dir string) {
+	err := t.within(func(files fs.FS) error {
+		return fs.WalkDir(files, dir, func(name string, e fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return fs.SkipAll
+			case err != nil:
+				return err
+			case !e.IsDir() && path.Ext(name) == ".md":
+				p.addCommand(t, files, name)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		p.warn("%s is left out: %v", t.path(dir), err)
+	}
+}
+
+// addCommand adds one command.
+func (p *Project) addCommand(t tree, files fs.FS, name string) {
+	var m map[string]string
+	text, err := readText(files, name)
+	if err == nil {
+		m, text, err = front(text)
+	}
+	switch {
+	case err != nil:
+	case text == "":
+		err = errors.New("it says nothing")
+	case len(p.Commands) == mostCommands:
+		err = errors.New("there are too many commands")
+	}
+	if err != nil {
+		p.warn("%s is left out: %v", t.path(name), err)
+		return
+	}
+	c := Command{Name: strings.TrimSuffix(path.Base(name), ".md"), About: m["description"], Hint: m["argument-hint"], File: t.path(name), Text: text}
+	if c.About == "" {
+		c.About, _, _ = strings.Cut(strings.TrimLeft(text, "# "), "\n")
+	}
+	if i := slices.IndexFunc(p.Commands, func(o Command) bool { return o.Name == c.Name }); i >= 0 {
+		p.warn("%s is left out: /%s is %s", c.File, c.Name, p.Commands[i].File)
+		return
+	}
+	p.Commands = append(p.Commands, c)
+}
+
+var places = regexp.MustCompile(`\$(ARGUMENTS\b|[1-9])`)
+
+// Say returns the text with arguments in their places: $ARGUMENTS is all of them, $1 to $9 are single words. Where the text has no
+// place for them, they stand at its end.
+func (c *Command) Say(arguments string) string {
+	arguments = strings.TrimSpace(arguments)
+	words := strings.Fields(arguments)
+	placed := false
+	out := places.ReplaceAllStringFunc(c.Text, func(place string) string {
+		placed = true
+		if place == "$ARGUMENTS" {
+			return arguments
+		}
+		if n := int(place[1] - '1'); n < len(words) {
+			return words[n]
+		}
+		return ""
+	})
+	if !placed && arguments != "" {
+		out += "\n\nARGUMENTS: " + arguments
+	}
+	return out
+}

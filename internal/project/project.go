@@ -1,0 +1,141 @@
+// Package project reads what a project and its user have written down for agents: instructions (AGENTS.md or CLAUDE.md), skills,
+// commands of their own, and settings.
+//
+// Files of the project are somebody else's words: none of them can name a file outside of the project, all of them are bounded, and
+// what they may set is less than what the user may.
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// Options say where to look.
+type Options struct {
+	Dir  string // where the agent works, somewhere in the project
+	Home string // the user's own folder, such as ~/.config/decant; empty: none
+}
+
+// A Project is what was found.
+type Project struct {
+	Root string // the folder with .git around Dir; without one: Dir
+	Dir  string // absolute
+
+	Instructions []Document // the user's, then those of the project from its root to Dir, each followed by what it imports
+	Skills       []Skill    // by name
+	Commands     []Command  // by name
+	Settings     Settings
+	Warnings     []string // what was left out, and why
+}
+
+const (
+	mostFile = 128 << 10 // bytes of one file
+	mostText = 256 << 10 // bytes of all instructions
+)
+
+// Load reads a project. A file that cannot be used is left out with a warning; settings that cannot be read are an error, which names
+// file and line.
+func Load(o Options) (*Project, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Project{Root: rootOf(dir), Dir: dir}
+	own := tree{base: o.Home, user: true}
+	theirs := tree{base: p.Root}
+	if err := p.settle(own, theirs); err != nil {
+		return nil, err
+	}
+	p.instruct(own, theirs)
+	p.findSkills(own, theirs)
+	p.findCommands(own, theirs)
+	return p, nil
+}
+
+// rootOf returns the folder around dir that has a .git, or dir.
+func rootOf(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// warn notes that something was left out.
+func (p *Project) warn(format string, args ...any) {
+	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
+}
+
+// A tree is a folder that nothing is read out of but what is in it. Names in it have slashes.
+type tree struct {
+	base string // empty: there is none
+	user bool   // it is the user's own
+}
+
+// path returns the name of a file for people.
+func (t tree) path(name string) string { return filepath.Join(t.base, filepath.FromSlash(name)) }
+
+// within calls do with the files of the tree; links that lead out of it do not open. Without a folder there is nothing to do.
+func (t tree) within(do func(fs.FS) error) error {
+	if t.base == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(t.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return do(root.FS())
+}
+
+// read returns a text of the tree. An error that wraps fs.ErrNotExist means that there is none.
+func (t tree) read(name string) (text string, err error) {
+	found := false
+	err = t.within(func(files fs.FS) error {
+		found = true
+		text, err = readText(files, name)
+		return err
+	})
+	if err == nil && !found {
+		err = fs.ErrNotExist
+	}
+	return text, err
+}
+
+// readText returns a file as text, within the bounds of one.
+func readText(files fs.FS, name string) (string, error) {
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not a file")
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostFile+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(data) > mostFile:
+		return "", fmt.Errorf("it is larger than %d KB", mostFile>>10)
+	case !utf8.Valid(data):
+		return "", errors.New("it is not UTF-8 text")
+	}
+	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
+}

@@ -1,0 +1,95 @@
+package project
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/decantdev/decant/internal/explain"
+)
+
+// Settings are what a config.yaml may say. Nil and zero mean that it does not.
+type Settings struct {
+	Model  string `yaml:"model"`  // id
+	Preset string `yaml:"preset"` // name of a policy, or a YAML file
+
+	Threshold  *int  `yaml:"CompactionThresholdTokens"` // estimated tokens of the context from which old messages are summarised
+	Tail       *int  `yaml:"ProtectedTailMessages"`     // newest messages that stay as they are
+	Compaction *bool `yaml:"CompactionEnabled"`         // false: old messages are trimmed, and no model is asked about them
+
+	MaxTurns  int     `yaml:"max_turns"`      // answers of the model to one thing that is said
+	MaxBudget float64 `yaml:"max_budget_usd"` // of a session
+
+	Allow []string `yaml:"allow"` // rules of calls that are made without a question; of the user's file only
+	Deny  []string `yaml:"deny"`  // rules of calls that are never made
+}
+
+// settle reads the settings of the user and of the project. The project's come first, except that neither can spend more than the other
+// allows, and that only the user allows calls.
+func (p *Project) settle(own, theirs tree) error {
+	user, err := settingsIn(own, "config.yaml")
+	if err != nil {
+		return err
+	}
+	project, err := settingsIn(theirs, ".decant/config.yaml")
+	if err != nil {
+		return err
+	}
+	if len(project.Allow) > 0 {
+		return fmt.Errorf("%s: allow: only your own settings can allow calls; put it into %s, or use --allow", theirs.path(".decant/config.yaml"), cmp.Or(own.path("config.yaml"), "them"))
+	}
+	p.Settings = Settings{
+		Model: cmp.Or(project.Model, user.Model), Preset: cmp.Or(project.Preset, user.Preset),
+		Threshold: cmp.Or(project.Threshold, user.Threshold), Tail: cmp.Or(project.Tail, user.Tail), Compaction: cmp.Or(project.Compaction, user.Compaction),
+		MaxTurns: least(project.MaxTurns, user.MaxTurns), MaxBudget: least(project.MaxBudget, user.MaxBudget),
+		Allow: user.Allow, Deny: append(user.Deny, project.Deny...),
+	}
+	return nil
+}
+
+// least returns the smaller limit; zero is none.
+func least[T int | float64](a, b T) T {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return min(a, b)
+}
+
+// settingsIn reads a file with settings. There may be none.
+func settingsIn(t tree, name string) (s Settings, err error) {
+	text, err := t.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", t.path(name), err)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader([]byte(text)), yaml.Strict())
+	if err := dec.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
+		return s, fmt.Errorf("%s: %s", t.path(name), explain.YAML(err, true))
+	}
+	if err := s.check(); err != nil {
+		return s, fmt.Errorf("%s: %w", t.path(name), err)
+	}
+	return s, nil
+}
+
+// check says which setting is impossible.
+func (s *Settings) check() error {
+	switch {
+	case s.Threshold != nil && *s.Threshold < 1:
+		return fmt.Errorf("CompactionThresholdTokens: want more than 0 tokens, not %d", *s.Threshold)
+	case s.Tail != nil && *s.Tail < 0:
+		return fmt.Errorf("ProtectedTailMessages: want 0 messages or more, not %d", *s.Tail)
+	case s.MaxTurns < 0:
+		return fmt.Errorf("max_turns: want 1 or more, not %d", s.MaxTurns)
+	case s.MaxBudget < 0:
+		return fmt.Errorf("max_budget_usd: want more than 0 dollars, not %v", s.MaxBudget)
+	}
+	return nil
+}
