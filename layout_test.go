@@ -80,6 +80,7 @@ var layers = map[string][]string{
 	"agent":                    {".", "token", "preset", "store", "budget", "internal/cost", "wire", "legal", "provider", "engine"},
 	"agent/permission":         {"agent"},
 	"agent/tools":              {"agent"},
+	"agent/agenttest":          {".", "token", "wire", "legal", "provider", "engine", "embedded"},
 	"cmd/decant":               {"*"},
 	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
 	"examples/agent":           {"*"},
