@@ -81,6 +81,7 @@ var layers = map[string][]string{
 	"agent/permission":         {"agent"},
 	"agent/tools":              {"agent"},
 	"agent/agenttest":          {".", "token", "wire", "legal", "provider", "engine", "embedded"},
+	"agent/remember":           {"memory", "store", "agent"},
 	"cmd/decant":               {"*"},
 	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
 	"examples/agent":           {"*"},

@@ -26,8 +26,10 @@ func TestACallKnowsItsSession(t *testing.T) {
 	}}
 	var ended agent.Outcome
 	hooks := agent.Hooks{
-		BeforeRun: func(ctx context.Context, s *agent.Session) context.Context { return context.WithValue(ctx, key{}, s.ID()) },
-		AfterRun:  func(ctx context.Context, o agent.Outcome, err error) { ended = o },
+		BeforeRun: func(ctx context.Context, s *agent.Session) context.Context {
+			return context.WithValue(ctx, key{}, s.ID())
+		},
+		AfterRun: func(ctx context.Context, o agent.Outcome, err error) { ended = o },
 	}
 	s := w.agent(agent.Options{Tools: []agent.Tool{where}, Hooks: hooks}).Session("s1")
 	_, o, err := ran(t, s.Run(t.Context(), "Where?"))
