@@ -82,6 +82,7 @@ var layers = map[string][]string{
 	"agent/tools":              {"agent"},
 	"agent/agenttest":          {".", "token", "wire", "legal", "provider", "engine", "embedded"},
 	"agent/remember":           {"memory", "store", "agent"},
+	"agent/tracing":            {".", "provider", "agent"},
 	"cmd/decant":               {"*"},
 	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
 	"examples/agent":           {"*"},
