@@ -160,8 +160,20 @@ func resultBlock(id string, r Result) []byte {
 	if text == "" {
 		text = "(no output)" // an empty text is none to the API
 	}
-	b = jsonspan.AppendQuote(append(b, `,"content":[{"type":"text","text":`...), text)
-	return append(b, `}]}`...)
+	b = append(append(b, `,"content":[`...), textBlock(text)...)
+	for i := range r.Images {
+		b = append(append(b, ','), r.Images[i].shown()...)
+	}
+	return append(b, `]}`...)
+}
+
+// shown returns an image of a result as a block, or a text that says why it cannot be shown.
+func (a *Attachment) shown() []byte {
+	block, err := a.block()
+	if err != nil {
+		return textBlock("(" + strings.TrimPrefix(err.Error(), "agent: ") + ")")
+	}
+	return block
 }
 
 // answered returns the message of the model with a content as its API has sent it.
