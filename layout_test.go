@@ -83,6 +83,7 @@ var layers = map[string][]string{
 	"agent/agenttest":          {".", "token", "wire", "legal", "provider", "engine", "embedded"},
 	"agent/remember":           {"memory", "store", "agent"},
 	"agent/tracing":            {".", "provider", "agent"},
+	"agent/mcp":                {"agent"},
 	"cmd/decant":               {"*"},
 	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
 	"examples/agent":           {"*"},
