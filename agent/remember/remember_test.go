@@ -331,3 +331,21 @@ func (w *world) unseen(s *agent.Session) {
 		w.Errorf("the turn is in the transcript: %v, %v", hits, err)
 	}
 }
+
+// remember saves something about a project.
+func (w *world) remember(project, text string) {
+	w.Helper()
+	tools, err := remember.Tools(remember.Options{Store: w.db.Store(), Tenant: "acme", Project: project})
+	if err != nil {
+		w.Fatal(err)
+	}
+	input := append(jsonspan.AppendQuote([]byte(`{"content":`), text), '}')
+	if _, err := tools[0].Run(w.Context(), &agent.Call{Arguments: jsontext.Value(input)}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+var aboutMemory = regexp.MustCompile(`\[Decant memory:[^"]*`)
+
+// told returns what the newest request says of earlier sessions.
+func (w *world) told() []byte { return aboutMemory.Find(w.server.Log.Last().Body) }
