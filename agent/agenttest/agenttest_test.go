@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,4 +200,28 @@ func TestATurnMayTakeTime(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
+}
+
+// A model may be asked by several goroutines at once; each turn is played once.
+func TestAModelIsAskedByMany(t *testing.T) {
+	script := make([]agenttest.Turn, 20)
+	for i := range script {
+		script[i].Text = fmt.Sprint("turn ", i)
+	}
+	m := agenttest.New(t, script...)
+	hello := &provider.Turn{Body: []byte(`{"model":"m","max_tokens":10,"messages":[{"role":"user","content":"Hello"}]}`)}
+	said := make([]string, len(script))
+	var wg sync.WaitGroup
+	for i := range said {
+		wg.Go(func() {
+			if a, err := m.Speak(t.Context(), hello, nil); err == nil {
+				said[i] = a.Text
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(said)
+	if len(slices.Compact(said)) != len(script) || len(m.Requests()) != len(script) {
+		t.Errorf("said %q", said)
+	}
 }
