@@ -53,7 +53,7 @@ func newWorld(t *testing.T, m sandbox.Model, o embedded.Options) *world {
 }
 
 // agent returns an agent of a project that remembers.
-func (w *world) agent(project string, p *preset.Preset) *agent.Agent {
+func (w *world) agent(project string, p *preset.Preset, more ...agent.Tool) *agent.Agent {
 	w.Helper()
 	tools, err := remember.Tools(remember.Options{Store: w.db.Store(), Tenant: "acme", Project: project})
 	if err != nil {
@@ -61,7 +61,7 @@ func (w *world) agent(project string, p *preset.Preset) *agent.Agent {
 	}
 	allow := func(context.Context, *agent.Tool, *agent.Call) agent.Verdict { return agent.Verdict{Kind: agent.Allow} }
 	a, err := agent.New(w.client, agent.Options{
-		Model: "claude-sonnet-4-5", Engine: w.db.Engine(), Tools: tools, Tenant: "acme", Project: project, Preset: p, Permit: allow,
+		Model: "claude-sonnet-4-5", Engine: w.db.Engine(), Tools: append(tools, more...), Tenant: "acme", Project: project, Preset: p, Permit: allow,
 	})
 	if err != nil {
 		w.Fatal(err)
