@@ -49,7 +49,6 @@ func connect(ctx context.Context, s Server, o *Options) (*connection, error) {
 		return nil, err
 	}
 	c := &connection{server: s, opts: o, progress: map[string]func(string){}}
-	c.changed.Store(true) // nothing was listed yet
 	c.client = sdk.NewClient(&sdk.Implementation{Name: o.Client, Version: "1"}, &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{}, // no roots: the server is told nothing of this machine
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { c.changed.Store(true) },
@@ -79,6 +78,7 @@ func (c *connection) live(ctx context.Context) (*sdk.ClientSession, error) {
 		return nil, c.because(fmt.Errorf("it cannot be started: %w", err))
 	}
 	c.session = s
+	c.changed.Store(true) // it may have other tools than when it was started last, if it was
 	go func() {
 		defer end()
 		_ = s.Wait() // how it has ended does not matter

@@ -17,29 +17,41 @@ import (
 	"github.com/decantdev/decant/agent"
 )
 
-// list returns the tools of the server. They are asked for where they may have changed.
+// list returns the tools of the server. They are asked for where they may have changed. Those of a server that cannot be reached any more
+// stay as they were: a call of one says why it fails.
 func (c *connection) list(ctx context.Context) ([]*sdk.Tool, error) {
+	if c.changed.Swap(false) {
+		tools, err := c.ask(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if err == nil {
+			c.tools = tools
+		}
+		if c.tools == nil {
+			c.changed.Store(true)
+			return nil, err
+		}
+		return slices.Clone(c.tools), nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.tools), nil
+}
+
+// ask asks the server for its tools.
+func (c *connection) ask(ctx context.Context) ([]*sdk.Tool, error) {
 	s, err := c.live(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !c.changed.Swap(false) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return slices.Clone(c.tools), nil
-	}
-	var tools []*sdk.Tool
+	tools := []*sdk.Tool{}
 	for t, err := range s.Tools(ctx, nil) {
 		if err != nil {
-			c.changed.Store(true)
 			return nil, fmt.Errorf("list its tools: %w", err)
 		}
 		tools = append(tools, t)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tools = tools
-	return slices.Clone(tools), nil
+	return tools, nil
 }
 
 // mostDescribed is how many characters a server may say about a tool: they are sent with each request.
