@@ -263,10 +263,10 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last returns the last line, cut to what people read.
+// last returns the last lines, as one, cut to what people read.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	return fmt.Sprintf("%.300s", lines[len(lines)-1])
+	return fmt.Sprintf("%.300s", strings.Join(lines[max(0, len(lines)-3):], " | "))
 }
