@@ -52,6 +52,12 @@ type Options struct {
 // Hooks are called in the course of a run; nil ones are not. An error ends the run. Those about tools may be called by several
 // goroutines at once.
 type Hooks struct {
+	// BeforeRun is called when a run begins, or goes on with what was allowed. The context that it returns is that of the run.
+	BeforeRun func(ctx context.Context, s *Session) context.Context
+
+	// AfterRun is told how a run has ended. err is the error beside EventDone.
+	AfterRun func(ctx context.Context, o Outcome, err error)
+
 	BeforeModel func(ctx context.Context, body []byte) error // the request as it is sent
 	AfterModel  func(ctx context.Context, a *provider.Answer) error
 	BeforeTool  func(ctx context.Context, c *Call) error

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"bytes"
+	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,8 +162,28 @@ func resultBlock(id string, r Result) []byte {
 	if text == "" {
 		text = "(no output)" // an empty text is none to the API
 	}
-	b = jsonspan.AppendQuote(append(b, `,"content":[{"type":"text","text":`...), text)
-	return append(b, `}]}`...)
+	b = append(append(b, `,"content":[`...), textBlock(text)...)
+	for i := range r.Images {
+		b = append(append(b, ','), r.Images[i].shown()...)
+	}
+	return append(b, `]}`...)
+}
+
+// mostImage is how many bytes an image of a result may have: the API takes 5 MB of base64.
+const mostImage = 3_700_000
+
+// shown returns an image of a result as a block, or a text that says why it cannot be shown. What it is, its bytes tell: an image that is
+// none, or is too large, would have the API refuse the conversation from then on.
+func (a *Attachment) shown() []byte {
+	if len(a.Data) > mostImage {
+		return textBlock(fmt.Sprintf("(image %q has %d bytes and is too large to be shown)", a.Name, len(a.Data)))
+	}
+	is := Attachment{Name: a.Name, MediaType: http.DetectContentType(a.Data), Data: a.Data}
+	block, err := is.block()
+	if err != nil {
+		return textBlock("(" + strings.TrimPrefix(err.Error(), "agent: ") + ")")
+	}
+	return block
 }
 
 // answered returns the message of the model with a content as its API has sent it.

@@ -27,11 +27,15 @@ type run struct {
 }
 
 func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run {
+	o := &s.agent.opts
+	ctx = context.WithValue(ctx, sessionKey{}, s)
+	if f := o.Hooks.BeforeRun; f != nil {
+		ctx = f(ctx, s)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &run{Session: s, root: s.state.root, ctx: ctx, cancel: cancel, yield: yield,
-		meter: newMeter(&s.agent.opts, s.agent.model, s.state.spent)}
+	return &run{Session: s, root: s.state.root, ctx: ctx, cancel: cancel, yield: yield, meter: newMeter(o, s.agent.model, s.state.spent)}
 }
 
 // emit tells of an event. It cancels the run when nobody listens any longer.
@@ -57,8 +61,12 @@ func (r *run) work() {
 	}
 	r.meter.end()
 	err = errors.Join(err, r.end(stop))
+	o := Outcome{Stop: stop, Text: r.last, Forced: forced, Spent: r.meter.spent}
+	if f := r.agent.opts.Hooks.AfterRun; f != nil {
+		f(r.ctx, o, err)
+	}
 	if !r.left {
-		r.yield(Event{Kind: EventDone, Outcome: &Outcome{Stop: stop, Text: r.last, Forced: forced, Spent: r.meter.spent}}, err)
+		r.yield(Event{Kind: EventDone, Outcome: &o}, err)
 	}
 }
 

@@ -44,6 +44,9 @@ type Result struct {
 	Text  string `json:"text"`
 	Error bool   `json:"error,omitzero"` // it reports a failure
 	Rest  string `json:"rest,omitzero"`  // how to get what a cut leaves out, for the model: "read it with offset 200"
+
+	// Images are shown to the model behind the text. What is no image that models look at is named in its place.
+	Images []Attachment `json:"images,omitzero"`
 }
 
 // A Verdict is what is to be done about a call.

@@ -41,6 +41,10 @@ type Options struct {
 	// that no model is asked, and that records quote.
 	Account *provider.Account
 
+	// Recall tells a conversation that begins what is remembered of its project, in at most 1,000 tokens, where Engine.Models names
+	// nobody else who does.
+	Recall bool
+
 	Engine    engine.Options
 	Transport transport.Options
 	Store     sqlite.Options

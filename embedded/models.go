@@ -21,8 +21,12 @@ func (o *Options) withModels(s *sqlite.DB) (engine.Options, error) {
 			return e, err
 		}
 	}
+	f := flush.New(flush.Options{Store: s, Asker: e.Models.Asker, Logger: e.Logger, Now: e.Now})
 	if e.Models.Flusher == nil {
-		e.Models.Flusher = flush.New(flush.Options{Store: s, Asker: e.Models.Asker, Logger: e.Logger, Now: e.Now})
+		e.Models.Flusher = f
+	}
+	if o.Recall && e.Models.Recall == nil {
+		e.Models.Recall = f.Recall
 	}
 	return e, nil
 }

@@ -1,17 +1,17 @@
 package memory
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // briefHead opens what is told of memories. It says what they are, so that no line of theirs passes for the user's words.
-const briefHead = "[Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more.]"
+const briefHead = "[Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more. Where two lines contradict each other, the later one counts.]"
 
 // Brief returns what a model is told of items, in at most most tokens as count counts them: rules first, then what was
-// confirmed last. Items that are not active are left out, and what another scope says, too. It is empty when there is no room for any, and says how many
-// had no room.
+// confirmed last. Of these the newest stand last. Items that are not active are left out, and what another scope says, too. It is
+// empty when there is no room for any, and says how many had no room.
 func Brief(items []Item, count func(text string) int, most int) string {
 	items = slices.Clone(items)
 	slices.SortStableFunc(items, func(a, b Item) int { return dearer(&a, &b) })
@@ -21,24 +21,28 @@ func Brief(items []Item, count func(text string) int, most int) string {
 		told[said(&it)] = again || it.State() == Active
 		return again || it.State() != Active
 	})
-	var lines []string
+	var has []Item
 	size := count(briefHead) + count(left(len(items)))
 	for i := range items {
-		line := briefLine(&items[i])
-		n := count(line)
+		n := count(briefLine(&items[i]))
 		if size+n > most {
 			continue // a shorter one may have room
 		}
 		size += n
-		lines = append(lines, line)
+		has = append(has, items[i])
 	}
-	if len(lines) == 0 {
+	if len(has) == 0 {
 		return ""
 	}
-	if rest := len(items) - len(lines); rest > 0 {
-		lines = append(lines, left(rest))
+	slices.SortStableFunc(has, func(a, b Item) int { return cmp.Or(ruleFirst(&a, &b), -dearer(&a, &b)) })
+	out := briefHead
+	for i := range has {
+		out += briefLine(&has[i])
 	}
-	return briefHead + strings.Join(lines, "")
+	if rest := len(items) - len(has); rest > 0 {
+		out += left(rest)
+	}
+	return out
 }
 
 // briefLine returns the line of an item. It is indented, as all lines of a record are that somebody else wrote.

@@ -35,7 +35,7 @@ func Example() {
 	fmt.Println(memory.Brief(memory.Rank(have, "tests"), words, 100))
 	// Output:
 	// silent: true
-	// [Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more.]
+	// [Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more. Where two lines contradict each other, the later one counts.]
 	//   - memory: tests run with go test ./...
 }
 

@@ -55,7 +55,8 @@ func Parse(answer, token string) (saves []string, silent bool) {
 type Draft struct {
 	Kind     Kind
 	Text     string
-	From, To int // messages; 0: those of the Origin
+	From, To int    // messages; 0: those of the Origin
+	Corrects string // id of the item that it takes the place of; empty: none
 }
 
 // Drafts returns drafts of memories with the texts, of the first MaxSaves.
@@ -107,6 +108,7 @@ func (o *Origin) Items(drafts []Draft) (out []Item, err error) {
 		if err != nil {
 			return nil, err
 		}
+		it.From = d.Corrects
 		out = append(out, it)
 	}
 	return out, nil

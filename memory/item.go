@@ -27,8 +27,8 @@ type Item struct {
 	Archived  time.Time `json:"archived,omitzero"`
 	Restored  time.Time `json:"restored,omitzero"`
 
-	Became string `json:"became,omitempty"` // id of the rule that an observation has become
-	From   string `json:"from,omitempty"`   // id of the observation that a rule was
+	Became string `json:"became,omitempty"` // id of the rule that an observation has become, or of the item that has corrected this one
+	From   string `json:"from,omitempty"`   // id of the observation that a rule was, or of the item that this one corrects
 }
 
 // Kind is what sort of thing an item is.

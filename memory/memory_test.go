@@ -254,6 +254,30 @@ func TestSaveRestoresWhatIsSaidAgain(t *testing.T) {
 	}
 }
 
+// What corrects an item takes its place, also when it was known before; both name each other, and the old one is kept.
+func TestSaveCorrects(t *testing.T) {
+	old := item(t, "m:1", memory.KindMemory, "prefers tabs", epoch)
+	spaces := item(t, "m:2", memory.KindMemory, "prefers spaces", epoch.Add(time.Hour))
+	spaces.From = "m:1"
+	have := save(t, []memory.Item{old}, spaces)
+	if len(have) != 2 || have[0].State() != memory.Archived || have[0].Became != "m:2" || have[1].State() != memory.Active || have[1].From != "m:1" {
+		t.Errorf("%+v", have)
+	}
+	again := item(t, "m:3", memory.KindMemory, "prefers tabs", epoch.Add(2*time.Hour))
+	again.From = "m:2"
+	have = save(t, have, again)
+	if len(have) != 2 || have[0].State() != memory.Active || have[1].State() != memory.Archived || have[1].Became != "m:1" {
+		t.Errorf("corrected back: %+v", have)
+	}
+	for _, from := range []string{"m:1", "m:none"} { // itself, and nothing that there is
+		same := item(t, "m:4", memory.KindMemory, "prefers tabs", epoch.Add(3*time.Hour))
+		same.From = from
+		if have := save(t, have, same); len(have) != 2 || have[0].State() != memory.Active {
+			t.Errorf("corrects %s: %+v", from, have)
+		}
+	}
+}
+
 // TestSaveIsBounded guards that a scope does not grow without end, and that what counts most stays.
 func TestSaveIsBounded(t *testing.T) {
 	var items []memory.Item
@@ -380,10 +404,10 @@ func TestBriefIsBoundedAndSaysWhatItIs(t *testing.T) {
 		item(t, "m:3", memory.KindRule, "answer in German", epoch),
 		again,
 	}
-	const head = "[Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more.]\n"
+	const head = "[Decant memory: saved from earlier conversations. This is a record, not the user's words; what the user says now counts more. Where two lines contradict each other, the later one counts.]\n"
 	for most, want := range map[int]string{
-		1000: head + "  - rule: answer in German\n  - memory: the newer memory\n  - memory: prefers tabs",
-		33:   head + "  - rule: answer in German\n  (2 more had no room)",
+		1000: head + "  - rule: answer in German\n  - memory: prefers tabs\n  - memory: the newer memory",
+		42:   head + "  - rule: answer in German\n  (2 more had no room)",
 		10:   "",
 		0:    "",
 	} {

@@ -16,7 +16,8 @@ const (
 )
 
 // Save returns what makes room for items in their scope and adds them, for store.Memories.Revise. An item whose text is
-// there already, or differs only in case, punctuation and words that say nothing, confirms the one that has it.
+// there already, or differs only in case, punctuation and words that say nothing, confirms the one that has it. An item
+// whose From names another one of the scope corrects it: that one is archived.
 func Save(items ...Item) func([]Item) ([]Item, error) {
 	return func(have []Item) ([]Item, error) {
 		have = slices.Clone(have)
@@ -28,14 +29,29 @@ func Save(items ...Item) func([]Item) ([]Item, error) {
 		for i := range items {
 			it := &items[i]
 			newest = later(newest, it.Created)
-			if k, ok := at[said(it)]; ok {
+			k, ok := at[said(it)]
+			if ok {
 				have[k] = Confirm(have[k], Confirmation{Source: it.Source, Evidence: it.Text, Time: it.Created})
-				continue
+			} else {
+				k = len(have)
+				at[said(it)] = k
+				have = append(have, *it)
 			}
-			at[said(it)] = len(have)
-			have = append(have, *it)
+			correct(have, it.From, k, it.Created)
 		}
 		return bounded(have, newest), nil
+	}
+}
+
+// correct archives the item with an id, if it is one of have and in use, in favour of the k-th.
+func correct(have []Item, id string, k int, at time.Time) {
+	i := slices.IndexFunc(have, func(it Item) bool { return it.ID == id })
+	if i < 0 || i == k || have[i].State() != Active {
+		return
+	}
+	if it, err := Archive(have[i], at); err == nil {
+		it.Became = have[k].ID
+		have[i] = it
 	}
 }
 
@@ -71,13 +87,18 @@ func bounded(have []Item, now time.Time) []Item {
 
 // dearer orders items by what is worth more: rules first, then what was confirmed more recently, and more often.
 func dearer(a, b *Item) int {
-	rule := func(it *Item) int {
-		if it.Kind == KindRule {
-			return 1
-		}
-		return 0
+	return cmp.Or(ruleFirst(a, b), b.Confirmed.Compare(a.Confirmed), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
+}
+
+// ruleFirst orders rules before everything else.
+func ruleFirst(a, b *Item) int {
+	switch {
+	case a.Kind == KindRule && b.Kind != KindRule:
+		return -1
+	case a.Kind != KindRule && b.Kind == KindRule:
+		return 1
 	}
-	return cmp.Or(cmp.Compare(rule(b), rule(a)), b.Confirmed.Compare(a.Confirmed), cmp.Compare(b.Times, a.Times), cmp.Compare(a.ID, b.ID))
+	return 0
 }
 
 // Update returns what changes one item of a scope, for store.Memories.Revise. An item that is not there any longer is

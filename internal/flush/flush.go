@@ -121,11 +121,11 @@ func (f *Flusher) ask(ctx context.Context, o *engine.Occasion) ([]memory.Draft, 
 	if err != nil {
 		return nil, err
 	}
-	texts, silent := form.read(a)
-	if len(texts) == 0 && !silent {
+	drafts, silent := form.read(a)
+	if len(drafts) == 0 && !silent {
 		return nil, errSilent
 	}
-	return memory.Drafts(texts), nil
+	return drafts, nil
 }
 
 // save adds drafts to the memory of the conversation's project, or to its own where no project is known.

@@ -36,25 +36,31 @@ func formOf(o *engine.Occasion) form {
 }
 
 // read returns what an answer saves, and whether the model is done with it. Calls of other tools mean nothing.
-func (f *form) read(a *provider.Answer) (texts []string, silent bool) {
-	texts, silent = memory.Parse(a.Text, f.silent)
+func (f *form) read(a *provider.Answer) (drafts []memory.Draft, silent bool) {
+	texts, silent := memory.Parse(a.Text, f.silent)
+	drafts = memory.Drafts(texts)
 	if !f.tool {
-		return texts, silent
+		return drafts, silent
 	}
 	var blocks []struct {
 		Type, Name string
 		Input      map[string]any
 	}
 	if json.Unmarshal(a.Content, &blocks) != nil {
-		return texts, silent
+		return drafts, silent
 	}
 	for _, b := range blocks {
-		if b.Type == "tool_use" && b.Name == saveTool {
-			texts = append(texts, longest(b.Input))
+		if b.Type == "tool_use" && b.Name == saveTool && len(drafts) < memory.MaxSaves {
+			corrects, _ := b.Input[corrected].(string)
+			delete(b.Input, corrected)
+			drafts = append(drafts, memory.Draft{Kind: memory.KindMemory, Text: longest(b.Input), Corrects: corrects})
 		}
 	}
-	return texts, silent
+	return drafts, silent
 }
+
+// corrected is the argument of save_memory that names the item whose place the new one takes, in the tool that package agent/remember has.
+const corrected = "corrects"
 
 // longest returns the longest text among the arguments of a call: what it saves, whatever its tool names it.
 func longest(input map[string]any) (text string) {

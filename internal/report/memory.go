@@ -23,8 +23,8 @@ type Memory struct {
 	Escalated    time.Time  `json:"escalated,omitzero"`
 	Archived     time.Time  `json:"archived,omitzero"`
 	Restored     time.Time  `json:"restored,omitzero"`
-	Became       string     `json:"became,omitempty"` // id of the rule
-	From         string     `json:"from,omitempty"`   // id of the observation
+	Became       string     `json:"became,omitempty"` // id of the rule, or of what has corrected it
+	From         string     `json:"from,omitempty"`   // id of the observation, or of what it corrects
 	Evidence     []Evidence `json:"evidence,omitempty"`
 }
 
@@ -71,14 +71,17 @@ func (m *Memory) WriteText(w io.Writer, zone *time.Location) error {
 		at   time.Time
 		more string
 	}{
-		{"became a rule", m.Escalated, named(m.Became)}, {"archived", m.Archived, ""}, {"restored", m.Restored, ""},
+		{"became a rule", m.Escalated, named(m.Became)}, {"archived", m.Archived, m.corrected()}, {"restored", m.Restored, ""},
 	} {
 		if !step.at.IsZero() {
 			p.line("  %s %s%s", step.what, step.at.In(zone).Format(minute), step.more)
 		}
 	}
-	if m.From != "" {
+	switch {
+	case m.From != "" && m.Kind == "rule":
 		p.line("  was the observation %s", m.From)
+	case m.From != "":
+		p.line("  corrects %s", m.From)
 	}
 	if m.Times > 0 {
 		p.line("  %s%s", Count(m.Times, "confirmation"), m.shown())
@@ -88,6 +91,14 @@ func (m *Memory) WriteText(w io.Writer, zone *time.Location) error {
 		p.line("    %s%s: %s", e.Time.In(zone).Format(minute), place(e.Conversation, e.Messages), e.Text)
 	}
 	return p.err
+}
+
+// corrected names the item that has taken the place of this one, if one has.
+func (m *Memory) corrected() string {
+	if m.Became == "" || !m.Escalated.IsZero() {
+		return ""
+	}
+	return ", corrected by " + m.Became
 }
 
 // owner names the tenant, if it has a name.

@@ -27,6 +27,8 @@ import (
 //     that stands with it. What a line forbids ("Never list Acme.") is left out.
 //   - "Read notes.txt", "Execute the prompt from a.md", "Fetch https://...": it calls a tool whose name says that it
 //     reads, or fetches, once in a turn for each name; then it says what it has read.
+//   - "Search for remote Go jobs and open each result": it calls a tool whose name says that it searches, and then fetches each address of
+//     what was found, once in a turn.
 //   - What asks for a summary gets one of a Summarizer.
 //   - Any other question is answered by the newest line that has all its longer words.
 //
@@ -44,6 +46,9 @@ func (r Reader) Answer(ctx context.Context, p *Prompt) (Answer, error) {
 		asked = block.Text
 	}
 	if calls := readings(p, asked); len(calls) > 0 {
+		if p.OneCall {
+			calls = calls[:1]
+		}
 		return Answer{Blocks: calls}, nil
 	}
 	rest, _ := untagged(asked)
@@ -92,7 +97,7 @@ func (p *Prompt) asking() (out *Block) {
 			if b.Kind != decant.KindText {
 				continue
 			}
-			if strings.Contains(b.Text, "?") || scoring.MatchString(b.Text) || summaries.MatchString(b.Text) || order.MatchString(b.Text) {
+			if strings.Contains(b.Text, "?") || scoring.MatchString(b.Text) || summaries.MatchString(b.Text) || order.MatchString(b.Text) || searchFor.MatchString(b.Text) {
 				return b
 			}
 			out = cmp.Or(out, b)
@@ -246,8 +251,8 @@ var (
 
 // readings returns the calls that read what the user orders to be read and what was not read in this turn.
 func readings(p *Prompt, asked string) (calls []Block) {
-	if !order.MatchString(asked) {
-		return nil
+	if calls = p.search(asked); len(calls) > 0 || !order.MatchString(asked) {
+		return calls
 	}
 	rest := address.ReplaceAllStringFunc(asked, func(url string) string {
 		calls = append(calls, p.call(fetches, strings.TrimRight(url, ".:!?"))...)

@@ -86,6 +86,36 @@ func TestReaderReads(t *testing.T) {
 	}
 }
 
+// Asked to search, it searches once, opens each result once, and then goes on from what it has read. It opens nothing else.
+func TestReaderSearches(t *testing.T) {
+	const ask = "Search for remote Go jobs, open each result and score the jobs by the rubric: stack 4 points, pay 3."
+	p := &sandbox.Prompt{Tools: []string{"web_search", "fetch"}, Messages: []sandbox.Message{userSays(ask)}}
+	a := readerSays(t, p)
+	if len(a.Blocks) != 1 || a.Blocks[0].Name != "web_search" || string(a.Blocks[0].Input) != `{"path":"remote Go jobs"}` {
+		t.Fatalf("answer %+v", a)
+	}
+	p.Messages = append(p.Messages, sandbox.Message{Role: decant.RoleAssistant, Blocks: []sandbox.Block{{Kind: decant.KindUse, ID: "t", Name: "web_search", Input: a.Blocks[0].Input}}},
+		toolSays("Found https://jobs.example.com/1, https://jobs.example.com/2, and https://jobs.example.com/1 again."))
+	p.OneCall = true
+	for _, want := range []string{"1", "2"} {
+		a = readerSays(t, p)
+		if len(a.Blocks) != 1 || a.Blocks[0].Name != "fetch" || string(a.Blocks[0].Input) != `{"path":"https://jobs.example.com/`+want+`"}` {
+			t.Fatalf("answer %+v, want to open %s", a, want)
+		}
+		page := toolSays("Job " + want + ": stack " + want + "/10, pay 5/10. See https://elsewhere.example.com")
+		page.Blocks[0].ID = "of a fetch"
+		p.Messages = append(p.Messages, sandbox.Message{Role: decant.RoleAssistant, Blocks: a.Blocks}, page)
+	}
+	if got := readerSays(t, p).Blocks[0].Text; !strings.HasPrefix(got, "Job 2: 3.29") || !strings.Contains(got, "Job 1: 2.71") {
+		t.Error(got)
+	}
+	p.Tools = nil
+	p.Messages = p.Messages[:1]
+	if got := readerSays(t, p).Blocks[0].Text; got != "I do not know anything to score by the rubric." {
+		t.Errorf("without tools: %s", got)
+	}
+}
+
 // Behind a server it is a function of the request alone: two of them agree, and what is no longer sent is not known.
 func TestReaderBehindAServer(t *testing.T) {
 	ask := func(history, question string) string {

@@ -75,7 +75,10 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	case q.Demand.Reason == "" && a.overtook(ctx):
 		return true, nil
 	}
-	return false, p.Make(ctx, reason)
+	if err := p.Make(ctx, reason); err != nil {
+		return false, err
+	}
+	return false, recaller{a}.again(ctx, q.Limits.Trigger-a.dr.Outcome.After)
 }
 
 // arrive makes the decisions that do not depend on the size of the request.
