@@ -55,10 +55,7 @@ func (r *run) keep(h history) error {
 
 // prepare asks the engine what to send of a history.
 func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
-	o := &r.agent.opts
-	p, err := o.Engine.Prepare(r.ctx, &engine.Request{
-		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Body: r.agent.body(h, final),
-	})
+	p, err := r.agent.opts.Engine.Prepare(r.ctx, r.request(h, final, r.spare()))
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +66,15 @@ func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
 		r.emit(Event{Kind: EventPour, Pour: pour})
 	}
 	return p, nil
+}
+
+// request returns what the engine is asked about a history. sealed is how many tokens the window must keep if nothing else is a reason to
+// pour; 0: the policy of the agent says when.
+func (r *run) request(h history, final bool, sealed int) *engine.Request {
+	o := &r.agent.opts
+	return &engine.Request{
+		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Sealed: sealed, Body: r.agent.body(h, final),
+	}
 }
 
 // sizeOf returns the tokens of a prepared request. Where the engine could not count them, they are guessed from its bytes, too many
@@ -120,6 +126,10 @@ func (r *run) drop(p *engine.Prepared) { r.agent.opts.Engine.Finish(p, engine.Re
 // send sends a prepared request, in another form once more where the provider refuses its form.
 func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 	for {
+		if err := r.checkSeal(p); err != nil {
+			r.drop(p)
+			return nil, err
+		}
 		if f := r.agent.opts.Hooks.BeforeModel; f != nil {
 			if err := f(r.ctx, p.Body); err != nil {
 				r.drop(p)
@@ -144,6 +154,8 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 // took takes an answer: into the engine, the meter and the history.
 func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
 	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop})
+	r.unseal()
+	r.asked = r.snapshot(p)
 	if err := r.message(a, r.meter.book(a.Usage, sizeOf(p)), sizeOf(p), p.Report.Window); err != nil {
 		return err
 	}

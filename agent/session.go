@@ -49,6 +49,9 @@ type Session struct {
 	conversation string // id under which the engine keeps what was sent last; empty: not known yet
 	written      int    // steps in the journal
 	broken       error  // why the journal cannot be written
+
+	seal  *seal     // of the snapshot that it began with, nil: it began with none
+	asked *Snapshot // what was sent when the model asked for the newest calls in this process; of the run under way
 }
 
 // ID returns the id of the session.
