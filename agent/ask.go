@@ -22,11 +22,7 @@ func (a *Agent) wrapUpTokens() int { return len(a.opts.WrapUp)/2 + 50 }
 // ask asks the model for the next answer and takes it into the history. last says which limit makes it the last one; empty: none. Where
 // nothing is sent, nothing is added to the history.
 func (r *run) ask(last Stop) (*provider.Answer, error) {
-	h := history(r.Messages())
-	if last != "" {
-		h = wrapped(h, r.agent.opts.WrapUp)
-	}
-	p, err := r.prepare(h, last != "")
+	p, h, err := r.ready(last)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +33,7 @@ func (r *run) ask(last Stop) (*provider.Answer, error) {
 		r.drop(p)
 		return nil, err
 	}
+	r.owed = r.owed && !r.told
 	return r.send(p)
 }
 
@@ -62,9 +59,7 @@ func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
 	r.mu.Lock()
 	r.conversation = cmp.Or(p.Conversation, r.conversation)
 	r.mu.Unlock()
-	if pour := poured(p); pour != nil {
-		r.emit(Event{Kind: EventPour, Pour: pour})
-	}
+	r.pour(p)
 	return p, nil
 }
 
@@ -125,6 +120,7 @@ func (r *run) drop(p *engine.Prepared) { r.agent.opts.Engine.Finish(p, engine.Re
 
 // send sends a prepared request, in another form once more where the provider refuses its form.
 func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
+	r.tellPour()
 	for {
 		if err := r.checkSeal(p); err != nil {
 			r.drop(p)
@@ -144,6 +140,8 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 		if body != nil {
 			if next, ok := r.agent.opts.Engine.Recover(r.ctx, p, status, body); ok {
 				p = next
+				r.pour(p)
+				r.tellPour()
 				continue
 			}
 		}

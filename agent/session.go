@@ -52,6 +52,7 @@ type Session struct {
 
 	seal  *seal     // of the snapshot that it began with, nil: it began with none
 	asked *Snapshot // what was sent when the model asked for the newest calls in this process; of the run under way
+	owed  bool      // there was a pour, and the model was reminded of nothing since; of the run under way
 }
 
 // ID returns the id of the session.
