@@ -78,6 +78,7 @@ var layers = map[string][]string{
 	"internal/doctor":          {"store", "gateway", "internal/report"},
 	"embedded":                 {"*"},
 	"agent":                    {".", "token", "preset", "store", "budget", "internal/cost", "wire", "legal", "provider", "engine"},
+	"agent/team":               {"token", "preset", "store", "provider", "agent"},
 	"cmd/decant":               {"*"},
 	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
 	"examples/agent":           {"*"},

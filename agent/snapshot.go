@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/store"
 )
 
 // ErrUnsealed means that what would be sent for a session that Agent.Start began is not what its snapshot holds, though its
@@ -116,12 +117,35 @@ type seal struct {
 // if model, tools and instructions are the same. Nothing is poured of it unless the window of the agent, as its preset
 // limits it, has no room: what is sent then is a projection of the snapshot, with a hash of its own (Session.Projection). Any other
 // difference is ErrUnsealed. A pour that the session needs later is its own.
-func (a *Agent) Start(s *Snapshot, id string) (*Session, error) {
+//
+// Where Options.Journals keeps a session with that id, it is opened as it was left. It must have been begun with the same snapshot.
+func (a *Agent) Start(ctx context.Context, s *Snapshot, id string) (*Session, error) {
+	if a.opts.Journals != nil && id != "" {
+		n, err := a.Open(ctx, id)
+		if err == nil {
+			return n, n.bind(s)
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+	}
 	n := a.Session(id)
 	n.seal = &seal{of: s}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n, n.do(&step{Root: s.root, Messages: slices.Clone(s.messages)})
+}
+
+// bind binds a session that was opened to the snapshot that it was begun with.
+func (s *Session) bind(of *Snapshot) error {
+	n := len(of.messages)
+	same := func(a, b jsontext.Value) bool { return bytes.Equal(a, b) }
+	if h := s.state.history; len(h) < n || !slices.EqualFunc(h[:n], of.messages, same) {
+		return fmt.Errorf("agent: session %s was not begun with snapshot %.12s", s.id, of.Hash())
+	}
+	answered := slices.ContainsFunc(s.state.history[n:], func(m jsontext.Value) bool { return !bytes.HasPrefix(m, []byte(userStart)) })
+	s.seal = &seal{of: of, broken: answered}
+	return nil
 }
 
 // Projection returns the hash of what was sent of the snapshot that the session began with: the snapshot's own, or another one where

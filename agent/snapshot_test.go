@@ -89,7 +89,7 @@ func TestDelegatesBeginWithOneSnapshot(t *testing.T) {
 		case <-both:
 		}
 		snap := agent.SnapshotOf(ctx)
-		s, err := other.Start(snap, "")
+		s, err := other.Start(ctx, snap, "")
 		if err != nil {
 			return agent.Result{}, err
 		}
@@ -162,7 +162,7 @@ func TestASnapshotIsPouredOrRefusedWhereItDoesNotFit(t *testing.T) {
 	}
 	small.Trigger.Window = 30_000
 	o.Preset = small
-	f, err := w.agent(o).Start(snap, "")
+	f, err := w.agent(o).Start(t.Context(), snap, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestASnapshotIsPouredOrRefusedWhereItDoesNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer apart.db.Close()
-	if f, err = apart.agent(o).Start(snap, ""); err != nil {
+	if f, err = apart.agent(o).Start(t.Context(), snap, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err = ran(t, f.Run(t.Context(), "A task.")); !errors.Is(err, agent.ErrUnsealed) || f.Projection() != "" || len(w.server.Log.Entries()) > n {
