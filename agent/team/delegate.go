@@ -21,6 +21,12 @@ const (
 	delegationName = "delegation"
 )
 
+// Labels of the sessions of delegates, by which programs that list sessions know them (agent.Session.Label).
+const (
+	LabelOf = "delegate_of" // id of the session that has delegated
+	LabelTo = "delegate"    // name of the member
+)
+
 // An order is what the coordinator asks for.
 type order struct {
 	To   string `json:"to"`
@@ -81,7 +87,7 @@ func (t *Team) delegate(ctx context.Context, c *agent.Call, o order) (agent.Resu
 	if err != nil {
 		return agent.Result{}, err
 	}
-	events, err := m.begin(context.WithValue(ctx, depthKey{}, depth+1), s, len(snap.Messages()), o.Task)
+	events, err := m.begin(context.WithValue(ctx, depthKey{}, depth+1), s, snap.Session(), len(snap.Messages()), o.Task)
 	if err != nil {
 		return agent.Result{}, err
 	}
@@ -100,12 +106,13 @@ func idOf(snap *agent.Snapshot, c *agent.Call) string {
 	return "d-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
 }
 
-// begin begins the run of a delegate behind so many messages of its snapshot, or goes on with one that was begun in another process.
-func (m *Member) begin(ctx context.Context, s *agent.Session, known int, task string) (iter.Seq2[agent.Event, error], error) {
+// begin begins the run of a delegate of a session, behind so many messages of its snapshot, or goes on with one that was begun in another process.
+func (m *Member) begin(ctx context.Context, s *agent.Session, of string, known int, task string) (iter.Seq2[agent.Event, error], error) {
 	if len(s.Messages()) > known {
 		return s.Continue(ctx), nil
 	}
-	if err := s.Rename(m.Name + ": " + cut(task, mostTask)); err != nil {
+	err := errors.Join(s.Rename(m.Name+": "+cut(task, mostTask)), s.SetLabels(map[string]string{LabelOf: of, LabelTo: m.Name}))
+	if err != nil {
 		return nil, err
 	}
 	return s.Run(ctx, m.told(task)), nil

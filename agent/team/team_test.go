@@ -241,7 +241,7 @@ func (w *world) reminded(s *agent.Session) {
 		}
 	}
 	ledger := team.Ledger(s.Messages())
-	for _, d := range ledger[max(0, len(ledger)-20) : max(0, len(ledger)-1)] {
+	for _, d := range ledger[max(0, len(ledger)-20):max(0, len(ledger)-1)] {
 		if !strings.Contains(last, d.ID) || !strings.Contains(last, "And the rules.") {
 			w.Errorf("after a pour the model is not told of %s", d.ID)
 		}
