@@ -1,0 +1,275 @@
+package team_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/team"
+	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/provider/anthropic"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+// Whatever the coordinator, its delegates and people do at the same time, and however long requests take: the bytes that the provider
+// receives of each delegate begin with those that the coordinator was sent when it delegated, as long as the delegate's window has
+// room for them (mission 003-10, 003-11, 003-12). DECANT_SCHEDULES says how many random schedules are tried.
+func TestDelegatesBeginWithTheSealedState(t *testing.T) {
+	n := 25
+	if testing.Short() {
+		n = 5
+	}
+	if more, err := strconv.Atoi(os.Getenv("DECANT_SCHEDULES")); err == nil {
+		n = more
+	}
+	a := newArena(t)
+	for i := range n {
+		a.play(uint64(i))
+		if t.Failed() {
+			t.Fatalf("schedule %d", i)
+		}
+	}
+	t.Logf("%d schedules: %d delegates, %d of them with a projection; %d pours of coordinators, %d of delegates, %d by people; %d kills, %d of them went on elsewhere",
+		n, a.delegates, a.projections, a.poured, a.branches, a.forced, a.kills, a.elsewhere)
+	if n >= 25 && min(a.projections, a.poured, a.branches, a.forced, a.kills, a.elsewhere) == 0 {
+		t.Error("something of that never happens")
+	}
+}
+
+// An arena is where schedules are played: a stand-in for the API on the loopback device, which answers after a random time, and two
+// processes on one database.
+type arena struct {
+	testing.TB
+	server *sandbox.Server
+	client provider.Speaker
+	dbs    [2]*embedded.DB
+
+	mu  sync.Mutex
+	rng *rand.Rand
+
+	delegates, projections, poured, branches, forced, kills, elsewhere int
+}
+
+// arenaWindow is the window of all models: small, so that there are many pours.
+const arenaWindow = 16_000
+
+func newArena(t testing.TB) *arena {
+	t.Helper()
+	a := &arena{TB: t, rng: rand.New(rand.NewPCG(0, 0))}
+	a.server = sandbox.New(sandbox.Options{Model: answers(a.answer), Window: arenaWindow, LogSize: 10_000, LogBytes: 1 << 30})
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		a.rest()
+		a.server.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(srv.Close)
+	rt := &http.Transport{}
+	t.Cleanup(rt.CloseIdleConnections)
+	var err error
+	if a.client, err = anthropic.New(anthropic.Options{Base: srv.URL, Transport: rt, Credential: provider.Key("x-api-key", "test")}); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "team.db")
+	for i := range a.dbs {
+		if a.dbs[i], err = embedded.Open(t.Context(), file, &embedded.Options{Engine: engine.Options{Window: arenaWindow}}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.dbs[i].Close() })
+	}
+	return a
+}
+
+// draw returns a random number below n.
+func (a *arena) draw(n int) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.rng.IntN(n)
+}
+
+// rest takes a random time, mostly a short one.
+func (a *arena) rest() { time.Sleep(time.Duration(a.draw(4)*a.draw(4)*a.draw(300)) * time.Microsecond) }
+
+// answer is the model: the coordinator reads or delegates as it is told, and delegates read as long as chance will have it.
+func (a *arena) answer(p *sandbox.Prompt) sandbox.Answer {
+	said := told(p)
+	switch {
+	case strings.HasPrefix(said, "Delegate"):
+		if task(p) == "" {
+			return delegates(p, "marco", "sara", "leo")
+		}
+	case strings.HasPrefix(said, "Read"):
+		return says(text("I read."), use("", "read", fmt.Sprintf(`{"size":%d}`, a.draw(20_000))))
+	}
+	delegate := strings.Contains(strings.Join(p.System, "")+history(p), "From here on you are")
+	if delegate && a.draw(3) > 0 {
+		return says(use("", "read", fmt.Sprintf(`{"size":%d}`, a.draw(20_000))))
+	}
+	return says(text("Done. " + strings.Repeat("It was so. ", a.draw(200))))
+}
+
+// history returns all that the user has said in a prompt.
+func history(p *sandbox.Prompt) string {
+	var b strings.Builder
+	for _, m := range p.Messages {
+		for _, block := range m.Blocks {
+			b.WriteString(block.Text)
+		}
+	}
+	return b.String()
+}
+
+// team returns the team of a process.
+func (a *arena) team(process int) *team.Team {
+	type size struct {
+		Size int `json:"size"`
+	}
+	read := agent.Func("read", "Reads.", func(_ context.Context, _ *agent.Call, s size) (agent.Result, error) {
+		a.rest()
+		return agent.Result{Text: strings.Repeat("These are some words of a file. ", s.Size/32)}, nil
+	})
+	read.ReadOnly = true
+	x, err := team.New(a.client, team.Options{
+		Agent: agent.Options{Engine: a.dbs[process].Engine(), Journals: a.dbs[process].Store(), Model: "claude-sonnet-4-5", System: "You coordinate.",
+			MaxTokens: 1000, Turns: 6, Tools: []agent.Tool{read}},
+		Members: []team.Member{
+			{Name: "marco", Description: "has all that the coordinator has"},
+			{Name: "sara", Description: "has a prompt and tools of her own", Prompt: "You are quick.", Tools: []string{"read"}},
+			{Name: "leo", Description: "has a smaller window", Model: "claude-haiku-4-5", Window: 7_000},
+		},
+		Heard: func(_ team.Delegation, e agent.Event) {
+			if e.Kind == agent.EventPour {
+				a.mu.Lock()
+				a.branches++
+				a.mu.Unlock()
+			}
+		},
+	})
+	if err != nil {
+		a.Fatal(err)
+	}
+	return x
+}
+
+// play plays a schedule and judges by what the sandbox has received.
+func (a *arena) play(seed uint64) {
+	a.mu.Lock()
+	a.rng = rand.New(rand.NewPCG(seed, 3))
+	a.mu.Unlock()
+	a.server.Log.Reset()
+	s := a.team(0).Agent().Session(fmt.Sprint("schedule-", seed))
+	for i, turns := 0, 2+a.draw(8); i < turns; i++ {
+		say := "Read."
+		if i == turns-1 || a.draw(4) == 0 {
+			say = "Delegate."
+		}
+		s = a.turn(s, fmt.Sprint(say, " Step ", i))
+	}
+	a.judge(s)
+}
+
+// turn is one turn of the coordinator. Sometimes it is killed in the middle, and then goes on, sometimes in another process; sometimes
+// somebody pours its conversation meanwhile.
+func (a *arena) turn(s *agent.Session, say string) *agent.Session {
+	ctx, cancel := context.WithCancel(a.Context())
+	defer cancel()
+	var people sync.WaitGroup
+	kill := a.draw(4) == 0
+	if kill {
+		people.Go(func() { time.Sleep(time.Duration(a.draw(40)) * time.Millisecond); cancel() })
+	}
+	if a.draw(3) == 0 {
+		people.Go(func() { a.rest(); a.pourByHand(s) })
+	}
+	for e, err := range s.Run(ctx, say) {
+		if e.Kind == agent.EventPour {
+			a.poured++
+		}
+		if err != nil && ctx.Err() == nil {
+			a.Errorf("%s: %v", say, err)
+		}
+	}
+	people.Wait()
+	if !kill {
+		return s
+	}
+	a.kills++
+	if a.draw(2) == 0 {
+		var err error
+		if s, err = a.team(1).Agent().Open(a.Context(), s.ID()); err != nil {
+			a.Fatal(err)
+		}
+		a.elsewhere++
+	}
+	if _, o, err := ran(a, s.Run(a.Context(), "Go on.")); err != nil || o.Stop != agent.StopAnswered {
+		a.Errorf("after the kill: %+v, %v", o, err)
+	}
+	return s
+}
+
+// pourByHand pours what the engine keeps of a session, as somebody does who types /compact.
+func (a *arena) pourByHand(s *agent.Session) {
+	change, err := a.dbs[0].Engine().Preview(a.Context(), s.Conversation())
+	if err == nil {
+		err = a.dbs[0].Engine().Apply(a.Context(), change)
+	}
+	if err == nil {
+		a.mu.Lock()
+		a.forced++
+		a.mu.Unlock()
+	}
+}
+
+// judge holds each delegate's first request against the one that was answered with the delegation. The second one is found by its answer,
+// in the order in which the sandbox has received them: nothing here asks the team.
+func (a *arena) judge(s *agent.Session) {
+	var sealed *request
+	large := map[string]bool{} // tasks whose requests the provider has refused for their size: an estimate was too low
+	for _, e := range a.server.Log.Entries() {
+		if !json.Valid(e.Body) {
+			continue // it was killed while it was sent
+		}
+		r := received(a, e.Body)
+		last := r.messages[len(r.messages)-1]
+		if e.Error != "" && !strings.Contains(e.Error, "too long") {
+			a.Errorf("request %d was refused with %d: %s", e.Number, e.Status, e.Error)
+		}
+		switch {
+		case bytes.Contains(e.Answer, []byte(`"name":"delegate"`)):
+			sealed = &r
+		case strings.Contains(last, "From here on you are"):
+			_, task, _ := strings.Cut(last, "The task:\\n")
+			task = strings.TrimSuffix(task, `"}]}`)
+			narrow := large[task] || strings.Contains(last, "you are leo")
+			large[task] = large[task] || e.Error != ""
+			a.delegates++
+			switch {
+			case r.begins(sealed) && len(r.messages) == len(sealed.messages)+1:
+			case narrow && len(r.messages) <= len(sealed.messages)+1:
+				a.projections++
+			default:
+				a.Errorf("a delegate begins with %d messages that are not the %d of the snapshot: %.200s", len(r.messages)-1, len(sealed.messages), last)
+			}
+		}
+	}
+	for _, d := range team.Ledger(s.Messages()) {
+		if d.ID == "" && !strings.Contains(d.Outcome, "interrupted") && !strings.Contains(d.Outcome, "not made") && !strings.Contains(d.Outcome, "context canceled") {
+			a.Errorf("a delegation has failed: %+v", d)
+		}
+		if d.To != "leo" && !large[d.Task] && d.Projection != d.Snapshot {
+			a.Errorf("%s begins with %s, not %s", d.To, d.Projection, d.Snapshot)
+		}
+	}
+}
