@@ -67,9 +67,13 @@ func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
 // pour; 0: the policy of the agent says when.
 func (r *run) request(h history, final bool, sealed int) *engine.Request {
 	o := &r.agent.opts
-	return &engine.Request{
+	q := &engine.Request{
 		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Sealed: sealed, Body: r.agent.body(h, final),
 	}
+	if r.seal != nil && r.seal.apart {
+		q.Project = "" // what is told of earlier conversations is told already
+	}
+	return q
 }
 
 // sizeOf returns the tokens of a prepared request. Where the engine could not count them, they are guessed from its bytes, too many

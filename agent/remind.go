@@ -17,6 +17,15 @@ func (r *run) ready(last Stop) (*engine.Prepared, history, error) {
 		h = r.remind(h)
 	}
 	p, full, err := r.prepareLast(h, last)
+	if err == nil {
+		var parted bool
+		if parted, err = r.part(p); parted || err != nil {
+			r.drop(p)
+		}
+		if parted && err == nil {
+			return r.ready(last)
+		}
+	}
 	if err != nil || r.told || !r.owed {
 		return p, full, err
 	}
@@ -52,6 +61,9 @@ func (r *run) remind(h history) history {
 
 // pour notes that a request was poured.
 func (r *run) pour(p *engine.Prepared) {
+	if r.sealed() && p.Report.Reason != "" {
+		r.seal.poured = true
+	}
 	if pour := poured(p); pour != nil {
 		r.poured, r.owed = pour, true
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // ErrUnsealed means that what would be sent for a session that Agent.Start began is not what its snapshot holds, though its
-// window has room for that. Nothing was sent.
+// window has room for that, and that nothing could be done about it. Nothing was sent.
 var ErrUnsealed = errors.New("what would be sent is not the sealed snapshot")
 
 // A Snapshot is a conversation as it was sent when its model asked for a round of calls. It is sealed: whatever is said, called or
@@ -106,12 +106,17 @@ func (s *Snapshot) Hash() string {
 type seal struct {
 	of     *Snapshot
 	hash   string // of what was sent in its place; empty: nothing was
+	poured bool   // the window has no room for the snapshot
+	apart  bool   // the session has a conversation of its own in the store
 	broken bool   // an answer has come
 }
 
 // Start begins a session with what a snapshot holds, poured as it is there. What the session is told next comes as a message of the
-// user behind it. The agent must have the engine and the tenant of the one that the snapshot was made of; its instructions should begin
+// user behind it. The agent should have the engine and the tenant of the one that the snapshot was made of, and its instructions should begin
 // with the snapshot's.
+//
+// In the store the session is a branch of the conversation that the snapshot was made of. Where that has changed meanwhile at this very
+// place, because somebody has poured it or taken a pour back, the session gets a conversation of its own, which begins with what was sent.
 //
 // The first request of the session holds the bytes of Sent and then what it was told, so that the provider finds them in its cache
 // if model, tools and instructions are the same. Nothing is poured of it unless the window of the agent, as its preset
@@ -138,14 +143,28 @@ func (a *Agent) Start(ctx context.Context, s *Snapshot, id string) (*Session, er
 
 // bind binds a session that was opened to the snapshot that it was begun with.
 func (s *Session) bind(of *Snapshot) error {
-	n := len(of.messages)
-	same := func(a, b jsontext.Value) bool { return bytes.Equal(a, b) }
-	if h := s.state.history; len(h) < n || !slices.EqualFunc(h[:n], of.messages, same) {
-		return fmt.Errorf("agent: session %s was not begun with snapshot %.12s", s.id, of.Hash())
+	h, sent := s.state.history, []jsontext.Value(of.messages)
+	apart := s.state.root != of.root
+	if apart {
+		var err error
+		if sent, err = of.Sent(); err != nil {
+			return err
+		}
 	}
-	answered := slices.ContainsFunc(s.state.history[n:], func(m jsontext.Value) bool { return !bytes.HasPrefix(m, []byte(userStart)) })
-	s.seal = &seal{of: of, broken: answered}
+	if !beginsWith(h, sent) {
+		return fmt.Errorf("agent: session %s was not begun with snapshot %.*s", s.id, shortHash, of.Hash())
+	}
+	answered := slices.ContainsFunc(h[len(sent):], func(m jsontext.Value) bool { return !bytes.HasPrefix(m, []byte(userStart)) })
+	s.seal = &seal{of: of, apart: apart, broken: answered}
 	return nil
+}
+
+// shortHash is how many digits of a hash an error shows.
+const shortHash = 12
+
+// beginsWith reports whether messages begin with others.
+func beginsWith(ms, with []jsontext.Value) bool {
+	return len(ms) >= len(with) && slices.EqualFunc(ms[:len(with)], with, func(a, b jsontext.Value) bool { return bytes.Equal(a, b) })
 }
 
 // Projection returns the hash of what was sent of the snapshot that the session began with: the snapshot's own, or another one where
@@ -191,27 +210,52 @@ func (r *run) checkSeal(p *engine.Prepared) error {
 		return nil
 	}
 	of := r.seal.of
-	want, err := of.Sent()
-	if err != nil {
-		return err
-	}
-	got, err := sentIn(p.Body)
+	got, same, err := of.heldBy(p.Body)
 	if err != nil {
 		return err
 	}
 	system := r.agent.opts.System
 	hash := sealOf(system, got[:max(0, len(got)-1)])
-	same := len(got) > len(want) && slices.EqualFunc(got[:len(want)], want, func(a, b jsontext.Value) bool { return bytes.Equal(a, b) })
 	switch {
 	case same && strings.HasPrefix(system, of.system):
 		hash = of.Hash()
-	case !same && p.Report.Reason == "":
-		return fmt.Errorf("%w (%s): the agent that goes on from it must have its engine and tenant", ErrUnsealed, of.Hash()[:12])
+	case !same && !r.seal.poured:
+		return fmt.Errorf("%w %.*s", ErrUnsealed, shortHash, of.Hash())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seal.hash = hash
 	return nil
+}
+
+// heldBy returns the messages of a request, and whether they begin with the snapshot.
+func (s *Snapshot) heldBy(body []byte) (messages []jsontext.Value, same bool, err error) {
+	want, err := s.Sent()
+	if err != nil {
+		return nil, false, err
+	}
+	messages, err = sentIn(body)
+	return messages, len(messages) > len(want) && beginsWith(messages, want), err
+}
+
+// part gives the session a conversation of its own if what was prepared of the one that its snapshot was made of is something else than
+// the snapshot, and reports whether it did.
+func (r *run) part(p *engine.Prepared) (bool, error) {
+	if !r.sealed() || r.seal.apart || r.seal.poured {
+		return false, nil
+	}
+	of := r.seal.of
+	_, same, err := of.heldBy(p.Body)
+	if same || err != nil {
+		return false, err
+	}
+	sent, err := of.Sent()
+	if err != nil {
+		return false, err
+	}
+	none := 0
+	r.root, r.seal.apart = r.id, true
+	return true, r.step(&step{Root: r.id, Keep: &none, Messages: append(sent, r.Messages()[len(of.messages):]...)})
 }
 
 // sealOf returns the hash of instructions and messages.

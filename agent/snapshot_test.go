@@ -16,8 +16,8 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
-	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -137,9 +137,8 @@ func TestDelegatesBeginWithOneSnapshot(t *testing.T) {
 	w.legal()
 }
 
-// An agent with a smaller window gets a projection, which has a hash of its own; one with another engine gets nothing, because it could
-// not know what was poured.
-func TestASnapshotIsPouredOrRefusedWhereItDoesNotFit(t *testing.T) {
+// An agent with a smaller window gets a projection, which has a hash of its own.
+func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
 	w := newWorld(t, answers(member))
 	var snap *agent.Snapshot
 	seal := agent.Tool{Name: "delegate", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
@@ -170,18 +169,71 @@ func TestASnapshotIsPouredOrRefusedWhereItDoesNotFit(t *testing.T) {
 	if err != nil || count(all, agent.EventPour) != 1 || f.Projection() == snap.Hash() || len(f.Projection()) != 64 {
 		t.Errorf("a projection of %s is %s, error %v", snap.Hash(), f.Projection(), err)
 	}
-	n := len(w.server.Log.Entries())
-	o.Preset = nil
+	w.legal()
+}
+
+// What is sent of a snapshot is the same where its conversation was poured meanwhile, at this very place, and where the engine knows
+// nothing of it. It is the same once more when another process opens the session before it was answered.
+func TestASnapshotIsSealed(t *testing.T) {
+	w := newWorld(t, answers(member))
+	var snap *agent.Snapshot
+	seal := agent.Tool{Name: "delegate", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
+		snap = agent.SnapshotOf(ctx)
+		return agent.Result{}, nil
+	}}
+	var fails error
+	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}, Journals: w.db.Store(), Project: "p",
+		Hooks: agent.Hooks{BeforeModel: func(context.Context, []byte) error { return fails }}}
+	s := w.agent(o).Session("")
+	for i := range 16 {
+		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Hooks.AfterModel = func(context.Context, *provider.Answer) error {
+		change, err := w.db.Engine().Preview(t.Context(), s.Conversation())
+		if err != nil {
+			return err
+		}
+		return w.db.Engine().Apply(t.Context(), change)
+	}
+	s = opened(t, w.agent(o), s.ID())
+	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); snap == nil {
+		t.Fatal(err)
+	}
+	o.Hooks.AfterModel = nil
 	apart := *w
-	if apart.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), &embedded.Options{Engine: engine.Options{Window: 1_000_000}}); err != nil {
+	var err error
+	if apart.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), nil); err != nil {
 		t.Fatal(err)
 	}
 	defer apart.db.Close()
-	if f, err = apart.agent(o).Start(t.Context(), snap, ""); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err = ran(t, f.Run(t.Context(), "A task.")); !errors.Is(err, agent.ErrUnsealed) || f.Projection() != "" || len(w.server.Log.Entries()) > n {
-		t.Errorf("another engine: error %v, projection %q", err, f.Projection())
+	coordinator := received(t, w.requestOf("Delegate it."))
+	for where, w := range map[string]*world{"poured by hand": w, "another engine": &apart} {
+		o.Journals = w.db.Store()
+		fails = errors.New("not yet")
+		if f, err := w.agent(o).Start(t.Context(), snap, "apart"); err != nil {
+			t.Fatal(err)
+		} else if _, _, err := ran(t, f.Run(t.Context(), "A task "+where+".")); !errors.Is(err, fails) {
+			t.Fatal(err)
+		}
+		fails = nil
+		f, err := w.agent(o).Start(t.Context(), snap, "apart") // as another process would
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := ran(t, f.Continue(t.Context())); err != nil || f.Projection() != snap.Hash() {
+			t.Errorf("%s: error %v, projection %s of %s", where, err, f.Projection(), snap.Hash())
+		}
+		if got := received(t, w.requestOf("A task "+where)); len(got) != len(coordinator)+1 || !slices.Equal(got[:len(coordinator)], coordinator) {
+			t.Errorf("%s: the session begins with %d messages that are not the %d of the snapshot", where, len(got)-1, len(coordinator))
+		}
+		if _, _, err := ran(t, f.Run(t.Context(), "Read more.")); err != nil {
+			t.Errorf("%s: afterwards %v", where, err)
+		}
+		if f, err = w.agent(o).Start(t.Context(), snap, "apart"); err != nil || len(f.Messages()) != len(coordinator)+6 || f.Root() != "apart" {
+			t.Errorf("%s: %d messages of %s, error %v", where, len(f.Messages()), f.Root(), err)
+		}
 	}
 	w.legal()
 }

@@ -91,7 +91,7 @@ func (t *Team) answer(ctx context.Context, d *Delegation) (string, error) {
 	if m := t.member(d.To); m != nil && t.opts.Agent.Journals != nil {
 		s, err := m.agent.Open(ctx, d.ID)
 		if err == nil {
-			return answerIn(s.Messages()[min(d.begins, len(s.Messages())):]), nil
+			return answerIn(s, m.told(d.Task)), nil
 		}
 		if !errors.Is(err, store.ErrNotFound) {
 			return "", err
@@ -152,9 +152,19 @@ func blocksOf(m jsontext.Value) []block {
 	return message.Content
 }
 
-// answerIn returns the last text that the model of a session has said.
-func answerIn(messages []jsontext.Value) string {
-	for _, m := range slices.Backward(messages) {
+// toldAt returns which message of a session says a text, -1 if none does.
+func toldAt(s *agent.Session, text string) int {
+	for _, turn := range s.Turns() {
+		if strings.Contains(turn.Text, text) {
+			return turn.First
+		}
+	}
+	return -1
+}
+
+// answerIn returns the last text that the model of a session has said since it was told something.
+func answerIn(s *agent.Session, told string) string {
+	for _, m := range slices.Backward(s.Messages()[max(0, toldAt(s, told)):]) {
 		var who struct {
 			Role string `json:"role"`
 		}

@@ -87,13 +87,13 @@ func (t *Team) delegate(ctx context.Context, c *agent.Call, o order) (agent.Resu
 	if err != nil {
 		return agent.Result{}, err
 	}
-	events, err := m.begin(context.WithValue(ctx, depthKey{}, depth+1), s, snap.Session(), len(snap.Messages()), o.Task)
+	events, err := m.begin(context.WithValue(ctx, depthKey{}, depth+1), s, snap.Session(), o.Task)
 	if err != nil {
 		return agent.Result{}, err
 	}
 	end, err := t.follow(c, &d, s, events)
 	if errors.Is(err, agent.ErrEnded) { // in another process, before the call had returned
-		end, err = agent.Outcome{Stop: agent.StopAnswered, Text: answerIn(s.Messages()[len(snap.Messages()):])}, nil
+		end, err = agent.Outcome{Stop: agent.StopAnswered, Text: answerIn(s, m.told(o.Task))}, nil
 	}
 	end.Spent = s.Spent() // in all processes
 	return t.result(&d, end, err), nil
@@ -106,9 +106,9 @@ func idOf(snap *agent.Snapshot, c *agent.Call) string {
 	return "d-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
 }
 
-// begin begins the run of a delegate of a session, behind so many messages of its snapshot, or goes on with one that was begun in another process.
-func (m *Member) begin(ctx context.Context, s *agent.Session, of string, known int, task string) (iter.Seq2[agent.Event, error], error) {
-	if len(s.Messages()) > known {
+// begin begins the run of a delegate of a session, or goes on with one that was begun in another process.
+func (m *Member) begin(ctx context.Context, s *agent.Session, of, task string) (iter.Seq2[agent.Event, error], error) {
+	if toldAt(s, m.told(task)) >= 0 {
 		return s.Continue(ctx), nil
 	}
 	err := errors.Join(s.Rename(m.Name+": "+cut(task, mostTask)), s.SetLabels(map[string]string{LabelOf: of, LabelTo: m.Name}))

@@ -22,8 +22,6 @@ type Delegation struct {
 	USD        float64
 	Snapshot   string // hash of what the coordinator was sent when it delegated; in the ledger its first 12 digits
 	Projection string // of what the delegate was sent of it, empty where nothing was; the same hash unless it had to be poured
-
-	begins int // how many messages the coordinator had when it delegated
 }
 
 // short is how many digits of a hash people and models are shown.
@@ -32,35 +30,33 @@ const short = 12
 // line returns a delegation as the first line of its result.
 func (d *Delegation) line() string {
 	out := fmt.Sprintf("delegation %s to %s: %s; %d turns, %d tokens, $%.4f; snapshot %.*s", d.ID, d.To, d.Outcome, d.Turns, d.Tokens, d.USD, short, d.Snapshot)
-	if d.Projection != "" && d.Projection != d.Snapshot {
+	switch d.Projection {
+	case d.Snapshot:
+	case "":
+		out += ", of which nothing was sent"
+	default:
 		out += fmt.Sprintf(", projection %.*s", short, d.Projection)
 	}
 	return out
 }
 
 // lines are what line returns.
-var lines = regexp.MustCompile(`^delegation (\S+) to (\S+): (\w+); (\d+) turns, (\d+) tokens, \$([\d.]+); snapshot (\w+)(?:, projection (\w+))?(?:\n|$)`)
+var lines = regexp.MustCompile(`^delegation (\S+) to (\S+): (\w+); (\d+) turns, (\d+) tokens, \$([\d.]+); snapshot (\w+)(?:, projection (\w+)|(, of which nothing was sent))?(?:\n|$)`)
 
 // Ledger returns the delegations of a session, oldest first, by what was said in it (Session.Messages). Those whose calls have no
 // result yet are not among them. What a model or a delegate writes cannot add a line or change one.
 func Ledger(messages []jsontext.Value) (out []Delegation) {
-	type call struct {
-		order
-		at int
-	}
-	open := map[string]call{}
-	for i, m := range messages {
+	open := map[string]order{}
+	for _, m := range messages {
 		for _, b := range blocksOf(m) {
 			switch {
 			case b.Type == "tool_use" && b.Name == delegateName:
 				var o order
 				_ = json.Unmarshal(b.Input, &o, lenient) // what does not fit is a call that failed: its result says so
-				open[b.ID] = call{o, i}
+				open[b.ID] = o
 			case b.Type == "tool_result":
-				if c, ok := open[b.Use]; ok {
-					d := delegationOf(c.order, b.text())
-					d.begins = c.at
-					out = append(out, d)
+				if o, ok := open[b.Use]; ok {
+					out = append(out, delegationOf(o, b.text()))
 					delete(open, b.Use)
 				}
 			}
@@ -81,7 +77,7 @@ func delegationOf(o order, result string) Delegation {
 	d.Turns, _ = strconv.Atoi(f[4]) // the expression takes nothing else
 	d.Tokens, _ = strconv.Atoi(f[5])
 	d.USD, _ = strconv.ParseFloat(f[6], 64)
-	if d.Projection == "" {
+	if d.Projection == "" && f[9] == "" {
 		d.Projection = d.Snapshot
 	}
 	return d

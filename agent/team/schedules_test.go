@@ -191,16 +191,22 @@ func (a *arena) turn(s *agent.Session, say string) *agent.Session {
 		people.Go(func() { time.Sleep(time.Duration(a.draw(40)) * time.Millisecond); cancel() })
 	}
 	if a.draw(3) == 0 {
-		people.Go(func() { a.rest(); a.pourByHand(s) })
+		people.Go(func() {
+			for ctx.Err() == nil {
+				a.rest()
+				a.pourByHand(s)
+			}
+		})
 	}
 	for e, err := range s.Run(ctx, say) {
 		if e.Kind == agent.EventPour {
 			a.poured++
 		}
-		if err != nil && ctx.Err() == nil {
+		if err != nil && !kill {
 			a.Errorf("%s: %v", say, err)
 		}
 	}
+	cancel()
 	people.Wait()
 	if !kill {
 		return s
@@ -268,7 +274,10 @@ func (a *arena) judge(s *agent.Session) {
 		if d.ID == "" && !strings.Contains(d.Outcome, "interrupted") && !strings.Contains(d.Outcome, "not made") && !strings.Contains(d.Outcome, "context canceled") {
 			a.Errorf("a delegation has failed: %+v", d)
 		}
-		if d.To != "leo" && !large[d.Task] && d.Projection != d.Snapshot {
+		if d.Outcome == "failed" {
+			a.Errorf("a delegation has failed: %+v", d)
+		}
+		if d.Projection != "" && d.To != "leo" && !large[d.Task] && d.Projection != d.Snapshot {
 			a.Errorf("%s begins with %s, not %s", d.To, d.Projection, d.Snapshot)
 		}
 	}
