@@ -105,10 +105,9 @@ func (s *Snapshot) Hash() string {
 // A seal binds a session to the snapshot that it began with, until its model has answered.
 type seal struct {
 	of     *Snapshot
-	hash   string // of what was sent in its place; empty: nothing was
-	poured bool   // the window has no room for the snapshot
-	apart  bool   // the session has a conversation of its own in the store
-	broken bool   // an answer has come
+	poured bool // the window has no room for the snapshot
+	apart  bool // the session has a conversation of its own in the store
+	broken bool // an answer has come
 }
 
 // Start begins a session with what a snapshot holds, poured as it is there. What the session is told next comes as a message of the
@@ -173,11 +172,11 @@ func beginsWith(ms, with []jsontext.Value) bool {
 func (s *Session) Projection() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.seal == nil {
-		return ""
-	}
-	return s.seal.hash
+	return s.state.labels[projectionLabel]
 }
+
+// projectionLabel is the label under which a session that began with a snapshot keeps the hash of what was sent of it.
+const projectionLabel = "projection"
 
 // sealed reports whether the model has still to answer to what follows a snapshot.
 func (s *Session) sealed() bool {
@@ -222,10 +221,10 @@ func (r *run) checkSeal(p *engine.Prepared) error {
 	case !same && !r.seal.poured:
 		return fmt.Errorf("%w %.*s", ErrUnsealed, shortHash, of.Hash())
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.seal.hash = hash
-	return nil
+	if r.Projection() == hash {
+		return nil
+	}
+	return r.step(&step{Labels: map[string]string{projectionLabel: hash}})
 }
 
 // heldBy returns the messages of a request, and whether they begin with the snapshot.

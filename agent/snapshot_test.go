@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/preset"
@@ -191,11 +192,15 @@ func TestASnapshotIsSealed(t *testing.T) {
 		}
 	}
 	o.Hooks.AfterModel = func(context.Context, *provider.Answer) error {
-		change, err := w.db.Engine().Preview(t.Context(), s.Conversation())
-		if err != nil {
-			return err
+		for {
+			change, err := w.db.Engine().Preview(t.Context(), s.Conversation())
+			if err != nil {
+				return err
+			}
+			if err = w.db.Engine().Apply(t.Context(), change); !errors.Is(err, decant.ErrStale) {
+				return err
+			}
 		}
-		return w.db.Engine().Apply(t.Context(), change)
 	}
 	s = opened(t, w.agent(o), s.ID())
 	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); snap == nil {

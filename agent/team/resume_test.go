@@ -84,7 +84,7 @@ func TestATeamGoesOnElsewhere(t *testing.T) {
 		}
 	}
 	for _, d := range team.Ledger(there.Messages()) {
-		if d.Outcome != "answered" || d.Turns != 2 || d.Projection != d.Snapshot {
+		if d.Outcome != "answered" || d.Turns != 2 || d.Projection != d.Snapshot || d.USD == 0 {
 			t.Errorf("ledger: %+v", d)
 		}
 	}
