@@ -82,6 +82,7 @@ var layers = map[string][]string{
 	"cmd/decant":               {"*"},
 	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
 	"examples/agent":           {"*"},
+	"examples/team":            {"*"},
 	"scripts/databases":        {".", "wire", "provider/sandbox"},
 	"scripts/house":            {},
 	"scripts/sbom":             {},

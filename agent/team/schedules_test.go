@@ -318,8 +318,8 @@ func TestWithoutASealDelegatesDiffer(t *testing.T) {
 		a.rng = rand.New(rand.NewPCG(seed, 4))
 		a.server.Log.Reset()
 		v := a.unsealed()
-		if v.begun != 3 || len(v.strangers) != 3 {
-			t.Errorf("schedule %d: %d delegates, %d of them begin with something else: want all 3", seed, v.begun, len(v.strangers))
+		if v.begun != 3 || len(v.strangers) < 2 { // the judge excuses leo
+			t.Errorf("schedule %d: %d delegates, %d of them begin with something else: want marco and sara", seed, v.begun, len(v.strangers))
 		}
 		if len(v.beginnings) > 1 {
 			apart++
