@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -44,6 +45,8 @@ func TestDelegatesBeginWithTheSealedState(t *testing.T) {
 			t.Fatalf("schedule %d", i)
 		}
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	t.Logf("%d schedules: %d delegates, %d of them with a projection; %d pours of coordinators, %d of delegates, %d by people; %d kills, %d of them went on elsewhere",
 		n, a.delegates, a.projections, a.poured, a.branches, a.forced, a.kills, a.elsewhere)
 	if n >= 100 && min(a.projections, a.poured, a.branches, a.forced, a.kills, a.elsewhere) == 0 {
@@ -59,8 +62,11 @@ type arena struct {
 	client provider.Speaker
 	dbs    [2]*embedded.DB
 
-	mu  sync.Mutex
-	rng *rand.Rand
+	mu     sync.Mutex
+	rng    *rand.Rand
+	rounds int // of delegates
+
+	sealed map[int]*request // what was answered with a round of delegations, by its number
 
 	delegates, projections, poured, branches, forced, kills, elsewhere int
 }
@@ -70,7 +76,7 @@ const arenaWindow = 16_000
 
 func newArena(t testing.TB) *arena {
 	t.Helper()
-	a := &arena{TB: t, rng: rand.New(rand.NewPCG(0, 0))}
+	a := &arena{TB: t, rng: rand.New(rand.NewPCG(0, 0)), sealed: map[int]*request{}}
 	a.server = sandbox.New(sandbox.Options{Model: answers(a.answer), Window: arenaWindow, LogSize: 10_000, LogBytes: 1 << 30})
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		a.rest()
@@ -109,7 +115,7 @@ func (a *arena) answer(p *sandbox.Prompt) sandbox.Answer {
 	switch {
 	case strings.HasPrefix(said, "Delegate"):
 		if task(p) == "" {
-			return delegates(p, "marco", "sara", "leo")
+			return a.delegation("marco", "sara", "leo")
 		}
 	case strings.HasPrefix(said, "Read"):
 		return says(text("I read."), use("", "read", fmt.Sprintf(`{"size":%d}`, a.draw(20_000))))
@@ -119,6 +125,27 @@ func (a *arena) answer(p *sandbox.Prompt) sandbox.Answer {
 		return says(use("", "read", fmt.Sprintf(`{"size":%d}`, a.draw(20_000))))
 	}
 	return says(text("Done. " + strings.Repeat("It was so. ", a.draw(200))))
+}
+
+// delegation returns an answer that delegates tasks. They have the number of the round.
+func (a *arena) delegation(names ...string) sandbox.Answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rounds++
+	var blocks []sandbox.Block
+	for _, name := range names {
+		blocks = append(blocks, use("", "delegate", fmt.Sprintf(`{"to":%q,"task":"Task of %s, #%d."}`, name, name, a.rounds)))
+	}
+	return says(blocks...)
+}
+
+// numbers are the numbers of rounds.
+var numbers = regexp.MustCompile(`, #(\d+)\.`)
+
+// roundIn returns the number of the round that a text speaks of.
+func roundIn(text string) int {
+	n, _ := strconv.Atoi(numbers.FindStringSubmatch(text)[1])
+	return n
 }
 
 // history returns all that the user has said in a prompt.
@@ -173,6 +200,7 @@ func (a *arena) team(process int) *team.Team {
 func (a *arena) play(seed uint64) {
 	a.mu.Lock()
 	a.rng = rand.New(rand.NewPCG(seed, 3))
+	maps.DeleteFunc(a.sealed, func(round int, _ *request) bool { return round < a.rounds-100 }) // requests of killed delegates may come late
 	a.mu.Unlock()
 	a.server.Log.Reset()
 	s := a.team(0).Agent().Session(fmt.Sprint("schedule-", seed))
@@ -252,10 +280,9 @@ type verdict struct {
 	large              map[string]bool // tasks whose requests the provider has refused for their size: an estimate was too low
 }
 
-// judge holds each delegate's first request against the one that was answered with the delegation. That one is found by its answer,
-// in the order in which the sandbox has received them: nothing here asks the team.
+// judge holds each delegate's first request against the one that was answered with the delegation. That one is found by its answer: nothing
+// here asks the team.
 func (a *arena) judge() verdict {
-	var sealed *request
 	v := verdict{large: map[string]bool{}, beginnings: map[string]bool{}}
 	for _, e := range a.server.Log.Entries() {
 		if !json.Valid(e.Body) {
@@ -267,9 +294,9 @@ func (a *arena) judge() verdict {
 		r := received(a, e.Body)
 		last := r.messages[len(r.messages)-1]
 		if bytes.Contains(e.Answer, []byte(`"name":"delegate"`)) {
-			sealed = &r
+			a.sealed[roundIn(string(e.Answer))] = &r
 		} else if strings.Contains(last, "From here on you are") {
-			v.judge(&r, sealed, last, e.Error != "")
+			v.judge(&r, a.sealed[roundIn(last)], last, e.Error != "")
 		}
 	}
 	return v

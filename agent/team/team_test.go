@@ -132,6 +132,43 @@ func TestAFailureIsAResult(t *testing.T) {
 	}
 }
 
+// What all of them may use together is never overrun, each delegate keeps to its own budget, and each that had room for a request ends with its
+// final answer, as the coordinator does.
+func TestDelegatesShareAnAllowance(t *testing.T) {
+	for most := 40_000; most <= 100_000; most += 20_000 {
+		w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+			switch {
+			case p.Choice == "none":
+				return says(text("That is all."))
+			case task(p) == "" && len(p.Messages) == 1:
+				return delegates(p, "marco", "sara", "leo")
+			}
+			return says(use("", "read", `{}`))
+		}))
+		var members []team.Member
+		for _, name := range []string{"marco", "sara", "leo"} {
+			members = append(members, team.Member{Name: name, Description: "reads", Budget: agent.Budget{Tokens: 15_000}})
+		}
+		x := w.team(team.Options{Members: members, Agent: agent.Options{
+			Tools: []agent.Tool{readsMuch(4000)}, MaxTokens: 500, Allowance: agent.NewAllowance(agent.Budget{Tokens: most})}})
+		s := x.Agent().Session("")
+		_, o, err := ran(t, s.Run(t.Context(), "Delegate."))
+		if err != nil || !o.Forced || o.Text != "That is all." {
+			t.Errorf("allowance %d: outcome %+v, error %v", most, o, err)
+		}
+		sum := o.Spent.Tokens()
+		for _, d := range team.Ledger(s.Messages()) {
+			if sum += d.Tokens; d.Tokens > 15_000 || d.Outcome != "budget" && d.Tokens > 0 {
+				t.Errorf("allowance %d: %+v", most, d)
+			}
+		}
+		if sum > most || sum < most/3 {
+			t.Errorf("%d of %d tokens are used", sum, most)
+		}
+		w.legal()
+	}
+}
+
 // The coordinator's run ends, its delegates end with it, and it goes on afterwards.
 func TestDelegatesEndWithTheRun(t *testing.T) {
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
