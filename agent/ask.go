@@ -157,7 +157,7 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
 	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop})
 	r.unseal()
-	r.asked = r.snapshot(p)
+	r.asked = r.snapshot(p.Body, a)
 	if err := r.message(a, r.meter.book(a.Usage, sizeOf(p)), sizeOf(p), p.Report.Window); err != nil {
 		return err
 	}

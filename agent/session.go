@@ -51,7 +51,7 @@ type Session struct {
 	broken       error  // why the journal cannot be written
 
 	seal  *seal     // of the snapshot that it began with, nil: it began with none
-	asked *Snapshot // what was sent when the model asked for the newest calls in this process; of the run under way
+	asked *Snapshot // what was sent when the model asked for the calls of the last message, if it was in this process; of the run under way
 	owed  bool      // there was a pour, and the model was reminded of nothing since; of the run under way
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
 
@@ -51,10 +52,13 @@ func SnapshotOf(ctx context.Context) *Snapshot {
 	return s
 }
 
-// snapshot returns the snapshot of what is being answered.
-func (r *run) snapshot(p *engine.Prepared) *Snapshot {
+// snapshot returns the snapshot of what is being answered, nil for an answer that asks for no calls.
+func (r *run) snapshot(sent []byte, a *provider.Answer) *Snapshot {
+	if len(callsIn(a.Content)) == 0 {
+		return nil
+	}
 	return &Snapshot{session: r.id, root: r.root, system: r.agent.opts.System, messages: r.Messages(),
-		body: func() ([]byte, error) { return p.Body, nil }}
+		body: func() ([]byte, error) { return sent, nil }}
 }
 
 // again returns the snapshot of calls that the model asked for in another process. The engine says once more what was sent.

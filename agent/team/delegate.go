@@ -102,7 +102,7 @@ func (t *Team) delegate(ctx context.Context, c *agent.Call, o order) (agent.Resu
 // idOf returns the id of the delegation that a call makes: the same if the call is made again. The id of the call alone would not do: some
 // servers number the calls of each answer.
 func idOf(snap *agent.Snapshot, c *agent.Call) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s", snap.Session(), snap.Hash(), c.ID, c.Arguments))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", snap.Session(), len(snap.Messages()), c.ID, c.Arguments))
 	return "d-" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
 }
 
