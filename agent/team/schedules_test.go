@@ -31,7 +31,7 @@ import (
 // receives of each delegate begin with those that the coordinator was sent when it delegated, as long as the delegate's window has
 // room for them (mission 003-10, 003-11, 003-12). DECANT_SCHEDULES says how many random schedules are tried.
 func TestDelegatesBeginWithTheSealedState(t *testing.T) {
-	n := 10
+	n := 8
 	if testing.Short() {
 		n = 5
 	}

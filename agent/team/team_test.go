@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -224,7 +225,12 @@ func TestTheLedgerSurvivesEveryPour(t *testing.T) {
 		n++
 		return says(use(fmt.Sprintf("toolu_%d", n), "read", `{}`))
 	}))
-	o := agent.Options{Tools: []agent.Tool{readsMuch(40_000)}, Journals: w.db.Store(), Remind: func([]jsontext.Value) string { return "And the rules." }}
+	narrow, err := preset.Load("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow.Trigger.Window = 40_000
+	o := agent.Options{Tools: []agent.Tool{readsMuch(8000)}, Journals: w.db.Store(), Preset: narrow, MaxTokens: 2500, Remind: func([]jsontext.Value) string { return "And the rules." }}
 	members := []team.Member{{Name: "marco", Description: "works"}}
 	s := w.team(team.Options{Agent: o, Members: members}).Agent().Session("one")
 	pours := 0
