@@ -22,11 +22,7 @@ func (a *Agent) wrapUpTokens() int { return len(a.opts.WrapUp)/2 + 50 }
 // ask asks the model for the next answer and takes it into the history. last says which limit makes it the last one; empty: none. Where
 // nothing is sent, nothing is added to the history.
 func (r *run) ask(last Stop) (*provider.Answer, error) {
-	h := history(r.Messages())
-	if last != "" {
-		h = wrapped(h, r.agent.opts.WrapUp)
-	}
-	p, err := r.prepare(h, last != "")
+	p, h, err := r.ready(last)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +33,7 @@ func (r *run) ask(last Stop) (*provider.Answer, error) {
 		r.drop(p)
 		return nil, err
 	}
+	r.owed = r.owed && !r.told
 	return r.send(p)
 }
 
@@ -55,20 +52,28 @@ func (r *run) keep(h history) error {
 
 // prepare asks the engine what to send of a history.
 func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
-	o := &r.agent.opts
-	p, err := o.Engine.Prepare(r.ctx, &engine.Request{
-		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Body: r.agent.body(h, final),
-	})
+	p, err := r.agent.opts.Engine.Prepare(r.ctx, r.request(h, final, r.spare()))
 	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	r.conversation = cmp.Or(p.Conversation, r.conversation)
 	r.mu.Unlock()
-	if pour := poured(p); pour != nil {
-		r.emit(Event{Kind: EventPour, Pour: pour})
-	}
+	r.pour(p)
 	return p, nil
+}
+
+// request returns what the engine is asked about a history. sealed is how many tokens the window must keep if nothing else is a reason to
+// pour; 0: the policy of the agent says when.
+func (r *run) request(h history, final bool, sealed int) *engine.Request {
+	o := &r.agent.opts
+	q := &engine.Request{
+		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Sealed: sealed, Body: r.agent.body(h, final),
+	}
+	if r.seal != nil && r.seal.apart {
+		q.Project = "" // what is told of earlier conversations is told already
+	}
+	return q
 }
 
 // sizeOf returns the tokens of a prepared request. Where the engine could not count them, they are guessed from its bytes, too many
@@ -119,7 +124,12 @@ func (r *run) drop(p *engine.Prepared) { r.agent.opts.Engine.Finish(p, engine.Re
 
 // send sends a prepared request, in another form once more where the provider refuses its form.
 func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
+	r.tellPour()
 	for {
+		if err := r.checkSeal(p); err != nil {
+			r.drop(p)
+			return nil, err
+		}
 		if f := r.agent.opts.Hooks.BeforeModel; f != nil {
 			if err := f(r.ctx, p.Body); err != nil {
 				r.drop(p)
@@ -134,6 +144,8 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 		if body != nil {
 			if next, ok := r.agent.opts.Engine.Recover(r.ctx, p, status, body); ok {
 				p = next
+				r.pour(p)
+				r.tellPour()
 				continue
 			}
 		}
@@ -144,6 +156,8 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 // took takes an answer: into the engine, the meter and the history.
 func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
 	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop})
+	r.unseal()
+	r.asked = r.snapshot(p.Body, a)
 	if err := r.message(a, r.meter.book(a.Usage, sizeOf(p)), sizeOf(p), p.Report.Window); err != nil {
 		return err
 	}

@@ -124,6 +124,9 @@ func (r *run) preview(c *Call) {
 // make makes the calls of a round that have no result yet, and takes their results into the history. Whatever happens, each call
 // has one.
 func (r *run) make(rd *round) error {
+	if r.asked == nil {
+		r.asked = r.again()
+	}
 	err := r.makeAll(rd)
 	if r.Session.Err() != nil {
 		return err
@@ -131,7 +134,7 @@ func (r *run) make(rd *round) error {
 	return errors.Join(err, r.tell(r.round().blocks(interrupted)), r.ctx.Err())
 }
 
-// makeAll makes calls: side by side where none of them changes anything, else one after the other.
+// makeAll makes calls: side by side where all of them may be, else one after the other.
 func (r *run) makeAll(rd *round) error {
 	var left []int
 	alone := false
@@ -146,7 +149,7 @@ func (r *run) makeAll(rd *round) error {
 			}
 			continue
 		}
-		alone = alone || t != nil && !t.ReadOnly
+		alone = alone || t != nil && !t.ReadOnly && !t.Parallel
 		left = append(left, i)
 	}
 	if len(left) > 1 && !alone {
@@ -257,7 +260,7 @@ func (r *run) one(c *Call, v Verdict, news chan<- Event) (Result, error) {
 			return Result{Text: "This call was not made: " + err.Error(), Error: true}, err
 		}
 	}
-	res := r.agent.call(r.ctx, t, c, news)
+	res := r.agent.call(context.WithValue(r.ctx, snapshotKey{}, r.asked), t, c, news)
 	if f := r.agent.opts.Hooks.AfterTool; f != nil {
 		if err := f(r.ctx, c, &res); err != nil {
 			return res, err

@@ -41,6 +41,10 @@ type Options struct {
 	MostResult int        // characters of a result that the model is given; 0: 40,000
 	LongCache  bool       // prompts are kept by the provider for an hour, not for five minutes
 
+	// Remind returns what the model must be told after a pour, from what was said so far, none of it poured; empty: nothing. It
+	// stands behind the newest words or results of the request that was poured. Nil means that there is nothing.
+	Remind func(messages []jsontext.Value) string
+
 	// Permit says what is to be done about a call before it is made. Nil means: ask where the tool wants it. A zero verdict asks.
 	Permit func(ctx context.Context, t *Tool, c *Call) Verdict
 

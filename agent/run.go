@@ -21,9 +21,11 @@ type run struct {
 	yield  func(Event, error) bool
 	left   bool // whoever reads the events has left
 
-	meter meter
-	last  string // what the model said last
-	short int    // answers in a row that were cut for their length
+	meter  meter
+	poured *Pour  // that nobody was told of yet
+	told   bool   // the request in hand has what the model is owed
+	last   string // what the model said last
+	short  int    // answers in a row that were cut for their length
 }
 
 func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run {

@@ -49,6 +49,10 @@ type Session struct {
 	conversation string // id under which the engine keeps what was sent last; empty: not known yet
 	written      int    // steps in the journal
 	broken       error  // why the journal cannot be written
+
+	seal  *seal     // of the snapshot that it began with, nil: it began with none
+	asked *Snapshot // what was sent when the model asked for the calls of the last message, if it was in this process; of the run under way
+	owed  bool      // there was a pour, and the model was reminded of nothing since; of the run under way
 }
 
 // ID returns the id of the session.

@@ -17,6 +17,10 @@ type Tool struct {
 	// they are made side by side.
 	ReadOnly bool
 
+	// Parallel says that its calls may be made side by side with each other and with those of tools that are ReadOnly, though it
+	// may change something: what one of them does is nothing to the others.
+	Parallel bool
+
 	// Idempotent says that to make a call twice does the same as to make it once. So it is made again where nobody knows whether it was
 	// made. Call.ID is the same then.
 	Idempotent bool

@@ -62,6 +62,9 @@ func (a *arrival) replay(p *lineage.Match) (*draft.Draft, error) {
 	}
 	q.Model = e.model(q.Refs.Conv.Model, meter.Window, a.req.Betas)
 	q.Preset = cmp.Or(a.req.Preset, e.opts.Preset).For(q.Model.ReadShare(q.Request.Begun))
+	if a.req.Sealed > 0 {
+		q.Preset = q.Preset.Sealed(a.req.Sealed)
+	}
 	q.Estimator = e.sizes.For(q.Model)
 	q.Fixed = e.sizes.Fixed(q.Estimator, &q.Refs.Conv.Fixed)
 	q.Known = e.accounts.Known(q.Account(&meter))

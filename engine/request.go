@@ -34,6 +34,7 @@ type Request struct {
 	Budgets []budget.Budget
 
 	Preset *preset.Preset // nil: the engine's
+	Sealed int            // it is what was sent before, with more behind it, and poured only where the window has not so many tokens left; 0: as the preset says
 	Mode   Mode           // empty: the engine's
 	Count  bool           // only the size is asked for: nothing is committed
 }

@@ -1,0 +1,281 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+// markers are the markers for the cache, as agents write them.
+var markers = regexp.MustCompile(`,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}`)
+
+// received returns the messages of a request, in bytes, without markers.
+func received(t *testing.T, body []byte) (out []string) {
+	t.Helper()
+	var request struct{ Messages []json.RawMessage }
+	if err := json.Unmarshal(body, &request); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range request.Messages {
+		out = append(out, markers.ReplaceAllString(string(m), ""))
+	}
+	return out
+}
+
+// requestOf returns what the sandbox has received first with a text in the last message.
+func (w *world) requestOf(text string) []byte {
+	w.Helper()
+	for _, e := range w.server.Log.Entries() {
+		if ms := received(w.T, e.Body); len(ms) > 0 && strings.Contains(ms[len(ms)-1], text) {
+			return e.Body
+		}
+	}
+	w.Fatalf("there is no request that ends with %q", text)
+	return nil
+}
+
+// A member answers what it is told, reads a little when it is told to work, and asks two others when it is told to delegate.
+func member(p *sandbox.Prompt) sandbox.Answer {
+	last := p.Messages[len(p.Messages)-1].Blocks
+	told, n := last[len(last)-1].Text, len(p.Messages)
+	switch {
+	case len(results(p)) > 0:
+		return says(text("Done."))
+	case strings.HasPrefix(told, "Delegate"):
+		return says(use(fmt.Sprintf("toolu_a%d", n), "delegate", `{"task":"Task one."}`), use(fmt.Sprintf("toolu_b%d", n), "delegate", `{"task":"Task two."}`))
+	case strings.HasPrefix(told, "Read"):
+		return says(use(fmt.Sprintf("toolu_%d", n), "read", `{}`))
+	}
+	return says(text("I did: " + told))
+}
+
+func sizes(ms []jsontext.Value) (n int) {
+	for _, m := range ms {
+		n += len(m)
+	}
+	return n
+}
+
+// Delegates begin with the bytes that the model was sent when it asked for them, poured as they were, side by side; and what each
+// of them says and pours afterwards stays its own.
+func TestDelegatesBeginWithOneSnapshot(t *testing.T) {
+	w := newWorld(t, answers(member))
+	var mu sync.Mutex
+	var seals []*agent.Snapshot
+	var begun []*agent.Session
+	both := make(chan bool)
+	var other *agent.Agent
+	type args struct {
+		Task string `json:"task"`
+	}
+	delegate := agent.Func("delegate", "Delegates.", func(ctx context.Context, _ *agent.Call, a args) (agent.Result, error) {
+		select {
+		case both <- true:
+		case <-both:
+		}
+		snap := agent.SnapshotOf(ctx)
+		s, err := other.Start(ctx, snap, "")
+		if err != nil {
+			return agent.Result{}, err
+		}
+		_, o, err := ran(t, s.Run(ctx, a.Task))
+		mu.Lock()
+		defer mu.Unlock()
+		seals, begun = append(seals, snap), append(begun, s)
+		return agent.Result{Text: o.Text}, err
+	})
+	delegate.Parallel = true
+	read := readsMuch(40_000)
+	o := agent.Options{System: "You work.", Tools: []agent.Tool{read, delegate}}
+	other = w.agent(o)
+	s := other.Session("")
+	for i := range 24 {
+		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, _, err := ran(t, s.Run(t.Context(), "Delegate it."))
+	if err != nil || count(all, agent.EventResult) != 2 || len(seals) != 2 || seals[0] != seals[1] {
+		t.Fatalf("%d snapshots, error %v", len(seals), err)
+	}
+	snap := seals[0]
+	want, err := snap.Sent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	coordinator := received(t, w.requestOf("Delegate it."))
+	if sizes(snap.Messages()) < 2*sizes(want) {
+		t.Error("nothing was poured before the delegation: the test is about less than it says")
+	}
+	for i, task := range []string{"Task one.", "Task two."} {
+		got := received(t, w.requestOf(task))
+		if len(got) != len(want)+1 || !slices.Equal(got[:len(want)], coordinator) || string(want[len(want)-1]) != coordinator[len(want)-1] {
+			t.Errorf("%s begins with %d messages that are not the %d of the snapshot", task, len(got)-1, len(want))
+		}
+		if begun[i].Projection() != snap.Hash() || len(snap.Hash()) != 64 {
+			t.Errorf("delegate %d began with %s, the snapshot is %s", i, begun[i].Projection(), snap.Hash())
+		}
+	}
+	if agent.SnapshotOf(t.Context()) != nil {
+		t.Error("there is a snapshot outside of a call")
+	}
+	w.legal()
+}
+
+// An agent with a smaller window gets a projection, which has a hash of its own.
+func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
+	w := newWorld(t, answers(member))
+	var snap *agent.Snapshot
+	seal := agent.Tool{Name: "delegate", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
+		snap = agent.SnapshotOf(ctx)
+		return agent.Result{}, nil
+	}}
+	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}}
+	s := w.agent(o).Session("")
+	for i := range 24 {
+		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); err != nil || snap == nil {
+		t.Fatal(err)
+	}
+	small, err := preset.Load("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small.Trigger.Window = 30_000
+	o.Preset = small
+	f, err := w.agent(o).Start(t.Context(), snap, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := ran(t, f.Run(t.Context(), "A small task."))
+	if err != nil || count(all, agent.EventPour) != 1 || f.Projection() == snap.Hash() || len(f.Projection()) != 64 {
+		t.Errorf("a projection of %s is %s, error %v", snap.Hash(), f.Projection(), err)
+	}
+	w.legal()
+}
+
+// What is sent of a snapshot is the same where its conversation was poured meanwhile, at this very place, and where the engine knows
+// nothing of it. It is the same once more when another process opens the session before it was answered.
+func TestASnapshotIsSealed(t *testing.T) {
+	w := newWorld(t, answers(member))
+	var snap *agent.Snapshot
+	seal := agent.Tool{Name: "delegate", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
+		snap = agent.SnapshotOf(ctx)
+		return agent.Result{}, nil
+	}}
+	var fails error
+	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}, Journals: w.db.Store(), Project: "p",
+		Hooks: agent.Hooks{BeforeModel: func(context.Context, []byte) error { return fails }}}
+	s := w.agent(o).Session("")
+	for i := range 16 {
+		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Hooks.AfterModel = func(context.Context, *provider.Answer) error {
+		for {
+			change, err := w.db.Engine().Preview(t.Context(), s.Conversation())
+			if err != nil {
+				return err
+			}
+			if err = w.db.Engine().Apply(t.Context(), change); !errors.Is(err, decant.ErrStale) {
+				return err
+			}
+		}
+	}
+	s = opened(t, w.agent(o), s.ID())
+	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); snap == nil {
+		t.Fatal(err)
+	}
+	o.Hooks.AfterModel = nil
+	apart := *w
+	var err error
+	if apart.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), nil); err != nil {
+		t.Fatal(err)
+	}
+	defer apart.db.Close()
+	coordinator := received(t, w.requestOf("Delegate it."))
+	for where, w := range map[string]*world{"poured by hand": w, "another engine": &apart} {
+		o.Journals = w.db.Store()
+		fails = errors.New("not yet")
+		if f, err := w.agent(o).Start(t.Context(), snap, "apart"); err != nil {
+			t.Fatal(err)
+		} else if _, _, err := ran(t, f.Run(t.Context(), "A task "+where+".")); !errors.Is(err, fails) {
+			t.Fatal(err)
+		}
+		fails = nil
+		f, err := w.agent(o).Start(t.Context(), snap, "apart") // as another process would
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := ran(t, f.Continue(t.Context())); err != nil || f.Projection() != snap.Hash() {
+			t.Errorf("%s: error %v, projection %s of %s", where, err, f.Projection(), snap.Hash())
+		}
+		if got := received(t, w.requestOf("A task "+where)); len(got) != len(coordinator)+1 || !slices.Equal(got[:len(coordinator)], coordinator) {
+			t.Errorf("%s: the session begins with %d messages that are not the %d of the snapshot", where, len(got)-1, len(coordinator))
+		}
+		if _, _, err := ran(t, f.Run(t.Context(), "Read more.")); err != nil {
+			t.Errorf("%s: afterwards %v", where, err)
+		}
+		if f, err = w.agent(o).Start(t.Context(), snap, "apart"); err != nil || len(f.Messages()) != len(coordinator)+6 || f.Root() != "apart" {
+			t.Errorf("%s: %d messages of %s, error %v", where, len(f.Messages()), f.Root(), err)
+		}
+	}
+	w.legal()
+}
+
+// A delegation that somebody allows in another process begins with what the model was sent in the first one.
+func TestASnapshotIsTheSameElsewhere(t *testing.T) {
+	w := newWorld(t, answers(member))
+	var snap *agent.Snapshot
+	seal := agent.Tool{Name: "delegate", Ask: true, Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
+		snap = agent.SnapshotOf(ctx)
+		_, err := snap.Sent()
+		return agent.Result{Text: "ok"}, err
+	}}
+	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}, Journals: w.db.Store()}
+	s := w.agent(o).Session("one")
+	for i := range 24 {
+		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); err != nil || len(s.Waiting()) != 2 {
+		t.Fatalf("%d calls wait, error %v", len(s.Waiting()), err)
+	}
+	there := opened(t, w.elsewhere(o), "one")
+	for _, c := range there.Waiting() {
+		if _, _, err := ran(t, there.Resume(t.Context(), c.ID, agent.Verdict{Kind: agent.Allow})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent, err := snap.Sent()
+	if err != nil || sizes(snap.Messages()) < 2*sizes(sent) {
+		t.Fatalf("%d bytes were sent of %d, error %v", sizes(sent), sizes(snap.Messages()), err)
+	}
+	for i, m := range received(t, w.requestOf("Delegate it.")) {
+		if m != string(sent[i]) {
+			t.Errorf("message %d is not what was sent:\n%.300s\n%.300s", i, sent[i], m)
+		}
+	}
+	w.legal()
+}
