@@ -88,7 +88,7 @@ var layers = map[string][]string{
 	"agent/mcp":                {"agent"},
 	"agent/team":               {"token", "preset", "store", "provider", "agent"},
 	"cmd/decant":               {"*"},
-	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent"},
+	"internal/chatserver":      {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember"},
 	"examples/agent":           {"*"},
 	"examples/approval":        {"*"},
 	"examples/customtool":      {"*"},

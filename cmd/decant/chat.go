@@ -33,6 +33,8 @@ type chatCmd struct {
 	Continue     bool     `short:"c" help:"Go on with the newest session of this project."`
 	Resume       string   `short:"r" placeholder:"ID" help:"Go on with this session."`
 	ForkSession  bool     `help:"With -c or -r: leave that session as it is, and go on in a new one."`
+	Serve        bool     `help:"Serve agents to people and programs: a page in the browser, and an API that /openapi.yaml describes."`
+	Listen       string   `placeholder:"ADDR" help:"Address to serve at (127.0.0.1:4142). Any but loopback needs keys."`
 	Sandbox      bool     `help:"Talk to a stand-in inside of this program. It needs no key, nothing leaves this machine, and nothing is kept without --db."`
 	DB           string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
 	keyFileFlag
@@ -59,6 +61,9 @@ func (c *chatCmd) Run(s *streams) error {
 	}
 	for _, w := range p.Warnings {
 		s.warn(errors.New(w))
+	}
+	if c.Serve {
+		return c.serve(s, &chat.Options{Project: p})
 	}
 	if c.Prompt == "" && c.File == "" && s.typed() {
 		return c.talk(s, p)

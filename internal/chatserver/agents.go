@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/remember"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )
@@ -47,6 +48,9 @@ const (
 	agentKind   = "agent"
 	agentPrefix = "agent."
 )
+
+// project is what the conversations of all agents are about, and with it what they remember: each user has one memory.
+const project = "chat"
 
 // chatPreset is the policy of an agent that names none.
 const chatPreset = "chat"
@@ -217,7 +221,7 @@ func (s *Server) options(tenant string, a *Agent) (agent.Options, error) {
 		return agent.Options{}, err
 	}
 	o := agent.Options{
-		Model: a.Model, System: a.System, Engine: s.opts.Engine, Tenant: tenant, Preset: policy, Journals: s.opts.Store,
+		Model: a.Model, System: a.System, Engine: s.opts.Engine, Tenant: tenant, Project: project, Preset: policy, Journals: s.opts.Store,
 		MaxTokens: a.MaxTokens, Turns: a.Turns, Now: s.opts.Now,
 	}
 	if a.Budget != nil {
@@ -231,13 +235,15 @@ func (s *Server) options(tenant string, a *Agent) (agent.Options, error) {
 	return o, nil
 }
 
-// tools returns the tools that agents of a tenant may have, by name.
+// tools returns the tools that agents of a tenant may have, by name: those that remember, and what the service offers besides.
 func (s *Server) tools(tenant string) (map[string]agent.Tool, error) {
-	out := map[string]agent.Tool{}
-	if s.opts.Tools == nil {
-		return out, nil
+	all, err := remember.Tools(remember.Options{Store: s.opts.Store, Tenant: tenant, Project: project, Now: s.opts.Now})
+	if err == nil && s.opts.Tools != nil {
+		var more []agent.Tool
+		more, err = s.opts.Tools(tenant)
+		all = append(all, more...)
 	}
-	all, err := s.opts.Tools(tenant)
+	out := map[string]agent.Tool{}
 	for _, t := range all {
 		out[t.Name] = t
 	}

@@ -29,7 +29,7 @@ type Options struct {
 	Client provider.Speaker // that asks the models; it must not lead through Decant a second time
 
 	Default Agent                                     // of sessions that name no agent, until a user has his own of that name
-	Tools   func(tenant string) ([]agent.Tool, error) // that the agents of a tenant may name; nil: there are none
+	Tools   func(tenant string) ([]agent.Tool, error) // that the agents of a tenant may name, besides save_memory, recall and forget; nil: there are none
 	Keys    *keyring.Ring                             // that users have; nil: everybody is the one local user
 	Hosts   []string                                  // names under which the service may be reached, beside loopback addresses; nil: any, for tests
 	Page    http.Handler                              // what is served where the API has no path; nil: nothing

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/preset"
+)
+
+// chatListen is where the chat service listens if nobody says otherwise: beside the gateway.
+const chatListen = "127.0.0.1:4142"
+
+// servedPreset is the policy of the agents of the service that name none, and what a pour that somebody asks for follows.
+const servedPreset = "chat"
+
+// instructions of the agent that there is before anybody has made one.
+const servedInstructions = "You are a helpful assistant. People talk to you for months. Save with save_memory what must outlive this conversation: " +
+	"preferences, decisions, key facts; correct what is no longer true. Look with recall before you say that you do not know."
+
+// A chatService is the chat as a service, with everything behind it.
+type chatService struct {
+	db     *embedded.DB
+	server *chatserver.Server
+	http   *http.Server
+	listen net.Listener
+	watch  sync.WaitGroup
+	ends   []func() error
+}
+
+// serve serves the chat until it is told to stop.
+func (c *chatCmd) serve(s *streams, set *chat.Options) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	f := dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}
+	cfg, err := f.settings()
+	if err != nil {
+		return err
+	}
+	cfg.Listen = c.listenAt()
+	log := logger(cfg, s)
+	v := &chatService{}
+	defer func() {
+		stop()
+		err = errors.Join(err, v.close(time.Duration(cfg.Drain)))
+	}()
+	if err := c.prepare(set, v); err != nil {
+		return err
+	}
+	if err := v.open(ctx, cfg, set, log); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "The chat is at http://%s\n", v.listen.Addr())
+	if c.Sandbox {
+		fmt.Fprintln(s.out, "A stand-in answers: it knows what it is sent, and nothing else. Tell it something, then ask for it.")
+	}
+	if err := v.server.Continue(ctx); err != nil {
+		log.Error("a run that was interrupted does not go on", "error", err)
+	}
+	return v.run(ctx)
+}
+
+// listenAt returns the address to listen on.
+func (c *chatCmd) listenAt() string {
+	if c.Listen == "" {
+		return chatListen
+	}
+	return c.Listen
+}
+
+// prepare finds out whom the agents talk to, and which database is used.
+func (c *chatCmd) prepare(o *chat.Options, v *chatService) (err error) {
+	if o.Catalog, err = c.models(); err != nil {
+		return err
+	}
+	for _, step := range []func(*chat.Options) (func() error, error){
+		func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox) }, c.database,
+	} {
+		end, err := step(o)
+		if end != nil {
+			v.ends = append(v.ends, end)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open opens the database, and begins to listen.
+func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Options, log *slog.Logger) (err error) {
+	policy, err := preset.Load(servedPreset)
+	if err != nil {
+		return err
+	}
+	if v.db, err = embedded.Open(ctx, o.DB, &embedded.Options{
+		Account: o.Account, Store: o.Store, Logger: log, Recall: true, Engine: engine.Options{Preset: policy, Catalog: o.Catalog},
+	}); err != nil {
+		return advised(err)
+	}
+	ring, err := storedKeys(ctx, cfg, v.db.Store(), log)
+	if err != nil {
+		return err
+	}
+	v.watch.Go(func() {
+		tick := time.NewTicker(keysEvery)
+		defer tick.Stop()
+		ring.Watch(ctx, v.db.Store(), tick.C, func(err error) {
+			if err != nil {
+				log.Error("the keys in the database cannot be read; those that are known count until they can", "error", err)
+			}
+		})
+	})
+	v.server, err = chatserver.New(chatserver.Options{
+		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Keys: ring, Hosts: append([]string{}, cfg.Hosts...), Logger: log,
+		Default: chatserver.Agent{
+			Name: chatserver.DefaultAgent, Model: o.Model, System: servedInstructions, Tools: []string{"save_memory", "recall", "forget"},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	v.listen, err = net.Listen("tcp", cfg.Listen)
+	return err
+}
+
+// slowHeader is how long a client may take to say what it wants.
+const slowHeader = 10 * time.Second
+
+// run answers requests until the context ends.
+func (v *chatService) run(ctx context.Context) error {
+	v.http = &http.Server{Handler: v.server, ReadHeaderTimeout: slowHeader}
+	stop := context.AfterFunc(ctx, func() { v.listen.Close() })
+	defer stop()
+	if err := v.http.Serve(v.listen); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// close ends everything. Runs under way have so long to end by themselves.
+func (v *chatService) close(drain time.Duration) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), drain)
+	defer cancel()
+	if v.server != nil {
+		err = v.server.Close(ctx)
+	}
+	if v.http != nil {
+		err = errors.Join(err, v.http.Close())
+	}
+	v.watch.Wait()
+	if v.db != nil {
+		err = errors.Join(err, v.db.Close())
+	}
+	for i := len(v.ends) - 1; i >= 0; i-- {
+		err = errors.Join(err, v.ends[i]())
+	}
+	return err
+}
