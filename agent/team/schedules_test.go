@@ -295,7 +295,7 @@ func (a *arena) judge() verdict {
 		last := r.messages[len(r.messages)-1]
 		if bytes.Contains(e.Answer, []byte(`"name":"delegate"`)) {
 			a.sealed[roundIn(string(e.Answer))] = &r
-		} else if strings.Contains(last, "From here on you are") {
+		} else if strings.HasPrefix(last, `{"role":"user","content":[{"type":"text","text":"From here on you are `) { // a record may quote it
 			v.judge(&r, a.sealed[roundIn(last)], last, e.Error != "")
 		}
 	}
