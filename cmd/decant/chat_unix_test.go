@@ -134,10 +134,10 @@ func TestChatAtATerminal(t *testing.T) {
 	}
 	s.types("What is the colxr?\x1b[D\x1b[D\x7fo\x05 See @notes.txt\x01 \x05\r") // edited where it stands, at its beginning and at its end
 	s.sees("The color is green")
-	s.sees("of 200,000 tokens | $0.00")
+	s.sees("of 200,000 tokens | $0.0")
 	s.types("\x1b[200~one\ntwo\x1b[201~\x15") // what is pasted is not sent by itself
 	s.types("The port is 9000.\r")
-	s.sees("| $0.00")
+	s.sees("| $0.0")
 	s.types("/context\r")
 	s.sees("what you said")
 	s.sees("free")
@@ -161,10 +161,10 @@ func TestChatAtADumbTerminal(t *testing.T) {
 	s := sit(t, nil, []string{"TERM=dumb"}, "chat", "--sandbox")
 	s.sees("/help lists")
 	s.types("The port is 9000.\n")
-	s.sees("| $0.00")
+	s.sees("| $0.0")
 	s.types("What is the port?\n")
 	s.sees("The port is 9000")
-	s.sees("| $0.00")
+	s.sees("| $0.0")
 	s.types("\x03")
 	s.sees("(nothing is under way")
 	s.types("\x04")

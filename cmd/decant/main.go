@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -53,6 +54,7 @@ type commands struct {
 }
 
 func main() {
+	tools.MainIfConfined()
 	os.Exit(run(os.Args[1:], standard()))
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/remember"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/project"
@@ -113,7 +114,12 @@ func New(ctx context.Context, o Options) (*Chat, error) {
 	if len(o.Project.Skills) > 0 {
 		c.tools = append(c.tools, skillTool(o.Project.Skills))
 	}
-	if err := c.use(o.Model); err != nil {
+	memories, err := remember.Tools(remember.Options{Store: c.db.Store(), Project: o.Project.Root, Now: o.Now})
+	if err == nil {
+		c.tools = append(c.tools, memories...)
+		err = c.use(o.Model)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.db.Close())
 	}
 	c.session = c.agent.Session("")

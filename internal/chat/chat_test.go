@@ -316,6 +316,31 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// What the agent saves is listed, and found by another session of the project.
+func TestMemories(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		last := p.Messages[len(p.Messages)-1].Blocks
+		switch b := last[len(last)-1]; b.Text {
+		case "Remember tabs.":
+			return use("save_memory", `{"content":"The user prefers tabs."}`)
+		case "What do I prefer?":
+			return use("recall", `{"query":"prefers"}`)
+		default:
+			return text(b.Text)
+		}
+	}))
+	c := w.chat(chat.Options{Unattended: true})
+	say(t, c, "Remember tabs.")
+	var listed bytes.Buffer
+	if err := c.Remembered(t.Context(), &listed, ""); err != nil || !strings.Contains(listed.String(), "The user prefers tabs.") {
+		t.Errorf("%s, %v", listed.String(), err)
+	}
+	c.Clear()
+	if got := say(t, c, "What do I prefer?"); !strings.Contains(got, "The user prefers tabs.") {
+		t.Errorf("another session recalls: %s", got)
+	}
+}
+
 // What somebody types may name commands and files; nothing else does.
 func TestTyped(t *testing.T) {
 	w := newWorld(t, sandbox.Reader{})
