@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func (c *chatCmd) Run(s *streams) error {
 		s.warn(errors.New(w))
 	}
 	if c.Serve {
-		return c.serve(s, &chat.Options{Project: p})
+		return c.serve(s, p)
 	}
 	if c.Prompt == "" && c.File == "" && s.typed() {
 		return c.talk(s, p)
@@ -269,37 +270,71 @@ func (c *chatCmd) schema() (*chat.Schema, error) {
 // open opens a chat; done closes it. notices gets what the preset says of pours.
 func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Writer, unattended bool) (t *chat.Chat, done func() error, err error) {
 	o := chat.Options{Project: p, Turns: p.Settings.MaxTurns, USD: p.Settings.MaxBudget, Window: c.Window.tokens, Notices: notices, Unattended: unattended}
-	if o.Catalog, err = c.models(); err != nil {
-		return nil, nil, err
-	}
 	if o.Preset, err = chat.PresetFor(p.Settings); err != nil {
 		return nil, nil, usageError{err}
 	}
-	clean := []func() error{}
-	done = func() (err error) {
-		for i := len(clean) - 1; i >= 0; i-- {
-			err = errors.Join(err, clean[i]())
-		}
-		return err
+	clean, err := c.ready(&o, giveTools)
+	done = func() error { return ended(clean) }
+	if err == nil {
+		t, err = chat.New(ctx, o)
+		err = advised(err)
 	}
-	model := func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox) }
-	for _, step := range []func(*chat.Options) (func() error, error){model, giveTools, c.database} {
-		end, err := step(&o)
-		if end != nil {
-			clean = append(clean, end)
-		}
-		if err != nil {
-			return nil, nil, errors.Join(err, done())
-		}
-	}
-	if t, err = chat.New(ctx, o); err != nil {
-		return nil, nil, errors.Join(advised(err), done())
+	if err != nil {
+		return nil, nil, errors.Join(err, done())
 	}
 	clean = append(clean, t.Close)
 	if err := c.resume(ctx, t); err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
 	return t, done, nil
+}
+
+// ready finds out whom a chat talks to and which database is used, and does what else is to be done before it begins. What it returns ends what
+// it has begun, also beside an error.
+func (c *chatCmd) ready(o *chat.Options, more ...func(*chat.Options) (func() error, error)) (clean []func() error, err error) {
+	if o.Catalog, err = c.models(); err != nil {
+		return nil, err
+	}
+	model := func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox) }
+	for _, step := range append(more, model, c.database) {
+		end, err := step(o)
+		if end != nil {
+			clean = append(clean, end)
+		}
+		if err != nil {
+			return clean, err
+		}
+	}
+	return clean, nil
+}
+
+// ended ends what was begun, the newest first.
+func ended(clean []func() error) (err error) {
+	for i := len(clean) - 1; i >= 0; i-- {
+		err = errors.Join(err, clean[i]())
+	}
+	return err
+}
+
+// serve serves agents until it is told to stop.
+func (c *chatCmd) serve(s *streams, p *project.Project) (err error) {
+	f := dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}
+	cfg, err := f.settings()
+	if err != nil {
+		return err
+	}
+	cfg.Listen = cmp.Or(c.Listen, chatListen)
+	o := chat.Options{Project: p}
+	clean, err := c.ready(&o)
+	defer func() { err = errors.Join(err, ended(clean)) }()
+	if err != nil {
+		return err
+	}
+	hint := ""
+	if c.Sandbox {
+		hint = "A stand-in answers: it knows what it is sent, and nothing else. Tell it something, then ask for it."
+	}
+	return serveChat(s, cfg, &o, hint)
 }
 
 // resume goes on with a session that was kept, if the command line says so.

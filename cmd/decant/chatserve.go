@@ -38,67 +38,29 @@ type chatService struct {
 	http   *http.Server
 	listen net.Listener
 	watch  sync.WaitGroup
-	ends   []func() error
 }
 
-// serve serves the chat until it is told to stop.
-func (c *chatCmd) serve(s *streams, set *chat.Options) (err error) {
+// serveChat serves agents until the process is told to stop. It says where, and what else is to be known.
+func serveChat(s *streams, cfg *config.Config, o *chat.Options, hint string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	f := dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}
-	cfg, err := f.settings()
-	if err != nil {
-		return err
-	}
-	cfg.Listen = c.listenAt()
-	log := logger(cfg, s)
-	v := &chatService{}
+	log, v := logger(cfg, s), &chatService{}
 	defer func() {
 		stop()
 		err = errors.Join(err, v.close(time.Duration(cfg.Drain)))
 	}()
-	if err := c.prepare(set, v); err != nil {
-		return err
-	}
-	if err := v.open(ctx, cfg, set, log); err != nil {
+	if err := v.open(ctx, cfg, o, log); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.out, "The chat is at http://%s\n", v.listen.Addr())
-	if c.Sandbox {
-		fmt.Fprintln(s.out, "A stand-in answers: it knows what it is sent, and nothing else. Tell it something, then ask for it.")
+	if hint != "" {
+		fmt.Fprintln(s.out, hint)
 	}
 	if err := v.server.Continue(ctx); err != nil {
 		log.Error("a run that was interrupted does not go on", "error", err)
 	}
 	return v.run(ctx)
-}
-
-// listenAt returns the address to listen on.
-func (c *chatCmd) listenAt() string {
-	if c.Listen == "" {
-		return chatListen
-	}
-	return c.Listen
-}
-
-// prepare finds out whom the agents talk to, and which database is used.
-func (c *chatCmd) prepare(o *chat.Options, v *chatService) (err error) {
-	if o.Catalog, err = c.models(); err != nil {
-		return err
-	}
-	for _, step := range []func(*chat.Options) (func() error, error){
-		func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox) }, c.database,
-	} {
-		end, err := step(o)
-		if end != nil {
-			v.ends = append(v.ends, end)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // open opens the database, and begins to listen.
@@ -165,9 +127,6 @@ func (v *chatService) close(drain time.Duration) (err error) {
 	v.watch.Wait()
 	if v.db != nil {
 		err = errors.Join(err, v.db.Close())
-	}
-	for i := len(v.ends) - 1; i >= 0; i-- {
-		err = errors.Join(err, v.ends[i]())
 	}
 	return err
 }

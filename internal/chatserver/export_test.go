@@ -16,3 +16,6 @@ type (
 	Outcome = outcome
 	Context = filling
 )
+
+// Description is the OpenAPI description of the service.
+var Description = description

@@ -17,10 +17,10 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Description is the OpenAPI description of the service.
+// description is the OpenAPI description of the service.
 //
 //go:embed openapi.yaml
-var Description []byte
+var description []byte
 
 // Options says what a Server works on. Store, Engine, Client and Default are required.
 type Options struct {
@@ -133,7 +133,7 @@ func (s *Server) routes() http.Handler {
 // describe serves the description of the service.
 func describe(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/yaml")
-	w.Write(Description) // an error means that the client has left
+	w.Write(description) // an error means that the client has left
 }
 
 // ServeHTTP implements http.Handler.
