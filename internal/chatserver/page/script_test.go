@@ -31,11 +31,13 @@ func (s *service) say(w http.ResponseWriter, r *http.Request, t *talk, in object
 		return
 	}
 	s.keys[key] = true
-	t.user(said, in["attachments"])
 	if t.stop != nil {
+		t.steered = append(t.steered, said)
 		answer(w, 202, object{"steered": true})
 		return
 	}
+	t.mark()
+	t.user(said, in["attachments"])
 	if t.title == "" {
 		t.title = said
 	}
@@ -51,6 +53,7 @@ func (t *talk) user(said string, attachments any) {
 func (s *service) run(w http.ResponseWriter, t *talk, said string) {
 	ctx, stop := context.WithCancel(context.Background())
 	t.stop, t.done, t.cut = stop, make(chan struct{}), false
+	s.runs++
 	go s.play(ctx, t, said)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.(http.Flusher).Flush()
@@ -87,7 +90,7 @@ func (s *service) play(ctx context.Context, t *talk, said string) {
 	case strings.Contains(said, "hostile"):
 		s.stream(ctx, t, hostile)
 	case strings.Contains(said, "slow"):
-		s.stream(ctx, t, strings.Repeat("one more word ", 400))
+		s.stream(ctx, t, strings.Repeat("one more word ", 200))
 	case strings.Contains(said, "rich"):
 		s.do(func() {
 			t.tell(object{"kind": "thinking", "text": "The user wants to see everything."})
@@ -110,7 +113,7 @@ func (s *service) play(ctx context.Context, t *talk, said string) {
 
 // stream says something in pieces.
 func (s *service) stream(ctx context.Context, t *talk, all string) {
-	size := max(14, len(all)/400)
+	size := max(14, len(all)/100)
 	for from := 0; from < len(all) && ctx.Err() == nil; from += size {
 		s.do(func() {
 			part := strings.ToValidUTF8(all[from:min(len(all), from+size)], "")
@@ -127,6 +130,10 @@ func (s *service) stream(ctx context.Context, t *talk, all string) {
 		t.tokens += 900
 		t.tell(object{"kind": "message", "text": t.partial, "size": t.tokens, "window": 200000})
 		t.partial = ""
+		for _, said := range t.steered {
+			t.user(said, nil)
+		}
+		t.steered = nil
 	})
 }
 
@@ -147,6 +154,7 @@ func (s *service) decide(w http.ResponseWriter, r *http.Request, t *talk, in obj
 		refuse(w, 409, "unknown_call", "no such call waits to be allowed")
 		return
 	}
+	t.mark()
 	call, result := t.waits, "written"
 	t.waits = nil
 	delete(call, "waiting")
@@ -168,6 +176,7 @@ func (s *service) rewind(w http.ResponseWriter, r *http.Request, t *talk, in obj
 		return
 	}
 	t.messages, t.waits, t.cut = t.messages[:int(in["message"].(float64))], nil, false
+	t.mark()
 	t.tell(object{"kind": "snapshot", "messages": t.messages, "session": t.about()})
 	answer(w, 200, t.about())
 }

@@ -24,6 +24,7 @@ type service struct {
 	sessions []*talk // last changed first
 	memories []object
 	made     int
+	runs     int  // that have begun
 	down     bool // no connection comes through
 	cut      chan struct{}
 	keys     map[string]bool // Idempotency-Keys that came
@@ -34,12 +35,15 @@ type service struct {
 type talk struct {
 	id, title           string
 	messages            []object
+	base                []object // messages before the run, or the newest one
 	log                 []string // events, in JSON
+	from                int      // the first one of the run
 	changed             chan struct{}
 	stop                context.CancelFunc // of the run; nil: there is none
 	done                chan struct{}
 	partial             string
-	waits               object // the call that waits
+	steered             []string // what was said while a run was under way
+	waits               object   // the call that waits
 	tokens              int
 	points              []object
 	hold, archived, cut bool
@@ -186,7 +190,7 @@ func (s *service) add(title string, messages ...object) *talk {
 
 func (s *service) begin(title string, messages ...object) *talk {
 	s.made++
-	t := &talk{id: "s" + strconv.Itoa(s.made), title: title, messages: messages, changed: make(chan struct{}), tokens: 12300}
+	t := &talk{id: "s" + strconv.Itoa(s.made), title: title, messages: messages, base: messages, changed: make(chan struct{}), tokens: 12300}
 	s.sessions = append([]*talk{t}, s.sessions...)
 	return t
 }
@@ -253,7 +257,7 @@ func (s *service) events(w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.Atoi(r.Header.Get("Last-Event-ID"))
 	w.Header().Set("Content-Type", "text/event-stream")
 	if err != nil || from > len(t.log) {
-		from = len(t.log)
+		from = t.from
 		fmt.Fprintf(w, "id: %d\ndata: %s\n\n", from, t.snapshot())
 	}
 	s.mu.Unlock()
@@ -277,7 +281,12 @@ func (s *service) events(w http.ResponseWriter, r *http.Request) {
 }
 
 func (t *talk) snapshot() string {
-	return text(object{"kind": "snapshot", "messages": t.messages, "session": t.about(), "partial": t.partial})
+	return text(object{"kind": "snapshot", "messages": t.base, "session": t.about()})
+}
+
+// mark notes what was said before a run. Whoever comes later is told that, and what has happened since.
+func (t *talk) mark() {
+	t.base, t.from = append([]object{}, t.messages...), len(t.log)
 }
 
 func text(v any) string {

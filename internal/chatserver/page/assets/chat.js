@@ -53,7 +53,8 @@ export class Chat {
 
   /** open shows another session; null: the beginning of a new one. */
   open(id) {
-    if (id === this.id && (this.stream || !id)) return;
+    if (this.opened && id === this.id && (this.stream || !id)) return;
+    this.opened = true;
     const same = id === this.id;
     this.leave();
     if (!same) {
@@ -129,6 +130,10 @@ export class Chat {
     this.state(false);
     this.readContext();
     call("GET", session(this.id)).then((s) => { if (s.id === this.id) this.describe(s); }, () => {});
+    if (this.talk.strange) {
+      const id = this.id;
+      call("GET", session(id, "messages")).then((all) => { if (id === this.id && !this.running) this.talk.complete(all); }, () => {});
+    }
     this.acts.changed();
   }
 
@@ -264,6 +269,7 @@ export class Chat {
     try {
       await this.rewind(asked, asked.text);
     } catch (err) {
+      this.status("");
       failed(err);
     }
   }
@@ -272,6 +278,7 @@ export class Chat {
 
   async rewind(asked, text) {
     const files = this.files(asked) ?? [];
+    this.status("Working\u2026");
     const index = await this.indexOf(asked);
     await call("POST", session(this.id, "rewind"), { message: index });
     await this.say(text, files);

@@ -40,6 +40,7 @@ export class Composer {
     this.form.addEventListener("submit", (e) => { e.preventDefault(); this.submit(); });
     this.input.addEventListener("input", () => this.changed());
     this.input.addEventListener("keydown", (e) => this.key(e));
+    this.input.addEventListener("keypress", (e) => { if (e.key === "Enter" && !e.shiftKey) e.preventDefault(); });
     this.input.addEventListener("paste", (e) => { if (e.clipboardData.files.length) { e.preventDefault(); this.attach(e.clipboardData.files); } });
     this.drops(document.getElementById("main"));
     this.changed();

@@ -63,7 +63,7 @@ export class Talk {
     if (from > 0) this.node.append(button("Show " + some(from, "earlier message"), () => this.earlier(messages, from), { class: "earlier" }));
     for (const m of messages.slice(0, from)) if (m.role === "user") this.users.push({ node: null, text: m.text ?? "", index: m.index, attachments: m.attachments });
     for (const m of messages.slice(from)) this.message(m, running);
-    if (!running) this.close();
+    if (!running && !this.waiting()) this.close();
   }
 
   /** earlier puts the messages that were left out in front, at their places. */
@@ -115,6 +115,21 @@ export class Talk {
     this.node.append(one.node);
   }
 
+  /** complete adds what events do not tell of what the user said: where it stands, and what was attached. */
+  complete(messages) {
+    this.strange = false;
+    const said = messages.filter((m) => m.role === "user" && (m.text || m.attachments?.length));
+    for (let i = 1; i <= Math.min(said.length, this.users.length) && this.users.at(-i).index === undefined; i++) {
+      const one = this.users.at(-i), m = said.at(-i);
+      if (one.text !== (m.text ?? "")) return; // something else is being said
+      one.index = m.index;
+      if (!one.attachments?.length && m.attachments?.length) {
+        one.attachments = m.attachments;
+        one.node.prepend(chips(m.attachments));
+      }
+    }
+  }
+
   /** close ends the turn of the assistant. */
   close() {
     this.settle();
@@ -141,6 +156,7 @@ export class Talk {
     const mine = at >= 0 ? this.pending.splice(at, 1)[0] : null;
     mine?.node.remove();
     this.user(text, mine?.attachments ?? []);
+    this.strange ||= !mine; // it was said elsewhere, or before the page was loaded
     this.pending.forEach((p) => this.node.append(p.node));
     this.running(true);
   }
@@ -201,8 +217,11 @@ export class Talk {
 
   on_done(e) {
     this.running(false);
-    this.close();
-    if (e.outcome?.stop !== "approval") for (const c of this.calls.values()) c.ended();
+    if (this.waiting()) this.settle(); // what follows a verdict belongs to the same turn
+    else {
+      this.close();
+      for (const c of this.calls.values()) c.ended();
+    }
     for (const p of this.pending.filter((p) => p.accepted && !p.steered)) this.drop(p);
     this.outcome(e.outcome ?? {});
     announce(e.outcome?.stop === "answered" ? "The answer is complete" : stops[e.outcome?.stop] ?? "");
