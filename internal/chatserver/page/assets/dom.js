@@ -37,7 +37,7 @@ const paths = {
 /** icon draws one of the page's symbols; it says nothing to screen readers. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [k, v] of Object.entries({ viewBox: "0 0 24 24", "aria-hidden": "true", class: "icon " + name })) svg.setAttribute(k, v);
+  for (const [k, v] of Object.entries({ viewBox: "0 0 24 24", "aria-hidden": "true", class: "icon icon-" + name })) svg.setAttribute(k, v);
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("d", paths[name]);
   svg.append(path);
