@@ -252,10 +252,9 @@ export class Chat {
   /** indexOf returns the index of something that the user said. What was said since the last snapshot is looked up. */
   async indexOf(asked) {
     if (asked.index !== undefined) return asked.index;
-    const all = (await call("GET", session(this.id, "messages"))).filter((m) => m.role === "user" && (m.text || m.attachments?.length));
-    const found = all[all.length - (this.talk.users.length - this.talk.users.indexOf(asked))];
-    if (!found) throw new Error("The conversation has changed. Open it again.");
-    return found.index;
+    this.talk.complete(await call("GET", session(this.id, "messages")));
+    if (asked.index === undefined) throw new Error("The conversation has changed. Open it again.");
+    return asked.index;
   }
 
   /** again asks for another answer to the last thing that the user said. */

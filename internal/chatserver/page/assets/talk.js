@@ -115,13 +115,15 @@ export class Talk {
     this.node.append(one.node);
   }
 
-  /** complete adds what events do not tell of what the user said: where it stands, and what was attached. */
+  /** complete adds what events do not tell of what the user said: where it stands, and what was attached. What the service has said in the
+   * user's name, to go on with an answer that was cut, has no event; it is passed over. */
   complete(messages) {
     this.strange = false;
-    const said = messages.filter((m) => m.role === "user" && (m.text || m.attachments?.length));
-    for (let i = 1; i <= Math.min(said.length, this.users.length) && this.users.at(-i).index === undefined; i++) {
-      const one = this.users.at(-i), m = said.at(-i);
-      if (one.text !== (m.text ?? "")) return; // something else is being said
+    const said = messages.filter((m) => m.role === "user");
+    for (let i = this.users.length - 1, k = said.length - 1; i >= 0 && k >= 0 && this.users[i].index === undefined; k--) {
+      const one = this.users[i], m = said[k];
+      if (one.text.trim() !== (m.text ?? "").trim()) continue;
+      i--;
       one.index = m.index;
       if (!one.attachments?.length && m.attachments?.length) {
         one.attachments = m.attachments;
