@@ -175,7 +175,7 @@ export class Chat {
 
   /** mark puts the notice of the newest pour behind what its record stands for. */
   mark(p) {
-    const notice = pourNotice({ before: p.before, after: p.after, covered: p.messages, record: p.record }, this.talk.acts.undo);
+    const notice = pourNotice(p, this.talk.acts.undo);
     const shown = this.talk.users.filter((u) => u.node), behind = shown.find((u) => u.index >= p.messages) ?? shown.at(-1);
     if (behind) behind.node.before(notice);
     else byId("talk").prepend(notice);

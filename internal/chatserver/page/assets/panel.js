@@ -1,6 +1,7 @@
 // The panel at the side: what fills the window of a conversation, or what is remembered beyond conversations.
 import { call, session } from "./api.js";
 import { ask, button, count, el, failed, iconButton, long, some, toast, visible, when } from "./dom.js";
+import { recorded } from "./talk.js";
 
 /** A Panel shows one of two things. acts: current() is the session that is open, context(c) is called when its context was read. */
 export class Panel {
@@ -94,7 +95,7 @@ export class Panel {
     return el("ul", { class: "items" }, ...list.map((p, i) => {
       const undo = i === 0 && button("Undo", () => this.change(undo, id, "undo", undefined, "The pour was undone. The model sees the messages again."));
       return el("li", {}, el("div", { class: "row" }, el("strong", {}, "Pour " + p.number), el("span", { class: "soft small" }, when(p.created))),
-        el("p", {}, count(p.before) + " \u2192 " + count(p.after) + " tokens" + (p.messages ? ", " + some(p.messages, "message") + " in the record" : "")),
+        el("p", {}, recorded(p)),
         p.record && el("details", {}, el("summary", {}, "What was kept"), record(p.record)), undo);
     }));
   }

@@ -279,12 +279,15 @@ export function chips(list) {
   return list?.length ? el("ul", { class: "chips", "aria-label": "Attached" }, ...list.map((a) => el("li", {}, icon("clip"), visible(a.name || a.media_type || "file")))) : null;
 }
 
-/** pourNotice says what a pour did, what was kept, and undoes it. */
+/** recorded says what a checkpoint did. */
+export const recorded = (p) => some(p.messages, "message") + " with " + some(p.before, "token") + " became a record of " + some(p.after, "token") + ".";
+
+/** pourNotice says what a pour did, what was kept, and undoes it. It takes a pour of an event, or a checkpoint. */
 export function pourNotice(p, undo) {
   const b = button("Undo", () => undo(b));
   return el("div", { class: "notice pour" },
     el("p", {}, el("strong", {}, "The conversation was poured. "),
-      p.covered ? some(p.covered, "older message") + " became a record: " : "", count(p.before) + " \u2192 " + count(p.after) + " tokens. Nothing is lost."),
+      p.messages ? recorded(p) : (p.covered ? some(p.covered, "older message") + " became a record: " : "") + count(p.before) + " \u2192 " + count(p.after) + " tokens.", " Nothing is lost."),
     p.record && el("details", {}, el("summary", {}, "What was kept"), long("div", p.record, { class: "record", tabindex: 0, role: "region", "aria-label": "Record" })),
     el("div", { class: "row" }, b));
 }
