@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/internal/chatserver/page"
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/preset"
 )
@@ -88,7 +89,7 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 		})
 	})
 	v.server, err = chatserver.New(chatserver.Options{
-		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Keys: ring, Hosts: append([]string{}, cfg.Hosts...), Logger: log,
+		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Keys: ring, Hosts: append([]string{}, cfg.Hosts...), Page: page.Handler(), Logger: log,
 		Default: chatserver.Agent{
 			Name: chatserver.DefaultAgent, Model: o.Model, System: servedInstructions, Tools: []string{"save_memory", "recall", "forget"},
 		},
