@@ -86,7 +86,7 @@ const titleRunes = 80
 func (s *Session) head(st *state) *Summary {
 	h := &Summary{Title: st.title, Project: s.agent.opts.Project, Model: s.agent.opts.Model, Waiting: st.round.waits(), Running: st.running, Root: st.root, Labels: st.labels, Spent: st.total}
 	for _, m := range st.history {
-		text, ok := turnOf(m)
+		text, ok := s.agent.turnOf(m)
 		if !ok {
 			continue
 		}

@@ -384,3 +384,27 @@ func TestWhatWasSaidIsNotSaidTwice(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
+
+// What the agent itself says to its model is no turn of the user, and nothing that he said.
+func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return sandbox.Answer{Blocks: []sandbox.Block{text("The beginning,")}, Stop: "max_tokens"}
+		}
+		return says(text("and the end."))
+	}))
+	s := w.agent(agent.Options{Turns: 2}).Session("")
+	if _, o, err := ran(t, s.Run(t.Context(), "tell")); err != nil || !o.Forced {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if d := cmp.Diff([]agent.Turn{{First: 0, Text: "tell"}}, s.Turns()); d != "" {
+		t.Errorf("turns (-want +got):\n%s", d)
+	}
+	if err := s.Rewind(2); err == nil {
+		t.Error("a session is taken back to where the agent spoke")
+	}
+	if !s.Own(agent.DefaultWrapUp) || s.Own("tell") {
+		t.Error("the agent does not know its own words")
+	}
+	w.legal()
+}

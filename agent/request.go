@@ -192,8 +192,15 @@ func answered(content []byte) jsontext.Value {
 	return append(b, '}')
 }
 
-// turnOf returns what the user says in a message, and whether a session could go on before it: whether it answers no calls.
-func turnOf(m jsontext.Value) (text string, ok bool) {
+// cutShort is what a model is told whose answer was cut for its length.
+const cutShort = "Your answer was cut because it was too long. Go on where it stopped."
+
+// own reports whether a text in a message of the user is one that the agent itself says there.
+func (a *Agent) own(text string) bool { return text == cutShort || text == a.opts.WrapUp }
+
+// turnOf returns what the user says in a message, and whether a session could go on before it: whether it answers no calls, and says
+// something that is the user's.
+func (a *Agent) turnOf(m jsontext.Value) (text string, ok bool) {
 	if !bytes.HasPrefix(m, []byte(userStart)) || bytes.HasPrefix(m, []byte(userStart+`{"type":"tool_result"`)) {
 		return "", false
 	}
@@ -208,12 +215,14 @@ func turnOf(m jsontext.Value) (text string, ok bool) {
 	}
 	var texts []string
 	for _, b := range u.Blocks {
-		if b.Type == "tool_result" {
+		switch {
+		case b.Type == "tool_result":
 			return "", false
-		}
-		if b.Type == "text" {
+		case b.Type != "text":
+			ok = true // something that the user shows
+		case !a.own(b.Text):
 			texts = append(texts, b.Text)
 		}
 	}
-	return strings.Join(texts, "\n"), true
+	return strings.Join(texts, "\n"), ok || len(texts) > 0
 }

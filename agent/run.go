@@ -146,7 +146,7 @@ func (r *run) cut(calls []Call) (Stop, error) {
 	}
 	const why = "Your answer was cut because it was too long."
 	if len(calls) == 0 {
-		return "", r.step(&step{Messages: []jsontext.Value{said(why + " Go on where it stopped.")}})
+		return "", r.step(&step{Messages: []jsontext.Value{said(cutShort)}})
 	}
 	var blocks [][]byte
 	for i := range calls {

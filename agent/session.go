@@ -256,12 +256,15 @@ type Turn struct {
 // Turns returns what the user said, in order.
 func (s *Session) Turns() (out []Turn) {
 	for i, m := range s.Messages() {
-		if text, ok := turnOf(m); ok {
+		if text, ok := s.agent.turnOf(m); ok {
 			out = append(out, Turn{First: i, Text: text})
 		}
 	}
 	return out
 }
+
+// Own reports whether a text in a message of the user is one that the agent itself says there: at a limit, or where an answer was cut.
+func (s *Session) Own(text string) bool { return s.agent.own(text) }
 
 // Rewind takes the session back to where it was before a turn, which Turns names by its first message: what was said since then is
 // no part of it any longer. The journal and the store keep it.
@@ -274,7 +277,7 @@ func (s *Session) Rewind(first int) error {
 	if first < 0 || first >= len(s.state.history) {
 		return fmt.Errorf("agent: the session has no message %d", first)
 	}
-	if _, ok := turnOf(s.state.history[first]); !ok {
+	if _, ok := s.agent.turnOf(s.state.history[first]); !ok {
 		return fmt.Errorf("agent: message %d does not begin a turn", first)
 	}
 	return s.do(&step{Keep: &first, Stop: StopCancelled})

@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/store"
 )
 
 // Seed 001 through the API: agents with the keys of the seed, sessions, messages, what is stored. Missions 001-07 and 001-36.
@@ -441,5 +442,27 @@ func TestTheServiceEnds(t *testing.T) {
 	events(t, res, func(e arrived) bool { end = e.Outcome; return end == nil })
 	if err := <-closed; err != nil || end == nil || end.Text != "1: hi" {
 		t.Errorf("%v, %+v", err, end)
+	}
+}
+
+// Sessions of other programs on the same database are not the service's: it neither shows them nor goes on with them.
+func TestSessionsOfOthers(t *testing.T) {
+	w := newWorld(t, echo)
+	head := `{"title":"mine","model":"m","turns":1,"running":true,"root":"other","spent":{}}`
+	step := `{"began":true,"root":"other","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`
+	if err := w.db.Store().AddSteps(t.Context(), &store.Addition{Key: keyOf("other"), Kind: "session", Head: []byte(head), Steps: [][]byte{[]byte(step)}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.service.Continue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := get[[]chatserver.Session](w, 200, call{method: "GET", path: "/v1/sessions"}); len(got) != 0 {
+		t.Errorf("shown: %+v", got)
+	}
+	for _, path := range []string{"", "/messages", "/events", "/context"} {
+		get[any](w, 404, call{method: "GET", path: "/v1/sessions/other" + path})
+	}
+	if n := len(w.model.Log.Entries()); n != 0 {
+		t.Errorf("%d requests were made for it", n)
 	}
 }

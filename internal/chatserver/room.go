@@ -114,6 +114,9 @@ func (s *Server) open(ctx context.Context, k store.Key) (*room, error) {
 		return nil, err
 	}
 	sum, err := summaryOf(j)
+	if err == nil && sum.Labels[labelAgent] == "" {
+		err = store.ErrNotFound
+	}
 	if err != nil {
 		return nil, err
 	}

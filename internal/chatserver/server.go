@@ -170,7 +170,7 @@ func (s *Server) Continue(ctx context.Context) error {
 		js, fault := s.opts.Store.Journals(ctx, store.JournalQuery{Tenant: tenant, Kind: sessionKind})
 		err = errors.Join(err, fault)
 		for i := range js {
-			if sum, fault := summaryOf(&js[i]); fault != nil || !sum.Running || sum.Waiting {
+			if sum, fault := summaryOf(&js[i]); fault != nil || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
 				err = errors.Join(err, fault)
 				continue
 			}

@@ -112,7 +112,7 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request, tenant str
 			return err
 		}
 		archived := sum.Labels[labelArchived] != ""
-		if archived == (v.Get("archived") == "true") && wanted(sum, js[i].Conversation) {
+		if sum.Labels[labelAgent] != "" && archived == (v.Get("archived") == "true") && wanted(sum, js[i].Conversation) {
 			out = append(out, s.described(js[i].Key, sum))
 		}
 	}
@@ -194,6 +194,9 @@ func (s *Server) now(ctx context.Context, k store.Key) (*summary, error) {
 		return nil, err
 	}
 	sum, err := summaryOf(j)
+	if err == nil && sum.Labels[labelAgent] == "" {
+		err = store.ErrNotFound
+	}
 	if err != nil {
 		return nil, err
 	}

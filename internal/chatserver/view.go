@@ -73,7 +73,9 @@ func shown(s *agent.Session) []message {
 		}
 		one := message{Index: i, Role: m.Role}
 		for k := range m.Blocks {
-			one.show(&m.Blocks[k], calls)
+			if b := &m.Blocks[k]; b.Type != "text" || m.Role != "user" || !s.Own(b.Text) {
+				one.show(b, calls)
+			}
 		}
 		if one.Text != "" || len(one.Calls) > 0 || len(one.Attachments) > 0 {
 			out = append(out, one)
@@ -169,7 +171,7 @@ func spentOf(s agent.Spent) spent {
 	return spent{Turns: s.Turns, Tokens: s.Tokens(), USD: s.Money.USD()}
 }
 
-// The labels of sessions.
+// The labels of sessions. Those of other programs on the database name no agent: they are none of the service's.
 const (
 	labelAgent    = "agent"
 	labelArchived = "archived"
