@@ -38,6 +38,7 @@ type world struct {
 	tools   []agent.Tool
 	keys    *keyring.Ring
 	hosts   []string
+	recall  bool // sessions that begin are told what is remembered
 	db      *embedded.DB
 	service *chatserver.Server
 	http    *httptest.Server
@@ -63,11 +64,11 @@ func (w *world) begin() {
 	w.end = append(w.end, stop)
 	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
 	if err == nil {
-		w.db, err = embedded.Open(w.Context(), w.path, nil)
+		w.db, err = embedded.Open(w.Context(), w.path, &embedded.Options{Recall: w.recall, Account: &provider.Account{Client: client}})
 	}
 	if err == nil {
 		w.service, err = chatserver.New(chatserver.Options{
-			Store: w.db.Store(), Engine: w.db.Engine(), Client: client, Default: chatserver.Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: names(w.tools)},
+			Store: w.db.Store(), Engine: w.db.Engine(), Client: client, Default: chatserver.Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: append(names(w.tools), "save_memory", "recall")},
 			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Hosts: w.hosts,
 		})
 	}
