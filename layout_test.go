@@ -80,7 +80,7 @@ var layers = map[string][]string{
 	"agent":                    {".", "token", "preset", "store", "budget", "internal/cost", "wire", "legal", "provider", "engine"},
 	"agent/permission":         {"agent"},
 	"agent/tools":              {"agent"},
-	"internal/chat":            {".", "agent", "agent/remember", "archive", "budget", "embedded", "engine", "internal/lookup", "internal/notice", "internal/report", "preset", "provider", "store", "store/sqlite", "token"},
+	"internal/chat":            {".", "agent", "agent/team", "agent/remember", "archive", "budget", "embedded", "engine", "internal/lookup", "internal/notice", "internal/report", "preset", "provider", "store", "store/sqlite", "token"},
 	"internal/chat/console":    {".", "agent", "engine", "internal/chat", "internal/report"},
 	"agent/agenttest":          {".", "token", "wire", "legal", "provider", "engine", "embedded"},
 	"agent/remember":           {"memory", "store", "agent"},

@@ -42,6 +42,9 @@ func (a *Agent) Session(id string) *Session {
 	return &Session{agent: a, id: id, state: state{root: id}}
 }
 
+// Tools returns the tools of the agent.
+func (a *Agent) Tools() []Tool { return slices.Clone(a.opts.Tools) }
+
 // tool returns the tool with a name, nil when there is none.
 func (a *Agent) tool(name string) *Tool {
 	for i := range a.opts.Tools {

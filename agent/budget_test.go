@@ -94,13 +94,13 @@ func TestABudgetTooSmallForAnything(t *testing.T) {
 // Eight runs that race for the last of an allowance never overrun it together, and each that has begun ends with its final answer,
 // whatever the others do.
 func TestRunsThatShareAnAllowance(t *testing.T) {
-	rounds := 25
+	rounds := 200
 	if testing.Short() {
 		rounds = 3
 	}
 	for round := range rounds {
 		w := newWorld(t, answers(reader))
-		most := 60_000 + 1000*round
+		most := 60_000 + 1000*(round%25)
 		shared := agent.NewAllowance(agent.Budget{Tokens: most})
 		var wg sync.WaitGroup
 		var mu sync.Mutex

@@ -29,6 +29,7 @@ type chatCmd struct {
 	MaxTurns     int      `placeholder:"N" help:"Answers of the model to one thing that is said; the last of them is the final one (50)."`
 	MaxBudgetUSD float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer."`
 	Allow        []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
+	Team         string   `placeholder:"FILE" help:"Delegates, from a YAML file or a folder of Markdown files such as .claude/agents: the agent hands them parts of its work."`
 	Preset       string   `placeholder:"NAME" help:"Policy of pours: an embedded preset, or a YAML file (agent-loop)."`
 	Window       amount   `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's, such as that of a model on this machine."`
 	Continue     bool     `short:"c" help:"Go on with the newest session of this project."`
@@ -272,6 +273,9 @@ func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Write
 	o := chat.Options{Project: p, Turns: p.Settings.MaxTurns, USD: p.Settings.MaxBudget, Window: c.Window.tokens, Notices: notices, Unattended: unattended}
 	if o.Preset, err = chat.PresetFor(p.Settings); err != nil {
 		return nil, nil, usageError{err}
+	}
+	if o.Team, err = teamOf(c.Team); err != nil {
+		return nil, nil, inputError{err}
 	}
 	clean, err := c.ready(&o, giveTools)
 	done = func() error { return ended(clean) }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/remember"
+	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/project"
@@ -40,6 +41,7 @@ type Options struct {
 
 	Project *project.Project
 	Tools   []agent.Tool // besides those for skills
+	Team    *team.File   // to whom the agent can delegate; nil: to nobody
 
 	// Permit says what is to be done about a call. Nil: the tool's own Ask decides.
 	Permit func(ctx context.Context, t *agent.Tool, c *agent.Call) agent.Verdict
@@ -128,10 +130,11 @@ func New(ctx context.Context, o Options) (*Chat, error) {
 
 // use makes an agent of a model.
 func (c *Chat) use(model string) error {
-	a, err := agent.New(c.opts.Client, agent.Options{
+	o := agent.Options{
 		Model: model, System: system(c.opts.Project, c.opts.Now()), Tools: c.tools, Engine: c.db.Engine(), Journals: c.db.Store(), Project: c.opts.Project.Root, Preset: c.opts.Preset,
 		Turns: c.opts.Turns, Allowance: c.allowed, Permit: c.permit, Catalog: c.catalog, Now: c.opts.Now,
-	})
+	}
+	a, err := c.made(o)
 	if err != nil {
 		return err
 	}
@@ -139,6 +142,24 @@ func (c *Chat) use(model string) error {
 	defer c.mu.Unlock()
 	c.agent, c.meter.Model = a, model
 	return nil
+}
+
+// made returns the agent, with its team where it has one.
+func (c *Chat) made(o agent.Options) (*agent.Agent, error) {
+	f := c.opts.Team
+	if f == nil {
+		return agent.New(c.opts.Client, o)
+	}
+	t, err := team.New(c.opts.Client, team.Options{Agent: o, Members: f.Members, Depth: f.Depth, Digest: f.Digest})
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range t.Notes() {
+		if c.opts.Notices != nil {
+			fmt.Fprintln(c.opts.Notices, note) // nobody can be told that this failed
+		}
+	}
+	return t.Agent(), nil
 }
 
 // Close stores what is not stored yet and closes the database.

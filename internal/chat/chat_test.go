@@ -14,6 +14,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/preset"
@@ -377,5 +378,39 @@ func TestTyped(t *testing.T) {
 	}
 	if got, _, err := chat.Typed(p, "@long.txt"); err != nil || len(got) > 41_000 || !strings.Contains(got, "are left out here") {
 		t.Errorf("long: %d bytes, %v", len(got), err)
+	}
+}
+
+// The agent hands a part of its work to a delegate, which begins with what was said; the newest session is still the one that was talked in.
+func TestATeam(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		last := p.Messages[len(p.Messages)-1].Blocks
+		switch b := last[len(last)-1]; {
+		case b.Kind == decant.KindResult:
+			return text("Marco says: " + b.Text)
+		case strings.Contains(b.Text, "Is the sum right?"):
+			return use("delegate", `{"to":"marco","task":"Check the port."}`)
+		case strings.Contains(b.Text, "Check the port."):
+			a, _ := sandbox.Reader{}.Answer(context.Background(), &sandbox.Prompt{Messages: append(p.Messages[:len(p.Messages)-1:len(p.Messages)-1],
+				sandbox.Message{Role: decant.RoleUser, Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "What is the port?"}}})})
+			return a
+		}
+		return text("Noted.")
+	}))
+	db := filepath.Join(t.TempDir(), "chat.db")
+	o := chat.Options{DB: db, Unattended: true, Team: &team.File{Members: []team.Member{{Name: "marco", Description: "checks figures"}}}}
+	c := w.chat(o)
+	say(t, c, "The port is 8443.")
+	if got := say(t, c, "Is the sum right?"); !strings.Contains(got, "8443") {
+		t.Errorf("the delegate knows nothing of what was said: %s", got)
+	}
+	again := w.chat(o)
+	if err := again.Open(t.Context(), chat.Last, false); err != nil || again.Session().ID() != c.Session().ID() {
+		t.Errorf("the newest session is %s, %v; want %s", again.Session().ID(), err, c.Session().ID())
+	}
+	o.Team = &team.File{Members: []team.Member{{Name: "two words", Description: "x"}}}
+	o.Client, o.Model, o.Preset, o.Project = w.client, "claude-sonnet-4-5", loop(t, project.Settings{}), &project.Project{}
+	if _, err := chat.New(t.Context(), o); err == nil || !strings.Contains(err.Error(), "two words") {
+		t.Errorf("a team with a bad name: %v", err)
 	}
 }

@@ -101,8 +101,8 @@ func end(w io.Writer) error {
 // start returns the first line of a stream.
 func (c *Chat) start() beginning {
 	s := beginning{Kind: "start", Session: c.Session().ID(), Model: c.meter.Model, Folder: c.opts.Project.Dir, Tools: []string{}}
-	for i := range c.tools {
-		s.Tools = append(s.Tools, c.tools[i].Name)
+	for _, t := range c.agent.Tools() {
+		s.Tools = append(s.Tools, t.Name)
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/store"
 )
 
@@ -127,7 +128,7 @@ func (c *Chat) last(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for i := range all {
-		if all[i].Project == c.opts.Project.Root {
+		if all[i].Project == c.opts.Project.Root && all[i].Labels[team.LabelTo] == "" { // none of a delegate
 			return all[i].ID, nil
 		}
 	}

@@ -32,7 +32,7 @@ var description = sync.OnceValues(func() (map[string]any, error) {
 var schemas sync.Map // by their place in the description
 
 // schema returns what the description says at a place.
-func schema(t *testing.T, at string) *jsonschema.Schema {
+func schema(t testing.TB, at string) *jsonschema.Schema {
 	t.Helper()
 	if s, ok := schemas.Load(at); ok {
 		return s.(*jsonschema.Schema)
@@ -55,7 +55,7 @@ func schema(t *testing.T, at string) *jsonschema.Schema {
 }
 
 // heldAgainst holds a text in JSON against what the description says at a place.
-func heldAgainst(t *testing.T, at string, text []byte) {
+func heldAgainst(t testing.TB, at string, text []byte) {
 	t.Helper()
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err == nil {
@@ -82,7 +82,7 @@ func member(doc map[string]any, at ...string) map[string]any {
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
 // described holds an answer against the description of the service.
-func described(t *testing.T, method, path string, res *http.Response) {
+func described(t testing.TB, method, path string, res *http.Response) {
 	t.Helper()
 	u, err := url.Parse(strings.TrimPrefix(path, "/v1"))
 	if err != nil {
@@ -107,7 +107,7 @@ func described(t *testing.T, method, path string, res *http.Response) {
 }
 
 // holds holds an answer against the description of one operation. Every operation may fail as Error says.
-func holds(t *testing.T, doc map[string]any, method, pattern string, res *http.Response) {
+func holds(t testing.TB, doc map[string]any, method, pattern string, res *http.Response) {
 	t.Helper()
 	if res.StatusCode >= 400 {
 		heldAgainst(t, "#/components/schemas/Error", readAll(t, res))

@@ -42,7 +42,7 @@ func putBack(w *world, id string, steps [][]byte) error {
 }
 
 // keyed makes a world need keys. It returns those of two users.
-func keyed(t *testing.T) (ann, bob string, change func(*world)) {
+func keyed(t testing.TB) (ann, bob string, change func(*world)) {
 	ann, bob = "ann's secret key", "bob's secret key"
 	ring := keyring.New(keyring.Options{Keys: []keyring.Key{keyring.NewKey("ann", ann), keyring.NewKey("bob", bob)}})
 	return ann, bob, func(w *world) { w.keys = ring }

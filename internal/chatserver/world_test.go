@@ -32,13 +32,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A world is a service on loopback, with a real engine on a real file, before a strict stand-in for the Messages API.
 type world struct {
-	*testing.T
+	testing.TB
 	path    string
 	model   *sandbox.Server
 	tools   []agent.Tool
 	keys    *keyring.Ring
 	hosts   []string
-	recall  bool // sessions that begin are told what is remembered
+	client  provider.Speaker // in place of one before the stand-in
+	recall  bool             // sessions that begin are told what is remembered
 	db      *embedded.DB
 	service *chatserver.Server
 	http    *httptest.Server
@@ -46,9 +47,9 @@ type world struct {
 }
 
 // newWorld begins a service whose model is m.
-func newWorld(t *testing.T, m sandbox.Model, change ...func(*world)) *world {
+func newWorld(t testing.TB, m sandbox.Model, change ...func(*world)) *world {
 	t.Helper()
-	w := &world{T: t, path: filepath.Join(t.TempDir(), "chat.db"), model: sandbox.New(sandbox.Options{Model: m, Chunk: 8})}
+	w := &world{TB: t, path: filepath.Join(t.TempDir(), "chat.db"), model: sandbox.New(sandbox.Options{Model: m, Chunk: 8})}
 	for _, f := range change {
 		f(w)
 	}
@@ -66,9 +67,13 @@ func (w *world) begin() {
 	if err == nil {
 		w.db, err = embedded.Open(w.Context(), w.path, &embedded.Options{Recall: w.recall, Account: &provider.Account{Client: client}})
 	}
+	speaker := w.client
+	if speaker == nil {
+		speaker = client
+	}
 	if err == nil {
 		w.service, err = chatserver.New(chatserver.Options{
-			Store: w.db.Store(), Engine: w.db.Engine(), Client: client, Default: chatserver.Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: append(names(w.tools), "save_memory", "recall")},
+			Store: w.db.Store(), Engine: w.db.Engine(), Client: speaker, Default: chatserver.Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: append(names(w.tools), "save_memory", "recall")},
 			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Hosts: w.hosts,
 		})
 	}
@@ -142,7 +147,7 @@ func (w *world) do(c call) *http.Response {
 	if err != nil {
 		w.Fatal(err)
 	}
-	described(w.T, c.method, c.path, res)
+	described(w.TB, c.method, c.path, res)
 	return res
 }
 
@@ -200,7 +205,7 @@ type arrived struct {
 }
 
 // events calls do with each event of a stream until it returns false or the stream ends.
-func events(t *testing.T, res *http.Response, do func(arrived) bool) {
+func events(t testing.TB, res *http.Response, do func(arrived) bool) {
 	t.Helper()
 	defer res.Body.Close()
 	if res.StatusCode != 200 {
@@ -274,7 +279,7 @@ func last(p *sandbox.Prompt) string {
 var echo = answers(func(p *sandbox.Prompt) sandbox.Answer { return says(fmt.Sprintf("%d: %s", len(p.Messages), last(p))) })
 
 // eventually waits until do returns true.
-func eventually(t *testing.T, what string, do func() bool) {
+func eventually(t testing.TB, what string, do func() bool) {
 	t.Helper()
 	for range 1000 {
 		if do() {
@@ -286,7 +291,7 @@ func eventually(t *testing.T, what string, do func() bool) {
 }
 
 // readAll reads a body and puts it back.
-func readAll(t *testing.T, res *http.Response) []byte {
+func readAll(t testing.TB, res *http.Response) []byte {
 	t.Helper()
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
