@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/project"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/store"
 )
 
@@ -30,6 +31,7 @@ type chatCmd struct {
 	MaxBudgetUSD float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer."`
 	Allow        []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
 	Team         string   `placeholder:"FILE" help:"Delegates, from a YAML file or a folder of Markdown files such as .claude/agents: the agent hands them parts of its work."`
+	MCP          bool     `name:"mcp" help:"Start the servers of the project's .mcp.json, and trust the file as it is from now on. They are programs with your rights."`
 	Preset       string   `placeholder:"NAME" help:"Policy of pours: an embedded preset, or a YAML file (agent-loop)."`
 	Window       amount   `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's, such as that of a model on this machine."`
 	Continue     bool     `short:"c" help:"Go on with the newest session of this project."`
@@ -111,19 +113,6 @@ func (c *chatCmd) project() (*project.Project, error) {
 	}
 	set.Allow = append(set.Allow, c.Allow...)
 	return p, nil
-}
-
-// settingsHome returns the folder of the user's settings.
-func settingsHome() (string, error) {
-	dir := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) { // the XDG specification: relative paths are invalid and ignored
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("find the folder of settings: %w", err)
-		}
-		dir = filepath.Join(home, ".config")
-	}
-	return filepath.Join(dir, "decant"), nil
 }
 
 // once answers one question.
@@ -277,7 +266,10 @@ func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Write
 	if o.Team, err = teamOf(c.Team); err != nil {
 		return nil, nil, inputError{err}
 	}
-	clean, err := c.ready(&o, giveTools)
+	servers := func(o *chat.Options) (func() error, error) {
+		return giveServers(ctx, o, c.MCP, func(err error) { fmt.Fprintln(notices, "decant:", secret.Mask(err.Error())) })
+	}
+	clean, err := c.ready(&o, giveTools, servers)
 	done = func() error { return ended(clean) }
 	if err == nil {
 		t, err = chat.New(ctx, o)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"decant": main, "fill": fill, "remember": remember})
+	testscript.Main(m, map[string]func(){"decant": main, "fill": fill, "remember": remember, "notes-server": notesServer})
 }
 
 // Each script is a user at a terminal: commands, files, and what must come out.
