@@ -106,6 +106,8 @@ func spelled(args []string) []string {
 		return []string{"version"}
 	case args[0] == "run": // the rest may be another program's
 		return args
+	case len(args) > 1 && args[0] == "chat" && args[1] == "serve":
+		args = append([]string{"chat", "--serve"}, args[2:]...)
 	}
 	return joinNegative(args)
 }
