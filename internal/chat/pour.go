@@ -15,7 +15,7 @@ import (
 var errRewound = errors.New("nothing was said since you went back: say something first")
 
 // stored returns the key of the session's conversation once everything that was said is stored; store.ErrNotFound means that nothing was.
-func (c *Chat) stored() (store.Key, error) {
+func (c *Chat) stored(ctx context.Context) (store.Key, error) {
 	if c.rewound {
 		return store.Key{}, errRewound
 	}
@@ -23,7 +23,7 @@ func (c *Chat) stored() (store.Key, error) {
 	if k.ID == "" {
 		return k, store.ErrNotFound
 	}
-	return k, c.db.Engine().Close()
+	return k, c.db.Engine().Flush(ctx)
 }
 
 // Compact pours now, with a record about what focus names; empty: about everything. It returns what it did. An error that wraps
@@ -39,7 +39,7 @@ func (c *Chat) Undo(ctx context.Context) (*engine.Change, error) {
 
 // change makes a change to the stored conversation.
 func (c *Chat) change(ctx context.Context, plan func(*engine.Engine, store.Key) (*engine.Change, error)) (*engine.Change, error) {
-	k, err := c.stored()
+	k, err := c.stored(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("nothing was said yet: %w", decant.ErrNothing)
 	}
@@ -60,7 +60,7 @@ func (c *Chat) change(ctx context.Context, plan func(*engine.Engine, store.Key) 
 
 // view returns what the model is sent of the stored conversation.
 func (c *Chat) view(ctx context.Context) (*decant.Conversation, error) {
-	k, err := c.stored()
+	k, err := c.stored(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -278,7 +278,9 @@ func (s *Server) forget(ctx context.Context, tenant, root string) error {
 			return err
 		}
 	}
-	s.opts.Engine.Close() // what is still being archived would come back
+	if err := s.opts.Engine.Flush(ctx); err != nil { // what is still being archived would come back
+		return err
+	}
 	found, err := s.opts.Store.Conversations(ctx, store.Filter{Tenant: tenant, Session: root})
 	if err != nil || len(found) == 0 {
 		return err
