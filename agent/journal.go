@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -97,12 +98,18 @@ func (s *Session) head(st *state) *Summary {
 	return h
 }
 
+// mostTitle is how many characters a title may have.
+const mostTitle = 200
+
+// ErrTitle means that a text is no title.
+var ErrTitle = fmt.Errorf("a title has 1 to %d characters", mostTitle)
+
 // Rename gives the session a title.
 func (s *Session) Rename(title string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if title == "" {
-		return errors.New("agent: a title is not empty")
+	if n := utf8.RuneCountInString(title); n == 0 || n > mostTitle {
+		return fmt.Errorf("agent: %w: %d", ErrTitle, n)
 	}
 	return s.do(&step{Title: title})
 }

@@ -290,6 +290,7 @@ func TestASessionIsKept(t *testing.T) {
 	}
 	get[chatserver.Session](w, 200, call{method: "PATCH", path: path, body: `{"title":"Roads","archived":true}`})
 	get[any](w, 400, call{method: "PATCH", path: path, body: `{"title":""}`})
+	get[any](w, 400, call{method: "PATCH", path: path, body: object(map[string]string{"title": strings.Repeat("x", 201)})})
 	ids := func(query string) (out []string) {
 		for _, s := range get[[]chatserver.Session](w, 200, call{method: "GET", path: "/v1/sessions" + query}) {
 			out = append(out, s.ID)

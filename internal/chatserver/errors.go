@@ -37,6 +37,7 @@ var statuses = []struct {
 	kind   string
 }{
 	{store.ErrNotFound, http.StatusNotFound, "not_found"},
+	{agent.ErrTitle, http.StatusBadRequest, "invalid_request"},
 	{agent.ErrRunning, http.StatusConflict, "running"},
 	{agent.ErrWaiting, http.StatusConflict, "waiting"},
 	{agent.ErrUnknown, http.StatusConflict, "unknown_call"},

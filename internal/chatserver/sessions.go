@@ -163,13 +163,13 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, tenant stri
 		return err
 	}
 	session := a.Session(rand.Text())
-	if err := session.SetLabels(map[string]string{labelAgent: conf.Name}); err != nil {
-		return err
-	}
-	if in.Title != "" {
+	if in.Title != "" { // first: a bad title begins no session
 		if err := session.Rename(in.Title); err != nil {
 			return err
 		}
+	}
+	if err := session.SetLabels(map[string]string{labelAgent: conf.Name}); err != nil {
+		return err
 	}
 	return s.answerWith(w, r, http.StatusCreated, store.Key{Tenant: tenant, ID: session.ID()})
 }
@@ -222,9 +222,6 @@ func (s *Server) patchSession(w http.ResponseWriter, r *http.Request, tenant str
 		return err
 	}
 	if in.Title != nil {
-		if *in.Title == "" {
-			return invalid(errors.New("title: it is empty"))
-		}
 		if err := rm.session.Rename(*in.Title); err != nil {
 			return err
 		}
