@@ -27,6 +27,14 @@ type sitting struct {
 	mu    sync.Mutex
 	shown bytes.Buffer
 	seen  int
+	over  chan struct{} // closed when nothing more is shown
+}
+
+// text returns what was shown so far.
+func (s *sitting) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown.String()
 }
 
 // sit starts the program in a terminal of 60 columns, in a folder with files.
@@ -57,7 +65,7 @@ func sit(t *testing.T, files map[string]string, environ []string, args ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sitting{T: t, tty: tty, cmd: cmd}
+	s := &sitting{T: t, tty: tty, cmd: cmd, over: make(chan struct{})}
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		tty.Close()
@@ -68,6 +76,7 @@ func sit(t *testing.T, files map[string]string, environ []string, args ...string
 
 // watch keeps what is shown.
 func (s *sitting) watch() {
+	defer close(s.over)
 	buf := make([]byte, 4096)
 	for {
 		n, err := s.tty.Read(buf)
@@ -104,18 +113,22 @@ func (s *sitting) sees(want string) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	s.Fatalf("%q does not come; shown was:\n%s", want, s.shown.String()[s.seen:])
+	s.Fatalf("%q does not come; shown was:\n%s", want, s.text()[s.seen:])
 }
 
 // ends waits for the end of the program.
 func (s *sitting) ends(code int) {
 	s.Helper()
 	ended := make(chan error, 1)
-	go func() { ended <- s.cmd.Wait() }()
+	go func() {
+		err := s.cmd.Wait()
+		<-s.over
+		ended <- err
+	}()
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
-		s.Fatalf("it does not end; shown was:\n%s", s.shown.String())
+		s.Fatalf("it does not end; shown was:\n%s", s.text())
 	}
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.Errorf("exit code %d, want %d", got, code)
@@ -149,7 +162,7 @@ func TestChatAtATerminal(t *testing.T) {
 	if raw, err := term.GetState(int(s.tty.Fd())); err == nil && *raw == *was {
 		t.Error("the terminal still passes on each key")
 	}
-	for line := range strings.SplitSeq(s.shown.String(), "\n") {
+	for line := range strings.SplitSeq(s.text(), "\n") {
 		if text := strings.Trim(line, "\r"); len([]rune(text)) > 200 {
 			t.Errorf("a line of %d characters on a screen of 60: %s", len([]rune(text)), text)
 		}
@@ -169,8 +182,8 @@ func TestChatAtADumbTerminal(t *testing.T) {
 	s.sees("(nothing is under way")
 	s.types("\x04")
 	s.ends(0)
-	if strings.Contains(s.shown.String(), "\x1b") {
-		t.Errorf("plain output holds controls: %q", s.shown.String())
+	if strings.Contains(s.text(), "\x1b") {
+		t.Errorf("plain output holds controls: %q", s.text())
 	}
 }
 
