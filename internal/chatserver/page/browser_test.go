@@ -138,11 +138,25 @@ func eval[T any](p *tab, js string) T {
 	return v
 }
 
+// between reports whether an expression could not be looked at because another page was about to take the place of this one.
+func between(err error) bool {
+	for _, text := range []string{"navigated or closed", "context was destroyed", "Cannot find context"} {
+		if strings.Contains(err.Error(), text) {
+			return true
+		}
+	}
+	return false
+}
+
 // until waits until an expression is true in the page.
 func (p *tab) until(js string) {
 	p.Helper()
 	for range 400 {
-		if eval[bool](p, "Boolean("+js+")") {
+		is, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+js+")", chromedp.EvalAwaitPromise))
+		if err != nil && !between(err) {
+			p.Fatalf("%s: %v", js, err)
+		}
+		if is {
 			return
 		}
 		time.Sleep(25 * time.Millisecond) // the page tells nobody when it is drawn
