@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,10 +71,10 @@ func TestMonthsOfChat(t *testing.T) {
 }
 
 func months(t *testing.T, recall bool) {
-	n := 0
+	var n atomic.Int32
 	mail := agent.Tool{Name: "mail", ReadOnly: true, Run: func(context.Context, *agent.Call) (agent.Result, error) {
-		n++
-		return agent.Result{Text: strings.Repeat(fmt.Sprintf("mail %d: the invoice %d is paid, thank you\n", n, 4000+n), 900)}, nil
+		i := n.Add(1)
+		return agent.Result{Text: strings.Repeat(fmt.Sprintf("mail %d: the invoice %d is paid, thank you\n", i, 4000+i), 900)}, nil
 	}}
 	w := newWorld(t, answers(secretary), func(w *world) { w.recall, w.tools = recall, []agent.Tool{mail} })
 	value := func() string { return fmt.Sprintf("brew-%x", rand.Uint32()) }
