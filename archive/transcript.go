@@ -92,6 +92,18 @@ func (t *Transcript) Verbatim(view *decant.Conversation) ([]byte, error) {
 // client's own bytes wherever the view is verbatim. What the provider leaves out of the prompt is in it
 // unchanged, with the instruction to leave it out.
 func (t *Transcript) Body(view *decant.Conversation) ([]byte, error) {
+	body, err := cleared(t, view)
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := t.Dialect.(dialect.Pauser); ok && dialect.Summarised(view) && d.Unsigned(view.Messages[0].Blocks[0].Text()) {
+		return d.Rule(body, dialect.Rules{Summary: 1}) // which such a summary does not go without
+	}
+	return body, nil
+}
+
+// cleared returns a view as a body with the instruction to leave out what is in it unchanged and not in the view.
+func cleared(t *Transcript, view *decant.Conversation) ([]byte, error) {
 	native := decant.NativeIn(t.State.Live())
 	if native == nil {
 		return t.Verbatim(view)

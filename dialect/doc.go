@@ -15,7 +15,7 @@
 //	a conversation read back from the store   Requests.Fixed, Requests.Assemble
 //
 // What not every API can do is an interface of its own that a dialect may have as well: [Clearer] where the provider can
-// be asked to leave old results out of the prompt, [Compacter] where it writes summaries, [Dropper] where it can be asked to drop thinking that no longer fits,
+// be asked to leave old results out of the prompt, [Compacter] where it writes summaries, [Pauser] where it manages prompts by rules, [Dropper] where it can be asked to drop thinking that no longer fits,
 // [Batcher] where requests come in batches whose price is known. Without them there is simply no such way.
 //
 // What has a place elsewhere: how a body is taken apart and written is a [wire.Format], and how it may be changed a set

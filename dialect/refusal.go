@@ -7,7 +7,7 @@ type Topic string
 const (
 	Size       Topic = "size"       // the request is too large
 	Thinking   Topic = "thinking"   // thinking in it does not belong to what stands before it
-	Compacting Topic = "compaction" // a summary by the provider in it, or a request for one
+	Compacting Topic = "compaction" // a summary by the provider in it, or a request or a rule for one
 	Editing    Topic = "editing"    // the clearing that it asks for is not known, or not to be had with this model
 )
 

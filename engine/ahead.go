@@ -14,16 +14,19 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// aheadSlots is how many segments an engine has written ahead of pours at once. Where all are taken, the next request of a
-// conversation asks again.
-const aheadSlots = 4
+// How much an engine prepares at once. Where all slots are taken, the next request of a conversation asks again.
+const (
+	aheadSlots = 4 // segments: calls to a model
+	planSlots  = 2 // plans: work for a processor
+)
 
-// An ahead has segments of conversations written that will be poured soon (preset.Summary.Ahead), beside their
-// requests. They wait in the notes of the conversation; a crash loses nothing else.
+// An ahead prepares the pours of conversations that will be poured soon (preset.Summary.Ahead), beside their
+// requests: segments and plans. They wait in the notes of the conversation; a crash loses nothing else.
 type ahead struct {
 	by    policy.Summarizer // nil: nothing is written
 	aside *aside
 	slots chan struct{}
+	plans chan struct{}
 	env   *draft.Env
 	store store.Committer
 	limit time.Duration // of a write to the store
@@ -35,33 +38,87 @@ func newAhead(o *Options, env *draft.Env, s store.Committer, by *aside) *ahead {
 	if _, same := writer.(policy.Extractive); same {
 		writer = nil
 	}
-	return &ahead{writer, by, make(chan struct{}, aheadSlots), env, s, o.Timeouts.Required, o.Booked}
+	return &ahead{writer, by, make(chan struct{}, aheadSlots), make(chan struct{}, planSlots), env, s, o.Timeouts.Required, o.Booked}
 }
 
-// begin has the next segment of a conversation written behind the answer to a request, if a pour is near and nobody
-// writes it. sent is the request as it was sent.
-func (a *ahead) begin(dr *draft.Draft, sent []byte) {
-	if a.by == nil || a.aside.life.Err() != nil {
+// begin prepares the next pour of a conversation behind the answer to a request, if it is near: a segment is written,
+// unless somebody does so, and the pour is planned. sent is the request as it was sent, answer a JSON list of blocks.
+func (a *ahead) begin(dr *draft.Draft, sent, answer []byte) {
+	if a.aside.life.Err() != nil {
 		return
 	}
-	q := dr.Query
 	o, near := pour.Ahead(dr)
 	if !near {
+		drop(dr.Query)
 		return
 	}
+	if a.by == nil || !a.segment(dr, o, sent, answer) {
+		a.plan(dr, o, answer)
+	}
+}
+
+// drop leaves nothing waiting for the next pour of a conversation, which is not near.
+func drop(q *draft.Query) {
+	if q.Match != nil && q.Match.Stored != nil && q.Match.Branch == nil {
+		notes.Of(q.Match.Stored).Ready.Drop()
+	}
+}
+
+// plan has the next pour of a conversation planned, if nobody does so.
+func (a *ahead) plan(dr *draft.Draft, o policy.PlanOptions, answer []byte) {
+	f, ok := pour.Foresee(dr, o, answer)
+	if make := a.forecast(f, ok); make != nil {
+		a.aside.do(make)
+	}
+}
+
+// forecast returns what makes a forecast, nil where there is none, or nobody may make it now.
+func (a *ahead) forecast(f *pour.Forecast, ok bool) func(context.Context) error {
+	if !ok {
+		return nil
+	}
+	select {
+	case a.plans <- struct{}{}:
+	default:
+		return nil
+	}
+	if !f.Claim() {
+		<-a.plans
+		return nil
+	}
+	return func(ctx context.Context) error {
+		defer func() { <-a.plans }()
+		return f.Make(ctx)
+	}
+}
+
+// segment has the next segment of a conversation written, and the pour planned behind it. It reports whether that has begun.
+func (a *ahead) segment(dr *draft.Draft, o policy.PlanOptions, sent, answer []byte) bool {
+	q := dr.Query
 	in := &notes.Of(q.Match.Stored).Ahead
 	select {
 	case a.slots <- struct{}{}:
 	default:
-		return
+		return false
 	}
 	if !in.Begin(q.Checkpoints(), dr.Outcome.After, q.Preset.Summary.Ahead.Tokens()/4) {
 		<-a.slots
-		return
+		return false
 	}
 	o.Call.Conversation, o.Call.Background, o.Call.Sent = q.Match.Stored.Key, true, sent
 	w := &segmentWriter{a, in, q.Refs.Conv, o}
-	a.aside.do(w.write)
+	f, ok := pour.Foresee(dr, o, answer)
+	a.aside.do(func(ctx context.Context) error {
+		if err := w.write(ctx); err != nil || !ok {
+			return err
+		}
+		f.Renew()
+		if make := a.forecast(f, ok); make != nil {
+			return make(ctx)
+		}
+		return nil
+	})
+	return true
 }
 
 // A segmentWriter writes one segment.

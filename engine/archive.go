@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/patience"
@@ -316,7 +317,7 @@ func (a *archiver) learn(u decant.Usage) {
 		a.tk.Draft.Meter.Calibration = a.tk.Draft.Meter.Calibration.Reset()
 		return
 	}
-	if a.tk.Draft.Query.Match.State == nil || !a.tk.Draft.Anchored() {
+	if a.tk.Draft.Query.Match.State == nil || !a.tk.Draft.Anchored() || draft.Rules(a.tk.Draft).Clears() {
 		return
 	}
 	since := a.tk.Draft.Estimate(a.tk.Draft.View, a.tk.Draft.Query.Match.State.Chain[a.tk.Draft.Meter.Length-1].Ref)

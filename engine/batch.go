@@ -62,7 +62,7 @@ func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) 
 	case c.MaxOutput <= 0:
 		return budget.Amount{}, errors.New("max_tokens is missing, or not more than 0")
 	}
-	m := b.tab.e.model(c.Model, 0, betas)
+	m := b.tab.e.model(c.Model, "", 0, betas)
 	u := draft.Uncached(c, b.tab.e.sizes.For(m).Conversation(c).Total())
 	return b.tab.add(m.ID, betas, u), nil
 }

@@ -30,6 +30,7 @@ type setting struct {
 	asks    bool                            // the provider may be asked for summaries
 	between func(http.Handler) http.Handler // what stands before the provider
 	preset  *preset.Preset                  // nil: default
+	large   int                             // most kilobytes of what the user says, in a large window; 0: little, in a small one
 	refused string                          // what the provider may refuse unseen by the client, as a pattern; empty: nothing
 }
 
@@ -59,6 +60,9 @@ var settings = []setting{
 	{name: "ByRuleDropBlock", route: "thinking dropped by the provider", preset: stages, drop: true, memory: true},
 	{name: "ByRuleClearingRefused", route: "fold", preset: stages, between: refusingEdits, refused: "context management strategy"},
 	{name: "OnEveryRequest", route: "drop thinking", preset: prunes, memory: true},
+	{name: "Paused", route: atAPause, preset: pauses(preset.PruneAtPours), large: 70},
+	{name: "PausedOnEveryRequest", route: atAPause, preset: pauses(preset.PruneEveryRequest), large: 70},
+	{name: "PausedClearingRefused", route: atAPause, preset: pauses(preset.PruneAtPours), large: 70, between: refusingEdits, refused: "context management strategy"},
 	{name: "ClearingIgnoredEarly", route: "drop thinking", early: true, between: ignoringEdits, refused: boundTo + "|" + tooLong},
 }
 
@@ -77,8 +81,18 @@ var (
 	}
 )
 
+// pauses returns a preset by which the model pauses behind a summary, as soon as the provider permits.
+func pauses(p preset.Prune) *preset.Preset {
+	return &preset.Preset{
+		Name: "pauses", Prune: p, EarlyPours: preset.EarlyPours{Level: "off"}, Native: preset.Native{
+			Editing: preset.Editing{Tokens: 30_000, KeepCalls: 2, KeepThinking: 2, Least: 500}, Compaction: preset.Compaction{Tokens: 50_000, Pause: true},
+		},
+	}
+}
+
 // Bound thinking and rounds that are nearly always open, in every setting: whatever route is taken, no client
-// is ever refused, and what the provider refuses unseen is what it was asked for to find that out.
+// is ever refused, and what the provider refuses unseen is what it was asked for to find that out. By default these are 16
+// conversations for each setting, 320 in all; -rapid.checks 200 makes 4,000, which takes a quarter of an hour on two cores.
 func TestNoRouteIsRefusedToAClient(t *testing.T) {
 	t.Parallel()
 	for _, set := range settings {
@@ -108,12 +122,16 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, early: set.early, drop: set.drop, asks: set.asks, between: set.between, preset: set.preset}
-	w.sandbox = sandbox.New(sandbox.Options{Window: worldWindow, OldAccount: set.old, Model: &actor{}})
+	w := &world{t: t, dir: dir, early: set.early, drop: set.drop, asks: set.asks, between: set.between, preset: set.preset, window: worldWindow}
+	models := []string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"}
+	if set.large > 0 {
+		w.window, models = 200_000, append(models, "claude-opus-4-6")
+	}
+	w.sandbox = sandbox.New(sandbox.Options{Window: w.window, OldAccount: set.old, Model: &actor{}})
 	w.start()
 	defer w.close()
 	c := &caller{
-		w: w, session: "s", model: rapid.SampledFrom([]string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"}).Draw(t, "model"),
+		w: w, session: "s", model: rapid.SampledFrom(models).Draw(t, "model"),
 		thinking: `{"type":"adaptive"}`,
 	}
 	c.style.marker = rapid.Bool().Draw(t, "marker")
@@ -124,14 +142,20 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 		c.style.tools = bashTool + "," + memoryTool
 	}
 	p := &play{T: t, w: w}
+	more := func() string {
+		if set.large == 0 {
+			return ""
+		}
+		return "\n" + output("what the user shows", rapid.IntRange(0, set.large).Draw(t, "kilobytes"))
+	}
 	for range rapid.IntRange(8, 24).Draw(t, "requests") {
 		switch {
 		case len(c.calls()) > 0:
 			c.answer(p)
 		case len(c.ms) > 0 && rapid.IntRange(0, 1).Draw(t, "more") == 0:
-			c.work(p)
+			c.say(p.words("go on") + more()) // as if the assistant had called something: most rounds of an agent are open
 		default:
-			c.say(p.words("then"))
+			c.say(p.words("then") + more())
 		}
 		x := c.send(w.client)
 		if x.status != http.StatusOK {
@@ -159,9 +183,6 @@ func boundPlay(t *rapid.T, set setting) (routes []string) {
 	return routes
 }
 
-// work goes on as if the assistant had called something: most rounds of an agent are open.
-func (c *caller) work(p *play) { c.say(p.words("go on")) }
-
 // routes returns by which routes pours were made in the conversations so far, as their decisions tell.
 func (w *world) routes() (out []string) {
 	for _, s := range w.conversations("") {
@@ -171,8 +192,10 @@ func (w *world) routes() (out []string) {
 			if d.Reduction == decant.ReductionFold {
 				out = append(out, "fold")
 			}
-			if d.Checkpoint.Foreign() {
+			if cp := d.Checkpoint; cp.Foreign() && strings.Contains(cp.Source, `"signature"`) {
 				out = append(out, compacted)
+			} else if cp.Foreign() {
+				out = append(out, atAPause)
 			}
 		}
 		if kinds[decant.Native] {

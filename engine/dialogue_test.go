@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -33,7 +34,9 @@ type dialogue struct {
 	betas    []string // of the client
 	lie      bool     // the provider says that it has cleared something else
 	session  string
-	plain    bool // the provider reports nothing of a cache
+	plain    bool   // the provider reports nothing of a cache
+	refuses  string // what bodies must not have for the provider to take them, empty: nothing
+	pauses   bool   // the client goes on where the model pauses behind a summary
 
 	ms   []string
 	last *engine.Prepared
@@ -111,7 +114,7 @@ func (k *dialogue) says(words string) {
 // prepare prepares the conversation as it is.
 func (k *dialogue) prepare() *engine.Prepared {
 	k.Helper()
-	p, err := k.engine.Prepare(k.Context(), &engine.Request{Session: k.session, Upstream: k.upstream, Body: k.body()})
+	p, err := k.engine.Prepare(k.Context(), &engine.Request{Session: k.session, Upstream: k.upstream, Body: k.body(), Pauses: k.pauses})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -127,7 +130,12 @@ func (k *dialogue) send() (status int, answer string) {
 	for {
 		status, answer = k.post(p)
 		if status == http.StatusOK {
-			break
+			next := k.goOn(p, answer)
+			if next == nil {
+				break
+			}
+			p = next
+			continue
 		}
 		next, ok := k.engine.Recover(k.Context(), p, status, []byte(answer))
 		if !ok {
@@ -153,7 +161,23 @@ func (k *dialogue) send() (status int, answer string) {
 	return status, answer
 }
 
+// goOn returns what to send next where an answer is a summary behind which the model has paused, nil for any other.
+func (k *dialogue) goOn(p *engine.Prepared, answer string) *engine.Prepared {
+	k.Helper()
+	read := anthropic.Dialect{}.ReadAnswer(func(int) bool { return true })
+	read.Object([]byte(answer))
+	a := read.Answer()
+	next, err := k.engine.Paused(k.Context(), p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Extra: a.Extra, Content: a.Content, Stop: a.Stop, Organization: "org"})
+	if err != nil {
+		k.Fatal(err)
+	}
+	return next
+}
+
 func (k *dialogue) post(p *engine.Prepared) (int, string) {
+	if k.refuses != "" && strings.Contains(string(p.Body), k.refuses) {
+		return http.StatusBadRequest, `{"type":"error","error":{"type":"invalid_request_error","message":"context_management.edits: ` + k.refuses + ` is not known"}}`
+	}
 	r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(string(p.Body)))
 	r.Header.Set("x-api-key", "key")
 	r.Header.Set("anthropic-version", "2023-06-01")

@@ -110,13 +110,13 @@ func (e *Engine) note(err error) {
 	}
 }
 
-// tellBacklog tells those who run the engine when the store cannot follow any longer, and when it can again.
-func (e *Engine) tellBacklog(full bool, lost int) {
+// tellBacklog tells those who run an engine when the store cannot follow any longer, and when it can again.
+func tellBacklog(o *Options, full bool, lost int) {
 	if full {
-		e.opts.Logger.Error("the database cannot follow: until it can, answers are not archived, and what they brought comes back with their clients' next requests", "waiting_mb", e.opts.Memory.Backlog>>20)
+		o.Logger.Error("the database cannot follow: until it can, answers are not archived, and what they brought comes back with their clients' next requests", "waiting_mb", o.Memory.Backlog>>20)
 	}
 	if lost > 0 {
-		e.opts.Logger.Warn("the database can follow again", "not_archived", lost)
+		o.Logger.Warn("the database can follow again", "not_archived", lost)
 	}
 }
 
@@ -124,11 +124,16 @@ func (e *Engine) tellBacklog(full bool, lost int) {
 // because there was no room for them.
 func (e *Engine) Backlog() (bytes, lost int) { return e.outbox.Size() }
 
-// model looks a model up for a request that asks for betas. A window that the options name replaces the
-// catalogue's; a smaller one that the provider has named in a refusal counts in any case.
-func (e *Engine) model(id string, learned int, betas []string) token.Model {
+// model looks a model up for a request that goes to an upstream and asks for betas. What the provider says about it counts more than
+// the catalogue. A window that the options name replaces both; a smaller one that the provider has named in a refusal counts in any case.
+func (e *Engine) model(id, upstream string, learned int, betas []string) token.Model {
 	m, _ := e.opts.Catalog.Lookup(id)
 	m = m.For(betas)
+	if e.opts.Models.Told != nil {
+		if f, ok := e.opts.Models.Told(upstream, id); ok {
+			m = m.With(f)
+		}
+	}
 	if e.opts.Window > 0 {
 		m.Window, m.Assumed = e.opts.Window, false
 	}

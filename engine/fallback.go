@@ -52,7 +52,7 @@ func (a *arrival) original(l *lineage.Stored, fault error) (*Prepared, error) {
 	p := &Prepared{Body: a.req.Body, Fault: fault}
 	c := a.prompt.Doc.Conversation
 	q := a.query(&lineage.Match{Relation: lineage.Begins, Entries: lineage.Unknown(len(a.prompt.Spine))})
-	q.Model = a.e.model(c.Model, 0, a.req.Betas)
+	q.Model = a.e.model(c.Model, a.req.Upstream, 0, a.req.Betas)
 	q.Estimator = a.e.sizes.For(q.Model)
 	dr, err := draft.New(q, notes.Meter{}, nil)
 	if err != nil {

@@ -20,7 +20,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 	}
 	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
 	if res.Status/100 == 2 && p.ticket.Trial == nil {
-		e.behind.ahead.begin(p.ticket.Draft, p.Body)
+		e.behind.ahead.begin(p.ticket.Draft, p.Body, res.Content)
 	}
 	e.finish(p, res)
 }
@@ -30,7 +30,7 @@ func (e *Engine) finish(p *Prepared, res Response) {
 	e.flights.Leave(p.flight)
 	if res.Status/100 != 2 {
 		e.till.purse.Release(p.held)
-		if !p.ticket.Stored() && p.ticket.Announced == "" {
+		if !p.ticket.Stored() && p.ticket.Announced == "" && p.passes.Context() == 0 {
 			return
 		}
 	}

@@ -26,7 +26,7 @@ func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (ou
 	b := booking{e, tk.Draft, tk.Draft.Meter.Usage, tk.Draft.Meter.Decisions}
 	for i := range fs {
 		f := &fs[i]
-		if f.billed.Add(f.res.Extra).Prompt() == 0 {
+		if f.billed.Add(f.res.Extra).Add(f.passes).Prompt() == 0 {
 			continue
 		}
 		reported := f.res.Usage.Prompt() > 0
@@ -36,6 +36,7 @@ func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (ou
 			s = b.spend(f, believable)
 		}
 		b.addExtra(&s, f)
+		b.addPasses(&s, f)
 		s.ID = rs[i].ID
 		out = append(out, s)
 		if !reported {
@@ -86,6 +87,12 @@ func (b *booking) addExtra(s *store.Spend, f *finished) {
 	if s.Trial != nil {
 		s.Trial.Cost += paid
 	}
+}
+
+// addPasses adds what summaries have cost behind which the model has paused. The client's own request would have had none.
+func (b *booking) addPasses(s *store.Spend, f *finished) {
+	s.Usage = s.Usage.Add(f.passes)
+	s.Cost += f.ticket.Draft.Query.Price(f.passes, cost.Terms{At: f.time})
 }
 
 // testimony returns what the report on x says about the messages that the request before had left in the

@@ -60,7 +60,7 @@ func (a *arrival) replay(p *lineage.Match) (*draft.Draft, error) {
 		p.Stored.Saw(a.prompt, p.Known())
 		meter = notes.Of(p.Stored).Meter()
 	}
-	q.Model = e.model(q.Refs.Conv.Model, meter.Window, a.req.Betas)
+	q.Model = e.model(q.Refs.Conv.Model, a.req.Upstream, meter.Window, a.req.Betas)
 	q.Preset = cmp.Or(a.req.Preset, e.opts.Preset).For(q.Model.ReadShare(q.Request.Begun))
 	if a.req.Sealed > 0 {
 		q.Preset = q.Preset.Sealed(a.req.Sealed)
@@ -78,7 +78,7 @@ func (a *arrival) replay(p *lineage.Match) (*draft.Draft, error) {
 // query returns the request at its place.
 func (a *arrival) query(p *lineage.Match) *draft.Query {
 	return &draft.Query{
-		Env: &a.e.env, Match: p, Refs: lineage.References(a.prompt, p), MaxBytes: a.e.opts.MaxBytes,
+		Env: &a.e.env, Match: p, Refs: lineage.References(a.prompt, p), MaxBytes: a.e.opts.MaxBytes, GoesOn: a.req.Pauses,
 		Request: &draft.Request{
 			Who: a.who, Prompt: a.prompt, Begun: a.e.opts.Now().UTC(), Project: a.req.Project,
 			Body: a.req.Body, Betas: a.req.Betas, Upstream: a.req.Upstream, Count: a.req.Count, Observed: a.observed(),

@@ -30,7 +30,7 @@ func New(s Store, o Options) (*Engine, error) {
 	e.behind.ahead = newAhead(&e.opts, &e.env, s, e.behind.aside)
 	e.behind.flushes = flushes{o.Models.Flusher, e.behind.aside, e.note}
 	e.env = draft.Env{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
-	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.behind.archives.Go, e.tellBacklog)
+	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.behind.archives.Go, func(full bool, lost int) { tellBacklog(&e.opts, full, lost) })
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Memory.Conversations, o.Memory.Entries),
 		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },

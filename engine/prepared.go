@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine/internal/lineage"
@@ -21,6 +23,8 @@ type Prepared struct {
 	ticket   *ticket.Ticket      // nil: nothing is known about the conversation
 	flight   *lineage.Flight     // nil: it holds nothing that is stored
 	held     *budget.Reservation // what the request may cost at most, nil: no budget applies
+	passes   decant.Usage        // of summaries behind which the model has paused before it answered
+	pauses   int                 // how many these were
 	recovers int                 // how often it was made anew after a refusal
 }
 
@@ -59,7 +63,12 @@ type Report struct {
 	Freed     int               // of them, by the decisions that are new; negative when these bring more back
 	Window    int               // tokens that the model takes
 	Messages  int               // of the request
-	Fault     error             // of a Thread's view: what of Decant's own failed, nil when nothing did
+
+	// Of a Thread's view: what a request with it needs besides, nil or empty for nothing.
+	ContextManagement []byte   // value of the parameter of that name, in the API's own JSON
+	Betas             []string // see Prepared.Betas
+
+	Fault error // of a Thread's view: what of Decant's own failed, nil when nothing did
 }
 
 // View returns what is sent as a conversation, nil when the request could not be read. Its messages
@@ -69,6 +78,23 @@ func (p *Prepared) View() *decant.Conversation {
 		return nil
 	}
 	return p.ticket.Draft.View
+}
+
+// Transcript returns what was asked for as a conversation with nothing poured, nil when the request could not be read. Its messages
+// have the numbers of the transcript.
+func (p *Prepared) Transcript() *decant.Conversation {
+	if p.ticket == nil {
+		return nil
+	}
+	return p.ticket.Draft.Query.Refs.Conv
+}
+
+// InForce returns the decisions under which the transcript is what is sent, oldest first. Nobody may change them.
+func (p *Prepared) InForce() []decant.Decision {
+	if p.ticket == nil {
+		return nil
+	}
+	return slices.Concat(p.ticket.Draft.InForce, p.ticket.Draft.Made)
 }
 
 // Planned is what would have been done about a request that was only observed. It is planned on top of what

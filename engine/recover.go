@@ -22,7 +22,8 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	}
 	refused := p.arrival.prompt.Dialect.ReadRefusal(status, body)
 	f := demandOf(refused)
-	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && p.summarised()
+	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && (p.summarised() || p.ruled()) || refused.Topic == dialect.Editing && p.ruled()
+	f.Topic = refused.Topic
 	if f.Reason == "" && !f.Unedit || p.recovers >= maxRecovers || e.mode(p.arrival.req) != Manage || p.arrival.req.Count {
 		return nil, false
 	}
@@ -39,7 +40,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	if err == nil && next.Report.Reason == "" {
 		err = next.Fault
 	}
-	if err != nil || next.Report.Reason == "" && (!f.Unedit || next.clears() || next.summarised()) {
+	if err != nil || next.Report.Reason == "" && (!f.Unedit || next.asksAgain(p, refused.Topic)) {
 		e.note(err)
 		return nil, false
 	}
@@ -59,6 +60,17 @@ func (p *Prepared) clears() bool {
 func (p *Prepared) summarised() bool {
 	return p.ticket != nil && dialect.Summarised(p.ticket.Draft.View)
 }
+
+// asksAgain reports whether the prepared request asks once more for what the provider has refused in another.
+func (p *Prepared) asksAgain(refused *Prepared, topic dialect.Topic) bool {
+	if topic == dialect.Editing && refused.clears() {
+		return p.clears()
+	}
+	return p.summarised() || p.ruled() || p.clears()
+}
+
+// ruled reports whether the prepared request gives the provider rules for its prompt.
+func (p *Prepared) ruled() bool { return p.ticket != nil && draft.Rules(p.ticket.Draft).Any() }
 
 // retry prepares once more, with more patience, what went out as the client sent it because the
 // store did not answer: the refusal is most likely about what was decided before.

@@ -36,5 +36,6 @@ type Request struct {
 	Preset *preset.Preset // nil: the engine's
 	Sealed int            // it is what was sent before, with more behind it, and poured only where the window has not so many tokens left; 0: as the preset says
 	Mode   Mode           // empty: the engine's
+	Pauses bool           // who sends it asks Engine.Paused about each answer before anybody sees it, so that the model may pause behind a summary
 	Count  bool           // only the size is asked for: nothing is committed
 }

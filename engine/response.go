@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/prompt"
 )
 
@@ -54,7 +55,7 @@ func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Brok
 // the provider may not have said yet what it took, but it is paid all the same, and who cuts each answer short must
 // not get it for nothing: then the prompt counts as it was estimated, and what has come of the answer is counted.
 func (p *Prepared) Billed(res Response) decant.Usage {
-	return p.charged(res).Add(res.Extra)
+	return p.charged(res).Add(res.Extra).Add(p.passes)
 }
 
 // charged is Billed for the pass that wrote the answer.
@@ -94,5 +95,5 @@ const mostPerToken = 16
 // A client that asks the provider to clear old results is told the size of what was left of them.
 func (f *finished) believable() bool {
 	u := f.res.Usage
-	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.Query.AsksForClearing()
+	return u.Prompt() == 0 || f.ticket.Draft.Text() <= mostPerToken*u.Prompt() || f.ticket.Draft.Query.AsksForClearing() || draft.Rules(f.ticket.Draft).Clears()
 }

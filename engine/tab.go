@@ -20,7 +20,7 @@ type tab struct {
 // add adds the usage of a request, and returns what it costs. Where it is not known what a batch costs it costs what any
 // request does.
 func (t *tab) add(model string, betas []string, u decant.Usage) budget.Amount {
-	m := t.e.model(model, 0, betas)
+	m := t.e.model(model, "", 0, betas)
 	n, _ := cost.Billionths(m, u, cost.Terms{At: t.day, Batch: m.Batch > 0})
 	s := t.spends[m.ID]
 	if s == nil {

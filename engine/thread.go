@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -44,7 +46,8 @@ func (t *Thread) Append(ms ...decant.Message) {
 	}
 }
 
-// View returns what to send to the model now, and how it came about; what was decided is stored when it returns.
+// View returns what to send to the model now, and how it came about; what was decided is stored when it returns. The view goes
+// to a provider together with Report.ContextManagement and Report.Betas.
 //
 // There is either a view or an error, never both. When a step of Decant's own has failed, the view is the one that was
 // decided before, or the conversation as it is, and Report.Fault says what failed. The errors are those of
@@ -61,13 +64,38 @@ func (t *Thread) View(ctx context.Context) (*decant.Conversation, *Report, error
 	if err != nil {
 		return nil, nil, err
 	}
+	return t.ready(p)
+}
+
+// ready makes a prepared request the one that was asked for last, and returns its view.
+func (t *Thread) ready(p *Prepared) (*decant.Conversation, *Report, error) {
 	t.last = p
 	report := p.Report
-	report.Fault = p.Fault
+	report.Fault, report.Betas = p.Fault, p.Betas
+	if at := jsonspan.Member(p.Body, 0, "context_management"); !at.IsZero() {
+		report.ContextManagement = bytes.Clone(at.Of(p.Body))
+	}
 	if p.View() == nil {
 		return &t.conv, &report, nil
 	}
 	return p.View(), &report, nil
+}
+
+// Paused tells that the model has stopped behind a summary (stop reason "compaction"), where the thread's Request said that its
+// program goes on then (Request.Pauses). Content is that of the answer, a JSON list of blocks, and usage all that was reported
+// for it. It returns the view to send now, as View does: the summary, the newest messages behind it and, where a budget is
+// nearly spent, a word to come to an end. The answer to that is the one to tell Answered of, and to append.
+//
+// It returns no view where the content is not such a summary: then it is an answer like any other.
+func (t *Thread) Paused(ctx context.Context, content []byte, usage decant.Usage) (*decant.Conversation, *Report, error) {
+	if t.last == nil {
+		return nil, nil, nil
+	}
+	p, err := t.engine.Paused(ctx, t.last, Response{Status: http.StatusOK, Content: content, Extra: usage, Stop: "compaction"})
+	if err != nil || p == nil {
+		return nil, nil, err
+	}
+	return t.ready(p)
 }
 
 // Answered tells what the provider reported for the view that was asked for last. Append the answer

@@ -54,6 +54,9 @@ func (v *verdict) refused(f draft.Demand, r dialect.Refusal) {
 	q := v.dr.Query
 	who := q.Account(&v.dr.Meter)
 	switch {
+	case f.Unedit && v.ruled(r.Topic):
+		v.e.accounts.Learn(who, account.Rules(q.Model.ID), account.Refused)
+		v.e.opts.Logger.Warn("the provider does not take rules for prompts, so none are sent for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
 	case f.Unedit && r.Topic == dialect.Compacting && v.dr.Outcome.Route == pour.Compacted: // the account that wrote it may be another
 		v.e.accounts.Learn(who, account.Compaction(q.Model.ID), account.Mismatched)
 		v.e.opts.Logger.Warn("the provider does not take its own summary back, so none is asked for for a week", "model", q.Model.ID, "answer", fmt.Sprintf("%.200s", r.Text))
@@ -67,6 +70,13 @@ func (v *verdict) refused(f draft.Demand, r dialect.Refusal) {
 	case f.Reason == policy.Refusal && r.Bound:
 		v.e.accounts.Learn(who, account.Binding, account.Enforced)
 	}
+}
+
+// ruled reports whether a refusal about a topic is about rules of ours: where it names the clearing that the request asks for, it is not.
+func (v *verdict) ruled(t dialect.Topic) bool {
+	c, _ := v.dr.Clearing()
+	r := draft.Rules(v.dr)
+	return r.Any() && (t == dialect.Compacting || c == nil || r.Clears())
 }
 
 // uncompacted remembers that the provider does not write summaries with the model, or does not take them back, if that is

@@ -128,6 +128,7 @@ type world struct {
 	drop    bool           // the engine may ask for drop_block
 	asks    bool           // the engine may have the provider write summaries
 	preset  *preset.Preset // nil: default
+	window  int            // of every model, in tokens
 	sandbox *sandbox.Server
 	between func(http.Handler) http.Handler // what stands before the sandbox, nil: nothing
 	db      *sqlite.DB
@@ -146,7 +147,7 @@ func newWorld(t *rapid.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, early: rapid.Bool().Draw(t, "schedule"), sandbox: sandbox.New(sandbox.Options{Window: worldWindow, Model: &actor{}})}
+	w := &world{t: t, dir: dir, early: rapid.Bool().Draw(t, "schedule"), window: worldWindow, sandbox: sandbox.New(sandbox.Options{Window: worldWindow, Model: &actor{}})}
 	w.start()
 	return w
 }
@@ -162,7 +163,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	o := engine.Options{Preset: w.preset, Window: worldWindow, NoEarlyPours: !w.early, DropBlock: w.drop, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(w.t)}
+	o := engine.Options{Preset: w.preset, Window: w.window, NoEarlyPours: !w.early, DropBlock: w.drop, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(w.t)}
 	if w.asks {
 		o.Models.Asker = &inquirer{post: w.ask}
 	}

@@ -76,7 +76,7 @@ func (b *bounds) byTokens(tokens []int, o *PlanOptions) int {
 		}
 		keep = int(share * float64(o.Target))
 	}
-	start, sum := len(tokens), 0
+	start, sum := len(tokens), o.Coming
 	for i := len(tokens) - 1; i >= 0; i-- {
 		sum += tokens[i]
 		if sum > keep {

@@ -72,7 +72,7 @@ func (p *Proposal) recorded(ctx context.Context, next *planner, cp *decant.Check
 		return nil, err
 	}
 	out, o, text := *p.extractive, &next.opts, wire.Text(view)
-	out.Decisions, out.Target, out.After.Messages = next.edits.list, o.Target, o.Estimator.Messages(view.Messages)
+	out.Decisions, out.Target, out.After.Messages = next.edits.list, o.Target, o.Estimator.Messages(view.Messages)+o.Coming
 	if out.After.Messages > o.Target {
 		return nil, &decant.IrreducibleError{Target: o.Target, Size: out.After.Messages, What: "the summary"}
 	}

@@ -38,7 +38,8 @@ func newPlanner(ctx context.Context, c *decant.Conversation, o PlanOptions) (*pl
 		return nil, err
 	}
 	p.sizes = sizesOf(c.Messages, p.edits.less(), o.Estimator)
-	p.before = decant.Size{Fixed: o.Estimator.Fixed(&c.Fixed), Messages: p.sizes.original(0, len(c.Messages))}
+	p.sizes.coming = o.Coming
+	p.before = decant.Size{Fixed: o.Estimator.Fixed(&c.Fixed), Messages: p.sizes.original(0, len(c.Messages)) + o.Coming}
 	if o.Target == 0 {
 		l, err := LimitsFor(o.Model, o.Preset, p.before.Fixed, c.MaxOutput)
 		if err != nil {
@@ -90,7 +91,7 @@ func (p *planner) plan() (*decant.Plan, error) {
 	out := &decant.Plan{
 		Base: p.conv.Hash(), Model: o.Model.ID, Window: o.Model.Window, Target: o.Target,
 		Decisions: p.edits.list, Before: p.before, Reason: p.reason(), Score: 1,
-		After: decant.Size{Fixed: p.before.Fixed, Messages: o.Estimator.Messages(view.Messages)},
+		After: decant.Size{Fixed: p.before.Fixed, Messages: o.Estimator.Messages(view.Messages) + o.Coming},
 	}
 	if len(out.Decisions) > 0 {
 		text, own := wire.Text(view), 0.0

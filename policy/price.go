@@ -11,7 +11,7 @@ func price(plan *decant.Plan, view *decant.Conversation, o *PlanOptions, own flo
 	change := cost.Change{
 		Prompt: plan.Before.Total(),
 		Freed:  plan.Before.Messages - plan.After.Messages,
-		Behind: behind(view, o.Estimator),
+		Behind: behind(view, o.Estimator) + o.Coming,
 		OwnUSD: own,
 	}
 	price, ok := change.Price(o.Model, o.Now)

@@ -82,3 +82,39 @@ func TestCodingSessionPreset(t *testing.T) {
 		}
 	}
 }
+
+// Mission 002-04, 002-28: where a model is configured it is given the seed's prompt, and what it writes stands between the seed's tags.
+func TestCodingSessionAsksForASummary(t *testing.T) {
+	c := &talk{}
+	for i := range 10 {
+		c.user(fmt.Sprintf("TASK-%d: fix the handler in pkg/mod%d.", 101+i, i))
+		c.call("Bash", `{"command":"go test ./..."}`, prose(i, 45_000))
+		c.assistant(fmt.Sprintf("TASK-%d is completed: 43 of 46 tests pass, commit 7b848b%d.", 101+i, i))
+	}
+	p, err := policy.Propose(t.Context(), &c.conv, options(t, "coding-session"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []policy.SummaryInput
+	err = p.Write(t.Context(), summariser(func(ctx context.Context, in policy.SummaryInput) (policy.Summary, error) {
+		asked = append(asked, in)
+		s, err := policy.Extractive{}.Summarize(ctx, in)
+		return policy.Summary{Text: s.Text, CostUSD: 0.01}, err
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := p.Plan.Apply(&c.conv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 1 || !strings.HasPrefix(asked[0].Form.Instructions, "Summarize progress focusing on: completed items, key decisions, current state, next steps.") {
+		t.Fatalf("asked %d times", len(asked))
+	}
+	cp := decant.CheckpointIn(p.Plan.Decisions)
+	first := view.Messages[0].Text()
+	begin, end := strings.Index(first, "<summary>\n"), strings.LastIndex(first, "</summary>")
+	if cp == nil || cp.Rung != decant.RungModel || begin < 0 || end < begin || !strings.Contains(first[begin:end], "TASK-101") {
+		t.Errorf("checkpoint %+v in\n%.300s", cp, first)
+	}
+}

@@ -10,6 +10,7 @@ import (
 // sizes are the tokens of each message of a conversation.
 type sizes struct {
 	ms     []decant.Message
+	coming int   // of messages that will follow
 	view   []int // as the view has them now
 	sums   []int // sums[i]: of the first i messages as they were
 	quotes []int // quotes[i]: of what a checkpoint would quote of the first i messages
@@ -27,7 +28,8 @@ func sizesOf(ms []decant.Message, less []int, est *token.Estimator) *sizes {
 }
 
 // total returns the tokens of the view.
-func (s *sizes) total() (n int) {
+func (s *sizes) total() int {
+	n := s.coming
 	for _, size := range s.view {
 		n += size
 	}
@@ -41,7 +43,8 @@ func (s *sizes) original(from, to int) int { return s.sums[to] - s.sums[from] }
 func (s *sizes) quoted(from, to int) int { return s.quotes[to] - s.quotes[from] }
 
 // outside returns the tokens of the view around [from, to).
-func (s *sizes) outside(from, to int) (n int) {
+func (s *sizes) outside(from, to int) int {
+	n := s.coming
 	for i, size := range s.view {
 		if i < from || i >= to {
 			n += size

@@ -87,6 +87,8 @@ type Caller struct {
 	meter *meter
 	ids   *store.IDs
 
+	directory directory
+
 	mu   sync.Mutex
 	owed []debt // calls that could not be booked
 }

@@ -96,7 +96,7 @@ func (x *exchange) pass() (*http.Response, error) {
 func (x *exchange) describe() (*engine.Request, error) {
 	h := x.in.Header
 	req := &engine.Request{
-		Dialect: x.dialect, Session: sessionOf(h), Project: x.t.opts.Project, Body: x.body, Count: x.door.Kind == dialect.Count,
+		Dialect: x.dialect, Session: sessionOf(h), Project: x.t.opts.Project, Body: x.body, Count: x.door.Kind == dialect.Count, Pauses: true,
 		Mode: engine.Mode(h.Get("X-Decant-Mode")), Betas: x.betas(), Upstream: x.in.URL.Scheme + "://" + x.in.URL.Host + x.door.Base,
 	}
 	switch req.Mode {
@@ -150,6 +150,15 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 				continue
 			}
 		}
+		switch next, err := goOn(x, p, res); {
+		case err != nil:
+			x.engine.Finish(p, engine.Response{})
+			return x.refusal(err), nil
+		case next != nil:
+			p = next
+			x.prepared(p)
+			continue
+		}
 		x.label(res, p)
 		x.watch(res, p)
 		return res, nil
@@ -158,6 +167,24 @@ func (x *exchange) forward(p *engine.Prepared) (*http.Response, error) {
 
 // maxRefusal is how much of a refusal is read to find out what it is about.
 const maxRefusal = 1 << 20
+
+// goOn returns what to send next where the answer to a request is a summary behind which the model has paused: no client sees
+// that. It returns nil for any other answer, which then has nothing missing.
+func goOn(x *exchange, p *engine.Prepared, res *http.Response) (*engine.Prepared, error) {
+	if !p.Pauses() || res.StatusCode != http.StatusOK {
+		return nil, nil
+	}
+	answer, paused := opening(x.dialect, res)
+	if !paused {
+		return nil, nil
+	}
+	res.Body.Close() // nobody reads it
+	a := responseOf(&answer)
+	a.Organization = res.Header.Get(x.dialect.About().OrganizationHeader)
+	ctx, end := x.step(Recovering)
+	defer end()
+	return x.engine.Paused(ctx, p, a)
+}
 
 // recover returns another form of a request that was refused. Otherwise it returns nil and leaves the
 // response as it came.
@@ -175,12 +202,6 @@ func (x *exchange) recover(p *engine.Prepared, res *http.Response) *engine.Prepa
 	}
 	res.Body = &joined{Reader: io.MultiReader(bytes.NewReader(head), res.Body), Closer: res.Body}
 	return nil
-}
-
-// joined is a body of which something has been read already.
-type joined struct {
-	io.Reader
-	io.Closer
 }
 
 // request returns the request to send, with a body. The bytes that the client sent go out as they

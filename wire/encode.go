@@ -2,8 +2,13 @@ package wire
 
 import (
 	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/wire/internal/contents"
 	"github.com/decantdev/decant/wire/internal/request"
 )
 
@@ -26,10 +31,34 @@ func Encode(view *decant.Conversation, f Format) ([]byte, error) {
 	case Anthropic:
 		return request.EncodeAnthropic(view), nil
 	case OpenAIChat:
-		return request.EncodeChat(view), nil
+		return request.EncodeChat(view, false), nil
 	case OpenAIResponses:
 		return request.EncodeResponses(view), nil
 	}
 	return nil, fmt.Errorf("write %s: a conversation can be written from scratch as %s, %s or %s only",
 		f, Anthropic, OpenAIChat, OpenAIResponses)
+}
+
+// EncodeShown writes a request of the Messages API as one of Chat Completions, as Encode does, with its images: those of messages where they
+// stand, those of results behind them as the user's, since a result there is a text. Documents but plain texts are named and not shown.
+func EncodeShown(d *Document) ([]byte, error) {
+	if d.Format != Anthropic {
+		return nil, fmt.Errorf("write %s with images: it must be a request of the Messages API", d.Format)
+	}
+	var body struct {
+		Messages []struct {
+			Content jsontext.Value `json:"content"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(d.Source, &body, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, fmt.Errorf("write it with images: %w", err)
+	}
+	view := *d.Conversation
+	view.Messages = slices.Clone(view.Messages)
+	for i := range view.Messages {
+		if n := view.Messages[i].Number; n > 0 && n <= len(body.Messages) {
+			view.Messages[i] = contents.Shown(view.Messages[i], body.Messages[n-1].Content)
+		}
+	}
+	return request.EncodeChat(&view, true), nil
 }

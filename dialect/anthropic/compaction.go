@@ -138,17 +138,8 @@ func (Dialect) AskCompaction(body []byte, instructions string) []byte {
 
 // Compaction implements dialect.Compacter.
 func (Dialect) Compaction(content []byte) (dialect.ProviderSummary, bool) {
-	if jsonspan.Validate(content) != nil || len(content) == 0 {
-		return dialect.ProviderSummary{}, false
-	}
-	sc := jsonspan.Scan(content, 0)
-	var blocks [][]byte
-	if sc.Kind() == '[' {
-		for sc.Open(); sc.Next(); {
-			blocks = append(blocks, sc.Skip().Of(content))
-		}
-	}
-	if len(blocks) != 1 || blocks[0][0] != '{' || jsonspan.MemberText(blocks[0], "type") != "compaction" || jsonspan.MemberText(blocks[0], "signature") == "" {
+	blocks := blocksOf(content)
+	if len(blocks) != 1 || jsonspan.MemberText(blocks[0], "type") != "compaction" || jsonspan.MemberText(blocks[0], "signature") == "" {
 		return dialect.ProviderSummary{}, false
 	}
 	s := dialect.ProviderSummary{Source: string(blocks[0]), Text: jsonspan.MemberText(blocks[0], "content")}

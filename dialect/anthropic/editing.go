@@ -192,8 +192,11 @@ func (c *clearing) Ask(body []byte) ([]byte, error) {
 
 // BetasOf returns the betas that a request to the Messages API needs for what stands in its body.
 func BetasOf(body []byte) (out []string) {
-	if !jsonspan.Member(body, 0, "context_management").IsZero() {
+	if at := jsonspan.Member(body, 0, "context_management"); !at.IsZero() {
 		out = append(out, editingBeta)
+		if bytes.Contains(at.Of(body), []byte(compactEdit)) {
+			out = append(out, thresholdBeta)
+		}
 	}
 	if signed(body) {
 		out = append(out, compactionBeta)

@@ -30,6 +30,23 @@ func Used(ctx context.Context, ms []decant.Message) []string {
 	return u.strings
 }
 
+// Read returns the exact strings that stand in texts and results of ms which are not the model's, each once; the newest
+// messages come first. Words and secrets are none of them. When ctx is done it ends early.
+func Read(ctx context.Context, ms []decant.Message) []string {
+	u := user{seen: map[string]bool{}}
+	for i := len(ms) - 1; i >= 0 && ctx.Err() == nil; i-- {
+		if ms[i].Role != decant.RoleUser {
+			continue
+		}
+		for k := range ms[i].Blocks {
+			if b := &ms[i].Blocks[k]; b.Kind == decant.KindResult || b.Kind == decant.KindText {
+				u.text(secret.Mask(b.Text()))
+			}
+		}
+	}
+	return u.strings
+}
+
 // A user gathers what is used.
 type user struct {
 	strings []string

@@ -38,3 +38,20 @@ func TestUsed(t *testing.T) {
 		}
 	}
 }
+
+// What others wrote is read, the newest first; what the model wrote is not, and neither are words and secrets.
+func TestRead(t *testing.T) {
+	got := fact.Read(t.Context(), []decant.Message{
+		said(decant.RoleUser, decant.KindText, "Look at internal/user/said.go with ghp_0123456789abcdefghijABCDEFGHIJ012345."),
+		said(decant.RoleAssistant, decant.KindText, "I open pkg/model/said.go."),
+		said(decant.RoleUser, decant.KindResult, "internal/tool/said.go:40213"),
+	})
+	if got[0] != "internal/tool/said.go" || !slices.Contains(got, "internal/user/said.go") {
+		t.Errorf("%q", got)
+	}
+	for _, not := range []string{"pkg/model/said.go", "Look", "ghp_0123456789abcdefghijABCDEFGHIJ012345"} {
+		if slices.Contains(got, not) {
+			t.Errorf("%q is read: %q", not, got)
+		}
+	}
+}

@@ -265,7 +265,7 @@ func (j *judge) watch(q int, c *held, view []decant.Message) Shadow {
 	if c.alone {
 		return Shadow{Unwatched: 1}
 	}
-	out, n := Shadow{Checkpoints: 1}, j.seg.requests[q].messages
+	out, n := Shadow{Checkpoints: 1, Ready: j.ready(q, c.ready, view)}, j.seg.requests[q].messages
 	was, is := j.sight(c.view, n), j.sight(view, n)
 	for _, id := range j.soon(q) {
 		out.Absent.take(was.holds(id), is.holds(id) && is.grounds(id), is.holds(id))
@@ -309,4 +309,48 @@ func recordOf(view []decant.Message) (text string) {
 		}
 	}
 	return text
+}
+
+// ready judges the plan that waited for the pour of request q, which was planned at once.
+func (j *judge) ready(q int, s *swapped, view []decant.Message) Ready {
+	if s == nil {
+		return Ready{}
+	}
+	out, n := Ready{Pours: 1, Plans: s.made}, j.seg.requests[q].messages
+	first, swap, once := j.sight(s.first, n), j.sight(s.view, n), j.sight(view, n)
+	taken := swap
+	if s.surprised || s.lacking {
+		taken = once
+	}
+	lacks := 0
+	for _, id := range j.soon(q) {
+		has := swap.has(id)
+		if !has {
+			lacks++
+		}
+		if taken == swap {
+			out.Strings++
+			out.Once += count(once.has(id))
+			out.Swapped += count(has)
+		}
+		out.First.take(first.has(id), taken.has(id), taken.has(id))
+	}
+	out.First.settle()
+	switch {
+	case s.surprised:
+		out.Surprised = 1
+	case s.lacking:
+		out.Lacking, out.False = 1, count(lacks == 0)
+	}
+	return out
+}
+
+// has reports whether an atom is in view with its context.
+func (s *sight) has(id int) bool { return s.holds(id) && s.grounds(id) }
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

@@ -121,5 +121,15 @@ func cutNumber(name string) (base string, n int, ok bool) {
 type held struct {
 	view  []decant.Message // with the candidate
 	moved bool             // it covers another range
+	ready *swapped         // what has become of the plan that waited, nil: none did
 	alone bool             // no request came between the one from which it could have waited and the pour
+}
+
+// A swapped is what has become of a plan that waited for a pour.
+type swapped struct {
+	made      int              // plans, one in the place of the other
+	surprised bool             // more has come since than was expected, or less
+	lacking   bool             // the model has used something since that it lacks
+	view      []decant.Message // with it
+	first     []decant.Message // with the plan that waited first
 }

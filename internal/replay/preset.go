@@ -28,6 +28,7 @@ type pourer struct {
 	seen   int               // messages of the request before
 	sent   []decant.Message  // the view of the request before
 	blind  bool              // what is decided now does not look at what the newest messages use
+	waits  *waiting          // for the next pour, nil: nothing does
 	since  int               // number of the first request from which a checkpoint could have waited, -1: none
 }
 
@@ -56,6 +57,9 @@ func (p *pourer) view(q int) (step, error) {
 		if view, err = p.pour(q, conv, view, why, &out); err != nil {
 			return out, err
 		}
+	}
+	if err := p.prepare(q, conv, view); err != nil {
+		return out, err
 	}
 	p.seen, p.sent = n, view.Messages
 	out.messages, out.mark = view.Messages, &p.bound
@@ -196,7 +200,7 @@ func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason,
 		if err := p.hold(q, conv, view, made, out); err != nil {
 			return view, err
 		}
-		p.since = -1
+		p.since, p.waits = -1, nil
 	}
 	p.pours++
 	p.bound, _ = policy.BoundaryOf(poured, p.ds)
@@ -219,16 +223,7 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Re
 		}
 		return p.allowed(q, view, policy.PlanEarly(context.Background(), view, p.thinning(conv, why == policy.Free))), nil
 	}
-	o := policy.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
-	if !p.blind {
-		o.Ahead = p.preset.Summary.Ahead.Tokens()
-	}
-	for _, d := range p.ds {
-		if d.Checkpoint == nil {
-			o.Made = append(o.Made, d)
-		}
-	}
-	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, conv.MaxOutput)
+	o, l, err := p.options(q, conv)
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +244,21 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Re
 	return p.allowed(q, view, plan.Decisions), nil
 }
 
+// options returns the options of a pour of request q that the window demands, and the limits that hold.
+func (p *pourer) options(q int, conv *decant.Conversation) (policy.PlanOptions, policy.Limits, error) {
+	o := policy.PlanOptions{Model: p.limited(q), Estimator: p.lay.est, Preset: p.preset, KeepTurns: -1, Now: p.seg.requests[0].at}
+	if !p.blind {
+		o.Ahead = p.preset.Summary.Ahead.Tokens()
+	}
+	for _, d := range p.ds {
+		if d.Checkpoint == nil {
+			o.Made = append(o.Made, d)
+		}
+	}
+	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, conv.MaxOutput)
+	return o, l, err
+}
+
 // hold makes the candidate of a pour that has been decided, if somebody wants it.
 func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Decision, out *step) error {
 	if !p.watch {
@@ -261,14 +271,98 @@ func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Deci
 	if err != nil {
 		return fmt.Errorf("a candidate: %w", err)
 	}
-	for i := range ds {
-		ds[i].ID, ds[i].Pour = fmt.Sprintf("candidate %d.%d", q, i), fmt.Sprintf("%08d", p.pours+1)
-	}
-	was, err := decant.View(conv, append(before, ds...))
+	was, err := p.under(q, conv, before, ds)
 	if err != nil {
 		return fmt.Errorf("a candidate: %w", err)
 	}
+	ready, err := p.swap(q, conv, before)
+	if err != nil {
+		return fmt.Errorf("a plan that waited: %w", err)
+	}
 	a, b := decant.CheckpointIn(ds), decant.CheckpointIn(made)
-	out.held = &held{view: was.Messages, moved: a == nil || a.To != b.To, alone: p.since < 0 || p.since == q}
+	out.held = &held{view: was.Messages, moved: a == nil || a.To != b.To, ready: ready, alone: p.since < 0 || p.since == q}
 	return nil
+}
+
+// A waiting is the plan that waits for the next pour, as a gateway makes it behind the answers to requests
+// (engine/internal/pour). What is played does not depend on it: a replay plans at once.
+type waiting struct {
+	plan     *decant.Plan
+	first    *decant.Plan // that waited first, before anybody was watched
+	messages int          // of the request behind which the plan was made
+	coming   int          // tokens that were to come behind it
+	seen     int          // messages that it was held against
+	made     int          // plans
+}
+
+// prepare plans the pour that comes next behind the answer to request q, of whose view the size is known, if it is near. The
+// plan that waits stays if it lacks nothing that the model has used since.
+func (p *pourer) prepare(q int, conv *decant.Conversation, view *decant.Conversation) error {
+	if !p.watch || p.since < 0 || p.since > q {
+		return nil
+	}
+	n := len(conv.Messages)
+	after := conv.With(p.seg.conv.Messages[:min(n+1, len(p.seg.conv.Messages))])
+	o, l, err := p.options(q, conv)
+	if err != nil {
+		return err
+	}
+	_, size := p.lay.prompt(view.Messages)
+	step := (size - p.seg.fixed) / max(1, len(decant.Rounds(view.Messages)))
+	coming := max(0, l.Trigger-size) + step/2
+	if w := p.waits; w != nil && policy.Expected(w.plan, w.more(p, conv)+coming, l.Target, l.Trigger-p.seg.fixed) && len(policy.Lacks(context.Background(), after, decant.CheckpointIn(w.plan.Decisions), w.seen)) == 0 {
+		w.seen = len(after.Messages)
+		return nil
+	}
+	o.Target, o.Coming = l.Target, max(0, coming-p.lay.est.Messages(after.Messages[n:]))
+	plan, err := policy.Plan(context.Background(), after, o)
+	var irreducible *decant.IrreducibleError
+	if errors.As(err, &irreducible) || err == nil && decant.CheckpointIn(plan.Decisions) == nil {
+		return nil // the pour finds its own way
+	}
+	if err != nil {
+		return fmt.Errorf("prepare a pour: %w", err)
+	}
+	next := &waiting{plan: plan, first: plan, messages: n, coming: max(coming, p.lay.est.Messages(after.Messages[n:])), seen: len(after.Messages), made: 1}
+	if w := p.waits; w != nil {
+		next.first, next.made = w.first, w.made+1
+	}
+	p.waits = next
+	return nil
+}
+
+// more returns how many tokens more than the plan expected have come behind the request behind which it was made.
+func (w *waiting) more(p *pourer, conv *decant.Conversation) int {
+	return p.lay.est.Messages(conv.Messages[w.messages:]) - w.coming
+}
+
+// swap says what has become of the plan that waited for the pour of request q, on top of decisions; nil: none waited.
+func (p *pourer) swap(q int, conv *decant.Conversation, before []decant.Decision) (*swapped, error) {
+	w := p.waits
+	if w == nil {
+		return nil, nil
+	}
+	_, l, err := p.options(q, conv)
+	if err != nil {
+		return nil, err
+	}
+	out := &swapped{made: w.made}
+	out.surprised = !policy.Expected(w.plan, w.more(p, conv), l.Target, l.Trigger-p.seg.fixed)
+	out.lacking = len(policy.Lacks(context.Background(), conv, decant.CheckpointIn(w.plan.Decisions), w.seen)) > 0
+	for to, plan := range map[*[]decant.Message]*decant.Plan{&out.view: w.plan, &out.first: w.first} {
+		view, err := p.under(q, conv, before, slices.Clone(plan.Decisions))
+		if err != nil {
+			return nil, err
+		}
+		*to = view.Messages
+	}
+	return out, nil
+}
+
+// under returns the view of request q with decisions of a plan that is not played.
+func (p *pourer) under(q int, conv *decant.Conversation, before, ds []decant.Decision) (*decant.Conversation, error) {
+	for i := range ds {
+		ds[i].ID, ds[i].Pour = fmt.Sprintf("candidate %d.%d", q, i), fmt.Sprintf("%08d", p.pours+1)
+	}
+	return decant.View(conv, slices.Concat(before, ds))
 }

@@ -11,8 +11,9 @@ type Shadow struct {
 	Idle        int `json:"idle"`        // of them, those in which nothing that was used is better off
 	Refused     int `json:"refused"`     // candidates in place of which another range was covered
 
-	Absent     Lack `json:"absent"`     // a string is nowhere in the view
-	Ungrounded Lack `json:"ungrounded"` // it is nowhere, or on no line that shares four plain words with one where it stood
+	Ready      Ready `json:"ready"`      // plans that a gateway would have made ahead
+	Absent     Lack  `json:"absent"`     // a string is nowhere in the view
+	Ungrounded Lack  `json:"ungrounded"` // it is nowhere, or on no line that shares four plain words with one where it stood
 }
 
 // A Lack counts what candidates lacked of what was used behind them.
@@ -58,7 +59,7 @@ func (l *Lack) settle() {
 func (s Shadow) sum(o Shadow) Shadow {
 	return Shadow{
 		s.Checkpoints + o.Checkpoints, s.Unwatched + o.Unwatched, s.Changed + o.Changed, s.Idle + o.Idle, s.Refused + o.Refused,
-		s.Absent.sum(o.Absent), s.Ungrounded.sum(o.Ungrounded),
+		s.Ready.sum(o.Ready), s.Absent.sum(o.Absent), s.Ungrounded.sum(o.Ungrounded),
 	}
 }
 
@@ -79,4 +80,26 @@ func SumShadows(ss []*Session) (out []Shadow) {
 		}
 	}
 	return out
+}
+
+// A Ready says what has become of the plans that a gateway makes ahead of pours, and what they are worth. Strings are those that the
+// five answers behind the pour used and nothing had shown again; a view grounds them by the rules of internal/ruler.
+type Ready struct {
+	Pours     int `json:"pours"`     // for which a plan waited
+	Plans     int `json:"plans"`     // that were made for them
+	Surprised int `json:"surprised"` // pours that were planned at once, because more had come than was expected, or less
+	Lacking   int `json:"lacking"`   // because the plan lacked something that the model had used since: it was refused
+	False     int `json:"false"`     // of these, those whose plan lacked nothing that was used behind the pour
+
+	Strings int  `json:"strings"` // that were used behind pours for which a plan was taken
+	Once    int  `json:"once"`    // of them, those that the view grounds which is planned at once
+	Swapped int  `json:"swapped"` // and that with the plan which was taken
+	First   Lack `json:"first"`   // what plans lacked that were made first, before anybody was watched, and the pours have
+}
+
+func (r Ready) sum(o Ready) Ready {
+	return Ready{
+		r.Pours + o.Pours, r.Plans + o.Plans, r.Surprised + o.Surprised, r.Lacking + o.Lacking, r.False + o.False,
+		r.Strings + o.Strings, r.Once + o.Once, r.Swapped + o.Swapped, r.First.sum(o.First),
+	}
 }

@@ -43,6 +43,9 @@ func TestShadow(t *testing.T) {
 	if s.Absent.Strings > s.Ungrounded.Strings || s.Idle > s.Changed || s.Changed > s.Checkpoints {
 		t.Errorf("%+v", s)
 	}
+	if r := s.Ready; r.Pours == 0 || r.Plans < r.Pours || r.Surprised+r.Lacking > r.Pours || r.False > r.Lacking || r.Swapped > r.Strings || r.First.Kept > r.First.Strings || r.First.Strings == 0 {
+		t.Errorf("plans that were made ahead: %+v", r)
+	}
 	if !reflect.DeepEqual(with.Results, without.Results) {
 		t.Errorf("asking changed the result:\n%+v\n%+v", with.Results, without.Results)
 	}

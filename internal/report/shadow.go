@@ -18,7 +18,20 @@ func (r *Replay) shadows(p *printer) {
 			r.Total[i].Policy, Count(s.Checkpoints, "checkpoint"), s.Unwatched, Count(s.Changed, "record"), s.Idle, s.Refused), p.across()))
 		rows := [][]string{{"of what the next 5 answers used", "lacked by", "repaired", "wholly", "strings", "repaired", "lost instead"}}
 		p.table(append(rows, lacks("in no line of the view", &s.Absent), lacks("in none that says what it is", &s.Ungrounded)), "lRRRRRR")
+		r.ready(p, &s.Ready)
 	}
+}
+
+// ready says what has become of the plans that were made ahead of pours.
+func (r *Replay) ready(p *printer, d *replay.Ready) {
+	if d.Pours == 0 {
+		return
+	}
+	p.line("")
+	p.line("%s", wrap(fmt.Sprintf(
+		"planned ahead, as a gateway does: %s with a plan that waited, made %.1f times each; %d planned at once because more or less had come than was expected, %d because the plan lacked what had been used since (%d of them for nothing). With the plans that were taken the view says of %s of the %s what it is, planned at once of %s. %d plans lacked some of it when they were made first; %s of these pours have some of what they lacked.",
+		Count(d.Pours, "pour"), float64(d.Plans)/float64(d.Pours), d.Surprised, d.Lacking, d.False,
+		share(d.Swapped, d.Strings), Count(d.Strings, "string"), share(d.Once, d.Strings), d.First.Checkpoints, share(d.First.Repaired, d.First.Checkpoints)), p.across()))
 }
 
 // lacks returns a row.

@@ -3,10 +3,10 @@ package summary
 // What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on sessions of one
 // project (docs/BENCHMARKS.md, "Shadow validation").
 const (
-	wantedShare = .15 // of a budget, that lines of what is wanted may take before what competes
-	warmth      = 3   // by so much more a line is worth that has something wanted on it
-	warmest     = 5   // the most that wanted things make a line worth more
-	reach       = 8   // lines to either side that are warmed as well
+	wantedShare = .3 // of a budget, that lines of what is wanted may take before what competes
+	warmth      = 3  // by so much more a line is worth that has something wanted on it
+	warmest     = 5  // the most that wanted things make a line worth more
+	reach       = 8  // lines to either side that are warmed as well
 )
 
 // want has a line of each wanted fact taken before what competes, and makes the lines around all of its lines worth more.

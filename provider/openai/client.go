@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -51,6 +52,8 @@ type Client struct {
 	opts Options
 	own  bool // OpenAI's own API, or Microsoft's
 	sdk  sdk.Client
+
+	blind sync.Map // models that look at no images
 }
 
 var (

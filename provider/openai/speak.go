@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"regexp"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,12 +22,59 @@ import (
 	"github.com/decantdev/decant/provider"
 )
 
-// Speak implements provider.Speaker. The API has no place for thinking, and images are named and not shown: see wire.Encode.
+// Speak implements provider.Speaker. The API has no place for thinking. Images are shown, those of results as the user's, see
+// wire.EncodeShown, unless the model looks at none: then they are named. Nobody says in advance which models do, so the first refusal of an
+// image tells, and the turn is said again without.
 func (c *Client) Speak(ctx context.Context, t *provider.Turn, heard func(provider.Delta)) (*provider.Answer, error) {
-	body, err := c.translated(t)
+	model := modelOf(t)
+	_, blind := c.blind.Load(model)
+	body, err := c.translated(t, !blind)
 	if err != nil {
 		return nil, err
 	}
+	a, err := c.said(ctx, t, body, heard)
+	if err == nil || !bytes.Contains(body, imagePart) || !refusesImages(err) {
+		return a, err
+	}
+	if body, err = c.translated(t, false); err != nil {
+		return nil, err
+	}
+	if a, err = c.said(ctx, t, body, heard); err == nil {
+		c.blind.Store(model, true)
+	}
+	return a, err
+}
+
+// imagePart is what a request with an image holds, and no text does: there its quotes would be escaped.
+var imagePart = []byte(`"type":"image_url"`)
+
+// aboutImages is how servers say that a model does not look at images.
+var aboutImages = regexp.MustCompile(`(?i)image|vision|multi-?modal|mmproj|content part|content type|expected a string|must be a string`)
+
+// refusesImages reports whether an error may mean that the model looks at no images.
+func refusesImages(err error) bool {
+	f, ok := errors.AsType[*provider.Failure](err)
+	if !ok || errors.Is(err, provider.ErrBroken) {
+		return false
+	}
+	switch f.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusOK:
+		return false
+	}
+	return aboutImages.MatchString(f.Message)
+}
+
+// modelOf returns the model of a turn; empty where it names none.
+func modelOf(t *provider.Turn) string {
+	var asked struct {
+		Model string `json:"model"`
+	}
+	_ = json.Unmarshal(t.Body, &asked, lenient) // what is no request is refused where it is translated
+	return asked.Model
+}
+
+// said sends a body until there is an answer, or none is to be had.
+func (c *Client) said(ctx context.Context, t *provider.Turn, body []byte, heard func(provider.Delta)) (*provider.Answer, error) {
 	wait := cmp.Or(t.Backoff, c.opts.Backoff)
 	tries := option.WithMaxRetries(wait.SDKRetries())
 	return wait.Retry(ctx, func() (*provider.Answer, error) {

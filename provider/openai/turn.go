@@ -13,13 +13,18 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// translated returns a turn as a request of Chat Completions whose answer comes as a stream.
-func (c *Client) translated(t *provider.Turn) ([]byte, error) {
+// translated returns a turn as a request of Chat Completions whose answer comes as a stream. Without images, a line stands in the place of each.
+func (c *Client) translated(t *provider.Turn, images bool) ([]byte, error) {
 	d, err := wire.ParseAs(wire.Anthropic, t.Body)
 	if err != nil {
 		return nil, fmt.Errorf("a turn must be a request of the Messages API: %w", err)
 	}
-	b, err := wire.Encode(d.Conversation, wire.OpenAIChat)
+	var b []byte
+	if images {
+		b, err = wire.EncodeShown(d)
+	} else {
+		b, err = wire.Encode(d.Conversation, wire.OpenAIChat)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,8 @@ type chat struct {
 	body     *node
 	model    token.Model
 	local    bool
-	max      int // tokens of the answer
+	blind    bool // it looks at no images
+	max      int  // tokens of the answer
 	messages []*node
 	tools    []*node
 }
@@ -180,6 +181,11 @@ func (q *chat) pieces(c decant.Counter) (out []piece) {
 		for _, call := range m.get("tool_calls").list() {
 			n += callFrame + c.Count(call.get("function").str("name")) + c.Count(call.get("function").str("arguments"))
 		}
+		for _, part := range m.get("content").list() {
+			if part.str("type") == "image_url" {
+				n += mediaCount
+			}
+		}
 		out = append(out, piece{node: m, sent: m, level: levelMessages, role: m.str("role"), path: index("messages", i), tokens: n})
 	}
 	return out
@@ -219,6 +225,11 @@ func (q *chat) prompt(session string) *Prompt {
 func (n *node) spoken() (out []Block) {
 	if t := said(n); t != "" {
 		out = append(out, text(t))
+	}
+	for _, part := range n.get("content").list() {
+		if part.str("type") == "image_url" {
+			out = append(out, Block{Kind: decant.KindImage})
+		}
 	}
 	for _, call := range n.get("tool_calls").list() {
 		f := call.get("function")

@@ -32,6 +32,7 @@ func (s *Server) readChat(root *node) (*chat, *apiError) {
 	if q.model, q.local, err = s.lookupChat(root.str("model")); err != nil {
 		return nil, err
 	}
+	q.blind = q.local && s.opts.Blind
 	for _, check := range []func() *apiError{q.checkLimit, q.checkSampling, q.checkTools, q.checkShape, q.checkCalls} {
 		if err := check(); err != nil {
 			return nil, err
@@ -119,6 +120,9 @@ func (q *chat) checkShape() *apiError {
 			return about(number(i, "content"), "invalid_type", "Invalid type for '%s': expected one of a string or array of objects.", number(i, "content"))
 		case m.str("role") == "tool" && m.str("tool_call_id") == "":
 			return about(number(i, "tool_call_id"), "missing_required_parameter", "Missing required parameter: '%s'.", number(i, "tool_call_id"))
+		}
+		if err := q.checkParts(i, m); err != nil {
+			return err
 		}
 		for k, c := range calls {
 			if f := c.get("function"); c.str("id") == "" || f.str("name") == "" || f.get("arguments") == nil || f.get("arguments").kind != '"' {

@@ -65,6 +65,9 @@ type Options struct {
 	// that have these models: they need no key unless there are Keys, and take the old name of the limit.
 	Local []string
 
+	// Blind says that the Local models look at no images: a request that shows one is refused.
+	Blind bool
+
 	// Keys are the API keys that are accepted. None means that any key is.
 	Keys []string
 

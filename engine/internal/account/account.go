@@ -37,6 +37,9 @@ func Editing(model string) string { return "context editing of " + model }
 // Compaction returns the topic of findings about summaries by the provider, which are about one model.
 func Compaction(model string) string { return "compaction by " + model }
 
+// Rules returns the topic of findings about rules by which the provider manages a prompt, which are about one model.
+func Rules(model string) string { return "rules for prompts of " + model }
+
 // What may be found out about a topic.
 const (
 	Enforced   = "enforced"     // an edit in front of bound thinking was refused

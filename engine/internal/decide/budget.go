@@ -32,7 +32,7 @@ func (a *attempt) tighten(ctx context.Context) {
 // limitsOf returns the limits of a request by a preset. The second stage of one that leaves it to the provider counts
 // where the provider can be asked.
 func limitsOf(q *draft.Query, set *preset.Preset) (policy.Limits, error) {
-	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && pour.Compacts(q) {
+	if n := set.Native; n.Route == preset.RouteNative && n.Compaction.On() && (pour.Compacts(q) || q.Pauses()) {
 		staged := *set
 		staged.Native.Route = preset.RouteAuto
 		set = &staged

@@ -70,7 +70,7 @@ func (a *attempt) bringsAnswer() bool {
 // route finds the conversation as it is sent. Where a request only asks for something else it goes out whole,
 // and the next one as before.
 func (a *attempt) giveUpEditing(ctx context.Context) error {
-	if a.dr.Query.Demand.Unedit && dialect.Summarised(a.dr.View) {
+	if d := &a.dr.Query.Demand; d.Unedit && dialect.Summarised(a.dr.View) && (d.Topic == dialect.Compacting || len(a.dr.Suspended) == 0) {
 		return a.giveUpSummary(ctx)
 	}
 	if a.dr.Query.AsksForEditing() || len(a.dr.Suspended) == 0 {

@@ -49,7 +49,7 @@ func (dr *Draft) Bound() bool {
 // request goes to the same provider. It is nil while nobody has answered.
 func (q *Query) Account(m *notes.Meter) *account.Account {
 	who := m.Account
-	if who == nil || !q.Model.Binds && q.Request.Asker == nil || who.Upstream != account.Named(q.Request.Upstream) && q.Request.Upstream != "" {
+	if who == nil || !q.Model.Binds && q.Request.Asker == nil && !q.Preset.Native.Compaction.On() || who.Upstream != account.Named(q.Request.Upstream) && q.Request.Upstream != "" {
 		return nil
 	}
 	return who

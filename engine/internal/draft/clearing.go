@@ -44,10 +44,13 @@ func (dr *Draft) NeededBetas() []string {
 	if c, _ := dr.Clearing(); c != nil && c.Beta() != "" {
 		out = append(out, c.Beta())
 	}
-	if d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Compacter); ok && dialect.Summarised(dr.View) {
+	if d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Compacter); ok && dialect.Summarised(dr.View) && !carried(dr) {
 		out = append(out, d.CompactionBeta())
 	}
-	return out
+	if r := Rules(dr); r.Any() {
+		out = append(out, dr.Query.Request.Prompt.Dialect.(dialect.Pauser).RuleBetas(r)...)
+	}
+	return slices.Compact(out)
 }
 
 // suspend takes decisions out of the request that the provider cannot carry out in it, or whose summary it would refuse:
@@ -64,7 +67,11 @@ func (dr *Draft) suspend() error {
 			native = nil
 		}
 	}
-	summarised = summarised && !q.Compactable()
+	if carried(dr) {
+		summarised = !q.carries()
+	} else {
+		summarised = summarised && !q.Compactable()
+	}
 	if native == nil && !summarised {
 		return nil
 	}
@@ -83,4 +90,59 @@ func (dr *Draft) suspend() error {
 	}
 	dr.Before, dr.View = v, v
 	return nil
+}
+
+// Rules returns what the request asks the provider to do with its prompt by itself. A summary that came in place of an answer
+// goes with no request that does not ask for the next one; where nobody would go on behind it, at a size that is never reached.
+func Rules(dr *Draft) (r dialect.Rules) {
+	q := dr.Query
+	has := carried(dr)
+	if !has && (q.Demand.Unedit || !dr.Pausing && !q.Slides()) {
+		return r
+	}
+	if q.Slides() && decant.NativeIn(dr.InForce, dr.Made) == nil {
+		e := q.Preset.Native.Editing
+		r.Results, r.KeepCalls, r.Least = e.Tokens, e.KeepCalls, e.Least
+		if q.Refs.Conv.Thinking.On() {
+			r.Thinking = e.KeepThinking
+		}
+	}
+	switch {
+	case q.Pauses() && !(dr.Bound() && q.Refs.Conv.OpenRound()) && (has || dr.Pausing || serves(dr)):
+		r.Summary, r.Instructions = threshold(dr), q.Preset.Summary.Instructions
+	case has:
+		r.Summary = q.Model.Window
+	}
+	return r
+}
+
+// serves reports whether a summary would leave less to send, where the provider may find that the time for one has come: something
+// stands before what stays.
+func serves(dr *Draft) bool {
+	return dr.Outcome.Before <= threshold(dr) || len(dr.View.Messages) > dr.Query.Preset.Keep.Messages+1
+}
+
+// threshold returns the size at which the model pauses behind a summary: that of the second stage, or less where a pour is due
+// before.
+func threshold(dr *Draft) int {
+	n := dr.Query.Preset.Native.Compaction.Tokens
+	if t := dr.Query.Limits.Trigger; t > 0 {
+		n = min(n, t)
+	}
+	return n
+}
+
+// carried reports whether the view begins with a summary behind which the model has paused.
+func carried(dr *Draft) bool {
+	d, ok := dr.Query.Request.Prompt.Dialect.(dialect.Pauser)
+	return ok && dialect.Summarised(dr.View) && d.Unsigned(dr.View.Messages[0].Blocks[0].Text())
+}
+
+// withRules returns a body that asks for the rules.
+func withRules(dr *Draft, body []byte) ([]byte, error) {
+	r := Rules(dr)
+	if !r.Any() {
+		return body, nil
+	}
+	return dr.Query.Request.Prompt.Dialect.(dialect.Pauser).Rule(body, r) // there are none otherwise
 }

@@ -29,6 +29,7 @@ type Draft struct {
 	Params    []byte // replaces the request's thinking parameter, nil: it stays
 	Outcome   Outcome
 
+	Pausing  bool   // the provider is asked for a summary in place of an answer, if it finds the prompt large, too
 	PourID   string // of the pour under way, empty when there is none
 	NotWorth int    // pours of this draft that were not worth it
 }
@@ -127,7 +128,7 @@ func (dr *Draft) Name(ds []decant.Decision) error {
 func (dr *Draft) Render() ([]byte, error) {
 	q := dr.Query
 	if len(dr.InForce)+len(dr.Made) == 0 {
-		return q.Request.Body, nil
+		return withRules(dr, q.Request.Body)
 	}
 	sent, err := dr.Sent()
 	if err != nil {
@@ -140,7 +141,10 @@ func (dr *Draft) Render() ([]byte, error) {
 	if dr.Params != nil {
 		body = dr.Query.Request.Prompt.Dialect.(dialect.Dropper).WithParams(body, dr.Params) // which has made them
 	}
-	return dr.withClearing(body)
+	if body, err = dr.withClearing(body); err != nil {
+		return nil, err
+	}
+	return withRules(dr, body)
 }
 
 // Poured reports whether something was changed that had been sent before.
@@ -216,7 +220,7 @@ func (dr *Draft) Force(f Demand) {
 	}
 	if f.Window > 0 {
 		dr.Meter.Window = f.Window
-		q.Model = q.Env.Model(q.Refs.Conv.Model, f.Window, q.Request.Betas)
+		q.Model = q.Env.Model(q.Refs.Conv.Model, q.Request.Upstream, f.Window, q.Request.Betas)
 	}
 	if f.Factor > 0 {
 		dr.Meter.Calibration = token.Calibration{Factor: min(max(f.Factor, 0.5), 2), Seen: dr.Meter.Seen + 1}

@@ -20,7 +20,7 @@ func (q *Query) Price(u decant.Usage, t cost.Terms) store.Money {
 func (dr *Draft) Reservation(conversation string) *budget.Reservation {
 	q := dr.Query
 	r := q.Request
-	u := Uncached(q.Refs.Conv, dr.Size(dr.View))
+	u := Uncached(q.Refs.Conv, dr.Size(dr.View)).Add(q.Demand.Paid)
 	return &budget.Reservation{
 		Tenant: r.Who.Tenant, Conversation: conversation, Budgets: r.Budgets, Own: r.Own,
 		Most: budget.Amount{Tokens: u.Context(), Money: dr.Query.Price(u, cost.Terms{At: q.Env.Now()})},

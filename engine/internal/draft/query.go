@@ -59,14 +59,15 @@ type Query struct {
 	Preset   *preset.Preset
 	Limits   policy.Limits
 	Pressed  bool // a budget is nearly spent
+	GoesOn   bool // who sends the request goes on where the model pauses behind a summary
 }
 
 // An Env is what decisions about a request need besides it.
 type Env struct {
 	IDs                              *store.IDs
 	Now                              func() time.Time
-	Model                            func(id string, learned int, betas []string) token.Model // a model as the engine's options have it, with a window that was learned and betas
-	DropBlock, NoEarlyPours          bool                                                     // see engine.Options
+	Model                            func(id, upstream string, learned int, betas []string) token.Model // a model as the engine's options and the provider have it, with a window that was learned and betas
+	DropBlock, NoEarlyPours          bool                                                               // see engine.Options
 	OptionalTimeout, RequiredTimeout time.Duration
 }
 
@@ -77,7 +78,7 @@ func (q *Query) Switched() bool {
 		return false
 	}
 	h := &q.Match.State.Head
-	return h.Fixed != q.Refs.Conv.Fixed.Version || h.Model != q.Refs.Conv.Model && q.Env.Model(h.Model, 0, nil).ID != q.Model.ID
+	return h.Fixed != q.Refs.Conv.Fixed.Version || h.Model != q.Refs.Conv.Model && q.Env.Model(h.Model, q.Request.Upstream, 0, nil).ID != q.Model.ID
 }
 
 // AsksForClearing reports whether the request asks the provider to leave out some of it.

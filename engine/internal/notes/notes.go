@@ -15,6 +15,7 @@ type Notes struct {
 	plan    []decant.Decision
 
 	Ahead Ahead // what was written for the next pour
+	Ready Ready // its plan
 }
 
 // New returns notes with a meter.

@@ -52,8 +52,8 @@ func await(ctx context.Context, q *draft.Query, most time.Duration) (unwritten b
 
 // writtenAhead returns notes on the newest of those segments of a plan's checkpoint that were written ahead of the pour,
 // none when there are none.
-func writtenAhead(q *draft.Query, plan *decant.Plan) []string {
-	a, cp := aheadOf(q), decant.CheckpointIn(plan.Decisions)
+func writtenAhead(a *notes.Ahead, plan *decant.Plan) []string {
+	cp := decant.CheckpointIn(plan.Decisions)
 	if a == nil || cp == nil {
 		return nil
 	}

@@ -69,7 +69,7 @@ func compactRoute(ctx context.Context, p *Pour, target int) error {
 	if !ok {
 		return fmt.Errorf("the provider has written none (%s): %w", a.Stop, decant.ErrSummary)
 	}
-	return replace(ctx, p, sent.Messages[cut].Number, s, a)
+	return replace(ctx, p, sent.Messages[cut].Number, s, a.Usage)
 }
 
 // fits reports whether the provider can read the beginning of what is sent, of which it clears nothing then: it has read
@@ -84,11 +84,11 @@ func fits(dr *draft.Draft, view *decant.Conversation) bool {
 }
 
 // replace puts a provider's summary in the place of all messages before one, and behind the newest what it lacks.
-func replace(ctx context.Context, p *Pour, tail int, s dialect.ProviderSummary, a *provider.Answer) error {
+func replace(ctx context.Context, p *Pour, tail int, s dialect.ProviderSummary, u decant.Usage) error {
 	q := p.Draft.Query
 	c := q.Refs.Conv
 	covered := c.Messages[:c.Index(tail)]
-	paid := q.Price(a.Usage, cost.Terms{At: q.Env.Now()})
+	paid := q.Price(u, cost.Terms{At: q.Env.Now()})
 	cp := &decant.Checkpoint{
 		From: covered[0].Number, To: covered[len(covered)-1].Number, Messages: len(covered), Placement: decant.PlaceFirst, Rung: decant.RungNative,
 		Source: s.Source, Summary: secret.Mask(s.Text), Original: q.Estimator.Messages(covered), Compressed: q.Estimator.Count(s.Text), CostUSD: float64(paid) / 1e9,

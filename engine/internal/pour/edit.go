@@ -7,6 +7,10 @@ import (
 
 // editRoute changes old blocks and covers old messages; thinking that stays is not bound.
 func editRoute(ctx context.Context, p *Pour, target int) error {
+	if p.prepared != nil {
+		p.proposal, p.Draft.Outcome.Plan = nil, p.prepared
+		return p.Draft.Add(p.settle(p.prepared.Decisions))
+	}
 	proposal, ds, err := p.plan(ctx, target)
 	if err != nil {
 		return err

@@ -42,5 +42,5 @@ func (p *Pour) early() earlyMode {
 
 // clears reports whether the provider can be asked to clear old results in this request.
 func (p *Pour) clears() bool {
-	return !p.Draft.Query.AsksForEditing() && len(p.Draft.Suspended) == 0 && p.Draft.Query.Editable()
+	return !p.Draft.Query.AsksForEditing() && !p.Draft.Query.Slides() && len(p.Draft.Suspended) == 0 && p.Draft.Query.Editable()
 }

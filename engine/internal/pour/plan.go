@@ -125,3 +125,23 @@ func lastWords(c *decant.Conversation) int {
 	}
 	return 0
 }
+
+// targets returns the tokens of messages to aim at, one after the other.
+func (p *Pour) targets(why policy.Reason) []int {
+	q := p.Draft.Query
+	t := q.Limits.Target
+	if f := p.Draft.Meter.Factor; f > 0 { // the planner counts by the estimate alone
+		t = int(float64(t) / f)
+	}
+	switch why {
+	case policy.Refusal:
+		return []int{q.Estimator.Messages(p.Draft.View.Messages)}
+	case policy.Free, policy.Paid, policy.Routine:
+		return []int{t}
+	}
+	if n := p.Draft.Bytes(); n > q.MaxBytes { // tokens are a poor measure of images
+		share := float64(q.MaxBytes) / float64(n) / 2
+		t = min(t, int(share*float64(q.Estimator.Messages(p.Draft.View.Messages))))
+	}
+	return []int{t, t / 2, t / 4}
+}

@@ -27,6 +27,7 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	p.prepared = waiting(limited, p, why)
 	err = p.pourWithin(limited, why)
 	switch {
 	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
@@ -53,12 +54,11 @@ func (p *Pour) begin() (end func(), err error) {
 // target that is wanted and then with smaller ones; the first whose view is legal, fits and saves enough is
 // taken. It ends when ctx does.
 func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
-	if compacts(p, why) {
-		err := p.attemptRoute(ctx, compacting, p.targets(why)[0], why)
-		if p.Draft.Outcome.Uncompacted = err; err == nil {
-			p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, compacting.name
-			return wrapUp(p)
-		}
+	if taken, err := provided(ctx, p, why); taken {
+		return err
+	}
+	if p.Draft.Pausing = pauses(p, why, p.targets(why)[0]); p.Draft.Pausing {
+		return nil
 	}
 	var failed []error
 	for _, target := range p.targets(why) {
@@ -78,29 +78,40 @@ func (p *Pour) pourWithin(ctx context.Context, why policy.Reason) error {
 	return p.poor(why, errors.Join(failed...))
 }
 
-// targets returns the tokens of messages to aim at, one after the other.
-func (p *Pour) targets(why policy.Reason) []int {
-	q := p.Draft.Query
-	t := q.Limits.Target
-	if f := p.Draft.Meter.Factor; f > 0 { // the planner counts by the estimate alone
-		t = int(float64(t) / f)
+// provided pours by a summary that the provider has written in place of an answer, or writes when it is asked to. It reports
+// false where there is none, or none that serves.
+func provided(ctx context.Context, p *Pour, why policy.Reason) (taken bool, err error) {
+	rt := pausing
+	switch {
+	case p.Draft.Query.Demand.Summary != nil:
+	case compacts(p, why):
+		rt = compacting
+	default:
+		return false, nil
 	}
-	switch why {
-	case policy.Refusal:
-		return []int{q.Estimator.Messages(p.Draft.View.Messages)}
-	case policy.Free, policy.Paid, policy.Routine:
-		return []int{t}
+	if err = p.attemptRoute(ctx, rt, p.targets(why)[0], why); err != nil {
+		p.Draft.Outcome.Uncompacted = err
+		return false, nil
 	}
-	if n := p.Draft.Bytes(); n > q.MaxBytes { // tokens are a poor measure of images
-		share := float64(q.MaxBytes) / float64(n) / 2
-		t = min(t, int(share*float64(q.Estimator.Messages(p.Draft.View.Messages))))
-	}
-	return []int{t, t / 2, t / 4}
+	p.Draft.Outcome.Reason, p.Draft.Outcome.Route = why, rt.name
+	return true, wrapUp(p)
 }
 
-// attemptRoute carries a pour out by one route, on a copy, and keeps it if it is good: the next route, or the request
-// without a pour, must not go out with what a refused one has set.
+// attemptRoute carries a pour out by one route: with the plan that was prepared for it, if that is good, and otherwise with
+// one that is made at once.
 func (p *Pour) attemptRoute(ctx context.Context, rt route, target int, why policy.Reason) error {
+	if rt.plans && p.prepared != nil {
+		if err := carry(ctx, p, rt, target, why); err == nil {
+			return nil
+		}
+		p.prepared = nil
+	}
+	return carry(ctx, p, rt, target, why)
+}
+
+// carry carries a pour out by one route, on a copy, and keeps it if it is good: the next route, or the request
+// without a pour, must not go out with what a refused one has set.
+func carry(ctx context.Context, p *Pour, rt route, target int, why policy.Reason) error {
 	next := p.copy()
 	if err := rt.carry(ctx, next, target); err != nil {
 		return err
@@ -163,9 +174,14 @@ func (p *Pour) Offer(ctx context.Context) error {
 func Ahead(dr *draft.Draft) (policy.PlanOptions, bool) {
 	q := dr.Query
 	ahead := q.Preset.Summary.Ahead.Tokens()
-	if ahead == 0 || q.Limits.Trigger == 0 || dr.Outcome.After <= q.Limits.Trigger-ahead || aheadOf(q) == nil || q.Match.Branch != nil {
+	if ahead == 0 || q.Limits.Trigger == 0 || dr.Outcome.After <= q.Limits.Trigger-ahead || aheadOf(q) == nil || q.Match.Branch != nil ||
+		q.Pauses() && !dr.Bound() { // the model will write it in its place
 		return policy.PlanOptions{}, false
 	}
 	p := &Pour{Draft: dr}
-	return p.planOptions(p.targets(policy.Necessary)[0]), true
+	o := p.planOptions(p.targets(policy.Necessary)[0])
+	size := p.room(dr.Outcome.After)
+	step := size / max(1, len(decant.Rounds(dr.View.Live())))
+	o.Coming = max(0, o.Trigger-size) + step/2
+	return o, true
 }

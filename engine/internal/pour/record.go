@@ -15,7 +15,7 @@ func (p *Pour) record(ctx context.Context, rt route, why policy.Reason) {
 	if p.Summarizer == nil || p.proposal == nil || p.quick || p.isOptional(why) || p.Draft.Covering() == nil {
 		return
 	}
-	if notes := writtenAhead(p.Draft.Query, p.proposal.Plan); notes != nil {
+	if notes := writtenAhead(aheadOf(p.Draft.Query), p.proposal.Plan); notes != nil {
 		plan := *p.proposal.Plan
 		plan.Notes = slices.Concat(plan.Notes, notes)
 		p.proposal.Plan, p.Draft.Outcome.Plan = &plan, &plan

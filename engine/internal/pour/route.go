@@ -12,9 +12,9 @@ const Probe = "edit early, to see whether the provider minds"
 
 // The routes that there are.
 var (
-	editing      = route{name: "edit", carry: editRoute}
-	forgetful    = route{name: "edit and drop thinking", carry: dropRoute}
-	dropping     = route{name: "edit, thinking dropped by the provider", carry: dropBlockRoute}
+	editing      = route{name: "edit", carry: editRoute, plans: true}
+	forgetful    = route{name: "edit and drop thinking", carry: dropRoute, plans: true}
+	dropping     = route{name: "edit, thinking dropped by the provider", carry: dropBlockRoute, plans: true}
 	native       = route{name: "cleared by the provider", carry: clearRoute}
 	deep         = route{name: "cleared by the provider", carry: clearDeepRoute}
 	folding      = route{name: "fold", carry: foldRoute}

@@ -13,7 +13,7 @@ import (
 // out as that one did.
 func hasRoutine(p *Pour) bool {
 	q := p.Draft.Query
-	if !policy.HasRoutine(staged(p)) || q.Match.State == nil || q.Match.Relation != lineage.Continues {
+	if q.Slides() || !policy.HasRoutine(staged(p)) || q.Match.State == nil || q.Match.Relation != lineage.Continues {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), q.Env.OptionalTimeout)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/policy"
 )
@@ -16,6 +17,7 @@ type Pour struct {
 	money    policy.Economy   // as it was when it was asked last whether a pour is due
 	quick    bool             // there is no time for more than the last rung
 	proposal *policy.Proposal // that the draft carries out, nil: there is none
+	prepared *decant.Plan     // that was made beside the conversation, nil: a route makes its own
 }
 
 // copy returns a pour of a copy of the draft.
@@ -41,5 +43,6 @@ var (
 type route struct {
 	name   string
 	carry  func(ctx context.Context, p *Pour, target int) error // makes the decisions; what it leaves illegal is refused afterwards
+	plans  bool                                                 // a plan that was prepared will do for it
 	unsure bool                                                 // whether the provider takes thinking behind it is found out by sending it
 }

@@ -56,14 +56,14 @@ func halfMegabyte(tb testing.TB) *Pour {
 	env := &draft.Env{
 		IDs: store.NewIDs(func() time.Time { return now }, rand.Reader), Now: func() time.Time { return now },
 		OptionalTimeout: time.Second, RequiredTimeout: 20 * time.Second,
-		Model: func(id string, _ int, _ []string) token.Model {
+		Model: func(id, _ string, _ int, _ []string) token.Model {
 			m, _ := models.Lookup(id)
 			m.Window = 1_000_000
 			return m
 		},
 	}
 	before, r := read(tb, rounds(50)), read(tb, rounds(51))
-	m := env.Model(r.Doc.Conversation.Model, 0, nil)
+	m := env.Model(r.Doc.Conversation.Model, "", 0, nil)
 	est := token.For(m)
 	s := &store.State{Chain: entries(before, est)}
 	s.Head.Model, s.Head.Fixed = r.Doc.Conversation.Model, r.Doc.Conversation.Fixed.Version

@@ -50,6 +50,19 @@ func (p *Prompt) Tokens(i int, est *token.Estimator) int {
 	return int(p.counts[i])
 }
 
+// Adopt has a prompt take over the tokens of its first blocks, which somebody has counted: in the order of the blocks, 0 where nobody has.
+func Adopt(p *Prompt, counts []int32, est *token.Estimator) {
+	if p.est != est {
+		clear(p.counts)
+		p.est = est
+	}
+	for i, n := range counts {
+		if p.counts[i] == 0 && p.Blocks[i].Kind != decant.KindThinking { // which may be another one
+			p.counts[i] = n
+		}
+	}
+}
+
 // Counted returns the tokens of the i-th block if they were counted.
 func (p *Prompt) Counted(i int, est *token.Estimator) (int, bool) {
 	return int(p.counts[i]), p.est == est && p.counts[i] != 0

@@ -1,6 +1,8 @@
 package contents
 
 import (
+	"slices"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/wire/internal/jsonedit"
@@ -24,4 +26,45 @@ func HeldSource(b *decant.Block) []byte {
 	}
 	whole := jsonspan.Span{End: len(h.raw)}
 	return jsonedit.SpliceWithin(h.raw, whole, jsonedit.Without(h.raw, whole, "cache_control"))
+}
+
+// Holding returns the images and documents in a result; false where its content holds none.
+func Holding(b *decant.Block) ([]decant.Block, bool) {
+	h, ok := b.Content.(decant.Holder)
+	if !ok || b.Kind != decant.KindResult {
+		return nil, false
+	}
+	held := h.Held()
+	return held, len(held) > 0
+}
+
+// Shown returns a message of the Messages API with its images and documents as blocks that hold their bytes. content is that of the message.
+func Shown(m decant.Message, content []byte) decant.Message {
+	l := NewLazy(content, FormText)
+	held := l.Held()
+	m.Blocks = slices.Clone(m.Blocks)
+	for i := range m.Blocks {
+		if b := &m.Blocks[i]; b.Kind == decant.KindImage && b.Text() == "" && len(held) > 0 {
+			b.Content, held = held[0].Content, held[1:]
+		}
+	}
+	return m
+}
+
+// ImageURL returns where an image is, as a part of a content of the Messages API says: its own address, or one that holds the data. It is empty for
+// what is no image.
+func ImageURL(raw []byte) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	sc := jsonspan.Scan(raw, 0)
+	p := NextPart(&sc, raw)
+	if p.Kind != "image" || p.src.data.IsZero() {
+		return ""
+	}
+	data := jsonspan.Unquote(p.src.data.Of(raw))
+	if p.src.media.IsZero() {
+		return data
+	}
+	return "data:" + jsonspan.Unquote(p.src.media.Of(raw)) + ";base64," + data
 }

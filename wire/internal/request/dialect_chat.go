@@ -48,7 +48,11 @@ func (chatDialect) content(m *decant.Message, parts [][]byte) []byte {
 		return []byte("null")
 	case 1:
 		for i := range m.Blocks {
-			if b := &m.Blocks[i]; b.Kind == decant.KindText || b.Kind == decant.KindImage {
+			b := &m.Blocks[i]
+			if b.Kind == decant.KindImage && imagePart(b) != nil {
+				break
+			}
+			if b.Kind == decant.KindText || b.Kind == decant.KindImage {
 				return jsonedit.Quote(contents.Readable(b))
 			}
 		}
@@ -61,10 +65,22 @@ func (c chatDialect) call(b *decant.Block) []byte {
 	return new(jsonedit.Object).Str("id", b.CallID).Str("type", "function").Raw("function", f).End()
 }
 
-// Part returns a text as a part of a content.
+// imagePart returns an image whose bytes are there as a part of a content.
+func imagePart(b *decant.Block) []byte {
+	u := contents.ImageURL(contents.HeldSource(b))
+	if u == "" {
+		return nil
+	}
+	return new(jsonedit.Object).Str("type", "image_url").Raw("image_url", new(jsonedit.Object).Str("url", u).End()).End()
+}
+
+// Part returns a text or an image as a part of a content.
 func (chatDialect) Part(b *decant.Block, _ decant.Role) []byte {
 	if b.Kind != decant.KindText && b.Kind != decant.KindImage {
 		return nil
+	}
+	if p := imagePart(b); p != nil {
+		return p
 	}
 	return new(jsonedit.Object).Str("type", "text").Str("text", contents.Readable(b)).End()
 }

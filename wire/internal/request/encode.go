@@ -31,8 +31,8 @@ func EncodeAnthropic(view *decant.Conversation) []byte {
 	return o.Raw("messages", jsonedit.List(allItems(ms, AnthropicDialect{}))).End()
 }
 
-// EncodeChat writes a request of the Chat Completions API.
-func EncodeChat(view *decant.Conversation) []byte {
+// EncodeChat writes a request of the Chat Completions API. Images are written where images says so and their bytes are there.
+func EncodeChat(view *decant.Conversation, images bool) []byte {
 	o := new(jsonedit.Object)
 	o.Given("model", view.Model)
 	if view.MaxOutput > 0 {
@@ -42,7 +42,7 @@ func EncodeChat(view *decant.Conversation) []byte {
 	for _, s := range systemText(view) {
 		items = append(items, new(jsonedit.Object).Str("role", "system").Str("content", s).End())
 	}
-	items = append(items, allItems(normalize(view), chatDialect{})...)
+	items = append(items, allItems(normalized(view, images), chatDialect{})...)
 	o.Raw("messages", jsonedit.List(items))
 	tools(o, view, func(t tool) []byte {
 		f := new(jsonedit.Object).Str("name", t.name).Str("description", t.description).Raw("parameters", t.schema).End()

@@ -14,15 +14,46 @@ const noResult = "[no result: the call was interrupted]"
 // normalize returns the live messages of a view in a form that every API accepts, once it is written in
 // its dialect: assistant messages, each followed by the results of its calls in one message of
 // RoleTool, messages of the user, and of the system.
-func normalize(view *decant.Conversation) []decant.Message {
+func normalize(view *decant.Conversation) []decant.Message { return normalized(view, false) }
+
+// normalized is normalize; with images, those whose bytes are there stay images. Those of results, which have texts alone, are said by the
+// user behind them.
+func normalized(view *decant.Conversation, images bool) []decant.Message {
 	ms := view.Live()
-	l := normalizer{namer: namer{used: map[string]bool{}}}
+	l := normalizer{namer: namer{used: map[string]bool{}}, images: images}
 	l.answers, l.orphan = pair(ms)
 	var out []decant.Message
 	for i := range ms {
-		out = appendFull(out, l.message(&ms[i])...)
+		was := ms[i]
+		if len(l.shown) > 0 && was.Role != decant.RoleAssistant {
+			was.Blocks = append(l.shown, was.Blocks...)
+			l.shown = nil
+		}
+		out = l.flush(out)
+		out = appendFull(out, l.message(&was)...)
+	}
+	return l.flush(out)
+}
+
+// flush appends images of results that nobody else says.
+func (l *normalizer) flush(out []decant.Message) []decant.Message {
+	if len(l.shown) > 0 {
+		out, l.shown = append(out, decant.Message{Role: decant.RoleUser, Blocks: l.shown}), nil
 	}
 	return out
+}
+
+// show notes the images of a result, to be shown behind it.
+func (l *normalizer) show(result *decant.Block, id string) {
+	h, ok := contents.Holding(result)
+	if !l.images || !ok {
+		return
+	}
+	for _, b := range h {
+		if contents.ImageURL(contents.HeldSource(&b)) != "" {
+			l.shown = append(l.shown, decant.Block{Kind: decant.KindText, Author: decant.AuthorTool, Content: decant.Text("[image in the result of " + id + "]")}, b)
+		}
+	}
 }
 
 // A normalizer brings the messages of a conversation into a form that every API accepts, one after the other.
@@ -30,6 +61,8 @@ type normalizer struct {
 	namer
 	answers map[*decant.Block]*decant.Block
 	orphan  map[*decant.Block]bool
+	images  bool           // they stay images
+	shown   []decant.Block // images of the results of the last message
 }
 
 // message returns what becomes of one message: the message, and the results of its calls.
@@ -42,10 +75,17 @@ func (l *normalizer) message(was *decant.Message) []decant.Message {
 			use, result := l.call(b, l.answers[b])
 			m.Blocks = append(m.Blocks, use)
 			results.Blocks = append(results.Blocks, result)
+			if r := l.answers[b]; r != nil {
+				l.show(r, use.CallID)
+			}
 			continue
 		}
 		if b.Kind == decant.KindResult && !l.orphan[b] {
 			continue // it stands behind its call
+		}
+		if l.images && b.Kind == decant.KindImage && contents.HeldSource(b) != nil {
+			m.Blocks = append(m.Blocks, *b)
+			continue
 		}
 		if t, ok := spoken(b, was.Compaction); ok {
 			m.Blocks = append(m.Blocks, t)

@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"context"
+	"strings"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/fact"
+)
+
+// Lacks returns the exact strings that the model used in the messages of c from an index on which stand in what a
+// checkpoint covers and not in its record: what a record that was made before them would be missed for. It is for plans
+// that were made ahead of their pour. When ctx is done it ends early.
+func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, from int) (out []string) {
+	if from >= len(c.Messages) {
+		return nil
+	}
+	for _, s := range fact.Used(ctx, c.Messages[from:]) {
+		if !strings.Contains(cp.Summary, s) {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	stands := map[string]bool{}
+	for i := range c.Messages {
+		if m := &c.Messages[i]; cp.Covers(m.Number) && ctx.Err() == nil {
+			for k := range m.Blocks {
+				find(m.Blocks[k].Text(), out, stands)
+			}
+		}
+	}
+	n := 0
+	for _, s := range out {
+		if stands[s] {
+			out[n] = s
+			n++
+		}
+	}
+	return out[:n]
+}
+
+// find notes which of some strings stand in a text.
+func find(text string, strs []string, stands map[string]bool) {
+	for _, s := range strs {
+		if !stands[s] && strings.Contains(text, s) {
+			stands[s] = true
+		}
+	}
+}
+
+// Expected reports whether a plan that was made ahead of its pour, for a target, is still right now that more tokens have
+// come than were expected, or fewer: its view is not larger than the target by more than a tenth of what comes between two
+// pours, and it has not left out that much for nothing.
+func Expected(plan *decant.Plan, more, target, trigger int) bool {
+	slack := max(0, trigger-target) / 10
+	return more >= -slack && plan.After.Messages+more <= max(target, plan.Target)+slack
+}
