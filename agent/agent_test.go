@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"iter"
 	"os"
@@ -28,7 +29,11 @@ import (
 // victimized is the process that a test has made to kill itself; nil: there is no such test here.
 var victimized func() (code int, is bool)
 
+// The properties are about whole sessions on real databases: -rapid.checks asks for more than what a run of all tests can afford.
 func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "8"); err != nil { // the command line is read later and wins
+		panic(err)
+	}
 	if victimized != nil {
 		if code, is := victimized(); is {
 			os.Exit(code)
@@ -471,6 +476,46 @@ func TestAnAnswerOfAType(t *testing.T) {
 	w.legal()
 }
 
+// Whoever was interrupted while a type was asked for goes on in another process: with the run, with an answer that does not fit, and without
+// asking again where the answer is there.
+func TestAnAnswerOfATypeGoesOn(t *testing.T) {
+	type verdict struct {
+		Cause string `json:"cause"`
+	}
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if p.Answers() == 0 {
+			return says(text("a nil map"))
+		}
+		return says(text(`{"cause": "a nil map"}`))
+	}))
+	dead := errors.New("gone")
+	for _, at := range []int{1, 2} { // before the first answer, and before the second one
+		n := 0
+		dying := w.agent(agent.Options{Journals: w.db.Store(), Hooks: agent.Hooks{BeforeModel: func(context.Context, []byte) error {
+			if n++; n == at {
+				return dead
+			}
+			return nil
+		}}})
+		id := fmt.Sprint("s", at)
+		if _, _, err := agent.RunAs[verdict](t.Context(), dying.Session(id), "Why?", nil); !errors.Is(err, dead) {
+			t.Fatalf("%d: %v", at, err)
+		}
+		a := w.agent(agent.Options{Journals: w.db.Store()})
+		if got, o, err := agent.ContinueAs[verdict](t.Context(), opened(t, a, id), nil); err != nil || got.Cause != "a nil map" {
+			t.Errorf("%d: %+v, %+v, %v", at, got, o, err)
+		}
+		requests := len(w.server.Log.Entries())
+		if got, o, err := agent.ContinueAs[verdict](t.Context(), opened(t, a, id), nil); err != nil || got.Cause != "a nil map" || o.Spent.Turns == 0 {
+			t.Errorf("%d: once more: %+v, %+v, %v", at, got, o, err)
+		}
+		if more := len(w.server.Log.Entries()) - requests; more != 0 {
+			t.Errorf("%d: %d requests for an answer that is there", at, more)
+		}
+	}
+	w.legal()
+}
+
 // An option that is wrong is named.
 func TestOptionsAreChecked(t *testing.T) {
 	w := newWorld(t, answers(func(*sandbox.Prompt) sandbox.Answer { return says(text("x")) }))
@@ -574,6 +619,30 @@ func TestAnUnclearVerdictAsks(t *testing.T) {
 		s := w.agent(agent.Options{Tools: []agent.Tool{write}, Permit: permit}).Session("")
 		if _, o, err := ran(t, s.Run(t.Context(), "Write.")); err != nil || o.Stop != agent.StopApproval || len(s.Waiting()) != 1 {
 			t.Errorf("%+v: outcome %+v, error %v", v, o, err)
+		}
+	}
+}
+
+// Where nobody can be asked, such a call is denied, with a reason for the model, and one that is decided stays so.
+func TestNobodyCanBeAsked(t *testing.T) {
+	for _, c := range []struct {
+		ask  bool
+		v    *agent.Verdict // nil: there is no Permit
+		want agent.VerdictKind
+	}{
+		{false, nil, agent.Allow}, {true, nil, agent.Deny}, {false, &agent.Verdict{}, agent.Deny}, {true, &agent.Verdict{Kind: agent.Allow}, agent.Allow},
+		{false, &agent.Verdict{Kind: agent.Ask}, agent.Deny}, {false, &agent.Verdict{Kind: agent.Edit, Arguments: jsontext.Value(`{`)}, agent.Deny},
+		{false, &agent.Verdict{Kind: agent.Edit, Arguments: jsontext.Value(`{}`)}, agent.Edit},
+	} {
+		var permit func(context.Context, *agent.Tool, *agent.Call) agent.Verdict
+		if c.v != nil {
+			permit = func(context.Context, *agent.Tool, *agent.Call) agent.Verdict { return *c.v }
+		}
+		told := 0
+		p := agent.Unattended(permit, func(*agent.Call) string { told++; return "nobody is here" })
+		got := p(t.Context(), &agent.Tool{Name: "write", Ask: c.ask}, &agent.Call{Tool: "write"})
+		if denied := got.Reason == "nobody is here"; got.Kind != c.want || denied != (c.want == agent.Deny) || told > 0 != denied {
+			t.Errorf("ask %v, %+v: %+v", c.ask, c.v, got)
 		}
 	}
 }

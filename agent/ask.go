@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
@@ -52,10 +53,11 @@ func (r *run) keep(h history) error {
 
 // prepare asks the engine what to send of a history.
 func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
-	p, err := r.agent.opts.Engine.Prepare(r.ctx, r.request(h, final, r.spare()))
+	p, err := r.patiently(r.request(h, final, r.spare()))
 	if err != nil {
 		return nil, err
 	}
+	r.newest = h[len(h)-1]
 	r.mu.Lock()
 	r.conversation = cmp.Or(p.Conversation, r.conversation)
 	r.mu.Unlock()
@@ -63,12 +65,37 @@ func (r *run) prepare(h history, final bool) (*engine.Prepared, error) {
 	return p, nil
 }
 
+// unnoticed is how long whoever watches a run may be left without a word. Nothing but a pour takes longer.
+const unnoticed = 400 * time.Millisecond
+
+// organizing is what is said then (seed 001, "Streaming compaction status").
+const organizing = "Organizing conversation..."
+
+// patiently prepares a request, and tells whoever watches where that takes a while.
+func (r *run) patiently(q *engine.Request) (p *engine.Prepared, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p, err = r.agent.opts.Engine.Prepare(r.ctx, q)
+	}()
+	slow := time.NewTimer(unnoticed)
+	defer slow.Stop()
+	select {
+	case <-done:
+	case <-slow.C:
+		r.emit(Event{Kind: EventStatus, Text: organizing})
+		<-done
+	}
+	return p, err
+}
+
 // request returns what the engine is asked about a history. sealed is how many tokens the window must keep if nothing else is a reason to
 // pour; 0: the policy of the agent says when.
 func (r *run) request(h history, final bool, sealed int) *engine.Request {
 	o := &r.agent.opts
 	q := &engine.Request{
-		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Sealed: sealed, Body: r.agent.body(h, final),
+		Tenant: o.Tenant, Session: r.root, Project: o.Project, Preset: o.Preset, Sealed: sealed, Body: r.agent.body(h, final, r.thinks(h)),
+		Pauses: !final,
 	}
 	if r.seal != nil && r.seal.apart {
 		q.Project = "" // what is told of earlier conversations is told already
@@ -95,8 +122,11 @@ func poured(p *engine.Prepared) *Pour {
 // hold holds back what a prepared request may cost. A final answer for which there is no room gets a smaller prompt: what the
 // newest calls have returned is left out of it. Room for that was held back from the beginning.
 func (r *run) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, error) {
-	most := r.agent.opts.MaxTokens
+	most := r.mostAnswer(h)
 	if last == "" {
+		if p.Pauses() {
+			most += summaryTokens
+		}
 		if r.meter.hold(sizeOf(p), most, r.agent.wrapUpTokens()) {
 			return p, nil
 		}
@@ -122,7 +152,8 @@ func (r *run) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, 
 // drop tells the engine that a prepared request is not sent.
 func (r *run) drop(p *engine.Prepared) { r.agent.opts.Engine.Finish(p, engine.Response{}) }
 
-// send sends a prepared request, in another form once more where the provider refuses its form.
+// send sends a prepared request, in another form once more where the provider refuses its form, and goes on where the model pauses
+// behind a summary.
 func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 	r.tellPour()
 	for {
@@ -138,7 +169,15 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 		}
 		a, err := r.agent.client.Speak(r.ctx, &provider.Turn{Body: p.Body, Betas: p.Betas}, r.hear)
 		if err == nil {
-			return a, r.took(p, a)
+			next, err := r.behind(p, a)
+			if err != nil {
+				return nil, err
+			}
+			if next == nil {
+				return a, r.took(p, a)
+			}
+			p = next
+			continue
 		}
 		status, body := failed(err)
 		if body != nil {
@@ -158,7 +197,7 @@ func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
 	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop})
 	r.unseal()
 	r.asked = r.snapshot(p.Body, a)
-	if err := r.message(a, r.meter.book(a.Usage, sizeOf(p)), sizeOf(p), p.Report.Window); err != nil {
+	if err := r.message(p, a, r.meter.book(a.Usage, sizeOf(p))); err != nil {
 		return err
 	}
 	if f := r.agent.opts.Hooks.AfterModel; f != nil {
@@ -174,13 +213,13 @@ func (r *run) broke(p *engine.Prepared, a *provider.Answer, status int) error {
 		return nil
 	}
 	res := engine.Response{Status: http.StatusOK, Usage: a.Usage, Broken: true, Partial: []byte(a.Text), Came: len(a.Text)}
-	billed := p.Billed(res)
+	billed := less(p.Billed(res), p.Paid()) // which is booked
 	r.agent.opts.Engine.Finish(p, res)
 	spent := r.meter.book(billed, sizeOf(p))
 	if len(a.Content) == 0 {
 		return r.step(&step{Spent: spent})
 	}
-	return r.message(a, spent, sizeOf(p), p.Report.Window)
+	return r.message(p, a, spent)
 }
 
 // refusalBody returns a refusal as the Messages API writes it.

@@ -147,6 +147,18 @@ func (m *meter) book(u decant.Usage, estimated int) Spent {
 	return one
 }
 
+// pass takes what a summary has used behind which the model has paused in the midst of a call. What was held back for the call is
+// given back: what follows needs room of its own.
+func (m *meter) pass(u decant.Usage) Spent {
+	used := budget.Amount{Tokens: u.Context(), Money: m.price(u)}
+	one := Spent{Usage: u, Money: used.Money}
+	m.spent = m.spent.plus(one)
+	m.paid = m.paid.Plus(used)
+	m.shared.settle(m.call, used)
+	m.call = budget.Amount{}
+	return one
+}
+
 // settle takes what was used in place of what was held back.
 func (a *Allowance) settle(held, used budget.Amount) {
 	if a == nil {

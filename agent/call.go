@@ -79,17 +79,10 @@ func (r *run) round() *round {
 // verdict says what is to be done about a call.
 func (r *run) verdict(c *Call) Verdict {
 	t := r.agent.tool(c.Tool)
-	switch {
-	case t == nil:
+	if t == nil {
 		return Verdict{Kind: Allow} // it fails as a call, with the names that there are
-	case r.agent.opts.Permit == nil && !t.Ask:
-		return Verdict{Kind: Allow}
-	case r.agent.opts.Permit != nil:
-		if v := r.agent.opts.Permit(r.ctx, t, c); v.valid() {
-			return v
-		}
 	}
-	return Verdict{Kind: Ask} // also where Permit says what cannot be understood
+	return permitted(r.ctx, r.agent.opts.Permit, t, c)
 }
 
 // valid reports whether a verdict decides.

@@ -20,6 +20,7 @@ const (
 	EventProgress EventKind = "progress" // Call tells in Text how far it is
 	EventResult   EventKind = "result"   // Call has returned Text
 	EventApproval EventKind = "approval" // somebody must allow Call: the run ends here, Session.Resume goes on
+	EventStatus   EventKind = "status"   // Text says what takes a while, or what a run goes on with
 	EventPour     EventKind = "pour"     // Pour was made
 	EventWarning  EventKind = "warning"  // Text says what is nearly used up, or what went wrong and does not matter
 	EventDone     EventKind = "done"     // the run has ended: Outcome
@@ -33,6 +34,7 @@ type Event struct {
 	Pour    *Pour     `json:"pour,omitzero"`
 	Outcome *Outcome  `json:"outcome,omitzero"`
 
+	Index  int   `json:"index,omitzero"`  // of the message that the user's text stands in, with EventUser
 	Size   int   `json:"size,omitzero"`   // tokens of the request that EventMessage answers
 	Window int   `json:"window,omitzero"` // tokens that the model takes, with EventMessage
 	Spent  Spent `json:"spent,omitzero"`  // by the run so far, with EventMessage

@@ -50,7 +50,7 @@ func (s *Session) write(p *step, after *state) error {
 		return fmt.Errorf("write a step: %w", err)
 	}
 	a := &store.Addition{Key: s.key(), Length: s.written, Kind: sessionKind, Conversation: s.conversation, Time: p.Time, Steps: [][]byte{b}}
-	if s.written == 0 || p.Began || p.Stop != "" || p.Title != "" || len(p.Labels) > 0 {
+	if s.written == 0 || p.Began || p.Resumed || p.Stop != "" || p.Title != "" || len(p.Labels) > 0 {
 		if a.Head, err = json.Marshal(s.head(after)); err != nil {
 			return fmt.Errorf("write a step: %w", err)
 		}
@@ -104,7 +104,7 @@ const mostTitle = 200
 // ErrTitle means that a text is no title.
 var ErrTitle = fmt.Errorf("a title has 1 to %d characters", mostTitle)
 
-// Rename gives the session a title.
+// Rename gives the session a title. One that is empty or longer than 200 characters is ErrTitle.
 func (s *Session) Rename(title string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,23 +121,33 @@ func (a *Agent) Open(ctx context.Context, id string) (*Session, error) {
 		return nil, errors.New("agent: Options.Journals is missing: without it sessions are not kept")
 	}
 	s := a.Session(id)
-	j, err := a.opts.Journals.Journal(ctx, s.key())
+	j, err := s.state.read(ctx, a.opts.Journals, s.key())
 	if err != nil {
-		return nil, fmt.Errorf("agent: open session %s: %w", id, err)
+		return nil, err
 	}
-	steps, err := a.opts.Journals.Steps(ctx, s.key(), 0, j.Length)
+	s.written, s.conversation = j.Length, j.Conversation
+	return s, nil
+}
+
+// read takes all steps of a journal, which it describes.
+func (st *state) read(ctx context.Context, from store.Journals, k store.Key) (*store.Journal, error) {
+	j, err := from.Journal(ctx, k)
 	if err != nil {
-		return nil, fmt.Errorf("agent: open session %s: %w", id, err)
+		return nil, fmt.Errorf("agent: open session %s: %w", k.ID, err)
+	}
+	steps, err := from.Steps(ctx, k, 0, j.Length)
+	if err != nil {
+		return nil, fmt.Errorf("agent: open session %s: %w", k.ID, err)
 	}
 	for i, b := range steps {
 		var p step
 		if err := json.Unmarshal(b, &p, lenient); err != nil {
-			return nil, fmt.Errorf("agent: open session %s: step %d: %w: %w", id, i+1, store.ErrCorrupt, err)
+			return nil, fmt.Errorf("agent: open session %s: step %d: %w: %w", k.ID, i+1, store.ErrCorrupt, err)
 		}
-		s.state.take(&p)
+		st.take(&p)
 	}
-	s.written, s.conversation = len(steps), j.Conversation
-	return s, nil
+	j.Length = len(steps)
+	return j, nil
 }
 
 // Sessions returns the sessions of the agent's tenant that were kept, last changed first: those that changed before a time, the zero

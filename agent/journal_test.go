@@ -4,16 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -208,7 +213,17 @@ func TestASessionIsRewound(t *testing.T) {
 		}
 	}
 	want := []agent.Turn{{First: 0, Text: "one"}, {First: 2, Text: "call two"}, {First: 6, Text: "three"}}
-	if d := cmp.Diff(want, s.Turns()); d != "" {
+	got := s.Turns()
+	if d := cmp.Diff(got, opened(t, w.elsewhere(o), s.ID()).Turns()); d != "" {
+		t.Errorf("turns (-here +elsewhere):\n%s", d)
+	}
+	for i, answers := range []int{1, 2, 1} {
+		if got[i].Spent.Turns != answers || got[i].Spent.Usage.Output == 0 || got[i].Took <= 0 {
+			t.Errorf("turn %d: %+v, want %d answers", i, got[i], answers)
+		}
+		got[i].Spent, got[i].Took = agent.Spent{}, 0
+	}
+	if d := cmp.Diff(want, got); d != "" {
 		t.Fatalf("turns (-want +got):\n%s", d)
 	}
 	for _, first := range []int{-1, 1, 4, 8} {
@@ -397,7 +412,7 @@ func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
 	if _, o, err := ran(t, s.Run(t.Context(), "tell")); err != nil || !o.Forced {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	if d := cmp.Diff([]agent.Turn{{First: 0, Text: "tell"}}, s.Turns()); d != "" {
+	if d := cmp.Diff([]agent.Turn{{First: 0, Text: "tell"}}, s.Turns(), cmpopts.IgnoreFields(agent.Turn{}, "Spent", "Took")); d != "" {
 		t.Errorf("turns (-want +got):\n%s", d)
 	}
 	if err := s.Rewind(2); err == nil {
@@ -407,4 +422,79 @@ func TestWhatTheAgentSaysIsNoTurn(t *testing.T) {
 		t.Error("the agent does not know its own words")
 	}
 	w.legal()
+}
+
+// A run that goes on after it has failed is under way again: who opens its session after a kill knows that.
+func TestWhatGoesOnIsUnderWay(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer { return says(text("fine")) }))
+	refused := errors.New("not now")
+	hook := func(context.Context, []byte) error { return refused }
+	s := w.agent(agent.Options{Journals: w.db.Store(), Hooks: agent.Hooks{BeforeModel: hook}}).Session("s")
+	if _, _, err := ran(t, s.Run(t.Context(), "hi")); !errors.Is(err, refused) || s.Interrupted() {
+		t.Fatalf("%v, or what has failed is still under way", err)
+	}
+	dying := w.agent(agent.Options{Journals: &full{w.db.Store(), 1}}) // nothing is written behind the step that it goes on
+	s = opened(t, dying, "s")
+	if _, _, err := ran(t, s.Continue(t.Context())); !errors.Is(err, store.ErrFull) {
+		t.Fatalf("%v, want ErrFull", err)
+	}
+	s = opened(t, w.agent(agent.Options{Journals: w.db.Store()}), "s")
+	if !s.Interrupted() {
+		t.Error("a run that went on when its process ended is taken for one that has ended")
+	}
+	if _, out, err := ran(t, s.Continue(t.Context())); err != nil || out.Text != "fine" {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// A patient writer of records waits until somebody was told that a pour takes a while (mission 001-40).
+type patient struct{ told chan struct{} }
+
+func (p patient) Summarize(ctx context.Context, _ policy.SummaryInput) (policy.Summary, error) {
+	select {
+	case <-p.told:
+	case <-ctx.Done():
+	}
+	return policy.Summary{}, errors.New("nothing to add")
+}
+
+// Whoever watches is told while a pour takes its time, not behind it.
+func TestAPourThatTakesAWhileIsTold(t *testing.T) {
+	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
+		if strings.HasPrefix(heardLast(p), "Read") {
+			return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
+		}
+		return says(text("Read."))
+	}))
+	writer := patient{make(chan struct{})}
+	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "slow.db"), &embedded.Options{Engine: engine.Options{Models: engine.Models{Summarizer: writer}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.db = db
+	p, err := preset.Parse("now", []byte("base: orchestrator\nsummary: {ahead: 'off'}\n")) // records are written while the request waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.agent(agent.Options{Tools: []agent.Tool{readsMuch(40_000)}, Preset: p}).Session("")
+	for i := range 40 {
+		told := false
+		for e, err := range s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)) {
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case e.Kind == agent.EventStatus && !told:
+				told = true
+				close(writer.told)
+			case e.Kind == agent.EventPour && !told:
+				t.Fatal("nobody was told of the pour before it was made")
+			case e.Kind == agent.EventPour:
+				return
+			}
+		}
+	}
+	t.Error("there was no pour")
 }

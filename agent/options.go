@@ -41,6 +41,15 @@ type Options struct {
 	MostResult int        // characters of a result that the model is given; 0: 40,000
 	LongCache  bool       // prompts are kept by the provider for an hour, not for five minutes
 
+	// Thinking is how many tokens a model may think before each answer, on top of MaxTokens; nil, or 0 tokens: requests say nothing about
+	// it. Where the model takes a budget it gets one, of 1,024 tokens at least. One that knows effort only is asked for a high
+	// effort from 8,000 tokens on, a medium one from 3,000 on, else for a low one. Any other model is told nothing.
+	//
+	// A schedule whose values differ has a price: whenever the budget or the effort changes, the provider forgets the messages that it
+	// has in its cache, and writes again what it could have read, at 1.25 times the price of input in place of a tenth of it. With
+	// claude-sonnet-4-5, Fading(8000) costs more than it can save once the prompt has about 13,000 tokens. Steady keeps the cache.
+	Thinking Schedule
+
 	// Remind returns what the model must be told after a pour, from what was said so far, none of it poured; empty: nothing. It
 	// stands behind the newest words or results of the request that was poured. Nil means that there is nothing.
 	Remind func(messages []jsontext.Value) string

@@ -18,15 +18,16 @@ import (
 type history []jsontext.Value
 
 // body returns the request of an agent for the next answer. The tools, the instructions and the last message of the user are marked
-// for the provider's cache. final switches the tools off.
-func (a *Agent) body(h history, final bool) []byte {
+// for the provider's cache. final switches the tools off; think is what the request says about thinking.
+func (a *Agent) body(h history, final bool, think thought) []byte {
 	size := 1000 + len(a.opts.System)
 	for _, m := range h {
 		size += len(m) + 1
 	}
 	b := append(make([]byte, 0, size), `{"model":`...)
 	b = jsonspan.AppendQuote(b, a.opts.Model)
-	b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(a.opts.MaxTokens), 10)
+	b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(think.most), 10)
+	b = think.append(b)
 	b = a.appendTools(b)
 	if a.opts.System != "" {
 		b = jsonspan.AppendQuote(append(b, `,"system":[{"type":"text","text":`...), a.opts.System)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -26,6 +27,8 @@ type run struct {
 	told   bool   // the request in hand has what the model is owed
 	last   string // what the model said last
 	short  int    // answers in a row that were cut for their length
+
+	newest jsontext.Value // the last message of the request in hand, as the engine was asked about it
 }
 
 func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run {
@@ -171,10 +174,16 @@ func (r *run) tell(blocks [][]byte) error {
 	if err := r.step(&step{Messages: []jsontext.Value{userMessage(blocks)}, Heard: len(texts)}); err != nil {
 		return err
 	}
-	for _, text := range texts {
-		r.emit(Event{Kind: EventUser, Text: text})
-	}
+	r.toldBy(texts...)
 	return nil
+}
+
+// toldBy tells what the user has said with the last message.
+func (r *run) toldBy(texts ...string) {
+	index := len(r.Messages()) - 1
+	for _, text := range texts {
+		r.emit(Event{Kind: EventUser, Text: text, Index: index})
+	}
 }
 
 // step lets a step happen.
@@ -185,16 +194,17 @@ func (r *run) step(p *step) error {
 }
 
 // message tells of an answer and takes it into the history.
-func (r *run) message(a *provider.Answer, spent Spent, size, window int) error {
+func (r *run) message(q *engine.Prepared, a *provider.Answer, spent Spent) error {
 	p := &step{Spent: spent}
 	if len(a.Content) > 2 { // an answer without content is no message of the API
 		p.Messages = []jsontext.Value{answered(a.Content)}
+		p.Sent = r.sentFor(q)
 	}
 	err := r.step(p)
 	if a.Text != "" {
 		r.last = a.Text
 	}
-	r.emit(Event{Kind: EventMessage, Text: a.Text, Size: size, Window: window, Spent: r.meter.spent})
+	r.emit(Event{Kind: EventMessage, Text: a.Text, Size: sizeOf(q), Window: q.Report.Window, Spent: r.meter.spent})
 	r.warn(false)
 	return err
 }

@@ -117,7 +117,11 @@ func (s *Session) Err() error {
 // RunOnce is Run, unless something was said with the same key before: then it is ErrSaid, and nothing is said. So whoever does not know
 // whether he was heard can say it again.
 func (s *Session) RunOnce(ctx context.Context, key, text string, with ...Attachment) iter.Seq2[Event, error] {
-	return s.run(ctx, func() error { return s.say(key, text, with) }, func(r *run) { r.emit(Event{Kind: EventUser, Text: text}) })
+	var late []string // what was said too late for the run before
+	return s.run(ctx, func() error {
+		late = slices.Clone(s.state.steered)
+		return s.say(key, text, with)
+	}, func(r *run) { r.toldBy(append(late, text)...) })
 }
 
 // Run says text to the agent and yields what happens until the run ends. The last event is EventDone; where the run has failed,
@@ -166,8 +170,11 @@ func (s *Session) Continue(ctx context.Context) iter.Seq2[Event, error] {
 		if len(h) == 0 || s.state.round == nil && !bytes.HasPrefix(h[len(h)-1], []byte(userStart)) {
 			return ErrEnded
 		}
-		return nil
-	}, nil)
+		if s.state.running {
+			return nil
+		}
+		return s.do(&step{Resumed: true})
+	}, func(r *run) { r.emit(Event{Kind: EventStatus, Text: "Going on..."}) })
 }
 
 // Resume says what is to be done about a call that waits to be allowed, and goes on with the run when no other one waits.
@@ -246,22 +253,6 @@ func (s *Session) SteerOnce(key, text string) bool {
 
 // said reports whether something was said with a key.
 func (s *Session) said(key string) bool { return key != "" && slices.Contains(s.state.keys, key) }
-
-// A Turn is one thing that the user said to begin a run.
-type Turn struct {
-	First int    // which message it is, from 0
-	Text  string // with what was said to the run before too late for it
-}
-
-// Turns returns what the user said, in order.
-func (s *Session) Turns() (out []Turn) {
-	for i, m := range s.Messages() {
-		if text, ok := s.agent.turnOf(m); ok {
-			out = append(out, Turn{First: i, Text: text})
-		}
-	}
-	return out
-}
 
 // Own reports whether a text in a message of the user is one that the agent itself says there: at a limit, or where an answer was cut.
 func (s *Session) Own(text string) bool { return s.agent.own(text) }

@@ -65,8 +65,9 @@ func (r *run) snapshot(sent []byte, a *provider.Answer) *Snapshot {
 func (r *run) again() *Snapshot {
 	h := r.Messages()
 	s := &Snapshot{session: r.id, root: r.root, system: r.agent.opts.System, messages: h[:len(h)-1]}
+	q := r.request(s.messages, false, r.agent.opts.MaxTokens)
 	s.body = func() ([]byte, error) {
-		p, err := r.agent.opts.Engine.Prepare(r.ctx, r.request(s.messages, false, r.agent.opts.MaxTokens))
+		p, err := r.agent.opts.Engine.Prepare(r.ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("find what was sent: %w", err)
 		}
@@ -202,7 +203,7 @@ func (s *Session) unseal() {
 // policy of the agent holds.
 func (r *run) spare() int {
 	if r.sealed() {
-		return r.agent.opts.MaxTokens
+		return r.mostAnswer(nil)
 	}
 	return 0
 }

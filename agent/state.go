@@ -22,6 +22,9 @@ type state struct {
 	running bool              // a run has begun and not ended
 	spent   Spent             // by that run, or the last one
 	total   Spent             // by all of them
+	runs    []ran             // those whose beginning is part of the history, oldest first
+	sent    []sending         // for the answers among the history, in their order
+	noted   sending           // for the answer that was noted last, which the next note builds on
 }
 
 // A round is the calls that one answer of the model asks for.
@@ -38,6 +41,7 @@ type step struct {
 	Root string    `json:"root,omitzero"` // with the first one
 
 	Began    bool             `json:"began,omitzero"`    // a run
+	Resumed  bool             `json:"resumed,omitzero"`  // the run that had ended goes on
 	Keep     *int             `json:"keep,omitzero"`     // how many messages stay; Messages follow them
 	Messages []jsontext.Value `json:"messages,omitzero"` // that were added
 	Heard    int              `json:"heard,omitzero"`    // texts that were said to the run and are among them
@@ -54,6 +58,7 @@ type step struct {
 	Key     string `json:"key,omitzero"` // of what the user said
 
 	Labels map[string]string `json:"labels,omitzero"`
+	Sent   []sentNote        `json:"sent,omitempty"` // for answers among Messages
 }
 
 // after returns the state after a step.
@@ -79,14 +84,19 @@ func (st *state) take(p *step) {
 	if p.Began {
 		st.running, st.spent = true, Spent{}
 	}
+	st.running = st.running || p.Resumed
 	if p.Keep != nil {
 		st.history = slices.Clone(st.history[:min(*p.Keep, len(st.history))])
+		st.sent = sentBefore(st.sent, len(st.history))
 	}
+	st.ran(p)
 	if len(p.Messages) > 0 {
 		st.history = append(st.history, p.Messages...)
 	}
+	st.takeSent(p.Sent)
 	if p.Keep != nil || len(p.Messages) > 0 {
 		st.round = roundOf(st.history)
+		st.runs = slices.DeleteFunc(st.runs, func(r ran) bool { return r.first >= len(st.history) })
 	}
 	st.steered = st.steered[min(p.Heard, len(st.steered)):]
 	st.spent, st.total = st.spent.plus(p.Spent), st.total.plus(p.Spent)

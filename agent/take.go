@@ -9,8 +9,9 @@ import (
 
 // Take returns a session with an id that begins with the first n messages of another session, which may be of another agent, and with
 // what was poured of them; n less than zero: all of them. Nothing that happens to either session reaches the other. The messages
-// must end with an answer that asks for no calls, or with nothing; of all of them the last may ask for calls, which are told
-// that they were not made. A session with a run under way, or with calls that wait, is not taken from: ErrRunning, ErrWaiting.
+// must end with an answer that asks for no calls, with nothing, or with what the user said, to which Continue has the model answer; of
+// all of them the last may ask for calls, which are told that they were not made. A session with a run under way, or with calls
+// that wait, is not taken from: ErrRunning, ErrWaiting.
 func (a *Agent) Take(id string, from *Session, n int) (*Session, error) {
 	from.mu.Lock()
 	defer from.mu.Unlock()
@@ -30,6 +31,7 @@ func (a *Agent) Take(id string, from *Session, n int) (*Session, error) {
 	case st.round != nil:
 		first.Messages = append(first.Messages, userMessage(st.round.blocks(interrupted)))
 	}
+	first.Sent = notesOf(sentBefore(st.sent, len(first.Messages)))
 	s := a.Session(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 
@@ -75,29 +76,79 @@ var ErrUntyped = errors.New("the answer is not in the form that was asked for")
 // that does not fit is sent back once, in a run of its own, with what is wrong with it; a second one is ErrUntyped. The events of
 // both runs go to heard; nil: to nobody. The outcome is that of the last run, also beside an error.
 func RunAs[T any](ctx context.Context, s *Session, text string, heard func(Event)) (answer T, o Outcome, err error) {
-	schema := SchemaOf[T]()
-	text += "\n\nGive your final answer as one JSON object without any other text. Its schema is:\n" + string(schema)
-	for range 2 {
-		if o, err = outcome(ctx, s, text, heard); err != nil {
-			return answer, o, err
-		}
+	text += "\n\nGive your final answer as one JSON object without any other text. Its schema is:\n" + string(SchemaOf[T]())
+	if o, err = outcome(s.Run(ctx, text), heard); err != nil {
+		return answer, o, err
+	}
+	return fitting[T](ctx, s, o, heard)
+}
+
+// ContinueAs goes on with what RunAs has begun in a session, perhaps in another process: with its run, if that has not come to its end, and
+// with the answer, as RunAs does. In a session whose run has ended nothing is asked again; its outcome holds the text and what all runs of the
+// session have used.
+func ContinueAs[T any](ctx context.Context, s *Session, heard func(Event)) (answer T, o Outcome, err error) {
+	o, err = outcome(s.Continue(ctx), heard)
+	if errors.Is(err, ErrEnded) {
+		o, err = Outcome{Stop: StopAnswered, Text: s.lastText(), Spent: s.Spent()}, nil
+	}
+	if err != nil {
+		return answer, o, err
+	}
+	return fitting[T](ctx, s, o, heard)
+}
+
+// fitting returns the answer of an outcome as a T. One that does not fit is sent back once.
+func fitting[T any](ctx context.Context, s *Session, first Outcome, heard func(Event)) (answer T, o Outcome, err error) {
+	o = first
+	for again := true; ; again = false {
 		if o.Stop == StopApproval || o.Stop == StopRefused {
 			break
 		}
 		var next T
-		bad := fit(objectIn(o.Text), requiredBy(schema), &next)
+		bad := fit(objectIn(o.Text), requiredBy(SchemaOf[T]()), &next)
 		if bad == nil {
 			return next, o, nil
 		}
 		err = bad
-		text = "Your answer is not what was asked for: " + bad.Error() + ". Give it again, as one JSON object of the schema and nothing else."
+		if !again {
+			break
+		}
+		text := "Your answer is not what was asked for: " + bad.Error() + ". Give it again, as one JSON object of the schema and nothing else."
+		if o, err = outcome(s.Run(ctx, text), heard); err != nil {
+			return answer, o, err
+		}
 	}
 	return answer, o, errors.Join(fmt.Errorf("%w (%s)", ErrUntyped, o.Stop), err)
 }
 
-// outcome runs to the end.
-func outcome(ctx context.Context, s *Session, text string, heard func(Event)) (o Outcome, err error) {
-	for e, fault := range s.Run(ctx, text) {
+// lastText returns what the model has said last.
+func (s *Session) lastText() string {
+	messages := s.Messages()
+	for i := len(messages) - 1; i >= 0; i-- {
+		var m struct {
+			Role   string `json:"role"`
+			Blocks []struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+			} `json:"content"`
+		}
+		if json.Unmarshal(messages[i], &m, lenient) != nil || m.Role != "assistant" {
+			continue
+		}
+		var texts []string
+		for _, b := range m.Blocks {
+			if b.Type == "text" {
+				texts = append(texts, b.Text)
+			}
+		}
+		return strings.Join(texts, "\n")
+	}
+	return ""
+}
+
+// outcome hears a run to its end.
+func outcome(run iter.Seq2[Event, error], heard func(Event)) (o Outcome, err error) {
+	for e, fault := range run {
 		if heard != nil {
 			heard(e)
 		}

@@ -232,7 +232,8 @@ func TestProposals(t *testing.T) {
 	dir := t.TempDir()
 	g := guard(t, permission.Options{Dir: dir})
 	for l, want := range map[string]string{
-		"git diff HEAD": "bash(git diff:*)", "git diff && ls -l": "bash(git diff:*) bash(ls:*)", "git push origin": "bash(git push origin)",
+		"git diff HEAD": "bash(git diff:*)", "git fetch origin": "bash(git fetch origin)", // with --upload-pack it runs any command
+		"git diff && ls -l": "bash(git diff:*) bash(ls:*)", "git push origin": "bash(git push origin)",
 		"npm run build": "bash(npm run build)", "git commit -m x": "bash(git commit:*)", "git tag 'a b'": "bash(git tag 'a b')",
 		"git -c core.pager=x diff": "bash(git -c core.pager=x diff)", "cat $x": "bash(cat:*)", "ls | ls": "bash(ls:*)", "docs": "bash(docs)",
 		"sh -c ls": "", "sudo ls": "", "xargs rm": "", "env ls": "", "/bin/sh x": "", "python3 x.py": "", "ls > x": "", "x=1 ls": "", "frob $x": "",

@@ -79,7 +79,7 @@ var never = words(`python python2 python3 node nodejs deno bun ruby perl php lua
 
 // few are the words by which commands are named that are many commands in one, where any arguments may follow.
 var few = map[string]map[string]bool{
-	"git":   words("diff log show status add commit fetch branch rev-parse ls-files describe blame stash switch restore shortlog merge-base"),
+	"git":   words("diff log show status add commit branch rev-parse ls-files describe blame stash switch restore shortlog merge-base"),
 	"go":    words("build test vet doc list version fmt"),
 	"npm":   words("test ls view outdated"),
 	"cargo": words("build test check clippy fmt tree doc"),

@@ -41,6 +41,21 @@ func Tools(o Options) ([]agent.Tool, error) {
 	if o.Store == nil {
 		return nil, errors.New("remember: Options.Store is missing; embedded.DB.Store returns one")
 	}
+	b := newBook(o)
+	save := agent.Func(saveName, "Save one thing that must outlive this session: a preference, a decision, a key fact. "+
+		"Write it as one sentence that is complete in itself. No passwords, keys or tokens.", b.save)
+	recall := agent.Func("recall", "Find what was saved in earlier sessions.", b.recall)
+	recall.ReadOnly = true
+	forget := agent.Func("forget", "Remove a memory for good, when the user wants it forgotten. To correct one, save the new text with corrects instead.", b.forget)
+	forget.Ask, forget.Preview = true, b.preview
+	return []agent.Tool{save, recall, forget}, nil
+}
+
+// saveName is the name of the tool that saves.
+const saveName = "save_memory"
+
+// newBook returns what is remembered in the scope of options.
+func newBook(o Options) *book {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -48,13 +63,7 @@ func Tools(o Options) ([]agent.Tool, error) {
 	if o.Project != "" {
 		b.scope = memory.Scope{Level: memory.Project, Name: o.Project}
 	}
-	save := agent.Func("save_memory", "Save one thing that must outlive this session: a preference, a decision, a key fact. "+
-		"Write it as one sentence that is complete in itself. No passwords, keys or tokens.", b.save)
-	recall := agent.Func("recall", "Find what was saved in earlier sessions.", b.recall)
-	recall.ReadOnly = true
-	forget := agent.Func("forget", "Remove a memory for good, when the user wants it forgotten. To correct one, save the new text with corrects instead.", b.forget)
-	forget.Ask, forget.Preview = true, b.preview
-	return []agent.Tool{save, recall, forget}, nil
+	return b
 }
 
 // A saved text is the arguments of save_memory.

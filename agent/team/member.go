@@ -74,7 +74,7 @@ func (m *Member) inherits() bool { return m.Model == "" || strings.EqualFold(m.M
 // options returns the options of a member's agent, made of the coordinator's.
 func (m *Member) options(o agent.Options) (agent.Options, error) {
 	o.Model = m.model(&o)
-	o.Budget, o.Permit = m.Budget, unattended(o.Permit)
+	o.Budget, o.Permit = m.Budget, agent.Unattended(o.Permit, unasked)
 	if m.Turns > 0 {
 		o.Turns = m.Turns
 	}

@@ -2,7 +2,6 @@ package team
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -124,22 +123,9 @@ func (t *Team) Agent() *agent.Agent { return t.coordinator }
 // Notes says in sentences what of the members' files could not be had.
 func (t *Team) Notes() []string { return t.notes }
 
-// unattended returns what is to be done about the calls of delegates, whom nobody watches: what somebody would have to be asked about
-// is the coordinator's to do.
-func unattended(permit func(context.Context, *agent.Tool, *agent.Call) agent.Verdict) func(context.Context, *agent.Tool, *agent.Call) agent.Verdict {
-	return func(ctx context.Context, t *agent.Tool, c *agent.Call) agent.Verdict {
-		v := agent.Verdict{Kind: agent.Allow}
-		switch {
-		case permit != nil:
-			v = permit(ctx, t, c)
-		case t.Ask:
-			v.Kind = agent.Ask
-		}
-		if v.Kind == agent.Allow || v.Kind == agent.Deny || v.Kind == agent.Edit {
-			return v
-		}
-		return agent.Verdict{Kind: agent.Deny, Reason: "somebody would have to be asked, and a delegate cannot ask. Say in your answer what should be done."}
-	}
+// unasked is why a delegate may not do what somebody would have to be asked about: nobody watches it.
+func unasked(*agent.Call) string {
+	return "somebody would have to be asked, and a delegate cannot ask. Say in your answer what should be done."
 }
 
 // reminder returns what a model is told after a pour: what it would be told otherwise, and the ledger.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,7 +24,18 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// victimized does what a process does that is there to be killed, in place of tests, and returns its exit code; false: this is no such
+// process. It is nil where processes cannot be killed like that.
+var victimized func() (int, bool)
+
+func TestMain(m *testing.M) {
+	if victimized != nil {
+		if code, is := victimized(); is {
+			os.Exit(code)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A world is a team, with a real engine on a real file, before a strict stand-in for the Messages API.
 type world struct {

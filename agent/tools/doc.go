@@ -20,8 +20,10 @@
 // machine through a socket of files, no other process, and it does not read what holds credentials (~/.ssh and its like, see Shell.Hide).
 // Bubblewrap does that where it is installed, else Landlock with a filter of system calls, for which the program must begin with
 // MainIfConfined. Where neither works, commands are refused, unless Shell.Attended says that somebody is there to be asked about each of
-// them. Within the project a command does what it likes; only bubblewrap keeps .git/hooks, .git/config and .decant as they are. Landlock
-// does not hide the names of files, and lets a command change the mode and the times of its user's files wherever they are.
+// them. Within the project a command does what it likes; only bubblewrap keeps .git/hooks, .git/config and .decant as they are, where
+// they are there. Other files of a project can have git or a build run something, too, such as .git/commondir: look at what has changed
+// before you run it. Landlock does not hide the names of files, and lets a command change the mode and the times of its user's files
+// wherever they are.
 //
 // # Pages
 //

@@ -59,10 +59,13 @@ func (a editArgs) replace(c content) (string, error) {
 		return "", errors.New("old_string and new_string are the same")
 	}
 	text, from, to := string(c.data), a.OldString, a.NewString
-	n := strings.Count(text, from)
-	if n == 0 && strings.Contains(text, "\r\n") { // the model has seen its lines without what ends them
+	n, crs := strings.Count(text, from), strings.Count(text, "\r\n")
+	switch { // the model has seen lines without what ends them
+	case n == 0 && crs > 0:
 		from, to = withCR(from), withCR(to)
 		n = strings.Count(text, from)
+	case crs > 0 && crs == strings.Count(text, "\n") && !strings.Contains(from, "\r"):
+		to = withCR(to)
 	}
 	switch {
 	case n == 0:

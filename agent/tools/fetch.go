@@ -15,8 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	htmltomarkdown "github.com/JohannesKaufmann/html-to-markdown/v2"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 
 	"github.com/decantdev/decant/agent"
 )
@@ -198,12 +199,18 @@ func (f *fetcher) body(res *http.Response) (string, error) {
 	}
 	text := decoded(data, params["charset"])
 	if kind == "text/html" || kind == "application/xhtml+xml" {
-		if text, err = htmltomarkdown.ConvertString(text, converter.WithDomain(res.Request.URL.String())); err != nil {
+		if text, err = markdown().ConvertString(text, converter.WithDomain(res.Request.URL.String())); err != nil {
 			return "", fmt.Errorf("the HTML of the page cannot be read: %w", err)
 		}
 		text = inline.ReplaceAllString(text, "(data:...)")
 	}
 	return text + note, nil
+}
+
+// markdown returns what makes Markdown of HTML. Signs of a text stay as they are: a model reads them so, and to escape them takes a time that
+// grows with the square of their number, so that a page of nothing but brackets would take hours.
+func markdown() *converter.Converter {
+	return converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin()), converter.WithEscapeMode(converter.EscapeModeDisabled))
 }
 
 // inline matches what stands in a page in place of an address, which nobody can read.

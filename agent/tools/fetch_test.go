@@ -97,3 +97,16 @@ func TestFetchReachesPublicAddressesOnly(t *testing.T) {
 		t.Errorf("preview: %q", got)
 	}
 }
+
+// A page of nothing but signs of Markdown takes no longer than another, and what stands in a text stays as it is. Where signs are escaped,
+// this page takes hours.
+func TestFetchOfSignsEnds(t *testing.T) {
+	text := strings.Repeat("[", 2_000_000)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<p>call do_it(*x)</p><p>"+text)
+	}))
+	t.Cleanup(s.Close)
+	b := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{"127.0.0.1"}}})
+	b.has(b.try("fetch", args{"url": s.URL}), "call do_it(*x)\n\n[[[[", "of 2000016 characters")
+}

@@ -24,17 +24,18 @@ type files struct {
 	dir    string   // as it was given, absolute
 	real   string   // where its symbolic links lead
 	hidden []string // patterns of what nobody reads
+	most   Amount   // that there may be
 }
 
 // protected are the folders that the tools of files do not write to: what stands in them is run, or says what the agent may do.
 var protected = []string{".git", ".decant"}
 
 // openFiles opens a project.
-func openFiles(dir string, hidden []string) (*files, error) {
+func openFiles(dir string, hidden []string, most Amount) (*files, error) {
 	if dir == "" {
 		return nil, errors.New("tools: Options.Dir is missing")
 	}
-	f := &files{hidden: hidden}
+	f := &files{hidden: hidden, most: most}
 	var err error
 	if f.dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("tools: Options.Dir: %w", err)
@@ -173,14 +174,14 @@ func plain(name string, err error) error {
 // A content is what a file holds, or that there is none.
 type content struct {
 	data   []byte
-	mode   fs.FileMode
+	mode   fs.FileMode // 0: that of a new file
 	exists bool
 }
 
 // load reads a file as a whole. That there is none is no error.
 func (f *files) load(name string) (c content, err error) {
 	if _, err := f.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-		return content{mode: 0o644}, nil
+		return content{}, nil
 	}
 	file, info, err := f.open(name)
 	if err != nil {
@@ -205,16 +206,26 @@ func (f *files) store(name string, c content) error {
 	if !c.exists {
 		return f.root.Remove(name)
 	}
+	if err := f.fits(name, c); err != nil {
+		return err
+	}
 	if err := f.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return plain(name, err)
 	}
 	temp := filepath.Join(filepath.Dir(name), ".decant-"+rand.Text())
-	file, err := f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	mode := fs.FileMode(0o666) // less what the umask takes
+	if c.mode != 0 {
+		mode = 0o600 // until it has its own
+	}
+	file, err := f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return plain(name, err)
 	}
 	_, err = file.Write(c.data)
-	err = errors.Join(err, file.Chmod(c.mode), file.Sync(), file.Close())
+	if c.mode != 0 {
+		err = errors.Join(err, file.Chmod(c.mode))
+	}
+	err = errors.Join(err, file.Sync(), file.Close())
 	if err == nil {
 		err = f.root.Rename(temp, name)
 	}

@@ -4,6 +4,7 @@ package tools_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,6 +118,10 @@ func TestRead(t *testing.T) {
 		{args{"file_path": "empty"}, "(the file is empty)"},
 		{args{"file_path": "bad.txt"}, "     1\tok \ufffd\ufffd \x1b[31mred\n"},
 		{args{"file_path": "a.txt", "offset": 9}, "error: a.txt: it has only 3 lines"},
+		{args{"file_path": "a.txt", "offset": 4}, "error: a.txt: it has only 3 lines"},
+		{args{"file_path": "bad.txt", "offset": 2}, "error: bad.txt: it has only 1 lines"},
+		{args{"file_path": "a.txt", "offset": 3, "column": 6}, "error: a.txt: line 3 has fewer than 6 characters"},
+		{args{"file_path": "empty", "offset": 2}, "error: empty: it has only 0 lines"},
 		{args{"file_path": "a.txt", "offset": 2, "column": 9}, "error: a.txt: line 2 has fewer than 9 characters"},
 		{args{"file_path": "a.txt", "offset": -1}, "error: offset, limit and column count from 1"},
 		{args{"file_path": "none"}, "error: none does not exist"},
@@ -127,6 +132,11 @@ func TestRead(t *testing.T) {
 		}
 	}
 	b.has(b.try("read", args{"file_path": "bin"}), "error: bin is not text: 5 bytes")
+	b.has(b.try("write", args{"file_path": "bin", "content": "x"}), "error: bin was not read") // what was not shown is not known
+	b.is("bin", "ab\x00cd")
+	b.put("b.txt", "one\n")
+	b.try("read", args{"file_path": "b.txt", "offset": 9})
+	b.has(b.try("write", args{"file_path": "b.txt", "content": "x"}), "error: b.txt was not read")
 }
 
 // Who reads on as each part says has read the whole file, whatever its lines are.
@@ -219,6 +229,31 @@ func TestWriteAndEdit(t *testing.T) {
 	}
 }
 
+// A new file is one that others may read only where the user's new files are.
+func TestANewFileFollowsTheUmask(t *testing.T) {
+	b := newBench(t, quiet)
+	had := syscall.Umask(0o077)
+	defer syscall.Umask(had)
+	for name, a := range map[string]args{"new": {"file_path": "new", "content": "x"}, "d/new": {"file_path": "d/new", "content": "x"}} {
+		b.has(b.tryAs("call", "write", a), "is made")
+		if info, err := os.Stat(filepath.Join(b.dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	for range 2 { // the files go, and come back
+		r, err := b.set.Rewind("call")
+		if err == nil {
+			_, err = b.set.Rewind(r.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(filepath.Join(b.dir, "new")); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+	}
+}
+
 // What the model has not seen of a file stays as it is: ends of lines, bytes that are not text, a link's target.
 func TestEditKeepsTheRest(t *testing.T) {
 	b := newBench(t, quiet)
@@ -235,6 +270,16 @@ func TestEditKeepsTheRest(t *testing.T) {
 	if info, err := os.Lstat(filepath.Join(b.dir, "link")); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is %v, %v", info, err)
 	}
+	b.put("crlf", "a\r\nb\r\nc\r\n")
+	b.put("mixed", "a\r\nb\nc\r\n")
+	b.try("read", args{"file_path": "crlf"})
+	b.try("read", args{"file_path": "mixed"})
+	b.try("edit", args{"file_path": "crlf", "old_string": "b", "new_string": "b\nbb"}) // the old text has no end of a line
+	b.is("crlf", "a\r\nb\r\nbb\r\nc\r\n")
+	b.try("edit", args{"file_path": "crlf", "old_string": "c\r\n", "new_string": "d\n"}) // it says which it means
+	b.is("crlf", "a\r\nb\r\nbb\r\nd\n")
+	b.try("edit", args{"file_path": "mixed", "old_string": "b", "new_string": "x\ny"})
+	b.is("mixed", "a\r\nx\ny\nc\r\n")
 	b.try("edit", args{"file_path": "bytes", "old_string": "a", "new_string": "b"})
 	b.is("bytes", "\xff\xfe b\n")
 }
@@ -272,6 +317,8 @@ func TestGrep(t *testing.T) {
 	b.put("a.go", "one\nTwo three\nfour\nfive\nsix\ntwo\n")
 	b.put("src/b.txt", "two\r\n\x1b[31mtwo \xff\n")
 	b.put("bin", "two\x00")
+	b.put("mark", "\ufefffirst\n\n")
+	b.put("empty", "")
 	for _, c := range []struct {
 		a    args
 		want string
@@ -281,12 +328,38 @@ func TestGrep(t *testing.T) {
 		{args{"pattern": "tw", "output_mode": "content", "glob": "*.txt"}, "src/b.txt:1:two\nsrc/b.txt:2:\x1b[31mtwo \ufffd"},
 		{args{"pattern": "(?i)two", "output_mode": "content", "path": "a.go", "-C": 1}, "a.go-1-one\na.go:2:Two three\na.go-3-four\n--\na.go-5-six\na.go:6:two"},
 		{args{"pattern": "o", "output_mode": "content", "path": "a.go", "-A": 1, "head_limit": 2}, "a.go:1:one\na.go:2:Two three\n(2 of 6 lines: go on with offset 2.)"},
+		{args{"pattern": "^first", "output_mode": "content"}, "mark:1:first"}, {args{"pattern": "^$", "output_mode": "content"}, "mark:2:"},
 		{args{"pattern": "nothing"}, "(no files)"}, {args{"pattern": "two", "path": "src", "glob": "src/*.txt"}, "src/b.txt"},
 		{args{"pattern": "("}, "error: pattern: error parsing regexp: missing closing ): `(?m)(`"},
 		{args{"pattern": "x", "output_mode": "y"}, `error: output_mode is content, files_with_matches or count: "y"`}, {args{"pattern": "x", "glob": "["}, "error: glob: "},
 	} {
 		if got := b.try("grep", c.a); !strings.HasPrefix(got, c.want) || !strings.HasPrefix(c.want, "error") && got != c.want {
 			t.Errorf("%v: %q, want %q", c.a, got, c.want)
+		}
+	}
+}
+
+// A number may be as large as numbers are.
+func TestTheLargestNumbers(t *testing.T) {
+	o := quiet
+	o.Shell = tools.Shell{Attended: true}
+	b := newBench(t, o)
+	b.put("a", "one\ntwo\none\n")
+	b.put("b", "one\n")
+	for _, c := range []struct {
+		tool string
+		a    args
+		want string
+	}{
+		{"read", args{"file_path": "a", "offset": 2, "limit": math.MaxInt}, "     2\ttwo\n     3\tone\n"},
+		{"read", args{"file_path": "a", "offset": math.MaxInt, "limit": math.MaxInt}, "error: a: it has only 3 lines"},
+		{"grep", args{"pattern": "one", "path": "a", "output_mode": "content", "-C": math.MaxInt}, "a:1:one\na-2-two\na:3:one"},
+		{"grep", args{"pattern": "one", "offset": 1, "head_limit": math.MaxInt}, "b"},
+		{"glob", args{"pattern": "a", "offset": math.MaxInt, "head_limit": math.MaxInt}, "(there are only 1 files)"},
+		{"bash", args{"command": "echo x", "timeout": math.MaxInt}, "x\n"},
+	} {
+		if got := b.try(c.tool, c.a); got != c.want {
+			t.Errorf("%s %v: %q, want %q", c.tool, c.a, got, c.want)
 		}
 	}
 }

@@ -106,8 +106,8 @@ func (g *grep) search(files *files, f found) {
 	if err != nil || binary(data) {
 		return
 	}
-	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	if !g.pattern.Match(data) {
+	data = bytes.ReplaceAll(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\r\n"), []byte("\n")) // as read shows it
+	if len(data) == 0 || !g.pattern.Match(data) {
 		return
 	}
 	lines := strings.Split(strings.ToValidUTF8(string(bytes.TrimSuffix(data, []byte("\n"))), "\ufffd"), "\n")
@@ -135,14 +135,14 @@ func (g *grep) report(name string, lines []string, hits []int) {
 	shown := 0 // lines in front of this one are shown or passed
 	for i, at := range hits {
 		from := max(at-g.before, shown)
-		if from > shown && len(g.out) > 0 && g.before+g.after > 0 {
+		if from > shown && len(g.out) > 0 && (g.before > 0 || g.after > 0) {
 			g.say("--")
 		}
 		for ; from < at; from++ {
 			g.say(fmt.Sprintf("%s-%d-%s", name, from+1, lines[from]))
 		}
 		g.say(fmt.Sprintf("%s:%d:%s", name, at+1, lines[at]))
-		end := min(at+1+g.after, len(lines))
+		end := at + 1 + min(g.after, len(lines)-at-1)
 		if i+1 < len(hits) {
 			end = min(end, hits[i+1])
 		}

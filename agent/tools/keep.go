@@ -3,6 +3,7 @@ package tools
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,9 +21,13 @@ import (
 type keep struct {
 	dir string
 
+	most int64 // bytes
+
 	mu      sync.Mutex
-	log     *os.File
+	log     *os.File           // nil: nothing was kept yet
 	entries map[string][]entry // of each file, in order
+	held    int64              // bytes; less than zero: not counted yet
+	broken  error              // why nothing can be kept
 }
 
 // An entry is a line of the log: a file was read, or changed.
@@ -35,27 +40,59 @@ type entry struct {
 	Undoes []string    `json:"undoes,omitzero"` // calls whose changes were taken back
 }
 
-// openKeep opens a folder, which is made if there is none.
-func openKeep(dir string) (*keep, error) {
-	k := &keep{dir: dir, entries: map[string][]entry{}}
-	if err := os.MkdirAll(filepath.Join(dir, "files"), 0o700); err != nil {
-		return nil, fmt.Errorf("tools: Options.Keep: %w", err)
+// What is in the folder of a keep.
+const (
+	logName   = "log.jsonl"
+	blobsName = "files"
+)
+
+// defaultKept is how many bytes of what files were are kept.
+const defaultKept = 256 << 20
+
+// openKeep opens a folder, which is made when there is something to keep.
+func openKeep(dir string, most int64) (*keep, error) {
+	k := &keep{most: cmp.Or(most, defaultKept)}
+	return k, k.use(dir)
+}
+
+// use goes on with another folder. Where that fails, nothing is kept, and so nothing can be changed.
+func (k *keep) use(dir string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.log != nil {
+		k.log.Close() // each line of it was written when it came
 	}
-	name := filepath.Join(dir, "log.jsonl")
-	data, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("tools: Options.Keep: %w", err)
+	k.dir, k.log, k.entries, k.held = dir, nil, map[string][]entry{}, -1
+	data, err := os.ReadFile(filepath.Join(dir, logName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if err := k.replay(data); err != nil {
-		return nil, fmt.Errorf("tools: %s: %w", name, err)
+	if err == nil {
+		err = k.replay(data)
 	}
-	if k.log, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
-		return nil, fmt.Errorf("tools: Options.Keep: %w", err)
+	if k.broken = err; err != nil {
+		k.broken = fmt.Errorf("what files were is not kept in %s: %w", dir, err)
 	}
-	if len(data) > 0 && data[len(data)-1] != '\n' { // a line that was not written to its end
-		_, err = k.log.WriteString("\n")
+	return k.broken
+}
+
+// open opens the log to be written to. The keep is locked.
+func (k *keep) open() (err error) {
+	if k.broken != nil || k.log != nil {
+		return k.broken
 	}
-	return k, err
+	if err := os.MkdirAll(filepath.Join(k.dir, blobsName), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(k.dir, logName), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := ended(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	k.log = f
+	return nil
 }
 
 // replay reads a log. A line that was not written to its end is of a change that was not made.
@@ -71,7 +108,28 @@ func (k *keep) replay(data []byte) error {
 	return s.Err()
 }
 
-func (k *keep) close() error { return k.log.Close() }
+// ended ends the last line of a log, which may not have been written to its end.
+func ended(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	end := []byte{0}
+	if _, err := f.ReadAt(end, info.Size()-1); err != nil || end[0] == '\n' {
+		return err
+	}
+	_, err = f.WriteString("\n")
+	return err
+}
+
+func (k *keep) close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.log == nil {
+		return nil
+	}
+	return k.log.Close()
+}
 
 // hashOf returns the hash of what a file holds.
 func hashOf(c content) string {
@@ -117,6 +175,9 @@ func (k *keep) change(call, name string, before, after content, undoes []string)
 // add writes an entry.
 func (k *keep) add(e entry) error {
 	b, err := json.Marshal(e)
+	if err == nil {
+		err = k.open()
+	}
 	if err != nil {
 		return err
 	}
@@ -127,11 +188,17 @@ func (k *keep) add(e entry) error {
 	return nil
 }
 
-// put keeps a content under its hash.
+// put keeps a content under its hash. The keep is locked.
 func (k *keep) put(c content) error {
+	if err := k.open(); err != nil {
+		return err
+	}
 	name := k.blob(hashOf(c))
 	if _, err := os.Stat(name); !c.exists || err == nil {
 		return nil
+	}
+	if err := k.room(int64(len(c.data))); err != nil {
+		return err
 	}
 	temp := name + "." + rand.Text()
 	if err := os.WriteFile(temp, c.data, 0o600); err != nil {
@@ -140,7 +207,7 @@ func (k *keep) put(c content) error {
 	return os.Rename(temp, name)
 }
 
-func (k *keep) blob(hash string) string { return filepath.Join(k.dir, "files", hash) }
+func (k *keep) blob(hash string) string { return filepath.Join(k.dir, blobsName, hash) }
 
 // get returns what a file was before an entry.
 func (k *keep) get(e entry) (content, error) {
@@ -148,6 +215,9 @@ func (k *keep) get(e entry) (content, error) {
 		return content{}, nil
 	}
 	data, err := os.ReadFile(k.blob(e.Before))
+	if errors.Is(err, fs.ErrNotExist) {
+		return content{}, fmt.Errorf("what %s was is no longer kept: there was too much of it", e.Path)
+	}
 	c := content{data: data, mode: e.Mode, exists: true}
 	if err == nil && hashOf(c) != e.Before {
 		err = fmt.Errorf("%s is not what was kept of %s", k.blob(e.Before), e.Path)

@@ -119,13 +119,16 @@ func restrict(p *plan) error {
 	}
 	devices := []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 	c := landlock.V6.BestEffort()
-	err := c.RestrictPaths(
-		landlock.PathAccess(llsys.AccessFSReadDir, "/"),
+	var names []landlock.Rule
+	if !p.Apart {
+		names = append(names, landlock.PathAccess(llsys.AccessFSReadDir, "/"))
+	}
+	err := c.RestrictPaths(append(names,
 		landlock.RODirs(dirs...).IgnoreIfMissing(), landlock.ROFiles(files...).IgnoreIfMissing(),
 		landlock.RODirs("/run/current-system", "/run/systemd/resolve", "/dev/fd").IgnoreIfMissing(),
 		landlock.RWFiles(devices...).IgnoreIfMissing(),
 		landlock.RWDirs(append([]string{p.Dir, p.Temp}, p.Write...)...).WithRefer(),
-	)
+	)...)
 	if err != nil {
 		return err
 	}

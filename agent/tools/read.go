@@ -3,6 +3,7 @@ package tools
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,36 +48,36 @@ func (s *Set) read(a readArgs) (r agent.Result, err error) {
 		return r, err
 	}
 	defer file.Close()
-	from, err := s.source(name, file, info.Size())
+	from, whole, err := source(name, file, info.Size())
 	if err != nil {
 		return r, err
 	}
 	if head, _ := from.Peek(8000); binary(head) {
 		return r, fmt.Errorf("%s is not text: %d bytes of %q...; use bash for it", name, info.Size(), head[:min(len(head), 16)])
 	}
-	p := pager{from: from, limit: a.Limit}
-	if p.limit == 0 {
-		p.limit = defaultLines
-	}
+	p := pager{from: from, limit: min(cmp.Or(a.Limit, defaultLines), mostPage)} // no answer holds more lines than characters
 	if err := p.page(max(a.Offset, 1), max(a.Column, 1)); err != nil {
 		return r, fmt.Errorf("%s: %w", name, err)
+	}
+	if whole.exists { // only now: what was not shown is not known
+		if err := s.keep.read(name, whole); err != nil {
+			return r, err
+		}
 	}
 	return agent.Result{Text: p.text(), Rest: "read it with an offset and a smaller limit"}, nil
 }
 
-// source returns a reader of a file. A file of which the model may change a part is read as a whole, so that it is one state of it.
-func (s *Set) source(name string, file *os.File, size int64) (*bufio.Reader, error) {
+// source returns a reader of a file. A file of which the model may change a part is read as a whole, so that it is one state of it, which
+// is returned, too.
+func source(name string, file *os.File, size int64) (from *bufio.Reader, whole content, err error) {
 	if size > largest {
-		return bufio.NewReaderSize(file, 64<<10), nil
+		return bufio.NewReaderSize(file, 64<<10), whole, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(file, largest+1))
 	if err != nil {
-		return nil, plain(name, err)
+		return nil, whole, plain(name, err)
 	}
-	if len(data) <= largest {
-		err = s.keep.read(name, content{data: data, exists: true})
-	}
-	return bufio.NewReaderSize(bytes.NewReader(data), 64<<10), err
+	return bufio.NewReaderSize(bytes.NewReader(data), 64<<10), content{data: data, exists: len(data) <= largest}, nil
 }
 
 // A pager writes lines with their numbers, as many as fit into an answer.
@@ -106,6 +107,11 @@ func (p *pager) page(line, column int) error {
 		if c, _, err := p.from.ReadRune(); err != nil || c == '\n' {
 			return fmt.Errorf("line %d has fewer than %d characters", line, column)
 		}
+	}
+	if _, err := p.from.Peek(1); err == io.EOF && column > 1 {
+		return fmt.Errorf("line %d has fewer than %d characters", line, column)
+	} else if err == io.EOF && line > 1 {
+		return fmt.Errorf("it has only %d lines", line-1)
 	}
 	for n := line; n < line+p.limit; n++ {
 		if _, err := p.from.Peek(1); err == io.EOF {

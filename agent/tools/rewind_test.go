@@ -61,6 +61,58 @@ func TestRewind(t *testing.T) {
 	b.has(other.try("edit", args{"file_path": "a", "old_string": "1", "new_string": "4"}), "Changed") // what it is after a rewind is known
 }
 
+// What is kept goes from session to session, is copied for a fork, and has a limit: what was kept first goes first.
+func TestKeepIn(t *testing.T) {
+	o := quiet
+	o.Dir, o.MostKept = t.TempDir(), 1000
+	one, two, fork := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two"), filepath.Join(t.TempDir(), "fork")
+	b := newBench(t, o)
+	in := func(dir string) {
+		t.Helper()
+		if err := b.set.KeepIn(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in(one)
+	if _, err := os.Stat(one); err == nil {
+		t.Error("a folder was made for nothing")
+	}
+	b.tryAs("c1", "write", args{"file_path": "a", "content": "1"})
+	in(two)
+	b.has(b.tryAs("c2", "write", args{"file_path": "a", "content": "2"}), "error: ", "was not read")
+	if r, err := b.set.Rewind("c1"); err != nil || len(r.Files) != 0 {
+		t.Errorf("a call of another session: %+v, %v", r, err)
+	}
+	in(one)
+	b.has(b.tryAs("c2", "write", args{"file_path": "a", "content": strings.Repeat("2", 600)}), "Changed")
+	b.has(b.tryAs("c3", "write", args{"file_path": "a", "content": strings.Repeat("3", 600)}), "Changed")
+	if err := tools.CopyKept(one, fork); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(one); err != nil {
+		t.Fatal(err)
+	}
+	in(fork)
+	if _, err := b.set.Rewind("c3"); err != nil {
+		t.Fatal(err)
+	}
+	b.is("a", strings.Repeat("2", 600))
+	if _, err := b.set.Rewind("c2"); err == nil || !strings.Contains(err.Error(), "no longer kept") {
+		t.Errorf("what was too much: %v", err)
+	}
+	b.is("a", strings.Repeat("2", 600))
+	if err := tools.CopyKept(one, two); err != nil {
+		t.Errorf("a session that has changed nothing: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(one, "log.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.set.KeepIn(one); err == nil {
+		t.Error("a folder that cannot be read")
+	}
+	b.has(b.tryAs("c4", "write", args{"file_path": "new", "content": "x"}), "error: ", "not kept")
+}
+
 // What somebody else has made of a file is not lost: then nothing is taken back at all.
 func TestRewindKeepsWhatOthersWrote(t *testing.T) {
 	b := newBench(t, quiet)

@@ -126,7 +126,7 @@ func (s *Set) glob(ctx context.Context, a globArgs) (r agent.Result, err error) 
 // part returns a part of a list, and says how to get the rest.
 func part(all []string, offset, limit int, what string) string {
 	offset = min(max(offset, 0), len(all))
-	end := min(offset+max(limit, 1), len(all))
+	end := offset + min(max(limit, 1), len(all)-offset)
 	switch {
 	case len(all) == 0:
 		return "(no " + what + ")"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 const (
 	defaultCommand = 2 * time.Minute
 	longestCommand = 10 * time.Minute
+	lookEvery      = time.Second / 2 // at what a command does
 )
 
 // A shell runs commands, one after the other, in the folder that the one before has left.
@@ -99,7 +101,7 @@ func (s *shell) run(ctx context.Context, c *agent.Call, a bashArgs) (r agent.Res
 	case s.walls().name() == "" && !s.opts.Attended:
 		return r, errors.New("commands cannot be confined on this machine and nobody is there to be asked, so none are run; whoever runs the agent can install bubblewrap")
 	}
-	limit := time.Duration(a.Timeout) * time.Millisecond
+	limit := time.Duration(min(a.Timeout, math.MaxInt32)) * time.Millisecond
 	limit = min(cmp.Or(limit, s.opts.Timeout, defaultCommand), max(longestCommand, s.opts.Timeout))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,19 +142,21 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 		return err.Error()
 	}
 	defer r.Close()
-	p, err := s.walls().start(s.cwd, []string{s.path, "-c", script, filepath.Base(s.path), s.cwds, command}, s.env(), w)
+	before, _ := s.holds(Amount{}) // what cannot be measured ends the command
+	p, err := s.walls().start(s.cwd, []string{s.path, "-c", s.ulimit() + script, filepath.Base(s.path), s.cwds, command}, s.env(), w)
 	w.Close()
 	if err != nil {
 		return "the command could not be started: " + err.Error()
 	}
 	copied := make(chan struct{})
 	go func() { defer close(copied); io.Copy(out, r) }()
-	how := watch(ctx, limit, p, func() {
+	how := watch(ctx, limit, p, func() string {
 		if progress != nil {
 			if line := out.last(); line != "" {
 				progress(line)
 			}
 		}
+		return s.over(before)
 	})
 	select {
 	case <-copied:
@@ -160,14 +164,15 @@ func (s *shell) execute(ctx context.Context, limit time.Duration, command string
 		r.Close()
 		<-copied
 	}
-	return how
+	return cmp.Or(how, s.over(before))
 }
 
-// watch waits for a process and ends it when its time is over. It says how it has ended; empty: well.
-func watch(ctx context.Context, limit time.Duration, p *process, tell func()) string {
+// watch waits for a process and ends it when its time is over, or when look, which is called again and again, says why. It says how it has
+// ended; empty: well.
+func watch(ctx context.Context, limit time.Duration, p *process, look func() string) string {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -181,7 +186,10 @@ func watch(ctx context.Context, limit time.Duration, p *process, tell func()) st
 			p.end()
 			return fmt.Sprintf("the command took longer than %v and was killed with all that it has started; it can be given up to %v", limit, longestCommand)
 		case <-tick.C:
-			tell()
+			if why := look(); why != "" {
+				p.end()
+				return why + "; the command was killed with all that it has started"
+			}
 		}
 	}
 }

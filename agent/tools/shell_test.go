@@ -157,6 +157,71 @@ func TestCommandsDoNotGetOut(t *testing.T) {
 	})
 }
 
+// What git runs and what says what the agent may do stays as it is within bubblewrap, also when the folder above it is put aside; git works.
+func TestBubblewrapKeepsWhatIsRunOutside(t *testing.T) {
+	for name, git := range map[string]func(b *bench){
+		"a repository": func(b *bench) {
+			b.put(".git/config", "[core]\n")
+			b.put(".git/hooks/x.sample", "x")
+			b.put(".git/HEAD", "ref: refs/heads/main\n")
+		},
+		"a work tree": func(b *bench) { b.put(".git", "gitdir: /nowhere\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := shellBench(t, "bubblewrap", tools.Shell{})
+			git(b)
+			b.put(".decant/config.yaml", "deny: [bash]\n")
+			before := everything(t, b.dir)
+			for _, command := range []string{
+				"echo x >.git/config", "echo x >.git/hooks/pre-commit", "mv .git old", "mv .git old; mkdir .git; echo x >.git/config", "rm -rf .git/hooks .git/config", "rm .git",
+				"echo x >.git", "ln -sfnT x .git", "mv .decant old", "rm -rf .decant", "echo x >.decant/config.yaml", "echo x >.decant/new",
+			} {
+				b.bash(command)
+				if got := everything(t, b.dir); got != before {
+					t.Fatalf("%q: there is\n%s\nbefore it was\n%s", command, got, before)
+				}
+			}
+			if got := b.bash("if [ -d .git ]; then echo x >.git/index.lock && mv .git/index.lock .git/index; fi; echo done"); got != "done\n" {
+				t.Errorf("what git does: %q", got)
+			}
+		})
+	}
+}
+
+// What is hidden stays so in a folder of /tmp that commands may write to.
+func TestBubblewrapHidesInWhatMayBeWritten(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"key", "note"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("text of "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := shellBench(t, "bubblewrap", tools.Shell{Write: []string{dir}, Hide: []string{filepath.Join(dir, "key")}})
+	if got := b.bash("cat " + dir + "/note " + dir + "/key"); !strings.Contains(got, "text of note") || strings.Contains(got, "text of key") {
+		t.Errorf("%q", got)
+	}
+}
+
+// everything returns the files below a folder and what is in them.
+func everything(t *testing.T, dir string) (out string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(name)
+		out += fmt.Sprintf("%s %s %q\n", strings.TrimPrefix(name, dir), d.Type(), b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // What holds credentials is not read, by whatever name; the rest of the machine is.
 func TestConfinedCommandsReadNoCredentials(t *testing.T) {
 	kinds(t, func(t *testing.T, kind string) {

@@ -18,10 +18,12 @@ type Options struct {
 	Dir string // the project
 
 	// Keep is a folder for what files were before they were changed, and which the model has read. Each session has its own. Empty: a
-	// temporary one, which Close removes. What is kept is not encrypted.
-	Keep string
+	// temporary one, which Close removes. What is kept is not encrypted. The folder is made when there is something to keep; KeepIn changes it.
+	Keep     string
+	MostKept int64 // bytes of what files were; 0: 256 MB. The oldest goes first, and cannot be had back by Rewind
 
 	Hidden []string // patterns of files that are neither read nor found, such as **/.env
+	Most   Amount   // that the project may hold, with what commands keep in $TMPDIR
 	Shell  Shell
 	Fetch  Fetch
 }
@@ -31,6 +33,7 @@ type Shell struct {
 	Off      bool // there is no such tool
 	Attended bool // somebody is there to be asked about a command, which then runs even where it cannot be confined
 	Network  bool // commands may use the network
+	Apart    bool // commands see the programs of the machine and the project, and no other files: home folders, /var and /srv are hidden
 
 	Env     []string      // of commands, as NAME=VALUE; nil: that of the process without what looks like a secret
 	Hide    []string      // further files and folders that confined commands cannot read, absolute
@@ -60,7 +63,7 @@ type Set struct {
 // New returns the tools for a project. An error names the option that is wrong.
 func New(o Options) (s *Set, err error) {
 	s = &Set{opts: o}
-	if s.files, err = openFiles(o.Dir, o.Hidden); err != nil {
+	if s.files, err = openFiles(o.Dir, o.Hidden, o.Most); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -75,8 +78,8 @@ func New(o Options) (s *Set, err error) {
 	if o.Keep == "" {
 		o.Keep = s.temp + "/keep"
 	}
-	if s.keep, err = openKeep(o.Keep); err != nil {
-		return s, err
+	if s.keep, err = openKeep(o.Keep, o.MostKept); err != nil {
+		return s, fmt.Errorf("tools: Options.Keep: %w", err)
 	}
 	if !o.Shell.Off {
 		if s.shell, err = newShell(s.files, o.Shell, s.temp); err != nil {

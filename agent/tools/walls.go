@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,7 +19,8 @@ type plan struct {
 	Write   []string `json:"write,omitzero"`
 	Hide    []string `json:"hide,omitzero"` // files and folders, links followed
 	Network bool     `json:"network,omitzero"`
-	Free    bool     `json:"free,omitzero"` // nothing of this holds: commands are only watched over
+	Apart   bool     `json:"apart,omitzero"` // nothing else of the machine can be seen but its programs
+	Free    bool     `json:"free,omitzero"`  // nothing of this holds: commands are only watched over
 }
 
 // credentials are the files and folders below the home folder that hold what commands must not read.
@@ -50,6 +52,10 @@ func newPlan(dir, temp string, o Shell) (p plan, err error) {
 			hide = append(hide, filepath.Join(home, c))
 		}
 	}
+	if o.Apart {
+		p.Apart = true
+		hide = append(hide, notPrograms()...)
+	}
 	for _, h := range o.Hide {
 		if !filepath.IsAbs(h) {
 			return p, fmt.Errorf("tools: Shell.Hide: %s is not absolute", h)
@@ -62,7 +68,24 @@ func newPlan(dir, temp string, o Shell) (p plan, err error) {
 		}
 		p.Hide = append(p.Hide, filepath.Clean(h)) // what does not exist may come later
 	}
+	p.Hide = p.outermost()
 	return p, nil
+}
+
+// outermost returns what is hidden without what lies in hidden folders anyway. In a folder that commands may write to, which is shown again in such
+// a folder, it counts.
+func (p *plan) outermost() (out []string) {
+	for i, h := range p.Hide {
+		covered := false
+		for k, other := range p.Hide {
+			shown := slices.ContainsFunc(p.written(), func(w string) bool { return below(h, w) && below(w, other) })
+			covered = covered || k != i && below(h, other) && (h != other || k < i) && !shown
+		}
+		if !covered {
+			out = append(out, h)
+		}
+	}
+	return out
 }
 
 // below reports whether a path is a folder or lies in it.
@@ -115,7 +138,7 @@ func works(w walls, p *plan) error {
 		var proc *process
 		proc, err = w.start(p.Dir, []string{shell, "-c", `: >"$0/.works"`, p.Temp}, []string{"PATH=" + os.Getenv("PATH")}, out)
 		if err == nil {
-			if how := watch(context.Background(), 10*time.Second, proc, func() {}); how != "" {
+			if how := watch(context.Background(), 10*time.Second, proc, func() string { return "" }); how != "" {
 				err = errors.New(how)
 			}
 		}
@@ -149,17 +172,47 @@ func bwrapArgs(p *plan, cwd string) []string {
 	} else {
 		args = append(args, "--unshare-net")
 	}
-	for _, w := range append([]string{p.Dir, p.Temp}, p.Write...) {
+	args = append(args, hidden(p, p.holds)...)
+	for _, w := range p.written() {
 		args = append(args, "--bind", w, w)
 	}
-	for _, name := range []string{".decant", ".git/hooks", ".git/config"} { // what is run, or read as settings, outside of the walls
-		at := filepath.Join(p.Dir, name)
-		args = append(args, "--ro-bind-try", at, at)
+	args = append(args, guarded(p.Dir)...)
+	args = append(args, hidden(p, func(h string) bool { return !p.holds(h) })...)
+	if p.Apart {
+		for _, at := range append([]string{"/tmp", "/run", "/dev"}, emptied(p)...) { // what is written there lies in memory, without a limit
+			args = append(args, "--remount-ro", at)
+		}
 	}
+	return append(args, "--chdir", cwd, "--")
+}
+
+// emptied returns the folders in whose place an empty one stands.
+func emptied(p *plan) (out []string) {
+	args := hidden(p, func(string) bool { return true })
+	for i, a := range args {
+		if a == "--tmpfs" {
+			out = append(out, args[i+1])
+		}
+	}
+	return out
+}
+
+// holds reports whether something that commands may write to lies in a folder.
+func (p *plan) holds(dir string) bool {
+	return slices.ContainsFunc(p.written(), func(w string) bool { return below(w, dir) })
+}
+
+// written returns the folders that commands may write to.
+func (p *plan) written() []string { return append([]string{p.Dir, p.Temp}, p.Write...) }
+
+// hidden returns the arguments of bwrap that hide some of what a plan hides.
+func hidden(p *plan, which func(string) bool) (args []string) {
 	for _, h := range p.Hide {
 		info, err := os.Stat(h)
+		bound := slices.ContainsFunc(p.written(), func(w string) bool { return below(h, w) })
 		switch {
-		case err != nil || below(h, "/tmp") && !below(h, p.Dir) || below(h, "/run"):
+		case !which(h):
+		case err != nil || !bound && (below(h, "/tmp") || below(h, "/run")):
 			continue // it is not there
 		case info.IsDir():
 			args = append(args, "--tmpfs", h)
@@ -167,5 +220,38 @@ func bwrapArgs(p *plan, cwd string) []string {
 			args = append(args, "--ro-bind", "/dev/null", h)
 		}
 	}
-	return append(args, "--chdir", cwd, "--")
+	return args
+}
+
+// programs are the folders at the top of a machine that hold what commands need to run.
+var programs = map[string]bool{"bin": true, "sbin": true, "lib": true, "lib32": true, "lib64": true, "libx32": true, "usr": true, "etc": true, "nix": true, "gnu": true,
+	"dev": true, "proc": true, "tmp": true, "run": true} // the last four are others within the walls
+
+// notPrograms returns what is at the top of the machine and is no program's.
+func notPrograms() (out []string) {
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if !programs[e.Name()] && e.Type()&os.ModeSymlink == 0 {
+			out = append(out, "/"+e.Name())
+		}
+	}
+	return out
+}
+
+// guarded returns arguments of bwrap that keep what is run, or read as settings, outside of the walls. A folder .git becomes a mount, so
+// that it cannot be put aside and another one made in its place. In a work tree .git is a file that says where the folder is.
+func guarded(dir string) []string {
+	decant, git := filepath.Join(dir, ".decant"), filepath.Join(dir, ".git")
+	args := []string{"--ro-bind-try", decant, decant}
+	switch info, err := os.Lstat(git); {
+	case err == nil && info.IsDir():
+		hooks, config := filepath.Join(git, "hooks"), filepath.Join(git, "config")
+		args = append(args, "--bind", git, git, "--ro-bind-try", hooks, hooks, "--ro-bind-try", config, config)
+	case err == nil && info.Mode().IsRegular():
+		args = append(args, "--ro-bind", git, git)
+	}
+	return args
 }

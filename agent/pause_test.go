@@ -1,0 +1,47 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/preset"
+)
+
+// Seed 000, layer 1: the model pauses behind a summary, where the budget is looked at. An agent goes on from it, and where there is no
+// room for that it gives its final answer; the history holds neither summary nor pause (mission 000-07).
+func TestAnAgentGoesOnBehindAPause(t *testing.T) {
+	set, err := preset.Load("night-watch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tokens := range map[string]int{"room": 2_000_000, "no room": 320_000} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, answers(reader))
+			s := w.agent(agent.Options{
+				Model: "claude-opus-4-6", Preset: set, Turns: 12, MaxTokens: 1000, MostResult: 100_000, Tools: []agent.Tool{readsMuch(50_000)}, Budget: agent.Budget{Tokens: tokens},
+			}).Session("")
+			all, o, err := ran(t, s.Run(t.Context(), "Find the cause."))
+			if err != nil || !o.Forced || o.Text != `{"cause":"found"}` {
+				t.Fatalf("outcome %+v, error %v", o, err)
+			}
+			used, compactions := 0, 0
+			for _, e := range w.server.Log.Entries() {
+				used += e.Usage.Context()
+				compactions += e.Compactions
+			}
+			if compactions == 0 || used != o.Spent.Tokens() || used > tokens {
+				t.Errorf("%d compactions; %d tokens used, %d in the outcome, of %d", compactions, used, o.Spent.Tokens(), tokens)
+			}
+			if want := map[string]agent.Stop{"room": agent.StopTurns, "no room": agent.StopBudget}[name]; o.Stop != want || count(all, agent.EventPour) == 0 {
+				t.Errorf("stopped by %q with %d pours", o.Stop, count(all, agent.EventPour))
+			}
+			for _, m := range s.Messages() {
+				if strings.Contains(string(m), `"compaction"`) {
+					t.Errorf("the history has the summary: %.200s", m)
+				}
+			}
+			w.legal()
+		})
+	}
+}

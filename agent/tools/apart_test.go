@@ -1,0 +1,101 @@
+//go:build linux
+
+package tools_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant/agent/tools"
+)
+
+// apartBench returns tools whose commands see nothing but programs and the project, which may hold a megabyte.
+func apartBench(t *testing.T, kind string) *bench {
+	t.Helper()
+	dir := seenDir(t)
+	for _, name := range []string{"in", "other"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "other", "secret"), []byte("of somebody else"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if kind != "bubblewrap" {
+		withoutBubblewrap(t)
+	}
+	b := newBench(t, tools.Options{Dir: filepath.Join(dir, "in"), Most: tools.Amount{Bytes: 1 << 20, Files: 100},
+		Shell: tools.Shell{Apart: true, Env: env()}, Fetch: tools.Fetch{Off: true}})
+	if got := b.set.Confined(); got != kind {
+		t.Skipf("this machine confines by %q, not by %q", got, kind)
+	}
+	return b
+}
+
+// What lies beside a project of its own is not there for its commands, by whatever way they try, and neither is what they make of it for the
+// tools of files.
+func TestCommandsApart(t *testing.T) {
+	for _, kind := range []string{"bubblewrap", "landlock"} {
+		t.Run(kind, func(t *testing.T) {
+			b := apartBench(t, kind)
+			for name, line := range map[string]string{
+				"read":         "cat ../other/secret",
+				"absolute":     "cat " + filepath.Dir(b.dir) + "/other/secret",
+				"link":         "ln -s ../other/secret l; cat l",
+				"hard link":    "ln ../other/secret h; cat h",
+				"proc root":    "cat /proc/self/root" + filepath.Dir(b.dir) + "/other/secret; cat /proc/1/root" + filepath.Dir(b.dir) + "/other/secret",
+				"names":        "ls -R " + filepath.Dir(b.dir) + "/other",
+				"home":         "ls /home /root /var/lib /srv /opt",
+				"environment":  "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep DECANT_TEST_TOKEN",
+				"write":        "echo x >../other/mine",
+				"password":     "ln /etc/passwd p && cat p",
+				"device":       "mknod d b 8 0 && head -c 1 d",
+				"memory":       "echo x >/dev/shm/x && echo kept; echo x >/tmp/x && echo kept; echo x >/home/x && echo kept",
+				"network":      "exec 3<>/dev/tcp/127.0.0.1/1 && echo connected",
+				"other mounts": "cat /proc/self/mountinfo >/dev/null; umount /home && ls /home",
+			} {
+				t.Setenv("DECANT_TEST_TOKEN", "a-token")
+				got := b.try("bash", args{"command": line})
+				for _, bad := range []string{"of somebody else", "secret\n", "a-token", "root:x:0", "kept\n", "connected"} {
+					if strings.Contains(got, bad) {
+						t.Errorf("%s: %s", name, got)
+					}
+				}
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(b.dir), "other", "mine")); err == nil {
+				t.Error("a file was written beside the project")
+			}
+			for _, path := range []string{"l", "../other/secret", filepath.Dir(b.dir) + "/other/secret", "/proc/self/environ"} {
+				if got := b.try("read", args{"file_path": path}); !strings.HasPrefix(got, "error: ") {
+					t.Errorf("read %s: %s", path, got)
+				}
+			}
+		})
+	}
+}
+
+// What a project may hold is a limit for files and for commands, and what is too much can be removed.
+func TestMost(t *testing.T) {
+	for _, kind := range []string{"bubblewrap", "landlock"} {
+		t.Run(kind, func(t *testing.T) {
+			b := apartBench(t, kind)
+			b.has(b.try("write", args{"file_path": "a", "content": strings.Repeat("x", 1<<20)}), "is made")
+			b.has(b.try("write", args{"file_path": "b", "content": "x"}), "error: ", "no more room", "1048576 bytes")
+			b.has(b.try("edit", args{"file_path": "a", "old_string": strings.Repeat("x", 1<<20), "new_string": "y"}), "Changed")
+			b.has(b.try("bash", args{"command": "truncate -s 100G sparse"}), "error: ")
+			b.has(b.try("bash", args{"command": "for i in 1 2 3; do head -c 600000 /dev/zero >f$i; done"}), "error: ", "no more room")
+			b.has(b.try("write", args{"file_path": "c", "content": "x"}), "error: ", "no more room")
+			if got := b.try("bash", args{"command": "rm -f f1 f2 f3 sparse"}); strings.HasPrefix(got, "error: ") {
+				t.Errorf("to remove files: %s", got)
+			}
+			b.has(b.try("bash", args{"command": "mkdir hidden && cd hidden && i=0; while [ $i -lt 200 ]; do : >$i; i=$((i+1)); done; chmod 0 ../hidden; sleep 5"}), "error: ", "100 files")
+			b.has(b.try("bash", args{"command": "chmod 700 hidden; rm -rf hidden; p=d; i=0; while [ $i -lt 99 ]; do p=$p/d; i=$((i+1)); done; mkdir -p $p/e/f"}), "error: ", "there is no more room")
+			if got := b.try("bash", args{"command": "rm -rf hidden d"}); strings.HasPrefix(got, "error: ") {
+				t.Errorf("to remove folders: %s", got)
+			}
+			b.has(b.try("write", args{"file_path": "c", "content": "x"}), "is made")
+		})
+	}
+}
