@@ -49,8 +49,12 @@ type Options struct {
 	// Always allows calls like one from now on, and returns the rule by which it does. Nil: nothing can be allowed for good.
 	Always func(c *agent.Call) (rule string, err error)
 
-	// Restore takes back what calls have changed in files, by their ids, and returns the files. Nil: nothing can be taken back.
-	Restore func(calls ...string) (files []string, err error)
+	// Restore takes back what calls have changed in files, by their ids, and returns the files; Restore of the id that it returns makes
+	// the changes again. Nil: nothing can be taken back.
+	Restore func(calls ...string) (id string, files []string, err error)
+
+	// Kept has what files were, of one session after the other, for Restore. Nil: Restore knows what was changed in this process alone.
+	Kept Kept
 
 	Unattended bool // nobody can be asked: calls that somebody must allow are denied
 
@@ -68,6 +72,7 @@ type Chat struct {
 	catalog *token.Catalog
 	allowed *agent.Allowance // nil: without a limit
 	tools   []agent.Tool
+	memory  remember.Options
 	denied  denials
 
 	mu      sync.Mutex
@@ -79,6 +84,10 @@ type Chat struct {
 	run    agent.Spent // by the newest
 
 	rewound bool // nothing was said since the session was taken back
+
+	trial *trial   // the newest what-if, nil: there is none, or something was said since
+	kept  *kept    // what UndoTurn takes back in place of a turn, nil: a turn
+	tried []string // ids of sessions of what-ifs that nobody has kept
 }
 
 // A Meter is what a session has used, and how full its window is.
@@ -116,7 +125,8 @@ func New(ctx context.Context, o Options) (*Chat, error) {
 	if len(o.Project.Skills) > 0 {
 		c.tools = append(c.tools, skillTool(o.Project.Skills))
 	}
-	memories, err := remember.Tools(remember.Options{Store: c.db.Store(), Project: o.Project.Root, Now: o.Now})
+	c.memory = remember.Options{Store: c.db.Store(), Project: o.Project.Root, Now: o.Now}
+	memories, err := remember.Tools(c.memory)
 	if err == nil {
 		c.tools = append(c.tools, memories...)
 		err = c.use(o.Model)
@@ -125,16 +135,22 @@ func New(ctx context.Context, o Options) (*Chat, error) {
 		return nil, errors.Join(err, c.db.Close())
 	}
 	c.session = c.agent.Session("")
+	c.collect(ctx)
+	c.keep(c.session)
 	return c, nil
+}
+
+// options returns the options of an agent of a model.
+func (c *Chat) options(model string) agent.Options {
+	return agent.Options{
+		Model: model, System: system(c.opts.Project, c.opts.Now()), Tools: c.tools, Engine: c.db.Engine(), Journals: c.db.Store(), Project: c.opts.Project.Root, Preset: c.opts.Preset,
+		Turns: c.opts.Turns, Allowance: c.allowed, Permit: c.permit(), Catalog: c.catalog, Now: c.opts.Now,
+	}
 }
 
 // use makes an agent of a model.
 func (c *Chat) use(model string) error {
-	o := agent.Options{
-		Model: model, System: system(c.opts.Project, c.opts.Now()), Tools: c.tools, Engine: c.db.Engine(), Journals: c.db.Store(), Project: c.opts.Project.Root, Preset: c.opts.Preset,
-		Turns: c.opts.Turns, Allowance: c.allowed, Permit: c.permit, Catalog: c.catalog, Now: c.opts.Now,
-	}
-	a, err := c.made(o)
+	a, err := c.made(c.options(model))
 	if err != nil {
 		return err
 	}
@@ -154,8 +170,8 @@ func (c *Chat) made(o agent.Options) (*agent.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, note := range t.Notes() {
-		if c.opts.Notices != nil {
+	if c.opts.Notices != nil && c.agent == nil { // once, not again with each other model
+		for _, note := range t.Notes() {
 			fmt.Fprintln(c.opts.Notices, note) // nobody can be told that this failed
 		}
 	}
@@ -163,7 +179,7 @@ func (c *Chat) made(o agent.Options) (*agent.Agent, error) {
 }
 
 // Close stores what is not stored yet and closes the database.
-func (c *Chat) Close() error { return c.db.Close() }
+func (c *Chat) Close() error { return errors.Join(c.dropTried(context.Background()), c.db.Close()) }
 
 // Session returns the session that is talked in.
 func (c *Chat) Session() *agent.Session {
@@ -181,20 +197,26 @@ func (c *Chat) Meter() Meter {
 
 // Run says text, shows what goes with it, and yields what happens; see agent.Session.Run.
 func (c *Chat) Run(ctx context.Context, text string, with ...agent.Attachment) iter.Seq2[agent.Event, error] {
-	c.before, c.run, c.rewound = sum(c.before, c.run), agent.Spent{}, false
+	c.before, c.run = sum(c.before, c.run), agent.Spent{}
+	c.said()
 	return c.noted(ctx, c.Session().Run(ctx, text, with...))
 }
 
 // Continue goes on with a run that has not come to its end; see agent.Session.Continue.
 func (c *Chat) Continue(ctx context.Context) iter.Seq2[agent.Event, error] {
-	c.before, c.run, c.rewound = sum(c.before, c.run), agent.Spent{}, false
+	c.before, c.run = sum(c.before, c.run), agent.Spent{}
+	c.said()
 	return c.noted(ctx, c.Session().Continue(ctx))
 }
 
 // Resume decides about a call that waits, and goes on with the run when no other one waits; see agent.Session.Resume.
 func (c *Chat) Resume(ctx context.Context, call string, v agent.Verdict) iter.Seq2[agent.Event, error] {
+	c.kept = nil
 	return c.noted(ctx, c.Session().Resume(ctx, call, v))
 }
+
+// said notes that something is said: there is no way back but by turns, and what was tried is over.
+func (c *Chat) said() { c.rewound, c.kept, c.trial = false, nil, nil }
 
 // noted notes what a run uses, and has its calls say what they change before they are made.
 func (c *Chat) noted(ctx context.Context, events iter.Seq2[agent.Event, error]) iter.Seq2[agent.Event, error] {

@@ -17,21 +17,24 @@ type denials struct {
 	calls []agent.Call
 }
 
-// permit says what is to be done about a call.
-func (c *Chat) permit(ctx context.Context, t *agent.Tool, call *agent.Call) agent.Verdict {
-	v := agent.Verdict{Kind: agent.Allow}
-	switch {
-	case c.opts.Permit != nil && t.Name != skillName:
-		v = c.opts.Permit(ctx, t, call)
-	case t.Ask:
-		v.Kind = agent.Ask
+// permit returns what says what is to be done about calls.
+func (c *Chat) permit() func(context.Context, *agent.Tool, *agent.Call) agent.Verdict {
+	permit := c.opts.Permit
+	if permit != nil {
+		permit = func(ctx context.Context, t *agent.Tool, call *agent.Call) agent.Verdict {
+			if t.Name == skillName { // the project's own text: rules are about what the tools of the chat do
+				return agent.Verdict{Kind: agent.Allow}
+			}
+			return c.opts.Permit(ctx, t, call)
+		}
 	}
-	decided := v.Kind == agent.Allow || v.Kind == agent.Deny || v.Kind == agent.Edit
-	if decided || !c.opts.Unattended {
-		return v
+	if !c.opts.Unattended {
+		return permit
 	}
-	c.denied.add(*call)
-	return agent.Verdict{Kind: agent.Deny, Reason: unattended}
+	return agent.Unattended(permit, func(call *agent.Call) string {
+		c.denied.add(*call)
+		return unattended
+	})
 }
 
 // add adds a call.

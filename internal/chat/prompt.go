@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -27,27 +29,24 @@ var attached = regexp.MustCompile(`(?:^|[\s(])@(?:"([^"\n]+)"|([^\s"'()]+))`)
 
 // Typed returns what a person means by a line of text: a command of the project with its arguments is what the command says, and
 // files that are named with @ stand behind the text; images are shown beside it. It is for what somebody types, not for what comes from files and
-// other programs: the text decides which files are read.
+// other programs: the text decides which files are read. What a command of the project names itself is read in the project only.
 func Typed(p *project.Project, text string) (said string, shown []agent.Attachment, err error) {
+	typed, foreign := namesIn(text), false
 	if name, arguments, ok := slash(text); ok {
 		if i := slices.IndexFunc(p.Commands, func(c project.Command) bool { return c.Name == name }); i >= 0 {
-			text = p.Commands[i].Say(arguments)
+			text, foreign = p.Commands[i].Say(arguments), !p.Commands[i].Own
 		}
 	}
-	var seen []string
 	var files strings.Builder
-	for _, m := range attached.FindAllStringSubmatch(text, -1) {
-		name := m[1]
-		if name == "" {
-			name = strings.TrimRight(m[2], ".,;:!?")
+	for _, name := range namesIn(text) {
+		file := filepath.Join(dirOf(p, name), filepath.FromSlash(name))
+		var within string
+		if foreign && !slices.Contains(typed, name) {
+			within = p.Root
 		}
-		if name == "" || slices.Contains(seen, name) {
-			continue
-		}
-		seen = append(seen, name)
-		content, kind, err := attach(filepath.Join(dirOf(p, name), filepath.FromSlash(name)))
+		content, kind, err := attach(file, within)
 		switch {
-		case os.IsNotExist(err): // @ is also written before names of people and packages
+		case errors.Is(err, fs.ErrNotExist): // @ is also written before names of people and packages
 		case err != nil:
 			return "", nil, fmt.Errorf("@%s: %w", name, err)
 		case kind != "":
@@ -57,6 +56,32 @@ func Typed(p *project.Project, text string) (said string, shown []agent.Attachme
 		}
 	}
 	return text + files.String(), shown, nil
+}
+
+// namesIn returns the files that a text names with @, each once.
+func namesIn(text string) (out []string) {
+	for _, m := range attached.FindAllStringSubmatch(text, -1) {
+		name := cmp.Or(m[1], strings.TrimRight(m[2], ".,;:!?"))
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// inside says why a file is not in the project that has a root, also where a link leads out of it.
+func inside(root, file string) error {
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	if file, err = filepath.EvalSymlinks(file); err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(root, file); err != nil || !filepath.IsLocal(rel) {
+		return errors.New("the command names a file outside of the project; if it is to be read, name it with @ behind the command")
+	}
+	return nil
 }
 
 // slash splits "/name arguments".
@@ -80,8 +105,13 @@ func dirOf(p *project.Project, name string) string {
 	return p.Dir
 }
 
-// attach returns the text of a file, the names in a folder, or an image with its media type.
-func attach(name string) (content, image string, err error) {
+// attach returns the text of a file, the names in a folder, or an image with its media type. The file must lie within a folder, if one is given.
+func attach(name, within string) (content, image string, err error) {
+	if within != "" {
+		if err := inside(within, name); err != nil {
+			return "", "", err
+		}
+	}
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:

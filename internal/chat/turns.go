@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
+	"github.com/decantdev/decant/internal/whatif"
 	"github.com/decantdev/decant/store"
 )
 
@@ -27,7 +29,7 @@ func (c *Chat) Rewind(n int, what Back) (text string, files []string, err error)
 	}
 	back := turns[len(turns)-n]
 	if what.Files {
-		if files, err = c.restore(s.Messages()[back.First:]); err != nil {
+		if _, files, err = c.restore(calls(s.Messages()[back.First:])); err != nil {
 			return "", nil, err
 		}
 	}
@@ -35,34 +37,53 @@ func (c *Chat) Rewind(n int, what Back) (text string, files []string, err error)
 		if err := s.Rewind(back.First); err != nil {
 			return "", files, err
 		}
-		c.rewound = true
+		c.rewound, c.kept, c.trial = true, nil, nil
 	}
 	return back.Text, files, nil
 }
 
-// restore takes back what the calls of messages have changed in files.
-func (c *Chat) restore(messages []jsontext.Value) ([]string, error) {
+// restore takes back what calls have changed in files.
+func (c *Chat) restore(calls []call) (id string, files []string, err error) {
 	if c.opts.Restore == nil {
-		return nil, errors.New("nothing is kept of files here")
+		return "", nil, errors.New("nothing is kept of files here")
 	}
-	var calls []string
+	ids := make([]string, len(calls))
+	for i := range calls {
+		ids[i] = calls[i].ID
+	}
+	return c.opts.Restore(ids...)
+}
+
+// A call is a call in a message of the model.
+type call struct {
+	Type    string `json:"type"`
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Answers string `json:"tool_use_id"` // of a result
+	Failed  bool   `json:"is_error"`
+}
+
+// calls returns the calls of messages, and which of them have failed.
+func calls(messages []jsontext.Value) (out []call) {
 	for _, m := range messages {
-		var answer struct {
-			Blocks []struct {
-				Type string `json:"type"`
-				ID   string `json:"id"`
-			} `json:"content"`
+		var in struct {
+			Blocks []call `json:"content"`
 		}
-		if json.Unmarshal(m, &answer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		if json.Unmarshal(m, &in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 			continue // a text alone makes no calls
 		}
-		for _, b := range answer.Blocks {
-			if b.Type == "tool_use" {
-				calls = append(calls, b.ID)
+		for _, b := range in.Blocks {
+			switch {
+			case b.Type == "tool_use":
+				out = append(out, b)
+			case b.Type == "tool_result" && b.Failed:
+				if i := slices.IndexFunc(out, func(c call) bool { return c.ID == b.Answers }); i >= 0 {
+					out[i].Failed = true
+				}
 			}
 		}
 	}
-	return c.opts.Restore(calls...)
+	return out
 }
 
 // Clear begins a new conversation. The old one stays in the store.
@@ -70,9 +91,10 @@ func (c *Chat) Clear() { c.begin(c.agent.Session("")) }
 
 // begin makes a session the one that is talked in.
 func (c *Chat) begin(s *agent.Session) {
+	c.keep(s)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.session, c.rewound = s, false
+	c.session, c.rewound, c.kept, c.trial = s, false, nil, nil
 	c.meter.Size, c.meter.Pours = 0, 0
 }
 
@@ -106,7 +128,9 @@ func (c *Chat) Open(ctx context.Context, id string, fork bool) error {
 	}
 	s, err := c.agent.Open(ctx, id)
 	if err == nil && fork {
-		s, err = s.Fork("")
+		if s, err = s.Fork(""); err == nil {
+			c.keepFork(id, s)
+		}
 	}
 	if err != nil {
 		return err
@@ -128,7 +152,7 @@ func (c *Chat) last(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for i := range all {
-		if all[i].Project == c.opts.Project.Root && all[i].Labels[team.LabelTo] == "" { // none of a delegate
+		if all[i].Project == c.opts.Project.Root && all[i].Labels[team.LabelTo] == "" && all[i].Labels[whatif.Label] == "" { // none of a delegate, and none that only answers a what-if
 			return all[i].ID, nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,6 +33,7 @@ type Agent struct {
 	MaxTokens int            `json:"max_tokens,omitzero"`
 	Turns     int            `json:"turns,omitzero"`
 	Budget    *limit         `json:"budget,omitzero"`
+	Workspace *space         `json:"workspace,omitzero"` // nil: its sessions have no files
 }
 
 // A limit limits one run.
@@ -60,12 +62,20 @@ var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 // policy returns the preset of a configuration.
 func (a *Agent) policy() (*preset.Preset, error) {
 	base := cmp.Or(a.Preset, chatPreset)
+	if !slices.Contains(preset.Names(), base) { // preset.Load also reads files, which are none of a user's
+		return nil, fmt.Errorf("preset: there is no %q; there are %s", base, strings.Join(preset.Names(), ", "))
+	}
 	if len(a.Config) == 0 {
 		return preset.Load(base)
 	}
 	var keys map[string]any
 	if err := json.Unmarshal(a.Config, &keys); err != nil {
 		return nil, fmt.Errorf("config: %w", err)
+	}
+	for _, own := range []string{"base", "name"} {
+		if _, ok := keys[own]; ok {
+			return nil, fmt.Errorf("config: %s: it has its own place in the configuration of an agent", own)
+		}
 	}
 	keys, err := translated(keys)
 	if err != nil {
@@ -143,7 +153,7 @@ func groupOf(in map[string]any, name string) (map[string]any, error) {
 }
 
 // check says what is wrong with a configuration.
-func (a *Agent) check(tools map[string]agent.Tool) error {
+func (s *Server) check(a *Agent, tools map[string]agent.Tool) error {
 	switch {
 	case !agentName.MatchString(a.Name):
 		return fmt.Errorf("name: it has 1 to 63 small letters, digits and -: %q", a.Name)
@@ -157,13 +167,16 @@ func (a *Agent) check(tools map[string]agent.Tool) error {
 			return fmt.Errorf("tools: there is no tool %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(tools)), ", "))
 		}
 	}
+	if err := s.checkWorkspace(a, tools); err != nil {
+		return err
+	}
 	_, err := a.policy()
 	return err
 }
 
 // agents returns the agents of a tenant, by name.
 func (s *Server) agents(ctx context.Context, tenant string) (out []Agent, err error) {
-	js, err := s.opts.Store.Journals(ctx, store.JournalQuery{Tenant: tenant, Kind: agentKind})
+	js, err := s.journals(ctx, tenant, agentKind, time.Time{})
 	for i := 0; i < len(js) && err == nil; i++ {
 		var a Agent
 		if err = json.Unmarshal(js[i].Head, &a); err == nil {

@@ -1,7 +1,6 @@
 package chatserver
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"net/http"
@@ -11,13 +10,8 @@ import (
 	"github.com/decantdev/decant/agent"
 )
 
-// refuse denies calls that somebody would have to allow: a client of OpenAI's cannot be asked.
-func refuse(_ context.Context, t *agent.Tool, _ *agent.Call) agent.Verdict {
-	if t.Ask {
-		return agent.Verdict{Kind: agent.Deny, Reason: "nobody can be asked here"}
-	}
-	return agent.Verdict{Kind: agent.Allow}
-}
+// unasked is why a call is denied that somebody would have to allow: a client of OpenAI's cannot be asked.
+func unasked(*agent.Call) string { return "nobody can be asked here" }
 
 // whole answers when the run has ended.
 func (c *completing) whole(events iter.Seq2[agent.Event, error]) error {

@@ -44,8 +44,8 @@ type completion struct {
 	} `json:"messages"`
 }
 
-// split returns what was said before, as messages of the Messages API, what the user says now, and what the system says.
-func (in *completion) split() (before []jsontext.Value, now, system string, err error) {
+// split returns what was said before, as messages of the Messages API, what the user says now and what he shows with it, and what the system says.
+func (in *completion) split() (before []jsontext.Value, now string, with []agent.Attachment, system string, err error) {
 	for i, m := range in.Messages {
 		text := textIn(m.Content)
 		switch m.Role {
@@ -54,21 +54,25 @@ func (in *completion) split() (before []jsontext.Value, now, system string, err 
 			continue
 		case "user", "assistant":
 		default:
-			return nil, "", "", fmt.Errorf("messages[%d].role: user, assistant or system: the tools of an agent are its own: %q", i, m.Role)
+			return nil, "", nil, "", fmt.Errorf("messages[%d].role: user, assistant or system: the tools of an agent are its own: %q", i, m.Role)
 		}
 		if text == "" {
-			return nil, "", "", fmt.Errorf("messages[%d].content: it holds no text", i)
+			return nil, "", nil, "", fmt.Errorf("messages[%d].content: it holds no text", i)
+		}
+		images, err := imagesIn(m.Role, m.Content)
+		if err != nil {
+			return nil, "", nil, "", fmt.Errorf("messages[%d].%w", i, err)
 		}
 		if i == len(in.Messages)-1 && m.Role == "user" {
-			return before, text, system, nil
+			return before, text, images, system, nil
 		}
-		one, err := json.Marshal(map[string]string{"role": m.Role, "content": text})
+		one, err := earlier(m.Role, text, images)
 		if err != nil {
-			return nil, "", "", err
+			return nil, "", nil, "", fmt.Errorf("messages[%d]: %w", i, err)
 		}
 		before = append(before, one)
 	}
-	return nil, "", "", errors.New("messages: the last one is not the user's")
+	return nil, "", nil, "", errors.New("messages: the last one is not the user's")
 }
 
 // completions is the session of the engine in which all of a tenant's completions are: a client of OpenAI's names none, and its conversations are told
@@ -81,7 +85,7 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 	if err := json.UnmarshalRead(r.Body, &in); err != nil { // it has members that nobody here knows
 		return invalid(err)
 	}
-	before, now, system, err := in.split()
+	before, now, with, system, err := in.split()
 	if err != nil {
 		return invalid(err)
 	}
@@ -100,7 +104,7 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 	if system != "" {
 		o.System += "\n\n" + system
 	}
-	o.Permit = refuse
+	o.Permit = agent.Unattended(o.Permit, unasked)
 	a, err := agent.New(s.opts.Client, o)
 	if err != nil {
 		return err
@@ -111,9 +115,9 @@ func (s *Server) postCompletion(w http.ResponseWriter, r *http.Request, tenant s
 	}
 	c := &completing{w: w, id: "chatcmpl-" + rand.Text(), model: in.Model, created: s.opts.Now()}
 	if in.Stream {
-		return c.stream(session.Run(r.Context(), now))
+		return c.stream(session.Run(r.Context(), now, with...))
 	}
-	return c.whole(session.Run(r.Context(), now))
+	return c.whole(session.Run(r.Context(), now, with...))
 }
 
 // A completing thing is an answer in OpenAI's form.

@@ -96,7 +96,7 @@ func described(t testing.TB, method, path string, res *http.Response) {
 		t.Fatal(err)
 	}
 	for pattern := range member(doc, "paths") {
-		exact := regexp.MustCompile("^" + placeholder.ReplaceAllString(pattern, "[^/]+") + "$")
+		exact := regexp.MustCompile("^" + placeholder.ReplaceAllString(strings.Replace(pattern, "{path}", ".+", 1), "[^/]+") + "$")
 		if !exact.MatchString(u.EscapedPath()) || member(doc, "paths", pattern, strings.ToLower(method)) == nil {
 			continue
 		}

@@ -140,7 +140,7 @@ func TestAnOpenAIClient(t *testing.T) {
 	if err != nil || got.Choices[0].Message.Content != "3: two" || got.Choices[0].FinishReason != "stop" || got.Usage.TotalTokens == 0 {
 		t.Fatalf("completion: %+v, %v", got, err)
 	}
-	if sent := string(w.model.Log.Last().Body); !strings.Contains(sent, "Be brief.") {
+	if sent := w.sent(); !strings.Contains(sent, "Be brief.") {
 		t.Errorf("sent is %s", sent)
 	}
 	stream := client.Chat.Completions.NewStreaming(t.Context(), ask)

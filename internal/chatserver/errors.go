@@ -18,6 +18,7 @@ type apiError struct {
 	message string
 }
 
+// Error returns what the client is told.
 func (e *apiError) Error() string { return e.message }
 
 // invalid returns the error of a request that is wrong.
@@ -41,6 +42,9 @@ var statuses = []struct {
 	{agent.ErrRunning, http.StatusConflict, "running"},
 	{agent.ErrWaiting, http.StatusConflict, "waiting"},
 	{agent.ErrUnknown, http.StatusConflict, "unknown_call"},
+	{agent.ErrNoAnswer, http.StatusNotFound, "no_answer"},
+	{agent.ErrNotNoted, http.StatusNotFound, "not_noted"},
+	{agent.ErrNotTheSame, http.StatusConflict, "not_the_same"},
 	{agent.ErrEnded, http.StatusConflict, "ended"},
 	{agent.ErrTaken, http.StatusConflict, "taken"},
 	{decant.ErrNothing, http.StatusConflict, "nothing"},

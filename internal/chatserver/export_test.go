@@ -1,11 +1,13 @@
 package chatserver
 
+import "strings"
+
 // Patterns returns the patterns of all paths, without /v1.
 func Patterns() (out []string) {
 	for pattern := range (&Server{}).paths() {
-		out = append(out, pattern)
+		out = append(out, strings.ReplaceAll(pattern, "...", ""))
 	}
-	return append(out, "POST /login", "POST /logout")
+	return append(out, "GET /me", "POST /login", "POST /logout")
 }
 
 // What the service answers with.
@@ -15,6 +17,9 @@ type (
 	Event   = event
 	Outcome = outcome
 	Context = filling
+
+	Comparison = compared
+	Folder     = folderList
 )
 
 // Description is the OpenAPI description of the service.

@@ -26,7 +26,7 @@ func (s *Server) listMemory(w http.ResponseWriter, r *http.Request, tenant strin
 	if err != nil {
 		return err
 	}
-	js, err := s.opts.Store.Journals(r.Context(), store.JournalQuery{Tenant: tenant, Kind: sessionKind})
+	js, err := s.journals(r.Context(), tenant, sessionKind, time.Time{})
 	if err != nil {
 		return err
 	}

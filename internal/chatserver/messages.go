@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,7 +109,7 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request, tenant stri
 		write(w, http.StatusAccepted, map[string]bool{"steered": true})
 		return nil
 	}
-	from, err := rm.begin(func(ctx context.Context) iter.Seq2[agent.Event, error] {
+	run, err := rm.begin(func(ctx context.Context) iter.Seq2[agent.Event, error] {
 		return rm.session.RunOnce(ctx, key, in.Text, with...)
 	})
 	if errors.Is(err, agent.ErrSaid) {
@@ -117,7 +118,7 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request, tenant stri
 	if err != nil {
 		return err
 	}
-	return s.follow(w, r, rm, from)
+	return s.follow(w, r, rm, run)
 }
 
 // everything is the number from which nothing is known.
@@ -125,27 +126,30 @@ const everything = -1
 
 // saidBefore answers somebody who says something again because he did not hear the answer.
 func (s *Server) saidBefore(w http.ResponseWriter, r *http.Request, rm *room) error {
-	if !rm.running() && wantsJSON(r) {
-		o := outcome{Stop: agent.StopAnswered, Spent: spentOf(rm.session.Spent())}
-		all := shown(rm.session)
-		for i := range all {
-			if all[i].Role == "assistant" && all[i].Text != "" {
-				o.Text = all[i].Text
-			}
-		}
-		write(w, http.StatusOK, &o)
+	run := rm.current()
+	switch {
+	case run != nil && wantsJSON(r):
+		return s.follow(w, r, rm, run)
+	case run != nil:
+		s.stream(w, r, rm, everything, run)
+		return nil
+	case wantsJSON(r):
+		write(w, http.StatusOK, answerOf(rm.session))
 		return nil
 	}
-	if rm.running() && wantsJSON(r) {
-		_, from := rm.beginning()
-		return s.follow(w, r, rm, from)
+	s.snapshot(r.Context(), newSender(w, rm)) // an error means that the client has left
+	return nil
+}
+
+// answerOf returns the outcome of the last run of a session, by what was said last.
+func answerOf(session *agent.Session) *outcome {
+	o := &outcome{Stop: agent.StopAnswered, Spent: spentOf(session.Spent())}
+	for _, m := range shown(session) {
+		if m.Role == "assistant" && m.Text != "" {
+			o.Text = m.Text
+		}
 	}
-	if rm.running() {
-		return s.stream(w, r, rm, everything, true)
-	}
-	out := newSender(w, rm)
-	_, err := s.snapshot(r.Context(), out)
-	return errors.Join(err, out.err)
+	return o
 }
 
 func (s *Server) postContinue(w http.ResponseWriter, r *http.Request, tenant string) error {
@@ -153,11 +157,11 @@ func (s *Server) postContinue(w http.ResponseWriter, r *http.Request, tenant str
 	if err != nil {
 		return err
 	}
-	from, err := rm.begin(rm.session.Continue)
+	run, err := rm.begin(rm.session.Continue)
 	if err != nil {
 		return err
 	}
-	return s.follow(w, r, rm, from)
+	return s.follow(w, r, rm, run)
 }
 
 // postApproval decides about a call.
@@ -181,13 +185,13 @@ func (s *Server) postApproval(w http.ResponseWriter, r *http.Request, tenant str
 		return invalid(fmt.Errorf("kind: allow, deny or edit: %q", in.Kind))
 	}
 	v := agent.Verdict{Kind: in.Kind, Reason: in.Reason, Arguments: in.Arguments}
-	from, err := rm.begin(func(ctx context.Context) iter.Seq2[agent.Event, error] {
+	run, err := rm.begin(func(ctx context.Context) iter.Seq2[agent.Event, error] {
 		return rm.session.Resume(ctx, r.PathValue("call"), v)
 	})
 	if err != nil {
 		return err
 	}
-	return s.follow(w, r, rm, from)
+	return s.follow(w, r, rm, run)
 }
 
 func (s *Server) postStop(w http.ResponseWriter, r *http.Request, tenant string) error {
@@ -204,59 +208,57 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request, tenant string)
 
 // postRewind takes a session back to before something that the user said.
 func (s *Server) postRewind(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+	rm, in, err := s.turnOf(r, tenant)
+	if err == nil && in.Message == nil {
+		err = invalid(errors.New("message: it is missing"))
+	}
 	if err != nil {
 		return err
 	}
-	in := struct {
-		Message int `json:"message"`
-	}{-1}
-	if err := read(r, &in); err != nil {
-		return err
-	}
-	if err := s.turn(rm, in.Message); err != nil {
-		return err
-	}
-	if err := rm.session.Rewind(in.Message); err != nil {
-		return err
-	}
-	now, err := s.now(r.Context(), rm.key)
+	now, err := rm.rewind(r.Context(), *in.Message, in.Memory)
 	if err != nil {
 		return err
 	}
-	rm.replaced(now)
 	write(w, http.StatusOK, now)
 	return nil
 }
 
-// turn says what is wrong with a number that is to be that of a message with which a turn begins.
-func (s *Server) turn(rm *room, message int) error {
-	for _, t := range rm.session.Turns() {
-		if t.First == message {
-			return nil
-		}
+// A place is a turn of a session, which a request names by the message with which it begins.
+type place struct {
+	Message *int `json:"message"`
+	Memory  bool `json:"memory"` // what was saved from there on is meant, too
+}
+
+// turnOf returns the room of a request, and the turn that it names, if it names one.
+func (s *Server) turnOf(r *http.Request, tenant string) (*room, place, error) {
+	var in place
+	rm, err := s.roomOf(r, tenant)
+	if err != nil {
+		return nil, in, err
 	}
-	return invalid(fmt.Errorf("message: %d is not the index of a message with which the user begins a turn", message))
+	if err := read(r, &in); err != nil || in.Message == nil {
+		return rm, in, err
+	}
+	if !slices.ContainsFunc(rm.session.Turns(), func(t agent.Turn) bool { return t.First == *in.Message }) {
+		return nil, in, invalid(fmt.Errorf("message: %d is not the index of a message with which the user begins a turn", *in.Message))
+	}
+	return rm, in, nil
 }
 
 // postFork begins a session with a part of another one.
 func (s *Server) postFork(w http.ResponseWriter, r *http.Request, tenant string) error {
-	rm, err := s.roomOf(r, tenant)
+	rm, in, err := s.turnOf(r, tenant)
 	if err != nil {
 		return err
 	}
-	in := struct {
-		Message int `json:"message"`
-	}{-1}
-	if err := read(r, &in); err != nil {
-		return err
+	first := -1
+	if in.Message != nil {
+		first = *in.Message
 	}
-	if in.Message >= 0 {
-		if err := s.turn(rm, in.Message); err != nil {
-			return err
-		}
+	f, err := s.branched(rm, first)
+	if err == nil {
+		err = s.withFiles(f)
 	}
-	f, err := s.branched(rm, in.Message)
 	if err != nil {
 		return err
 	}
@@ -282,20 +284,19 @@ func wantsJSON(r *http.Request) bool {
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/event-stream")
 }
 
-// follow answers with what happens behind an event, to the end of the run.
-func (s *Server) follow(w http.ResponseWriter, r *http.Request, rm *room, from int64) error {
+// follow answers with what happens in a run, or with how it has ended.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, rm *room, run *running) error {
 	if !wantsJSON(r) {
-		return s.stream(w, r, rm, from, true)
+		s.stream(w, r, rm, run.from, run)
+		return nil
 	}
-	var last *outcome
-	if err := rm.listen(r.Context(), from, 0, func(e logged) bool {
-		last = e.outcome()
-		return last == nil
-	}); err != nil {
-		return err
+	select {
+	case <-run.done:
+		write(w, http.StatusOK, run.end)
+		return nil
+	case <-r.Context().Done():
+		return r.Context().Err()
 	}
-	write(w, http.StatusOK, last)
-	return nil
 }
 
 // getEvents answers with what happens, until the client leaves.
@@ -308,7 +309,8 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, tenant string
 	if !ok {
 		from = everything
 	}
-	return s.stream(w, r, rm, from, false)
+	s.stream(w, r, rm, from, nil)
+	return nil
 }
 
 // heartbeat is how long a stream may say nothing.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/remember"
 	"github.com/decantdev/decant/store"
 )
 
@@ -23,7 +24,11 @@ type room struct {
 	key     store.Key
 	agent   *Agent // nil: its configuration is gone, and the session can only be read
 	session *agent.Session
-	epoch   string // events of another one are not known here
+	desk    *desk         // its files; nil: it has none
+	epoch   string        // events of another one are not known here
+	gone    chan struct{} // closed when the room is left: who listens comes back to another one
+
+	turns sync.Mutex // held while a run begins, and while the session is taken back
 
 	mu      sync.Mutex
 	base    []message
@@ -39,8 +44,10 @@ type room struct {
 
 // A running thing is a run.
 type running struct {
+	from   int64 // number of the event before its first one
 	cancel context.CancelFunc
 	done   chan struct{} // closed when it has ended
+	end    *outcome      // how it has ended, once done is closed
 }
 
 // A logged event is one that can be sent again.
@@ -58,9 +65,13 @@ type event struct {
 	Pour     *agent.Pour `json:"pour,omitzero"`
 	Outcome  *outcome    `json:"outcome,omitzero"`
 	Messages []message   `json:"messages,omitempty"`
-	Session  *summary    `json:"session,omitzero"`
-	Size     int         `json:"size,omitzero"`
-	Window   int         `json:"window,omitzero"`
+
+	Index       *int         `json:"index,omitzero"`
+	Attachments []attachment `json:"attachments,omitempty"`
+
+	Session *summary `json:"session,omitzero"`
+	Size    int      `json:"size,omitzero"`
+	Window  int      `json:"window,omitzero"`
 }
 
 // An outcome is how a run ended.
@@ -76,8 +87,8 @@ type outcome struct {
 const kindSnapshot = "snapshot"
 
 // newRoom returns the room of a session.
-func newRoom(s *Server, k store.Key, a *Agent, session *agent.Session) *room {
-	rm := &room{server: s, key: k, agent: a, session: session, epoch: rand.Text()[:10], changed: make(chan struct{}), used: s.opts.Now()}
+func newRoom(s *Server, k store.Key, a *Agent, session *agent.Session, d *desk) *room {
+	rm := &room{server: s, key: k, agent: a, session: session, desk: d, epoch: rand.Text()[:10], gone: make(chan struct{}), changed: make(chan struct{}), used: s.opts.Now()}
 	rm.base = shown(session)
 	return rm
 }
@@ -87,7 +98,7 @@ func (s *Server) room(ctx context.Context, k store.Key) (*room, error) {
 	s.mu.Lock()
 	rm := s.rooms[k]
 	s.mu.Unlock()
-	if rm != nil && !rm.taken() {
+	if rm.sound() {
 		return rm, nil
 	}
 	rm, err := s.open(ctx, k)
@@ -96,27 +107,24 @@ func (s *Server) room(ctx context.Context, k store.Key) (*room, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if other := s.rooms[k]; other != nil && !other.taken() {
+	other := s.rooms[k]
+	if other.sound() {
 		return other, nil // somebody else was faster
+	}
+	if other != nil {
+		s.drop(other)
 	}
 	s.sweep()
 	s.rooms[k] = rm
 	return rm, nil
 }
 
+// sound reports whether there is a room in which something can be said: its session can be written down, and goes on nowhere else.
+func (rm *room) sound() bool { return rm != nil && rm.session.Err() == nil }
+
 // open reads a session.
 func (s *Server) open(ctx context.Context, k store.Key) (*room, error) {
-	j, err := s.opts.Store.Journal(ctx, k)
-	if err == nil && j.Kind != sessionKind {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	sum, err := summaryOf(j)
-	if err == nil && sum.Labels[labelAgent] == "" {
-		err = store.ErrNotFound
-	}
+	sum, err := s.known(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +136,15 @@ func (s *Server) open(ctx context.Context, k store.Key) (*room, error) {
 	if use == nil {
 		use = &s.opts.Default
 	}
-	a, err := s.made(k.Tenant, use)
+	d := s.deskFor(use)
+	o, err := s.options(k.Tenant, use)
+	if err == nil {
+		err = d.equip(&o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, err := agent.New(s.opts.Client, o)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +152,7 @@ func (s *Server) open(ctx context.Context, k store.Key) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRoom(s, k, conf, session), nil
+	return newRoom(s, k, conf, session, d.of(session)), nil
 }
 
 // made returns the agent of a configuration.
@@ -159,22 +175,29 @@ func (s *Server) sweep() {
 	if len(s.rooms) < manyRooms {
 		return
 	}
-	for k, rm := range s.rooms {
+	for _, rm := range s.rooms {
 		if rm.idle(s.opts.Now().Add(-longAgo)) {
-			delete(s.rooms, k)
+			s.drop(rm)
 		}
 	}
 }
 
-// leave forgets the rooms for which which is true and that nobody uses: they are opened anew.
+// leave leaves the rooms for which which is true, but for those with a run under way. Sessions are opened anew, and who listens comes back.
 func (s *Server) leave(which func(*room) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k, rm := range s.rooms {
-		if which(rm) && rm.idle(s.opts.Now()) {
-			delete(s.rooms, k)
+	for _, rm := range s.rooms {
+		if which(rm) && rm.current() == nil {
+			s.drop(rm)
 		}
 	}
+}
+
+// drop leaves a room. The server is locked.
+func (s *Server) drop(rm *room) {
+	delete(s.rooms, rm.key)
+	close(rm.gone)
+	rm.desk.leave()
 }
 
 // idle reports whether nobody has used a room since a time.
@@ -184,50 +207,42 @@ func (rm *room) idle(since time.Time) bool {
 	return rm.run == nil && rm.heard == 0 && !rm.used.After(since)
 }
 
-// taken reports whether the session goes on elsewhere.
-func (rm *room) taken() bool { return errors.Is(rm.session.Err(), agent.ErrTaken) }
-
-// begin begins a run. It returns the number of the event before its first one, or why there is no run.
-func (rm *room) begin(start func(context.Context) iter.Seq2[agent.Event, error]) (int64, error) {
-	s := rm.server
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return 0, &apiError{503, "closing", "the service is about to end; try again in a moment"}
-	}
-	s.runs.Add(1)
-	s.mu.Unlock()
-	ctx, cancel := context.WithCancel(s.ctx)
-	begun, run := make(chan error, 1), &running{cancel, make(chan struct{})}
-	var from int64
-	go func() {
-		defer s.runs.Done()
+// begin begins a run, or says why there is none.
+func (rm *room) begin(start func(context.Context) iter.Seq2[agent.Event, error]) (*running, error) {
+	ctx, cancel := context.WithCancel(rm.server.ctx)
+	begun, run := make(chan error, 1), &running{cancel: cancel, done: make(chan struct{})}
+	if err := rm.server.aside(func() {
 		defer cancel()
-		first := true
-		before := shown(rm.session)
+		rm.turns.Lock()
+		before, first := shown(rm.session), true
 		for e, err := range start(ctx) {
 			if first {
-				if first = false; e.Kind == agent.EventDone && err != nil {
-					begun <- err
+				first = false
+				failed := e.Kind == agent.EventDone && err != nil
+				if !failed {
+					rm.enter(before, run)
+				}
+				rm.turns.Unlock()
+				if begun <- err; failed {
 					return
 				}
-				from = rm.enter(before, run)
-				begun <- nil
 			}
-			rm.told(&e, err)
+			rm.told(run, &e, err)
 		}
 		rm.leave(run)
-	}()
-	err := <-begun
-	return from, err
+	}); err != nil {
+		cancel()
+		return nil, err
+	}
+	return run, <-begun
 }
 
 // enter makes place for the events of a run, behind what was said before it.
-func (rm *room) enter(before []message, run *running) int64 {
+func (rm *room) enter(before []message, run *running) {
 	rm.mu.Lock()
 	defer rm.mu.Unlock()
 	rm.base, rm.log, rm.run = before, nil, run
-	return rm.last
+	run.from = rm.last
 }
 
 // leave notes that a run has ended. The next one may have begun.
@@ -241,12 +256,15 @@ func (rm *room) leave(run *running) {
 	close(run.done)
 }
 
-// told tells everybody of an event of the run.
-func (rm *room) told(e *agent.Event, err error) {
+// told tells everybody of an event of a run.
+func (rm *room) told(run *running, e *agent.Event, err error) {
 	out := event{Kind: string(e.Kind), Text: e.Text, Pour: e.Pour, Size: e.Size, Window: e.Window}
 	if e.Call != nil {
 		out.Call = callOf(e.Call)
 		out.Call.Waiting = e.Kind == agent.EventApproval
+	}
+	if e.Kind == agent.EventUser {
+		out.Index, out.Attachments = &e.Index, rm.shownWith(e)
 	}
 	if e.Kind == agent.EventResult {
 		out.Call.Result, out.Text = e.Text, ""
@@ -256,9 +274,7 @@ func (rm *room) told(e *agent.Event, err error) {
 		if err != nil && o.Stop != agent.StopCancelled {
 			out.Outcome.Error = err.Error()
 		}
-	}
-	if e.Kind == agent.EventPour {
-		rm.publish(&event{Kind: "status", Text: organizing})
+		run.end = out.Outcome
 	}
 	rm.mu.Lock()
 	if e.Window > 0 {
@@ -267,9 +283,6 @@ func (rm *room) told(e *agent.Event, err error) {
 	rm.mu.Unlock()
 	rm.publish(&out)
 }
-
-// organizing is what the user is told while the conversation is poured.
-const organizing = "Organizing conversation..."
 
 // publish tells everybody of an event.
 func (rm *room) publish(e *event) {
@@ -303,20 +316,36 @@ func (rm *room) merge() {
 	rm.log = kept
 }
 
-// replaced tells everybody that the session is another one than they show.
-func (rm *room) replaced(now *summary) {
+// rewind takes the session back to before a message, with what was saved since if memory is to go back, too, and tells everybody that it is
+// another one than they show.
+func (rm *room) rewind(ctx context.Context, first int, memory bool) (*summary, error) {
+	rm.turns.Lock()
+	defer rm.turns.Unlock()
+	var taken remember.Taken
+	var err error
+	if memory {
+		if taken, err = rm.server.forgetTurns(ctx, rm, first, nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := rm.session.Rewind(first); err != nil {
+		return nil, errors.Join(err, remember.PutBack(ctx, rm.server.memory(rm.key.Tenant), taken))
+	}
+	now, err := rm.server.now(ctx, rm.key)
+	if err != nil {
+		return nil, err
+	}
 	base := shown(rm.session)
 	rm.mu.Lock()
 	rm.base, rm.log = base, nil
 	rm.mu.Unlock()
 	rm.publish(&event{Kind: kindSnapshot, Messages: base, Session: now})
+	return now, nil
 }
 
 // stop interrupts the run, and returns when it has ended.
 func (rm *room) stop(ctx context.Context) error {
-	rm.mu.Lock()
-	run := rm.run
-	rm.mu.Unlock()
+	run := rm.current()
 	if run == nil {
 		return nil
 	}
@@ -329,11 +358,11 @@ func (rm *room) stop(ctx context.Context) error {
 	}
 }
 
-// running reports whether a run is under way.
-func (rm *room) running() bool {
+// current returns the run under way, nil when there is none.
+func (rm *room) current() *running {
 	rm.mu.Lock()
 	defer rm.mu.Unlock()
-	return rm.run != nil
+	return rm.run
 }
 
 // id returns the id of an event.

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
+	"github.com/decantdev/decant/internal/workspace"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 )
@@ -28,13 +29,14 @@ type Options struct {
 	Engine *engine.Engine
 	Client provider.Speaker // that asks the models; it must not lead through Decant a second time
 
-	Default Agent                                     // of sessions that name no agent, until a user has his own of that name
-	Tools   func(tenant string) ([]agent.Tool, error) // that the agents of a tenant may name, besides save_memory, recall and forget; nil: there are none
-	Keys    *keyring.Ring                             // that users have; nil: everybody is the one local user
-	Hosts   []string                                  // names under which the service may be reached, beside loopback addresses; nil: any, for tests
-	Page    http.Handler                              // what is served where the API has no path; nil: nothing
-	Logger  *slog.Logger                              // nil: nothing is logged
-	Now     func() time.Time                          // nil: time.Now
+	Default    Agent                                     // of sessions that name no agent, until a user has his own of that name
+	Tools      func(tenant string) ([]agent.Tool, error) // that the agents of a tenant may name, besides save_memory, recall and forget; nil: there are none
+	Keys       *keyring.Ring                             // that users have; nil: everybody is the one local user
+	Hosts      []string                                  // names under which the service may be reached, beside loopback addresses; nil: any, for tests
+	Workspaces Workspaces                                // folders of files for sessions; zero: there are none
+	Page       http.Handler                              // what is served where the API has no path; nil: nothing
+	Logger     *slog.Logger                              // nil: nothing is logged
+	Now        func() time.Time                          // nil: time.Now
 }
 
 // A Server is the service. It is safe for concurrent use.
@@ -45,6 +47,9 @@ type Server struct {
 	stop    context.CancelFunc // of all runs
 	runs    sync.WaitGroup
 	ctx     context.Context // of runs, which outlive the requests that begin them
+
+	workspaces *workspace.Store // nil: there are none
+	claims     sync.Mutex       // held while a session gets its folder
 
 	mu     sync.Mutex
 	rooms  map[store.Key]*room
@@ -60,14 +65,18 @@ func New(o Options) (*Server, error) {
 		o.Now = time.Now
 	}
 	s := &Server{opts: o, rooms: map[store.Key]*room{}}
-	tools, err := s.tools("")
-	if err == nil {
-		err = o.Default.check(tools)
-	}
-	if err != nil {
+	var err error
+	if s.door, err = newDoor(&s.opts); err != nil {
 		return nil, err
 	}
-	if s.door, err = newDoor(&s.opts); err != nil {
+	if s.workspaces, err = s.openWorkspaces(); err != nil {
+		return nil, err
+	}
+	tools, err := s.tools("")
+	if err == nil {
+		err = s.check(&o.Default, tools)
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -81,7 +90,6 @@ type handler func(w http.ResponseWriter, r *http.Request, tenant string) error
 // paths returns what answers at which path, behind /v1 or not.
 func (s *Server) paths() map[string]handler {
 	return map[string]handler{
-		"GET /me":                              s.getMe,
 		"GET /agents":                          s.listAgents,
 		"POST /agents":                         s.postAgent,
 		"GET /agents/{name}":                   s.getAgent,
@@ -93,11 +101,14 @@ func (s *Server) paths() map[string]handler {
 		"DELETE /sessions/{id}":                s.deleteSession,
 		"GET /sessions/{id}/messages":          s.getMessages,
 		"POST /sessions/{id}/messages":         s.postMessage,
+		"GET /sessions/{id}/messages/{n}/why":  s.getWhy,
 		"GET /sessions/{id}/events":            s.getEvents,
 		"POST /sessions/{id}/stop":             s.postStop,
 		"POST /sessions/{id}/continue":         s.postContinue,
 		"POST /sessions/{id}/rewind":           s.postRewind,
 		"POST /sessions/{id}/fork":             s.postFork,
+		"POST /sessions/{id}/what-if":          s.postWhatIf,
+		"POST /sessions/{id}/keep":             s.postKeep,
 		"POST /sessions/{id}/approvals/{call}": s.postApproval,
 		"GET /sessions/{id}/context":           s.getContext,
 		"POST /sessions/{id}/pour":             s.postPour,
@@ -108,6 +119,11 @@ func (s *Server) paths() map[string]handler {
 		"DELETE /memory/{id}":                  s.deleteMemory,
 		"GET /models":                          s.listModels,
 		"POST /chat/completions":               s.postCompletion,
+
+		"GET /sessions/{id}/files":              s.listFiles,
+		"GET /sessions/{id}/files/{path...}":    s.getFile,
+		"PUT /sessions/{id}/files/{path...}":    s.putFile,
+		"DELETE /sessions/{id}/files/{path...}": s.deleteFile,
 	}
 }
 
@@ -120,6 +136,7 @@ func (s *Server) routes() http.Handler {
 		mux.Handle(pattern, s.admitted(h))
 	}
 	for _, at := range []string{"/v1", ""} {
+		mux.HandleFunc("GET "+at+"/me", s.getMe)
 		mux.HandleFunc("POST "+at+"/login", s.door.login)
 		mux.HandleFunc("POST "+at+"/logout", s.door.logout)
 		mux.HandleFunc("GET "+at+"/openapi.yaml", describe)
@@ -166,8 +183,9 @@ func (s *Server) admitted(h handler) http.Handler {
 // Continue goes on with the runs that were under way when the service ended, of all tenants.
 func (s *Server) Continue(ctx context.Context) error {
 	tenants, err := s.opts.Store.Tenants(ctx)
+	err = errors.Join(err, s.collect(ctx, tenants))
 	for _, tenant := range tenants {
-		js, fault := s.opts.Store.Journals(ctx, store.JournalQuery{Tenant: tenant, Kind: sessionKind})
+		js, fault := s.journals(ctx, tenant, sessionKind, time.Time{})
 		err = errors.Join(err, fault)
 		for i := range js {
 			if sum, fault := summaryOf(&js[i]); fault != nil || !sum.Running || sum.Waiting || sum.Labels[labelAgent] == "" {
@@ -184,6 +202,20 @@ func (s *Server) Continue(ctx context.Context) error {
 	return err
 }
 
+// errClosing means that nothing new begins.
+var errClosing = &apiError{http.StatusServiceUnavailable, "closing", "the service is about to end; try again in a moment"}
+
+// aside does something that outlives the request, unless the service is about to end.
+func (s *Server) aside(do func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosing
+	}
+	s.runs.Go(do)
+	return nil
+}
+
 // Close ends the service: it waits for runs under way until ctx is done, and interrupts those that are left. What came of them stays.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
@@ -197,5 +229,10 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.stop()
 	<-done
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rm := range s.rooms {
+		rm.desk.leave()
+	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,13 +16,14 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-func (s *Server) getMe(w http.ResponseWriter, r *http.Request, _ string) error {
+// getMe says who asks.
+func (s *Server) getMe(w http.ResponseWriter, r *http.Request) {
 	u, err := s.door.admit(r)
 	if err != nil {
-		return err
+		s.fail(w, r, err)
+		return
 	}
 	write(w, http.StatusOK, u)
-	return nil
 }
 
 func (s *Server) listAgents(w http.ResponseWriter, r *http.Request, tenant string) error {
@@ -52,7 +54,7 @@ func (s *Server) postAgent(w http.ResponseWriter, r *http.Request, tenant string
 	if err != nil {
 		return err
 	}
-	if err := a.check(tools); err != nil {
+	if err := s.check(&a, tools); err != nil {
 		return invalid(err)
 	}
 	if _, err := s.made(tenant, &a); err != nil {
@@ -84,10 +86,10 @@ func (s *Server) deleteAgent(w http.ResponseWriter, r *http.Request, tenant stri
 // listSessions lists those that a query wants.
 func (s *Server) listSessions(w http.ResponseWriter, r *http.Request, tenant string) error {
 	v := r.URL.Query()
-	q := store.JournalQuery{Tenant: tenant, Kind: sessionKind}
+	var before time.Time
 	var err error
 	if text := v.Get("before"); text != "" {
-		if q.Before, err = time.Parse(time.RFC3339Nano, text); err != nil {
+		if before, err = time.Parse(time.RFC3339Nano, text); err != nil {
 			return invalid(fmt.Errorf("before: %w", err))
 		}
 	}
@@ -97,7 +99,7 @@ func (s *Server) listSessions(w http.ResponseWriter, r *http.Request, tenant str
 			return invalid(fmt.Errorf("limit: a number from 1 to 1000: %q", text))
 		}
 	}
-	js, err := s.opts.Store.Journals(r.Context(), q)
+	js, err := s.journals(r.Context(), tenant, sessionKind, before)
 	if err != nil {
 		return err
 	}
@@ -186,22 +188,34 @@ func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, status int, 
 
 // now returns a session as it is now.
 func (s *Server) now(ctx context.Context, k store.Key) (*summary, error) {
-	j, err := s.opts.Store.Journal(ctx, k)
-	if err == nil && j.Kind != sessionKind {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	sum, err := summaryOf(j)
-	if err == nil && sum.Labels[labelAgent] == "" {
-		err = store.ErrNotFound
-	}
+	sum, err := s.known(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	out := s.described(k, sum)
 	return &out, nil
+}
+
+// known returns what a session of the service wrote of itself. What is none is store.ErrNotFound.
+func (s *Server) known(ctx context.Context, k store.Key) (*agent.Summary, error) {
+	j, err := s.opts.Store.Journal(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if j.Kind != sessionKind {
+		return nil, fmt.Errorf("session %s: %w", k.ID, store.ErrNotFound)
+	}
+	sum, err := summaryOf(j)
+	if err == nil && sum.Labels[labelAgent] == "" {
+		err = fmt.Errorf("session %s: %w", k.ID, store.ErrNotFound)
+	}
+	return sum, err
+}
+
+// journals returns all journals of a kind that changed before a time; the zero time means all. A limit would leave out what is old, and with it what a
+// session begins with that somebody still talks in.
+func (s *Server) journals(ctx context.Context, tenant, kind string, before time.Time) ([]store.Journal, error) {
+	return s.opts.Store.Journals(ctx, store.JournalQuery{Tenant: tenant, Kind: kind, Before: before, Limit: math.MaxInt32})
 }
 
 func (s *Server) getSession(w http.ResponseWriter, r *http.Request, tenant string) error {
@@ -248,25 +262,29 @@ func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request, tenant st
 	if err := rm.stop(r.Context()); err != nil {
 		return err
 	}
+	if err := s.dropTried(r.Context(), k); err != nil {
+		return err
+	}
 	root, err := rm.session.Root(), s.opts.Store.DropJournal(r.Context(), k)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	delete(s.rooms, k)
-	s.mu.Unlock()
-	s.runs.Go(func() { // it takes as long as the database is large
+	s.leave(func(other *room) bool { return other == rm })
+	err = s.aside(func() { // it takes as long as the database is large
+		s.removeFiles(rm.session)
 		if err := s.forget(s.ctx, tenant, root); err != nil {
 			s.opts.Logger.Error("what was said in a removed session is still stored: decant forget removes it", "session", root, "error", err)
 		}
 	})
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
 }
 
 // forget removes what is stored of sessions with a root, unless there is one of them yet.
 func (s *Server) forget(ctx context.Context, tenant, root string) error {
-	js, err := s.opts.Store.Journals(ctx, store.JournalQuery{Tenant: tenant, Kind: sessionKind})
+	js, err := s.journals(ctx, tenant, sessionKind, time.Time{})
 	if err != nil {
 		return err
 	}

@@ -16,17 +16,13 @@ import (
 // errMissed means that some of what a listener has not heard is no longer known.
 var errMissed = errors.New("some events are no longer known")
 
-// listen calls do with each event behind a number, until do returns false or ctx ends. Whenever nothing has happened for a while, do is called
-// with an event without number; not if the while is 0.
-func (rm *room) listen(ctx context.Context, from int64, while time.Duration, do func(logged) bool) error {
+// listen calls do with each event behind a number, until do returns false, the room is left or ctx ends. Whenever nothing has happened for a
+// while, do is called with an event without number.
+func (rm *room) listen(ctx context.Context, from int64, do func(logged) bool) error {
 	rm.count(1)
 	defer rm.count(-1)
-	var beat <-chan time.Time
-	if while > 0 {
-		ticker := time.NewTicker(while)
-		defer ticker.Stop()
-		beat = ticker.C
-	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
 	for {
 		events, more, missed := rm.after(from)
 		if missed {
@@ -43,10 +39,12 @@ func (rm *room) listen(ctx context.Context, from int64, while time.Duration, do 
 		}
 		select {
 		case <-more:
-		case <-beat:
+		case <-beat.C:
 			if !do(logged{}) {
 				return nil
 			}
+		case <-rm.gone:
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -60,16 +58,9 @@ func (rm *room) count(n int) {
 	rm.heard += n
 }
 
-// outcome returns how a run ended, if that is what the event tells.
-func (e *logged) outcome() *outcome {
-	if !bytes.HasPrefix(e.data, []byte(`{"kind":"`+string(agent.EventDone)+`"`)) {
-		return nil
-	}
-	var in event
-	if json.Unmarshal(e.data, &in) != nil {
-		return &outcome{Stop: agent.StopFailed}
-	}
-	return in.Outcome
+// ends reports whether a run has ended with the event.
+func (e *logged) ends() bool {
+	return bytes.HasPrefix(e.data, []byte(`{"kind":"`+string(agent.EventDone)+`"`))
 }
 
 // A sender writes events to a client, each as soon as it is there.
@@ -113,20 +104,33 @@ func (o *sender) send(e logged) bool {
 	return o.err == nil
 }
 
-// stream sends what happens behind a number. Who has missed something gets everything at once instead. once says that the stream ends
-// with the run.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, rm *room, from int64, once bool) error {
+// stream sends what happens behind a number, to the end of a run; nil: until the client leaves. Who has missed something gets everything at
+// once instead.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, rm *room, from int64, run *running) {
 	out := newSender(w, rm)
 	ctx, stop := s.while(r.Context())
 	defer stop()
 	for {
-		err := rm.listen(ctx, from, heartbeat, func(e logged) bool { return out.send(e) && (!once || e.outcome() == nil) })
+		err := rm.listen(ctx, from, func(e logged) bool { return out.send(e) && (run == nil || !e.ends()) })
 		if !errors.Is(err, errMissed) {
-			return nil // the run, the client or the service has ended
+			return // the run, the client or the service has ended
 		}
-		if from, err = s.snapshot(ctx, out); err != nil {
-			return nil
+		if from, err = s.snapshot(ctx, out); err != nil || run.over() {
+			return
 		}
+	}
+}
+
+// over reports whether a run has ended.
+func (run *running) over() bool {
+	if run == nil {
+		return false
+	}
+	select {
+	case <-run.done:
+		return true
+	default:
+		return false
 	}
 }
 

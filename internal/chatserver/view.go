@@ -160,7 +160,7 @@ type summary struct {
 	Spent       spent     `json:"spent"`
 }
 
-// Spent is what runs have used.
+// A spent amount is what runs have used.
 type spent struct {
 	Turns  int     `json:"turns"`
 	Tokens int     `json:"tokens"`
@@ -194,7 +194,7 @@ func (s *Server) described(k store.Key, sum *agent.Summary) summary {
 	s.mu.Lock()
 	rm := s.rooms[k]
 	s.mu.Unlock()
-	running := rm != nil && rm.running()
+	running := rm != nil && rm.current() != nil
 	return summary{
 		ID: sum.ID, Agent: sum.Labels[labelAgent], Title: sum.Title, Created: sum.Created, Updated: sum.Updated, Turns: sum.Turns,
 		Running: running, Waiting: sum.Waiting, Interrupted: sum.Running && !sum.Waiting && !running,

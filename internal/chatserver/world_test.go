@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/chatserver"
@@ -28,7 +30,10 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	tools.MainIfConfined()
+	goleak.VerifyTestMain(m)
+}
 
 // A world is a service on loopback, with a real engine on a real file, before a strict stand-in for the Messages API.
 type world struct {
@@ -39,7 +44,8 @@ type world struct {
 	keys    *keyring.Ring
 	hosts   []string
 	client  provider.Speaker // in place of one before the stand-in
-	recall  bool             // sessions that begin are told what is remembered
+	spaces  chatserver.Workspaces
+	recall  bool // sessions that begin are told what is remembered
 	db      *embedded.DB
 	service *chatserver.Server
 	http    *httptest.Server
@@ -74,7 +80,7 @@ func (w *world) begin() {
 	if err == nil {
 		w.service, err = chatserver.New(chatserver.Options{
 			Store: w.db.Store(), Engine: w.db.Engine(), Client: speaker, Default: chatserver.Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: append(names(w.tools), "save_memory", "recall")},
-			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Hosts: w.hosts,
+			Tools: func(string) ([]agent.Tool, error) { return w.tools, nil }, Keys: w.keys, Hosts: w.hosts, Workspaces: w.spaces,
 		})
 	}
 	if err != nil {
@@ -299,4 +305,15 @@ func readAll(t testing.TB, res *http.Response) []byte {
 	}
 	res.Body = io.NopCloser(bytes.NewReader(data))
 	return data
+}
+
+// sent returns the newest request for an answer: the engine also asks beside requests what a model can do.
+func (w *world) sent() string {
+	w.Helper()
+	for _, e := range slices.Backward(w.model.Log.Entries()) {
+		if e.Method == http.MethodPost && e.Path == "/v1/messages" {
+			return string(e.Body)
+		}
+	}
+	return ""
 }

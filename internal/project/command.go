@@ -17,6 +17,7 @@ type Command struct {
 	Hint  string // what its arguments are, such as "[issue]"
 	File  string
 	Text  string // with places for arguments
+	Own   bool   // it is the user's, not the project's
 }
 
 const mostCommands = 200
@@ -53,12 +54,15 @@ func (p *Project) addCommands(t tree, dir string) {
 // addCommand adds one command.
 func (p *Project) addCommand(t tree, files fs.FS, name string) {
 	var m map[string]string
+	called := strings.TrimSuffix(path.Base(name), ".md")
 	text, err := readText(files, name)
 	if err == nil {
 		m, text, err = front(text)
 	}
 	switch {
 	case err != nil:
+	case !typed.MatchString(called):
+		err = errName(called)
 	case text == "":
 		err = errors.New("it says nothing")
 	case len(p.Commands) == mostCommands:
@@ -68,7 +72,7 @@ func (p *Project) addCommand(t tree, files fs.FS, name string) {
 		p.warn("%s is left out: %v", t.path(name), err)
 		return
 	}
-	c := Command{Name: strings.TrimSuffix(path.Base(name), ".md"), About: m["description"], Hint: m["argument-hint"], File: t.path(name), Text: text}
+	c := Command{Name: called, About: m["description"], Hint: m["argument-hint"], File: t.path(name), Text: text, Own: t.user}
 	if c.About == "" {
 		c.About, _, _ = strings.Cut(strings.TrimLeft(text, "# "), "\n")
 	}

@@ -137,5 +137,6 @@ func readText(files fs.FS, name string) (string, error) {
 	case !utf8.Valid(data):
 		return "", errors.New("it is not UTF-8 text")
 	}
-	return strings.ReplaceAll(string(data), "\r\n", "\n"), nil
+	text := strings.TrimPrefix(string(data), "\ufeff") // a mark of the encoding, which editors on Windows write
+	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }

@@ -229,6 +229,8 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	for settings, want := range map[string]string{
 		"allow: [bash]": "only your own settings can allow calls", "CompactionThreshold: 5": "unknown field", "max_turns: many": "want a whole number",
 		"CompactionThresholdTokens: 0": "want more than 0 tokens", "ProtectedTailMessages: -1": "want 0 messages or more", "max_turns: -1": "max_turns", "max_budget_usd: -1": "max_budget_usd",
+		"preset: ../x.yaml": "preset", "preset: /dev/zero": "preset", "preset: .git/../../x.yml": "preset", "preset: none.yaml": "preset", `preset: "..\\x"`: "preset",
+		"max_budget_usd: .nan": "max_budget_usd", // else it would lift the user's own limit: nothing is less than it
 	} {
 		dir := folder(t, "-- p/.git/HEAD --\n-- p/.decant/config.yaml --\n"+settings+"\n")
 		_, err := project.Load(project.Options{Dir: filepath.Join(dir, "p")})
@@ -266,4 +268,61 @@ func FuzzLoad(f *testing.F) {
 			c.Say(doc)
 		}
 	})
+}
+
+// Editors on Windows begin files with a mark of their encoding. It is no part of what they say.
+func TestFilesThatBeginWithAMark(t *testing.T) {
+	_, p := load(t, strings.ReplaceAll(`
+-- p/.git/HEAD --
+-- p/AGENTS.md --
+BOM@more.md
+-- p/more.md --
+BOMMore.
+-- p/.decant/config.yaml --
+BOMmodel: claude-haiku-4-5
+-- p/.decant/skills/deploy/SKILL.md --
+BOM---
+description: How to deploy.
+---
+Text.
+-- p/.decant/commands/fix.md --
+BOM---
+description: Fixes it.
+---
+Fix it.
+`, "BOM", "\ufeff"), "")
+	if len(p.Warnings) > 0 || p.Settings.Model != "claude-haiku-4-5" || len(p.Instructions) != 2 || p.Instructions[1].Text != "More." {
+		t.Errorf("%q, %+v, %+v", p.Warnings, p.Settings, p.Instructions)
+	}
+	if len(p.Skills) != 1 || len(p.Commands) != 1 || p.Commands[0].About != "Fixes it." {
+		t.Errorf("%+v, %+v", p.Skills, p.Commands)
+	}
+}
+
+// What cannot be typed is no name of a command: it could not be said, and would reach the terminal when names are completed.
+func TestCommandsThatCannotBeTyped(t *testing.T) {
+	dir := folder(t, "-- p/.git/HEAD --\n-- p/.decant/commands/fix.it-2_é.md --\nFix.\n")
+	for _, name := range []string{"\x1b]0;x\x07", "two words", "help\u202e", "-x"} {
+		if err := os.WriteFile(filepath.Join(dir, "p/.decant/commands", name+".md"), []byte("x"), 0o600); err != nil {
+			t.Skip("names of files are of fewer characters here")
+		}
+	}
+	p, err := project.Load(project.Options{Dir: filepath.Join(dir, "p")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Commands) != 1 || p.Commands[0].Name != "fix.it-2_é" || len(p.Warnings) != 4 {
+		t.Errorf("%+v, %q", p.Commands, p.Warnings)
+	}
+}
+
+// A preset that a project names is a file of the project, wherever in it the agent works.
+func TestThePresetOfAProject(t *testing.T) {
+	dir, p := load(t, "-- p/.git/HEAD --\n-- p/.decant/config.yaml --\npreset: policies/small.yaml\n-- p/policies/small.yaml --\nx: y\n-- p/sub/a --\n", "sub")
+	if want := filepath.Join(dir, "p", "policies", "small.yaml"); p.Settings.Preset != want {
+		t.Errorf("%s, want %s", p.Settings.Preset, want)
+	}
+	if _, p := load(t, "-- p/.git/HEAD --\n-- p/.decant/config.yaml --\npreset: balanced\n", ""); p.Settings.Preset != "balanced" {
+		t.Errorf("%s", p.Settings.Preset)
+	}
 }

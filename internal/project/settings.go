@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
@@ -16,7 +19,7 @@ import (
 // Settings are what a config.yaml may say. Nil and zero mean that it does not.
 type Settings struct {
 	Model  string `yaml:"model"`  // id
-	Preset string `yaml:"preset"` // name of a policy, or a YAML file
+	Preset string `yaml:"preset"` // name of a policy, or a YAML file; a project can name those in it only
 
 	Threshold  *int  `yaml:"CompactionThresholdTokens"` // estimated tokens of the context from which old messages are summarised
 	Tail       *int  `yaml:"ProtectedTailMessages"`     // newest messages that stay as they are
@@ -43,6 +46,9 @@ func (p *Project) settle(own, theirs tree) error {
 	if len(project.Allow) > 0 {
 		return fmt.Errorf("%s: allow: only your own settings can allow calls; put it into %s, or use --allow", theirs.path(".decant/config.yaml"), cmp.Or(own.path("config.yaml"), "them"))
 	}
+	if project.Preset, err = presetOf(theirs, project.Preset); err != nil {
+		return fmt.Errorf("%s: preset: %w", theirs.path(".decant/config.yaml"), err)
+	}
 	p.Settings = Settings{
 		Model: cmp.Or(project.Model, user.Model), Preset: cmp.Or(project.Preset, user.Preset),
 		Threshold: cmp.Or(project.Threshold, user.Threshold), Tail: cmp.Or(project.Tail, user.Tail), Compaction: cmp.Or(project.Compaction, user.Compaction),
@@ -50,6 +56,18 @@ func (p *Project) settle(own, theirs tree) error {
 		Allow: user.Allow, Deny: append(user.Deny, project.Deny...),
 	}
 	return nil
+}
+
+// presetOf returns the preset that a project names. One that is not embedded is a file of the project, and is named from its root.
+func presetOf(t tree, name string) (string, error) {
+	if !strings.ContainsAny(name, `/\`) && path.Ext(name) == "" {
+		return name, nil
+	}
+	file := path.Clean(filepath.ToSlash(name))
+	if _, err := t.read(file); err != nil {
+		return "", fmt.Errorf("%s is no file of the project that can be read: %w", name, err)
+	}
+	return t.path(file), nil
 }
 
 // least returns the smaller limit; zero is none.
@@ -88,7 +106,7 @@ func (s *Settings) check() error {
 		return fmt.Errorf("ProtectedTailMessages: want 0 messages or more, not %d", *s.Tail)
 	case s.MaxTurns < 0:
 		return fmt.Errorf("max_turns: want 1 or more, not %d", s.MaxTurns)
-	case s.MaxBudget < 0:
+	case !(s.MaxBudget >= 0): // also what is no number
 		return fmt.Errorf("max_budget_usd: want more than 0 dollars, not %v", s.MaxBudget)
 	}
 	return nil

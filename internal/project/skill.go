@@ -28,7 +28,13 @@ const (
 	mostAbout      = 1024 // characters of a description
 )
 
-var skillName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]{0,63}$`)
+// typed matches names that can be typed: those of skills and commands.
+var typed = regexp.MustCompile(`^[\pL\pN][\pL\pM\pN._-]{0,63}$`)
+
+// errName says what typed matches.
+func errName(name string) error {
+	return fmt.Errorf("name %q: want letters, digits, dots, dashes, 64 at most", name)
+}
 
 // findSkills reads what the skills say of themselves. The project's win over the user's.
 func (p *Project) findSkills(own, theirs tree) {
@@ -70,8 +76,8 @@ func (p *Project) addSkill(t tree, files fs.FS, dir string) {
 	s := Skill{Name: cmp.Or(m["name"], path.Base(dir)), Description: m["description"], Dir: t.path(dir), tree: t, path: dir}
 	switch {
 	case err != nil:
-	case !skillName.MatchString(s.Name):
-		err = fmt.Errorf("name %q: want letters, digits, dots, dashes, 64 at most", s.Name)
+	case !typed.MatchString(s.Name):
+		err = errName(s.Name)
 	case s.Description == "":
 		err = errors.New("it has no description")
 	case utf8.RuneCountInString(s.Description) > mostAbout:

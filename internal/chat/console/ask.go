@@ -2,17 +2,20 @@ package console
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"github.com/decantdev/decant/agent"
 )
 
-// ask asks whether a call may be made. It shows what the call would change.
+// ask asks whether a call may be made. It shows what the call would change, or all that it is made with: nobody should allow what is not shown.
 func (t *talk) ask(c *agent.Call) {
 	t.asking, t.asked[c.ID] = c, true
-	t.screen.line("May this be done? [%s] %s", c.Tool, clip(string(c.Arguments), 10*mostLine))
-	if c.Preview != "" {
-		t.change(c.Preview)
+	if c.Preview == "" {
+		t.screen.line("May this be done? [%s] %s", c.Tool, c.Arguments)
+	} else {
+		t.screen.line("May this be done? [%s] %s", c.Tool, clip(string(c.Arguments), mostLine))
+		t.change(c.Preview, math.MaxInt)
 	}
 	t.screen.line("y: yes, n: no (n WHY tells the model why), a: always")
 	t.term.prompt(question)

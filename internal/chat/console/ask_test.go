@@ -58,6 +58,36 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// Nobody is asked about what is not shown: a call is shown to its end, however long it is.
+func TestAQuestionShowsAllOfTheCall(t *testing.T) {
+	run := func(context.Context, *agent.Call) (agent.Result, error) { return agent.Result{Text: "done"}, nil }
+	preview := func(context.Context, *agent.Call) (string, error) {
+		return strings.Repeat("echo\n", 300) + "the last line", nil
+	}
+	tools := []agent.Tool{{Name: "mcp__db__query", Ask: true, Run: run}, {Name: "bash", Ask: true, Run: run, Preview: preview}}
+	model := answers(func(_ context.Context, p *sandbox.Prompt) sandbox.Answer {
+		switch {
+		case strings.HasPrefix(said(p), "Ask"):
+			return use("mcp__db__query", `{"query":"`+strings.Repeat("select 1; ", 300)+`drop table users"}`)
+		case strings.HasPrefix(said(p), "Run"):
+			return use("bash", `{}`)
+		}
+		return text("It came back: " + said(p))
+	})
+	u := sits(t, setting{model: model, tools: tools})
+	u.types("Ask.\r")
+	u.sees("drop table users")
+	u.sees("y: yes")
+	u.types("n\r")
+	u.sees("It came back")
+	u.types("Run.\r")
+	u.sees("the last line")
+	u.sees("y: yes")
+	u.types("n\r")
+	u.sees("It came back")
+	u.quits()
+}
+
 // A question that nobody has answered is asked again by the next program, and the call is made there.
 func TestAQuestionIsAskedAgain(t *testing.T) {
 	wrote := 0
@@ -106,9 +136,9 @@ func TestRewind(t *testing.T) {
 		return text("It came back: " + said(p))
 	})
 	var back []string
-	u := sits(t, setting{model: model, tools: []agent.Tool{tool}, back: func(ids ...string) ([]string, error) {
+	u := sits(t, setting{model: model, tools: []agent.Tool{tool}, back: func(ids ...string) (string, []string, error) {
 		back = ids
-		return []string{"a.txt"}, nil
+		return "", []string{"a.txt"}, nil
 	}})
 	for range 3 {
 		u.types("Write.\r")

@@ -40,6 +40,7 @@ type talk struct {
 	lines      chan string
 	interrupts chan struct{}
 	news       chan news
+	notices    notices
 
 	cancel context.CancelFunc // of what is under way, nil: nothing
 	queued []string           // said to the run under way and not read by the model yet
@@ -59,7 +60,7 @@ type news struct {
 
 // Run talks until the user ends it. The caller has put the terminal into a mode that passes on each key, unless it is plain.
 func Run(ctx context.Context, o Options) (err error) {
-	t := &talk{o: o, lines: make(chan string), interrupts: make(chan struct{}, 1), news: make(chan news), asked: map[string]bool{}}
+	t := &talk{o: o, lines: make(chan string), interrupts: make(chan struct{}, 1), news: make(chan news), notices: notices{came: make(chan struct{}, 1)}, asked: map[string]bool{}}
 	if t.o.Columns == nil {
 		t.o.Columns = func() (int, int) { return 80, 24 }
 	}
@@ -72,9 +73,10 @@ func Run(ctx context.Context, o Options) (err error) {
 		defer io.WriteString(o.Out, "\x1b[?2004l")
 	}
 	t.screen.w = t.term
-	if t.chat, err = o.Open(notices{t}); err != nil {
+	if t.chat, err = o.Open(&t.notices); err != nil {
 		return err
 	}
+	t.notice()
 	t.greet()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -117,7 +119,10 @@ func (t *talk) loop(ctx context.Context) error {
 			t.interrupt(ctx)
 		case <-t.o.Signals:
 			t.interrupt(ctx)
+		case <-t.notices.came:
+			t.notice()
 		case n := <-t.news:
+			t.notice() // what was said before it comes before it
 			t.hear(ctx, n)
 			t.ended = t.ended || lines == nil && t.cancel == nil
 		}
@@ -133,6 +138,7 @@ func (t *talk) finish(ctx context.Context) error {
 			t.cancel = nil
 		}
 	}
+	t.notice()
 	t.screen.end()
 	return context.Cause(ctx)
 }
@@ -259,13 +265,4 @@ func (t *talk) interrupt(ctx context.Context) {
 	default:
 		t.screen.line("(nothing is under way; /quit or Ctrl-D ends)")
 	}
-}
-
-// notices passes on what is written about pours, while something is under way.
-type notices struct{ t *talk }
-
-// Write implements io.Writer.
-func (n notices) Write(b []byte) (int, error) {
-	n.t.news <- news{event: agent.Event{Kind: eventNotice, Text: string(b)}}
-	return len(b), nil
 }

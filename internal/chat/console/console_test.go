@@ -106,7 +106,7 @@ type setting struct {
 	model  sandbox.Model
 	tools  []agent.Tool
 	always func(*agent.Call) (string, error)
-	back   func(calls ...string) ([]string, error)
+	back   func(calls ...string) (string, []string, error)
 	files  map[string]string
 	plain  bool
 	dir    string // empty: a new one

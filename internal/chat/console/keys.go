@@ -145,24 +145,30 @@ func (k *keyboard) interrupt() {
 	}
 }
 
-// mostPasted is how many bytes are taken as one paste.
+// mostPasted is how many bytes are taken of one paste.
 const mostPasted = 4 << 20
 
-// paste takes what is pasted.
+// paste takes what is pasted, up to its end: what is too much of it must not be taken for lines that are typed.
 func (k *keyboard) paste() {
-	for len(k.in) < mostPasted {
-		i := bytes.Index(k.in, []byte(pasteEnd))
-		if i >= 0 {
-			k.out = append(k.out, k.pastes.put(string(k.in[:i]))...)
-			k.in = k.in[i+len(pasteEnd):]
-			return
+	var text []byte
+	for ended := false; !ended; {
+		n, next := bytes.Index(k.in, []byte(pasteEnd)), 0
+		if ended = n >= 0; ended {
+			next = n + len(pasteEnd)
+		} else {
+			n = max(0, len(k.in)-len(pasteEnd)+1) // the beginning of the end may stand there
+			next = n
 		}
-		if !k.more(nil) {
-			break
+		text = append(text, k.in[:min(n, mostPasted-len(text))]...)
+		k.in = k.in[next:]
+		if !ended && !k.more(nil) {
+			text, k.in, ended = append(text, k.in...), nil, true
 		}
 	}
-	k.out = append(k.out, k.pastes.put(string(k.in))...)
-	k.in = nil
+	if len(text) >= mostPasted {
+		text = append(text, "\n(What was pasted is longer. The rest is left out.)"...)
+	}
+	k.out = append(k.out, k.pastes.put(string(text))...)
 }
 
 // The signs that stand for the end of a line, and for a tab, in what is edited.

@@ -65,6 +65,24 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// Of a paste that is too long the rest is left out. It is not taken for lines that are typed, which could be commands.
+func TestALongPaste(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pasted := strings.Repeat("x\r", mostPasted) + "!reboot\r"
+		if got, _ := typed(pasteBegin+pasted+pasteEnd, "b"); strings.ContainsAny(got, "\r\n") || !strings.HasPrefix(got, "[pasted 1: ") || !strings.HasSuffix(got, "]b") {
+			t.Errorf("%d bytes: %.100q", len(got), got)
+		}
+	})
+}
+
+// What was pasted into a line that goes on on the next one is what was pasted.
+func TestAPasteInALineThatGoesOn(t *testing.T) {
+	r := newRich(strings.NewReader(pasteBegin+"a\nb"+pasteEnd+"\\\rc\r"), io.Discard, make(chan struct{}, 1), newHistory(""), nil)
+	if got, err := r.read(); err != nil || got != "a\nb\nc" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // Whatever is pasted: the editor gets one line without commands to the terminal, and what is said is what was pasted.
 func TestAnyPaste(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,13 +16,10 @@ const (
 	question = "y, n or a > "
 )
 
-// eventNotice is a line about a pour, beside the events of package agent.
-const eventNotice agent.EventKind = "notice"
-
 const (
 	mostShown  = 5   // lines of a result
 	mostLine   = 160 // characters of a call
-	mostChange = 200 // lines of a change
+	mostChange = 200 // lines of a change that nobody is asked about
 )
 
 // greet says what there is.
@@ -62,8 +59,8 @@ func (t *talk) show(e *agent.Event, err error) {
 		t.result(e.Call, e.Text)
 	case agent.EventPour:
 		t.pour(e.Pour)
-	case eventNotice:
-		t.screen.line("%s", e.Text)
+	case agent.EventStatus:
+		t.screen.line("(%s)", e.Text)
 	case agent.EventWarning:
 		t.screen.line("note: %s", e.Text)
 	case agent.EventDone:
@@ -86,15 +83,15 @@ func (t *talk) heard(text string) {
 func (t *talk) call(c *agent.Call) {
 	t.screen.line("[%s] %s", c.Tool, clip(string(c.Arguments), mostLine))
 	if c.Preview != "" && !t.asked[c.ID] {
-		t.change(c.Preview)
+		t.change(c.Preview, mostChange)
 	}
 }
 
-// change shows what a call changes.
-func (t *talk) change(preview string) {
+// change shows what a call changes, in so many lines at most.
+func (t *talk) change(preview string, most int) {
 	lines := strings.Split(strings.TrimRight(preview, "\n"), "\n")
 	for i, l := range lines {
-		if i == mostChange {
+		if i == most {
 			t.screen.line("  (%d more lines)", len(lines)-i)
 			break
 		}

@@ -53,7 +53,7 @@ func (r *rich) read() (string, error) {
 			return text + line, err
 		}
 		if n := len(line); n > 0 && line[n-1] == '\\' {
-			text += line[:n-1] + "\n"
+			text += meant(line[:n-1]) + "\n"
 			continue
 		}
 		return r.pastes.fill(text + meant(line)), nil

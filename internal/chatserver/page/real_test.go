@@ -138,4 +138,9 @@ func TestThePageBeforeTheRealService(t *testing.T) {
 	p.say("and after the restart")
 	p.shows("I heard: and after the restart")
 	p.idle()
+	p.press("Why?")
+	p.until("document.querySelector('.why li')")
+	eval[any](p, "document.querySelector('.why summary').click()")
+	p.shows(", you; sent word for word")
+	p.picture("why")
 }

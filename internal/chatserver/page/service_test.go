@@ -82,6 +82,7 @@ func (s *service) handler() http.Handler {
 	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request, *talk, object){
 		"GET /v1/sessions/{id}":                   func(w http.ResponseWriter, r *http.Request, t *talk, _ object) { answer(w, 200, t.about()) },
 		"GET /v1/sessions/{id}/messages":          func(w http.ResponseWriter, r *http.Request, t *talk, _ object) { answer(w, 200, t.messages) },
+		"GET /v1/sessions/{id}/messages/{n}/why":  s.why,
 		"PATCH /v1/sessions/{id}":                 s.patch,
 		"DELETE /v1/sessions/{id}":                s.remove,
 		"POST /v1/sessions/{id}/messages":         s.say,

@@ -220,6 +220,21 @@ func TestHostileContentIsText(t *testing.T) {
 	})
 }
 
+// A text of which all is shown is the text, and no more: it can be copied.
+func TestALongTextIsShownAsItIs(t *testing.T) {
+	everywhere(t, func(t *testing.T, p *tab, s *service) {
+		eval[bool](p, "void import(new URL('page/dom.js', document.baseURI)).then((dom) => { window.dom = dom; }) ?? true")
+		p.until("window.dom")
+		if !eval[bool](p, `(() => {
+			const text = "line\n".repeat(12345) + "the end", node = window.dom.long("code", text);
+			node.querySelector("button").click();
+			return node.textContent === text;
+		})()`) {
+			t.Error("it is another text")
+		}
+	})
+}
+
 // Nothing is lost and nothing is there twice when the connection drops; what is written meanwhile is sent when it is back.
 func TestTheConnectionIsLostAndRegained(t *testing.T) {
 	everywhere(t, func(t *testing.T, p *tab, s *service) {
@@ -344,7 +359,10 @@ func TestEverybodyCanUseThePage(t *testing.T) {
 		p.say("please approve")
 		p.until("document.querySelector('.approval .diff .add')")
 		p.idle()
+		p.press("Why?")
+		p.until("document.querySelectorAll('.why li').length === 3")
 		eval[any](p, "document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+		p.until("document.querySelector('.why figure')")
 		p.accessible(source)
 		p.press("Deny…")
 		p.click("#gauge")

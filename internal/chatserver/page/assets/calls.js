@@ -51,7 +51,7 @@ export class CallView {
       if (c.result !== undefined) inside.append(el("h4", {}, "Result"), el("pre", { tabindex: 0, "aria-label": "Result" }, long("code", c.result || "(empty)")));
     };
     const fold = el("details", { class: "call " + kind, open, data: { call: c.id }, on: { toggle: fill } },
-      el("summary", {}, el("span", { class: "tool" }, visible(c.tool)), el("span", { class: "brief" }, brief(c.arguments)), el("span", { class: "state" }, this.denied && this.state === "bad" ? "denied" : words[this.state])), inside);
+      el("summary", {}, el("span", { class: "tool" }, visible(c.tool)), el("span", { class: "brief" }, brief(c.arguments)), el("span", { class: "state" }, this.state === "bad" && c.result?.startsWith(notAllowed) ? "denied" : words[this.state])), inside);
     if (open) fill();
     return fold;
   }
@@ -111,7 +111,6 @@ export class CallView {
     all.forEach((b) => { b.disabled = true; });
     try {
       await this.decide(this.call, verdict);
-      this.denied = verdict.kind === "deny";
       if (this.state === "waits") this.update(verdict.arguments ? { arguments: verdict.arguments } : {}, "runs");
     } catch (err) {
       failed(err);
@@ -121,6 +120,9 @@ export class CallView {
 }
 
 const mostLines = 1000;
+
+/** notAllowed begins the result of a call that a person has denied, in this tab or in another one. */
+const notAllowed = "The user does not allow this call";
 
 /** diff colours the lines of a preview. */
 function diff(text) {

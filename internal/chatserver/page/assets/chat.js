@@ -5,6 +5,7 @@ import { announce, button, count, el, failed, short, toast, visible } from "./do
 import { titleOf } from "./side.js";
 import { Stream } from "./stream.js";
 import { Talk, pourNotice } from "./talk.js";
+import { receipt } from "./why.js";
 
 const byId = (id) => document.getElementById(id);
 const runs = new Set(["user", "text", "thinking", "message", "call", "progress", "result", "status", "pour"]);
@@ -23,6 +24,7 @@ export class Chat {
       decide: (c, verdict) => started(session(this.id, "approvals", c.id), verdict),
       again: (asked) => this.again(asked),
       edit: (asked) => this.edit(asked),
+      why: (said, turn, b) => this.why(said, turn, b),
       goOn: () => this.goOn(),
       undo: (b) => this.acts.panel.change(b, this.id, "undo", undefined, "The pour was undone. The model sees the messages again."),
       retry: (p) => { this.talk.drop(p); this.talk.wait(p); p.failed = false; this.deliver(p); },
@@ -273,6 +275,30 @@ export class Chat {
     }
   }
 
+  /** why shows under a turn what its answer rests on, or hides it again. */
+  async why(said, turn, b) {
+    const shown = turn.querySelector(":scope > .why");
+    if (shown) shown.remove();
+    b.setAttribute("aria-expanded", String(!shown));
+    if (shown) return;
+    b.disabled = true;
+    try {
+      if (said.index === undefined) {
+        const all = await call("GET", session(this.id, "messages"));
+        said.index = all.findLast((m) => m.role === "assistant" && m.text === said.text)?.index;
+        if (said.index === undefined) throw new Error("The conversation has changed. Open it again.");
+      }
+      turn.append(receipt(await call("GET", session(this.id, "messages", said.index, "why"))));
+      announce("What the answer rests on is shown below it");
+    } catch (err) {
+      b.setAttribute("aria-expanded", "false");
+      failed(err);
+    }
+    b.disabled = false;
+    b.focus();
+    turn.querySelector(":scope > .why")?.scrollIntoView({ block: "nearest" });
+  }
+
   files(asked) { return asked.attachments?.some((a) => a.data) ? asked.attachments : this.sent.get(asked.text); }
 
   async rewind(asked, text) {
@@ -328,7 +354,7 @@ export class Chat {
       newest.hidden = this.pinned;
     };
     scroll.addEventListener("scroll", look, { passive: true });
-    new ResizeObserver(() => { if (this.pinned) this.toEnd(); else look(); }).observe(byId("talk"));
+    new ResizeObserver(() => { if (this.pinned && !document.activeElement?.closest(".why, .why-button")) this.toEnd(); else look(); }).observe(byId("talk"));
     newest.addEventListener("click", () => { this.toEnd(); this.composer.input.focus(); });
   }
 

@@ -69,13 +69,14 @@ const piece = 5000; // characters of a piece of a longer one; browsers lay out o
 export function long(tag, text, props = {}) {
   const all = visible(text);
   if (all.length <= mostShown) return el(tag, props, all);
-  const node = el(tag, props, all.slice(0, mostShown));
+  const node = el(tag, props, all.slice(0, mostShown)), gap = document.createTextNode("\u2026 ");
   const more = button("Show all " + count(all.length) + " characters", () => {
     const parts = [];
     for (let i = mostShown; i < all.length; i += piece) parts.push(el("span", { class: "piece" }, all.slice(i, i + piece)));
+    gap.remove();
     more.replaceWith(...parts);
   }, { class: "quiet small" });
-  node.append("\u2026 ", more);
+  node.append(gap, more);
   return node;
 }
 

@@ -2,6 +2,7 @@
 import { call, session } from "./api.js";
 import { ask, el, failed, iconButton, toast, visible, when } from "./dom.js";
 import { openMenu } from "./menu.js";
+import { whatIf } from "./whatif.js";
 
 const pageSize = 50;
 
@@ -89,6 +90,7 @@ export class Side {
     openMenu(anchor, [
       { label: "Rename", act: () => this.rename(s) },
       { label: s.archived ? "Bring back" : "Archive", act: () => this.archive(s) },
+      { label: "What if\u2026", act: () => whatIf(s, (id) => { location.hash = "#/s/" + encodeURIComponent(id); this.load(); }) },
       { label: "Save as text", act: () => save(s, "text", ".txt") },
       { label: "Save as JSON", act: () => save(s, "json", ".json") },
       { label: "Delete\u2026", bad: true, act: () => this.remove(s) },

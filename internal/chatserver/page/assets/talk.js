@@ -14,7 +14,7 @@ const stops = {
   refused: "The model refuses to answer this.",
 };
 
-/** A Talk shows a session. acts: decide, again, edit, branch, goOn, undo, retry, withdraw. */
+/** A Talk shows a session. acts: decide, again, edit, branch, goOn, undo, retry, withdraw, why. */
 export class Talk {
   constructor(node, acts) {
     this.node = node;
@@ -27,6 +27,7 @@ export class Talk {
     this.turn = null; // the article of the assistant that grows
     this.live = null; // its Markdown that grows
     this.thought = null;
+    this.said = null; // the newest answer of the turn: {text, index}
     this.calls = new Map();
     this.users = []; // {node, text, index, attachments}
     this.node.replaceChildren();
@@ -81,7 +82,10 @@ export class Talk {
       this.user(m.text ?? "", m.attachments ?? [], m.index);
       return;
     }
-    if (m.text) this.part().set(m.text);
+    if (m.text) {
+      this.part().set(m.text);
+      this.said = { text: m.text, index: m.index };
+    }
     this.live = null;
     for (const c of m.calls ?? []) this.one(c, stateOf(c, running));
   }
@@ -135,12 +139,13 @@ export class Talk {
   /** close ends the turn of the assistant. */
   close() {
     this.settle();
-    const turn = this.turn;
-    this.turn = null;
+    const turn = this.turn, said = this.said;
+    this.turn = this.said = null;
     if (!turn || turn.querySelector(":scope > .actions")) return;
     const asked = this.users.at(-1);
     turn.append(el("div", { class: "actions" },
       button("Copy", (e) => copy(textOf(turn), e.target), { class: "quiet" }),
+      said && button("Why?", (e) => this.acts.why(said, turn, e.target), { class: "quiet why-button", "aria-expanded": "false" }),
       button("Regenerate", () => this.acts.again(asked), { class: "quiet again" })));
   }
 
@@ -157,7 +162,7 @@ export class Talk {
     const text = e.text ?? "", at = this.pending.findIndex((p) => p.text === text && !p.failed);
     const mine = at >= 0 ? this.pending.splice(at, 1)[0] : null;
     mine?.node.remove();
-    this.user(text, mine?.attachments ?? []);
+    this.user(text, mine?.attachments ?? e.attachments ?? [], e.index);
     this.strange ||= !mine; // it was said elsewhere, or before the page was loaded
     this.pending.forEach((p) => this.node.append(p.node));
     this.running(true);
@@ -183,6 +188,7 @@ export class Talk {
     if (e.text) {
       if (!this.live) this.part();
       this.live.set(e.text);
+      this.said = { text: e.text };
     }
     this.settle();
   }
