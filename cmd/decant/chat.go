@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,25 +23,27 @@ import (
 )
 
 type chatCmd struct {
-	Prompt       string   `short:"p" placeholder:"TEXT" help:"Say TEXT, print the answer and end. Standard input, where it is not a terminal, is said behind it."`
-	File         string   `short:"f" placeholder:"FILE-or-TEXT" help:"Say what FILE holds, or, where there is no such file, TEXT; print the answer and end."`
-	OutputFormat string   `default:"text" enum:"text,json,stream-json" placeholder:"FORMAT" help:"How the answer is printed: text, json (one object), or stream-json (events, one on each line)."`
-	JSONSchema   string   `name:"json-schema" placeholder:"FILE" help:"The answer must be JSON of this schema, and only it is printed."`
-	Model        string   `placeholder:"ID" help:"Model (claude-sonnet-4-5)."`
-	MaxTurns     int      `placeholder:"N" help:"Answers of the model to one thing that is said; the last of them is the final one (50)."`
-	MaxBudgetUSD float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer."`
-	Allow        []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
-	Team         string   `placeholder:"FILE" help:"Delegates, from a YAML file or a folder of Markdown files such as .claude/agents: the agent hands them parts of its work."`
-	MCP          bool     `name:"mcp" help:"Start the servers of the project's .mcp.json, and trust the file as it is from now on. They are programs with your rights."`
-	Preset       string   `placeholder:"NAME" help:"Policy of pours: an embedded preset, or a YAML file (agent-loop)."`
-	Window       amount   `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's, such as that of a model on this machine."`
-	Continue     bool     `short:"c" help:"Go on with the newest session of this project."`
-	Resume       string   `short:"r" placeholder:"ID" help:"Go on with this session."`
-	ForkSession  bool     `help:"With -c or -r: leave that session as it is, and go on in a new one."`
-	Serve        bool     `help:"Serve agents to people and programs: a page in the browser, and an API that /openapi.yaml describes."`
-	Listen       string   `placeholder:"ADDR" help:"Address to serve at (127.0.0.1:4142). Any but loopback needs keys."`
-	Sandbox      bool     `help:"Talk to a stand-in inside of this program. It needs no key, nothing leaves this machine, and nothing is kept without --db."`
-	DB           string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
+	Prompt         string   `short:"p" placeholder:"TEXT" help:"Say TEXT, print the answer and end. Standard input, where it is not a terminal, is said behind it."`
+	File           string   `short:"f" placeholder:"FILE-or-TEXT" help:"Say what FILE holds, or, where there is no such file, TEXT; print the answer and end."`
+	OutputFormat   string   `default:"text" enum:"text,json,stream-json" placeholder:"FORMAT" help:"How the answer is printed: text, json (one object), or stream-json (events, one on each line)."`
+	JSONSchema     string   `name:"json-schema" placeholder:"FILE" help:"The answer must be JSON of this schema, and only it is printed."`
+	Model          string   `placeholder:"ID" help:"Model (claude-sonnet-4-5)."`
+	MaxTurns       int      `placeholder:"N" help:"Answers of the model to one thing that is said; the last of them is the final one (50)."`
+	MaxBudgetUSD   float64  `name:"max-budget-usd" placeholder:"USD" help:"What the session may cost. At the limit the model gives its final answer."`
+	Allow          []string `sep:"none" placeholder:"RULE" help:"Make calls of this kind without a question, such as read or 'bash(git diff:*)'. May be repeated."`
+	Team           string   `placeholder:"FILE" help:"Delegates, from a YAML file or a folder of Markdown files such as .claude/agents: the agent hands them parts of its work."`
+	MCP            bool     `name:"mcp" help:"Start the servers of the project's .mcp.json, and trust the file as it is from now on. They are programs with your rights."`
+	Preset         string   `placeholder:"NAME" help:"Policy of pours: an embedded preset, or a YAML file (agent-loop)."`
+	Window         amount   `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's, such as that of a model on this machine."`
+	Continue       bool     `short:"c" help:"Go on with the newest session of this project."`
+	Resume         string   `short:"r" placeholder:"ID" help:"Go on with this session."`
+	ForkSession    bool     `help:"With -c or -r: leave that session as it is, and go on in a new one."`
+	Serve          bool     `help:"Serve agents to people and programs: a page in the browser, and an API that /openapi.yaml describes."`
+	Listen         string   `placeholder:"ADDR" help:"Address to serve at (127.0.0.1:4142). Any but loopback needs keys."`
+	Workspaces     string   `placeholder:"DIR" help:"With --serve: agents may ask for a folder of files for each session, which lies in DIR."`
+	WorkspaceShell bool     `help:"With --workspaces: they may ask for commands there, too. Commands are confined, and reach no network."`
+	Sandbox        bool     `help:"Talk to a stand-in inside of this program. It needs no key, nothing leaves this machine, and nothing is kept without --db."`
+	DB             string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses."`
 	keyFileFlag
 	catalogFlag
 }
@@ -68,6 +71,9 @@ func (c *chatCmd) Run(s *streams) error {
 	}
 	if c.Serve {
 		return c.serve(s, p)
+	}
+	if c.Workspaces != "" || c.WorkspaceShell {
+		return usageError{errors.New("--workspaces and --workspace-shell are for --serve")}
 	}
 	if c.Prompt == "" && c.File == "" && s.typed() {
 		return c.talk(s, p)
@@ -228,6 +234,7 @@ func (c *chatCmd) piped(s *streams, optional bool) (string, error) {
 		select {
 		case <-first:
 		case <-time.After(firstByte):
+			s.warn(fmt.Errorf("standard input said nothing for %v and is left out; put what a slow command prints into a file first, or say </dev/null where there is none", firstByte))
 			return "", nil
 		}
 	}
@@ -269,7 +276,7 @@ func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Write
 	servers := func(o *chat.Options) (func() error, error) {
 		return giveServers(ctx, o, c.MCP, func(err error) { fmt.Fprintln(notices, "decant:", secret.Mask(err.Error())) })
 	}
-	clean, err := c.ready(&o, giveTools, servers)
+	clean, err := c.ready(&o, c.tools, servers)
 	done = func() error { return ended(clean) }
 	if err == nil {
 		t, err = chat.New(ctx, o)
@@ -285,6 +292,19 @@ func (c *chatCmd) open(ctx context.Context, p *project.Project, notices io.Write
 	return t, done, nil
 }
 
+// tools gives a chat its tools. Commands see neither the database nor what opens it.
+func (c *chatCmd) tools(o *chat.Options) (func() error, error) {
+	cfg, err := (&dbFlag{DB: c.DB, keyFileFlag: c.keyFileFlag}).settings()
+	if err != nil {
+		return nil, err
+	}
+	hide, err := private(cfg, o.DB)
+	if err != nil {
+		return nil, err
+	}
+	return giveTools(o, hide)
+}
+
 // ready finds out whom a chat talks to and which database is used, and does what else is to be done before it begins. What it returns ends what
 // it has begun, also beside an error.
 func (c *chatCmd) ready(o *chat.Options, more ...func(*chat.Options) (func() error, error)) (clean []func() error, err error) {
@@ -292,7 +312,7 @@ func (c *chatCmd) ready(o *chat.Options, more ...func(*chat.Options) (func() err
 		return nil, err
 	}
 	model := func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox) }
-	for _, step := range append(more, model, c.database) {
+	for _, step := range slices.Concat([]func(*chat.Options) (func() error, error){c.database}, more, []func(*chat.Options) (func() error, error){model}) {
 		end, err := step(o)
 		if end != nil {
 			clean = append(clean, end)
@@ -330,7 +350,11 @@ func (c *chatCmd) serve(s *streams, p *project.Project) (err error) {
 	if c.Sandbox {
 		hint = "A stand-in answers: it knows what it is sent, and nothing else. Tell it something, then ask for it."
 	}
-	return serveChat(s, cfg, &o, hint)
+	where, err := c.workspaces(cfg, &o)
+	if err != nil {
+		return err
+	}
+	return serveChat(s, cfg, &o, where, hint)
 }
 
 // resume goes on with a session that was kept, if the command line says so.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,4 +30,17 @@ func TestChatHelp(t *testing.T) {
 	if diff := cmp.Diff(string(want), out.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+}
+
+// Input that does not come in time is not waited for, and that is said: who pipes in what a slow command prints must know.
+func TestInputThatDoesNotComeIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, late := io.Pipe()
+		var messages bytes.Buffer
+		text, err := new(chatCmd).piped(&streams{in: in, err: &messages}, true)
+		if text != "" || err != nil || !strings.Contains(messages.String(), "standard input") {
+			t.Errorf("%q, %v, said is %q", text, err, messages.String())
+		}
+		late.Close()
+	})
 }

@@ -58,7 +58,13 @@ func sit(t *testing.T, files map[string]string, environ []string, args ...string
 	if err := os.Symlink(self, program); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, args...)
+	return sitIn(t, dir, environ, args...)
+}
+
+// sitIn starts the program again in the folder of a sitting.
+func sitIn(t *testing.T, dir string, environ []string, args ...string) *sitting {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(dir, "decant"), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), append([]string{"HOME=" + dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "TERM=xterm"}, environ...)...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 60})
@@ -166,6 +172,33 @@ func TestChatAtATerminal(t *testing.T) {
 		if text := strings.Trim(line, "\r"); len([]rune(text)) > 200 {
 			t.Errorf("a line of %d characters on a screen of 60: %s", len([]rune(text)), text)
 		}
+	}
+}
+
+// What a chat could not have is said where it begins, above what is typed.
+func TestChatSaysWhatIsMissing(t *testing.T) {
+	s := sit(t, map[string]string{".mcp.json": `{"mcpServers": {"db": {"command": "db-server"}}}`}, nil, "chat", "--sandbox")
+	s.sees("say --mcp once")
+	s.sees("/help lists")
+	s.types("The port is 9000.\r")
+	s.sees("| $0.0")
+	s.types("/model claude-haiku-4-5\r")
+	s.types("\x04")
+	s.ends(0)
+}
+
+// So is what the members of a team could not have, once.
+func TestChatSaysWhatATeamLacks(t *testing.T) {
+	const member = "---\nname: reviewer\ndescription: Reviews.\ntools: Read, WebSearch\n---\nReview."
+	s := sit(t, map[string]string{".claude/agents/reviewer.md": member}, nil, "chat", "--sandbox", "--team", ".claude/agents")
+	s.sees("works without WebSearch")
+	s.sees("/help lists")
+	s.types("/model claude-haiku-4-5\r")
+	s.sees("claude-haiku-4-5")
+	s.types("\x04")
+	s.ends(0)
+	if n := strings.Count(s.text(), "works without"); n != 1 {
+		t.Errorf("it is said %d times", n)
 	}
 }
 

@@ -50,27 +50,19 @@ func (t *trust) give() error {
 // function that it returns ends the servers.
 func giveServers(ctx context.Context, o *chat.Options, trusted bool, warn func(error)) (func() error, error) {
 	file := filepath.Join(o.Project.Root, mcpFile)
-	src, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) && !trusted {
+	servers, t, err := serversOf(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !trusted:
 		return nil, nil
-	}
-	if err != nil {
-		return nil, inputError{err}
-	}
-	servers, err := mcp.Read(file, src, nil)
-	if err != nil {
-		return nil, inputError{err}
-	}
-	t, err := trustOf(file, src)
-	if err == nil && trusted {
-		err = t.give()
-	}
-	if err != nil {
+	case !trusted && (t == nil || !t.given()): // whatever is in it
+		warn(fmt.Errorf("%s names MCP servers, which are programs: look at it, and say --mcp once to start them here from now on", file))
+		return nil, nil
+	case err != nil:
 		return nil, err
-	}
-	if !t.given() {
-		warn(fmt.Errorf("%s names %d MCP servers, which are programs: look at it, and say --mcp once to start them here from now on", file, len(servers)))
-		return nil, nil
+	case trusted:
+		if err := t.give(); err != nil {
+			return nil, err
+		}
 	}
 	set := mcp.Open(ctx, servers, mcp.Options{})
 	if err := set.Err(); err != nil {
@@ -79,4 +71,31 @@ func giveServers(ctx context.Context, o *chat.Options, trusted bool, warn func(e
 	tools, err := set.Tools(ctx)
 	o.Tools = append(o.Tools, tools...)
 	return set.Close, err
+}
+
+// mostServers is how many bytes a file of servers may have.
+const mostServers = 1 << 20
+
+// serversOf reads a file of servers, and returns the trust in them, also beside an error; nil: the file cannot be read.
+func serversOf(file string) ([]mcp.Server, *trust, error) {
+	info, err := os.Stat(file)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > mostServers) { // a link may lead to a device
+		err = fmt.Errorf("%s: it is not a file, or larger than %d MB", file, mostServers>>20)
+	}
+	if err != nil {
+		return nil, nil, inputError{err}
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, inputError{err}
+	}
+	t, err := trustOf(file, src)
+	if err != nil {
+		return nil, nil, err
+	}
+	servers, err := mcp.Read(file, src, nil)
+	if err != nil {
+		return nil, t, inputError{err}
+	}
+	return servers, t, nil
 }

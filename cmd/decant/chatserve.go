@@ -42,7 +42,7 @@ type chatService struct {
 }
 
 // serveChat serves agents until the process is told to stop. It says where, and what else is to be known.
-func serveChat(s *streams, cfg *config.Config, o *chat.Options, hint string) (err error) {
+func serveChat(s *streams, cfg *config.Config, o *chat.Options, where chatserver.Workspaces, hint string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -51,7 +51,7 @@ func serveChat(s *streams, cfg *config.Config, o *chat.Options, hint string) (er
 		stop()
 		err = errors.Join(err, v.close(time.Duration(cfg.Drain)))
 	}()
-	if err := v.open(ctx, cfg, o, log); err != nil {
+	if err := v.open(ctx, cfg, o, where, log); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.out, "The chat is at http://%s\n", v.listen.Addr())
@@ -65,7 +65,7 @@ func serveChat(s *streams, cfg *config.Config, o *chat.Options, hint string) (er
 }
 
 // open opens the database, and begins to listen.
-func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Options, log *slog.Logger) (err error) {
+func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Options, where chatserver.Workspaces, log *slog.Logger) (err error) {
 	policy, err := preset.Load(servedPreset)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (v *chatService) open(ctx context.Context, cfg *config.Config, o *chat.Opti
 		})
 	})
 	v.server, err = chatserver.New(chatserver.Options{
-		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Keys: ring, Hosts: append([]string{}, cfg.Hosts...), Page: page.Handler(), Logger: log,
+		Store: v.db.Store(), Engine: v.db.Engine(), Client: o.Client, Keys: ring, Hosts: append([]string{}, cfg.Hosts...), Page: page.Handler(), Logger: log, Workspaces: where,
 		Default: chatserver.Agent{
 			Name: chatserver.DefaultAgent, Model: o.Model, System: servedInstructions, Tools: []string{"save_memory", "recall", "forget"},
 		},

@@ -14,22 +14,23 @@ import (
 )
 
 // giveTools gives a chat what it works on the project with, and says which calls need a question: those that no rule allows. The function
-// that it returns removes what is temporary.
-func giveTools(o *chat.Options) (func() error, error) {
+// that it returns removes what is temporary. hide is what commands do not see.
+func giveTools(o *chat.Options, hide []string) (func() error, error) {
 	g, err := guard(o)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	set, err := tools.New(tools.Options{Dir: o.Project.Dir, Hidden: g.Hidden(), Shell: tools.Shell{Attended: !o.Unattended}})
+	set, err := tools.New(tools.Options{Dir: o.Project.Dir, Hidden: g.Hidden(), Shell: tools.Shell{Attended: !o.Unattended, Hide: hide}})
 	if err != nil {
 		return nil, fmt.Errorf("tools: %w", err)
 	}
 	o.Tools, o.Permit = set.Tools(), g.Permit
 	o.Always = func(c *agent.Call) (string, error) { return always(g, c) }
-	o.Restore = func(calls ...string) ([]string, error) {
+	o.Restore = func(calls ...string) (string, []string, error) {
 		r, err := set.Rewind(calls...)
-		return r.Files, err
+		return r.ID, r.Files, err
 	}
+	o.Kept = &kept{set: set, chat: o}
 	return set.Close, nil
 }
 

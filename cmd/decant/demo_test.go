@@ -42,7 +42,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	const name = "testdata/demo.golden"
-	masked := mask(got)
+	masked := hidden(got)
 	if *update {
 		if err := os.WriteFile(name, []byte(masked), 0o644); err != nil {
 			t.Fatal(err)
@@ -57,8 +57,8 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// mask replaces numbers, handles, bars and quotations.
-func mask(s string) string {
+// hidden replaces numbers, handles, bars and quotations.
+func hidden(s string) string {
 	for _, m := range [][2]string{
 		{`(?m)^  \| .*\n(  \| .*\n)*`, "  | ...\n"},
 		{`(?m)^     [a-z]+ +m\d+  .*\n(     [a-z]+ +m\d+  .*\n)*`, "     fact  mN  ...\n"},

@@ -18,6 +18,9 @@ const (
 // usageError is an impossible command line.
 type usageError struct{ error }
 
+// Unwrap returns what is impossible.
+func (e usageError) Unwrap() error { return e.error }
+
 // inputError is input that cannot be read or understood.
 type inputError struct{ error }
 

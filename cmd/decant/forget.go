@@ -50,6 +50,9 @@ func (c *forgetCmd) Run(s *streams) error {
 		if err := c.forget(ctx, s, db, f, known); err != nil {
 			return err
 		}
+		if err := c.dropKept(ctx, db); err != nil {
+			return err
+		}
 		fmt.Fprintln(s.err, "nothing of their contents is left in the database; delete backups, exports and archives of them yourself")
 		return nil
 	})

@@ -24,6 +24,7 @@ type commands struct {
 	Verify     verifyCmd     `cmd:"" help:"Show which facts of one conversation are still in another."`
 	Show       showCmd       `cmd:"" help:"Print a message, an original, a checkpoint, or an overview of a conversation."`
 	Sessions   sessionsCmd   `cmd:"" help:"List the stored conversations."`
+	Why        whyCmd        `cmd:"" help:"Print what an answer of an agent rests on in what its model was sent, and what of it was not."`
 	Diff       diffCmd       `cmd:"" help:"Print how what the model sees differs from what was said."`
 	Expand     expandCmd     `cmd:"" help:"Print the original behind a stub or a checkpoint."`
 	Plan       planCmd       `cmd:"" help:"Show what a pour would leave out now, what it would cost and save; --apply does it."`
@@ -45,6 +46,7 @@ type commands struct {
 	Key        keyCmd        `cmd:"" help:"Make, list and revoke the keys that admit tenants to a gateway."`
 	Audit      auditCmd      `cmd:"" help:"List the commands that people have used to change the database."`
 	Chat       chatCmd       `cmd:"" help:"Talk with an agent that never forgets, or have it answer once: decant chat -p TEXT"`
+	Triage     triageCmd     `cmd:"" help:"Look at the errors of your programs, and have an agent find out why they happen."`
 	Run        runCmd        `cmd:"" help:"Run an agent behind a gateway of its own: decant run -- claude"`
 	Doctor     doctorCmd     `cmd:"" help:"Diagnose the agent, gateway, store and API setup."`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run a strict local stand-in for the Messages API."`

@@ -25,7 +25,7 @@ type replayCmd struct {
 	Clock    bool     `help:"Decide by the clock alone when the cache was cold, not by what was recorded."`
 	Warm     bool     `help:"Assume that the cache never goes cold, whatever was recorded."`
 	Split    bool     `help:"Play each stretch between two compactions of the client as a conversation of its own. Default: one conversation, as if the client had not compacted."`
-	Shadow   bool     `help:"Say what watching the agent before pours was worth: what its next steps used that a record lacks which nobody watched it for, and how much of that the record of the pour has. Makes each checkpoint twice."`
+	Shadow   bool     `help:"Say what watching the agent before pours was worth: what its next steps used that a record lacks which nobody watched it for, and how much of that the record of the pour has. Also what plans that are made ahead of pours are worth. Makes each checkpoint several times."`
 	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 	CSV      bool     `name:"csv" help:"Print CSV, one line for each session and policy."`

@@ -222,7 +222,7 @@ func generated(seed uint64, rounds, pauses int) *decant.Conversation {
 			id := fmt.Sprintf("toolu_%d_%d_%d", seed, i, k)
 			file := fmt.Sprintf("pkg/server/part%d.go", r.IntN(20))
 			calls = append(calls, decant.Block{Kind: decant.KindUse, CallID: id, Name: "Read", Content: decant.Text(fmt.Sprintf(`{"file_path":%q}`, file))})
-			results = append(results, decant.Block{Kind: decant.KindResult, CallID: id, Name: "Read", Content: decant.Text(source(r, file))})
+			results = append(results, decant.Block{Kind: decant.KindResult, CallID: id, Name: "Read", Content: decant.Text(sourceFor(r, file))})
 		}
 		at = at.Add(time.Duration(5+r.IntN(60)) * time.Second)
 		if r.IntN(100) < pauses {
@@ -236,8 +236,8 @@ func generated(seed uint64, rounds, pauses int) *decant.Conversation {
 	return c
 }
 
-// source returns a file of some hundred lines.
-func source(r *rand.Rand, name string) string {
+// sourceFor returns a file of some hundred lines.
+func sourceFor(r *rand.Rand, name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// file %s\n", name)
 	for i := range 10 + r.IntN(250) {

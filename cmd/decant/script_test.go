@@ -7,10 +7,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/decantdev/decant/agent/tools"
+
 	"github.com/decantdev/decant/wire"
 )
 
 func TestMain(m *testing.M) {
+	tools.MainIfConfined() // the program starts itself to confine commands
 	testscript.Main(m, map[string]func(){"decant": main, "fill": fill, "remember": remember, "notes-server": notesServer})
 }
 

@@ -104,3 +104,8 @@ func (s *streams) warn(err error) { fmt.Fprintln(s.err, "decant:", secret.Mask(e
 
 // blank writes an empty line between two results.
 func (s *streams) blank() { fmt.Fprintln(s.out) }
+
+// note says on standard error what is being done, without the credentials that it may quote.
+func (s *streams) note(format string, args ...any) {
+	fmt.Fprintln(s.err, secret.Mask(fmt.Sprintf(format, args...)))
+}

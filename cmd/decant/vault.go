@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/store"
@@ -53,4 +54,19 @@ func advised(err error) error {
 		return inputError{fmt.Errorf(`%w, and the settings name a key: "decant encrypt" encrypts it while nothing else uses it; or name no key`, err)}
 	}
 	return err
+}
+
+// private returns what no command of an agent has to read: a database, which has the conversations of all projects, what files were before they were
+// changed, and what opens it.
+func private(cfg *config.Config, db string) (names []string, err error) {
+	for _, name := range []string{db, db + "-wal", db + "-shm", db + "-files", cfg.Seal.KeyFile, cfg.Summary.KeyFile} {
+		if name == "" {
+			continue
+		}
+		if name, err = filepath.Abs(name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/triage"
+)
+
+type triageInitCmd struct {
+	triageFlags
+}
+
+// Run writes settings. It never changes those that are there.
+func (c *triageInitCmd) Run(s *streams) error {
+	if err := os.MkdirAll(filepath.Dir(c.Config), 0o755); err != nil {
+		return inputError{err}
+	}
+	name := "acme/shop"
+	if dir := cloneOf("."); dir != "" {
+		name = filepath.Base(dir)
+	}
+	f, err := os.OpenFile(c.Config, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return inputError{fmt.Errorf("%s is there already: change it, or remove it first", c.Config)}
+	}
+	if err != nil {
+		return inputError{err}
+	}
+	_, err = fmt.Fprintf(f, triage.Template, name)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	s.note("%s is written: say where your errors are, then look whether all can be had: decant triage doctor", c.Config)
+	return nil
+}
+
+type triageDoctorCmd struct {
+	triageFlags
+}
+
+// Run examines what a run needs. Each thing that is missing comes with what to do about it.
+func (c *triageDoctorCmd) Run(s *streams) error {
+	ctx, stop := interruptible()
+	defer stop()
+	set, err := c.settings()
+	if err != nil {
+		return err
+	}
+	bad := 0
+	say := func(what string, err error) {
+		if err == nil {
+			fmt.Fprintf(s.out, "ok    %s\n", what)
+			return
+		}
+		bad++
+		fmt.Fprintf(s.out, "FAIL  %s: %s\n", what, secret.Mask(err.Error()))
+	}
+	if !set.Given {
+		say("settings", errors.New(c.Config+" is not there: decant triage init writes it"))
+	} else {
+		say("settings "+c.Config, nil)
+	}
+	for _, src := range set.Sources {
+		say(src.Name(), src.Check(ctx))
+	}
+	if len(set.Sources) == 0 {
+		say("sources", errors.New("there are none: name them under sources in the settings, or files on the command line"))
+	}
+	c.parts(ctx, set, say)
+	if bad > 0 {
+		return exitStatus(exitOther)
+	}
+	return nil
+}
+
+// parts examines the model, the database and the repositories.
+func (c *triageDoctorCmd) parts(ctx context.Context, set *triage.Settings, say func(string, error)) {
+	room, err := c.open(ctx, nil, set, true)
+	switch {
+	case room.model == "":
+		say("model", err)
+		if err := room.close(); err != nil {
+			say("database", err)
+		}
+		room, err = c.open(ctx, nil, set, false)
+	default:
+		say("model "+room.model+" (its key is there; whether it is good only a request can tell)", nil)
+	}
+	if room.db != nil {
+		say("database", nil)
+	}
+	if err != nil {
+		say("database and repositories", err)
+	} else {
+		for _, r := range room.reader.Repos() {
+			at, err := room.reader.Version(ctx, r.Name, "")
+			say(fmt.Sprintf("repository %s %.12s", r.Name, at.SHA), err)
+		}
+	}
+	if err := room.close(); err != nil {
+		say("database", err)
+	}
+}

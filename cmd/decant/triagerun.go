@@ -1,0 +1,359 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/figure"
+	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/group"
+	"github.com/decantdev/decant/internal/triage/investigate"
+	"github.com/decantdev/decant/internal/triage/report"
+	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/triage/source"
+)
+
+type triageRunCmd struct {
+	Files []string `arg:"" optional:"" name:"file" help:"Logs, or files of JSON lines (*.jsonl, *.ndjson, *.json); - is standard input."`
+
+	Since       string `default:"24h" placeholder:"AGE-or-DATE" help:"Errors from then on: 24h, 7d, 2026-11-23, ... (${default})."`
+	MaxErrors   int    `placeholder:"N" help:"Errors that are investigated at most (5)."`
+	Parallel    int    `placeholder:"N" help:"Investigations at once (3)."`
+	ErrorTokens int    `placeholder:"N" help:"Tokens for each error; at the limit the model gives its final answer (30000)."`
+	RunTokens   int    `placeholder:"N" help:"Tokens for the whole run (200000)."`
+	By          string `default:"" enum:",fingerprint,transaction" placeholder:"WHAT" help:"What makes events the same error: fingerprint (class, message, code), or transaction (class and transaction)."`
+	Thinking    bool   `help:"Let the model think before its answers, by the class of the error. It costs tokens, and the provider's cache."`
+	Ignore      string `placeholder:"FILE" help:"YAML list of errors that nobody wants to hear of."`
+	DryRun      bool   `help:"Show what would be investigated, and send nothing to a model."`
+	Resume      bool   `help:"Go on with the newest run, which was interrupted."`
+	HTML        string `name:"html" placeholder:"FILE" help:"Write the report as a page, too."`
+	JSON        bool   `name:"json" help:"Print the report as JSON."`
+	Sample      string `placeholder:"DIR" help:"Look at a sample: programs with their history and their errors, in a folder (docs/TRIAGE.md). Without files, --sandbox looks at the one in this program."`
+	triageFlags
+}
+
+// Help says what the flags have no room for.
+func (c *triageRunCmd) Help() string {
+	return `Errors with the same fingerprint are one. New ones and those that come back are investigated first; what is known and goes on as before is one line
+of the report. An agent reads the code at the commit that ran (the event's release: a tag or a commit) and says what is wrong; what it quotes
+must be what it was shown, else it is struck. Secrets are masked before anything is sent.
+
+Exit codes: 0 done, 1 something could not be investigated (--resume tries again), 2 impossible command line, 3 input that cannot be read, 130
+interrupted (--resume goes on).`
+}
+
+// Run looks at errors and has them investigated.
+func (c *triageRunCmd) Run(s *streams) (err error) {
+	ctx, stop := interruptible()
+	defer stop()
+	set, err := c.chosen()
+	if err != nil {
+		return err
+	}
+	taken, err := c.sample(set)
+	if err != nil {
+		return err
+	}
+	if !set.Given && !c.Sandbox && taken == nil && !c.DryRun && !c.Resume {
+		s.note("There are no settings yet, so this is a dry run: decant triage init writes them, --sandbox works without a model.")
+		c.DryRun = true
+	}
+	room, err := c.open(ctx, taken, set, !c.DryRun)
+	defer func() { err = errors.Join(err, room.close()) }()
+	if err != nil {
+		return err
+	}
+	room.options.Told, room.options.Found = telling(s)
+	if c.Resume {
+		r, err := triage.Open(ctx, room.options, "")
+		if err != nil {
+			return noRun(err)
+		}
+		return c.finish(ctx, s, r)
+	}
+	return c.begin(ctx, s, room, taken)
+}
+
+// begin plans a run and works on it, or shows the plan.
+func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, taken *sample.Sample) error {
+	look, err := c.look(room, taken)
+	if err != nil {
+		return err
+	}
+	seen, err := triage.Gather(ctx, room.options, look)
+	if err != nil {
+		return inputError{err}
+	}
+	p, err := look.Plan(ctx, room.options, seen)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return c.dry(s, p)
+	}
+	r, err := triage.Start(ctx, room.options, p)
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx, s, r)
+}
+
+// look says what the run is about.
+func (c *triageRunCmd) look(room *triageRoom, taken *sample.Sample) (*triage.Look, error) {
+	now := time.Now()
+	if taken != nil {
+		now = taken.Now
+	}
+	since, err := beginning(c.Since, now)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--since: %w", err)}
+	}
+	set := room.set
+	l := &triage.Look{Window: source.Window{Since: since, Until: now}, By: set.By, Most: set.Most, Ignore: set.Ignore, Runbooks: set.Runbooks, Services: set.Services,
+		Mask: room.masker.Text, Model: room.model, Simulated: c.Sandbox}
+	if taken != nil {
+		l.Sources, l.Services = []source.Source{taken.Source()}, taken.Services()
+		if l.Runbooks, err = taken.Runbooks(); err != nil {
+			return nil, inputError{err}
+		}
+	} else if len(c.Files) == 0 {
+		l.Sources = set.Sources
+	}
+	if len(c.Files) == 0 && len(l.Sources) == 0 {
+		return nil, usageError{errors.New("name the files that hold the errors, logs or *.jsonl; or write settings with other sources: decant triage init")}
+	}
+	l.Sources = append(l.Sources, filed(c.Files)...)
+	if c.Ignore != "" {
+		src, err := os.ReadFile(c.Ignore)
+		if err == nil {
+			l.Ignore, err = group.ReadIgnored(c.Ignore, src)
+		}
+		if err != nil {
+			return nil, inputError{err}
+		}
+	}
+	return l, nil
+}
+
+// filed returns the sources that files are, by the ends of their names.
+func filed(files []string) (out []source.Source) {
+	var logs, lines []string
+	for _, f := range files {
+		switch filepath.Ext(strings.TrimSuffix(f, ".gz")) {
+		case ".jsonl", ".ndjson", ".json":
+			lines = append(lines, f)
+		default:
+			logs = append(logs, f)
+		}
+	}
+	if len(lines) > 0 {
+		out = append(out, &source.JSONL{Files: lines})
+	}
+	if len(logs) > 0 {
+		out = append(out, &source.Log{Files: logs})
+	}
+	return out
+}
+
+// chosen returns the settings with what the command line says.
+func (c *triageRunCmd) chosen() (*triage.Settings, error) {
+	set, err := c.settings()
+	if err != nil {
+		return nil, err
+	}
+	if min(c.MaxErrors, c.Parallel, c.ErrorTokens, c.RunTokens) < 0 {
+		return nil, usageError{errors.New("--max-errors, --parallel, --error-tokens and --run-tokens must not be negative")}
+	}
+	set.Most, set.Parallel = cmp.Or(c.MaxErrors, set.Most), cmp.Or(c.Parallel, set.Parallel)
+	set.PerError, set.PerRun = cmp.Or(c.ErrorTokens, set.PerError), cmp.Or(c.RunTokens, set.PerRun)
+	set.By, set.Thinking = cmp.Or(group.By(c.By), set.By), c.Thinking || set.Thinking
+	return set, nil
+}
+
+// sample returns the sample that is looked at, nil where none is.
+func (c *triageRunCmd) sample(set *triage.Settings) (s *sample.Sample, err error) {
+	switch {
+	case c.Sample != "" && len(c.Files) > 0:
+		return nil, usageError{errors.New("want either --sample or files")}
+	case c.Sample != "":
+		s, err = sample.Open(c.Sample)
+	case c.Sandbox && len(c.Files) == 0 && len(set.Sources) == 0 && !c.Resume:
+		s, err = sample.Bundled()
+	}
+	if err != nil {
+		return nil, inputError{err}
+	}
+	return s, nil
+}
+
+// beginning returns the time that an age or a date names.
+func beginning(text string, now time.Time) (time.Time, error) {
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(form, text, time.UTC); err == nil {
+			return t, nil
+		}
+	}
+	var a age
+	if err := a.UnmarshalText([]byte(text)); err != nil {
+		return time.Time{}, fmt.Errorf("%q is neither an age (24h, 7d) nor a date (2026-11-23)", text)
+	}
+	return now.Add(-time.Duration(a)), nil
+}
+
+// dry shows a plan.
+func (c *triageRunCmd) dry(s *streams, p *triage.Plan) error {
+	if c.JSON {
+		return writeJSON(s.out, p)
+	}
+	for _, n := range p.Report.Notices {
+		s.warn(errors.New(n))
+	}
+	w := s.out
+	for i := range p.Report.Errors {
+		e := &p.Report.Errors[i]
+		what := "would be investigated"
+		if e.Number == 0 {
+			what = e.Left
+		}
+		fmt.Fprintf(w, "%-10s %6s times  %s\n", e.State, figure.Thousands(e.Count), e.Name())
+		if e.Message != "" {
+			fmt.Fprintf(w, "           %s\n", clipped(firstLine(e.Message), 140))
+		}
+		for _, f := range e.Frames {
+			if f.InApp {
+				fmt.Fprintf(w, "           %s:%d %s\n", f.File, f.Line, f.Function)
+				break
+			}
+		}
+		fmt.Fprintf(w, "           %s\n", what)
+	}
+	fmt.Fprintf(w, "%s events, %d errors. Nothing was sent to a model.\n", figure.Thousands(p.Events), len(p.Report.Errors))
+	return nil
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// telling says on standard error what investigations do.
+func telling(s *streams) (func(*investigate.Case, agent.Event), func(*investigate.Case, *investigate.Finding)) {
+	told := func(c *investigate.Case, e agent.Event) {
+		if e.Kind == agent.EventCall {
+			s.note("#%d %s %s", c.Number, e.Call.Tool, clipped(string(e.Call.Arguments), 100))
+		}
+	}
+	found := func(c *investigate.Case, f *investigate.Finding) {
+		s.note("#%d %s: %s (%s confidence, %s tokens)", c.Number, c.Name(), strings.ReplaceAll(string(f.State), "_", " "), f.Confidence, figure.Thousands(f.Tokens()))
+	}
+	return told, found
+}
+
+// finish works on a run to its end and prints the report.
+func (c *triageRunCmd) finish(ctx context.Context, s *streams, r *triage.Run) error {
+	err := r.Work(ctx)
+	if ctx.Err() != nil {
+		s.note("interrupted: decant triage run --resume goes on with run %s", r.ID())
+		return exitStatus(128 + int(syscall.SIGINT))
+	}
+	if err = errors.Join(err, r.Remember(ctx)); err != nil {
+		s.warn(fmt.Errorf("%w; decant triage run --resume tries again", err))
+	}
+	if fault := printed(s, r.Report(), c.JSON, c.HTML); fault != nil {
+		return fault
+	}
+	if err != nil {
+		return exitStatus(exitOther)
+	}
+	return nil
+}
+
+// printed prints a report, and writes the page where one is wanted.
+func printed(s *streams, rep *report.Report, asJSON bool, page string) error {
+	if page != "" {
+		var b bytes.Buffer
+		if err := rep.WriteHTML(&b); err != nil {
+			return err
+		}
+		if err := os.WriteFile(page, b.Bytes(), 0o600); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return writeJSON(s.out, rep)
+	}
+	return rep.WriteMarkdown(s.out)
+}
+
+type triageInvestigateCmd struct {
+	File string `arg:"" help:"File with a stack trace as somebody pasted it; - is standard input."`
+
+	Release     string `placeholder:"TAG-or-SHA" help:"The release that ran."`
+	ErrorTokens int    `placeholder:"N" help:"Tokens for the error (30000)."`
+	HTML        string `name:"html" placeholder:"FILE" help:"Write the report as a page, too."`
+	JSON        bool   `name:"json" help:"Print the report as JSON."`
+	triageFlags
+}
+
+// mostPasted is how many bytes of a stack trace are read.
+const mostPasted = 1 << 20
+
+// Run investigates one error.
+func (c *triageInvestigateCmd) Run(s *streams) (err error) {
+	in := s.in
+	if c.File != "-" {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return inputError{err}
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, mostPasted))
+	if err != nil {
+		return inputError{err}
+	}
+	e, ok := source.Parse(string(b))
+	if !ok {
+		return inputError{fmt.Errorf("%s: there is no error in it: paste the message with its stack trace", c.File)}
+	}
+	e.Release = c.Release
+	ctx, stop := interruptible()
+	defer stop()
+	set, err := c.settings()
+	if err != nil {
+		return err
+	}
+	set.PerError = cmp.Or(c.ErrorTokens, set.PerError)
+	room, err := c.open(ctx, nil, set, true)
+	defer func() { err = errors.Join(err, room.close()) }()
+	if err != nil {
+		return err
+	}
+	room.options.Told, room.options.Found = telling(s)
+	look := &triage.Look{Mask: room.masker.Text, Most: 1, Model: room.model, Simulated: c.Sandbox}
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	look.Window = source.Window{Since: e.Time, Until: time.Now()}
+	p, err := look.Plan(ctx, room.options, &triage.Seen{Groups: group.Events([]event.Event{e}, group.ByFingerprint), Events: 1})
+	if err != nil {
+		return err
+	}
+	r, err := triage.Start(ctx, room.options, p)
+	if err != nil {
+		return err
+	}
+	return (&triageRunCmd{JSON: c.JSON, HTML: c.HTML}).finish(ctx, s, r)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/receipt"
+	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type whyCmd struct {
+	Session  string `arg:"" help:"Session of \"decant chat\" or of another agent of one's own: its id, the beginning of it, or \"last\"."`
+	Answer   string `arg:"" optional:"" help:"Message of the answer (m14). Default: the last answer."`
+	Sentence int    `placeholder:"N" help:"Print what this sentence rests on in full."`
+	JSON     bool   `name:"json" help:"Print JSON."`
+	dbFlag
+}
+
+// Run prints the receipt of an answer.
+func (c *whyCmd) Run(s *streams) error {
+	return c.with(func(ctx context.Context, db *sqlite.DB) error {
+		r, err := c.receipt(ctx, db)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return writeJSON(s.out, r)
+		}
+		var b strings.Builder
+		if err := c.write(&b, r); err != nil {
+			return err
+		}
+		_, err = io.WriteString(s.out, report.Visible(b.String()))
+		return err
+	})
+}
+
+// write writes a receipt, or one of its sentences.
+func (c *whyCmd) write(w io.Writer, r *receipt.Receipt) error {
+	switch n := c.Sentence; {
+	case n == 0:
+		return r.WriteText(w)
+	case n < 0 || n > len(r.Sentences):
+		return usageError{fmt.Errorf("the answer has sentences 1 to %d: %d", len(r.Sentences), n)}
+	default:
+		return r.Sentences[n-1].WriteQuotes(w)
+	}
+}
+
+// receipt returns the receipt of the answer.
+func (c *whyCmd) receipt(ctx context.Context, db *sqlite.DB) (*receipt.Receipt, error) {
+	message := agent.Last
+	if c.Answer != "" {
+		n, err := strconv.Atoi(strings.TrimPrefix(c.Answer, "m"))
+		if err != nil || n < 1 {
+			return nil, usageError{fmt.Errorf("%q is not a message: write m14", c.Answer)}
+		}
+		message = n - 1
+	}
+	k, err := c.session(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	m, err := agent.ReadMoment(ctx, db, db, k, message)
+	for _, known := range []error{agent.ErrNoAnswer, agent.ErrNotNoted, agent.ErrNotTheSame} {
+		if errors.Is(err, known) {
+			return nil, inputError{err}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return receipt.Of(m), nil
+}
+
+// session returns the key of the session that is meant.
+func (c *whyCmd) session(ctx context.Context, db *sqlite.DB) (k store.Key, err error) {
+	tenant, err := c.Tenant.one(ctx, db)
+	if err != nil {
+		return k, err
+	}
+	q := store.JournalQuery{Tenant: tenant, Kind: "session", Name: c.Session, Limit: 2}
+	if c.Session == "last" {
+		q.Name, q.Limit = "", 1
+	}
+	found, err := db.Journals(ctx, q)
+	switch {
+	case err != nil:
+		return k, err
+	case len(found) == 0:
+		return k, inputError{fmt.Errorf("no session %q of an agent: \"decant sessions\" lists what is stored", c.Session)}
+	case len(found) > 1 && found[0].ID != c.Session && found[1].ID != c.Session:
+		return k, usageError{fmt.Errorf("%q may be %s or %s: give more of the id", c.Session, found[0].ID, found[1].ID)}
+	case len(found) > 1 && found[1].ID == c.Session:
+		return found[1].Key, nil
+	}
+	return found[0].Key, nil
+}

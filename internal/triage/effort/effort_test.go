@@ -1,0 +1,44 @@
+package effort_test
+
+import (
+	"testing"
+
+	"github.com/decantdev/decant/internal/triage/effort"
+)
+
+// The table of the seed, with the order in which it asks. Mission 000-18.
+func TestOf(t *testing.T) {
+	simple, auth := effort.Effort{7, effort.Simple}, effort.Effort{5, effort.Simple}
+	hard, other := effort.Effort{15, effort.Complex}, effort.Effort{10, effort.Moderate}
+	for class, want := range map[string]effort.Effort{
+		"NoMethodError": simple, "NameError": simple, "ArgumentError": simple, "TypeError": simple,
+		"KeyError": simple, "IndexError": simple, "AttributeError": simple,
+
+		"NotAuthorizedError": auth, "AuthenticationError": auth, "Forbidden": auth,
+		"Pundit::NotAuthorizedError": auth, "ActionController::Forbidden": auth,
+
+		"SystemStackError": hard, "Timeout": hard, "ConnectionError": hard, "DeadlockDetected": hard,
+		"SegmentationFault": hard, "NoMemoryError": hard, "Net::ReadTimeout": hard,
+
+		"ActiveRecord::RecordNotFound": other, "PG::UniqueViolation": other, "Mysql2::Error": other, "StatementInvalid": other,
+		"": other, "Whatever": other, "nomethoderror": other,
+
+		"My::NoMethodError":             other, // a simple class is a whole name
+		"ForbiddenTimeout":              auth,  // leave comes before what is complex
+		"ActiveRecord::ConnectionError": hard,  // and what is complex before databases
+		"PG::DeadlockDetected":          hard,
+	} {
+		if got := effort.Of(class); got != want {
+			t.Errorf("%q is worth %+v, want %+v", class, got, want)
+		}
+	}
+}
+
+// The budgets of the seed. Mission 000-19.
+func TestThinking(t *testing.T) {
+	for c, want := range map[effort.Complexity]int{effort.Simple: 4000, effort.Moderate: 8000, effort.Complex: 12000, "": 8000, "odd": 8000} {
+		if got := c.Thinking(); got != want {
+			t.Errorf("%q thinks %d tokens, want %d", c, got, want)
+		}
+	}
+}

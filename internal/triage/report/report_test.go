@@ -1,0 +1,129 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/investigate"
+	"github.com/decantdev/decant/internal/triage/report"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// sample returns a report with an error that is explained, one that is not, and one that was left.
+func sample(text string) *report.Report {
+	kase := func(n int, state string) investigate.Case {
+		return investigate.Case{Number: n, Class: "KeyError", Transaction: "POST /order" + text, Message: "'sku'" + text, State: state, Count: 1200, Last: noon, Release: "v2"}
+	}
+	known := &investigate.Finding{Number: 1, Iterations: 4, Limit: 7, Calls: 3, USD: 0.0123, Usage: decant.Usage{Input: 9000, Output: 400}}
+	known.State, known.Confidence, known.Said = investigate.RootCause, investigate.Medium, investigate.High
+	known.Cause, known.Fix, known.Next = "The key sku is read as if it were always there."+text, "say what happens without it"+text, []string{"look at the import" + text}
+	known.Evidence = []investigate.Evidence{{Repo: "acme/shop", SHA: strings.Repeat("a", 40), Path: "shop/order.py", Line: 12, Text: "    return o['sku']" + text, Says: "no check" + text}}
+	known.Struck = []investigate.Struck{{Suspect: &investigate.Suspect{SHA: "fffffff"}, Why: "no tool has shown what this commit changes"}}
+	lead := &investigate.Finding{Number: 2, Iterations: 7, Limit: 7, Forced: true, Usage: decant.Usage{Input: 20000, Output: 600}}
+	lead.State, lead.Confidence, lead.Cause = investigate.Inconclusive, investigate.Low, "It fails at line 4."+text
+	r := &report.Report{Run: "r1", Began: noon, Ended: noon, Since: noon.Add(-24 * time.Hour), Until: noon, Sources: []string{"a.jsonl"}, Model: "m", Notices: []string{"Sentry could not be asked" + text}, Errors: []report.Error{
+		{Case: kase(1, "new"), Finding: known, Owner: "@acme/shop" + text, Links: []string{"https://github.com/acme/shop/blob/aaa/shop/order.py#L12"}}, {Case: kase(2, "regressed"), Finding: lead},
+		{Case: kase(0, "known"), Left: "nothing has changed" + text}}}
+	r.Sum(1234, code.Stats{Hits: 3, Misses: 9}, 2.5)
+	return r
+}
+
+func written(t *testing.T, write func(*bytes.Buffer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestMarkdown(t *testing.T) {
+	r := sample("")
+	got := written(t, func(b *bytes.Buffer) error { return r.WriteMarkdown(b) })
+	for _, want := range []string{
+		"# Triage of 2026-05-01 12:00\n\n3 errors, 2 investigated: the cause of 1 is known, 0 with high confidence.\n",
+		"## 1. new: KeyError in POST /order\n\n1,200 times, last 2026-05-01 12:00, release v2\n\n```\n'sku'\n```\n",
+		"**Cause, medium confidence (the agent said high).** The key sku is read",
+		"[`shop/order.py:12`](<https://github.com/acme/shop/blob/aaa/shop/order.py#L12>): no check\n```\n    return o['sku']\n```\n",
+		"- Struck, since nothing had shown it: commit fffffff (no tool has", "- Owner: \\@acme/shop\n", "- Used: 9,400 tokens, $0.0123, 4 of 7 answers, 3 calls\n",
+		"**Inconclusive; the strongest lead.** It fails at line 4.", "the limit was reached, and the answer had to be given",
+		"## Not investigated\n\n- known: KeyError in POST /order, 1,200 times: nothing has changed\n",
+		"30,000 tokens, $0.01: 15,000 tokens and 5.5 answers of the model for each error, in 2.5 s. Code was read 12 times, 25% of that from the cache. Run `r1`.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+// Whatever an error, a file or a model says is text: no markup, no mention, no link, no script, in no form of the report.
+func TestHostileTexts(t *testing.T) {
+	evil := " <script>alert(1)</script> [x](javascript:alert(1)) ![i](http://evil.example/i.png) @everyone #1 ```\n# Heading\n~~~\n<img src=x onerror=alert(1)> \x1b[31m"
+	r := sample(evil)
+	md := written(t, func(b *bytes.Buffer) error { return r.WriteMarkdown(b) })
+	inFence := ""
+	for l := range strings.Lines(md) {
+		l = strings.TrimRight(l, "\n")
+		if mark := strings.TrimLeft(l, "`"); mark == "" && len(l) >= 3 {
+			switch {
+			case inFence == "":
+				inFence = l
+			case inFence == l:
+				inFence = ""
+			}
+			continue
+		}
+		if inFence != "" {
+			continue
+		}
+		for _, bad := range []string{" <", "[x](", "![i](", " @everyone", "\n#1"} {
+			if strings.Contains(l, bad) {
+				t.Errorf("markup %q in %q", bad, l)
+			}
+		}
+	}
+	if inFence != "" {
+		t.Error("a fence is open at the end")
+	}
+	page := written(t, func(b *bytes.Buffer) error { return r.WriteHTML(b) })
+	doc, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if n.Data == "script" || n.Data == "img" {
+			t.Errorf("the page has a %s", n.Data)
+		}
+		for _, a := range n.Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "href" && !strings.HasPrefix(a.Val, "https://github.com/") {
+				t.Errorf("the page has %s=%q", a.Key, a.Val)
+			}
+		}
+	}
+	var back report.Report
+	if data, err := json.Marshal(r); err != nil || json.Unmarshal(data, &back) != nil || back.Errors[0].Finding.Cause != r.Errors[0].Finding.Cause {
+		t.Errorf("JSON does not hold it: %v", err)
+	}
+}
+
+// A run that finds nothing says so.
+func TestNothing(t *testing.T) {
+	r := &report.Report{Run: "r1", Since: noon.Add(-24 * time.Hour), Until: noon}
+	r.Sum(0, code.Stats{}, 0)
+	for _, got := range []string{written(t, func(b *bytes.Buffer) error { return r.WriteMarkdown(b) }), written(t, func(b *bytes.Buffer) error { return r.WriteHTML(b) })} {
+		if !strings.Contains(got, "No errors from 2026-04-30 12:00 to 2026-05-01 12:00.") || !strings.Contains(got, "Nothing was sent to a model.") {
+			t.Errorf("%s", got)
+		}
+	}
+}

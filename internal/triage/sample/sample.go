@@ -1,0 +1,176 @@
+package sample
+
+import (
+	"bufio"
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/goccy/go-yaml"
+
+	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/event"
+)
+
+// bundled leaves out truth.yaml: no program knows it.
+//
+//go:embed shop/sample.yaml shop/events.jsonl shop/repos shop/runbooks
+var bundled embed.FS
+
+// A Sample is programs, their history, and their errors.
+type Sample struct {
+	Name string    // a single word
+	Now  time.Time // at which it is looked at
+
+	repos []repo
+	files fs.FS
+	dir   string // of the files; empty: they are in the program
+}
+
+// A repo is one of sample.yaml.
+type repo struct {
+	Name     string         `yaml:"name"`
+	Patches  string         `yaml:"patches"`
+	Dir      string         `yaml:"dir"`
+	Services []string       `yaml:"services"`
+	Paths    []code.Mapping `yaml:"paths"`
+	Tags     map[string]int `yaml:"tags"`
+	Tag      string         `yaml:"tag"`
+}
+
+// Bundled returns the sample that is part of the program.
+func Bundled() (*Sample, error) {
+	files, err := fs.Sub(bundled, "shop")
+	if err != nil {
+		return nil, err
+	}
+	return open(files, "")
+}
+
+// Open returns the sample of a folder. An error names the file that is wrong.
+func Open(dir string) (*Sample, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the sample: %w", err)
+	}
+	s, err := open(root.FS(), dir)
+	if err != nil {
+		return nil, fmt.Errorf("sample %s: %w", dir, errors.Join(err, root.Close()))
+	}
+	return s, nil
+}
+
+func open(files fs.FS, dir string) (*Sample, error) {
+	data, err := fs.ReadFile(files, "sample.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var head struct {
+		Name  string    `yaml:"name"`
+		Now   time.Time `yaml:"now"`
+		Repos []repo    `yaml:"repos"`
+	}
+	if err := yaml.UnmarshalWithOptions(data, &head, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("sample.yaml: %w", err)
+	}
+	s := &Sample{Name: head.Name, Now: head.Now, repos: head.Repos, files: files, dir: dir}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("sample.yaml: %w", err)
+	}
+	return s, nil
+}
+
+// check returns what is wrong with sample.yaml.
+func (s *Sample) check() error {
+	switch {
+	case !plainName.MatchString(s.Name):
+		return fmt.Errorf("name is a word of letters, digits and -: %q", s.Name)
+	case s.Now.IsZero():
+		return errors.New("now is missing: the time at which the sample is looked at, such as 2026-11-20T06:00:00Z")
+	case len(s.repos) == 0:
+		return errors.New("repos is missing")
+	}
+	for _, r := range s.repos {
+		switch {
+		case r.Name == "":
+			return errors.New("a repository has no name")
+		case (r.Patches == "") == (r.Dir == ""):
+			return fmt.Errorf("repository %s has either patches or dir", r.Name)
+		case r.Patches != "" && !fs.ValidPath(r.Patches):
+			return fmt.Errorf("repository %s: patches is a folder below that of the sample: %q", r.Name, r.Patches)
+		case r.Dir != "" && s.dir == "":
+			return fmt.Errorf("repository %s: dir needs a sample in a folder", r.Name)
+		}
+		for tag := range r.Tags {
+			if !plainTag.MatchString(tag) {
+				return fmt.Errorf("repository %s: %q is no name for a tag", r.Name, tag)
+			}
+		}
+	}
+	return nil
+}
+
+// Events returns the errors, as events.jsonl has them.
+func (s *Sample) Events() (out []event.Event, err error) {
+	data, err := fs.ReadFile(s.files, "events.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewScanner(bytes.NewReader(data))
+	in.Buffer(nil, 4<<20)
+	for n := 1; in.Scan(); n++ {
+		var e event.Event
+		if len(bytes.TrimSpace(in.Bytes())) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(in.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("events.jsonl, line %d: %w", n, err)
+		}
+		out = append(out, e)
+	}
+	return out, in.Err()
+}
+
+// Services returns the repositories by the services whose code they have.
+func (s *Sample) Services() map[string]string {
+	out := map[string]string{}
+	for _, r := range s.repos {
+		for _, service := range r.Services {
+			out[service] = r.Name
+		}
+	}
+	return out
+}
+
+// Runbooks returns the runbooks, none where there is no such folder.
+func (s *Sample) Runbooks() ([]code.Runbook, error) {
+	dir, err := fs.Sub(s.files, "runbooks")
+	if err != nil {
+		return nil, err
+	}
+	return code.Runbooks(dir)
+}
+
+// Repos returns the repositories. Those that are patches are made in a folder when they are first asked for, and found there later; what is there of other
+// patches is left alone. It needs git.
+func (s *Sample) Repos(folder string) (out []code.Repo, err error) {
+	for _, r := range s.repos {
+		dir := r.Dir
+		switch {
+		case r.Patches != "":
+			if dir, err = s.build(folder, r); err != nil {
+				return nil, fmt.Errorf("make the repository %s: %w", r.Name, err)
+			}
+		case !filepath.IsAbs(dir):
+			dir = filepath.Join(s.dir, dir)
+		}
+		out = append(out, code.Repo{Name: r.Name, Dir: dir, Paths: r.Paths, Tag: r.Tag})
+	}
+	return out, nil
+}

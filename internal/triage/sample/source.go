@@ -1,0 +1,40 @@
+package sample
+
+import (
+	"context"
+	"iter"
+
+	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/source"
+)
+
+// Source returns the errors of the sample as a source.
+func (s *Sample) Source() source.Source { return told{s} }
+
+// told is the errors of a sample.
+type told struct{ *Sample }
+
+// Name implements source.Source.
+func (t told) Name() string { return "sample " + t.Sample.Name }
+
+// Events implements source.Source.
+func (t told) Events(ctx context.Context, in source.Window) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		all, err := t.Sample.Events()
+		if err != nil {
+			yield(event.Event{}, err)
+			return
+		}
+		for _, e := range all {
+			if in.Contains(e.Time) && !yield(e, ctx.Err()) {
+				return
+			}
+		}
+	}
+}
+
+// Check implements source.Source.
+func (t told) Check(context.Context) error {
+	_, err := t.Sample.Events()
+	return err
+}

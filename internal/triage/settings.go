@@ -1,0 +1,187 @@
+package triage
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/group"
+	"github.com/decantdev/decant/internal/triage/investigate"
+	"github.com/decantdev/decant/internal/triage/source"
+)
+
+// SettingsFile is where settings are looked for, from the top of a project.
+const SettingsFile = ".decant/triage.yaml"
+
+// Settings are what a file, and then the environment, say of runs. Zero fields say nothing.
+type Settings struct {
+	Given bool // there is a file
+
+	Sources  []source.Source
+	Repos    []code.Repo
+	Services map[string]string // repositories by the services whose code they have
+	Model    string
+	By       group.By
+	Most     int
+	Parallel int
+	PerError int // tokens
+	PerRun   int // tokens
+	Thinking bool
+	Ignore   group.IgnoreList
+	Runbooks []code.Runbook
+}
+
+// file is what a settings file may say.
+type file struct {
+	Sources  any               `yaml:"sources"` // source.Read reads them
+	Repos    []code.Repo       `yaml:"repos"`
+	Services map[string]string `yaml:"services"`
+	Model    string            `yaml:"model"`
+	By       group.By          `yaml:"by"`
+	Most     int               `yaml:"max_errors"`
+	Parallel int               `yaml:"parallel"`
+	PerError int               `yaml:"tokens_per_error"`
+	PerRun   int               `yaml:"tokens_per_run"`
+	Thinking bool              `yaml:"thinking"`
+	Ignore   string            `yaml:"ignore"`   // a file, from the folder of the settings
+	Runbooks string            `yaml:"runbooks"` // a folder, likewise
+}
+
+// ReadSettings reads a settings file; one that does not exist says nothing. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
+// _PARALLEL, _TOKENS_PER_ERROR and _TOKENS_PER_RUN are stronger than the file, and than the names of seed 000 (NIGHTWATCH_MODEL, ..._MAX_ERRORS,
+// ..._TOKEN_BUDGET_PER_ERROR, ..._TOTAL_TOKEN_BUDGET), which are stronger than the file, too. Errors name the file and the line, or the variable.
+func ReadSettings(name string, getenv func(string) string) (*Settings, error) {
+	s := &Settings{}
+	data, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	s.Given = err == nil
+	if s.Given {
+		if err := s.read(name, data); err != nil {
+			return nil, err
+		}
+	}
+	if s.Sources, err = source.Read(name, data, getenv); err != nil {
+		return nil, err
+	}
+	return s, s.environment(getenv)
+}
+
+// read reads what the file says, but for its sources.
+func (s *Settings) read(name string, data []byte) error {
+	var f file
+	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
+		return fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
+	}
+	if f.By != "" && f.By != group.ByFingerprint && f.By != group.ByTransaction {
+		return fmt.Errorf("%s: by: %q is neither %s nor %s", name, f.By, group.ByFingerprint, group.ByTransaction)
+	}
+	if min(f.Most, f.Parallel, f.PerError, f.PerRun) < 0 {
+		return fmt.Errorf("%s: max_errors, parallel, tokens_per_error and tokens_per_run must not be negative", name)
+	}
+	dir := filepath.Dir(name)
+	*s = Settings{Given: s.Given, Repos: f.Repos, Services: f.Services, Model: f.Model, By: f.By, Most: f.Most, Parallel: f.Parallel, PerError: f.PerError, PerRun: f.PerRun, Thinking: f.Thinking}
+	for i := range s.Repos {
+		if d := s.Repos[i].Dir; d != "" && !filepath.IsAbs(d) {
+			s.Repos[i].Dir = filepath.Join(dir, d)
+		}
+	}
+	if f.Ignore != "" {
+		at := below(dir, f.Ignore)
+		src, err := os.ReadFile(at)
+		if err != nil {
+			return fmt.Errorf("%s: ignore: %w", name, err)
+		}
+		if s.Ignore, err = group.ReadIgnored(at, src); err != nil {
+			return err
+		}
+	}
+	if f.Runbooks != "" {
+		root, err := os.OpenRoot(below(dir, f.Runbooks))
+		if err == nil {
+			s.Runbooks, err = code.Runbooks(root.FS())
+			err = errors.Join(err, root.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: runbooks: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// below returns a name from a folder on, unless it is absolute.
+func below(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// environment takes what the environment says.
+func (s *Settings) environment(getenv func(string) string) error {
+	s.Model = cmp.Or(getenv("DECANT_TRIAGE_MODEL"), getenv("NIGHTWATCH_MODEL"), s.Model)
+	for _, v := range []struct {
+		names []string
+		to    *int
+	}{
+		{[]string{"DECANT_TRIAGE_MAX_ERRORS", "NIGHTWATCH_MAX_ERRORS"}, &s.Most}, {[]string{"DECANT_TRIAGE_PARALLEL"}, &s.Parallel},
+		{[]string{"DECANT_TRIAGE_TOKENS_PER_ERROR", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR"}, &s.PerError}, {[]string{"DECANT_TRIAGE_TOKENS_PER_RUN", "NIGHTWATCH_TOTAL_TOKEN_BUDGET"}, &s.PerRun},
+	} {
+		for _, name := range v.names {
+			text := getenv(name)
+			if text == "" {
+				continue
+			}
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 {
+				return fmt.Errorf("%s: %q is no number above 0", name, text)
+			}
+			*v.to = n
+			break
+		}
+	}
+	return nil
+}
+
+// DefaultPerRun is how many tokens a run may use (seed 000, layer 3).
+const DefaultPerRun = 200_000
+
+// Fill fills in what nobody has said.
+func (s *Settings) Fill() {
+	s.By, s.Most, s.Parallel = cmp.Or(s.By, group.ByFingerprint), cmp.Or(s.Most, DefaultMost), cmp.Or(s.Parallel, 3)
+	s.PerError, s.PerRun = cmp.Or(s.PerError, investigate.DefaultBudget), cmp.Or(s.PerRun, DefaultPerRun)
+}
+
+// Template is a settings file that says what there is.
+const Template = `# decant triage: which errors are looked at, and whose code runs. Credentials stand in the environment, never here:
+# ANTHROPIC_API_KEY, NEW_RELIC_API_KEY, SENTRY_AUTH_TOKEN, GITHUB_TOKEN.
+
+sources:
+  - type: log                # also jsonl, command, newrelic, sentry
+    files: [/var/log/app/*.log]
+#  - type: newrelic          # NEW_RELIC_API_KEY
+#    account: 1234567
+#  - type: sentry            # SENTRY_AUTH_TOKEN
+#    organization: acme
+
+repos:
+  - name: %s
+    dir: ..                  # a clone, from the folder of this file
+#    paths: [{from: /app/}]   # where the files of stack traces are in it
+
+# model: claude-sonnet-4-5
+# max_errors: 5              # investigated in a run
+# tokens_per_error: 30000
+# tokens_per_run: 200000
+# thinking: true             # by class of the error; it costs tokens, and the provider's cache
+# ignore: ignore.yaml        # - class: ActionController::RoutingError
+# runbooks: runbooks         # a folder of Markdown
+`

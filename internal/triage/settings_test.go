@@ -1,0 +1,60 @@
+package triage_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/internal/triage/group"
+)
+
+// Mission 000-29: the seed's own names count, and those of triage count more.
+func TestSettings(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	write("ignore.yaml", "- class: X\n")
+	write("books/slow.md", "---\nclasses: [Timeout]\n---\nWait.\n")
+	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: ..}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\n")
+	env := map[string]string{"NIGHTWATCH_MODEL": "n", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "20000", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "NIGHTWATCH_TOTAL_TOKEN_BUDGET": "90000"}
+	s, err := triage.ReadSettings(file, func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Given || s.Model != "n" || s.Most != 7 || s.PerError != 25000 || s.PerRun != 90000 || s.By != group.ByTransaction || len(s.Sources) != 1 || len(s.Ignore) != 1 || len(s.Runbooks) != 1 ||
+		s.Repos[0].Dir != filepath.Join(dir, "..") {
+		t.Errorf("%+v", s)
+	}
+	none := func(string) string { return "" }
+	s, err = triage.ReadSettings(filepath.Join(dir, "none.yaml"), none)
+	if err != nil || s.Given || len(s.Sources) != 0 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if s.Fill(); s.Most != 5 || s.Parallel != 3 || s.PerError != 30_000 || s.PerRun != 200_000 || s.By != group.ByFingerprint {
+		t.Errorf("nothing said: %+v", s)
+	}
+	for want, text := range map[string]string{
+		"bad.yaml": "modell: x\n", "by:": "by: day\n", "negative": "max_errors: -1\n", "ignore:": "ignore: nowhere.yaml\n", "bad.yaml:2": "sources:\n  - type: fax\n", "runbooks:": "runbooks: nowhere\n",
+	} {
+		if _, err := triage.ReadSettings(write("bad.yaml", text), none); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := triage.ReadSettings(file, func(string) string { return "many" }); err == nil || !strings.Contains(err.Error(), "MAX_ERRORS") {
+		t.Errorf("a variable that is no number: %v", err)
+	}
+	if _, err := triage.ReadSettings(write("new.yaml", strings.ReplaceAll(triage.Template, "%s", "shop")), none); err != nil {
+		t.Errorf("the template: %v", err)
+	}
+}

@@ -1,0 +1,131 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/triage/event"
+)
+
+// Command is a program that prints events as JSON lines. It learns the window from its environment: DECANT_SINCE and DECANT_UNTIL, in the
+// form of RFC 3339, empty where the window is open.
+type Command struct {
+	Args    []string      // the program and what it is given; no shell reads it
+	Dir     string        // where it runs; empty: here
+	Timeout time.Duration // 0: two minutes
+}
+
+// Name implements [Source]. It leaves out what the program is given, which may hold a credential.
+func (c *Command) Name() string {
+	if len(c.Args) == 0 {
+		return "command"
+	}
+	return "command " + c.Args[0]
+}
+
+// Events implements [Source]. A program that fails is an error with the end of what it wrote to standard error.
+func (c *Command) Events(ctx context.Context, in Window) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		if err := c.Check(ctx); err != nil {
+			yield(event.Event{}, err)
+			return
+		}
+		if err := c.run(ctx, in, yield); err != nil {
+			yield(event.Event{}, err)
+		}
+	}
+}
+
+func (c *Command) run(ctx context.Context, in Window, yield func(event.Event, error) bool) error {
+	timeout := c.Timeout
+	if timeout <= 0 {
+		timeout = 2 * time.Minute
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s has not ended after %v", c.Name(), timeout))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	errs := &tail{most: 2 << 10}
+	cmd.Dir, cmd.Stderr, cmd.WaitDelay = c.Dir, errs, 5*time.Second
+	cmd.Env = append(os.Environ(), "DECANT_SINCE="+form(in.Since), "DECANT_UNTIL="+form(in.Until))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("run %s: %w", c.Name(), err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("run %s: %w", c.Name(), err)
+	}
+	done := c.read(ctx, in, out, yield)
+	if !done {
+		cancel() // nobody reads what else it prints
+	}
+	err = cmd.Wait()
+	switch {
+	case !done:
+		return nil
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("run %s: %w: %s", c.Name(), err, secret.Mask(strings.TrimSpace(string(errs.text))))
+	}
+	return nil
+}
+
+// read yields what the program prints, and reports whether it was read to its end.
+func (c *Command) read(ctx context.Context, in Window, out io.Reader, yield func(event.Event, error) bool) bool {
+	stopped := false
+	ended := readJSONL(context.WithoutCancel(ctx), c.Name(), time.Time{}, out, func(e event.Event, err error) bool {
+		if err != nil {
+			if _, ok := errors.AsType[*LineError](err); !ok && ctx.Err() != nil {
+				return true // the pipe was closed, and run tells why
+			}
+		}
+		stopped = !(err == nil && !in.Contains(e.Time) || yield(e, err))
+		return !stopped
+	})
+	return ended || !stopped
+}
+
+// Check implements [Source]. It looks for the program and does not run it.
+func (c *Command) Check(context.Context) error {
+	if len(c.Args) == 0 {
+		return errors.New("source command: no program; name it and what it is given as a list")
+	}
+	if c.Dir != "" && strings.HasPrefix(c.Args[0], ".") {
+		return nil // it is looked for where it runs
+	}
+	if _, err := exec.LookPath(c.Args[0]); err != nil {
+		return fmt.Errorf("source command: %w; install it or name its path", err)
+	}
+	return nil
+}
+
+func form(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// A tail keeps the end of what is written to it.
+type tail struct {
+	text []byte
+	most int
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	if n := len(t.text) - t.most; n > 0 {
+		t.text = bytes.Clone(t.text[n:])
+	}
+	return len(p), nil
+}

@@ -1,0 +1,82 @@
+// Package source reads the errors of programs in production from where they are kept: files of JSON lines, plain logs, the output of a
+// command, New Relic, Sentry.
+//
+// # JSON lines
+//
+// A line is one event as package event writes it: {"time": "2026-11-23T02:11:09Z", "class": "KeyError", "message": "...", "frames": [...]}.
+// Lines of common loggers are read too: zap, slog, logrus, pino, bunyan, those of Python that write JSON, the Elastic Common Schema. Of
+// those with a level only what is an error counts. A stack that is a text is parsed like one in a log.
+//
+// # Logs
+//
+// A plain log is read record by record. A record begins with a line that has a time, and goes on until the next one. What has the level of
+// an error or a stack in it is an event: Go, Python, Java, Ruby, Node. A record without a time, such as a panic, has that of the record
+// before it, or of the file. Lines of JSON between them are read as above.
+//
+// Everything here is data from outside, and bounded: see the constants.
+package source
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/decantdev/decant/internal/triage/event"
+)
+
+// A Source is where errors are kept.
+type Source interface {
+	// Name says what it is, for people: "sentry acme", "log /var/log/app.log".
+	Name() string
+
+	// Events yields what happened in the window, in the order in which the source tells it. An error of type *LineError stands for one
+	// event that cannot be read, and the next ones follow it; any other error is the last thing that comes.
+	Events(ctx context.Context, in Window) iter.Seq2[event.Event, error]
+
+	// Check reports whether the source can be read, with its credential and every right that Events needs. The error says what to do.
+	Check(ctx context.Context) error
+}
+
+// A Window is a stretch of time, half open. A zero Since or Until leaves that side open.
+type Window struct{ Since, Until time.Time }
+
+// Contains reports whether t is in the window.
+func (w Window) Contains(t time.Time) bool {
+	return (w.Since.IsZero() || !t.Before(w.Since)) && (w.Until.IsZero() || t.Before(w.Until))
+}
+
+// The most that is read of one thing. What is longer is cut, and a line that is longer cannot be read.
+const (
+	mostLine       = 1 << 20 // bytes of a line
+	mostRecord     = 64 << 10
+	mostFrames     = 200
+	mostMessage    = 16 << 10
+	mostAttributes = 64
+	mostAttribute  = 1 << 10
+	mostCauses     = 8
+)
+
+// A LineError says that one event cannot be read.
+type LineError struct {
+	File string
+	Line int // from 1
+	Err  error
+}
+
+// Error names file and line.
+func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// cut returns s, or its first n bytes without half a letter at their end.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
