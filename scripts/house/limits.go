@@ -12,7 +12,7 @@ var limits = map[string]limit{
 	"engine/internal/notes":    {circle: 1, methods: 5, fields: 15},
 	"engine/internal/outbox":   {circle: 2, methods: 14, fields: 12},
 	"engine/internal/patience": {circle: 1, methods: 7, fields: 3},
-	"engine/internal/pour":     {circle: 1, methods: 30, fields: 5},
+	"engine/internal/pour":     {circle: 1, methods: 30, fields: 6},
 	"engine/internal/prompt":   {circle: 2, methods: 15, fields: 9},
 	"engine/internal/ticket":   {circle: 1, methods: 24, fields: 11},
 	"wire":                     {circle: 1, methods: 9, fields: 7},
@@ -22,7 +22,7 @@ var limits = map[string]limit{
 	"wire/internal/request":    {circle: 2, methods: 15, fields: 13},
 	"wire/internal/session":    {circle: 2, methods: 16, fields: 15},
 	"legal":                    {circle: 8, methods: 37, fields: 9},
-	"policy":                   {circle: 7, methods: 26, fields: 18},
+	"policy":                   {circle: 7, methods: 26, fields: 19},
 	"archive":                  {circle: 2, methods: 7, fields: 10},
 	"store/sqlite":             {circle: 25, methods: 66, fields: 13},
 	"internal/reduce":          {circle: 2, methods: 23, fields: 13},
@@ -32,14 +32,14 @@ var limits = map[string]limit{
 	"internal/doctor":          {circle: 1, methods: 12, fields: 10},
 	"transport":                {circle: 10, methods: 25, fields: 11},
 	"gateway":                  {circle: 10, methods: 16, fields: 22},
-	"cmd/decant":               {circle: 2, methods: 15, fields: 33},
+	"cmd/decant":               {circle: 2, methods: 15, fields: 35},
 }
 
 const (
 	limitFiles          = 12
 	limitReturns        = 13
 	limitUnused         = 125 // 52 of them are of package agent, which programs use and nothing here but an example
-	limitUnusedInternal = 22
+	limitUnusedInternal = 101 // 21 of the stand-ins, which tests use, and 50 of triage: most of them in signatures, others until its reports are sent
 	limitMedian         = 11
 	limitLongest        = 48
 )
