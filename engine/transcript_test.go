@@ -502,7 +502,7 @@ func TestMeterAfterRequestsThatReadAtOnce(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	late := &late{Store: k.store, done: make(chan struct{}), back: make(chan struct{})}
 	k.store = late
-	k.start(engine.Options{})
+	k.start(engine.Options{Timeouts: engine.Timeouts{Optional: 5 * time.Second, Required: time.Minute}}) // as long as the second request waits for the first
 	answer := func(p *engine.Prepared, tokens int) {
 		k.engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: decant.Usage{Input: tokens, Output: 10}, Content: []byte(`[{"type":"text","text":"noted"}]`)})
 	}
