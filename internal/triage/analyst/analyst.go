@@ -21,16 +21,21 @@ import (
 )
 
 // An Analyst answers investigations. The zero value is ready.
-type Analyst struct{}
+type Analyst struct {
+	// Thorough makes it read the files of the whole stack, and each of them whole, as agents do that look around before they think; of files that come
+	// with their middle left out, it asks for lines.
+	Thorough bool
+}
 
 var _ sandbox.Model = Analyst{}
 
 // Answer implements sandbox.Model.
-func (Analyst) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
+func (a Analyst) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
 	k := read(p)
 	if k == nil || strings.Contains(p.Last(decant.RoleUser), "Answer in words") { // a summary, a question of a person, or anything else
 		return sandbox.Reader{}.Answer(ctx, p)
 	}
+	k.thorough = a.Thorough
 	if calls := k.next(); len(calls) > 0 {
 		return sandbox.Answer{Blocks: calls}, nil
 	}
@@ -59,15 +64,21 @@ func (k *known) next() []sandbox.Block {
 	if k.repeated() {
 		return nil
 	}
+	if c := k.around(); c != nil {
+		return c
+	}
 	for _, f := range k.frames[:min(len(k.frames), mostFrames)] {
 		src := k.at(f)
 		if src == nil {
-			if c := k.call(readFile, map[string]any{"path": f.path, "from": max(1, f.line-before), "to": f.line + after}); c != nil {
+			if c := k.look(f.path, max(1, f.line-before), f.line+after); c != nil {
 				return c
 			}
 			continue // it cannot be read
 		}
 		if d := k.diagnose(f, src); d != nil {
+			if k.knownCause(d) > 0 {
+				return nil // it was looked into already
+			}
 			return k.deepen(f, d)
 		}
 	}
@@ -80,6 +91,42 @@ func (k *known) next() []sandbox.Block {
 	return nil
 }
 
+// around returns the call that shows the next file of the stack, where all of it is to be read.
+func (k *known) around() []sandbox.Block {
+	if !k.thorough {
+		return nil
+	}
+	for _, f := range k.frames {
+		if k.at(f) == nil {
+			if c := k.look(f.path, max(1, f.line-before), f.line+after); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// look returns the call that shows lines of a file; nil: it was made.
+func (k *known) look(path string, from, to int) []sandbox.Block {
+	if k.thorough {
+		if c := k.call(readFile, map[string]any{"path": path}); c != nil {
+			return c
+		}
+	}
+	return k.call(readFile, map[string]any{"path": path, "from": from, "to": to})
+}
+
+// knownCause returns the number of the earlier error of the run that has the same cause in a file that is the same; 0: there is none.
+func (k *known) knownCause(d *diagnosis) int {
+	for _, e := range k.earlier {
+		told := strings.TrimSpace(strings.Join(strings.Fields(d.cause), " "))
+		if len(e.cause) > 0 && strings.HasPrefix(told, strings.TrimRight(e.cause, ".")) && slices.ContainsFunc(d.quotes, func(q quote) bool { return slices.Contains(e.files, q.file.path) }) {
+			return e.number
+		}
+	}
+	return 0
+}
+
 // deepen returns the calls that show more of what a diagnosis rests on: the function that a value comes from, then what has changed.
 func (k *known) deepen(f frame, d *diagnosis) []sandbox.Block {
 	if d.want != "" {
@@ -88,7 +135,7 @@ func (k *known) deepen(f frame, d *diagnosis) []sandbox.Block {
 		}
 		for _, h := range k.hits {
 			if strings.Contains(h.text, d.want+"(") && function.MatchString(h.text) && !k.shows(h.path, h.line+1) {
-				if c := k.call(readFile, map[string]any{"path": h.path, "from": h.line, "to": h.line + before}); c != nil {
+				if c := k.look(h.path, h.line, h.line+before); c != nil {
 					return c
 				}
 			}
@@ -161,6 +208,7 @@ type answer struct {
 	Fix        string     `json:"fix,omitzero"`
 	Next       []string   `json:"next_steps,omitempty"`
 	Tags       []string   `json:"tags,omitempty"`
+	Related    int        `json:"related,omitzero"`
 }
 
 type evidence struct {
@@ -188,7 +236,7 @@ func (k *known) conclude() *answer {
 		if d == nil {
 			continue
 		}
-		a := &answer{State: "root_cause", Cause: d.cause + ".", Confidence: "medium", Fix: d.fix, Tags: []string{d.tag}, Suspect: k.blame(d)}
+		a := &answer{State: "root_cause", Cause: d.cause + ".", Confidence: "medium", Fix: d.fix, Tags: []string{d.tag}, Suspect: k.blame(d), Related: k.knownCause(d)}
 		if d.sure {
 			a.Confidence = "high"
 		}
