@@ -190,7 +190,9 @@ func regrown(t *testing.T, r code.Repo) string {
 	run("", "init", "-q", "-b", "main", dir)
 	var stream strings.Builder
 	in := run("", "-C", r.Dir, "log", "--reverse", "--format=%H%x00%at%x00%s", "main")
-	blob := func(name, text string) { fmt.Fprintf(&stream, "M 100644 inline %q\ndata %d\n%s\n", name, len(text), text) }
+	blob := func(name, text string) {
+		fmt.Fprintf(&stream, "M 100644 inline %q\ndata %d\n%s\n", name, len(text), text)
+	}
 	for l := range strings.Lines(in) {
 		p := strings.Split(strings.TrimSpace(l), "\x00")
 		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter Ada <ada@example.com> %s +0000\ndata %d\n%s\ndeleteall\n", p[1], len(p[2]), p[2])
@@ -219,4 +221,3 @@ func longer(text string, lines []string) string {
 	half := len(lines) / 2
 	return strings.Join(slices.Concat(all[:at], lines[:half], all[at:], lines[half:]), "\n")
 }
-
