@@ -85,10 +85,12 @@ func (k *known) next() []sandbox.Block {
 	if c := k.definitions(); c != nil {
 		return c
 	}
-	if timeouts.MatchString(k.message) && len(k.frames) > 0 {
-		return k.history(k.frames[0].path)
+	if len(k.frames) > 0 {
+		if c := k.history(k.frames[0].path); len(c) > 0 {
+			return c
+		}
 	}
-	return nil
+	return k.unseen()
 }
 
 // around returns the call that shows the next file of the stack, where all of it is to be read.
@@ -171,21 +173,19 @@ func (k *known) history(path string) []sandbox.Block {
 	if c := k.call(changes, map[string]any{"path": path, "paths": []string{path}}); c != nil {
 		return c
 	}
-	for i, sha := range k.commits {
-		if i == mostChanges {
-			break
-		}
-		if c := k.call(change, map[string]any{"sha": sha, "commit": sha, "path": path}); c != nil {
-			return c
-		}
+	var out []sandbox.Block
+	for _, sha := range k.commits[:min(len(k.commits), mostChanges)] {
+		out = append(out, k.call(change, map[string]any{"sha": sha, "commit": sha, "path": path})...)
 	}
-	return nil
+	return out
 }
 
 // diagnose looks at one frame.
 func (k *known) diagnose(f frame, src *file) *diagnosis {
 	t := &trouble{message: k.class + ": " + k.message, file: src, line: f.line}
-	if i := slices.Index(k.frames, f); i >= 0 && i+1 < len(k.frames) {
+	i := slices.Index(k.frames, f)
+	t.outer = i > 0
+	if i >= 0 && i+1 < len(k.frames) {
 		if next := k.frames[i+1]; k.at(next) != nil {
 			t.caller = &quote{file: k.at(next), line: next.line}
 		}
@@ -248,6 +248,9 @@ func (k *known) conclude() *answer {
 	if a := k.slower(); a != nil {
 		return a
 	}
+	if a := k.reordered(); a != nil {
+		return a
+	}
 	return k.lead()
 }
 
@@ -275,46 +278,7 @@ func (k *known) blame(d *diagnosis) *suspect {
 var (
 	timeouts = regexp.MustCompile(`(?i)timeout|timed out|deadline exceeded`)
 	limit    = regexp.MustCompile(`(?i)timeout|deadline|retries`)
-	number   = regexp.MustCompile(`\d+(?:\.\d+)?`)
 )
-
-// slower returns the answer to a timeout whose limit somebody has lowered, nil where nobody has.
-func (k *known) slower() *answer {
-	if !timeouts.MatchString(k.message + k.class) {
-		return nil
-	}
-	for _, c := range k.diffs {
-		for was := range c.removed {
-			for is := range c.added {
-				if !limit.MatchString(is) || !alike(was, is) {
-					continue
-				}
-				for _, f := range k.files {
-					for _, n := range f.numbers() {
-						if strings.TrimSpace(f.lines[n]) == is {
-							q := quote{f, n, "the limit as it is now"}
-							return &answer{State: "root_cause", Cause: fmt.Sprintf("The limit was changed from %q to %q, and what is waited for takes longer.", was, is), Confidence: "medium",
-								Evidence: []evidence{q.evidence()}, Suspect: &suspect{c.sha, "it has changed the limit"}, Fix: "take the change of the limit back, or find out why it takes longer", Tags: []string{"timeout"}}
-						}
-					}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// alike reports whether two lines that set a limit are the same but for the limit: a number, or where it comes from.
-func alike(was, is string) bool {
-	if was == is {
-		return false
-	}
-	if number.ReplaceAllString(was, "#") == number.ReplaceAllString(is, "#") {
-		return true
-	}
-	before, after, ok := strings.Cut(is, "(")
-	return ok && after != "" && strings.HasPrefix(was, before+"(") && limit.MatchString(before)
-}
 
 // lead returns the answer where nothing was found.
 func (k *known) lead() *answer {

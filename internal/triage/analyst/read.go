@@ -56,6 +56,8 @@ type hit struct {
 type diff struct {
 	sha            string
 	added, removed map[string]bool
+	path           string         // of the file that was asked for
+	at             map[string]int // the lines that were added
 }
 
 var (
@@ -224,17 +226,20 @@ func (k *known) changed(use sandbox.Block, text string) {
 	var in struct {
 		SHA    string `json:"sha"`
 		Commit string `json:"commit"`
+		Path   string `json:"path"`
 	}
 	if json.Unmarshal(use.Input, &in) != nil {
 		return
 	}
-	d := diff{sha: in.SHA + in.Commit, added: map[string]bool{}, removed: map[string]bool{}}
+	d := diff{sha: in.SHA + in.Commit, path: in.Path, at: map[string]int{}, added: map[string]bool{}, removed: map[string]bool{}}
 	for l := range strings.SplitSeq(text, "\n") {
 		if m := numberedDiff.FindStringSubmatch(l); m != nil {
-			if m[1] == "+" {
-				d.added[strings.TrimSpace(m[2])] = true
+			text := strings.TrimSpace(m[3])
+			if m[2] == "+" {
+				d.added[text] = true
+				d.at[text], _ = strconv.Atoi(m[1])
 			} else {
-				d.removed[strings.TrimSpace(m[2])] = true
+				d.removed[text] = true
 			}
 		}
 	}
@@ -243,7 +248,7 @@ func (k *known) changed(use sandbox.Block, text string) {
 	k.diffs = append(k.diffs, d)
 }
 
-var numberedDiff = regexp.MustCompile(`^\s*\d+([+-])\t(.*)$`)
+var numberedDiff = regexp.MustCompile(`^\s*(\d+)([+-])\t(.*)$`)
 
 // at returns the file of a frame if its line was shown. A stack names files as the machine does that ran the program, so that one of them may
 // end with the name of the other.

@@ -29,6 +29,7 @@ var (
 	atLen     = regexp.MustCompile(`>= (len\()`)
 	ranged    = regexp.MustCompile(`range\((len\(\w+\))\)`)
 	arguments = regexp.MustCompile(`\b\w+\(((?:\w+, )*?)(\w*[a-z]\w*), (\w*[a-z]\w*)((?:, [\w."]+)*)\)`)
+	receiver  = regexp.MustCompile(`\((?:self|cls)\b`)
 	goLimit   = regexp.MustCompile(`(\d+) \* time\.Second`)
 	pyLimit   = regexp.MustCompile(`(?i)(timeout\w* ?= ?)(\d+\.\d+)`)
 	msLimit   = regexp.MustCompile(`(?i)(timeout_ms = )(\d+)`)
@@ -52,7 +53,7 @@ func changes(name, text string) (out []change) {
 		add("off by one", n, belowLen.ReplaceAllString(l, "<= $1"))
 		add("off by one", n, atLen.ReplaceAllString(l, "> $1"))
 		add("off by one", n, ranged.ReplaceAllString(l, "range($1 + 1)"))
-		if m := arguments.FindStringSubmatchIndex(l); m != nil && !strings.Contains(l, "Errorf") {
+		if m := arguments.FindStringSubmatchIndex(l); m != nil && !strings.Contains(l, "Errorf") && !receiver.MatchString(l) {
 			add("swapped argument", n, l[:m[4]]+l[m[6]:m[7]]+", "+l[m[4]:m[5]]+l[m[7]:])
 		}
 		if strings.Contains(strings.ToLower(l), "timeout") || strings.Contains(strings.ToLower(l), "deadline") {
@@ -95,7 +96,7 @@ var word = regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'|[A-Za-z_]\w*`)
 var named = regexp.MustCompile(`(?m)\b(?:def|class|func(?: \([^)]*\))?|type) (\w+)|^\s*(?:const |var )?(\w+)(?:, (\w+))? (?::=|=) |for (\w+) in `)
 
 // plainWords stay as they are: other code gives them their meaning.
-var plainWords = strings.Fields("self main time err error errors json out in ok init Error String os sys queue re class def return None True False nil fmt report log strings context Time Second")
+var plainWords = strings.Fields("self main time err error errors json out in ok init Error String os sys queue re class def return None True False nil fmt report log strings context Time Second title")
 
 // A naming gives other names to what a program defines.
 type naming map[string]string

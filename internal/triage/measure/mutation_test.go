@@ -198,7 +198,6 @@ func found(t *testing.T, all []mutation, how trial, off layer.Set) []verdict {
 		if _, err := fmt.Sscanf(e.Service, "s%d", &i); err != nil || e.Finding == nil {
 			t.Fatalf("%s: %v", e.Service, err)
 		}
-		if os.Getenv("DBG") != "" { dbg(t, &e) }
 		f, v := e.Finding, verdict{state: e.Finding.State}
 		commit := ""
 		if f.Suspect != nil {

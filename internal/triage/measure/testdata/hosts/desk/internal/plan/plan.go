@@ -1,7 +1,11 @@
 // Package plan knows what customers have paid for.
 package plan
 
-import "github.com/acme/desk/internal/report"
+import (
+	"time"
+
+	"github.com/acme/desk/internal/report"
+)
 
 // speeds is how many tickets an hour are worked on.
 var speeds = map[string]int{"basic": 2, "gold": 10}
@@ -68,4 +72,40 @@ func Upgrade(old, wanted string) (int, error) {
 		return 0, report.Errorf("Downgrade", "%s is less than %s", wanted, old)
 	}
 	return prices[wanted] - prices[old], nil
+}
+
+// A Till takes the money.
+type Till struct {
+	timeout time.Duration
+}
+
+// NewTill returns a till.
+func NewTill() *Till { return &Till{timeout: 4 * time.Second} }
+
+// Pay pays.
+func (t *Till) Pay() error {
+	return within(30*time.Millisecond, t.timeout)
+}
+
+// Refund gives back what was paid.
+func (t *Till) Refund() error {
+	refundTimeout := 6 * time.Second
+	return within(30*time.Millisecond, refundTimeout)
+}
+
+// within fails where something takes longer than it may.
+func within(takes, deadline time.Duration) error {
+	done := time.NewTimer(takes)
+	select {
+	case <-done.C:
+		return nil
+	case <-time.After(deadline):
+		return report.Errorf("PaymentTimeout", "no answer: timed out after %v", deadline)
+	}
+}
+
+// Audit asks the bank.
+func Audit() error {
+	const auditDeadline = 5 * time.Second
+	return within(30*time.Millisecond, auditDeadline)
 }

@@ -27,7 +27,8 @@ func NewService() *Service {
 	s.ops = map[string]func() error{"people": s.people, "tickets": s.tickets, "plans": s.plans, "mail": s.mail, "days": s.days,
 		"team": s.team, "deputy": s.deputy, "tags": s.tags, "assign": s.assign, "merge": s.merge, "upgrade": s.upgrade, "seats": s.seats,
 		"between": s.between, "region": s.region, "flush": mail.Flush, "dial": mail.Dial, "lock": calendar.Lock, "load": calendar.Load, "title": s.title, "login": s.login, "next": s.next,
-		"nobody": s.nobody, "hour": s.hour, "slots": s.slots, "share": s.share, "left": s.left, "count": s.count, "logins": s.logins}
+		"nobody": s.nobody, "hour": s.hour, "slots": s.slots, "share": s.share, "left": s.left, "count": s.count, "logins": s.logins,
+		"pay": func() error { return plan.NewTill().Pay() }, "refund": func() error { return plan.NewTill().Refund() }, "audit": plan.Audit}
 	return s
 }
 
