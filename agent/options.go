@@ -40,6 +40,8 @@ type Options struct {
 	WrapUp     string     // what the model is told at a limit; empty: DefaultWrapUp
 	MostResult int        // characters of a result that the model is given; 0: 40,000
 	LongCache  bool       // prompts are kept by the provider for an hour, not for five minutes
+	LongFixed  bool       // only tools and instructions are: what many sessions begin with, while the messages of each follow each other closely
+	Unmarked   bool       // requests do not ask the provider to keep anything
 
 	// Thinking is how many tokens a model may think before each answer, on top of MaxTokens; nil, or 0 tokens: requests say nothing about
 	// it. Where the model takes a budget it gets one, of 1,024 tokens at least. One that knows effort only is asked for a high

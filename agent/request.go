@@ -31,7 +31,7 @@ func (a *Agent) body(h history, final bool, think thought) []byte {
 	b = a.appendTools(b)
 	if a.opts.System != "" {
 		b = jsonspan.AppendQuote(append(b, `,"system":[{"type":"text","text":`...), a.opts.System)
-		b = append(a.appendMarker(b), `}]`...)
+		b = append(a.appendMarker(b, a.opts.LongCache || a.opts.LongFixed), `}]`...)
 	}
 	if final && len(a.opts.Tools) > 0 {
 		b = append(b, `,"tool_choice":{"type":"none"}`...)
@@ -70,16 +70,19 @@ func (a *Agent) appendTools(b []byte) []byte {
 			b = append(b, t.Schema...)
 		}
 		if i == len(a.opts.Tools)-1 {
-			b = a.appendMarker(b)
+			b = a.appendMarker(b, a.opts.LongCache || a.opts.LongFixed)
 		}
 		b = append(b, '}')
 	}
 	return append(b, ']')
 }
 
-// appendMarker appends a cache marker as a further member of an object.
-func (a *Agent) appendMarker(b []byte) []byte {
-	if a.opts.LongCache {
+// appendMarker appends a cache marker as a further member of an object: for an hour where long is set, else for five minutes.
+func (a *Agent) appendMarker(b []byte, long bool) []byte {
+	switch {
+	case a.opts.Unmarked:
+		return b
+	case long:
 		return append(b, `,"cache_control":{"type":"ephemeral","ttl":"1h"}`...)
 	}
 	return append(b, `,"cache_control":{"type":"ephemeral"}`...)
@@ -91,7 +94,7 @@ func (a *Agent) appendLast(b []byte, m jsontext.Value) []byte {
 	if !ok || !bytes.HasPrefix(m, []byte(userStart)) {
 		return append(b, m...)
 	}
-	return append(a.appendMarker(append(b, inner...)), `}]}`...)
+	return append(a.appendMarker(append(b, inner...), a.opts.LongCache), `}]}`...)
 }
 
 // userStart is how each message of the user begins.

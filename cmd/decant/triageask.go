@@ -52,7 +52,8 @@ func (f *triageFlags) kept(run string, do func(context.Context, *triageRoom, *tr
 }
 
 type triageRunsCmd struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON bool   `name:"json" help:"Print JSON."`
+	HTML string `name:"html" placeholder:"FILE" help:"Write a page instead, with the tokens for each error drawn over the runs. It needs no network."`
 	triageFlags
 }
 
@@ -73,8 +74,8 @@ func (c *triageRunsCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return writeJSON(s.out, all)
+	if c.HTML != "" || c.JSON {
+		return s.history(all, c.HTML)
 	}
 	for _, r := range all {
 		state := ""

@@ -21,6 +21,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/investigate"
+	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/internal/triage/mask"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/preset"
@@ -122,12 +123,12 @@ func (r *triageRoom) arrange(o *chat.Options) error {
 	}
 	r.options = triage.Options{Journals: r.db.Store(), Code: r.reader, Parallel: r.set.Parallel}
 	r.options.Investigator = investigate.New(investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader,
-		Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}), Thinking: r.set.Thinking, LongCache: o.Client != nil && longCache(o.Catalog, r.model), Catalog: o.Catalog})
+		Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}), Thinking: r.set.Thinking, LongFixed: o.Client != nil && longCache(o.Catalog, r.model), Off: r.set.Off, Catalog: o.Catalog})
 	return nil
 }
 
-// longCache reports whether the prompts of a run should be kept for an hour: the errors of a run come one after the other, and the limits of a
-// provider may put minutes between them.
+// longCache reports whether a provider keeps for an hour what it is asked to: what all investigations of a run begin with, since the limits of a
+// provider may put minutes between them. The messages of one follow each other closely, and an hour of them would cost more than it brings.
 func longCache(c *token.Catalog, model string) bool {
 	m, known := c.Lookup(model)
 	return known && m.Provider == token.Anthropic
@@ -185,7 +186,7 @@ func samples() (string, error) {
 
 // read returns a reader of repositories.
 func (r *triageRoom) read(repos []code.Repo) (*code.Reader, error) {
-	o := code.Options{Repos: repos, Mask: r.masker.Code}
+	o := code.Options{Repos: repos, Mask: r.masker.Code, Whole: !r.set.Off.On(layer.Caps), Cache: code.NewCache(code.CacheOptions{Off: !r.set.Off.On(layer.CodeCache)})}
 	if token := cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN")); token != "" {
 		var err error
 		if o.GitHub, err = code.GitHub(token, os.Getenv("GITHUB_API_URL"), nil); err != nil {

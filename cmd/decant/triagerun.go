@@ -19,6 +19,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
+	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/internal/triage/source"
@@ -27,19 +28,20 @@ import (
 type triageRunCmd struct {
 	Files []string `arg:"" optional:"" name:"file" help:"Logs, or files of JSON lines (*.jsonl, *.ndjson, *.json); - is standard input."`
 
-	Since       string `default:"24h" placeholder:"AGE-or-DATE" help:"Errors from then on: 24h, 7d, 2026-11-23, ... (${default})."`
-	MaxErrors   int    `placeholder:"N" help:"Errors that are investigated at most (5)."`
-	Parallel    int    `placeholder:"N" help:"Investigations at once (3)."`
-	ErrorTokens int    `placeholder:"N" help:"Tokens for each error; at the limit the model gives its final answer (30000)."`
-	RunTokens   int    `placeholder:"N" help:"Tokens for the whole run (200000)."`
-	By          string `default:"" enum:",fingerprint,transaction" placeholder:"WHAT" help:"What makes events the same error: fingerprint (class, message, code), or transaction (class and transaction)."`
-	Thinking    bool   `help:"Let the model think before its answers, by the class of the error. It costs tokens, and the provider's cache."`
-	Ignore      string `placeholder:"FILE" help:"YAML list of errors that nobody wants to hear of."`
-	DryRun      bool   `help:"Show what would be investigated, and send nothing to a model."`
-	Resume      bool   `help:"Go on with the newest run, which was interrupted."`
-	HTML        string `name:"html" placeholder:"FILE" help:"Write the report as a page, too."`
-	JSON        bool   `name:"json" help:"Print the report as JSON."`
-	Sample      string `placeholder:"DIR" help:"Look at a sample: programs with their history and their errors, in a folder (docs/TRIAGE.md). Without files, --sandbox looks at the one in this program."`
+	Since       string   `default:"24h" placeholder:"AGE-or-DATE" help:"Errors from then on: 24h, 7d, 2026-11-23, ... (${default})."`
+	MaxErrors   int      `placeholder:"N" help:"Errors that are investigated at most (5)."`
+	Parallel    int      `placeholder:"N" help:"Investigations at once (3)."`
+	ErrorTokens int      `placeholder:"N" help:"Tokens for each error; at the limit the model gives its final answer (30000)."`
+	RunTokens   int      `placeholder:"N" help:"Tokens for the whole run (200000)."`
+	By          string   `default:"" enum:",fingerprint,transaction" placeholder:"WHAT" help:"What makes events the same error: fingerprint (class, message, code), or transaction (class and transaction)."`
+	Thinking    bool     `help:"Let the model think before its answers, by the class of the error. It costs tokens, and the provider's cache."`
+	Layers      []string `placeholder:"LIST" help:"Context layers: all, none, names, or -NAME for all but that one (all). decant triage measure says what each brings."`
+	Ignore      string   `placeholder:"FILE" help:"YAML list of errors that nobody wants to hear of."`
+	DryRun      bool     `help:"Show what would be investigated, and send nothing to a model."`
+	Resume      bool     `help:"Go on with the newest run, which was interrupted."`
+	HTML        string   `name:"html" placeholder:"FILE" help:"Write the report as a page, too."`
+	JSON        bool     `name:"json" help:"Print the report as JSON."`
+	Sample      string   `placeholder:"DIR" help:"Look at a sample: programs with their history and their errors, in a folder (docs/TRIAGE.md). Without files, --sandbox looks at the one in this program."`
 	triageFlags
 }
 
@@ -121,7 +123,7 @@ func (c *triageRunCmd) look(room *triageRoom, taken *sample.Sample) (*triage.Loo
 	}
 	set := room.set
 	l := &triage.Look{Window: source.Window{Since: since, Until: now}, By: set.By, Most: set.Most, Ignore: set.Ignore, Runbooks: set.Runbooks, Services: set.Services,
-		Mask: room.masker.Text, Model: room.model, Simulated: c.Sandbox}
+		Mask: room.masker.Text, Model: room.model, Simulated: c.Sandbox, Off: set.Off}
 	if taken != nil {
 		l.Sources, l.Services = []source.Source{taken.Source()}, taken.Services()
 		if l.Runbooks, err = taken.Runbooks(); err != nil {
@@ -177,6 +179,11 @@ func (c *triageRunCmd) chosen() (*triage.Settings, error) {
 	}
 	set.Most, set.Parallel = cmp.Or(c.MaxErrors, set.Most), cmp.Or(c.Parallel, set.Parallel)
 	set.PerError, set.PerRun = cmp.Or(c.ErrorTokens, set.PerError), cmp.Or(c.RunTokens, set.PerRun)
+	if len(c.Layers) > 0 {
+		if set.Off, err = layer.Parse(c.Layers); err != nil {
+			return nil, usageError{fmt.Errorf("--layers: %w", err)}
+		}
+	}
 	set.By, set.Thinking = cmp.Or(group.By(c.By), set.By), c.Thinking || set.Thinking
 	return set, nil
 }

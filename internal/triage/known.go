@@ -146,7 +146,7 @@ func note(k *group.Known) investigate.Note {
 	if f.Right == "yes" {
 		title += "; a person has called it right"
 	}
-	return investigate.Note{Title: title, Text: f.Cause}
+	return investigate.Note{Title: title, Text: f.Cause, Prior: true}
 }
 
 // oneLine returns a text that cannot leave its line.

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
+	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/internal/triage/report"
 	"github.com/decantdev/decant/internal/triage/source"
 )
@@ -25,6 +26,7 @@ type Look struct {
 	Ignore   group.IgnoreList
 	Most     int               // errors that are investigated; 0: 5
 	Runbooks []code.Runbook    // what people know of classes of errors
+	Off      layer.Set         // context layers that are switched off
 	Services map[string]string // the repositories of services; one that is not there may be in any of them
 
 	// Mask takes out of a text what nobody must see. It must keep its lines. Nil: nothing is taken out.
@@ -125,7 +127,7 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 	}
 	now := o.Now().UTC()
 	p := &Plan{Events: seen.Events, Scopes: map[int]investigate.Scope{}, Report: report.Report{
-		Run: now.Format("20060102-1504-") + strings.ToLower(rand.Text()[:4]), Began: now, Since: l.Window.Since, Until: l.Window.Until, Model: l.Model, Simulated: l.Simulated}}
+		Run: now.Format("20060102-1504-") + strings.ToLower(rand.Text()[:4]), Began: now, Since: l.Window.Since, Until: l.Window.Until, Model: l.Model, Simulated: l.Simulated, On: l.Off.String()}}
 	for _, s := range l.Sources {
 		p.Report.Sources = append(p.Report.Sources, s.Name())
 	}
@@ -183,7 +185,9 @@ func (l *Look) described(g *group.Group) investigate.Case {
 
 // place finds the code of an error, and what is known beside it.
 func (l *Look) place(ctx context.Context, o Options, p *Plan, e *report.Error, g *group.Group, seen *Seen) error {
-	e.Notes = Prior(seen.Known, g)
+	if l.Off.On(layer.Prior) {
+		e.Notes = Prior(seen.Known, g)
+	}
 	for i := range e.Notes {
 		e.Notes[i].Title, e.Notes[i].Text = l.masked(e.Notes[i].Title), l.masked(e.Notes[i].Text)
 	}

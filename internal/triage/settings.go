@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
+	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
@@ -34,6 +35,7 @@ type Settings struct {
 	PerError int // tokens
 	PerRun   int // tokens
 	Thinking bool
+	Off      layer.Set // context layers that are switched off
 	Ignore   group.IgnoreList
 	Runbooks []code.Runbook
 }
@@ -50,6 +52,7 @@ type file struct {
 	PerError int               `yaml:"tokens_per_error"`
 	PerRun   int               `yaml:"tokens_per_run"`
 	Thinking bool              `yaml:"thinking"`
+	Layers   []string          `yaml:"layers"`   // see layer.Parse
 	Ignore   string            `yaml:"ignore"`   // a file, from the folder of the settings
 	Runbooks string            `yaml:"runbooks"` // a folder, likewise
 }
@@ -87,8 +90,12 @@ func (s *Settings) read(name string, data []byte) error {
 	if min(f.Most, f.Parallel, f.PerError, f.PerRun) < 0 {
 		return fmt.Errorf("%s: max_errors, parallel, tokens_per_error and tokens_per_run must not be negative", name)
 	}
+	off, err := layer.Parse(f.Layers)
+	if err != nil {
+		return fmt.Errorf("%s: layers: %w", name, err)
+	}
 	dir := filepath.Dir(name)
-	*s = Settings{Given: s.Given, Repos: f.Repos, Services: f.Services, Model: f.Model, By: f.By, Most: f.Most, Parallel: f.Parallel, PerError: f.PerError, PerRun: f.PerRun, Thinking: f.Thinking}
+	*s = Settings{Given: s.Given, Repos: f.Repos, Services: f.Services, Model: f.Model, By: f.By, Most: f.Most, Parallel: f.Parallel, PerError: f.PerError, PerRun: f.PerRun, Thinking: f.Thinking, Off: off}
 	for i := range s.Repos {
 		if d := s.Repos[i].Dir; d != "" && !filepath.IsAbs(d) {
 			s.Repos[i].Dir = filepath.Join(dir, d)
@@ -182,6 +189,7 @@ repos:
 # tokens_per_error: 30000
 # tokens_per_run: 200000
 # thinking: true             # by class of the error; it costs tokens, and the provider's cache
+# layers: [-thinking]       # context layers: all, none, names, or all but -NAME
 # ignore: ignore.yaml        # - class: ActionController::RoutingError
 # runbooks: runbooks         # a folder of Markdown
 `

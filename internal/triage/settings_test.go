@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/group"
+	"github.com/decantdev/decant/internal/triage/layer"
 )
 
 // Mission 000-29: the seed's own names count, and those of triage count more.
@@ -26,14 +27,14 @@ func TestSettings(t *testing.T) {
 	}
 	write("ignore.yaml", "- class: X\n")
 	write("books/slow.md", "---\nclasses: [Timeout]\n---\nWait.\n")
-	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: ..}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\n")
+	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: ..}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\n")
 	env := map[string]string{"NIGHTWATCH_MODEL": "n", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "20000", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "NIGHTWATCH_TOTAL_TOKEN_BUDGET": "90000"}
 	s, err := triage.ReadSettings(file, func(name string) string { return env[name] })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !s.Given || s.Model != "n" || s.Most != 7 || s.PerError != 25000 || s.PerRun != 90000 || s.By != group.ByTransaction || len(s.Sources) != 1 || len(s.Ignore) != 1 || len(s.Runbooks) != 1 ||
-		s.Repos[0].Dir != filepath.Join(dir, "..") {
+		s.Repos[0].Dir != filepath.Join(dir, "..") || s.Off != layer.Off(layer.Thinking, layer.Prior) {
 		t.Errorf("%+v", s)
 	}
 	none := func(string) string { return "" }
@@ -45,7 +46,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("nothing said: %+v", s)
 	}
 	for want, text := range map[string]string{
-		"bad.yaml": "modell: x\n", "by:": "by: day\n", "negative": "max_errors: -1\n", "ignore:": "ignore: nowhere.yaml\n", "bad.yaml:2": "sources:\n  - type: fax\n", "runbooks:": "runbooks: nowhere\n",
+		"bad.yaml": "modell: x\n", "by:": "by: day\n", "negative": "max_errors: -1\n", "ignore:": "ignore: nowhere.yaml\n", "bad.yaml:2": "sources:\n  - type: fax\n", "runbooks:": "runbooks: nowhere\n", "layers:": "layers: [cashe]\n",
 	} {
 		if _, err := triage.ReadSettings(write("bad.yaml", text), none); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -21,16 +21,21 @@ import (
 )
 
 // An Analyst answers investigations. The zero value is ready.
-type Analyst struct{}
+type Analyst struct {
+	// Thorough makes it read the files of the whole stack, and each of them whole, as agents do that look around before they think; of files that come
+	// with their middle left out, it asks for lines.
+	Thorough bool
+}
 
 var _ sandbox.Model = Analyst{}
 
 // Answer implements sandbox.Model.
-func (Analyst) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
+func (a Analyst) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer, error) {
 	k := read(p)
 	if k == nil || strings.Contains(p.Last(decant.RoleUser), "Answer in words") { // a summary, a question of a person, or anything else
 		return sandbox.Reader{}.Answer(ctx, p)
 	}
+	k.thorough = a.Thorough
 	if calls := k.next(); len(calls) > 0 {
 		return sandbox.Answer{Blocks: calls}, nil
 	}
@@ -59,25 +64,69 @@ func (k *known) next() []sandbox.Block {
 	if k.repeated() {
 		return nil
 	}
+	if c := k.around(); c != nil {
+		return c
+	}
 	for _, f := range k.frames[:min(len(k.frames), mostFrames)] {
 		src := k.at(f)
 		if src == nil {
-			if c := k.call(readFile, map[string]any{"path": f.path, "from": max(1, f.line-before), "to": f.line + after}); c != nil {
+			if c := k.look(f.path, max(1, f.line-before), f.line+after); c != nil {
 				return c
 			}
 			continue // it cannot be read
 		}
 		if d := k.diagnose(f, src); d != nil {
+			if k.knownCause(d) > 0 {
+				return nil // it was looked into already
+			}
 			return k.deepen(f, d)
 		}
 	}
 	if c := k.definitions(); c != nil {
 		return c
 	}
-	if timeouts.MatchString(k.message) && len(k.frames) > 0 {
-		return k.history(k.frames[0].path)
+	if len(k.frames) > 0 {
+		if c := k.history(k.frames[0].path); len(c) > 0 {
+			return c
+		}
+	}
+	return k.unseen()
+}
+
+// around returns the call that shows the next file of the stack, where all of it is to be read.
+func (k *known) around() []sandbox.Block {
+	if !k.thorough {
+		return nil
+	}
+	for _, f := range k.frames {
+		if k.at(f) == nil {
+			if c := k.look(f.path, max(1, f.line-before), f.line+after); c != nil {
+				return c
+			}
+		}
 	}
 	return nil
+}
+
+// look returns the call that shows lines of a file; nil: it was made.
+func (k *known) look(path string, from, to int) []sandbox.Block {
+	if k.thorough {
+		if c := k.call(readFile, map[string]any{"path": path}); c != nil {
+			return c
+		}
+	}
+	return k.call(readFile, map[string]any{"path": path, "from": from, "to": to})
+}
+
+// knownCause returns the number of the earlier error of the run that has the same cause in a file that is the same; 0: there is none.
+func (k *known) knownCause(d *diagnosis) int {
+	for _, e := range k.earlier {
+		told := strings.TrimSpace(strings.Join(strings.Fields(d.cause), " "))
+		if len(e.cause) > 0 && strings.HasPrefix(told, strings.TrimRight(e.cause, ".")) && slices.ContainsFunc(d.quotes, func(q quote) bool { return slices.Contains(e.files, q.file.path) }) {
+			return e.number
+		}
+	}
+	return 0
 }
 
 // deepen returns the calls that show more of what a diagnosis rests on: the function that a value comes from, then what has changed.
@@ -88,7 +137,7 @@ func (k *known) deepen(f frame, d *diagnosis) []sandbox.Block {
 		}
 		for _, h := range k.hits {
 			if strings.Contains(h.text, d.want+"(") && function.MatchString(h.text) && !k.shows(h.path, h.line+1) {
-				if c := k.call(readFile, map[string]any{"path": h.path, "from": h.line, "to": h.line + before}); c != nil {
+				if c := k.look(h.path, h.line, h.line+before); c != nil {
 					return c
 				}
 			}
@@ -124,21 +173,19 @@ func (k *known) history(path string) []sandbox.Block {
 	if c := k.call(changes, map[string]any{"path": path, "paths": []string{path}}); c != nil {
 		return c
 	}
-	for i, sha := range k.commits {
-		if i == mostChanges {
-			break
-		}
-		if c := k.call(change, map[string]any{"sha": sha, "commit": sha, "path": path}); c != nil {
-			return c
-		}
+	var out []sandbox.Block
+	for _, sha := range k.commits[:min(len(k.commits), mostChanges)] {
+		out = append(out, k.call(change, map[string]any{"sha": sha, "commit": sha, "path": path})...)
 	}
-	return nil
+	return out
 }
 
 // diagnose looks at one frame.
 func (k *known) diagnose(f frame, src *file) *diagnosis {
 	t := &trouble{message: k.class + ": " + k.message, file: src, line: f.line}
-	if i := slices.Index(k.frames, f); i >= 0 && i+1 < len(k.frames) {
+	i := slices.Index(k.frames, f)
+	t.outer = i > 0
+	if i >= 0 && i+1 < len(k.frames) {
 		if next := k.frames[i+1]; k.at(next) != nil {
 			t.caller = &quote{file: k.at(next), line: next.line}
 		}
@@ -161,6 +208,7 @@ type answer struct {
 	Fix        string     `json:"fix,omitzero"`
 	Next       []string   `json:"next_steps,omitempty"`
 	Tags       []string   `json:"tags,omitempty"`
+	Related    int        `json:"related,omitzero"`
 }
 
 type evidence struct {
@@ -188,7 +236,7 @@ func (k *known) conclude() *answer {
 		if d == nil {
 			continue
 		}
-		a := &answer{State: "root_cause", Cause: d.cause + ".", Confidence: "medium", Fix: d.fix, Tags: []string{d.tag}, Suspect: k.blame(d)}
+		a := &answer{State: "root_cause", Cause: d.cause + ".", Confidence: "medium", Fix: d.fix, Tags: []string{d.tag}, Suspect: k.blame(d), Related: k.knownCause(d)}
 		if d.sure {
 			a.Confidence = "high"
 		}
@@ -198,6 +246,9 @@ func (k *known) conclude() *answer {
 		return a
 	}
 	if a := k.slower(); a != nil {
+		return a
+	}
+	if a := k.reordered(); a != nil {
 		return a
 	}
 	return k.lead()
@@ -227,46 +278,7 @@ func (k *known) blame(d *diagnosis) *suspect {
 var (
 	timeouts = regexp.MustCompile(`(?i)timeout|timed out|deadline exceeded`)
 	limit    = regexp.MustCompile(`(?i)timeout|deadline|retries`)
-	number   = regexp.MustCompile(`\d+(?:\.\d+)?`)
 )
-
-// slower returns the answer to a timeout whose limit somebody has lowered, nil where nobody has.
-func (k *known) slower() *answer {
-	if !timeouts.MatchString(k.message + k.class) {
-		return nil
-	}
-	for _, c := range k.diffs {
-		for was := range c.removed {
-			for is := range c.added {
-				if !limit.MatchString(is) || !alike(was, is) {
-					continue
-				}
-				for _, f := range k.files {
-					for _, n := range f.numbers() {
-						if strings.TrimSpace(f.lines[n]) == is {
-							q := quote{f, n, "the limit as it is now"}
-							return &answer{State: "root_cause", Cause: fmt.Sprintf("The limit was changed from %q to %q, and what is waited for takes longer.", was, is), Confidence: "medium",
-								Evidence: []evidence{q.evidence()}, Suspect: &suspect{c.sha, "it has changed the limit"}, Fix: "take the change of the limit back, or find out why it takes longer", Tags: []string{"timeout"}}
-						}
-					}
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// alike reports whether two lines that set a limit are the same but for the limit: a number, or where it comes from.
-func alike(was, is string) bool {
-	if was == is {
-		return false
-	}
-	if number.ReplaceAllString(was, "#") == number.ReplaceAllString(is, "#") {
-		return true
-	}
-	before, after, ok := strings.Cut(is, "(")
-	return ok && after != "" && strings.HasPrefix(was, before+"(") && limit.MatchString(before)
-}
 
 // lead returns the answer where nothing was found.
 func (k *known) lead() *answer {

@@ -24,8 +24,19 @@ type known struct {
 	commits []string // that touch the files, newest first
 	diffs   []diff
 
+	earlier []earlier // errors of the run
+
+	thorough bool // the whole stack is read
+
 	tools map[string]jsontext.Value // that may be called, with their schemas
 	made  map[string]bool           // calls, by name and arguments
+}
+
+// An earlier is what is told of an error that was investigated before.
+type earlier struct {
+	number int
+	cause  string
+	files  []string
 }
 
 // A frame is a level of the call stack.
@@ -45,6 +56,8 @@ type hit struct {
 type diff struct {
 	sha            string
 	added, removed map[string]bool
+	path           string         // of the file that was asked for
+	at             map[string]int // the lines that were added
 }
 
 var (
@@ -53,9 +66,13 @@ var (
 	ownFrame  = regexp.MustCompile(`(?m)^> \* (.+?):(\d+)(?: .*)?$`)
 	window    = regexp.MustCompile(`(?m)^(\S+)@([0-9a-f]{7,40}) (.+), lines \d+ to \d+ of \d+$`)
 	version   = regexp.MustCompile(`(?m)^(\S+)@([0-9a-f]{7,40}) `)
+	analyzed  = regexp.MustCompile(`(?m)^> - Error #(\d+): .*? — Root cause: (.*)\. Files examined: (.*)$`)
 	numbered  = regexp.MustCompile(`^\s*(\d+)[:>-]?\t(.*)$`)
 	commit    = regexp.MustCompile(`(?m)^([0-9a-f]{7,40}) \d{4}-\d\d-\d\d `)
 )
+
+// clearedText is what stands where an old result was.
+var clearedText = regexp.MustCompile(`(?i)\b(?:old|cleared|left out|removed)\b`)
 
 // notMade begins the result of a call that was interrupted: it can be made again.
 const notMade = "This call was not made"
@@ -68,7 +85,7 @@ func read(p *sandbox.Prompt) *known {
 			k.tools[name] = p.Schemas[i]
 		}
 	}
-	uses, about := map[string]sandbox.Block{}, false
+	uses, twice, about := map[string]sandbox.Block{}, map[string]bool{}, false
 	for _, m := range p.Messages {
 		for _, b := range m.Blocks {
 			switch b.Kind {
@@ -79,9 +96,10 @@ func read(p *sandbox.Prompt) *known {
 				}
 			case decant.KindUse:
 				uses[b.ID] = b
+				twice[b.Name+canonical(b.Input)] = k.made[b.Name+canonical(b.Input)]
 				k.made[b.Name+canonical(b.Input)] = true
 			case decant.KindResult:
-				if u := uses[b.ID]; strings.HasPrefix(b.Text, notMade) {
+				if u := uses[b.ID]; strings.HasPrefix(b.Text, notMade) || cleared(u, b.Text) && !twice[u.Name+canonical(u.Input)] {
 					delete(k.made, u.Name+canonical(u.Input))
 				} else {
 					k.result(u, b.Text)
@@ -93,6 +111,11 @@ func read(p *sandbox.Prompt) *known {
 		return nil
 	}
 	return k
+}
+
+// cleared reports whether what a call has returned is no longer there: it can be made once more.
+func cleared(use sandbox.Block, text string) bool {
+	return use.Name == readFile && window.FindString(text) == "" && len(text) < 400 && clearedText.MatchString(text)
 }
 
 // canonical returns arguments as call writes them.
@@ -115,6 +138,13 @@ func (k *known) error(text string) {
 			k.class = m[2]
 		} else {
 			k.message = m[2]
+		}
+	}
+	k.earlier = nil
+	for _, m := range analyzed.FindAllStringSubmatch(text, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err == nil {
+			k.earlier = append(k.earlier, earlier{n, m[2], strings.Split(m[3], ", ")})
 		}
 	}
 	k.frames = nil
@@ -196,17 +226,20 @@ func (k *known) changed(use sandbox.Block, text string) {
 	var in struct {
 		SHA    string `json:"sha"`
 		Commit string `json:"commit"`
+		Path   string `json:"path"`
 	}
 	if json.Unmarshal(use.Input, &in) != nil {
 		return
 	}
-	d := diff{sha: in.SHA + in.Commit, added: map[string]bool{}, removed: map[string]bool{}}
+	d := diff{sha: in.SHA + in.Commit, path: in.Path, at: map[string]int{}, added: map[string]bool{}, removed: map[string]bool{}}
 	for l := range strings.SplitSeq(text, "\n") {
 		if m := numberedDiff.FindStringSubmatch(l); m != nil {
-			if m[1] == "+" {
-				d.added[strings.TrimSpace(m[2])] = true
+			text := strings.TrimSpace(m[3])
+			if m[2] == "+" {
+				d.added[text] = true
+				d.at[text], _ = strconv.Atoi(m[1])
 			} else {
-				d.removed[strings.TrimSpace(m[2])] = true
+				d.removed[text] = true
 			}
 		}
 	}
@@ -215,7 +248,7 @@ func (k *known) changed(use sandbox.Block, text string) {
 	k.diffs = append(k.diffs, d)
 }
 
-var numberedDiff = regexp.MustCompile(`^\s*\d+([+-])\t(.*)$`)
+var numberedDiff = regexp.MustCompile(`^\s*(\d+)([+-])\t(.*)$`)
 
 // at returns the file of a frame if its line was shown. A stack names files as the machine does that ran the program, so that one of them may
 // end with the name of the other.

@@ -33,18 +33,19 @@ type diagnosis struct {
 
 // A rule looks for one kind of mistake around the line that failed. It returns nil where it sees none.
 type rule struct {
-	fits *regexp.Regexp // the class and message of the error
-	look func(t *trouble) *diagnosis
+	fits   *regexp.Regexp // the class and message of the error
+	look   func(t *trouble) *diagnosis
+	anyway bool // also in the callers of what failed: what fails itself is in the innermost frame
 }
 
 // rules are the kinds of mistakes that the analyst knows, the most telling first.
 var rules = []rule{
-	{regexp.MustCompile(`(?i)index out of range|IndexError|ArrayIndexOutOfBounds|out of bounds|RangeError`), offByOne},
-	{regexp.MustCompile(`assignment to entry in nil map`), nilMap},
-	{regexp.MustCompile(`(?i)nil pointer|NoneType|nil:NilClass|of undefined|of null|NullPointer|is undefined|is null`), missingValue},
-	{regexp.MustCompile(`KeyError|(?i:key not found|missing key|no such key)`), missingKey},
-	{regexp.MustCompile(`(?i)division by zero|divide by zero|ZeroDivision`), division},
-	{regexp.MustCompile(``), swapped},
+	{regexp.MustCompile(`(?i)index out of range|IndexError|ArrayIndexOutOfBounds|out of bounds|RangeError`), offByOne, false},
+	{regexp.MustCompile(`assignment to entry in nil map`), nilMap, false},
+	{regexp.MustCompile(`(?i)nil pointer|NoneType|nil:NilClass|of undefined|of null|NullPointer|is undefined|is null`), missingValue, false},
+	{regexp.MustCompile(`KeyError|(?i:key not found|missing key|no such key)`), missingKey, false},
+	{regexp.MustCompile(`(?i)division by zero|divide by zero|ZeroDivision`), division, false},
+	{regexp.MustCompile(``), swapped, true},
 }
 
 // A trouble is a line that failed, and what is known of it.
@@ -54,12 +55,13 @@ type trouble struct {
 	line    int
 	others  []*file // that were shown
 	caller  *quote  // the line of the next frame, where it was shown
+	outer   bool    // another line of the program has failed, which this one has called
 }
 
 // diagnose says what is wrong at a line that failed, nil where nothing is to be seen.
 func (t *trouble) diagnose() *diagnosis {
 	for _, r := range rules {
-		if !r.fits.MatchString(t.message) {
+		if !r.fits.MatchString(t.message) || t.outer && !r.anyway {
 			continue
 		}
 		if d := r.look(t); d != nil {
@@ -131,7 +133,7 @@ func (t *trouble) unchecked() *diagnosis {
 	}
 	for _, m := range all {
 		list, at := m[1], strings.TrimSpace(m[2])
-		if n := outside.FindStringSubmatch(t.message); n != nil && digits.MatchString(at) && n[1] != at || quotedKey.MatchString(at) {
+		if n := outside.FindStringSubmatch(t.message); n != nil && digits.MatchString(at) && n[1] != at || quotedKey.MatchString(at) || fromEnd.MatchString(at) {
 			continue
 		}
 		d := &diagnosis{tag: "index", cause: fmt.Sprintf("%s may be outside of %s, and is used as an index without a check", at, list),
@@ -142,7 +144,7 @@ func (t *trouble) unchecked() *diagnosis {
 				d.sure, d.tag, d.cause = true, "off-by-one", fmt.Sprintf("the check lets %s be as large as the length of %s, one behind its last element", at, list)
 				d.fix, d.quotes = "use >= in the check", append([]quote{{t.file, n, "the check is one off"}}, d.quotes...)
 				return false
-			case guards(text, list), i != "" && guards(text, i):
+			case guards(text, list), i != "" && (guards(text, i) || counts(text, i, list)):
 				d = nil
 				return false
 			}
@@ -153,8 +155,14 @@ func (t *trouble) unchecked() *diagnosis {
 	return nil
 }
 
+// counts reports whether a line is a loop that counts a variable along a list.
+func counts(text, i, list string) bool {
+	return strings.Contains(text, list) && regexp.MustCompile(`\bfor\b(?:.*;)?.*\b`+regexp.QuoteMeta(i)+`\b`).MatchString(text)
+}
+
 var (
 	digits    = regexp.MustCompile(`^\d+$`)
+	fromEnd   = regexp.MustCompile(`^len\([\w.]+\)\s*-`) // there is one, unless there is none at all
 	quotedKey = regexp.MustCompile(`^['"]`)
 )
 
@@ -195,7 +203,7 @@ func (t *trouble) bound(list, at string) (d *diagnosis) {
 	size := `(?:len\(\s*` + q(list) + `\s*\)|` + q(list) + `\.(?:length|size))`
 	tooFar := regexp.MustCompile(`\b` + q(i) + `\s*<=\s*` + size + `(?:\s*$|[^-\w\s]|\s+[^-\s])` +
 		`|\b` + q(i) + `\s+in\s+range\((?:[^()]*,\s*)?` + size + `\s*\+\s*1\s*\)`)
-	whole := regexp.MustCompile(`\b` + q(i) + `\s*<\s*` + size + `(?:\s*$|[^-\w\s]|\s+[^-\s])|\b` + q(i) + `\s+in\s+range\((?:[^()]*,\s*)?` + size + `\s*\)|\b` +
+	whole := regexp.MustCompile(`\b` + q(i) + `\s*<=\s*` + size + `\s*-\s*1\b|\b` + q(i) + `\s*<\s*` + size + `(?:\s*$|[^-\w\s]|\s+[^-\s])|\b` + q(i) + `\s+in\s+range\((?:[^()]*,\s*)?` + size + `\s*\)|\b` +
 		q(i) + `\s*(?:,\s*\w+\s*)?:=\s*range\s+` + q(list) + `\b`)
 	ahead := regexp.MustCompile(`^` + q(i) + `\s*\+\s*1$`)
 	t.above(reach, func(n int, text string) bool {
@@ -285,12 +293,28 @@ func (t *trouble) handed(v string) *diagnosis {
 		return nil
 	}
 	there := codeOf(t.caller.file.lines[t.caller.line])
-	at := strings.Index(there, name+"(")
-	if at < 0 {
+	if !strings.Contains(there, name+"(") || t.guardedThere(there, name) {
 		return nil
 	}
 	return &diagnosis{tag: "missing-value", cause: fmt.Sprintf("%s takes %s as if it were always there, and its caller hands over what may be missing", name, v),
 		fix: fmt.Sprintf("look whether %s is there before it is used", v), quotes: []quote{{t.file, t.line, "here it is used without a check"}, {t.caller.file, t.caller.line, "here it is handed over"}}}
+}
+
+// guardedThere reports whether a caller looks at what it hands to a function before it does.
+func (t *trouble) guardedThere(line, name string) bool {
+	_, arguments, _ := strings.Cut(line, name+"(")
+	at := &trouble{file: t.caller.file, line: t.caller.line}
+	for _, v := range ident.FindAllString(arguments, -1) {
+		guarded := false
+		at.above(reach, func(_ int, text string) bool {
+			guarded = guards(text, v)
+			return !guarded
+		})
+		if guarded {
+			return true
+		}
+	}
+	return false
 }
 
 // parameter matches the definition of a function that has a parameter, whose name it captures.
@@ -333,6 +357,7 @@ func (t *trouble) origin(v string) (d *diagnosis) {
 var (
 	nothing  = regexp.MustCompile(`^(?:None|nil|null|undefined)\b`)
 	called   = regexp.MustCompile(`(?:([A-Za-z_]\w*)\.)?([A-Za-z_]\w*)\(`)
+	member   = regexp.MustCompile(`^[A-Za-z_]\w*(?:\.\w+)+$`)
 	mapIndex = regexp.MustCompile(`^[A-Za-z_][\w.]*\[[^\]]+\]\s*$`)
 )
 
@@ -349,6 +374,8 @@ func (t *trouble) maybe(v, from string, n int) *diagnosis {
 		d.sure, d.cause = true, fmt.Sprintf("%s comes from %s, which finds nothing in some cases", v, m[2])
 	case m != nil:
 		d.want, d.cause = m[2], fmt.Sprintf("%s comes from %s, which may return nothing", v, m[2])
+	case member.MatchString(from):
+		d.cause = fmt.Sprintf("%s is read from %s, which may not be set", v, from)
 	default:
 		return nil
 	}
@@ -391,6 +418,19 @@ func (t *trouble) returns(d *diagnosis) *diagnosis {
 
 var keyName = regexp.MustCompile(`(?:KeyError|key not found|missing key|no such key)\W*:?\s*['"]?([\w.-]+)['"]?`)
 
+// assigned is what a line sets, where it sets something: a key that is set need not be there.
+var assigned = regexp.MustCompile(`^\s*[\w.]+(?:\[[^=]*\])?\s*=\s`)
+
+// asked reports whether a line in front of the one that failed asks for a key by its name.
+func (t *trouble) asked(key string) (yes bool) {
+	quoted := regexp.MustCompile(`^\s*(?:if|elif|unless)\b.*['"]` + regexp.QuoteMeta(key) + `['"]`)
+	t.above(reach, func(_ int, text string) bool {
+		yes = quoted.MatchString(text)
+		return !yes
+	})
+	return yes
+}
+
 // missingKey sees a key that is read without a check.
 func missingKey(t *trouble) *diagnosis {
 	m := keyName.FindStringSubmatch(t.message)
@@ -398,12 +438,15 @@ func missingKey(t *trouble) *diagnosis {
 		return nil
 	}
 	read := regexp.MustCompile(`\[\s*['"]` + regexp.QuoteMeta(m[1]) + `['"]\s*\]`)
+	if t.asked(m[1]) {
+		return nil
+	}
 	if read.MatchString(t.text()) {
 		return &diagnosis{sure: true, tag: "missing-key", cause: fmt.Sprintf("the key %s is read as if it were always there", m[1]),
 			fix: fmt.Sprintf("say what happens where %s is missing", m[1]), quotes: []quote{{t.file, t.line, "it is read without a check"}}}
 	}
-	variable := regexp.MustCompile(`\[\s*([A-Za-z_][\w.]*(?:\([^()]*\))?)\s*\]`)
-	v := variable.FindStringSubmatch(t.text())
+	variable := regexp.MustCompile(`\[\s*([A-Za-z_][\w.]*(?:\([^()]*\)|\[[^\[\]]*\])?)\s*\]`)
+	v := variable.FindStringSubmatch(assigned.ReplaceAllString(t.text(), ""))
 	if v == nil {
 		return nil
 	}

@@ -14,6 +14,17 @@ const (
 	MostTraces = 4000 // of traces, for tools of other packages: see Cut
 )
 
+// MostWhole is the most characters that an answer has where Options.Whole is set.
+const MostWhole = 400_000
+
+// most returns how many characters an answer may have that has a limit.
+func (r *Reader) most(limit int) int {
+	if r.whole {
+		return MostWhole
+	}
+	return limit
+}
+
 // mostLine is the most characters of a line that an answer shows.
 const mostLine = 1000
 
@@ -33,6 +44,7 @@ type Answer struct {
 	Shown []Shown // the lines in Text that are lines of files
 
 	Change *Change // of a diff: the commit
+	Left   int     // characters that had no room in Text
 }
 
 // A line is one of an answer.
@@ -76,7 +88,7 @@ func (p *page) answer() Answer {
 	writeLines(&b, first)
 	b.WriteString(p.mark(missing))
 	writeLines(&b, last)
-	return Answer{Text: b.String(), Shown: append(p.shown(first), p.shown(last)...)}
+	return Answer{Text: b.String(), Shown: append(p.shown(first), p.shown(last)...), Left: length(missing)}
 }
 
 // mark returns the line that stands where lines were left out.

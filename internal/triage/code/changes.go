@@ -82,7 +82,7 @@ func (r *Reader) Changes(ctx context.Context, at Version, w Window, paths []stri
 		all[i].Repo = at.Repo
 		all[i].Subject = r.maskLine(all[i].Subject)
 	}
-	return all, changesAnswer(at, w, paths, all, found.more, notice), nil
+	return all, r.changesAnswer(at, w, paths, all, found.more, notice), nil
 }
 
 // maskLine returns a line without what must not be seen.
@@ -119,12 +119,12 @@ func sinceText(w Window) string {
 }
 
 // changesAnswer returns what a model is told of commits.
-func changesAnswer(at Version, w Window, paths []string, all []Change, more bool, notice string) Answer {
+func (r *Reader) changesAnswer(at Version, w Window, paths []string, all []Change, more bool, notice string) Answer {
 	since := ""
 	if w.Good != "" {
 		since = " since " + shortSHA(w.Good)
 	}
-	p := page{at: at, most: MostSearch, rest: func([]line) string { return "To see them: recent_changes of fewer files." }}
+	p := page{at: at, most: r.most(MostSearch), rest: func([]line) string { return "To see them: recent_changes of fewer files." }}
 	p.title = fmt.Sprintf("%d commits%s touch %s", len(all), since, strings.Join(paths, ", "))
 	for _, c := range all {
 		p.lines = append(p.lines,
@@ -186,7 +186,7 @@ func (c *change) cost() (n int64) {
 func (r *Reader) diffAnswer(repo string, c *change) Answer {
 	told := c.Change
 	told.Repo, told.Subject = repo, r.maskLine(c.Subject)
-	p := page{at: Version{Repo: repo, SHA: c.SHA}, most: MostFile}
+	p := page{at: Version{Repo: repo, SHA: c.SHA}, most: r.most(MostFile)}
 	p.title = fmt.Sprintf("by %s, %s: %s", c.Author, c.Time.Format("2006-01-02 15:04"), told.Subject)
 	p.rest = func(missing []line) string {
 		return "To see them: show_change with the path of one file" + filesOf(missing) + "."

@@ -36,6 +36,10 @@ type Options struct {
 
 	// Mask takes out of a text what the model must not see, such as secrets. It must keep the number of lines. Nil: nothing is taken out.
 	Mask func(text string) string
+
+	// Whole lets answers be as long as what they show, up to a bound far above the limits of this package: what tools do that know no
+	// limits.
+	Whole bool
 }
 
 // A Reader reads the repositories. It is safe for concurrent use.
@@ -44,11 +48,12 @@ type Reader struct {
 	from  map[string]source
 	cache *Cache
 	mask  func(string) string
+	whole bool
 }
 
 // New returns a reader. An error names the repository that is wrong.
 func New(o Options) (*Reader, error) {
-	r := &Reader{repos: slices.Clone(o.Repos), from: map[string]source{}, cache: o.Cache, mask: o.Mask}
+	r := &Reader{repos: slices.Clone(o.Repos), from: map[string]source{}, cache: o.Cache, mask: o.Mask, whole: o.Whole}
 	if r.cache == nil {
 		r.cache = NewCache(CacheOptions{})
 	}

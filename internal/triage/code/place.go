@@ -12,12 +12,15 @@ import (
 
 // Locate returns which file of which repository a frame is in, by the mappings of the repositories; of several the longest one counts.
 // It does not look whether there is such a file: Find does.
-func (r *Reader) Locate(f event.Frame) (repo, name string, ok bool) {
+func (r *Reader) Locate(f event.Frame) (repo, name string, ok bool) { return r.locate(f, "") }
+
+// locate is Locate for which the mapping of one repository counts more than the same one of others: programs in containers are all in /app.
+func (r *Reader) locate(f event.Frame, own string) (repo, name string, ok bool) {
 	given := plainName(f.File)
 	longest := -1
 	for _, candidate := range r.repos {
 		for _, m := range candidate.Paths {
-			if at, fits := m.apply(given); fits && len(m.From) > longest {
+			if at, fits := m.apply(given); fits && (len(m.From) > longest || len(m.From) == longest && candidate.Name == own) {
 				repo, name, ok, longest = candidate.Name, at, true, len(m.From)
 			}
 		}
@@ -82,7 +85,7 @@ func (r *Reader) Find(ctx context.Context, at Version, f event.Frame) (name stri
 	if err != nil {
 		return "", false
 	}
-	if repo, name, ok := r.Locate(f); ok {
+	if repo, name, ok := r.locate(f, at.Repo); ok {
 		_, there := t.file(name)
 		return name, there && repo == at.Repo
 	}

@@ -34,13 +34,13 @@ func (r *Reader) readFrom(ctx context.Context, at Version, name string, from, to
 	}
 	switch {
 	case len(lines) == 0:
-		return (&page{at: at, title: name + " is empty", most: MostFile}).answer(), nil
+		return (&page{at: at, title: name + " is empty", most: r.most(MostFile)}).answer(), nil
 	case from > len(lines):
 		return Answer{}, fmt.Errorf("%s has only %d lines", name, len(lines))
 	case to < from:
 		return Answer{}, fmt.Errorf("to, %d, is in front of from, %d", to, from)
 	}
-	p := page{at: at, title: fmt.Sprintf("%s, lines %d to %d of %d", name, from, to, len(lines)), most: MostFile}
+	p := page{at: at, title: fmt.Sprintf("%s, lines %d to %d of %d", name, from, to, len(lines)), most: r.most(MostFile)}
 	for n := from; n <= to; n++ {
 		p.lines = append(p.lines, numbered(at.SHA, name, n, ":", lines[n-1], column))
 		column = 1
@@ -183,7 +183,7 @@ func (r *Reader) List(ctx context.Context, at Version, dir string) (Answer, erro
 		return Answer{}, err
 	}
 	dir = path.Clean("/" + strings.ReplaceAll(dir, `\`, "/"))[1:]
-	p := page{at: at, title: "files in " + cmp.Or(dir, "the top directory"), most: MostList,
+	p := page{at: at, title: "files in " + cmp.Or(dir, "the top directory"), most: r.most(MostList),
 		rest: func([]line) string {
 			return "To see them: list_directory of a directory below, or search_code with a path."
 		}}

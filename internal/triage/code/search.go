@@ -141,7 +141,7 @@ func (r *Reader) found(at Version, found *findings, pattern, under string) Answe
 	if under != "" {
 		where = " in " + under
 	}
-	p := page{at: at, most: MostSearch}
+	p := page{at: at, most: r.most(MostSearch)}
 	p.title = fmt.Sprintf("%d lines of %d files match %s%s (%d files searched)", len(found.hits), len(found.contents), pattern, where, found.files)
 	if found.more {
 		p.title = fmt.Sprintf("more than %d lines match %s%s; the search was ended there", mostHits, pattern, where)

@@ -13,6 +13,8 @@ type Seen struct {
 	mu       sync.Mutex
 	shown    []Shown
 	suspects []Suspect
+	cut      int // answers that had no room for all of it
+	left     int // characters that they lost
 }
 
 // A Suspect is a commit that may have brought an error. Only a Seen returns one, of a commit whose diff was shown.
@@ -31,6 +33,9 @@ func (s Suspect) Paths() []string { return slices.Clone(s.paths) }
 func (s *Seen) Add(a Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if a.Left > 0 {
+		s.cut, s.left = s.cut+1, s.left+a.Left
+	}
 	for _, shown := range a.Shown {
 		if !slices.Contains(s.shown, shown) {
 			s.shown = append(s.shown, shown)
@@ -48,6 +53,13 @@ func (s *Seen) Add(a Answer) {
 			s.suspects[i].paths = append(s.suspects[i].paths, shown.Path)
 		}
 	}
+}
+
+// Cut returns how many answers were longer than their limit, and how many characters they lost.
+func (s *Seen) Cut() (answers, characters int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cut, s.left
 }
 
 // Shown returns all that was shown.

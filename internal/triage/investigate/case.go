@@ -36,6 +36,17 @@ type Case struct {
 type Note struct {
 	Title string `json:"title"`
 	Text  string `json:"text"`
+	Prior bool   `json:"prior,omitzero"` // an earlier run has found it
+}
+
+// prior returns how many findings of earlier runs are told.
+func (c *Case) prior() (n int) {
+	for i := range c.Notes {
+		if c.Notes[i].Prior {
+			n++
+		}
+	}
+	return n
 }
 
 // Name returns class and transaction.

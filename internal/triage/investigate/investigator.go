@@ -1,7 +1,6 @@
 package investigate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/effort"
+	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -38,7 +38,9 @@ type Options struct {
 	Budget    int              // tokens for each error, of prompts and answers; 0: DefaultBudget
 	Allowance *agent.Allowance // of a whole run; nil: without a limit
 	LongCache bool             // prompts are kept by the provider for an hour
+	LongFixed bool             // instructions and tools are: what all investigations begin with
 	Thinking  bool             // the model thinks before its answers, less and less, by the class of the error (seed 000, layer 5)
+	Off       layer.Set        // context layers that are switched off
 
 	Catalog *token.Catalog // nil: the built-in one
 	Now     func() time.Time
@@ -70,6 +72,7 @@ type Finding struct {
 	USD        float64      `json:"usd"`
 	Forced     bool         `json:"forced,omitzero"` // a limit was reached, and the model had to answer
 	Seconds    float64      `json:"seconds"`
+	Work       Work         `json:"layers,omitzero"` // what the context layers have done
 }
 
 // Tokens returns what an investigation has used, of prompts and answers, from the cache or not.
@@ -104,15 +107,28 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	if err != nil {
 		return nil, err
 	}
+	if !v.o.Off.On(layer.CrossError) {
+		earlier = nil
+	}
+	work := Work{Earlier: min(len(earlier), mostEarlier), Prior: c.prior()}
+	told := func(e agent.Event) {
+		work.heard(&e)
+		if heard != nil {
+			heard(e)
+		}
+	}
 	var answer Analysis
 	var o agent.Outcome
 	if len(s.Turns()) == 0 {
-		answer, o, err = agent.RunAs[Analysis](ctx, s, c.Text(earlier), heard)
+		answer, o, err = agent.RunAs[Analysis](ctx, s, c.Text(earlier), told)
 	} else if err = again(ctx, a, s, seen); err == nil {
-		answer, o, err = agent.ContinueAs[Analysis](ctx, s, heard)
+		answer, o, err = agent.ContinueAs[Analysis](ctx, s, told)
 	}
-	f := &Finding{Number: c.Number, Session: id, Limit: e.Iterations, Forced: o.Forced, Seconds: v.o.Now().Sub(began).Seconds(), Examined: examined(seen)}
+	f := &Finding{Number: c.Number, Session: id, Limit: v.iterations(e), Forced: o.Forced, Seconds: v.o.Now().Sub(began).Seconds(), Examined: examined(seen)}
 	f.count(s)
+	work.Cut, work.Left = seen.Cut()
+	work.Thinking = allowed(v.thinking(e), f.Iterations, f.Limit)
+	f.Work = work
 	switch {
 	case err == nil:
 		f.Checked = Check(answer, seen, in.Versions)
@@ -126,16 +142,16 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 
 // agent returns the agent for errors that take an effort.
 func (v *Investigator) agent(e effort.Effort, tools []agent.Tool) (*agent.Agent, error) {
-	var thinking agent.Schedule
-	if v.o.Thinking {
-		thinking = agent.Fading(e.Complexity.Thinking())
-	}
-	return agent.New(v.o.Client, agent.Options{
-		Model: v.o.Model, System: System, Tools: tools, Engine: v.o.Engine, Journals: v.o.Journals, Tenant: v.o.Tenant, Preset: v.o.Preset,
-		Turns: e.Iterations, Budget: agent.Budget{Tokens: cmp.Or(v.o.Budget, DefaultBudget)}, Allowance: v.o.Allowance,
-		MaxTokens: mostAnswer, MostResult: mostResult, LongCache: v.o.LongCache, Thinking: thinking, WrapUp: wrapUp, Catalog: v.o.Catalog, Now: v.o.Now,
+	o := agent.Options{
+		Model: v.o.Model, System: System, Tools: tools, Engine: v.o.Engine, Journals: v.o.Journals, Tenant: v.o.Tenant,
+		MaxTokens: mostAnswer, MostResult: mostResult, WrapUp: wrapUp, Catalog: v.o.Catalog, Now: v.o.Now,
 		Permit: agent.Unattended(nil, func(*agent.Call) string { return "nobody can be asked here" }),
-	})
+	}
+	if !v.o.Off.On(layer.Caps) {
+		o.MostResult = code.MostWhole
+	}
+	v.limits(&o, e)
+	return agent.New(v.o.Client, o)
 }
 
 // What an answer and a result may have at most. What a call to the model may use at most is held back from the budget before it is made, so

@@ -136,6 +136,12 @@ func (r *Report) used(b *strings.Builder) {
 		fmt.Fprintf(b, " Code was read %s, %d%% of that from the cache.", count(int(reads), "time"), 100*t.Code.Hits/reads)
 	}
 	fmt.Fprintf(b, " Run %s.\n", inline(r.Run))
+	for i, l := range r.Layers() {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(b, "- %s\n", plain(l))
+	}
 }
 
 // plain returns a text that is no markup, on one line.

@@ -24,8 +24,10 @@ type Report struct {
 	Sources   []string  `json:"sources"`
 	Model     string    `json:"model,omitzero"`     // empty: nothing was sent to a model
 	Simulated bool      `json:"simulated,omitzero"` // the model is a stand-in: what it finds says nothing about what a real one would
+	On        string    `json:"layers,omitzero"`    // context layers that were on, as layer.Set says them
 	Errors    []Error   `json:"errors"`             // the most important first
 	Totals    Totals    `json:"totals"`
+	RunReport RunReport `json:"run_report"`
 	Notices   []string  `json:"notices,omitempty"` // what could not be had
 }
 
@@ -52,6 +54,8 @@ type Totals struct {
 	Struck       int        `json:"struck"` // evidence and suspects that nothing had shown
 	Code         code.Stats `json:"code"`   // reads of code, and how many of them the cache had
 	Seconds      float64    `json:"seconds"`
+
+	Layers LayerTotals `json:"layers"`
 }
 
 // Sum fills the totals from the errors. Events, stats and seconds are those of the run.
@@ -67,6 +71,7 @@ func (r *Report) Sum(events int, stats code.Stats, seconds float64) {
 		t.Tokens += f.Tokens()
 		t.USD += f.USD
 		t.Struck += len(f.Struck)
+		t.Layers.add(f)
 		if f.Confidence == investigate.High {
 			t.High++
 		}
@@ -77,7 +82,7 @@ func (r *Report) Sum(events int, stats code.Stats, seconds float64) {
 			t.Forced++
 		}
 	}
-	r.Totals = t
+	r.Totals, r.RunReport = t, t.RunReport()
 }
 
 // Headline says in a sentence what the run has found.
