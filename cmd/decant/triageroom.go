@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
@@ -23,6 +24,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/mask"
 	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -47,6 +49,7 @@ type triageRoom struct {
 	model   string
 	masker  mask.Masker
 	set     *triage.Settings
+	pacer   *pace.Pacer // that all calls of the run go through
 	options triage.Options
 	clean   []func() error
 }
@@ -57,7 +60,8 @@ func (r *triageRoom) close() error { return ended(r.clean) }
 // open opens the database and the repositories and, where talks is set, finds out which model there is. The caller closes what it returns, also beside
 // an error.
 func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triage.Settings, talks bool) (*triageRoom, error) {
-	r := &triageRoom{set: set}
+	r := &triageRoom{set: set, pacer: pace.New(pace.Options{})}
+	source.Through(r.pacer, set.Sources...)
 	o := &chat.Options{Project: &project.Project{}}
 	o.Project.Settings.Model = set.Model
 	var err error
@@ -89,7 +93,7 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 // talk finds out which model there is.
 func (r *triageRoom) talk(o *chat.Options, sandboxed bool) error {
 	if !sandboxed {
-		end, err := talkTo(o, false)
+		end, err := talkTo(o, false, r.pacer)
 		if end != nil {
 			r.clean = append(r.clean, end)
 		}
@@ -188,7 +192,7 @@ func (r *triageRoom) read(repos []code.Repo) (*code.Reader, error) {
 	o := code.Options{Repos: repos, Mask: r.masker.Code}
 	if token := cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN")); token != "" {
 		var err error
-		if o.GitHub, err = code.GitHub(token, os.Getenv("GITHUB_API_URL"), nil); err != nil {
+		if o.GitHub, err = code.GitHub(token, os.Getenv("GITHUB_API_URL"), r.pacer); err != nil {
 			return nil, usageError{err}
 		}
 	}
