@@ -40,6 +40,16 @@ type triageFlags struct {
 	DB      string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses; with --sandbox none is kept."`
 	keyFileFlag
 	catalogFlag
+
+	getenv func(string) string // the environment of services that are played; nil: that of the process
+}
+
+// variable returns a variable of the environment.
+func (f *triageFlags) variable(name string) string {
+	if f.getenv != nil {
+		return f.getenv(name)
+	}
+	return key(name)
 }
 
 // A triageRoom is what commands about triage work with.
@@ -148,7 +158,7 @@ func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Read
 		if err != nil {
 			return nil, inputError{err}
 		}
-		return room.read(repos)
+		return f.read(room, repos)
 	}
 	var repos []code.Repo
 	for _, text := range f.Repo {
@@ -175,7 +185,7 @@ func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Read
 	if len(repos) == 0 {
 		return nil, usageError{errors.New("name a clone of the repository whose code runs: --repo DIR")}
 	}
-	return room.read(repos)
+	return f.read(room, repos)
 }
 
 // samples returns the folder in which the repositories of samples are made.
@@ -188,11 +198,11 @@ func samples() (string, error) {
 }
 
 // read returns a reader of repositories.
-func (r *triageRoom) read(repos []code.Repo) (*code.Reader, error) {
+func (f *triageFlags) read(r *triageRoom, repos []code.Repo) (*code.Reader, error) {
 	o := code.Options{Repos: repos, Mask: r.masker.Code}
-	if token := cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN")); token != "" {
+	if token := cmp.Or(f.variable("GITHUB_TOKEN"), f.variable("GH_TOKEN")); token != "" {
 		var err error
-		if o.GitHub, err = code.GitHub(token, os.Getenv("GITHUB_API_URL"), r.pacer); err != nil {
+		if o.GitHub, err = code.GitHub(token, f.variable("GITHUB_API_URL"), r.pacer); err != nil {
 			return nil, usageError{err}
 		}
 	}

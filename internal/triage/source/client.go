@@ -25,7 +25,7 @@ var (
 // What is waited for a service, and read of an answer, at most.
 const (
 	mostTries  = 4
-	mostWait   = time.Minute // for one try
+	mostWait   = time.Minute     // for one try
 	timeOfTry  = 3 * time.Minute // with what it waits for the limits of the service
 	mostAnswer = 64 << 20
 )
