@@ -105,9 +105,16 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	}
 	seen, err := triage.Gather(ctx, room.options, look)
 	if err != nil {
-		return inputError{err}
+		err = inputError{err}
 	}
-	p, err := look.Plan(ctx, room.options, seen)
+	var p *triage.Plan
+	if err == nil {
+		p, err = look.Plan(ctx, room.options, seen)
+	}
+	if ctx.Err() != nil {
+		s.note("interrupted before anything was found out: there is nothing to go on with")
+		return exitStatus(128 + int(syscall.SIGINT))
+	}
 	if err != nil {
 		return err
 	}
