@@ -311,7 +311,7 @@ func (c *chatCmd) ready(o *chat.Options, more ...func(*chat.Options) (func() err
 	if o.Catalog, err = c.models(); err != nil {
 		return nil, err
 	}
-	model := func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox) }
+	model := func(o *chat.Options) (func() error, error) { return talkTo(o, c.Sandbox, nil) }
 	for _, step := range slices.Concat([]func(*chat.Options) (func() error, error){c.database}, more, []func(*chat.Options) (func() error, error){model}) {
 		end, err := step(o)
 		if end != nil {

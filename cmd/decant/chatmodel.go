@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -23,17 +24,18 @@ const defaultModel = "claude-sonnet-4-5"
 // errNoModel says both ways to get one.
 var errNoModel = errors.New(`there is no key for a model. Either set ANTHROPIC_API_KEY (or OPENAI_API_KEY, or OPENAI_BASE_URL for a model on this machine, with --model), or try it without a key: decant chat --sandbox`)
 
-// talkTo says whom a chat talks to: a stand-in, or a model that there is a key for. The function that it returns ends a stand-in.
-func talkTo(o *chat.Options, sandboxed bool) (func() error, error) {
+// talkTo says whom a chat talks to: a stand-in, or a model that there is a key for. via carries the calls to a model;
+// nil: http.DefaultTransport. The function that it returns ends a stand-in.
+func talkTo(o *chat.Options, sandboxed bool, via http.RoundTripper) (func() error, error) {
 	o.Model = o.Project.Settings.Model
 	if sandboxed {
 		return standIn(o)
 	}
 	switch whose := providerOf(o.Catalog, o.Model); {
 	case whose == token.Anthropic && key("ANTHROPIC_API_KEY") != "":
-		return nil, overMessages(o)
+		return nil, overMessages(o, via)
 	case whose == token.OpenAI && (key("OPENAI_API_KEY") != "" || os.Getenv("OPENAI_BASE_URL") != ""):
-		return nil, overCompletions(o)
+		return nil, overCompletions(o, via)
 	}
 	return nil, usageError{errNoModel}
 }
@@ -56,12 +58,12 @@ func providerOf(catalog *token.Catalog, model string) token.Provider {
 func key(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 
 // overMessages has a chat talk over the Messages API. The cheapest model of the provider writes records.
-func overMessages(o *chat.Options) error {
+func overMessages(o *chat.Options, via http.RoundTripper) error {
 	if o.Model == "" {
 		o.Model = defaultModel
 	}
 	base := os.Getenv("ANTHROPIC_BASE_URL")
-	client, err := anthropic.New(anthropic.Options{Base: base, Credential: provider.Key("x-api-key", key("ANTHROPIC_API_KEY")), Catalog: o.Catalog})
+	client, err := anthropic.New(anthropic.Options{Base: base, Transport: via, Credential: provider.Key("x-api-key", key("ANTHROPIC_API_KEY")), Catalog: o.Catalog})
 	if err != nil {
 		return usageError{err}
 	}
@@ -71,7 +73,7 @@ func overMessages(o *chat.Options) error {
 }
 
 // overCompletions has a chat talk over Chat Completions. Its own model writes records: a server on this machine has no other.
-func overCompletions(o *chat.Options) error {
+func overCompletions(o *chat.Options, via http.RoundTripper) error {
 	if o.Model == "" {
 		return usageError{errors.New("name the model: --model ID, or model: in the settings")}
 	}
@@ -80,7 +82,7 @@ func overCompletions(o *chat.Options) error {
 		who = provider.Bearer(k)
 	}
 	base := os.Getenv("OPENAI_BASE_URL")
-	client, err := openai.New(openai.Options{Base: base, Credential: who, Catalog: o.Catalog})
+	client, err := openai.New(openai.Options{Base: base, Transport: via, Credential: who, Catalog: o.Catalog})
 	if err != nil {
 		return usageError{err}
 	}

@@ -9,6 +9,7 @@ type triageCmd struct {
 	Init        triageInitCmd        `cmd:"" help:"Write settings for this project. Until then run shows what it would do, and sends nothing to a model."`
 	Doctor      triageDoctorCmd      `cmd:"" aliases:"check" help:"Examine each source, repository and credential, and say what to do."`
 	Measure     triageMeasureCmd     `cmd:"" help:"Say what each context layer brings on your errors, without a model: tokens, answers, cost, and whether the same is found."`
+	Sandbox     triageSandboxCmd     `cmd:"" help:"Serve stand-ins for New Relic, Sentry, GitHub and a model, with the errors and the code of a sample, until told to stop."`
 	Runs        triageRunsCmd        `cmd:"" help:"List the runs, with what they found and cost."`
 	Knowledge   triageKnowledgeCmd   `cmd:"" help:"List what is known of errors from earlier runs."`
 	Feedback    triageFeedbackCmd    `cmd:"" help:"Say whether what was found about an error is right or wrong."`

@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/chat"
+	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
@@ -24,6 +25,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/layer"
 	"github.com/decantdev/decant/internal/triage/mask"
 	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
@@ -39,6 +41,16 @@ type triageFlags struct {
 	DB      string   `name:"db" placeholder:"FILE" help:"Database file (or DECANT_DB). Default: the one that the gateway uses; with --sandbox none is kept."`
 	keyFileFlag
 	catalogFlag
+
+	getenv func(string) string // the environment of services that are played; nil: that of the process
+}
+
+// variable returns a variable of the environment.
+func (f *triageFlags) variable(name string) string {
+	if f.getenv != nil {
+		return f.getenv(name)
+	}
+	return key(name)
 }
 
 // A triageRoom is what commands about triage work with.
@@ -48,6 +60,7 @@ type triageRoom struct {
 	model   string
 	masker  mask.Masker
 	set     *triage.Settings
+	pacer   *pace.Pacer // that all calls of the run go through
 	options triage.Options
 	clean   []func() error
 }
@@ -58,7 +71,8 @@ func (r *triageRoom) close() error { return ended(r.clean) }
 // open opens the database and the repositories and, where talks is set, finds out which model there is. The caller closes what it returns, also beside
 // an error.
 func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triage.Settings, talks bool) (*triageRoom, error) {
-	r := &triageRoom{set: set}
+	r := &triageRoom{set: set, pacer: pace.New(pace.Options{})}
+	source.Through(r.pacer, set.Sources...)
 	o := &chat.Options{Project: &project.Project{}}
 	o.Project.Settings.Model = set.Model
 	var err error
@@ -90,7 +104,7 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 // talk finds out which model there is.
 func (r *triageRoom) talk(o *chat.Options, sandboxed bool) error {
 	if !sandboxed {
-		end, err := talkTo(o, false)
+		end, err := talkTo(o, false, r.pacer)
 		if end != nil {
 			r.clean = append(r.clean, end)
 		}
@@ -145,7 +159,7 @@ func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Read
 		if err != nil {
 			return nil, inputError{err}
 		}
-		return room.read(repos)
+		return f.read(room, repos)
 	}
 	var repos []code.Repo
 	for _, text := range f.Repo {
@@ -172,7 +186,7 @@ func (f *triageFlags) reader(taken *sample.Sample, room *triageRoom) (*code.Read
 	if len(repos) == 0 {
 		return nil, usageError{errors.New("name a clone of the repository whose code runs: --repo DIR")}
 	}
-	return room.read(repos)
+	return f.read(room, repos)
 }
 
 // samples returns the folder in which the repositories of samples are made.
@@ -185,11 +199,11 @@ func samples() (string, error) {
 }
 
 // read returns a reader of repositories.
-func (r *triageRoom) read(repos []code.Repo) (*code.Reader, error) {
+func (f *triageFlags) read(r *triageRoom, repos []code.Repo) (*code.Reader, error) {
 	o := code.Options{Repos: repos, Mask: r.masker.Code, Whole: !r.set.Off.On(layer.Caps), Cache: code.NewCache(code.CacheOptions{Off: !r.set.Off.On(layer.CodeCache)})}
-	if token := cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN")); token != "" {
+	if token := cmp.Or(f.variable("GITHUB_TOKEN"), f.variable("GH_TOKEN")); token != "" {
 		var err error
-		if o.GitHub, err = code.GitHub(token, os.Getenv("GITHUB_API_URL"), nil); err != nil {
+		if o.GitHub, err = code.GitHub(token, f.variable("GITHUB_API_URL"), r.pacer); err != nil {
 			return nil, usageError{err}
 		}
 	}

@@ -42,6 +42,7 @@ type triageRunCmd struct {
 	HTML        string   `name:"html" placeholder:"FILE" help:"Write the report as a page, too."`
 	JSON        bool     `name:"json" help:"Print the report as JSON."`
 	Sample      string   `placeholder:"DIR" help:"Look at a sample: programs with their history and their errors, in a folder (docs/TRIAGE.md). Without files, --sandbox looks at the one in this program."`
+	Services    bool     `help:"With --sandbox or --sample: the errors and the code come from stand-ins for New Relic, Sentry and GitHub, by the same way as from the services."`
 	triageFlags
 }
 
@@ -71,7 +72,18 @@ func (c *triageRunCmd) Run(s *streams) (err error) {
 		s.note("There are no settings yet, so this is a dry run: decant triage init writes them, --sandbox works without a model.")
 		c.DryRun = true
 	}
-	room, err := c.open(ctx, taken, set, !c.DryRun)
+	code := taken
+	if c.Services {
+		stop, err := c.play(taken, set)
+		if stop != nil {
+			defer stop()
+		}
+		if err != nil {
+			return err
+		}
+		code = nil
+	}
+	room, err := c.open(ctx, code, set, !c.DryRun)
 	defer func() { err = errors.Join(err, room.close()) }()
 	if err != nil {
 		return err
@@ -95,9 +107,16 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	}
 	seen, err := triage.Gather(ctx, room.options, look)
 	if err != nil {
-		return inputError{err}
+		err = inputError{err}
 	}
-	p, err := look.Plan(ctx, room.options, seen)
+	var p *triage.Plan
+	if err == nil {
+		p, err = look.Plan(ctx, room.options, seen)
+	}
+	if ctx.Err() != nil {
+		s.note("interrupted before anything was found out: there is nothing to go on with")
+		return exitStatus(128 + int(syscall.SIGINT))
+	}
 	if err != nil {
 		return err
 	}
@@ -124,7 +143,7 @@ func (c *triageRunCmd) look(room *triageRoom, taken *sample.Sample) (*triage.Loo
 	set := room.set
 	l := &triage.Look{Window: source.Window{Since: since, Until: now}, By: set.By, Most: set.Most, Ignore: set.Ignore, Runbooks: set.Runbooks, Services: set.Services,
 		Mask: room.masker.Text, Model: room.model, Simulated: c.Sandbox, Off: set.Off}
-	if taken != nil {
+	if taken != nil && !c.Services {
 		l.Sources, l.Services = []source.Source{taken.Source()}, taken.Services()
 		if l.Runbooks, err = taken.Runbooks(); err != nil {
 			return nil, inputError{err}

@@ -219,10 +219,28 @@ func (s *scanner) match(f *form, i int) int {
 		}
 		at = end
 	}
-	if s.nextDigit(from) >= at && !f.capital() {
+	if s.nextDigit(from) >= at && !f.capital() && !drawn(s.text[from:at]) {
 		return 0 // a word that goes on
 	}
 	return at
+}
+
+// drawn reports whether a text without digits is one that a machine has made: capital and small letters without an order. One key of 24 letters in
+// seventy has no digit. In words in a row each capital stands alone.
+func drawn(text string) bool {
+	text = text[:min(len(text), 64)]
+	pairs, changes, small := 0, 0, false
+	for i := 1; i < len(text); i++ {
+		is, was := isUpper(text[i]), isUpper(text[i-1])
+		if is && was {
+			pairs++
+		}
+		if is != was {
+			changes++
+		}
+		small = small || isLetter(text[i]) && !is
+	}
+	return small && changes >= 3 && pairs > 0
 }
 
 // capital reports whether a credential of this form may be of capital letters alone.

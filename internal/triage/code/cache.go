@@ -16,7 +16,7 @@ import (
 const (
 	cacheTTL   = 30 * time.Minute
 	cacheBytes = 128 << 20
-	loadTime   = 2 * time.Minute // the longest that something may take to load
+	loadTime   = mostCall // the longest that something may take to load
 )
 
 // CacheOptions configures a Cache. The zero value is good.

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v89/github"
+
+	"github.com/decantdev/decant/internal/pace"
 )
 
 // GitHub returns a client for GitHub, or for another address such as that of an Enterprise server; base empty: GitHub itself. A call that changes
@@ -18,7 +21,8 @@ func GitHub(token, base string, via http.RoundTripper) (*github.Client, error) {
 	if via == nil {
 		via = http.DefaultTransport
 	}
-	options := []github.ClientOptionsFunc{github.WithTransport(&again{via: via}), github.WithTimeout(2 * time.Minute), github.WithUserAgent("decant")}
+	// Whether there is room for a call is for via to say: the client itself would refuse a call that has only to wait.
+	options := []github.ClientOptionsFunc{github.WithTransport(&again{via: via}), github.WithTimeout(mostCall), github.WithUserAgent("decant"), github.WithDisableRateLimitCheck()}
 	if token != "" {
 		options = append(options, github.WithAuthToken(token))
 	}
@@ -39,6 +43,7 @@ type again struct{ via http.RoundTripper }
 const (
 	mostTries = 3
 	mostWait  = time.Minute
+	mostCall  = 3 * time.Minute // with all that it waits
 )
 
 // RoundTrip makes a call.
@@ -68,7 +73,8 @@ func (a *again) RoundTrip(req *http.Request) (*http.Response, error) {
 func pause(resp *http.Response, err error, try int) (time.Duration, bool) {
 	wait := time.Duration(try) * (500*time.Millisecond + rand.N(500*time.Millisecond))
 	if err != nil {
-		return wait, true
+		_, full := errors.AsType[*pace.LimitError](err)
+		return wait, !full
 	}
 	switch {
 	case resp.StatusCode >= 500 && resp.StatusCode != http.StatusNotImplemented:

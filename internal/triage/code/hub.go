@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v89/github"
+
+	"github.com/decantdev/decant/internal/pace"
 )
 
 // A hub is a repository that is read from GitHub.
@@ -43,7 +45,10 @@ func plainError(err error) error {
 	var limit *github.RateLimitError
 	var busy *github.AbuseRateLimitError
 	var link *url.Error
+	var full *pace.LimitError
 	switch {
+	case errors.As(err, &full):
+		return fmt.Errorf("GitHub's limit of calls is reached until %s: %w", full.Until.UTC().Format("15:04:05 MST"), ErrLimit)
 	case errors.As(err, &limit):
 		return fmt.Errorf("GitHub's limit of calls is reached until %s: %w", limit.Rate.Reset.UTC().Format("15:04:05 MST"), ErrLimit)
 	case errors.As(err, &busy):

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/internal/standin/github"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/event"
@@ -24,7 +25,7 @@ func served(t *testing.T, c *clone, cache *code.Cache) (*github.Server, *code.Re
 	}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
-	client, err := code.GitHub("token", web.URL+"/", nil)
+	client, err := code.GitHub("token", web.URL+"/", pace.New(pace.Options{Most: time.Second}))
 	if err != nil {
 		t.Fatal(err)
 	}

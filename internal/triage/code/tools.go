@@ -81,7 +81,7 @@ func ask[T any](name, description string, do func(context.Context, T) (Answer, e
 		return agent.Result{Text: a.Text}, nil
 	})
 	t.ReadOnly, t.Parallel, t.Idempotent = true, true, true
-	t.Timeout = 3 * time.Minute
+	t.Timeout = mostCall + 10*time.Second
 	return t
 }
 

@@ -148,6 +148,14 @@ func (s *Sample) Services() map[string]string {
 	return out
 }
 
+// Mapped returns the repositories as a service has them that knows their history: without folders.
+func (s *Sample) Mapped() (out []code.Repo) {
+	for _, r := range s.repos {
+		out = append(out, code.Repo{Name: r.Name, Paths: r.Paths, Tag: r.Tag})
+	}
+	return out
+}
+
 // Runbooks returns the runbooks, none where there is no such folder.
 func (s *Sample) Runbooks() ([]code.Runbook, error) {
 	dir, err := fs.Sub(s.files, "runbooks")

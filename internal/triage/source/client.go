@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -24,8 +25,8 @@ var (
 // What is waited for a service, and read of an answer, at most.
 const (
 	mostTries  = 4
-	mostWait   = time.Minute // for one try
-	timeOfTry  = 90 * time.Second
+	mostWait   = time.Minute     // for one try
+	timeOfTry  = 3 * time.Minute // with what it waits for the limits of the service
 	mostAnswer = 64 << 20
 )
 
@@ -93,6 +94,9 @@ func (s *service) try(ctx context.Context, request func(context.Context) (*http.
 	req.Header.Set("User-Agent", "decant")
 	res, err := provider.HTTP(s.via, s.who).Do(req)
 	if err != nil {
+		if full, ok := errors.AsType[*pace.LimitError](err); ok {
+			return nil, nil, full
+		}
 		redirected := res != nil // an answer beside an error means only that
 		return nil, nil, &failure{err: errors.New(s.who.Hide(err.Error())), again: !redirected}
 	}

@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"net/http"
 	"time"
 
 	"github.com/decantdev/decant/internal/triage/event"
@@ -36,6 +37,18 @@ type Source interface {
 
 	// Check reports whether the source can be read, with its credential and every right that Events needs. The error says what to do.
 	Check(ctx context.Context) error
+}
+
+// Through makes the sources that are services of the web call them through a transport.
+func Through(via http.RoundTripper, all ...Source) {
+	for _, s := range all {
+		switch s := s.(type) {
+		case *NewRelic:
+			s.Via = via
+		case *Sentry:
+			s.Via = via
+		}
+	}
 }
 
 // A Window is a stretch of time, half open. A zero Since or Until leaves that side open.

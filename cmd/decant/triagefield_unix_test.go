@@ -1,0 +1,344 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/decantdev/decant/internal/standin"
+	"github.com/decantdev/decant/internal/standin/github"
+	"github.com/decantdev/decant/internal/standin/services"
+	"github.com/decantdev/decant/internal/triage/analyst"
+	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+// A field is what decant triage meets outside: services that count, and fail when they are told to, and a program that is a process of its own.
+type field struct {
+	*testing.T
+	*services.Server
+	dir string
+	env []string
+
+	mu      sync.Mutex
+	calls   int
+	arrived func(n int, r *http.Request) // told of each call, the first is 1; nil: nobody is
+	refused []string                     // with 429
+}
+
+// newField serves a sample; nil: the bundled one.
+func newField(t *testing.T, s *sample.Sample) *field {
+	t.Helper()
+	if s == nil {
+		var err error
+		if s, err = sample.Bundled(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &field{T: t, dir: t.TempDir()}
+	var err error
+	if f.Server, err = services.New(services.Options{Sample: s, Dir: t.TempDir(), Model: analyst.Analyst{}}); err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(f)
+	t.Cleanup(web.Close)
+	if err := os.MkdirAll(f.file(".decant"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.write(".decant/triage.yaml", services.Settings(s, web.URL))
+	f.env = append(os.Environ(), append(services.Environment(web.URL), "HOME="+f.dir, "DECANT_DB="+f.file("t.db"), "OPENAI_API_KEY=")...)
+	return f
+}
+
+func (f *field) file(name string) string { return filepath.Join(f.dir, name) }
+
+func (f *field) write(name, text string) {
+	f.Helper()
+	if err := os.WriteFile(f.file(name), []byte(text), 0o600); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// A watcher notes the status of an answer.
+type watcher struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *watcher) WriteHeader(status int) { w.status = status; w.ResponseWriter.WriteHeader(status) }
+
+func (w *watcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *watcher) Flush() { http.NewResponseController(w.ResponseWriter).Flush() }
+
+// ServeHTTP counts a call, and has it answered.
+func (f *field) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	f.calls++
+	n, told := f.calls, f.arrived
+	f.mu.Unlock()
+	if told != nil {
+		told(n, r)
+	}
+	seen := &watcher{w, 0}
+	f.Server.ServeHTTP(seen, r)
+	if seen.status == http.StatusTooManyRequests {
+		f.mu.Lock()
+		f.refused = append(f.refused, r.Method+" "+r.URL.Path)
+		f.mu.Unlock()
+	}
+}
+
+// A ran is what came of a process.
+type ran struct {
+	out, errs string
+	code      int // -1: it was killed
+}
+
+// command returns the program as a process.
+func (f *field) command(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
+	cmd := exec.Command("decant", append([]string{"triage"}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = f.dir, f.env, &out, &errs
+	return cmd, &out, &errs
+}
+
+// triage runs the program. It is sent a signal when the n-th call arrives; 0: never.
+func (f *field) triage(at int, signal os.Signal, args ...string) ran {
+	f.Helper()
+	cmd, out, errs := f.command(args...)
+	f.mu.Lock()
+	f.calls, f.arrived = 0, func(n int, _ *http.Request) {
+		if n == at {
+			cmd.Process.Signal(signal)
+		}
+	}
+	f.mu.Unlock()
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		f.Fatal(err)
+	}
+	return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// A fieldReport is what a test wants to know of a report.
+type fieldReport struct {
+	Errors []struct {
+		Key     string `json:"key"`
+		Number  int    `json:"number"`
+		Finding *struct {
+			Cause string `json:"cause"`
+			State string `json:"state"`
+		} `json:"finding"`
+	} `json:"errors"`
+	Totals struct {
+		Investigated int `json:"investigated"`
+		Code         struct{ Hits, Misses int }
+	} `json:"totals"`
+}
+
+// findings returns what a report says of each error, by which two reports are compared.
+func (r *fieldReport) findings() string {
+	var b strings.Builder
+	for _, e := range r.Errors {
+		fmt.Fprintf(&b, "%d %s", e.Number, e.Key)
+		if e.Finding != nil {
+			fmt.Fprintf(&b, " %s %s", e.Finding.State, e.Finding.Cause)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// report reads what a process has printed.
+func (f *field) report(r ran) *fieldReport {
+	f.Helper()
+	var out fieldReport
+	if err := json.Unmarshal([]byte(r.out), &out); err != nil {
+		f.Fatalf("exit %d: %v\n%s\n%s", r.code, err, r.out, r.errs)
+	}
+	return &out
+}
+
+// answered returns how often the model was asked, and how often the same once more.
+func (f *field) answered() (all, twice int) {
+	seen := map[[32]byte]bool{}
+	for _, e := range f.Model.Log.Entries() {
+		if e.Status != http.StatusOK || !strings.HasPrefix(e.Path, "/v1/messages") {
+			continue
+		}
+		key := sha256.Sum256(e.Body)
+		if all++; seen[key] {
+			twice++
+		}
+		seen[key] = true
+	}
+	return all, twice
+}
+
+var fieldRun = []string{"run", "--since", "2026-10-21", "--max-errors", "4", "--parallel", "2", "--json"}
+
+// Mission 000-36, issue 13 "faults": kill -9 in any phase of a real process, then --resume: the same errors, the same findings, and no answer of the
+// model that was kept is asked for again. Two investigations go on at once, so that a kill can lose two answers at most.
+func TestKilledAnywhereARunGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("twelve processes")
+	}
+	f := newField(t, nil)
+	whole := f.triage(0, nil, fieldRun...)
+	want, total := f.report(whole), f.calls
+	asked, _ := f.answered()
+	if whole.code != 0 || want.Totals.Investigated != 4 || asked < 8 || total < asked+10 {
+		t.Fatalf("exit %d, %d calls, %d of them to the model: %s", whole.code, total, asked, whole.errs)
+	}
+	planned := total - asked // about: calls for code go on during investigations
+	for _, at := range []int{1, planned / 2, planned, planned + asked/3, planned + 2*asked/3, total} {
+		t.Run(fmt.Sprintf("call %d of %d", at, total), func(t *testing.T) {
+			f := newField(t, nil)
+			killed := f.triage(at, syscall.SIGKILL, fieldRun...)
+			if killed.code != -1 {
+				t.Fatalf("exit %d: %s", killed.code, killed.errs)
+			}
+			again := f.triage(0, nil, append(fieldRun, "--resume")...)
+			if strings.Contains(again.errs, "there is no such run") && again.code == exitInput {
+				again = f.triage(0, nil, fieldRun...) // nothing was planned yet
+			}
+			if got := f.report(again); again.code != 0 || got.findings() != want.findings() {
+				t.Errorf("exit %d: %s\ngot\n%swant\n%s", again.code, again.errs, got.findings(), want.findings())
+			}
+			if all, twice := f.answered(); all > asked+2 || twice > 2 {
+				t.Errorf("the model was asked %d times, %d of them for the second time; without a kill %d times", all, twice, asked)
+			}
+		})
+	}
+}
+
+// Killed while it writes the report: what was found is there.
+func TestKilledWhileItPrints(t *testing.T) {
+	f := newField(t, nil)
+	cmd, _, _ := f.command(fieldRun...)
+	cmd.Stdout = nil
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	asked, _ := f.answered()
+	again := f.triage(0, nil, append(fieldRun, "--resume")...)
+	if got := f.report(again); got.Totals.Investigated != 4 {
+		t.Errorf("%+v", got)
+	}
+	if all, _ := f.answered(); all != asked {
+		t.Errorf("%d answers, then %d", asked, all)
+	}
+}
+
+// Exit codes as cron reads them (000-36, T): 130 with the state saved, 0 after it went on; 3 while nothing is there to go on with.
+func TestInterrupted(t *testing.T) {
+	for _, at := range []int{1, 30} {
+		f := newField(t, nil)
+		r := f.triage(at, os.Interrupt, fieldRun...)
+		if r.code != 130 || !strings.Contains(r.errs, "interrupted") {
+			t.Errorf("interrupted at call %d: exit %d: %s", at, r.code, r.errs)
+		}
+		again := f.triage(0, nil, append(fieldRun, "--resume")...)
+		if want := map[bool]int{true: exitInput, false: 0}[at == 1]; again.code != want {
+			t.Errorf("interrupted at call %d, then exit %d, want %d: %s", at, again.code, want, again.errs)
+		}
+	}
+}
+
+// What goes wrong with the services (issue 13, "faults"): what a run does about each, and that another run or --resume has everything.
+func TestFaultsOfServices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processes")
+	}
+	for _, tt := range []struct {
+		name    string
+		inject  func(*field)
+		code    int      // of the run
+		says    []string // on standard error or in the report
+		allowed int      // answers 429 that were injected
+	}{
+		{"429 of New Relic", func(f *field) { f.NewRelic.Inject(standin.Fault{Operation: "nrql", Status: 429, RetryAfter: 1e9}) }, 0, nil, 1},
+		{"429 of Sentry", func(f *field) { f.Sentry.Inject(standin.Fault{Operation: "events", Status: 429, RetryAfter: 1e9}) }, 0, nil, 1},
+		{"429 of GitHub", func(f *field) { f.GitHub.Inject(github.Fault{After: 9, Status: 429, RetryAfter: 1e9}) }, 0, nil, 1},
+		{"429 of the model", func(f *field) { f.Model.Inject(sandbox.Fault{}, sandbox.Fault{Kind: sandbox.FaultRateLimit}) }, 0, nil, 1},
+		{"5xx of New Relic", func(f *field) { f.NewRelic.Inject(standin.Fault{Operation: "nrql", Status: 503}) }, 0, nil, 0},
+		{"5xx of Sentry", func(f *field) { f.Sentry.Inject(standin.Fault{Status: 500}) }, 0, nil, 0},
+		{"5xx of GitHub", func(f *field) { f.GitHub.Inject(github.Fault{After: 4, Status: 502}) }, 0, nil, 0},
+		{"5xx of the model", func(f *field) { f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultOverloaded}) }, 0, nil, 0},
+		{"connections closed", func(f *field) {
+			f.NewRelic.Inject(standin.Fault{})
+			f.Sentry.Inject(standin.Fault{})
+			f.GitHub.Inject(github.Fault{After: 3})
+			f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultReset})
+		}, 0, nil, 0},
+		{"half an answer of the model", func(f *field) { f.Model.Inject(sandbox.Fault{Kind: sandbox.FaultHalf}) }, exitOther, []string{"--resume"}, 0},
+		{"expired key of New Relic", func(f *field) { f.NewRelic.Inject(standin.Fault{Status: 401, Times: 99}) }, 0, []string{"newrelic 1234567 could not be read", "NEW_RELIC_API_KEY"}, 0},
+		{"expired token of Sentry", func(f *field) { f.Sentry.Inject(standin.Fault{Status: 401, Times: 99}) }, 0, []string{"sentry acme could not be read", "SENTRY_AUTH_TOKEN"}, 0},
+		{"expired token of GitHub", func(f *field) { f.GitHub.Inject(github.Fault{Status: 401, Times: 999}) }, 0, []string{"GitHub refuses the token: it is wrong or has expired"}, 0},
+		{"both sources expired", func(f *field) {
+			f.NewRelic.Inject(standin.Fault{Status: 401, Times: 99})
+			f.Sentry.Inject(standin.Fault{Status: 401, Times: 99})
+		}, exitInput, []string{"NEW_RELIC_API_KEY"}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newField(t, nil)
+			tt.inject(f)
+			r := f.triage(0, nil, fieldRun...)
+			if r.code != tt.code {
+				t.Errorf("exit %d, want %d: %s", r.code, tt.code, r.errs)
+			}
+			for _, want := range tt.says {
+				if !strings.Contains(r.out+r.errs, want) {
+					t.Errorf("nothing says %q:\n%s", want, r.errs)
+				}
+			}
+			if len(f.refused) != tt.allowed {
+				t.Errorf("refused: %q", f.refused)
+			}
+			if tt.code == exitOther {
+				r = f.triage(0, nil, append(fieldRun, "--resume")...)
+			}
+			if tt.code != exitInput {
+				if got := f.report(r); r.code != 0 || got.Totals.Investigated != 4 {
+					t.Errorf("exit %d: %+v\n%s", r.code, got, r.errs)
+				}
+			}
+		})
+	}
+}
+
+// Five investigations at once provoke no 429 (mission 000-26 and the limiter of issue 13), and the code cache has most of what they read (000-25).
+func TestFiveAtOnceProvokeNo429(t *testing.T) {
+	f := newField(t, nil)
+	r := f.triage(0, nil, "run", "--since", "2026-10-21", "--max-errors", "12", "--parallel", "5", "--run-tokens", "900000", "--json")
+	got := f.report(r)
+	if r.code != 0 || got.Totals.Investigated != 12 || len(f.refused) > 0 {
+		t.Errorf("exit %d, refused %q: %s", r.code, f.refused, r.errs)
+	}
+	if c := got.Totals.Code; c.Hits < c.Misses {
+		t.Errorf("the cache had %d of %d", c.Hits, c.Hits+c.Misses)
+	}
+	t.Logf("GitHub was called %d times, the cache had %d of %d", f.GitHub.Total(), got.Totals.Code.Hits, got.Totals.Code.Hits+got.Totals.Code.Misses)
+}

@@ -1,0 +1,135 @@
+// Package services serves a sample as the services would have it: New Relic and Sentry with its errors, GitHub with its repositories, and the Messages
+// API with a stand-in for a model. All of them are at one address, since their paths differ.
+//
+// New Relic watches every other service of the sample, Sentry the ones between: together they tell each error once.
+package services
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/internal/standin/github"
+	"github.com/decantdev/decant/internal/standin/newrelic"
+	"github.com/decantdev/decant/internal/standin/sentry"
+	"github.com/decantdev/decant/internal/triage/event"
+	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/provider/sandbox"
+)
+
+// What the stand-ins let in. The credentials are no secrets.
+const (
+	Account      = 1234567 // of New Relic
+	Organization = "acme"  // of Sentry
+	NewRelicKey  = "NRAK-SANDBOX"
+	SentryToken  = "sandbox-sentry"
+	GitHubToken  = "sandbox-github"
+)
+
+// Options configures the services. Sample and Dir are required.
+type Options struct {
+	Sample *sample.Sample
+	Dir    string        // in which the repositories of the sample are made
+	Model  sandbox.Model // that answers; nil: there is no model
+}
+
+// A Server is the services, an http.Handler.
+type Server struct {
+	NewRelic *newrelic.Server
+	Sentry   *sentry.Server
+	GitHub   *github.Server
+	Model    *sandbox.Server // nil: there is none
+}
+
+// New returns the services of a sample. It needs git.
+func New(o Options) (*Server, error) {
+	events, err := o.Sample.Events()
+	if err != nil {
+		return nil, err
+	}
+	repos, err := o.Sample.Repos(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	dirs := map[string]string{}
+	for _, r := range repos {
+		dirs[r.Name] = r.Dir
+	}
+	s, now := &Server{}, func() time.Time { return o.Sample.Now }
+	if s.GitHub, err = github.New(github.Options{Repos: dirs, Token: GitHubToken}); err != nil {
+		return nil, fmt.Errorf("GitHub: %w", err)
+	}
+	first, second := split(events)
+	if s.NewRelic, err = newrelic.New(newrelic.Options{Key: NewRelicKey, Account: Account, Rows: newrelic.Rows(first), Now: now}); err != nil {
+		return nil, fmt.Errorf("New Relic: %w", err)
+	}
+	s.Sentry = sentry.New(sentry.Options{Token: SentryToken, Organization: Organization, Issues: sentry.Issues(second), PerSecond: 40})
+	if o.Model != nil {
+		s.Model = sandbox.New(sandbox.Options{Model: o.Model})
+	}
+	return s, nil
+}
+
+// split shares events out, by their services in the order of their names.
+func split(events []event.Event) (first, second []event.Event) {
+	var names []string
+	for _, e := range events {
+		names = append(names, e.Service)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, e := range events {
+		if slices.Index(names, e.Service)%2 == 0 {
+			first = append(first, e)
+		} else {
+			second = append(second, e)
+		}
+	}
+	return first, second
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch path := r.URL.Path; {
+	case path == "/graphql":
+		s.NewRelic.ServeHTTP(w, r)
+	case strings.HasPrefix(path, "/api/0/"):
+		s.Sentry.ServeHTTP(w, r)
+	case strings.HasPrefix(path, "/v1/") && s.Model != nil:
+		s.Model.ServeHTTP(w, r)
+	default:
+		s.GitHub.ServeHTTP(w, r)
+	}
+}
+
+// Environment returns the variables by which decant triage finds services at a base URL: NAME=VALUE.
+func Environment(base string) []string {
+	return []string{"ANTHROPIC_BASE_URL=" + base, "ANTHROPIC_API_KEY=sandbox", "GITHUB_API_URL=" + base + "/", "GITHUB_TOKEN=" + GitHubToken,
+		"NEW_RELIC_API_KEY=" + NewRelicKey, "SENTRY_AUTH_TOKEN=" + SentryToken}
+}
+
+// Settings returns a settings file of decant triage for the services of a sample at a base URL.
+func Settings(s *sample.Sample, base string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "sources:\n  - {type: newrelic, account: %d, base_url: %q}\n  - {type: sentry, organization: %s, base_url: %q}\n", Account, base, Organization, base)
+	b.WriteString("repos:\n")
+	for _, r := range s.Mapped() {
+		fmt.Fprintf(&b, "  - name: %q\n", r.Name)
+		if r.Tag != "" {
+			fmt.Fprintf(&b, "    tag: %q\n", r.Tag)
+		}
+		for i, p := range r.Paths {
+			fmt.Fprintf(&b, "%s{from: %q, to: %q}\n", cmp.Or(map[int]string{0: "    paths:\n      - "}[i], "      - "), p.From, p.To)
+		}
+	}
+	b.WriteString("services:\n")
+	of := s.Services()
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		fmt.Fprintf(&b, "  %q: %q\n", name, of[name])
+	}
+	return b.String()
+}
