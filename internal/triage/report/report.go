@@ -27,6 +27,8 @@ type Report struct {
 	Errors    []Error   `json:"errors"`             // the most important first
 	Totals    Totals    `json:"totals"`
 	Notices   []string  `json:"notices,omitempty"` // what could not be had
+	Failed    string    `json:"failed,omitzero"`   // why the run could not do its work; empty: it could
+	Track     Track     `json:"track,omitzero"`    // how often earlier findings were right
 }
 
 // An Error is an error of a report, whether it was investigated or not.
@@ -84,6 +86,8 @@ func (r *Report) Sum(events int, stats code.Stats, seconds float64) {
 func (r *Report) Headline() string {
 	t := &r.Totals
 	switch {
+	case r.Failed != "":
+		return "The run has failed: " + r.Failed
 	case t.Errors == 0:
 		return fmt.Sprintf("No errors from %s to %s.", day(r.Since), day(r.Until))
 	case t.Investigated == 0:
