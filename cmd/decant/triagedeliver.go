@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
+	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/proof"
 )
 
@@ -254,4 +255,14 @@ func (c *triageDoctorCmd) ways(ctx context.Context, set *triage.Settings, say fu
 		}
 	}
 	say("issues of "+repo, err)
+}
+
+// judgedBy says where the judgement of what was found last is known from; empty: a person has typed it, or there is none.
+func judgedBy(k *group.Known) string {
+	for _, j := range k.Judged {
+		if j.Run == k.Found.Run && j.Number == k.Found.Number && j.By != "feedback" {
+			return ": " + j.By
+		}
+	}
+	return ""
 }

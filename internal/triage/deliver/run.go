@@ -87,7 +87,11 @@ func (d *delivery) put(ctx context.Context, s service, it Item) (Entry, error) {
 	e, err := d.deliver(ctx, s, it)
 	d.out.Entries = append(d.out.Entries, e)
 	if err == nil && e.State != Done && e.State != Skipped {
-		d.lack(fmt.Sprintf("%s of error %d", it.Kind, it.Number), e.Why)
+		what := string(it.Kind)
+		if it.Number > 0 {
+			what += fmt.Sprintf(" of error %d", it.Number)
+		}
+		d.lack(what, e.Why)
 	}
 	return e, err
 }

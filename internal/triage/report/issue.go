@@ -16,7 +16,11 @@ func (t Track) String() string {
 	if t.Judged == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Of %s with high confidence that were judged so far, %d were right.", count(t.Judged, "finding"), t.Right)
+	were := "were"
+	if t.Right == 1 {
+		were = "was"
+	}
+	return fmt.Sprintf("Of %s with high confidence that were judged so far, %d %s right.", count(t.Judged, "finding"), t.Right, were)
 }
 
 // Body returns what the report says of an error as Markdown for an issue: without the heading, in which the number is that of the run.
