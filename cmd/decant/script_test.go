@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "original": original, "unpack": unpack},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "original": original, "unpack": unpack, "services": targets},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
 			e.Setenv("LOGS", filepath.Join(sessions, "..", "wire", "testdata", "logs"))

@@ -2,6 +2,7 @@ package main
 
 type triageCmd struct {
 	Run         triageRunCmd         `cmd:"" help:"Look at the errors of a time, have the most important ones investigated, and print a report."`
+	Deliver     triageDeliverCmd     `cmd:"" help:"Send what a run has found to Slack and GitHub, as far as it was not sent before."`
 	Investigate triageInvestigateCmd `cmd:"" help:"Investigate one error: a stack trace from a file, or from standard input with -."`
 	Ask         triageAskCmd         `cmd:"" help:"Ask about an error of a run: decant triage ask RUN#2 'Why not the cache?'"`
 	Why         triageWhyCmd         `cmd:"" help:"Show what a finding rests on: the lines around each piece of evidence, and what was struck."`

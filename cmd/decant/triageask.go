@@ -223,7 +223,7 @@ func (c *triageKnowledgeCmd) Run(s *streams) (err error) {
 	for _, k := range all {
 		fmt.Fprintf(s.out, "%s  %s, last %s\n", k.Key, k.Name, k.Last.UTC().Format("2006-01-02"))
 		if f := k.Found; f != nil {
-			judged := map[string]string{"yes": ", called right", "no": ", called wrong"}[f.Right]
+			judged := map[string]string{"yes": ", called right", "no": ", called wrong"}[f.Right] + judgedBy(k)
 			fmt.Fprintf(s.out, "    %s (%s confidence, %s#%d%s)\n", f.Cause, f.Confidence, f.Run, f.Number, judged)
 		}
 	}

@@ -73,6 +73,7 @@ func (c *triageDoctorCmd) Run(s *streams) error {
 		say("sources", errors.New("there are none: name them under sources in the settings, or files on the command line"))
 	}
 	c.parts(ctx, set, say)
+	c.ways(ctx, set, say)
 	if bad > 0 {
 		return exitStatus(exitOther)
 	}

@@ -43,7 +43,10 @@ type triageRunCmd struct {
 	JSON        bool     `name:"json" help:"Print the report as JSON."`
 	Sample      string   `placeholder:"DIR" help:"Look at a sample: programs with their history and their errors, in a folder (docs/TRIAGE.md). Without files, --sandbox looks at the one in this program."`
 	Services    bool     `help:"With --sandbox or --sample: the errors and the code come from stand-ins for New Relic, Sentry and GitHub, by the same way as from the services."`
+	sendFlags
 	triageFlags
+
+	stays bool // nothing is sent: one error was investigated for whoever sits here
 }
 
 // Help says what the flags have no room for.
@@ -52,7 +55,9 @@ func (c *triageRunCmd) Help() string {
 of the report. An agent reads the code at the commit that ran (the event's release: a tag or a commit) and says what is wrong; what it quotes
 must be what it was shown, else it is struck. Secrets are masked before anything is sent.
 
-Exit codes: 0 done, 1 something could not be investigated (--resume tries again), 2 impossible command line, 3 input that cannot be read, 130
+What is found goes to Slack and GitHub as the settings say (slack, issues, pull_request), each thing once; --sandbox sends nothing.
+
+Exit codes: 0 done, 1 something could not be investigated (--resume tries again) or delivered (decant triage deliver tries again), 2 impossible command line, 3 input that cannot be read, 130
 interrupted (--resume goes on).`
 }
 
@@ -94,7 +99,7 @@ func (c *triageRunCmd) Run(s *streams) (err error) {
 		if err != nil {
 			return noRun(err)
 		}
-		return c.finish(ctx, s, r)
+		return c.finish(ctx, s, room, r)
 	}
 	return c.begin(ctx, s, room, taken)
 }
@@ -104,6 +109,11 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	look, err := c.look(room, taken)
 	if err != nil {
 		return err
+	}
+	if !c.DryRun && !c.Sandbox {
+		if err := room.learn(ctx, s); err != nil {
+			return err
+		}
 	}
 	seen, err := triage.Gather(ctx, room.options, look)
 	if err != nil {
@@ -118,6 +128,7 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 		return exitStatus(128 + int(syscall.SIGINT))
 	}
 	if err != nil {
+		c.tellFailure(ctx, s, room, look, err)
 		return err
 	}
 	if c.DryRun {
@@ -127,7 +138,7 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	if err != nil {
 		return err
 	}
-	return c.finish(ctx, s, r)
+	return c.finish(ctx, s, room, r)
 }
 
 // look says what the run is about.
@@ -286,8 +297,8 @@ func telling(s *streams) (func(*investigate.Case, agent.Event), func(*investigat
 	return told, found
 }
 
-// finish works on a run to its end and prints the report.
-func (c *triageRunCmd) finish(ctx context.Context, s *streams, r *triage.Run) error {
+// finish works on a run to its end, prints the report, and sends what was found.
+func (c *triageRunCmd) finish(ctx context.Context, s *streams, room *triageRoom, r *triage.Run) error {
 	err := r.Work(ctx)
 	if ctx.Err() != nil {
 		s.note("interrupted: decant triage run --resume goes on with run %s", r.ID())
@@ -300,9 +311,10 @@ func (c *triageRunCmd) finish(ctx context.Context, s *streams, r *triage.Run) er
 		return fault
 	}
 	if err != nil {
+		c.unfinished(ctx, s, room, r, err)
 		return exitStatus(exitOther)
 	}
-	return nil
+	return c.send(ctx, s, room, r)
 }
 
 // printed prints a report, and writes the page where one is wanted.
@@ -381,5 +393,5 @@ func (c *triageInvestigateCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	return (&triageRunCmd{JSON: c.JSON, HTML: c.HTML}).finish(ctx, s, r)
+	return (&triageRunCmd{JSON: c.JSON, HTML: c.HTML, stays: true}).finish(ctx, s, room, r)
 }

@@ -90,7 +90,7 @@ func Judge(ctx context.Context, o Options, name string, right bool) (*group.Know
 	if k == nil || k.Found == nil {
 		return nil, fmt.Errorf("%w, or nothing was found about it: %s", ErrUnknown, name)
 	}
-	k.Found.Right = map[bool]string{true: "yes", false: "no"}[right]
+	set(k, group.Judgement{Run: k.Found.Run, Number: k.Found.Number, Confidence: k.Found.Confidence, Right: right, By: byPerson})
 	return k, keep(ctx, o, k)
 }
 

@@ -128,6 +128,7 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 	now := o.Now().UTC()
 	p := &Plan{Events: seen.Events, Scopes: map[int]investigate.Scope{}, Report: report.Report{
 		Run: now.Format("20060102-1504-") + strings.ToLower(rand.Text()[:4]), Began: now, Since: l.Window.Since, Until: l.Window.Until, Model: l.Model, Simulated: l.Simulated, On: l.Off.String()}}
+	p.Report.Track = Track(seen.Known)
 	for _, s := range l.Sources {
 		p.Report.Sources = append(p.Report.Sources, s.Name())
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/report"
@@ -60,6 +61,7 @@ type Run struct {
 	mu       sync.Mutex
 	length   int
 	findings map[int]*investigate.Finding // by the number of the error
+	sent     map[string]deliver.Entry     // by their ids
 	took     float64                      // seconds of the work of processes before this one
 	done     bool
 }
@@ -68,6 +70,7 @@ type Run struct {
 type step struct {
 	Plan    *Plan                `json:"plan,omitzero"`
 	Finding *investigate.Finding `json:"finding,omitzero"`
+	Sent    *deliver.Entry       `json:"sent,omitzero"`   // what is to be sent, or was
 	Worked  float64              `json:"worked,omitzero"` // seconds, by a process that then has ended its work
 	Done    bool                 `json:"done,omitzero"`
 }
@@ -94,7 +97,7 @@ func fresh(o Options, id string) *Run {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Run{o: o, key: store.Key{Tenant: o.Tenant, ID: kind + "/" + id}, findings: map[int]*investigate.Finding{}}
+	return &Run{o: o, key: store.Key{Tenant: o.Tenant, ID: kind + "/" + id}, findings: map[int]*investigate.Finding{}, sent: map[string]deliver.Entry{}}
 }
 
 // Open opens a run by its id, or by the beginning of it; empty: the newest. One that is not there is ErrNoRun.
@@ -173,6 +176,9 @@ func (r *Run) take(s *step) {
 	}
 	if s.Finding != nil {
 		r.findings[s.Finding.Number] = s.Finding
+	}
+	if s.Sent != nil {
+		r.sent[s.Sent.Item.ID] = *s.Sent
 	}
 	r.took += s.Worked
 	r.done = r.done || s.Done

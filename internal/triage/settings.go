@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/layer"
@@ -38,6 +39,7 @@ type Settings struct {
 	Off      layer.Set // context layers that are switched off
 	Ignore   group.IgnoreList
 	Runbooks []code.Runbook
+	Deliver  deliver.Settings // where results go
 }
 
 // file is what a settings file may say.
@@ -55,6 +57,7 @@ type file struct {
 	Layers   []string          `yaml:"layers"`   // see layer.Parse
 	Ignore   string            `yaml:"ignore"`   // a file, from the folder of the settings
 	Runbooks string            `yaml:"runbooks"` // a folder, likewise
+	Deliver  deliver.Settings  `yaml:",inline"`
 }
 
 // ReadSettings reads a settings file; one that does not exist says nothing. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
@@ -94,8 +97,11 @@ func (s *Settings) read(name string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: layers: %w", name, err)
 	}
+	if err := f.Deliver.Check(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	dir := filepath.Dir(name)
-	*s = Settings{Given: s.Given, Repos: f.Repos, Services: f.Services, Model: f.Model, By: f.By, Most: f.Most, Parallel: f.Parallel, PerError: f.PerError, PerRun: f.PerRun, Thinking: f.Thinking, Off: off}
+	*s = Settings{Given: s.Given, Repos: f.Repos, Services: f.Services, Model: f.Model, By: f.By, Most: f.Most, Parallel: f.Parallel, PerError: f.PerError, PerRun: f.PerRun, Thinking: f.Thinking, Off: off, Deliver: f.Deliver}
 	for i := range s.Repos {
 		if d := s.Repos[i].Dir; d != "" && !filepath.IsAbs(d) {
 			s.Repos[i].Dir = filepath.Join(dir, d)
@@ -192,4 +198,10 @@ repos:
 # layers: [-thinking]       # context layers: all, none, names, or all but -NAME
 # ignore: ignore.yaml        # - class: ActionController::RoutingError
 # runbooks: runbooks         # a folder of Markdown
+
+# Where results go, beside the report. Without these nothing is sent.
+# slack: {channel: "#errors"}             # SLACK_BOT_TOKEN, or SLACK_WEBHOOK_URL
+# issues: {repo: acme/shop, max: 3}       # GITHUB_TOKEN
+# pull_request: draft                     # needs build and test at the repository, such as
+#                                         # repos: [{name: acme/shop, build: [go, build, ./...], test: [go, test, ./...]}]
 `

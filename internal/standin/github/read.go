@@ -25,7 +25,7 @@ func (c *call) html(rest string) string { return "https://github.com/" + c.repo.
 
 func (c *call) about() (int, any, *apiError) {
 	owner, name, _ := strings.Cut(c.repo.name, "/")
-	return http.StatusOK, object{"id": 1, "name": name, "full_name": c.repo.name, "private": true, "default_branch": c.repo.branch, "url": c.api(""), "html_url": c.html(""),
+	return http.StatusOK, object{"id": 1, "name": name, "full_name": c.repo.name, "private": true, "default_branch": c.repo.branch, "has_issues": true, "url": c.api(""), "html_url": c.html(""),
 		"owner": object{"login": owner, "id": 2, "type": "Organization"}}, nil
 }
 

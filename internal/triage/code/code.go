@@ -20,6 +20,11 @@ type Repo struct {
 	Tag    string    `yaml:"tag,omitempty"`    // how its tags name a release, such as "orders-v{release}"; empty: as events do, with or without "v"
 	Paths  []Mapping `yaml:"paths,omitempty"`  // where the files of stack traces are in it
 	Remote string    `yaml:"remote,omitempty"` // owner/name on GitHub of a local clone, for links; empty: there are none
+
+	// How a patch is tried. Both are a program with its arguments, and run at the top of the repository.
+	Build    []string `yaml:"build,omitempty"`
+	Test     []string `yaml:"test,omitempty"`
+	Confined *bool    `yaml:"confined,omitempty"` // false: they run even where they cannot be confined
 }
 
 // A Mapping says where files of a stack trace are in a repository: From, the beginning of their names in traces, is To there.

@@ -102,7 +102,7 @@ func (h *hub) tree(ctx context.Context, sha string) (*tree, error) {
 		if e.GetType() == "tree" {
 			continue
 		}
-		files = append(files, file{name: e.GetPath(), blob: e.GetSHA(), size: int64(e.GetSize()), link: e.GetType() != "blob" || e.GetMode() == "120000"})
+		files = append(files, file{name: e.GetPath(), blob: e.GetSHA(), size: int64(e.GetSize()), link: e.GetType() != "blob" || e.GetMode() == "120000", program: e.GetMode() == "100755"})
 	}
 	t := newTree(files)
 	t.cut = got.GetTruncated()

@@ -117,7 +117,7 @@ func (l *local) tree(ctx context.Context, sha string) (*tree, error) {
 		if !ok || len(fields) != 4 {
 			continue
 		}
-		f := file{name: name, blob: fields[2], link: fields[1] != "blob" || fields[0] == "120000", size: -1}
+		f := file{name: name, blob: fields[2], link: fields[1] != "blob" || fields[0] == "120000", size: -1, program: fields[0] == "100755"}
 		if n, err := strconv.ParseInt(fields[3], 10, 64); err == nil {
 			f.size = n
 		}

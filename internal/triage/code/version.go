@@ -95,6 +95,8 @@ type file struct {
 	blob string // the SHA of its contents
 	size int64  // less than zero: unknown
 	link bool   // a symbolic link, or another repository: it has no text
+
+	program bool // it can be run
 }
 
 // A tree is the files of a commit.

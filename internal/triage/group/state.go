@@ -32,6 +32,17 @@ type Known struct {
 	Days   map[string]int `json:"days,omitempty"`  // events by day, of the last four weeks
 	Closed time.Time      `json:"closed,omitzero"` // when somebody has called it resolved
 	Found  *Found         `json:"found,omitzero"`  // what an investigation has found last
+
+	Judged []Judgement `json:"judged,omitempty"` // of findings, the newest of each
+}
+
+// A Judgement says whether a finding was right.
+type Judgement struct {
+	Run        string `json:"run"`
+	Number     int    `json:"number"`
+	Confidence string `json:"confidence,omitzero"` // of the finding
+	Right      bool   `json:"right"`
+	By         string `json:"by"` // who or what says so: "feedback", "issue acme/shop#3 closed as completed"
 }
 
 // Found is what an investigation has found about an error.

@@ -32,6 +32,7 @@ type Analysis struct {
 	Evidence   []Evidence `json:"evidence" jsonschema:"description=the lines that show it; each must be a line that a tool has shown you"`
 	Suspect    *Suspect   `json:"suspect,omitempty" jsonschema:"description=the commit that brought it; only one whose change you have read"`
 	Fix        string     `json:"fix,omitempty" jsonschema:"description=what to change"`
+	Patch      string     `json:"patch,omitempty" jsonschema:"description=only where you are sure: the fix as a unified diff of git with a/ and b/ in front of the names, and in it a new test that fails without the fix"`
 	Next       []string   `json:"next_steps,omitempty" jsonschema:"description=what a person should look at next"`
 	Tags       []string   `json:"tags,omitempty" jsonschema:"description=a few words by which a similar error is found later"`
 	Related    int        `json:"related,omitempty" jsonschema:"description=number of the earlier error of this run with the same cause"`

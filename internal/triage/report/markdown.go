@@ -135,6 +135,9 @@ func (r *Report) used(b *strings.Builder) {
 	if reads := t.Code.Hits + t.Code.Misses; reads > 0 {
 		fmt.Fprintf(b, " Code was read %s, %d%% of that from the cache.", count(int(reads), "time"), 100*t.Code.Hits/reads)
 	}
+	if t := r.Track.String(); t != "" {
+		b.WriteString(" " + t)
+	}
 	fmt.Fprintf(b, " Run %s.\n", inline(r.Run))
 	for i, l := range r.Layers() {
 		if i == 0 {

@@ -29,6 +29,8 @@ type Report struct {
 	Totals    Totals    `json:"totals"`
 	RunReport RunReport `json:"run_report"`
 	Notices   []string  `json:"notices,omitempty"` // what could not be had
+	Failed    string    `json:"failed,omitzero"`   // why the run could not do its work; empty: it could
+	Track     Track     `json:"track,omitzero"`    // how often earlier findings were right
 }
 
 // An Error is an error of a report, whether it was investigated or not.
@@ -89,6 +91,8 @@ func (r *Report) Sum(events int, stats code.Stats, seconds float64) {
 func (r *Report) Headline() string {
 	t := &r.Totals
 	switch {
+	case r.Failed != "":
+		return "The run has failed: " + r.Failed
 	case t.Errors == 0:
 		return fmt.Sprintf("No errors from %s to %s.", day(r.Since), day(r.Until))
 	case t.Investigated == 0:

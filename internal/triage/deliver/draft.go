@@ -1,0 +1,87 @@
+package deliver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/decantdev/decant/internal/triage/report"
+)
+
+// mostProofs is how many patches of a run are tried.
+const mostProofs = 3
+
+// prove tries patches until one is worth a pull request. What came of each is kept: it takes minutes.
+func (d *delivery) prove(ctx context.Context, there []ours) error {
+	if d.o.Try == nil || d.o.Show != nil || d.o.Hub == nil {
+		return nil
+	}
+	tried := 0
+	for i := range d.rep.Errors {
+		e := &d.rep.Errors[i]
+		if !worthy(e) || e.Finding.Patch == "" {
+			continue
+		}
+		id := fmt.Sprintf("proof/%d", e.Number)
+		entry, known := d.box.Entry(id)
+		switch {
+		case known:
+		case d.draft != nil, tried == mostProofs:
+			continue
+		case slices.ContainsFunc(there, func(o ours) bool { return o.pull && o.key == e.Key }):
+			entry = Entry{State: Skipped, Why: "There was a pull request for this error already."}
+		default:
+			tried++
+			var err error
+			if entry, err = d.proof(ctx, id, e); err != nil {
+				return err
+			}
+		}
+		d.tries[e.Number] = entry.Why
+		if entry.State == Done && d.draft == nil {
+			d.draft = &entry.Item
+		}
+	}
+	return nil
+}
+
+// proof tries the patch of an error and writes down what came of it.
+func (d *delivery) proof(ctx context.Context, id string, e *report.Error) (Entry, error) {
+	entry := Entry{Item: Item{ID: id, Kind: Proof, Number: e.Number}, State: Done, Time: d.now().UTC()}
+	branch, refused, err := d.o.Try(ctx, e)
+	switch {
+	case ctx.Err() != nil:
+		return entry, context.Cause(ctx)
+	case err != nil:
+		entry.State, entry.Why = Skipped, "It could not be tried: "+d.mask.Text(err.Error())
+	case refused != "":
+		entry.State, entry.Why = Skipped, "It is no pull request: "+d.mask.Text(refused)
+	default:
+		branch.Name = fmt.Sprintf("decant-triage/%s-%d", d.rep.Run, e.Number)
+		entry.Item.Branch = branch
+		entry.Why = "It was tried: it applies, builds, the tests pass, and its new test fails without it. The draft of a pull request has it."
+	}
+	return entry, d.box.Write(context.WithoutCancel(ctx), entry)
+}
+
+// pull opens the draft.
+func (d *delivery) pull(ctx context.Context) error {
+	if d.draft == nil {
+		return nil
+	}
+	i := slices.IndexFunc(d.rep.Errors, func(e report.Error) bool { return e.Number == d.draft.Number })
+	if i < 0 {
+		return nil
+	}
+	e := &d.rep.Errors[i]
+	it := Item{ID: "pull", Kind: Pull, Number: e.Number, To: d.o.Settings.Issues.Repo, Marker: markOf(d.rep, e).String(), Title: cut("Fix "+titleOf(e), mostTitle),
+		Text: pullText(d.rep, e, d.links.issues[e.Number]), Labels: d.o.Settings.Issues.Labels, Branch: d.draft.Branch}
+	if before, ok := d.box.Entry(it.ID); ok && before.State != Failed {
+		it = before.Item
+	}
+	made, err := d.put(ctx, d.o.Hub, it)
+	if made.State == Done {
+		d.links.pull, d.links.number = made.Made.URL, it.Number
+	}
+	return err
+}
