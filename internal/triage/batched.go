@@ -187,3 +187,9 @@ func (p *enginePayer) Settle(ctx context.Context, id string, _ []provider.BatchI
 	}
 	return nil
 }
+
+// Batch says how the run is done in batches, nil: it is not.
+func (r *Run) Batch() *Batch { return r.plan.Batch }
+
+// WaitsFor reports whether the newest batch of the run has an id.
+func (b *Batched) WaitsFor(id string) bool { return b.pass.Waits() == id || b.rounds.Waits() == id }

@@ -31,6 +31,9 @@ func (Analyst) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer, e
 	if k == nil || strings.Contains(p.Last(decant.RoleUser), "Answer in words") { // a summary, a question of a person, or anything else
 		return sandbox.Reader{}.Answer(ctx, p)
 	}
+	if passing(p) {
+		return k.pass()
+	}
 	if calls := k.next(); len(calls) > 0 {
 		return sandbox.Answer{Blocks: calls}, nil
 	}

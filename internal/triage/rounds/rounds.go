@@ -247,3 +247,13 @@ func (r *Rounds) Batches() []Summary {
 	defer r.mu.Unlock()
 	return append([]Summary(nil), r.batches...)
 }
+
+// Waits returns the id of the batch that is waited for; empty: there is none, or nobody knows it.
+func (r *Rounds) Waits() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open == nil {
+		return ""
+	}
+	return r.open.Batch
+}
