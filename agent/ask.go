@@ -194,10 +194,10 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 
 // took takes an answer: into the engine, the meter and the history.
 func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
-	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop})
+	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Batch: a.Batch})
 	r.unseal()
 	r.asked = r.snapshot(p.Body, a)
-	if err := r.message(p, a, r.meter.book(a.Usage, sizeOf(p))); err != nil {
+	if err := r.message(p, a, r.meter.book(a, sizeOf(p))); err != nil {
 		return err
 	}
 	if f := r.agent.opts.Hooks.AfterModel; f != nil {
@@ -215,7 +215,7 @@ func (r *run) broke(p *engine.Prepared, a *provider.Answer, status int) error {
 	res := engine.Response{Status: http.StatusOK, Usage: a.Usage, Broken: true, Partial: []byte(a.Text), Came: len(a.Text)}
 	billed := less(p.Billed(res), p.Paid()) // which is booked
 	r.agent.opts.Engine.Finish(p, res)
-	spent := r.meter.book(billed, sizeOf(p))
+	spent := r.meter.book(&provider.Answer{Usage: billed}, sizeOf(p))
 	if len(a.Content) == 0 {
 		return r.step(&step{Spent: spent})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -61,7 +62,7 @@ type meter struct {
 	model  token.Model
 	now    func() time.Time
 
-	estimated, counted int // tokens of the newest prompt: by our estimate, and as the provider has counted them
+	sized // the newest prompt
 
 	spent  Spent
 	paid   budget.Amount // spent, as an amount
@@ -70,17 +71,29 @@ type meter struct {
 	warned bool
 }
 
-// newMeter returns the meter of a run that has spent something already.
-func newMeter(o *Options, m token.Model, spent Spent) meter {
-	return meter{budget: o.Budget, shared: o.Allowance, model: m, now: o.Now, spent: spent,
+// A sized is the size of a prompt in tokens: by our estimate, and as the provider has counted it.
+type sized struct{ estimated, counted int }
+
+// meter returns the meter of a run that begins, or goes on. What one that goes on had held back for its final answer is held back again. The
+// session is locked.
+func (s *Session) meter() meter {
+	o, spent := &s.agent.opts, s.state.spent
+	m := meter{budget: o.Budget, shared: o.Allowance, model: s.agent.model, now: o.Now, spent: spent,
 		paid: budget.Amount{Tokens: spent.Tokens(), Money: spent.Money}}
+	if spent.Turns > 0 && s.state.sized.estimated > 0 {
+		m.sized = s.state.sized
+		if final := m.worst(m.estimated+2*o.MaxTokens+s.agent.wrapUpTokens(), o.MaxTokens); o.Allowance.take(final) {
+			m.final = final
+		}
+	}
+	return m
 }
 
 // worst returns the most that a call may cost.
 func (m *meter) worst(prompt, answer int) budget.Amount {
 	n := m.most(prompt)
 	u := decant.Usage{CacheWrite: n, Write1h: n, Output: answer}
-	return budget.Amount{Tokens: u.Context(), Money: m.price(u)}
+	return budget.Amount{Tokens: u.Context(), Money: m.price(u, false)}
 }
 
 // uncounted is what an estimate of text may lack that the provider has not counted yet: more than a third where the text is far from
@@ -101,8 +114,8 @@ func (m *meter) most(prompt int) int {
 }
 
 // price returns what usage costs, 0 where that is not known.
-func (m *meter) price(u decant.Usage) store.Money {
-	sum, ok := cost.Billionths(m.model, u, cost.Terms{At: m.now()})
+func (m *meter) price(u decant.Usage, batch bool) store.Money {
+	sum, ok := cost.Billionths(m.model, u, cost.Terms{At: m.now(), Batch: batch && m.model.Batch > 0})
 	if !ok {
 		return 0
 	}
@@ -136,9 +149,10 @@ func (m *meter) holdFinal(prompt, answer int) bool {
 func (m *meter) begin() { m.call, m.final = m.final, budget.Amount{} }
 
 // book takes what a call has used in place of what was held back for it, and returns it. Its prompt was estimated at so many tokens.
-func (m *meter) book(u decant.Usage, estimated int) Spent {
+func (m *meter) book(a *provider.Answer, estimated int) Spent {
+	u := a.Usage
 	m.estimated, m.counted = estimated, u.Prompt()
-	used := budget.Amount{Tokens: u.Context(), Money: m.price(u)}
+	used := budget.Amount{Tokens: u.Context(), Money: m.price(u, a.Batch)}
 	one := Spent{Turns: 1, Usage: u, Money: used.Money}
 	m.spent = m.spent.plus(one)
 	m.paid = m.paid.Plus(used)
@@ -149,14 +163,20 @@ func (m *meter) book(u decant.Usage, estimated int) Spent {
 
 // pass takes what a summary has used behind which the model has paused in the midst of a call. What was held back for the call is
 // given back: what follows needs room of its own.
-func (m *meter) pass(u decant.Usage) Spent {
-	used := budget.Amount{Tokens: u.Context(), Money: m.price(u)}
+func (m *meter) pass(a *provider.Answer) Spent {
+	u := a.Usage
+	used := budget.Amount{Tokens: u.Context(), Money: m.price(u, a.Batch)}
 	one := Spent{Usage: u, Money: used.Money}
 	m.spent = m.spent.plus(one)
 	m.paid = m.paid.Plus(used)
 	m.shared.settle(m.call, used)
 	m.call = budget.Amount{}
 	return one
+}
+
+// Count counts what was used elsewhere, such as by runs in other processes.
+func (a *Allowance) Count(s Spent) {
+	a.settle(budget.Amount{}, budget.Amount{Tokens: s.Tokens(), Money: s.Money})
 }
 
 // settle takes what was used in place of what was held back.

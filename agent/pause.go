@@ -15,7 +15,7 @@ const summaryTokens = 8000
 // answer. The budget is looked at there: where it has no room for a further call and a final answer after it, the error is
 // errNoRoom, and the run comes to its end. A final answer is never asked for in this way.
 func (r *run) behind(p *engine.Prepared, a *provider.Answer) (*engine.Prepared, error) {
-	next, err := r.agent.opts.Engine.Paused(r.ctx, p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop})
+	next, err := r.agent.opts.Engine.Paused(r.ctx, p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Batch: a.Batch})
 	if err != nil {
 		r.drop(p)
 		return nil, err
@@ -23,7 +23,7 @@ func (r *run) behind(p *engine.Prepared, a *provider.Answer) (*engine.Prepared, 
 	if next == nil {
 		return nil, nil
 	}
-	err = r.step(&step{Spent: r.meter.pass(a.Usage)})
+	err = r.step(&step{Spent: r.meter.pass(a)})
 	if err == nil && !r.meter.hold(sizeOf(next), r.agent.opts.MaxTokens, r.agent.wrapUpTokens()) {
 		err = errNoRoom
 	}

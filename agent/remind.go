@@ -38,7 +38,7 @@ func (r *run) ready(last Stop) (*engine.Prepared, history, error) {
 
 // prepareLast prepares a request, with what is said to a model at a limit. It returns the history that it has.
 func (r *run) prepareLast(h history, last Stop) (*engine.Prepared, history, error) {
-	if last != "" {
+	if last != "" && !bytes.HasSuffix(h[len(h)-1], append(textBlock(r.agent.opts.WrapUp), `]}`...)) { // else an attempt before this one has said it
 		h = wrapped(h, r.agent.opts.WrapUp)
 	}
 	p, err := r.prepare(h, last != "")

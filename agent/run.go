@@ -40,7 +40,7 @@ func newRun(ctx context.Context, s *Session, yield func(Event, error) bool) *run
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &run{Session: s, root: s.state.root, ctx: ctx, cancel: cancel, yield: yield, meter: newMeter(o, s.agent.model, s.state.spent)}
+	return &run{Session: s, root: s.state.root, ctx: ctx, cancel: cancel, yield: yield, meter: s.meter()}
 }
 
 // emit tells of an event. It cancels the run when nobody listens any longer.
@@ -195,7 +195,7 @@ func (r *run) step(p *step) error {
 
 // message tells of an answer and takes it into the history.
 func (r *run) message(q *engine.Prepared, a *provider.Answer, spent Spent) error {
-	p := &step{Spent: spent}
+	p := &step{Spent: spent, Size: sizeOf(q)}
 	if len(a.Content) > 2 { // an answer without content is no message of the API
 		p.Messages = []jsontext.Value{answered(a.Content)}
 		p.Sent = r.sentFor(q)

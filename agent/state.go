@@ -22,6 +22,7 @@ type state struct {
 	running bool              // a run has begun and not ended
 	spent   Spent             // by that run, or the last one
 	total   Spent             // by all of them
+	sized   sized             // the newest prompt
 	runs    []ran             // those whose beginning is part of the history, oldest first
 	sent    []sending         // for the answers among the history, in their order
 	noted   sending           // for the answer that was noted last, which the next note builds on
@@ -46,6 +47,7 @@ type step struct {
 	Messages []jsontext.Value `json:"messages,omitzero"` // that were added
 	Heard    int              `json:"heard,omitzero"`    // texts that were said to the run and are among them
 	Spent    Spent            `json:"spent,omitzero"`    // on what was added
+	Size     int              `json:"size,omitzero"`     // tokens of the prompt that Spent was reported for, as they were estimated
 
 	Verdicts map[string]Verdict `json:"verdicts,omitzero"` // by the ids of calls
 	Previews map[string]string  `json:"previews,omitzero"` // of calls that wait
@@ -100,6 +102,9 @@ func (st *state) take(p *step) {
 	}
 	st.steered = st.steered[min(p.Heard, len(st.steered)):]
 	st.spent, st.total = st.spent.plus(p.Spent), st.total.plus(p.Spent)
+	if p.Size > 0 {
+		st.sized = sized{p.Size, p.Spent.Usage.Prompt()}
+	}
 	if st.round != nil {
 		st.round.take(p)
 	}

@@ -50,9 +50,14 @@ func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (ou
 	return out
 }
 
+// terms returns the terms of an answer. Where it is not known what a batch costs it costs what any request does.
+func (f *finished) terms() cost.Terms {
+	return cost.Terms{At: f.time, Batch: f.res.Batch && f.ticket.Draft.Query.Model.Batch > 0}
+}
+
 // spend books one request.
 func (b *booking) spend(f *finished, believable bool) store.Spend {
-	x, u, terms := f.ticket, f.billed, cost.Terms{At: f.time}
+	x, u, terms := f.ticket, f.billed, f.terms()
 	s := x.Sight
 	p := s.Scaled(u.Prompt()+b.dr.Meter.Scale(s.Lacks), x.Draft.Query.Model.MinCache, b.dr.Meter.Belief.Unasked)
 	t := cost.Silent
@@ -82,7 +87,7 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 // client who has asked for it.
 func (b *booking) addExtra(s *store.Spend, f *finished) {
 	x := f.res.Extra
-	paid := f.ticket.Draft.Query.Price(x, cost.Terms{At: f.time})
+	paid := f.ticket.Draft.Query.Price(x, f.terms())
 	s.Usage, s.Without, s.Cost, s.Bare = s.Usage.Add(x), s.Without.Add(x), s.Cost+paid, s.Bare+paid
 	if s.Trial != nil {
 		s.Trial.Cost += paid
@@ -92,7 +97,7 @@ func (b *booking) addExtra(s *store.Spend, f *finished) {
 // addPasses adds what summaries have cost behind which the model has paused. The client's own request would have had none.
 func (b *booking) addPasses(s *store.Spend, f *finished) {
 	s.Usage = s.Usage.Add(f.passes)
-	s.Cost += f.ticket.Draft.Query.Price(f.passes, cost.Terms{At: f.time})
+	s.Cost += f.ticket.Draft.Query.Price(f.passes, f.terms())
 }
 
 // testimony returns what the report on x says about the messages that the request before had left in the

@@ -24,6 +24,7 @@ type Response struct {
 	Organization string // whom the provider has answered, as its header names it; empty when it does not
 	Editing      bool   // the answer says what context editing did
 	Cleared      int    // results that it left out of the prompt
+	Batch        bool   // it came with a batch, at the price of batches
 }
 
 // finished is a request with its answer.

@@ -78,6 +78,12 @@ func (x *call) ask(ctx context.Context) (a *Answer, err error) {
 
 // most returns what the call may cost at most.
 func (x *call) most() budget.Amount {
+	u := x.mostUsage()
+	return budget.Amount{Tokens: u.Context(), Money: x.price(u)}
+}
+
+// mostUsage returns what the call may use at most.
+func (x *call) mostUsage() decant.Usage {
 	r := &x.request
 	u := decant.Usage{Input: x.prompt(), Output: r.MaxTokens}
 	if r.Body != nil {
@@ -89,7 +95,7 @@ func (x *call) most() budget.Amount {
 	if x.model.MaxOutput > 0 {
 		u.Output = min(u.Output, x.model.MaxOutput)
 	}
-	return budget.Amount{Tokens: u.Context(), Money: x.price(u)}
+	return u
 }
 
 // prompt returns how many tokens the prompt has, at the most.

@@ -36,6 +36,7 @@ type Answer struct {
 	Stop    string       // why it stopped, in the words of the Messages API
 	Model   string       // that answered
 	Usage   decant.Usage // of the call, all that it is billed for
+	Batch   bool         // it came with a batch, at the price of batches
 }
 
 // A Client asks models over one API. It tries again what is worth trying again, and returns when ctx is done. It may be used by several
@@ -63,6 +64,7 @@ const (
 	ForCompaction Purpose = "compaction" // the provider's own
 	ForCache      Purpose = "cache"      // to keep it warm
 	ForCount      Purpose = "count"      // of tokens; it costs nothing
+	ForTriage     Purpose = "triage"     // which errors are worth an investigation
 )
 
 // A Cause says on whose behalf a call is made. Its tenant pays, and nobody else's credential is ever used for it.

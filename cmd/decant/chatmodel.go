@@ -115,7 +115,12 @@ const standBase = "http://sandbox"
 
 // within starts a stand-in with a model and returns a client of it, and what stops it.
 func within(m sandbox.Model) (*anthropic.Client, func(), error) {
-	rt, stop := sandbox.New(sandbox.Options{Model: m}).Pipe()
+	return withinOptions(sandbox.Options{Model: m})
+}
+
+// withinOptions is within for a stand-in with other options.
+func withinOptions(o sandbox.Options) (*anthropic.Client, func(), error) {
+	rt, stop := sandbox.New(o).Pipe()
 	c, err := anthropic.New(anthropic.Options{Base: standBase, Transport: rt, Credential: provider.Key("x-api-key", "sandbox")})
 	if err != nil {
 		stop()

@@ -28,6 +28,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/source"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -63,6 +64,8 @@ type triageRoom struct {
 	pacer   *pace.Pacer // that all calls of the run go through
 	options triage.Options
 	clean   []func() error
+
+	batches func(*triage.Batch) (triage.BatchOptions, error) // of runs in batches
 }
 
 // close ends what was begun.
@@ -80,7 +83,7 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 		return r, err
 	}
 	if talks {
-		if err := r.talk(o, f.Sandbox); err != nil {
+		if err := r.talk(o, f.Sandbox, f.keptBatches()); err != nil {
 			return r, err
 		}
 	}
@@ -102,7 +105,7 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 }
 
 // talk finds out which model there is.
-func (r *triageRoom) talk(o *chat.Options, sandboxed bool) error {
+func (r *triageRoom) talk(o *chat.Options, sandboxed bool, kept string) error {
 	if !sandboxed {
 		end, err := talkTo(o, false, r.pacer)
 		if end != nil {
@@ -116,7 +119,7 @@ func (r *triageRoom) talk(o *chat.Options, sandboxed bool) error {
 		}
 		return err
 	}
-	client, stop, err := within(analyst.Analyst{})
+	client, stop, err := withinOptions(sandbox.Options{Model: analyst.Analyst{}, Batches: kept})
 	if err != nil {
 		return err
 	}
@@ -136,8 +139,10 @@ func (r *triageRoom) arrange(o *chat.Options) error {
 		return err
 	}
 	r.options = triage.Options{Journals: r.db.Store(), Code: r.reader, Parallel: r.set.Parallel}
-	r.options.Investigator = investigate.New(investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader,
-		Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}), Thinking: r.set.Thinking, LongFixed: o.Client != nil && longCache(o.Catalog, r.model), Off: r.set.Off, Catalog: o.Catalog})
+	with := investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader,
+		Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}), Thinking: r.set.Thinking, LongFixed: o.Client != nil && longCache(o.Catalog, r.model), Off: r.set.Off, Catalog: o.Catalog}
+	r.options.Investigator = investigate.New(with)
+	r.batches = func(b *triage.Batch) (triage.BatchOptions, error) { return r.inBatches(o, with, b) }
 	return nil
 }
 

@@ -38,6 +38,7 @@ type Plan struct {
 	Events int                       `json:"events"`           // that the sources told
 	Known  []group.Known             `json:"known,omitempty"`  // what is known of each error with the events of this run, in the order of the report
 	Scopes map[int]investigate.Scope `json:"scopes,omitempty"` // by the number of the error
+	Batch  *Batch                    `json:"batch,omitzero"`   // the run is done in batches; nil: it is not
 }
 
 // Options configures runs. Journals is required, the rest to work on one.
@@ -64,6 +65,8 @@ type Run struct {
 	sent     map[string]deliver.Entry     // by their ids
 	took     float64                      // seconds of the work of processes before this one
 	done     bool
+	pass     *Pass    // nil: there was none yet
+	notices  []string // of this process
 }
 
 // A step is one entry in the journal of a run. One of its fields is set.
@@ -73,6 +76,7 @@ type step struct {
 	Sent    *deliver.Entry       `json:"sent,omitzero"`   // what is to be sent, or was
 	Worked  float64              `json:"worked,omitzero"` // seconds, by a process that then has ended its work
 	Done    bool                 `json:"done,omitzero"`
+	Pass    *Pass                `json:"pass,omitzero"`
 }
 
 // A Summary describes a run that is kept.
@@ -80,6 +84,7 @@ type Summary struct {
 	Run      string        `json:"run"`
 	Began    time.Time     `json:"began"`
 	Done     bool          `json:"done"`
+	Batched  bool          `json:"batched,omitzero"` // it is done in batches: decant triage collect goes on with it
 	Headline string        `json:"headline"`
 	Totals   report.Totals `json:"totals"`
 }
@@ -157,7 +162,7 @@ func (r *Run) write(ctx context.Context, s *step) error {
 	}
 	r.take(s)
 	rep := r.report()
-	head, err := json.Marshal(&Summary{Run: r.ID(), Began: rep.Began, Done: r.done, Headline: rep.Headline(), Totals: rep.Totals})
+	head, err := json.Marshal(&Summary{Run: r.ID(), Began: rep.Began, Done: r.done, Batched: r.plan.Batch != nil, Headline: rep.Headline(), Totals: rep.Totals})
 	if err != nil {
 		return fmt.Errorf("run %s: %w", r.ID(), err)
 	}
@@ -179,6 +184,9 @@ func (r *Run) take(s *step) {
 	}
 	if s.Sent != nil {
 		r.sent[s.Sent.Item.ID] = *s.Sent
+	}
+	if s.Pass != nil {
+		r.pass = s.Pass
 	}
 	r.took += s.Worked
 	r.done = r.done || s.Done
@@ -205,6 +213,8 @@ func (r *Run) report() *report.Report {
 	}
 	r.link(out.Errors)
 	out.Sum(r.plan.Events, stats, r.took)
+	r.pass.into(&out)
+	out.Notices = slices.Concat(out.Notices, r.notices)
 	return &out
 }
 
@@ -274,7 +284,7 @@ func (r *Run) Ask(ctx context.Context, number int, question string, heard func(a
 // cases returns the errors that are to be investigated.
 func (r *Run) cases() (out []investigate.Case) {
 	for i := range r.plan.Report.Errors {
-		if e := &r.plan.Report.Errors[i]; e.Number > 0 {
+		if e := &r.plan.Report.Errors[i]; e.Number > 0 && !r.pass.leaves(e.Number) {
 			out = append(out, e.Case)
 		}
 	}

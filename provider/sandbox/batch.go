@@ -39,6 +39,9 @@ type batch struct {
 	ended     time.Time // zero: it has not
 	counts    map[string]int
 	results   []byte // one line for each request
+
+	body   []byte   // as it was asked for
+	header []string // that names its betas
 }
 
 type batchItem struct {
@@ -98,6 +101,8 @@ func (x *exchange) createBatch() *apiError {
 	}
 	bs.byID[b.id] = b
 	bs.mu.Unlock()
+	b.body, b.header = root.raw, x.r.Header.Values("Anthropic-Beta")
+	b.keep(x.s.opts.Batches)
 	return x.send(http.StatusOK, b.show(x.r))
 }
 
@@ -167,6 +172,7 @@ func (x *exchange) deleteBatch(b *batch) *apiError {
 	bs := &x.s.batches
 	bs.mu.Lock()
 	delete(bs.byID, b.id)
+	b.drop(x.s.opts.Batches)
 	bs.mu.Unlock()
 	return x.send(http.StatusOK, []byte(`{"id":"`+b.id+`","type":"message_batch_deleted"}`))
 }

@@ -11,7 +11,7 @@ import (
 // work ends a batch that has not ended: its requests are answered, or canceled, or have expired. x is who looks. The
 // batch is locked.
 func (b *batch) work(x *exchange) {
-	if !b.ended.IsZero() {
+	if !b.ended.IsZero() || b.cancelled.IsZero() && x.entry.Time.Sub(b.created) < x.s.opts.BatchTime {
 		return
 	}
 	b.counts = map[string]int{}
@@ -29,6 +29,7 @@ func (b *batch) work(x *exchange) {
 		b.results = append(append(append(append(b.results, line...), `,"result":`...), result...), "}\n"...)
 	}
 	b.ended = x.entry.Time
+	b.keep(x.s.opts.Batches)
 }
 
 // answer answers one request and returns its result.

@@ -116,6 +116,12 @@ type Options struct {
 	// means that nobody is.
 	Logged func(Entry)
 
+	// BatchTime is how long a batch takes. Zero means that it has ended when somebody looks at it first.
+	BatchTime time.Duration
+
+	// Batches is a folder in which batches are kept, so that another sandbox goes on with them. Empty means that they are lost with this one.
+	Batches string
+
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
 
@@ -180,6 +186,7 @@ func New(opts Options) *Server {
 	if s.sleep == nil {
 		s.sleep = sleep
 	}
+	s.batches.load(s)
 	if opts.LogSize > 0 {
 		s.Log.size = opts.LogSize
 	}

@@ -132,7 +132,7 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	switch {
 	case err == nil:
 		f.Checked = Check(answer, seen, in.Versions)
-	case errors.Is(err, agent.ErrUntyped), errors.Is(err, agent.ErrBudget):
+	case errors.Is(err, agent.ErrUntyped), errors.Is(err, agent.ErrBudget), errors.Is(err, provider.ErrGivenUp):
 		f.State, f.Confidence, f.Error = Inconclusive, Low, err.Error()
 	default:
 		return f, fmt.Errorf("error #%d: %w", c.Number, err)
