@@ -27,7 +27,7 @@ const (
 
 	manyParagraphs = 4 // from this number on a message of more than maxParagraph counts as long
 
-	minQuote     = 32  // from this length on a sentence that stood in a result or an answer before is a quotation
+	minQuote = 32 // from this length on a sentence that stood in a result or an answer before is a quotation
 )
 
 // said returns the sentences that the person typed in a conversation, each once.

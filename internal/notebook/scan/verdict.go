@@ -1,5 +1,10 @@
 package scan
 
+import (
+	"regexp"
+	"strings"
+)
+
 // A Verdict is what a session says about a rule.
 type Verdict string
 
@@ -37,7 +42,10 @@ func Compare(rule, sentence string) Verdict {
 	}
 	r, w := about(rule), about(sentence)
 	n := overlap(r, w)
-	if n < 2 || n*10 < len(r)*6 {
+	if n < 2 || n*10 < len(r)*7 || n*4 < len(w) || sequence.MatchString(rule) && !sequence.MatchString(sentence) {
+		return Neither
+	}
+	if values(rule, sentence) {
 		return Neither
 	}
 	if negates(rule) == negates(sentence) {
@@ -47,4 +55,20 @@ func Compare(rule, sentence string) Verdict {
 		return Contradicts
 	}
 	return Neither
+}
+
+// sequence are words that say what comes first.
+var sequence = regexp.MustCompile(`(?i)\b(first|before|tdd|zuerst|vorher|bevor|avant|antes)\b|先|之前|前に`)
+
+// value is a colour, a number or a version.
+var value = regexp.MustCompile(`(?i)(?:^|\s)(#?[0-9a-f]*\d[0-9a-f]{2,}|v?\d+(\.\d+)+)\b`)
+
+// values reports whether a sentence gives a value that the rule does not have: it is about one case then.
+func values(rule, sentence string) bool {
+	for _, m := range value.FindAllStringSubmatch(sentence, -1) {
+		if !strings.Contains(strings.ToLower(rule), strings.ToLower(m[1])) {
+			return true
+		}
+	}
+	return false
 }
