@@ -111,7 +111,7 @@ func gather(groups [][]statement, st statement) [][]statement {
 // candidate sums up a group: the clearest and shortest way in which the person said it.
 func candidate(g []statement) Candidate {
 	best := slices.MinFunc(g, func(a, b statement) int {
-		return cmp.Or(cmp.Compare(kindRank(a.kind), kindRank(b.kind)), cmp.Compare(len(a.Quote), len(b.Quote)))
+		return cmp.Or(cmp.Compare(kindRank(a.kind), kindRank(b.kind)), cmp.Compare(b.shared(g), a.shared(g)), cmp.Compare(len(a.Quote), len(b.Quote)))
 	})
 	c := Candidate{Text: best.Quote, Kind: best.kind}
 	seen := map[string]bool{}
@@ -121,6 +121,14 @@ func candidate(g []statement) Candidate {
 	}
 	c.Sessions = len(seen)
 	return c
+}
+
+// shared returns how many words a statement has in common with those of a group.
+func (st *statement) shared(g []statement) (n int) {
+	for i := range g {
+		n += overlap(st.words, g[i].words)
+	}
+	return n
 }
 
 func kindRank(k Kind) int { return slices.Index([]Kind{Order, Correction, Request}, k) }

@@ -93,6 +93,9 @@ func CommitsIn(c *Call) (out []Commit) {
 
 // testOutcome says how tests ended.
 func testOutcome(passed, failed int) string {
+	if passed == 1 && failed == 0 {
+		return "1 test passed"
+	}
 	if failed == 0 {
 		return fmt.Sprintf("%d tests passed", passed)
 	}
