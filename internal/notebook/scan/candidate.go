@@ -1,0 +1,134 @@
+package scan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant/internal/secret"
+)
+
+// A Kind is why a candidate is one.
+type Kind string
+
+// The kinds.
+const (
+	Order      Kind = "order"      // the person said that it holds from now on
+	Correction Kind = "correction" // the person corrected what the model did
+	Request    Kind = "request"    // the person asked for the same in several sessions
+)
+
+// Evidence is one place where the person said something.
+type Evidence struct {
+	Session string    `json:"session"`
+	File    string    `json:"file,omitempty"`
+	Message int       `json:"message"`
+	Time    time.Time `json:"time,omitzero"`
+	Quote   string    `json:"quote"` // without credentials
+}
+
+// A Candidate is something that could become a rule if the person says so.
+type Candidate struct {
+	Text     string     `json:"text"` // in the person's words
+	Kind     Kind       `json:"kind"`
+	Sessions int        `json:"sessions"` // different ones among the evidence
+	Evidence []Evidence `json:"evidence"` // in the order of the sessions
+}
+
+// minRequests is in how many sessions a person must have asked for the same before it is worth a rule.
+const minRequests = 3
+
+// A statement is a sentence that may be a candidate.
+type statement struct {
+	Evidence
+	kind     Kind
+	words    bag
+	negative bool
+}
+
+// Candidates returns what the person said in sessions that could become a rule, most often said first. A sentence
+// that is about one thing at hand, such as "no, remove it", is none; a plain request is one from the third session on.
+func Candidates(ss []Session) []Candidate {
+	var groups [][]statement
+	for i := range ss {
+		for _, st := range statements(&ss[i]) {
+			groups = gather(groups, st)
+		}
+	}
+	var out []Candidate
+	for _, g := range groups {
+		if c := candidate(g); c.Kind != Request || c.Sessions >= minRequests {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)), cmp.Compare(len(b.Evidence), len(a.Evidence)))
+	})
+	return out
+}
+
+// Longest and shortest sentence, in bytes, that is offered as a rule.
+const maxRule, minRule = 240, 8
+
+// statements returns what the person said in a session that may be a candidate.
+func statements(s *Session) (out []statement) {
+	for _, said := range s.Said {
+		if len(said.Text) > maxRule || len(said.Text) < minRule {
+			continue
+		}
+		var kind Kind
+		switch {
+		case orders(said.Text):
+			kind = Order
+		case said.First && corrects(said.Text):
+			kind = Correction
+		case directs(said.Text):
+			kind = Request
+		default:
+			continue
+		}
+		if w := about(said.Text); len(w) >= 2 {
+			e := Evidence{s.ID, s.File, said.Message, said.Time, secret.Mask(said.Text)}
+			out = append(out, statement{e, kind, w, negates(said.Text)})
+		}
+	}
+	return out
+}
+
+// gather adds a statement to the first group that has one about the same.
+func gather(groups [][]statement, st statement) [][]statement {
+	for i, g := range groups {
+		for j := range g {
+			if g[j].negative == st.negative && alike(g[j].words, st.words) {
+				groups[i] = append(g, st)
+				return groups
+			}
+		}
+	}
+	return append(groups, []statement{st})
+}
+
+// candidate sums up a group: the clearest and shortest way in which the person said it.
+func candidate(g []statement) Candidate {
+	best := slices.MinFunc(g, func(a, b statement) int {
+		return cmp.Or(cmp.Compare(kindRank(a.kind), kindRank(b.kind)), cmp.Compare(b.shared(g), a.shared(g)), cmp.Compare(len(a.Quote), len(b.Quote)))
+	})
+	c := Candidate{Text: best.Quote, Kind: best.kind}
+	seen := map[string]bool{}
+	for i := range g {
+		c.Evidence = append(c.Evidence, g[i].Evidence)
+		seen[g[i].Session] = true
+	}
+	c.Sessions = len(seen)
+	return c
+}
+
+// shared returns how many words a statement has in common with those of a group.
+func (st *statement) shared(g []statement) (n int) {
+	for i := range g {
+		n += overlap(st.words, g[i].words)
+	}
+	return n
+}
+
+func kindRank(k Kind) int { return slices.Index([]Kind{Order, Correction, Request}, k) }

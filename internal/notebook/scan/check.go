@@ -1,0 +1,165 @@
+package scan
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// A Check is the part of a rule that can be seen in the calls: one command before another.
+type Check struct {
+	First  string `json:"first"`  // the command that has to run, such as "go test"; "tests" and "lint" stand for any
+	Before string `json:"before"` // "commit" or "push"
+}
+
+// A Checked is what a check has found in a session, by message numbers.
+type Checked struct {
+	Kept    []int `json:"kept,omitempty"`    // the command ran, and after it nothing was changed
+	Broken  []int `json:"broken,omitempty"`  // files were changed, and the command did not run at all
+	Unclear []int `json:"unclear,omitempty"` // it ran and failed, or something was changed after it
+}
+
+var ordered = []*regexp.Regexp{
+	regexp.MustCompile("(?i)(?:run |always |use )*`?([a-z][\\w ./:-]{1,40}?)`? before (?:you |each |every |any |a |the )?(?:git )?(commit|push)"),
+	regexp.MustCompile("(?i)before (?:you |each |every |any |a |the )?(?:git )?(commit|push)\\w*,? (?:always |please |first )*(?:run |use )?`?([a-z][\\w ./:-]{1,40}?)`?(?: first)?[.!]?$"),
+	regexp.MustCompile("(?i)(?:don't|do not|never) (commit|push) (?:without|before) (?:running |having run )?`?([a-z][\\w ./:-]{1,40}?)`?[.!]?$"),
+}
+
+// CheckOf returns the check of a rule, if the rule is one about the order of commands: "go test before commit",
+// "before each push, run make lint", "never commit without tests".
+func CheckOf(rule string) (Check, bool) {
+	for i, re := range ordered {
+		m := re.FindStringSubmatch(strings.TrimSpace(rule))
+		if m == nil {
+			continue
+		}
+		first, before := m[1], m[2]
+		if i > 0 {
+			first, before = m[2], m[1]
+		}
+		if first = command(first); first != "" {
+			return Check{first, strings.ToLower(before)}, true
+		}
+	}
+	return Check{}, false
+}
+
+// programs begin commands that a rule can name without marks of code.
+var programs = words("go npm pnpm yarn bun npx make mise just cargo mvn gradle ./gradlew mix pytest python uv ruff tox rake bundle dotnet deno gofmt golangci-lint eslint prettier tsc biome pre-commit lefthook")
+
+// command returns the command that a phrase of a rule names, "" if it names none.
+func command(phrase string) string {
+	for {
+		rest := phrase
+		for _, lead := range [...]string{"always ", "please ", "the ", "all ", "run ", "use ", "a "} {
+			if len(rest) > len(lead) && strings.EqualFold(rest[:len(lead)], lead) {
+				rest = rest[len(lead):]
+			}
+		}
+		if rest == phrase {
+			break
+		}
+		phrase = rest
+	}
+	fields := strings.Fields(phrase)
+	switch low := strings.ToLower(phrase); {
+	case low == "test" || low == "tests" || low == "testing" || strings.HasSuffix(low, " tests"):
+		return "tests"
+	case low == "lint" || low == "linter" || low == "linting":
+		return "lint"
+	case len(fields) > 0 && programs[fields[0]]:
+		return phrase
+	}
+	return ""
+}
+
+// In looks a check up in the calls of a session. A session in which nothing was committed, or nothing was changed
+// before, says nothing.
+func (k Check) In(s *Session) (out Checked) {
+	changed, ran, failed := false, false, false
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.Open {
+			continue
+		}
+		if edits(c) {
+			changed, failed = true, failed || ran
+			ran = false
+		}
+		if k.runs(c) {
+			ran, failed = !c.Bad, c.Bad
+		}
+		if c.Bad || !k.due(c) {
+			continue
+		}
+		switch {
+		case ran:
+			out.Kept = append(out.Kept, c.Message)
+		case failed:
+			out.Unclear = append(out.Unclear, c.Message)
+		case changed:
+			out.Broken = append(out.Broken, c.Message)
+		}
+		changed, ran, failed = false, false, false
+	}
+	return out
+}
+
+// Verdict says whether the calls of a session confirm a rule: it was kept at least once and never broken. A rule
+// that the model broke is not contradicted by that.
+func (c *Checked) Verdict() Verdict {
+	if len(c.Kept) > 0 && len(c.Broken) == 0 && len(c.Unclear) == 0 {
+		return Confirms
+	}
+	return Neither
+}
+
+// edits reports whether a call changed a file by a tool. What commands change is not known.
+func edits(c *Call) bool {
+	if c.Bad || c.Class == tool.Shell {
+		return false
+	}
+	for _, f := range c.Files {
+		if f.Class == tool.Edit || f.Class == tool.Write || f.Class == tool.Delete {
+			return true
+		}
+	}
+	return false
+}
+
+var linting = regexp.MustCompile(`\b(lint|vet|eslint|clippy|ruff check|golangci-lint|biome|staticcheck)\b`)
+
+// runs reports whether a call runs the command of the check.
+func (k Check) runs(c *Call) bool {
+	switch k.First {
+	case "tests":
+		return c.Test
+	case "lint":
+		return linting.MatchString(c.Command)
+	}
+	return has(c.Command, k.First)
+}
+
+// due reports whether a call is what the command of the check has to come before.
+func (k Check) due(c *Call) bool {
+	if k.Before == "commit" {
+		return len(CommitsIn(c)) > 0
+	}
+	for _, step := range steps(c.Command) {
+		if step == "git push" {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether one of the commands in a line of the shell begins with cmd.
+func has(line, cmd string) bool {
+	for _, part := range parts(line) {
+		if part == cmd || strings.HasPrefix(part, cmd+" ") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,164 @@
+package scan
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Pattern is a sequence of commands that repeats across sessions.
+type Pattern struct {
+	Steps    []string   `json:"steps"` // "go test", "git commit", "git push"
+	Count    int        `json:"count"` // how often it was run
+	Sessions int        `json:"sessions"`
+	Evidence []Evidence `json:"evidence"` // one for each session
+}
+
+// What a sequence must be to count as a pattern.
+const (
+	minSteps, maxSteps = 2, 6
+	minCount           = 3
+	minSessions        = 2
+)
+
+// Patterns returns the sequences of commands that repeat, longest first, without those that are part of a longer one
+// that repeats as often. Commands that only look do not count, nor does one that failed.
+func Patterns(ss []Session) []Pattern {
+	found := map[string]*Pattern{}
+	for i := range ss {
+		line, at := procedure(&ss[i])
+		for n := minSteps; n <= maxSteps; n++ {
+			for j := 0; j+n <= len(line); j++ {
+				count(found, line[j:j+n], &ss[i], at[j])
+			}
+		}
+	}
+	var out []Pattern
+	for _, p := range found {
+		if p.Count >= minCount && p.Sessions >= minSessions {
+			out = append(out, *p)
+		}
+	}
+	slices.SortFunc(out, func(a, b Pattern) int {
+		return cmp.Or(cmp.Compare(len(b.Steps), len(a.Steps)), cmp.Compare(b.Count, a.Count), slices.Compare(a.Steps, b.Steps))
+	})
+	return longest(out)
+}
+
+func count(found map[string]*Pattern, steps []string, s *Session, message int) {
+	key := strings.Join(steps, "\n")
+	p := found[key]
+	if p == nil {
+		p = &Pattern{Steps: slices.Clone(steps)}
+		found[key] = p
+	}
+	p.Count++
+	if n := len(p.Evidence); n == 0 || p.Evidence[n-1].Session != s.ID || p.Evidence[n-1].File != s.File {
+		p.Sessions++
+		p.Evidence = append(p.Evidence, Evidence{Session: s.ID, File: s.File, Message: message, Quote: p.Text()})
+	}
+}
+
+// longest leaves out patterns that are part of one before them which is run in as many sessions, or that repeat one
+// step.
+func longest(all []Pattern) (out []Pattern) {
+	for _, p := range all {
+		if len(slices.Compact(slices.Clone(p.Steps))) < len(p.Steps) {
+			continue
+		}
+		whole := strings.Join(p.Steps, "\n")
+		if !slices.ContainsFunc(out, func(q Pattern) bool {
+			return q.Sessions*2 >= p.Sessions && strings.Contains("\n"+strings.Join(q.Steps, "\n")+"\n", "\n"+whole+"\n")
+		}) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Text returns a pattern as one line, for an observation.
+func (p *Pattern) Text() string {
+	return "Run in this order: " + strings.Join(p.Steps, ", then ")
+}
+
+// Skill returns a pattern as the text of a SKILL.md, for a person to complete.
+func (p *Pattern) Skill(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\nname: %s\ndescription: Use when you are about to run %s; these steps were run in this order %d times in %d sessions.\n---\n\n", name, p.Steps[len(p.Steps)-1], p.Count, p.Sessions)
+	for i, s := range p.Steps {
+		fmt.Fprintf(&b, "%d. Run `%s`. Go on only if it succeeds.\n", i+1, s)
+	}
+	b.WriteString("\nSeen in:\n\n")
+	for _, e := range p.Evidence[:min(len(p.Evidence), 5)] {
+		fmt.Fprintf(&b, "- session %s, message %d\n", e.Session, e.Message)
+	}
+	return b.String()
+}
+
+// procedure returns the commands of a session that do something, and the messages that run them. A command that is
+// run again at once counts once.
+func procedure(s *Session) (line []string, at []int) {
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.Bad || c.Open || c.Command == "" {
+			continue
+		}
+		for _, step := range steps(c.Command) {
+			if n := len(line); n == 0 || line[n-1] != step {
+				line, at = append(line, step), append(at, c.Message)
+			}
+		}
+	}
+	return line, at
+}
+
+// looking are commands that change nothing anybody would repeat.
+var looking = words("cat ls cd head tail grep rg find echo pwd wc sed awk sort uniq which file stat tree diff env printf true false sleep test [ export source set for while if do done then else fi jq xargs tee mkdir touch cp mv rm chmod cut tr bd workmux date read nl python3 python node")
+
+// lookingGit are subcommands of git that look.
+var lookingGit = words("status diff log show branch rev-parse fetch ls-files remote blame config stash reflog merge-base cat-file rev-list worktree for-each-ref ls-tree ls-remote describe grep check-ignore add")
+
+// split cuts a command line where one command ends; what stands in quotes goes first, as it may hold anything.
+var (
+	split  = regexp.MustCompile(`&&|\|\||[;|\n]`)
+	quoted = regexp.MustCompile(`(?s)\$?\(?cat <<'?(\w+)'?.*?\n\s*EOF|"(?:[^"\\]|\\.)*"|'[^']*'`)
+)
+
+// parts returns the commands of a line of the shell, without settings before them and what they quote.
+func parts(line string) (out []string) {
+	for _, p := range split.Split(quoted.ReplaceAllString(line, "_"), -1) {
+		fields := strings.Fields(p)
+		for len(fields) > 0 && (strings.Contains(fields[0], "=") || fields[0] == "sudo" || fields[0] == "time") {
+			fields = fields[1:]
+		}
+		if len(fields) > 3 && fields[0] == "git" && fields[1] == "-C" {
+			fields = append([]string{"git"}, fields[3:]...)
+		}
+		if len(fields) > 0 {
+			out = append(out, strings.Join(fields, " "))
+		}
+	}
+	return out
+}
+
+var plain = regexp.MustCompile(`^[a-z][a-z0-9:_-]*$`)
+
+// steps returns the commands of a line that do something, by program and subcommand.
+func steps(line string) (out []string) {
+	for _, p := range parts(line) {
+		f := strings.Fields(p)
+		if looking[f[0]] || !regexpProgram.MatchString(f[0]) || f[0] == "git" && (len(f) < 2 || lookingGit[f[1]] || !plain.MatchString(f[1])) {
+			continue
+		}
+		n := 1
+		for n < len(f) && n < 3 && plain.MatchString(f[n]) && (n == 1 || f[n-1] == "run") {
+			n++
+		}
+		out = append(out, strings.Join(f[:n], " "))
+	}
+	return out
+}
+
+var regexpProgram = regexp.MustCompile(`^[a-z./][\w./-]*$`)

@@ -1,0 +1,184 @@
+package scan
+
+import (
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/typed"
+)
+
+// A Said is one sentence that the person typed.
+type Said struct {
+	Message int       // number of the message
+	Time    time.Time // zero when unknown
+	Text    string
+	First   bool // it begins a message that answers the model
+}
+
+// Limits, in bytes, of what is taken for typed. People paste reviews, logs and plans into their messages; what they
+// type themselves is shorter.
+const (
+	maxTyped     = 1500 // of a message; of a longer one only its first and last paragraph can be typed
+	maxParagraph = 600
+	maxEdge      = 280 // of the first and last paragraph of a long message
+
+	manyParagraphs = 4 // from this number on a message of more than maxParagraph counts as long
+
+	minQuote = 32 // from this length on a sentence that stood in a result or an answer before is a quotation
+)
+
+// said returns the sentences that the person typed in a conversation, each once.
+func said(c *decant.Conversation) (out []Said) {
+	seen := map[string]bool{}
+	answered := false
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Role == decant.RoleAssistant {
+			answered = true
+		}
+		first := answered
+		for j := range m.Blocks {
+			b := &m.Blocks[j]
+			if b.Kind != decant.KindText || b.Author != decant.AuthorUser || m.Compaction {
+				continue
+			}
+			for _, text := range sentences(typedIn(typed.Words(c.Agent, b.Text()))) {
+				if key := strings.ToLower(text); !seen[key] {
+					seen[key] = true
+					out = append(out, Said{m.Number, m.Time, text, first})
+				}
+				first = false
+			}
+		}
+	}
+	return unquoted(c.Messages, out)
+}
+
+// unquoted leaves out the sentences that others wrote before them in the conversation. Only sentences that could be
+// heard as an order are looked up.
+func unquoted(ms []decant.Message, all []Said) []Said {
+	var before others
+	out := all[:0]
+	for _, s := range all {
+		if len(s.Text) < minQuote || !heard(s.Text) || !before.have(ms, &s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// others is what was said by others than the person, up to a message.
+type others struct {
+	texts []string
+	next  int // index of the message that is read next
+}
+
+// have reports whether somebody else said s before.
+func (o *others) have(ms []decant.Message, s *Said) bool {
+	for ; o.next < len(ms) && ms[o.next].Number < s.Message; o.next++ {
+		for j := range ms[o.next].Blocks {
+			if b := &ms[o.next].Blocks[j]; b.Author != decant.AuthorUser && b.Content != nil {
+				o.texts = append(o.texts, b.Text())
+			}
+		}
+	}
+	for _, t := range o.texts {
+		if strings.Contains(t, s.Text) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	fence    = regexp.MustCompile("(?s)```.*?(```|$)")
+	element  = regexp.MustCompile(`(?s)<([a-z][a-z0-9_-]{2,})(?:\s[^<>\n]*)?>.*?</([a-z][a-z0-9_-]+)>`)
+	unclosed = regexp.MustCompile(`(?s)<(?:system-reminder|[a-z]+-hook|[a-z]+(?:-[a-z]+)*-(?:context|reminder|stdout|stderr|output))\b.*$`)
+	logLine  = regexp.MustCompile(`^\W*(\d{4}-\d\d-\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d|\d\d:\d\d:\d\d|(ERROR|WARN|INFO|DEBUG|FAIL|PASS|Error|error|fatal|hint|warning|note|panic|Traceback|goroutine)\b[ :]|[\w./-]+:\d+(:\d+)?:|---|===|\+\+\+|@@|at )`)
+	place    = regexp.MustCompile(`(?m)^\S+\.\w+:\d+(-\d+)?$`)
+	label    = regexp.MustCompile(`^[A-Za-z-]{3,30}: <?[A-Za-z]`)
+)
+
+// typedIn returns the parts of a person's text that the person typed: without code, elements, quotations, logs,
+// documents and long passages.
+func typedIn(text string) string {
+	for _, plan := range [...]string{"Implement the following plan:", "Operation stopped by hook:", "Stop hook feedback:", "[Request interrupted"} {
+		text, _, _ = strings.Cut(text, plan)
+	}
+	text = fence.ReplaceAllString(text, "\n")
+	text = element.ReplaceAllString(text, "\n")
+	text = unclosed.ReplaceAllString(text, "")
+	if place.MatchString(text) { // a review of a line of a file
+		return ""
+	}
+	var out []string
+	paragraphs := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n")
+	for i, p := range paragraphs {
+		edge := i == 0 || i == len(paragraphs)-1
+		if long := len(text) > maxTyped || len(paragraphs) >= manyParagraphs && len(text) > maxParagraph; long && (!edge || len(p) > maxEdge) || len(p) > maxParagraph && len(paragraphs) > 1 {
+			continue
+		}
+		lines, document := own(p)
+		if document {
+			break
+		}
+		if len(lines) > 0 {
+			out = append(out, strings.Join(lines, "\n"))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// own returns the lines of a paragraph that are prose of the person. A heading begins a document, which was pasted.
+func own(paragraph string) (lines []string, document bool) {
+	for line := range strings.Lines(paragraph) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "# ") || strings.HasPrefix(trimmed, "## ") || strings.HasPrefix(trimmed, "### "):
+			return lines, true
+		case strings.HasSuffix(strings.ToLower(trimmed), "feedback:") || strings.HasSuffix(trimmed, "this is the console:"):
+			return lines, true
+		case trimmed != "" && !pasted(line, trimmed):
+			lines = append(lines, trimmed)
+		}
+	}
+	return lines, false
+}
+
+// marks begin lines that programs print or people quote.
+const marks = ">│❯⏺⎿➜|{}[]$%✓✗●┌└├╭╰\"'#@"
+
+// pasted reports whether a line was printed by a program or quoted.
+func pasted(line, trimmed string) bool {
+	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || logLine.MatchString(trimmed) || label.MatchString(trimmed) {
+		return true
+	}
+	if strings.ContainsRune(marks, []rune(trimmed)[0]) || strings.Count(trimmed, "=") > 2 || strings.Contains(trimmed, "\x1b") {
+		return true
+	}
+	letters, n := 0, 0
+	for _, r := range trimmed {
+		n++
+		if unicode.IsLetter(r) || r == ' ' {
+			letters++
+		}
+	}
+	return letters*10 < n*6
+}
+
+// ends puts each sentence of prose on a line of its own.
+var ends = strings.NewReplacer(". ", ".\n", "! ", "!\n", "? ", "?\n", "。", "。\n", "！", "！\n", "？", "？\n", "; ", "\n")
+
+// sentences splits prose.
+func sentences(text string) (out []string) {
+	for s := range strings.Lines(ends.Replace(text)) {
+		s = strings.TrimLeft(strings.TrimSpace(s), "-*• ")
+		if n := len([]rune(s)); n >= 3 && len(s) <= 400 {
+			out = append(out, s)
+		}
+	}
+	return out
+}

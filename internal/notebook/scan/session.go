@@ -1,0 +1,153 @@
+package scan
+
+import (
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// A Session is what one recorded conversation says about itself.
+type Session struct {
+	ID      string `json:"id"`
+	Agent   string `json:"agent"`
+	Model   string `json:"model,omitempty"`   // the last that answered
+	File    string `json:"file,omitempty"`    // set by who has read it
+	Project string `json:"project,omitempty"` // directory that the agent worked in; set by who has read it
+
+	Start       time.Time    `json:"start,omitzero"`
+	End         time.Time    `json:"end,omitzero"`
+	Active      Seconds      `json:"active_seconds"` // without pauses of more than half an hour
+	Messages    int          `json:"messages"`
+	Requests    int          `json:"requests"` // answers with a recorded usage
+	Average     int          `json:"average_tokens"`
+	Peak        int          `json:"peak_tokens"` // largest prompt
+	Usage       decant.Usage `json:"usage"`       // of all requests
+	Compactions []Compaction `json:"compactions,omitempty"`
+
+	Tasks []Task `json:"tasks,omitempty"`
+	Said  []Said `json:"-"`
+	Calls []Call `json:"-"`
+}
+
+// Seconds is a length of time.
+type Seconds int
+
+// Duration returns the time between the first message and the last.
+func (s *Session) Duration() time.Duration { return s.End.Sub(s.Start) }
+
+// A Compaction is one time that the client put a summary in place of what was said.
+type Compaction struct {
+	Message int `json:"message"`          // number of the first message behind it
+	Before  int `json:"before,omitempty"` // tokens of the last request before it with its answer, 0 when not recorded
+	After   int `json:"after,omitempty"`  // prompt tokens of the first request behind it, 0 when not recorded
+}
+
+// A Call is one tool call in a session.
+type Call struct {
+	tool.Call
+	Message int    // number of the message that makes it
+	Args    string // of a task tool, as the model wrote them
+	Bad     bool
+	Open    bool // it has no result
+	Result  string
+}
+
+// idle is the longest pause that counts as work.
+const idle = 30 * time.Minute
+
+// Read returns what a conversation says about itself. The caller sets File and Project.
+func Read(c *decant.Conversation) Session {
+	s := Session{ID: c.ID, Agent: c.Agent, Model: c.Model, Messages: len(c.Messages)}
+	s.measure(c.Messages)
+	s.Calls = calls(c.Messages)
+	s.Said = said(c)
+	s.Tasks = tasks(c.Messages, s.Calls)
+	return s
+}
+
+// measure adds up times and usage.
+func (s *Session) measure(ms []decant.Message) {
+	last, prompts := 0, 0
+	active := time.Duration(0)
+	for i := range ms {
+		m := &ms[i]
+		if m.Compaction {
+			s.Compactions = append(s.Compactions, Compaction{Message: m.Number, Before: last})
+		}
+		if t := m.Time; !t.IsZero() {
+			if s.Start.IsZero() {
+				s.Start, s.End = t, t
+			}
+			if gap := t.Sub(s.End); gap > 0 {
+				s.End = t
+				if gap <= idle {
+					active += gap
+				}
+			}
+		}
+		if m.Usage == nil || m.Usage.Prompt() == 0 {
+			continue
+		}
+		if n := len(s.Compactions); n > 0 && s.Compactions[n-1].After == 0 {
+			s.Compactions[n-1].After = m.Usage.Prompt()
+		}
+		last = m.Usage.Context()
+		s.Requests++
+		prompts += m.Usage.Prompt()
+		s.Peak = max(s.Peak, m.Usage.Prompt())
+		s.Usage = s.Usage.Add(*m.Usage)
+	}
+	s.Active = Seconds(active.Seconds())
+	if s.Requests > 0 {
+		s.Average = prompts / s.Requests
+	}
+}
+
+// maxResult is how much of a result a call keeps, in bytes: enough for the line in which git names a commit.
+const maxResult = 2000
+
+// calls returns the calls of a conversation in their order, with how they ended.
+func calls(ms []decant.Message) (out []Call) {
+	open := map[string]int{}
+	for i := range ms {
+		for j := range ms[i].Blocks {
+			b := &ms[i].Blocks[j]
+			switch b.Kind {
+			case decant.KindUse:
+				open[b.CallID] = len(out)
+				out = append(out, opened(b, ms[i].Number))
+			case decant.KindResult:
+				at, ok := open[b.CallID]
+				if !ok {
+					continue
+				}
+				delete(open, b.CallID)
+				out[at].close(b)
+			}
+		}
+	}
+	return out
+}
+
+// opened returns a call that has no result yet.
+func opened(b *decant.Block, message int) Call {
+	args := b.Text()
+	c := Call{Call: tool.Parse(b.Name, args), Message: message, Open: true}
+	if c.Class == tool.Todo {
+		c.Args = args
+	}
+	return c
+}
+
+// close notes how a call ended. Results of reads and searches are not looked at.
+func (c *Call) close(b *decant.Block) {
+	c.Open, c.Bad = false, b.Error
+	if c.Class != tool.Shell && c.Class != tool.Todo && c.Class != tool.Other {
+		return
+	}
+	text := b.Text()
+	o := tool.OutcomeOf(c.Call, text, b.Error)
+	c.Bad = o.Bad()
+	c.Result = text[:min(len(text), maxResult)]
+}

@@ -1,0 +1,176 @@
+package scan
+
+import (
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/tool"
+)
+
+// Where a task is known from.
+const (
+	FromList   = "list"   // a task tool or a plan of the client
+	FromCommit = "commit" // a commit that belongs to no task of a list
+	FromHook   = "hook"   // the client's TaskCompleted hook
+)
+
+// A Task is one thing that was done in a session.
+type Task struct {
+	ID      string   `json:"id,omitempty"` // the client's
+	Title   string   `json:"title"`
+	From    string   `json:"from"`
+	Done    bool     `json:"done"`
+	Outcome string   `json:"outcome,omitempty"` // what recorded results say: tests, what a commit changed
+	Commits []string `json:"commits,omitempty"` // SHAs as git printed them
+	Files   []string `json:"files,omitempty"`   // that were changed, in order
+
+	First    int       `json:"first,omitempty"` // number of the message in which work began
+	Last     int       `json:"last,omitempty"`  // number of the message that reports the end
+	Start    time.Time `json:"start,omitzero"`
+	End      time.Time `json:"end,omitzero"`
+	Duration Seconds   `json:"duration_seconds"` // without pauses of more than half an hour
+	Tokens   int       `json:"tokens"`           // new ones: read for the first time or written by the model
+	Prompt   int       `json:"prompt_tokens"`    // of all requests, those read from the cache included
+}
+
+// tasks returns what was done in a conversation, in the order in which it ended. What was begun and not finished
+// stands behind. Each answer counts for one task at most, so that the tokens of the tasks are never more than those of
+// the session.
+func tasks(ms []decant.Message, cs []Call) []Task {
+	t := tracker{at: map[string]int{}, current: -1}
+	next := 0
+	for i := range ms {
+		t.spend(&ms[i])
+		for ; next < len(cs) && cs[next].Message == ms[i].Number; next++ {
+			t.call(&cs[next], &ms[i])
+		}
+	}
+	return t.result()
+}
+
+// A tracker follows the tasks of one conversation.
+type tracker struct {
+	all     []Task
+	at      map[string]int // key of a task → index in all
+	current int            // index of the task under way, -1: none
+	loose   Task           // what was done since the last end of a task, outside of any
+	last    time.Time      // of the message before
+}
+
+// under returns the task that work counts for.
+func (t *tracker) under() *Task {
+	if t.current >= 0 {
+		return &t.all[t.current]
+	}
+	return &t.loose
+}
+
+// spend counts the time and the tokens of a message.
+func (t *tracker) spend(m *decant.Message) {
+	k := t.under()
+	if k.First == 0 {
+		k.First, k.Start = m.Number, m.Time
+	}
+	if gap := m.Time.Sub(t.last); !t.last.IsZero() && gap > 0 && gap <= idle {
+		k.Duration += Seconds(gap.Seconds())
+	}
+	if !m.Time.IsZero() {
+		t.last = m.Time
+	}
+	if u := m.Usage; u != nil {
+		k.Tokens += u.Input + u.CacheWrite + u.Output
+		k.Prompt += u.Prompt()
+	}
+}
+
+// call takes one call in.
+func (t *tracker) call(c *Call, m *decant.Message) {
+	if listed, ok := listedIn(c); ok {
+		for _, l := range listed {
+			t.list(l, m)
+		}
+		return
+	}
+	if c.Bad || c.Open {
+		return
+	}
+	k := t.under()
+	for _, f := range c.Files {
+		if f.Class == tool.Edit || f.Class == tool.Write || f.Class == tool.Delete {
+			k.Files = appendNew(k.Files, f.Path)
+		}
+	}
+	if c.Test {
+		if o := tool.OutcomeOf(c.Call, c.Result, c.Bad); o.Passed+o.Failed > 0 {
+			k.Outcome = testOutcome(o.Passed, o.Failed)
+		}
+	}
+	for _, commit := range CommitsIn(c) {
+		t.commit(commit, m)
+	}
+}
+
+// list takes the state of one task of a list in.
+func (t *tracker) list(l listing, m *decant.Message) {
+	i, known := t.at[l.key]
+	if !known {
+		if l.title == "" {
+			return // an update of a task from another session
+		}
+		i = len(t.all)
+		t.at[l.key] = i
+		t.all = append(t.all, Task{ID: l.id, Title: secret.Mask(l.title), From: FromList})
+	}
+	k := &t.all[i]
+	switch l.status {
+	case underWay:
+		if t.current != i && !k.Done {
+			t.current = i
+			k.First, k.Start = m.Number, m.Time
+		}
+	case completed:
+		if !k.Done {
+			k.Done, k.Last, k.End = true, m.Number, m.Time
+		}
+		if t.current == i {
+			t.current, t.loose = -1, Task{}
+		}
+	}
+}
+
+// commit notes a commit: of the task under way, or as a task of its own.
+func (t *tracker) commit(c Commit, m *decant.Message) {
+	k := t.under()
+	k.Commits = appendNew(k.Commits, c.SHA)
+	if t.current >= 0 {
+		return
+	}
+	k.Title, k.From, k.Done, k.Last, k.End = secret.Mask(c.Title), FromCommit, true, m.Number, m.Time
+	k.Outcome = strings.TrimPrefix(k.Outcome+"; "+c.Changed, "; ")
+	t.all = append(t.all, *k)
+	t.loose = Task{}
+}
+
+// result returns the tasks that ended, in that order, then the others.
+func (t *tracker) result() []Task {
+	var done, open []Task
+	for _, k := range t.all {
+		if k.Done {
+			done = append(done, k)
+		} else {
+			open = append(open, k)
+		}
+	}
+	return append(done, open...)
+}
+
+func appendNew(list []string, s string) []string {
+	for _, l := range list {
+		if l == s {
+			return list
+		}
+	}
+	return append(list, s)
+}

@@ -1,0 +1,74 @@
+package scan
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A Verdict is what a session says about a rule.
+type Verdict string
+
+// The verdicts.
+const (
+	Confirms    Verdict = "confirms"
+	Contradicts Verdict = "contradicts"
+	Neither     Verdict = "neither"
+)
+
+// Judge says whether the person confirms or contradicts a rule in a session, in the person's own words, and where.
+// Both count once for a session. It is strict, because a confirmation that is none makes a rule of what nobody wanted:
+// a sentence counts if it asks for something, has most words of the rule, and forbids what the rule forbids or asks
+// for what it asks. A session that says both is a contradiction, so that the person is asked.
+func Judge(rule string, s *Session) (Verdict, []Evidence) {
+	verdict := Neither
+	var found []Evidence
+	for _, said := range s.Said {
+		v := Compare(rule, said.Text)
+		if v == Neither || v == Confirms && verdict == Contradicts {
+			continue
+		}
+		if v != verdict {
+			verdict, found = v, nil
+		}
+		found = append(found, Evidence{s.ID, s.File, said.Message, said.Time, said.Text})
+	}
+	return verdict, found
+}
+
+// Compare says whether one sentence of a person confirms or contradicts a rule.
+func Compare(rule, sentence string) Verdict {
+	if !heard(sentence) || !directs(sentence) && !orders(sentence) {
+		return Neither
+	}
+	r, w := about(rule), about(sentence)
+	n := overlap(r, w)
+	if n < 2 || n*10 < len(r)*7 || n*4 < len(w) || sequence.MatchString(rule) && !sequence.MatchString(sentence) {
+		return Neither
+	}
+	if values(rule, sentence) {
+		return Neither
+	}
+	if negates(rule) == negates(sentence) {
+		return Confirms
+	}
+	if n*10 >= len(r)*8 {
+		return Contradicts
+	}
+	return Neither
+}
+
+// sequence are words that say what comes first.
+var sequence = regexp.MustCompile(`(?i)\b(first|before|tdd|zuerst|vorher|bevor|avant|antes)\b|先|之前|前に`)
+
+// value is a colour, a number or a version.
+var value = regexp.MustCompile(`(?i)(?:^|\s)(#?[0-9a-f]*\d[0-9a-f]{2,}|v?\d+(\.\d+)+)\b`)
+
+// values reports whether a sentence gives a value that the rule does not have: it is about one case then.
+func values(rule, sentence string) bool {
+	for _, m := range value.FindAllStringSubmatch(sentence, -1) {
+		if !strings.Contains(strings.ToLower(rule), strings.ToLower(m[1])) {
+			return true
+		}
+	}
+	return false
+}
