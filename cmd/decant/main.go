@@ -48,6 +48,8 @@ type commands struct {
 	Chat       chatCmd       `cmd:"" help:"Talk with an agent that never forgets, or have it answer once: decant chat -p TEXT"`
 	Triage     triageCmd     `cmd:"" help:"Look at the errors of your programs, and have an agent find out why they happen."`
 	Run        runCmd        `cmd:"" help:"Run an agent behind a gateway of its own: decant run -- claude"`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Serve recall, originals and rules to an agent, over MCP on standard input and output."`
+	Notebook   notebookCmd   `cmd:"" help:"What agents are told of earlier sessions when they begin."`
 	Doctor     doctorCmd     `cmd:"" help:"Diagnose the agent, gateway, store and API setup."`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run a strict local stand-in for the Messages API."`
 	Models     modelsCmd     `cmd:"" help:"List the models that Decant knows, with windows, limits and prices."`

@@ -1,7 +1,6 @@
 package passage
 
 import (
-
 	"cmp"
 	"math"
 	"slices"

@@ -35,7 +35,7 @@ func read(files []string) (h history, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		size, calls := token.For(token.Model{}), map[string]string{}
+		size, calls := token.For(token.Model{}), passage.Calls{}
 		for k := range c.Messages {
 			message++
 			for _, b := range c.Messages[k].Blocks {
@@ -43,7 +43,7 @@ func read(files []string) (h history, err error) {
 					continue
 				}
 				at := block{Block: b, session: i, message: message, text: b.Text()}
-				at.head, at.tokens = passage.Head(&b, calls), size.Count(at.text)
+				at.head, at.tokens = calls.Head(b.Kind, b.Name, b.CallID, at.text), size.Count(at.text)
 				h = append(h, at)
 			}
 		}
