@@ -44,8 +44,8 @@ func (c *notebookHookCmd) Run(s *streams) error {
 		if err != nil {
 			s.warn(err)
 		}
-	case <-time.After(hook.Limit + 5*time.Millisecond):
-		fmt.Fprintf(s.err, "decant: hook %s was given up after %s\n", c.Event, hook.Limit)
+	case <-time.After(hook.Patient):
+		fmt.Fprintf(s.err, "decant: hook %s was given up after %s\n", c.Event, hook.Patient)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // Package hook answers the hooks of Claude Code: at the beginning of a session it says what earlier ones have left, and before
 // a compaction and at the end of a session it saves a checkpoint.
 //
-// A hook must never be in the way: it ends within [Limit], and what fails is an error for the log, never for the agent.
+// A hook must never be in the way: it is quick, and what fails is an error for the log, never for the agent.
 // What the events are, what they are given and what they may print is Claude Code's to say
 // (https://code.claude.com/docs/en/hooks).
 package hook
@@ -29,8 +29,12 @@ type Book interface {
 	Checkpoint(ctx context.Context, session, transcript string) error
 }
 
-// Limit is how long a hook takes at most. What takes longer is given up.
-const Limit = 90 * time.Millisecond
+// How long a hook takes at most. What takes longer is given up. Reading what a session is told takes milliseconds; it is
+// given more where the machine is busy, because a session without its rules is worse than one that begins late.
+const (
+	Limit   = 90 * time.Millisecond
+	Patient = time.Second
+)
 
 // Tokens is how much a session is told at its beginning without a budget of its own.
 const Tokens = 1500
@@ -58,7 +62,7 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 			err = fmt.Errorf("hook %s: %v", event, r)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, Limit)
+	brief, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
 	var e input
 	lenient := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -67,9 +71,9 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 	}
 	switch event {
 	case "SessionStart":
-		err = start(ctx, &e, out, tokens, open)
+		err = start(ctx, brief, &e, out, tokens, open)
 	case "PreCompact", "SessionEnd":
-		err = save(ctx, &e, open)
+		err = save(brief, &e, open)
 	case "Stop":
 	default:
 		err = fmt.Errorf("want one of %v", Events)
@@ -80,8 +84,8 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 	return nil
 }
 
-// start tells a session what earlier ones have left, and then does what the schedules ask for.
-func start(ctx context.Context, e *input, out io.Writer, tokens int, open func(context.Context, string) (Book, error)) error {
+// start tells a session what earlier ones have left, and then does what the schedules ask for while brief lasts.
+func start(ctx, brief context.Context, e *input, out io.Writer, tokens int, open func(context.Context, string) (Book, error)) error {
 	b, err := open(ctx, e.Dir)
 	if err != nil {
 		return err
@@ -90,7 +94,7 @@ func start(ctx context.Context, e *input, out io.Writer, tokens int, open func(c
 	if err == nil && text != "" {
 		err = tell(out, text)
 	}
-	return errors.Join(err, b.CatchUp(ctx))
+	return errors.Join(err, b.CatchUp(brief))
 }
 
 // tell writes what the model is to be told.
