@@ -32,19 +32,10 @@ func (t *tools) expand(ctx context.Context, in expandInput) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.within(ctx, in.Conversation, in.Handle)
-	if err != nil {
-		return nil, err
-	}
-	o, err := lookup.Original(ctx, s, k, decant.Handle(in.Handle))
+	whole, err := t.original(ctx, s, &in)
 	if err != nil {
 		return nil, advised(err, in.Handle)
 	}
-	var b strings.Builder
-	if err := lookup.Expand(ctx, &b, s, o); err != nil {
-		return nil, err
-	}
-	whole := b.String()
 	from, to := piece(whole, in.Offset, in.Limit)
 	if from == 0 && to == len(whole) {
 		return []string{whole}, nil
@@ -54,6 +45,62 @@ func (t *tools) expand(ctx context.Context, in expandInput) ([]string, error) {
 		note += fmt.Sprintf("; the rest: expand %s with offset %d", in.Handle, to)
 	}
 	return []string{whole[from:to], note + "]"}, nil
+}
+
+// original returns what a handle stands for: a text of the index, or what the store says of a decision.
+func (t *tools) original(ctx context.Context, s *served, in *expandInput) (string, error) {
+	digits, _, err := store.ParseHandle(decant.Handle(in.Handle))
+	if err != nil {
+		return "", err
+	}
+	if digits != "" {
+		h, err := t.originals.named(ctx, s, digits, in.Conversation)
+		if err == nil {
+			blobs, err := s.Blobs(ctx, s.tenant, h)
+			if err != nil {
+				return "", err
+			}
+			return string(blobs[0]), nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return "", err
+		}
+	}
+	k, err := s.within(ctx, in.Conversation, in.Handle)
+	if err != nil {
+		return "", err
+	}
+	o, err := lookup.Original(ctx, s, k, decant.Handle(in.Handle))
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = lookup.Expand(ctx, &b, s, o)
+	return b.String(), err
+}
+
+// named returns the text whose hash begins with digits, in a conversation or, if it is empty, in all.
+func (o *originals) named(ctx context.Context, s *served, digits, conversation string) (decant.Hash, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.follow(ctx, s); err != nil {
+		return decant.Hash{}, err
+	}
+	counts := o.within(conversation)
+	var found []string
+	var h decant.Hash
+	for n := range o.texts {
+		if name := o.texts[n].Text.String(); strings.HasPrefix(name, digits) && (counts == nil || counts(n)) {
+			found, h = append(found, "d:"+name), o.texts[n].Text
+		}
+	}
+	switch len(found) {
+	case 0:
+		return h, store.ErrNotFound
+	case 1:
+		return h, nil
+	}
+	return h, &store.AmbiguousError{Name: "d:" + digits, Candidates: found}
 }
 
 // piece returns where a part of a text begins and ends, between characters.
