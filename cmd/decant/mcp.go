@@ -35,18 +35,13 @@ func (c *mcpCmd) Run(s *streams) error {
 		Scope: scope, Read: []memory.Scope{scope, {Level: memory.User}}, Write: c.Write, Version: versionOf(buildInfo()),
 		Pour: func(ctx context.Context, k store.Key, focus string) (string, error) { return c.pour(ctx, &o, k, focus) },
 	})
-	err = server.Run(context.Background(), &sdk.IOTransport{Reader: io.NopCloser(s.in), Writer: keptOpen{s.out}})
+	d := newDialogue(s.in, s.out)
+	err = server.Run(context.Background(), &sdk.IOTransport{Reader: d, Writer: d})
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return errors.Join(err, o.close())
 }
-
-// keptOpen is a writer that somebody else closes.
-type keptOpen struct{ io.Writer }
-
-// Close implements io.Closer.
-func (keptOpen) Close() error { return nil }
 
 // projectScope returns where what is remembered of a project is kept. An empty folder is the working directory.
 func projectScope(dir string) (memory.Scope, error) {
