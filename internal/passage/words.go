@@ -53,7 +53,7 @@ func name(w string, yield func(string)) {
 	if w == "" {
 		return
 	}
-	parts, whole := 0, strings.IndexAny(w, joints) < 0
+	parts, whole := 0, !strings.ContainsAny(w, joints)
 	for from := 0; from < len(w); {
 		to := len(w)
 		if k := strings.IndexAny(w[from:], joints); k >= 0 {
