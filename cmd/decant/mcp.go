@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/mcpserver"
+	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/store/sqlite"
+)
+
+type mcpCmd struct {
+	Write   bool   `help:"Also offer the tools that change something: observe, confirm, remember, forget and pour."`
+	Project string `placeholder:"DIR" help:"Folder of the project whose rules and memories are meant. Default: the working directory."`
+	catalogFlag
+	dbFlag
+}
+
+// Run serves until standard input ends.
+func (c *mcpCmd) Run(s *streams) error {
+	scope, err := projectScope(c.Project)
+	if err != nil {
+		return err
+	}
+	o := opener{flags: &c.dbFlag}
+	server := mcpserver.New(mcpserver.Options{
+		Open:  func(ctx context.Context) (mcpserver.Store, string, error) { return o.open(ctx) },
+		Scope: scope, Read: []memory.Scope{scope, {Level: memory.User}}, Write: c.Write, Version: versionOf(buildInfo()),
+		Pour: func(ctx context.Context, k store.Key, focus string) (string, error) { return c.pour(ctx, &o, k, focus) },
+	})
+	d := newDialogue(s.in, s.out)
+	err = server.Run(context.Background(), &sdk.IOTransport{Reader: d, Writer: d})
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, o.close())
+}
+
+// projectScope returns where what is remembered of a project is kept. An empty folder is the working directory.
+func projectScope(dir string) (memory.Scope, error) {
+	root, err := rootOf(dir)
+	return memory.Scope{Level: memory.Project, Name: root}, err
+}
+
+// An opener opens the database when it is needed first, so that a server can be started before there is one.
+type opener struct {
+	flags  *dbFlag
+	mu     sync.Mutex
+	db     *sqlite.DB
+	tenant string
+}
+
+// open returns the database and the tenant.
+func (o *opener) open(ctx context.Context) (*sqlite.DB, string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.db != nil {
+		return o.db, o.tenant, nil
+	}
+	db, err := o.flags.open(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	tenant, err := o.flags.Tenant.one(ctx, db)
+	if err != nil {
+		return nil, "", errors.Join(err, db.Close())
+	}
+	o.db, o.tenant = db, tenant
+	return db, tenant, nil
+}
+
+func (o *opener) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.db == nil {
+		return nil
+	}
+	return o.db.Close()
+}
+
+// pour pours a conversation and says what came of it.
+func (c *mcpCmd) pour(ctx context.Context, o *opener, k store.Key, focus string) (string, error) {
+	db, _, err := o.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	catalog, err := c.models()
+	if err != nil {
+		return "", err
+	}
+	e, err := c.engine(db, catalog, 0, "")
+	if err != nil {
+		return "", err
+	}
+	change, err := e.Pour(ctx, k, focus)
+	switch {
+	case errors.Is(err, decant.ErrNothing):
+		return "There is nothing worth leaving out of conversation " + k.ID + " now.", nil
+	case err != nil:
+		return "", err
+	}
+	if err := apply(ctx, e, db, change, changed("pour", k, change)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Poured conversation %s: %d -> %d tokens of messages. %s.", k.ID, change.Plan.Before.Messages, change.Plan.After.Messages, takesEffect), nil
+}

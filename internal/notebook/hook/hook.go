@@ -1,0 +1,122 @@
+// Package hook answers the hooks of Claude Code: at the beginning of a session it says what earlier ones have left, and before
+// a compaction and at the end of a session it saves a checkpoint.
+//
+// A hook must never be in the way: it is quick, and what fails is an error for the log, never for the agent.
+// What the events are, what they are given and what they may print is Claude Code's to say
+// (https://code.claude.com/docs/en/hooks).
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Book is a notebook as hooks use it.
+type Book interface {
+	// Opening returns what a new session is told, in at most so many tokens; empty when there is nothing to tell.
+	Opening(ctx context.Context, tokens int) (string, error)
+
+	// CatchUp does what the schedules have asked for since it was called last. When ctx ends it stops, and goes on the next time.
+	CatchUp(ctx context.Context) error
+
+	// Checkpoint saves what a session is about, from the client's file of it.
+	Checkpoint(ctx context.Context, session, transcript string) error
+}
+
+// How long a hook takes at most. What takes longer is given up. Reading what a session is told takes milliseconds; it is
+// given more where the machine is busy, because a session without its rules is worse than one that begins late.
+const (
+	Limit   = 90 * time.Millisecond
+	Patient = time.Second
+)
+
+// Tokens is how much a session is told at its beginning without a budget of its own.
+const Tokens = 1500
+
+// mostInput is how many bytes an event may have.
+const mostInput = 1 << 20
+
+// Events are the names of the events that Run answers, as Claude Code spells them.
+var Events = []string{"SessionStart", "PreCompact", "Stop", "SessionEnd"}
+
+// An input is what Claude Code says about an event.
+type input struct {
+	Session    string `json:"session_id"`
+	Transcript string `json:"transcript_path"`
+	Dir        string `json:"cwd"`
+	Event      string `json:"hook_event_name"`
+	Source     string `json:"source"` // of SessionStart: startup, resume, clear or compact
+}
+
+// Run answers an event whose description is read from in. open returns the notebook of a folder; it is called only for events
+// that need one. Stop comes after every turn, and nothing is done then.
+func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens int, open func(ctx context.Context, dir string) (Book, error)) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("hook %s: %v", event, r)
+		}
+	}()
+	brief, cancel := context.WithTimeout(ctx, Limit)
+	defer cancel()
+	var e input
+	lenient := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err := json.UnmarshalRead(io.LimitReader(in, mostInput), &e, lenient); err != nil {
+		return fmt.Errorf("hook %s: read standard input: %w", event, err)
+	}
+	switch event {
+	case "SessionStart":
+		err = start(ctx, brief, &e, out, tokens, open)
+	case "PreCompact", "SessionEnd":
+		err = save(brief, &e, open)
+	case "Stop":
+	default:
+		err = fmt.Errorf("want one of %v", Events)
+	}
+	if err != nil {
+		return fmt.Errorf("hook %s: %w", event, err)
+	}
+	return nil
+}
+
+// start tells a session what earlier ones have left, and then does what the schedules ask for while brief lasts.
+func start(ctx, brief context.Context, e *input, out io.Writer, tokens int, open func(context.Context, string) (Book, error)) error {
+	b, err := open(ctx, e.Dir)
+	if err != nil {
+		return err
+	}
+	text, err := b.Opening(ctx, tokens)
+	if err == nil && text != "" {
+		err = tell(out, text)
+	}
+	return errors.Join(err, b.CatchUp(brief))
+}
+
+// tell writes what the model is to be told.
+func tell(out io.Writer, text string) error {
+	type specific struct {
+		Event string `json:"hookEventName"`
+		Text  string `json:"additionalContext"`
+	}
+	answer := struct {
+		Specific specific `json:"hookSpecificOutput"`
+	}{specific{"SessionStart", text}}
+	return json.MarshalWrite(out, answer, jsontext.AllowInvalidUTF8(true))
+}
+
+// save saves a checkpoint of the session.
+func save(ctx context.Context, e *input, open func(context.Context, string) (Book, error)) error {
+	if e.Session == "" || e.Transcript == "" {
+		return errors.New("the event names no session and transcript")
+	}
+	b, err := open(ctx, e.Dir)
+	if err != nil {
+		return err
+	}
+	return b.Checkpoint(ctx, e.Session, e.Transcript)
+}

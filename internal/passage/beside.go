@@ -1,0 +1,43 @@
+package passage
+
+import "strings"
+
+// beside calls yield with each two words that stand side by side, in whichever order: in names only, or anywhere. So a
+// name is found by its parts in any order, before texts that have the same words in different places.
+func beside(text string, names bool, yield func(string)) {
+	last := ""
+	for i := 0; i < len(text); {
+		n := nameEnd(text, i)
+		if n == i {
+			i++
+			continue
+		}
+		if names {
+			last = ""
+		}
+		eachPart(strings.TrimRight(text[i:n], joints), func(w string) {
+			if last != "" && last != w {
+				yield(min(last, w) + " " + max(last, w))
+			}
+			last = w
+		})
+		i = n
+	}
+}
+
+// eachPart calls yield with the words in a name.
+func eachPart(w string, yield func(string)) {
+	from := 0
+	for i := 0; i <= len(w); i++ {
+		joint := i < len(w) && strings.IndexByte(joints, w[i]) >= 0
+		if i == len(w) || joint || i > from && hump(w, i) {
+			if i > from {
+				word(w[from:i], yield)
+			}
+			from = i
+			if joint {
+				from++
+			}
+		}
+	}
+}

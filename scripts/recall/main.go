@@ -1,0 +1,49 @@
+// Recall measures whether the passages that are found in recorded sessions (package internal/passage, by which the tool
+// recall of decant mcp answers) are those that an agent needed later.
+//
+// The sessions of a project, in the order of the arguments, are one history. At places in it, the 190,000 tokens before
+// are indexed and nothing after. The questions come from the calls that the agent made within the next 60 messages:
+//
+//   - arguments: the values of the call's arguments, up to 400 bytes, as they are.
+//   - paraphrase: what the agent said before the call and the description in it, without any exact string, and the parts
+//     of the name that the call uses, in small letters and the other way round: "id checkpoint parse" for parseCheckpointID.
+//
+// The evidence is a string of the arguments (package internal/ruler: a name, a hash, an address, the last element of a
+// path) that the indexed part has, that nothing has shown since the place, and that at most ten blocks of the indexed part
+// hold; the rarest of the call. The question counts as answered if one of the first ten passages has that string. Blocks
+// with the same text count once.
+//
+// usage: go run ./scripts/recall [-window TOKENS] [-misses N] PROJECT=FILE[,FILE...] ...
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+)
+
+func main() {
+	window := flag.Int("window", 190_000, "tokens that are indexed before a question")
+	misses := flag.Int("misses", 0, "print this many questions of each kind without an answer")
+	flag.Parse()
+	for _, arg := range flag.Args() {
+		project, files, ok := strings.Cut(arg, "=")
+		if !ok {
+			fmt.Fprintf(os.Stderr, "recall: %q: want PROJECT=FILE[,FILE...]\n", arg)
+			os.Exit(2)
+		}
+		h, err := read(strings.Split(files, ","))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "recall:", err)
+			os.Exit(1)
+		}
+		r := h.measure(*window)
+		for _, kind := range kinds {
+			fmt.Printf("%s, %s\n", project, r[kind])
+			for _, m := range r[kind].missed[:min(*misses, len(r[kind].missed))] {
+				fmt.Printf("    %s\n", m)
+			}
+		}
+	}
+}
