@@ -69,13 +69,17 @@ func known(it *Item, c *Confirmation) bool {
 // Due returns the state into which an item should go now: Escalated for an active observation that was confirmed
 // EscalateAfter times, else Archived for one that nobody has confirmed for ArchiveAfter, else the state it is in. Items
 // of other kinds do not age.
-func Due(it Item, now time.Time) State {
+func Due(it Item, now time.Time) State { return DueAfter(it, now, EscalateAfter, ArchiveAfter) }
+
+// DueAfter is Due with other numbers: how many confirmations make a rule, and after how long without one an item is archived.
+// The count decides first: what has enough confirmations is not archived for its age.
+func DueAfter(it Item, now time.Time, times int, age time.Duration) State {
 	switch {
 	case it.Kind != KindObservation || it.State() != Active:
 		return it.State()
-	case it.Times >= EscalateAfter:
+	case it.Times >= times:
 		return Escalated
-	case now.Sub(later(it.Confirmed, it.Restored)) > ArchiveAfter:
+	case now.Sub(later(it.Confirmed, it.Restored)) > age:
 		return Archived
 	}
 	return Active
@@ -135,7 +139,7 @@ func Without(it Item, conversation string) (Item, bool) {
 			return Item{}, false
 		}
 		first := rest[0]
-		it.Text, it.Source, it.Created = first.Evidence, first.Source, first.Time
+		it.Text, it.Source, it.Created, it.Extra = first.Evidence, first.Source, first.Time, ""
 		it.Times--
 		rest = rest[1:]
 	}

@@ -29,6 +29,10 @@ type Item struct {
 
 	Became string `json:"became,omitempty"` // id of the rule that an observation has become, or of the item that has corrected this one
 	From   string `json:"from,omitempty"`   // id of the observation that a rule was, or of the item that this one corrects
+
+	// Extra is what the program that saved the item keeps with it, such as JSON. Nothing here reads it. It goes with the text
+	// when the conversation is forgotten that the text comes from.
+	Extra string `json:"extra,omitempty"`
 }
 
 // Kind is what sort of thing an item is.

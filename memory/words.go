@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -23,6 +24,9 @@ func significant(text string) (out []string) {
 	}
 	return out
 }
+
+// Same reports whether two texts say the same: they differ at most in case, punctuation and words that say nothing.
+func Same(a, b string) bool { return slices.Equal(significant(a), significant(b)) }
 
 // stem returns how a word is compared. low is the word in small letters.
 func stem(w, low string) string {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/memory"
@@ -18,7 +19,7 @@ func insertMemory(t *tx, tenant string, it *memory.Item) error {
 		created, confirmed, escalated, archived, restored, became, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
 		tenant, it.ID, t.hash(tenant, scopeHash(it.Scope)), string(it.Scope.Level), t.text(it.Scope.Name, memoryPlace(tenant, "memories.name", it.ID)),
-		string(it.Kind), t.text(it.Text, memoryPlace(tenant, "memories.text", it.ID)), it.Source.Conversation, it.Source.From, it.Source.To, it.Times,
+		string(it.Kind), t.text(withExtra(it), memoryPlace(tenant, "memories.text", it.ID)), it.Source.Conversation, it.Source.From, it.Source.To, it.Times,
 		micros(it.Created), micros(it.Confirmed), micros(it.Escalated), micros(it.Archived), micros(it.Restored), it.Became, it.From)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("memory %s: %w", it.ID, store.ErrConflict)
@@ -61,10 +62,23 @@ func scanMemory(s sealing, tenant string, rows *sql.Rows) (it memory.Item, err e
 	if err == nil {
 		err = s.opened(&it.Text, text, memoryPlace(tenant, "memories.text", it.ID))
 	}
+	it.Text, it.Extra, _ = strings.Cut(it.Text, beforeExtra)
 	if err != nil {
 		err = fmt.Errorf("memory %s: %w", it.ID, err)
 	}
 	return it, err
+}
+
+// beforeExtra separates the text of an item from its extra in their column. No text holds it: texts are lines without control
+// characters.
+const beforeExtra = "\x1e"
+
+// withExtra returns what the column of an item's text holds.
+func withExtra(it *memory.Item) string {
+	if it.Extra == "" {
+		return it.Text
+	}
+	return it.Text + beforeExtra + it.Extra
 }
 
 // confirmations returns those of an item, oldest first.

@@ -28,6 +28,7 @@ var memoryTests = []test{
 		it.Confirmed, it.Escalated = epoch.Add(2*time.Hour), epoch.Add(3*time.Hour)
 		it.Archived, it.Restored = epoch.Add(4*time.Hour), epoch.Add(5*time.Hour)
 		it.Became, it.From = "m:2", "m:0"
+		it.Extra = `{"why":"it failed \u001e once"}` + "\x1e\n"
 		b.revise("", it.Scope, add(it))
 		b.reopen()
 		b.equal("item", b.memories(store.MemoryQuery{}), []memory.Item{it})
