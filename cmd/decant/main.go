@@ -50,7 +50,6 @@ type commands struct {
 	Notebook   notebookCmd   `cmd:"" help:"Keep what agents should remember: rules, tasks and a monthly report, from the sessions that you have."`
 	Run        runCmd        `cmd:"" help:"Run an agent behind a gateway of its own: decant run -- claude"`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Serve recall, originals and rules to an agent, over MCP on standard input and output."`
-	Notebook   notebookCmd   `cmd:"" help:"What agents are told of earlier sessions when they begin."`
 	Doctor     doctorCmd     `cmd:"" help:"Diagnose the agent, gateway, store and API setup."`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run a strict local stand-in for the Messages API."`
 	Models     modelsCmd     `cmd:"" help:"List the models that Decant knows, with windows, limits and prices."`

@@ -14,10 +14,6 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-type notebookCmd struct {
-	Hook notebookHookCmd `cmd:"" help:"Answer a hook of Claude Code, whose description is read from standard input. The plugin uses it."`
-}
-
 type notebookHookCmd struct {
 	Event  string `arg:"" help:"The event: SessionStart, PreCompact, Stop or SessionEnd."`
 	Tokens int    `default:"1500" help:"What a new session is told at most, in tokens."`
