@@ -95,10 +95,10 @@ func (c *notebookReportCmd) stored(v *monthly.Values, p lookup.Period) error {
 // missing reports whether nothing was ever stored: the usual database does not exist. One that the user names must.
 func (c *notebookReportCmd) missing() (bool, error) {
 	settings, err := c.settings()
-	if err != nil || c.DB != "" {
+	if err != nil || c.DB != "" || os.Getenv("DECANT_DB") != "" {
 		return false, err
 	}
-	path, err := c.path(settings)
+	path, err := databasePath(settings.DB)
 	if err != nil {
 		return false, err
 	}

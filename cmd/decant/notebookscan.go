@@ -108,6 +108,9 @@ func (r sessionChoice) read(s *streams) (out []scan.Session, err error) {
 		out = readSessions(s, found)
 		return nil
 	})
+	if len(out) == 0 && err == nil {
+		return nil, inputError{errSkipped}
+	}
 	slices.SortStableFunc(out, func(a, b scan.Session) int { return a.Start.Compare(b.Start) })
 	return out, err
 }

@@ -48,8 +48,11 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 		for _, row := range s.Rows {
 			fmt.Fprintf(&b, "**%s:** %s  \n", escaped(row[0]), escaped(row[1]))
 		}
+		if s.Note != "" && len(s.Rows) > 0 {
+			b.WriteString("\n")
+		}
 		if s.Note != "" {
-			fmt.Fprintf(&b, "\n%s\n", s.Note)
+			b.WriteString(s.Note + "\n")
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -3,6 +3,8 @@ package scan
 import (
 	"regexp"
 	"strings"
+
+	"github.com/decantdev/decant/internal/secret"
 )
 
 // A Verdict is what a session says about a rule.
@@ -30,7 +32,7 @@ func Judge(rule string, s *Session) (Verdict, []Evidence) {
 		if v != verdict {
 			verdict, found = v, nil
 		}
-		found = append(found, Evidence{s.ID, s.File, said.Message, said.Time, said.Text})
+		found = append(found, Evidence{s.ID, s.File, said.Message, said.Time, secret.Mask(said.Text)})
 	}
 	return verdict, found
 }
