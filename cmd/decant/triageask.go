@@ -75,7 +75,7 @@ func (c *triageRunsCmd) Run(s *streams) (err error) {
 		return err
 	}
 	if c.HTML != "" || c.JSON {
-		return s.history(all, c.HTML)
+		return printRuns(s, all, c.HTML)
 	}
 	for _, r := range all {
 		state := ""

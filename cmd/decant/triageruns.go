@@ -13,8 +13,8 @@ type keptRun struct {
 	RunReport report.RunReport `json:"run_report"`
 }
 
-// history prints runs as JSON, or writes a page of them to a file.
-func (s *streams) history(all []triage.Summary, page string) error {
+// printRuns prints runs as JSON, or writes a page of them to a file.
+func printRuns(s *streams, all []triage.Summary, page string) error {
 	if page != "" {
 		var past []report.Past
 		for i := range all {

@@ -464,3 +464,29 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// Programs in containers are all in one folder: a frame is looked for in the repository that is asked about, where several map the folder.
+func TestTwoRepositoriesMapOneFolder(t *testing.T) {
+	t.Parallel()
+	var repos []code.Repo
+	for _, name := range []string{"acme/one", "acme/two"} {
+		c := newClone(t)
+		c.commit("Files", map[string]string{"main.py": "x\n", name[5:] + ".py": "x\n"})
+		repos = append(repos, code.Repo{Name: name, Dir: c.dir, Paths: []code.Mapping{{From: "/app/"}}})
+	}
+	r, err := code.New(code.Options{Repos: repos})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, repo := range repos {
+		v, err := r.Version(t.Context(), repo.Name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, want := range map[string]bool{"/app/main.py": true, "/app/one.py": repo.Name == "acme/one", "/app/two.py": repo.Name == "acme/two"} {
+			if name, ok := r.Find(t.Context(), v, event.Frame{File: file}); ok != want {
+				t.Errorf("%s in %s: %q, %v", file, repo.Name, name, ok)
+			}
+		}
+	}
+}

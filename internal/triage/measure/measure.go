@@ -32,7 +32,7 @@ type Options struct {
 	Model token.Model // whose prices hold
 	At    time.Time   // on which day
 
-	Layers []layer.Layer // that are measured one by one; nil: Measured
+	Layers []layer.Layer // that are measured one by one; nil: all but thinking
 
 	// Play has the same errors investigated anew, with nothing left of the time before: neither what is known of errors nor what the provider
 	// and the code cache keep. It returns the reports of its runs.
@@ -70,23 +70,23 @@ type outcome struct {
 type Table struct {
 	Off    Figures `json:"off"` // all layers off: a plain loop
 	On     Figures `json:"on"`  // all layers on
-	Layers []Row   `json:"layers"`
+	Layers []row   `json:"layers"`
 
-	// Thought are arms in which the model may think, as long each time, and less with each answer. What a stand-in would think is its own opinion: of
+	// Steady and Fading are arms in which the model may think, as long each time, and less with each answer. What a stand-in would think is its own opinion: of
 	// these two counts what they allow, and what they do to the provider's cache. They have no budget: what could be thought is held back from one.
 	Steady Figures `json:"thinking_steady"`
 	Fading Figures `json:"thinking_fading"`
 }
 
-// A Row is what one layer brings.
-type Row struct {
+// A row is what one layer brings.
+type row struct {
 	Layer   layer.Layer `json:"layer"`
 	Alone   Figures     `json:"alone"`   // all layers off but this one
 	Without Figures     `json:"without"` // all layers on but this one
 }
 
-// Measured returns the layers that are measured one by one: all but thinking, which is measured where the model thinks.
-func Measured() []layer.Layer {
+// measured returns the layers that are measured one by one: all but thinking, which is measured where the model thinks.
+func measured() []layer.Layer {
 	return slices.DeleteFunc(layer.All(), func(l layer.Layer) bool { return l == layer.Thinking })
 }
 
@@ -110,10 +110,10 @@ func Run(ctx context.Context, o Options) (*Table, error) {
 	}
 	layers := o.Layers
 	if layers == nil {
-		layers = Measured()
+		layers = measured()
 	}
 	for _, l := range layers {
-		r := Row{Layer: l}
+		r := row{Layer: l}
 		if err := play(&r.Alone, Arm{Name: "only " + string(l), Off: layer.Only(l)}); err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (f *Figures) add(e *report.Error, opts *Options) {
 		f.Forced++
 	}
 	f.Iterations += o.Iterations
-	f.Billed += Billed(opts.Model, opts.At, o.Usage)
+	f.Billed += billed(opts.Model, opts.At, o.Usage)
 	f.Sent += o.Usage.Prompt()
 	f.Fresh += o.Usage.Prompt() - o.Usage.CacheRead
 	f.USD += o.USD
@@ -187,8 +187,8 @@ func (f *Figures) compare(with *Figures) {
 	}
 }
 
-// Billed returns the tokens of prompts as fresh ones that cost the same. Where the price of a model is not known, the tokens are returned as they are.
-func Billed(m token.Model, at time.Time, u decant.Usage) int {
+// billed returns the tokens of prompts as fresh ones that cost the same. Where the price of a model is not known, the tokens are returned as they are.
+func billed(m token.Model, at time.Time, u decant.Usage) int {
 	const many = 1_000_000
 	u.Output = 0
 	one, known := cost.Billionths(m, decant.Usage{Input: many}, cost.Terms{At: at})
@@ -199,25 +199,17 @@ func Billed(m token.Model, at time.Time, u decant.Usage) int {
 	return int(float64(all) / float64(one) * many)
 }
 
-// Saved returns the share of the billed tokens of an arm that another one has not used; less than zero: it has used more.
-func Saved(of, with *Figures) float64 {
-	if of.Billed == 0 {
-		return 0
-	}
-	return 1 - float64(with.Billed)/float64(of.Billed)
-}
+// alone returns what a layer saves in billed tokens where all others are off.
+func (t *Table) alone(r *row) int { return t.Off.Billed - r.Alone.Billed }
 
-// Alone returns what a layer saves in billed tokens where all others are off.
-func (t *Table) Alone(r *Row) int { return t.Off.Billed - r.Alone.Billed }
+// without returns what is billed more where a layer is missing and all others are there.
+func (t *Table) without(r *row) int { return r.Without.Billed - t.On.Billed }
 
-// Without returns what is billed more where a layer is missing and all others are there.
-func (t *Table) Without(r *Row) int { return r.Without.Billed - t.On.Billed }
-
-// Remainder returns what the layers save together and not one by one; less than zero: they save one by one what can be saved once.
-func (t *Table) Remainder() int {
+// remainder returns what the layers save together and not one by one; less than zero: they save one by one what can be saved once.
+func (t *Table) remainder() int {
 	n := t.Off.Billed - t.On.Billed
 	for i := range t.Layers {
-		n -= t.Alone(&t.Layers[i])
+		n -= t.alone(&t.Layers[i])
 	}
 	return n
 }
@@ -225,7 +217,7 @@ func (t *Table) Remainder() int {
 // Superfluous returns of how many errors an earlier one of the run had told what to look for, and the answers of the model that these took with that and
 // without it. No other error counts.
 func (t *Table) Superfluous() (errors, with, without int) {
-	i := slices.IndexFunc(t.Layers, func(r Row) bool { return r.Layer == layer.CrossError })
+	i := slices.IndexFunc(t.Layers, func(r row) bool { return r.Layer == layer.CrossError })
 	if i < 0 {
 		return 0, 0, 0
 	}

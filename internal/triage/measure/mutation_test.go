@@ -171,10 +171,7 @@ func found(t *testing.T, all []mutation, how trial, off layer.Set) []verdict {
 		dir := t.TempDir()
 		commits := m.history(t, dir, how, names)
 		brought[service], noise[service], noisyFrom[service] = commits[1], commits[len(commits)-1], strings.Count(m.host.files[m.file], "\n")
-		r := code.Repo{Name: "acme/" + service, Dir: dir}
-		for _, p := range m.host.mapping {
-			r.Paths = append(r.Paths, p)
-		}
+		r := code.Repo{Name: "acme/" + service, Dir: dir, Paths: m.host.mapping}
 		w.repos = append(w.repos, r)
 		w.services[service] = r.Name
 		e := m.event

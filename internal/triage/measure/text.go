@@ -58,13 +58,13 @@ func (t *Table) single(b *strings.Builder) {
 	sum := 0
 	for i := range t.Layers {
 		r := &t.Layers[i]
-		sum += t.Alone(r)
-		lines = append(lines, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t", r.Layer, figure.Thousands(t.Alone(r)), percent(t.Off.Billed, r.Alone.Billed), figure.Thousands(t.Without(r)),
+		sum += t.alone(r)
+		lines = append(lines, fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t", r.Layer, figure.Thousands(t.alone(r)), percent(t.Off.Billed, r.Alone.Billed), figure.Thousands(t.without(r)),
 			r.Alone.Iterations, r.Without.Iterations, r.Alone.Same, r.Without.Same))
 	}
 	total := t.Off.Billed - t.On.Billed
 	lines = append(lines, fmt.Sprintf("sum\t%s\t%s\t\t\t\t\t\t", figure.Thousands(sum), percent(t.Off.Billed, t.Off.Billed-sum)),
-		fmt.Sprintf("remainder\t%s\t%s\t\t\t\t\t\t", figure.Thousands(t.Remainder()), percent(t.Off.Billed, t.Off.Billed-t.Remainder())),
+		fmt.Sprintf("remainder\t%s\t%s\t\t\t\t\t\t", figure.Thousands(t.remainder()), percent(t.Off.Billed, t.Off.Billed-t.remainder())),
 		fmt.Sprintf("together\t%s\t%s\t\t\t\t\t\t", figure.Thousands(total), percent(t.Off.Billed, t.On.Billed)))
 	table(b, lines...)
 	b.WriteString("\nThe remainder is there because layers interact: what one has saved, another cannot save again, and the limits of tokens and answers end what others make longer.\n\n")

@@ -57,7 +57,7 @@ type Totals struct {
 	Code         code.Stats `json:"code"`   // reads of code, and how many of them the cache had
 	Seconds      float64    `json:"seconds"`
 
-	Layers LayerTotals `json:"layers"`
+	Layers layerTotals `json:"layers"`
 }
 
 // Sum fills the totals from the errors. Events, stats and seconds are those of the run.

@@ -27,15 +27,15 @@ func (t *Totals) RunReport() RunReport {
 		Iterations: float64(t.Iterations) / float64(n), HighConfidence: t.High, Seconds: t.Seconds}
 }
 
-// LayerTotals is what the context layers have done in a run, as it was counted.
-type LayerTotals struct {
+// layerTotals is what the context layers have done in a run, as it was counted.
+type layerTotals struct {
 	investigate.Work
 	Usage   decant.Usage `json:"usage"`
 	Related int          `json:"related"` // errors that were explained by an earlier one
 }
 
 // add adds what they did in an investigation.
-func (l *LayerTotals) add(f *investigate.Finding) {
+func (l *layerTotals) add(f *investigate.Finding) {
 	l.Work, l.Usage = l.Work.Plus(f.Work), l.Usage.Add(f.Usage)
 	if f.Related > 0 {
 		l.Related++
