@@ -149,9 +149,13 @@ func (c *triageRunCmd) send(ctx context.Context, s *streams, room *triageRoom, r
 	switch {
 	case c.stays:
 		return nil
-	case c.NoDeliver:
-		return room.deliver(ctx, s, r, c.sendFlags)
-	case c.Sandbox:
+	case c.NoDeliver && c.JSON: // standard output is the report
+		beside := *s
+		beside.out = s.err
+		return room.deliver(ctx, &beside, r, c.sendFlags)
+	case c.Sandbox && !c.NoDeliver && r.Report().Totals.Investigated == 0:
+		return nil
+	case c.Sandbox && !c.NoDeliver:
 		s.note("Nothing was sent anywhere. --no-deliver prints the messages and issues that would be.")
 		return nil
 	}
