@@ -97,6 +97,7 @@ require (
 	github.com/hmarr/codeowners v1.2.1
 	github.com/jellydator/ttlcache/v3 v3.4.1
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	github.com/slack-go/slack v0.35.0
 )
 
 require (
@@ -105,6 +106,5 @@ require (
 	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/gorilla/websocket v1.5.3 // indirect
-	github.com/slack-go/slack v0.35.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )

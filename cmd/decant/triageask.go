@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/group"
 	"github.com/decantdev/decant/internal/triage/report"
 )
 
@@ -255,4 +256,14 @@ func (c *triageFeedbackCmd) Run(s *streams) (err error) {
 	}
 	s.note("%s: what was found is called %s", k.Name, c.Verdict)
 	return nil
+}
+
+// judgedBy says where the judgement of what was found last is known from; empty: a person has typed it, or there is none.
+func judgedBy(k *group.Known) string {
+	for _, j := range k.Judged {
+		if j.Run == k.Found.Run && j.Number == k.Found.Number && j.By != "feedback" {
+			return ": " + j.By
+		}
+	}
+	return ""
 }

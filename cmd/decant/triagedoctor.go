@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/deliver"
 )
 
 type triageInitCmd struct {
@@ -107,4 +110,36 @@ func (c *triageDoctorCmd) parts(ctx context.Context, set *triage.Settings, say f
 	if err := room.close(); err != nil {
 		say("database", err)
 	}
+}
+
+// ways examines Slack and GitHub, where results go.
+func (c *triageDoctorCmd) ways(ctx context.Context, set *triage.Settings, say func(string, error)) {
+	if channel := set.Deliver.Slack.Channel; channel != "" || key("SLACK_WEBHOOK_URL") != "" {
+		service, err := slackService()
+		switch {
+		case err != nil:
+		case !service.Threads():
+			channel = "over a webhook (only a message can tell; a run whose message is cut off cannot find out whether it has arrived)"
+		default:
+			err = service.Check(ctx, channel)
+		}
+		say("Slack "+channel, err)
+	}
+	repo := set.Deliver.Issues.Repo
+	if repo == "" {
+		return
+	}
+	token := cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN"))
+	if token == "" {
+		say("issues of "+repo, errors.New("there is no GITHUB_TOKEN: make one with the right to write issues"))
+		return
+	}
+	client, err := code.GitHub(token, os.Getenv("GITHUB_API_URL"), nil)
+	if err == nil {
+		var hub *deliver.Hub
+		if hub, err = deliver.NewHub(client, repo); err == nil {
+			err = hub.Check(ctx, set.Deliver.PullRequest == "draft")
+		}
+	}
+	say("issues of "+repo, err)
 }

@@ -395,3 +395,61 @@ func (c *triageInvestigateCmd) Run(s *streams) (err error) {
 	}
 	return (&triageRunCmd{JSON: c.JSON, HTML: c.HTML, stays: true}).finish(ctx, s, room, r)
 }
+
+// sends reports whether a command sends what it finds.
+func (c *triageRunCmd) sends() bool { return !c.Sandbox && !c.DryRun && !c.NoDeliver && !c.stays }
+
+// send sends what a run has found, or says what would be sent.
+func (c *triageRunCmd) send(ctx context.Context, s *streams, room *triageRoom, r *triage.Run) error {
+	switch {
+	case c.stays:
+		return nil
+	case c.NoDeliver && c.JSON: // standard output is the report
+		beside := *s
+		beside.out = s.err
+		return room.deliver(ctx, &beside, r, c.sendFlags)
+	case c.Sandbox && !c.NoDeliver && r.Report().Totals.Investigated == 0:
+		return nil
+	case c.Sandbox && !c.NoDeliver:
+		s.note("Nothing was sent anywhere. --no-deliver prints the messages and issues that would be.")
+		return nil
+	}
+	return room.deliver(ctx, s, r, c.sendFlags)
+}
+
+// unfinished says in Slack that a run could not do its work.
+func (c *triageRunCmd) unfinished(ctx context.Context, s *streams, room *triageRoom, r *triage.Run, why error) {
+	o, err := room.services()
+	if !c.sends() || err != nil || o.Slack == nil {
+		return
+	}
+	res, err := r.DeliverFailure(ctx, o, why)
+	if err != nil {
+		s.warn(err)
+	}
+	for _, m := range res.Missing {
+		s.warn(fmt.Errorf("not delivered: %s", m))
+	}
+}
+
+// tellFailure says in Slack that a run could not begin.
+func (c *triageRunCmd) tellFailure(ctx context.Context, s *streams, room *triageRoom, look *triage.Look, why error) {
+	if !c.sends() || room.set.Deliver.Slack.Channel == "" && key("SLACK_WEBHOOK_URL") == "" || ctx.Err() != nil {
+		return
+	}
+	p, err := look.Plan(ctx, room.options, &triage.Seen{})
+	if err != nil {
+		s.warn(err)
+		return
+	}
+	p.Report.Failed = room.masker.Text(why.Error())
+	r, err := triage.Start(ctx, room.options, p)
+	if err == nil {
+		err = r.Work(ctx)
+	}
+	if err != nil {
+		s.warn(err)
+		return
+	}
+	c.unfinished(ctx, s, room, r, why)
+}
