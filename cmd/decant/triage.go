@@ -2,7 +2,7 @@ package main
 
 type triageCmd struct {
 	Run         triageRunCmd         `cmd:"" help:"Look at the errors of a time, have the most important ones investigated, and print a report."`
-	Investigate triageInvestigateCmd `cmd:"" help:"Investigate one error: a stack trace from a file, or from standard input with -."`
+	Investigate triageInvestigateCmd `cmd:"" help:"Investigate one error: a stack trace from a file, an address, or standard input with -."`
 	Ask         triageAskCmd         `cmd:"" help:"Ask about an error of a run: decant triage ask RUN#2 'Why not the cache?'"`
 	Why         triageWhyCmd         `cmd:"" help:"Show what a finding rests on: the lines around each piece of evidence, and what was struck."`
 	Report      triageReportCmd      `cmd:"" help:"Print the report of a run, as Markdown, JSON or a page."`

@@ -61,6 +61,8 @@ type triageRoom struct {
 	set     *triage.Settings
 	pacer   *pace.Pacer // that all calls of the run go through
 	options triage.Options
+	tools   []agent.Tool // of MCP servers
+	notices []string     // what is to be known of the run
 	clean   []func() error
 }
 
@@ -96,6 +98,11 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 	r.clean = append(r.clean, r.db.Close)
 	if r.reader, err = f.reader(taken, r); err != nil {
 		return r, err
+	}
+	if talks {
+		if err := r.serve(ctx); err != nil {
+			return r, err
+		}
 	}
 	return r, r.arrange(o)
 }
@@ -135,7 +142,7 @@ func (r *triageRoom) arrange(o *chat.Options) error {
 		return err
 	}
 	r.options = triage.Options{Journals: r.db.Store(), Code: r.reader, Parallel: r.set.Parallel}
-	r.options.Investigator = investigate.New(investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader,
+	r.options.Investigator = investigate.New(investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader, Tools: r.tools,
 		Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}), Thinking: r.set.Thinking, LongCache: o.Client != nil && longCache(o.Catalog, r.model), Catalog: o.Catalog})
 	return nil
 }

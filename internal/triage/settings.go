@@ -36,6 +36,13 @@ type Settings struct {
 	Thinking bool
 	Ignore   group.IgnoreList
 	Runbooks []code.Runbook
+	MCP      MCP
+}
+
+// MCP says which MCP servers investigations may use.
+type MCP struct {
+	File  string   `yaml:"file"`  // of servers, in the form of .mcp.json; from the folder of the settings
+	Allow []string `yaml:"allow"` // tools that may be called though their server does not call them read-only, such as mcp__grafana__query
 }
 
 // file is what a settings file may say.
@@ -52,6 +59,7 @@ type file struct {
 	Thinking bool              `yaml:"thinking"`
 	Ignore   string            `yaml:"ignore"`   // a file, from the folder of the settings
 	Runbooks string            `yaml:"runbooks"` // a folder, likewise
+	MCP      MCP               `yaml:"mcp"`
 }
 
 // ReadSettings reads a settings file; one that does not exist says nothing. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
@@ -72,7 +80,7 @@ func ReadSettings(name string, getenv func(string) string) (*Settings, error) {
 	if s.Sources, err = source.Read(name, data, getenv); err != nil {
 		return nil, err
 	}
-	return s, s.environment(getenv)
+	return s, cmp.Or(s.environment(getenv), refuse(getenv))
 }
 
 // read reads what the file says, but for its sources.
@@ -93,6 +101,11 @@ func (s *Settings) read(name string, data []byte) error {
 		if d := s.Repos[i].Dir; d != "" && !filepath.IsAbs(d) {
 			s.Repos[i].Dir = filepath.Join(dir, d)
 		}
+	}
+	if s.MCP = f.MCP; f.MCP.File != "" {
+		s.MCP.File = below(dir, f.MCP.File)
+	} else if len(f.MCP.Allow) > 0 {
+		return fmt.Errorf("%s: mcp: allow without file: name the file of the servers, such as ../.mcp.json", name)
 	}
 	if f.Ignore != "" {
 		at := below(dir, f.Ignore)
@@ -184,4 +197,5 @@ repos:
 # thinking: true             # by class of the error; it costs tokens, and the provider's cache
 # ignore: ignore.yaml        # - class: ActionController::RoutingError
 # runbooks: runbooks         # a folder of Markdown
+# mcp: {file: ../.mcp.json}  # servers whose read-only tools investigations may use
 `
