@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	tools.MainIfConfined() // the program starts itself to confine commands
-	testscript.Main(m, map[string]func(){"decant": main, "fill": fill, "remember": remember, "notes-server": notesServer})
+	testscript.Main(m, map[string]func(){"decant": main, "fill": fill, "remember": remember, "notes-server": notesServer, "ops-server": opsServer})
 }
 
 // Each script is a user at a terminal: commands, files, and what must come out.

@@ -3,7 +3,7 @@ package main
 type triageCmd struct {
 	Run         triageRunCmd         `cmd:"" help:"Look at the errors of a time, have the most important ones investigated, and print a report."`
 	Deliver     triageDeliverCmd     `cmd:"" help:"Send what a run has found to Slack and GitHub, as far as it was not sent before."`
-	Investigate triageInvestigateCmd `cmd:"" help:"Investigate one error: a stack trace from a file, or from standard input with -."`
+	Investigate triageInvestigateCmd `cmd:"" help:"Investigate one error: a stack trace from a file, an address, or standard input with -."`
 	Plan        triagePlanCmd        `cmd:"" help:"Show what a run would cost at once and in batches, and when it would be done. Nothing is sent."`
 	Submit      triageSubmitCmd      `cmd:"" help:"Begin a run in batches, at half the price: the first phase of two, as a job of cron."`
 	Collect     triageCollectCmd     `cmd:"" help:"Go on with a run in batches as far as it can go now: the second phase, as often as you like."`

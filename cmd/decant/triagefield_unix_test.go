@@ -39,7 +39,9 @@ type field struct {
 }
 
 // newField serves a sample; nil: the bundled one.
-func newField(t *testing.T, s *sample.Sample) *field {
+func newField(t *testing.T, s *sample.Sample) *field { return newFieldOf(t, s, analyst.Analyst{}) }
+
+func newFieldOf(t *testing.T, s *sample.Sample, m sandbox.Model) *field {
 	t.Helper()
 	if s == nil {
 		var err error
@@ -49,7 +51,7 @@ func newField(t *testing.T, s *sample.Sample) *field {
 	}
 	f := &field{T: t, dir: t.TempDir()}
 	var err error
-	if f.Server, err = services.New(services.Options{Sample: s, Dir: t.TempDir(), Model: analyst.Analyst{}}); err != nil {
+	if f.Server, err = services.New(services.Options{Sample: s, Dir: t.TempDir(), Model: m}); err != nil {
 		t.Fatal(err)
 	}
 	web := httptest.NewServer(f)

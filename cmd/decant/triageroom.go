@@ -63,6 +63,8 @@ type triageRoom struct {
 	set     *triage.Settings
 	pacer   *pace.Pacer // that all calls of the run go through
 	options triage.Options
+	tools   []agent.Tool // of MCP servers
+	notices []string     // what is to be known of the run
 	clean   []func() error
 
 	batches func(*triage.Batch) (triage.BatchOptions, error) // of runs in batches
@@ -100,6 +102,11 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 	r.clean = append(r.clean, r.db.Close)
 	if r.reader, err = f.reader(taken, r); err != nil {
 		return r, err
+	}
+	if talks {
+		if err := r.serve(ctx); err != nil {
+			return r, err
+		}
 	}
 	return r, r.arrange(o)
 }
@@ -139,7 +146,7 @@ func (r *triageRoom) arrange(o *chat.Options) error {
 		return err
 	}
 	r.options = triage.Options{Journals: r.db.Store(), Code: r.reader, Parallel: r.set.Parallel}
-	with := investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader,
+	with := investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader, Tools: r.tools,
 		Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}), Thinking: r.set.Thinking, LongFixed: o.Client != nil && longCache(o.Catalog, r.model), Off: r.set.Off, Catalog: o.Catalog}
 	r.options.Investigator = investigate.New(with)
 	r.batches = func(b *triage.Batch) (triage.BatchOptions, error) { return r.inBatches(o, with, b) }

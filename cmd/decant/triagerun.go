@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,6 +120,7 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	}
 	var p *triage.Plan
 	if err == nil {
+		seen.Notices = append(seen.Notices, room.notices...)
 		p, err = look.Plan(ctx, room.options, seen)
 	}
 	if ctx.Err() != nil {
@@ -335,7 +335,7 @@ func printed(s *streams, rep *report.Report, asJSON bool, page string) error {
 }
 
 type triageInvestigateCmd struct {
-	File string `arg:"" help:"File with a stack trace as somebody pasted it; - is standard input."`
+	File string `arg:"" help:"File with a stack trace as somebody pasted it, or an address (https); - is standard input."`
 
 	Release     string `placeholder:"TAG-or-SHA" help:"The release that ran."`
 	ErrorTokens int    `placeholder:"N" help:"Tokens for the error (30000)."`
@@ -349,26 +349,17 @@ const mostPasted = 1 << 20
 
 // Run investigates one error.
 func (c *triageInvestigateCmd) Run(s *streams) (err error) {
-	in := s.in
-	if c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return inputError{err}
-		}
-		defer f.Close()
-		in = f
-	}
-	b, err := io.ReadAll(io.LimitReader(in, mostPasted))
+	ctx, stop := interruptible()
+	defer stop()
+	text, err := pasted(ctx, s, c.File)
 	if err != nil {
-		return inputError{err}
+		return err
 	}
-	e, ok := source.Parse(string(b))
+	e, ok := source.Parse(text)
 	if !ok {
 		return inputError{fmt.Errorf("%s: there is no error in it: paste the message with its stack trace", c.File)}
 	}
 	e.Release = c.Release
-	ctx, stop := interruptible()
-	defer stop()
 	set, err := c.settings()
 	if err != nil {
 		return err

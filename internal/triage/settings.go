@@ -40,6 +40,13 @@ type Settings struct {
 	Ignore   group.IgnoreList
 	Runbooks []code.Runbook
 	Deliver  deliver.Settings // where results go
+	MCP      MCP
+}
+
+// MCP says which MCP servers investigations may use.
+type MCP struct {
+	File  string   `yaml:"file"`  // of servers, in the form of .mcp.json; from the folder of the settings
+	Allow []string `yaml:"allow"` // tools that may be called though their server does not call them read-only, such as mcp__grafana__query
 }
 
 // file is what a settings file may say.
@@ -58,6 +65,7 @@ type file struct {
 	Ignore   string            `yaml:"ignore"`   // a file, from the folder of the settings
 	Runbooks string            `yaml:"runbooks"` // a folder, likewise
 	Deliver  deliver.Settings  `yaml:",inline"`
+	MCP      MCP               `yaml:"mcp"`
 }
 
 // ReadSettings reads a settings file; one that does not exist says nothing. getenv reads the environment: DECANT_TRIAGE_MODEL, _MAX_ERRORS,
@@ -78,7 +86,7 @@ func ReadSettings(name string, getenv func(string) string) (*Settings, error) {
 	if s.Sources, err = source.Read(name, data, getenv); err != nil {
 		return nil, err
 	}
-	return s, s.environment(getenv)
+	return s, cmp.Or(s.environment(getenv), refuse(getenv))
 }
 
 // read reads what the file says, but for its sources.
@@ -106,6 +114,11 @@ func (s *Settings) read(name string, data []byte) error {
 		if d := s.Repos[i].Dir; d != "" && !filepath.IsAbs(d) {
 			s.Repos[i].Dir = filepath.Join(dir, d)
 		}
+	}
+	if s.MCP = f.MCP; f.MCP.File != "" {
+		s.MCP.File = below(dir, f.MCP.File)
+	} else if len(f.MCP.Allow) > 0 {
+		return fmt.Errorf("%s: mcp: allow without file: name the file of the servers, such as ../.mcp.json", name)
 	}
 	if f.Ignore != "" {
 		at := below(dir, f.Ignore)
@@ -198,6 +211,7 @@ repos:
 # layers: [-thinking]       # context layers: all, none, names, or all but -NAME
 # ignore: ignore.yaml        # - class: ActionController::RoutingError
 # runbooks: runbooks         # a folder of Markdown
+# mcp: {file: ../.mcp.json}  # servers whose read-only tools investigations may use
 
 # Where results go, beside the report. Without these nothing is sent.
 # slack: {channel: "#errors"}             # SLACK_BOT_TOKEN, or SLACK_WEBHOOK_URL

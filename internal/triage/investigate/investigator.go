@@ -34,6 +34,7 @@ type Options struct {
 	Tenant   string
 	Preset   *preset.Preset // nil: the engine's
 	Code     *code.Reader
+	Tools    []agent.Tool // beside those that read code. What they show is no evidence
 
 	Budget    int              // tokens for each error, of prompts and answers; 0: DefaultBudget
 	Allowance *agent.Allowance // of a whole run; nil: without a limit
@@ -99,7 +100,8 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	began := v.o.Now()
 	seen := &code.Seen{}
 	e := effort.Of(c.Class)
-	a, err := v.agent(e, (&code.Tools{Reader: v.o.Code, Seen: seen, Versions: in.Versions, Window: in.Window}).Tools())
+	reads := (&code.Tools{Reader: v.o.Code, Seen: seen, Versions: in.Versions, Window: in.Window}).Tools()
+	a, err := v.agent(e, slices.Concat(reads, v.o.Tools))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +123,7 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	var o agent.Outcome
 	if len(s.Turns()) == 0 {
 		answer, o, err = agent.RunAs[Analysis](ctx, s, c.Text(earlier), told)
-	} else if err = again(ctx, a, s, seen); err == nil {
+	} else if err = again(ctx, reads, s); err == nil {
 		answer, o, err = agent.ContinueAs[Analysis](ctx, s, told)
 	}
 	f := &Finding{Number: c.Number, Session: id, Limit: v.iterations(e), Forced: o.Forced, Seconds: v.o.Now().Sub(began).Seconds(), Examined: examined(seen)}
@@ -195,10 +197,9 @@ func (v *Investigator) Ask(ctx context.Context, id, text string, in Scope, heard
 	return fault
 }
 
-// again makes the calls of a session once more, so that it is known again what they have shown. They only read, and what they read cannot change: it is
+// again makes those calls of a session once more that read code, so that it is known again what they have shown. They only read, and what they read cannot change: it is
 // named by its commit.
-func again(ctx context.Context, a *agent.Agent, s *agent.Session, seen *code.Seen) error {
-	tools := a.Tools()
+func again(ctx context.Context, tools []agent.Tool, s *agent.Session) error {
 	for _, m := range s.Messages() {
 		var message struct {
 			Blocks []struct {

@@ -3,6 +3,7 @@ package sample
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -77,40 +78,59 @@ func open(files fs.FS, dir string) (*Sample, error) {
 		Repos []repo    `yaml:"repos"`
 	}
 	if err := yaml.UnmarshalWithOptions(data, &head, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("sample.yaml: %w", err)
+		return nil, fmt.Errorf("sample.yaml: %s", yaml.FormatError(err, false, true))
 	}
 	s := &Sample{Name: head.Name, Now: head.Now, repos: head.Repos, files: files, dir: dir}
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("sample.yaml: %w", err)
+	if about, err := s.check(data); err != nil {
+		return nil, fmt.Errorf("sample.yaml:%d: %w", lineOf(data, about), err)
 	}
 	return s, nil
 }
 
-// check returns what is wrong with sample.yaml.
-func (s *Sample) check() error {
+// lineOf returns the first line that has a text, 1 where none has it.
+func lineOf(data []byte, text string) int {
+	i := bytes.Index(data, []byte(text))
+	if i < 0 {
+		return 1
+	}
+	return 1 + bytes.Count(data[:i+len(text)], []byte("\n"))
+}
+
+// check returns what is wrong with sample.yaml, and the text there that it is about.
+func (s *Sample) check(data []byte) (about string, err error) {
 	switch {
 	case !plainName.MatchString(s.Name):
-		return fmt.Errorf("name is a word of letters, digits and -: %q", s.Name)
+		return "name:", fmt.Errorf("name is a word of letters, digits and -: %q", s.Name)
+	case s.Now.IsZero() && lineOf(data, "\nnow:") > 1:
+		return "\nnow:", errors.New("now is no time such as 2026-11-20T06:00:00Z")
 	case s.Now.IsZero():
-		return errors.New("now is missing: the time at which the sample is looked at, such as 2026-11-20T06:00:00Z")
+		return "now:", errors.New("now is missing: the time at which the sample is looked at, such as 2026-11-20T06:00:00Z")
 	case len(s.repos) == 0:
-		return errors.New("repos is missing")
+		return "repos:", errors.New("repos is missing")
 	}
 	for _, r := range s.repos {
-		switch {
-		case r.Name == "":
-			return errors.New("a repository has no name")
-		case (r.Patches == "") == (r.Dir == ""):
-			return fmt.Errorf("repository %s has either patches or dir", r.Name)
-		case r.Patches != "" && !fs.ValidPath(r.Patches):
-			return fmt.Errorf("repository %s: patches is a folder below that of the sample: %q", r.Name, r.Patches)
-		case r.Dir != "" && s.dir == "":
-			return fmt.Errorf("repository %s: dir needs a sample in a folder", r.Name)
+		if err := s.checkRepo(&r); err != nil {
+			return cmp.Or(r.Name, "repos:"), err
 		}
-		for tag := range r.Tags {
-			if !plainTag.MatchString(tag) {
-				return fmt.Errorf("repository %s: %q is no name for a tag", r.Name, tag)
-			}
+	}
+	return "", nil
+}
+
+// checkRepo returns what is wrong with a repository.
+func (s *Sample) checkRepo(r *repo) error {
+	switch {
+	case r.Name == "":
+		return errors.New("a repository has no name")
+	case (r.Patches == "") == (r.Dir == ""):
+		return fmt.Errorf("repository %s has either patches or dir", r.Name)
+	case r.Patches != "" && !fs.ValidPath(r.Patches):
+		return fmt.Errorf("repository %s: patches is a folder below that of the sample: %q", r.Name, r.Patches)
+	case r.Dir != "" && s.dir == "":
+		return fmt.Errorf("repository %s: dir needs a sample in a folder", r.Name)
+	}
+	for tag := range r.Tags {
+		if !plainTag.MatchString(tag) {
+			return fmt.Errorf("repository %s: %q is no name for a tag", r.Name, tag)
 		}
 	}
 	return nil
@@ -129,12 +149,23 @@ func (s *Sample) Events() (out []event.Event, err error) {
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
-		if err := json.Unmarshal(in.Bytes(), &e); err != nil {
-			return nil, fmt.Errorf("events.jsonl, line %d: %w", n, err)
+		err := json.Unmarshal(in.Bytes(), &e, json.RejectUnknownMembers(true))
+		switch {
+		case err != nil:
+		case e.Time.IsZero():
+			err = errors.New("time is missing, such as 2026-11-19T18:17:00Z")
+		case e.Class == "" && e.Message == "":
+			err = errors.New("class and message are missing: one of them must be there")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("events.jsonl:%d: %w", n, err)
 		}
 		out = append(out, e)
 	}
-	return out, in.Err()
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("events.jsonl: %w", err)
+	}
+	return out, nil
 }
 
 // Services returns the repositories by the services whose code they have.

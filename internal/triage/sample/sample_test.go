@@ -219,7 +219,7 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	os.Mkdir(filepath.Join(dir, "p"), 0o700)
 	os.WriteFile(filepath.Join(dir, "p", "1.patch"), []byte("no patch\n"), 0o600)
-	os.WriteFile(filepath.Join(dir, "events.jsonl"), []byte("{}\n\n{\n"), 0o600)
+	os.WriteFile(filepath.Join(dir, "events.jsonl"), []byte("{\"time\": \"2026-10-01T10:00:00Z\", \"class\": \"E\"}\n\n{\n"), 0o600)
 	os.WriteFile(filepath.Join(dir, "sample.yaml"), []byte(head+"repos: [{name: a, patches: p}, {name: b, patches: q}]\n"), 0o600)
 	s, err := sample.Open(dir)
 	if err != nil {
@@ -228,7 +228,7 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 	if _, err := s.Repos(t.TempDir()); err == nil || !strings.Contains(err.Error(), "1.patch") {
 		t.Errorf("a patch that is none: %v", err)
 	}
-	if _, err := s.Events(); err == nil || !strings.Contains(err.Error(), "line 3") {
+	if _, err := s.Events(); err == nil || !strings.Contains(err.Error(), "events.jsonl:3: ") {
 		t.Errorf("an event that is none: %v", err)
 	}
 	if _, err := sample.Open(filepath.Join(dir, "none")); err == nil {

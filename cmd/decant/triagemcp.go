@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/agent/mcp"
+)
+
+// What a result of a tool of an MCP server may have in an investigation, and how long a call may take.
+const (
+	mostToolResult = 4000 // characters
+	mostToolTime   = time.Minute
+)
+
+// serve starts the MCP servers that the settings name. Of their tools those are used that only read, and those that the settings allow. A server that
+// cannot be started is a notice: the run goes on without it.
+func (r *triageRoom) serve(ctx context.Context) error {
+	name := r.set.MCP.File
+	if name == "" {
+		return nil
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return inputError{fmt.Errorf("mcp: %w", err)}
+	}
+	servers, err := mcp.Read(name, src, nil)
+	if err != nil {
+		return inputError{err}
+	}
+	set := mcp.Open(ctx, servers, mcp.Options{CallWithin: mostToolTime})
+	r.clean = append(r.clean, set.Close)
+	if err := set.Err(); err != nil {
+		r.notices = append(r.notices, err.Error())
+	}
+	all, err := set.Tools(ctx)
+	if err != nil {
+		return inputError{fmt.Errorf("%s: %w", name, err)}
+	}
+	for _, t := range all {
+		if t.ReadOnly || slices.Contains(r.set.MCP.Allow, t.Name) {
+			r.tools = append(r.tools, r.masked(t))
+		}
+	}
+	for _, allowed := range r.set.MCP.Allow {
+		if !slices.ContainsFunc(all, func(t agent.Tool) bool { return t.Name == allowed }) {
+			r.notices = append(r.notices, fmt.Sprintf("The settings allow the tool %s, which no MCP server has.", allowed))
+		}
+	}
+	return nil
+}
+
+// masked returns a tool whose results are texts without secrets and personal data, and short.
+func (r *triageRoom) masked(t agent.Tool) agent.Tool {
+	run := t.Run
+	t.Ask, t.Most = false, mostToolResult
+	t.Run = func(ctx context.Context, c *agent.Call) (agent.Result, error) {
+		res, err := run(ctx, c)
+		if err != nil {
+			return agent.Result{}, fmt.Errorf("%s", r.masker.Text(err.Error()))
+		}
+		res.Text, res.Rest, res.Images = r.masker.Text(res.Text), "", nil // nobody can take a secret out of an image
+		return res, nil
+	}
+	return t
+}
