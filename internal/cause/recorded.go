@@ -11,11 +11,12 @@ import (
 // A Request is an answered request of a recorded session and what it wrote.
 type Request struct {
 	Message *decant.Message // the answer
-	Parts   []Part
+	Prompt  Prompt          // as far as it is known
+	Parts   []Part          // none where it wrote nothing
 }
 
 // Recorded returns why each request of a recorded session wrote what it wrote, by the usage in it. Requests without
-// usage, and those that wrote nothing, are left out; several lines of one answer are one.
+// usage are left out; several lines of one answer are one.
 func Recorded(c *decant.Conversation) (out []Request) {
 	r := recording{c: c}
 	for i := range c.Messages {
@@ -27,9 +28,7 @@ func Recorded(c *decant.Conversation) (out []Request) {
 			continue
 		}
 		s := r.step(i)
-		if parts := r.explain(s); len(parts) > 0 {
-			out = append(out, Request{m, parts})
-		}
+		out = append(out, Request{m, s.Now, r.explain(s)})
 		r.next(i, s)
 	}
 	return out
