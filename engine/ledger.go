@@ -37,7 +37,7 @@ func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (ou
 		}
 		b.addExtra(&s, f)
 		b.addPasses(&s, f)
-		s.ID = rs[i].ID
+		s.ID, rs[i].Writes = rs[i].ID, s.Writes
 		out = append(out, s)
 		if !reported {
 			continue
@@ -59,6 +59,7 @@ func (f *finished) terms() cost.Terms {
 func (b *booking) spend(f *finished, believable bool) store.Spend {
 	x, u, terms := f.ticket, f.billed, f.terms()
 	s := x.Sight
+	writes := b.writes(x, u)
 	p := s.Scaled(u.Prompt()+b.dr.Meter.Scale(s.Lacks), x.Draft.Query.Model.MinCache, b.dr.Meter.Belief.Unasked)
 	t := cost.Silent
 	if believable {
@@ -72,7 +73,7 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 		b.learn(x, u, t)
 	}
 	b.dr.Meter.Client, b.dr.Meter.Million = p.After(x.Draft.Query.Request.Begun), b.asksMillion(x.Draft.Query)
-	out := store.Spend{Time: f.time, Model: x.Draft.Query.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Draft.Query, p.Tokens)}
+	out := store.Spend{Time: f.time, Model: x.Draft.Query.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Draft.Query, p.Tokens), Writes: writes}
 	out.Cost, out.Bare = x.Draft.Query.Price(u, terms), x.Draft.Query.Price(bare, terms)
 	if x.Draft.Outcome.Poured() {
 		out.Rewrite = x.Draft.Query.Price(rewritten(u, bare), terms)

@@ -288,7 +288,7 @@ func TestOperationsAskForNoKey(t *testing.T) {
 	}
 }
 
-// What is booked is counted: what was spent, and what the same would have cost.
+// What is booked is counted: what was spent, what the same would have cost, and why tokens were written to the cache.
 func TestMoneyIsCounted(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	money, err := gateway.NewMoney(reg)
@@ -297,7 +297,7 @@ func TestMoneyIsCounted(t *testing.T) {
 	}
 	const billion = store.Money(1e9)
 	money.Book("alice", []store.Spend{
-		{Cost: 1 * billion, Bare: 3 * billion, Rewrite: billion / 2},
+		{Cost: 1 * billion, Bare: 3 * billion, Rewrite: billion / 2, Writes: []store.Write{{Cause: "expired", Tokens: 700}, {Cause: "new text", Tokens: 30}}},
 		{Cost: 1 * billion, Bare: 9 * billion, Over: true}, // nobody could have sent it
 		{Cost: 2 * billion, Bare: 2 * billion, Trial: &store.Trial{Cost: billion}},
 	})
@@ -306,12 +306,14 @@ func TestMoneyIsCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range families[0].Metric {
-		got[m.Label[0].GetValue()] = m.Counter.GetValue()
+	for _, f := range families {
+		for _, m := range f.Metric {
+			got[m.Label[0].GetValue()] = m.Counter.GetValue()
+		}
 	}
-	for kind, want := range map[string]float64{"spent": 4, "without": 6, "rewrite": 0.5, "planned": 1} {
-		if got[kind] != want {
-			t.Errorf("%s: $%g, want $%g", kind, got[kind], want)
+	for kind, want := range map[string]float64{"spent": 4, "without": 6, "rewrite": 0.5, "planned": 1, "expired": 700, "new text": 30, "not explained": 0} {
+		if v, ok := got[kind]; !ok || v != want {
+			t.Errorf("%s: %g, want %g", kind, v, want)
 		}
 	}
 }

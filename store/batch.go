@@ -73,7 +73,16 @@ type Request struct {
 	Answer  decant.Hash // blob: the content of the answer; zero: none
 	Stop    string      // why the model stopped
 	Usage   decant.Usage
+	Writes  []Write  // why it wrote to the prompt cache what it wrote; they add up to Usage.CacheWrite
 	Planned *Planned // of a request that was only observed; nil: it was not
+}
+
+// A Write is tokens that one request wrote to the prompt cache for one reason.
+type Write struct {
+	Cause  string `json:"cause"`           // in words, as internal/cause has them
+	Detail string `json:"detail,omitzero"` // how long it was idle, at which block
+	Tokens int    `json:"tokens"`
+	Hour   int    `json:"hour,omitzero"` // the part of Tokens that lives for an hour
 }
 
 // Planned is what would have been done with a request that was only observed.

@@ -26,6 +26,7 @@ type Spend struct {
 	Rewrite Money        // part of Cost: for cache written again because Decant changed the prefix
 	Over    bool         // without Decant the request would exceed the model's window, so nobody could have sent it
 	Trial   *Trial       // of a request that was only observed; else nil
+	Writes  []Write      // as in the request of the same id, where they are kept
 }
 
 // A Trial is what a request that was only observed would have cost.

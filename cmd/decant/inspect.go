@@ -88,10 +88,12 @@ func (c *inspectCmd) inspect(name string, doc *wire.Document, catalog *token.Cat
 	r := token.Meter{Estimator: est}.Read(conv)
 	in.Live, in.Measured = r.Tokens, r.Anchor > 0
 	in.Superseded, in.Duplicate = policy.Stale(context.Background(), conv, est)
-	paid := cost.PaidFor(conv, func(id string) token.Model {
+	models := func(id string) token.Model {
 		m, _ := catalog.Lookup(cmp.Or(id, model.ID))
 		return m
-	})
+	}
+	paid := cost.PaidFor(conv, models)
+	in.Writes = report.WritesOf(conv, models)
 	in.Usage.CostUSD, in.Usage.Priced = paid.USD, !paid.Unpriced
 	for _, w := range doc.Warnings {
 		in.Warnings = append(in.Warnings, w.String())

@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/cost"
 )
 
@@ -37,7 +39,41 @@ func (c *check) settle(conv *decant.Conversation, m models) *Against {
 	if a.PaidUSD > 0 {
 		a.Error = a.Modelled/a.PaidUSD - 1
 	}
+	if math.Abs(a.Error) > outlier {
+		a.Reason = reason(conv)
+	}
 	return a
+}
+
+// outlier is how far off the model must be for a reason to be looked for.
+const outlier = 0.1
+
+// reason says what of a recording the model of the cache cannot know: what was written again for no reason that the
+// clock or the history shows.
+func reason(c *decant.Conversation) string {
+	lost := map[cause.Kind]int{}
+	written := 0
+	for _, r := range cause.Recorded(c) {
+		for _, p := range r.Parts {
+			written += p.Tokens
+			if p.Kind.Avoidable() && p.Kind != cause.Expired {
+				lost[p.Kind] += p.Tokens
+			}
+		}
+	}
+	if written == 0 {
+		return "its provider does not report what it writes to the cache, and forgets prompts as it likes"
+	}
+	var worst cause.Kind
+	for _, k := range cause.Kinds() {
+		if lost[k] > lost[worst] {
+			worst = k
+		}
+	}
+	if worst == "" {
+		return "nothing that its usage shows"
+	}
+	return fmt.Sprintf("%.0f%% of what was written to the cache: %s", 100*float64(lost[worst])/float64(written), worst)
 }
 
 // Errors sums up how far the model of sizes and of the cache is from what was recorded.
@@ -46,7 +82,8 @@ type Errors struct {
 	PaidUSD  float64 `json:"paid_usd"` // all of it
 	Mean     float64 `json:"mean_absolute_error"`
 	Median   float64 `json:"median_absolute_error"`
-	Bias     float64 `json:"bias"` // of the sum of all prompts
+	P90      float64 `json:"p90_absolute_error"` // nine sessions in ten are off by no more
+	Bias     float64 `json:"bias"`               // of the sum of all prompts
 }
 
 // ErrorsOf sums up the errors of sessions.
@@ -71,6 +108,7 @@ func ErrorsOf(ss []*Session) Errors {
 		out.Mean += e / float64(len(all))
 	}
 	out.Median = (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	out.P90 = all[(9*len(all)+9)/10-1]
 	out.Bias = modelled/paid - 1
 	return out
 }

@@ -21,6 +21,7 @@ type Options struct {
 	Warm     bool   // the cache never goes cold, whatever the recording says
 	Split    bool   // each stretch between two compactions of the client is a conversation of its own
 	Shadow   bool   // hold each checkpoint of a preset against the one that nobody has watched the agent for
+	KeepWarm bool   // say what keeping the cache warm over pauses would have come to
 	Details  bool   // keep what each request and each decision was
 	Step     func() // called when a conversation has been played through a policy; nil: nobody waits
 }
@@ -95,6 +96,9 @@ func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 		out.note(seg, o.Lifetime)
 	}
 	out.Recorded = all.settle(c, find)
+	if o.KeepWarm {
+		out.Warm = keepWarm(c, find)
+	}
 	return out, nil
 }
 

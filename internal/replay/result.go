@@ -20,6 +20,7 @@ type Session struct {
 	Lifetime      string   `json:"cache_lifetime"`                // of cache entries: "5m", "1h", "mixed", "none", or "automatic" where the provider decides
 	LifetimeBy    string   `json:"cache_lifetime_by"`             // how that is known: recorded, marked, habit, as asked for
 	Recorded      *Against `json:"recorded,omitempty"`            // what the recording says it cost; absent where it says nothing, or something else is played
+	Warm          *Warm    `json:"keep_warm,omitempty"`           // what keeping the cache warm would have come to, where it was asked for and the usage tells
 	Results       []Result `json:"results"`                       // one a policy, in their order
 	Shadows       []Shadow `json:"shadows,omitempty"`             // what watching the agent before pours was worth, one a policy, where it was asked for
 }
@@ -32,6 +33,7 @@ type Against struct {
 	PaidUSD  float64 `json:"prompts_usd"`       // what their prompts cost
 	Modelled float64 `json:"prompts_usd_model"` // what the model says that they cost
 	Error    float64 `json:"model_error"`       // Modelled / PaidUSD - 1
+	Reason   string  `json:"reason,omitempty"`  // why the model is off where it is by more than a tenth, as far as the usage shows
 }
 
 // A Result is what one policy made of one or more conversations. Its parts add up.

@@ -42,6 +42,7 @@ type Inspection struct {
 	Timeline    []point    `json:"timeline"`
 	Requests    int        `json:"requests"` // whose usage is recorded
 	Usage       Totals     `json:"usage"`
+	Writes      *Writes    `json:"cache_writes,omitempty"` // why tokens were written to the cache; nil: nothing is known of any
 	Compactions []boundary `json:"compactions"`
 	Warnings    []string   `json:"warnings,omitempty"`
 }

@@ -34,6 +34,9 @@ type Ledger struct {
 	Over      Oversized `json:"over_window"`   // requests that could not have been sent without Decant
 	Observed  Trials    `json:"observed"`      // requests that nothing was done about
 
+	Writes        *Writes  `json:"cache_writes,omitempty"` // why tokens were written to the cache; nil: none were
+	ProjectWrites []Writes `json:"project_writes,omitempty"`
+
 	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out: the price of forgetting
 	ReadAgainTokens int `json:"read_again_tokens"` // that these reads brought
 
@@ -241,6 +244,13 @@ func (l *Ledger) WriteText(w io.Writer) error {
 		head[0] = "by " + head[0]
 		p.table(append([][]string{head}, g.Cells()...), "lRrRrRr")
 	}
+	if l.By == "" {
+		l.Writes.text(p)
+		if rows := l.projectWrites(); len(rows) > 1 {
+			p.line("")
+			p.table(rows, "lRrRl")
+		}
+	}
 	return p.err
 }
 
@@ -264,6 +274,13 @@ func (l *Ledger) WriteMarkdown(w io.Writer) error {
 			p.line("| %s |", strings.Join(row, " | "))
 		}
 	}
+	if w := l.Writes; w != nil && l.By == "" {
+		p.line("")
+		p.line("| %s |\n|---|---|---|---|---|---|", strings.Join(w.Head(), " | "))
+		for _, row := range w.Cells() {
+			p.line("| %s |", strings.Join(row, " | "))
+		}
+	}
 	return p.err
 }
 
@@ -283,7 +300,8 @@ func (l *Ledger) WriteHTML(w io.Writer) error {
 		Groups    []ledgerGroup
 		Chart     template.HTML
 		Decisions *decisionPage
-	}{l.period(), l.verdict(), l.facts(), l.groups(), l.chart(), l.Decisions.page()}
+		Writes    *Writes
+	}{l.period(), l.verdict(), l.facts(), l.groups(), l.chart(), l.Decisions.page(), l.Writes}
 	if err := t.Execute(w, data); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}

@@ -14,16 +14,17 @@ import (
 type Replay struct {
 	Verdict  string            `json:"verdict"` // what it comes to, in words; empty when there is nothing to compare
 	Sessions []*replay.Session `json:"sessions"`
-	Total    []replay.Result   `json:"total"`       // over all sessions, policy by policy
-	Errors   replay.Errors     `json:"model_error"` // of the model of sizes and cache, against what was recorded
+	Total    []replay.Result   `json:"total"`               // over all sessions, policy by policy
+	Warm     *replay.Warm      `json:"keep_warm,omitempty"` // over all sessions; nil: nobody asked, or no usage tells
+	Errors   replay.Errors     `json:"model_error"`         // of the model of sizes and cache, against what was recorded
 	Notes    []string          `json:"notes,omitempty"`
 	Skipped  []string          `json:"skipped,omitempty"`
 }
 
 // NewReplay adds up what was played.
 func NewReplay(ss []*replay.Session) *Replay {
-	r := &Replay{Sessions: ss, Total: replay.Sum(ss), Errors: replay.ErrorsOf(ss)}
-	r.Verdict, r.Notes = r.verdict(), r.notes()
+	r := &Replay{Sessions: ss, Total: replay.Sum(ss), Errors: replay.ErrorsOf(ss), Warm: replay.SumWarm(ss)}
+	r.Verdict, r.Notes = r.verdict(), append(r.notes(), r.outliers()...)
 	return r
 }
 
@@ -50,6 +51,7 @@ func (r *Replay) WriteText(w io.Writer) error {
 		r.sessions(p)
 	}
 	r.shadows(p)
+	r.warm(p)
 	p.line("")
 	for _, n := range r.Notes {
 		p.line("note: %s", wrap(n, p.across()-6))

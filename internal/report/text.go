@@ -35,6 +35,7 @@ func (in *Inspection) WriteText(w io.Writer, width int) error {
 	in.tables(p)
 	in.timeline(p)
 	in.money(p)
+	in.Writes.text(p)
 	for _, warning := range in.Warnings {
 		p.line("note: %s", warning)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"path"
 	"strings"
 
 	"github.com/decantdev/decant/internal/replay"
@@ -143,7 +144,7 @@ func (r *Replay) modelNote() string {
 	if e.Sessions == 0 {
 		return "no usage that says what was paid: sizes are estimates, and the clock alone says when the cache was cold."
 	}
-	off := fmt.Sprintf("off by %.1f%% on average, %.1f%% at the median, %+.1f%% over all", 100*e.Mean, 100*e.Median, 100*e.Bias)
+	off := fmt.Sprintf("off by %.1f%% on average, %.1f%% at the median, %.1f%% for nine sessions in ten, %+.1f%% over all", 100*e.Mean, 100*e.Median, 100*e.P90, 100*e.Bias)
 	if e.Sessions == 1 {
 		off = fmt.Sprintf("off by %+.1f%%", 100*e.Bias)
 	}
@@ -174,4 +175,14 @@ func (r *Replay) lifetimeNote() string {
 		order[i] = fmt.Sprintf("%s in %s", key, Count(n[key], "session"))
 	}
 	return fmt.Sprintf("lifetime of cache entries: %s; --lifetime sets another.", strings.Join(order, ", "))
+}
+
+// outliers say for which sessions the model is far off, and why.
+func (r *Replay) outliers() (out []string) {
+	for _, s := range r.Sessions {
+		if a := s.Recorded; a != nil && a.Reason != "" {
+			out = append(out, fmt.Sprintf("%s: the model is off by %+.1f%%; %s", path.Base(s.Name), 100*a.Error, a.Reason))
+		}
+	}
+	return out
 }

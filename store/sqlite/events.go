@@ -80,7 +80,7 @@ func (e *events) request(t *tx, r *store.Request) error {
 	if err := e.content.holdFixed(t, r.Fixed); err != nil {
 		return err
 	}
-	usage, err := marshal(r.Usage)
+	usage, err := marshal(usageColumn{r.Usage, r.Writes})
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,12 @@ func (e *events) request(t *tx, r *store.Request) error {
 		e.Tenant, e.ID, r.ID, micros(r.Time), version, r.Length, r.API, r.Model, some(r.Fixed), some(r.Frame), some(r.View),
 		r.Status, r.Broken, some(r.Answer), t.text(r.Stop, requestPlace(e.Key, "requests.stop", r.ID)), string(usage),
 		t.text(planned, requestPlace(e.Key, "requests.planned", r.ID)), some(plan))
+}
+
+// usageColumn is what the usage column of a request holds.
+type usageColumn struct {
+	decant.Usage
+	Writes []store.Write `json:"writes,omitempty"`
 }
 
 // plannedColumns returns what is stored of a plan.

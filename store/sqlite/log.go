@@ -58,7 +58,10 @@ func (db *DB) scanRequest(k store.Key, rows *sql.Rows) (r store.Request, err err
 			return r, err
 		}
 	}
-	return r, unmarshal(usage, &r.Usage)
+	var u usageColumn
+	err = unmarshal(usage, &u)
+	r.Usage, r.Writes = u.Usage, u.Writes
+	return r, err
 }
 
 // Spending implements store.Log.

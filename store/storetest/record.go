@@ -45,7 +45,7 @@ var recordTests = []test{
 	{"TrialsAreKeptApart", func(b *bench) {
 		l := b.talk("s", "a")
 		plan := []byte("what would have been decided")
-		want := store.Request{ID: "r", Time: epoch, Length: 1, Version: 1, Status: 200, Planned: &store.Planned{Reason: "necessary", Tokens: 30, Risk: 2, Decisions: decant.HashText(string(plan))}}
+		want := store.Request{ID: "r", Time: epoch, Length: 1, Version: 1, Status: 200, Writes: []store.Write{{Cause: "expired", Detail: "idle for 6m", Tokens: 900, Hour: 900}}, Planned: &store.Planned{Reason: "necessary", Tokens: 30, Risk: 2, Decisions: decant.HashText(string(plan))}}
 		if err := b.Record(b.ctx, l.Key, &store.Events{Blobs: [][]byte{plan}, Requests: []store.Request{want}}); err != nil {
 			b.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/store"
@@ -30,6 +31,7 @@ type Learned struct {
 	Window  int              `json:"window,omitzero"`  // that the provider named in a refusal
 	Million bool             `json:"million,omitzero"` // the newest request asked for a window of a million tokens by a beta
 	Client  cost.Shadow      `json:"client,omitzero"`  // the newest request as the client sent it
+	Sent    *cause.Prompt    `json:"sent,omitzero"`    // the newest request as it was sent; nil: there was none
 	Belief  cost.Belief      `json:"belief,omitzero"`
 	Doubt   cost.Doubt       `json:"doubt,omitzero"`
 	Futile  policy.Backoff   `json:"futile,omitzero"`

@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 )
@@ -25,6 +26,9 @@ type Sight struct {
 	Life      time.Duration // that the markers behind its messages ask for, 0: there is none
 	Changed   bool          // it names another model or another fixed part than the request before
 	Cold      bool          // it was taken to find nothing in the cache for that
+	Sent      cause.Prompt  // as it is sent
+	Marked    []int         // blocks of the messages up to each marker, the last first
+	Edited    string        // the first block that the client has changed, "m12, block 2"; empty: it has not
 }
 
 // sightOf returns the sight of a request that is decided about and not committed yet.
@@ -41,6 +45,7 @@ func sightOf(dr *draft.Draft) *Sight {
 	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
 	w.fixedMarks()
 	w.messages()
+	s.sent(dr)
 	return s
 }
 
@@ -133,7 +138,7 @@ func (w *walk) messages() {
 			entry = q.Match.Entries[spine]
 			spine++
 			if !w.see.Grows && (entry < 0 || entry >= q.Match.Kept) {
-				p.Same = min(p.Same, w.here())
+				w.differs(at)
 			}
 		}
 		w.before += w.counted(i, entry)

@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/cause"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/token"
+)
+
+// Warm is what keeping the cache of a recorded session warm would have come to, by its usage alone.
+type Warm struct {
+	Pings   int     `json:"pings"`       // requests of one output token
+	Pauses  int     `json:"pauses"`      // after which the cache had expired
+	Kept    int     `json:"kept"`        // of them, those over which it would have been kept
+	Without float64 `json:"without_usd"` // what the session cost
+	Spent   float64 `json:"spent_usd"`   // on the pings, those after the last answer included
+	Saved   float64 `json:"saved_usd"`
+}
+
+// Share returns what the session would have cost with keep-warm, as a share of what it did cost; 1 when it cost nothing.
+func (w *Warm) Share() float64 {
+	if w.Without == 0 {
+		return 1
+	}
+	return (w.Without + w.Spent - w.Saved) / w.Without
+}
+
+// add adds up.
+func (w *Warm) add(o *Warm) {
+	w.Pings, w.Pauses, w.Kept = w.Pings+o.Pings, w.Pauses+o.Pauses, w.Kept+o.Kept
+	w.Without, w.Spent, w.Saved = w.Without+o.Without, w.Spent+o.Spent, w.Saved+o.Saved
+}
+
+// SumWarm adds up what keep-warm would have come to; nil when nobody asked.
+func SumWarm(ss []*Session) (out *Warm) {
+	for _, s := range ss {
+		if s.Warm == nil {
+			continue
+		}
+		if out == nil {
+			out = &Warm{}
+		}
+		out.add(s.Warm)
+	}
+	return out
+}
+
+// pingAhead is how long before an entry expires it is used once more.
+const pingAhead = 30 * time.Second
+
+// keepWarm plays the rule of [cost.KeepWarm] on the pauses of a recorded session. An entry counts as lost only where the
+// usage shows that it was. It returns nil where the usage says nothing of entries with a lifetime.
+func keepWarm(c *decant.Conversation, find models) *Warm {
+	rs := cause.Recorded(c)
+	out, k, told := &Warm{}, cost.KeepWarm{}, false
+	for i := range rs {
+		r := &rs[i]
+		m := find(r.Message.Model)
+		u := r.Prompt.Usage
+		u.Output = cost.Answered(r.Message, token.For(m))
+		usd, known := cost.Of(m, u, cost.Terms{At: cost.Day(r.Message.Time)}).Total()
+		if !known || m.Provider != token.Anthropic {
+			return nil
+		}
+		told = told || u.CacheWrite > 0
+		k.Paid += usd
+		rest := pause{kept: &r.Prompt, model: m, at: cost.Day(r.Message.Time)}
+		if i+1 < len(rs) {
+			rest.next = &rs[i+1]
+		}
+		rest.play(&k, out)
+	}
+	if !told {
+		return nil
+	}
+	out.Without, out.Spent, out.Saved = k.Paid, k.Spent, k.Saved
+	return out
+}
+
+// A pause is the time between two requests, or behind the last.
+type pause struct {
+	kept  *cause.Prompt
+	next  *cause.Request // nil: nobody came back
+	model token.Model
+	at    time.Time
+}
+
+// play keeps the cache warm for as long as the rule says.
+func (p *pause) play(k *cost.KeepWarm, out *Warm) {
+	life := time.Duration(p.kept.Life) * time.Second
+	prefix := p.kept.Usage.CacheRead + p.kept.Usage.CacheWrite
+	if life == 0 || prefix == 0 {
+		return
+	}
+	one := p.price(decant.Usage{CacheRead: prefix, Input: p.kept.Usage.Input, Output: 1})
+	lost := p.again(prefix)
+	warm, sent, n := life, 0.0, 0 // how long it is warm, with the pings so far
+	for (p.next == nil || p.length() >= warm-pingAhead) && k.Ping(sent, one, lost) {
+		warm += life - pingAhead
+		sent, n, k.Spent = sent+one, n+1, k.Spent+one
+	}
+	out.Pings += n
+	tokens := p.expired()
+	if tokens == 0 {
+		return
+	}
+	out.Pauses++
+	if n > 0 && p.length() < warm {
+		out.Kept++
+		k.Saved += p.again(tokens)
+	}
+}
+
+func (p *pause) price(u decant.Usage) float64 {
+	usd, _ := cost.Of(p.model, u, cost.Terms{At: p.at}).Total()
+	return usd
+}
+
+// again returns by how much writing tokens is dearer than reading them.
+func (p *pause) again(tokens int) float64 {
+	u := decant.Usage{CacheWrite: tokens}
+	if p.kept.Life > int(cost.LifeOf(short)/time.Second) {
+		u.Write1h = tokens
+	}
+	return p.price(u) - p.price(decant.Usage{CacheRead: tokens})
+}
+
+// length returns how long the pause was.
+func (p *pause) length() time.Duration { return p.next.Prompt.At.Sub(p.kept.At) }
+
+// expired returns the tokens that the next request wrote again because the entry had expired.
+func (p *pause) expired() (n int) {
+	if p.next == nil {
+		return 0
+	}
+	for _, part := range p.next.Parts {
+		if part.Kind == cause.Expired {
+			n += part.Tokens
+		}
+	}
+	return n
+}
