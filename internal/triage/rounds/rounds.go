@@ -100,14 +100,16 @@ type step struct {
 	Asked   *asked    `json:"asked,omitzero"`
 	Made    string    `json:"made,omitzero"` // the id of the batch that was asked for last
 	Results []*result `json:"results,omitempty"`
+	Time    time.Time `json:"time,omitzero"` // of Results
 }
 
 // A Summary describes a batch.
 type Summary struct {
-	ID       string    `json:"id"`
-	Asked    time.Time `json:"asked"`
-	Requests int       `json:"requests"`
-	Failed   []string  `json:"failed,omitempty"` // why requests have failed, one for each
+	ID       string
+	Asked    time.Time
+	Took     time.Duration // until its results were fetched
+	Requests int
+	Failed   []string // why requests have failed, one for each
 }
 
 // Open opens the rounds of a run, which may have none yet.
@@ -196,13 +198,13 @@ func (r *Rounds) take(s *step) {
 		r.open.Batch = s.Made
 	}
 	if len(s.Results) > 0 && r.open != nil {
-		r.came(s.Results)
+		r.came(s.Results, s.Time)
 	}
 }
 
 // came takes the results of the open batch. What has failed for a reason that may pass waits for the next one.
-func (r *Rounds) came(all []*result) {
-	sum := Summary{ID: r.open.Batch, Asked: r.open.Time, Requests: len(r.open.Requests)}
+func (r *Rounds) came(all []*result, at time.Time) {
+	sum := Summary{ID: r.open.Batch, Asked: r.open.Time, Took: at.Sub(r.open.Time), Requests: len(r.open.Requests)}
 	for _, q := range r.open.Requests {
 		for _, a := range all {
 			if a.ID == q.ID {
