@@ -79,13 +79,21 @@ type result struct {
 	ID      string                `json:"id"`
 	Outcome provider.BatchOutcome `json:"outcome"`
 	Why     string                `json:"why,omitzero"`
-	Failure *provider.Failure     `json:"failure,omitzero"`
+	Failure *failure              `json:"failure,omitzero"`
 	Text    string                `json:"text,omitzero"`
 	Content jsontext.Value        `json:"content,omitzero"`
 	Calls   int                   `json:"calls,omitzero"`
 	Stop    string                `json:"stop,omitzero"`
 	Model   string                `json:"model,omitzero"`
 	Usage   decant.Usage          `json:"usage,omitzero"`
+}
+
+// A failure is a provider.Failure as it is kept.
+type failure struct {
+	Status  int    `json:"status"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Refused bool   `json:"refused,omitzero"`
 }
 
 // asked is requests that are one batch.
@@ -180,7 +188,7 @@ func (a *result) refused() bool { return a.Failure != nil && a.Failure.Refused }
 // err returns why there is no answer.
 func (a *result) err() error {
 	if a.Failure != nil && a.Failure.Refused {
-		return fmt.Errorf("%w: %w", provider.ErrGivenUp, a.Failure)
+		return fmt.Errorf("%w: %w", provider.ErrGivenUp, &provider.Failure{Status: a.Failure.Status, Kind: a.Failure.Kind, Message: a.Failure.Message, Refused: true})
 	}
 	return fmt.Errorf("%w: it was tried %d times, and the last time %s", provider.ErrGivenUp, mostTries, a.Why)
 }

@@ -125,7 +125,7 @@ func (r *Rounds) results(got []provider.BatchResult) (out []*result) {
 				x.Outcome = provider.BatchErrored
 			}
 			if f, ok := errors.AsType[*provider.Failure](g.Err); ok {
-				x.Failure = f
+				x.Failure = &failure{f.Status, f.Kind, f.Message, f.Refused}
 			}
 		}
 		out = append(out, x)
