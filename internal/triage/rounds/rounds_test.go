@@ -33,7 +33,7 @@ func (d *desk) Submit(_ context.Context, items []provider.BatchItem) (*provider.
 		d.lost = false
 		return nil, errors.New("the connection broke off")
 	}
-	return d.Batch(nil, fmt.Sprint("b", len(d.sent)-1))
+	return d.Batch(context.Background(), fmt.Sprint("b", len(d.sent)-1))
 }
 
 func (d *desk) Batch(_ context.Context, id string) (*provider.Batch, error) {
@@ -44,7 +44,7 @@ func (d *desk) Batch(_ context.Context, id string) (*provider.Batch, error) {
 
 func (d *desk) Batches(context.Context, time.Time) (out []provider.Batch, err error) {
 	for i := range d.sent {
-		b, _ := d.Batch(nil, fmt.Sprint("b", len(d.sent)-1-i))
+		b, _ := d.Batch(context.Background(), fmt.Sprint("b", len(d.sent)-1-i))
 		out = append(out, *b)
 	}
 	return out, nil
