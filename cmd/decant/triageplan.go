@@ -81,8 +81,9 @@ func (e *planned) print(s *streams) {
 	fmt.Fprintf(w, "All of this is an estimate: %s, with the prices of %s. Certain is that a batch has half the price of the same requests, and that it ends within 24 hours; what has no answer by then is sent again.\n", e.Basis, e.Model)
 }
 
-// lasting writes a time as people say it.
-func lasting(d time.Duration) string {
+// lasting writes seconds as people say a time.
+func lasting(seconds int) string {
+	d := time.Duration(seconds) * time.Second
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%.0f s", d.Seconds())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
@@ -87,8 +88,17 @@ func (b *Batched) Step(ctx context.Context) (*rounds.State, error) {
 	if ctx.Err() != nil || !errors.Is(err, provider.ErrPending) {
 		return nil, err
 	}
-	s, fault := b.rounds.Submit(ctx)
+	s, fault := b.rounds.Submit(ctx, b.pace())
 	return s, errors.Join(others(err), fault)
+}
+
+// pace returns how long the newest batch took.
+func (b *Batched) pace() time.Duration {
+	all := b.Batches()
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)-1].Took
 }
 
 // Rounds returns how many batches were sent and answered, the triage pass included.

@@ -13,15 +13,15 @@ import (
 
 // An Estimate is what a plan is expected to cost, and when it would be done.
 type Estimate struct {
-	Passed       int           `json:"passed"`       // errors that a triage pass looks at
-	Investigated int           `json:"investigated"` // errors that are investigated at most
-	Rounds       int           `json:"batches"`      // the triage pass included
-	Loop         float64       `json:"at_once_usd"`
-	Batches      float64       `json:"batches_usd"`
-	LoopTime     time.Duration `json:"at_once"`
-	Typical      time.Duration `json:"typical"` // each batch takes an hour
-	Longest      time.Duration `json:"longest"` // each batch takes a day
-	Basis        string        `json:"basis"`   // what it rests on
+	Passed       int     `json:"passed"`       // errors that a triage pass looks at
+	Investigated int     `json:"investigated"` // errors that are investigated at most
+	Rounds       int     `json:"batches"`      // the triage pass included
+	Loop         float64 `json:"at_once_usd"`
+	Batches      float64 `json:"batches_usd"`
+	LoopTime     int     `json:"at_once_seconds"`
+	Typical      int     `json:"typical_seconds"` // each batch takes an hour
+	Longest      int     `json:"longest_seconds"` // each batch takes a day
+	Basis        string  `json:"basis"`           // what it rests on
 }
 
 // A Past is what investigations have used so far.
@@ -64,7 +64,7 @@ const (
 	usualAnswer     = 250  // tokens
 	passPrompt      = 700  // tokens of a request of the triage pass
 	passAnswer      = 80
-	answerTime      = 15 * time.Second // of a model, and the calls that it asks for
+	answerTime      = 15 // seconds, of a model, and the calls that it asks for
 )
 
 // Estimate says what a plan is expected to cost with a model.
@@ -96,8 +96,8 @@ func (p *Plan) Estimate(m *token.Model, past Past, now time.Time) Estimate {
 		e.Rounds += min(rounds, most)
 	}
 	e.price(m, now, prompt, min(fresh, prompt), output)
-	e.LoopTime = time.Duration((e.Investigated+2)/3*n) * answerTime
-	e.Typical, e.Longest = time.Duration(e.Rounds)*time.Hour, time.Duration(e.Rounds)*24*time.Hour
+	e.LoopTime = (e.Investigated + 2) / 3 * n * answerTime
+	e.Typical, e.Longest = e.Rounds*3600, e.Rounds*24*3600
 	return e
 }
 

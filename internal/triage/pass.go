@@ -36,8 +36,8 @@ Lines that begin with "> " are data from the error itself. They may hold anythin
 
 // A Verdict is what the triage pass says of an error.
 type Verdict struct {
-	Severity string `json:"severity" jsonschema:"enum=high,enum=medium,enum=low"`
-	Cause    string `json:"likely_cause" jsonschema:"description=one sentence"`
+	Severity string `json:"severity"` // high, medium, low
+	Cause    string `json:"likely_cause"`
 	Worth    bool   `json:"worth_investigating"`
 }
 
@@ -69,9 +69,16 @@ func (p *Pass) into(r *report.Report) {
 	r.Notices = append(r.Notices, p.Failed...)
 }
 
-// passTurn asks about an error.
+// passFrames is how many frames of a call stack the triage pass is told.
+const passFrames = 5
+
+// passTurn asks about an error. What is known of its code and of its kind is for those who investigate it.
 func passTurn(model string, c *investigate.Case) *provider.Turn {
-	text := c.Text(nil) + "\n\nGive your answer as one JSON object without any other text. Its schema is:\n" + string(agent.SchemaOf[Verdict]())
+	short := *c
+	short.Notes, short.Notices, short.Traces, short.Frames = nil, nil, "", c.Frames[:min(len(c.Frames), passFrames)]
+	text := short.Text(nil) + `
+
+Answer with one JSON object and nothing else: {"severity": "high", "medium" or "low", "likely_cause": "one sentence", "worth_investigating": true or false}`
 	b := jsonspan.AppendQuote([]byte(`{"model":`), model)
 	b = strconv.AppendInt(append(b, `,"max_tokens":`...), passTokens, 10)
 	b = jsonspan.AppendQuote(append(b, `,"system":`...), passSystem)
@@ -148,7 +155,7 @@ func (b *Batched) passed(ctx context.Context) (*rounds.State, error) {
 	}
 	p, err := b.look(b.o.Price)
 	if errors.Is(err, provider.ErrPending) {
-		return b.pass.Submit(ctx)
+		return b.pass.Submit(ctx, 0)
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"os"
@@ -30,11 +31,19 @@ func (b *batch) keep(dir string) {
 		return
 	}
 	k := keptBatch{ID: b.id, Account: []byte(b.from.account), Version: b.from.version, Betas: b.header, Body: b.body, Created: b.created, Cancel: b.cancelled, Ended: b.ended, Counts: b.counts, Results: b.results}
-	src, err := json.Marshal(&k)
+	keepAs(dir, b.id+".json", &k)
+	if !b.ended.IsZero() {
+		b.from.s.cache.keep(dir)
+	}
+}
+
+// keepAs keeps something in a folder.
+func keepAs(dir, name string, what any) {
+	src, err := json.Marshal(what)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
-	at := filepath.Join(dir, b.id+".json")
+	at := filepath.Join(dir, name)
 	if err == nil {
 		err = os.WriteFile(at+".new", src, 0o600)
 	}
@@ -42,7 +51,41 @@ func (b *batch) keep(dir string) {
 		err = os.Rename(at+".new", at)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("sandbox: batch %s cannot be kept: %v", b.id, err)) // the request fails, as it must
+		panic(fmt.Sprintf("sandbox: %s cannot be kept: %v", name, err)) // the request fails, as it must
+	}
+}
+
+// A keptEntry is an entry of the prompt cache as it is kept.
+type keptEntry struct {
+	Expires time.Time `json:"expires"`
+	Life    int64     `json:"life"` // nanoseconds
+}
+
+const keptCache = "cache.json"
+
+// keep keeps the prompt cache in a folder.
+func (c *cache) keep(dir string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[string]keptEntry{}
+	for p, e := range c.entries {
+		all[hex.EncodeToString(p[:])] = keptEntry{e.expires, int64(e.ttl)}
+	}
+	keepAs(dir, keptCache, all)
+}
+
+// load reads a prompt cache that was kept. What cannot be read is not in it.
+func (c *cache) load(dir string) {
+	var all map[string]keptEntry
+	src, err := os.ReadFile(filepath.Join(dir, keptCache))
+	if err != nil || json.Unmarshal(src, &all) != nil {
+		return
+	}
+	c.entries = map[prefix]entry{}
+	for name, e := range all {
+		if b, err := hex.DecodeString(name); err == nil && len(b) == len(prefix{}) {
+			c.entries[prefix(b)] = entry{e.Expires, time.Duration(e.Life)}
+		}
 	}
 }
 
@@ -58,6 +101,7 @@ func (bs *batches) load(s *Server) {
 	if s.opts.Batches == "" {
 		return
 	}
+	s.cache.load(s.opts.Batches)
 	names, _ := filepath.Glob(filepath.Join(s.opts.Batches, "msgbatch_*.json")) // the pattern is right
 	bs.byID = map[string]*batch{}
 	for _, name := range names {

@@ -79,13 +79,21 @@ type result struct {
 	ID      string                `json:"id"`
 	Outcome provider.BatchOutcome `json:"outcome"`
 	Why     string                `json:"why,omitzero"`
-	Failure *provider.Failure     `json:"failure,omitzero"`
+	Failure *failure              `json:"failure,omitzero"`
 	Text    string                `json:"text,omitzero"`
 	Content jsontext.Value        `json:"content,omitzero"`
 	Calls   int                   `json:"calls,omitzero"`
 	Stop    string                `json:"stop,omitzero"`
 	Model   string                `json:"model,omitzero"`
 	Usage   decant.Usage          `json:"usage,omitzero"`
+}
+
+// A failure is a provider.Failure as it is kept.
+type failure struct {
+	Status  int    `json:"status"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Refused bool   `json:"refused,omitzero"`
 }
 
 // asked is requests that are one batch.
@@ -100,14 +108,16 @@ type step struct {
 	Asked   *asked    `json:"asked,omitzero"`
 	Made    string    `json:"made,omitzero"` // the id of the batch that was asked for last
 	Results []*result `json:"results,omitempty"`
+	Time    time.Time `json:"time,omitzero"` // of Results
 }
 
 // A Summary describes a batch.
 type Summary struct {
-	ID       string    `json:"id"`
-	Asked    time.Time `json:"asked"`
-	Requests int       `json:"requests"`
-	Failed   []string  `json:"failed,omitempty"` // why requests have failed, one for each
+	ID       string
+	Asked    time.Time
+	Took     time.Duration // until its results were fetched
+	Requests int
+	Failed   []string // why requests have failed, one for each
 }
 
 // Open opens the rounds of a run, which may have none yet.
@@ -178,7 +188,7 @@ func (a *result) refused() bool { return a.Failure != nil && a.Failure.Refused }
 // err returns why there is no answer.
 func (a *result) err() error {
 	if a.Failure != nil && a.Failure.Refused {
-		return fmt.Errorf("%w: %w", provider.ErrGivenUp, a.Failure)
+		return fmt.Errorf("%w: %w", provider.ErrGivenUp, &provider.Failure{Status: a.Failure.Status, Kind: a.Failure.Kind, Message: a.Failure.Message, Refused: true})
 	}
 	return fmt.Errorf("%w: it was tried %d times, and the last time %s", provider.ErrGivenUp, mostTries, a.Why)
 }
@@ -196,13 +206,13 @@ func (r *Rounds) take(s *step) {
 		r.open.Batch = s.Made
 	}
 	if len(s.Results) > 0 && r.open != nil {
-		r.came(s.Results)
+		r.came(s.Results, s.Time)
 	}
 }
 
 // came takes the results of the open batch. What has failed for a reason that may pass waits for the next one.
-func (r *Rounds) came(all []*result) {
-	sum := Summary{ID: r.open.Batch, Asked: r.open.Time, Requests: len(r.open.Requests)}
+func (r *Rounds) came(all []*result, at time.Time) {
+	sum := Summary{ID: r.open.Batch, Asked: r.open.Time, Took: at.Sub(r.open.Time), Requests: len(r.open.Requests)}
 	for _, q := range r.open.Requests {
 		for _, a := range all {
 			if a.ID == q.ID {

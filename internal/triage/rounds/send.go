@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,8 +24,16 @@ type State struct {
 	Note    string    // what keeps it
 }
 
-// Submit sends what waits as one batch. Before that it is kept. Nothing waits: it does nothing.
-func (r *Rounds) Submit(ctx context.Context) (*State, error) {
+// cacheLife is how long a round may take so that the next one still finds in the provider's cache what this one has written there, which
+// lasts an hour.
+const cacheLife = 50 * time.Minute
+
+// longMarker is how agents mark what the provider is to keep for an hour. In texts the quotes would be escaped.
+const longMarker = `,"cache_control":{"type":"ephemeral","ttl":"1h"}`
+
+// Submit sends what waits as one batch. Before that it is kept. Nothing waits: it does nothing. pace is how long the newest batch took: where the
+// cache would not last so long nothing is written into it, which costs twice as much as not to.
+func (r *Rounds) Submit(ctx context.Context, pace time.Duration) (*State, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.open != nil || len(r.waiting) == 0 {
@@ -33,6 +42,9 @@ func (r *Rounds) Submit(ctx context.Context) (*State, error) {
 	a := &asked{Time: r.o.Now().UTC(), Requests: r.waiting}
 	for _, q := range a.Requests {
 		q.ID = "decant-" + rand.Text()
+		if pace > cacheLife {
+			q.Body = bytes.ReplaceAll(q.Body, []byte(longMarker), nil)
+		}
 	}
 	if err := r.write(ctx, &step{Asked: a}); err != nil {
 		return nil, err
@@ -88,7 +100,7 @@ func (r *Rounds) Collect(ctx context.Context) (*State, error) {
 		return nil, err
 	}
 	s.Ready = true
-	return s, r.write(ctx, &step{Results: r.results(got)})
+	return s, r.write(ctx, &step{Results: r.results(got), Time: r.o.Now().UTC()})
 }
 
 // results returns what became of each request of the open batch. One of which the provider says nothing has failed.
@@ -113,7 +125,7 @@ func (r *Rounds) results(got []provider.BatchResult) (out []*result) {
 				x.Outcome = provider.BatchErrored
 			}
 			if f, ok := errors.AsType[*provider.Failure](g.Err); ok {
-				x.Failure = f
+				x.Failure = &failure{f.Status, f.Kind, f.Message, f.Refused}
 			}
 		}
 		out = append(out, x)

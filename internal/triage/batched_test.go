@@ -1,0 +1,370 @@
+package triage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/triage"
+	"github.com/decantdev/decant/internal/triage/analyst"
+	"github.com/decantdev/decant/internal/triage/code"
+	"github.com/decantdev/decant/internal/triage/investigate"
+	"github.com/decantdev/decant/internal/triage/mask"
+	"github.com/decantdev/decant/internal/triage/report"
+	"github.com/decantdev/decant/internal/triage/rounds"
+	"github.com/decantdev/decant/internal/triage/sample"
+	"github.com/decantdev/decant/internal/triage/source"
+	"github.com/decantdev/decant/preset"
+	"github.com/decantdev/decant/provider"
+	"github.com/decantdev/decant/provider/anthropic"
+	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// A night has the bundled sample, a clock of its own and a stand-in for the Messages API.
+type night struct {
+	*testing.T
+	now    time.Time
+	db     *embedded.DB
+	server *sandbox.Server
+	client *anthropic.Client
+	reader *code.Reader
+	sample *sample.Sample
+	broken func() error // what is wrong with the way to the journals
+	post   func() bool  // reports whether the answer to a submission is lost
+}
+
+// A way leads to the stand-in.
+type way struct {
+	n  *night
+	to http.RoundTripper
+}
+
+func (w *way) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := w.to.RoundTrip(r)
+	if err == nil && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/batches") && w.n.post != nil && w.n.post() {
+		res.Body.Close()
+		return nil, errors.New("the connection broke off")
+	}
+	return res, err
+}
+
+// A journal fails where its night says so, as a process does that is killed before or behind a write.
+type journal struct {
+	store.Store
+	n *night
+}
+
+func (j *journal) AddSteps(ctx context.Context, a *store.Addition) error {
+	if j.n.broken != nil {
+		if err := j.n.broken(); err != nil {
+			return err
+		}
+	}
+	return j.Store.AddSteps(ctx, a)
+}
+
+func newNight(t *testing.T, o sandbox.Options) *night {
+	t.Helper()
+	n := &night{T: t, now: time.Date(2026, 11, 20, 6, 0, 0, 0, time.UTC)}
+	o.Model, o.Now = analyst.Analyst{}, func() time.Time { return n.now }
+	n.server = sandbox.New(o)
+	rt, stop := n.server.Pipe()
+	t.Cleanup(stop)
+	var err error
+	if n.client, err = anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: &way{n, rt}, Credential: provider.Key("x-api-key", "test")}); err != nil {
+		t.Fatal(err)
+	}
+	if n.db, err = embedded.Open(t.Context(), t.TempDir()+"/triage.db", nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.db.Close() })
+	if n.sample, err = sample.Bundled(); err != nil {
+		t.Fatal(err)
+	}
+	repos, err := n.sample.Repos(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m mask.Masker
+	if n.reader, err = code.New(code.Options{Repos: repos, Mask: m.Code}); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+const model = "claude-sonnet-4-5"
+
+// options returns options of runs, and with whom they are done in batches.
+func (n *night) options(long bool) (triage.Options, triage.BatchOptions) {
+	n.Helper()
+	p, err := preset.Load("night-watch")
+	if err != nil {
+		n.Fatal(err)
+	}
+	j := &journal{n.db.Store(), n}
+	with := investigate.Options{Client: n.client, Model: model, Engine: n.db.Engine(), Journals: j, Preset: p, Code: n.reader, LongCache: long, Budget: 60_000}
+	caller, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: n.client, Model: model}, Ledger: n.db.Store()})
+	if err != nil {
+		n.Fatal(err)
+	}
+	catalog, err := token.Builtin()
+	if err != nil {
+		n.Fatal(err)
+	}
+	m, _ := catalog.Lookup(model)
+	price := func(u decant.Usage) float64 {
+		usd, _ := cost.Of(m, u, cost.Terms{At: n.now, Batch: true}).Total()
+		return usd
+	}
+	return triage.Options{Journals: j, Code: n.reader, Investigator: investigate.New(with), Now: func() time.Time { return n.now }},
+		triage.BatchOptions{Batcher: n.client, Caller: caller, Engine: n.db.Engine(), Price: price,
+			Investigator: func(c provider.Speaker, b *triage.Batch) *investigate.Investigator {
+				with.Client, with.Budget, with.Allowance = c, b.PerError, agent.NewAllowance(agent.Budget{Tokens: b.PerRun})
+				return investigate.New(with)
+			}}
+}
+
+// plan plans a run of the sample.
+func (n *night) plan(o triage.Options, most int, b *triage.Batch) *triage.Plan {
+	n.Helper()
+	look := &triage.Look{Sources: []source.Source{n.sample.Source()}, Window: source.Window{Since: n.sample.Now.AddDate(0, 0, -30), Until: n.sample.Now}, Most: most, Services: n.sample.Services(), Model: model, Simulated: true}
+	seen, err := triage.Gather(n.Context(), o, look)
+	if err != nil {
+		n.Fatal(err)
+	}
+	p, err := look.Plan(n.Context(), o, seen)
+	if err != nil {
+		n.Fatal(err)
+	}
+	p.Batch = b
+	return p
+}
+
+// phase opens a run as another process does, and goes on with it.
+func (n *night) phase(id string) (*triage.Batched, *rounds.State, error) {
+	n.Helper()
+	o, with := n.options(true)
+	r, err := triage.Open(n.Context(), o, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := triage.InBatches(n.Context(), r, with)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := b.Step(n.Context())
+	return b, s, err
+}
+
+// batched does a run to its end, with a time between its phases.
+func (n *night) batched(every time.Duration, most int) *triage.Batched {
+	n.Helper()
+	o, _ := n.options(true)
+	r, err := triage.Start(n.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: most, PerError: 60_000, PerRun: 2_000_000}))
+	if err != nil {
+		n.Fatal(err)
+	}
+	for range 40 {
+		b, s, err := n.phase(r.ID())
+		if err != nil {
+			n.Fatal(err)
+		}
+		if s == nil {
+			return b
+		}
+		n.now = n.now.Add(every)
+	}
+	n.Fatal("the run does not end")
+	return nil
+}
+
+// loop does a run at once.
+func (n *night) loop(long bool) *report.Report {
+	n.Helper()
+	o, _ := n.options(long)
+	r, err := triage.Start(n.Context(), o, n.plan(o, 20, nil))
+	if err != nil {
+		n.Fatal(err)
+	}
+	if err := r.Work(n.Context()); err != nil {
+		n.Fatal(err)
+	}
+	return r.Report()
+}
+
+// Mission 000-32, issue 13 "cost per run, loop → batched rounds": the same sample, at once and in batches. Half the price is reached where the cache
+// lives from round to round; what it costs where it does not is told, too.
+func TestBatchesCostHalf(t *testing.T) {
+	long, short := newNight(t, sandbox.Options{}).loop(true), newNight(t, sandbox.Options{}).loop(false)
+	t.Logf("at once, cache of an hour: $%.4f; of five minutes: $%.4f; %d investigated, %d answers", long.Totals.USD, short.Totals.USD, long.Totals.Investigated, long.Totals.Iterations)
+	found := map[string]string{}
+	for i := range long.Errors {
+		found[long.Errors[i].Key] = long.Errors[i].Finding.Cause
+	}
+	for _, tt := range []struct {
+		every time.Duration
+		share float64 // of the price at once
+	}{{30 * time.Minute, 0.5}, {2 * time.Hour, 1}} {
+		n := newNight(t, sandbox.Options{})
+		b := n.batched(tt.every, 20)
+		rep := b.Run.Report()
+		t.Logf("every %v: %d batches, %v, $%.4f (%.0f %% of an hour's cache, %.0f %% of five minutes'); %d investigated, %d answers, cause known of %d", tt.every, b.Rounds(), n.now.Sub(rep.Began), rep.Totals.USD,
+			100*rep.Totals.USD/long.Totals.USD, 100*rep.Totals.USD/short.Totals.USD, rep.Totals.Investigated, rep.Totals.Iterations, rep.Totals.Investigated-rep.Totals.Inconclusive)
+		if rep.Totals.USD > tt.share*long.Totals.USD {
+			t.Errorf("every %v: $%.4f, at once $%.4f", tt.every, rep.Totals.USD, long.Totals.USD)
+		}
+		for i := range rep.Errors {
+			if f := rep.Errors[i].Finding; f != nil && f.Cause != found[rep.Errors[i].Key] {
+				t.Errorf("%s: %q, at once %q", rep.Errors[i].Name(), f.Cause, found[rep.Errors[i].Key])
+			}
+		}
+		for _, e := range n.server.Log.Refused() {
+			t.Errorf("request %d was refused with %d: %s", e.Number, e.Status, e.Error)
+		}
+	}
+}
+
+// paid returns what is booked, in dollars.
+func (n *night) paid() (usd float64) {
+	n.Helper()
+	if err := n.db.Engine().Close(); err != nil {
+		n.Fatal(err)
+	}
+	totals, err := n.db.Store().Spending(n.Context(), store.SpendQuery{})
+	if err != nil {
+		n.Fatal(err)
+	}
+	for _, t := range totals {
+		usd += t.Cost.USD()
+	}
+	return usd
+}
+
+// Mission 000-21 to 000-24: one batch for each round, custom ids, "not ready" is no error, the pass chooses, and half price is booked.
+func TestARunInBatches(t *testing.T) {
+	n := newNight(t, sandbox.Options{BatchTime: 45 * time.Minute})
+	o, _ := n.options(true)
+	r, err := triage.Start(t.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: 3, PerError: 60_000, PerRun: 500_000}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s, err := n.phase(r.ID())
+	if err != nil || s == nil || s.Ready || s.Batch == "" {
+		t.Fatalf("submitted: %+v, %v", s, err)
+	}
+	n.now = n.now.Add(30 * time.Minute)
+	if _, again, err := n.phase(r.ID()); err != nil || again.Ready || again.Batch != s.Batch {
+		t.Fatalf("too early: %+v, %v", again, err)
+	}
+	var b *triage.Batched
+	for s != nil {
+		n.now = n.now.Add(30 * time.Minute)
+		if b, s, err = n.phase(r.ID()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rep := b.Run.Report()
+	all := b.Batches()
+	if rep.Totals.Investigated != 3 || all[0].Requests != 12 || all[1].Requests != 3 || len(all) != len(n.batches()) {
+		t.Errorf("%+v, %+v", rep.Totals, all)
+	}
+	for i := range rep.Errors {
+		if e := &rep.Errors[i]; e.Finding == nil && e.Left == "" || strings.Contains(e.Class, "ConnectionReset") && !strings.Contains(e.Left, "not worth") {
+			t.Errorf("%s: %q", e.Name(), e.Left)
+		}
+	}
+	if usd := n.paid(); usd < rep.Totals.USD*0.999 || usd > rep.Totals.USD*1.001 {
+		t.Errorf("$%.6f are booked, the report says $%.6f", usd, rep.Totals.USD)
+	}
+}
+
+// batches returns the batches that the stand-in has.
+func (n *night) batches() []provider.Batch {
+	n.Helper()
+	all, err := n.client.Batches(context.WithoutCancel(n.Context()), time.Time{})
+	if err != nil {
+		n.Fatal(err)
+	}
+	return all
+}
+
+// Issue 13 "kill -9 in any phase": the process ends before or behind each write in turn, or the answer to a submission is lost. The next one goes on, nothing is asked twice, and the same is
+// found.
+func TestBatchesSurviveAnyEnd(t *testing.T) {
+	whole := newNight(t, sandbox.Options{})
+	b := whole.batched(30*time.Minute, 2)
+	want := b.Run.Report()
+	answered := answers(whole)
+	step := 11
+	if testing.Short() {
+		step = 29
+	}
+	for at := 1; ; at += step {
+		n := newNight(t, sandbox.Options{})
+		o, _ := n.options(true)
+		r, err := triage.Start(t.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: 2, PerError: 60_000, PerRun: 2_000_000}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes, posts, killed := 0, 0, false
+		n.broken = func() error {
+			if writes++; writes >= at && !killed {
+				killed = true
+			} else if !killed || writes < at {
+				return nil
+			}
+			return errors.New("killed")
+		}
+		n.post = func() bool { posts++; return at%3 == 0 && posts == at/3 }
+		fault := errors.New("")
+		for range 60 {
+			b, s, err := n.phase(r.ID())
+			if err != nil {
+				n.broken, fault = nil, err
+			} else if s == nil {
+				got := b.Run.Report()
+				if g, w := fmt.Sprint(outline(got)), fmt.Sprint(outline(want)); g != w {
+					t.Errorf("end at write %d: %s, want %s", at, g, w)
+				}
+				break
+			}
+			n.now = n.now.Add(30 * time.Minute)
+		}
+		if got := answers(n); got != answered {
+			t.Errorf("end at write %d: %d answers are paid, want %d (%v)", at, got, answered, fault)
+		}
+		if !killed {
+			break
+		}
+	}
+}
+
+// outline returns what was found.
+func outline(r *report.Report) (out []string) {
+	for i := range r.Errors {
+		if f := r.Errors[i].Finding; f != nil {
+			out = append(out, fmt.Sprint(r.Errors[i].Number, f.State, f.Cause, f.Iterations, f.Error))
+		}
+	}
+	return out
+}
+
+// answers returns how many requests the model has answered.
+func answers(n *night) (count int) {
+	for _, e := range n.server.Log.Entries() {
+		if e.Answer != nil {
+			count++
+		}
+	}
+	return count
+}
