@@ -97,7 +97,7 @@ func served(taken *sample.Sample, address string, m sandbox.Model) (base string,
 }
 
 // play makes settings those of the services of a sample, which are served until the function that it returns is called.
-func (c *triageRunCmd) play(taken *sample.Sample, set *triage.Settings) (func() error, error) {
+func (c *triageFlags) play(taken *sample.Sample, set *triage.Settings) (func() error, error) {
 	if taken == nil {
 		return nil, usageError{errors.New("--services plays the services of a sample: say --sandbox, or --sample DIR, and name no files")}
 	}
