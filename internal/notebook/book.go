@@ -166,6 +166,9 @@ func (l *ledger) state() *record.State {
 		l.own = r.Own
 		l.records = append(l.records, r)
 	}
+	if l.own.Pages == nil {
+		l.own.Pages = map[string]record.Page{}
+	}
 	return l.own
 }
 

@@ -168,9 +168,6 @@ type absorber struct {
 // files reads all files. A file that is not there is no change: it is made anew.
 func (a *absorber) files(disk map[string][]byte) {
 	s := a.l.state()
-	if s.Pages == nil {
-		s.Pages = map[string]record.Page{}
-	}
 	sheets, seen := map[string]page.Sheet{}, map[string]bool{}
 	for _, name := range page.Names {
 		if disk[name] == nil {
