@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/memory"
+)
+
+type notebookScanCmd struct {
+	Weekly  bool `help:"Make the scan of a Sunday now."`
+	Monthly bool `help:"Make the scan of the 1st now."`
+	notebookFlag
+}
+
+// Run makes scans.
+func (c *notebookScanCmd) Run(s *streams) error { return c.scan(s, c.Weekly, c.Monthly) }
+
+// scan makes the scans that are due, or those that are named.
+func (f *notebookFlag) scan(s *streams, weekly, monthly bool) error {
+	return f.book(func(ctx context.Context, b *notebook.Book) error {
+		before, err := f.files(ctx, s, b)
+		if err != nil {
+			return err
+		}
+		do := b.CatchUp
+		if weekly || monthly {
+			do = func(ctx context.Context) (notebook.Report, error) { return b.Scan(ctx, weekly, monthly) }
+		}
+		r, err := do(ctx)
+		if err != nil {
+			return err
+		}
+		if f.JSON {
+			return writeJSON(s.out, r)
+		}
+		if f.DryRun {
+			return f.diff(ctx, s, b, before)
+		}
+		if len(r.Runs) == 0 {
+			fmt.Fprintln(s.out, "no scan is due")
+		}
+		for _, run := range r.Runs {
+			fmt.Fprintf(s.out, "%s, due %s: %d escalated, %d archived, %d tasks archived\n", run.Schedule, run.Due.Local().Format(time.DateOnly), run.Escalated, run.Archived, run.Tasks)
+		}
+		if r.Ready > 0 {
+			fmt.Fprintf(s.out, "%s for a yes: decant notebook review\n", report.Count(r.Ready, "observation"))
+		}
+		return nil
+	})
+}
+
+type notebookCompactCmd struct {
+	SessionNow   bool `help:"Compact the running session."`
+	Observations bool `help:"Archive observations that nobody has confirmed for long."`
+	Tasks        bool `help:"Archive completed tasks but the newest."`
+	notebookFlag
+}
+
+// Run archives what is named.
+func (c *notebookCompactCmd) Run(s *streams) error {
+	switch {
+	case c.SessionNow:
+		return usageError{errors.New("--session-now is not done here: \"decant pour last\" compacts the session that came through the gateway last")}
+	case !c.Observations && !c.Tasks:
+		return usageError{errors.New("say what: --observations, --tasks or both")}
+	}
+	return c.scan(s, c.Observations, c.Tasks)
+}
+
+type notebookReviewCmd struct{ notebookFlag }
+
+const reviewHelp = "y - make it a rule\nn - it is no rule\ne - change its text, then make it a rule\nq - stop here\n? - print this\n"
+
+// Run asks about each observation that waits for a yes. Without a terminal it lists them.
+func (c *notebookReviewCmd) Run(s *streams) error {
+	return c.book(func(ctx context.Context, b *notebook.Book) error {
+		ready, err := b.Ready(ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return writeJSON(s.out, ready)
+		}
+		if len(ready) == 0 {
+			_, err = fmt.Fprintln(s.out, "nothing waits for a yes")
+			return err
+		}
+		in := bufio.NewReader(s.in)
+		for i := range ready {
+			writeCandidate(s, &ready[i])
+			if !s.asks() || c.DryRun {
+				continue
+			}
+			if stop, err := reviewOne(ctx, s, in, b, ready[i].ID); stop || err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// reviewOne asks about one observation, and reports whether the user wants to stop.
+func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Book, id string) (stop bool, err error) {
+	for {
+		fmt.Fprint(s.err, "Make this a rule [y,n,e,q,?]? ")
+		answer, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err != nil {
+			return true, err
+		}
+		switch strings.TrimSpace(answer) {
+		case "y":
+			_, err = b.Accept(ctx, id, "", "")
+			return false, err
+		case "n":
+			_, err = b.Refuse(ctx, id)
+			return false, err
+		case "e":
+			fmt.Fprint(s.err, "New text: ")
+			text, err := in.ReadString('\n')
+			if text = strings.TrimSpace(text); err != nil || text == "" {
+				continue
+			}
+			_, err = b.Accept(ctx, id, text, "")
+			return false, err
+		case "q":
+			return true, nil
+		default:
+			fmt.Fprint(s.err, reviewHelp)
+		}
+	}
+}
+
+// writeCandidate prints an observation with its evidence.
+func writeCandidate(s *streams, it *memory.Item) {
+	fmt.Fprintf(s.out, "%s %s\n", it.ID, report.Visible(it.Text))
+	for _, c := range it.Confirmations[max(0, len(it.Confirmations)-5):] {
+		fmt.Fprintf(s.out, "  %s  “%s”\n", c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
+	}
+}
+
+// writeRecord prints a record with where it is known from.
+func writeRecord(s *streams, r *record.Record) error {
+	fmt.Fprintf(s.out, "%s %s, %s: %s\n", r.ID, r.Kind, r.Item.State(), report.Visible(r.Text))
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(s.out, "  %-10s %s\n", name, report.Visible(value))
+		}
+	}
+	line("why", r.Why)
+	line("since", r.Created.Local().Format(time.DateTime))
+	line("session", r.Session)
+	line("from", r.From)
+	line("became", r.Became)
+	line("reason", r.Reason)
+	line("against", r.Against)
+	for _, was := range r.Was {
+		line("was", was)
+	}
+	for i, c := range r.Confirmations {
+		k, who := i+len(r.Seen)-len(r.Confirmations), ""
+		if k >= 0 {
+			who = fmt.Sprintf(" (%s %s)", r.Seen[k].By, r.Seen[k].Session)
+		}
+		line("confirmed", c.Time.Local().Format(time.DateTime)+who+": "+c.Evidence)
+	}
+	return nil
+}
+
+// alreadyThere returns the files that stand in the notebook's folder though no notebook has written them.
+func alreadyThere(b *notebook.Book) (names []string) {
+	if _, err := os.Stat(filepath.Join(b.Dir(), ".lock")); err == nil {
+		return nil
+	}
+	for _, name := range page.Names {
+		if _, err := os.Stat(filepath.Join(b.Dir(), name)); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func sortedChanges(cs []notebook.Change) []notebook.Change {
+	return slices.SortedFunc(slices.Values(cs), func(a, b notebook.Change) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// quoteShell returns a path as a shell reads it.
+func quoteShell(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
