@@ -84,7 +84,9 @@ func (d *desk) same(b *notebook.Book) {
 	}
 }
 
-func session(n int) memory.Source { return memory.Source{Conversation: fmt.Sprintf("session-%d", n), From: n, To: n} }
+func session(n int) memory.Source {
+	return memory.Source{Conversation: fmt.Sprintf("session-%d", n), From: n, To: n}
+}
 
 func TestFiveConfirmationsAndAYesMakeARule(t *testing.T) {
 	d := newDesk(t)
