@@ -47,7 +47,7 @@ type commands struct {
 	Audit      auditCmd      `cmd:"" help:"List the commands that people have used to change the database."`
 	Chat       chatCmd       `cmd:"" help:"Talk with an agent that never forgets, or have it answer once: decant chat -p TEXT"`
 	Triage     triageCmd     `cmd:"" help:"Look at the errors of your programs, and have an agent find out why they happen."`
-	Notebook   notebookCmd   `cmd:"" help:"Keep what agents should remember: rules, tasks and a monthly report, from the sessions that you have."`
+	Notebook   notebookCmd   `cmd:"" help:"Keep what is learned in a repository: observations, rules, tasks, decisions and a monthly report, as records and as files."`
 	Run        runCmd        `cmd:"" help:"Run an agent behind a gateway of its own: decant run -- claude"`
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Serve recall, originals and rules to an agent, over MCP on standard input and output."`
 	Doctor     doctorCmd     `cmd:"" help:"Diagnose the agent, gateway, store and API setup."`

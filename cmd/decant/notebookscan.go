@@ -1,211 +1,204 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/decantdev/decant/internal/notebook/scan"
+	"github.com/decantdev/decant/internal/notebook"
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/report"
-	"github.com/decantdev/decant/wire"
+	"github.com/decantdev/decant/memory"
 )
 
-type notebookCandidatesCmd struct {
-	Files []string `arg:"" optional:"" name:"file" help:"Session files. Default: those that Claude Code, Codex and pi keep of the project in the current directory."`
-	Since age      `default:"30d" placeholder:"AGE" help:"Only sessions that changed in the last 30d, 12h, ..."`
-	All   bool     `help:"Sessions of all projects."`
-	Limit int      `default:"20" help:"Print at most this many."`
-	JSON  bool     `name:"json" help:"Print JSON."`
+type notebookScanCmd struct {
+	Weekly  bool `help:"Make the scan of a Sunday now."`
+	Monthly bool `help:"Make the scan of the 1st now."`
+	notebookFlag
 }
 
-// Run shows what could become a rule.
-func (c *notebookCandidatesCmd) Run(s *streams) error {
-	ss, err := sessionChoice{files: c.Files, all: c.All, since: c.Since.since(time.Now())}.read(s)
-	if err != nil {
-		return err
-	}
-	found := scan.Candidates(ss)
-	patterns := scan.Patterns(ss)
-	if c.JSON {
-		return writeJSON(s.out, struct {
-			Sessions   int              `json:"sessions"`
-			Candidates []scan.Candidate `json:"candidates"`
-			Patterns   []scan.Pattern   `json:"patterns"`
-		}{len(ss), found, patterns})
-	}
-	return writeCandidates(s.out, len(ss), found, patterns, c.Limit)
-}
+// Run makes scans.
+func (c *notebookScanCmd) Run(s *streams) error { return c.scan(s, c.Weekly, c.Monthly) }
 
-// writeCandidates prints candidates and patterns for people.
-func writeCandidates(w io.Writer, sessions int, found []scan.Candidate, patterns []scan.Pattern, limit int) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s.\n", report.Count(len(found), "candidate"), report.Count(sessions, "session"))
-	for _, c := range found[:min(limit, len(found))] {
-		fmt.Fprintf(&b, "\n%s\n    %s\n", report.Visible(c.Text), reason(&c))
-		for _, e := range c.Evidence[:min(3, len(c.Evidence))] {
-			fmt.Fprintf(&b, "    %s m%d  %s\n", shortID(&e), e.Message, report.Visible(e.Quote))
+// scan makes the scans that are due, or those that are named.
+func (f *notebookFlag) scan(s *streams, weekly, monthly bool) error {
+	return f.book(func(ctx context.Context, b *notebook.Book) error {
+		before, err := f.files(ctx, s, b)
+		if err != nil {
+			return err
 		}
-	}
-	if n := len(found) - limit; n > 0 {
-		fmt.Fprintf(&b, "\n%d more: --limit %d shows them all.\n", n, len(found))
-	}
-	if len(patterns) > 0 {
-		b.WriteString("\nProcedures that repeat:\n")
-	}
-	for _, p := range patterns[:min(5, len(patterns))] {
-		fmt.Fprintf(&b, "    %s  (%d times in %s)\n", strings.Join(p.Steps, ", then "), p.Count, report.Count(p.Sessions, "session"))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// reason says in a phrase why something is a candidate.
-func reason(c *scan.Candidate) string {
-	where := "in 1 session"
-	if c.Sessions > 1 {
-		where = fmt.Sprintf("in %d sessions", c.Sessions)
-	}
-	switch c.Kind {
-	case scan.Correction:
-		return "you corrected this " + where
-	case scan.Order:
-		return "you said that this holds " + where
-	}
-	return "you asked for this " + where
-}
-
-// shortID returns what a session is called in one column.
-func shortID(e *scan.Evidence) string {
-	id := cmp.Or(e.Session, strings.TrimSuffix(filepath.Base(e.File), ".jsonl"))
-	return id[:min(8, len(id))]
-}
-
-// A sessionChoice says which recorded sessions to read.
-type sessionChoice struct {
-	files []string // these alone; none: those in the agents' homes
-	all   bool     // of all projects, else of that in the current directory
-	since time.Time
-}
-
-// read reads the sessions, oldest first. A file that cannot be read is reported and left out.
-func (r sessionChoice) read(s *streams) (out []scan.Session, err error) {
-	found, err := r.found()
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, inputError{r.none()}
-	}
-	err = s.working(fmt.Sprintf("reading %s", report.Count(len(found), "session")), func() error {
-		out = readSessions(s, found)
+		do := b.CatchUp
+		if weekly || monthly {
+			do = func(ctx context.Context) (notebook.Report, error) { return b.Scan(ctx, weekly, monthly) }
+		}
+		r, err := do(ctx)
+		if err != nil {
+			return err
+		}
+		if f.JSON {
+			return writeJSON(s.out, r)
+		}
+		if f.DryRun {
+			return f.diff(ctx, s, b, before)
+		}
+		if len(r.Runs) == 0 {
+			fmt.Fprintln(s.out, "no scan is due")
+		}
+		for _, run := range r.Runs {
+			fmt.Fprintf(s.out, "%s, due %s: %d escalated, %d archived, %d tasks archived\n", run.Schedule, run.Due.Local().Format(time.DateOnly), run.Escalated, run.Archived, run.Tasks)
+		}
+		if r.Ready > 0 {
+			fmt.Fprintf(s.out, "%s for a yes: decant notebook review\n", report.Count(r.Ready, "observation"))
+		}
 		return nil
 	})
-	if len(out) == 0 && err == nil {
-		return nil, inputError{errSkipped}
-	}
-	slices.SortStableFunc(out, func(a, b scan.Session) int { return a.Start.Compare(b.Start) })
-	return out, err
 }
 
-// none says why there is nothing to read.
-func (r sessionChoice) none() error {
-	if r.all {
-		return errors.New("found no sessions of Claude Code, Codex or pi from that time: name files, or a longer time with --since 90d")
-	}
-	return errors.New("found no sessions of Claude Code, Codex or pi of this directory from that time: --all reads those of all projects")
+type notebookCompactCmd struct {
+	SessionNow   bool `help:"Compact the running session."`
+	Observations bool `help:"Archive observations that nobody has confirmed for long."`
+	Tasks        bool `help:"Archive completed tasks but the newest."`
+	notebookFlag
 }
 
-// found returns the session files to read.
-func (r sessionChoice) found() (out []sessionFile, err error) {
-	for _, name := range r.files {
-		out = append(out, sessionFile{path: name})
+// Run archives what is named.
+func (c *notebookCompactCmd) Run(s *streams) error {
+	switch {
+	case c.SessionNow:
+		return usageError{errors.New("--session-now is not done here: \"decant pour last\" compacts the session that came through the gateway last")}
+	case !c.Observations && !c.Tasks:
+		return usageError{errors.New("say what: --observations, --tasks or both")}
 	}
-	if len(r.files) > 0 {
-		return out, nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	homes := sessionHomes(os.Getenv, home)
-	for i := range homes {
-		files, err := homes[i].files()
+	return c.scan(s, c.Observations, c.Tasks)
+}
+
+type notebookReviewCmd struct{ notebookFlag }
+
+const reviewHelp = "y - make it a rule\nn - it is no rule\ne - change its text, then make it a rule\nq - stop here\n? - print this\n"
+
+// Run asks about each observation that waits for a yes. Without a terminal it lists them.
+func (c *notebookReviewCmd) Run(s *streams) error {
+	return c.book(func(ctx context.Context, b *notebook.Book) error {
+		ready, err := b.Ready(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, f := range files {
-			if !f.changed.Before(r.since) && (r.all || sameProject(home, dir, f.directory())) {
-				out = append(out, f)
+		if c.JSON {
+			return writeJSON(s.out, ready)
+		}
+		if len(ready) == 0 {
+			_, err = fmt.Fprintln(s.out, "nothing waits for a yes")
+			return err
+		}
+		in := bufio.NewReader(s.in)
+		for i := range ready {
+			writeCandidate(s, &ready[i])
+			if !s.asks() || c.DryRun {
+				continue
+			}
+			if stop, err := reviewOne(ctx, s, in, b, ready[i].ID); stop || err != nil {
+				return err
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
 }
 
-// sameProject reports whether a session in directory there is about the project in here: one is in the other. A
-// session in the home directory, or above it, is about nothing in particular.
-func sameProject(home, here, there string) bool {
-	return there != "" && (inside(here, there) || inside(there, here) && !inside(there, home))
-}
-
-// inside reports whether b is a directory in a, or a itself.
-func inside(a, b string) bool {
-	rel, err := filepath.Rel(a, b)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// readSessions reads files, as many at a time as there are processors. Each is let go before the next is read.
-func readSessions(s *streams, files []sessionFile) []scan.Session {
-	read := make([]*scan.Session, len(files))
-	var failed sync.Mutex
-	var wg sync.WaitGroup
-	room := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range files {
-		room <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-room }()
-			one, err := readSession(s, &files[i])
-			if err != nil {
-				failed.Lock()
-				defer failed.Unlock()
-				s.warn(err)
-				return
+// reviewOne asks about one observation, and reports whether the user wants to stop.
+func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Book, id string) (stop bool, err error) {
+	for {
+		fmt.Fprint(s.err, "Make this a rule [y,n,e,q,?]? ")
+		answer, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err != nil {
+			return true, err
+		}
+		switch strings.TrimSpace(answer) {
+		case "y":
+			_, err = b.Accept(ctx, id, "", "")
+			return false, err
+		case "n":
+			_, err = b.Refuse(ctx, id)
+			return false, err
+		case "e":
+			fmt.Fprint(s.err, "New text: ")
+			text, err := in.ReadString('\n')
+			if text = strings.TrimSpace(text); err != nil || text == "" {
+				continue
 			}
-			read[i] = &one
-		})
-	}
-	wg.Wait()
-	var out []scan.Session
-	for _, one := range read {
-		if one != nil {
-			out = append(out, *one)
+			_, err = b.Accept(ctx, id, text, "")
+			return false, err
+		case "q":
+			return true, nil
+		default:
+			fmt.Fprint(s.err, reviewHelp)
 		}
 	}
-	return out
 }
 
-func readSession(s *streams, f *sessionFile) (scan.Session, error) {
-	doc, err := s.document(f.path, string(f.format))
-	if err != nil {
-		return scan.Session{}, err
+// writeCandidate prints an observation with its evidence.
+func writeCandidate(s *streams, it *memory.Item) {
+	fmt.Fprintf(s.out, "%s %s\n", it.ID, report.Visible(it.Text))
+	for _, c := range it.Confirmations[max(0, len(it.Confirmations)-5):] {
+		fmt.Fprintf(s.out, "  %s  “%s”\n", c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
 	}
-	if f.format == "" && !slices.Contains([]wire.Format{wire.ClaudeCode, wire.Codex, wire.Pi}, doc.Format) {
-		return scan.Session{}, inputError{fmt.Errorf("%s: a request of the %s format, not the session file of an agent: who typed what is not in it", f.path, doc.Format)}
-	}
-	one := scan.Read(doc.Conversation)
-	one.File, one.Project = f.path, f.directory()
-	one.ID = cmp.Or(one.ID, f.id)
-	return one, nil
 }
+
+// writeRecord prints a record with where it is known from.
+func writeRecord(s *streams, r *record.Record) error {
+	fmt.Fprintf(s.out, "%s %s, %s: %s\n", r.ID, r.Kind, r.Item.State(), report.Visible(r.Text))
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(s.out, "  %-10s %s\n", name, report.Visible(value))
+		}
+	}
+	line("why", r.Why)
+	line("since", r.Created.Local().Format(time.DateTime))
+	line("session", r.Session)
+	line("from", r.From)
+	line("became", r.Became)
+	line("reason", r.Reason)
+	line("against", r.Against)
+	for _, was := range r.Was {
+		line("was", was)
+	}
+	for i, c := range r.Confirmations {
+		k, who := i+len(r.Seen)-len(r.Confirmations), ""
+		if k >= 0 {
+			who = fmt.Sprintf(" (%s %s)", r.Seen[k].By, r.Seen[k].Session)
+		}
+		line("confirmed", c.Time.Local().Format(time.DateTime)+who+": "+c.Evidence)
+	}
+	return nil
+}
+
+// alreadyThere returns the files that stand in the notebook's folder though no notebook has written them.
+func alreadyThere(b *notebook.Book) (names []string) {
+	if _, err := os.Stat(filepath.Join(b.Dir(), ".lock")); err == nil {
+		return nil
+	}
+	for _, name := range page.Names {
+		if _, err := os.Stat(filepath.Join(b.Dir(), name)); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func sortedChanges(cs []notebook.Change) []notebook.Change {
+	return slices.SortedFunc(slices.Values(cs), func(a, b notebook.Change) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// quoteShell returns a path as a shell reads it.
+func quoteShell(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

@@ -1,0 +1,256 @@
+// Package notebook keeps what is learned in a repository: observations, rules, tasks, decisions and compacted sessions.
+//
+// The records are in a store (package record, on package memory), one notebook for each repository. The files of the
+// notebook's folder are made from them (package page), and what people change in the files becomes records again ([Book.Sync]).
+// Observations that people confirm become rules, what nobody confirms is archived, and tasks shrink to a row: some
+// of it at once, the rest by scans on Sundays and on the 1st, each made once ([Book.CatchUp]).
+package notebook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook/repository"
+	"github.com/decantdev/decant/internal/notebook/settings"
+	"github.com/decantdev/decant/memory"
+	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
+)
+
+// Settings are how a notebook is kept.
+type Settings = settings.Settings
+
+// Options say which notebook is opened.
+type Options struct {
+	Memories store.Memories
+	Tenant   string
+	Root     string           // a folder in the repository
+	Now      func() time.Time // nil: the clock of the machine
+	Settings Settings         // the zero value: as the repository's file has them
+	DryRun   bool             // nothing is written, neither to the store nor to files
+}
+
+// Book is a repository's notebook. It may be used by several goroutines.
+type Book struct {
+	o     Options
+	repo  repository.Repository
+	scope memory.Scope
+	count func(string) int
+}
+
+// What can be wrong. Test with errors.Is.
+var (
+	// ErrOff means that the notebook is switched off: nothing is recorded.
+	ErrOff = errors.New("the notebook is off: \"decant notebook on\" switches it on")
+
+	// ErrNotFound means that no record is what was asked for.
+	ErrNotFound = errors.New("there is no such record")
+
+	// ErrMayNot means that whoever confirms something may not.
+	ErrMayNot = errors.New("only a person's words, a person's hand and a rule's check confirm something")
+)
+
+// Open opens the notebook of a repository. It writes nothing.
+func Open(_ context.Context, o Options) (*Book, error) {
+	repo, err := repository.Find(cmp.Or(o.Root, "."))
+	if err != nil {
+		return nil, err
+	}
+	if o.Settings == (Settings{}) {
+		if o.Settings, _, err = settings.Load(repo.Root); err != nil {
+			return nil, err
+		}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.DryRun {
+		o.Memories = &overlay{under: o.Memories}
+	}
+	return &Book{o: o, repo: repo, scope: memory.Scope{Level: memory.Project, Name: "notebook " + repo.Key}, count: token.For(token.Model{}).Count}, nil
+}
+
+// Dir returns the folder of the notebook's files.
+func (b *Book) Dir() string { return filepath.Join(b.repo.Root, b.o.Settings.Dir) }
+
+// Root returns the top of the repository.
+func (b *Book) Root() string { return b.repo.Root }
+
+// Settings returns the settings that are in force.
+func (b *Book) Settings() Settings { return b.o.Settings }
+
+// now returns the time, as fine as stores keep it.
+func (b *Book) now() time.Time { return b.o.Now().Truncate(time.Microsecond) }
+
+// most is how many records are read at once.
+const most = 1 << 20
+
+// read returns what the notebook holds.
+func (b *Book) read(ctx context.Context) (*ledger, error) {
+	items, err := b.o.Memories.Memories(ctx, store.MemoryQuery{Tenant: b.o.Tenant, Scopes: []memory.Scope{b.scope}, Archived: true, Limit: most})
+	if err != nil {
+		return nil, err
+	}
+	return b.ledger(items)
+}
+
+// ledger returns records for a change or a look.
+func (b *Book) ledger(items []memory.Item) (*ledger, error) {
+	l := &ledger{scope: b.scope, now: b.now(), set: b.o.Settings}
+	for i := range items {
+		r, err := record.Of(items[i])
+		if err != nil {
+			return nil, err
+		}
+		if r.Own != nil {
+			l.own = r.Own
+		}
+		l.records = append(l.records, &r)
+	}
+	slices.SortFunc(l.records, func(x, y *record.Record) int {
+		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.ID, y.ID))
+	})
+	return l, nil
+}
+
+// change changes what the notebook holds. While it is off the error is ErrOff, unless always is set. What comes from a
+// conversation that the store does not have is kept with its session alone.
+func (b *Book) change(ctx context.Context, always bool, do func(*ledger) error) error {
+	try := func(rootless bool) error {
+		return b.o.Memories.Revise(ctx, b.o.Tenant, b.scope, func(items []memory.Item) ([]memory.Item, error) {
+			l, err := b.ledger(items)
+			if err != nil {
+				return nil, err
+			}
+			if l.state(); !always && (l.own.Off || !b.o.Settings.Enabled) {
+				return nil, ErrOff
+			}
+			l.rootless = rootless
+			if err := do(l); err != nil {
+				return nil, err
+			}
+			return l.items()
+		})
+	}
+	err := try(false)
+	if errors.Is(err, store.ErrNotFound) {
+		err = try(true)
+	}
+	return err
+}
+
+// A ledger is what a notebook holds, while it is changed.
+type ledger struct {
+	records  []*record.Record
+	own      *record.State
+	scope    memory.Scope
+	now      time.Time
+	set      Settings
+	rootless bool // conversations are left out of sources: the store has none of them
+}
+
+// state returns what the notebook knows of itself; the first time it is made.
+func (l *ledger) state() *record.State {
+	if l.own == nil {
+		r := &record.Record{Item: memory.Item{Kind: memory.KindMemory, Scope: l.scope, Text: "The notebook itself: its files and its scans.", Created: l.now, Confirmed: l.now}}
+		r.ID = record.ID(r.Kind, l.scope.Name, time.Time{}, "")
+		r.Type = record.Books
+		r.Own = &record.State{Since: l.now, Weekly: l.now, Monthly: l.now}
+		l.own = r.Own
+		l.records = append(l.records, r)
+	}
+	if l.own.Pages == nil {
+		l.own.Pages = map[string]record.Page{}
+	}
+	return l.own
+}
+
+// items returns the records as they are stored.
+func (l *ledger) items() (out []memory.Item, err error) {
+	for _, r := range l.records {
+		it, err := r.Packed()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, it)
+	}
+	return out, nil
+}
+
+// source returns where something is known from, as the store can have it.
+func (l *ledger) source(s memory.Source) memory.Source {
+	if l.rootless {
+		s.Conversation = ""
+	}
+	return s
+}
+
+// add adds a record that is known from somewhere.
+func (l *ledger) add(kind memory.Kind, text string, from memory.Source) (*record.Record, error) {
+	it, err := memory.New("", kind, l.scope, text, l.source(from), l.now)
+	if err != nil {
+		return nil, err
+	}
+	it.ID = record.ID(kind, it.Text, l.now, from.Conversation)
+	for n := 0; l.byID(it.ID) != nil; n++ {
+		it.ID = record.ID(kind, it.Text, l.now, fmt.Sprint(from.Conversation, n))
+	}
+	r := &record.Record{Item: it}
+	r.Session = from.Conversation
+	l.records = append(l.records, r)
+	l.noteSession(from.Conversation)
+	return r, nil
+}
+
+// noteSession counts a session the first time that it is seen.
+func (l *ledger) noteSession(session string) {
+	s := l.state()
+	if session == "" || slices.Contains(s.Recent, session) {
+		return
+	}
+	s.Sessions++
+	s.Recent = append(s.Recent, session)
+	s.Recent = s.Recent[max(0, len(s.Recent)-mostSessions):]
+}
+
+// mostSessions is how many ids of sessions are kept to tell new ones from known ones.
+const mostSessions = 200
+
+// byID returns the record with an id, nil if there is none.
+func (l *ledger) byID(id string) *record.Record {
+	if i := slices.IndexFunc(l.records, func(r *record.Record) bool { return r.ID == id }); i >= 0 {
+		return l.records[i]
+	}
+	return nil
+}
+
+// named returns the record that a person means: by its id or the beginning of it, a rule's number (#3), or a task's name.
+func (l *ledger) named(name string) (*record.Record, error) {
+	if name = strings.TrimSpace(name); name == "" {
+		return nil, fmt.Errorf("%w: name one by its id", ErrNotFound)
+	}
+	var found []*record.Record
+	for _, r := range l.records {
+		switch {
+		case r.Own != nil:
+		case r.Task != nil && strings.EqualFold(r.Task.Ref, name), r.Number > 0 && name == fmt.Sprintf("#%d", r.Number):
+			return r, nil
+		case strings.HasPrefix(r.ID, name), strings.HasPrefix(r.ID, "m:"+name):
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("%w as %q: \"decant notebook list --archived\" shows what there is", ErrNotFound, name)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("%q may be %d records, such as %s and %s: give more of the id", name, len(found), found[0].ID, found[1].ID)
+}

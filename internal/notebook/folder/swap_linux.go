@@ -1,0 +1,39 @@
+package folder
+
+import (
+	"bytes"
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mostSwaps is how often a file is put back that somebody else has written meanwhile.
+const mostSwaps = 100
+
+// swap puts a file in place of another one. Both change places at one moment, so that what stood there can be looked at:
+// if it is not what was read, it is put back.
+func swap(temp, name string, was, is []byte) error {
+	expected := was
+	for n := range mostSwaps {
+		err := unix.Renameat2(unix.AT_FDCWD, temp, unix.AT_FDCWD, name, unix.RENAME_EXCHANGE)
+		if n == 0 && (errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS)) {
+			return os.Rename(temp, name) // the file system cannot exchange files
+		}
+		if err != nil {
+			return err
+		}
+		out, err := os.ReadFile(temp)
+		switch {
+		case err != nil:
+			return err
+		case !bytes.Equal(out, expected):
+			expected, is = is, out // it goes back, in place of what stands there now
+		case n == 0:
+			return nil
+		default:
+			return ErrChanged
+		}
+	}
+	return errors.New(name + " is written by somebody else all the time")
+}

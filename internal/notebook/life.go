@@ -1,0 +1,161 @@
+package notebook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/memory"
+)
+
+// due returns the state into which a record should go. Confirmations decide before age, and age is counted from the last
+// confirmation. One that a person has refused as a rule is due again after as many confirmations as were needed the first time.
+func (l *ledger) due(r *record.Record) memory.State {
+	it := r.Item
+	if !r.Refused.IsZero() {
+		it.Times -= r.RefusedAt
+	}
+	if !r.Suspended.IsZero() {
+		it.Times = 0
+	}
+	return memory.DueAfter(it, l.now, l.set.Confirmations, time.Duration(l.set.ArchiveDays)*24*time.Hour)
+}
+
+// escalate makes an observation a rule. Both name each other.
+func (l *ledger) escalate(r *record.Record, why string) (*record.Record, error) {
+	id := record.ID(memory.KindRule, r.Text, l.now, r.ID)
+	was, is, err := memory.Escalate(r.Item, id, l.now)
+	if err != nil {
+		return nil, err
+	}
+	is.Extra, r.Item = "", was
+	rule := &record.Record{Item: is, Detail: record.Detail{Shared: r.Shared, Session: r.Session, Seen: r.Seen}}
+	rule.Number, rule.Why = l.nextRule(), cmp.Or(why, whyOf(r))
+	l.records = append(l.records, rule)
+	return rule, nil
+}
+
+// whyOf says what an observation was confirmed by, in the words of its last confirmation.
+func whyOf(r *record.Record) string {
+	out := fmt.Sprintf("confirmed %d times", r.Times)
+	if n := r.Sessions(); n > 1 {
+		out += fmt.Sprintf(" in %d sessions", n)
+	}
+	if n := len(r.Confirmations); n > 0 && r.Confirmations[n-1].Evidence != r.Text {
+		out += ", last: “" + r.Confirmations[n-1].Evidence + "”"
+	}
+	return out
+}
+
+// archive archives a record, and says why.
+func (l *ledger) archive(r *record.Record, reason string) error {
+	it, err := memory.Archive(r.Item, l.now)
+	if err == nil {
+		r.Item, r.Reason = it, reason
+	}
+	return err
+}
+
+// Ready returns the observations that were confirmed often enough and wait for a yes, those with the most confirmations
+// first.
+func (b *Book) Ready(ctx context.Context) (out []memory.Item, err error) {
+	l, err := b.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range l.records {
+		if r.Kind == memory.KindObservation && l.due(r) == memory.Escalated && r.Item.State() == memory.Active {
+			out = append(out, r.Item)
+		}
+	}
+	return memory.Rank(out, ""), nil
+}
+
+// Accept makes an observation a rule: a person has said yes. The text and the reason replace those that there are, if
+// they are given.
+func (b *Book) Accept(ctx context.Context, id, text, why string) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+		r, err := l.named(id)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			if err := l.rewrite(r, text); err != nil {
+				return nil, err
+			}
+		}
+		return l.escalate(r, oneLine(why))
+	})
+}
+
+// Refuse notes that a person wants no rule of an observation. It stays one.
+func (b *Book) Refuse(ctx context.Context, id string) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+		r, err := l.named(id)
+		if err == nil {
+			r.Refused, r.RefusedAt = l.now, r.Times
+		}
+		return r, err
+	})
+}
+
+// Edit changes the text of a record, and its reason if one is given. What it said before is kept with it.
+func (b *Book) Edit(ctx context.Context, id, text, why string) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+		r, err := l.named(id)
+		if err == nil && text != "" {
+			err = l.rewrite(r, text)
+		}
+		if err == nil && why != "" {
+			r.Why = oneLine(why)
+		}
+		return r, err
+	})
+}
+
+// rewrite changes the text of a record.
+func (l *ledger) rewrite(r *record.Record, text string) error {
+	it, err := memory.New(r.ID, r.Kind, r.Scope, page.WithoutPrivate(text), r.Source, l.now)
+	if err != nil || it.Text == r.Text {
+		return err
+	}
+	r.Was, r.Text, r.Changed = append(r.Was, r.Text), it.Text, l.now
+	return nil
+}
+
+// Archive takes a record out of use. Restore brings it back.
+func (b *Book) Archive(ctx context.Context, id, reason string) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+		r, err := l.named(id)
+		if err == nil {
+			err = l.archive(r, reason)
+		}
+		return r, err
+	})
+}
+
+// Restore takes a record into use again that was archived, deleted from a file or suspended.
+func (b *Book) Restore(ctx context.Context, id string) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+		r, err := l.named(id)
+		if err != nil {
+			return nil, err
+		}
+		if r.Item.State() != memory.Archived && (!r.Removed.IsZero() || !r.Suspended.IsZero()) {
+			r.Removed, r.Suspended, r.Against = time.Time{}, time.Time{}, ""
+			return r, nil
+		}
+		if r.Item, err = memory.Restore(r.Item, l.now); err == nil {
+			r.Removed, r.Reason = time.Time{}, ""
+		}
+		return r, err
+	})
+}
+
+// Switch switches the notebook on or off.
+func (b *Book) Switch(ctx context.Context, on bool) error {
+	return b.change(ctx, true, func(l *ledger) error { l.state().Off = !on; return nil })
+}

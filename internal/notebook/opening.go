@@ -1,0 +1,113 @@
+package notebook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/memory"
+)
+
+const openingHead = "[Decant notebook: rules that the user has confirmed in this repository, and tasks that are open. What the user says now counts more.]\n"
+
+// Opening returns what a session is told when it begins: rules, those that are worth most first, and open tasks, in at most
+// so many tokens. It is empty if there is nothing to tell, or the notebook is off.
+func (b *Book) Opening(ctx context.Context, tokens int) (string, error) {
+	l, err := b.read(ctx)
+	if err != nil || !l.set.Enabled || l.state().Off {
+		return "", err
+	}
+	out, left, told := openingHead, tokens-b.count(openingHead), l.set.RuleTokens
+	for _, r := range l.loaded() {
+		line := ruleLine(r)
+		if n := b.count(line); n <= min(left, told) {
+			out, left, told = out+line, left-n, told-n
+		}
+	}
+	for _, r := range slices.Backward(l.records) {
+		if r.Task == nil || !r.Task.Done.IsZero() || r.Item.State() != memory.Active {
+			continue
+		}
+		line := "- Open " + r.Task.Ref + ": " + r.Text + "\n"
+		if n := b.count(line); n <= left {
+			out, left = out+line, left-n
+		}
+	}
+	if out == openingHead {
+		return "", nil
+	}
+	return out, nil
+}
+
+// A Query selects records. The zero value selects all that are in use.
+type Query struct {
+	Kinds    []memory.Kind // nil: all
+	Text     string        // words; empty: all
+	Archived bool          // archived and escalated ones, too
+	Limit    int           // 0: all
+}
+
+// Items returns records as items, those that fit the words best, or are worth more, first. What Detail is, record.Of says.
+func (b *Book) Items(ctx context.Context, q Query) ([]memory.Item, error) {
+	l, err := b.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []memory.Item
+	for _, r := range l.records {
+		if r.Own != nil || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, r.Kind) || !q.Archived && (r.Item.State() != memory.Active || !r.Removed.IsZero()) {
+			continue
+		}
+		all = append(all, r.Item)
+	}
+	all = memory.Rank(all, q.Text)
+	return all[:min(len(all), cmp.Or(q.Limit, len(all)))], nil
+}
+
+// Find returns the record that a person means by an id, the beginning of one, a rule's number (#3) or a task's name.
+func (b *Book) Find(ctx context.Context, name string) (*record.Record, error) {
+	l, err := b.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.named(name)
+}
+
+// State returns what the notebook knows of itself.
+func (b *Book) State(ctx context.Context) (record.State, error) {
+	l, err := b.read(ctx)
+	if err != nil {
+		return record.State{}, err
+	}
+	return *l.state(), nil
+}
+
+// ContextEntry is an entry of CONTEXT_ARCHIVE.md.
+type ContextEntry = record.Context
+
+// Checkpoint notes that a session, or a part of it, was compacted. The same session at the same time is noted once.
+func (b *Book) Checkpoint(ctx context.Context, c ContextEntry) error {
+	_, err := b.put(ctx, func(l *ledger) (*record.Record, error) {
+		if c.Time.IsZero() {
+			c.Time = l.now
+		}
+		c.Time = c.Time.Truncate(time.Microsecond)
+		c.Summary = strings.TrimSpace(page.Public(strings.ReplaceAll(c.Summary, "\r\n", "\n")))
+		for _, r := range l.records {
+			if r.Context != nil && r.Context.Session == c.Session && r.Context.Time.Equal(c.Time) {
+				return r, nil
+			}
+		}
+		r, err := l.add(memory.KindMemory, fmt.Sprintf("Session %s was compacted, %d tasks completed", c.Session, c.Tasks), memory.Source{Conversation: c.Session})
+		if err == nil {
+			r.Type, r.Context = record.Archive, &c
+		}
+		return r, err
+	})
+	return err
+}

@@ -1,0 +1,198 @@
+// Package record is what a notebook keeps: items of memory with what a notebook knows of them beside their text.
+package record
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/decantdev/decant/memory"
+)
+
+// A Record is an item with its detail.
+type Record struct {
+	memory.Item
+	Detail
+}
+
+// Detail is what a notebook knows of an item beside its text.
+type Detail struct {
+	Type    Type   `json:"type,omitempty"`    // empty: the kind of the item says it
+	Shared  bool   `json:"shared,omitzero"`   // it stands in the file that is committed, too
+	Session string `json:"session,omitempty"` // that it was first known from
+	Seen    []Seen `json:"seen,omitempty"`    // who confirmed it, and where; what was said stands in the confirmations of the item
+
+	Number    int       `json:"number,omitzero"`     // of a rule
+	Why       string    `json:"why,omitempty"`       // of a rule or a decision
+	Revisit   string    `json:"revisit,omitempty"`   // when a decision is looked at again
+	Refused   time.Time `json:"refused,omitzero"`    // when a person said that it is no rule
+	RefusedAt int       `json:"refused_at,omitzero"` // how many confirmations it had then
+	Suspended time.Time `json:"suspended,omitzero"`  // when it was contradicted
+	Against   string    `json:"against,omitempty"`   // what contradicted it
+	Reason    string    `json:"reason,omitempty"`    // why it was archived
+	Removed   time.Time `json:"removed,omitzero"`    // when a person deleted it from an archive; it is in no file then
+	Was       []string  `json:"was,omitempty"`       // its texts before it was edited, oldest first
+	Changed   time.Time `json:"changed,omitzero"`    // when a person last edited it
+
+	Task    *Task    `json:"task,omitempty"`
+	Context *Context `json:"context,omitempty"`
+	Own     *State   `json:"own,omitempty"` // of the notebook itself
+}
+
+// Type says what an item is where its kind does not.
+type Type string
+
+// The types of items of kind memory.
+const (
+	Decision Type = "decision"
+	Archive  Type = "context" // an entry of CONTEXT_ARCHIVE.md
+	Books    Type = "state"   // of the notebook itself
+)
+
+// Who confirms something.
+type Who string
+
+// Those who may confirm. Output of tools, files and text of models confirm nothing.
+const (
+	Person Who = "person" // in their own words, in a session; it counts once for each
+	Hand   Who = "hand"   // with a command, or in a file
+	Check  Who = "check"  // a rule's check by a machine; it counts once for each session
+)
+
+// Seen is an occasion on which something was confirmed.
+type Seen struct {
+	By      Who       `json:"by"`
+	Session string    `json:"session,omitempty"`
+	From    int       `json:"from,omitzero"` // messages
+	To      int       `json:"to,omitzero"`
+	Time    time.Time `json:"time"`
+}
+
+// Task is what is known of a task.
+type Task struct {
+	Ref      string    `json:"ref"` // TASK-42
+	Done     time.Time `json:"done,omitzero"`
+	Outcome  string    `json:"outcome,omitempty"`
+	Files    int       `json:"files,omitzero"`
+	Which    string    `json:"which,omitempty"` // the files in words
+	Estimate int       `json:"estimate,omitzero"`
+	Tokens   int       `json:"tokens,omitzero"`  // that it took
+	Seconds  int       `json:"seconds,omitzero"` // that it took
+	Commits  []string  `json:"commits,omitempty"`
+	Tests    string    `json:"tests,omitempty"`
+	Issues   string    `json:"issues,omitempty"`
+	Pattern  string    `json:"pattern,omitempty"`
+	Sessions int       `json:"sessions,omitzero"` // that the notebook had known when it was done
+}
+
+// Context is an entry of CONTEXT_ARCHIVE.md: a session, or a part of it, that was compacted.
+type Context struct {
+	Session  string    `json:"session"`
+	Time     time.Time `json:"time"`
+	Seconds  int       `json:"seconds,omitzero"` // that it took
+	Input    int       `json:"input,omitzero"`   // tokens
+	Output   int       `json:"output,omitzero"`
+	Tasks    int       `json:"tasks,omitzero"` // completed
+	Summary  string    `json:"summary"`
+	Original string    `json:"original,omitempty"` // path, handle or id that opens the original
+}
+
+// State is what a notebook knows of itself.
+type State struct {
+	Since    time.Time       `json:"since"`
+	Off      bool            `json:"off,omitzero"`
+	Sessions int             `json:"sessions,omitzero"` // that it has known
+	Recent   []string        `json:"recent,omitempty"`  // the newest of them
+	Weekly   time.Time       `json:"weekly,omitzero"`   // the last Sunday whose scan was made
+	Monthly  time.Time       `json:"monthly,omitzero"`  // the last 1st whose scan was made
+	Runs     []Run           `json:"runs,omitempty"`    // the newest, oldest first
+	Rules    int             `json:"rules,omitzero"`    // the highest number of a rule
+	Tasks    int             `json:"tasks,omitzero"`    // the highest number of a task
+	Pages    map[string]Page `json:"pages,omitempty"`   // by the name of their file
+}
+
+// A Run is one scan of a schedule.
+type Run struct {
+	Schedule  string    `json:"schedule"` // weekly, monthly
+	Due       time.Time `json:"due"`
+	Made      time.Time `json:"made"`
+	Escalated int       `json:"escalated"`
+	Archived  int       `json:"archived"` // observations
+	Tasks     int       `json:"tasks"`
+}
+
+// A Page is what is known of a file beside the records in it.
+type Page struct {
+	Base   map[string]string `json:"base,omitempty"`   // what stood in the file when it was last written, a hash by record
+	Pieces []Piece           `json:"pieces,omitempty"` // somebody else's text
+}
+
+// A Piece is text in a file that is no record.
+type Piece struct {
+	After string `json:"after,omitempty"` // id of the record or text of the heading that it follows; empty: it begins the file
+	Text  string `json:"text"`
+}
+
+// Of returns the record of an item.
+func Of(it memory.Item) (Record, error) {
+	r := Record{Item: it}
+	if it.Extra == "" {
+		return r, nil
+	}
+	if err := json.Unmarshal([]byte(it.Extra), &r.Detail); err != nil {
+		return r, fmt.Errorf("record %s: its detail cannot be read: %w", it.ID, err)
+	}
+	return r, nil
+}
+
+// Packed returns the item of a record, its detail within.
+func (r *Record) Packed() (memory.Item, error) {
+	extra, err := json.Marshal(&r.Detail, json.Deterministic(true), jsontext.EscapeForHTML(false))
+	if err != nil {
+		return r.Item, err
+	}
+	it := r.Item
+	if it.Extra = string(extra); it.Extra == "{}" {
+		it.Extra = ""
+	}
+	return it, nil
+}
+
+// ID returns the id of what is known since a time: a hash, so that the same record has the same id in every clone and two
+// branches never give one id to two records.
+func ID(kind memory.Kind, text string, at time.Time, session string) string {
+	sum := sha256.Sum256([]byte(string(kind) + "\x00" + text + "\x00" + strconv.FormatInt(at.UnixMicro(), 10) + "\x00" + session))
+	return "m:" + hex.EncodeToString(sum[:6])
+}
+
+// Sessions returns how many sessions a record was confirmed in or first known from.
+func (r *Record) Sessions() int {
+	var all []string
+	if r.Session != "" {
+		all = append(all, r.Session)
+	}
+	for _, s := range r.Seen {
+		if s.Session != "" {
+			all = append(all, s.Session)
+		}
+	}
+	slices.Sort(all)
+	return len(slices.Compact(all))
+}
+
+// Known reports whether a session has confirmed the record already, or is the one that it comes from.
+func (r *Record) Known(session string) bool {
+	return session != "" && (r.Session == session || slices.ContainsFunc(r.Seen, func(s Seen) bool { return s.Session == session }))
+}
+
+// Worth orders rules by what a session should be told first: those that were confirmed more often, then more recently.
+func Worth(a, b *Record) int {
+	return cmp.Or(cmp.Compare(b.Times, a.Times), b.Confirmed.Compare(a.Confirmed), cmp.Compare(a.Number, b.Number), cmp.Compare(a.ID, b.ID))
+}

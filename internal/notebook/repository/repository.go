@@ -1,0 +1,121 @@
+// Package repository finds out which repository a folder is in, so that everybody who works on it has one notebook.
+package repository
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A Repository is one whose notebook is meant.
+type Repository struct {
+	Root string // the top of the working tree, or the folder itself where there is no git
+	Key  string // the same for all its worktrees, subfolders and clones on this machine
+}
+
+// Find returns the repository of a folder. The key is made of the address of the remote "origin" where there is one, so
+// that clones share a notebook, and otherwise of the path of git's common directory, so that worktrees do. Clones that
+// have no remote are repositories of their own: nothing says whether they will stay alike. Without git the
+// key is made of the folder's path.
+func Find(dir string) (Repository, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return Repository{}, fmt.Errorf("find the repository: %w", err)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		common, err := commonDir(at)
+		switch {
+		case err == nil:
+			return Repository{Root: at, Key: keyOf(common)}, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return Repository{}, err
+		case at == filepath.Dir(at):
+			return Repository{Root: dir, Key: hash("folder", dir)}, nil
+		}
+	}
+}
+
+// commonDir returns git's common directory of the working tree whose top is dir. Without one the error wraps
+// fs.ErrNotExist.
+func commonDir(dir string) (string, error) {
+	name := filepath.Join(dir, ".git")
+	info, err := os.Stat(name)
+	if err != nil || info.IsDir() {
+		return name, err
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	own, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if !ok {
+		return "", fmt.Errorf("%s: want a line like \"gitdir: PATH\"", name)
+	}
+	own = from(dir, own)
+	text, err = os.ReadFile(filepath.Join(own, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return own, nil // a submodule
+	}
+	return from(own, strings.TrimSpace(string(text))), err
+}
+
+// from returns a path as it is seen from dir.
+func from(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+var (
+	originSection = regexp.MustCompile(`(?m)^\s*\[remote "origin"\]\s*$`)
+	urlLine       = regexp.MustCompile(`(?m)^\s*url\s*=\s*(\S+)\s*$`)
+	nextSection   = regexp.MustCompile(`(?m)^\s*\[`)
+)
+
+// keyOf returns the key of a repository.
+func keyOf(common string) string {
+	text, err := os.ReadFile(filepath.Join(common, "config"))
+	if at := originSection.FindIndex(text); err == nil && at != nil {
+		section := text[at[1]:]
+		if end := nextSection.FindIndex(section); end != nil {
+			section = section[:end[0]]
+		}
+		if m := urlLine.FindSubmatch(section); m != nil {
+			return hash("remote", address(string(m[1])))
+		}
+	}
+	if real, err := filepath.EvalSymlinks(common); err == nil {
+		common = real
+	}
+	return hash("git", common)
+}
+
+var (
+	scheme   = regexp.MustCompile(`^[a-z+]+://`)
+	userInfo = regexp.MustCompile(`^[^@/]+@`)
+)
+
+// address returns the address of a remote, the same for the ways of writing it: without scheme, user, credentials and
+// ".git".
+func address(url string) string {
+	if !scheme.MatchString(url) && strings.Contains(url, ":") {
+		url = strings.Replace(url, ":", "/", 1) // git@host:owner/name
+	}
+	url = userInfo.ReplaceAllString(scheme.ReplaceAllString(url, ""), "")
+	return strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git")
+}
+
+func hash(what, name string) string {
+	sum := sha256.Sum256([]byte(what + "\x00" + name))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,163 @@
+// Package settings reads how a notebook is to be kept: the block "compaction" of a settings file.
+//
+// Every key is honoured, or refused by its name with the reason: one that is misspelled and ignored would be worse than
+// none.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Settings are how a notebook is kept. The zero value is not useful: begin with Default.
+type Settings struct {
+	Enabled       bool   // whether anything is recorded
+	Sessions      bool   // whether a session is compacted at Threshold
+	Threshold     int    // tokens of a session
+	Observations  bool   // whether the weekly scan runs
+	ArchiveDays   int    // days without a confirmation after which an observation is archived
+	Confirmations int    // that an observation needs to become a rule
+	AutoEscalate  bool   // whether it becomes one without a yes
+	Tasks         bool   // whether tasks are archived
+	KeepTasks     int    // completed tasks that stay in full, whatever their age
+	AfterSessions int    // sessions after which a task beyond KeepTasks is archived before the month ends
+	Model         string // that writes summaries; empty: none is asked
+	Prompt        string // of summaries; empty: the own one
+	Metrics       bool   // whether tokens are written in archives
+	Monthly       bool   // whether the month is reviewed on the 1st
+	RuleTokens    int    // of all rules that a session is told
+	Dir           string // folder of the files, from the top of the repository
+}
+
+// Default returns the settings of a notebook without a file.
+func Default() Settings {
+	return Settings{
+		Enabled: true, Sessions: true, Threshold: 100_000,
+		Observations: true, ArchiveDays: 28, Confirmations: 5,
+		Tasks: true, KeepTasks: 10, AfterSessions: 20,
+		Metrics: true, Monthly: true, RuleTokens: 1500, Dir: filepath.Join(".decant", "notebook"),
+	}
+}
+
+// Names are the files that settings are looked for in, the first that has a block "compaction" wins.
+var Names = []string{".decant/notebook.json", ".claude/settings.json", "settings.json"}
+
+// Load returns the settings of a repository, and the file that they stand in, empty if there is none.
+func Load(root string) (Settings, string, error) {
+	for i, name := range Names {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		src, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return Settings{}, "", err
+		}
+		s, found, err := Parse(src, i == 0)
+		if err != nil {
+			return Settings{}, "", fmt.Errorf("%s: %w", path, err)
+		}
+		if found {
+			return s, path, nil
+		}
+	}
+	return Default(), "", nil
+}
+
+// Parse reads a file. Of a file that is not the notebook's own, everything but the block "compaction" is somebody else's.
+// It reports whether there was a block.
+func Parse(src []byte, own bool) (s Settings, found bool, err error) {
+	var whole map[string]jsontext.Value
+	if err := json.Unmarshal(src, &whole); err != nil {
+		return Settings{}, false, fmt.Errorf("it is not a JSON object: %w", err)
+	}
+	s = Default()
+	block, found := whole["compaction"]
+	if own {
+		delete(whole, "compaction")
+		if len(whole) > 0 {
+			return s, false, fmt.Errorf("key %q: want \"compaction\" alone", slices.Sorted(maps.Keys(whole))[0])
+		}
+	}
+	if !found {
+		return s, false, nil
+	}
+	return s, true, s.read("compaction", block, map[string]any{
+		"enabled": &s.Enabled, "triggers": s.triggers, "summaryModel": &s.Model, "summaryPrompt": &s.Prompt,
+		"archiveFormat": format, "preserveTokenMetrics": &s.Metrics, "monthlyReview": &s.Monthly,
+		"auto_escalate": &s.AutoEscalate, "ruleTokens": positive(&s.RuleTokens), "dir": s.folder,
+		"description": new(string),
+	})
+}
+
+// triggers reads the block "triggers".
+func (s *Settings) triggers(at string, v jsontext.Value) error {
+	group := func(keys map[string]any) func(string, jsontext.Value) error {
+		keys["description"] = new(string)
+		return func(at string, v jsontext.Value) error { return s.read(at, v, keys) }
+	}
+	return s.read(at, v, map[string]any{
+		"sessionTokens":  group(map[string]any{"enabled": &s.Sessions, "threshold": positive(&s.Threshold)}),
+		"observationAge": group(map[string]any{"enabled": &s.Observations, "archiveAfterDays": positive(&s.ArchiveDays), "escalateAfterConfirmations": positive(&s.Confirmations)}),
+		"taskArchive":    group(map[string]any{"enabled": &s.Tasks, "keepRecentCount": positive(&s.KeepTasks), "archiveAfterSessions": positive(&s.AfterSessions)}),
+		"description":    new(string),
+	})
+}
+
+// read reads an object. What a key leads to is a pointer, or a function that reads its value.
+func (s *Settings) read(at string, v jsontext.Value, keys map[string]any) error {
+	var object map[string]jsontext.Value
+	if err := json.Unmarshal(v, &object); err != nil {
+		return fmt.Errorf("%s: want an object", at)
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		key := at + "." + name
+		into, known := keys[name]
+		if !known {
+			return fmt.Errorf("key %q is not known: want one of %q", key, slices.Sorted(maps.Keys(keys)))
+		}
+		if do, ok := into.(func(string, jsontext.Value) error); ok {
+			if err := do(key, object[name]); err != nil {
+				return err
+			}
+		} else if err := json.Unmarshal(object[name], into); err != nil {
+			return fmt.Errorf("%s: %s is not a value for it", key, object[name])
+		}
+	}
+	return nil
+}
+
+// positive returns what reads a number that is larger than 0.
+func positive(into *int) func(string, jsontext.Value) error {
+	return func(at string, v jsontext.Value) error {
+		if err := json.Unmarshal(v, into); err != nil || *into <= 0 {
+			return fmt.Errorf("%s: %s is not a whole number above 0; to switch a trigger off, set its \"enabled\" to false", at, v)
+		}
+		return nil
+	}
+}
+
+// folder reads the name of the folder.
+func (s *Settings) folder(at string, v jsontext.Value) error {
+	if err := json.Unmarshal(v, &s.Dir); err != nil || !filepath.IsLocal(s.Dir) {
+		return fmt.Errorf("%s: %s is not a folder within the repository", at, v)
+	}
+	return nil
+}
+
+// format refuses archives in another format than the one there is.
+func format(at string, v jsontext.Value) error {
+	var name string
+	if err := json.Unmarshal(v, &name); err != nil || name != "markdown-table" {
+		return fmt.Errorf("%s: %s is refused: archives are written as \"markdown-table\" alone", at, v)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package notebook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/decantdev/decant/internal/notebook/folder"
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/memory"
+)
+
+// ignore keeps personal files out of commits.
+const ignore = "*\n"
+
+// Init makes the folder of the notebook and its files. A folder that is there is taken as it is: what stands in its files is
+// read as if a person had just written it.
+func (b *Book) Init(ctx context.Context) (Report, error) {
+	if !b.o.DryRun {
+		if err := os.MkdirAll(b.Dir(), 0o700); err != nil {
+			return Report{}, err
+		}
+		if err := folder.Replace(filepath.Join(b.Dir(), ".gitignore"), nil, []byte(ignore)); err != nil && !errors.Is(err, folder.ErrChanged) {
+			return Report{}, err
+		}
+	}
+	return b.sync(ctx)
+}
+
+// Sync reads what people have changed in the files, and writes the files anew. Without the folder it does nothing.
+func (b *Book) Sync(ctx context.Context) (Report, error) {
+	if _, err := os.Stat(b.Dir()); err != nil && !b.o.DryRun {
+		return Report{}, nil
+	}
+	return b.sync(ctx)
+}
+
+// project is Sync after a change.
+func (b *Book) project(ctx context.Context) ([]Change, error) {
+	r, err := b.Sync(ctx)
+	return r.Changes, err
+}
+
+// mostTries is how often files are read again that an editor has changed meanwhile.
+const mostTries = 20
+
+func (b *Book) sync(ctx context.Context) (Report, error) {
+	if !b.o.DryRun {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		unlock, err := folder.Lock(ctx, filepath.Join(b.Dir(), ".lock"))
+		if err != nil {
+			return Report{}, err
+		}
+		defer unlock()
+	}
+	var out Report
+	for range mostTries {
+		read, changes, err := b.pass(ctx)
+		out.Read = append(out.Read, read...)
+		out.Changes = append(out.Changes, changes...)
+		if !errors.Is(err, folder.ErrChanged) {
+			return out, err
+		}
+	}
+	return out, fmt.Errorf("%s: its files are being changed all the time: %w", b.Dir(), folder.ErrChanged)
+}
+
+// pass reads the files and writes them once. If one has changed meanwhile the error is folder.ErrChanged.
+func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err error) {
+	disk := map[string][]byte{}
+	for _, name := range page.Names {
+		if disk[name], err = folder.Read(filepath.Join(b.Dir(), name)); err != nil {
+			return nil, nil, err
+		}
+	}
+	files := map[string]page.File{}
+	err = b.change(ctx, true, func(l *ledger) error {
+		a := absorber{l: l, zone: b.o.Now().Location(), count: b.count}
+		a.files(disk)
+		read, files = a.read, map[string]page.File{}
+		v := l.view(a.zone, b.count)
+		for _, name := range page.Names {
+			files[name] = page.Render(name, v, string(disk[name]))
+		}
+		return nil
+	})
+	for _, name := range page.Names {
+		if err != nil {
+			return read, changes, err
+		}
+		if text := files[name].Text; text != string(disk[name]) || disk[name] == nil {
+			if !b.o.DryRun {
+				err = folder.Replace(filepath.Join(b.Dir(), name), disk[name], []byte(text))
+			}
+			if err == nil {
+				changes = append(changes, Change{name, string(disk[name]), text})
+			}
+		}
+	}
+	if err != nil {
+		return read, changes, err
+	}
+	return read, changes, b.change(ctx, true, func(l *ledger) error {
+		s := l.state()
+		for name, f := range files {
+			p := s.Pages[name]
+			p.Base = f.Base
+			s.Pages[name] = p
+		}
+		return nil
+	})
+}
+
+// Render returns the files as they are made of the store alone.
+func (b *Book) Render(ctx context.Context) (map[string]string, error) {
+	l, err := b.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.state()
+	v, out := l.view(b.o.Now().Location(), b.count), map[string]string{}
+	for _, name := range page.Names {
+		out[name] = page.Render(name, v, "").Text
+	}
+	return out, nil
+}
+
+// view returns what files are made of.
+func (l *ledger) view(zone *time.Location, count func(string) int) *page.View {
+	v := &page.View{Records: l.records, Pages: l.state().Pages, Zone: zone, Keep: l.set.KeepTasks, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
+	size := 0
+	for i, r := range l.loaded() {
+		if size += count(ruleLine(r)); size > l.set.RuleTokens {
+			v.Unloaded[r.ID] = i + 1
+		}
+	}
+	return v
+}
+
+// loaded returns the rules that a session may be told, those that are worth most first.
+func (l *ledger) loaded() (out []*record.Record) {
+	for _, r := range l.records {
+		if r.Kind == memory.KindRule && r.Item.State() == memory.Active && r.Suspended.IsZero() && r.Removed.IsZero() {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, record.Worth)
+	return out
+}
+
+func ruleLine(r *record.Record) string { return fmt.Sprintf("- Rule #%d: %s\n", r.Number, r.Text) }
+
+// An absorber makes records of what people have changed in files.
+type absorber struct {
+	l     *ledger
+	zone  *time.Location
+	count func(string) int
+	read  []string
+}
+
+// files reads all files. A file that is not there is no change: it is made anew.
+func (a *absorber) files(disk map[string][]byte) {
+	s := a.l.state()
+	sheets, seen := map[string]page.Sheet{}, map[string]bool{}
+	for _, name := range page.Names {
+		if disk[name] == nil {
+			continue
+		}
+		sheet := page.Parse(name, string(disk[name]))
+		sheets[name] = sheet
+		for _, f := range sheet.Found {
+			seen[f.ID] = true
+		}
+	}
+	shown := map[string]map[string]map[string]string{}
+	v := a.l.view(a.zone, a.count)
+	for name := range sheets {
+		shown[name] = page.Fields(name, v)
+	}
+	for _, name := range page.Names {
+		if sheet, ok := sheets[name]; ok {
+			a.deleted(name, s.Pages[name].Base, seen)
+			a.file(name, sheet, shown[name])
+		}
+	}
+}
+
+// deleted archives what a person has deleted from a file. What was deleted from an archive is in no file any longer.
+func (a *absorber) deleted(name string, base map[string]string, seen map[string]bool) {
+	for _, id := range slices.Sorted(maps.Keys(base)) {
+		r := a.l.byID(id)
+		if seen[id] || r == nil || !r.Removed.IsZero() {
+			continue
+		}
+		archive := name == page.ObservationArchive || name == page.TaskArchive || name == page.Contexts
+		switch {
+		case archive && (r.Item.State() != memory.Active || r.Type == record.Archive):
+			r.Removed = a.l.now
+		case archive || r.Item.State() != memory.Active || a.l.archive(r, "deleted from "+name) != nil:
+			continue
+		}
+		a.read = append(a.read, name+": deleted "+id+" "+r.Text)
+	}
+}
+
+// file reads what was changed and added in a file, and keeps its pieces.
+func (a *absorber) file(name string, sheet page.Sheet, shown map[string]map[string]string) {
+	p := a.l.state().Pages[name]
+	keys := map[string]string{}
+	for i := range sheet.Found {
+		f := &sheet.Found[i]
+		if f.ID == "" {
+			keys[page.NewKey(i)] = a.added(name, f)
+			continue
+		}
+		if have := shown[f.ID]; have != nil && p.Base[f.ID] != f.Sum(have) {
+			a.edited(name, f, have)
+		}
+	}
+	p.Pieces = nil
+	for _, piece := range sheet.Pieces {
+		if id, ok := keys[piece.After]; ok {
+			piece.After = id
+		}
+		p.Pieces = append(p.Pieces, record.Piece{After: piece.After, Text: page.Public(piece.Text)})
+	}
+	a.l.state().Pages[name] = p
+}

@@ -1,0 +1,84 @@
+package notebook
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/memory"
+)
+
+var named = regexp.MustCompile(`^([A-Z][A-Z0-9]*-\d+)(?:: *| +)`)
+
+// Task notes a task that is begun. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next number. One
+// whose name is known is returned as it is.
+func (b *Book) Task(ctx context.Context, text string, from memory.Source) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*record.Record, error) { return l.task(page.WithoutPrivate(text), from) })
+}
+
+func (l *ledger) task(text string, from memory.Source) (*record.Record, error) {
+	ref := ""
+	if m := named.FindStringSubmatch(text); m != nil {
+		ref, text = m[1], text[len(m[0]):]
+		for _, r := range l.records {
+			if r.Task != nil && r.Task.Ref == ref {
+				return r, nil
+			}
+		}
+	}
+	r, err := l.add(memory.KindTask, text, from)
+	if err != nil {
+		return nil, err
+	}
+	for s := l.state(); ref == ""; {
+		s.Tasks++
+		if _, err := l.named(fmt.Sprintf("TASK-%d", s.Tasks)); err != nil {
+			ref = fmt.Sprintf("TASK-%d", s.Tasks)
+		}
+	}
+	r.Task = &record.Task{Ref: ref}
+	return r, nil
+}
+
+// Done notes that a task is completed, by its id, its name or a text that makes a new one, with what is known of it. A time
+// that is zero is now.
+func (b *Book) Done(ctx context.Context, idOrText string, t record.Task, from memory.Source) (memory.Item, error) {
+	return b.put(ctx, func(l *ledger) (*record.Record, error) {
+		r, err := l.named(idOrText)
+		if err != nil || r.Task == nil {
+			if r, err = l.task(page.WithoutPrivate(idOrText), from); err != nil {
+				return nil, err
+			}
+		}
+		l.noteSession(from.Conversation)
+		t.Ref, t.Sessions = r.Task.Ref, l.state().Sessions
+		if t.Done.IsZero() {
+			t.Done = l.now
+		}
+		for _, s := range []*string{&t.Outcome, &t.Which, &t.Tests, &t.Issues, &t.Pattern} {
+			*s = strings.TrimSpace(oneLine(*s))
+		}
+		r.Task = &t
+		return r, nil
+	})
+}
+
+// Decided after 3.3 of the contradictions of the seed: the newest tasks (keepRecentCount) stay whatever their age. An older
+// one goes with the month, or after so many sessions (archiveAfterSessions), whichever comes first.
+
+// archiveTasks archives completed tasks and returns how many. At the end of a month all but the newest go.
+func (l *ledger) archiveTasks(month bool) (n int) {
+	for i, r := range l.finished() {
+		late := l.state().Sessions-r.Task.Sessions >= l.set.AfterSessions
+		if i < l.set.KeepTasks || !month && !late {
+			continue
+		}
+		if l.archive(r, "completed") == nil {
+			n++
+		}
+	}
+	return n
+}
