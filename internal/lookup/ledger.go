@@ -124,7 +124,7 @@ func (a *account) conversation(ctx context.Context, s Store, c *store.Summary) e
 		return nil
 	}
 	a.Conversations++
-	a.written(c, requests)
+	a.AddWrites(cmp.Or(c.Project, "(none)"), written(requests, &a.period, a.catalog))
 	a.AverageTokens += c.Tokens
 	totals, err := s.Spending(ctx, store.SpendQuery{Tenant: c.Tenant, Conversation: c.ID, Since: a.period.From, Until: a.period.To})
 	if err != nil {

@@ -51,17 +51,21 @@ func WritesOf(c *decant.Conversation, models func(id string) token.Model) *Write
 	return out
 }
 
-// AddWrites adds the table of a project, to that of the same name if there is one.
-func AddWrites(all []Writes, name string, t cause.Table) []Writes {
-	for i := range all {
-		if all[i].Name == name {
-			all[i].Causes.Join(t)
-			return all
-		}
+// AddWrites adds why a project wrote to the cache what it wrote.
+func (l *Ledger) AddWrites(project string, t cause.Table) {
+	if len(t) == 0 {
+		return
 	}
-	out := Writes{Name: name}
-	out.Causes.Join(t)
-	return append(all, out)
+	if l.Writes == nil {
+		l.Writes = &Writes{}
+	}
+	l.Writes.Causes.Join(t)
+	i := slices.IndexFunc(l.ProjectWrites, func(w Writes) bool { return w.Name == project })
+	if i < 0 {
+		i = len(l.ProjectWrites)
+		l.ProjectWrites = append(l.ProjectWrites, Writes{Name: project})
+	}
+	l.ProjectWrites[i].Causes.Join(t)
 }
 
 // writesHead are the columns of the table of causes.

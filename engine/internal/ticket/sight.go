@@ -1,8 +1,10 @@
 package ticket
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -26,9 +28,14 @@ type Sight struct {
 	Life      time.Duration // that the markers behind its messages ask for, 0: there is none
 	Changed   bool          // it names another model or another fixed part than the request before
 	Cold      bool          // it was taken to find nothing in the cache for that
-	Sent      cause.Prompt  // as it is sent
-	Marked    []int         // blocks of the messages up to each marker, the last first
-	Edited    string        // the first block that the client has changed, "m12, block 2"; empty: it has not
+	Sent      Sent          // as it is sent
+}
+
+// Sent is what a request leaves in the cache, and how it differs from what it should find there.
+type Sent struct {
+	cause.Prompt
+	Ends   []int  // blocks of the messages up to each marker, the last first
+	Edited string // the first block that the client has changed, "m12, block 2"; empty: it has not
 }
 
 // sightOf returns the sight of a request that is decided about and not committed yet.
@@ -184,4 +191,65 @@ func (s *Sight) Scaled(tokens, least int, unasked bool) cost.Prompt {
 		p.Marks[i].End = scaled(p.Marks[i].End)
 	}
 	return p
+}
+
+// sent notes what the request leaves in the cache, and what it should find there.
+func (s *Sight) sent(dr *draft.Draft) {
+	q := dr.Query
+	s.Sent.Prompt = cause.Prompt{At: q.Request.Begun, Model: q.Model.ID, Fixed: q.Refs.Conv.Fixed.Version}
+	if before := dr.Meter.Sent; before != nil && before.Fixed == s.Sent.Fixed {
+		s.Sent.Tools = before.Tools
+	} else {
+		s.Sent.Tools = toolsOf(&q.Refs.Conv.Fixed)
+	}
+	blocks := 0
+	for i := range dr.View.Messages {
+		blocks += len(dr.View.Messages[i].Blocks)
+	}
+	for _, m := range cost.MessageMarks(dr.View) {
+		s.Sent.Ends = append(s.Sent.Ends, blocks-m.Behind)
+		s.Sent.Life = max(s.Sent.Life, int(cost.LifeOf(m.Life)/time.Second))
+	}
+	if len(s.Sent.Ends) > 0 {
+		s.Sent.Prompt.Marked = s.Sent.Ends[0]
+	}
+}
+
+// toolsOf returns the identity of the tools of a request.
+func toolsOf(f *decant.Fixed) decant.Hash {
+	var all strings.Builder
+	for i := range f.Tools {
+		all.WriteString(f.Tools[i].Name)
+		if f.Tools[i].Schema != nil {
+			all.WriteString(f.Tools[i].Schema.Text())
+		}
+	}
+	return decant.HashText(all.String())
+}
+
+// differs notes that the client sends a block that it has not sent before.
+func (w *walk) differs(at *prompt.Block) {
+	p := &w.see.Prompt
+	if p.Same == math.MaxInt {
+		w.see.Sent.Edited = fmt.Sprintf("m%d, block %d", at.Message+1, at.Ref.Block+1)
+	}
+	p.Same = min(p.Same, w.here())
+}
+
+// Step returns how the request stands to the one that was answered before, for the cause of what it wrote.
+func (s *Sight) Step(before *cause.Prompt, u decant.Usage) *cause.Step {
+	out := &cause.Step{Now: s.Sent.Prompt}
+	out.Now.Usage = u
+	if before == nil {
+		return out
+	}
+	if !s.Grows {
+		out.Edit = s.Sent.Edited
+	}
+	for _, end := range s.Sent.Ends {
+		if n := end - before.Marked + 1; n > 0 && (out.Behind == 0 || n < out.Behind) {
+			out.Behind = n
+		}
+	}
+	return out
 }
