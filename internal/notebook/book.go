@@ -24,17 +24,14 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// Settings are how a notebook is kept.
-type Settings = settings.Settings
-
 // Options say which notebook is opened.
 type Options struct {
 	Memories store.Memories
 	Tenant   string
-	Root     string           // a folder in the repository
-	Now      func() time.Time // nil: the clock of the machine
-	Settings Settings         // the zero value: as the repository's file has them
-	DryRun   bool             // nothing is written, neither to the store nor to files
+	Root     string            // a folder in the repository
+	Now      func() time.Time  // nil: the clock of the machine
+	Settings settings.Settings // the zero value: as the repository's file has them
+	DryRun   bool              // nothing is written, neither to the store nor to files
 }
 
 // Book is a repository's notebook. It may be used by several goroutines.
@@ -63,7 +60,7 @@ func Open(_ context.Context, o Options) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Settings == (Settings{}) {
+	if o.Settings == (settings.Settings{}) {
 		if o.Settings, _, err = settings.Load(repo.Root); err != nil {
 			return nil, err
 		}
@@ -84,7 +81,7 @@ func (b *Book) Dir() string { return filepath.Join(b.repo.Root, b.o.Settings.Dir
 func (b *Book) Root() string { return b.repo.Root }
 
 // Settings returns the settings that are in force.
-func (b *Book) Settings() Settings { return b.o.Settings }
+func (b *Book) Settings() settings.Settings { return b.o.Settings }
 
 // now returns the time, as fine as stores keep it.
 func (b *Book) now() time.Time { return b.o.Now().Truncate(time.Microsecond) }
@@ -152,7 +149,7 @@ type ledger struct {
 	own      *record.State
 	scope    memory.Scope
 	now      time.Time
-	set      Settings
+	set      settings.Settings
 	rootless bool // conversations are left out of sources: the store has none of them
 }
 

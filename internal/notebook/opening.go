@@ -87,11 +87,8 @@ func (b *Book) State(ctx context.Context) (record.State, error) {
 	return *l.state(), nil
 }
 
-// ContextEntry is an entry of CONTEXT_ARCHIVE.md.
-type ContextEntry = record.Context
-
 // Checkpoint notes that a session, or a part of it, was compacted. The same session at the same time is noted once.
-func (b *Book) Checkpoint(ctx context.Context, c ContextEntry) error {
+func (b *Book) Checkpoint(ctx context.Context, c record.Context) error {
 	_, err := b.put(ctx, func(l *ledger) (*record.Record, error) {
 		if c.Time.IsZero() {
 			c.Time = l.now

@@ -32,18 +32,15 @@ type Book interface {
 // How long a hook takes at most. What takes longer is given up. Reading what a session is told takes milliseconds; it is
 // given more where the machine is busy, because a session without its rules is worse than one that begins late.
 const (
-	Limit   = 90 * time.Millisecond
+	limit   = 90 * time.Millisecond
 	Patient = time.Second
 )
-
-// Tokens is how much a session is told at its beginning without a budget of its own.
-const Tokens = 1500
 
 // mostInput is how many bytes an event may have.
 const mostInput = 1 << 20
 
-// Events are the names of the events that Run answers, as Claude Code spells them.
-var Events = []string{"SessionStart", "PreCompact", "Stop", "SessionEnd"}
+// events are the names of the events that Run answers, as Claude Code spells them.
+var events = []string{"SessionStart", "PreCompact", "Stop", "SessionEnd"}
 
 // An input is what Claude Code says about an event.
 type input struct {
@@ -62,7 +59,7 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 			err = fmt.Errorf("hook %s: %v", event, r)
 		}
 	}()
-	brief, cancel := context.WithTimeout(ctx, Limit)
+	brief, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var e input
 	lenient := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -76,7 +73,7 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 		err = save(brief, &e, open)
 	case "Stop":
 	default:
-		err = fmt.Errorf("want one of %v", Events)
+		err = fmt.Errorf("want one of %v", events)
 	}
 	if err != nil {
 		return fmt.Errorf("hook %s: %w", event, err)

@@ -1,4 +1,4 @@
-package hook_test
+package hook
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/decantdev/decant/internal/notebook/hook"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -51,7 +50,7 @@ func (b *book) wait(ctx context.Context, what string) error {
 func run(t *testing.T, event, in string, b *book) (out string, err error) {
 	t.Helper()
 	var w bytes.Buffer
-	err = hook.Run(t.Context(), event, strings.NewReader(in), &w, 700, func(_ context.Context, dir string) (hook.Book, error) {
+	err = Run(t.Context(), event, strings.NewReader(in), &w, 700, func(_ context.Context, dir string) (Book, error) {
 		if dir != "/src/garden" {
 			return nil, errors.New("another folder: " + dir)
 		}
@@ -95,7 +94,7 @@ func TestNothingToTell(t *testing.T) {
 
 func TestBadEvents(t *testing.T) {
 	for _, in := range []string{"", "{", "[]", `{"cwd":7}`, strings.Repeat(" ", 2<<20) + "{}", "{}", "\xff"} {
-		for _, name := range hook.Events {
+		for _, name := range events {
 			if _, err := run(t, name, in, &book{}); err == nil && (name != "Stop" || in != "{}") {
 				t.Errorf("%s with %.20q: no error", name, in)
 			}
@@ -112,7 +111,7 @@ func TestSlowBooks(t *testing.T) {
 		began := time.Now()
 		b := &book{opening: "a rule", slow: time.Hour}
 		out, err := run(t, "SessionStart", event, b)
-		if !strings.Contains(out, "a rule") || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != hook.Limit {
+		if !strings.Contains(out, "a rule") || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != limit {
 			t.Errorf("printed %q, %v after %s", out, err, time.Since(began))
 		}
 	})
@@ -120,7 +119,7 @@ func TestSlowBooks(t *testing.T) {
 
 // A fault of a book is an error like others.
 func TestPanics(t *testing.T) {
-	err := hook.Run(t.Context(), "PreCompact", strings.NewReader(event), nil, 1, func(context.Context, string) (hook.Book, error) { panic("fell") })
+	err := Run(t.Context(), "PreCompact", strings.NewReader(event), nil, 1, func(context.Context, string) (Book, error) { panic("fell") })
 	if err == nil || !strings.Contains(err.Error(), "fell") {
 		t.Errorf("error %v", err)
 	}
@@ -144,7 +143,7 @@ func TestMemories(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := hook.Memories{Store: db, Scopes: []memory.Scope{scope}, Count: func(s string) int { return len(strings.Fields(s)) }}
+	m := Memories{Store: db, Scopes: []memory.Scope{scope}, Count: func(s string) int { return len(strings.Fields(s)) }}
 	if text, err := m.Opening(t.Context(), 1000); text != "" || err != nil {
 		t.Errorf("of nothing: %q, %v", text, err)
 	}
