@@ -80,6 +80,25 @@ func (b *Book) Dir() string { return filepath.Join(b.repo.Root, b.o.Settings.Dir
 // Root returns the top of the repository.
 func (b *Book) Root() string { return b.repo.Root }
 
+// Owns reports whether a folder is one of the repository's: in any of its worktrees and clones, also in a worktree that was
+// deleted after the notebook was used in it.
+func (b *Book) Owns(ctx context.Context, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	if repo, err := repository.Find(dir); err == nil {
+		return repo.Key == b.repo.Key
+	}
+	roots := []string{b.repo.Root}
+	if s, err := b.State(ctx); err == nil {
+		roots = append(roots, s.Roots...)
+	}
+	return slices.ContainsFunc(roots, func(root string) bool {
+		rel, err := filepath.Rel(root, dir)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
 // Settings returns the settings that are in force.
 func (b *Book) Settings() settings.Settings { return b.o.Settings }
 

@@ -36,6 +36,14 @@ func (b *book) Checkpoint(ctx context.Context, session, transcript string) error
 	return b.wait(ctx, "checkpoint "+session+" "+transcript)
 }
 
+func (b *book) Ended(ctx context.Context, session, transcript string) error {
+	return b.wait(ctx, "ended "+session+" "+transcript)
+}
+
+func (b *book) Completed(ctx context.Context, session, task string) error {
+	return b.wait(ctx, "completed "+session+" "+task)
+}
+
 func (b *book) wait(ctx context.Context, what string) error {
 	select {
 	case <-ctx.Done():
@@ -59,11 +67,11 @@ func run(t *testing.T, event, in string, b *book) (out string, err error) {
 	return w.String(), err
 }
 
-const event = `{"session_id":"s1","transcript_path":"/t.jsonl","cwd":"/src/garden","hook_event_name":"X","source":"clear","new member":[1]}`
+const event = `{"session_id":"s1","transcript_path":"/t.jsonl","cwd":"/src/garden","hook_event_name":"X","source":"clear","task_subject":"Prune the roses","new member":[1]}`
 
 func TestEvents(t *testing.T) {
 	for name, want := range map[string][]string{
-		"SessionStart": {"opening 700", "caught up"}, "PreCompact": {"checkpoint s1 /t.jsonl"}, "SessionEnd": {"checkpoint s1 /t.jsonl"}, "Stop": nil,
+		"SessionStart": {"opening 700", "caught up"}, "PreCompact": {"checkpoint s1 /t.jsonl"}, "SessionEnd": {"ended s1 /t.jsonl"}, "TaskCompleted": {"completed s1 Prune the roses"}, "Stop": nil,
 	} {
 		b := &book{opening: "Rules:\n- \"never\" <push>"}
 		out, err := run(t, name, event, b)
@@ -154,7 +162,7 @@ func TestMemories(t *testing.T) {
 	if err != nil || !strings.HasSuffix(text, "\n- Never push to main.\nOpen tasks:\n- Water the orchids.") {
 		t.Errorf("%q, %v", text, err)
 	}
-	if text, _ := m.Opening(t.Context(), 34); !strings.Contains(text, "push") || strings.Contains(text, "orchids") || len(strings.Fields(text)) > 34 {
-		t.Errorf("in 34 tokens: %q", text)
+	if text, _ := m.Opening(t.Context(), 29); !strings.Contains(text, "push") || strings.Contains(text, "orchids") || len(strings.Fields(text)) > 29 {
+		t.Errorf("in 29 tokens: %q", text)
 	}
 }

@@ -45,6 +45,23 @@ func checkOf(rule string) (check, bool) {
 	return check{}, false
 }
 
+// Kept says where a session kept a rule that a machine can check, in the calls: each command that was due with the rule's
+// command before it. It is empty if nothing was due, if the session broke the rule, or if the rule is of another kind.
+func Kept(rule string, s *Session) (out []Evidence) {
+	k, ok := checkOf(rule)
+	if !ok {
+		return nil
+	}
+	found := k.in(s)
+	if found.verdict() != Confirms {
+		return nil
+	}
+	for _, n := range found.Kept {
+		out = append(out, Evidence{Session: s.ID, File: s.File, Message: n, Time: s.End, Quote: k.First + " ran before the " + k.Before})
+	}
+	return out
+}
+
 // programs begin commands that a rule can name without marks of code.
 var programs = words("go npm pnpm yarn bun npx make mise just cargo mvn gradle ./gradlew mix pytest python uv ruff tox rake bundle dotnet deno gofmt golangci-lint eslint prettier tsc biome pre-commit lefthook")
 

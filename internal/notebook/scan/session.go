@@ -38,6 +38,11 @@ type Compaction struct {
 	Message int `json:"message"`          // number of the first message behind it
 	Before  int `json:"before,omitempty"` // tokens of the last request before it with its answer, 0 when not recorded
 	After   int `json:"after,omitempty"`  // prompt tokens of the first request behind it, 0 when not recorded
+
+	Time   time.Time    `json:"time,omitzero"`
+	Took   Seconds      `json:"took_seconds,omitempty"`   // between the last message before it and the summary
+	Active Seconds      `json:"active_seconds,omitempty"` // of the session before it
+	Usage  decant.Usage `json:"usage"`                    // of all requests before it
 }
 
 // A call is one tool call in a session.
@@ -70,7 +75,11 @@ func (s *Session) measure(ms []decant.Message) {
 	for i := range ms {
 		m := &ms[i]
 		if m.Compaction {
-			s.Compactions = append(s.Compactions, Compaction{Message: m.Number, Before: last})
+			c := Compaction{Message: m.Number, Before: last, Time: m.Time, Active: Seconds(active.Seconds()), Usage: s.Usage}
+			if gap := m.Time.Sub(s.End); !s.End.IsZero() && gap > 0 && gap < idle {
+				c.Took = Seconds(gap.Seconds())
+			}
+			s.Compactions = append(s.Compactions, c)
 		}
 		if t := m.Time; !t.IsZero() {
 			if s.Start.IsZero() {

@@ -37,6 +37,11 @@ func Judge(rule string, s *Session) (Verdict, []Evidence) {
 	return verdict, found
 }
 
+// Same reports whether two sentences of a person ask for the same.
+func Same(a, b string) bool {
+	return negates(a) == negates(b) && alike(about(a), about(b)) || compare(a, b) == Confirms
+}
+
 // compare says whether one sentence of a person confirms or contradicts a rule.
 func compare(rule, sentence string) Verdict {
 	if !heard(sentence) || !directs(sentence) && !orders(sentence) {
