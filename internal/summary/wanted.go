@@ -1,5 +1,10 @@
 package summary
 
+import (
+	"path"
+	"strings"
+)
+
 // What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on sessions of one
 // project (docs/BENCHMARKS.md, "Shadow validation").
 const (
@@ -13,14 +18,28 @@ const (
 func want(b *book, facts []string) {
 	w := wants{book: b, wanted: map[int32]bool{}}
 	for _, f := range facts {
-		if id, ok := b.lex.ids[f]; ok && !w.wanted[id] {
-			w.wanted[id], w.order = true, append(w.order, id)
+		for _, name := range names(f) {
+			if id, ok := b.lex.ids[name]; ok && !w.wanted[id] {
+				w.wanted[id], w.order = true, append(w.order, id)
+			}
 		}
 	}
 	if len(w.order) > 0 {
 		w.lead()
 		w.warm()
 	}
+}
+
+// names returns what a fact is called by. Where a file is spoken of, it is by its name, and hardly ever by its path.
+func names(f string) []string {
+	base := f[strings.LastIndexByte(f, '/')+1:]
+	if base == f || base == "" {
+		return []string{f}
+	}
+	if stem := strings.TrimSuffix(base, path.Ext(base)); stem != base && stem != "" {
+		return []string{f, base, stem}
+	}
+	return []string{f, base}
 }
 
 // wants are facts that a record is to have with what they are.
@@ -30,12 +49,13 @@ type wants struct {
 	order  []int32 // the newest first
 }
 
-// lead has the line taken first that says most beside each wanted fact, the earliest of several, as far as there is room.
+// lead has the line taken first that says most beside each wanted fact, the earliest of several, as far as there is room. That
+// a file was read or changed says nothing of it.
 func (w *wants) lead() {
 	b := w.book
 	best := map[int32]int{}
 	for i := range b.entries {
-		if e := &b.entries[i]; e.text != "" {
+		if e := &b.entries[i]; e.text != "" && e.must != mustChange && e.must != mustFile {
 			for _, id := range b.lex.of(e.line) {
 				if at, ok := best[id]; w.wanted[id] && (!ok || w.plain(i) > w.plain(at)) {
 					best[id] = i
