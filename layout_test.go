@@ -99,7 +99,7 @@ var layers = map[string][]string{
 	"internal/triage":             {"store", "agent", "internal/triage/code", "internal/triage/investigate", "internal/triage/report", "internal/triage/source", ".", "dialect", "engine", "internal/cost", "provider", "token", "internal/triage/deliver", "internal/triage/rounds"},
 	"internal/cause":              {".", "internal/cost", "token"},
 	"internal/mcpserver":          {".", "archive", "internal/lookup", "memory", "store"},
-	"internal/notebook":           {"memory", "store", "token", "internal/notebook/page", "internal/notebook/record"},
+	"internal/notebook":           {"internal/notebook/scan", "memory", "store", "token", "internal/notebook/page", "internal/notebook/record"},
 	"internal/notebook/hook":      {"memory", "store"},
 	"internal/notebook/page":      {"memory", "internal/notebook/record"},
 	"internal/notebook/record":    {"memory"},

@@ -35,6 +35,7 @@ type notebookCmd struct {
 	Compact    notebookCompactCmd    `cmd:"" name:"compress-context" help:"Archive observations and tasks now."`
 	Status     notebookStatusCmd     `cmd:"" help:"Say how the notebook is doing."`
 	Opening    notebookOpeningCmd    `cmd:"" help:"Print what a session is told when it begins."`
+	Learn      notebookLearnCmd      `cmd:"" help:"Take over what the sessions of this repository say: what you asked for again, what was done."`
 	Candidates notebookCandidatesCmd `cmd:"" help:"Show what you told agents again and again, from the sessions that they have recorded."`
 	Report     notebookReportCmd     `cmd:"" help:"Sum up a month: sessions, tokens, tasks, cost, and what you had to say again."`
 	Hook       notebookHookCmd       `cmd:"" help:"Answer a hook of Claude Code, whose description is read from standard input. The plugin uses it."`
@@ -152,7 +153,10 @@ func printChanges(s *streams, changes []notebook.Change) error {
 	return nil
 }
 
-type notebookInitCmd struct{ notebookFlag }
+type notebookInitCmd struct {
+	Backfill age `placeholder:"AGE" help:"Read the sessions of the last 30d, 12h, ... that agents have recorded in this repository, and show what could become a rule."`
+	notebookFlag
+}
 
 // Run makes the folder of the notebook.
 func (c *notebookInitCmd) Run(s *streams) error {
@@ -167,6 +171,17 @@ func (c *notebookInitCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
+		if c.Backfill > 0 {
+			if err := c.backfill(ctx, s, b); err != nil {
+				return err
+			}
+			if c.DryRun {
+				r, err = b.Sync(ctx)
+			}
+		}
+		if err != nil {
+			return err
+		}
 		if c.DryRun {
 			return printChanges(s, r.Changes)
 		}
@@ -174,6 +189,36 @@ func (c *notebookInitCmd) Run(s *streams) error {
 			b.Dir(), quoteShell(b.Root()), quoteShell(b.Root()))
 		return nil
 	})
+}
+
+// mostShown is how many observations are shown behind a backfill.
+const mostShown = 20
+
+// backfill learns from the sessions that there are, and shows what they have brought.
+func (c *notebookInitCmd) backfill(ctx context.Context, s *streams, b *notebook.Book) error {
+	l, err := learn(ctx, s, b, nil, c.Backfill.since(time.Now()))
+	if err != nil {
+		return err
+	}
+	if l.Sessions == 0 {
+		s.note("no sessions of Claude Code, Codex or pi from that time are about %s", b.Root())
+		return nil
+	}
+	if err := writeLearned(s, l); err != nil {
+		return err
+	}
+	offered, err := b.Offered(ctx)
+	if err != nil {
+		return err
+	}
+	s.blank()
+	for _, r := range offered[:min(len(offered), mostShown)] {
+		writeOffer(s, r)
+	}
+	if n := len(offered); n > 0 {
+		fmt.Fprintf(s.out, "\n%s for your yes: decant notebook review\n\n", report.Count(n, "observation"))
+	}
+	return nil
 }
 
 type notebookObserveCmd struct {

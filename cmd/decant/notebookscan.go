@@ -36,6 +36,10 @@ func (f *notebookFlag) scan(s *streams, weekly, monthly bool) error {
 		if err != nil {
 			return err
 		}
+		learned, err := learn(ctx, s, b, nil, time.Time{})
+		if err != nil {
+			return err
+		}
 		do := b.CatchUp
 		if weekly || monthly {
 			do = func(ctx context.Context) (notebook.Report, error) { return b.Scan(ctx, weekly, monthly) }
@@ -49,6 +53,11 @@ func (f *notebookFlag) scan(s *streams, weekly, monthly bool) error {
 		}
 		if f.DryRun {
 			return f.diff(ctx, s, b, before)
+		}
+		if learned.Sessions > 0 {
+			if err := writeLearned(s, learned); err != nil {
+				return err
+			}
 		}
 		if len(r.Runs) == 0 {
 			fmt.Fprintln(s.out, "no scan is due")
@@ -83,29 +92,29 @@ func (c *notebookCompactCmd) Run(s *streams) error {
 
 type notebookReviewCmd struct{ notebookFlag }
 
-const reviewHelp = "y - make it a rule\nn - it is no rule\ne - change its text, then make it a rule\nq - stop here\n? - print this\n"
+const reviewHelp = "y - make it a rule\nn - it is no rule\ne - change its text, then make it a rule\ns - ask again another time\nq - stop here\n? - print this\n"
 
 // Run asks about each observation that waits for a yes. Without a terminal it lists them.
 func (c *notebookReviewCmd) Run(s *streams) error {
 	return c.book(func(ctx context.Context, b *notebook.Book) error {
-		ready, err := b.Ready(ctx)
+		offered, err := b.Offered(ctx)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(s.out, ready)
+			return c.print(s, offered)
 		}
-		if len(ready) == 0 {
+		if len(offered) == 0 {
 			_, err = fmt.Fprintln(s.out, "nothing waits for a yes")
 			return err
 		}
 		in := bufio.NewReader(s.in)
-		for i := range ready {
-			writeCandidate(s, &ready[i])
+		for _, r := range offered {
+			writeOffer(s, r)
 			if !s.asks() || c.DryRun {
 				continue
 			}
-			if stop, err := reviewOne(ctx, s, in, b, ready[i].ID); stop || err != nil {
+			if stop, err := reviewOne(ctx, s, in, b, r.ID); stop || err != nil {
 				return err
 			}
 		}
@@ -113,10 +122,22 @@ func (c *notebookReviewCmd) Run(s *streams) error {
 	})
 }
 
+func (c *notebookReviewCmd) print(s *streams, offered []*record.Record) error {
+	items := []memory.Item{}
+	for _, r := range offered {
+		it, err := r.Packed()
+		if err != nil {
+			return err
+		}
+		items = append(items, it)
+	}
+	return writeJSON(s.out, items)
+}
+
 // reviewOne asks about one observation, and reports whether the user wants to stop.
 func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Book, id string) (stop bool, err error) {
 	for {
-		fmt.Fprint(s.err, "Make this a rule [y,n,e,q,?]? ")
+		fmt.Fprint(s.err, "Make this a rule [y,n,e,s,q,?]? ")
 		answer, err := in.ReadString('\n')
 		if errors.Is(err, io.EOF) {
 			return true, nil
@@ -139,19 +160,13 @@ func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Bo
 			}
 			_, err = b.Accept(ctx, id, text, "")
 			return false, err
+		case "s":
+			return false, nil
 		case "q":
 			return true, nil
 		default:
 			fmt.Fprint(s.err, reviewHelp)
 		}
-	}
-}
-
-// writeCandidate prints an observation with its evidence.
-func writeCandidate(s *streams, it *memory.Item) {
-	fmt.Fprintf(s.out, "%s %s\n", it.ID, report.Visible(it.Text))
-	for _, c := range it.Confirmations[max(0, len(it.Confirmations)-5):] {
-		fmt.Fprintf(s.out, "  %s  “%s”\n", c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
 	}
 }
 

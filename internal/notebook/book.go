@@ -24,17 +24,14 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// Settings are how a notebook is kept.
-type Settings = settings.Settings
-
 // Options say which notebook is opened.
 type Options struct {
 	Memories store.Memories
 	Tenant   string
-	Root     string           // a folder in the repository
-	Now      func() time.Time // nil: the clock of the machine
-	Settings Settings         // the zero value: as the repository's file has them
-	DryRun   bool             // nothing is written, neither to the store nor to files
+	Root     string            // a folder in the repository
+	Now      func() time.Time  // nil: the clock of the machine
+	Settings settings.Settings // the zero value: as the repository's file has them
+	DryRun   bool              // nothing is written, neither to the store nor to files
 }
 
 // Book is a repository's notebook. It may be used by several goroutines.
@@ -63,7 +60,7 @@ func Open(_ context.Context, o Options) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Settings == (Settings{}) {
+	if o.Settings == (settings.Settings{}) {
 		if o.Settings, _, err = settings.Load(repo.Root); err != nil {
 			return nil, err
 		}
@@ -83,8 +80,27 @@ func (b *Book) Dir() string { return filepath.Join(b.repo.Root, b.o.Settings.Dir
 // Root returns the top of the repository.
 func (b *Book) Root() string { return b.repo.Root }
 
+// Owns reports whether a folder is one of the repository's: in any of its worktrees and clones, also in a worktree that was
+// deleted after the notebook was used in it.
+func (b *Book) Owns(ctx context.Context, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	if repo, err := repository.Find(dir); err == nil {
+		return repo.Key == b.repo.Key
+	}
+	roots := []string{b.repo.Root}
+	if s, err := b.State(ctx); err == nil {
+		roots = append(roots, s.Roots...)
+	}
+	return slices.ContainsFunc(roots, func(root string) bool {
+		rel, err := filepath.Rel(root, dir)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
 // Settings returns the settings that are in force.
-func (b *Book) Settings() Settings { return b.o.Settings }
+func (b *Book) Settings() settings.Settings { return b.o.Settings }
 
 // now returns the time, as fine as stores keep it.
 func (b *Book) now() time.Time { return b.o.Now().Truncate(time.Microsecond) }
@@ -152,7 +168,7 @@ type ledger struct {
 	own      *record.State
 	scope    memory.Scope
 	now      time.Time
-	set      Settings
+	set      settings.Settings
 	rootless bool // conversations are left out of sources: the store has none of them
 }
 

@@ -30,7 +30,18 @@ func (b *Book) Init(ctx context.Context) (Report, error) {
 			return Report{}, err
 		}
 	}
+	err := b.change(ctx, true, func(l *ledger) error { l.used(b.repo.Root); return nil })
+	if err != nil {
+		return Report{}, err
+	}
 	return b.sync(ctx)
+}
+
+// used notes that the notebook is used in a working tree.
+func (l *ledger) used(root string) {
+	if s := l.state(); !slices.Contains(s.Roots, root) {
+		s.Roots = append(s.Roots, root)
+	}
 }
 
 // Sync reads what people have changed in the files, and writes the files anew. Without the folder it does nothing.
@@ -104,7 +115,7 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 			}
 		}
 	}
-	if err != nil {
+	if err != nil || b.o.DryRun { // what stands in the files is still what was written before
 		return read, changes, err
 	}
 	return read, changes, b.change(ctx, true, func(l *ledger) error {
