@@ -71,7 +71,17 @@ func Open(_ context.Context, o Options) (*Book, error) {
 	if o.DryRun {
 		o.Memories = &overlay{under: o.Memories}
 	}
-	return &Book{o: o, repo: repo, scope: memory.Scope{Level: memory.Project, Name: "notebook " + repo.Key}, count: token.For(token.Model{}).Count}, nil
+	return &Book{o: o, repo: repo, scope: scope(repo), count: token.For(token.Model{}).Count}, nil
+}
+
+func scope(repo repository.Repository) memory.Scope {
+	return memory.Scope{Level: memory.Project, Name: "notebook " + repo.Key}
+}
+
+// ScopeOf returns the scope in which the notebook of a folder's repository keeps its records.
+func ScopeOf(dir string) (memory.Scope, error) {
+	repo, err := repository.Find(cmp.Or(dir, "."))
+	return scope(repo), err
 }
 
 // Dir returns the folder of the notebook's files.

@@ -90,6 +90,9 @@ func (b *Book) Offered(ctx context.Context) (out []*record.Record, err error) {
 		if l.due(r) == memory.Escalated {
 			rank[r] = 1
 			out = append(out, r)
+		} else if r.Offer == "procedure" && r.Refused.IsZero() {
+			rank[r] = -1
+			out = append(out, r)
 		} else if r.Offer != "" && r.Refused.IsZero() {
 			out = append(out, r)
 		}

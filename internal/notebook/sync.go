@@ -55,6 +55,10 @@ func (b *Book) Sync(ctx context.Context) (Report, error) {
 // project is Sync after a change.
 func (b *Book) project(ctx context.Context) ([]Change, error) {
 	r, err := b.Sync(ctx)
+	if err != nil {
+		return r.Changes, err
+	}
+	_, err = b.published(ctx)
 	return r.Changes, err
 }
 

@@ -59,6 +59,9 @@ const (
 	Books    Type = "state"   // of the notebook itself
 )
 
+// FromFile is the Offer of an observation that was imported.
+const FromFile = "file"
+
 // Who confirms something.
 type Who string
 
@@ -110,18 +113,19 @@ type Context struct {
 
 // State is what a notebook knows of itself.
 type State struct {
-	Since    time.Time       `json:"since"`
-	Off      bool            `json:"off,omitzero"`
-	Sessions int             `json:"sessions,omitzero"` // that it has known
-	Recent   []string        `json:"recent,omitempty"`  // the newest of them
-	Read     time.Time       `json:"read,omitzero"`     // when sessions were last read
-	Roots    []string        `json:"roots,omitempty"`   // working trees that it was used in, also those that are gone
-	Weekly   time.Time       `json:"weekly,omitzero"`   // the last Sunday whose scan was made
-	Monthly  time.Time       `json:"monthly,omitzero"`  // the last 1st whose scan was made
-	Runs     []Run           `json:"runs,omitempty"`    // the newest, oldest first
-	Rules    int             `json:"rules,omitzero"`    // the highest number of a rule
-	Tasks    int             `json:"tasks,omitzero"`    // the highest number of a task
-	Pages    map[string]Page `json:"pages,omitempty"`   // by the name of their file
+	Since     time.Time       `json:"since"`
+	Off       bool            `json:"off,omitzero"`
+	Sessions  int             `json:"sessions,omitzero"`   // that it has known
+	Recent    []string        `json:"recent,omitempty"`    // the newest of them
+	Read      time.Time       `json:"read,omitzero"`       // when sessions were last read
+	Published []string        `json:"published,omitempty"` // working trees whose .claude/rules have the rules
+	Roots     []string        `json:"roots,omitempty"`     // working trees that it was used in, also those that are gone
+	Weekly    time.Time       `json:"weekly,omitzero"`     // the last Sunday whose scan was made
+	Monthly   time.Time       `json:"monthly,omitzero"`    // the last 1st whose scan was made
+	Runs      []Run           `json:"runs,omitempty"`      // the newest, oldest first
+	Rules     int             `json:"rules,omitzero"`      // the highest number of a rule
+	Tasks     int             `json:"tasks,omitzero"`      // the highest number of a task
+	Pages     map[string]Page `json:"pages,omitempty"`     // by the name of their file
 }
 
 // A Run is one scan of a schedule.
