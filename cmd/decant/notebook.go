@@ -464,7 +464,7 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		st.Pages = nil
+		st.Trees = nil
 		if c.JSON {
 			return writeJSON(s.out, st)
 		}

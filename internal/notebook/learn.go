@@ -118,24 +118,22 @@ func source(e *scan.Evidence) memory.Source {
 	return memory.Source{Conversation: e.Session, From: e.Message, To: e.Message}
 }
 
-// candidate makes an observation of what a person said, or confirms the record that asks for the same.
+// mostQuotes is how many quotations are kept of why somebody is asked about an observation.
+const mostQuotes = 5
+
+// candidate makes an observation of what a person said, unless it is known. What it was said with is shown to the person who
+// is asked about it; what confirms it is for judge to say, which is stricter.
 func (p *pupil) candidate(c *scan.Candidate) error {
-	r := p.l.same(c.Text)
-	if r == nil {
-		var err error
-		if r, err = p.observe(c); r == nil || err != nil {
-			return err
-		}
+	if p.l.same(c.Text) != nil {
+		return nil
 	}
-	if r.Item.State() == memory.Escalated {
-		if r = p.l.byID(r.Became); r == nil {
-			return nil
-		}
+	r, err := p.observe(c)
+	if r == nil || err != nil {
+		return err
 	}
-	for _, e := range c.Evidence {
-		if err := p.confirm(r, record.Person, e); err != nil {
-			return err
-		}
+	r.Asked = c.Sessions
+	for _, e := range c.Evidence[:min(len(c.Evidence), mostQuotes)] {
+		r.Quotes = append(r.Quotes, fmt.Sprintf("%s m%d “%s”", e.Session[:min(8, len(e.Session))], e.Message, oneLine(e.Quote)))
 	}
 	return nil
 }
@@ -173,7 +171,7 @@ func (l *ledger) same(text string) (found *record.Record) {
 		if r.Kind != memory.KindRule && (r.Kind != memory.KindObservation || found != nil) {
 			continue
 		}
-		if memory.Same(r.Text, text) || scan.Same(r.Text, text) {
+		if memory.Same(r.Text, text) || r.Offer != record.Procedure && scan.Same(r.Text, text) {
 			found = r
 		}
 	}
@@ -197,7 +195,7 @@ func (p *pupil) procedures(ss []scan.Session) error {
 			return err
 		}
 		e := found[i].Evidence[0]
-		r.Session, r.Message, r.Offer = e.Session, e.Message, "procedure"
+		r.Session, r.Message, r.Offer = e.Session, e.Message, record.Procedure
 		r.Why = fmt.Sprintf("run %d times in %d sessions", found[i].Count, found[i].Sessions)
 		p.Observations++
 	}
@@ -232,9 +230,10 @@ func (p *pupil) tasks(s *scan.Session, newest bool) error {
 		if r.Task.Done.IsZero() {
 			p.Tasks++
 		}
-		ref := r.Task.Ref
+		was := *r.Task
 		r.Task = taken(k)
-		r.Task.Ref, r.Task.Done, r.Task.Sessions = ref, p.l.seen(k.End), p.l.state().Sessions
+		r.Task.Ref, r.Task.Numbered = was.Ref, was.Numbered
+		r.Task.Done, r.Task.Sessions = p.l.seen(k.End), p.l.state().Sessions
 	}
 	return nil
 }
