@@ -55,6 +55,14 @@ func (d *desk) no(err error) {
 	}
 }
 
+func (d *desk) git(args ...string) {
+	d.Helper()
+	args = append([]string{"-C", d.root, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)
+	if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+		d.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
 func (d *desk) book() *notebook.Book {
 	b := d.open(d.root)
 	_, err := b.Init(d.Context())
