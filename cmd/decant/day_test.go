@@ -44,7 +44,7 @@ func tokensOf(t *testing.T, src []byte) (n int) {
 	return n
 }
 
-// 002-08, 002-29: compacted at 50,000 tokens the day is at least 85 % smaller, and every id, SHA, count and outcome is in what is left.
+// 002-08, 002-27: compacted at 50,000 tokens the day is at least 85 % smaller, and every id, SHA, count and outcome is in what is left.
 // The notebook has them too, one task each.
 func TestTheDayOfEightTasks(t *testing.T) {
 	dir := t.TempDir()
@@ -70,6 +70,7 @@ func TestTheDayOfEightTasks(t *testing.T) {
 		{"compact", "--preset", "coding-session-50", "-o", out, name},
 		{"notebook", "init", "--dir", dir, "--db", db},
 		{"notebook", "learn", "--dir", dir, "--db", db, name},
+		{"notebook", "compress-context", "--observations", "--tasks", "--dir", dir, "--db", db},
 	} {
 		var said bytes.Buffer
 		if code := run(args, &streams{in: strings.NewReader(""), out: &said, err: &said, width: 80}); code != 0 {
