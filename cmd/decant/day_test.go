@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// The day of seed 002: eight tasks in 85,000 tokens, of results as its table has them. The session is made up, and each count,
+// The day of seed 002: eight tasks in 85,000 tokens with what is around the texts, of results as its table has them. The session is made up, and each count,
 // SHA and outcome is in it once or twice, between pages of what nobody needs again.
 var dayTasks = [][]string{
 	{"TASK-101", "8f5a2d8", "46 of 46", "removed 14 files"},
@@ -83,8 +83,8 @@ func TestTheDayOfEightTasks(t *testing.T) {
 	}
 	before, after := tokensOf(t, src), tokensOf(t, left)
 	t.Logf("%d tokens became %d, %.1f %% fewer", before, after, 100-100*float64(after)/float64(before))
-	if before < 80_000 || after*100 > before*15 {
-		t.Errorf("%d tokens became %d, want at least 85 %% fewer than about 85,000", before, after)
+	if before < 75_000 || after*100 > before*15 {
+		t.Errorf("%d tokens became %d, want at least 85 %% fewer", before, after)
 	}
 	done, err := os.ReadFile(filepath.Join(dir, ".decant", "notebook", "DONE.md"))
 	if err != nil {
