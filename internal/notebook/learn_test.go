@@ -12,6 +12,7 @@ import (
 
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/wire"
@@ -93,6 +94,46 @@ func TestSessionsAreLearnedOnce(t *testing.T) {
 	d.same(b)
 }
 
+// 002-16: a task beyond the newest goes after so many sessions, before the month ends.
+func TestTasksGoAfterTwentySessions(t *testing.T) {
+	d := newDesk(t)
+	b, ctx := d.book(), t.Context()
+	for n := range 32 {
+		d.now = d.now.Add(time.Minute)
+		_, err := b.Done(ctx, fmt.Sprintf("work %d", n), record.Task{}, session(n))
+		d.no(err)
+	}
+	_, err := b.CatchUp(ctx)
+	d.no(err)
+	items, err := b.Items(ctx, notebook.Query{Kinds: []memory.Kind{memory.KindTask}, Archived: true})
+	d.no(err)
+	archived := 0
+	for _, it := range items {
+		if it.State() == memory.Archived {
+			archived++
+		}
+	}
+	if len(items) != 32 || archived != 12 { // the newest 20 sessions are not over 20 sessions ago
+		t.Errorf("%d of %d tasks are archived, want 12 of 32", archived, len(items))
+	}
+	d.same(b)
+}
+
+// While the notebook is off nothing is learned.
+func TestOffLearnsNothing(t *testing.T) {
+	d := newDesk(t)
+	b, ctx := d.book(), t.Context()
+	d.no(b.Switch(ctx, false))
+	_, err := b.Learn(ctx, []scan.Session{recording(t, "s", d.now, "hello", "Always run the linter before you push to the remote.", "<private>Never tell anybody about the launch.</private>")})
+	d.no(err)
+	d.no(b.Switch(ctx, true))
+	items, err := b.Items(ctx, notebook.Query{Archived: true})
+	d.no(err)
+	if len(items) > 0 {
+		t.Errorf("learned %+v", items)
+	}
+}
+
 // A rule's check is seen in the calls, once for each session.
 func TestChecksConfirm(t *testing.T) {
 	d := newDesk(t)
@@ -111,7 +152,7 @@ func TestChecksConfirm(t *testing.T) {
 	}
 }
 
-// 002-15, 002-23, 002-39: of recorded sessions come tasks, with what they took, and entries of the archive that name the transcript.
+// 002-07, 002-15, 002-23: of recorded sessions come tasks, with what they took, and entries of the archive that name the transcript.
 func TestRecordedSessionsBecomeTasksAndContexts(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()
