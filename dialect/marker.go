@@ -11,6 +11,8 @@ type Marker interface {
 // Marked says what markers were added to a request.
 type Marked struct {
 	Added    int
-	Messages bool // the client has none behind its messages
-	Fixed    bool // it has some on its system prompt or tools
+	Messages bool   // the client has none behind its messages
+	Fixed    bool   // it has some on its system prompt or tools
+	Turns    int    // answers of the model in the request
+	First    []byte // the first message, as the client has written it
 }

@@ -1,61 +1,79 @@
 package engine
 
 import (
+	"hash/maphash"
 	"sync"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
-	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/internal/cost"
 )
 
-// mostMarkings is how many clients' markings are known at least. Who is forgotten is marked as if never seen.
+// mostMarkings is how many conversations are known at least. One that is forgotten is marked as if never seen.
 const mostMarkings = 4096
 
-// A markers adds cache markers to requests of clients that set none behind their messages. What it has brought is known by what
-// requests of one conversation have in common at first sight, so that it is one for those that a client sends again and again
-// with the same beginning. It is safe for concurrent use.
+// A markers adds cache markers to requests of clients that set none behind their messages. It follows what they bring for each
+// conversation, by its first message, and for the first requests of all conversations of a tenant, which nobody may go on with.
+// It is safe for concurrent use.
 type markers struct {
 	on   bool
+	seed maphash.Seed
 	mu   sync.Mutex
-	now  map[prompt.Key]cost.Marking
-	then map[prompt.Key]cost.Marking // that were not asked for since now was begun
+	now  map[markKey]cost.Marking
+	then map[markKey]cost.Marking // that were not asked for since now was begun
+}
+
+// A markKey is a conversation; first 0: what all conversations of a tenant begin with.
+type markKey struct {
+	tenant, session string
+	first           uint64
 }
 
 // A marked is what was added to one request.
 type marked struct {
-	key prompt.Key
+	key markKey
 	dialect.Marked
 }
 
 // mark returns a request with the markers that it should have, and nil where none are for us to add.
-func (m *markers) mark(d dialect.Dialect, key prompt.Key, req *Request) (*Request, *marked) {
+func (m *markers) mark(d dialect.Dialect, req *Request) (*Request, *marked) {
 	by, ok := d.(dialect.Marker)
 	if !m.on || !ok || req.Count {
 		return req, nil
 	}
 	body, what := by.Mark(req.Body)
-	switch {
-	case !what.Messages && what.Added == 0:
+	if !what.Messages && what.Added == 0 {
 		return req, nil
-	case what.Messages && what.Added > 0:
-		if k := m.of(key); !k.Marks() {
-			what.Added = 0
-		}
 	}
-	out := &marked{key, what}
-	if what.Added == 0 {
-		return req, out
+	x := &marked{markKey{req.Tenant, req.Session, maphash.Bytes(m.seed, what.First)}, what}
+	if what.Messages && what.Added > 0 && !m.pays(x) {
+		x.Added = 0
+	}
+	if x.Added == 0 {
+		return req, x
 	}
 	with := *req
 	with.Body = body
-	return &with, out
+	return &with, x
 }
 
-// of returns what markers have brought so far.
-func (m *markers) of(key prompt.Key) cost.Marking {
+// pays reports whether markers are worth adding to a request.
+func (m *markers) pays(x *marked) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if x.Turns == 0 {
+		if k := m.of(x.beginnings()); k.Lost+k.Risk > cost.MarkingShare*k.Plain {
+			return false
+		}
+	}
+	k := m.of(x.key)
+	return k.Marks()
+}
+
+// beginnings is the key of what all conversations of the tenant begin with.
+func (x *marked) beginnings() markKey { return markKey{tenant: x.key.tenant} }
+
+func (m *markers) of(key markKey) cost.Marking {
 	if k, ok := m.now[key]; ok {
 		return k
 	}
@@ -70,19 +88,25 @@ func (m *markers) learn(p *Prepared, u decant.Usage, at cost.Terms) {
 	}
 	q := p.ticket.Draft.Query
 	price := func(u decant.Usage) float64 { return q.Price(u, at).USD() }
-	paid, plain := price(u), price(x.without(u, q.Fixed))
-	risk := price(decant.Usage{CacheWrite: u.Prompt()}) - price(decant.Usage{Input: u.Prompt()})
+	r := cost.Marked{
+		Paid: price(u), Plain: price(x.without(u, q.Fixed)), Read: u.CacheRead, Size: u.Prompt(), Added: x.Added > 0,
+		Risk: price(decant.Usage{CacheWrite: u.Prompt()}) - price(decant.Usage{Input: u.Prompt()}),
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k, ok := m.now[x.key]
-	if !ok {
-		k = m.then[x.key]
+	m.note(x.key, r)
+	if x.Turns < 2 { // what the first has written is read by the second
+		m.note(x.beginnings(), r)
 	}
+}
+
+func (m *markers) note(key markKey, r cost.Marked) {
+	k := m.of(key)
 	if len(m.now) >= mostMarkings || m.now == nil {
-		m.now, m.then = map[prompt.Key]cost.Marking{}, m.now
+		m.now, m.then = map[markKey]cost.Marking{}, m.now
 	}
-	k.Answered(paid, plain, risk)
-	m.now[x.key] = k
+	k.Answered(r)
+	m.now[key] = k
 }
 
 // marks returns what markers were added to the request, nil where none are for us to add.

@@ -23,7 +23,7 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		store: s, opts: o, seed: maphash.MakeSeed(), markers: markers{on: o.Adds.Markers},
+		store: s, opts: o, seed: maphash.MakeSeed(), markers: markers{on: o.Adds.Markers, seed: maphash.MakeSeed()},
 		patience: patience.Patience{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
 	}
 	e.behind.aside = newAside(e.note, e.caught)

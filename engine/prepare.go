@@ -33,7 +33,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	key := prompt.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
 	var marks *marked
 	if e.mode(req) == Manage {
-		req, marks = e.markers.mark(d, key, req)
+		req, marks = e.markers.mark(d, req)
 	}
 	was := e.recent.Find(key, req.Body)
 	r, err := prompt.Read(d, req.Body, e.seed, was)

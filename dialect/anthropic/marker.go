@@ -34,7 +34,7 @@ func (Dialect) Mark(body []byte) ([]byte, dialect.Marked) {
 	} else if r.goesOn() {
 		r.places()
 	}
-	out := dialect.Marked{Added: len(r.edits), Messages: !r.marked, Fixed: r.fixed}
+	out := dialect.Marked{Added: len(r.edits), Messages: !r.marked, Fixed: r.fixed, Turns: r.turns, First: r.first.Of(body)}
 	if len(r.edits) == 0 {
 		return body, out
 	}
@@ -44,13 +44,14 @@ func (Dialect) Mark(body []byte) ([]byte, dialect.Marked) {
 // A markable is a request as far as it matters where markers may stand.
 type markable struct {
 	body   []byte
-	used   int         // markers that the client has set
-	whole  bool        // it has set one for the request as a whole
-	fixed  bool        // some stand on system prompt or tools
-	marked bool        // some stand on messages
-	blocks []markBlock // of the messages
-	ends   []int       // the last blocks that can carry a marker of the last messages before each answer, in order; -1: none can
-	turns  int         // answers of the model
+	used   int           // markers that the client has set
+	whole  bool          // it has set one for the request as a whole
+	fixed  bool          // some stand on system prompt or tools
+	marked bool          // some stand on messages
+	blocks []markBlock   // of the messages
+	ends   []int         // the last blocks that can carry a marker of the last messages before each answer, in order; -1: none can
+	turns  int           // answers of the model
+	first  jsonspan.Span // message
 	edits  []markEdit
 }
 
@@ -82,6 +83,9 @@ func (r *markable) read() {
 		m := s.Skip()
 		if r.body[m.Start] != '{' {
 			continue
+		}
+		if r.first.IsZero() {
+			r.first = m
 		}
 		if role(r.body, m) == "assistant" {
 			r.turns++
