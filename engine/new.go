@@ -23,13 +23,13 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		store: s, opts: o, seed: maphash.MakeSeed(),
+		store: s, opts: o, seed: maphash.MakeSeed(), markers: markers{on: o.Adds.Markers, seed: maphash.MakeSeed()},
 		patience: patience.Patience{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
 	}
 	e.behind.aside = newAside(e.note, e.caught)
 	e.behind.ahead = newAhead(&e.opts, &e.env, s, e.behind.aside)
 	e.behind.flushes = flushes{o.Models.Flusher, e.behind.aside, e.note}
-	e.env = draft.Env{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, Model: e.model, DropBlock: o.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
+	e.env = draft.Env{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, Model: e.model, DropBlock: o.Adds.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
 	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.behind.archives.Go, func(full bool, lost int) { tellBacklog(&e.opts, full, lost) })
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Memory.Conversations, o.Memory.Entries),

@@ -36,6 +36,10 @@ type notebookCmd struct {
 	Status     notebookStatusCmd     `cmd:"" help:"Say how the notebook is doing."`
 	Opening    notebookOpeningCmd    `cmd:"" help:"Print what a session is told when it begins."`
 	Learn      notebookLearnCmd      `cmd:"" help:"Take over what the sessions of this repository say: what you asked for again, what was done."`
+	Import     notebookImportCmd     `cmd:"" help:"Take over what stands in CLAUDE.md, DONE.md, or claude-mem's database, for your yes. They stay as they are."`
+	Publish    notebookPublishCmd    `cmd:"" help:"Write the rules to .claude/rules/decant.md, for agents without the plugin, and keep them there."`
+	Card       notebookCardCmd       `cmd:"" help:"Print what one recorded session took, and what its compactions brought."`
+	Skill      notebookSkillCmd      `cmd:"" help:"Print a procedure that repeats as a SKILL.md."`
 	Candidates notebookCandidatesCmd `cmd:"" help:"Show what you told agents again and again, from the sessions that they have recorded."`
 	Report     notebookReportCmd     `cmd:"" help:"Sum up a month: sessions, tokens, tasks, cost, and what you had to say again."`
 	Hook       notebookHookCmd       `cmd:"" help:"Answer a hook of Claude Code, whose description is read from standard input. The plugin uses it."`
@@ -364,7 +368,10 @@ func (c *notebookShowCmd) Run(s *streams) error {
 			it, err := r.Packed()
 			return errors.Join(err, writeJSON(s.out, it))
 		}
-		return writeRecord(s, r)
+		if err := writeRecord(s, r); err != nil {
+			return err
+		}
+		return writeMessage(s, r)
 	})
 }
 
@@ -457,7 +464,7 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		st.Pages = nil
+		st.Trees = nil
 		if c.JSON {
 			return writeJSON(s.out, st)
 		}

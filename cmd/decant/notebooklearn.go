@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook/scan"
 	"github.com/decantdev/decant/internal/report"
 )
 
@@ -127,34 +127,27 @@ func ownSessions(ctx context.Context, b *notebook.Book, since time.Time) (out []
 
 // why says in a phrase why somebody is asked about an observation.
 func why(r *record.Record) string {
-	where := "in " + report.Count(max(1, r.Sessions()), "session")
+	where := "in " + report.Count(max(1, r.Asked), "session")
 	switch r.Offer {
-	case "correction":
+	case string(scan.Correction):
 		return "you corrected this " + where
-	case "order":
+	case string(scan.Order):
 		return "you said that this holds " + where
-	case "request":
-		return "you asked for this " + where
-	case "procedure":
+	case string(scan.Request):
+		return "you asked for this or the like " + where
+	case record.Procedure, record.FromFile:
 		return r.Why
 	}
-	return "confirmed " + report.Count(r.Times, "time") + " " + where
+	return "confirmed " + report.Count(r.Times, "time") + " in " + report.Count(r.Sessions(), "session")
 }
 
 // writeOffer prints an observation with its evidence.
 func writeOffer(s *streams, r *record.Record) {
 	fmt.Fprintf(s.out, "%s %s\n    %s\n", r.ID, report.Visible(r.Text), why(r))
-	if r.Session != "" {
-		fmt.Fprintf(s.out, "    %s m%d\n", short(r.Session), r.Message)
+	for _, q := range r.Quotes {
+		fmt.Fprintf(s.out, "    %s\n", report.Visible(q))
 	}
-	from := max(0, len(r.Confirmations)-4)
-	for i, c := range slices.All(r.Confirmations[from:]) {
-		where := ""
-		if k := from + i + len(r.Seen) - len(r.Confirmations); k >= 0 && r.Seen[k].Session != "" {
-			where = fmt.Sprintf("%s m%d  ", short(r.Seen[k].Session), r.Seen[k].From)
-		}
-		fmt.Fprintf(s.out, "    %s%s  “%s”\n", where, c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
+	for _, c := range r.Confirmations[max(0, len(r.Confirmations)-5):] {
+		fmt.Fprintf(s.out, "    confirmed %s “%s”\n", c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
 	}
 }
-
-func short(session string) string { return session[:min(8, len(session))] }

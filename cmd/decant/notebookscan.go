@@ -13,10 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -81,13 +83,46 @@ type notebookCompactCmd struct {
 
 // Run archives what is named.
 func (c *notebookCompactCmd) Run(s *streams) error {
-	switch {
-	case c.SessionNow:
-		return usageError{errors.New("--session-now is not done here: \"decant pour last\" compacts the session that came through the gateway last")}
-	case !c.Observations && !c.Tasks:
-		return usageError{errors.New("say what: --observations, --tasks or both")}
+	if !c.SessionNow && !c.Observations && !c.Tasks {
+		return usageError{errors.New("say what: --session-now, --observations, --tasks or several")}
+	}
+	if c.SessionNow {
+		if err := c.session(s); err != nil {
+			return err
+		}
+	}
+	if !c.Observations && !c.Tasks {
+		return nil
 	}
 	return c.scan(s, c.Observations, c.Tasks)
+}
+
+// session notes what the newest recorded session has come to, and pours it if it goes through the gateway.
+func (c *notebookCompactCmd) session(s *streams) error {
+	f, err := recordedSession("last")
+	if err != nil {
+		return err
+	}
+	if !c.DryRun {
+		err := c.book(func(ctx context.Context, b *notebook.Book) error {
+			one, err := readSession(s, &f)
+			if err == nil {
+				err = b.Checkpoint(ctx, &one)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		s.note("what session %s has come to stands in CONTEXT_ARCHIVE.md", f.id)
+	}
+	pour := pourCmd{}
+	pour.dbFlag, pour.Session, pour.DryRun = c.dbFlag, f.id, c.DryRun
+	if err := pour.Run(s); err != nil {
+		s.warn(err)
+		s.note("a session that does not go through Decant's gateway is compacted by its own client: /compact")
+	}
+	return nil
 }
 
 type notebookReviewCmd struct{ notebookFlag }
@@ -194,6 +229,35 @@ func writeRecord(s *streams, r *record.Record) error {
 			who = fmt.Sprintf(" (%s %s)", r.Seen[k].By, r.Seen[k].Session)
 		}
 		line("confirmed", c.Time.Local().Format(time.DateTime)+who+": "+c.Evidence)
+	}
+	return nil
+}
+
+// writeMessage prints the message that a record is first known from, as its session's file has it. Without the file the record
+// has its quotation.
+func writeMessage(s *streams, r *record.Record) error {
+	if r.Session == "" || r.Message == 0 {
+		return nil
+	}
+	f, err := recordedSession(r.Session)
+	if err != nil {
+		return s.say(fmt.Sprintf("\nIts session %s is not recorded here any longer.\n", r.Session))
+	}
+	doc, err := s.document(f.path, string(f.format))
+	if err != nil {
+		return err
+	}
+	for i := range doc.Conversation.Messages {
+		m := &doc.Conversation.Messages[i]
+		if m.Number != r.Message {
+			continue
+		}
+		fmt.Fprintf(s.out, "\n%s, message %d, %s:\n", f.path, m.Number, m.Role)
+		for j := range m.Blocks {
+			if m.Blocks[j].Content != nil && m.Blocks[j].Kind == decant.KindText {
+				fmt.Fprintf(s.out, "  %s\n", strings.ReplaceAll(report.Visible(secret.Mask(m.Blocks[j].Text())), "\n", "\n  "))
+			}
+		}
 	}
 	return nil
 }

@@ -71,7 +71,17 @@ func Open(_ context.Context, o Options) (*Book, error) {
 	if o.DryRun {
 		o.Memories = &overlay{under: o.Memories}
 	}
-	return &Book{o: o, repo: repo, scope: memory.Scope{Level: memory.Project, Name: "notebook " + repo.Key}, count: token.For(token.Model{}).Count}, nil
+	return &Book{o: o, repo: repo, scope: scope(repo), count: token.For(token.Model{}).Count}, nil
+}
+
+func scope(repo repository.Repository) memory.Scope {
+	return memory.Scope{Level: memory.Project, Name: "notebook " + repo.Key}
+}
+
+// ScopeOf returns the scope in which the notebook of a folder's repository keeps its records.
+func ScopeOf(dir string) (memory.Scope, error) {
+	repo, err := repository.Find(cmp.Or(dir, "."))
+	return scope(repo), err
 }
 
 // Dir returns the folder of the notebook's files.
@@ -119,7 +129,7 @@ func (b *Book) read(ctx context.Context) (*ledger, error) {
 
 // ledger returns records for a change or a look.
 func (b *Book) ledger(items []memory.Item) (*ledger, error) {
-	l := &ledger{scope: b.scope, now: b.now(), set: b.o.Settings}
+	l := &ledger{scope: b.scope, root: b.repo.Root, now: b.now(), set: b.o.Settings}
 	for i := range items {
 		r, err := record.Of(items[i])
 		if err != nil {
@@ -167,6 +177,7 @@ type ledger struct {
 	records  []*record.Record
 	own      *record.State
 	scope    memory.Scope
+	root     string // of the working tree
 	now      time.Time
 	set      settings.Settings
 	rootless bool // conversations are left out of sources: the store has none of them
@@ -182,11 +193,17 @@ func (l *ledger) state() *record.State {
 		l.own = r.Own
 		l.records = append(l.records, r)
 	}
-	if l.own.Pages == nil {
-		l.own.Pages = map[string]record.Page{}
+	if l.own.Trees == nil {
+		l.own.Trees = map[string]map[string]record.Page{}
+	}
+	if l.own.Trees[l.root] == nil {
+		l.own.Trees[l.root] = map[string]record.Page{}
 	}
 	return l.own
 }
+
+// pages returns the files of this working tree. Each tree has its own: what one lacks that another has was not deleted.
+func (l *ledger) pages() map[string]record.Page { return l.state().Trees[l.root] }
 
 // items returns the records as they are stored.
 func (l *ledger) items() (out []memory.Item, err error) {

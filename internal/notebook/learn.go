@@ -60,10 +60,14 @@ type pupil struct {
 }
 
 func (p *pupil) learn(ss []scan.Session) error {
-	known := slices.Clone(p.l.records)
+	for _, c := range scan.Candidates(ss) {
+		if err := p.candidate(&c); err != nil {
+			return err
+		}
+	}
 	for i := range ss {
 		p.l.noteSession(ss[i].ID)
-		if err := p.judge(known, &ss[i]); err != nil {
+		if err := p.judge(&ss[i]); err != nil {
 			return err
 		}
 		if err := p.tasks(&ss[i], i == len(ss)-1); err != nil {
@@ -73,17 +77,12 @@ func (p *pupil) learn(ss []scan.Session) error {
 			return err
 		}
 	}
-	for _, c := range scan.Candidates(ss) {
-		if err := p.candidate(&c); err != nil {
-			return err
-		}
-	}
 	return p.procedures(ss)
 }
 
 // judge confirms or suspends what is known by what the person said, and by checks.
-func (p *pupil) judge(known []*record.Record, s *scan.Session) error {
-	for _, r := range known {
+func (p *pupil) judge(s *scan.Session) error {
+	for _, r := range slices.Clone(p.l.records) { // a confirmation may add a rule
 		if r.Kind != memory.KindRule && r.Kind != memory.KindObservation || r.Session == s.ID || r.Item.State() == memory.Escalated || !r.Removed.IsZero() {
 			continue
 		}
@@ -119,42 +118,43 @@ func source(e *scan.Evidence) memory.Source {
 	return memory.Source{Conversation: e.Session, From: e.Message, To: e.Message}
 }
 
-// candidate makes an observation of what a person said, or confirms the record that says the same.
-func (p *pupil) candidate(c *scan.Candidate) error {
-	return p.noted(c.Text, string(c.Kind), c.Evidence)
-}
+// mostQuotes is how many quotations are kept of why somebody is asked about an observation.
+const mostQuotes = 5
 
-// noted notes a text that has evidence in sessions.
-func (p *pupil) noted(text, offer string, evidence []scan.Evidence) error {
-	r := p.l.same(text)
-	if r == nil {
-		first := &evidence[0]
-		it, err := memory.New("", memory.KindObservation, p.l.scope, page.WithoutPrivate(text), memory.Source{}, p.l.seen(first.Time))
-		if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		it.ID = record.ID(it.Kind, it.Text, it.Created, first.Session)
-		if p.l.byID(it.ID) != nil {
-			return nil
-		}
-		r = &record.Record{Item: it, Detail: record.Detail{Session: first.Session, Message: first.Message, Offer: offer}}
-		p.l.records = append(p.l.records, r)
-		p.Observations++
+// candidate makes an observation of what a person said, unless it is known. What it was said with is shown to the person who
+// is asked about it; what confirms it is for judge to say, which is stricter.
+func (p *pupil) candidate(c *scan.Candidate) error {
+	if p.l.same(c.Text) != nil {
+		return nil
 	}
-	if r.Item.State() == memory.Escalated {
-		if r = p.l.byID(r.Became); r == nil {
-			return nil
-		}
+	r, err := p.observe(c)
+	if r == nil || err != nil {
+		return err
 	}
-	for _, e := range evidence {
-		if err := p.confirm(r, record.Person, e); err != nil {
-			return err
-		}
+	r.Asked = c.Sessions
+	for _, e := range c.Evidence[:min(len(c.Evidence), mostQuotes)] {
+		r.Quotes = append(r.Quotes, fmt.Sprintf("%s m%d “%s”", e.Session[:min(8, len(e.Session))], e.Message, oneLine(e.Quote)))
 	}
 	return nil
+}
+
+// observe makes an observation of a candidate; nil if nothing is left of it without private text and credentials.
+func (p *pupil) observe(c *scan.Candidate) (*record.Record, error) {
+	first := &c.Evidence[0]
+	it, err := memory.New("", memory.KindObservation, p.l.scope, page.WithoutPrivate(c.Text), memory.Source{}, p.l.seen(first.Time))
+	if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if it.ID = record.ID(it.Kind, it.Text, it.Created, first.Session); p.l.byID(it.ID) != nil {
+		return nil, nil
+	}
+	r := &record.Record{Item: it, Detail: record.Detail{Session: first.Session, Message: first.Message, Offer: string(c.Kind)}}
+	p.l.records = append(p.l.records, r)
+	p.Observations++
+	return r, nil
 }
 
 // seen returns when something was seen, as stores keep times: now where a recording does not say.
@@ -171,7 +171,7 @@ func (l *ledger) same(text string) (found *record.Record) {
 		if r.Kind != memory.KindRule && (r.Kind != memory.KindObservation || found != nil) {
 			continue
 		}
-		if memory.Same(r.Text, text) || scan.Same(r.Text, text) {
+		if memory.Same(r.Text, text) || r.Offer != record.Procedure && scan.Same(r.Text, text) {
 			found = r
 		}
 	}
@@ -195,7 +195,7 @@ func (p *pupil) procedures(ss []scan.Session) error {
 			return err
 		}
 		e := found[i].Evidence[0]
-		r.Session, r.Message, r.Offer = e.Session, e.Message, "procedure"
+		r.Session, r.Message, r.Offer = e.Session, e.Message, record.Procedure
 		r.Why = fmt.Sprintf("run %d times in %d sessions", found[i].Count, found[i].Sessions)
 		p.Observations++
 	}
@@ -227,10 +227,13 @@ func (p *pupil) tasks(s *scan.Session, newest bool) error {
 		if !k.Done || !r.Task.Done.IsZero() && r.Task.Files+r.Task.Tokens+len(r.Task.Commits) > 0 {
 			continue // of one that a hook or a person has noted with nothing but its name, the session tells the rest
 		}
-		ref := r.Task.Ref
+		if r.Task.Done.IsZero() {
+			p.Tasks++
+		}
+		was := *r.Task
 		r.Task = taken(k)
-		r.Task.Ref, r.Task.Done, r.Task.Sessions = ref, p.l.seen(k.End), p.l.state().Sessions
-		p.Tasks++
+		r.Task.Ref, r.Task.Numbered = was.Ref, was.Numbered
+		r.Task.Done, r.Task.Sessions = p.l.seen(k.End), p.l.state().Sessions
 	}
 	return nil
 }

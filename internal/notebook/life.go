@@ -90,12 +90,15 @@ func (b *Book) Offered(ctx context.Context) (out []*record.Record, err error) {
 		if l.due(r) == memory.Escalated {
 			rank[r] = 1
 			out = append(out, r)
+		} else if r.Offer == record.Procedure && r.Refused.IsZero() {
+			rank[r] = -1
+			out = append(out, r)
 		} else if r.Offer != "" && r.Refused.IsZero() {
 			out = append(out, r)
 		}
 	}
 	slices.SortStableFunc(out, func(x, y *record.Record) int {
-		return cmp.Or(rank[y]-rank[x], y.Sessions()-x.Sessions(), record.Worth(x, y))
+		return cmp.Or(rank[y]-rank[x], max(y.Sessions(), y.Asked)-max(x.Sessions(), x.Asked), record.Worth(x, y))
 	})
 	return out, nil
 }

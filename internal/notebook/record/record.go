@@ -40,6 +40,8 @@ type Detail struct {
 	Reason    string    `json:"reason,omitempty"`    // why it was archived
 	Removed   time.Time `json:"removed,omitzero"`    // when a person deleted it from an archive; it is in no file then
 	Offer     string    `json:"offer,omitempty"`     // why a person is asked about an observation at once: order, correction, request, procedure
+	Asked     int       `json:"asked,omitzero"`      // sessions in which a person asked for it or the like, when it was noted
+	Quotes    []string  `json:"quotes,omitempty"`    // what was said there: "SESSION mN “TEXT”"
 	Denied    []string  `json:"denied,omitempty"`    // sessions that contradicted it
 	Was       []string  `json:"was,omitempty"`       // its texts before it was edited, oldest first
 	Changed   time.Time `json:"changed,omitzero"`    // when a person last edited it
@@ -57,6 +59,12 @@ const (
 	Decision Type = "decision"
 	Archive  Type = "context" // an entry of CONTEXT_ARCHIVE.md
 	Books    Type = "state"   // of the notebook itself
+)
+
+// Offers that are no kind of a sentence.
+const (
+	FromFile  = "file"      // it was imported
+	Procedure = "procedure" // commands that repeat
 )
 
 // Who confirms something.
@@ -80,7 +88,8 @@ type Seen struct {
 
 // Task is what is known of a task.
 type Task struct {
-	Ref      string    `json:"ref"` // TASK-42
+	Ref      string    `json:"ref"`               // TASK-42
+	Numbered bool      `json:"numbered,omitzero"` // the notebook gave the name: somebody else may have it
 	Done     time.Time `json:"done,omitzero"`
 	Outcome  string    `json:"outcome,omitempty"`
 	Files    int       `json:"files,omitzero"`
@@ -110,18 +119,19 @@ type Context struct {
 
 // State is what a notebook knows of itself.
 type State struct {
-	Since    time.Time       `json:"since"`
-	Off      bool            `json:"off,omitzero"`
-	Sessions int             `json:"sessions,omitzero"` // that it has known
-	Recent   []string        `json:"recent,omitempty"`  // the newest of them
-	Read     time.Time       `json:"read,omitzero"`     // when sessions were last read
-	Roots    []string        `json:"roots,omitempty"`   // working trees that it was used in, also those that are gone
-	Weekly   time.Time       `json:"weekly,omitzero"`   // the last Sunday whose scan was made
-	Monthly  time.Time       `json:"monthly,omitzero"`  // the last 1st whose scan was made
-	Runs     []Run           `json:"runs,omitempty"`    // the newest, oldest first
-	Rules    int             `json:"rules,omitzero"`    // the highest number of a rule
-	Tasks    int             `json:"tasks,omitzero"`    // the highest number of a task
-	Pages    map[string]Page `json:"pages,omitempty"`   // by the name of their file
+	Since     time.Time                  `json:"since"`
+	Off       bool                       `json:"off,omitzero"`
+	Sessions  int                        `json:"sessions,omitzero"`   // that it has known
+	Recent    []string                   `json:"recent,omitempty"`    // the newest of them
+	Read      time.Time                  `json:"read,omitzero"`       // when sessions were last read
+	Published []string                   `json:"published,omitempty"` // working trees whose .claude/rules have the rules
+	Roots     []string                   `json:"roots,omitempty"`     // working trees that it was used in, also those that are gone
+	Weekly    time.Time                  `json:"weekly,omitzero"`     // the last Sunday whose scan was made
+	Monthly   time.Time                  `json:"monthly,omitzero"`    // the last 1st whose scan was made
+	Runs      []Run                      `json:"runs,omitempty"`      // the newest, oldest first
+	Rules     int                        `json:"rules,omitzero"`      // the highest number of a rule
+	Tasks     int                        `json:"tasks,omitzero"`      // the highest number of a task
+	Trees     map[string]map[string]Page `json:"trees,omitempty"`     // the files of each working tree, by its root and their name
 }
 
 // A Run is one scan of a schedule.

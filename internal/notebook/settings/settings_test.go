@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The block of the seed is read as it stands, and what differs from the defaults is in force.
+// 002-18, 002-20, 002-22, 002-34: the block of the seed is read as it stands, and what differs from the defaults is in force.
 func TestParse(t *testing.T) {
 	const seed = `{"other": 1, "compaction": {"enabled": true, "triggers": {
 		"sessionTokens": {"enabled": true, "threshold": 80000, "description": "x"},

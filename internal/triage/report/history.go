@@ -22,8 +22,8 @@ type Past struct {
 	Totals   Totals
 }
 
-// runReport returns what it has used.
-func (p *Past) runReport() RunReport { return p.Totals.RunReport() }
+// RunReport returns what it has used.
+func (p *Past) RunReport() RunReport { return p.Totals.RunReport() }
 
 // A bar is one of the drawing: the tokens for each error in a run.
 type bar struct {
@@ -71,7 +71,7 @@ func drawn(all []Past) *drawing {
 	for _, p := range all {
 		if p.Totals.Investigated > 0 && len(runs) < mostBars {
 			runs = append(runs, p)
-			top = max(top, p.runReport().PerError)
+			top = max(top, p.RunReport().PerError)
 		}
 	}
 	if top == 0 {
@@ -80,7 +80,7 @@ func drawn(all []Past) *drawing {
 	slices.Reverse(runs)
 	step := chartWidth / float64(len(runs))
 	for i, p := range runs {
-		r := p.runReport()
+		r := p.RunReport()
 		h := float64(r.PerError) / float64(top) * (chartHeight - 2*chartFoot)
 		d.Bars = append(d.Bars, bar{X: float64(i)*step + .1*step, Y: d.Foot - h, Width: min(.8*step, 60), Height: h,
 			Label: fmt.Sprintf("%s: %s tokens for each of %s, $%.4f", day(p.Began), figure.Thousands(r.PerError), count(r.ErrorsAnalyzed, "error"), r.CostPerRun)})
