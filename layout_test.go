@@ -117,6 +117,7 @@ var layers = map[string][]string{
 	"examples/agent":              {"*"},
 	"examples/approval":           {"*"},
 	"examples/customtool":         {"*"},
+	"examples/jobsearch":          {"*"},
 	"examples/team":               {"*"},
 	"scripts/databases":           {".", "wire", "provider/sandbox"},
 	"scripts/house":               {},
