@@ -29,7 +29,6 @@ import (
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
-	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
 
@@ -89,17 +88,9 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 			return r, err
 		}
 	}
-	remove, err := (&chatCmd{Sandbox: f.Sandbox, DB: f.DB, keyFileFlag: f.keyFileFlag}).database(o)
-	if remove != nil {
-		r.clean = append(r.clean, remove)
-	}
-	if err != nil {
+	if err := f.store(ctx, r, o); err != nil {
 		return r, err
 	}
-	if r.db, err = embedded.Open(ctx, o.DB, &embedded.Options{Account: o.Account, Store: o.Store, Engine: engine.Options{Catalog: o.Catalog}}); err != nil {
-		return r, fmt.Errorf("open the database: %w", err)
-	}
-	r.clean = append(r.clean, r.db.Close)
 	if r.reader, err = f.reader(taken, r); err != nil {
 		return r, err
 	}
@@ -109,6 +100,22 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 		}
 	}
 	return r, r.arrange(o)
+}
+
+// store opens the database.
+func (f *triageFlags) store(ctx context.Context, r *triageRoom, o *chat.Options) error {
+	remove, err := (&chatCmd{Sandbox: f.Sandbox, DB: f.DB, keyFileFlag: f.keyFileFlag}).database(o)
+	if remove != nil {
+		r.clean = append(r.clean, remove)
+	}
+	if err != nil {
+		return err
+	}
+	if r.db, err = embedded.Open(ctx, o.DB, &embedded.Options{Account: o.Account, Store: o.Store, Engine: engine.Options{Catalog: o.Catalog}}); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	r.clean = append(r.clean, r.db.Close)
+	return nil
 }
 
 // talk finds out which model there is.
@@ -249,29 +256,4 @@ func (f *triageFlags) settings() (*triage.Settings, error) {
 // interruptible returns a context that ends with an interrupt.
 func interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-}
-
-// numbered splits a name such as RUN#2. An empty run is the newest one.
-func numbered(name string) (run string, n int, err error) {
-	run, digits, ok := strings.Cut(name, "#")
-	if _, err := fmt.Sscanf(digits, "%d", &n); !ok || err != nil || n < 1 {
-		return "", 0, usageError{fmt.Errorf("%q names no error of a run: write RUN#2, or last#2", name)}
-	}
-	return latest(run), n, nil
-}
-
-// latest returns the name of a run as triage.Open takes it.
-func latest(run string) string {
-	if run == "last" {
-		return ""
-	}
-	return run
-}
-
-// noRun makes an error about a run that is not there one of input.
-func noRun(err error) error {
-	if errors.Is(err, triage.ErrNoRun) || errors.Is(err, triage.ErrUnknown) || errors.Is(err, store.ErrNotFound) {
-		return inputError{fmt.Errorf("%w (decant triage runs lists them)", err)}
-	}
-	return err
 }
