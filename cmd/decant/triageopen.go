@@ -38,17 +38,9 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 			return r, err
 		}
 	}
-	remove, err := (&chatCmd{Sandbox: f.Sandbox, DB: f.DB, keyFileFlag: f.keyFileFlag}).database(o)
-	if remove != nil {
-		r.clean = append(r.clean, remove)
-	}
-	if err != nil {
+	if err := f.store(ctx, r, o); err != nil {
 		return r, err
 	}
-	if r.db, err = embedded.Open(ctx, o.DB, &embedded.Options{Account: o.Account, Store: o.Store, Engine: engine.Options{Catalog: o.Catalog}}); err != nil {
-		return r, fmt.Errorf("open the database: %w", err)
-	}
-	r.clean = append(r.clean, r.db.Close)
 	if r.reader, err = f.reader(taken, r); err != nil {
 		return r, err
 	}
@@ -58,6 +50,22 @@ func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triag
 		}
 	}
 	return r, r.arrange(o)
+}
+
+// store opens the database.
+func (f *triageFlags) store(ctx context.Context, r *triageRoom, o *chat.Options) error {
+	remove, err := (&chatCmd{Sandbox: f.Sandbox, DB: f.DB, keyFileFlag: f.keyFileFlag}).database(o)
+	if remove != nil {
+		r.clean = append(r.clean, remove)
+	}
+	if err != nil {
+		return err
+	}
+	if r.db, err = embedded.Open(ctx, o.DB, &embedded.Options{Account: o.Account, Store: o.Store, Engine: engine.Options{Catalog: o.Catalog}}); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	r.clean = append(r.clean, r.db.Close)
+	return nil
 }
 
 // talk finds out which model there is.

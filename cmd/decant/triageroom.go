@@ -3,11 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/decantdev/decant/agent"
@@ -16,7 +13,6 @@ import (
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/mask"
-	"github.com/decantdev/decant/store"
 )
 
 // triageFlags are what all commands about triage have.
@@ -73,29 +69,4 @@ func (f *triageFlags) settings() (*triage.Settings, error) {
 // interruptible returns a context that ends with an interrupt.
 func interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-}
-
-// numbered splits a name such as RUN#2. An empty run is the newest one.
-func numbered(name string) (run string, n int, err error) {
-	run, digits, ok := strings.Cut(name, "#")
-	if _, err := fmt.Sscanf(digits, "%d", &n); !ok || err != nil || n < 1 {
-		return "", 0, usageError{fmt.Errorf("%q names no error of a run: write RUN#2, or last#2", name)}
-	}
-	return latest(run), n, nil
-}
-
-// latest returns the name of a run as triage.Open takes it.
-func latest(run string) string {
-	if run == "last" {
-		return ""
-	}
-	return run
-}
-
-// noRun makes an error about a run that is not there one of input.
-func noRun(err error) error {
-	if errors.Is(err, triage.ErrNoRun) || errors.Is(err, triage.ErrUnknown) || errors.Is(err, store.ErrNotFound) {
-		return inputError{fmt.Errorf("%w (decant triage runs lists them)", err)}
-	}
-	return err
 }
