@@ -28,9 +28,10 @@ const leastExcess = 0.5
 const besideFixed = 0.5
 
 // EarlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where a preset makes none.
+// One that says of which tools results may be changed makes none: a checkpoint covers whatever is old.
 func EarlyTarget(p *preset.Preset, l Limits, fixed int) int {
 	rule := p.EarlyPours.Settled()
-	if !rule.On() {
+	if !rule.On() || len(p.Tools.Include)+len(p.Tools.Exclude) > 0 {
 		return 0
 	}
 	return min(rule.Target+int(besideFixed*float64(fixed)), l.Target)
