@@ -33,7 +33,7 @@ func New(s Store, o Options) (*Engine, error) {
 	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.behind.archives.Go, func(full bool, lost int) { tellBacklog(&e.opts, full, lost) })
 	e.finder = lineage.Finder{
 		Store: s, Cache: lineage.NewCache(o.Memory.Conversations, o.Memory.Entries),
-		Notes:    func(ctx context.Context, s *store.State) any { return notes.New(notes.Recall(ctx, e.store, s)) },
+		Notes:    e.notes,
 		UnderWay: func(s *store.State, first int) bool { return e.flights.Hold(s, first, o.Now()) },
 	}
 	e.till = till{o.Budgets, cmp.Or(o.Models.Purse, budget.NewPurse(s, o.Now, o.Logger)), &e.patience, e.outbox}
@@ -43,4 +43,13 @@ func New(s Store, o Options) (*Engine, error) {
 	e.decider = decide.Decider{Store: s, Cache: e.finder.Cache, Wait: e.outbox.Wait, Patience: &e.patience, Purse: e.till.purse}
 	e.accounts = account.Book{Store: s, Now: o.Now, Background: e.background, Patience: o.Timeouts.Optional, Logger: o.Logger}
 	return e, nil
+}
+
+// notes returns the notes on a conversation that was read from the store, and is in memory already where before is not nil.
+func (e *Engine) notes(ctx context.Context, s *store.State, before *lineage.Stored) any {
+	m := notes.Recall(ctx, e.store, s)
+	if before != nil {
+		return notes.Of(before).Again(m)
+	}
+	return notes.New(m)
 }

@@ -62,6 +62,8 @@ type Result struct {
 	Facts  int `json:"facts"` // must-keep facts at the end of the conversations, by Decant's own list
 	AtRisk int `json:"facts_at_risk"`
 
+	Worst Worst `json:"worst_end,omitzero"` // for sessions that end early, where it was asked for
+
 	Series []Point `json:"series,omitempty"`
 	Log    []Entry `json:"log,omitempty"`
 }
@@ -136,6 +138,7 @@ func (r *Result) add(s *Result) {
 	r.Gold, r.Kept, r.Grounded = r.Gold+s.Gold, r.Kept+s.Kept, r.Grounded+s.Grounded
 	r.Later, r.LaterKept, r.LaterGrounded = r.Later+s.Later, r.LaterKept+s.LaterKept, r.LaterGrounded+s.LaterGrounded
 	r.Facts, r.AtRisk = r.Facts+s.Facts, r.AtRisk+s.AtRisk
+	r.Worst = r.Worst.join(s.Worst)
 	r.Series = append(r.Series, s.Series...)
 	r.Log = append(r.Log, s.Log...)
 }

@@ -65,7 +65,7 @@ type Run struct {
 	sent     map[string]deliver.Entry     // by their ids
 	took     float64                      // seconds of the work of processes before this one
 	done     bool
-	pass     *Pass    // nil: there was none yet
+	pass     *pass    // nil: there was none yet
 	notices  []string // of this process
 }
 
@@ -76,7 +76,7 @@ type step struct {
 	Sent    *deliver.Entry       `json:"sent,omitzero"`   // what is to be sent, or was
 	Worked  float64              `json:"worked,omitzero"` // seconds, by a process that then has ended its work
 	Done    bool                 `json:"done,omitzero"`
-	Pass    *Pass                `json:"pass,omitzero"`
+	Pass    *pass                `json:"pass,omitzero"`
 }
 
 // A Summary describes a run that is kept.
