@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/decide"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/marks"
 	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
@@ -41,7 +42,7 @@ type Engine struct {
 	sizes    draft.Estimators
 	outbox   *outbox.Box[finished]
 	recent   prompt.Recent
-	markers  markers
+	markers  *marks.Book // nil: none are added
 	decider  decide.Decider
 	till     till
 	patience patience.Patience

@@ -40,7 +40,7 @@ func (e *Engine) finish(p *Prepared, res Response) {
 	}
 	f.res.Organization = account.Named(res.Organization)
 	if f.answered() {
-		e.markers.learn(p, f.billed, f.terms())
+		p.remark(f.billed, f.terms())
 	}
 	(&verdict{e, p.ticket.Draft}).answered(f.res)
 	own := *p

@@ -69,7 +69,7 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	if s.Lacks > 0 || s.Alike < s.Prompt.Tokens {
 		bare = b.bare(x, &p, u, t)
 	}
-	bare = f.marks().without(bare, p.Fixed)
+	bare = f.marks().Without(bare, p.Fixed)
 	if believable {
 		b.learn(x, u, t)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/marks"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/engine/internal/prompt"
@@ -123,7 +124,7 @@ type arrival struct {
 	prompt *prompt.Prompt
 	writer policy.Summarizer // of records, nil where nothing of ours is sent
 	asker  provider.Asker    // for summaries of the provider's, nil where nothing of ours is sent
-	marks  *marked           // cache markers of ours, nil where none are for us to add
+	marks  *marks.Marks      // cache markers of ours, nil where none are for us to add
 }
 
 // arrive returns the arrival of a request that was read. It has the session that its metadata names.

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/decide"
 	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/lineage"
+	"github.com/decantdev/decant/engine/internal/marks"
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/patience"
@@ -23,8 +24,11 @@ func New(s Store, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		store: s, opts: o, seed: maphash.MakeSeed(), markers: markers{on: o.Adds.Markers, seed: maphash.MakeSeed()},
+		store: s, opts: o, seed: maphash.MakeSeed(),
 		patience: patience.Patience{Least: o.Timeouts.Optional, Most: o.Timeouts.Required},
+	}
+	if o.Adds.Markers {
+		e.markers = marks.New()
 	}
 	e.behind.aside = newAside(e.note, e.caught)
 	e.behind.ahead = newAhead(&e.opts, &e.env, s, e.behind.aside)

@@ -8,6 +8,7 @@ import (
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/dialect/index"
 	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/marks"
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/store"
@@ -31,10 +32,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	defer e.outbox.Leave()
 	d := dialectOf(req.Dialect)
 	key := prompt.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
-	var marks *marked
-	if e.mode(req) == Manage {
-		req, marks = e.markers.mark(d, req)
-	}
+	req, marks := marked(e, d, req)
 	was := e.recent.Find(key, req.Body)
 	r, err := prompt.Read(d, req.Body, e.seed, was)
 	if err != nil {
@@ -46,6 +44,18 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	a := e.arrive(req, r)
 	a.marks = marks
 	return a.send(ctx)
+}
+
+// marked returns a request with the cache markers that it should have.
+func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *marks.Marks) {
+	by, ok := d.(dialect.Marker)
+	if !ok || e.markers == nil || req.Count || e.mode(req) != Manage {
+		return req, nil
+	}
+	with := *req
+	body, added := e.markers.Add(by, req.Tenant, req.Session, req.Body)
+	with.Body = body
+	return &with, added
 }
 
 // unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows

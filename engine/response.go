@@ -6,7 +6,9 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine/internal/draft"
+	"github.com/decantdev/decant/engine/internal/marks"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/internal/cost"
 )
 
 // A Response is what the provider answered to a prepared request.
@@ -57,6 +59,24 @@ func (f *finished) answered() bool { return f.res.Status/100 == 2 && !f.res.Brok
 // not get it for nothing: then the prompt counts as it was estimated, and what has come of the answer is counted.
 func (p *Prepared) Billed(res Response) decant.Usage {
 	return p.charged(res).Add(res.Extra).Add(p.passes)
+}
+
+// marks returns the cache markers of ours in the request, nil where none are for us to add.
+func (p *Prepared) marks() *marks.Marks {
+	if p.arrival == nil {
+		return nil
+	}
+	return p.arrival.marks
+}
+
+// remark lets the engine know what cache markers of ours have brought.
+func (p *Prepared) remark(u decant.Usage, at cost.Terms) {
+	x := p.marks()
+	if x == nil {
+		return
+	}
+	q := p.ticket.Draft.Query
+	p.arrival.e.markers.Learn(x, u, q.Fixed, func(u decant.Usage) float64 { return q.Price(u, at).USD() })
 }
 
 // charged is Billed for the pass that wrote the answer.

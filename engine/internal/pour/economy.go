@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/token"
 )
 
@@ -89,4 +90,20 @@ func (p *Pour) noteFutile() {
 		return
 	}
 	notes.Of(q.Match.Stored).Change(func(m *notes.Meter) { m.Futile = p.Draft.Meter.Futile })
+}
+
+// earlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where there is none: where
+// a model writes the records, which nobody waits for in a pour for money, and where the route for bound thinking is another.
+func (p *Pour) earlyTarget() int {
+	q := p.Draft.Query
+	if p.early() != byEditing || writes(p.Summarizer) || q.Preset.Native.Route == preset.RouteNative {
+		return 0
+	}
+	return policy.EarlyTarget(q.Preset, q.Limits, q.Fixed)
+}
+
+// writes reports whether a model writes the records of pours.
+func writes(s policy.Summarizer) bool {
+	_, same := s.(policy.Extractive)
+	return s != nil && !same
 }
