@@ -92,7 +92,7 @@ func TestABudgetTooSmallForAnything(t *testing.T) {
 }
 
 // Eight runs that race for the last of an allowance never overrun it together, and each that has begun ends with its final answer,
-// whatever the others do.
+// whatever the others do (mission 000-14).
 func TestRunsThatShareAnAllowance(t *testing.T) {
 	rounds := 200
 	if testing.Short() {

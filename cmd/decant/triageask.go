@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -24,32 +23,22 @@ type triageReportCmd struct {
 
 // Run prints the report of a run.
 func (c *triageReportCmd) Run(s *streams) error {
-	return c.kept(c.ID, func(_ context.Context, _ *triageRoom, r *triage.Run) error {
+	return c.archived(func(ctx context.Context, room *triageRoom) error {
+		r, err := triage.Open(ctx, room.options, latest(c.ID))
+		if err != nil {
+			return noRun(err)
+		}
+		if taken, err := sampled(r.Sample()); err == nil { // repositories are not needed: lines are links where they are known
+			room.options.Code, _ = c.reader(taken, room)
+		}
+		if r, err = triage.Open(ctx, room.options, r.ID()); err != nil {
+			return noRun(err)
+		}
 		if c.HTML != "" && !c.JSON {
 			return s.output(c.HTML, r.Report().WriteHTML)
 		}
 		return printed(s, r.Report(), c.JSON, c.HTML)
 	})
-}
-
-// kept opens a run that was kept and does something with it.
-func (f *triageFlags) kept(run string, do func(context.Context, *triageRoom, *triage.Run) error) (err error) {
-	ctx, stop := interruptible()
-	defer stop()
-	set, err := f.settings()
-	if err != nil {
-		return err
-	}
-	room, err := f.open(ctx, nil, set, false)
-	defer func() { err = errors.Join(err, room.close()) }()
-	if err != nil {
-		return err
-	}
-	r, err := triage.Open(ctx, room.options, latest(run))
-	if err != nil {
-		return noRun(err)
-	}
-	return do(ctx, room, r)
 }
 
 type triageRunsCmd struct {
@@ -59,33 +48,27 @@ type triageRunsCmd struct {
 }
 
 // Run lists the runs.
-func (c *triageRunsCmd) Run(s *streams) (err error) {
-	ctx, stop := interruptible()
-	defer stop()
-	set, err := c.settings()
-	if err != nil {
-		return err
-	}
-	room, err := c.open(ctx, nil, set, false)
-	defer func() { err = errors.Join(err, room.close()) }()
-	if err != nil {
-		return err
-	}
-	all, err := triage.Runs(ctx, room.options, 100)
-	if err != nil {
-		return err
-	}
-	if c.HTML != "" || c.JSON {
-		return printRuns(s, all, c.HTML)
-	}
-	for _, r := range all {
-		state := ""
-		if !r.Done {
-			state = " (not finished: decant triage run --resume)"
+func (c *triageRunsCmd) Run(s *streams) error {
+	return c.archived(func(ctx context.Context, room *triageRoom) error {
+		all, err := triage.Runs(ctx, room.options, 100)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(s.out, "%s  %s  %s tokens, $%.4f%s\n", r.Run, r.Headline, figure.Thousands(r.Totals.Tokens), r.Totals.USD, state)
-	}
-	return nil
+		if c.HTML != "" || c.JSON {
+			return printRuns(s, all, c.HTML)
+		}
+		if len(all) == 0 {
+			s.note("no runs are kept here yet: decant triage run")
+		}
+		for _, r := range all {
+			state := ""
+			if !r.Done {
+				state = " (not finished: decant triage run --resume)"
+			}
+			fmt.Fprintf(s.out, "%s  %s  %s tokens, $%.4f%s\n", r.Run, r.Headline, figure.Thousands(r.Totals.Tokens), r.Totals.USD, state)
+		}
+		return nil
+	})
 }
 
 type triageWhyCmd struct {
@@ -102,7 +85,9 @@ func (c *triageWhyCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	return c.kept(run, func(ctx context.Context, room *triageRoom, r *triage.Run) error {
+	ctx, stop := interruptible()
+	defer stop()
+	return c.kept(ctx, run, false, func(room *triageRoom, r *triage.Run) error {
 		e, err := found(r, n)
 		if err != nil {
 			return err
@@ -157,43 +142,32 @@ type triageAskCmd struct {
 }
 
 // Run asks the agent that has investigated an error, in a fork of its session: the investigation stays as it is.
-func (c *triageAskCmd) Run(s *streams) (err error) {
+func (c *triageAskCmd) Run(s *streams) error {
 	run, n, err := numbered(c.Name)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	set, err := c.settings()
-	if err != nil {
-		return err
-	}
-	room, err := c.open(ctx, nil, set, true)
-	defer func() { err = errors.Join(err, room.close()) }()
-	if err != nil {
-		return err
-	}
-	r, err := triage.Open(ctx, room.options, latest(run))
-	if err != nil {
-		return noRun(err)
-	}
-	said := ""
-	err = r.Ask(ctx, n, c.Question, func(e agent.Event) {
-		switch e.Kind {
-		case agent.EventText:
-			said += e.Text
-			s.say(e.Text)
-		case agent.EventCall:
-			s.note("%s %s", e.Call.Tool, clipped(string(e.Call.Arguments), 100))
+	return c.kept(ctx, run, true, func(_ *triageRoom, r *triage.Run) error {
+		said := ""
+		err := r.Ask(ctx, n, c.Question, func(e agent.Event) {
+			switch e.Kind {
+			case agent.EventText:
+				said += e.Text
+				s.say(e.Text)
+			case agent.EventCall:
+				s.note("%s %s", e.Call.Tool, clipped(string(e.Call.Arguments), 100))
+			}
+		})
+		if said != "" && !strings.HasSuffix(said, "\n") {
+			s.blank()
 		}
+		if ctx.Err() != nil {
+			return exitStatus(128 + int(syscall.SIGINT))
+		}
+		return noRun(err)
 	})
-	if said != "" && !strings.HasSuffix(said, "\n") {
-		s.blank()
-	}
-	if ctx.Err() != nil {
-		return exitStatus(128 + int(syscall.SIGINT))
-	}
-	return noRun(err)
 }
 
 type triageKnowledgeCmd struct {
@@ -202,60 +176,50 @@ type triageKnowledgeCmd struct {
 }
 
 // Run lists what is known of errors.
-func (c *triageKnowledgeCmd) Run(s *streams) (err error) {
-	ctx, stop := interruptible()
-	defer stop()
-	set, err := c.settings()
-	if err != nil {
-		return err
-	}
-	room, err := c.open(ctx, nil, set, false)
-	defer func() { err = errors.Join(err, room.close()) }()
-	if err != nil {
-		return err
-	}
-	all, err := triage.Knowledge(ctx, room.options)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return writeJSON(s.out, all)
-	}
-	for _, k := range all {
-		fmt.Fprintf(s.out, "%s  %s, last %s\n", k.Key, k.Name, k.Last.UTC().Format("2006-01-02"))
-		if f := k.Found; f != nil {
-			judged := map[string]string{"yes": ", called right", "no": ", called wrong"}[f.Right] + judgedBy(k)
-			fmt.Fprintf(s.out, "    %s (%s confidence, %s#%d%s)\n", f.Cause, f.Confidence, f.Run, f.Number, judged)
+func (c *triageKnowledgeCmd) Run(s *streams) error {
+	return c.archived(func(ctx context.Context, room *triageRoom) error {
+		all, err := triage.Knowledge(ctx, room.options)
+		if err != nil {
+			return err
 		}
-	}
-	return nil
+		if c.JSON {
+			return writeJSON(s.out, all)
+		}
+		for _, k := range all {
+			fmt.Fprintf(s.out, "%s  %s, last %s\n", k.Key, k.Name, k.Last.UTC().Format("2006-01-02"))
+			if f := k.Found; f != nil {
+				judged := map[string]string{"yes": ", called right", "no": ", called wrong"}[f.Right] + judgedBy(k)
+				fmt.Fprintf(s.out, "    %s (%s confidence, %s#%d%s)\n", f.Cause, f.Confidence, f.Run, f.Number, judged)
+			}
+		}
+		return nil
+	})
 }
 
 type triageFeedbackCmd struct {
-	Name    string `arg:"" name:"error" help:"The error: its key (decant triage knowledge), or RUN#2."`
+	Name    string `arg:"" name:"error" help:"The error: its key (decant triage knowledge), RUN#2, or last#2."`
 	Verdict string `arg:"" enum:"right,wrong" help:"right or wrong. What was wrong is not told to later investigations."`
 	triageFlags
 }
 
 // Run notes what a person says of a finding.
-func (c *triageFeedbackCmd) Run(s *streams) (err error) {
-	ctx, stop := interruptible()
-	defer stop()
-	set, err := c.settings()
-	if err != nil {
-		return err
-	}
-	room, err := c.open(ctx, nil, set, false)
-	defer func() { err = errors.Join(err, room.close()) }()
-	if err != nil {
-		return err
-	}
-	k, err := triage.Judge(ctx, room.options, c.Name, c.Verdict == "right")
-	if err != nil {
-		return noRun(err)
-	}
-	s.note("%s: what was found is called %s", k.Name, c.Verdict)
-	return nil
+func (c *triageFeedbackCmd) Run(s *streams) error {
+	return c.archived(func(ctx context.Context, room *triageRoom) error {
+		name := c.Name
+		if n, ok := strings.CutPrefix(name, "last#"); ok {
+			r, err := triage.Open(ctx, room.options, "")
+			if err != nil {
+				return noRun(err)
+			}
+			name = r.ID() + "#" + n
+		}
+		k, err := triage.Judge(ctx, room.options, name, c.Verdict == "right")
+		if err != nil {
+			return noRun(err)
+		}
+		s.note("%s: what was found is called %s", k.Name, c.Verdict)
+		return nil
+	})
 }
 
 // judgedBy says where the judgement of what was found last is known from; empty: a person has typed it, or there is none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -54,12 +53,17 @@ func (c *triageSubmitCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
+	if !c.Sandbox {
+		if err := room.learn(ctx, s); err != nil {
+			return err
+		}
+	}
 	r, err := c.planned(ctx, room, taken)
 	if err != nil {
 		return err
 	}
 	s.note("run %s", r.ID())
-	return (&triageCollectCmd{JSON: c.JSON, HTML: c.HTML, triageFlags: c.triageFlags}).phase(ctx, s, room, r)
+	return (&triageCollectCmd{JSON: c.JSON, HTML: c.HTML, sendFlags: c.sendFlags, triageFlags: c.triageFlags}).phase(ctx, s, room, r)
 }
 
 // planned begins a run whose triage pass chooses what is investigated.
@@ -90,12 +94,7 @@ func (c *triageRunCmd) plan(ctx context.Context, room *triageRoom, taken *sample
 		return nil, err
 	}
 	p.Batch = &triage.Batch{Most: room.set.Most, PerError: room.set.PerError, PerRun: room.set.PerRun, Thinking: room.set.Thinking}
-	if taken != nil {
-		p.Batch.Sample = triage.BundledSample
-	}
-	if c.Sample != "" {
-		p.Batch.Sample, err = filepath.Abs(c.Sample)
-	}
+	p.Sample, err = c.named(taken)
 	return p, err
 }
 
@@ -104,19 +103,20 @@ type triageCollectCmd struct {
 	Batch string `placeholder:"ID" help:"Go on only if this is the batch that the run waits for."`
 	HTML  string `name:"html" placeholder:"FILE" help:"Write the report as a page, too."`
 	JSON  bool   `name:"json" help:"Print the report as JSON."`
+	sendFlags
 	triageFlags
 }
 
 // Help says what the flags have no room for.
 func (c *triageCollectCmd) Help() string {
 	return `Call it as often as you like, for instance every half an hour by cron. A batch that is not ready is no error: it says when to come again, and exits with 0. When
-all investigations have ended it prints the report, as run does. It can be killed at any point: nothing is sent twice, and nothing is lost.
+all investigations have ended it prints the report and sends what was found, as run does. It can be killed at any point: nothing is sent twice, and nothing is lost.
 
 Exit codes: 0 done or not ready, 1 something could not be done (the next call tries again), 2 impossible command line, 3 there is no such run, 130 interrupted.`
 }
 
 // Run goes on with a run in batches.
-func (c *triageCollectCmd) Run(s *streams) (err error) {
+func (c *triageCollectCmd) Run(s *streams) error {
 	ctx, stop := interruptible()
 	defer stop()
 	if err := c.durable(); err != nil {
@@ -126,42 +126,28 @@ func (c *triageCollectCmd) Run(s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	b, id, err := c.waiting(ctx, set)
+	id, err := c.waiting(ctx, set)
 	if err != nil {
 		return err
 	}
-	if b == nil {
+	if id == "" {
 		s.note("no run waits for a batch: decant triage submit begins one")
 		return nil
 	}
-	taken, err := sampled(b.Sample)
-	if err != nil {
-		return err
-	}
-	room, err := c.open(ctx, taken, set, true)
-	defer func() { err = errors.Join(err, room.close()) }()
-	if err != nil {
-		return err
-	}
-	r, err := triage.Open(ctx, room.options, id)
-	if err != nil {
-		return noRun(err)
-	}
-	return c.phase(ctx, s, room, r)
+	return c.kept(ctx, id, true, func(room *triageRoom, r *triage.Run) error { return c.phase(ctx, s, room, r) })
 }
 
-// waiting returns the run that is named, or else the oldest one that waits, nil where none does.
-func (c *triageCollectCmd) waiting(ctx context.Context, set *triage.Settings) (b *triage.Batch, id string, err error) {
-	room, err := c.open(ctx, nil, set, false)
+// waiting returns the id of the run that is named, or else of the oldest one that waits, empty where none does.
+func (c *triageCollectCmd) waiting(ctx context.Context, set *triage.Settings) (id string, err error) {
+	room, err := c.archive(ctx, set)
 	defer func() { err = errors.Join(err, room.close()) }()
-	if room.db == nil {
-		return nil, "", err
+	if err != nil {
+		return "", err
 	}
-	room.options = triage.Options{Journals: room.db.Store()} // the repositories may be those of a sample
 	if id = latest(c.ID); id == "" {
 		all, err := triage.Runs(ctx, room.options, 1000)
 		if err != nil {
-			return nil, "", err
+			return "", err
 		}
 		for _, r := range all { // the newest first
 			if r.Batched && !r.Done {
@@ -169,33 +155,17 @@ func (c *triageCollectCmd) waiting(ctx context.Context, set *triage.Settings) (b
 			}
 		}
 		if id == "" {
-			return nil, "", nil
+			return "", nil
 		}
 	}
 	r, err := triage.Open(ctx, room.options, id)
 	if err != nil {
-		return nil, "", noRun(err)
+		return "", noRun(err)
 	}
-	if b = r.Batch(); b == nil {
-		return nil, "", inputError{fmt.Errorf("run %s: %w", r.ID(), triage.ErrNotBatched)}
+	if r.Batch() == nil {
+		return "", inputError{fmt.Errorf("run %s: %w", r.ID(), triage.ErrNotBatched)}
 	}
-	return b, r.ID(), nil
-}
-
-// sampled returns the sample that a run was begun on, nil for none.
-func sampled(name string) (s *sample.Sample, err error) {
-	switch name {
-	case "":
-		return nil, nil
-	case triage.BundledSample:
-		s, err = sample.Bundled()
-	default:
-		s, err = sample.Open(name)
-	}
-	if err != nil {
-		return nil, inputError{err}
-	}
-	return s, nil
+	return r.ID(), nil
 }
 
 // phase does what can be done now.
@@ -233,7 +203,10 @@ func (c *triageCollectCmd) phase(ctx context.Context, s *streams, room *triageRo
 	if err := r.Remember(ctx); err != nil {
 		return err
 	}
-	return printed(s, r.Report(), c.JSON, c.HTML)
+	if err := printed(s, r.Report(), c.JSON, c.HTML); err != nil {
+		return err
+	}
+	return (&triageRunCmd{JSON: c.JSON, sendFlags: c.sendFlags, triageFlags: c.triageFlags}).send(ctx, s, room, r)
 }
 
 // wait says what a run waits for.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -27,7 +26,9 @@ Exit codes: 0 all is delivered, 1 something is not (it is tried again the next t
 // Run sends what a run has found, as far as it was not sent before.
 func (c *triageDeliverCmd) Run(s *streams) error {
 	c.NoDeliver = c.NoDeliver || c.DryRun
-	return c.kept(c.ID, func(ctx context.Context, room *triageRoom, r *triage.Run) error {
+	ctx, stop := interruptible()
+	defer stop()
+	return c.kept(ctx, c.ID, false, func(room *triageRoom, r *triage.Run) error {
 		if r.Report().Simulated && !c.Simulated && !c.NoDeliver {
 			return usageError{errors.New("a stand-in for a model has made these findings, so they are not sent: --dry-run shows them, --simulated sends them all the same")}
 		}

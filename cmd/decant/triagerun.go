@@ -69,6 +69,9 @@ func (c *triageRunCmd) Run(s *streams) (err error) {
 		return err
 	}
 	taken, err := c.sample(set)
+	if err == nil && c.Resume && taken == nil {
+		taken, _, err = c.begunOn(ctx, set, "last")
+	}
 	if err != nil {
 		return err
 	}
@@ -133,6 +136,9 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	}
 	if c.DryRun {
 		return c.dry(s, p)
+	}
+	if p.Sample, err = c.named(taken); err != nil {
+		return err
 	}
 	r, err := triage.Start(ctx, room.options, p)
 	if err != nil {
@@ -232,6 +238,17 @@ func (c *triageRunCmd) sample(set *triage.Settings) (s *sample.Sample, err error
 		return nil, inputError{err}
 	}
 	return s, nil
+}
+
+// named returns the name by which a run keeps its sample; empty: there is none.
+func (c *triageRunCmd) named(taken *sample.Sample) (string, error) {
+	switch {
+	case taken == nil:
+		return "", nil
+	case c.Sample == "":
+		return triage.BundledSample, nil
+	}
+	return filepath.Abs(c.Sample)
 }
 
 // beginning returns the time that an age or a date names.

@@ -13,6 +13,7 @@ type Request struct {
 	Message *decant.Message // the answer
 	Prompt  Prompt          // as far as it is known
 	Parts   []Part          // none where it wrote nothing
+	turn    bool            // the user had said something
 }
 
 // Recorded returns why each request of a recorded session wrote what it wrote, by the usage in it. Requests without
@@ -28,10 +29,72 @@ func Recorded(c *decant.Conversation) (out []Request) {
 			continue
 		}
 		s := r.step(i)
-		out = append(out, Request{m, s.Now, r.explain(s)})
+		out = append(out, Request{m, s.Now, r.explain(s), spoke(c.Messages, i)})
 		r.next(i, s)
 	}
+	restarted(out)
 	return out
+}
+
+// restarted names the cause of requests that read nothing although everything should have been there, at what the user said. An agent that
+// is started again, or that puts the time into its system prompt with each turn, has another beginning; a provider that loses
+// entries loses them in the middle of a turn as well. So the beginning is taken to have changed where that hardly ever happens there.
+func restarted(rs []Request) {
+	turns, loops, lost, strays := 0, 0, 0, 0
+	for i := range rs {
+		missed := rs[i].missed() != nil
+		if rs[i].turn {
+			turns, lost = turns+1, lost+one(missed)
+		} else {
+			loops, strays = loops+1, strays+one(missed)
+		}
+	}
+	if lost < leastRestarts || strays*turns*mostStray > lost*loops {
+		return
+	}
+	for i := range rs {
+		if p := rs[i].missed(); p != nil && rs[i].turn {
+			p.Kind, p.Detail = Beginning, "at what the user said, nothing was read"
+		}
+	}
+}
+
+// It takes several such requests to tell, and the share of them among those that a user began must be so many times that among the others.
+const (
+	leastRestarts = 3
+	mostStray     = 20
+)
+
+// missed returns the part of a request that read nothing and has no cause, nil when it is another.
+func (r *Request) missed() *Part {
+	if r.Prompt.Usage.CacheRead > 0 {
+		return nil
+	}
+	for i := range r.Parts {
+		if r.Parts[i].Kind == Unexplained {
+			return &r.Parts[i]
+		}
+	}
+	return nil
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// spoke reports whether the user said something behind the answer before the i-th message.
+func spoke(ms []decant.Message, i int) bool {
+	for k := i - 1; k >= 0 && ms[k].Role != decant.RoleAssistant; k-- {
+		for j := range ms[k].Blocks {
+			if ms[k].Blocks[j].Kind == decant.KindText && ms[k].Blocks[j].Author == decant.AuthorUser {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // A recording goes through a recorded session.

@@ -37,6 +37,7 @@ type Store interface {
 	store.Keyring
 	store.Directory
 	store.Searcher
+	store.Log
 	KeyID() string
 	Close() error
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/decantdev/decant/internal/report"
 	"github.com/decantdev/decant/store"
+	"github.com/decantdev/decant/token"
 )
 
 // store finds out whether the database can be read and written.
@@ -44,6 +46,9 @@ func (x *examination) store(ctx context.Context) {
 		return
 	}
 	x.say(fine, "store", "%s can be read and written%s%s", path, count, encryptedBy(db))
+	if err := x.unmarked(ctx, db); err != nil && !errors.As(err, new(Choice)) {
+		x.say(broken, "store", "%v", err)
+	}
 }
 
 // encryptedBy names the key under which a database is encrypted, if it is.
@@ -79,6 +84,39 @@ func (x *examination) count(ctx context.Context, db store.Directory) (string, er
 	}
 	return out, nil
 }
+
+// unmarked says what cache markers would have brought in the newest conversations, where that is worth telling and none are added.
+func (x *examination) unmarked(ctx context.Context, db Store) error {
+	tenants, err := x.Database.Tenants(ctx, db)
+	if err != nil || x.Config.AddMarkers {
+		return err
+	}
+	catalog, err := token.Builtin()
+	if err != nil {
+		return err
+	}
+	var w report.Unmarked
+	for _, t := range tenants {
+		cs, err := db.Conversations(ctx, store.Filter{Tenant: t, Limit: mostLooked})
+		if err != nil {
+			return err
+		}
+		for i := range cs {
+			rs, err := db.Requests(ctx, cs[i].Key)
+			if err != nil {
+				return err
+			}
+			w.Add(rs, func(time.Time) bool { return true }, catalog)
+		}
+	}
+	if w.Worth() {
+		x.say(note, "markers", "%s (in the newest %d conversations)", w.String(), mostLooked)
+	}
+	return nil
+}
+
+// mostLooked is how many conversations of a tenant are searched for what was sent without markers.
+const mostLooked = 50
 
 // folder finds out whether a database could be made.
 func (x *examination) folder(path string) {

@@ -125,6 +125,7 @@ func (a *account) conversation(ctx context.Context, s Store, c *store.Summary) e
 	}
 	a.Conversations++
 	a.AddWrites(cmp.Or(c.Project, "(none)"), written(requests, &a.period, a.catalog))
+	a.Unmarked.Add(requests, a.period.holds, a.catalog)
 	a.AverageTokens += c.Tokens
 	totals, err := s.Spending(ctx, store.SpendQuery{Tenant: c.Tenant, Conversation: c.ID, Since: a.period.From, Until: a.period.To})
 	if err != nil {

@@ -37,6 +37,8 @@ type Ledger struct {
 	Writes        *Writes  `json:"cache_writes,omitempty"` // why tokens were written to the cache; nil: none were
 	ProjectWrites []Writes `json:"project_writes,omitempty"`
 
+	Unmarked Unmarked `json:"unmarked,omitzero"` // what cache markers would have brought
+
 	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out: the price of forgetting
 	ReadAgainTokens int `json:"read_again_tokens"` // that these reads brought
 
@@ -153,7 +155,7 @@ func (l *Ledger) facts() [][2]string {
 		out = append(out, [2]string{"could not have been sent", fmt.Sprintf("%s of %s tokens on average, larger than the model's window; %s spent on them",
 			Count(o.Requests, "request"), Thousands(o.Without/o.Requests), usd(o.Spent))})
 	}
-	return append(out,
+	return append(l.unmarked(out),
 		[2]string{"pours", l.pours()},
 		[2]string{"read again", fmt.Sprintf("%s, %s tokens", Count(l.ReadAgain, "file"), Thousands(l.ReadAgainTokens))},
 	)

@@ -18,15 +18,11 @@ import (
 
 // A Batch says how a run is done in batches. It is part of its plan: later phases need not be told again.
 type Batch struct {
-	Most     int    `json:"most"`            // errors that are investigated; the triage pass chooses them
-	PerError int    `json:"per_error"`       // tokens
-	PerRun   int    `json:"per_run"`         // tokens
-	Thinking bool   `json:"thinking"`        // see investigate.Options
-	Sample   string `json:"sample,omitzero"` // whose code runs: a folder, or BundledSample; empty: the repositories of the settings
+	Most     int  `json:"most"`      // errors that are investigated; the triage pass chooses them
+	PerError int  `json:"per_error"` // tokens
+	PerRun   int  `json:"per_run"`   // tokens
+	Thinking bool `json:"thinking"`  // see investigate.Options
 }
-
-// BundledSample is the name of the sample that is part of the program.
-const BundledSample = "(bundled)"
 
 // BatchOptions says with whom a run is done in batches. All fields are required.
 type BatchOptions struct {

@@ -103,8 +103,8 @@ const (
 	mostPrior      = 3
 )
 
-// Prior returns what earlier runs have found about errors like one, the best fit first, at most three. What people have called wrong is left out.
-func Prior(known map[string]*group.Known, g *group.Group) (out []investigate.Note) {
+// priorNotes returns what earlier runs have found about errors like one, the best fit first, at most three. What people have called wrong is left out.
+func priorNotes(known map[string]*group.Known, g *group.Group) (out []investigate.Note) {
 	type fit struct {
 		k     *group.Known
 		score float64

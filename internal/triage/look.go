@@ -36,8 +36,8 @@ type Look struct {
 	Simulated bool
 }
 
-// DefaultMost is how many errors a run investigates.
-const DefaultMost = 5
+// defaultMost is how many errors a run investigates.
+const defaultMost = 5
 
 // mostEvents is how many events of a run are looked at.
 const mostEvents = 200_000
@@ -137,7 +137,7 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 	}
 	most := l.Most
 	if most <= 0 {
-		most = DefaultMost
+		most = defaultMost
 	}
 	number := 0
 	for _, g := range seen.Groups {
@@ -187,7 +187,7 @@ func (l *Look) described(g *group.Group) investigate.Case {
 // place finds the code of an error, and what is known beside it.
 func (l *Look) place(ctx context.Context, o Options, p *Plan, e *report.Error, g *group.Group, seen *Seen) error {
 	if l.Off.On(layer.Prior) {
-		e.Notes = Prior(seen.Known, g)
+		e.Notes = priorNotes(seen.Known, g)
 	}
 	for i := range e.Notes {
 		e.Notes[i].Title, e.Notes[i].Text = l.masked(e.Notes[i].Title), l.masked(e.Notes[i].Text)

@@ -39,7 +39,11 @@ type Plan struct {
 	Known  []group.Known             `json:"known,omitempty"`  // what is known of each error with the events of this run, in the order of the report
 	Scopes map[int]investigate.Scope `json:"scopes,omitempty"` // by the number of the error
 	Batch  *Batch                    `json:"batch,omitzero"`   // the run is done in batches; nil: it is not
+	Sample string                    `json:"sample,omitzero"`  // whose code runs: a folder, or BundledSample; empty: the repositories of the settings
 }
+
+// BundledSample is the name of the sample that is part of the program.
+const BundledSample = "(bundled)"
 
 // Options configures runs. Journals is required, the rest to work on one.
 type Options struct {
@@ -65,7 +69,7 @@ type Run struct {
 	sent     map[string]deliver.Entry     // by their ids
 	took     float64                      // seconds of the work of processes before this one
 	done     bool
-	pass     *Pass    // nil: there was none yet
+	pass     *pass    // nil: there was none yet
 	notices  []string // of this process
 }
 
@@ -76,7 +80,7 @@ type step struct {
 	Sent    *deliver.Entry       `json:"sent,omitzero"`   // what is to be sent, or was
 	Worked  float64              `json:"worked,omitzero"` // seconds, by a process that then has ended its work
 	Done    bool                 `json:"done,omitzero"`
-	Pass    *Pass                `json:"pass,omitzero"`
+	Pass    *pass                `json:"pass,omitzero"`
 }
 
 // A Summary describes a run that is kept.
@@ -110,6 +114,9 @@ func Open(ctx context.Context, o Options, id string) (*Run, error) {
 	found, err := o.Journals.Journals(ctx, store.JournalQuery{Tenant: o.Tenant, Kind: kind, Name: kind + "/" + id, Limit: 1})
 	if err != nil {
 		return nil, err
+	}
+	if len(found) == 0 && id == "" {
+		return nil, fmt.Errorf("%w: none was kept here", ErrNoRun)
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrNoRun, id)
@@ -148,6 +155,9 @@ func Runs(ctx context.Context, o Options, limit int) (out []Summary, err error) 
 
 // ID returns the id of the run.
 func (r *Run) ID() string { return r.key.ID[len(kind)+1:] }
+
+// Sample returns the sample that the run was begun on, as its Plan names it.
+func (r *Run) Sample() string { return r.plan.Sample }
 
 // Done reports whether the run has ended.
 func (r *Run) Done() bool { return r.done }

@@ -19,9 +19,6 @@ import (
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
-// SettingsFile is where settings are looked for, from the top of a project.
-const SettingsFile = ".decant/triage.yaml"
-
 // Settings are what a file, and then the environment, say of runs. Zero fields say nothing.
 type Settings struct {
 	Given bool // there is a file
@@ -120,6 +117,12 @@ func (s *Settings) read(name string, data []byte) error {
 	} else if len(f.MCP.Allow) > 0 {
 		return fmt.Errorf("%s: mcp: allow without file: name the file of the servers, such as ../.mcp.json", name)
 	}
+	return s.beside(name, &f)
+}
+
+// beside reads what stands beside the file: errors to ignore, and runbooks.
+func (s *Settings) beside(name string, f *file) error {
+	dir := filepath.Dir(name)
 	if f.Ignore != "" {
 		at := below(dir, f.Ignore)
 		src, err := os.ReadFile(at)
@@ -177,13 +180,13 @@ func (s *Settings) environment(getenv func(string) string) error {
 	return nil
 }
 
-// DefaultPerRun is how many tokens a run may use (seed 000, layer 3).
-const DefaultPerRun = 200_000
+// defaultPerRun is how many tokens a run may use (seed 000, layer 3).
+const defaultPerRun = 200_000
 
 // Fill fills in what nobody has said.
 func (s *Settings) Fill() {
-	s.By, s.Most, s.Parallel = cmp.Or(s.By, group.ByFingerprint), cmp.Or(s.Most, DefaultMost), cmp.Or(s.Parallel, 3)
-	s.PerError, s.PerRun = cmp.Or(s.PerError, investigate.DefaultBudget), cmp.Or(s.PerRun, DefaultPerRun)
+	s.By, s.Most, s.Parallel = cmp.Or(s.By, group.ByFingerprint), cmp.Or(s.Most, defaultMost), cmp.Or(s.Parallel, 3)
+	s.PerError, s.PerRun = cmp.Or(s.PerError, investigate.DefaultBudget), cmp.Or(s.PerRun, defaultPerRun)
 }
 
 // Template is a settings file that says what there is.

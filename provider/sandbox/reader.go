@@ -29,6 +29,8 @@ import (
 //     reads, or fetches, once in a turn for each name; then it says what it has read.
 //   - "Search for remote Go jobs and open each result": it calls a tool whose name says that it searches, and then fetches each address of
 //     what was found, once in a turn.
+//   - "Delegate to marco: What is the port?": it calls the tool "delegate", once in a turn for each line that says so; then it says what
+//     came back.
 //   - What asks for a summary gets one of a Summarizer.
 //   - Any other question is answered by the newest line that has all its longer words.
 //
@@ -45,11 +47,18 @@ func (r Reader) Answer(ctx context.Context, p *Prompt) (Answer, error) {
 	if block != nil {
 		asked = block.Text
 	}
-	if calls := readings(p, asked); len(calls) > 0 {
+	calls := p.delegations(asked)
+	if !p.delegates(asked) {
+		calls = readings(p, asked)
+	}
+	if len(calls) > 0 {
 		if p.OneCall {
 			calls = calls[:1]
 		}
 		return Answer{Blocks: calls}, nil
+	}
+	if report := p.reports(asked); report != "" {
+		return Answer{Blocks: []Block{text(report)}}, nil
 	}
 	rest, _ := untagged(asked)
 	if summaries.MatchString(rest) {
@@ -264,17 +273,25 @@ func readings(p *Prompt, asked string) (calls []Block) {
 	return calls
 }
 
-// call returns a call of the first tool whose name fits, with one argument, unless it was made in this turn.
-func (p *Prompt) call(tool *regexp.Regexp, argument string) []Block {
+// called reports whether a call with such a piece of its arguments was made in this turn.
+func (p *Prompt) called(argument string) bool {
 	for _, m := range slices.Backward(p.Messages) {
 		for _, b := range m.Blocks {
 			if b.Kind == decant.KindUse && strings.Contains(string(b.Input), argument) {
-				return nil
+				return true
 			}
 		}
 		if m.Role == decant.RoleUser && m.text() != "" {
 			break
 		}
+	}
+	return false
+}
+
+// call returns a call of the first tool whose name fits, with one argument, unless it was made in this turn.
+func (p *Prompt) call(tool *regexp.Regexp, argument string) []Block {
+	if p.called(argument) {
+		return nil
 	}
 	i := slices.IndexFunc(p.Tools, tool.MatchString)
 	if i < 0 || p.Choice == "none" {

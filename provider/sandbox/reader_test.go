@@ -86,6 +86,26 @@ func TestReaderReads(t *testing.T) {
 	}
 }
 
+// Asked to delegate, it delegates each task once, and then says what came back. Who has no such tool does it himself.
+func TestReaderDelegates(t *testing.T) {
+	const ask = "Delegate to marco: What is the port?\nDelegate to sara: read notes.txt"
+	p := &sandbox.Prompt{Tools: []string{"read", "delegate"}, Messages: []sandbox.Message{userSays(ask)}}
+	a := readerSays(t, p)
+	if len(a.Blocks) != 2 || string(a.Blocks[0].Input) != `{"to":"marco","task":"What is the port?"}` || string(a.Blocks[1].Input) != `{"to":"sara","task":"read notes.txt"}` {
+		t.Fatalf("answer %+v", a)
+	}
+	p.Messages = append(p.Messages, sandbox.Message{Role: decant.RoleAssistant, Blocks: a.Blocks}, sandbox.Message{Role: decant.RoleUser, Blocks: []sandbox.Block{
+		{Kind: decant.KindResult, Text: "delegation d-1 to marco: answered\n\nThe port is 8443"}, {Kind: decant.KindResult, Text: "delegation d-2 to sara: answered\n\nI have read it."},
+	}})
+	if got := readerSays(t, p).Blocks[0].Text; got != "The port is 8443\nI have read it." {
+		t.Error(got)
+	}
+	alone := &sandbox.Prompt{Tools: []string{"read"}, Messages: []sandbox.Message{userSays("The port is 8443."), userSays("Delegate to marco: What is the port?")}}
+	if a := readerSays(t, alone); len(a.Blocks) != 1 || a.Blocks[0].Text != "The port is 8443" {
+		t.Errorf("answer %+v", a)
+	}
+}
+
 // Asked to search, it searches once, opens each result once, and then goes on from what it has read. It opens nothing else.
 func TestReaderSearches(t *testing.T) {
 	const ask = "Search for remote Go jobs, open each result and score the jobs by the rubric: stack 4 points, pay 3."

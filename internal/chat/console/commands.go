@@ -86,15 +86,17 @@ func (t *talk) compact(ctx context.Context, focus string) {
 		} else {
 			change, err = t.chat.Compact(ctx, focus)
 		}
-		return func() { t.changed(change, err) }
+		return func() { t.changed(change, err, focus == "undo") }
 	})
 }
 
 // changed says what a pour on demand, or its undo, has done.
-func (t *talk) changed(c *engine.Change, err error) {
+func (t *talk) changed(c *engine.Change, err error, undo bool) {
 	switch {
+	case errors.Is(err, decant.ErrNothing) && undo:
+		t.screen.line("there is no pour to take back")
 	case errors.Is(err, decant.ErrNothing):
-		t.screen.line("there is nothing worth leaving out, or nothing to take back")
+		t.screen.line("there is nothing worth leaving out")
 	case err != nil:
 		t.screen.line("failed: %v", err)
 	default:

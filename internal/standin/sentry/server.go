@@ -85,8 +85,8 @@ func Issues(events []event.Event) []Issue {
 	return out
 }
 
-// Calls returns how many calls have come.
-func (s *Server) Calls() int {
+// calls returns how many calls have come.
+func (s *Server) calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all

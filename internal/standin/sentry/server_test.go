@@ -98,7 +98,7 @@ func TestTooManyCalls(t *testing.T) {
 			t.Errorf("call %d: %d, want %d", i, w.Code, want)
 		}
 	}
-	if s.Calls() != 4 {
-		t.Errorf("%d calls", s.Calls())
+	if s.calls() != 4 {
+		t.Errorf("%d calls", s.calls())
 	}
 }

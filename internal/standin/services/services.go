@@ -23,10 +23,10 @@ import (
 
 // What the stand-ins let in. The credentials are no secrets.
 const (
-	Account      = 1234567 // of New Relic
-	Organization = "acme"  // of Sentry
-	NewRelicKey  = "NRAK-SANDBOX"
-	SentryToken  = "sandbox-sentry"
+	account      = 1234567 // of New Relic
+	organization = "acme"  // of Sentry
+	newRelicKey  = "NRAK-SANDBOX"
+	sentryToken  = "sandbox-sentry"
 	GitHubToken  = "sandbox-github"
 )
 
@@ -64,10 +64,10 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("GitHub: %w", err)
 	}
 	first, second := split(events)
-	if s.NewRelic, err = newrelic.New(newrelic.Options{Key: NewRelicKey, Account: Account, Rows: newrelic.Rows(first), Now: now}); err != nil {
+	if s.NewRelic, err = newrelic.New(newrelic.Options{Key: newRelicKey, Account: account, Rows: newrelic.Rows(first), Now: now}); err != nil {
 		return nil, fmt.Errorf("New Relic: %w", err)
 	}
-	s.Sentry = sentry.New(sentry.Options{Token: SentryToken, Organization: Organization, Issues: sentry.Issues(second), PerSecond: 40})
+	s.Sentry = sentry.New(sentry.Options{Token: sentryToken, Organization: organization, Issues: sentry.Issues(second), PerSecond: 40})
 	if o.Model != nil {
 		s.Model = sandbox.New(sandbox.Options{Model: o.Model})
 	}
@@ -109,13 +109,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Environment returns the variables by which decant triage finds services at a base URL: NAME=VALUE.
 func Environment(base string) []string {
 	return []string{"ANTHROPIC_BASE_URL=" + base, "ANTHROPIC_API_KEY=sandbox", "GITHUB_API_URL=" + base + "/", "GITHUB_TOKEN=" + GitHubToken,
-		"NEW_RELIC_API_KEY=" + NewRelicKey, "SENTRY_AUTH_TOKEN=" + SentryToken}
+		"NEW_RELIC_API_KEY=" + newRelicKey, "SENTRY_AUTH_TOKEN=" + sentryToken}
 }
 
 // Settings returns a settings file of decant triage for the services of a sample at a base URL.
 func Settings(s *sample.Sample, base string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "sources:\n  - {type: newrelic, account: %d, base_url: %q}\n  - {type: sentry, organization: %s, base_url: %q}\n", Account, base, Organization, base)
+	fmt.Fprintf(&b, "sources:\n  - {type: newrelic, account: %d, base_url: %q}\n  - {type: sentry, organization: %s, base_url: %q}\n", account, base, organization, base)
 	b.WriteString("repos:\n")
 	for _, r := range s.Mapped() {
 		fmt.Fprintf(&b, "  - name: %q\n", r.Name)

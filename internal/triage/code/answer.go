@@ -10,7 +10,7 @@ import (
 const (
 	MostFile   = 8000 // of a file, or of a diff
 	MostSearch = 4000 // of a search, or of a list of changes
-	MostList   = 2000 // of a list of files
+	mostList   = 2000 // of a list of files
 	MostTraces = 4000 // of traces, for tools of other packages: see Cut
 )
 
@@ -73,7 +73,7 @@ type page struct {
 // answer returns the page in at most most characters: its beginning, its end, and between them what is missing and how to get it.
 func (p *page) answer() Answer {
 	title, _ := shorten(p.title, 1)
-	head := p.at.Short() + " " + title + "\n"
+	head := p.at.short() + " " + title + "\n"
 	if p.at.Notice != "" {
 		head = "Notice: " + p.at.Notice + "\n" + head
 	}

@@ -73,8 +73,8 @@ func (s Stats) Rate() float64 {
 	return float64(s.Hits) / float64(s.Hits+s.Misses)
 }
 
-// Stats returns how often the cache had what was asked for. Who waited for what somebody else was loading counts as a hit.
-func (c *Cache) Stats() Stats { return Stats{Hits: c.hits.Load(), Misses: c.misses.Load()} }
+// stats returns how often the cache had what was asked for. Who waited for what somebody else was loading counts as a hit.
+func (c *Cache) stats() Stats { return Stats{Hits: c.hits.Load(), Misses: c.misses.Load()} }
 
 // remember returns what is held under a key, or what load returns, which is held then if it is no error but fs.ErrNotExist. cost is in bytes.
 // The value is shared: nobody may change it.

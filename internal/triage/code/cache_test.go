@@ -33,7 +33,7 @@ func TestCache(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if s := c.Stats(); s != (Stats{Hits: 19, Misses: 1}) || s.Rate() != 0.95 {
+		if s := c.stats(); s != (Stats{Hits: 19, Misses: 1}) || s.Rate() != 0.95 {
 			t.Errorf("%+v", s)
 		}
 		time.Sleep(29*time.Minute + 50*time.Second)

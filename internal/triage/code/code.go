@@ -109,7 +109,7 @@ func (r *Reader) Link(repo, sha, name string, line int) string {
 }
 
 // Stats returns how often the cache of the reader had what was asked for.
-func (r *Reader) Stats() Stats { return r.cache.Stats() }
+func (r *Reader) Stats() Stats { return r.cache.stats() }
 
 // A source is where the commits of one repository are read from. Commits are full SHAs. What does not exist is fs.ErrNotExist.
 type source interface {

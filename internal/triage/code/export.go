@@ -38,7 +38,7 @@ func (r *Reader) Export(ctx context.Context, at Version, dir string) (left int, 
 		all, sum = append(all, f), sum+max(f.size, 0)
 	}
 	if sum > mostExported || t.cut {
-		return left, fmt.Errorf("%s is too large to be tried: more than %d MB", at.Short(), mostExported>>20)
+		return left, fmt.Errorf("%s is too large to be tried: more than %d MB", at.short(), mostExported>>20)
 	}
 	err = from.blobs(ctx, at.SHA, all, func(f file, data []byte) error {
 		if err := root.MkdirAll(path.Dir(f.name), 0o755); err != nil {

@@ -39,7 +39,7 @@ func (r *Reader) Owner(ctx context.Context, at Version, name string, n int) (Own
 	if err != nil {
 		return Owner{}, Answer{}, err
 	}
-	p := page{at: at, title: names[0] + " belongs to", most: r.most(MostList), rest: func([]line) string { return "" }}
+	p := page{at: at, title: names[0] + " belongs to", most: r.most(mostList), rest: func([]line) string { return "" }}
 	p.lines = []line{{text: fmt.Sprintf("%s (%s)", strings.Join(o.Names, ", "), o.Rule)}}
 	return o, p.answer(), nil
 }

@@ -183,7 +183,7 @@ func (r *Reader) List(ctx context.Context, at Version, dir string) (Answer, erro
 		return Answer{}, err
 	}
 	dir = path.Clean("/" + strings.ReplaceAll(dir, `\`, "/"))[1:]
-	p := page{at: at, title: "files in " + cmp.Or(dir, "the top directory"), most: r.most(MostList),
+	p := page{at: at, title: "files in " + cmp.Or(dir, "the top directory"), most: r.most(mostList),
 		rest: func([]line) string {
 			return "To see them: list_directory of a directory below, or search_code with a path."
 		}}

@@ -113,7 +113,7 @@ func (r *Reader) Instructions(ctx context.Context, at Version, name string) (str
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "%s %s:\n%s\n", at.Short(), file, strings.Join(lines, "\n"))
+		fmt.Fprintf(&b, "%s %s:\n%s\n", at.short(), file, strings.Join(lines, "\n"))
 	}
 	return Cut(b.String(), mostInstructions, "To read it: read_file of AGENTS.md."), nil
 }

@@ -26,9 +26,6 @@ type Suspect struct {
 // Change returns the commit.
 func (s Suspect) Change() Change { return s.change }
 
-// Paths returns the files whose diffs were shown.
-func (s Suspect) Paths() []string { return slices.Clone(s.paths) }
-
 // Add notes what an answer has shown.
 func (s *Seen) Add(a Answer) {
 	s.mu.Lock()

@@ -93,7 +93,7 @@ func (t *Tools) version(repo string) (Version, error) {
 	if repo == "" {
 		return t.Versions[0], nil
 	}
-	if i := slices.IndexFunc(t.Versions, func(v Version) bool { return v.Repo == repo || v.Short() == repo }); i >= 0 {
+	if i := slices.IndexFunc(t.Versions, func(v Version) bool { return v.Repo == repo || v.short() == repo }); i >= 0 {
 		return t.Versions[i], nil
 	}
 	var names []string

@@ -16,8 +16,8 @@ type Version struct {
 	Notice string `json:"notice,omitempty"` // why this may not be the code that ran; empty: it is. It stands in every answer
 }
 
-// Short returns the version as people and models name it: "acme/shop@1f0e2d3c4b5a".
-func (v Version) Short() string { return v.Repo + "@" + shortSHA(v.SHA) }
+// short returns the version as people and models name it: "acme/shop@1f0e2d3c4b5a".
+func (v Version) short() string { return v.Repo + "@" + shortSHA(v.SHA) }
 
 // shortSHA returns the first 12 digits of a SHA.
 func shortSHA(sha string) string { return sha[:min(len(sha), 12)] }

@@ -21,12 +21,12 @@ type Kind string
 
 // The kinds.
 const (
-	Message Kind = "message" // in Slack, about a run
-	Reply   Kind = "reply"   // in the thread of the message, about one error
-	Issue   Kind = "issue"
-	Comment Kind = "comment" // on an issue
-	Pull    Kind = "pull request"
-	Proof   Kind = "proof" // that a patch works: nothing is sent
+	kindMessage Kind = "message" // in Slack, about a run
+	kindReply   Kind = "reply"   // in the thread of the message, about one error
+	kindIssue   Kind = "issue"
+	kindComment Kind = "comment" // on an issue
+	kindPull    Kind = "pull request"
+	kindProof   Kind = "proof" // that a patch works: nothing is sent
 )
 
 // An Item is one thing that is sent.
@@ -56,11 +56,11 @@ type State string
 
 // The states.
 const (
-	Begun   State = "begun"   // it is being sent, and may have arrived
+	begun   State = "begun"   // it is being sent, and may have arrived
 	Done    State = "done"    // it has arrived
-	Failed  State = "failed"  // it has not arrived; the next try sends it
-	Unclear State = "unclear" // it may have arrived, and nobody can find out: it is not sent again
-	Skipped State = "skipped" // it need not be sent; Why says why
+	failed  State = "failed"  // it has not arrived; the next try sends it
+	unclear State = "unclear" // it may have arrived, and nobody can find out: it is not sent again
+	skipped State = "skipped" // it need not be sent; Why says why
 )
 
 // Made is what has come of an item at a service.
@@ -125,12 +125,12 @@ type courier struct {
 func (c *courier) deliver(ctx context.Context, s service, it Item) (Entry, error) {
 	e, known := c.box.Entry(it.ID)
 	switch {
-	case known && (e.State == Done || e.State == Unclear || e.State == Skipped):
+	case known && (e.State == Done || e.State == unclear || e.State == skipped):
 		return e, nil
-	case known && e.State == Begun:
+	case known && e.State == begun:
 		return c.resume(ctx, s, e)
 	}
-	return c.try(ctx, s, Entry{Item: it, State: Begun})
+	return c.try(ctx, s, Entry{Item: it, State: begun})
 }
 
 // resume goes on with an item that another process has begun to send.
@@ -138,7 +138,7 @@ func (c *courier) resume(ctx context.Context, s service, e Entry) (Entry, error)
 	made, err := s.find(ctx, &e)
 	switch {
 	case errors.Is(err, errBlind):
-		return c.write(ctx, e, Unclear, nil, "a process ended while it was sent, and "+err.Error())
+		return c.write(ctx, e, unclear, nil, "a process ended while it was sent, and "+err.Error())
 	case err != nil:
 		e.Why = fmt.Sprintf("whether it has arrived cannot be found out now: %v", err)
 		return e, nil // it stays begun
@@ -150,7 +150,7 @@ func (c *courier) resume(ctx context.Context, s service, e Entry) (Entry, error)
 
 // try sends an item, again where that helps.
 func (c *courier) try(ctx context.Context, s service, e Entry) (Entry, error) {
-	e, err := c.write(ctx, e, Begun, nil, "")
+	e, err := c.write(ctx, e, begun, nil, "")
 	if err != nil {
 		return e, err
 	}
@@ -174,7 +174,7 @@ func (c *courier) try(ctx context.Context, s service, e Entry) (Entry, error) {
 			case made != nil && fault == nil:
 				return c.write(ctx, e, Done, made, "")
 			case errors.Is(fault, errBlind):
-				return c.write(ctx, e, Unclear, nil, fmt.Sprintf("%v; %v", err, fault))
+				return c.write(ctx, e, unclear, nil, fmt.Sprintf("%v; %v", err, fault))
 			case fault != nil:
 				e.Why = fmt.Sprintf("%v; whether it has arrived cannot be found out now: %v", err, fault)
 				return e, nil
@@ -182,7 +182,7 @@ func (c *courier) try(ctx context.Context, s service, e Entry) (Entry, error) {
 		}
 		wait := max(r.after, time.Duration(try)*time.Second)
 		if !r.again || try == mostTries || wait > mostWait || c.rest(ctx, wait) != nil {
-			return c.write(ctx, e, Failed, nil, err.Error())
+			return c.write(ctx, e, failed, nil, err.Error())
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (d *delivery) prove(ctx context.Context, there []ours) error {
 		case d.draft != nil, tried == mostProofs:
 			continue
 		case slices.ContainsFunc(there, func(o ours) bool { return o.pull && o.key == e.Key }):
-			entry = Entry{State: Skipped, Why: "There was a pull request for this error already."}
+			entry = Entry{State: skipped, Why: "There was a pull request for this error already."}
 		default:
 			tried++
 			var err error
@@ -47,15 +47,15 @@ func (d *delivery) prove(ctx context.Context, there []ours) error {
 
 // proof tries the patch of an error and writes down what came of it.
 func (d *delivery) proof(ctx context.Context, id string, e *report.Error) (Entry, error) {
-	entry := Entry{Item: Item{ID: id, Kind: Proof, Number: e.Number}, State: Done, Time: d.now().UTC()}
+	entry := Entry{Item: Item{ID: id, Kind: kindProof, Number: e.Number}, State: Done, Time: d.now().UTC()}
 	branch, refused, err := d.o.Try(ctx, e)
 	switch {
 	case ctx.Err() != nil:
 		return entry, context.Cause(ctx)
 	case err != nil:
-		entry.State, entry.Why = Skipped, "It could not be tried: "+d.mask.Text(err.Error())
+		entry.State, entry.Why = skipped, "It could not be tried: "+d.mask.Text(err.Error())
 	case refused != "":
-		entry.State, entry.Why = Skipped, "It is no pull request: "+d.mask.Text(refused)
+		entry.State, entry.Why = skipped, "It is no pull request: "+d.mask.Text(refused)
 	default:
 		branch.Name = fmt.Sprintf("decant-triage/%s-%d", d.rep.Run, e.Number)
 		entry.Item.Branch = branch
@@ -74,9 +74,9 @@ func (d *delivery) pull(ctx context.Context) error {
 		return nil
 	}
 	e := &d.rep.Errors[i]
-	it := Item{ID: "pull", Kind: Pull, Number: e.Number, To: d.o.Settings.Issues.Repo, Marker: markOf(d.rep, e).String(), Title: cut("Fix "+titleOf(e), mostTitle),
+	it := Item{ID: "pull", Kind: kindPull, Number: e.Number, To: d.o.Settings.Issues.Repo, Marker: markOf(d.rep, e).String(), Title: cut("Fix "+titleOf(e), mostTitle),
 		Text: pullText(d.rep, e, d.links.issues[e.Number]), Labels: d.o.Settings.Issues.Labels, Branch: d.draft.Branch}
-	if before, ok := d.box.Entry(it.ID); ok && before.State != Failed {
+	if before, ok := d.box.Entry(it.ID); ok && before.State != failed {
 		it = before.Item
 	}
 	made, err := d.put(ctx, d.o.Hub, it)

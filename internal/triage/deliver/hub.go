@@ -68,13 +68,13 @@ func (h *Hub) ours(ctx context.Context, label string) (out []ours, err error) {
 
 func (h *Hub) find(ctx context.Context, e *Entry) (*Made, error) {
 	it := &e.Item
-	if it.Kind == Comment {
+	if it.Kind == kindComment {
 		return h.findComment(ctx, e)
 	}
-	if it.Kind == Pull {
+	if it.Kind == kindPull {
 		return h.findPull(ctx, it)
 	}
-	label := DefaultLabel
+	label := defaultLabel
 	if len(it.Labels) > 0 {
 		label = it.Labels[0]
 	}
@@ -114,13 +114,13 @@ func (h *Hub) findComment(ctx context.Context, e *Entry) (*Made, error) {
 
 func (h *Hub) send(ctx context.Context, it *Item) (*Made, error) {
 	switch it.Kind {
-	case Comment:
+	case kindComment:
 		c, _, err := h.client.Issues.CreateComment(ctx, h.owner, h.name, it.On, &github.IssueComment{Body: &it.Text})
 		if err != nil {
 			return nil, hubRefusal(err)
 		}
 		return &Made{Number: it.On, URL: c.GetHTMLURL()}, nil
-	case Pull:
+	case kindPull:
 		return h.openPull(ctx, it)
 	}
 	i, _, err := h.client.Issues.Create(ctx, h.owner, h.name, &github.IssueRequest{Title: &it.Title, Body: &it.Text, Labels: &it.Labels})

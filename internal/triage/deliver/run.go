@@ -77,7 +77,7 @@ func (shown) Write(context.Context, Entry) error { return nil }
 
 // put masks an item and brings it to its end, or shows it.
 func (d *delivery) put(ctx context.Context, s service, it Item) (Entry, error) {
-	if before, known := d.box.Entry(it.ID); !known || before.State == Failed {
+	if before, known := d.box.Entry(it.ID); !known || before.State == failed {
 		it = d.sealed(it)
 	}
 	if d.o.Show != nil {
@@ -86,7 +86,7 @@ func (d *delivery) put(ctx context.Context, s service, it Item) (Entry, error) {
 	}
 	e, err := d.deliver(ctx, s, it)
 	d.out.Entries = append(d.out.Entries, e)
-	if err == nil && e.State != Done && e.State != Skipped {
+	if err == nil && e.State != Done && e.State != skipped {
 		what := string(it.Kind)
 		if it.Number > 0 {
 			what += fmt.Sprintf(" of error %d", it.Number)
@@ -99,7 +99,7 @@ func (d *delivery) put(ctx context.Context, s service, it Item) (Entry, error) {
 // sealed returns an item with nothing in it that must not leave, and with its mark.
 func (d *delivery) sealed(it Item) Item {
 	it.Title, it.Text = d.mask.Text(it.Title), unmarked(d.mask.Text(it.Text))
-	if it.Kind == Issue || it.Kind == Comment || it.Kind == Pull {
+	if it.Kind == kindIssue || it.Kind == kindComment || it.Kind == kindPull {
 		it.Text += "\n\n" + it.Marker
 	}
 	return it
@@ -119,7 +119,7 @@ func (d *delivery) slack(ctx context.Context) error {
 	if d.rep.Failed != "" {
 		id = "failed" // the run may be finished later, and then says so
 	}
-	run, err := d.put(ctx, d.o.Slack, Item{ID: id, Kind: Message, To: channel, Marker: d.rep.Run + "/" + id, Text: runText(d.rep, &d.links, threads)})
+	run, err := d.put(ctx, d.o.Slack, Item{ID: id, Kind: kindMessage, To: channel, Marker: d.rep.Run + "/" + id, Text: runText(d.rep, &d.links, threads)})
 	if err != nil || !threads || run.State != Done || d.rep.Failed != "" {
 		return err
 	}
@@ -133,7 +133,7 @@ func (d *delivery) slack(ctx context.Context) error {
 			to = channel + ", in the thread"
 		}
 		id := fmt.Sprintf("slack/%d", e.Number)
-		if _, err := d.put(ctx, d.o.Slack, Item{ID: id, Kind: Reply, Number: e.Number, To: to, Marker: d.rep.Run + "/" + id, Text: errorText(e, &d.links)}); err != nil {
+		if _, err := d.put(ctx, d.o.Slack, Item{ID: id, Kind: kindReply, Number: e.Number, To: to, Marker: d.rep.Run + "/" + id, Text: errorText(e, &d.links)}); err != nil {
 			return err
 		}
 	}
@@ -173,13 +173,13 @@ func (d *delivery) issues(ctx context.Context, there []ours, open int) error {
 	made := 0
 	for i := range d.rep.Errors {
 		e, ok := d.box.Entry(idOf(&d.rep.Errors[i]))
-		if ok && e.State != Failed && e.Item.Kind == Issue {
+		if ok && e.State != failed && e.Item.Kind == kindIssue {
 			made++
 		}
 	}
 	for i := range d.rep.Errors {
 		e := &d.rep.Errors[i]
-		if before, ok := d.box.Entry(idOf(e)); ok && before.State != Failed {
+		if before, ok := d.box.Entry(idOf(e)); ok && before.State != failed {
 			if err := d.one(ctx, before.Item); err != nil {
 				return err
 			}
@@ -189,12 +189,12 @@ func (d *delivery) issues(ctx context.Context, there []ours, open int) error {
 		switch {
 		case it == nil:
 			continue
-		case it.Kind == Issue && made >= d.o.Settings.Issues.Most:
+		case it.Kind == kindIssue && made >= d.o.Settings.Issues.Most:
 			continue
-		case it.Kind == Issue && open >= d.o.Settings.Issues.MostAll:
+		case it.Kind == kindIssue && open >= d.o.Settings.Issues.MostAll:
 			d.lack(fmt.Sprintf("issue of error %d", it.Number), fmt.Sprintf("%s of decant triage are open already, and no more than %d may be: close some", counted(open, "issue"), d.o.Settings.Issues.MostAll))
 			continue
-		case it.Kind == Issue:
+		case it.Kind == kindIssue:
 			made, open = made+1, open+1
 		}
 		if err := d.one(ctx, *it); err != nil {
@@ -243,12 +243,12 @@ func (d *delivery) about(e *report.Error, there []ours) *Item {
 		}
 		return nil
 	case i >= 0 && (there[i].open || e.Last.After(there[i].closed)):
-		it.Kind, it.On, it.Text = Comment, there[i].number, again(d.rep, e, &there[i])
+		it.Kind, it.On, it.Text = kindComment, there[i].number, again(d.rep, e, &there[i])
 		return it
 	case i >= 0 || !worthy(e):
 		return nil // it is closed and has not happened since, or there is nothing to say
 	}
-	it.Kind, it.Title, it.Text = Issue, titleOf(e), issueText(d.rep, e, d.tries[e.Number])
+	it.Kind, it.Title, it.Text = kindIssue, titleOf(e), issueText(d.rep, e, d.tries[e.Number])
 	return it
 }
 

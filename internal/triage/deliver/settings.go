@@ -21,20 +21,20 @@ type SlackSettings struct {
 // IssueSettings say where issues are opened.
 type IssueSettings struct {
 	Repo    string   `yaml:"repo"`     // owner/name
-	Labels  []string `yaml:"labels"`   // the first one is how ours are found; empty: DefaultLabel
-	Most    int      `yaml:"max"`      // that a run opens; 0: DefaultIssues
-	MostAll int      `yaml:"max_open"` // that may be open; 0 and more: MostOpen
+	Labels  []string `yaml:"labels"`   // the first one is how ours are found; empty: defaultLabel
+	Most    int      `yaml:"max"`      // that a run opens; 0: defaultIssues
+	MostAll int      `yaml:"max_open"` // that may be open; 0 and more: mostOpen
 }
 
 const (
-	// DefaultLabel is the label of issues.
-	DefaultLabel = "decant-triage"
+	// defaultLabel is the label of issues.
+	defaultLabel = "decant-triage"
 
-	// DefaultIssues is how many issues a run opens at most.
-	DefaultIssues = 3
+	// defaultIssues is how many issues a run opens at most.
+	defaultIssues = 3
 
-	// MostOpen is how many issues of ours may be open at most, whatever the settings say.
-	MostOpen = 10
+	// mostOpen is how many issues of ours may be open at most, whatever the settings say.
+	mostOpen = 10
 )
 
 // Check says what is wrong with settings.
@@ -60,12 +60,12 @@ func isRepo(name string) bool {
 // fill fills in what nobody has said.
 func (s *IssueSettings) fill() {
 	if len(s.Labels) == 0 {
-		s.Labels = []string{DefaultLabel}
+		s.Labels = []string{defaultLabel}
 	}
 	if s.Most == 0 {
-		s.Most = DefaultIssues
+		s.Most = defaultIssues
 	}
-	if s.MostAll == 0 || s.MostAll > MostOpen {
-		s.MostAll = MostOpen
+	if s.MostAll == 0 || s.MostAll > mostOpen {
+		s.MostAll = mostOpen
 	}
 }

@@ -20,8 +20,8 @@ const (
 	Resolved   State = "resolved"   // somebody has closed it, and it has not happened since
 )
 
-// States returns them, the most important first.
-func States() []State { return []State{New, Regressed, Escalating, Standing, Resolved} }
+// states returns them, the most important first.
+func states() []State { return []State{New, Regressed, Escalating, Standing, Resolved} }
 
 // Known is what is known of a group from earlier runs.
 type Known struct {
@@ -173,7 +173,7 @@ func Rank(groups []*Group, since, until time.Time) {
 		g.Rank = weightFrequency*frequency + weightSeverity*severity(g) + weightRecency*recency + weightUsers*users
 	}
 	order := func(s State) int {
-		if i := slices.Index(States(), s); i >= 0 {
+		if i := slices.Index(states(), s); i >= 0 {
 			return i
 		}
 		return 0

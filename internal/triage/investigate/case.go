@@ -57,8 +57,8 @@ func (c *Case) Name() string {
 	return fmt.Sprintf("%s in %s", cmp.Or(c.Class, "an error"), c.Transaction)
 }
 
-// System is what every investigation is told first. It is the same for all of them, so that the provider reads it once.
-const System = `You investigate errors of programs in production. For each error you are told what happened; your tools read the code that ran, at the commit that ran.
+// system is what every investigation is told first. It is the same for all of them, so that the provider reads it once.
+const system = `You investigate errors of programs in production. For each error you are told what happened; your tools read the code that ran, at the commit that ran.
 
 Work like this:
 1. Read the code at the innermost frame of the program's own code, then what leads to it. Read no more than you need.

@@ -145,7 +145,7 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 // agent returns the agent for errors that take an effort.
 func (v *Investigator) agent(e effort.Effort, tools []agent.Tool) (*agent.Agent, error) {
 	o := agent.Options{
-		Model: v.o.Model, System: System, Tools: tools, Engine: v.o.Engine, Journals: v.o.Journals, Tenant: v.o.Tenant,
+		Model: v.o.Model, System: system, Tools: tools, Engine: v.o.Engine, Journals: v.o.Journals, Tenant: v.o.Tenant,
 		MaxTokens: mostAnswer, MostResult: mostResult, WrapUp: wrapUp, Catalog: v.o.Catalog, Now: v.o.Now,
 		Permit: agent.Unattended(nil, func(*agent.Call) string { return "nobody can be asked here" }),
 	}

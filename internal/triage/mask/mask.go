@@ -71,8 +71,8 @@ func (m *Masker) value(name, value string) string {
 	return m.Text(value)
 }
 
-// Counts returns how many distinct values have been masked, by kind.
-func (m *Masker) Counts() map[string]int {
+// counts returns how many distinct values have been masked, by kind.
+func (m *Masker) counts() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.count)

@@ -88,7 +88,7 @@ func TestEvent(t *testing.T) {
 		got.Release != e.Release || got.Frames[0].Line != 3 || e.Frames[0].File != "/home/erika/app/a.py" || e.Cause.Message != "user_name=bob" {
 		t.Errorf("got %s", all)
 	}
-	if c := m.Counts(); c["email"] != 1 || c["ip"] != 1 {
+	if c := m.counts(); c["email"] != 1 || c["ip"] != 1 {
 		t.Errorf("counted %v", c)
 	}
 }
@@ -104,7 +104,7 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := m.Counts()["email"]; n != 50 {
+	if n := m.counts()["email"]; n != 50 {
 		t.Errorf("%d addresses, want 50", n)
 	}
 }
@@ -125,7 +125,7 @@ func TestSourceStays(t *testing.T) {
 		}
 		var m Masker
 		if got := m.Code(string(text)); got != string(text) {
-			t.Errorf("%s: masked %v", name, m.Counts())
+			t.Errorf("%s: masked %v", name, m.counts())
 		}
 	}
 }

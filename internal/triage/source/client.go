@@ -17,9 +17,9 @@ import (
 
 // Why a service does not give what it is asked for. The error around it says what to do.
 var (
-	ErrCredential = errors.New("the credential is refused")
-	ErrRight      = errors.New("the credential lacks a right")
-	ErrBusy       = errors.New("the service asks to wait for longer than a run can")
+	errCredential = errors.New("the credential is refused")
+	errRight      = errors.New("the credential lacks a right")
+	errBusy       = errors.New("the service asks to wait for longer than a run can")
 )
 
 // What is waited for a service, and read of an answer, at most.
@@ -69,7 +69,7 @@ func (s *service) ask(ctx context.Context, request func(context.Context) (*http.
 			return nil, nil, err
 		}
 		if f.after > mostWait {
-			return nil, nil, fmt.Errorf("%w: %w (%v)", err, ErrBusy, f.after)
+			return nil, nil, fmt.Errorf("%w: %w (%v)", err, errBusy, f.after)
 		}
 		if try == mostTries {
 			return nil, nil, fmt.Errorf("%w, at the %dth try", err, try)
@@ -119,9 +119,9 @@ func (s *service) refused(res *http.Response, body []byte) error {
 	f := &failure{err: err, after: retryAfter(res.Header, time.Now())}
 	switch res.StatusCode {
 	case http.StatusUnauthorized:
-		f.err = fmt.Errorf("%w: %w", ErrCredential, err)
+		f.err = fmt.Errorf("%w: %w", errCredential, err)
 	case http.StatusForbidden:
-		f.err = fmt.Errorf("%w: %w", ErrRight, err)
+		f.err = fmt.Errorf("%w: %w", errRight, err)
 	case http.StatusTooManyRequests, http.StatusRequestTimeout:
 		f.again = true
 	default:

@@ -56,7 +56,7 @@ var keys = map[string]struct{ may, must []string }{
 
 // Read returns the sources of the list "sources" in a YAML file, whose other keys are somebody else's. getenv reads the environment, as
 // os.Getenv does; a variable may have DECANT_TRIAGE_ or NIGHTWATCH_ before its name, and then is stronger. A file without such a list has the
-// sources of [FromEnvironment]. Errors name the file, the line and the field.
+// sources of [fromEnvironment]. Errors name the file, the line and the field.
 func Read(file string, data []byte, getenv func(string) string) ([]Source, error) {
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
@@ -69,7 +69,7 @@ func Read(file string, data []byte, getenv func(string) string) ([]Source, error
 	}
 	node, err := path.FilterFile(tree)
 	if yaml.IsNotFoundNodeError(err) || err == nil && node == nil {
-		return FromEnvironment(getenv)
+		return fromEnvironment(getenv)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: sources: %w", file, err)
@@ -208,9 +208,9 @@ func (e *entry) key(getenv func(string) string) (config.Secret, string, error) {
 	return config.Secret(variable(getenv, map[string]string{"newrelic": "NEW_RELIC_API_KEY", "sentry": "SENTRY_AUTH_TOKEN"}[e.Type])), "", nil
 }
 
-// FromEnvironment returns the sources whose credentials are in the environment: New Relic with NEW_RELIC_API_KEY and NEW_RELIC_ACCOUNT_ID, Sentry
+// fromEnvironment returns the sources whose credentials are in the environment: New Relic with NEW_RELIC_API_KEY and NEW_RELIC_ACCOUNT_ID, Sentry
 // with SENTRY_AUTH_TOKEN and SENTRY_ORG. There may be none.
-func FromEnvironment(getenv func(string) string) (out []Source, err error) {
+func fromEnvironment(getenv func(string) string) (out []Source, err error) {
 	for _, e := range []*entry{{Type: "newrelic"}, {Type: "sentry"}} {
 		if key, _, _ := e.key(getenv); key == "" {
 			continue

@@ -90,7 +90,7 @@ func TestFromEnvironment(t *testing.T) {
 		t.Errorf("got %v, %v", s, err)
 	}
 	env["NEW_RELIC_API_KEY"] = "NRAK-x"
-	if _, err := FromEnvironment(get); err == nil || !strings.Contains(err.Error(), "NEW_RELIC_ACCOUNT_ID") {
+	if _, err := fromEnvironment(get); err == nil || !strings.Contains(err.Error(), "NEW_RELIC_ACCOUNT_ID") {
 		t.Errorf("got %v", err)
 	}
 	env["NEW_RELIC_ACCOUNT_ID"], env["SENTRY_AUTH_TOKEN"], env["SENTRY_ORG"], env["SENTRY_PROJECT"] = "7", "sntrys_x", "acme", "shop"
@@ -99,7 +99,7 @@ func TestFromEnvironment(t *testing.T) {
 		t.Errorf("got %v, %v", s, err)
 	}
 	env["NEW_RELIC_ACCOUNT_ID"] = "seven"
-	if _, err := FromEnvironment(get); err == nil || strings.Contains(err.Error(), "NRAK") {
+	if _, err := fromEnvironment(get); err == nil || strings.Contains(err.Error(), "NRAK") {
 		t.Errorf("got %v", err)
 	}
 }

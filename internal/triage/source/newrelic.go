@@ -190,10 +190,10 @@ func (s *nerd) rows(body []byte) ([]object, error) {
 		err := errors.New(s.who.Hide(e.Message))
 		switch class := cmp.Or(e.Extensions.ErrorClass, e.Extensions.ErrorCode); {
 		case e.Extensions.ErrorCode == "BAD_API_KEY":
-			return nil, fmt.Errorf("%w: %w; %s", ErrCredential, err, s.help[http.StatusUnauthorized])
+			return nil, fmt.Errorf("%w: %w; %s", errCredential, err, s.help[http.StatusUnauthorized])
 		case strings.HasPrefix(e.Message, "This field is deprecated!"):
 		case class == "ACCESS_DENIED", class == "FORBIDDEN", class == "UNAUTHORIZED", strings.HasPrefix(e.Message, "Access denied"):
-			return nil, fmt.Errorf("%w: %w; %s", ErrRight, err, s.help[http.StatusForbidden])
+			return nil, fmt.Errorf("%w: %w; %s", errRight, err, s.help[http.StatusForbidden])
 		case class == "TIMEOUT", class == "SERVER_ERROR", class == "INTERNAL_SERVER_ERROR", class == "TOO_MANY_REQUESTS":
 			return nil, &failure{err: fmt.Errorf("%s: %w", class, err), again: true}
 		default:
@@ -202,7 +202,7 @@ func (s *nerd) rows(body []byte) ([]object, error) {
 	}
 	account := answer.Data.Actor.Account
 	if account == nil || account.NRQL == nil {
-		return nil, fmt.Errorf("%w: no account in the answer; %s", ErrRight, s.help[http.StatusForbidden])
+		return nil, fmt.Errorf("%w: no account in the answer; %s", errRight, s.help[http.StatusForbidden])
 	}
 	return account.NRQL.Results, nil
 }

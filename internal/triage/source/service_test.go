@@ -169,14 +169,14 @@ func TestRefusals(t *testing.T) {
 		{"no account", &NewRelic{Key: nrKey}, nil, "name its number"},
 		{"no key", &NewRelic{Account: 7}, nil, "NEW_RELIC_API_KEY"},
 		{"region", &NewRelic{Account: 7, Key: nrKey, Region: "mars"}, nil, "want us or eu"},
-		{"wrong key", &NewRelic{Account: 7, Key: "NRAK-wrong-key", Base: nr.Base}, ErrCredential, "user key"},
-		{"other account", &NewRelic{Account: 8, Key: nrKey, Base: nr.Base}, ErrRight, "account 8"},
+		{"wrong key", &NewRelic{Account: 7, Key: "NRAK-wrong-key", Base: nr.Base}, errCredential, "user key"},
+		{"other account", &NewRelic{Account: 8, Key: nrKey, Base: nr.Base}, errRight, "account 8"},
 		{"moved", &NewRelic{Account: 7, Key: nrKey, Base: moved}, nil, "redirects"},
 		{"no organization", &Sentry{Token: sentryToken}, nil, "slug"},
 		{"no token", &Sentry{Organization: "acme"}, nil, "SENTRY_AUTH_TOKEN"},
 		{"project", &Sentry{Organization: "acme", Token: sentryToken, Projects: []string{"a b"}}, nil, "slug"},
-		{"wrong token", &Sentry{Organization: "acme", Token: "sntrys_wrong", Base: sy.Base}, ErrCredential, "expired"},
-		{"no right", noRight, ErrRight, "event:read"},
+		{"wrong token", &Sentry{Organization: "acme", Token: "sntrys_wrong", Base: sy.Base}, errCredential, "expired"},
+		{"no right", noRight, errRight, "event:read"},
 		{"other organization", &Sentry{Organization: "other", Token: sentryToken, Base: sy.Base}, nil, `organization "other"`},
 		{"other project", &Sentry{Organization: "acme", Token: sentryToken, Projects: []string{"none"}, Base: sy.Base}, nil, "do not exist"},
 		{"base", &Sentry{Organization: "acme", Token: sentryToken, Base: "sentry"}, nil, "base URL"},
@@ -225,12 +225,12 @@ func TestFaultsAreOutlived(t *testing.T) {
 	}{
 		{"rate limit", standin.Fault{Status: 429, RetryAfter: 20 * time.Second}, 20 * time.Second, 1, nil},
 		{"rate limit twice", standin.Fault{Status: 429, Times: 2}, 3 * time.Second, 2, nil},
-		{"rate limit for long", standin.Fault{Status: 429, RetryAfter: time.Hour}, 0, 0, ErrBusy},
+		{"rate limit for long", standin.Fault{Status: 429, RetryAfter: time.Hour}, 0, 0, errBusy},
 		{"unavailable", standin.Fault{Status: 503, After: 1}, time.Second, 1, nil},
 		{"always failing", standin.Fault{Status: 500, Times: 99}, 7 * time.Second, 3, errAny},
 		{"closed", standin.Fault{}, time.Second, 1, nil},
 		{"hangs", standin.Fault{Status: 503, Delay: time.Hour}, timeOfTry, 1, nil},
-		{"expired", standin.Fault{Status: 401, Times: 9}, 0, 0, ErrCredential},
+		{"expired", standin.Fault{Status: 401, Times: 9}, 0, 0, errCredential},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
