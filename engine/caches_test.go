@@ -99,7 +99,7 @@ func TestWithoutIsWhatATwinPays(t *testing.T) {
 		{"BillingLine", `"system":[LINE,` + longSystem + marker + `}],`, marker, sandbox.Options{}, short, 4, 1},
 		{"BillingLineThatCounts", `"system":[LINE,` + longSystem + marker + `}],`, marker, sandbox.Options{CountBilling: true}, short, 30, 10},
 		{"SystemMarkedOnly", `"system":[` + longSystem + marker + `}],`, "", sandbox.Options{}, short, 30, 10},
-		{"FirstMessageMarked", `"system":[` + longSystem + marker + `}],`, "", sandbox.Options{}, short, 30, 10},
+		{"FirstMessageMarked", `"system":[` + longSystem + marker + `}],`, "", sandbox.Options{}, short, 30, 2},
 		{"NoMarkers", `"system":[` + longSystem + `}],`, "", sandbox.Options{}, short, 30, 10},
 		{"Unasked", `"system":[` + longSystem + `}],`, "", sandbox.Options{Unasked: time.Hour}, short, 5, 1},
 		{"UnaskedWithPauses", `"system":[` + longSystem + `}],`, "", sandbox.Options{Unasked: time.Hour}, long, 5, 1},
