@@ -89,7 +89,8 @@ func TestEarlyPours(t *testing.T) {
 		name string
 		idle time.Duration
 		want policy.Reason
-	}{{"Free", 6 * time.Minute, policy.Free}, {"Paid", time.Second, policy.Paid}} {
+		by   string
+	}{{"Free", 6 * time.Minute, policy.Free, "edit early"}, {"Paid", time.Second, policy.Paid, "checkpoint early"}} {
 		t.Run(c.name, func(t *testing.T) {
 			now := newClock(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC))
 			k := newDialogue(t, engine.Options{Window: 200_000, Now: now.Now})
@@ -103,7 +104,7 @@ func TestEarlyPours(t *testing.T) {
 				k.mustSend()
 				k.engine.Close()
 				if r := k.last.Report; r.Reason != "" {
-					if r.Reason != c.want || r.Route != "edit early" || r.After >= r.Before {
+					if r.Reason != c.want || r.Route != c.by || r.After >= r.Before {
 						t.Errorf("a pour was %s by %s, from %d to %d tokens; want it %s", r.Reason, r.Route, r.Before, r.After, c.want)
 					}
 					return

@@ -107,7 +107,7 @@ func Due(s Situation) Reason {
 		return Free
 	case e.Covers():
 		return Paid
-	case e.Excess.Left > 0: // outlines in front of a checkpoint bring less than they cost
+	case e.Excess.Left > 0 && e.cached(): // outlines in front of a checkpoint bring less than they cost
 		return ""
 	case !s.frees(worth, s.little()):
 		return ""

@@ -59,6 +59,9 @@ func MeasureExcess(view *decant.Conversation, tokens, target int) Excess {
 	return out
 }
 
+// cached reports whether what was written is cheaper to read than to write again.
+func (e *Economy) cached() bool { return e.Read <= e.Write/2 }
+
 // Covers reports whether an early pour that is due has a checkpoint: the cache is cold, or carrying what it frees has
 // cost as much as it will. Of a cold moment [Proposal.Beats] has the last word.
 func (e *Economy) Covers() bool {
@@ -66,7 +69,7 @@ func (e *Economy) Covers() bool {
 	if e.Cold() || x.Freed <= 0 {
 		return e.Cold() && x.Freed > 0
 	}
-	if e.Read > e.Write/2 && float64(x.Freed) < leastExcess*float64(x.Left) {
+	if !e.cached() && float64(x.Freed) < leastExcess*float64(x.Left) {
 		return false
 	}
 	return float64(x.Carried)*e.Read >= cmp.Or(e.Patience, 1)*float64(x.Left)*(e.Write-e.Read)
