@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -31,6 +32,7 @@ type ahead struct {
 	store store.Committer
 	limit time.Duration // of a write to the store
 	told  func(tenant string, spends []store.Spend)
+	log   *slog.Logger
 }
 
 func newAhead(o *Options, env *draft.Env, s store.Committer, by *aside) *ahead {
@@ -38,7 +40,7 @@ func newAhead(o *Options, env *draft.Env, s store.Committer, by *aside) *ahead {
 	if _, same := writer.(policy.Extractive); same {
 		writer = nil
 	}
-	return &ahead{writer, by, make(chan struct{}, aheadSlots), make(chan struct{}, planSlots), env, s, o.Timeouts.Required, o.Booked}
+	return &ahead{writer, by, make(chan struct{}, aheadSlots), make(chan struct{}, planSlots), env, s, o.Timeouts.Required, o.Booked, o.Logger}
 }
 
 // begin prepares the next pour of a conversation behind the answer to a request, if it is near: a segment is written,
@@ -152,8 +154,8 @@ func (w *segmentWriter) write(ctx context.Context) error {
 			return err
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("prepare the summary of m%d to m%d: %w", from, to, err)
+	if err != nil { // a provider may fail: the record is Decant's own then
+		w.log.Warn("no segment was written ahead", "conversation", w.o.Call.Conversation.ID, "from", from, "to", to, "error", err)
 	}
 	return nil
 }

@@ -116,6 +116,30 @@ func TestASegmentIsWrittenAheadOnce(t *testing.T) {
 	})
 }
 
+// What is prepared is not lost, nor begun a second time, when the conversation is read again because another process, or the
+// archive of an answer, has changed what is stored of it.
+func TestAConversationReadAgainKeepsWhatIsPrepared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTypist()
+		k, n := nearing(t, engine.Options{Models: engine.Models{Summarizer: w}})
+		advance(k, n) // the typist begins
+		elsewhere := &dialogue{TB: t, store: k.store, model: k.model, session: k.session, ms: k.ms}
+		elsewhere.start(engine.Options{NoEarlyPours: true, ArchiveDelay: -1})
+		defer elsewhere.engine.Close()
+		advance(elsewhere, n+1)
+		k.ms = elsewhere.ms
+		advance(k, n+2)
+		if got := w.calls.Load(); got != 1 || k.last.Conversation != elsewhere.last.Conversation || k.last.Report.Reason != "" {
+			t.Fatalf("asked %d times while the first is being written (reason %q)", got, k.last.Report.Reason)
+		}
+		close(w.let)
+		synctest.Wait()
+		if untilPoured(k, n+3); len(decant.CheckpointIn(k.last.Report.Plan.Decisions).Segments) == 0 {
+			t.Error("the segment that was written meanwhile is not in the record")
+		}
+	})
+}
+
 // Nothing is prepared for what is counted or observed, where the preset says so, and without a summariser.
 func TestNothingIsPreparedForNothing(t *testing.T) {
 	w := &writer{write: good}

@@ -7,21 +7,22 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// leastMissed is how many tokens must be written again in one request for the log to say why.
+// leastMissed is how many tokens must be written again in one request for the log to say why. Of a pour it says nothing
+// here: the line of its request, and its notice, do.
 const leastMissed = 10_000
 
 // writes says why a request wrote to the cache what it wrote, and notes what it left there.
 func (b *booking) writes(x *ticket.Ticket, u decant.Usage) (out []store.Write) {
 	m := &b.dr.Meter
-	step := x.Sight.Step(m.Sent, u)
+	step := x.Sight.Step(m.Newest.Sent, u)
 	step.Pour = x.Draft.Outcome.Poured() || x.Sight.Decisions != b.decided
-	for _, p := range cause.Explain(m.Sent, step) {
+	for _, p := range cause.Explain(m.Newest.Sent, step) {
 		out = append(out, store.Write{Cause: string(p.Kind), Detail: p.Detail, Tokens: p.Tokens, Hour: p.Hour})
-		if p.Kind.Avoidable() && p.Tokens >= leastMissed {
+		if p.Kind.Avoidable() && p.Kind != cause.Poured && p.Tokens >= leastMissed {
 			b.e.opts.Logger.Info("written to the cache again", "tokens", p.Tokens, "cause", string(p.Kind), "detail", p.Detail, "model", x.Draft.Query.Model.ID)
 		}
 	}
 	sent := step.Now
-	m.Sent = &sent
+	m.Newest.Sent = &sent
 	return out
 }

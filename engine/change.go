@@ -207,7 +207,7 @@ func (e *Engine) reopen(ctx context.Context, k store.Key) (*revision, error) {
 	m := notes.Recall(ctx, e.store, s)
 	l := lineage.NewStored(s, notes.New(m))
 	req := &Request{Dialect: t.Dialect, Tenant: k.Tenant, Session: s.Session, Body: body}
-	if m.Million {
+	if m.Newest.Million {
 		req.Betas = []string{token.BetaMillion}
 	}
 	n, _ := l.Shared(r)
@@ -253,9 +253,9 @@ func (r *revision) change(reason string, hold bool) *Change {
 		p.Score, p.Risk = r.dr.Outcome.Plan.Score, r.dr.Outcome.Plan.Risk
 	}
 	c := cost.Change{Prompt: q.Fixed + before, Freed: policy.LeftOut(r.afterwards()) - policy.LeftOut(r.dr.InForce), Behind: r.dr.Behind()}
-	asked := r.dr.Meter.Client.Life()
+	asked := r.dr.Meter.Newest.Client.Life()
 	life := r.dr.Meter.Belief.Life(asked)
-	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.Meter.Client.At) > life
+	c.Hour, c.Plain, c.Cold = asked > 5*time.Minute, life == 0, now.Sub(r.dr.Meter.Newest.Client.At) > life
 	price, ok := c.Price(q.Model, now)
 	if !ok {
 		price.CostUSD, price.SaveUSD = 0, 0

@@ -67,10 +67,11 @@ func (c *committer) stored(ctx context.Context, b *store.Batch, version int64) e
 			c.e.finder.Cache.Forget(b.Key)
 			return nil // it is stored; the next request reads it
 		}
-		l = lineage.NewStored(s, notes.New(notes.Meter{}))
 		if b.Create == nil {
+			l = lineage.NewStored(s, notes.Of(m.Stored).Again(notes.Meter{}))
 			c.tk.Draft.Meter = notes.Recall(ctx, c.e.store, s) // an answer was recorded meanwhile
 		} else {
+			l = lineage.NewStored(s, notes.New(notes.Meter{}))
 			c.tk.Draft.Meter.Length = 0 // what was reported is about the parent
 		}
 	}

@@ -41,6 +41,7 @@ type Engine struct {
 	sizes    draft.Estimators
 	outbox   *outbox.Box[finished]
 	recent   prompt.Recent
+	markers  markers
 	decider  decide.Decider
 	till     till
 	patience patience.Patience

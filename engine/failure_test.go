@@ -267,7 +267,7 @@ func TestPinsStay(t *testing.T) {
 // Where configuration permits it, the provider drops thinking that a pour has cut from its history, in
 // that request and in all that follow.
 func TestDropBlock(t *testing.T) {
-	k := newDialogue(t, engine.Options{DropBlock: true, NoEarlyPours: true})
+	k := newDialogue(t, engine.Options{Adds: engine.Adds{DropBlock: true}, NoEarlyPours: true})
 	k.sandbox = sandbox.New(sandbox.Options{Window: dialogueWindow, Model: &sandbox.Rules{Calls: 1000}})
 	k.model, k.extra, k.tools = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Do the work.")

@@ -39,6 +39,9 @@ func (e *Engine) finish(p *Prepared, res Response) {
 		f.res.Usage.Output = 0 // the client may send back any part of it, or none
 	}
 	f.res.Organization = account.Named(res.Organization)
+	if f.answered() {
+		e.markers.learn(p, f.billed, f.terms())
+	}
 	(&verdict{e, p.ticket.Draft}).answered(f.res)
 	own := *p
 	own.ticket, f.Prepared = p.ticket.Copy(), &own // the archive brings it up to date, and the caller may still look at its own

@@ -69,10 +69,11 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 	if s.Lacks > 0 || s.Alike < s.Prompt.Tokens {
 		bare = b.bare(x, &p, u, t)
 	}
+	bare = f.marks().without(bare, p.Fixed)
 	if believable {
 		b.learn(x, u, t)
 	}
-	b.dr.Meter.Client, b.dr.Meter.Million = p.After(x.Draft.Query.Request.Begun), b.asksMillion(x.Draft.Query)
+	b.dr.Meter.Newest.Client, b.dr.Meter.Newest.Million = p.After(x.Draft.Query.Request.Begun), b.asksMillion(x.Draft.Query)
 	out := store.Spend{Time: f.time, Model: x.Draft.Query.Model.ID, Usage: u, Without: bare, Over: tooLarge(x.Draft.Query, p.Tokens), Writes: writes}
 	out.Cost, out.Bare = x.Draft.Query.Price(u, terms), x.Draft.Query.Price(bare, terms)
 	if x.Draft.Outcome.Poured() {
@@ -138,7 +139,7 @@ func (b *booking) learn(x *ticket.Ticket, u decant.Usage, t cost.Testimony) {
 // bare returns the usage of the client's own request p, of which u was reported for what was sent.
 func (b *booking) bare(x *ticket.Ticket, p *cost.Prompt, u decant.Usage, t cost.Testimony) decant.Usage {
 	s, m := x.Sight, &b.dr.Meter
-	shadow := &m.Client
+	shadow := &m.Newest.Client
 	alike := u.CacheRead // what was read of what both have would have been read
 	if s.Alike < s.Prompt.Tokens {
 		alike = min(alike, int(float64(s.Alike)*float64(p.Tokens)/float64(max(1, s.Prompt.Tokens))))

@@ -123,6 +123,7 @@ type arrival struct {
 	prompt *prompt.Prompt
 	writer policy.Summarizer // of records, nil where nothing of ours is sent
 	asker  provider.Asker    // for summaries of the provider's, nil where nothing of ours is sent
+	marks  *marked           // cache markers of ours, nil where none are for us to add
 }
 
 // arrive returns the arrival of a request that was read. It has the session that its metadata names.

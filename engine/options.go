@@ -32,9 +32,8 @@ type Options struct {
 	// MaxBytes is the largest body that may be sent. Zero means 32 MB, the API's own limit.
 	MaxBytes int
 
-	// DropBlock permits asking the provider to drop thinking that no longer fits, for models that
-	// bind it. It adds a field and a beta to the request.
-	DropBlock bool
+	// Adds is what may be added to requests.
+	Adds Adds
 
 	// Budgets limit what is spent. A request that would exceed one is refused with a *budget.Error;
 	// when one is spent to 95 %, pours come earlier. The store must know what was spent.
@@ -73,6 +72,17 @@ type Options struct {
 
 	// Now returns the current time. Nil means time.Now.
 	Now func() time.Time
+}
+
+// Adds is what may be added to requests that need no other change. The zero value adds nothing.
+type Adds struct {
+	// DropBlock permits asking the provider to drop thinking that no longer fits, for models that bind it. It adds a field
+	// and a beta to the request.
+	DropBlock bool
+
+	// Markers permits adding cache markers for clients that set none behind their messages, as long as that pays, see
+	// cost.Marking. The client's own markers stay, and nothing else changes.
+	Markers bool
 }
 
 // Models are what an engine asks of others, most of it of models. The zero value asks nothing.

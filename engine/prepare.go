@@ -31,6 +31,10 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	defer e.outbox.Leave()
 	d := dialectOf(req.Dialect)
 	key := prompt.KeyOf(d, req.Tenant, req.Session, req.Body, e.seed)
+	var marks *marked
+	if e.mode(req) == Manage {
+		req, marks = e.markers.mark(d, req)
+	}
 	was := e.recent.Find(key, req.Body)
 	r, err := prompt.Read(d, req.Body, e.seed, was)
 	if err != nil {
@@ -39,7 +43,9 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 	if !req.Count {
 		defer func() { e.recent.Put(key, r.Remember(), was) }()
 	}
-	return e.arrive(req, r).send(ctx)
+	a := e.arrive(req, r)
+	a.marks = marks
+	return a.send(ctx)
 }
 
 // unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows

@@ -48,6 +48,7 @@ type Economy struct {
 	Spent    float64 // what carrying S has cost so far
 	Write    float64 // w
 	Read     float64 // r
+	Excess   Excess  // what a pour with a checkpoint would bring
 	Patience float64 // how many times the price of the rewrite Spent must reach; 0: once
 }
 
@@ -102,8 +103,12 @@ func Due(s Situation) Reason {
 		return Routine
 	case !e.Early:
 		return ""
-	case e.Cold() && s.frees(worthCold, s.little()/10):
+	case e.Cold() && (e.Covers() || s.frees(worthCold, s.little()/10)):
 		return Free
+	case e.Covers():
+		return Paid
+	case e.Excess.Left > 0: // outlines in front of a checkpoint bring less than they cost
+		return ""
 	case !s.frees(worth, s.little()):
 		return ""
 	case e.Spent > 0 && e.Spent >= cmp.Or(e.Patience, 1)*float64(e.Behind)*(e.Write-e.Read):

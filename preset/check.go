@@ -168,5 +168,6 @@ func (p *Preset) numbers() map[string]int {
 		"early_pours.quote_most":       p.EarlyPours.QuoteMost,
 		"early_pours.names":            p.EarlyPours.Names,
 		"early_pours.least":            p.EarlyPours.Least,
+		"early_pours.target":           p.EarlyPours.Target,
 	}
 }

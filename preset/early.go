@@ -16,6 +16,7 @@ type EarlyPours struct {
 	Quote     float64 `yaml:"quote"`      // share of an old result whose lines stay
 	QuoteMost int     `yaml:"quote_most"` // tokens of such lines in one result
 	Names     int     `yaml:"names"`      // tokens of names behind the lines
+	Target    int     `yaml:"target"`     // tokens that the messages have after an early pour with a checkpoint, and half of the fixed part besides
 }
 
 // off is the level without early pours.
@@ -29,11 +30,11 @@ func level(name string) (EarlyPours, bool) {
 	case off:
 		return EarlyPours{Level: off}, true
 	case "low":
-		return EarlyPours{Level: name, Patience: 1.6, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50}, true
+		return EarlyPours{Level: name, Patience: 1.3, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50, Target: 48_000}, true
 	case "", "default":
-		return EarlyPours{Level: "default", Patience: 1.3, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50}, true
+		return EarlyPours{Level: "default", Patience: 1, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50, Target: 16_000}, true
 	case "high":
-		return EarlyPours{Level: name, Patience: 1.6, Keep: 2, Least: 60, Quote: 0.15, QuoteMost: 500, Names: 50}, true
+		return EarlyPours{Level: name, Patience: 1, Keep: 2, Least: 60, Quote: 0.15, QuoteMost: 500, Names: 50, Target: 10_000}, true
 	}
 	return EarlyPours{}, false
 }
@@ -50,6 +51,7 @@ func (t EarlyPours) Settled() EarlyPours {
 	return EarlyPours{
 		Level: l.Level, Patience: cmp.Or(t.Patience, l.Patience), Keep: cmp.Or(t.Keep, l.Keep), Least: cmp.Or(t.Least, l.Least),
 		Quote: cmp.Or(t.Quote, l.Quote), QuoteMost: cmp.Or(t.QuoteMost, l.QuoteMost), Names: cmp.Or(t.Names, l.Names),
+		Target: cmp.Or(t.Target, l.Target),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -29,7 +30,8 @@ import (
 
 // Whatever the coordinator, its delegates and people do at the same time, and however long requests take: the bytes that the provider
 // receives of each delegate begin with those that the coordinator was sent when it delegated, as long as the delegate's window has
-// room for them (mission 003-10, 003-11, 003-12). DECANT_SCHEDULES says how many random schedules are tried.
+// room for them (mission 003-10, 003-11, 003-12). DECANT_SCHEDULES says how many random schedules are tried; DECANT_SCHEDULES_KEEP names a
+// folder for what explains one that fails: who wins a race is not drawn, so the same number is another schedule next time.
 func TestDelegatesBeginWithTheSealedState(t *testing.T) {
 	n := 8
 	if testing.Short() {
@@ -40,9 +42,13 @@ func TestDelegatesBeginWithTheSealedState(t *testing.T) {
 	}
 	a := newArena(t)
 	for i := range n {
-		a.play(uint64(i))
+		s := a.play(uint64(i))
 		if t.Failed() {
+			a.keep(os.Getenv("DECANT_SCHEDULES_KEEP"), s)
 			t.Fatalf("schedule %d", i)
+		}
+		if i%100 == 99 {
+			t.Logf("%d schedules", i+1)
 		}
 	}
 	a.mu.Lock()
@@ -61,6 +67,7 @@ type arena struct {
 	server *sandbox.Server
 	client provider.Speaker
 	dbs    [2]*embedded.DB
+	file   string // the database
 
 	mu     sync.Mutex
 	rng    *rand.Rand
@@ -89,9 +96,9 @@ func newArena(t testing.TB) *arena {
 	if a.client, err = anthropic.New(anthropic.Options{Base: srv.URL, Transport: rt, Credential: provider.Key("x-api-key", "test")}); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "team.db")
+	a.file = filepath.Join(t.TempDir(), "team.db")
 	for i := range a.dbs {
-		if a.dbs[i], err = embedded.Open(t.Context(), file, &embedded.Options{Engine: engine.Options{Window: arenaWindow}}); err != nil {
+		if a.dbs[i], err = embedded.Open(t.Context(), a.file, &embedded.Options{Engine: engine.Options{Window: arenaWindow}}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { a.dbs[i].Close() })
@@ -196,8 +203,8 @@ func (a *arena) team(process int) *team.Team {
 	return x
 }
 
-// play plays a schedule and judges by what the sandbox has received.
-func (a *arena) play(seed uint64) {
+// play plays a schedule and judges by what the sandbox has received. It returns the coordinator's session.
+func (a *arena) play(seed uint64) *agent.Session {
 	a.mu.Lock()
 	a.rng = rand.New(rand.NewPCG(seed, 3))
 	maps.DeleteFunc(a.sealed, func(round int, _ *request) bool { return round < a.rounds-100 }) // requests of killed delegates may come late
@@ -212,6 +219,30 @@ func (a *arena) play(seed uint64) {
 		s = a.turn(s, fmt.Sprint(say, " Step ", i))
 	}
 	a.check(s)
+	return s
+}
+
+// keep keeps in a folder what the sandbox has received and answered in the schedule, what was said to the coordinator, and what is stored.
+func (a *arena) keep(folder string, s *agent.Session) {
+	if folder == "" {
+		return
+	}
+	said, err := json.MarshalIndent(s.Messages(), "", "\t")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "said.json"), said, 0o600)
+	}
+	var log bytes.Buffer
+	for _, e := range a.server.Log.Entries() {
+		fmt.Fprintf(&log, "%d at %s: status %d %s, %d tokens, stop %s\n%s\n%s\n\n", e.Number, e.Time.Format(time.StampMicro), e.Status, e.Error, e.Prompt, e.Stop, e.Body, e.Answer)
+	}
+	err = errors.Join(err, os.WriteFile(filepath.Join(folder, "requests.txt"), log.Bytes(), 0o600))
+	for _, part := range []string{"", "-wal"} {
+		b, fault := os.ReadFile(a.file + part)
+		err = errors.Join(err, fault, os.WriteFile(filepath.Join(folder, "team.db"+part), b, 0o600))
+	}
+	if err != nil {
+		a.Error("what explains the failure is not kept: ", err)
+	}
 }
 
 // turn is one turn of the coordinator. Sometimes it is killed in the middle, and then goes on, sometimes in another process; sometimes

@@ -48,7 +48,7 @@ func (f *dbFlag) engine(db *sqlite.DB, catalog *token.Catalog, window int, name 
 	if err != nil {
 		return nil, usageError{err}
 	}
-	o := engine.Options{Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), DropBlock: c.DropBlock, Budgets: budgetsOf(c)}
+	o := engine.Options{Catalog: catalog, Preset: p, Window: cmp.Or(window, c.Window), Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: budgetsOf(c)}
 	if err := intoCommand(c, &o, db); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/mcpserver"
+	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -29,10 +30,14 @@ func (c *mcpCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	own, err := notebook.ScopeOf(c.Project)
+	if err != nil {
+		return err
+	}
 	o := opener{flags: &c.dbFlag}
 	server := mcpserver.New(mcpserver.Options{
 		Open:  func(ctx context.Context) (mcpserver.Store, string, error) { return o.open(ctx) },
-		Scope: scope, Read: []memory.Scope{scope, {Level: memory.User}}, Write: c.Write, Version: versionOf(buildInfo()),
+		Scope: scope, Notebook: own, Read: []memory.Scope{own, scope, {Level: memory.User}}, Write: c.Write, Version: versionOf(buildInfo()),
 		Pour: func(ctx context.Context, k store.Key, focus string) (string, error) { return c.pour(ctx, &o, k, focus) },
 	})
 	d := newDialogue(s.in, s.out)

@@ -35,6 +35,11 @@ type notebookCmd struct {
 	Compact    notebookCompactCmd    `cmd:"" name:"compress-context" help:"Archive observations and tasks now."`
 	Status     notebookStatusCmd     `cmd:"" help:"Say how the notebook is doing."`
 	Opening    notebookOpeningCmd    `cmd:"" help:"Print what a session is told when it begins."`
+	Learn      notebookLearnCmd      `cmd:"" help:"Take over what the sessions of this repository say: what you asked for again, what was done."`
+	Import     notebookImportCmd     `cmd:"" help:"Take over what stands in CLAUDE.md, DONE.md, or claude-mem's database, for your yes. They stay as they are."`
+	Publish    notebookPublishCmd    `cmd:"" help:"Write the rules to .claude/rules/decant.md, for agents without the plugin, and keep them there."`
+	Card       notebookCardCmd       `cmd:"" help:"Print what one recorded session took, and what its compactions brought."`
+	Skill      notebookSkillCmd      `cmd:"" help:"Print a procedure that repeats as a SKILL.md."`
 	Candidates notebookCandidatesCmd `cmd:"" help:"Show what you told agents again and again, from the sessions that they have recorded."`
 	Report     notebookReportCmd     `cmd:"" help:"Sum up a month: sessions, tokens, tasks, cost, and what you had to say again."`
 	Hook       notebookHookCmd       `cmd:"" help:"Answer a hook of Claude Code, whose description is read from standard input. The plugin uses it."`
@@ -152,7 +157,10 @@ func printChanges(s *streams, changes []notebook.Change) error {
 	return nil
 }
 
-type notebookInitCmd struct{ notebookFlag }
+type notebookInitCmd struct {
+	Backfill age `placeholder:"AGE" help:"Read the sessions of the last 30d, 12h, ... that agents have recorded in this repository, and show what could become a rule."`
+	notebookFlag
+}
 
 // Run makes the folder of the notebook.
 func (c *notebookInitCmd) Run(s *streams) error {
@@ -167,6 +175,17 @@ func (c *notebookInitCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
+		if c.Backfill > 0 {
+			if err := c.backfill(ctx, s, b); err != nil {
+				return err
+			}
+			if c.DryRun {
+				r, err = b.Sync(ctx)
+			}
+		}
+		if err != nil {
+			return err
+		}
 		if c.DryRun {
 			return printChanges(s, r.Changes)
 		}
@@ -174,6 +193,36 @@ func (c *notebookInitCmd) Run(s *streams) error {
 			b.Dir(), quoteShell(b.Root()), quoteShell(b.Root()))
 		return nil
 	})
+}
+
+// mostShown is how many observations are shown behind a backfill.
+const mostShown = 20
+
+// backfill learns from the sessions that there are, and shows what they have brought.
+func (c *notebookInitCmd) backfill(ctx context.Context, s *streams, b *notebook.Book) error {
+	l, err := learn(ctx, s, b, nil, c.Backfill.since(time.Now()))
+	if err != nil {
+		return err
+	}
+	if l.Sessions == 0 {
+		s.note("no sessions of Claude Code, Codex or pi from that time are about %s", b.Root())
+		return nil
+	}
+	if err := writeLearned(s, l); err != nil {
+		return err
+	}
+	offered, err := b.Offered(ctx)
+	if err != nil {
+		return err
+	}
+	s.blank()
+	for _, r := range offered[:min(len(offered), mostShown)] {
+		writeOffer(s, r)
+	}
+	if n := len(offered); n > 0 {
+		fmt.Fprintf(s.out, "\n%s for your yes: decant notebook review\n\n", report.Count(n, "observation"))
+	}
+	return nil
 }
 
 type notebookObserveCmd struct {
@@ -319,7 +368,10 @@ func (c *notebookShowCmd) Run(s *streams) error {
 			it, err := r.Packed()
 			return errors.Join(err, writeJSON(s.out, it))
 		}
-		return writeRecord(s, r)
+		if err := writeRecord(s, r); err != nil {
+			return err
+		}
+		return writeMessage(s, r)
 	})
 }
 
@@ -412,7 +464,7 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		st.Pages = nil
+		st.Trees = nil
 		if c.JSON {
 			return writeJSON(s.out, st)
 		}

@@ -51,7 +51,7 @@ func TestNotebookReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := notebook(theirs, true, "review")
-	if !strings.Contains(out, "y - make it a rule") || strings.Count(out, "[y,n,e,q,?]") != 4 {
+	if !strings.Contains(out, "y - make it a rule") || strings.Count(out, "[y,n,e,s,q,?]") != 4 {
 		t.Errorf("at a terminal:\n%s", out)
 	}
 	rules, err := os.ReadFile(filepath.Join(dir, ".decant", "notebook", "ACTIVE_RULES.md"))

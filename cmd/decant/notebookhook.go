@@ -1,21 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
+	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/notebook/hook"
+	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store/sqlite"
 	"github.com/decantdev/decant/token"
 )
 
 type notebookHookCmd struct {
-	Event  string `arg:"" help:"The event: SessionStart, PreCompact, Stop or SessionEnd."`
+	Event  string `arg:"" help:"The event: SessionStart, PreCompact, TaskCompleted, Stop or SessionEnd."`
 	Tokens int    `default:"1500" help:"What a new session is told at most, in tokens."`
 	dbFlag
 }
@@ -60,9 +64,88 @@ func (c *notebookHookCmd) book(ctx context.Context, dir string) (hook.Book, *sql
 	if err != nil {
 		return nil, db, err
 	}
-	return hook.Memories{
+	b, err := notebook.Open(ctx, notebook.Options{Memories: db, Tenant: tenant, Root: cmp.Or(dir, ".")})
+	if err != nil {
+		return nil, db, err
+	}
+	rest := hook.Memories{
 		Store: db, Tenant: tenant, Scopes: []memory.Scope{{Level: memory.Project, Name: root}, {Level: memory.User}}, Count: token.For(token.Model{}).Count,
-	}, db, nil
+	}
+	return &hookBook{book: b, rest: rest, flags: c.dbFlag}, db, nil
+}
+
+// A hookBook is a notebook as hooks use it. What takes longer than a hook may is done by a process of its own, which ends
+// when it is done.
+type hookBook struct {
+	book  *notebook.Book
+	rest  hook.Memories
+	flags dbFlag
+}
+
+// Opening implements hook.Book: rules and tasks of the notebook, then what else is remembered.
+func (h *hookBook) Opening(ctx context.Context, tokens int) (string, error) {
+	text, err := h.book.Opening(ctx, tokens)
+	if err != nil {
+		return "", err
+	}
+	more, err := h.rest.Opening(ctx, tokens-h.rest.Count(text))
+	return text + more, err
+}
+
+// CatchUp implements hook.Book: the scans that are due, and sessions that nobody has read, such as those that crashed.
+func (h *hookBook) CatchUp(ctx context.Context) error {
+	if !h.book.Begun(ctx) {
+		return nil
+	}
+	return h.later("scan")
+}
+
+// Checkpoint implements hook.Book.
+func (h *hookBook) Checkpoint(ctx context.Context, _, transcript string) error {
+	if !h.book.Begun(ctx) {
+		return nil
+	}
+	return h.later("learn", "--checkpoint", "--", transcript)
+}
+
+// Ended implements hook.Book.
+func (h *hookBook) Ended(ctx context.Context, _, transcript string) error {
+	if !h.book.Begun(ctx) {
+		return nil
+	}
+	return h.later("learn", "--", transcript)
+}
+
+// Completed implements hook.Book.
+func (h *hookBook) Completed(ctx context.Context, session, task string) error {
+	if !h.book.Begun(ctx) {
+		return nil
+	}
+	_, err := h.book.Done(ctx, task, record.Task{}, memory.Source{Conversation: session})
+	if errors.Is(err, notebook.ErrOff) {
+		return nil
+	}
+	return err
+}
+
+// later starts a command of the notebook that goes on after the hook.
+func (h *hookBook) later(command string, args ...string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	all := []string{"notebook", command, "--dir", h.book.Root()}
+	for flag, value := range map[string]string{"--db": h.flags.DB, "--config": h.flags.Config, "--encryption-key-file": h.flags.EncryptionKeyFile, "--tenant": h.rest.Tenant} {
+		if value != "" {
+			all = append(all, flag+"="+value)
+		}
+	}
+	c := exec.Command(program, append(all, args...)...)
+	detach(c)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	return c.Process.Release()
 }
 
 // rootOf returns the top of the project that a folder is in, an empty one being the working directory: the folder with .git, or

@@ -13,10 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/report"
+	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/memory"
 )
 
@@ -36,6 +38,10 @@ func (f *notebookFlag) scan(s *streams, weekly, monthly bool) error {
 		if err != nil {
 			return err
 		}
+		learned, err := learn(ctx, s, b, nil, time.Time{})
+		if err != nil {
+			return err
+		}
 		do := b.CatchUp
 		if weekly || monthly {
 			do = func(ctx context.Context) (notebook.Report, error) { return b.Scan(ctx, weekly, monthly) }
@@ -49,6 +55,11 @@ func (f *notebookFlag) scan(s *streams, weekly, monthly bool) error {
 		}
 		if f.DryRun {
 			return f.diff(ctx, s, b, before)
+		}
+		if learned.Sessions > 0 {
+			if err := writeLearned(s, learned); err != nil {
+				return err
+			}
 		}
 		if len(r.Runs) == 0 {
 			fmt.Fprintln(s.out, "no scan is due")
@@ -72,40 +83,73 @@ type notebookCompactCmd struct {
 
 // Run archives what is named.
 func (c *notebookCompactCmd) Run(s *streams) error {
-	switch {
-	case c.SessionNow:
-		return usageError{errors.New("--session-now is not done here: \"decant pour last\" compacts the session that came through the gateway last")}
-	case !c.Observations && !c.Tasks:
-		return usageError{errors.New("say what: --observations, --tasks or both")}
+	if !c.SessionNow && !c.Observations && !c.Tasks {
+		return usageError{errors.New("say what: --session-now, --observations, --tasks or several")}
+	}
+	if c.SessionNow {
+		if err := c.session(s); err != nil {
+			return err
+		}
+	}
+	if !c.Observations && !c.Tasks {
+		return nil
 	}
 	return c.scan(s, c.Observations, c.Tasks)
 }
 
+// session notes what the newest recorded session has come to, and pours it if it goes through the gateway.
+func (c *notebookCompactCmd) session(s *streams) error {
+	f, err := recordedSession("last")
+	if err != nil {
+		return err
+	}
+	if !c.DryRun {
+		err := c.book(func(ctx context.Context, b *notebook.Book) error {
+			one, err := readSession(s, &f)
+			if err == nil {
+				err = b.Checkpoint(ctx, &one)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		s.note("what session %s has come to stands in CONTEXT_ARCHIVE.md", f.id)
+	}
+	pour := pourCmd{}
+	pour.dbFlag, pour.Session, pour.DryRun = c.dbFlag, f.id, c.DryRun
+	if err := pour.Run(s); err != nil {
+		s.warn(err)
+		s.note("a session that does not go through Decant's gateway is compacted by its own client: /compact")
+	}
+	return nil
+}
+
 type notebookReviewCmd struct{ notebookFlag }
 
-const reviewHelp = "y - make it a rule\nn - it is no rule\ne - change its text, then make it a rule\nq - stop here\n? - print this\n"
+const reviewHelp = "y - make it a rule\nn - it is no rule\ne - change its text, then make it a rule\ns - ask again another time\nq - stop here\n? - print this\n"
 
 // Run asks about each observation that waits for a yes. Without a terminal it lists them.
 func (c *notebookReviewCmd) Run(s *streams) error {
 	return c.book(func(ctx context.Context, b *notebook.Book) error {
-		ready, err := b.Ready(ctx)
+		offered, err := b.Offered(ctx)
 		if err != nil {
 			return err
 		}
 		if c.JSON {
-			return writeJSON(s.out, ready)
+			return c.print(s, offered)
 		}
-		if len(ready) == 0 {
+		if len(offered) == 0 {
 			_, err = fmt.Fprintln(s.out, "nothing waits for a yes")
 			return err
 		}
 		in := bufio.NewReader(s.in)
-		for i := range ready {
-			writeCandidate(s, &ready[i])
+		for _, r := range offered {
+			writeOffer(s, r)
 			if !s.asks() || c.DryRun {
 				continue
 			}
-			if stop, err := reviewOne(ctx, s, in, b, ready[i].ID); stop || err != nil {
+			if stop, err := reviewOne(ctx, s, in, b, r.ID); stop || err != nil {
 				return err
 			}
 		}
@@ -113,10 +157,22 @@ func (c *notebookReviewCmd) Run(s *streams) error {
 	})
 }
 
+func (c *notebookReviewCmd) print(s *streams, offered []*record.Record) error {
+	items := []memory.Item{}
+	for _, r := range offered {
+		it, err := r.Packed()
+		if err != nil {
+			return err
+		}
+		items = append(items, it)
+	}
+	return writeJSON(s.out, items)
+}
+
 // reviewOne asks about one observation, and reports whether the user wants to stop.
 func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Book, id string) (stop bool, err error) {
 	for {
-		fmt.Fprint(s.err, "Make this a rule [y,n,e,q,?]? ")
+		fmt.Fprint(s.err, "Make this a rule [y,n,e,s,q,?]? ")
 		answer, err := in.ReadString('\n')
 		if errors.Is(err, io.EOF) {
 			return true, nil
@@ -139,19 +195,13 @@ func reviewOne(ctx context.Context, s *streams, in *bufio.Reader, b *notebook.Bo
 			}
 			_, err = b.Accept(ctx, id, text, "")
 			return false, err
+		case "s":
+			return false, nil
 		case "q":
 			return true, nil
 		default:
 			fmt.Fprint(s.err, reviewHelp)
 		}
-	}
-}
-
-// writeCandidate prints an observation with its evidence.
-func writeCandidate(s *streams, it *memory.Item) {
-	fmt.Fprintf(s.out, "%s %s\n", it.ID, report.Visible(it.Text))
-	for _, c := range it.Confirmations[max(0, len(it.Confirmations)-5):] {
-		fmt.Fprintf(s.out, "  %s  “%s”\n", c.Time.Local().Format(time.DateOnly), report.Visible(c.Evidence))
 	}
 }
 
@@ -179,6 +229,35 @@ func writeRecord(s *streams, r *record.Record) error {
 			who = fmt.Sprintf(" (%s %s)", r.Seen[k].By, r.Seen[k].Session)
 		}
 		line("confirmed", c.Time.Local().Format(time.DateTime)+who+": "+c.Evidence)
+	}
+	return nil
+}
+
+// writeMessage prints the message that a record is first known from, as its session's file has it. Without the file the record
+// has its quotation.
+func writeMessage(s *streams, r *record.Record) error {
+	if r.Session == "" || r.Message == 0 {
+		return nil
+	}
+	f, err := recordedSession(r.Session)
+	if err != nil {
+		return s.say(fmt.Sprintf("\nIts session %s is not recorded here any longer.\n", r.Session))
+	}
+	doc, err := s.document(f.path, string(f.format))
+	if err != nil {
+		return err
+	}
+	for i := range doc.Conversation.Messages {
+		m := &doc.Conversation.Messages[i]
+		if m.Number != r.Message {
+			continue
+		}
+		fmt.Fprintf(s.out, "\n%s, message %d, %s:\n", f.path, m.Number, m.Role)
+		for j := range m.Blocks {
+			if m.Blocks[j].Content != nil && m.Blocks[j].Kind == decant.KindText {
+				fmt.Fprintf(s.out, "  %s\n", strings.ReplaceAll(report.Visible(secret.Mask(m.Blocks[j].Text())), "\n", "\n  "))
+			}
+		}
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ type replayCmd struct {
 	Split    bool     `help:"Play each stretch between two compactions of the client as a conversation of its own. Default: one conversation, as if the client had not compacted."`
 	Shadow   bool     `help:"Say what watching the agent before pours was worth: what its next steps used that a record lacks which nobody watched it for, and how much of that the record of the pour has. Also what plans that are made ahead of pours are worth. Makes each checkpoint several times."`
 	KeepWarm bool     `name:"keep-warm" help:"Say what a request of one output token shortly before the cache expires would have saved or cost, by the recorded usage."`
+	Ends     bool     `help:"Say how much dearer than sending everything each policy is for a session that ends early, behind the worst of its requests."`
 	From     string   `placeholder:"FORMAT" help:"Format of the input. Default: found in the content."`
 	JSON     bool     `name:"json" help:"Print JSON."`
 	CSV      bool     `name:"csv" help:"Print CSV, one line for each session and policy."`
@@ -71,7 +72,7 @@ func (c *replayCmd) options() (*replay.Options, error) {
 		return nil, usageError{fmt.Errorf("--lifetime %s: cache entries live for 5m or 1h", c.Lifetime)}
 	}
 	o := &replay.Options{
-		Catalog: catalog, Model: c.Model, Window: c.Window, Fixed: c.Fixed, Lifetime: c.Lifetime, Clock: c.Clock, Warm: c.Warm, Split: c.Split, Shadow: c.Shadow, KeepWarm: c.KeepWarm,
+		Catalog: catalog, Model: c.Model, Window: c.Window, Fixed: c.Fixed, Lifetime: c.Lifetime, Clock: c.Clock, Warm: c.Warm, Split: c.Split, Shadow: c.Shadow, KeepWarm: c.KeepWarm, Ends: c.Ends,
 		Details: c.JSON || c.HTML != "",
 	}
 	names := c.Policy

@@ -25,6 +25,7 @@ type sandboxCmd struct {
 
 	Misbehave    string        `placeholder:"HOW" help:"Fail as models do: empty, refusal, tool_call, too_long, invents, language, injected, error, half, storm or timeout."`
 	CountBilling bool          `help:"Let Claude Code's billing line, which differs on every request, break the prompt cache."`
+	Local        []string      `placeholder:"MODEL" help:"Answer Chat Completions as a server of your own does that has this model and asks for no key."`
 	Unasked      time.Duration `placeholder:"TIME" help:"Cache every prompt for this long (1h) without markers, as some providers do."`
 }
 
@@ -40,7 +41,7 @@ func (c *sandboxCmd) Run(s *streams) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o := sandbox.Options{Model: model, Catalog: catalog, Window: c.Window, CountBilling: c.CountBilling, Unasked: c.Unasked}
+	o := sandbox.Options{Model: model, Catalog: catalog, Window: c.Window, CountBilling: c.CountBilling, Local: c.Local, Unasked: c.Unasked}
 	if how := sandbox.Misbehavior(c.Misbehave); slices.Contains(sandbox.Misbehaviors(), how) {
 		o = how.Apply(o)
 	} else if how != "" {

@@ -90,7 +90,7 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 // manager returns a function that makes the engine for a store.
 func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
-		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, DropBlock: c.DropBlock, Budgets: budgetsOf(c),
+		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: budgetsOf(c),
 		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board,
 	}
 	return func(db engine.Store) (*engine.Engine, error) {

@@ -25,6 +25,7 @@ type gatewayFlags struct {
 	Mode                string `placeholder:"MODE" help:"manage, observe (record and plan, but change nothing) or off (manage)."`
 	Window              int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
 	SummaryModel        string `placeholder:"ID" help:"Model that writes records, or off. Its credential stands in the settings."`
+	AddMarkers          bool   `help:"Add cache markers for clients that set none behind their messages, as long as that pays."`
 	UseClientCredential bool   `help:"Let own calls about a client's conversation use that client's credential, from memory only."`
 	Flush               string `placeholder:"on|off" help:"Save what is worth remembering before a pour. Overrides what presets say."`
 	Recall              bool   `help:"Tell a conversation that begins what is remembered of its project."`
@@ -44,6 +45,9 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 	}
 	if f.UseClientCredential {
 		flags["use_client_credential"] = "true"
+	}
+	if f.AddMarkers {
+		flags["add_markers"] = "true"
 	}
 	if f.Recall {
 		flags["recall"] = "true"

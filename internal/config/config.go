@@ -24,35 +24,36 @@ import (
 // Config is how a gateway runs. Files use the names in the tags; the environment DECANT_ and the
 // name in capitals.
 type Config struct {
-	Listen    string   `yaml:"listen"`             // address to serve, host:port
-	TLS       TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
-	Upstream  string   `yaml:"anthropic_upstream"` // base URL of the Messages API
-	DB        string   `yaml:"db"`                 // database file; empty: the user's own
-	Seal      Seal     `yaml:"encryption"`         // encrypts the database; none: it is not encrypted
-	Preset    string   `yaml:"preset"`             // policy of requests that no rule names one for
-	Mode      string   `yaml:"mode"`               // manage, observe or off
-	Window    int      `yaml:"window"`             // tokens, in place of every model's own; 0: the catalogue's
-	Project   string   `yaml:"project"`            // what the conversations are about
-	Early     Level    `yaml:"early_pours"`        // how eagerly every preset pours early: off, low, default or high; empty: as the preset says
-	DropBlock bool     `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
-	Drain     Drain    `yaml:"drain"`              // how long open streams may go on after a signal to stop
-	Log       string   `yaml:"log"`                // least level that is logged: debug, info, warn, error
-	LogFormat string   `yaml:"log_format"`         // text or json
-	CA        []string `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
-	Allow     []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
-	Keys      []Key    `yaml:"keys"`               // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
-	Hosts     []string `yaml:"hosts"`              // names by which it may be called besides those of loopback
-	BodyLimit Size     `yaml:"body_limit"`         // largest body that is managed
-	Bodies    Size     `yaml:"body_memory"`        // bytes of bodies that are held at once; 0: what the machine has room for
-	Metrics   string   `yaml:"metrics_listen"`     // address that shows metrics to everybody who reaches it, host:port; empty: none
-	Token     Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: nobody does
-	Tracing   Tracing  `yaml:"tracing"`            // where traces go; without an endpoint there are none
-	Budgets   []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
-	Summary   Summary  `yaml:"summary"`            // the model that writes records; none: they are extractive
-	Flush     Flush    `yaml:"flush"`              // whether what is worth remembering is saved before a pour: on, off; empty: as the preset says
-	Recall    bool     `yaml:"recall"`             // tells a conversation that begins what is remembered of its project
-	Presets   []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
-	Hooks     Hooks    `yaml:"hooks"`              // who is told what happens
+	Listen     string   `yaml:"listen"`             // address to serve, host:port
+	TLS        TLS      `yaml:"tls"`                // certificate to serve with; none: without encryption
+	Upstream   string   `yaml:"anthropic_upstream"` // base URL of the Messages API
+	DB         string   `yaml:"db"`                 // database file; empty: the user's own
+	Seal       Seal     `yaml:"encryption"`         // encrypts the database; none: it is not encrypted
+	Preset     string   `yaml:"preset"`             // policy of requests that no rule names one for
+	Mode       string   `yaml:"mode"`               // manage, observe or off
+	Window     int      `yaml:"window"`             // tokens, in place of every model's own; 0: the catalogue's
+	Project    string   `yaml:"project"`            // what the conversations are about
+	Early      Level    `yaml:"early_pours"`        // how eagerly every preset pours early: off, low, default or high; empty: as the preset says
+	DropBlock  bool     `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
+	AddMarkers bool     `yaml:"add_markers"`        // adds cache markers for clients that set none behind their messages
+	Drain      Drain    `yaml:"drain"`              // how long open streams may go on after a signal to stop
+	Log        string   `yaml:"log"`                // least level that is logged: debug, info, warn, error
+	LogFormat  string   `yaml:"log_format"`         // text or json
+	CA         []string `yaml:"ca"`                 // PEM files with authorities to trust besides the system's
+	Allow      []string `yaml:"allow"`              // base URLs that calls may go to besides the upstream
+	Keys       []Key    `yaml:"keys"`               // who may use the gateway besides those whose keys are in the database; none at all: everybody who reaches it
+	Hosts      []string `yaml:"hosts"`              // names by which it may be called besides those of loopback
+	BodyLimit  Size     `yaml:"body_limit"`         // largest body that is managed
+	Bodies     Size     `yaml:"body_memory"`        // bytes of bodies that are held at once; 0: what the machine has room for
+	Metrics    string   `yaml:"metrics_listen"`     // address that shows metrics to everybody who reaches it, host:port; empty: none
+	Token      Secret   `yaml:"metrics_token"`      // shows metrics to those who send it as a bearer; empty: nobody does
+	Tracing    Tracing  `yaml:"tracing"`            // where traces go; without an endpoint there are none
+	Budgets    []Budget `yaml:"budgets"`            // limits of what is spent; none: no limit
+	Summary    Summary  `yaml:"summary"`            // the model that writes records; none: they are extractive
+	Flush      Flush    `yaml:"flush"`              // whether what is worth remembering is saved before a pour: on, off; empty: as the preset says
+	Recall     bool     `yaml:"recall"`             // tells a conversation that begins what is remembered of its project
+	Presets    []Rule   `yaml:"presets"`            // the first rule that fits chooses the policy
+	Hooks      Hooks    `yaml:"hooks"`              // who is told what happens
 }
 
 // Flush says whether conversations are flushed. True is written for on, and false for off.

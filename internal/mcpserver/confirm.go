@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/typed"
 	"github.com/decantdev/decant/memory"
 )
@@ -42,9 +44,32 @@ func (t *tools) confirm(ctx context.Context, in confirmInput) ([]string, error) 
 	}
 	c := memory.Confirmation{Source: at, Evidence: quote, Time: t.Now().UTC()}
 	err = s.Revise(ctx, s.tenant, it.Scope, memory.Update(it.ID, func(now memory.Item) (memory.Item, error) {
-		return memory.Confirm(now, c), nil
+		return t.confirmed(now, c)
 	}))
 	return []string{fmt.Sprintf("%s is confirmed by message %d of conversation %s.", it.ID, at.From, at.Conversation)}, err
+}
+
+// confirmed returns an item with one more confirmation; one of the notebook notes the session, too, so that a scan of the same
+// session does not count it again.
+func (t *tools) confirmed(it memory.Item, c memory.Confirmation) (memory.Item, error) {
+	if it.Scope != t.Notebook {
+		return memory.Confirm(it, c), nil
+	}
+	r, err := record.Of(it)
+	if err != nil {
+		return it, err
+	}
+	session := c.Conversation
+	if talk := t.originals.origin[session]; talk != nil {
+		session = talk.key()
+	}
+	if r.Known(session) {
+		return it, nil
+	}
+	r.Item = memory.Confirm(it, c)
+	r.Suspended, r.Against = time.Time{}, ""
+	r.Seen = append(r.Seen, record.Seen{By: record.Person, Session: session, From: c.From, To: c.To, Time: c.Time})
+	return r.Packed()
 }
 
 // errUnsaid means that the user has not said it.

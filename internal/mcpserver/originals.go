@@ -136,11 +136,11 @@ func (o *originals) add(e *store.Entry, in *talk, text, head string) {
 // found reports whether an entry is to be found: what was said, called or shown, but nothing that this server has
 // answered, which would be found in place of its origin.
 func found(e *store.Entry) bool {
-	return !e.Text.IsZero() && e.Kind != decant.KindThinking && e.Kind != decant.KindOpaque && !Ours(e.Name)
+	return !e.Text.IsZero() && e.Kind != decant.KindThinking && e.Kind != decant.KindOpaque && !ours(e.Name)
 }
 
-// Ours reports whether a tool, by the name that a client gives it, is one of this server.
-func Ours(tool string) bool {
+// ours reports whether a tool, by the name that a client gives it, is one of this server.
+func ours(tool string) bool {
 	low := strings.ToLower(tool)
 	return strings.Contains(low, "decant") && (strings.HasSuffix(low, "recall") || strings.HasSuffix(low, "expand"))
 }

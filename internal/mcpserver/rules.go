@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 )
@@ -60,5 +61,15 @@ func (t *tools) rules(ctx context.Context, in rulesInput) ([]string, error) {
 // items returns what is remembered and in use.
 func (t *tools) items(ctx context.Context, s *served) ([]memory.Item, error) {
 	items, err := s.Memories(ctx, store.MemoryQuery{Tenant: s.tenant, Scopes: t.Read})
-	return slices.DeleteFunc(items, func(it memory.Item) bool { return it.State() != memory.Active }), err
+	return slices.DeleteFunc(items, func(it memory.Item) bool { return it.State() != memory.Active || !told(it) }), err
+}
+
+// told reports whether an agent is told of an item: not of a rule that was contradicted, of a task that is done, and of what a
+// notebook keeps of itself.
+func told(it memory.Item) bool {
+	r, err := record.Of(it)
+	if err != nil { // another program's detail
+		return true
+	}
+	return r.Own == nil && r.Context == nil && r.Suspended.IsZero() && (r.Task == nil || r.Task.Done.IsZero())
 }

@@ -28,6 +28,9 @@ type Options struct {
 	Scope memory.Scope
 	Read  []memory.Scope
 
+	// Notebook is where observations go; the zero value: to Scope.
+	Notebook memory.Scope
+
 	// Write offers the tools that change something.
 	Write bool
 

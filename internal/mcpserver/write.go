@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,16 +24,16 @@ type textInput struct {
 
 // observe is the tool of that name.
 func (t *tools) observe(ctx context.Context, in textInput) ([]string, error) {
-	return t.save(ctx, memory.KindObservation, in.Text)
+	return t.save(ctx, cmp.Or(t.Notebook, t.Scope), memory.KindObservation, in.Text)
 }
 
 // remember is the tool of that name.
 func (t *tools) remember(ctx context.Context, in textInput) ([]string, error) {
-	return t.save(ctx, memory.KindMemory, in.Text)
+	return t.save(ctx, t.Scope, memory.KindMemory, in.Text)
 }
 
 // save saves a text. A text that is there already is not confirmed by being saved again: a model's word is no evidence.
-func (t *tools) save(ctx context.Context, kind memory.Kind, text string) ([]string, error) {
+func (t *tools) save(ctx context.Context, scope memory.Scope, kind memory.Kind, text string) ([]string, error) {
 	s, err := t.open(ctx)
 	if err != nil {
 		return nil, err
@@ -41,12 +42,12 @@ func (t *tools) save(ctx context.Context, kind memory.Kind, text string) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	it, err := memory.New(id, kind, t.Scope, text, memory.Source{}, t.Now().UTC())
+	it, err := memory.New(id, kind, scope, text, memory.Source{}, t.Now().UTC())
 	if err != nil {
 		return nil, err
 	}
 	have := ""
-	err = s.Revise(ctx, s.tenant, t.Scope, func(was []memory.Item) ([]memory.Item, error) {
+	err = s.Revise(ctx, s.tenant, scope, func(was []memory.Item) ([]memory.Item, error) {
 		now, err := memory.Save(it)(was)
 		have = confirmed(was, now)
 		if have != "" {

@@ -24,17 +24,14 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// Settings are how a notebook is kept.
-type Settings = settings.Settings
-
 // Options say which notebook is opened.
 type Options struct {
 	Memories store.Memories
 	Tenant   string
-	Root     string           // a folder in the repository
-	Now      func() time.Time // nil: the clock of the machine
-	Settings Settings         // the zero value: as the repository's file has them
-	DryRun   bool             // nothing is written, neither to the store nor to files
+	Root     string            // a folder in the repository
+	Now      func() time.Time  // nil: the clock of the machine
+	Settings settings.Settings // the zero value: as the repository's file has them
+	DryRun   bool              // nothing is written, neither to the store nor to files
 }
 
 // Book is a repository's notebook. It may be used by several goroutines.
@@ -63,7 +60,7 @@ func Open(_ context.Context, o Options) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Settings == (Settings{}) {
+	if o.Settings == (settings.Settings{}) {
 		if o.Settings, _, err = settings.Load(repo.Root); err != nil {
 			return nil, err
 		}
@@ -74,7 +71,17 @@ func Open(_ context.Context, o Options) (*Book, error) {
 	if o.DryRun {
 		o.Memories = &overlay{under: o.Memories}
 	}
-	return &Book{o: o, repo: repo, scope: memory.Scope{Level: memory.Project, Name: "notebook " + repo.Key}, count: token.For(token.Model{}).Count}, nil
+	return &Book{o: o, repo: repo, scope: scope(repo), count: token.For(token.Model{}).Count}, nil
+}
+
+func scope(repo repository.Repository) memory.Scope {
+	return memory.Scope{Level: memory.Project, Name: "notebook " + repo.Key}
+}
+
+// ScopeOf returns the scope in which the notebook of a folder's repository keeps its records.
+func ScopeOf(dir string) (memory.Scope, error) {
+	repo, err := repository.Find(cmp.Or(dir, "."))
+	return scope(repo), err
 }
 
 // Dir returns the folder of the notebook's files.
@@ -83,8 +90,27 @@ func (b *Book) Dir() string { return filepath.Join(b.repo.Root, b.o.Settings.Dir
 // Root returns the top of the repository.
 func (b *Book) Root() string { return b.repo.Root }
 
+// Owns reports whether a folder is one of the repository's: in any of its worktrees and clones, also in a worktree that was
+// deleted after the notebook was used in it.
+func (b *Book) Owns(ctx context.Context, dir string) bool {
+	if dir == "" {
+		return false
+	}
+	if repo, err := repository.Find(dir); err == nil {
+		return repo.Key == b.repo.Key
+	}
+	roots := []string{b.repo.Root}
+	if s, err := b.State(ctx); err == nil {
+		roots = append(roots, s.Roots...)
+	}
+	return slices.ContainsFunc(roots, func(root string) bool {
+		rel, err := filepath.Rel(root, dir)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
 // Settings returns the settings that are in force.
-func (b *Book) Settings() Settings { return b.o.Settings }
+func (b *Book) Settings() settings.Settings { return b.o.Settings }
 
 // now returns the time, as fine as stores keep it.
 func (b *Book) now() time.Time { return b.o.Now().Truncate(time.Microsecond) }
@@ -103,7 +129,7 @@ func (b *Book) read(ctx context.Context) (*ledger, error) {
 
 // ledger returns records for a change or a look.
 func (b *Book) ledger(items []memory.Item) (*ledger, error) {
-	l := &ledger{scope: b.scope, now: b.now(), set: b.o.Settings}
+	l := &ledger{scope: b.scope, root: b.repo.Root, now: b.now(), set: b.o.Settings}
 	for i := range items {
 		r, err := record.Of(items[i])
 		if err != nil {
@@ -151,8 +177,9 @@ type ledger struct {
 	records  []*record.Record
 	own      *record.State
 	scope    memory.Scope
+	root     string // of the working tree
 	now      time.Time
-	set      Settings
+	set      settings.Settings
 	rootless bool // conversations are left out of sources: the store has none of them
 }
 
@@ -166,11 +193,17 @@ func (l *ledger) state() *record.State {
 		l.own = r.Own
 		l.records = append(l.records, r)
 	}
-	if l.own.Pages == nil {
-		l.own.Pages = map[string]record.Page{}
+	if l.own.Trees == nil {
+		l.own.Trees = map[string]map[string]record.Page{}
+	}
+	if l.own.Trees[l.root] == nil {
+		l.own.Trees[l.root] = map[string]record.Page{}
 	}
 	return l.own
 }
+
+// pages returns the files of this working tree. Each tree has its own: what one lacks that another has was not deleted.
+func (l *ledger) pages() map[string]record.Page { return l.state().Trees[l.root] }
 
 // items returns the records as they are stored.
 func (l *ledger) items() (out []memory.Item, err error) {

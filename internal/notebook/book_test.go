@@ -55,6 +55,14 @@ func (d *desk) no(err error) {
 	}
 }
 
+func (d *desk) git(args ...string) {
+	d.Helper()
+	args = append([]string{"-C", d.root, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)
+	if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+		d.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
 func (d *desk) book() *notebook.Book {
 	b := d.open(d.root)
 	_, err := b.Init(d.Context())
@@ -88,6 +96,7 @@ func session(n int) memory.Source {
 	return memory.Source{Conversation: fmt.Sprintf("session-%d", n), From: n, To: n}
 }
 
+// 002-12, 002-14: five confirmations and a yes make a numbered rule; both name each other.
 func TestFiveConfirmationsAndAYesMakeARule(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()
@@ -138,6 +147,7 @@ func TestFiveConfirmationsAndAYesMakeARule(t *testing.T) {
 	d.same(b)
 }
 
+// 002-36: files are read back, decisions among them.
 func TestEditsInFilesBecomeRecords(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()
@@ -250,7 +260,7 @@ func TestTwoWriters(t *testing.T) {
 	d.same(b)
 }
 
-// A quarter: nothing is lost, every schedule runs once, files are those of the store.
+// 002-13, 002-15, 002-24, 002-25. A quarter: nothing is lost, every schedule runs once, files are those of the store.
 func TestAQuarter(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook/page"
@@ -72,6 +73,34 @@ func (b *Book) Ready(ctx context.Context) (out []memory.Item, err error) {
 		}
 	}
 	return memory.Rank(out, ""), nil
+}
+
+// Offered returns what a person is asked about: the observations that are ready, then those that recorded sessions have
+// brought in the person's own words and that nobody has refused, those with the most sessions first.
+func (b *Book) Offered(ctx context.Context) (out []*record.Record, err error) {
+	l, err := b.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rank := map[*record.Record]int{}
+	for _, r := range l.records {
+		if r.Kind != memory.KindObservation || r.Item.State() != memory.Active || !r.Removed.IsZero() || !r.Suspended.IsZero() {
+			continue
+		}
+		if l.due(r) == memory.Escalated {
+			rank[r] = 1
+			out = append(out, r)
+		} else if r.Offer == record.Procedure && r.Refused.IsZero() {
+			rank[r] = -1
+			out = append(out, r)
+		} else if r.Offer != "" && r.Refused.IsZero() {
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y *record.Record) int {
+		return cmp.Or(rank[y]-rank[x], max(y.Sessions(), y.Asked)-max(x.Sessions(), x.Asked), record.Worth(x, y))
+	})
+	return out, nil
 }
 
 // Accept makes an observation a rule: a person has said yes. The text and the reason replace those that there are, if

@@ -3,12 +3,8 @@ package notebook
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
-	"time"
 
-	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
@@ -78,6 +74,12 @@ func (b *Book) Find(ctx context.Context, name string) (*record.Record, error) {
 	return l.named(name)
 }
 
+// Begun reports whether a person has begun this notebook in any worktree: without that, nothing is learned from sessions.
+func (b *Book) Begun(ctx context.Context) bool {
+	l, err := b.read(ctx)
+	return err == nil && l.own != nil && len(l.own.Roots) > 0
+}
+
 // State returns what the notebook knows of itself.
 func (b *Book) State(ctx context.Context) (record.State, error) {
 	l, err := b.read(ctx)
@@ -85,29 +87,4 @@ func (b *Book) State(ctx context.Context) (record.State, error) {
 		return record.State{}, err
 	}
 	return *l.state(), nil
-}
-
-// ContextEntry is an entry of CONTEXT_ARCHIVE.md.
-type ContextEntry = record.Context
-
-// Checkpoint notes that a session, or a part of it, was compacted. The same session at the same time is noted once.
-func (b *Book) Checkpoint(ctx context.Context, c ContextEntry) error {
-	_, err := b.put(ctx, func(l *ledger) (*record.Record, error) {
-		if c.Time.IsZero() {
-			c.Time = l.now
-		}
-		c.Time = c.Time.Truncate(time.Microsecond)
-		c.Summary = strings.TrimSpace(page.Public(strings.ReplaceAll(c.Summary, "\r\n", "\n")))
-		for _, r := range l.records {
-			if r.Context != nil && r.Context.Session == c.Session && r.Context.Time.Equal(c.Time) {
-				return r, nil
-			}
-		}
-		r, err := l.add(memory.KindMemory, fmt.Sprintf("Session %s was compacted, %d tasks completed", c.Session, c.Tasks), memory.Source{Conversation: c.Session})
-		if err == nil {
-			r.Type, r.Context = record.Archive, &c
-		}
-		return r, err
-	})
-	return err
 }

@@ -30,7 +30,18 @@ func (b *Book) Init(ctx context.Context) (Report, error) {
 			return Report{}, err
 		}
 	}
+	err := b.change(ctx, true, func(l *ledger) error { l.used(b.repo.Root); return nil })
+	if err != nil {
+		return Report{}, err
+	}
 	return b.sync(ctx)
+}
+
+// used notes that the notebook is used in a working tree.
+func (l *ledger) used(root string) {
+	if s := l.state(); !slices.Contains(s.Roots, root) {
+		s.Roots = append(s.Roots, root)
+	}
 }
 
 // Sync reads what people have changed in the files, and writes the files anew. Without the folder it does nothing.
@@ -44,6 +55,10 @@ func (b *Book) Sync(ctx context.Context) (Report, error) {
 // project is Sync after a change.
 func (b *Book) project(ctx context.Context) ([]Change, error) {
 	r, err := b.Sync(ctx)
+	if err != nil {
+		return r.Changes, err
+	}
+	_, err = b.published(ctx)
 	return r.Changes, err
 }
 
@@ -104,15 +119,15 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 			}
 		}
 	}
-	if err != nil {
+	if err != nil || b.o.DryRun { // what stands in the files is still what was written before
 		return read, changes, err
 	}
 	return read, changes, b.change(ctx, true, func(l *ledger) error {
-		s := l.state()
+		pages := l.pages()
 		for name, f := range files {
-			p := s.Pages[name]
+			p := pages[name]
 			p.Base = f.Base
-			s.Pages[name] = p
+			pages[name] = p
 		}
 		return nil
 	})
@@ -134,7 +149,7 @@ func (b *Book) Render(ctx context.Context) (map[string]string, error) {
 
 // view returns what files are made of.
 func (l *ledger) view(zone *time.Location, count func(string) int) *page.View {
-	v := &page.View{Records: l.records, Pages: l.state().Pages, Zone: zone, Keep: l.set.KeepTasks, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
+	v := &page.View{Records: l.records, Pages: l.pages(), Zone: zone, Keep: l.set.KeepTasks, Metrics: l.set.Metrics, Unloaded: map[string]int{}}
 	size := 0
 	for i, r := range l.loaded() {
 		if size += count(ruleLine(r)); size > l.set.RuleTokens {
@@ -167,7 +182,7 @@ type absorber struct {
 
 // files reads all files. A file that is not there is no change: it is made anew.
 func (a *absorber) files(disk map[string][]byte) {
-	s := a.l.state()
+	pages := a.l.pages()
 	sheets, seen := map[string]page.Sheet{}, map[string]bool{}
 	for _, name := range page.Names {
 		if disk[name] == nil {
@@ -186,7 +201,7 @@ func (a *absorber) files(disk map[string][]byte) {
 	}
 	for _, name := range page.Names {
 		if sheet, ok := sheets[name]; ok {
-			a.deleted(name, s.Pages[name].Base, seen)
+			a.deleted(name, pages[name].Base, seen)
 			a.file(name, sheet, shown[name])
 		}
 	}
@@ -212,7 +227,7 @@ func (a *absorber) deleted(name string, base map[string]string, seen map[string]
 
 // file reads what was changed and added in a file, and keeps its pieces.
 func (a *absorber) file(name string, sheet page.Sheet, shown map[string]map[string]string) {
-	p := a.l.state().Pages[name]
+	p := a.l.pages()[name]
 	keys := map[string]string{}
 	for i := range sheet.Found {
 		f := &sheet.Found[i]
@@ -231,5 +246,5 @@ func (a *absorber) file(name string, sheet page.Sheet, shown map[string]map[stri
 		}
 		p.Pieces = append(p.Pieces, record.Piece{After: piece.After, Text: page.Public(piece.Text)})
 	}
-	a.l.state().Pages[name] = p
+	a.l.pages()[name] = p
 }

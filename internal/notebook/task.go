@@ -24,23 +24,35 @@ func (l *ledger) task(text string, from memory.Source) (*record.Record, error) {
 	if m := named.FindStringSubmatch(text); m != nil {
 		ref, text = m[1], text[len(m[0]):]
 		for _, r := range l.records {
-			if r.Task != nil && r.Task.Ref == ref {
+			if r.Task == nil || r.Task.Ref != ref {
+				continue
+			}
+			if !r.Task.Numbered || memory.Same(r.Text, text) {
 				return r, nil
 			}
+			r.Task.Ref = l.nextTask() // the name is somebody's own
 		}
 	}
 	r, err := l.add(memory.KindTask, text, from)
 	if err != nil {
 		return nil, err
 	}
-	for s := l.state(); ref == ""; {
+	r.Task = &record.Task{Ref: ref, Numbered: ref == ""}
+	if ref == "" {
+		r.Task.Ref = l.nextTask()
+	}
+	return r, nil
+}
+
+// nextTask returns a name that no task has.
+func (l *ledger) nextTask() string {
+	for s := l.state(); ; {
 		s.Tasks++
-		if _, err := l.named(fmt.Sprintf("TASK-%d", s.Tasks)); err != nil {
-			ref = fmt.Sprintf("TASK-%d", s.Tasks)
+		ref := fmt.Sprintf("TASK-%d", s.Tasks)
+		if _, err := l.named(ref); err != nil {
+			return ref
 		}
 	}
-	r.Task = &record.Task{Ref: ref}
-	return r, nil
 }
 
 // Done notes that a task is completed, by its id, its name or a text that makes a new one, with what is known of it. A time
@@ -54,7 +66,7 @@ func (b *Book) Done(ctx context.Context, idOrText string, t record.Task, from me
 			}
 		}
 		l.noteSession(from.Conversation)
-		t.Ref, t.Sessions = r.Task.Ref, l.state().Sessions
+		t.Ref, t.Numbered, t.Sessions = r.Task.Ref, r.Task.Numbered, l.state().Sessions
 		if t.Done.IsZero() {
 			t.Done = l.now
 		}

@@ -33,9 +33,17 @@ func text(x *engine.Pouring) string {
 		said = append(said, fmt.Sprintf("it costs $%.4f and saves $%.4f with each request", x.Price.CostUSD, x.Price.SaveUSD))
 	}
 	if x.Err != nil {
-		said = append(said, fmt.Sprintf("the record is Decant's own: %v", x.Err))
+		said = append(said, whose(x.Checkpoint)+" is Decant's own: "+strings.TrimSuffix(plain(x.Err), "."))
 	}
 	return strings.Join(said, ". ") + "."
+}
+
+// whose says what of a record is not by a model where one was asked in vain.
+func whose(cp *decant.Checkpoint) string {
+	if cp != nil && len(cp.Segments) > 0 {
+		return "what no earlier segment of the record is about"
+	}
+	return "the record"
 }
 
 // reductions says how many blocks were made smaller, by what.

@@ -62,6 +62,15 @@ func TestText(t *testing.T) {
 	if got := text(pouring(t, "default")); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	x := pouring(t, "default")
+	x.Err = errors.New("the provider answered 429:\nslow down.")
+	if got := text(x); !strings.HasSuffix(got, "request. the record is Decant's own: the provider answered 429: slow down.") {
+		t.Errorf("got %s", got)
+	}
+	x.Checkpoint.Segments = []decant.Segment{{From: 2, To: 9, Text: "x"}}
+	if got := text(x); !strings.HasSuffix(got, "request. what no earlier segment of the record is about is Decant's own: the provider answered 429: slow down.") {
+		t.Errorf("got %s", got)
+	}
 	if got := text(&engine.Pouring{Err: errors.New("no room")}); !strings.HasPrefix(got, "not poured: no room") {
 		t.Errorf("got %s", got)
 	}

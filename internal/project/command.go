@@ -61,7 +61,7 @@ func (p *Project) addCommand(t tree, files fs.FS, name string) {
 	}
 	switch {
 	case err != nil:
-	case !typed.MatchString(called):
+	case !typed().MatchString(called):
 		err = errName(called)
 	case text == "":
 		err = errors.New("it says nothing")

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -29,7 +30,7 @@ const (
 )
 
 // typed matches names that can be typed: those of skills and commands.
-var typed = regexp.MustCompile(`^[\pL\pN][\pL\pM\pN._-]{0,63}$`)
+var typed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN][\pL\pM\pN._-]{0,63}$`) })
 
 // errName says what typed matches.
 func errName(name string) error {
@@ -76,7 +77,7 @@ func (p *Project) addSkill(t tree, files fs.FS, dir string) {
 	s := Skill{Name: cmp.Or(m["name"], path.Base(dir)), Description: m["description"], Dir: t.path(dir), tree: t, path: dir}
 	switch {
 	case err != nil:
-	case !typed.MatchString(s.Name):
+	case !typed().MatchString(s.Name):
 		err = errName(s.Name)
 	case s.Description == "":
 		err = errors.New("it has no description")

@@ -33,26 +33,12 @@ func (w *Warm) add(o *Warm) {
 	w.Without, w.Spent, w.Saved = w.Without+o.Without, w.Spent+o.Spent, w.Saved+o.Saved
 }
 
-// SumWarm adds up what keep-warm would have come to; nil when nobody asked.
-func SumWarm(ss []*Session) (out *Warm) {
-	for _, s := range ss {
-		if s.Warm == nil {
-			continue
-		}
-		if out == nil {
-			out = &Warm{}
-		}
-		out.add(s.Warm)
-	}
-	return out
-}
-
 // pingAhead is how long before an entry expires it is used once more.
 const pingAhead = 30 * time.Second
 
 // keepWarm plays the rule of [cost.KeepWarm] on the pauses of a recorded session. An entry counts as lost only where the
 // usage shows that it was. It returns nil where the usage says nothing of entries with a lifetime.
-func keepWarm(c *decant.Conversation, find models) *Warm {
+func keepWarm(c *decant.Conversation, find func(id string) token.Model) *Warm {
 	rs := cause.Recorded(c)
 	out, k, told := &Warm{}, cost.KeepWarm{}, false
 	for i := range rs {
@@ -121,7 +107,7 @@ func (p *pause) price(u decant.Usage) float64 {
 // again returns by how much writing tokens is dearer than reading them.
 func (p *pause) again(tokens int) float64 {
 	u := decant.Usage{CacheWrite: tokens}
-	if p.kept.Life > int(cost.LifeOf(short)/time.Second) {
+	if p.kept.Life >= int(cost.LongLife/time.Second) {
 		u.Write1h = tokens
 	}
 	return p.price(u) - p.price(decant.Usage{CacheRead: tokens})

@@ -22,6 +22,7 @@ type Options struct {
 	Split    bool   // each stretch between two compactions of the client is a conversation of its own
 	Shadow   bool   // hold each checkpoint of a preset against the one that nobody has watched the agent for
 	KeepWarm bool   // say what keeping the cache warm over pauses would have come to
+	Ends     bool   // say how much dearer than sending everything a policy is for sessions that end early
 	Details  bool   // keep what each request and each decision was
 	Step     func() // called when a conversation has been played through a policy; nil: nobody waits
 }
@@ -109,11 +110,21 @@ func (s *Session) play(k int, seg *segment, e *token.Estimator, o *Options) (*ch
 	lay.prompt(seg.conv.Messages)
 	j := newJudge(seg)
 	var own *check
+	var everything []float64
+	if o.Ends {
+		var err error
+		if everything, err = sendAll(seg, lay.fork(), o); err != nil {
+			return nil, fmt.Errorf("sent whole: %w", err)
+		}
+	}
 	for i, p := range o.Policies {
 		r := newRun(seg, lay.fork(), o)
 		r.judge, r.segment, r.details = j, k, o.Details
 		if err := r.play(p); err != nil {
 			return nil, fmt.Errorf("through %s: %w", p.Name, err)
+		}
+		if o.Ends {
+			r.out.Worst = r.worst(s.Name, everything)
 		}
 		s.Results[i].add(&r.out)
 		if o.Shadow {

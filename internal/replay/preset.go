@@ -28,6 +28,7 @@ type pourer struct {
 	seen   int               // messages of the request before
 	sent   []decant.Message  // the view of the request before
 	blind  bool              // what is decided now does not look at what the newest messages use
+	covers bool              // an early pour of the present request has a checkpoint
 	waits  *waiting          // for the next pour, nil: nothing does
 	since  int               // number of the first request from which a checkpoint could have waited, -1: none
 }
@@ -141,6 +142,10 @@ func (x *question) Economy() policy.Economy {
 	t := x.thinning(x.conv, e.Cold())
 	t.Native = x.wayOf(x.q, x.view) == clearing
 	t.Signed = t.Native
+	if w := x.wayOf(x.q, x.view); w == freely || w == forgetting {
+		e.Excess = policy.MeasureExcess(x.view, x.size-x.seg.fixed, policy.EarlyTarget(x.preset, x.limits, x.seg.fixed))
+	}
+	x.covers = e.Covers()
 	return e.Weigh(policy.MeasureEarly(x.view, t), x.seg.fixed, write, true)
 }
 
@@ -221,7 +226,7 @@ func (p *pourer) decisions(q int, conv, view *decant.Conversation, why policy.Re
 		if p.wayOf(q, view) == clearing {
 			return p.cleared(q, conv, view), nil
 		}
-		return p.allowed(q, view, policy.PlanEarly(context.Background(), view, p.thinning(conv, why == policy.Free))), nil
+		return p.early(q, conv, view, why)
 	}
 	o, l, err := p.options(q, conv)
 	if err != nil {

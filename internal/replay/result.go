@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -23,17 +22,6 @@ type Session struct {
 	Warm          *Warm    `json:"keep_warm,omitempty"`           // what keeping the cache warm would have come to, where it was asked for and the usage tells
 	Results       []Result `json:"results"`                       // one a policy, in their order
 	Shadows       []Shadow `json:"shadows,omitempty"`             // what watching the agent before pours was worth, one a policy, where it was asked for
-}
-
-// Against is what a session has cost by the usage in it, and how well the model of sizes and of the cache
-// reproduces that.
-type Against struct {
-	cost.Paid
-	Requests int     `json:"compared_requests"` // that were played and have usage
-	PaidUSD  float64 `json:"prompts_usd"`       // what their prompts cost
-	Modelled float64 `json:"prompts_usd_model"` // what the model says that they cost
-	Error    float64 `json:"model_error"`       // Modelled / PaidUSD - 1
-	Reason   string  `json:"reason,omitempty"`  // why the model is off where it is by more than a tenth, as far as the usage shows
 }
 
 // A Result is what one policy made of one or more conversations. Its parts add up.
@@ -73,6 +61,8 @@ type Result struct {
 
 	Facts  int `json:"facts"` // must-keep facts at the end of the conversations, by Decant's own list
 	AtRisk int `json:"facts_at_risk"`
+
+	Worst Worst `json:"worst_end,omitzero"` // for sessions that end early, where it was asked for
 
 	Series []Point `json:"series,omitempty"`
 	Log    []Entry `json:"log,omitempty"`
@@ -148,6 +138,7 @@ func (r *Result) add(s *Result) {
 	r.Gold, r.Kept, r.Grounded = r.Gold+s.Gold, r.Kept+s.Kept, r.Grounded+s.Grounded
 	r.Later, r.LaterKept, r.LaterGrounded = r.Later+s.Later, r.LaterKept+s.LaterKept, r.LaterGrounded+s.LaterGrounded
 	r.Facts, r.AtRisk = r.Facts+s.Facts, r.AtRisk+s.AtRisk
+	r.Worst = r.Worst.join(s.Worst)
 	r.Series = append(r.Series, s.Series...)
 	r.Log = append(r.Log, s.Log...)
 }

@@ -22,7 +22,9 @@ type run struct {
 
 	out     Result
 	shadow  Shadow
-	check   check // of the client's own policy
+	prompts []float64 // what each prompt costs
+	forced  int       // the first request from which on the window leaves no choice
+	check   check     // of the client's own policy
 	before  []cost.Block
 	last    time.Time // of the request before, or of a call after it
 	virtual time.Time // the same in the life of the cache
@@ -30,7 +32,7 @@ type run struct {
 }
 
 func newRun(seg *segment, lay *layout, o *Options) *run {
-	return &run{stage: &stage{seg: seg, window: o.Window, warm: o.Warm, watch: o.Shadow, lay: lay}, caches: map[string]*cost.Cache{}, clocked: o.Clock || o.Warm}
+	return &run{stage: &stage{seg: seg, window: o.Window, warm: o.Warm, watch: o.Shadow, lay: lay}, caches: map[string]*cost.Cache{}, clocked: o.Clock || o.Warm, forced: len(seg.requests)}
 }
 
 func (r *run) play(p Policy) error {
@@ -173,7 +175,8 @@ func (r *run) call(q int, before time.Time, c *call) {
 // charge adds what request q costs: of the client's own policy what was recorded, where it was.
 func (r *run) charge(q int, u decant.Usage) {
 	req := &r.seg.requests[q]
-	usd := r.bill(q, u)
+	usd, answer := r.bill(q, u), r.price(q, decant.Usage{Output: req.output})
+	r.prompts = append(r.prompts, usd-answer)
 	r.out.Modelled += usd
 	if !r.own || !req.comparable {
 		r.out.USD += usd
@@ -181,7 +184,7 @@ func (r *run) charge(q int, u decant.Usage) {
 	}
 	was := *req.usage()
 	was.Output = req.output
-	paid, answer := r.price(q, was), r.price(q, decant.Usage{Output: req.output})
+	paid := r.price(q, was)
 	r.out.USD += paid
 	r.check.add(usd-answer, paid-answer)
 }
@@ -210,6 +213,7 @@ func (r *run) count(q, size, lost int) {
 	o.Peak = max(o.Peak, size)
 	if size > r.limited(q).Window {
 		o.Burst++
+		r.forced = min(r.forced, q)
 		if o.FirstBurst == 0 {
 			o.FirstBurst, o.FirstBurstAt = o.Requests, r.seg.requests[q].answer.Number
 		}
@@ -249,6 +253,7 @@ func (r *run) changedPrefix(blocks []cost.Block, mark bool) int {
 
 // decided counts the decisions of a step.
 func (r *run) decided(q int, s step) {
+	r.force(q, s.reason)
 	switch s.reason {
 	case policy.Necessary, policy.Routine: // because of the window, or because the preset says so
 		r.out.Necessary++

@@ -69,19 +69,6 @@ func (l Lack) sum(o Lack) Lack {
 	}
 }
 
-// SumShadows adds up what was found in several sessions, policy by policy; nil when nobody asked for it.
-func SumShadows(ss []*Session) (out []Shadow) {
-	for _, s := range ss {
-		for i := range s.Shadows {
-			if i == len(out) {
-				out = append(out, Shadow{})
-			}
-			out[i] = out[i].sum(s.Shadows[i])
-		}
-	}
-	return out
-}
-
 // A Ready says what has become of the plans that a gateway makes ahead of pours, and what they are worth. Strings are those that the
 // five answers behind the pour used and nothing had shown again; a view grounds them by the rules of internal/ruler.
 type Ready struct {

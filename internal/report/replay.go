@@ -51,6 +51,7 @@ func (r *Replay) WriteText(w io.Writer) error {
 		r.sessions(p)
 	}
 	r.shadows(p)
+	r.ends(p)
 	r.warm(p)
 	p.line("")
 	for _, n := range r.Notes {

@@ -1,5 +1,12 @@
 package summary
 
+import (
+	"path"
+	"strings"
+
+	"github.com/decantdev/decant/internal/fact"
+)
+
 // What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on sessions of one
 // project (docs/BENCHMARKS.md, "Shadow validation").
 const (
@@ -13,14 +20,31 @@ const (
 func want(b *book, facts []string) {
 	w := wants{book: b, wanted: map[int32]bool{}}
 	for _, f := range facts {
-		if id, ok := b.lex.ids[f]; ok && !w.wanted[id] {
-			w.wanted[id], w.order = true, append(w.order, id)
+		for _, name := range names(f) {
+			if id, ok := b.lex.ids[name]; ok && !w.wanted[id] {
+				w.wanted[id], w.order = true, append(w.order, id)
+			}
 		}
 	}
 	if len(w.order) > 0 {
 		w.lead()
 		w.warm()
 	}
+}
+
+// names returns what a fact is called by. Where a file is spoken of, it is by its name, and hardly ever by its path.
+func names(f string) []string {
+	out := []string{f}
+	base := f[strings.LastIndexByte(f, '/')+1:]
+	if base == f {
+		return out
+	}
+	for _, name := range []string{base, strings.TrimSuffix(base, path.Ext(base))} {
+		for _, s := range fact.Scan(nil, name) {
+			out = append(out, name[s.Start:s.End])
+		}
+	}
+	return out
 }
 
 // wants are facts that a record is to have with what they are.
@@ -30,23 +54,27 @@ type wants struct {
 	order  []int32 // the newest first
 }
 
-// lead has the line taken first that says most beside each wanted fact, the earliest of several, as far as there is room.
+// lead has the line taken first that says most beside each wanted fact, the earliest of several, as far as there is room. That
+// a file was read or changed says nothing of it.
 func (w *wants) lead() {
 	b := w.book
-	best := map[int32]int{}
+	best, most := map[int32]int{}, map[int32]int{}
 	for i := range b.entries {
-		if e := &b.entries[i]; e.text != "" {
+		if e := &b.entries[i]; e.text != "" && e.must != mustChange && e.must != mustFile {
 			for _, id := range b.lex.of(e.line) {
-				if at, ok := best[id]; w.wanted[id] && (!ok || w.plain(i) > w.plain(at)) {
-					best[id] = i
+				if !w.wanted[id] {
+					continue
+				}
+				if n := besides(b.lex.texts[e.line], b.lex.facts[id].text); n > most[id] || best[id] == 0 {
+					best[id], most[id] = i+1, n
 				}
 			}
 		}
 	}
 	room := float32(wantedShare * b.budget)
 	for _, id := range w.order {
-		at, ok := best[id]
-		if !ok {
+		at := best[id] - 1
+		if at < 0 {
 			continue
 		}
 		if e := &b.entries[at]; e.must == compete && e.cost <= room {
@@ -56,9 +84,17 @@ func (w *wants) lead() {
 	}
 }
 
-// plain returns how many plain words an entry has, as far as they count.
-func (w *wants) plain(i int) int32 {
-	return min(enoughPlain, w.book.lex.lines[w.book.entries[i].line].plain)
+// within is how many bytes to either side of a fact are looked at for what it is.
+const within = 100
+
+// besides returns how many plain words stand beside a fact on a line, as far as they count.
+func besides(line, f string) (n int) {
+	at := strings.Index(line, f)
+	if at < 0 {
+		return 0
+	}
+	words := plainWords(line[max(0, at-within):min(len(line), at+len(f)+within)])
+	return min(enoughPlain, len(words))
 }
 
 // warm makes the lines of wanted facts worth more, and those beside them under the same heading.

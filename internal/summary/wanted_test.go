@@ -35,6 +35,29 @@ func TestWantedLinesComeFirst(t *testing.T) {
 	}
 }
 
+// A file that is in use is spoken of by its name: what was said of that stands in the record, too.
+func TestWantedFilesAreKnownByName(t *testing.T) {
+	const line = "The trap in route_17.go is that its retries never end, whatever the caller passes."
+	var notes strings.Builder
+	for i := range 80 {
+		fmt.Fprintln(&notes, strings.Replace(line, "17", fmt.Sprint(i), 1))
+	}
+	ms := work(t, "-- m1 user --\nBuild the routes of the app.\n-- m3 call n Bash --\n{\"command\":\"cat notes.txt\"}\n-- m4 result n --\n"+notes.String(), 80)
+	record := func(wanted ...string) string {
+		s, err := summary.Extract(t.Context(), ms, summary.Options{Budget: 2600, Wanted: wanted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Text
+	}
+	if strings.Contains(record(), line) {
+		t.Fatal("the line is in the record anyway: nothing is proved")
+	}
+	if got := record("/src/app/route_17.go"); !strings.Contains(got, line) {
+		t.Errorf("%q is not in the record:\n%s", line, got)
+	}
+}
+
 // However much is wanted, most of a record is what it would be.
 func TestWantedLinesHaveAShare(t *testing.T) {
 	ms := work(t, "-- m1 user --\nBuild the routes of the app.\n-- m3 user --\n"+standing+"\n", 80)

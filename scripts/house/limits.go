@@ -27,18 +27,18 @@ var limits = map[string]limit{
 	"store/sqlite":             {circle: 25, methods: 66, fields: 13},
 	"internal/reduce":          {circle: 2, methods: 23, fields: 13},
 	"internal/summary":         {circle: 3, methods: 19, fields: 14},
-	"internal/replay":          {circle: 17, methods: 28, fields: 31},
+	"internal/replay":          {circle: 16, methods: 28, fields: 31},
 	"internal/lookup":          {circle: 3, methods: 6, fields: 6},
 	"internal/doctor":          {circle: 1, methods: 12, fields: 10},
 	"transport":                {circle: 10, methods: 25, fields: 11},
 	"gateway":                  {circle: 10, methods: 16, fields: 22},
-	"cmd/decant":               {circle: 2, methods: 15, fields: 35},
+	"cmd/decant":               {circle: 2, methods: 15, fields: 37}, // a field for each subcommand
 }
 
 const (
 	limitFiles          = 12
 	limitReturns        = 13
-	limitUnused         = 125 // 52 of them are of package agent, which programs use and nothing here but an example
+	limitUnused         = 35
 	limitUnusedInternal = 101 // 21 of the stand-ins, which tests use, and 50 of triage: most of them in signatures, others until its reports are sent
 	limitMedian         = 11
 	limitLongest        = 48

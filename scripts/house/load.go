@@ -14,17 +14,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
 // A pkg is a package of the module with what the type checker knows of its files, tests left out.
 type pkg struct {
-	path     string
-	name     string // directory within the module
-	files    []*ast.File
-	types    *types.Package
-	info     *types.Info
-	examples map[*ast.Ident]types.Object // what the package's examples use, which stand outside of it
+	path      string
+	name      string // directory within the module
+	files     []*ast.File
+	types     *types.Package
+	info      *types.Info
+	examples  map[*ast.Ident]types.Object // what the package's examples use, which stand outside of it
+	templates map[string]bool             // names that its templates have, which reach exported methods and fields alone
 }
 
 // A house is all packages of a module.
@@ -71,6 +73,9 @@ func load(dir string) (*house, error) {
 		p, err := h.check(l, imports)
 		if err == nil {
 			p.examples, err = h.examples(l, imports)
+		}
+		if err == nil {
+			p.templates, err = templates(l.Dir)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", l.ImportPath, err)
@@ -143,6 +148,27 @@ func (h *house) examples(l listed, imports types.Importer) (map[*ast.Ident]types
 	lenient.Check(l.ImportPath+"_test", h.fset, files, &types.Info{Uses: uses})
 	maps.DeleteFunc(uses, func(id *ast.Ident, _ types.Object) bool { return !strings.HasPrefix(h.file(id.Pos()), "example") })
 	return uses, nil
+}
+
+var templateName = regexp.MustCompile(`\.([A-Z]\w*)`)
+
+// templates returns the names that the templates beside a package use.
+func templates(dir string) (map[string]bool, error) {
+	pages, err := filepath.Glob(filepath.Join(dir, "*.html"))
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range templateName.FindAllSubmatch(text, -1) {
+			names[string(m[1])] = true
+		}
+	}
+	return names, nil
 }
 
 // file returns the name of the file in which something stands.

@@ -105,6 +105,7 @@ func (h *house) unused() (public, internal []string) {
 			}
 		}
 	}
+	sets := h.sets(used)
 	for _, p := range h.pkgs {
 		if p.types.Name() == "main" || strings.HasSuffix(p.name, "test") {
 			continue
@@ -114,7 +115,7 @@ func (h *house) unused() (public, internal []string) {
 			out = &internal
 		}
 		for _, obj := range p.info.Defs {
-			if obj == nil || !obj.Exported() || used[full(obj)] || !counts(obj, called) {
+			if obj == nil || !obj.Exported() || used[full(obj)] || !counts(obj, called) || sets[set(obj)] || p.templates[obj.Name()] {
 				continue
 			}
 			*out = append(*out, strings.TrimPrefix(strings.TrimPrefix(full(obj), h.module), "/"))
@@ -123,6 +124,33 @@ func (h *house) unused() (public, internal []string) {
 	slices.Sort(public)
 	slices.Sort(internal)
 	return public, internal
+}
+
+// sets returns the types whose constants others use: they stand in sets, and who has read what a kind is has met all
+// of its kinds, whichever of them he names.
+func (h *house) sets(used map[string]bool) map[string]bool {
+	out := map[string]bool{"": false}
+	for _, p := range h.pkgs {
+		for _, obj := range p.info.Defs {
+			if name := set(obj); name != "" && used[full(obj)] {
+				out[name] = true
+			}
+		}
+	}
+	return out
+}
+
+// set names the type of the package that an object is a constant of, and is empty where it is none.
+func set(obj types.Object) string {
+	c, ok := obj.(*types.Const)
+	if !ok {
+		return ""
+	}
+	named, ok := c.Type().(*types.Named)
+	if !ok || named.Obj().Pkg() != c.Pkg() {
+		return ""
+	}
+	return full(named.Obj())
 }
 
 // use notes that an object is used, and with it the types of its values: who reads a field has what is in it.

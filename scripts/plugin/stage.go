@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -11,9 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
-
-	"github.com/decantdev/decant/memory"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // A stage is a user with a project, a gateway and a model behind it.
@@ -49,24 +45,17 @@ func setUp(work, rule string) (*stage, error) {
 	return s, s.serve()
 }
 
-// remember saves a rule.
+// remember begins a notebook with a rule.
 func (s *stage) remember(text string) error {
-	ctx := context.Background()
-	db, err := sqlite.Open(ctx, s.db(), sqlite.Options{})
-	if err != nil {
-		return err
+	for _, args := range [][]string{{"init"}, {"add", text}} {
+		args = append([]string{"notebook"}, append(args, "--dir", s.project(), "--db", s.db())...)
+		c := command(filepath.Join(s.work, "bin", "decant"), args...)
+		c.Env = append(os.Environ(), "HOME="+s.home())
+		if err := c.Run(); err != nil {
+			return err
+		}
 	}
-	defer db.Close()
-	id, err := memory.NewID(rand.Reader)
-	if err != nil {
-		return err
-	}
-	scope := memory.Scope{Level: memory.Project, Name: s.project()}
-	it, err := memory.New(id, memory.KindRule, scope, text, memory.Source{}, time.Now().UTC())
-	if err != nil {
-		return err
-	}
-	return db.Revise(ctx, "", scope, memory.Save(it))
+	return nil
 }
 
 var listening = regexp.MustCompile(`listen=(127\.0\.0\.1:\d+)`)

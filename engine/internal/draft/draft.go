@@ -196,7 +196,7 @@ func (dr *Draft) OnHold() bool {
 // Idle returns the time since the request before was made. Cache entries live from there on.
 func (dr *Draft) Idle() time.Duration {
 	q := dr.Query
-	before := dr.Meter.Client.At
+	before := dr.Meter.Newest.Client.At
 	if before.IsZero() && q.Match.State != nil {
 		before = q.Match.State.Anchor.Time
 	}

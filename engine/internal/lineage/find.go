@@ -14,8 +14,8 @@ import (
 type Finder struct {
 	Store    Store
 	Cache    *Cache
-	Notes    func(context.Context, *store.State) any // to keep with a conversation that was read
-	UnderWay func(s *store.State, first int) bool    // whether a request waits for its answer that holds an entry from first on
+	Notes    func(ctx context.Context, s *store.State, before *Stored) any // to keep with a conversation that was read, perhaps again
+	UnderWay func(s *store.State, first int) bool                          // whether a request waits for its answer that holds an entry from first on
 }
 
 // Store is what finding needs of a store.
@@ -124,7 +124,7 @@ func (f *Finder) load(ctx context.Context, who Start, k store.Key, version int64
 	if err != nil {
 		return nil, fmt.Errorf("load conversation %s: %w", k.ID, err)
 	}
-	l := NewStored(s, f.Notes(ctx, s))
+	l := NewStored(s, f.Notes(ctx, s, f.Cache.Get(k)))
 	f.Cache.Put(who, l)
 	return l, nil
 }

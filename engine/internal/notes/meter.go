@@ -28,16 +28,21 @@ type Meter struct {
 // Learned is what a meter keeps over restarts.
 type Learned struct {
 	token.Calibration
-	Window  int              `json:"window,omitzero"`  // that the provider named in a refusal
-	Million bool             `json:"million,omitzero"` // the newest request asked for a window of a million tokens by a beta
-	Client  cost.Shadow      `json:"client,omitzero"`  // the newest request as the client sent it
-	Sent    *cause.Prompt    `json:"sent,omitzero"`    // the newest request as it was sent; nil: there was none
+	Window  int              `json:"window,omitzero"` // that the provider named in a refusal
+	Newest  Newest           `json:",inline"`
 	Belief  cost.Belief      `json:"belief,omitzero"`
 	Doubt   cost.Doubt       `json:"doubt,omitzero"`
 	Futile  policy.Backoff   `json:"futile,omitzero"`
 	Poor    int              `json:"poor,omitzero"`    // tokens of the request at the last pour that was not worth it
 	Account *account.Account `json:"account,omitzero"` // that answered last
 	Missed  int              `json:"missed,omitzero"`  // answers in a row that did not find an edited prompt in the cache
+}
+
+// Newest is what the newest request was, as the client sent it and as it was sent.
+type Newest struct {
+	Million bool          `json:"million,omitzero"` // it asked for a window of a million tokens by a beta
+	Client  cost.Shadow   `json:"client,omitzero"`  // as the client sent it
+	Sent    *cause.Prompt `json:"sent,omitzero"`    // as it was sent; nil: there was none
 }
 
 // Encode returns what was learned as the store keeps it, nil when nothing was.

@@ -14,12 +14,21 @@ type Notes struct {
 	planned bool // plan was read
 	plan    []decant.Decision
 
-	Ahead Ahead // what was written for the next pour
+	*prepared
+}
+
+// prepared is what waits for the next pour of a conversation. It says itself what it was made for, so it outlives the notes
+// when the conversation is read again.
+type prepared struct {
+	Ahead Ahead // what was written
 	Ready Ready // its plan
 }
 
 // New returns notes with a meter.
-func New(m Meter) *Notes { return &Notes{meter: m} }
+func New(m Meter) *Notes { return &Notes{meter: m, prepared: new(prepared)} }
+
+// Again returns notes on a conversation that was read again. What was prepared, or is under way, is that of the notes before.
+func (n *Notes) Again(m Meter) *Notes { return &Notes{meter: m, prepared: n.prepared} }
 
 // Of returns the notes on a conversation in memory.
 func Of(l *lineage.Stored) *Notes { return l.Notes.(*Notes) }

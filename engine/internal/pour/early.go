@@ -3,8 +3,60 @@ package pour
 import (
 	"context"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/preset"
 )
+
+// earlyTarget returns the tokens that the messages have after an early pour with a checkpoint, 0 where there is none: where
+// a model writes the records, which nobody waits for in a pour for money, and where the route for bound thinking is another.
+func (p *Pour) earlyTarget() int {
+	q := p.Draft.Query
+	if p.early() != byEditing || writes(p.Summarizer) || q.Preset.Native.Route == preset.RouteNative {
+		return 0
+	}
+	return policy.EarlyTarget(q.Preset, q.Limits, q.Fixed)
+}
+
+// writes reports whether a model writes the records of pours.
+func writes(s policy.Summarizer) bool {
+	_, same := s.(policy.Extractive)
+	return s != nil && !same
+}
+
+// coverRoute makes a checkpoint for money. At a cold moment it must cost less for each fact than the cheap reductions,
+// which come next.
+func coverRoute(ctx context.Context, p *Pour, _ int) error {
+	q := p.Draft.Query
+	proposal, ds, err := p.plan(ctx, p.room(q.Fixed+p.earlyTarget()))
+	if err != nil {
+		return err
+	}
+	if p.money.Cold() {
+		next := p.copy()
+		if err := next.Draft.Add(policy.PlanEarly(ctx, live(p.Draft.View), p.thinning())); err != nil {
+			return err
+		}
+		if !proposal.Beats(ctx, next.Draft.View, q.Fixed) {
+			return errPoor
+		}
+		ds = p.settle(proposal.Plan.Decisions)
+	}
+	if len(ds) == 0 {
+		return errPoor
+	}
+	p.proposal, p.Draft.Outcome.Plan = proposal, proposal.Plan
+	return p.forgetting(ds)
+}
+
+// forgetting adds decisions, and where thinking is bound to what they change, those that drop it.
+func (p *Pour) forgetting(ds []decant.Decision) error {
+	bound := p.Draft.Bound()
+	if err := p.Draft.Add(ds); err != nil || !bound {
+		return err
+	}
+	return p.Draft.Add(p.Draft.AllThinking())
+}
 
 // probeRoute makes the cheap reductions and keeps all thinking.
 func probeRoute(ctx context.Context, p *Pour, _ int) error {
@@ -31,9 +83,5 @@ func earlyRoute(ctx context.Context, p *Pour, _ int) error {
 	if len(ds) == 0 {
 		return errPoor
 	}
-	bound := p.Draft.Bound()
-	if err := p.Draft.Add(ds); err != nil || !bound {
-		return err
-	}
-	return p.Draft.Add(p.Draft.AllThinking())
+	return p.forgetting(ds)
 }

@@ -24,6 +24,8 @@ func (p *Pour) Economy() policy.Economy {
 	e.Lifetime = r.Life
 	e.Write, e.Read = rates(p.Draft, r)
 	e.Read = p.Draft.Meter.Doubt.Read(e.Read, e.Write)
+	e.Patience = q.Preset.EarlyPours.Settled().Patience
+	e.Excess = policy.MeasureExcess(live(p.Draft.View), p.Draft.Outcome.Before-q.Fixed, p.earlyTarget())
 	p.money = e
 	t := p.thinning()
 	if !e.Cold() {
@@ -32,7 +34,6 @@ func (p *Pour) Economy() policy.Economy {
 	plain, _ := rates(p.Draft, cost.Reach{})
 	free, _ := cost.FreeMarkers(q.Refs.Conv)
 	e = e.Weigh(policy.MeasureEarly(live(p.Draft.View), t), q.Fixed, plain, free > 0)
-	e.Patience = q.Preset.EarlyPours.Settled().Patience
 	return e
 }
 

@@ -19,6 +19,7 @@ var (
 	deep         = route{name: "cleared by the provider", carry: clearDeepRoute}
 	folding      = route{name: "fold", carry: foldRoute}
 	early        = route{name: "edit early", carry: earlyRoute}
+	covering     = route{name: "checkpoint early", carry: coverRoute}
 	probing      = route{name: "edit early, to see whether the provider minds", carry: probeRoute, unsure: true}
 	letting      = route{name: "edit early, thinking dropped by the provider", carry: earlyDropRoute}
 	routineClear = route{name: "cleared by rule, by the provider", carry: routineClearRoute}
@@ -47,6 +48,8 @@ func (p *Pour) legalRoutes(why policy.Reason) []route {
 		return []route{folding}
 	case why == policy.Refusal:
 		return []route{thoughts, folding}
+	case (why == policy.Free || why == policy.Paid) && p.money.Covers():
+		return append([]route{covering}, p.early().routes()...)
 	case why == policy.Free, why == policy.Paid:
 		return p.early().routes()
 	case why == policy.Routine && p.Draft.Query.Preset.Native.Route == preset.RouteNative:

@@ -46,11 +46,7 @@ func routineRoute(ctx context.Context, p *Pour, _ int) error {
 	if len(ds) == 0 {
 		return errPoor
 	}
-	bound := p.Draft.Bound()
-	if err := p.Draft.Add(ds); err != nil || !bound {
-		return err
-	}
-	return p.Draft.Add(p.Draft.AllThinking())
+	return p.forgetting(ds)
 }
 
 // routineDropRoute is routineRoute for bound thinking in an open round: the provider drops it.

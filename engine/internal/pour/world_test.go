@@ -69,7 +69,7 @@ func halfMegabyte(tb testing.TB) *Pour {
 	s.Head.Model, s.Head.Fixed = r.Doc.Conversation.Model, r.Doc.Conversation.Fixed.Version
 	s.Anchor.Time = now
 	meter := notes.Meter{Usage: decant.Usage{CacheRead: 50 * 2500, Output: 50}, Length: len(s.Chain), Chain: s.Chain[len(s.Chain)-1].Chain}
-	meter.Client.At = now.Add(-time.Second)
+	meter.Newest.Client.At = now.Add(-time.Second)
 	l := lineage.NewStored(s, notes.New(meter))
 	n, _ := l.Shared(r)
 	p := lineage.Locate(l, s, r, n)

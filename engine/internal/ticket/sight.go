@@ -197,7 +197,7 @@ func (s *Sight) Scaled(tokens, least int, unasked bool) cost.Prompt {
 func (s *Sight) sent(dr *draft.Draft) {
 	q := dr.Query
 	s.Sent.Prompt = cause.Prompt{At: q.Request.Begun, Model: q.Model.ID, Fixed: q.Refs.Conv.Fixed.Version}
-	if before := dr.Meter.Sent; before != nil && before.Fixed == s.Sent.Fixed {
+	if before := dr.Meter.Newest.Sent; before != nil && before.Fixed == s.Sent.Fixed {
 		s.Sent.Tools = before.Tools
 	} else {
 		s.Sent.Tools = toolsOf(&q.Refs.Conv.Fixed)

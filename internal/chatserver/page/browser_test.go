@@ -176,8 +176,7 @@ func (p *tab) click(selector string) {
 func (p *tab) press(label string) {
 	p.Helper()
 	find := fmt.Sprintf("[...document.querySelectorAll('button')].filter((b) => b.textContent.trim() === %q && b.checkVisibility()).at(-1)", label)
-	p.until(find + " && !(" + find + ").disabled")
-	eval[any](p, "("+find+").click()")
+	p.until(fmt.Sprintf("((b) => b && !b.disabled && (b.click(), true))(%s)", find)) // at once: what is seen now may be gone in a moment
 }
 
 // write types a text where a selector finds a field.

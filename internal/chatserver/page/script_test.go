@@ -90,7 +90,7 @@ func (s *service) play(ctx context.Context, t *talk, said string) {
 	case strings.Contains(said, "hostile"):
 		s.stream(ctx, t, hostile)
 	case strings.Contains(said, "slow"):
-		s.stream(ctx, t, strings.Repeat("one more word ", 200))
+		s.stream(ctx, t, strings.Repeat(slowly, 200))
 	case strings.Contains(said, "rich"):
 		s.do(func() {
 			t.tell(object{"kind": "thinking", "text": "The user wants to see everything."})
@@ -111,10 +111,19 @@ func (s *service) play(ctx context.Context, t *talk, said string) {
 	})
 }
 
-// stream says something in pieces.
+// slowly is what a slow answer says again and again.
+const slowly = "one more word "
+
+// stream says something in pieces. A slow answer waits in the middle until the service is told to go on: how long a browser takes, nobody knows.
 func (s *service) stream(ctx context.Context, t *talk, all string) {
 	size := max(14, len(all)/100)
 	for from := 0; from < len(all) && ctx.Err() == nil; from += size {
+		if from == 50*size && strings.HasPrefix(all, slowly) {
+			select {
+			case <-s.goOn:
+			case <-ctx.Done():
+			}
+		}
 		s.do(func() {
 			part := strings.ToValidUTF8(all[from:min(len(all), from+size)], "")
 			t.partial += part

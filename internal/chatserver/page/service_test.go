@@ -25,10 +25,12 @@ type service struct {
 	memories []object
 	made     int
 	runs     int  // that have begun
+	lists    int  // of sessions that were asked for
 	down     bool // no connection comes through
 	cut      chan struct{}
 	keys     map[string]bool // Idempotency-Keys that came
 	agents   []object
+	goOn     chan struct{} // closed: slow answers go on
 }
 
 // A talk is a session.
@@ -52,7 +54,7 @@ type talk struct {
 const csrfToken = "token-of-the-cookie"
 
 func newService(key string) *service {
-	return &service{key: key, cut: make(chan struct{}), keys: map[string]bool{}, agents: []object{{"name": "default", "model": "m"}},
+	return &service{key: key, cut: make(chan struct{}), goOn: make(chan struct{}), keys: map[string]bool{}, agents: []object{{"name": "default", "model": "m"}},
 		memories: []object{
 			{"id": "m1", "kind": "preference", "text": "Prefers short answers with an example.", "scope": "user", "session": "s1", "times": 3, "created": time.Now().Add(-50 * time.Hour), "confirmed": time.Now().Add(-2 * time.Hour)},
 			{"id": "m2", "kind": "decision", "text": "The invoices go out on the 3rd of each month.", "scope": "user", "times": 1, "created": time.Now().Add(-300 * time.Hour), "confirmed": time.Now().Add(-300 * time.Hour)},
@@ -204,6 +206,7 @@ func (t *talk) about() object {
 func (s *service) list(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.lists++
 	out := []object{}
 	for _, t := range s.sessions {
 		if t.archived == (r.FormValue("archived") == "true") && r.FormValue("before") == "" && strings.Contains(strings.ToLower(t.title), strings.ToLower(r.FormValue("q"))) {

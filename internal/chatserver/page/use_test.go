@@ -53,16 +53,23 @@ func everywhere(t *testing.T, do func(t *testing.T, p *tab, s *service)) {
 // after does something and waits until the service has begun another run.
 func after(t *testing.T, s *service, do func()) {
 	t.Helper()
-	var before, now int
+	var before int
 	s.do(func() { before = s.runs })
 	do()
+	s.comes(t, "another run", func() bool { return s.runs > before })
+}
+
+// comes waits until something is so at the service.
+func (s *service) comes(t *testing.T, what string, is func() bool) {
+	t.Helper()
 	for range 400 {
-		if s.do(func() { now = s.runs }); now > before {
+		so := false
+		if s.do(func() { so = is() }); so {
 			return
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
-	t.Fatal("the service has begun no run")
+	t.Fatal("the service has seen no " + what)
 }
 
 // list shows the list of conversations.
@@ -148,6 +155,22 @@ func TestSwitchSearchRenameArchiveDelete(t *testing.T) {
 			eval[any](p, find+".click()")
 			p.press(choice)
 		}
+		// A menu stays while the list is read anew, and what is new is shown when it is closed.
+		p.list()
+		eval[any](p, "[...document.querySelectorAll('#sessions button')].find((b) => b.title === 'Actions for hello there').click()")
+		s.add("Another one")
+		var read int
+		s.do(func() { read = s.lists })
+		eval[any](p, "document.getElementById('search').dispatchEvent(new Event('input'))")
+		s.comes(t, "question for the list", func() bool { return s.lists > read })
+		p.until("fetch('v1/me').then((r) => r.ok && new Promise(requestAnimationFrame))")
+		if !eval[bool](p, "document.querySelector('#sessions [role=menu]') !== null") {
+			t.Error("the menu has gone")
+		}
+		p.do(chromedp.KeyEvent(kb.Escape))
+		p.until("[...document.querySelectorAll('#sessions a')].some((a) => a.title === 'Another one') && document.activeElement.title === 'Actions for hello there'")
+		menu("Another one", "Archive")
+		p.until("document.querySelectorAll('#sessions a').length === 2")
 		menu("hello there", "Rename")
 		p.until("document.querySelector('dialog')")
 		p.do(chromedp.KeyEvent("a new name" + kb.Enter))
@@ -161,7 +184,7 @@ func TestSwitchSearchRenameArchiveDelete(t *testing.T) {
 		p.until("document.querySelectorAll('#sessions a').length === 0 && document.querySelector('.welcome')")
 		p.list()
 		p.click("#archived")
-		p.until("document.querySelector('#sessions a')?.title === 'Plans for the move'")
+		p.until("[...document.querySelectorAll('#sessions a')].some((a) => a.title === 'Plans for the move')")
 	})
 }
 
@@ -248,6 +271,8 @@ func TestTheConnectionIsLostAndRegained(t *testing.T) {
 		p.picture("offline")
 		s.connected(true)
 		eval[any](p, "document.getElementById('retry').click()") // or it has connected by itself
+		s.comes(t, "word while the answer comes", func() bool { return len(s.sessions[0].steered) > 0 })
+		close(s.goOn)
 		p.until("document.getElementById('banner').hidden")
 		p.until("[...document.querySelectorAll('article.user')].filter((n) => n.innerText.includes('sent later')).length === 1 && !document.querySelector('.waits')")
 		p.idle()
@@ -261,13 +286,14 @@ func TestTheConnectionIsLostAndRegained(t *testing.T) {
 func TestTwoTabsShowTheSame(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	_, url := serve(t, "")
+	s, url := serve(t, "")
 	one := b.tab(t, url, 1280, "light")
 	one.until("document.querySelector('.welcome')")
 	one.say("be slow")
 	one.shows("one more word")
 	two := b.tab(t, url+"/"+eval[string](one, "location.hash"), 1280, "dark")
 	two.shows("one more word")
+	close(s.goOn)
 	one.idle()
 	two.idle()
 	show := "document.getElementById('talk').innerText"

@@ -25,25 +25,28 @@ type Book interface {
 	// CatchUp does what the schedules have asked for since it was called last. When ctx ends it stops, and goes on the next time.
 	CatchUp(ctx context.Context) error
 
-	// Checkpoint saves what a session is about, from the client's file of it.
+	// Checkpoint saves what a session is about, from the client's file of it, before the client compacts it.
 	Checkpoint(ctx context.Context, session, transcript string) error
+
+	// Ended takes over what a session has brought, from the client's file of it.
+	Ended(ctx context.Context, session, transcript string) error
+
+	// Completed notes that a task of the client's list is completed.
+	Completed(ctx context.Context, session, task string) error
 }
 
 // How long a hook takes at most. What takes longer is given up. Reading what a session is told takes milliseconds; it is
 // given more where the machine is busy, because a session without its rules is worse than one that begins late.
 const (
-	Limit   = 90 * time.Millisecond
+	limit   = 90 * time.Millisecond
 	Patient = time.Second
 )
-
-// Tokens is how much a session is told at its beginning without a budget of its own.
-const Tokens = 1500
 
 // mostInput is how many bytes an event may have.
 const mostInput = 1 << 20
 
-// Events are the names of the events that Run answers, as Claude Code spells them.
-var Events = []string{"SessionStart", "PreCompact", "Stop", "SessionEnd"}
+// events are the names of the events that Run answers, as Claude Code spells them.
+var events = []string{"SessionStart", "PreCompact", "TaskCompleted", "Stop", "SessionEnd"}
 
 // An input is what Claude Code says about an event.
 type input struct {
@@ -51,7 +54,7 @@ type input struct {
 	Transcript string `json:"transcript_path"`
 	Dir        string `json:"cwd"`
 	Event      string `json:"hook_event_name"`
-	Source     string `json:"source"` // of SessionStart: startup, resume, clear or compact
+	Task       string `json:"task_subject"` // of TaskCompleted
 }
 
 // Run answers an event whose description is read from in. open returns the notebook of a folder; it is called only for events
@@ -62,7 +65,7 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 			err = fmt.Errorf("hook %s: %v", event, r)
 		}
 	}()
-	brief, cancel := context.WithTimeout(ctx, Limit)
+	brief, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var e input
 	lenient := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -72,11 +75,15 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 	switch event {
 	case "SessionStart":
 		err = start(ctx, brief, &e, out, tokens, open)
-	case "PreCompact", "SessionEnd":
-		err = save(brief, &e, open)
+	case "PreCompact":
+		err = save(brief, &e, open, Book.Checkpoint)
+	case "SessionEnd":
+		err = save(brief, &e, open, Book.Ended)
+	case "TaskCompleted":
+		err = complete(brief, &e, open)
 	case "Stop":
 	default:
-		err = fmt.Errorf("want one of %v", Events)
+		err = fmt.Errorf("want one of %v", events)
 	}
 	if err != nil {
 		return fmt.Errorf("hook %s: %w", event, err)
@@ -109,8 +116,8 @@ func tell(out io.Writer, text string) error {
 	return json.MarshalWrite(out, answer, jsontext.AllowInvalidUTF8(true))
 }
 
-// save saves a checkpoint of the session.
-func save(ctx context.Context, e *input, open func(context.Context, string) (Book, error)) error {
+// save does something about the client's file of the session.
+func save(ctx context.Context, e *input, open func(context.Context, string) (Book, error), do func(Book, context.Context, string, string) error) error {
 	if e.Session == "" || e.Transcript == "" {
 		return errors.New("the event names no session and transcript")
 	}
@@ -118,5 +125,17 @@ func save(ctx context.Context, e *input, open func(context.Context, string) (Boo
 	if err != nil {
 		return err
 	}
-	return b.Checkpoint(ctx, e.Session, e.Transcript)
+	return do(b, ctx, e.Session, e.Transcript)
+}
+
+// complete notes a completed task.
+func complete(ctx context.Context, e *input, open func(context.Context, string) (Book, error)) error {
+	if e.Session == "" || e.Task == "" {
+		return errors.New("the event names no session and task")
+	}
+	b, err := open(ctx, e.Dir)
+	if err != nil {
+		return err
+	}
+	return b.Completed(ctx, e.Session, e.Task)
 }

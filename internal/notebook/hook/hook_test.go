@@ -1,4 +1,4 @@
-package hook_test
+package hook
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/decantdev/decant/internal/notebook/hook"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -37,6 +36,14 @@ func (b *book) Checkpoint(ctx context.Context, session, transcript string) error
 	return b.wait(ctx, "checkpoint "+session+" "+transcript)
 }
 
+func (b *book) Ended(ctx context.Context, session, transcript string) error {
+	return b.wait(ctx, "ended "+session+" "+transcript)
+}
+
+func (b *book) Completed(ctx context.Context, session, task string) error {
+	return b.wait(ctx, "completed "+session+" "+task)
+}
+
 func (b *book) wait(ctx context.Context, what string) error {
 	select {
 	case <-ctx.Done():
@@ -51,7 +58,7 @@ func (b *book) wait(ctx context.Context, what string) error {
 func run(t *testing.T, event, in string, b *book) (out string, err error) {
 	t.Helper()
 	var w bytes.Buffer
-	err = hook.Run(t.Context(), event, strings.NewReader(in), &w, 700, func(_ context.Context, dir string) (hook.Book, error) {
+	err = Run(t.Context(), event, strings.NewReader(in), &w, 700, func(_ context.Context, dir string) (Book, error) {
 		if dir != "/src/garden" {
 			return nil, errors.New("another folder: " + dir)
 		}
@@ -60,11 +67,12 @@ func run(t *testing.T, event, in string, b *book) (out string, err error) {
 	return w.String(), err
 }
 
-const event = `{"session_id":"s1","transcript_path":"/t.jsonl","cwd":"/src/garden","hook_event_name":"X","source":"clear","new member":[1]}`
+const event = `{"session_id":"s1","transcript_path":"/t.jsonl","cwd":"/src/garden","hook_event_name":"X","source":"clear","task_subject":"Prune the roses","new member":[1]}`
 
+// 002-38, 002-41: each event of Claude Code reaches the notebook, and the beginning of a session is told its rules.
 func TestEvents(t *testing.T) {
 	for name, want := range map[string][]string{
-		"SessionStart": {"opening 700", "caught up"}, "PreCompact": {"checkpoint s1 /t.jsonl"}, "SessionEnd": {"checkpoint s1 /t.jsonl"}, "Stop": nil,
+		"SessionStart": {"opening 700", "caught up"}, "PreCompact": {"checkpoint s1 /t.jsonl"}, "SessionEnd": {"ended s1 /t.jsonl"}, "TaskCompleted": {"completed s1 Prune the roses"}, "Stop": nil,
 	} {
 		b := &book{opening: "Rules:\n- \"never\" <push>"}
 		out, err := run(t, name, event, b)
@@ -95,7 +103,7 @@ func TestNothingToTell(t *testing.T) {
 
 func TestBadEvents(t *testing.T) {
 	for _, in := range []string{"", "{", "[]", `{"cwd":7}`, strings.Repeat(" ", 2<<20) + "{}", "{}", "\xff"} {
-		for _, name := range hook.Events {
+		for _, name := range events {
 			if _, err := run(t, name, in, &book{}); err == nil && (name != "Stop" || in != "{}") {
 				t.Errorf("%s with %.20q: no error", name, in)
 			}
@@ -112,7 +120,7 @@ func TestSlowBooks(t *testing.T) {
 		began := time.Now()
 		b := &book{opening: "a rule", slow: time.Hour}
 		out, err := run(t, "SessionStart", event, b)
-		if !strings.Contains(out, "a rule") || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != hook.Limit {
+		if !strings.Contains(out, "a rule") || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != limit {
 			t.Errorf("printed %q, %v after %s", out, err, time.Since(began))
 		}
 	})
@@ -120,7 +128,7 @@ func TestSlowBooks(t *testing.T) {
 
 // A fault of a book is an error like others.
 func TestPanics(t *testing.T) {
-	err := hook.Run(t.Context(), "PreCompact", strings.NewReader(event), nil, 1, func(context.Context, string) (hook.Book, error) { panic("fell") })
+	err := Run(t.Context(), "PreCompact", strings.NewReader(event), nil, 1, func(context.Context, string) (Book, error) { panic("fell") })
 	if err == nil || !strings.Contains(err.Error(), "fell") {
 		t.Errorf("error %v", err)
 	}
@@ -144,7 +152,7 @@ func TestMemories(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := hook.Memories{Store: db, Scopes: []memory.Scope{scope}, Count: func(s string) int { return len(strings.Fields(s)) }}
+	m := Memories{Store: db, Scopes: []memory.Scope{scope}, Count: func(s string) int { return len(strings.Fields(s)) }}
 	if text, err := m.Opening(t.Context(), 1000); text != "" || err != nil {
 		t.Errorf("of nothing: %q, %v", text, err)
 	}
@@ -155,7 +163,7 @@ func TestMemories(t *testing.T) {
 	if err != nil || !strings.HasSuffix(text, "\n- Never push to main.\nOpen tasks:\n- Water the orchids.") {
 		t.Errorf("%q, %v", text, err)
 	}
-	if text, _ := m.Opening(t.Context(), 34); !strings.Contains(text, "push") || strings.Contains(text, "orchids") || len(strings.Fields(text)) > 34 {
-		t.Errorf("in 34 tokens: %q", text)
+	if text, _ := m.Opening(t.Context(), 29); !strings.Contains(text, "push") || strings.Contains(text, "orchids") || len(strings.Fields(text)) > 29 {
+		t.Errorf("in 29 tokens: %q", text)
 	}
 }

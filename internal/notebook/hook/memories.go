@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// Memories is a Book of what a store remembers in some scopes. It has no schedules, and sessions leave nothing in it.
+// Memories is what a store remembers in some scopes beside the notebook.
 type Memories struct {
 	Store  store.Memories
 	Tenant string
@@ -20,11 +20,11 @@ type Memories struct {
 
 // openingHead says what the lines below it are.
 const (
-	openingHead  = "Decant notebook of this project. Rules below were confirmed by the user in earlier sessions; what the user says now counts more."
+	openingHead  = "Rules and tasks that the user has had remembered besides; what the user says now counts more."
 	openingTasks = "Open tasks:"
 )
 
-// Opening implements Book: the rules, then the open tasks, those that were confirmed last first.
+// Opening returns the rules, then the open tasks, those that were confirmed last first.
 func (m Memories) Opening(ctx context.Context, tokens int) (string, error) {
 	items, err := m.Store.Memories(ctx, store.MemoryQuery{Tenant: m.Tenant, Scopes: m.Scopes})
 	if err != nil {
@@ -59,9 +59,3 @@ func order(it *memory.Item) int {
 	}
 	return 1
 }
-
-// CatchUp implements Book.
-func (Memories) CatchUp(context.Context) error { return nil }
-
-// Checkpoint implements Book.
-func (Memories) Checkpoint(context.Context, string, string) error { return nil }

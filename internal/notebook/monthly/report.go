@@ -65,13 +65,13 @@ type Report struct {
 	Records     *Records       `json:"notebook,omitempty"`
 	Ledger      *Ledger        `json:"ledger,omitempty"`
 	Corrections int            `json:"corrections"` // sentences in which the person corrected or gave a standing order
-	Covered     []Covered      `json:"covered,omitempty"`
+	Covered     []repetition   `json:"covered,omitempty"`
 	Patterns    []scan.Pattern `json:"patterns,omitempty"` // procedures that were repeated, at most mostPatterns
 	Largest     *scan.Session  `json:"largest_session,omitempty"`
 }
 
-// A Covered is a rule that the person had to repeat although it stood already.
-type Covered struct {
+// A repetition is a rule that the person had to repeat although it stood already.
+type repetition struct {
 	Rule     string          `json:"rule"`
 	Text     string          `json:"text"`
 	Evidence []scan.Evidence `json:"evidence"`
@@ -141,9 +141,9 @@ func (r *Report) add(s *scan.Session) {
 }
 
 // covered returns the rules that the person repeated in sessions that began after the rule stood, most often first.
-func covered(rules []Rule, ss []scan.Session) (out []Covered) {
+func covered(rules []Rule, ss []scan.Session) (out []repetition) {
 	for _, rule := range rules {
-		c := Covered{Rule: rule.ID, Text: rule.Text}
+		c := repetition{Rule: rule.ID, Text: rule.Text}
 		for i := range ss {
 			if ss[i].Start.Before(rule.Since) {
 				continue
@@ -156,6 +156,6 @@ func covered(rules []Rule, ss []scan.Session) (out []Covered) {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Covered) int { return len(b.Evidence) - len(a.Evidence) })
+	slices.SortStableFunc(out, func(a, b repetition) int { return len(b.Evidence) - len(a.Evidence) })
 	return out
 }

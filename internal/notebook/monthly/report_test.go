@@ -98,7 +98,7 @@ func TestAnEmptyMonth(t *testing.T) {
 
 // What people typed cannot become part of the page.
 func TestThePageEscapes(t *testing.T) {
-	r := &Report{Month: "2026-10", Covered: []Covered{{Text: "<script>x</script>", Evidence: []scan.Evidence{{Session: "s", Quote: "<img src=x>"}}}}}
+	r := &Report{Month: "2026-10", Covered: []repetition{{Text: "<script>x</script>", Evidence: []scan.Evidence{{Session: "s", Quote: "<img src=x>"}}}}}
 	var b bytes.Buffer
 	if err := r.WriteHTML(&b); err != nil {
 		t.Fatal(err)

@@ -167,7 +167,7 @@ func contexts(v *View) []block {
 		c := r.Context
 		about := "**Duration:** " + hours(c.Seconds)
 		if v.Metrics {
-			about += " | **Tokens:** " + Kilo(c.Input) + " input, " + Kilo(c.Output) + " output"
+			about += " | **Tokens:** " + kilo(c.Input) + " input, " + kilo(c.Output) + " output"
 		}
 		about += " | **Tasks:** " + fmt.Sprint(c.Tasks) + " completed"
 		lines := []string{"", "## Session [" + c.Time.In(v.Zone).Format("2006-01-02 15:04") + "]" + mark(r), about, "", "<summary>"}

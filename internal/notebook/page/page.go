@@ -33,13 +33,13 @@ const (
 	ObservationArchive = "OBSERVATION_ARCHIVE.md"
 	Done               = "DONE.md"
 	TaskArchive        = "TASK_ARCHIVE.md"
-	Memory             = "MEMORY.md"
+	memories           = "MEMORY.md"
 	Contexts           = "CONTEXT_ARCHIVE.md"
 	Decisions          = "DECISIONS.md"
 )
 
 // Names are all files, as people look at them.
-var Names = []string{Memory, Rules, Observations, Done, Decisions, ObservationArchive, TaskArchive, Contexts}
+var Names = []string{memories, Rules, Observations, Done, Decisions, ObservationArchive, TaskArchive, Contexts}
 
 // A block is a part of a file.
 type block struct {
@@ -63,7 +63,7 @@ func (f fields) sum() string {
 // A forms maps files to what makes their blocks.
 var forms = map[string]func(*View) []block{
 	Observations: observations, Rules: rules, ObservationArchive: observationArchive, Done: done,
-	TaskArchive: taskArchive, Memory: index, Contexts: contexts, Decisions: decisions,
+	TaskArchive: taskArchive, memories: index, Contexts: contexts, Decisions: decisions,
 }
 
 // A File is one that was rendered.

@@ -109,7 +109,7 @@ func (p *parser) line(n int, l string) {
 // frame reports whether a line is the file's own, and its key.
 func (p *parser) frame(l string) (key string, own bool) {
 	switch m := linked.FindStringSubmatch(l); {
-	case p.name == Memory && m != nil:
+	case p.name == memories && m != nil:
 		return m[1], true
 	case p.own[l] && (l == tableHead || l == tableRule):
 		return p.after, true
@@ -182,7 +182,7 @@ func (p *parser) head(f map[string]string, l string) {
 		text = counted.ReplaceAllString(lead.ReplaceAllString(text, ""), "")
 	case Decisions:
 		text = dated.ReplaceAllString(text, "")
-	case Done, Memory:
+	case Done, memories:
 		if m := ref.FindStringSubmatch(text); m != nil {
 			f["ref"], text = m[1], text[len(m[0]):]
 		}
@@ -253,8 +253,8 @@ func NewKey(i int) string { return "+" + strconv.Itoa(i) }
 // added reads a line by which a person adds a record, and reports whether it is one.
 func (p *parser) added(n int, l string) bool {
 	rule := p.name == Rules && strings.HasPrefix(l, "## Rule")
-	bullet := slices.Contains([]string{Observations, Done, Decisions, Rules, Memory}, p.name) && strings.HasPrefix(l, "- ")
-	if p.name == Memory && p.section != "## Open tasks" || !rule && !bullet || !keepable(l) || strings.TrimSpace(l) == "-" {
+	bullet := slices.Contains([]string{Observations, Done, Decisions, Rules, memories}, p.name) && strings.HasPrefix(l, "- ")
+	if p.name == memories && p.section != "## Open tasks" || !rule && !bullet || !keepable(l) || strings.TrimSpace(l) == "-" {
 		return false
 	}
 	after := p.after

@@ -63,19 +63,19 @@ var details = []string{"Completed", "Outcome", "Files", "Tests", "Tokens", "Dura
 // taskFields returns what people may edit of a task.
 func (v *View) taskFields(r *record.Record) fields {
 	t := r.Task
-	f := fields{"text": r.Text, "ref": t.Ref, "completed": v.date(t.Done), "outcome": t.Outcome, "files": Files(t.Files, t.Which), "tests": t.Tests,
+	f := fields{"text": r.Text, "ref": t.Ref, "completed": v.date(t.Done), "outcome": t.Outcome, "files": filesOf(t.Files, t.Which), "tests": t.Tests,
 		"commits": strings.Join(t.Commits, ", "), "issues": t.Issues, "pattern": t.Pattern, "duration": "", "tokens": ""}
 	if t.Seconds > 0 {
 		f["duration"] = hours(t.Seconds)
 	}
 	if v.Metrics {
-		f["tokens"] = Tokens(t.Estimate, t.Tokens)
+		f["tokens"] = tokensOf(t.Estimate, t.Tokens)
 	}
 	return f
 }
 
-// Files returns how many files a task has changed, and which: "3 (handler, stack, tests)".
-func Files(n int, which string) string {
+// filesOf returns how many files a task has changed, and which: "3 (handler, stack, tests)".
+func filesOf(n int, which string) string {
 	switch {
 	case n == 0:
 		return which
@@ -85,14 +85,14 @@ func Files(n int, which string) string {
 	return fmt.Sprintf("%d (%s)", n, which)
 }
 
-// Tokens returns what a task was estimated to take and has taken: "3.5K estimated, 2.8K actual".
-func Tokens(estimate, actual int) string {
+// tokensOf returns what a task was estimated to take and has taken: "3.5K estimated, 2.8K actual".
+func tokensOf(estimate, actual int) string {
 	var parts []string
 	if estimate > 0 {
-		parts = append(parts, Kilo(estimate)+" estimated")
+		parts = append(parts, kilo(estimate)+" estimated")
 	}
 	if actual > 0 {
-		parts = append(parts, Kilo(actual)+" actual")
+		parts = append(parts, kilo(actual)+" actual")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -113,7 +113,7 @@ func taskArchive(v *View) []block {
 		t := r.Task
 		tokens := ""
 		if n := cmp.Or(t.Tokens, t.Estimate); n > 0 && v.Metrics {
-			tokens = Kilo(n)
+			tokens = kilo(n)
 		}
 		row := []string{cell(t.Ref) + mark(r), v.date(t.Done), cell(outcome(r)), number(t.Files), tokens, cell(t.Pattern)}
 		out = append(out, block{key: r.ID, lines: []string{"| " + strings.Join(row, " | ") + " |"}, fields: fields{"row": cell(outcome(r)), "pattern": cell(t.Pattern)}})
@@ -139,8 +139,8 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-// Kilo returns a number of tokens: 850, 2.8K, 95K.
-func Kilo(n int) string {
+// kilo returns a number of tokens: 850, 2.8K, 95K.
+func kilo(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
 	}

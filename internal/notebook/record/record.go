@@ -27,6 +27,7 @@ type Detail struct {
 	Type    Type   `json:"type,omitempty"`    // empty: the kind of the item says it
 	Shared  bool   `json:"shared,omitzero"`   // it stands in the file that is committed, too
 	Session string `json:"session,omitempty"` // that it was first known from
+	Message int    `json:"message,omitzero"`  // of that session
 	Seen    []Seen `json:"seen,omitempty"`    // who confirmed it, and where; what was said stands in the confirmations of the item
 
 	Number    int       `json:"number,omitzero"`     // of a rule
@@ -38,6 +39,10 @@ type Detail struct {
 	Against   string    `json:"against,omitempty"`   // what contradicted it
 	Reason    string    `json:"reason,omitempty"`    // why it was archived
 	Removed   time.Time `json:"removed,omitzero"`    // when a person deleted it from an archive; it is in no file then
+	Offer     string    `json:"offer,omitempty"`     // why a person is asked about an observation at once: order, correction, request, procedure
+	Asked     int       `json:"asked,omitzero"`      // sessions in which a person asked for it or the like, when it was noted
+	Quotes    []string  `json:"quotes,omitempty"`    // what was said there: "SESSION mN “TEXT”"
+	Denied    []string  `json:"denied,omitempty"`    // sessions that contradicted it
 	Was       []string  `json:"was,omitempty"`       // its texts before it was edited, oldest first
 	Changed   time.Time `json:"changed,omitzero"`    // when a person last edited it
 
@@ -54,6 +59,12 @@ const (
 	Decision Type = "decision"
 	Archive  Type = "context" // an entry of CONTEXT_ARCHIVE.md
 	Books    Type = "state"   // of the notebook itself
+)
+
+// Offers that are no kind of a sentence.
+const (
+	FromFile  = "file"      // it was imported
+	Procedure = "procedure" // commands that repeat
 )
 
 // Who confirms something.
@@ -77,7 +88,8 @@ type Seen struct {
 
 // Task is what is known of a task.
 type Task struct {
-	Ref      string    `json:"ref"` // TASK-42
+	Ref      string    `json:"ref"`               // TASK-42
+	Numbered bool      `json:"numbered,omitzero"` // the notebook gave the name: somebody else may have it
 	Done     time.Time `json:"done,omitzero"`
 	Outcome  string    `json:"outcome,omitempty"`
 	Files    int       `json:"files,omitzero"`
@@ -95,6 +107,7 @@ type Task struct {
 // Context is an entry of CONTEXT_ARCHIVE.md: a session, or a part of it, that was compacted.
 type Context struct {
 	Session  string    `json:"session"`
+	Part     int       `json:"part,omitzero"` // which compaction of the session it is, from 1
 	Time     time.Time `json:"time"`
 	Seconds  int       `json:"seconds,omitzero"` // that it took
 	Input    int       `json:"input,omitzero"`   // tokens
@@ -106,16 +119,19 @@ type Context struct {
 
 // State is what a notebook knows of itself.
 type State struct {
-	Since    time.Time       `json:"since"`
-	Off      bool            `json:"off,omitzero"`
-	Sessions int             `json:"sessions,omitzero"` // that it has known
-	Recent   []string        `json:"recent,omitempty"`  // the newest of them
-	Weekly   time.Time       `json:"weekly,omitzero"`   // the last Sunday whose scan was made
-	Monthly  time.Time       `json:"monthly,omitzero"`  // the last 1st whose scan was made
-	Runs     []Run           `json:"runs,omitempty"`    // the newest, oldest first
-	Rules    int             `json:"rules,omitzero"`    // the highest number of a rule
-	Tasks    int             `json:"tasks,omitzero"`    // the highest number of a task
-	Pages    map[string]Page `json:"pages,omitempty"`   // by the name of their file
+	Since     time.Time                  `json:"since"`
+	Off       bool                       `json:"off,omitzero"`
+	Sessions  int                        `json:"sessions,omitzero"`   // that it has known
+	Recent    []string                   `json:"recent,omitempty"`    // the newest of them
+	Read      time.Time                  `json:"read,omitzero"`       // when sessions were last read
+	Published []string                   `json:"published,omitempty"` // working trees whose .claude/rules have the rules
+	Roots     []string                   `json:"roots,omitempty"`     // working trees that it was used in, also those that are gone
+	Weekly    time.Time                  `json:"weekly,omitzero"`     // the last Sunday whose scan was made
+	Monthly   time.Time                  `json:"monthly,omitzero"`    // the last 1st whose scan was made
+	Runs      []Run                      `json:"runs,omitempty"`      // the newest, oldest first
+	Rules     int                        `json:"rules,omitzero"`      // the highest number of a rule
+	Tasks     int                        `json:"tasks,omitzero"`      // the highest number of a task
+	Trees     map[string]map[string]Page `json:"trees,omitempty"`     // the files of each working tree, by its root and their name
 }
 
 // A Run is one scan of a schedule.

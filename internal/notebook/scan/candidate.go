@@ -72,7 +72,7 @@ const maxRule, minRule = 240, 8
 
 // statements returns what the person said in a session that may be a candidate.
 func statements(s *Session) (out []statement) {
-	for _, said := range s.Said {
+	for _, said := range s.said {
 		if len(said.Text) > maxRule || len(said.Text) < minRule {
 			continue
 		}

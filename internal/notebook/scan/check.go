@@ -7,14 +7,14 @@ import (
 	"github.com/decantdev/decant/internal/tool"
 )
 
-// A Check is the part of a rule that can be seen in the calls: one command before another.
-type Check struct {
+// A check is the part of a rule that can be seen in the calls: one command before another.
+type check struct {
 	First  string `json:"first"`  // the command that has to run, such as "go test"; "tests" and "lint" stand for any
 	Before string `json:"before"` // "commit" or "push"
 }
 
-// A Checked is what a check has found in a session, by message numbers.
-type Checked struct {
+// A checked is what a check has found in a session, by message numbers.
+type checked struct {
 	Kept    []int `json:"kept,omitempty"`    // the command ran, and after it nothing was changed
 	Broken  []int `json:"broken,omitempty"`  // files were changed, and the command did not run at all
 	Unclear []int `json:"unclear,omitempty"` // it ran and failed, or something was changed after it
@@ -26,9 +26,9 @@ var ordered = []*regexp.Regexp{
 	regexp.MustCompile("(?i)(?:don't|do not|never) (commit|push) (?:without|before) (?:running |having run )?`?([a-z][\\w ./:-]{1,40}?)`?[.!]?$"),
 }
 
-// CheckOf returns the check of a rule, if the rule is one about the order of commands: "go test before commit",
+// checkOf returns the check of a rule, if the rule is one about the order of commands: "go test before commit",
 // "before each push, run make lint", "never commit without tests".
-func CheckOf(rule string) (Check, bool) {
+func checkOf(rule string) (check, bool) {
 	for i, re := range ordered {
 		m := re.FindStringSubmatch(strings.TrimSpace(rule))
 		if m == nil {
@@ -39,10 +39,27 @@ func CheckOf(rule string) (Check, bool) {
 			first, before = m[2], m[1]
 		}
 		if first = command(first); first != "" {
-			return Check{first, strings.ToLower(before)}, true
+			return check{first, strings.ToLower(before)}, true
 		}
 	}
-	return Check{}, false
+	return check{}, false
+}
+
+// Kept says where a session kept a rule that a machine can check, in the calls: each command that was due with the rule's
+// command before it. It is empty if nothing was due, if the session broke the rule, or if the rule is of another kind.
+func Kept(rule string, s *Session) (out []Evidence) {
+	k, ok := checkOf(rule)
+	if !ok {
+		return nil
+	}
+	found := k.in(s)
+	if found.verdict() != Confirms {
+		return nil
+	}
+	for _, n := range found.Kept {
+		out = append(out, Evidence{Session: s.ID, File: s.File, Message: n, Time: s.End, Quote: k.First + " ran before the " + k.Before})
+	}
+	return out
 }
 
 // programs begin commands that a rule can name without marks of code.
@@ -76,10 +93,10 @@ func command(phrase string) string {
 
 // In looks a check up in the calls of a session. A session in which nothing was committed, or nothing was changed
 // before, says nothing.
-func (k Check) In(s *Session) (out Checked) {
+func (k check) in(s *Session) (out checked) {
 	changed, ran, failed := false, false, false
-	for i := range s.Calls {
-		c := &s.Calls[i]
+	for i := range s.calls {
+		c := &s.calls[i]
 		if c.Open {
 			continue
 		}
@@ -108,15 +125,15 @@ func (k Check) In(s *Session) (out Checked) {
 
 // Verdict says whether the calls of a session confirm a rule: it was kept at least once and never broken. A rule
 // that the model broke is not contradicted by that.
-func (c *Checked) Verdict() Verdict {
+func (c *checked) verdict() Verdict {
 	if len(c.Kept) > 0 && len(c.Broken) == 0 && len(c.Unclear) == 0 {
 		return Confirms
 	}
-	return Neither
+	return neither
 }
 
 // edits reports whether a call changed a file by a tool. What commands change is not known.
-func edits(c *Call) bool {
+func edits(c *call) bool {
 	if c.Bad || c.Class == tool.Shell {
 		return false
 	}
@@ -131,7 +148,7 @@ func edits(c *Call) bool {
 var linting = regexp.MustCompile(`\b(lint|vet|eslint|clippy|ruff check|golangci-lint|biome|staticcheck)\b`)
 
 // runs reports whether a call runs the command of the check.
-func (k Check) runs(c *Call) bool {
+func (k check) runs(c *call) bool {
 	switch k.First {
 	case "tests":
 		return c.Test
@@ -142,9 +159,9 @@ func (k Check) runs(c *Call) bool {
 }
 
 // due reports whether a call is what the command of the check has to come before.
-func (k Check) due(c *Call) bool {
+func (k check) due(c *call) bool {
 	if k.Before == "commit" {
-		return len(CommitsIn(c)) > 0
+		return len(commitsIn(c)) > 0
 	}
 	for _, step := range steps(c.Command) {
 		if step == "git push" {

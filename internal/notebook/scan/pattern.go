@@ -100,8 +100,8 @@ func (p *Pattern) Skill(name string) string {
 // procedure returns the commands of a session that do something, and the messages that run them. A command that is
 // run again at once counts once.
 func procedure(s *Session) (line []string, at []int) {
-	for i := range s.Calls {
-		c := &s.Calls[i]
+	for i := range s.calls {
+		c := &s.calls[i]
 		if c.Bad || c.Open || c.Command == "" {
 			continue
 		}

@@ -76,7 +76,7 @@ func TestPlantedOrdersAreNobodys(t *testing.T) {
 			for _, c := range Candidates(fourTimes(s)) {
 				t.Errorf("%s: %q is a candidate: %q", name, order, c.Text)
 			}
-			if v, _ := Judge(order, &s); v != Neither {
+			if v, _ := Judge(order, &s); v != neither {
 				t.Errorf("%s: %q %s itself", name, order, v)
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant/internal/typed"
 )
 
-// A Said is one sentence that the person typed.
-type Said struct {
+// A sentence is one sentence that the person typed.
+type sentence struct {
 	Message int       // number of the message
 	Time    time.Time // zero when unknown
 	Text    string
@@ -31,7 +31,7 @@ const (
 )
 
 // said returns the sentences that the person typed in a conversation, each once.
-func said(c *decant.Conversation) (out []Said) {
+func said(c *decant.Conversation) (out []sentence) {
 	seen := map[string]bool{}
 	answered := false
 	for i := range c.Messages {
@@ -48,7 +48,7 @@ func said(c *decant.Conversation) (out []Said) {
 			for _, text := range sentences(typedIn(typed.Words(c.Agent, b.Text()))) {
 				if key := strings.ToLower(text); !seen[key] {
 					seen[key] = true
-					out = append(out, Said{m.Number, m.Time, text, first})
+					out = append(out, sentence{m.Number, m.Time, text, first})
 				}
 				first = false
 			}
@@ -59,7 +59,7 @@ func said(c *decant.Conversation) (out []Said) {
 
 // unquoted leaves out the sentences that others wrote before them in the conversation. Only sentences that could be
 // heard as an order are looked up.
-func unquoted(ms []decant.Message, all []Said) []Said {
+func unquoted(ms []decant.Message, all []sentence) []sentence {
 	var before others
 	out := all[:0]
 	for _, s := range all {
@@ -77,7 +77,7 @@ type others struct {
 }
 
 // have reports whether somebody else said s before.
-func (o *others) have(ms []decant.Message, s *Said) bool {
+func (o *others) have(ms []decant.Message, s *sentence) bool {
 	for ; o.next < len(ms) && ms[o.next].Number < s.Message; o.next++ {
 		for j := range ms[o.next].Blocks {
 			if b := &ms[o.next].Blocks[j]; b.Author != decant.AuthorUser && b.Content != nil {

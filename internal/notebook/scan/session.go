@@ -26,25 +26,27 @@ type Session struct {
 	Compactions []Compaction `json:"compactions,omitempty"`
 
 	Tasks []Task `json:"tasks,omitempty"`
-	Said  []Said `json:"-"`
-	Calls []Call `json:"-"`
+	said  []sentence
+	calls []call
 }
 
 // Seconds is a length of time.
 type Seconds int
-
-// Duration returns the time between the first message and the last.
-func (s *Session) Duration() time.Duration { return s.End.Sub(s.Start) }
 
 // A Compaction is one time that the client put a summary in place of what was said.
 type Compaction struct {
 	Message int `json:"message"`          // number of the first message behind it
 	Before  int `json:"before,omitempty"` // tokens of the last request before it with its answer, 0 when not recorded
 	After   int `json:"after,omitempty"`  // prompt tokens of the first request behind it, 0 when not recorded
+
+	Time   time.Time    `json:"time,omitzero"`
+	Took   Seconds      `json:"took_seconds,omitempty"`   // between the last message before it and the summary
+	Active Seconds      `json:"active_seconds,omitempty"` // of the session before it
+	Usage  decant.Usage `json:"usage"`                    // of all requests before it
 }
 
-// A Call is one tool call in a session.
-type Call struct {
+// A call is one tool call in a session.
+type call struct {
 	tool.Call
 	Message int    // number of the message that makes it
 	Args    string // of a task tool, as the model wrote them
@@ -60,9 +62,9 @@ const idle = 30 * time.Minute
 func Read(c *decant.Conversation) Session {
 	s := Session{ID: c.ID, Agent: c.Agent, Model: c.Model, Messages: len(c.Messages)}
 	s.measure(c.Messages)
-	s.Calls = calls(c.Messages)
-	s.Said = said(c)
-	s.Tasks = tasks(c.Messages, s.Calls)
+	s.calls = calls(c.Messages)
+	s.said = said(c)
+	s.Tasks = tasks(c.Messages, s.calls)
 	return s
 }
 
@@ -73,7 +75,11 @@ func (s *Session) measure(ms []decant.Message) {
 	for i := range ms {
 		m := &ms[i]
 		if m.Compaction {
-			s.Compactions = append(s.Compactions, Compaction{Message: m.Number, Before: last})
+			c := Compaction{Message: m.Number, Before: last, Time: m.Time, Active: Seconds(active.Seconds()), Usage: s.Usage}
+			if gap := m.Time.Sub(s.End); !s.End.IsZero() && gap > 0 && gap < idle {
+				c.Took = Seconds(gap.Seconds())
+			}
+			s.Compactions = append(s.Compactions, c)
 		}
 		if t := m.Time; !t.IsZero() {
 			if s.Start.IsZero() {
@@ -108,7 +114,7 @@ func (s *Session) measure(ms []decant.Message) {
 const maxResult = 2000
 
 // calls returns the calls of a conversation in their order, with how they ended.
-func calls(ms []decant.Message) (out []Call) {
+func calls(ms []decant.Message) (out []call) {
 	open := map[string]int{}
 	for i := range ms {
 		for j := range ms[i].Blocks {
@@ -131,9 +137,9 @@ func calls(ms []decant.Message) (out []Call) {
 }
 
 // opened returns a call that has no result yet.
-func opened(b *decant.Block, message int) Call {
+func opened(b *decant.Block, message int) call {
 	args := b.Text()
-	c := Call{Call: tool.Parse(b.Name, args), Message: message, Open: true}
+	c := call{Call: tool.Parse(b.Name, args), Message: message, Open: true}
 	if c.Class == tool.Todo {
 		c.Args = args
 	}
@@ -141,7 +147,7 @@ func opened(b *decant.Block, message int) Call {
 }
 
 // close notes how a call ended. Results of reads and searches are not looked at.
-func (c *Call) close(b *decant.Block) {
+func (c *call) close(b *decant.Block) {
 	c.Open, c.Bad = false, b.Error
 	if c.Class != tool.Shell && c.Class != tool.Todo && c.Class != tool.Other {
 		return

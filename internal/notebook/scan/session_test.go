@@ -139,15 +139,15 @@ func TestTasksOfATaskTool(t *testing.T) {
 	if k.ID != "1" || k.Title != "Add the handler" || !k.Done || k.Tokens != 45 || k.Duration != 130 || !slices.Equal(k.Files, []string{"handler.go"}) || !slices.Equal(k.Commits, []string{"7b848b0"}) {
 		t.Errorf("got %+v", k)
 	}
-	if c, ok := CheckOf("Run the tests before every commit."); !ok {
+	if c, ok := checkOf("Run the tests before every commit."); !ok {
 		t.Error("no check in the rule")
-	} else if got := c.In(&s); len(got.Broken) != 1 || got.Verdict() != Neither {
+	} else if got := c.in(&s); len(got.Broken) != 1 || got.verdict() != neither {
 		t.Errorf("%+v: got %+v, want one commit without tests", c, got)
 	}
 }
 
 func TestChecksOfRules(t *testing.T) {
-	for rule, want := range map[string]Check{
+	for rule, want := range map[string]check{
 		"go test before commit":                    {"go test", "commit"},
 		"Run `make lint` before each push":         {"make lint", "push"},
 		"Before you commit, run the tests":         {"tests", "commit"},
@@ -155,33 +155,8 @@ func TestChecksOfRules(t *testing.T) {
 		"Think before you commit":                  {},
 		"Commit often":                             {},
 	} {
-		if got, ok := CheckOf(rule); got != want || ok != (want != Check{}) {
+		if got, ok := checkOf(rule); got != want || ok != (want != check{}) {
 			t.Errorf("%q: got %+v, %v; want %+v", rule, got, ok, want)
-		}
-	}
-}
-
-// A check is kept only when nothing was changed behind the command.
-func TestChecksSeeTheOrderOfCalls(t *testing.T) {
-	s := readRecorded(t, "claude-code-session.jsonl.gz")
-	kept := Check{"tests", "commit"}.In(&s)
-	if !slices.Equal(kept.Kept, []int{74, 130}) || kept.Verdict() != Confirms {
-		t.Errorf("got %+v", kept)
-	}
-	broken := Check{"npm test", "commit"}.In(&s)
-	if !slices.Equal(broken.Broken, []int{74, 130}) || broken.Verdict() != Neither {
-		t.Errorf("got %+v", broken)
-	}
-}
-
-func TestHookTask(t *testing.T) {
-	k, err := HookTask([]byte(`{"hook_event_name":"TaskCompleted","task_id":"7","task_subject":"Add the handler","session_id":"s"}`))
-	if err != nil || k.ID != "7" || k.Title != "Add the handler" || !k.Done || k.From != FromHook {
-		t.Errorf("got %+v, %v", k, err)
-	}
-	for _, bad := range []string{"", "[]", `{"hook_event_name":"Stop"}`, `{"hook_event_name":"TaskCompleted"}`} {
-		if _, err := HookTask([]byte(bad)); err == nil {
-			t.Errorf("%q was taken", bad)
 		}
 	}
 }

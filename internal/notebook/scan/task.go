@@ -11,9 +11,8 @@ import (
 
 // Where a task is known from.
 const (
-	FromList   = "list"   // a task tool or a plan of the client
-	FromCommit = "commit" // a commit that belongs to no task of a list
-	FromHook   = "hook"   // the client's TaskCompleted hook
+	fromList   = "list"   // a task tool or a plan of the client
+	fromCommit = "commit" // a commit that belongs to no task of a list
 )
 
 // A Task is one thing that was done in a session.
@@ -38,7 +37,7 @@ type Task struct {
 // tasks returns what was done in a conversation, in the order in which it ended. What was begun and not finished
 // stands behind. Each answer counts for one task at most, so that the tokens of the tasks are never more than those of
 // the session.
-func tasks(ms []decant.Message, cs []Call) []Task {
+func tasks(ms []decant.Message, cs []call) []Task {
 	t := tracker{at: map[string]int{}, current: -1}
 	next := 0
 	for i := range ms {
@@ -86,7 +85,7 @@ func (t *tracker) spend(m *decant.Message) {
 }
 
 // call takes one call in.
-func (t *tracker) call(c *Call, m *decant.Message) {
+func (t *tracker) call(c *call, m *decant.Message) {
 	if listed, ok := listedIn(c); ok {
 		for _, l := range listed {
 			t.list(l, m)
@@ -107,7 +106,7 @@ func (t *tracker) call(c *Call, m *decant.Message) {
 			k.Outcome = testOutcome(o.Passed, o.Failed)
 		}
 	}
-	for _, commit := range CommitsIn(c) {
+	for _, commit := range commitsIn(c) {
 		t.commit(commit, m)
 	}
 }
@@ -121,7 +120,7 @@ func (t *tracker) list(l listing, m *decant.Message) {
 		}
 		i = len(t.all)
 		t.at[l.key] = i
-		t.all = append(t.all, Task{ID: l.id, Title: secret.Mask(l.title), From: FromList})
+		t.all = append(t.all, Task{ID: l.id, Title: secret.Mask(l.title), From: fromList})
 	}
 	k := &t.all[i]
 	switch l.status {
@@ -141,13 +140,13 @@ func (t *tracker) list(l listing, m *decant.Message) {
 }
 
 // commit notes a commit: of the task under way, or as a task of its own.
-func (t *tracker) commit(c Commit, m *decant.Message) {
+func (t *tracker) commit(c gitCommit, m *decant.Message) {
 	k := t.under()
 	k.Commits = appendNew(k.Commits, c.SHA)
 	if t.current >= 0 {
 		return
 	}
-	k.Title, k.From, k.Done, k.Last, k.End = secret.Mask(c.Title), FromCommit, true, m.Number, m.Time
+	k.Title, k.From, k.Done, k.Last, k.End = secret.Mask(c.Title), fromCommit, true, m.Number, m.Time
 	k.Outcome = strings.TrimPrefix(k.Outcome+"; "+c.Changed, "; ")
 	t.all = append(t.all, *k)
 	t.loose = Task{}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -38,7 +37,7 @@ type taskStep struct {
 var created = regexp.MustCompile(`^Task #(\S+) created`)
 
 // listedIn returns what a call says about tasks, and whether it is one of a task tool.
-func listedIn(c *Call) (out []listing, ok bool) {
+func listedIn(c *call) (out []listing, ok bool) {
 	if c.Class != tool.Todo || c.Bad {
 		return nil, c.Class == tool.Todo
 	}
@@ -58,8 +57,8 @@ func listedIn(c *Call) (out []listing, ok bool) {
 	return out, true
 }
 
-// A Commit is one that git reported.
-type Commit struct {
+// A gitCommit is one that git reported.
+type gitCommit struct {
 	SHA     string
 	Title   string
 	Changed string // "3 files changed, 93 insertions(+), 1 deletion(-)", empty when git did not say
@@ -71,8 +70,8 @@ var (
 	changed    = regexp.MustCompile(`(?m)^ ?(\d+ files? changed.*)$`)
 )
 
-// CommitsIn returns the commits that a shell call made, as its result names them.
-func CommitsIn(c *Call) (out []Commit) {
+// commitsIn returns the commits that a shell call made, as its result names them.
+func commitsIn(c *call) (out []gitCommit) {
 	if c.Bad || !committing.MatchString(c.Command) {
 		return nil
 	}
@@ -82,7 +81,7 @@ func CommitsIn(c *Call) (out []Commit) {
 		if i+1 < len(at) {
 			end = at[i+1][0]
 		}
-		commit := Commit{SHA: c.Result[m[2]:m[3]], Title: c.Result[m[4]:m[5]]}
+		commit := gitCommit{SHA: c.Result[m[2]:m[3]], Title: c.Result[m[4]:m[5]]}
 		if ch := changed.FindStringSubmatch(c.Result[m[1]:end]); ch != nil {
 			commit.Changed = ch[1]
 		}
@@ -100,21 +99,4 @@ func testOutcome(passed, failed int) string {
 		return fmt.Sprintf("%d tests passed", passed)
 	}
 	return fmt.Sprintf("%d of %d tests passed", passed, passed+failed)
-}
-
-// HookTask reads the task that Claude Code hands to a TaskCompleted hook. The payload says neither what it took nor
-// what it changed; the session does.
-func HookTask(payload []byte) (Task, error) {
-	var in struct {
-		Event   string `json:"hook_event_name"`
-		ID      string `json:"task_id"`
-		Subject string `json:"task_subject"`
-	}
-	if err := json.Unmarshal(payload, &in); err != nil {
-		return Task{}, fmt.Errorf("input of the TaskCompleted hook: %w", err)
-	}
-	if in.Event != "TaskCompleted" || in.Subject == "" {
-		return Task{}, fmt.Errorf("input of the TaskCompleted hook: hook_event_name is %q and task_subject %q", in.Event, in.Subject)
-	}
-	return Task{ID: in.ID, Title: secret.Mask(in.Subject), From: FromHook, Done: true}, nil
 }

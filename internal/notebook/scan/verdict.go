@@ -14,7 +14,7 @@ type Verdict string
 const (
 	Confirms    Verdict = "confirms"
 	Contradicts Verdict = "contradicts"
-	Neither     Verdict = "neither"
+	neither     Verdict = "neither"
 )
 
 // Judge says whether the person confirms or contradicts a rule in a session, in the person's own words, and where.
@@ -22,11 +22,11 @@ const (
 // a sentence counts if it asks for something, has most words of the rule, and forbids what the rule forbids or asks
 // for what it asks. A session that says both is a contradiction, so that the person is asked.
 func Judge(rule string, s *Session) (Verdict, []Evidence) {
-	verdict := Neither
+	verdict := neither
 	var found []Evidence
-	for _, said := range s.Said {
-		v := Compare(rule, said.Text)
-		if v == Neither || v == Confirms && verdict == Contradicts {
+	for _, said := range s.said {
+		v := compare(rule, said.Text)
+		if v == neither || v == Confirms && verdict == Contradicts {
 			continue
 		}
 		if v != verdict {
@@ -37,18 +37,23 @@ func Judge(rule string, s *Session) (Verdict, []Evidence) {
 	return verdict, found
 }
 
-// Compare says whether one sentence of a person confirms or contradicts a rule.
-func Compare(rule, sentence string) Verdict {
+// Same reports whether two sentences of a person ask for the same.
+func Same(a, b string) bool {
+	return negates(a) == negates(b) && alike(about(a), about(b)) || compare(a, b) == Confirms
+}
+
+// compare says whether one sentence of a person confirms or contradicts a rule.
+func compare(rule, sentence string) Verdict {
 	if !heard(sentence) || !directs(sentence) && !orders(sentence) {
-		return Neither
+		return neither
 	}
 	r, w := about(rule), about(sentence)
 	n := overlap(r, w)
 	if n < 2 || n*10 < len(r)*7 || n*4 < len(w) || sequence.MatchString(rule) && !sequence.MatchString(sentence) {
-		return Neither
+		return neither
 	}
 	if values(rule, sentence) {
-		return Neither
+		return neither
 	}
 	if negates(rule) == negates(sentence) {
 		return Confirms
@@ -56,7 +61,7 @@ func Compare(rule, sentence string) Verdict {
 	if n*10 >= len(r)*8 {
 		return Contradicts
 	}
-	return Neither
+	return neither
 }
 
 // sequence are words that say what comes first.

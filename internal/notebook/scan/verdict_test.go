@@ -29,22 +29,22 @@ func readPairs(t *testing.T) (out []pair) {
 	return out
 }
 
-// The words that Compare listens to were chosen on one project ("fit"); the others ("held") say how good it is.
+// The words that compare listens to were chosen on one project ("fit"); the others ("held") say how good it is.
 func TestVerdictsOfRecordedSessions(t *testing.T) {
 	type score struct{ pairs, given, right, due int }
 	got := map[string]*score{"fit": {}, "held": {}}
 	for _, p := range readPairs(t) {
 		s := got[p.set]
 		s.pairs++
-		v := Compare(p.rule, p.sentence)
-		if p.want != Neither {
+		v := compare(p.rule, p.sentence)
+		if p.want != neither {
 			s.due++
 		}
-		if v != Neither {
+		if v != neither {
 			s.given++
 		}
 		switch {
-		case v == p.want && v != Neither:
+		case v == p.want && v != neither:
 			s.right++
 		case v != p.want:
 			t.Logf("%s %s %s: %s, not %s: %q for %q", p.set, p.session, p.message, v, p.want, p.sentence, p.rule)

@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Settings are how a notebook is kept. The zero value is not useful: begin with Default.
+// Settings are how a notebook is kept. The zero value is not useful: begin with Load.
 type Settings struct {
 	Enabled       bool   // whether anything is recorded
 	Sessions      bool   // whether a session is compacted at Threshold
@@ -37,8 +37,8 @@ type Settings struct {
 	Dir           string // folder of the files, from the top of the repository
 }
 
-// Default returns the settings of a notebook without a file.
-func Default() Settings {
+// byDefault returns the settings of a notebook without a file.
+func byDefault() Settings {
 	return Settings{
 		Enabled: true, Sessions: true, Threshold: 100_000,
 		Observations: true, ArchiveDays: 28, Confirmations: 5,
@@ -47,12 +47,12 @@ func Default() Settings {
 	}
 }
 
-// Names are the files that settings are looked for in, the first that has a block "compaction" wins.
-var Names = []string{".decant/notebook.json", ".claude/settings.json", "settings.json"}
+// names are the files that settings are looked for in, the first that has a block "compaction" wins.
+var names = []string{".decant/notebook.json", ".claude/settings.json", "settings.json"}
 
 // Load returns the settings of a repository, and the file that they stand in, empty if there is none.
 func Load(root string) (Settings, string, error) {
-	for i, name := range Names {
+	for i, name := range names {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		src, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +61,7 @@ func Load(root string) (Settings, string, error) {
 		if err != nil {
 			return Settings{}, "", err
 		}
-		s, found, err := Parse(src, i == 0)
+		s, found, err := parse(src, i == 0)
 		if err != nil {
 			return Settings{}, "", fmt.Errorf("%s: %w", path, err)
 		}
@@ -69,17 +69,17 @@ func Load(root string) (Settings, string, error) {
 			return s, path, nil
 		}
 	}
-	return Default(), "", nil
+	return byDefault(), "", nil
 }
 
-// Parse reads a file. Of a file that is not the notebook's own, everything but the block "compaction" is somebody else's.
+// parse reads a file. Of a file that is not the notebook's own, everything but the block "compaction" is somebody else's.
 // It reports whether there was a block.
-func Parse(src []byte, own bool) (s Settings, found bool, err error) {
+func parse(src []byte, own bool) (s Settings, found bool, err error) {
 	var whole map[string]jsontext.Value
 	if err := json.Unmarshal(src, &whole); err != nil {
 		return Settings{}, false, fmt.Errorf("it is not a JSON object: %w", err)
 	}
-	s = Default()
+	s = byDefault()
 	block, found := whole["compaction"]
 	if own {
 		delete(whole, "compaction")

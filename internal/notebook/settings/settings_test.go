@@ -1,13 +1,11 @@
-package settings_test
+package settings
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/decantdev/decant/internal/notebook/settings"
 )
 
-// The block of the seed is read as it stands, and what differs from the defaults is in force.
+// 002-18, 002-20, 002-22, 002-34: the block of the seed is read as it stands, and what differs from the defaults is in force.
 func TestParse(t *testing.T) {
 	const seed = `{"other": 1, "compaction": {"enabled": true, "triggers": {
 		"sessionTokens": {"enabled": true, "threshold": 80000, "description": "x"},
@@ -15,11 +13,11 @@ func TestParse(t *testing.T) {
 		"taskArchive": {"enabled": true, "keepRecentCount": 15, "archiveAfterSessions": 30}},
 		"summaryModel": "haiku", "summaryPrompt": "Summarize.", "archiveFormat": "markdown-table",
 		"preserveTokenMetrics": false, "monthlyReview": false, "auto_escalate": true}}`
-	s, found, err := settings.Parse([]byte(seed), false)
+	s, found, err := parse([]byte(seed), false)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	want := settings.Default()
+	want := byDefault()
 	want.Threshold, want.ArchiveDays, want.Confirmations, want.KeepTasks, want.AfterSessions = 80000, 21, 6, 15, 30
 	want.Model, want.Prompt, want.Metrics, want.Monthly, want.AutoEscalate = "haiku", "Summarize.", false, false, true
 	if s != want {
@@ -37,7 +35,7 @@ func TestRefusedByName(t *testing.T) {
 		`{"other": 1}`: `"other"`,
 		`[]`:           "not a JSON object",
 	} {
-		if _, _, err := settings.Parse([]byte(src), true); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := parse([]byte(src), true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", src, err, want)
 		}
 	}

@@ -3,8 +3,8 @@ import { el } from "./dom.js";
 
 let close = () => {};
 
-/** openMenu shows choices, each {label, act, bad}, below a button. Arrow keys go through them, Escape goes back to the button. */
-export function openMenu(anchor, choices) {
+/** openMenu shows choices, each {label, act, bad}, below a button. Arrow keys go through them, Escape goes back to the button. closed is called when it is gone. */
+export function openMenu(anchor, choices, closed = () => {}) {
   close();
   const menu = el("div", { class: "menu", role: "menu" }, ...choices.map((c) =>
     el("button", { type: "button", role: "menuitem", class: c.bad && "bad", on: { click: () => { close(); anchor.focus(); c.act(); } } }, c.label)));
@@ -14,6 +14,7 @@ export function openMenu(anchor, choices) {
     document.removeEventListener("pointerdown", outside, true);
     anchor.setAttribute("aria-expanded", "false");
     close = () => {};
+    closed();
   };
   menu.addEventListener("keydown", (e) => {
     const all = [...menu.children], at = all.indexOf(document.activeElement);

@@ -69,6 +69,8 @@ export class Side {
   }
 
   draw() {
+    this.late = this.list.querySelector("[role=menu]") !== null;
+    if (this.late) return; // a menu that somebody reads hangs on an entry
     const focused = this.list.contains(document.activeElement) ? document.activeElement.dataset.id : null;
     const none = this.search.value ? "Nothing found." : this.archived.getAttribute("aria-pressed") === "true" ? "Nothing is archived." : "No conversations yet.";
     this.list.replaceChildren(...(this.sessions.length ? this.sessions.map((s) => this.entry(s)) : [el("li", { class: "none" }, none)]));
@@ -94,7 +96,7 @@ export class Side {
       { label: "Save as text", act: () => save(s, "text", ".txt") },
       { label: "Save as JSON", act: () => save(s, "json", ".json") },
       { label: "Delete\u2026", bad: true, act: () => this.remove(s) },
-    ]);
+    ], () => queueMicrotask(() => { if (this.late) this.draw(); })); // its button has the focus by then
   }
 
   async rename(s) {

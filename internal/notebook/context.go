@@ -1,0 +1,114 @@
+package notebook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook/scan"
+	"github.com/decantdev/decant/memory"
+)
+
+// Checkpoint notes what a session has come to, because it is about to be compacted. When the session is read again after that,
+// the entry is the same one.
+func (b *Book) Checkpoint(ctx context.Context, s *scan.Session) error {
+	err := b.change(ctx, false, func(l *ledger) error {
+		l.rootless = true
+		_, err := l.context(s, scan.Compaction{Message: s.Messages + 1, Time: s.End, Active: s.Active, Usage: s.Usage}, len(s.Compactions)+1)
+		return err
+	})
+	if errors.Is(err, ErrOff) {
+		return nil
+	}
+	if err == nil {
+		_, err = b.project(ctx)
+	}
+	return err
+}
+
+// contexts notes the compactions of a session.
+func (p *pupil) contexts(s *scan.Session) error {
+	for i, c := range s.Compactions {
+		made, err := p.l.context(s, c, i+1)
+		if err != nil {
+			return err
+		}
+		if made {
+			p.Contexts++
+		}
+	}
+	return nil
+}
+
+// context notes one compaction of a session, and reports whether it is a new one.
+func (l *ledger) context(s *scan.Session, c scan.Compaction, part int) (bool, error) {
+	for _, r := range l.records {
+		if r.Context != nil && r.Context.Session == s.ID && r.Context.Part == part {
+			return false, nil
+		}
+	}
+	summary, done := summarized(s, c.Message)
+	r, err := l.add(memory.KindMemory, fmt.Sprintf("Session %s was compacted, %d tasks completed", s.ID, done), memory.Source{})
+	if err != nil {
+		return false, err
+	}
+	r.Type, r.Session, r.Message = record.Archive, s.ID, c.Message
+	r.Context = &record.Context{Session: s.ID, Part: part, Time: l.seen(c.Time), Seconds: int(c.Active), Input: c.Usage.Prompt(), Output: c.Usage.Output,
+		Tasks: done, Summary: page.Public(page.WithoutPrivate(summary)), Original: cmp.Or(s.File, s.ID)}
+	return true, nil
+}
+
+// mostSummary is how many tasks a summary names one by one.
+const mostSummary = 40
+
+// summarized returns what had been done in a session before a message, a line for each task as the seed has it, and how many
+// tasks were completed. It is quoted from calls and their results: no model has written it.
+func summarized(s *scan.Session, before int) (string, int) {
+	var lines, next []string
+	done := 0
+	for i := range s.Tasks {
+		k := &s.Tasks[i]
+		switch {
+		case k.Done && k.Last < before:
+			if done++; done <= mostSummary {
+				lines = append(lines, taskLine(k))
+			}
+		case k.First < before && len(next) < mostSummary:
+			next = append(next, oneLine(k.Title))
+		}
+	}
+	if done > mostSummary {
+		lines = append(lines, fmt.Sprintf("- and %d more completed tasks", done-mostSummary))
+	}
+	if len(next) > 0 {
+		lines = append(lines, "- Next: "+strings.Join(next, "; "))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "- No task list and no commit was recorded; the transcript has all that was said.")
+	}
+	return strings.Join(lines, "\n"), done
+}
+
+// taskLine returns a completed task as a line of a summary.
+func taskLine(k *scan.Task) string {
+	line := "- "
+	if k.ID != "" {
+		line += "#" + k.ID + ": "
+	}
+	line += oneLine(k.Title) + " ✓"
+	var about []string
+	if k.Outcome != "" {
+		about = append(about, oneLine(k.Outcome))
+	}
+	if len(k.Commits) > 0 {
+		about = append(about, strings.Join(k.Commits, ", "))
+	}
+	if len(about) > 0 {
+		line += " (" + strings.Join(about, "; ") + ")"
+	}
+	return line
+}

@@ -1,0 +1,286 @@
+package notebook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/notebook/scan"
+	"github.com/decantdev/decant/memory"
+)
+
+// Learned is what recorded sessions have brought.
+type Learned struct {
+	Sessions       int `json:"sessions"`
+	Observations   int `json:"observations"` // new ones
+	Confirmations  int `json:"confirmations"`
+	Contradictions int `json:"contradictions"`
+	Tasks          int `json:"tasks"`
+	Contexts       int `json:"contexts"` // entries of CONTEXT_ARCHIVE.md
+}
+
+// Learn takes over what recorded sessions say: what the person asked for becomes observations, what was asked for again or
+// kept by a check confirms, what was taken back suspends, and what was done becomes tasks. A session may be read as often as
+// it grows: it brings everything once. While the notebook is off nothing is taken.
+func (b *Book) Learn(ctx context.Context, ss []scan.Session) (Learned, error) {
+	began := b.now()
+	ss = slices.Clone(ss)
+	slices.SortStableFunc(ss, func(x, y scan.Session) int { return x.End.Compare(y.End) })
+	var out Learned
+	err := b.change(ctx, false, func(l *ledger) error {
+		l.rootless = true // sessions of clients are not conversations of the store
+		l.state().Read = began
+		l.used(b.repo.Root)
+		p := pupil{l: l, Learned: Learned{Sessions: len(ss)}}
+		err := p.learn(ss)
+		out = p.Learned
+		return err
+	})
+	if errors.Is(err, ErrOff) {
+		return Learned{}, nil
+	}
+	if err == nil {
+		_, err = b.project(ctx)
+	}
+	return out, err
+}
+
+// A pupil learns from sessions.
+type pupil struct {
+	l *ledger
+	Learned
+}
+
+func (p *pupil) learn(ss []scan.Session) error {
+	for _, c := range scan.Candidates(ss) {
+		if err := p.candidate(&c); err != nil {
+			return err
+		}
+	}
+	for i := range ss {
+		p.l.noteSession(ss[i].ID)
+		if err := p.judge(&ss[i]); err != nil {
+			return err
+		}
+		if err := p.tasks(&ss[i], i == len(ss)-1); err != nil {
+			return err
+		}
+		if err := p.contexts(&ss[i]); err != nil {
+			return err
+		}
+	}
+	return p.procedures(ss)
+}
+
+// judge confirms or suspends what is known by what the person said, and by checks.
+func (p *pupil) judge(s *scan.Session) error {
+	for _, r := range slices.Clone(p.l.records) { // a confirmation may add a rule
+		if r.Kind != memory.KindRule && r.Kind != memory.KindObservation || r.Session == s.ID || r.Item.State() == memory.Escalated || !r.Removed.IsZero() {
+			continue
+		}
+		verdict, found := scan.Judge(r.Text, s)
+		switch {
+		case verdict == scan.Confirms:
+			if err := p.confirm(r, record.Person, found[0]); err != nil {
+				return err
+			}
+		case verdict == scan.Contradicts && s.End.After(r.Confirmed) && !slices.Contains(r.Denied, s.ID):
+			r.Denied, r.Suspended, r.Against = append(r.Denied, s.ID), p.l.now, oneLine(found[0].Quote)
+			p.Contradictions++
+		case verdict != scan.Contradicts:
+			if kept := scan.Kept(r.Text, s); len(kept) > 0 {
+				if err := p.confirm(r, record.Check, kept[0]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// confirm counts a session's evidence once.
+func (p *pupil) confirm(r *record.Record, by record.Who, e scan.Evidence) error {
+	before := r.Times
+	err := p.l.confirm(r, Confirmation{By: by, From: source(&e), Evidence: e.Quote, Time: e.Time})
+	p.Confirmations += r.Times - before
+	return err
+}
+
+func source(e *scan.Evidence) memory.Source {
+	return memory.Source{Conversation: e.Session, From: e.Message, To: e.Message}
+}
+
+// mostQuotes is how many quotations are kept of why somebody is asked about an observation.
+const mostQuotes = 5
+
+// candidate makes an observation of what a person said, unless it is known. What it was said with is shown to the person who
+// is asked about it; what confirms it is for judge to say, which is stricter.
+func (p *pupil) candidate(c *scan.Candidate) error {
+	if p.l.same(c.Text) != nil {
+		return nil
+	}
+	r, err := p.observe(c)
+	if r == nil || err != nil {
+		return err
+	}
+	r.Asked = c.Sessions
+	for _, e := range c.Evidence[:min(len(c.Evidence), mostQuotes)] {
+		r.Quotes = append(r.Quotes, fmt.Sprintf("%s m%d “%s”", e.Session[:min(8, len(e.Session))], e.Message, oneLine(e.Quote)))
+	}
+	return nil
+}
+
+// observe makes an observation of a candidate; nil if nothing is left of it without private text and credentials.
+func (p *pupil) observe(c *scan.Candidate) (*record.Record, error) {
+	first := &c.Evidence[0]
+	it, err := memory.New("", memory.KindObservation, p.l.scope, page.WithoutPrivate(c.Text), memory.Source{}, p.l.seen(first.Time))
+	if errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if it.ID = record.ID(it.Kind, it.Text, it.Created, first.Session); p.l.byID(it.ID) != nil {
+		return nil, nil
+	}
+	r := &record.Record{Item: it, Detail: record.Detail{Session: first.Session, Message: first.Message, Offer: string(c.Kind)}}
+	p.l.records = append(p.l.records, r)
+	p.Observations++
+	return r, nil
+}
+
+// seen returns when something was seen, as stores keep times: now where a recording does not say.
+func (l *ledger) seen(t time.Time) time.Time {
+	if t.IsZero() || t.After(l.now) {
+		return l.now
+	}
+	return t.Truncate(time.Microsecond).UTC()
+}
+
+// same returns the observation or rule that asks for the same as a text; a rule, if there are several.
+func (l *ledger) same(text string) (found *record.Record) {
+	for _, r := range l.records {
+		if r.Kind != memory.KindRule && (r.Kind != memory.KindObservation || found != nil) {
+			continue
+		}
+		if memory.Same(r.Text, text) || r.Offer != record.Procedure && scan.Same(r.Text, text) {
+			found = r
+		}
+	}
+	return found
+}
+
+// mostProcedures is how many procedures that repeat become observations at once.
+const mostProcedures = 5
+
+// procedures makes observations of what was run in one order again and again. The calls are no words of a person: they
+// confirm nothing.
+func (p *pupil) procedures(ss []scan.Session) error {
+	found := scan.Patterns(ss)
+	for i := range found[:min(len(found), mostProcedures)] {
+		text := found[i].Text()
+		if p.l.saying(memory.KindObservation, text) != nil {
+			continue
+		}
+		r, err := p.l.add(memory.KindObservation, text, memory.Source{})
+		if err != nil {
+			return err
+		}
+		e := found[i].Evidence[0]
+		r.Session, r.Message, r.Offer = e.Session, e.Message, record.Procedure
+		r.Why = fmt.Sprintf("run %d times in %d sessions", found[i].Count, found[i].Sessions)
+		p.Observations++
+	}
+	return nil
+}
+
+// openFor is how long a task that a session has left open is open.
+const openFor = 7 * 24 * time.Hour
+
+// tasks takes over what was done in a session, and what the newest one has left open.
+func (p *pupil) tasks(s *scan.Session, newest bool) error {
+	for i := range s.Tasks {
+		k := &s.Tasks[i]
+		if !k.Done && (!newest || p.l.now.Sub(s.End) > openFor) {
+			continue
+		}
+		r := p.l.taskOf(s.ID, k)
+		if r == nil {
+			var err error
+			if r, err = p.l.task(page.WithoutPrivate(k.Title), memory.Source{}); errors.Is(err, memory.ErrEmpty) || errors.Is(err, memory.ErrSecret) {
+				continue
+			} else if err != nil {
+				return err
+			}
+		}
+		if r.Session == "" {
+			r.Session, r.Message = s.ID, max(k.First, k.Last)
+		}
+		if !k.Done || !r.Task.Done.IsZero() && r.Task.Files+r.Task.Tokens+len(r.Task.Commits) > 0 {
+			continue // of one that a hook or a person has noted with nothing but its name, the session tells the rest
+		}
+		if r.Task.Done.IsZero() {
+			p.Tasks++
+		}
+		was := *r.Task
+		r.Task = taken(k)
+		r.Task.Ref, r.Task.Numbered = was.Ref, was.Numbered
+		r.Task.Done, r.Task.Sessions = p.l.seen(k.End), p.l.state().Sessions
+	}
+	return nil
+}
+
+// taskOf returns the record of a task: the one of the same session and title, or one with the same commit.
+func (l *ledger) taskOf(session string, k *scan.Task) *record.Record {
+	for _, r := range l.records {
+		if r.Task == nil {
+			continue
+		}
+		if r.Session == session && memory.Same(r.Text, k.Title) && (len(k.Commits) == 0 || len(r.Task.Commits) == 0) ||
+			slices.ContainsFunc(k.Commits, func(sha string) bool { return slices.Contains(r.Task.Commits, sha) }) {
+			return r
+		}
+	}
+	return nil
+}
+
+// taken returns what a notebook keeps of a task.
+func taken(k *scan.Task) *record.Task {
+	t := &record.Task{Outcome: oneLine(k.Outcome), Files: len(k.Files), Tokens: k.Tokens, Seconds: int(k.Duration), Commits: k.Commits, Pattern: pattern(k)}
+	var names []string
+	for _, f := range k.Files[:min(len(k.Files), 3)] {
+		names = append(names, filepath.Base(f))
+	}
+	if t.Which = strings.Join(names, ", "); len(k.Files) > 3 {
+		t.Which += ", ..."
+	}
+	return t
+}
+
+// conventional is a title such as "fix(auth): wait for the token".
+var conventional = regexp.MustCompile(`^([a-z]+)(?:\(([\w./-]+)\))?!?: `)
+
+// pattern names what kind of work a task was: the scope or the type that its title names, or the folder that all its files
+// are in.
+func pattern(k *scan.Task) string {
+	if m := conventional.FindStringSubmatch(k.Title); m != nil {
+		return cmp.Or(m[2], m[1])
+	}
+	dir := ""
+	for i, f := range k.Files {
+		if d := filepath.Base(filepath.Dir(f)); i == 0 || d == dir {
+			dir = d
+		} else {
+			return ""
+		}
+	}
+	return strings.Trim(dir, "./")
+}

@@ -1,0 +1,85 @@
+package notebook
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/notebook/page"
+	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/memory"
+)
+
+// Import takes over what stands in somebody else's file, and returns how many records came of it; the file itself stays as it
+// is. Of a DONE.md in the notebook's layout the tasks are taken. Of other Markdown, such as a CLAUDE.md, each list item
+// that is an order becomes an observation that waits for a yes: a file alone makes no rule.
+func (b *Book) Import(ctx context.Context, name, text string) (n int, err error) {
+	if filepath.Base(name) == page.Done {
+		return b.importTasks(ctx, text)
+	}
+	return b.Propose(ctx, filepath.Base(name), orders(text))
+}
+
+// importTasks takes the tasks of a DONE.md over.
+func (b *Book) importTasks(ctx context.Context, text string) (n int, err error) {
+	sheet := page.Parse(page.Done, indented.ReplaceAllString(text, "  - "))
+	err = b.change(ctx, false, func(l *ledger) error {
+		n = 0
+		a := absorber{l: l, zone: b.o.Now().Location(), count: b.count}
+		before := len(l.records)
+		for i := range sheet.Found {
+			a.added(page.Done, &sheet.Found[i])
+		}
+		n = len(l.records) - before
+		return nil
+	})
+	if err == nil {
+		_, err = b.project(ctx)
+	}
+	return n, err
+}
+
+// Propose notes texts that were written elsewhere as observations that wait for a yes, and returns how many are new.
+func (b *Book) Propose(ctx context.Context, origin string, texts []string) (n int, err error) {
+	err = b.change(ctx, false, func(l *ledger) error {
+		n = 0
+		for _, text := range texts {
+			if text = page.WithoutPrivate(text); l.same(text) != nil || strings.TrimSpace(text) == "" {
+				continue
+			}
+			r, err := l.add(memory.KindObservation, text, memory.Source{})
+			if err != nil {
+				return err
+			}
+			r.Offer, r.Why = record.FromFile, "it stands in "+origin
+			n++
+		}
+		return nil
+	})
+	if err == nil {
+		_, err = b.project(ctx)
+	}
+	return n, err
+}
+
+var (
+	indented = regexp.MustCompile(`(?m)^ {3,8}- `)
+	bullet   = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(.+)$`)
+	markup   = strings.NewReplacer("**", "", "__", "")
+)
+
+// orders returns the list items of a Markdown text that ask for something, outside of code.
+func orders(text string) (out []string) {
+	code := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			code = !code
+		}
+		if m := bullet.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil && !code && fact.Order(m[1]) {
+			out = append(out, markup.Replace(m[1]))
+		}
+	}
+	return out
+}

@@ -1,0 +1,42 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/policy"
+)
+
+// early returns what an early pour decides: a checkpoint where that is paid for or, at a cold moment, costs less for each
+// fact than outlines, and otherwise outlines.
+func (p *pourer) early(q int, conv, view *decant.Conversation, why policy.Reason) ([]decant.Decision, error) {
+	ctx := context.Background()
+	thin := policy.PlanEarly(ctx, view, p.thinning(conv, why == policy.Free))
+	if !p.covers {
+		return p.allowed(q, view, thin), nil
+	}
+	o, l, err := p.options(q, conv)
+	if err != nil {
+		return nil, err
+	}
+	o.Target, o.Trigger, o.Limit = policy.EarlyTarget(p.preset, l, p.seg.fixed), l.Trigger-p.seg.fixed, l.Must()-p.seg.fixed
+	proposal, err := policy.Propose(ctx, conv, o)
+	var irreducible *decant.IrreducibleError
+	switch {
+	case errors.As(err, &irreducible):
+		return p.allowed(q, view, thin), nil
+	case err != nil:
+		return nil, err
+	case why == policy.Free:
+		outlined, err := p.under(q, conv, p.ds, slices.Clone(thin))
+		if err != nil {
+			return nil, err
+		}
+		if !proposal.Beats(ctx, outlined, p.seg.fixed) {
+			return p.allowed(q, view, thin), nil
+		}
+	}
+	return p.allowed(q, view, proposal.Plan.Decisions), nil
+}
