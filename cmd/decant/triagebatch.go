@@ -94,7 +94,7 @@ func (c *triageRunCmd) plan(ctx context.Context, room *triageRoom, taken *sample
 		return nil, err
 	}
 	p.Batch = &triage.Batch{Most: room.set.Most, PerError: room.set.PerError, PerRun: room.set.PerRun, Thinking: room.set.Thinking}
-	p.Sample, err = c.named(taken)
+	p.Sample, err = sampleName(taken, c.Sample)
 	return p, err
 }
 

@@ -137,7 +137,7 @@ func (c *triageRunCmd) begin(ctx context.Context, s *streams, room *triageRoom, 
 	if c.DryRun {
 		return c.dry(s, p)
 	}
-	if p.Sample, err = c.named(taken); err != nil {
+	if p.Sample, err = sampleName(taken, c.Sample); err != nil {
 		return err
 	}
 	r, err := triage.Start(ctx, room.options, p)
@@ -240,15 +240,15 @@ func (c *triageRunCmd) sample(set *triage.Settings) (s *sample.Sample, err error
 	return s, nil
 }
 
-// named returns the name by which a run keeps its sample; empty: there is none.
-func (c *triageRunCmd) named(taken *sample.Sample) (string, error) {
+// sampleName returns the name by which a run keeps its sample; empty: there is none.
+func sampleName(taken *sample.Sample, dir string) (string, error) {
 	switch {
 	case taken == nil:
 		return "", nil
-	case c.Sample == "":
+	case dir == "":
 		return triage.BundledSample, nil
 	}
-	return filepath.Abs(c.Sample)
+	return filepath.Abs(dir)
 }
 
 // beginning returns the time that an age or a date names.
