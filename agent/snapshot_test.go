@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -182,6 +183,15 @@ func TestASnapshotIsSealed(t *testing.T) {
 		snap = agent.SnapshotOf(ctx)
 		return agent.Result{}, nil
 	}}
+	// Nothing is poured by itself, and there is something to pour by hand.
+	roomy, err := preset.Parse("roomy.yaml", []byte("name: roomy\nbase: default\ntrigger: {window: 40000}\nearly_pours: {level: off}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.db.Close()
+	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Preset: roomy}}); err != nil {
+		t.Fatal(err)
+	}
 	var fails error
 	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}, Journals: w.db.Store(), Project: "p",
 		Hooks: agent.Hooks{BeforeModel: func(context.Context, []byte) error { return fails }}}
@@ -208,7 +218,6 @@ func TestASnapshotIsSealed(t *testing.T) {
 	}
 	o.Hooks.AfterModel = nil
 	apart := *w
-	var err error
 	if apart.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), nil); err != nil {
 		t.Fatal(err)
 	}

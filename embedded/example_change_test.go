@@ -8,11 +8,12 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
 )
 
 // Preview says what a pour would do now. Nothing changes unless the change is applied.
 func Example_preview() {
-	db, _, key, done := chat(embedded.Options{}, 18)
+	db, _, key, done := chat(embedded.Options{Engine: engine.Options{NoEarlyPours: true}}, 18)
 	defer done()
 	change, err := db.Engine().Preview(context.Background(), key)
 	if err != nil {
@@ -33,7 +34,7 @@ func Example_preview() {
 // Apply carries out a change that was previewed, with the conversation's next request. It is refused when the
 // conversation has moved on since, so that what is done is what was shown.
 func Example_apply() {
-	db, agent, key, done := chat(embedded.Options{}, 18)
+	db, agent, key, done := chat(embedded.Options{Engine: engine.Options{NoEarlyPours: true}}, 18)
 	defer done()
 	ctx := context.Background()
 	change, err := db.Engine().Preview(ctx, key)

@@ -55,14 +55,14 @@ func Example_original() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("it covers many messages:", len(o.Entries) > 10)
+	fmt.Println("it covers several messages:", len(o.Entries) > 1)
 	t, err := archive.ReadEntries(ctx, db.Store(), o.Key, o.Entries)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("the second note is whole:", contains(t.Conversation, note(1)))
 	// Output:
-	// it covers many messages: true
+	// it covers several messages: true
 	// the second note is whole: true
 }
 

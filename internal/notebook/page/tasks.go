@@ -15,12 +15,20 @@ func finished(s memory.State) func(*record.Record) bool {
 }
 
 func byRef(a, b *record.Record) int {
-	return cmp.Or(oldest(a, b), cmp.Compare(a.Task.Ref, b.Task.Ref))
+	return cmp.Or(oldest(a, b), byName(a.Task.Ref, b.Task.Ref))
 }
 
 // Newest orders completed tasks by when they were, the last first.
 func Newest(a, b *record.Record) int {
-	return cmp.Or(b.Task.Done.Compare(a.Task.Done), b.Created.Compare(a.Created), cmp.Compare(b.Task.Ref, a.Task.Ref), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(b.Task.Done.Compare(a.Task.Done), b.Created.Compare(a.Created), byName(b.Task.Ref, a.Task.Ref), cmp.Compare(a.ID, b.ID))
+}
+
+// byName orders names of tasks as people count them: TASK-9 stands before TASK-32.
+func byName(a, b string) int {
+	const digits = "0123456789"
+	x, y := strings.TrimRight(a, digits), strings.TrimRight(b, digits)
+	m, n := strings.TrimLeft(a[len(x):], "0"), strings.TrimLeft(b[len(y):], "0")
+	return cmp.Or(cmp.Compare(x, y), cmp.Compare(len(m), len(n)), cmp.Compare(m, n), cmp.Compare(a, b))
 }
 
 const earlier = "## Earlier, until the month is archived"
