@@ -1,10 +1,11 @@
 package receipt
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A piece is a part of an answer for which sources are looked up by themselves: a sentence, an item of a list, a row, a block of code.
@@ -22,10 +23,10 @@ func (p *piece) grow(from, end int) {
 }
 
 var (
-	fence   = regexp.MustCompile("^ {0,3}(```+|~~~+)")
-	heading = regexp.MustCompile(`^ {0,3}#{1,6}\s`)
-	lead    = regexp.MustCompile(`^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|#{1,6}\s+|>\s?|\|)`)
-	ruling  = regexp.MustCompile(`^[\s|:*_=-]*$`)
+	fence   = lazyregexp.New("^ {0,3}(```+|~~~+)")
+	heading = lazyregexp.New(`^ {0,3}#{1,6}\s`)
+	lead    = lazyregexp.New(`^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|#{1,6}\s+|>\s?|\|)`)
+	ruling  = lazyregexp.New(`^[\s|:*_=-]*$`)
 )
 
 // pieces splits an answer.

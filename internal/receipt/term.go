@@ -1,13 +1,13 @@
 package receipt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // Terms are what is looked up of a piece of an answer.
@@ -17,9 +17,9 @@ type terms struct {
 }
 
 var (
-	quoted  = regexp.MustCompile("“([^”\n]{2,200})”|„([^“”\n]{2,200})[“”]|«([^»\n]{2,200})»|「([^」\n]{1,200})」|『([^』\n]{1,200})』|\"([^\"\n]{2,200})\"|`([^`\n]{2,200})`")
-	numbers = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
-	names   = regexp.MustCompile(`\p{Lu}[\p{L}\p{M}'’-]+(?: (?:d[aeiou]s? |del |van |von |der |of )?\p{Lu}[\p{L}\p{M}'’-]+)+`)
+	quoted  = lazyregexp.New("“([^”\n]{2,200})”|„([^“”\n]{2,200})[“”]|«([^»\n]{2,200})»|「([^」\n]{1,200})」|『([^』\n]{1,200})』|\"([^\"\n]{2,200})\"|`([^`\n]{2,200})`")
+	numbers = lazyregexp.New(`\d+(?:[.,:]\d+)*`)
+	names   = lazyregexp.New(`\p{Lu}[\p{L}\p{M}'’-]+(?: (?:d[aeiou]s? |del |van |von |der |of )?\p{Lu}[\p{L}\p{M}'’-]+)+`)
 )
 
 // termsOf returns what is looked up of a piece.
@@ -140,8 +140,8 @@ func small(s string) string {
 }
 
 var (
-	plain   = regexp.MustCompile(`^\d{4,9}$`)
-	grouped = regexp.MustCompile(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
+	plain   = lazyregexp.New(`^\d{4,9}$`)
+	grouped = lazyregexp.New(`^\d{1,3}(,\d{3})+(\.\d+)?$`)
 )
 
 // spellings returns how a string may stand in a text that has small letters: 1,450 as 1450, too, and the other way round.

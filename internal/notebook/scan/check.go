@@ -1,9 +1,9 @@
 package scan
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -20,10 +20,10 @@ type checked struct {
 	Unclear []int `json:"unclear,omitempty"` // it ran and failed, or something was changed after it
 }
 
-var ordered = []*regexp.Regexp{
-	regexp.MustCompile("(?i)(?:run |always |use )*`?([a-z][\\w ./:-]{1,40}?)`? before (?:you |each |every |any |a |the )?(?:git )?(commit|push)"),
-	regexp.MustCompile("(?i)before (?:you |each |every |any |a |the )?(?:git )?(commit|push)\\w*,? (?:always |please |first )*(?:run |use )?`?([a-z][\\w ./:-]{1,40}?)`?(?: first)?[.!]?$"),
-	regexp.MustCompile("(?i)(?:don't|do not|never) (commit|push) (?:without|before) (?:running |having run )?`?([a-z][\\w ./:-]{1,40}?)`?[.!]?$"),
+var ordered = []*lazyregexp.Regexp{
+	lazyregexp.New("(?i)(?:run |always |use )*`?([a-z][\\w ./:-]{1,40}?)`? before (?:you |each |every |any |a |the )?(?:git )?(commit|push)"),
+	lazyregexp.New("(?i)before (?:you |each |every |any |a |the )?(?:git )?(commit|push)\\w*,? (?:always |please |first )*(?:run |use )?`?([a-z][\\w ./:-]{1,40}?)`?(?: first)?[.!]?$"),
+	lazyregexp.New("(?i)(?:don't|do not|never) (commit|push) (?:without|before) (?:running |having run )?`?([a-z][\\w ./:-]{1,40}?)`?[.!]?$"),
 }
 
 // checkOf returns the check of a rule, if the rule is one about the order of commands: "go test before commit",
@@ -145,7 +145,7 @@ func edits(c *call) bool {
 	return false
 }
 
-var linting = regexp.MustCompile(`\b(lint|vet|eslint|clippy|ruff check|golangci-lint|biome|staticcheck)\b`)
+var linting = lazyregexp.New(`\b(lint|vet|eslint|clippy|ruff check|golangci-lint|biome|staticcheck)\b`)
 
 // runs reports whether a call runs the command of the check.
 func (k check) runs(c *call) bool {

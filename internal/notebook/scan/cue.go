@@ -1,31 +1,31 @@
 package scan
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // Cues by which a sentence is heard. They are searched in small letters.
 var (
 	// standing are words of orders that go on being in force.
-	standing = regexp.MustCompile(`\b(always|never|from now on|from here on|going forward|in (the )?future|every ?time|each time|whenever|by default|must not|mustn't|must|(do not|don'?t|don’t) (ever )?[a-z]+|remember (to|that)|keep in mind|prefer|avoid|no need (to|for)|no longer|stop [a-z]+ing|instead of|rather than|not allowed|make sure|no more|we (only|don'?t|do not|always|never) (use|need|want)|before (you |each |every |any )?(commit|push|merg|releas|deploy)\w*|overriding directive|` +
+	standing = lazyregexp.New(`\b(always|never|from now on|from here on|going forward|in (the )?future|every ?time|each time|whenever|by default|must not|mustn't|must|(do not|don'?t|don’t) (ever )?[a-z]+|remember (to|that)|keep in mind|prefer|avoid|no need (to|for)|no longer|stop [a-z]+ing|instead of|rather than|not allowed|make sure|no more|we (only|don'?t|do not|always|never) (use|need|want)|before (you |each |every |any )?(commit|push|merg|releas|deploy)\w*|overriding directive|` +
 		`immer|nie|niemals|ab jetzt|ab sofort|künftig|in zukunft|nicht mehr|bitte (kein|nicht|nur|immer)\w*|statt|keine?n?|toujours|jamais|désormais|ne [a-zé]+ (pas|plus|jamais)|n'[a-zé]+ (pas|plus|jamais)|au lieu|plutôt que|siempre|nunca|a partir de ahora|en (lugar|vez) de|no (uses|hagas|escribas|toques|pongas))(?:$|[^\pL])|` +
 		`不要|必须|必需|总是|始终|永远|以后|别再|别用|禁止|每次|从现在起|一律|务必|一定要|改用|常に|必ず|しないで|ないで|今後|決して|항상|절대|반드시`)
 	// correcting begins a message that corrects what the model did.
-	correcting = regexp.MustCompile(`^(no|nope|nah|non|nein|não|wrong|stop|actually|not|don'?t|don’t|do not|sorry, my point|i (said|meant|mean|told you)|that'?s (wrong|not)|omfg|undo|revert|please don'?t|can we not|could we not|rather|instead|falsch|pas|faux|mal|错|不对|不是|不要|别|違う|いや|아니)(?:$|[^\pL])|^(不|别|違)`)
+	correcting = lazyregexp.New(`^(no|nope|nah|non|nein|não|wrong|stop|actually|not|don'?t|don’t|do not|sorry, my point|i (said|meant|mean|told you)|that'?s (wrong|not)|omfg|undo|revert|please don'?t|can we not|could we not|rather|instead|falsch|pas|faux|mal|错|不对|不是|不要|别|違う|いや|아니)(?:$|[^\pL])|^(不|别|違)`)
 	// settled begins an answer "no" which leaves things as they are and corrects nothing.
-	settled = regexp.MustCompile(`^no(,? (problem|worries|idea|need|thanks|rush|hurry)\b|t (sure|yet|really|now)\b|pe?[.!]?$)`)
+	settled = lazyregexp.New(`^no(,? (problem|worries|idea|need|thanks|rush|hurry)\b|t (sure|yet|really|now)\b|pe?[.!]?$)`)
 	// pointing are words for something that was said before.
-	pointing = regexp.MustCompile(`\b(it|it's|this|that|that's|these|those|them|they)\b`)
+	pointing = lazyregexp.New(`\b(it|it's|this|that|that's|these|those|them|they)\b`)
 	// asked begins a question about how things are, which orders nothing.
-	asked = regexp.MustCompile(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |or |wait,? |question: )*(what|why|who|whose|which|where|when|how|did|does|do (we|you|i|they)|is|are|was|were|has|have|hasn't|isn't|aren't|shouldn't|wouldn't|couldn't|would|will)\b`)
+	asked = lazyregexp.New(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |or |wait,? |question: )*(what|why|who|whose|which|where|when|how|did|does|do (we|you|i|they)|is|are|was|were|has|have|hasn't|isn't|aren't|shouldn't|wouldn't|couldn't|would|will)\b`)
 	// polite begins a question that is an order.
-	polite = regexp.MustCompile(`\b((can|could|would|will|may|should) (we|you|i|u)|can't we|how about|why don't (we|you)|kannst du|könntest du|peux-tu|pourrais-tu|puedes|podrías)\b`)
+	polite = lazyregexp.New(`\b((can|could|would|will|may|should) (we|you|i|u)|can't we|how about|why don't (we|you)|kannst du|könntest du|peux-tu|pourrais-tu|puedes|podrías)\b`)
 	// telling are beginnings of sentences that report or wonder.
-	telling  = regexp.MustCompile(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |well,? |yeah,? |ah,? |like )*(consider|few more|more|i (wonder|wondered|suspect|think|thought|guess|figure|suppose|see|saw|believe|believed|just|did|don'?t (know|see|think|understand|remember|care)|do not|can|could|was|am|had|have|put|note|only|reset|messed|concede|manually|removed|started|mean|edit)|i'm|i've|i'll|we (did|made|added|had|are|were|still|also|have|just|removed|see)|you (wrote|said|did)|it|it's|its|they|they're|there|there's|that|that's|those|these|this|he|she|his|when i|so now|looking|one|the (test|tests|issue|problem|error|inline|current|attribution|message|logs?|new)|for auto|given|since|someone|users?|a user|in theory|got|learning|thinking|now the question|if (we|i|the|it|you)|"?in [a-z]+, the)\b`)
-	negative = regexp.MustCompile(`\b(no|not|never|don'?t|don’t|do not|doesn'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|without|avoid|stop|ignore|skip|instead of|rather than|no longer|remove|undo|revert|nicht|kein|keine|keinen|nie|niemals|statt|pas|jamais|plus jamais|au lieu|nunca|en lugar de|en vez de)(?:$|[^\pL])|不|别|禁止|永远不|ないで|しない|決して|하지|절대`)
+	telling  = lazyregexp.New(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |well,? |yeah,? |ah,? |like )*(consider|few more|more|i (wonder|wondered|suspect|think|thought|guess|figure|suppose|see|saw|believe|believed|just|did|don'?t (know|see|think|understand|remember|care)|do not|can|could|was|am|had|have|put|note|only|reset|messed|concede|manually|removed|started|mean|edit)|i'm|i've|i'll|we (did|made|added|had|are|were|still|also|have|just|removed|see)|you (wrote|said|did)|it|it's|its|they|they're|there|there's|that|that's|those|these|this|he|she|his|when i|so now|looking|one|the (test|tests|issue|problem|error|inline|current|attribution|message|logs?|new)|for auto|given|since|someone|users?|a user|in theory|got|learning|thinking|now the question|if (we|i|the|it|you)|"?in [a-z]+, the)\b`)
+	negative = lazyregexp.New(`\b(no|not|never|don'?t|don’t|do not|doesn'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|without|avoid|stop|ignore|skip|instead of|rather than|no longer|remove|undo|revert|nicht|kein|keine|keinen|nie|niemals|statt|pas|jamais|plus jamais|au lieu|nunca|en lugar de|en vez de)(?:$|[^\pL])|不|别|禁止|永远不|ないで|しない|決して|하지|절대`)
 )
 
 // heard reports whether a sentence could be an order of some kind.

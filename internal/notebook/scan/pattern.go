@@ -3,9 +3,10 @@ package scan
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A Pattern is a sequence of commands that repeats across sessions.
@@ -122,8 +123,8 @@ var lookingGit = words("status diff log show branch rev-parse fetch ls-files rem
 
 // split cuts a command line where one command ends; what stands in quotes goes first, as it may hold anything.
 var (
-	split  = regexp.MustCompile(`&&|\|\||[;|\n]`)
-	quoted = regexp.MustCompile(`(?s)\$?\(?cat <<'?(\w+)'?.*?\n\s*EOF|"(?:[^"\\]|\\.)*"|'[^']*'`)
+	split  = lazyregexp.New(`&&|\|\||[;|\n]`)
+	quoted = lazyregexp.New(`(?s)\$?\(?cat <<'?(\w+)'?.*?\n\s*EOF|"(?:[^"\\]|\\.)*"|'[^']*'`)
 )
 
 // parts returns the commands of a line of the shell, without settings before them and what they quote.
@@ -143,7 +144,7 @@ func parts(line string) (out []string) {
 	return out
 }
 
-var plain = regexp.MustCompile(`^[a-z][a-z0-9:_-]*$`)
+var plain = lazyregexp.New(`^[a-z][a-z0-9:_-]*$`)
 
 // steps returns the commands of a line that do something, by program and subcommand.
 func steps(line string) (out []string) {
@@ -161,4 +162,4 @@ func steps(line string) (out []string) {
 	return out
 }
 
-var regexpProgram = regexp.MustCompile(`^[a-z./][\w./-]*$`)
+var regexpProgram = lazyregexp.New(`^[a-z./][\w./-]*$`)

@@ -1,12 +1,12 @@
 package scan
 
 import (
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/typed"
 )
 
@@ -94,12 +94,12 @@ func (o *others) have(ms []decant.Message, s *sentence) bool {
 }
 
 var (
-	fence    = regexp.MustCompile("(?s)```.*?(```|$)")
-	element  = regexp.MustCompile(`(?s)<([a-z][a-z0-9_-]{2,})(?:\s[^<>\n]*)?>.*?</([a-z][a-z0-9_-]+)>`)
-	unclosed = regexp.MustCompile(`(?s)<(?:system-reminder|[a-z]+-hook|[a-z]+(?:-[a-z]+)*-(?:context|reminder|stdout|stderr|output))\b.*$`)
-	logLine  = regexp.MustCompile(`^\W*(\d{4}-\d\d-\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d|\d\d:\d\d:\d\d|(ERROR|WARN|INFO|DEBUG|FAIL|PASS|Error|error|fatal|hint|warning|note|panic|Traceback|goroutine)\b[ :]|[\w./-]+:\d+(:\d+)?:|---|===|\+\+\+|@@|at )`)
-	place    = regexp.MustCompile(`(?m)^\S+\.\w+:\d+(-\d+)?$`)
-	label    = regexp.MustCompile(`^[A-Za-z-]{3,30}: <?[A-Za-z]`)
+	fence    = lazyregexp.New("(?s)```.*?(```|$)")
+	element  = lazyregexp.New(`(?s)<([a-z][a-z0-9_-]{2,})(?:\s[^<>\n]*)?>.*?</([a-z][a-z0-9_-]+)>`)
+	unclosed = lazyregexp.New(`(?s)<(?:system-reminder|[a-z]+-hook|[a-z]+(?:-[a-z]+)*-(?:context|reminder|stdout|stderr|output))\b.*$`)
+	logLine  = lazyregexp.New(`^\W*(\d{4}-\d\d-\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d|\d\d:\d\d:\d\d|(ERROR|WARN|INFO|DEBUG|FAIL|PASS|Error|error|fatal|hint|warning|note|panic|Traceback|goroutine)\b[ :]|[\w./-]+:\d+(:\d+)?:|---|===|\+\+\+|@@|at )`)
+	place    = lazyregexp.New(`(?m)^\S+\.\w+:\d+(-\d+)?$`)
+	label    = lazyregexp.New(`^[A-Za-z-]{3,30}: <?[A-Za-z]`)
 )
 
 // typedIn returns the parts of a person's text that the person typed: without code, elements, quotations, logs,

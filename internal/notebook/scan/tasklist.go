@@ -2,10 +2,10 @@ package scan
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -34,7 +34,7 @@ type taskStep struct {
 	Status  string `json:"status"`
 }
 
-var created = regexp.MustCompile(`^Task #(\S+) created`)
+var created = lazyregexp.New(`^Task #(\S+) created`)
 
 // listedIn returns what a call says about tasks, and whether it is one of a task tool.
 func listedIn(c *call) (out []listing, ok bool) {
@@ -65,9 +65,9 @@ type gitCommit struct {
 }
 
 var (
-	committing = regexp.MustCompile(`\bgit\b[^;&|\n]*\bcommit\b`)
-	commitLine = regexp.MustCompile(`(?m)^\[[^\]\n]*?([0-9a-f]{7,40})\] (.+)$`)
-	changed    = regexp.MustCompile(`(?m)^ ?(\d+ files? changed.*)$`)
+	committing = lazyregexp.New(`\bgit\b[^;&|\n]*\bcommit\b`)
+	commitLine = lazyregexp.New(`(?m)^\[[^\]\n]*?([0-9a-f]{7,40})\] (.+)$`)
+	changed    = lazyregexp.New(`(?m)^ ?(\d+ files? changed.*)$`)
 )
 
 // commitsIn returns the commits that a shell call made, as its result names them.

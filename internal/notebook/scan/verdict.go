@@ -1,9 +1,9 @@
 package scan
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -65,10 +65,10 @@ func compare(rule, sentence string) Verdict {
 }
 
 // sequence are words that say what comes first.
-var sequence = regexp.MustCompile(`(?i)\b(first|before|tdd|zuerst|vorher|bevor|avant|antes)\b|先|之前|前に`)
+var sequence = lazyregexp.New(`(?i)\b(first|before|tdd|zuerst|vorher|bevor|avant|antes)\b|先|之前|前に`)
 
 // value is a colour, a number or a version.
-var value = regexp.MustCompile(`(?i)(?:^|\s)(#?[0-9a-f]*\d[0-9a-f]{2,}|v?\d+(\.\d+)+)\b`)
+var value = lazyregexp.New(`(?i)(?:^|\s)(#?[0-9a-f]*\d[0-9a-f]{2,}|v?\d+(\.\d+)+)\b`)
 
 // values reports whether a sentence gives a value that the rule does not have: it is about one case then.
 func values(rule, sentence string) bool {

@@ -2,10 +2,10 @@ package mask
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/secret"
 )
 
@@ -26,38 +26,38 @@ const (
 )
 
 // issued is a placeholder.
-var issued = regexp.MustCompile(`^\[[a-z][a-z0-9-]{1,30}-\d{1,9}\]$`)
+var issued = lazyregexp.New(`^\[[a-z][a-z0-9-]{1,30}-\d{1,9}\]$`)
 
 // A rule finds what has a form of its own. What is masked is the first group, or the whole.
 type rule struct {
 	kind  string
-	form  *regexp.Regexp
+	form  *lazyregexp.Regexp
 	needs string // bytes of which a text without any has none of these; empty: unknown
 	is    func(text string, start, end int) bool
 }
 
 var rules = []rule{
-	{email, regexp.MustCompile(`[\p{L}\p{N}._%+'\-]+(?:@|%40|\\u0040)(?:[\p{L}\p{N}\-]+\.)+\p{L}{2,24}`), "@4", isEmail},
-	{host, regexp.MustCompile(`\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}`), ".", isIPv4},
-	{mac, regexp.MustCompile(`(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}`), ":-", apart},
-	{host, regexp.MustCompile(`[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:(?:\d{1,3}\.){3}\d{1,3})?`), ":", isIPv6},
-	{id, regexp.MustCompile(`\d{3}-\d{2}-\d{4}`), "-", isSSN},
-	{phone, regexp.MustCompile(`(?:1[ .-])?\(\d{3}\) ?\d{3}[ .-]\d{4}`), "(", apart},
-	{phone, regexp.MustCompile(`(?:1[ .-])?[2-9]\d{2}[ .-]\d{3}[ .-]\d{4}`), "-. ", apart},
-	{phone, regexp.MustCompile(`0[1-9]\d{1,3}[ /-]\d{3,4}[ -]?\d{2,5}`), "0", isLocal},
-	{hidden, regexp.MustCompile(`eyJ[\w-]{6,}\.eyJ[\w-]{6,}(?:\.[\w-]*)?`), "e", nil},
-	{hidden, regexp.MustCompile(`\b(?:NRAK-[A-Z0-9]{20,}|NRII-[\w-]{20,}|NRJS-[0-9a-f]{19}|sntry[su]_[\w+/=.-]{20,}|[0-9a-f]{36}NRAL)`), "", nil},
-	{hidden, regexp.MustCompile(`(?i)[?&;](?:access_?token|auth(?:_?token)?|token|id_token|refresh_token|api_?key|apikey|key|secret|client_secret|sig|signature|x-amz-signature|x-amz-credential|x-amz-security-token|session(?:_?id)?|sid|jsessionid|phpsessid|password|passwd|pwd|otp|invite|reset(?:_token)?|ticket)=([^&\s"'<>#;]{3,})`), "=", notIssued},
-	{hidden, regexp.MustCompile(`(?i)\b(?:Bearer|Basic|Token) ([A-Za-z0-9+/=_.~-]{16,})`), " ", isToken},
-	{person, regexp.MustCompile(`(?:/home/|/Users/|[A-Za-z]:\\\\?Users\\\\?)([\p{L}\p{N}._-]+)`), `/\`, isHome},
-	{person, regexp.MustCompile(`\b(?:for user|user) "([^"\s]{2,60})"`), `"`, nil},
+	{email, lazyregexp.New(`[\p{L}\p{N}._%+'\-]+(?:@|%40|\\u0040)(?:[\p{L}\p{N}\-]+\.)+\p{L}{2,24}`), "@4", isEmail},
+	{host, lazyregexp.New(`\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}`), ".", isIPv4},
+	{mac, lazyregexp.New(`(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}`), ":-", apart},
+	{host, lazyregexp.New(`[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:(?:\d{1,3}\.){3}\d{1,3})?`), ":", isIPv6},
+	{id, lazyregexp.New(`\d{3}-\d{2}-\d{4}`), "-", isSSN},
+	{phone, lazyregexp.New(`(?:1[ .-])?\(\d{3}\) ?\d{3}[ .-]\d{4}`), "(", apart},
+	{phone, lazyregexp.New(`(?:1[ .-])?[2-9]\d{2}[ .-]\d{3}[ .-]\d{4}`), "-. ", apart},
+	{phone, lazyregexp.New(`0[1-9]\d{1,3}[ /-]\d{3,4}[ -]?\d{2,5}`), "0", isLocal},
+	{hidden, lazyregexp.New(`eyJ[\w-]{6,}\.eyJ[\w-]{6,}(?:\.[\w-]*)?`), "e", nil},
+	{hidden, lazyregexp.New(`\b(?:NRAK-[A-Z0-9]{20,}|NRII-[\w-]{20,}|NRJS-[0-9a-f]{19}|sntry[su]_[\w+/=.-]{20,}|[0-9a-f]{36}NRAL)`), "", nil},
+	{hidden, lazyregexp.New(`(?i)[?&;](?:access_?token|auth(?:_?token)?|token|id_token|refresh_token|api_?key|apikey|key|secret|client_secret|sig|signature|x-amz-signature|x-amz-credential|x-amz-security-token|session(?:_?id)?|sid|jsessionid|phpsessid|password|passwd|pwd|otp|invite|reset(?:_token)?|ticket)=([^&\s"'<>#;]{3,})`), "=", notIssued},
+	{hidden, lazyregexp.New(`(?i)\b(?:Bearer|Basic|Token) ([A-Za-z0-9+/=_.~-]{16,})`), " ", isToken},
+	{person, lazyregexp.New(`(?:/home/|/Users/|[A-Za-z]:\\\\?Users\\\\?)([\p{L}\p{N}._-]+)`), `/\`, isHome},
+	{person, lazyregexp.New(`\b(?:for user|user) "([^"\s]{2,60})"`), `"`, nil},
 }
 
 // people are rules for what people and programs say, which in code would find names of other things.
 var people = []rule{
-	{person, regexp.MustCompile(`(?i:\b(?:name|customer|client|contact|patient|employee|recipient|sender|buyer|seller|holder|guest|passenger)\b)\\?["']? ?(?:=>|[:=]) ?\\?["']?(` + fullName + `)`), ":=", nil},
-	{person, regexp.MustCompile(`\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau)\.? (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)`), "MDPHF", nil},
-	{"value", regexp.MustCompile(`Duplicate entry '((?:[^'\\]|\\.)+)' for key`), "'", nil}, // MySQL
+	{person, lazyregexp.New(`(?i:\b(?:name|customer|client|contact|patient|employee|recipient|sender|buyer|seller|holder|guest|passenger)\b)\\?["']? ?(?:=>|[:=]) ?\\?["']?(` + fullName + `)`), ":=", nil},
+	{person, lazyregexp.New(`\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau)\.? (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?)`), "MDPHF", nil},
+	{"value", lazyregexp.New(`Duplicate entry '((?:[^'\\]|\\.)+)' for key`), "'", nil}, // MySQL
 }
 
 // fullName is two words with capital letters, or more.
@@ -142,7 +142,7 @@ func apart(text string, start, end int) bool {
 func notIssued(text string, start, end int) bool { return !issued.MatchString(text[start:end]) }
 
 // files are the ends of names of files that look like a domain: icon@2x.png.
-var files = regexp.MustCompile(`(?i)\.(?:png|jpe?g|gif|svg|webp|js|mjs|cjs|ts|css|json|zip|tgz|gz|html|go|py|rb|java|so|jar)$`)
+var files = lazyregexp.New(`(?i)\.(?:png|jpe?g|gif|svg|webp|js|mjs|cjs|ts|css|json|zip|tgz|gz|html|go|py|rb|java|so|jar)$`)
 
 func isEmail(text string, start, end int) bool {
 	return !strings.HasPrefix(text[start:end], "git@") && !files.MatchString(text[start:end])

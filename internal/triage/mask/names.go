@@ -1,9 +1,10 @@
 package mask
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // telling are names that say what stands behind them, by what it is. Underscores may be hyphens, points or missing.
@@ -25,12 +26,12 @@ var telling = []struct {
 }
 
 // ended finds a telling name at the end of a text.
-var ended = func() *regexp.Regexp {
+var ended = func() *lazyregexp.Regexp {
 	var all []string
 	for _, t := range telling {
 		all = append(all, t.name)
 	}
-	return regexp.MustCompile(`(?i)(?:` + strings.Join(all, "|") + `)$`)
+	return lazyregexp.New(`(?i)(?:` + strings.Join(all, "|") + `)$`)
 }()
 
 // endings are the last letters of all telling names. Most names have none of them, and a look at that is cheap.
@@ -38,9 +39,9 @@ var endings = []string{"name", "login", "user", "mail", "ress", "phone", "mber",
 	"id", "nse", "nce", "card", "pan", "cvv", "cvc", "iban", "account", "ip", "addr", "word", "wd", "phrase", "pin", "otp", "secret", "key", "token"}
 
 // kinds are telling names alone.
-var kinds = func() (out []*regexp.Regexp) {
+var kinds = func() (out []*lazyregexp.Regexp) {
 	for _, t := range telling {
-		out = append(out, regexp.MustCompile(`(?i)^(?:.*[^A-Za-z0-9])?(?:`+t.name+`)$`))
+		out = append(out, lazyregexp.New(`(?i)^(?:.*[^A-Za-z0-9])?(?:`+t.name+`)$`))
 	}
 	return out
 }()
@@ -157,9 +158,9 @@ func begins(text string, i int) bool {
 func hasPersonal(kind string) bool { return kind != password && kind != hidden && kind != host }
 
 var (
-	types     = regexp.MustCompile(`(?i)^(?:string|str|text|int|integer|number|bool|boolean|any|object|none|null|nil|undefined|true|false|self|this|required|optional|varchar.*|char.*)$`)
-	nameWords = regexp.MustCompile(`^(?: [\p{Lu}][\p{L}'.\-]*){1,3}`)
-	streets   = regexp.MustCompile(`^[^,;&\n"'|(){}\[\]]{0,60}`)
+	types     = lazyregexp.New(`(?i)^(?:string|str|text|int|integer|number|bool|boolean|any|object|none|null|nil|undefined|true|false|self|this|required|optional|varchar.*|char.*)$`)
+	nameWords = lazyregexp.New(`^(?: [\p{Lu}][\p{L}'.\-]*){1,3}`)
+	streets   = lazyregexp.New(`^[^,;&\n"'|(){}\[\]]{0,60}`)
 )
 
 // bareValue returns what stands behind a name without quotes, unless it is the text of a program or of a sentence.

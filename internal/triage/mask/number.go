@@ -1,8 +1,9 @@
 package mask
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // digits returns the digits of a text as numbers.
@@ -16,7 +17,7 @@ func digits(s string) (out []int) {
 }
 
 // numbers are digits with spaces or hyphens between them.
-var numbers = regexp.MustCompile(`\d(?:[ -]?\d){12,}`)
+var numbers = lazyregexp.New(`\d(?:[ -]?\d){12,}`)
 
 // cards returns the numbers of payment cards, which may have others before or behind them.
 func cards(text string) (out []span) {
@@ -96,7 +97,7 @@ var lengths = map[string]int{"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "
 	"MU": 30, "NL": 18, "NO": 15, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22, "SA": 24, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "TN": 24, "TR": 26,
 	"UA": 29, "VA": 22, "XK": 20}
 
-var countries = regexp.MustCompile(`\b[A-Z]{2}\d{2}`)
+var countries = lazyregexp.New(`\b[A-Z]{2}\d{2}`)
 
 // accounts returns the numbers of bank accounts (IBAN).
 func accounts(text string) (out []span) {
@@ -132,7 +133,7 @@ func isIBAN(number []byte) bool {
 	return rest == 1
 }
 
-var international = regexp.MustCompile(`\+\d{1,3}[ ./-]?(?:\(\d{1,4}\)[ ./-]?)?\d{1,8}(?:[ ./-]?\d{2,8}){0,5}`)
+var international = lazyregexp.New(`\+\d{1,3}[ ./-]?(?:\(\d{1,4}\)[ ./-]?)?\d{1,8}(?:[ ./-]?\d{2,8}){0,5}`)
 
 // phones returns telephone numbers with a plus. A number behind one, which would make it too long, is not part of it.
 func phones(text string) (out []span) {

@@ -3,14 +3,15 @@ package source
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // stamp finds the time at the beginning of a line. The forms are those of layouts.
-var stamp = regexp.MustCompile(`^(?:[\[(<]|(?:time|ts|timestamp)="?)?(` +
+var stamp = lazyregexp.New(`^(?:[\[(<]|(?:time|ts|timestamp)="?)?(` +
 	`\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?: ?(?:Z\b|UTC\b|[+-]\d{2}:?\d{2}))?` + // ISO 8601, Go's log, Python, log4j
 	`|\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}` + // access logs
 	`|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?: [A-Z]{3,4})?(?: \d{4})?` + // syslog, ctime, Apache

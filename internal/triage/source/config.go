@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/explain"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // An entry is one element of the list "sources" of a file. Its type says which of the other keys it may have. Credentials stand in the
@@ -266,7 +266,7 @@ func fieldNode(n ast.Node, field string) ast.Node {
 	return nil
 }
 
-var position = regexp.MustCompile(`^\[(\d+):\d+\] `)
+var position = lazyregexp.New(`^\[(\d+):\d+\] `)
 
 // placed returns what is wrong with a file in words, and its line: the decoder's, or else the one that is given.
 func placed(err error, line int) (int, string) {

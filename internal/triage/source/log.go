@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
@@ -76,10 +77,10 @@ type record struct {
 }
 
 // starts are lines that begin a record although they have no time.
-var starts = regexp.MustCompile(`^(?:panic: |fatal error: |Exception in thread |(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|INFO|DEBUG|WARN|WARNING|TRACE|NOTICE)\b|[EWIF]\d{4} )`)
+var starts = lazyregexp.New(`^(?:panic: |fatal error: |Exception in thread |(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|INFO|DEBUG|WARN|WARNING|TRACE|NOTICE)\b|[EWIF]\d{4} )`)
 
 // follows are lines that belong to the one before, whether or not each of them has a time.
-var follows = regexp.MustCompile("^(?:\\s+|$|goroutine \\d+|created by |\\[signal |Caused by: |Suppressed: |\\.\\.\\. \\d+|[\\w./*()\\-]+\\(.*\\)$|exit status \\d|from \\S+:\\d+|\\S+\\.rb:\\d+:in |During handling of the above|The above exception was|" + regexp.QuoteMeta(traceback) + ")")
+var follows = lazyregexp.New("^(?:\\s+|$|goroutine \\d+|created by |\\[signal |Caused by: |Suppressed: |\\.\\.\\. \\d+|[\\w./*()\\-]+\\(.*\\)$|exit status \\d|from \\S+:\\d+|\\S+\\.rb:\\d+:in |During handling of the above|The above exception was|" + regexp.QuoteMeta(traceback) + ")")
 
 // add takes one line, and yields the record before it when the line begins a new one.
 func (r *record) add(line string, yield func(event.Event, error) bool) bool {
@@ -117,7 +118,7 @@ func (r *record) takes(text string, timed bool) bool {
 }
 
 // chained is what stands between the tracebacks of an error and its cause.
-var chained = regexp.MustCompile(`^(?:During handling of the above|The above exception was)`)
+var chained = lazyregexp.New(`^(?:During handling of the above|The above exception was)`)
 
 // lastWords returns the newest line that is not empty.
 func (r *record) lastWords() string {
@@ -135,10 +136,10 @@ func (r *record) begins(line string) bool {
 }
 
 // framed are the last lines of errors of Node and Java, and what Node prints before one that nobody has caught.
-var framed = regexp.MustCompile(`^\s*(?:at |\.\.\. \d|\}$|\^+$)`)
+var framed = lazyregexp.New(`^\s*(?:at |\.\.\. \d|\}$|\^+$)`)
 
 // heads are the first lines of errors of Node and Java, behind whose frames another error begins.
-var heads = regexp.MustCompile(`^(?:[\w$]+\.)*(?:[A-Z][\w$]*)?(?:Error|Exception)(?: \[\w+\])?(?:: |$)`)
+var heads = lazyregexp.New(`^(?:[\w$]+\.)*(?:[A-Z][\w$]*)?(?:Error|Exception)(?: \[\w+\])?(?:: |$)`)
 
 func (r *record) append(line string) {
 	if strings.HasSuffix(strings.TrimSpace(line), traceback) {

@@ -1,15 +1,15 @@
 package source
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // level finds the level of a line of a log, within what stands before its message: "[main] ERROR com.acme.Orders - ", "E1123 02:11:09",
 // "level=error msg=...".
-var level = regexp.MustCompile(`^(?:[^"'{]{0,80}?[\s\[|(<:,-])??\[?(?:(ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT|CRIT|Error|error|fatal|crit)\b|(INFO|DEBUG|WARN|WARNING|TRACE|NOTICE|info|debug|warn|warning|notice)\b)[\]|>)]?:? ?`)
+var level = lazyregexp.New(`^(?:[^"'{]{0,80}?[\s\[|(<:,-])??\[?(?:(ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT|CRIT|Error|error|fatal|crit)\b|(INFO|DEBUG|WARN|WARNING|TRACE|NOTICE|info|debug|warn|warning|notice)\b)[\]|>)]?:? ?`)
 
 // errorWord reports whether a line may be an error by itself: it has one of the words without which none is one. Most lines have none, and
 // this is cheap.
@@ -24,11 +24,11 @@ func isErrorLine(line string) bool {
 }
 
 var (
-	klog        = regexp.MustCompile(`^[EF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ (\S+:\d+)\] `)
-	logger      = regexp.MustCompile(`^(?:\[[^\]]*\] *|\([^)]*\) *|[\w.$/\-]+(?:\[\d+\])? *(?:-|:|\]) +|\d+ +--- +|- +)+`)
-	logfmt      = regexp.MustCompile(`(\w[\w.]*)=(?:"((?:[^"\\]|\\.)*)"|(\S*))`)
-	logfmtLevel = regexp.MustCompile(`(?i)(?:^|\s)level="?(?:error|err|fatal|panic|crit|critical)"?(?:\s|$)`)
-	release     = regexp.MustCompile(`\b(?:release|version|commit|revision)[=:] ?"?([\w.\-+/]{3,80})`)
+	klog        = lazyregexp.New(`^[EF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ (\S+:\d+)\] `)
+	logger      = lazyregexp.New(`^(?:\[[^\]]*\] *|\([^)]*\) *|[\w.$/\-]+(?:\[\d+\])? *(?:-|:|\]) +|\d+ +--- +|- +)+`)
+	logfmt      = lazyregexp.New(`(\w[\w.]*)=(?:"((?:[^"\\]|\\.)*)"|(\S*))`)
+	logfmtLevel = lazyregexp.New(`(?i)(?:^|\s)level="?(?:error|err|fatal|panic|crit|critical)"?(?:\s|$)`)
+	release     = lazyregexp.New(`\b(?:release|version|commit|revision)[=:] ?"?([\w.\-+/]{3,80})`)
 )
 
 // readRecord returns the event that a record tells, without its time; ok is false when it tells of none.

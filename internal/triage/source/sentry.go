@@ -9,11 +9,11 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/provider"
 )
@@ -130,7 +130,7 @@ func pages[T any](ctx context.Context, s *Sentry, path string, q url.Values) ite
 	}
 }
 
-var nextPage = regexp.MustCompile(`<[^>]*>; rel="next"; results="true"; cursor="([^"]*)"`)
+var nextPage = lazyregexp.New(`<[^>]*>; rel="next"; results="true"; cursor="([^"]*)"`)
 
 // cursor returns where the next page begins, which Sentry tells in the header Link, and "" on the last one. The address there is not
 // followed: the token goes to the base alone.
@@ -163,7 +163,7 @@ func (s *Sentry) get(ctx context.Context, path string, q url.Values) ([]byte, ht
 }
 
 // slug is the form of the names in addresses.
-var slug = regexp.MustCompile(`^[\w.\-]{1,100}$`)
+var slug = lazyregexp.New(`^[\w.\-]{1,100}$`)
 
 // valid reports what is missing.
 func (s *Sentry) valid() error {

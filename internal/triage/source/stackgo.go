@@ -1,20 +1,20 @@
 package source
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
 var (
-	goPanic    = regexp.MustCompile(`(?:^|[\s:])(panic: |fatal error: |http: panic serving [^:]+:\d+: |panic recovered: )(.*)$`)
-	goRoutine  = regexp.MustCompile(`^goroutine \d+(?: gp=\S+ m=\S+(?: mp=\S+)?)? \[[^\]]*\]:$`)
-	goFile     = regexp.MustCompile(`^\s+(\S.*\.(?:go|s)):(\d+)(?: \+0x[0-9a-f]+)?$`)
-	goAgain    = regexp.MustCompile(` \[recovered(?:, repanicked)?\]$`)
-	goName     = regexp.MustCompile(`^[\w./~\-%@]+\.[\w.()*\[\]·]+$`) // of a stack without arguments
-	goStandard = regexp.MustCompile(`^(?:bufio|bytes|cmp|compress|container|context|crypto|database|encoding|errors|fmt|hash|html|internal|io|iter|log|maps|math|mime|net|os|path|reflect|regexp|runtime|slices|sort|strconv|strings|sync|syscall|testing|text|time|unicode|vendor)/`)
-	goRuntime  = regexp.MustCompile(`^runtime error: ([^\[]+?)(?: \[|: |$)`)
+	goPanic    = lazyregexp.New(`(?:^|[\s:])(panic: |fatal error: |http: panic serving [^:]+:\d+: |panic recovered: )(.*)$`)
+	goRoutine  = lazyregexp.New(`^goroutine \d+(?: gp=\S+ m=\S+(?: mp=\S+)?)? \[[^\]]*\]:$`)
+	goFile     = lazyregexp.New(`^\s+(\S.*\.(?:go|s)):(\d+)(?: \+0x[0-9a-f]+)?$`)
+	goAgain    = lazyregexp.New(` \[recovered(?:, repanicked)?\]$`)
+	goName     = lazyregexp.New(`^[\w./~\-%@]+\.[\w.()*\[\]·]+$`) // of a stack without arguments
+	goStandard = lazyregexp.New(`^(?:bufio|bytes|cmp|compress|container|context|crypto|database|encoding|errors|fmt|hash|html|internal|io|iter|log|maps|math|mime|net|os|path|reflect|regexp|runtime|slices|sort|strconv|strings|sync|syscall|testing|text|time|unicode|vendor)/`)
+	goRuntime  = lazyregexp.New(`^runtime error: ([^\[]+?)(?: \[|: |$)`)
 )
 
 // goClasses are the classes of errors of the runtime, by the first letters of what is printed.

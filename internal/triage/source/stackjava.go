@@ -1,17 +1,17 @@
 package source
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
 var (
-	javaAt     = regexp.MustCompile(`^\s*at (?:[\w.\-]+(?:@[\w.\-]+)?/|//)*([\w.$<>]+)\.([\w$<>]+)\((?:([\w.$]+\.(?:java|kt|scala|groovy|clj))(?::(\d+))?|Native Method|Unknown Source|<generated>)\)`)
-	javaHead   = regexp.MustCompile(`^(?:.*?[\s:\]])??((?:[a-zA-Z_][\w$]*\.)+[A-Z][\w$]*)(?:: (.*))?$`)
-	javaThread = regexp.MustCompile(`Exception in thread "[^"]*" `)
-	javaOthers = regexp.MustCompile(`^(?:java|javax|jakarta|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|org\.(?:springframework|apache|hibernate|eclipse|jboss|junit|postgresql|slf4j)|io\.(?:netty|reactivex|micrometer|undertow|vertx)|com\.(?:fasterxml|zaxxer|mysql|google\.common|google\.inject)|reactor|ch\.qos|akka|okhttp3|retrofit2)\.`)
+	javaAt     = lazyregexp.New(`^\s*at (?:[\w.\-]+(?:@[\w.\-]+)?/|//)*([\w.$<>]+)\.([\w$<>]+)\((?:([\w.$]+\.(?:java|kt|scala|groovy|clj))(?::(\d+))?|Native Method|Unknown Source|<generated>)\)`)
+	javaHead   = lazyregexp.New(`^(?:.*?[\s:\]])??((?:[a-zA-Z_][\w$]*\.)+[A-Z][\w$]*)(?:: (.*))?$`)
+	javaThread = lazyregexp.New(`Exception in thread "[^"]*" `)
+	javaOthers = lazyregexp.New(`^(?:java|javax|jakarta|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy|org\.(?:springframework|apache|hibernate|eclipse|jboss|junit|postgresql|slf4j)|io\.(?:netty|reactivex|micrometer|undertow|vertx)|com\.(?:fasterxml|zaxxer|mysql|google\.common|google\.inject)|reactor|ch\.qos|akka|okhttp3|retrofit2)\.`)
 )
 
 // parseJava reads the stack of an exception of the JVM with its causes.

@@ -1,15 +1,15 @@
 package source
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
 var (
-	nodeAt   = regexp.MustCompile(`^\s+at (?:(async )?(.+?) \()?((?:file://)?(?:[A-Za-z]:)?[^():\s][^():]*|<anonymous>|node:[\w/:]+?|native)(?::(\d+)(?::(\d+))?)?\)?$`)
-	nodeHead = regexp.MustCompile(`^(?:.*?\s)??(?:Uncaught )?([A-Z][\w$.]*(?:Error|Exception|Warning|Failure|Rejection)?(?: \[\w+\])?|Error|[\w$]+Error(?: \[\w+\])?)(?:: (.*))?$`)
+	nodeAt   = lazyregexp.New(`^\s+at (?:(async )?(.+?) \()?((?:file://)?(?:[A-Za-z]:)?[^():\s][^():]*|<anonymous>|node:[\w/:]+?|native)(?::(\d+)(?::(\d+))?)?\)?$`)
+	nodeHead = lazyregexp.New(`^(?:.*?\s)??(?:Uncaught )?([A-Z][\w$.]*(?:Error|Exception|Warning|Failure|Rejection)?(?: \[\w+\])?|Error|[\w$]+Error(?: \[\w+\])?)(?:: (.*))?$`)
 )
 
 // parseNode reads the stack of an error of JavaScript.

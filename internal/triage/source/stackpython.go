@@ -1,18 +1,18 @@
 package source
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
 const traceback = "Traceback (most recent call last):"
 
 var (
-	pyFile = regexp.MustCompile(`^\s*File "([^"]+)", line (\d+)(?:, in (.+))?$`)
-	pyLast = regexp.MustCompile(`^([A-Za-z_][\w.]*)(?:: (.*)|:)?$`)
+	pyFile = lazyregexp.New(`^\s*File "([^"]+)", line (\d+)(?:, in (.+))?$`)
+	pyLast = lazyregexp.New(`^([A-Za-z_][\w.]*)(?:: (.*)|:)?$`)
 )
 
 // parsePython reads tracebacks. Of several that are chained the last one is the error, and the ones before it are its causes.
@@ -37,7 +37,7 @@ func parsePython(lines []string) (event.Event, bool) {
 }
 
 // pyMargin is what stands before each line of an exception group.
-var pyMargin = regexp.MustCompile(`^ +(?:\| ?|\+ |\+-[+ \d-]*$)`)
+var pyMargin = lazyregexp.New(`^ +(?:\| ?|\+ |\+-[+ \d-]*$)`)
 
 // ungrouped returns lines without the margin that exception groups have.
 func ungrouped(lines []string) []string {

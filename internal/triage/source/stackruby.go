@@ -1,17 +1,17 @@
 package source
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
 var (
-	rubyAt   = regexp.MustCompile("^\\s*(?:from |\\[?\\d+\\]? ?:? ?)?((?:[A-Za-z]:)?[^\\s:]+\\.(?:rb|erb|haml|rake|ru)|bin/[\\w\\-]+|<internal:[\\w\\-/]+>):(\\d+)(?::in [`']([^']+)')?")
-	rubyHead = regexp.MustCompile("^(?:.*?\\s)??((?:[a-zA-Z]:)?[^\\s:]+\\.(?:rb|erb|haml|rake|ru)|bin/[\\w\\-]+):(\\d+):in [`']([^']+)': (.*) \\(([A-Z][\\w:]*)\\)$")
-	rubyRail = regexp.MustCompile(`^(?:.*?\s)??([A-Z]\w*(?:::[A-Z]\w*)*(?:Error|Exception|NotFound|Invalid|Timeout|Missing|[A-Z]\w*)) \((.*)\):?$`)
-	rubyLog  = regexp.MustCompile(`^(?:.*?\s)??([A-Z]\w*(?:::[A-Z]\w*)*): (.*)$`)
+	rubyAt   = lazyregexp.New("^\\s*(?:from |\\[?\\d+\\]? ?:? ?)?((?:[A-Za-z]:)?[^\\s:]+\\.(?:rb|erb|haml|rake|ru)|bin/[\\w\\-]+|<internal:[\\w\\-/]+>):(\\d+)(?::in [`']([^']+)')?")
+	rubyHead = lazyregexp.New("^(?:.*?\\s)??((?:[a-zA-Z]:)?[^\\s:]+\\.(?:rb|erb|haml|rake|ru)|bin/[\\w\\-]+):(\\d+):in [`']([^']+)': (.*) \\(([A-Z][\\w:]*)\\)$")
+	rubyRail = lazyregexp.New(`^(?:.*?\s)??([A-Z]\w*(?:::[A-Z]\w*)*(?:Error|Exception|NotFound|Invalid|Timeout|Missing|[A-Z]\w*)) \((.*)\):?$`)
+	rubyLog  = lazyregexp.New(`^(?:.*?\s)??([A-Z]\w*(?:::[A-Z]\w*)*): (.*)$`)
 )
 
 // parseRuby reads the stack of a Ruby exception: as Ruby prints it, as Rails logs it, as loggers write it.

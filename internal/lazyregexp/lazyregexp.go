@@ -1,0 +1,43 @@
+// Package lazyregexp has regular expressions that are compiled when they are first used. A program whose commands run for
+// milliseconds must not compile, each time it starts, the hundred that other commands need.
+package lazyregexp
+
+import (
+	"regexp"
+	"sync"
+	"testing"
+)
+
+// A Regexp is a regular expression. It is safe for concurrent use. Its methods are those of [regexp.Regexp].
+type Regexp struct{ compiled func() *regexp.Regexp }
+
+// New returns the regular expression of a text that must be valid. In tests it is compiled at once, so that a mistake is
+// found by whatever test there is.
+func New(text string) *Regexp {
+	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	if testing.Testing() {
+		r.compiled()
+	}
+	return r
+}
+
+func (r *Regexp) MatchString(s string) bool            { return r.compiled().MatchString(s) }
+func (r *Regexp) FindString(s string) string           { return r.compiled().FindString(s) }
+func (r *Regexp) FindStringIndex(s string) []int       { return r.compiled().FindStringIndex(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
+func (r *Regexp) FindStringSubmatchIndex(s string) []int {
+	return r.compiled().FindStringSubmatchIndex(s)
+}
+func (r *Regexp) ReplaceAllString(s, with string) string {
+	return r.compiled().ReplaceAllString(s, with)
+}
+func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return r.compiled().FindAllStringIndex(s, n)
+}
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.compiled().FindAllStringSubmatch(s, n)
+}
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.compiled().FindAllStringSubmatchIndex(s, n)
+}
