@@ -105,6 +105,8 @@ func (k *keyboard) sequence() {
 		k.interrupt()
 	case n == 0: // half a sequence, which the editor would wait for the rest of
 		k.in = nil
+	case n > 2 && isControl(k.in[n-1]): // half a one, too, and then another key
+		k.in = k.in[n-1:]
 	case string(k.in[:n]) == pasteBegin:
 		k.in = k.in[n:]
 		k.paste()
@@ -113,7 +115,8 @@ func (k *keyboard) sequence() {
 	}
 }
 
-// sequenceLen returns the length of the sequence that b begins with: 0 when its end is missing.
+// sequenceLen returns the length of the sequence that b begins with: 0 when its end is missing. A control character breaks a sequence
+// off, as it does in a terminal (ECMA-48, 5.4); such a one ends with it.
 func sequenceLen(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -123,7 +126,7 @@ func sequenceLen(b []byte) int {
 		return 1
 	case '[':
 		for i, c := range b[2:] {
-			if c >= 0x40 && c <= 0x7e {
+			if c >= 0x40 && c <= 0x7e || isControl(c) {
 				return i + 3
 			}
 		}
@@ -136,6 +139,9 @@ func sequenceLen(b []byte) int {
 	}
 	return 2
 }
+
+// isControl reports whether c is a control character of ASCII.
+func isControl(c byte) bool { return c < 0x20 }
 
 // interrupt tells of Esc or Ctrl-C. One that nobody has taken yet is enough.
 func (k *keyboard) interrupt() {

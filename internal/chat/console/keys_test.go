@@ -44,18 +44,20 @@ func TestKeys(t *testing.T) {
 		want       string
 		interrupts int
 	}{
-		"text":                    {[]string{"a", "b"}, "ab", 0},
-		"an arrow":                {[]string{"a\x1b[Db"}, "a\x1b[Db", 0},
-		"an arrow in two pieces":  {[]string{"\x1b", "[D"}, "\x1b[D", 0},
-		"Esc":                     {[]string{"a\x1b", "", "b"}, "ab", 1},
-		"Esc twice":               {[]string{"\x1b\x1b", ""}, "", 2},
-		"half an arrow":           {[]string{"\x1b[", "", "b"}, "b", 0},
-		"Alt and a letter":        {[]string{"\x1bb"}, "\x1bb", 0},
-		"Ctrl-C":                  {[]string{"ab\x03c"}, "ab\x05\x15c", 1},
-		"a paste":                 {[]string{"\x1b[200~a\r\nb\x03\x1b[A\x1b[201~c"}, "a⏎b␃␛[Ac", 0},
-		"a paste in pieces":       {[]string{"\x1b[20", "0~a", "", "\nb\x1b[2", "01~c"}, "a⏎bc", 0},
-		"a paste that has no end": {[]string{"\x1b[200~abc"}, "abc", 0},
-		"a hidden character":      {[]string{"\x1b[200~a\u202eb\x1b[201~"}, "a<U+202E>b", 0},
+		"text":                        {[]string{"a", "b"}, "ab", 0},
+		"an arrow":                    {[]string{"a\x1b[Db"}, "a\x1b[Db", 0},
+		"an arrow in two pieces":      {[]string{"\x1b", "[D"}, "\x1b[D", 0},
+		"Esc":                         {[]string{"a\x1b", "", "b"}, "ab", 1},
+		"Esc twice":                   {[]string{"\x1b\x1b", ""}, "", 2},
+		"half an arrow":               {[]string{"\x1b[", "", "b"}, "b", 0},
+		"half an arrow, then Ctrl-C":  {[]string{"a\x1b[\x03"}, "a\x05\x15", 1},
+		"half an arrow, then a paste": {[]string{"\x1b[\x1b[200~a\nb\x1b[201~"}, "a⏎b", 0},
+		"Alt and a letter":            {[]string{"\x1bb"}, "\x1bb", 0},
+		"Ctrl-C":                      {[]string{"ab\x03c"}, "ab\x05\x15c", 1},
+		"a paste":                     {[]string{"\x1b[200~a\r\nb\x03\x1b[A\x1b[201~c"}, "a⏎b␃␛[Ac", 0},
+		"a paste in pieces":           {[]string{"\x1b[20", "0~a", "", "\nb\x1b[2", "01~c"}, "a⏎bc", 0},
+		"a paste that has no end":     {[]string{"\x1b[200~abc"}, "abc", 0},
+		"a hidden character":          {[]string{"\x1b[200~a\u202eb\x1b[201~"}, "a<U+202E>b", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			if got, n := typed(tc.pieces...); got != tc.want || n != tc.interrupts {
@@ -124,6 +126,8 @@ func TestScreenShowsAllOfIt(t *testing.T) {
 func FuzzKeys(f *testing.F) {
 	f.Add("a\x1b[200~b\x1b[201~", 3)
 	f.Add("\x1b\x1b[\x03\x1bOA", 1)
+	f.Add("0\x1b[\x1b[200~", 3)
+	f.Add("\x1bO\x1b[200~", 100)
 	f.Fuzz(func(t *testing.T, keys string, n int) {
 		var pieces []string
 		n = max(1, min(n, 100))
