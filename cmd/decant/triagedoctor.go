@@ -115,7 +115,7 @@ func (c *triageDoctorCmd) parts(ctx context.Context, set *triage.Settings, say f
 // ways examines Slack and GitHub, where results go.
 func (c *triageDoctorCmd) ways(ctx context.Context, set *triage.Settings, say func(string, error)) {
 	if channel := set.Deliver.Slack.Channel; channel != "" || key("SLACK_WEBHOOK_URL") != "" {
-		service, err := slackService()
+		service, err := slackService(c.variable)
 		switch {
 		case err != nil:
 		case !service.Threads():
