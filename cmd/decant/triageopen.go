@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,9 +99,9 @@ func (r *triageRoom) talk(o *chat.Options, sandboxed bool, kept string) error {
 
 // arrange says how runs work.
 func (r *triageRoom) arrange(o *chat.Options) error {
-	p, err := preset.Load("night-watch")
+	p, err := preset.Load(cmp.Or(r.set.Preset, "night-watch"))
 	if err != nil {
-		return err
+		return inputError{fmt.Errorf("preset: %w", err)}
 	}
 	r.options = triage.Options{Journals: r.db.Store(), Code: r.reader, Parallel: r.set.Parallel}
 	with := investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader, Tools: r.tools, Mask: r.masker.Text,

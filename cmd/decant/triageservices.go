@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -60,8 +61,11 @@ func (c *triageSandboxCmd) Run(s *streams) error {
 	return nil
 }
 
-// writeNew writes a file that must not be there yet.
+// writeNew writes a file that must not be there yet, and makes its folder.
 func writeNew(name, text string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func staged(p *preset.Preset, off layer.Set) *preset.Preset {
 		out.Native.Editing = preset.Editing{}
 	}
 	if !off.On(layer.Compaction) {
-		out.Native.Compaction = preset.Compaction{}
+		out.Native.Compaction, out.Trigger.Answers = preset.Compaction{}, 0
 	}
 	return &out
 }
