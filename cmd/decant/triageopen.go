@@ -103,6 +103,7 @@ func (r *triageRoom) arrange(o *chat.Options) error {
 	if err != nil {
 		return inputError{fmt.Errorf("preset: %w", err)}
 	}
+	r.client = o.Client
 	r.options = triage.Options{Journals: r.db.Store(), Code: r.reader, Parallel: r.set.Parallel}
 	with := investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader, Tools: r.tools, Mask: r.masker.Text,
 		Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}), Thinking: r.set.Thinking, LongFixed: o.Client != nil && longCache(o.Catalog, r.model), Off: r.set.Off, Catalog: o.Catalog}

@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/mask"
+	"github.com/decantdev/decant/provider"
 )
 
 // triageFlags are what all commands about triage have.
@@ -43,6 +44,7 @@ type triageRoom struct {
 	db      *embedded.DB
 	reader  *code.Reader
 	model   string
+	client  provider.Speaker // of the model
 	masker  mask.Masker
 	set     *triage.Settings
 	pacer   *pace.Pacer // that all calls of the run go through
