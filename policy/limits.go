@@ -26,11 +26,11 @@ const (
 // Must returns the size from which the window demands a pour, whatever the preset wishes.
 func (l Limits) Must() int { return l.Window - l.Reserve }
 
-// Answered returns the limits of a request of a size whose view has so many answers of the model: where a preset says that they are enough, a pour is due that leaves
-// what it keeps and nothing else.
-func (l Limits) Answered(p *preset.Preset, answers, tokens int) Limits {
+// Answered returns the limits of a request whose view has so many answers of the model, and messages of so many tokens beside the fixed part: where a preset says that they
+// are enough, a pour is due, whatever the window has room for.
+func (l Limits) Answered(p *preset.Preset, answers, fixed, messages int) Limits {
 	if most := p.Trigger.Answers; most > 0 && answers >= most {
-		l.Trigger, l.Target = min(l.Trigger, tokens-1), min(l.Target, 1)
+		l.Trigger, l.Target = min(l.Trigger, fixed+messages-1), min(l.Target, messages*19/20)
 	}
 	return l
 }

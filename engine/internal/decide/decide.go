@@ -53,7 +53,7 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	a.dr.Outcome.Before = a.dr.Size(a.dr.View)
 	a.dr.Outcome.After = a.dr.Outcome.Before
 	l, err := limitsOf(q, q.Preset)
-	q.Limits = l.Answered(q.Preset, a.answers(), a.dr.Outcome.Before)
+	q.Limits = l.Answered(q.Preset, a.answers(), q.Fixed, a.dr.Outcome.Before-q.Fixed)
 	if err != nil {
 		return false, err
 	}
