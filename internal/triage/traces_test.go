@@ -62,7 +62,7 @@ func TestTraces(t *testing.T) {
 	o.Investigator = investigate.New(investigate.Options{Client: w.client, Model: "claude-sonnet-4-5", Engine: w.db.Engine(), Journals: w.db.Store(), Code: o.Code,
 		Traces: []investigate.Tracer{from}, Mask: mask})
 	var events []event.Event
-	for i, id := range []string{"trace-4-old", "trace-3", "trace-2", "trace-bad", "no trace: a secret"} {
+	for i, id := range []string{"trace-old-one", "trace-three", "trace-two", "trace-bad", "no trace: a secret"} {
 		events = append(events, event.Event{Time: w.at.Add(time.Duration(i) * time.Minute), Release: "v1", Class: "TimeoutError", Message: "no answer", Transaction: "GET /stock",
 			Frames: []event.Frame{{File: "/app/shop/stock.py", Line: 4, Function: "stock", InApp: true}}, Attributes: map[string]string{"traceId": id}})
 	}
@@ -75,7 +75,7 @@ func TestTraces(t *testing.T) {
 	if err == nil {
 		err = r.Work(t.Context())
 	}
-	if err != nil || len(m.shown) != 1 || strings.Join(from.asked, " ") != "trace-bad trace-2 trace-3" {
+	if err != nil || len(m.shown) != 1 || strings.Join(from.asked, " ") != "trace-bad trace-two trace-three" {
 		t.Fatalf("%d results, asked for %q: %v", len(m.shown), from.asked, err)
 	}
 	got := m.shown[0]
