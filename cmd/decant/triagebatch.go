@@ -210,15 +210,6 @@ func (c *triageCollectCmd) phase(ctx context.Context, s *streams, room *triageRo
 	return told(ctx, r, (&triageRunCmd{JSON: c.JSON, sendFlags: c.sendFlags, triageFlags: c.triageFlags}).send(ctx, s, room, r))
 }
 
-// told keeps that a run was told, with an error where something was not delivered: that was said, and decant triage deliver tries again. Where the process
-// was interrupted the run still owes it.
-func told(ctx context.Context, r *triage.Run, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	return errors.Join(err, r.Told(ctx))
-}
-
 // wait says what a run waits for.
 func (c *triageCollectCmd) wait(s *streams, id string, state *rounds.State) {
 	fmt.Fprintf(s.out, "run %s\nbatch %s\n", id, strings.TrimSpace(state.Batch+" "+state.Note))

@@ -337,6 +337,15 @@ func (c *triageRunCmd) finish(ctx context.Context, s *streams, room *triageRoom,
 	return told(ctx, r, c.send(ctx, s, room, r))
 }
 
+// told keeps that a run was told, with an error where something was not delivered: that was said, and decant triage deliver tries again. Where the process
+// was interrupted the run still owes it.
+func told(ctx context.Context, r *triage.Run, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, r.Told(ctx))
+}
+
 // printed prints a report, and writes the page where one is wanted.
 func printed(s *streams, rep *report.Report, asJSON bool, page string) error {
 	if page != "" {

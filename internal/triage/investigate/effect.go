@@ -2,6 +2,8 @@ package investigate
 
 import (
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/layer"
 )
 
@@ -51,6 +53,14 @@ type tally struct {
 	out            Effects
 	last           [5]int // tokens that each layer kept out of the newest prompt
 	earlier, prior int    // characters that these layers have brought in
+}
+
+// heard counts an event, as work and as effects.
+func (t *tally) heard(e *agent.Event, work *Work, seen *code.Seen) {
+	if work.heard(e); e.Kind == agent.EventMessage {
+		_, cut := seen.Cut()
+		t.prompt(cut, work.Cleared, work.Summarised)
+	}
 }
 
 // characters is how many characters a token is counted for.

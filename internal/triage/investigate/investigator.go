@@ -119,10 +119,7 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	}
 	work, effects := Work{Earlier: min(len(earlier), mostEarlier), Prior: c.prior()}, tally{earlier: len(told(earlier)), prior: c.priorSize()}
 	told := func(e agent.Event) {
-		if work.heard(&e); e.Kind == agent.EventMessage {
-			_, cut := seen.Cut()
-			effects.prompt(cut, work.Cleared, work.Summarised)
-		}
+		effects.heard(&e, &work, seen)
 		if heard != nil {
 			heard(e)
 		}
