@@ -207,7 +207,7 @@ func (c *triageCollectCmd) phase(ctx context.Context, s *streams, room *triageRo
 	if err := printed(s, r.Report(), c.JSON, c.HTML); err != nil {
 		return err
 	}
-	return told(ctx, r, (&triageRunCmd{JSON: c.JSON, sendFlags: c.sendFlags, triageFlags: c.triageFlags}).send(ctx, s, room, r))
+	return wasTold(ctx, r, (&triageRunCmd{JSON: c.JSON, sendFlags: c.sendFlags, triageFlags: c.triageFlags}).send(ctx, s, room, r))
 }
 
 // wait says what a run waits for.

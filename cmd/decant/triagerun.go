@@ -334,12 +334,12 @@ func (c *triageRunCmd) finish(ctx context.Context, s *streams, room *triageRoom,
 		c.unfinished(ctx, s, room, r, err)
 		return exitStatus(exitOther)
 	}
-	return told(ctx, r, c.send(ctx, s, room, r))
+	return wasTold(ctx, r, c.send(ctx, s, room, r))
 }
 
-// told keeps that a run was told, with an error where something was not delivered: that was said, and decant triage deliver tries again. Where the process
+// wasTold keeps that a run was told, with an error where something was not delivered: that was said, and decant triage deliver tries again. Where the process
 // was interrupted the run still owes it.
-func told(ctx context.Context, r *triage.Run, err error) error {
+func wasTold(ctx context.Context, r *triage.Run, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
