@@ -88,9 +88,9 @@ func (t *timeline) call(c *agent.Call) {
 		return
 	}
 	if t.start.IsZero() {
-		t.start = t.asked // it goes on with what was said before
+		t.start = t.now() // it goes on with calls that were asked for before
 	}
-	if !t.open {
+	if !t.open && !t.asked.IsZero() {
 		t.before()
 	}
 	t.open, t.told = true, true
