@@ -40,6 +40,7 @@ type notebookCmd struct {
 	Candidates notebookCandidatesCmd `cmd:"" help:"Show what you told agents again and again, from the sessions that they have recorded."`
 	Report     notebookReportCmd     `cmd:"" help:"Sum up a month: sessions, tokens, tasks, cost, and what you had to say again."`
 	Hook       notebookHookCmd       `cmd:"" help:"Answer a hook of Claude Code, whose description is read from standard input. The plugin uses it."`
+	Share      notebookShareCmd      `cmd:"" help:"Put rules and decisions into .decant/shared.jsonl, which is committed: all who work on the repository have them."`
 	On         notebookOnCmd         `cmd:"" help:"Switch the notebook on."`
 	Off        notebookOffCmd        `cmd:"" help:"Switch the notebook off: nothing is recorded."`
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook"
@@ -136,6 +137,9 @@ func why(r *record.Record) string {
 	case string(scan.Request):
 		return "you asked for this or the like " + where
 	case record.Procedure, record.FromFile:
+		if r.Shares != "" {
+			return strings.TrimSuffix("it is shared in .decant/shared.jsonl: "+r.Why, ": ")
+		}
 		return r.Why
 	}
 	return "confirmed " + report.Count(r.Times, "time") + " in " + report.Count(r.Sessions(), "session")
