@@ -77,6 +77,7 @@ func (c *notebookInitCmd) Run(s *streams) error {
 		if c.DryRun {
 			return printChanges(s, r.Changes)
 		}
+		c.notes(s, b.Settings())
 		fmt.Fprintf(s.out, "The notebook's files are in %s.\nScans are made when a session begins. To have cron make them:\n\n  0 0 * * 0  cd %s && decant notebook scan\n  0 0 1 * *  cd %s && decant notebook scan\n",
 			b.Dir(), quoteShell(b.Root()), quoteShell(b.Root()))
 		return nil
@@ -356,6 +357,7 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 		if c.JSON {
 			return writeJSON(s.out, st)
 		}
+		c.notes(s, b.Settings())
 		on := "on"
 		if st.Off || !b.Settings().Enabled {
 			on = "off"

@@ -50,11 +50,7 @@ func (c *notebookLearnCmd) Run(s *streams) error {
 // checkpoint notes what the named sessions have come to.
 func (c *notebookLearnCmd) checkpoint(ctx context.Context, s *streams, b *notebook.Book) error {
 	for _, name := range c.Files {
-		one, err := readSession(s, &sessionFile{path: name})
-		if err == nil {
-			err = b.Checkpoint(ctx, &one)
-		}
-		if err != nil {
+		if err := c.archive(ctx, s, b, &sessionFile{path: name}); err != nil {
 			return err
 		}
 	}
