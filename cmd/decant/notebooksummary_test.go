@@ -32,7 +32,7 @@ func TestSessionNowIsSummedUp(t *testing.T) {
 	folder := filepath.Join(home, ".claude", "projects", strings.NewReplacer("/", "-", ".", "-", `\`, "-", ":", "-").Replace(repo))
 	must(os.MkdirAll(folder, 0o700))
 	lines := []string{
-		`{"type":"user","uuid":"u1","sessionId":"s1","cwd":"REPO","timestamp":"2026-03-02T09:00:00Z","message":{"role":"user","content":"Add a handler for codes. We must never log a code."}}`,
+		`{"parentUuid":null,"isSidechain":false,"userType":"external","version":"2.0.1","type":"user","uuid":"u1","sessionId":"s1","cwd":"REPO","timestamp":"2026-03-02T09:00:00Z","message":{"role":"user","content":"Add a handler for codes. We must never log a code."}}`,
 		`{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s1","cwd":"REPO","timestamp":"2026-03-02T09:01:00Z","message":{"id":"a1","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"I added the handler and decided to keep codes in memory."},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"git commit -m \"TASK-42: Add a handler for codes\""}}],"usage":{"input_tokens":900,"output_tokens":40}}}`,
 		`{"type":"user","uuid":"u3","parentUuid":"u2","sessionId":"s1","cwd":"REPO","timestamp":"2026-03-02T09:02:00Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"[main 7b848b0] TASK-42: Add a handler for codes\n 3 files changed, 40 insertions(+)"}]}}`,
 		`{"type":"assistant","uuid":"u4","parentUuid":"u3","sessionId":"s1","cwd":"REPO","timestamp":"2026-03-02T09:03:00Z","message":{"id":"a2","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Done. Next: the tests."}],"usage":{"input_tokens":1000,"output_tokens":20}}}`,
