@@ -119,8 +119,7 @@ func poured(p *engine.Prepared) *Pour {
 	return out
 }
 
-// hold holds back what a prepared request may cost. A final answer for which there is no room gets a smaller prompt: what the
-// newest calls have returned is left out of it. Room for that was held back from the beginning.
+// hold holds back what a prepared request may cost. A final answer for which there is no room gets a smaller prompt.
 func (r *run) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, error) {
 	most := r.mostAnswer(h)
 	if last == "" {
@@ -138,14 +137,26 @@ func (r *run) hold(p *engine.Prepared, h history, last Stop) (*engine.Prepared, 
 		return p, nil
 	}
 	r.drop(p)
+	return r.smaller(h, most)
+}
+
+// smaller prepares the request for a final answer with less of a history: without what the newest calls have returned or, where there is no room
+// for that either, without these calls. Room for the latter was held back before they were asked for.
+func (r *run) smaller(h history, most int) (*engine.Prepared, error) {
 	calls := answeredCalls(h)
 	if len(calls) == 0 || r.meter.final == (budget.Amount{}) {
 		return nil, ErrBudget
 	}
 	p, err := r.prepare(leftOut(h, calls, r.agent.opts.WrapUp), true)
-	if err == nil {
+	if err != nil || r.meter.holdFinal(sizeOf(p), most) {
 		r.meter.begin()
+		return p, err
 	}
+	if before := h[:len(h)-2]; len(before) > 0 && !bytes.Contains(h[len(h)-2], []byte(`"compaction"`)) {
+		r.drop(p)
+		p, err = r.prepare(wrapped(before, r.agent.opts.WrapUp), true)
+	}
+	r.meter.begin()
 	return p, err
 }
 

@@ -82,7 +82,7 @@ func (s *Session) meter() meter {
 		paid: budget.Amount{Tokens: spent.Tokens(), Money: spent.Money}}
 	if spent.Turns > 0 && s.state.sized.estimated > 0 {
 		m.sized = s.state.sized
-		if final := m.worst(m.estimated+2*o.MaxTokens+s.agent.wrapUpTokens(), o.MaxTokens); o.Allowance.take(final) {
+		if final := m.worst(m.estimated+s.agent.wrapUpTokens(), o.MaxTokens); o.Allowance.take(final) {
 			m.final = final
 		}
 	}
@@ -122,13 +122,11 @@ func (m *meter) price(u decant.Usage, batch bool) store.Money {
 	return store.Money(sum)
 }
 
-// hold holds back what a call may cost, and after it a final answer to what it leads to: to its calls, with results that say no more than
-// that they are left out, and so are no longer than the calls. It returns false, and holds nothing new, where there is no room
-// for both.
-func (m *meter) hold(prompt, answer, wrapUp int) bool {
-	call, final := m.worst(prompt, answer), m.worst(prompt+2*answer+wrapUp, answer)
-	more := call.Plus(final).Minus(m.final)
-	if m.budget.share(m.paid.Plus(call).Plus(final)) > 1 || !m.shared.take(more) {
+// hold holds back what a call may cost, and after it a final answer to the same prompt with more tokens at its end: what the call leads to can be
+// left out. It returns false, and holds nothing new, where there is no room for both.
+func (m *meter) hold(prompt, answer, more int) bool {
+	call, final := m.worst(prompt, answer), m.worst(prompt+more, answer)
+	if m.budget.share(m.paid.Plus(call).Plus(final)) > 1 || !m.shared.take(call.Plus(final).Minus(m.final)) {
 		return false
 	}
 	m.call, m.final = call, final

@@ -78,6 +78,22 @@ func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 	}
 }
 
+// A budget is used: what is held back for another call and for the final answer is no more than these can take. With prompts that grow by about 1,000 tokens and short answers, more than
+// two thirds are used, where half were when the calls of an answer and their results were held back for, too. Results of such a call are left out, and so is the call where that does not suffice.
+func TestABudgetIsUsed(t *testing.T) {
+	const budget = 30_000
+	w := newWorld(t, answers(reader))
+	s := w.agent(agent.Options{Budget: agent.Budget{Tokens: budget}, MaxTokens: 2000, Tools: []agent.Tool{readsMuch(4000)}}).Session("")
+	_, o, err := ran(t, s.Run(t.Context(), "Find the cause."))
+	if err != nil || !o.Forced || o.Text != `{"cause":"found"}` {
+		t.Fatalf("outcome %+v, error %v", o, err)
+	}
+	if used := o.Spent.Tokens(); used > budget || used < budget*2/3 {
+		t.Errorf("%d tokens of %d are used", used, budget)
+	}
+	w.legal()
+}
+
 // A budget that has no room for a single answer is an error, and nothing is sent.
 func TestABudgetTooSmallForAnything(t *testing.T) {
 	w := newWorld(t, answers(reader))

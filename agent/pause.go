@@ -24,7 +24,8 @@ func (r *run) behind(p *engine.Prepared, a *provider.Answer) (*engine.Prepared, 
 		return nil, nil
 	}
 	err = r.step(&step{Spent: r.meter.pass(a)})
-	if err == nil && !r.meter.hold(sizeOf(next), r.agent.opts.MaxTokens, r.agent.wrapUpTokens()) {
+	most := r.agent.opts.MaxTokens
+	if err == nil && !r.meter.hold(sizeOf(next), most, 2*most+r.agent.wrapUpTokens()) { // the summary stays: see smaller
 		err = errNoRoom
 	}
 	if err != nil {

@@ -138,6 +138,37 @@ func TestTheSecondStage(t *testing.T) {
 	t.Fatal("no summary in 8 rounds of 60 KB")
 }
 
+// 000-02: the seed's manual fallback as a preset: from six answers on, however small they are, the first message and the last four stay. What comes then is kept until there are six answers
+// again, so that the provider's cache has something to read.
+func TestTheManualFallback(t *testing.T) {
+	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch-manual"), Window: 200_000})
+	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &actor{}})
+	k.user("Why does OrdersController fail?")
+	var poured []int
+	for n := 1; n <= 12; n++ {
+		k.round(n, output(fmt.Sprintf("call_%d", n), 4))
+		k.mustSend()
+		if k.last.Report.Reason == "" {
+			continue
+		}
+		poured = append(poured, n)
+		doc, err := wire.Parse(k.last.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms := doc.Conversation.Messages
+		if first := ms[0].Text(); !strings.HasPrefix(first, "Why does OrdersController fail?") || len(ms) > 6 {
+			t.Errorf("round %d: %d messages, the first is %.80q", n, len(ms), first)
+		}
+		if got, want := len(resultsOf(t, k.last.Body)), 2; got != want {
+			t.Errorf("round %d: %d results, want the newest %d", n, got, want)
+		}
+	}
+	if fmt.Sprint(poured) != "[6 10]" {
+		t.Errorf("pours in the rounds %v, want 6 and 10", poured)
+	}
+}
+
 // Where a preset leaves its stages to the provider, it is the provider that clears old results, and Decant makes no pour before the
 // window demands it.
 func TestStagesOfTheProviderAlone(t *testing.T) {

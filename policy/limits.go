@@ -26,6 +26,15 @@ const (
 // Must returns the size from which the window demands a pour, whatever the preset wishes.
 func (l Limits) Must() int { return l.Window - l.Reserve }
 
+// Answered returns the limits of a request whose view has so many answers of the model, and messages of so many tokens beside the fixed part: where a preset says that they
+// are enough, a pour is due, whatever the window has room for.
+func (l Limits) Answered(p *preset.Preset, answers, fixed, messages int) Limits {
+	if most := p.Trigger.Answers; most > 0 && answers >= most {
+		l.Trigger, l.Target = min(l.Trigger, fixed+messages-1), min(l.Target, messages*19/20)
+	}
+	return l
+}
+
 // LimitsFor returns the limits of a conversation whose fixed part has the given size (docs/ECONOMICS.md,
 // "The rule"): the reserve is the output asked for, between 20,000 and 32,000 tokens, but at most a
 // quarter of the window; the target is half of the room between the fixed part and the trigger.

@@ -136,6 +136,7 @@ func (p *Preset) numbers() map[string]int {
 		"trigger.reserve":              p.Trigger.Reserve,
 		"trigger.window":               p.Trigger.Window,
 		"trigger.messages":             p.Trigger.Messages,
+		"trigger.answers":              p.Trigger.Answers,
 		"keep.messages":                p.Keep.Messages,
 		"keep.turns":                   p.Keep.Turns,
 		"reduce.trim.over":             p.Reduce.Trim.Over,

@@ -109,6 +109,7 @@ type Trigger struct {
 	Target   float64 `yaml:"target"`   // share of the room between fixed part and trigger that messages may take after a pour; 0: 0.5
 	Window   int     `yaml:"window"`   // most tokens of the model's window that are used; 0: all of it
 	Messages int     `yaml:"messages"` // most messages of a view after a pour; never the reason for one; 0: no limit
+	Answers  int     `yaml:"answers"`  // due, whatever its size, when the view has so many of the model, and then all goes that Keep does not name; 0: never for that
 }
 
 // Keep says what stays verbatim at the end and at the beginning of the conversation.

@@ -110,7 +110,8 @@ type triageCollectCmd struct {
 // Help says what the flags have no room for.
 func (c *triageCollectCmd) Help() string {
 	return `Call it as often as you like, for instance every half an hour by cron. A batch that is not ready is no error: it says when to come again, and exits with 0. When
-all investigations have ended it prints the report and sends what was found, as run does. It can be killed at any point: nothing is sent twice, and nothing is lost.
+all investigations have ended it prints the report and sends what was found, as run does. It can be killed at any point: nothing is sent twice, and nothing is lost; what
+was not sent yet is by the next call.
 
 Exit codes: 0 done or not ready, 1 something could not be done (the next call tries again), 2 impossible command line, 3 there is no such run, 130 interrupted.`
 }
@@ -137,7 +138,7 @@ func (c *triageCollectCmd) Run(s *streams) error {
 	return c.kept(ctx, id, true, func(room *triageRoom, r *triage.Run) error { return c.phase(ctx, s, room, r) })
 }
 
-// waiting returns the id of the run that is named, or else of the oldest one that waits, empty where none does.
+// waiting returns the id of the run that is named, or else of the oldest one that waits for a batch or for being told, empty where none does.
 func (c *triageCollectCmd) waiting(ctx context.Context, set *triage.Settings) (id string, err error) {
 	room, err := c.archive(ctx, set)
 	defer func() { err = errors.Join(err, room.close()) }()
@@ -150,7 +151,7 @@ func (c *triageCollectCmd) waiting(ctx context.Context, set *triage.Settings) (i
 			return "", err
 		}
 		for _, r := range all { // the newest first
-			if r.Batched && !r.Done {
+			if r.Batched && (!r.Done || r.Owes) {
 				id = r.Run
 			}
 		}
@@ -206,7 +207,7 @@ func (c *triageCollectCmd) phase(ctx context.Context, s *streams, room *triageRo
 	if err := printed(s, r.Report(), c.JSON, c.HTML); err != nil {
 		return err
 	}
-	return (&triageRunCmd{JSON: c.JSON, sendFlags: c.sendFlags, triageFlags: c.triageFlags}).send(ctx, s, room, r)
+	return wasTold(ctx, r, (&triageRunCmd{JSON: c.JSON, sendFlags: c.sendFlags, triageFlags: c.triageFlags}).send(ctx, s, room, r))
 }
 
 // wait says what a run waits for.

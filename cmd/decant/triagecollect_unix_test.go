@@ -3,48 +3,95 @@
 package main
 
 import (
-	"net/http/httptest"
-	"os"
+	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/decantdev/decant/internal/standin/slack"
 )
 
-// Mission 000-37, issue 13 "submit and collect (two cron phases)": the collect that ends a run sends what was found, once.
-func TestWhatWasCollectedIsSent(t *testing.T) {
+// newChannel returns a field whose runs are told in Slack, and a run in batches of one error that has no more to do than to end.
+func newChannel(t *testing.T) *field {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a dozen processes")
 	}
 	f := newField(t, nil)
-	chat := slack.New(slack.Options{Token: "xoxb-right", Channels: map[string]string{"C01": "errors"}})
-	web := httptest.NewServer(chat)
-	t.Cleanup(web.Close)
-	settings, err := os.ReadFile(f.file(".decant/triage.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.write(".decant/triage.yaml", string(settings)+"slack: {channel: \"#errors\"}\n")
-	f.env = append(f.env, "SLACK_BOT_TOKEN=xoxb-right", "SLACK_API_URL="+web.URL+"/api/")
 	if r := f.triage(0, nil, "submit", "--since", "2026-10-21", "--max-errors", "1"); r.code != 0 {
 		t.Fatalf("submit: exit %d\n%s", r.code, r.errs)
 	}
-	last := ran{}
+	return f
+}
+
+// collected has what has come taken until there is nothing to wait for.
+func (f *field) collected() ran {
+	f.Helper()
 	for range 12 {
-		if last = f.triage(0, nil, "collect"); last.code != 0 {
-			t.Fatalf("collect: exit %d\n%s", last.code, last.errs)
+		last := f.triage(0, nil, "collect")
+		if last.code != 0 {
+			f.Fatalf("collect: exit %d\n%s", last.code, last.errs)
 		}
 		if !strings.Contains(last.out, "Not ready") {
-			break
+			return last
 		}
-		if n := len(chat.Messages()); n != 0 {
-			t.Fatalf("%d messages before the run has ended", n)
+		if n := len(f.Slack.Messages()); n != 0 {
+			f.Fatalf("%d messages before the run has ended", n)
 		}
 	}
-	if n := len(chat.Messages()); n != 2 || !strings.Contains(last.out, "1 investigated") {
+	f.Fatal("the run does not end")
+	return ran{}
+}
+
+// Mission 000-37, issue 13 "submit and collect (two cron phases)": the collect that ends a run sends what was found, once.
+func TestWhatWasCollectedIsSent(t *testing.T) {
+	f := newChannel(t)
+	last := f.collected()
+	if n := len(f.Slack.Messages()); n != 2 || !strings.Contains(last.out, "1 investigated") {
 		t.Errorf("%d messages, want one about the run and a reply about the error\n%s\n%s", n, last.out, last.errs)
 	}
-	if r := f.triage(0, nil, "deliver"); r.code != 0 || len(chat.Messages()) != 2 {
-		t.Errorf("delivered again: exit %d, %d messages\n%s", r.code, len(chat.Messages()), r.errs)
+	if r := f.triage(0, nil, "collect"); r.code != 0 || !strings.Contains(r.errs, "no run waits") {
+		t.Errorf("collect again: exit %d\n%s", r.code, r.errs)
 	}
+	if r := f.triage(0, nil, "deliver"); r.code != 0 || len(f.Slack.Messages()) != 2 {
+		t.Errorf("delivered again: exit %d, %d messages\n%s", r.code, len(f.Slack.Messages()), r.errs)
+	}
+}
+
+// Mission 000-37, issue 13 "faults": the collect that ends a run is killed at its first call to Slack, the next one at the call after that, and so on. Each begins where the
+// one before has died, and in the end everything was sent once.
+func TestKilledBeforeItIsSent(t *testing.T) {
+	f := newChannel(t)
+	killed := 0
+	for at := 1; at < 40; at++ {
+		r := f.killedAtSlack(killed+1, "collect")
+		if r.code > 0 {
+			t.Fatalf("collect: exit %d\n%s", r.code, r.errs)
+		}
+		if r.code < 0 {
+			killed++
+		} else if strings.Contains(r.errs, "no run waits") {
+			break
+		}
+	}
+	if n := len(f.Slack.Messages()); n != 2 || killed < 3 {
+		t.Errorf("%d messages, want 2; %d processes were killed: %v", n, killed, f.Slack.Calls())
+	}
+}
+
+// killedAtSlack runs the program, which is killed when its n-th call to Slack arrives.
+func (f *field) killedAtSlack(n int, args ...string) ran {
+	f.Helper()
+	cmd, out, errs := f.command(args...)
+	calls := 0
+	f.mu.Lock()
+	f.arrived = func(_ int, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") && !strings.HasPrefix(r.URL.Path, "/api/0/") {
+			if calls++; calls == n {
+				cmd.Process.Kill()
+			}
+		}
+	}
+	f.mu.Unlock()
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		f.Fatal(err)
+	}
+	return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }

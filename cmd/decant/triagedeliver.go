@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/decantdev/decant/internal/triage"
@@ -23,8 +22,8 @@ type sendFlags struct {
 // services returns where results go, by the settings and the environment. Without settings it is nowhere.
 func (r *triageRoom) services() (o deliver.Options, err error) {
 	o.Settings = r.set.Deliver
-	if s := o.Settings.Slack; s.Channel != "" || key("SLACK_WEBHOOK_URL") != "" {
-		if o.Slack, err = slackService(); err != nil {
+	if s := o.Settings.Slack; s.Channel != "" || r.variable("SLACK_WEBHOOK_URL") != "" {
+		if o.Slack, err = slackService(r.variable); err != nil {
 			return o, usageError{err}
 		}
 	}
@@ -32,11 +31,11 @@ func (r *triageRoom) services() (o deliver.Options, err error) {
 	if repo == "" {
 		return o, nil
 	}
-	token := cmp.Or(key("GITHUB_TOKEN"), key("GH_TOKEN"))
+	token := cmp.Or(r.variable("GITHUB_TOKEN"), r.variable("GH_TOKEN"))
 	if token == "" {
 		return o, usageError{fmt.Errorf("issues: repo: %s is in the settings, and there is no GITHUB_TOKEN to write to it", repo)}
 	}
-	client, err := code.GitHub(token, os.Getenv("GITHUB_API_URL"), nil)
+	client, err := code.GitHub(token, r.variable("GITHUB_API_URL"), nil)
 	if err != nil {
 		return o, usageError{err}
 	}
@@ -50,12 +49,12 @@ func (r *triageRoom) services() (o deliver.Options, err error) {
 	return o, nil
 }
 
-// slackService returns Slack with the credential of the environment.
-func slackService() (*deliver.Slack, error) {
-	if token := key("SLACK_BOT_TOKEN"); token != "" {
-		return deliver.Bot(token, os.Getenv("SLACK_API_URL"), nil)
+// slackService returns Slack with the credential of an environment.
+func slackService(variable func(string) string) (*deliver.Slack, error) {
+	if token := variable("SLACK_BOT_TOKEN"); token != "" {
+		return deliver.Bot(token, variable("SLACK_API_URL"), nil)
 	}
-	if hook := key("SLACK_WEBHOOK_URL"); hook != "" {
+	if hook := variable("SLACK_WEBHOOK_URL"); hook != "" {
 		return deliver.Webhook(hook, nil)
 	}
 	return nil, errors.New("slack is in the settings, and there is neither SLACK_BOT_TOKEN nor SLACK_WEBHOOK_URL")

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
+	"github.com/decantdev/decant/provider"
 )
 
 type triageInitCmd struct {
@@ -83,6 +86,24 @@ func (c *triageDoctorCmd) Run(s *streams) error {
 	return nil
 }
 
+// model asks the provider for nothing that costs, such as a list of batches, to learn whether it takes the key.
+func (c *triageDoctorCmd) model(ctx context.Context, room *triageRoom) (what string, err error) {
+	maker, ok := room.client.(provider.Batcher)
+	if ok {
+		_, err = maker.Batches(ctx, time.Now())
+	}
+	f, answered := errors.AsType[*provider.Failure](err)
+	switch {
+	case ok && err == nil:
+		return "model " + room.model + " (its key is taken)", nil
+	case ok && !answered:
+		return "model " + room.model, err
+	case ok && (f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden):
+		return "model " + room.model, fmt.Errorf("%w; the key is wrong, or may not do this: ANTHROPIC_API_KEY", err)
+	}
+	return "model " + room.model + " (its key is there; whether it is good only a request can tell)", nil
+}
+
 // parts examines the model, the database and the repositories.
 func (c *triageDoctorCmd) parts(ctx context.Context, set *triage.Settings, say func(string, error)) {
 	room, err := c.open(ctx, nil, set, true)
@@ -94,7 +115,7 @@ func (c *triageDoctorCmd) parts(ctx context.Context, set *triage.Settings, say f
 		}
 		room, err = c.open(ctx, nil, set, false)
 	default:
-		say("model "+room.model+" (its key is there; whether it is good only a request can tell)", nil)
+		say(c.model(ctx, room))
 	}
 	if room.db != nil {
 		say("database", nil)
@@ -115,7 +136,7 @@ func (c *triageDoctorCmd) parts(ctx context.Context, set *triage.Settings, say f
 // ways examines Slack and GitHub, where results go.
 func (c *triageDoctorCmd) ways(ctx context.Context, set *triage.Settings, say func(string, error)) {
 	if channel := set.Deliver.Slack.Channel; channel != "" || key("SLACK_WEBHOOK_URL") != "" {
-		service, err := slackService()
+		service, err := slackService(c.variable)
 		switch {
 		case err != nil:
 		case !service.Threads():

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -328,6 +330,35 @@ func TestFaultsOfServices(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The doctor examines each credential, and says of each wrong one which it is and what to do (issue 13, "doctor").
+func TestDoctorOfWrongCredentials(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processes")
+	}
+	f := newField(t, nil)
+	if r := f.triage(0, nil, "doctor"); r.code != 0 || strings.Contains(r.out, "FAIL") || !strings.Contains(r.out, "(its key is taken)") {
+		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.errs)
+	}
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)
+	}))
+	defer refuses.Close()
+	all := f.env
+	for variable, says := range map[string]string{
+		"NEW_RELIC_API_KEY=wrong-value": "FAIL  newrelic 1234567: .*NEW_RELIC_API_KEY", "SENTRY_AUTH_TOKEN=wrong-value": "FAIL  sentry acme: .*SENTRY_AUTH_TOKEN",
+		"GITHUB_TOKEN=wrong-value": "FAIL  repository acme/orders : .*the token: it is wrong or has expired", "SLACK_BOT_TOKEN=wrong-value": "FAIL  Slack #errors: .*SLACK_BOT_TOKEN is wrong",
+		"ANTHROPIC_BASE_URL=" + refuses.URL: "FAIL  model claude-sonnet-4-5: .*401.*ANTHROPIC_API_KEY",
+	} {
+		f.env = append(slices.Clone(all), variable)
+		r := f.triage(0, nil, "doctor")
+		if r.code != exitOther || !regexp.MustCompile("(?m)^"+says).MatchString(r.out) || strings.Contains(r.out+r.errs, "wrong-value") {
+			t.Errorf("%s: exit %d\n%s%s", variable, r.code, r.out, r.errs)
+		}
 	}
 }
 

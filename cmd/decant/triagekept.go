@@ -16,7 +16,7 @@ import (
 // archive opens what runs have kept, and nothing else: it can be read where neither their repositories nor a model are at hand. The caller closes
 // what it returns, also beside an error.
 func (f *triageFlags) archive(ctx context.Context, set *triage.Settings) (*triageRoom, error) {
-	r := &triageRoom{set: set}
+	r := &triageRoom{set: set, variable: f.variable}
 	o := &chat.Options{Project: &project.Project{}}
 	var err error
 	if o.Catalog, err = f.models(); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ import (
 // open opens the database and the repositories and, where talks is set, finds out which model there is. The caller closes what it returns, also beside
 // an error.
 func (f *triageFlags) open(ctx context.Context, taken *sample.Sample, set *triage.Settings, talks bool) (*triageRoom, error) {
-	r := &triageRoom{set: set, pacer: pace.New(pace.Options{})}
+	r := &triageRoom{set: set, variable: f.variable, pacer: pace.New(pace.Options{})}
 	source.Through(r.pacer, set.Sources...)
 	o := &chat.Options{Project: &project.Project{}}
 	o.Project.Settings.Model = set.Model
@@ -98,13 +99,19 @@ func (r *triageRoom) talk(o *chat.Options, sandboxed bool, kept string) error {
 
 // arrange says how runs work.
 func (r *triageRoom) arrange(o *chat.Options) error {
-	p, err := preset.Load("night-watch")
+	p, err := preset.Load(cmp.Or(r.set.Preset, "night-watch"))
 	if err != nil {
-		return err
+		return inputError{fmt.Errorf("preset: %w", err)}
 	}
+	r.client = o.Client
 	r.options = triage.Options{Journals: r.db.Store(), Code: r.reader, Parallel: r.set.Parallel}
-	with := investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader, Tools: r.tools,
+	with := investigate.Options{Client: o.Client, Model: r.model, Engine: r.db.Engine(), Journals: r.db.Store(), Preset: p, Code: r.reader, Tools: r.tools, Mask: r.masker.Text,
 		Budget: r.set.PerError, Allowance: agent.NewAllowance(agent.Budget{Tokens: r.set.PerRun}), Thinking: r.set.Thinking, LongFixed: o.Client != nil && longCache(o.Catalog, r.model), Off: r.set.Off, Catalog: o.Catalog}
+	for _, s := range r.set.Sources {
+		if t, ok := s.(investigate.Tracer); ok {
+			with.Traces = append(with.Traces, t)
+		}
+	}
 	r.options.Investigator = investigate.New(with)
 	r.batches = func(b *triage.Batch) (triage.BatchOptions, error) { return r.inBatches(o, with, b) }
 	return nil

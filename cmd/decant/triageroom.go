@@ -10,9 +10,11 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/internal/pace"
+	"github.com/decantdev/decant/internal/standin/services"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/mask"
+	"github.com/decantdev/decant/provider"
 )
 
 // triageFlags are what all commands about triage have.
@@ -26,6 +28,7 @@ type triageFlags struct {
 	catalogFlag
 
 	getenv func(string) string // the environment of services that are played; nil: that of the process
+	acted  *services.Server    // services that are played; nil: there are none
 }
 
 // variable returns a variable of the environment.
@@ -41,6 +44,7 @@ type triageRoom struct {
 	db      *embedded.DB
 	reader  *code.Reader
 	model   string
+	client  provider.Speaker // of the model
 	masker  mask.Masker
 	set     *triage.Settings
 	pacer   *pace.Pacer // that all calls of the run go through
@@ -48,6 +52,8 @@ type triageRoom struct {
 	tools   []agent.Tool // of MCP servers
 	notices []string     // what is to be known of the run
 	clean   []func() error
+
+	variable func(string) string // of the environment
 
 	batches func(*triage.Batch) (triage.BatchOptions, error) // of runs in batches
 }

@@ -41,7 +41,7 @@ type triageRunCmd struct {
 	HTML        string   `name:"html" placeholder:"FILE" help:"Write the report as a page, too."`
 	JSON        bool     `name:"json" help:"Print the report as JSON."`
 	Sample      string   `placeholder:"DIR" help:"Look at a sample: programs with their history and their errors, in a folder (docs/TRIAGE.md). Without files, --sandbox looks at the one in this program."`
-	Services    bool     `help:"With --sandbox or --sample: the errors and the code come from stand-ins for New Relic, Sentry and GitHub, by the same way as from the services."`
+	Services    bool     `help:"With --sandbox or --sample: the errors and the code come from stand-ins for New Relic, Sentry and GitHub, by the same way as from the services, and what is found goes to one for Slack, whose messages are shown."`
 	sendFlags
 	triageFlags
 
@@ -100,6 +100,9 @@ func (c *triageRunCmd) Run(s *streams) (err error) {
 		r, err := triage.Open(ctx, room.options, "")
 		if err != nil {
 			return noRun(err)
+		}
+		if r.Batch() != nil && !r.Done() {
+			return usageError{fmt.Errorf("run %s is done in batches: decant triage collect goes on with it", r.ID())}
 		}
 		return c.finish(ctx, s, room, r)
 	}
@@ -331,7 +334,16 @@ func (c *triageRunCmd) finish(ctx context.Context, s *streams, room *triageRoom,
 		c.unfinished(ctx, s, room, r, err)
 		return exitStatus(exitOther)
 	}
-	return c.send(ctx, s, room, r)
+	return wasTold(ctx, r, c.send(ctx, s, room, r))
+}
+
+// wasTold keeps that a run was told, with an error where something was not delivered: that was said, and decant triage deliver tries again. Where the process
+// was interrupted the run still owes it.
+func wasTold(ctx context.Context, r *triage.Run, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, r.Told(ctx))
 }
 
 // printed prints a report, and writes the page where one is wanted.
@@ -418,11 +430,25 @@ func (c *triageRunCmd) send(ctx context.Context, s *streams, room *triageRoom, r
 		return room.deliver(ctx, &beside, r, c.sendFlags)
 	case c.Sandbox && !c.NoDeliver && r.Report().Totals.Investigated == 0:
 		return nil
+	case c.acted != nil && !c.NoDeliver:
+		return c.post(ctx, s, room, r)
 	case c.Sandbox && !c.NoDeliver:
 		s.note("Nothing was sent anywhere. --no-deliver prints the messages and issues that would be.")
 		return nil
 	}
 	return room.deliver(ctx, s, r, c.sendFlags)
+}
+
+// post sends what a run has found to a Slack that is played, and shows what stands there then.
+func (c *triageRunCmd) post(ctx context.Context, s *streams, room *triageRoom, r *triage.Run) error {
+	beside := *s
+	if c.JSON { // standard output is the report
+		beside.out = s.err
+	}
+	err := room.deliver(ctx, s, r, c.sendFlags)
+	fmt.Fprintln(beside.out, "\n=== what the stand-in for Slack was sent")
+	c.acted.Posted(beside.out)
+	return err
 }
 
 // unfinished says in Slack that a run could not do its work.
@@ -442,7 +468,7 @@ func (c *triageRunCmd) unfinished(ctx context.Context, s *streams, room *triageR
 
 // tellFailure says in Slack that a run could not begin.
 func (c *triageRunCmd) tellFailure(ctx context.Context, s *streams, room *triageRoom, look *triage.Look, why error) {
-	if !c.sends() || room.set.Deliver.Slack.Channel == "" && key("SLACK_WEBHOOK_URL") == "" || ctx.Err() != nil {
+	if !c.sends() || room.set.Deliver.Slack.Channel == "" && c.variable("SLACK_WEBHOOK_URL") == "" || ctx.Err() != nil {
 		return
 	}
 	p, err := look.Plan(ctx, room.options, &triage.Seen{})

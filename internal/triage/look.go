@@ -126,7 +126,7 @@ func (l *Look) Plan(ctx context.Context, o Options, seen *Seen) (*Plan, error) {
 		o = fresh(o, "").o
 	}
 	now := o.Now().UTC()
-	p := &Plan{Events: seen.Events, Scopes: map[int]investigate.Scope{}, Report: report.Report{
+	p := &Plan{Owes: true, Events: seen.Events, Scopes: map[int]investigate.Scope{}, Report: report.Report{
 		Run: now.Format("20060102-1504-") + strings.ToLower(rand.Text()[:4]), Began: now, Since: l.Window.Since, Until: l.Window.Until, Model: l.Model, Simulated: l.Simulated, On: l.Off.String()}}
 	p.Report.Track = Track(seen.Known)
 	for _, s := range l.Sources {
@@ -200,7 +200,7 @@ func (l *Look) place(ctx context.Context, o Options, p *Plan, e *report.Error, g
 	if o.Code == nil {
 		return nil
 	}
-	scope := investigate.Scope{Window: code.Window{Good: goodRelease(seen.Groups, g)}}
+	scope := investigate.Scope{Traces: traces(g), Window: code.Window{Good: goodRelease(seen.Groups, g)}}
 	if scope.Window.Good == "" {
 		scope.Window.Since = g.First.AddDate(0, 0, -lookBack)
 	}
@@ -209,6 +209,23 @@ func (l *Look) place(ctx context.Context, o Options, p *Plan, e *report.Error, g
 	}
 	p.Scopes[e.Number] = scope
 	return nil
+}
+
+// mostTraces is how many requests of an error are looked at closely (seed 000, "Trace summarization").
+const mostTraces = 3
+
+// traces names requests in which the error of a group happened, the newest first.
+func traces(g *group.Group) (out []investigate.TraceRef) {
+	for _, e := range append([]event.Event{g.Newest}, g.Others...) {
+		id := e.TraceID()
+		if id == "" || slices.ContainsFunc(out, func(r investigate.TraceRef) bool { return r.ID == id }) {
+			continue
+		}
+		if out = append(out, investigate.TraceRef{ID: id, At: e.Time}); len(out) == mostTraces {
+			break
+		}
+	}
+	return out
 }
 
 // lookBack is for how many days before an error changes are looked at where no release is known to be good.

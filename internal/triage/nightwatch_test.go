@@ -29,6 +29,9 @@ func TestTheKeysOfTheSeed(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if s, err = read(map[string]string{"NIGHTWATCH_USE_COMPACTION": "false"}); err != nil || s.Preset != "night-watch-manual" {
+		t.Errorf("without compaction: %+v, %v", s, err)
+	}
 	if s, err = read(nil); err != nil {
 		t.Fatal(err)
 	}

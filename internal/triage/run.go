@@ -40,6 +40,7 @@ type Plan struct {
 	Scopes map[int]investigate.Scope `json:"scopes,omitempty"` // by the number of the error
 	Batch  *Batch                    `json:"batch,omitzero"`   // the run is done in batches; nil: it is not
 	Sample string                    `json:"sample,omitzero"`  // whose code runs: a folder, or BundledSample; empty: the repositories of the settings
+	Owes   bool                      `json:"owes,omitzero"`    // at its end the run is told: see Run.Told
 }
 
 // BundledSample is the name of the sample that is part of the program.
@@ -69,6 +70,7 @@ type Run struct {
 	sent     map[string]deliver.Entry     // by their ids
 	took     float64                      // seconds of the work of processes before this one
 	done     bool
+	told     bool
 	pass     *pass    // nil: there was none yet
 	notices  []string // of this process
 }
@@ -80,6 +82,7 @@ type step struct {
 	Sent    *deliver.Entry       `json:"sent,omitzero"`   // what is to be sent, or was
 	Worked  float64              `json:"worked,omitzero"` // seconds, by a process that then has ended its work
 	Done    bool                 `json:"done,omitzero"`
+	Told    bool                 `json:"told,omitzero"`
 	Pass    *pass                `json:"pass,omitzero"`
 }
 
@@ -88,6 +91,7 @@ type Summary struct {
 	Run      string        `json:"run"`
 	Began    time.Time     `json:"began"`
 	Done     bool          `json:"done"`
+	Owes     bool          `json:"owes,omitzero"`    // it is done, and its process has died before it was told
 	Batched  bool          `json:"batched,omitzero"` // it is done in batches: decant triage collect goes on with it
 	Headline string        `json:"headline"`
 	Totals   report.Totals `json:"totals"`
@@ -162,6 +166,17 @@ func (r *Run) Sample() string { return r.plan.Sample }
 // Done reports whether the run has ended.
 func (r *Run) Done() bool { return r.done }
 
+// Owes reports whether the run has ended, and nobody was told what it has found: its process has died.
+func (r *Run) Owes() bool { return r.done && r.plan.Owes && !r.told }
+
+// Told keeps that whoever is to know was told what the run has found.
+func (r *Run) Told(ctx context.Context) error {
+	if r.told {
+		return nil
+	}
+	return r.write(ctx, &step{Told: true})
+}
+
 // write keeps a step, and takes it then.
 func (r *Run) write(ctx context.Context, s *step) error {
 	r.mu.Lock()
@@ -172,7 +187,7 @@ func (r *Run) write(ctx context.Context, s *step) error {
 	}
 	r.take(s)
 	rep := r.report()
-	head, err := json.Marshal(&Summary{Run: r.ID(), Began: rep.Began, Done: r.done, Batched: r.plan.Batch != nil, Headline: rep.Headline(), Totals: rep.Totals})
+	head, err := json.Marshal(&Summary{Run: r.ID(), Began: rep.Began, Done: r.done, Owes: r.Owes(), Batched: r.plan.Batch != nil, Headline: rep.Headline(), Totals: rep.Totals})
 	if err != nil {
 		return fmt.Errorf("run %s: %w", r.ID(), err)
 	}
@@ -199,7 +214,7 @@ func (r *Run) take(s *step) {
 		r.pass = s.Pass
 	}
 	r.took += s.Worked
-	r.done = r.done || s.Done
+	r.done, r.told = r.done || s.Done, r.told || s.Told
 }
 
 // Report returns what the run has found so far.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
@@ -34,6 +35,7 @@ type Settings struct {
 	PerRun   int // tokens
 	Thinking bool
 	Off      layer.Set // context layers that are switched off
+	Preset   string    // of the stages of an investigation: a name, or a file; empty: night-watch
 	Ignore   group.IgnoreList
 	Runbooks []code.Runbook
 	Deliver  deliver.Settings // where results go
@@ -59,6 +61,7 @@ type file struct {
 	PerRun   int               `yaml:"tokens_per_run"`
 	Thinking bool              `yaml:"thinking"`
 	Layers   []string          `yaml:"layers"`   // see layer.Parse
+	Preset   string            `yaml:"preset"`   // a name, or a file, from the folder of the settings
 	Ignore   string            `yaml:"ignore"`   // a file, from the folder of the settings
 	Runbooks string            `yaml:"runbooks"` // a folder, likewise
 	Deliver  deliver.Settings  `yaml:",inline"`
@@ -83,7 +86,7 @@ func ReadSettings(name string, getenv func(string) string) (*Settings, error) {
 	if s.Sources, err = source.Read(name, data, getenv); err != nil {
 		return nil, err
 	}
-	return s, cmp.Or(s.environment(getenv), refuse(getenv))
+	return s, cmp.Or(s.environment(getenv), s.compaction(getenv), refuse(getenv))
 }
 
 // read reads what the file says, but for its sources.
@@ -106,7 +109,10 @@ func (s *Settings) read(name string, data []byte) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	dir := filepath.Dir(name)
-	*s = Settings{Given: s.Given, Repos: f.Repos, Services: f.Services, Model: f.Model, By: f.By, Most: f.Most, Parallel: f.Parallel, PerError: f.PerError, PerRun: f.PerRun, Thinking: f.Thinking, Off: off, Deliver: f.Deliver}
+	*s = Settings{Given: s.Given, Repos: f.Repos, Services: f.Services, Model: f.Model, By: f.By, Most: f.Most, Parallel: f.Parallel, PerError: f.PerError, PerRun: f.PerRun, Thinking: f.Thinking, Off: off, Preset: f.Preset, Deliver: f.Deliver}
+	if strings.HasSuffix(f.Preset, ".yaml") || strings.HasSuffix(f.Preset, ".yml") {
+		s.Preset = below(dir, f.Preset)
+	}
 	for i := range s.Repos {
 		if d := s.Repos[i].Dir; d != "" && !filepath.IsAbs(d) {
 			s.Repos[i].Dir = filepath.Join(dir, d)
@@ -212,6 +218,7 @@ repos:
 # tokens_per_run: 200000
 # thinking: true             # by class of the error; it costs tokens, and the provider's cache
 # layers: [-thinking]       # context layers: all, none, names, or all but -NAME
+# preset: night-watch-manual # without summaries: from six answers on the first message and the last four stay
 # ignore: ignore.yaml        # - class: ActionController::RoutingError
 # runbooks: runbooks         # a folder of Markdown
 # mcp: {file: ../.mcp.json}  # servers whose read-only tools investigations may use

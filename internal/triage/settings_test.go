@@ -27,14 +27,14 @@ func TestSettings(t *testing.T) {
 	}
 	write("ignore.yaml", "- class: X\n")
 	write("books/slow.md", "---\nclasses: [Timeout]\n---\nWait.\n")
-	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: ..}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\n")
+	file := write("triage.yaml", "sources: [{type: log, files: [a.log]}]\nrepos: [{name: shop, dir: ..}]\nmodel: m\nmax_errors: 7\ntokens_per_error: 1000\nby: transaction\nignore: ignore.yaml\nrunbooks: books\nlayers: [-thinking, -prior]\npreset: mine.yaml\n")
 	env := map[string]string{"NIGHTWATCH_MODEL": "n", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR": "20000", "DECANT_TRIAGE_TOKENS_PER_ERROR": "25000", "NIGHTWATCH_TOTAL_TOKEN_BUDGET": "90000"}
 	s, err := triage.ReadSettings(file, func(name string) string { return env[name] })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !s.Given || s.Model != "n" || s.Most != 7 || s.PerError != 25000 || s.PerRun != 90000 || s.By != group.ByTransaction || len(s.Sources) != 1 || len(s.Ignore) != 1 || len(s.Runbooks) != 1 ||
-		s.Repos[0].Dir != filepath.Join(dir, "..") || s.Off != layer.Off(layer.Thinking, layer.Prior) {
+		s.Repos[0].Dir != filepath.Join(dir, "..") || s.Off != layer.Off(layer.Thinking, layer.Prior) || s.Preset != filepath.Join(dir, "mine.yaml") {
 		t.Errorf("%+v", s)
 	}
 	none := func(string) string { return "" }

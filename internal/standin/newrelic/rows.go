@@ -11,8 +11,8 @@ import (
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
-// Rows returns events as an agent of New Relic would have sent them: a TransactionError each, and an ErrorTrace of each that has a stack,
-// which have the trace's id in common.
+// Rows returns events as an agent of New Relic would have sent them: a TransactionError each, an ErrorTrace of each that has a stack, and the Spans of
+// its request. They have the trace's id in common.
 func Rows(events []event.Event) map[string][]Row {
 	out := map[string][]Row{}
 	for i, e := range events {
@@ -30,6 +30,7 @@ func Rows(events []event.Event) map[string][]Row {
 			}
 		}
 		out["TransactionError"] = append(out["TransactionError"], row)
+		out["Span"] = append(out["Span"], spans(e, id)...)
 		if len(e.Frames) == 0 {
 			continue
 		}
@@ -37,6 +38,19 @@ func Rows(events []event.Event) map[string][]Row {
 		trace["stackTrace"] = stack(e)
 		out["ErrorTrace"] = append(out["ErrorTrace"], trace)
 	}
+	return out
+}
+
+// spans returns the steps of the request in which an event happened: the request, and the function of its own code that failed. How long they took no event
+// tells, so they have no duration.
+func spans(e event.Event, trace string) []Row {
+	row := Row{"timestamp": e.Time.UnixMilli(), "traceId": trace, "guid": trace[:15] + "0", "name": e.Transaction, "appName": e.Service, "nr.entryPoint": true}
+	out := []Row{row}
+	if i := slices.IndexFunc(e.Frames, func(f event.Frame) bool { return f.InApp }); i >= 0 {
+		row = Row{"timestamp": e.Time.UnixMilli(), "traceId": trace, "guid": trace[:15] + "1", "parentId": row["guid"], "name": e.Frames[i].Function, "appName": e.Service}
+		out = append(out, row)
+	}
+	row["error.class"], row["error.message"] = e.Class, e.Message
 	return out
 }
 

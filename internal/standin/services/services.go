@@ -1,5 +1,5 @@
-// Package services serves a sample as the services would have it: New Relic and Sentry with its errors, GitHub with its repositories, and the Messages
-// API with a stand-in for a model. All of them are at one address, since their paths differ.
+// Package services serves a sample as the services would have it: New Relic and Sentry with its errors, GitHub with its repositories, Slack with one
+// channel, and the Messages API with a stand-in for a model. All of them are at one address, since their paths differ.
 //
 // New Relic watches every other service of the sample, Sentry the ones between: together they tell each error once.
 package services
@@ -7,6 +7,7 @@ package services
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/decantdev/decant/internal/standin/github"
 	"github.com/decantdev/decant/internal/standin/newrelic"
 	"github.com/decantdev/decant/internal/standin/sentry"
+	"github.com/decantdev/decant/internal/standin/slack"
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -27,7 +29,9 @@ const (
 	organization = "acme"  // of Sentry
 	newRelicKey  = "NRAK-SANDBOX"
 	sentryToken  = "sandbox-sentry"
+	slackToken   = "xoxb-sandbox"
 	GitHubToken  = "sandbox-github"
+	Channel      = "#errors" // of Slack
 )
 
 // Options configures the services. Sample and Dir are required.
@@ -42,6 +46,7 @@ type Server struct {
 	NewRelic *newrelic.Server
 	Sentry   *sentry.Server
 	GitHub   *github.Server
+	Slack    *slack.Server
 	Model    *sandbox.Server // nil: there is none
 }
 
@@ -68,6 +73,7 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("New Relic: %w", err)
 	}
 	s.Sentry = sentry.New(sentry.Options{Token: sentryToken, Organization: organization, Issues: sentry.Issues(second), PerSecond: 40})
+	s.Slack = slack.New(slack.Options{Token: slackToken, Channels: map[string]string{"C01": Channel[1:]}})
 	if o.Model != nil {
 		s.Model = sandbox.New(sandbox.Options{Model: o.Model})
 	}
@@ -99,6 +105,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.NewRelic.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/api/0/"):
 		s.Sentry.ServeHTTP(w, r)
+	case path == "/slack" && r.Method == http.MethodGet:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		s.Posted(w)
+	case strings.HasPrefix(path, "/api/"):
+		s.Slack.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/v1/") && s.Model != nil:
 		s.Model.ServeHTTP(w, r)
 	default:
@@ -109,7 +120,26 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Environment returns the variables by which decant triage finds services at a base URL: NAME=VALUE.
 func Environment(base string) []string {
 	return []string{"ANTHROPIC_BASE_URL=" + base, "ANTHROPIC_API_KEY=sandbox", "GITHUB_API_URL=" + base + "/", "GITHUB_TOKEN=" + GitHubToken,
-		"NEW_RELIC_API_KEY=" + newRelicKey, "SENTRY_AUTH_TOKEN=" + sentryToken}
+		"NEW_RELIC_API_KEY=" + newRelicKey, "SENTRY_AUTH_TOKEN=" + sentryToken, "SLACK_API_URL=" + base + "/api/", "SLACK_BOT_TOKEN=" + slackToken}
+}
+
+// Posted writes what was posted in the channel, each message with the replies of its thread.
+func (s *Server) Posted(w io.Writer) {
+	all := s.Slack.Messages()
+	if len(all) == 0 {
+		fmt.Fprintf(w, "Nothing was posted in %s.\n", Channel)
+	}
+	for _, m := range all {
+		if m.Thread != "" {
+			continue
+		}
+		fmt.Fprintf(w, "%s\n%s\n", Channel, m.Text)
+		for _, reply := range all {
+			if reply.Thread == m.TS {
+				fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(reply.Text, "\n", "\n    "))
+			}
+		}
+	}
 }
 
 // Settings returns a settings file of decant triage for the services of a sample at a base URL.
@@ -130,6 +160,10 @@ func Settings(s *sample.Sample, base string) string {
 	of := s.Services()
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		fmt.Fprintf(&b, "  %q: %q\n", name, of[name])
+	}
+	fmt.Fprintf(&b, "slack: {channel: %q}\n", Channel)
+	if repos := s.Mapped(); len(repos) > 0 {
+		fmt.Fprintf(&b, "# issues: {repo: %q}\n# pull_request: draft\n", repos[0].Name)
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@
 package analyst
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -52,6 +53,7 @@ const (
 	search   = "search_code"
 	changes  = "recent_changes"
 	change   = "show_change"
+	traces   = "get_error_traces"
 )
 
 // How much it reads around a line, and how many commits it looks at.
@@ -69,6 +71,11 @@ func (k *known) next() []sandbox.Block {
 	}
 	if c := k.around(); c != nil {
 		return c
+	}
+	if len(k.frames) == 0 || timeouts.MatchString(k.class+k.message) {
+		if c := k.call(traces, map[string]any{}); c != nil {
+			return c
+		}
 	}
 	for _, f := range k.frames[:min(len(k.frames), mostFrames)] {
 		src := k.at(f)
@@ -285,7 +292,8 @@ var (
 
 // lead returns the answer where nothing was found.
 func (k *known) lead() *answer {
-	a := &answer{State: "inconclusive", Cause: "The code that was read does not show the cause.", Confidence: "low", Evidence: []evidence{}, Next: []string{"look at what the service depends on at that time"}}
+	a := &answer{State: "inconclusive", Cause: "The code that was read does not show the cause.", Confidence: "low", Evidence: []evidence{},
+		Next: []string{"look at what " + cmp.Or(k.failed, "the service") + " depends on at that time"}}
 	for _, f := range k.frames {
 		if src := k.at(f); src != nil {
 			q := quote{src, f.line, "the line that failed"}

@@ -23,6 +23,7 @@ type known struct {
 	hits    []hit    // of searches
 	commits []string // that touch the files, newest first
 	diffs   []diff
+	failed  string // the step of a request that has failed
 
 	earlier []earlier // errors of the run
 
@@ -61,14 +62,15 @@ type diff struct {
 }
 
 var (
-	caseStart = regexp.MustCompile(`(?m)^Error #\d+ is `)
-	field     = regexp.MustCompile(`(?m)^> (class|message): (.*)$`)
-	ownFrame  = regexp.MustCompile(`(?m)^> \* (.+?):(\d+)(?: .*)?$`)
-	window    = regexp.MustCompile(`(?m)^(\S+)@([0-9a-f]{7,40}) (.+), lines \d+ to \d+ of \d+$`)
-	version   = regexp.MustCompile(`(?m)^(\S+)@([0-9a-f]{7,40}) `)
-	analyzed  = regexp.MustCompile(`(?m)^> - Error #(\d+): .*? — Root cause: (.*)\. Files examined: (.*)$`)
-	numbered  = regexp.MustCompile(`^\s*(\d+)[:>-]?\t(.*)$`)
-	commit    = regexp.MustCompile(`(?m)^([0-9a-f]{7,40}) \d{4}-\d\d-\d\d `)
+	caseStart  = regexp.MustCompile(`(?m)^Error #\d+ is `)
+	field      = regexp.MustCompile(`(?m)^> (class|message): (.*)$`)
+	ownFrame   = regexp.MustCompile(`(?m)^> \* (.+?):(\d+)(?: .*)?$`)
+	window     = regexp.MustCompile(`(?m)^(\S+)@([0-9a-f]{7,40}) (.+), lines \d+ to \d+ of \d+$`)
+	version    = regexp.MustCompile(`(?m)^(\S+)@([0-9a-f]{7,40}) `)
+	analyzed   = regexp.MustCompile(`(?m)^> - Error #(\d+): .*? — Root cause: (.*)\. Files examined: (.*)$`)
+	numbered   = regexp.MustCompile(`^\s*(\d+)[:>-]?\t(.*)$`)
+	failedStep = regexp.MustCompile(`(?m)^> step \+[^:]+: (.+?)(?: \([^()]*\))? failed: `)
+	commit     = regexp.MustCompile(`(?m)^([0-9a-f]{7,40}) \d{4}-\d\d-\d\d `)
 )
 
 // clearedText is what stands where an old result was.
@@ -170,6 +172,10 @@ func (k *known) result(use sandbox.Block, text string) {
 		}
 	case change:
 		k.changed(use, text)
+	case traces:
+		for _, m := range failedStep.FindAllStringSubmatch(text, -1) {
+			k.failed = m[1] // the last one is the innermost
+		}
 	}
 }
 

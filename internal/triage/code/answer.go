@@ -11,7 +11,7 @@ const (
 	MostFile   = 8000 // of a file, or of a diff
 	MostSearch = 4000 // of a search, or of a list of changes
 	mostList   = 2000 // of a list of files
-	MostTraces = 4000 // of traces, for tools of other packages: see Cut
+	MostTraces = 4000 // of traces; see Cut
 )
 
 // MostWhole is the most characters that an answer has where Options.Whole is set.

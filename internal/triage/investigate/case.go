@@ -49,6 +49,16 @@ func (c *Case) prior() (n int) {
 	return n
 }
 
+// priorSize returns how many characters they have.
+func (c *Case) priorSize() (n int) {
+	for i := range c.Notes {
+		if c.Notes[i].Prior {
+			n += len(c.Notes[i].Title) + len(c.Notes[i].Text)
+		}
+	}
+	return n
+}
+
 // Name returns class and transaction.
 func (c *Case) Name() string {
 	if c.Transaction == "" {

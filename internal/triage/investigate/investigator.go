@@ -35,6 +35,10 @@ type Options struct {
 	Preset   *preset.Preset // nil: the engine's
 	Code     *code.Reader
 	Tools    []agent.Tool // beside those that read code. What they show is no evidence
+	Traces   []Tracer     // that are asked what requests did; none: there is no tool for it
+
+	// Mask takes out of what Traces tell what the model must not see. It must keep its lines. Nil: nothing is taken out.
+	Mask func(text string) string
 
 	Budget    int              // tokens for each error, of prompts and answers; 0: DefaultBudget
 	Allowance *agent.Allowance // of a whole run; nil: without a limit
@@ -88,6 +92,7 @@ func (f *Finding) Summary(c *Case) Summary {
 type Scope struct {
 	Versions []code.Version `json:"versions,omitempty"` // of the repositories, the likeliest first
 	Window   code.Window    `json:"window,omitzero"`    // in which something may have been changed
+	Traces   []TraceRef     `json:"traces,omitempty"`   // of requests in which the error happened
 }
 
 // Investigate looks for the cause of an error, in a session of an id. Where there is such a session it goes on with it: what was done in another process
@@ -101,7 +106,7 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	seen := &code.Seen{}
 	e := effort.Of(c.Class)
 	reads := (&code.Tools{Reader: v.o.Code, Seen: seen, Versions: in.Versions, Window: in.Window}).Tools()
-	a, err := v.agent(e, slices.Concat(reads, v.o.Tools))
+	a, err := v.agent(e, v.tools(reads, in, seen))
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +117,9 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	if !v.o.Off.On(layer.CrossError) {
 		earlier = nil
 	}
-	work := Work{Earlier: min(len(earlier), mostEarlier), Prior: c.prior()}
+	work, effects := Work{Earlier: min(len(earlier), mostEarlier), Prior: c.prior()}, tally{earlier: len(told(earlier)), prior: c.priorSize()}
 	told := func(e agent.Event) {
-		work.heard(&e)
+		effects.heard(&e, &work, seen)
 		if heard != nil {
 			heard(e)
 		}
@@ -130,6 +135,7 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 	f.count(s)
 	work.Cut, work.Left = seen.Cut()
 	work.Thinking = allowed(v.thinking(e), f.Iterations, f.Limit)
+	work.Effects = effects.out
 	f.Work = work
 	switch {
 	case err == nil:
@@ -140,6 +146,15 @@ func (v *Investigator) Investigate(ctx context.Context, id string, c *Case, in S
 		return f, fmt.Errorf("error #%d: %w", c.Number, err)
 	}
 	return f, nil
+}
+
+// tools returns all tools of an investigation: those that read code, and others. They are the same for all investigations, so that the provider's cache
+// has them.
+func (v *Investigator) tools(reads []agent.Tool, in Scope, seen *code.Seen) []agent.Tool {
+	if len(v.o.Traces) > 0 {
+		reads = append(slices.Clip(reads), v.traces(in.Traces, seen))
+	}
+	return slices.Concat(reads, v.o.Tools)
 }
 
 // agent returns the agent for errors that take an effort.
@@ -177,8 +192,9 @@ func (v *Investigator) session(ctx context.Context, a *agent.Agent, id string) (
 
 // Ask says something in a fork of the session of an investigation, whose id is a new one.
 func (v *Investigator) Ask(ctx context.Context, id, text string, in Scope, heard func(agent.Event)) error {
-	tools := &code.Tools{Reader: v.o.Code, Seen: &code.Seen{}, Versions: in.Versions, Window: in.Window}
-	a, err := v.agent(effort.Of(""), tools.Tools())
+	seen := &code.Seen{}
+	reads := &code.Tools{Reader: v.o.Code, Seen: seen, Versions: in.Versions, Window: in.Window}
+	a, err := v.agent(effort.Of(""), v.tools(reads.Tools(), in, seen))
 	if err != nil {
 		return err
 	}

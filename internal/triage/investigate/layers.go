@@ -73,7 +73,7 @@ func staged(p *preset.Preset, off layer.Set) *preset.Preset {
 		out.Native.Editing = preset.Editing{}
 	}
 	if !off.On(layer.Compaction) {
-		out.Native.Compaction = preset.Compaction{}
+		out.Native.Compaction, out.Trigger.Answers = preset.Compaction{}, 0
 	}
 	return &out
 }
@@ -89,6 +89,8 @@ type Work struct {
 	Prior       int `json:"prior_told"`        // findings of earlier runs
 	Cut         int `json:"results_cut"`       // results of tools that were longer than their limit
 	Left        int `json:"characters_cut"`    // that they lost
+
+	Effects Effects `json:"effects,omitzero"` // on prompts
 }
 
 // heard counts an event.
@@ -108,6 +110,6 @@ func (w *Work) heard(e *agent.Event) {
 func (w Work) Plus(o Work) Work {
 	return Work{
 		Edits: w.Edits + o.Edits, Cleared: w.Cleared + o.Cleared, Compactions: w.Compactions + o.Compactions, Summarised: w.Summarised + o.Summarised,
-		Thinking: w.Thinking + o.Thinking, Earlier: w.Earlier + o.Earlier, Prior: w.Prior + o.Prior, Cut: w.Cut + o.Cut, Left: w.Left + o.Left,
+		Effects: w.Effects.Plus(o.Effects), Thinking: w.Thinking + o.Thinking, Earlier: w.Earlier + o.Earlier, Prior: w.Prior + o.Prior, Cut: w.Cut + o.Cut, Left: w.Left + o.Left,
 	}
 }

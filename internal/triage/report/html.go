@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/decantdev/decant/internal/figure"
 	"github.com/decantdev/decant/internal/triage/investigate"
 )
 
@@ -18,6 +19,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	t, err := template.New("triage").Funcs(template.FuncMap{
 		"day": day, "happened": happened, "seen": lastSeenText, "verdict": verdict, "suspect": suspect, "related": related, "used": used,
 		"join": func(list []string) string { return strings.Join(list, "; ") }, "link": link, "solved": solved,
+		"thousands": figure.Thousands, "bill": billOf, "billText": func() string { return billText },
 	}).Parse(page)
 	if err != nil {
 		return fmt.Errorf("parse the page: %w", err)

@@ -145,6 +145,21 @@ func (r *Report) used(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "- %s\n", plain(l))
 	}
+	r.billed(b)
+}
+
+// billed writes what the layers have saved.
+func (r *Report) billed(b *strings.Builder) {
+	l := billOf(r)
+	if l == nil {
+		return
+	}
+	num := figure.Thousands
+	fmt.Fprintf(b, "\n%s\n\n| layer | without it | with only it |\n|---|---:|---:|\n", plain(billText))
+	for _, s := range l.Shares {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", s.Layer, num(s.Without), num(s.Only))
+	}
+	fmt.Fprintf(b, "| remainder | | %s |\n\nAs it was %s; without these layers %s. The remainder is what they save together and not one by one.\n", num(l.Remainder), num(l.On), num(l.Off))
 }
 
 // plain returns a text that is no markup, on one line.

@@ -64,6 +64,37 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// What each layer saves is in the report: without it, with only it, and what they save together (issue 13, "Results"; mission 000-38). The figures: five prompts of 2,000 tokens
+// of which 6,000 were read from the cache and 3,000 were written to it, and results that have lost 500 tokens before the third prompt.
+func TestBill(t *testing.T) {
+	r := sample("")
+	if got := written(t, func(b *bytes.Buffer) error { return r.WriteMarkdown(b) }); strings.Contains(got, "with only it") {
+		t.Errorf("no layer has done anything, and the report has a bill:\n%s", got)
+	}
+	f := r.Errors[0].Finding
+	f.Usage, r.Errors[1].Finding.Usage = decant.Usage{Input: 1000, CacheRead: 6000, CacheWrite: 3000}, decant.Usage{}
+	f.Work.Effects.Caps = investigate.Effect{Tokens: 1500, New: 500}
+	r.Sum(1234, code.Stats{}, 2.5)
+	const on = 1000 + 600 + 3750     // as it was
+	const off = 10_000 + 1500        // neither the cache nor caps
+	const onlyCache = on + 625 + 100 // what is long comes once, and is read twice
+	const onlyCaps = 10_000          // caps, and no cache
+	const remainder = (off - on) - (off - onlyCache) - (off - onlyCaps)
+	for _, want := range []string{
+		"| prompt-cache | 10,000 | 6,075 |\n", "| caps | 6,075 | 10,000 |\n", "| remainder | | -775 |\n", "As it was 5,350; without these layers 11,500.", "decant triage measure",
+	} {
+		if got := written(t, func(b *bytes.Buffer) error { return r.WriteMarkdown(b) }); !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if remainder != -775 || onlyCache != 6075 || on != 5350 || off != 11_500 {
+		t.Errorf("remainder %d, with the cache %d", remainder, onlyCache)
+	}
+	if got := written(t, func(b *bytes.Buffer) error { return r.WriteHTML(b) }); !strings.Contains(got, "<tr><td>caps<td>6,075<td>10,000") || !strings.Contains(got, "<td>remainder<td><td>-775") {
+		t.Errorf("the page has another bill:\n%s", got)
+	}
+}
+
 // Whatever an error, a file or a model says is text: no markup, no mention, no link, no script, in no form of the report.
 func TestHostileTexts(t *testing.T) {
 	evil := " <script>alert(1)</script> [x](javascript:alert(1)) ![i](http://evil.example/i.png) @everyone #1 ```\n# Heading\n~~~\n<img src=x onerror=alert(1)> \x1b[31m"

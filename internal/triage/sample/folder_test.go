@@ -72,7 +72,7 @@ func TestAFolderOfSomebodyElse(t *testing.T) {
 		{"sample.yaml", "now: 2026-10-02T06:00:00Z\n", "", "sample.yaml:1: now is missing"},
 		{"sample.yaml", "2026-10-02T06:00:00Z", "yesterday", "sample.yaml:2: now is no time"},
 		{"sample.yaml", "    services:", "    servces:", "sample.yaml: [6:"},
-		{"sample.yaml", "    patches: repos/pets\n", "", "sample.yaml:4: repository acme/pets has either patches or dir"},
+		{"sample.yaml", "    patches: repos/pets\n", "", "sample.yaml:4: repository acme/pets: name either patches or dir"},
 		{"sample.yaml", "repos/pets", "../pets", "sample.yaml:4: repository acme/pets: patches is a folder below"},
 		{"sample.yaml", "repos/pets", "repos/cats", "there are no patches in repos/cats"},
 		{"sample.yaml", "{v1: 1}", "{v1: 3}", "the tag v1 stands behind patch 3 of 1"},

@@ -122,7 +122,7 @@ func (s *Sample) checkRepo(r *repo) error {
 	case r.Name == "":
 		return errors.New("a repository has no name")
 	case (r.Patches == "") == (r.Dir == ""):
-		return fmt.Errorf("repository %s has either patches or dir", r.Name)
+		return fmt.Errorf("repository %s: name either patches or dir: its folder of patches (repos/NAME), or a clone", r.Name)
 	case r.Patches != "" && !fs.ValidPath(r.Patches):
 		return fmt.Errorf("repository %s: patches is a folder below that of the sample: %q", r.Name, r.Patches)
 	case r.Dir != "" && s.dir == "":

@@ -1,10 +1,8 @@
 package source
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/decantdev/decant/internal/triage/event"
 )
@@ -95,42 +93,4 @@ func (n *NewRelic) event(o object, stacks map[string]traced) (e event.Event, err
 	bound(&e)
 	e.Attributes = o.rest()
 	return e, nil
-}
-
-// A Span is one step of a request that failed.
-type Span struct {
-	Name     string
-	Service  string
-	Start    time.Time
-	Duration time.Duration
-	Class    string // of the error, empty: none
-	Message  string // of the error
-}
-
-// Spans returns the steps of the request in which an event happened, in their order, at most 100; none where the event names no trace.
-func (n *NewRelic) Spans(ctx context.Context, e event.Event) ([]Span, error) {
-	id := e.Attributes["traceId"]
-	if id == "" {
-		return nil, nil
-	}
-	around := Window{e.Time.Add(-time.Hour), e.Time.Add(time.Hour)}
-	rows, err := n.query(ctx, "SELECT * FROM Span WHERE traceId = "+quote(id)+during(around)+" LIMIT 100")
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Span, 0, len(rows))
-	for i := len(rows) - 1; i >= 0; i-- { // New Relic has the newest one first
-		row := rows[i]
-		s := Span{Name: row.text([]string{"name"}), Service: row.text(rowService), Class: row.text(rowClass), Message: cut(row.text(rowMessage), mostMessage)}
-		if s.Start, err = timeOf(row["timestamp"]); err != nil {
-			return nil, fmt.Errorf("%s: span: %w", n.Name(), err)
-		}
-		if d, err := time.ParseDuration(row.text([]string{"duration.ms"}) + "ms"); err == nil {
-			s.Duration = d
-		} else if d, err := time.ParseDuration(row.text([]string{"duration"}) + "s"); err == nil {
-			s.Duration = d
-		}
-		out = append(out, s)
-	}
-	return out, nil
 }

@@ -137,19 +137,29 @@ func TestManyRowsAreHalved(t *testing.T) {
 	}
 }
 
-func TestSpans(t *testing.T) {
+// Seed 000, get_error_traces: what one request did, by NRQL: its errors with their stacks, and its spans in their order.
+func TestTrace(t *testing.T) {
 	at := night.UnixMilli()
-	_, nr := nerdgraph(t, map[string][]newrelic.Row{"Span": {
-		{"timestamp": at, "traceId": "t'1", "name": "GET /orders", "appName": "shop", "duration.ms": 12.5},
-		{"timestamp": at + 5, "traceId": "t'1", "name": "SELECT", "error.class": "Timeout", "error.message": "slow", "duration": 0.25},
-		{"timestamp": at, "traceId": "other", "name": "x"},
-	}})
-	got, err := nr.Spans(t.Context(), event.Event{Time: night, Attributes: map[string]string{"traceId": "t'1"}})
-	if err != nil || len(got) != 2 || got[0].Name != "GET /orders" || got[0].Duration != 12500*time.Microsecond || got[1].Class != "Timeout" || got[1].Duration != 250*time.Millisecond {
+	_, nr := nerdgraph(t, map[string][]newrelic.Row{
+		"ErrorTrace": {
+			{"timestamp": at, "traceId": "t'1", "error.class": "KeyError", "error.message": "'total'", "stackTrace": "  File \"/app/cart.py\", line 11, in total"},
+			{"timestamp": at, "traceId": "other", "error.class": "OSError"},
+		},
+		"Span": {
+			{"timestamp": at, "traceId": "t'1", "name": "GET /orders", "appName": "shop", "duration.ms": 12.5},
+			{"timestamp": at + 5, "traceId": "t'1", "name": "SELECT", "error.class": "Timeout", "error.message": "slow", "duration": 0.25},
+			{"timestamp": at, "traceId": "other", "name": "x"},
+		},
+	})
+	got, err := nr.Trace(t.Context(), "t'1", night)
+	if err != nil || len(got.Spans) != 2 || got.Spans[0].Name != "GET /orders" || got.Spans[0].Duration != 12500*time.Microsecond || got.Spans[1].Class != "Timeout" || got.Spans[1].Duration != 250*time.Millisecond {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := nr.Spans(t.Context(), event.Event{}); got != nil || err != nil {
-		t.Errorf("got %v, %v without a trace", got, err)
+	if len(got.Errors) != 1 || got.Errors[0].Class != "KeyError" || len(got.Errors[0].Frames) != 1 || got.Errors[0].Frames[0].Line != 11 {
+		t.Errorf("got %+v", got.Errors)
+	}
+	if got, err := nr.Trace(t.Context(), "none", night); len(got.Errors)+len(got.Spans) > 0 || err != nil {
+		t.Errorf("got %v, %v of a trace that is not there", got, err)
 	}
 }
 
