@@ -98,7 +98,7 @@ func TestKilledAtAnyPoint(t *testing.T) {
 	d.reopen()
 	b := d.book()
 	var noted, edits []string
-	points := 12
+	points := 8
 	if testing.Short() {
 		points = 4
 	}

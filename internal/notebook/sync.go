@@ -89,13 +89,8 @@ func (b *Book) sync(ctx context.Context) (Report, error) {
 
 // pass reads the files and writes them once. If one has changed meanwhile the error is folder.ErrChanged.
 func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err error) {
-	disk := map[string][]byte{}
-	for _, name := range page.Names {
-		if disk[name], err = folder.Read(filepath.Join(b.Dir(), name)); err != nil {
-			return nil, nil, err
-		}
-	}
-	if disk[page.Shared], err = b.readShared(); err != nil {
+	disk, err := b.disk()
+	if err != nil {
 		return nil, nil, err
 	}
 	files := map[string]page.File{}
@@ -133,7 +128,24 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 	if err != nil || b.o.DryRun { // what stands in the files is still what was written before
 		return read, changes, err
 	}
-	return read, changes, b.change(ctx, true, func(l *ledger) error {
+	return read, changes, b.written(ctx, files, shared)
+}
+
+// disk returns the files as they stand there; nil: there is none.
+func (b *Book) disk() (out map[string][]byte, err error) {
+	out = map[string][]byte{}
+	for _, name := range page.Names {
+		if out[name], err = folder.Read(filepath.Join(b.Dir(), name)); err != nil {
+			return nil, err
+		}
+	}
+	out[page.Shared], err = b.readShared()
+	return out, err
+}
+
+// written notes what stands in the files now.
+func (b *Book) written(ctx context.Context, files map[string]page.File, shared string) error {
+	return b.change(ctx, true, func(l *ledger) error {
 		pages := l.pages()
 		for name, f := range files {
 			p := pages[name]

@@ -129,31 +129,16 @@ func (r *result) beginning() string {
 
 // finish closes a stub and says how to get the original back: by running the call again, or by its handle where the agent has
 // the tool for that.
-func (s *Subject) finish(line string, r *result) string {
+func finish(line string, r *result, expand string) string {
 	line += again(&r.call)
-	if s.expand != "" {
+	if expand != "" {
 		handle := decant.HandleOf(decant.HashText(r.shown()))
 		if r.shrunk != nil {
 			handle = r.shrunk.Handle
 		}
-		line += ". Original: " + s.expand + " " + string(handle)
+		line += ". Original: " + expand + " " + string(handle)
 	}
 	return line + "]"
-}
-
-// expander returns the name of the tool that gives originals back, empty if the agent has none.
-func expander(cs ...*decant.Conversation) string {
-	for _, c := range cs {
-		if c == nil {
-			continue
-		}
-		for i := range c.Fixed.Tools {
-			if name := c.Fixed.Tools[i].Name; tool.Expands(name) {
-				return name
-			}
-		}
-	}
-	return ""
 }
 
 // again says how the agent gets an old result again. A command that may have changed

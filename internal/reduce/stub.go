@@ -54,7 +54,7 @@ func (s *Subject) stubLine(r *result, line string, n, room int) string {
 		line += begin
 		room -= s.opts.Counter.Count(begin)
 	}
-	return s.finish(line+s.namesClause(r, line, n, room), r)
+	return finish(line+s.namesClause(r, line, n, room), r, s.expand)
 }
 
 // namesClause lists the names of r, which has n tokens, that are worth keeping and not in the line
@@ -75,5 +75,5 @@ func (s *Subject) quotedStub(r *result, line string, n int) string {
 		_, names := s.opts.Quote.room(n)
 		return s.stubLine(r, line, n, names)
 	}
-	return s.finish(line+quoted, r)
+	return finish(line+quoted, r, s.expand)
 }

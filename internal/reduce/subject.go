@@ -158,6 +158,21 @@ func (s *Subject) named(name string) bool {
 	return len(s.opts.Include) == 0 || matchAny(s.opts.Include, name)
 }
 
+// expander returns the name of the tool that gives originals back, empty if the agent has none.
+func expander(cs ...*decant.Conversation) string {
+	for _, c := range cs {
+		if c == nil {
+			continue
+		}
+		for i := range c.Fixed.Tools {
+			if name := c.Fixed.Tools[i].Name; tool.Expands(name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
 // roundOf returns for each message the index of its round, -1 when it is in none.
 func roundOf(ms []decant.Message, rounds []decant.Round) []int {
 	in := make([]int, len(ms))
