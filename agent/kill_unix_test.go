@@ -71,7 +71,7 @@ func (v *victim) tool(name string) agent.Tool {
 }
 
 // plan is what the model of a victim asks for, answer by answer.
-var plan = [][]string{{"once", "once"}, {"look", "look"}, {"same"}, {"once", "same", "look"}, {"once"}}
+var plan = [][]string{{"once", "once"}, {"look", "look"}, {"same"}, {"once", "same", "look"}, {"once"}, {"same", "once"}, {"look"}}
 
 // planned is the model of a victim.
 func planned(p *sandbox.Prompt) sandbox.Answer {
@@ -163,13 +163,13 @@ func spawn(t *testing.T, folder string, point int) (killed bool) {
 }
 
 // Wherever a process is killed, and killed again, no call of a tool that must not be made twice is made twice, and none is lost: the
-// model is told of each what came of it, or that nobody knows.
+// model is told of each what came of it, or that nobody knows. There are 100 points at least.
 func TestAKilledRunGoesOn(t *testing.T) {
 	stride := 1
 	if testing.Short() {
 		stride = 9
 	}
-	killed := 0
+	points, killed := 0, 0
 	for first, ended := 1, false; !ended; first += stride {
 		t.Run(fmt.Sprint(first), func(t *testing.T) {
 			folder := t.TempDir()
@@ -177,7 +177,7 @@ func TestAKilledRunGoesOn(t *testing.T) {
 				ended = true
 			}
 			if !ended {
-				killed++
+				points++
 				if spawn(t, folder, 1+first*7%31) { // the one that goes on is killed, too, early or late
 					killed++
 				}
@@ -186,9 +186,9 @@ func TestAKilledRunGoesOn(t *testing.T) {
 			examine(t, folder)
 		})
 	}
-	t.Logf("killed %d times", killed)
-	if killed < 100/stride {
-		t.Errorf("processes were killed %d times, want %d", killed, 100/stride)
+	t.Logf("killed at %d points, and %d times again", points, killed)
+	if points < 100/stride {
+		t.Errorf("processes were killed at %d points, want %d", points, 100/stride)
 	}
 }
 

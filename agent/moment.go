@@ -81,6 +81,22 @@ func ReadMoment(ctx context.Context, from store.Journals, past Past, k store.Key
 	return p.at(ctx, &st, message)
 }
 
+// FindMoment is ReadMoment for the newest answer to a request whose hash begins so (Moment.Hash, Snapshot.Hash). Where there is none,
+// the error is ErrNoAnswer.
+func FindMoment(ctx context.Context, from store.Journals, past Past, k store.Key, hash string) (*Moment, error) {
+	var st state
+	if _, err := st.read(ctx, from, k); err != nil {
+		return nil, err
+	}
+	p := pastOf{Past: past, tenant: k.Tenant, root: cmp.Or(st.root, k.ID)}
+	for _, n := range slices.Backward(st.sent) {
+		if hash != "" && strings.HasPrefix(n.hash, hash) {
+			return p.at(ctx, &st, n.message)
+		}
+	}
+	return nil, fmt.Errorf("agent: session %s was sent nothing with the hash %.*s: %w", k.ID, shortHash, hash, ErrNoAnswer)
+}
+
 // Last stands for the last answer of a session.
 const Last = -1
 

@@ -243,9 +243,9 @@ func (s *Snapshot) heldBy(body []byte) (messages []jsontext.Value, same bool, er
 }
 
 // part gives the session a conversation of its own if what was prepared of the one that its snapshot was made of is something else than
-// the snapshot, and reports whether it did.
+// the snapshot, and the window has room for the snapshot. It reports whether it did.
 func (r *run) part(p *engine.Prepared) (bool, error) {
-	if !r.sealed() || r.seal.apart || r.seal.poured {
+	if !r.sealed() || r.seal.apart {
 		return false, nil
 	}
 	of := r.seal.of
@@ -257,9 +257,29 @@ func (r *run) part(p *engine.Prepared) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	h := append(sent, r.Messages()[len(of.messages):]...)
+	if r.seal.poured {
+		if fits, err := r.fits(h); !fits || err != nil {
+			return false, err
+		}
+	}
 	none := 0
 	r.root, r.seal.apart = r.id, true
-	return true, r.step(&step{Root: r.id, Keep: &none, Messages: append(sent, r.Messages()[len(of.messages):]...)})
+	r.seal.poured, r.poured, r.owed = false, nil, false // that was of what is not sent
+	return true, r.step(&step{Root: r.id, Keep: &none, Messages: h})
+}
+
+// fits reports whether a history of a conversation of its own is sent as it is. What was made of a snapshot's conversation may have been
+// poured although the snapshot itself has room: somebody may have taken a pour back since, or the engine may know nothing of it.
+func (r *run) fits(h history) (bool, error) {
+	q := r.request(h, false, r.spare())
+	q.Session, q.Project, q.Count = r.id, "", true
+	p, err := r.patiently(q)
+	if err != nil {
+		return false, err
+	}
+	defer r.drop(p)
+	return p.Report.Reason == "", nil
 }
 
 // sealOf returns the hash of instructions and messages.

@@ -21,6 +21,7 @@ import (
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
+	"github.com/decantdev/decant/store"
 )
 
 // markers are the markers for the cache, as agents write them.
@@ -250,6 +251,57 @@ func TestASnapshotIsSealed(t *testing.T) {
 		}
 	}
 	w.legal()
+}
+
+// A pour that somebody takes back while a delegate begins leaves more in the conversation than the window takes. What was sealed has room, and
+// is what the delegate is sent: no projection.
+func TestASnapshotOutlivesAnUndo(t *testing.T) {
+	w := newWorld(t, answers(member))
+	var snap *agent.Snapshot
+	var s *agent.Session
+	seal := agent.Tool{Name: "delegate", Run: func(ctx context.Context, _ *agent.Call) (agent.Result, error) {
+		snap = agent.SnapshotOf(ctx)
+		return agent.Result{}, undoAll(ctx, w.db.Engine(), s.Conversation())
+	}}
+	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}}
+	s = w.agent(o).Session("")
+	for i := range 24 {
+		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); err != nil || snap == nil {
+		t.Fatal(err)
+	}
+	f, err := w.agent(o).Start(t.Context(), snap, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := ran(t, f.Run(t.Context(), "A task."))
+	if err != nil || count(all, agent.EventPour) != 0 || f.Projection() != snap.Hash() {
+		t.Errorf("%d pours, projection %s of %s, error %v", count(all, agent.EventPour), f.Projection(), snap.Hash(), err)
+	}
+	coordinator := received(t, w.requestOf("Delegate it."))
+	if got := received(t, w.requestOf("A task.")); len(got) != len(coordinator)+1 || !slices.Equal(got[:len(coordinator)], coordinator) {
+		t.Errorf("the session begins with %d messages that are not the %d of the snapshot", len(got)-1, len(coordinator))
+	}
+	w.legal()
+}
+
+// undoAll takes all pours of a conversation back.
+func undoAll(ctx context.Context, e *engine.Engine, k store.Key) error {
+	for {
+		change, err := e.Undo(ctx, k)
+		if errors.Is(err, decant.ErrNothing) {
+			return nil
+		}
+		if err == nil {
+			err = e.Apply(ctx, change)
+		}
+		if err != nil && !errors.Is(err, decant.ErrStale) {
+			return err
+		}
+	}
 }
 
 // A delegation that somebody allows in another process begins with what the model was sent in the first one.

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
@@ -73,6 +74,27 @@ func ReadEntries(ctx context.Context, a Source, k store.Key, entries []store.Ent
 	if err != nil {
 		return nil, fmt.Errorf("read entries of conversation %s: %w", k.ID, err)
 	}
+	return t, nil
+}
+
+// ReadRequest reads a conversation as a stored request held it: as much of the transcript as it had, under the decisions that were
+// in force for it. A client that goes back to an earlier point is sent that beginning without the pours that came
+// later, though the version that its request names has them.
+func ReadRequest(ctx context.Context, a Source, k store.Key, r *store.Request) (*Transcript, error) {
+	s, err := a.Load(ctx, k, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	n := min(r.Length, len(s.Chain))
+	b, err := a.Branch(ctx, k, s.Version, n, n)
+	if err != nil {
+		return nil, err
+	}
+	t, err := ReadEntries(ctx, a, k, s.Chain[:n])
+	if err != nil {
+		return nil, err
+	}
+	t.State.Conversation, t.State.Decisions = s.Conversation, slices.Concat(b.Decisions, b.Arrived(s))
 	return t, nil
 }
 

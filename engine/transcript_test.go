@@ -312,8 +312,7 @@ func TestTranscriptOfARequestThatGoesBack(t *testing.T) {
 }
 
 // newestView returns the view that the newest request of a conversation was answered under, as the
-// store has it: of as much of the chain as the request held, at the version that it names. It is nil
-// when no request is stored.
+// store has it. It is nil when no request is stored.
 func newestView(t fataler, a archive.Source, k store.Key) *decant.Conversation {
 	t.Helper()
 	rs, err := a.Requests(context.Background(), k)
@@ -323,18 +322,11 @@ func newestView(t fataler, a archive.Source, k store.Key) *decant.Conversation {
 	if len(rs) == 0 {
 		return nil
 	}
-	r := rs[len(rs)-1]
-	tr, err := archive.ReadTranscript(context.Background(), a, k, r.Version)
+	tr, err := archive.ReadRequest(context.Background(), a, k, &rs[len(rs)-1])
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain := tr.State.Chain
-	n := min(r.Length, len(chain))
-	begin, err := archive.ReadEntries(context.Background(), a, k, chain[:n])
-	if err != nil {
-		t.Fatal(err)
-	}
-	view, err := decant.View(begin.Conversation, decant.Sent(store.Inherit(tr.State.Decisions, chain, n)))
+	view, err := decant.View(tr.Conversation, decant.Sent(tr.State.Decisions))
 	if err != nil {
 		t.Fatal(err)
 	}

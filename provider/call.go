@@ -39,6 +39,11 @@ func (x *call) admit(ctx context.Context, r *Request) (err error) {
 	if x.request.Model == "" {
 		x.request.Model = x.account.Model
 	}
+	if x.account == x.c.opts.Account {
+		if err := x.c.bar.refuses(x.request.Model, x.begun); err != nil {
+			return err
+		}
+	}
 	x.model, _ = x.c.opts.Catalog.Lookup(x.request.Model)
 	x.model = x.model.For(r.Betas)
 	most := x.most()
@@ -73,6 +78,9 @@ func (x *call) ask(ctx context.Context) (a *Answer, err error) {
 	defer cancel()
 	defer func() { x.book(ctx, err) }()
 	x.answer, err = x.account.Client.Ask(limited, &x.request)
+	if x.account == x.c.opts.Account {
+		x.c.bar.note(x.request.Model, err, x.c.opts.Now().Add(x.c.meter.cap.Rest))
+	}
 	return x.answer, err
 }
 

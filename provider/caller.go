@@ -85,6 +85,7 @@ type Call struct {
 type Caller struct {
 	opts  Options
 	meter *meter
+	bar   bar
 	ids   *store.IDs
 
 	directory directory

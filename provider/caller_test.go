@@ -117,6 +117,51 @@ func prompt() *provider.Request {
 	return &provider.Request{System: "Be short.", Prompt: "What is it?", MaxTokens: 100, Cool: true}
 }
 
+// A key that is not taken, and a model that there is none of, are asked for once in half an hour, and not for every segment. Another model
+// of the same account is asked all the same.
+func TestWhatIsRefusedIsNotAskedAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		model  string // that is asked after the refusal
+		more   int32
+	}{
+		"a key that is not taken": {401, "claude-sonnet-5", 0},
+		"a key without the right": {403, "claude-haiku-4-5", 0},
+		"no such model":           {404, "claude-haiku-4-5", 0},
+		"another model":           {404, "claude-sonnet-5", 1},
+		"a request that is wrong": {400, "claude-haiku-4-5", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls atomic.Int32
+			w := newWorld(t, func(w *world, o *provider.Options) {
+				o.Account = w.account(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+					calls.Add(1)
+					rw.WriteHeader(tc.status)
+					fmt.Fprint(rw, `{"type":"error","error":{"type":"some_error","message":"no"}}`)
+				}), ownKey)
+			})
+			if _, err := w.Ask(t.Context(), about("c1"), prompt()); !errors.Is(err, provider.ErrRefused) {
+				t.Fatalf("%v, want a refusal", err)
+			}
+			before := calls.Load()
+			again := prompt()
+			again.Model = tc.model
+			if _, err := w.Ask(t.Context(), about("c2"), again); !errors.Is(err, provider.ErrRefused) {
+				t.Errorf("%v, want a refusal", err)
+			}
+			if got := calls.Load() - before; got != tc.more {
+				t.Errorf("%d more calls, want %d", got, tc.more)
+			}
+			w.pass(time.Hour)
+			before = calls.Load()
+			w.Ask(t.Context(), about("c3"), prompt())
+			if calls.Load() == before {
+				t.Error("an hour later nobody is asked")
+			}
+		})
+	}
+}
+
 // An own call is in the ledger of its conversation, with its model, its usage and its price; it is told of without content
 // (review 001-19, 001-39, 003-07, 003-15).
 func TestAnOwnCallIsBooked(t *testing.T) {

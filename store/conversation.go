@@ -45,6 +45,25 @@ type Branch struct {
 	Behind    []string          // ids of the decisions that were made together with entries behind Position
 }
 
+// Arrived returns the parent's decisions about entries up to Position that came in after the version InForce: those that were
+// made as the entries came in, which depend on nothing else. s is the parent at the version of the branch.
+func (b *Branch) Arrived(s *State) (out []decant.Decision) {
+	if b.Length >= b.Position {
+		return nil
+	}
+	came := map[decant.Ref]bool{}
+	for i := range s.Chain[b.Length:b.Position] {
+		came[s.Chain[b.Length+i].Ref] = true
+	}
+	for i := range s.Decisions {
+		d := &s.Decisions[i]
+		if d.Pour == "" && (d.Kind == decant.Shrink || d.Kind == decant.Stub) && came[d.Target.Ref] {
+			out = append(out, *d)
+		}
+	}
+	return out
+}
+
 // A Head is the part of a conversation that changes and is always read whole.
 type Head struct {
 	Model      string      // model that the last request asked for

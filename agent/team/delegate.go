@@ -15,11 +15,11 @@ import (
 	"github.com/decantdev/decant/agent"
 )
 
-// Names of the tools of a team.
-const (
-	delegateName   = "delegate"
-	delegationName = "delegation"
-)
+// DelegateTool is the name of the tool that delegates.
+const DelegateTool = "delegate"
+
+// delegationName is the name of the tool that reads answers and lists delegations.
+const delegationName = "delegation"
 
 // Labels of the sessions of delegates, by which programs that list sessions know them (agent.Session.Label).
 const (
@@ -43,7 +43,7 @@ func (t *Team) delegateTool() agent.Tool {
 		names = append(names, m.Name)
 		about += "\n- " + m.Name + ": " + strings.TrimSpace(m.Description)
 	}
-	tool := agent.Func(delegateName, about, t.delegate)
+	tool := agent.Func(DelegateTool, about, t.delegate)
 	tool.Schema = schemaOf(names)
 	tool.Parallel, tool.Timeout = true, -1 // its limits are those of the run that it begins
 	tool.Idempotent = t.opts.Agent.Journals != nil

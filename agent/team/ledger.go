@@ -50,7 +50,7 @@ func Ledger(messages []jsontext.Value) (out []Delegation) {
 	for _, m := range messages {
 		for _, b := range blocksOf(m) {
 			switch {
-			case b.Type == "tool_use" && b.Name == delegateName:
+			case b.Type == "tool_use" && b.Name == DelegateTool:
 				var o order
 				_ = json.Unmarshal(b.Input, &o, lenient) // what does not fit is a call that failed: its result says so
 				open[b.ID] = o

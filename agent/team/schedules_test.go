@@ -81,6 +81,9 @@ type arena struct {
 // arenaWindow is the window of all models: small, so that there are many pours.
 const arenaWindow = 16_000
 
+// arenaAnswer is how long answers may be.
+const arenaAnswer = 1000
+
 func newArena(t testing.TB) *arena {
 	t.Helper()
 	a := &arena{TB: t, rng: rand.New(rand.NewPCG(0, 0)), sealed: map[int]*request{}}
@@ -183,7 +186,7 @@ func (a *arena) read() agent.Tool {
 func (a *arena) team(process int) *team.Team {
 	x, err := team.New(a.client, team.Options{
 		Agent: agent.Options{Engine: a.dbs[process].Engine(), Journals: a.dbs[process].Store(), Model: "claude-sonnet-4-5", System: "You coordinate.",
-			MaxTokens: 1000, Turns: 6, Tools: []agent.Tool{a.read()}},
+			MaxTokens: arenaAnswer, Turns: 6, Tools: []agent.Tool{a.read()}},
 		Members: []team.Member{
 			{Name: "marco", Description: "has all that the coordinator has"},
 			{Name: "sara", Description: "has a prompt and tools of her own", Prompt: "You are quick.", Tools: []string{"read"}},
@@ -308,13 +311,13 @@ type verdict struct {
 	begun, projections int
 	strangers          []string        // begin with something else than they should
 	beginnings         map[string]bool // what they begin with
-	large              map[string]bool // tasks whose requests the provider has refused for their size: an estimate was too low
+	narrow             map[string]bool // tasks for which the window has no room behind the snapshot: the provider has refused them for their size, or what was sealed fills it
 }
 
 // judge holds each delegate's first request against the one that was answered with the delegation. That one is found by its answer: nothing
 // here asks the team.
 func (a *arena) judge() verdict {
-	v := verdict{large: map[string]bool{}, beginnings: map[string]bool{}}
+	v := verdict{narrow: map[string]bool{}, beginnings: map[string]bool{}}
 	for _, e := range a.server.Log.Entries() {
 		if !json.Valid(e.Body) {
 			continue // it was killed while it was sent
@@ -325,6 +328,7 @@ func (a *arena) judge() verdict {
 		r := received(a, e.Body)
 		last := r.messages[len(r.messages)-1]
 		if bytes.Contains(e.Answer, []byte(`"name":"delegate"`)) {
+			r.full = e.Prompt > arenaWindow-arenaAnswer-arenaWindow/20 // with a task of some tokens, and an estimate that is off by a little
 			a.sealed[roundIn(string(e.Answer))] = &r
 		} else if strings.HasPrefix(last, `{"role":"user","content":[{"type":"text","text":"From here on you are `) { // a record may quote it
 			v.judge(&r, a.sealed[roundIn(last)], last, e.Error != "")
@@ -337,8 +341,8 @@ func (a *arena) judge() verdict {
 func (v *verdict) judge(r, sealed *request, last string, refused bool) {
 	_, task, _ := strings.Cut(last, `The task:\n`)
 	task = strings.TrimSuffix(task, `"}]}`)
-	narrow := v.large[task] || strings.Contains(last, "you are leo")
-	v.large[task] = v.large[task] || refused
+	narrow := v.narrow[task] || sealed.full || strings.Contains(last, "you are leo")
+	v.narrow[task] = v.narrow[task] || sealed.full || refused
 	v.begun++
 	v.beginnings[strings.Join(r.messages[:len(r.messages)-1], "")] = true
 	switch {
@@ -362,7 +366,7 @@ func (a *arena) check(s *agent.Session) {
 		if d.Outcome == "failed" || d.ID == "" && !ended.MatchString(d.Outcome) {
 			a.Errorf("a delegation has failed: %+v", d)
 		}
-		if d.Projection != "" && d.To != "leo" && !v.large[d.Task] && d.Projection != d.Snapshot {
+		if d.Projection != "" && d.To != "leo" && !v.narrow[d.Task] && d.Projection != d.Snapshot {
 			a.Errorf("%s begins with %s, not %s", d.To, d.Projection, d.Snapshot)
 		}
 	}
@@ -399,7 +403,7 @@ func (a *arena) unsealed() verdict {
 		tasks = append(tasks, fmt.Sprintf("From here on you are %s. The task:\n%s", o.To, o.Task))
 		return agent.Result{Text: "It is under way."}, nil
 	})
-	x, err := agent.New(a.client, agent.Options{Engine: a.dbs[0].Engine(), Model: "claude-sonnet-4-5", System: "You coordinate.", MaxTokens: 1000,
+	x, err := agent.New(a.client, agent.Options{Engine: a.dbs[0].Engine(), Model: "claude-sonnet-4-5", System: "You coordinate.", MaxTokens: arenaAnswer,
 		Tools: []agent.Tool{a.read(), delegate}})
 	if err != nil {
 		a.Fatal(err)

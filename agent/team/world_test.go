@@ -172,6 +172,7 @@ func readsMuch(characters int) agent.Tool {
 type request struct {
 	model, system, tools string
 	messages             []string
+	full                 bool // the window has no room for more
 }
 
 // markers are the markers for the cache, as agents write them.

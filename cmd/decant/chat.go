@@ -36,7 +36,7 @@ type chatCmd struct {
 	Preset         string   `placeholder:"NAME" help:"Policy of pours: an embedded preset, or a YAML file (agent-loop)."`
 	Window         amount   `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's, such as that of a model on this machine."`
 	Continue       bool     `short:"c" help:"Go on with the newest session of this project."`
-	Resume         string   `short:"r" placeholder:"ID" help:"Go on with this session."`
+	Resume         string   `short:"r" placeholder:"ID" help:"Go on with this session; the beginning of its id is enough."`
 	ForkSession    bool     `help:"With -c or -r: leave that session as it is, and go on in a new one."`
 	Serve          bool     `help:"Serve agents to people and programs: a page in the browser, and an API that /openapi.yaml describes."`
 	Listen         string   `placeholder:"ADDR" help:"Address to serve at (127.0.0.1:4142). Any but loopback needs keys."`
@@ -371,7 +371,10 @@ func (c *chatCmd) resume(ctx context.Context, t *chat.Chat) error {
 		return nil
 	}
 	err := t.Open(ctx, id, c.ForkSession)
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case errors.Is(err, store.ErrNotFound) && id == c.Resume:
+		return inputError{fmt.Errorf("there is no session %q in this database: \"decant sessions\" lists those that there are", id)}
+	case errors.Is(err, store.ErrNotFound):
 		return inputError{err}
 	}
 	return err

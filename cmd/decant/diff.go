@@ -16,8 +16,8 @@ import (
 )
 
 type diffCmd struct {
-	Session    string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\"."`
-	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): compare what the model saw before and after it. Default: compare the whole conversation with what the model sees now."`
+	Session    string `arg:"" help:"Conversation: its id, its session, the beginning of either, or \"last\". Before a delegate: the hash of the snapshot that it began with, as \"decant chat --team\" names it."`
+	Checkpoint string `arg:"" optional:"" help:"Checkpoint (c:1): compare what the model saw before and after it. Or the session of a delegate (d-...): compare the sealed snapshot with what the delegate was sent for its last answer. Default: compare the whole conversation with what the model sees now."`
 	dbFlag
 }
 
@@ -33,6 +33,13 @@ func (c *diffCmd) Run(s *streams) error {
 }
 
 func (c *diffCmd) texts(ctx context.Context, db *sqlite.DB) (before, after report.Text, err error) {
+	child, of, is, err := c.child(ctx, db)
+	if err != nil {
+		return before, after, err
+	}
+	if is {
+		return c.sealed(ctx, db, child.Key, of)
+	}
 	conv, err := c.find(ctx, db, c.Session)
 	if err != nil {
 		return before, after, err

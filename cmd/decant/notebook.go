@@ -40,6 +40,7 @@ type notebookCmd struct {
 	Candidates notebookCandidatesCmd `cmd:"" help:"Show what you told agents again and again, from the sessions that they have recorded."`
 	Report     notebookReportCmd     `cmd:"" help:"Sum up a month: sessions, tokens, tasks, cost, and what you had to say again."`
 	Hook       notebookHookCmd       `cmd:"" help:"Answer a hook of Claude Code, whose description is read from standard input. The plugin uses it."`
+	Share      notebookShareCmd      `cmd:"" help:"Put rules and decisions into .decant/shared.jsonl, which is committed: all who work on the repository have them."`
 	On         notebookOnCmd         `cmd:"" help:"Switch the notebook on."`
 	Off        notebookOffCmd        `cmd:"" help:"Switch the notebook off: nothing is recorded."`
 }
@@ -76,6 +77,7 @@ func (c *notebookInitCmd) Run(s *streams) error {
 		if c.DryRun {
 			return printChanges(s, r.Changes)
 		}
+		c.notes(s, b.Settings())
 		fmt.Fprintf(s.out, "The notebook's files are in %s.\nScans are made when a session begins. To have cron make them:\n\n  0 0 * * 0  cd %s && decant notebook scan\n  0 0 1 * *  cd %s && decant notebook scan\n",
 			b.Dir(), quoteShell(b.Root()), quoteShell(b.Root()))
 		return nil
@@ -355,6 +357,7 @@ func (c *notebookStatusCmd) Run(s *streams) error {
 		if c.JSON {
 			return writeJSON(s.out, st)
 		}
+		c.notes(s, b.Settings())
 		on := "on"
 		if st.Off || !b.Settings().Enabled {
 			on = "off"

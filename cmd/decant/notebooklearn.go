@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook"
@@ -49,11 +50,7 @@ func (c *notebookLearnCmd) Run(s *streams) error {
 // checkpoint notes what the named sessions have come to.
 func (c *notebookLearnCmd) checkpoint(ctx context.Context, s *streams, b *notebook.Book) error {
 	for _, name := range c.Files {
-		one, err := readSession(s, &sessionFile{path: name})
-		if err == nil {
-			err = b.Checkpoint(ctx, &one)
-		}
-		if err != nil {
+		if err := c.archive(ctx, s, b, &sessionFile{path: name}); err != nil {
 			return err
 		}
 	}
@@ -136,6 +133,9 @@ func why(r *record.Record) string {
 	case string(scan.Request):
 		return "you asked for this or the like " + where
 	case record.Procedure, record.FromFile:
+		if r.Shares != "" {
+			return strings.TrimSuffix("it is shared in .decant/shared.jsonl: "+r.Why, ": ")
+		}
 		return r.Why
 	}
 	return "confirmed " + report.Count(r.Times, "time") + " in " + report.Count(r.Sessions(), "session")

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/lookup"
+	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/notebook/monthly"
+	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -83,12 +85,22 @@ func (c *notebookReportCmd) stored(v *monthly.Values, p lookup.Period) error {
 			v.Ledger = &monthly.Ledger{Conversations: l.Conversations, Compacted: l.Compacted, Requests: l.Requests, Recovered: l.Recovered,
 				Without: l.Bare, Spent: l.Spent, Saved: l.Saved, ReadAgain: l.ReadAgain, ReadAgainTokens: l.ReadAgainTokens, Rewritten: l.Rewritten}
 		}
-		items, err := db.Memories(ctx, store.MemoryQuery{Archived: true})
-		if err != nil {
+		q := store.MemoryQuery{Archived: true}
+		if q.Tenant, err = c.Tenant.one(ctx, db); err != nil {
 			return err
 		}
-		fromMemory(v, items, p)
-		return nil
+		if !c.All {
+			here, err := notebook.ScopeOf(".")
+			if err != nil {
+				return err
+			}
+			q.Scopes = []memory.Scope{here}
+		}
+		items, err := db.Memories(ctx, q)
+		if err == nil {
+			err = fromMemory(v, items, p)
+		}
+		return err
 	})
 }
 
@@ -106,11 +118,14 @@ func (c *notebookReportCmd) missing() (bool, error) {
 	return errors.Is(err, fs.ErrNotExist), nil
 }
 
-// fromMemory adds the rules in force and what changed among records during the month.
-func fromMemory(v *monthly.Values, items []memory.Item, p lookup.Period) {
+// fromMemory adds the rules in force and what changed among records during the month. A rule that was taken back is in force for nobody.
+func fromMemory(v *monthly.Values, items []memory.Item, p lookup.Period) error {
 	in := func(t time.Time) bool { return !t.Before(p.From) && t.Before(p.To) }
 	for i := range items {
-		it := &items[i]
+		it, err := record.Of(items[i])
+		if err != nil {
+			return err
+		}
 		if it.Kind != memory.KindObservation && it.Kind != memory.KindRule && it.Kind != memory.KindTask {
 			continue
 		}
@@ -118,7 +133,7 @@ func fromMemory(v *monthly.Values, items []memory.Item, p lookup.Period) {
 			v.Records = &monthly.Records{}
 		}
 		switch {
-		case it.Kind == memory.KindRule && it.Archived.IsZero():
+		case it.Kind == memory.KindRule && it.Item.State() == memory.Active && it.Suspended.IsZero():
 			v.Rules = append(v.Rules, monthly.Rule{ID: it.ID, Text: it.Text, Since: it.Created})
 		case it.Kind == memory.KindObservation && in(it.Escalated):
 			v.Records.Escalated++
@@ -128,4 +143,5 @@ func fromMemory(v *monthly.Values, items []memory.Item, p lookup.Period) {
 			v.Records.TasksArchived++
 		}
 	}
+	return nil
 }

@@ -100,13 +100,7 @@ func (c *notebookCompactCmd) session(s *streams) error {
 		return err
 	}
 	if !c.DryRun {
-		err := c.book(func(ctx context.Context, b *notebook.Book) error {
-			one, err := readSession(s, &f)
-			if err == nil {
-				err = b.Checkpoint(ctx, &one)
-			}
-			return err
-		})
+		err := c.book(func(ctx context.Context, b *notebook.Book) error { return c.archive(ctx, s, b, &f) })
 		if err != nil {
 			return err
 		}

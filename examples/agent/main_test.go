@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"path/filepath"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/provider"
-	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -25,19 +24,24 @@ func (lister) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, erro
 	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: "There are " + strings.ReplaceAll(last, "\n", " and ") + "."}}}, nil
 }
 
+// The program is run as a user runs it: the environment says where the model is, and the files are those of the folder.
 func TestRun(t *testing.T) {
 	s := sandbox.New(sandbox.Options{Model: lister{}})
-	rt, stop := s.Pipe()
-	defer stop()
-	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
-	if err != nil {
-		t.Fatal(err)
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	t.Setenv("ANTHROPIC_BASE_URL", srv.URL)
+	t.Setenv("ANTHROPIC_API_KEY", "test")
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"main.go", "main_test.go"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var out strings.Builder
-	if err := run(t.Context(), client, filepath.Join(t.TempDir(), "agent.db"), "Which Go files are here?", &out); err != nil {
+	if err := run(t.Context(), "Which Go files are here?", &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`[list {"pattern":"*.go"}]`, "There are main.go and main_test.go.", "(answered, 2 turns, "} {
+	for _, want := range []string{`[list {"pattern":"*.go"}]`, "There are main.go and main_test.go.", "(answered; turns: 2, "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing:\n%s", want, out.String())
 		}

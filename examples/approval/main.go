@@ -20,9 +20,7 @@ import (
 )
 
 func main() {
-	client, err := anthropic.New(anthropic.Options{
-		Base: os.Getenv("ANTHROPIC_BASE_URL"), Credential: provider.Key("x-api-key", os.Getenv("ANTHROPIC_API_KEY")),
-	})
+	client, err := anthropic.FromEnv()
 	if err == nil {
 		err = run(context.Background(), client, ".", "approval.db", strings.Join(os.Args[1:], " "), os.Stdin, os.Stdout)
 	}

@@ -34,9 +34,7 @@ func stock(_ context.Context, _ *agent.Call, q query) (agent.Result, error) {
 }
 
 func main() {
-	client, err := anthropic.New(anthropic.Options{
-		Base: os.Getenv("ANTHROPIC_BASE_URL"), Credential: provider.Key("x-api-key", os.Getenv("ANTHROPIC_API_KEY")),
-	})
+	client, err := anthropic.FromEnv()
 	if err == nil {
 		err = run(context.Background(), client, "customtool.db", strings.Join(os.Args[1:], " "), os.Stdout)
 	}
@@ -59,15 +57,6 @@ func run(ctx context.Context, client provider.Speaker, file, question string, ou
 	if err != nil {
 		return err
 	}
-	for e, err := range a.Run(ctx, question) {
-		switch {
-		case err != nil:
-			return err
-		case e.Kind == agent.EventResult:
-			fmt.Fprintf(out, "[%s]\n", e.Text)
-		case e.Kind == agent.EventMessage:
-			fmt.Fprintln(out, e.Text)
-		}
-	}
-	return nil
+	_, err = agent.Print(out, a.Run(ctx, question))
+	return err
 }

@@ -21,9 +21,7 @@ import (
 )
 
 func main() {
-	client, err := anthropic.New(anthropic.Options{
-		Base: os.Getenv("ANTHROPIC_BASE_URL"), Credential: provider.Key("x-api-key", os.Getenv("ANTHROPIC_API_KEY")),
-	})
+	client, err := anthropic.FromEnv()
 	if err == nil {
 		err = run(context.Background(), client, "team.db", os.DirFS("."), strings.Join(os.Args[1:], " "), os.Stdout)
 	}
@@ -58,13 +56,8 @@ func run(ctx context.Context, client provider.Speaker, file string, files fs.FS,
 		return err
 	}
 	s := t.Agent().Session("")
-	for e, err := range s.Run(ctx, question) {
-		if err != nil {
-			return err
-		}
-		if e.Kind == agent.EventText || e.Kind == agent.EventProgress {
-			fmt.Fprintln(out, e.Text)
-		}
+	if _, err := agent.Print(out, s.Run(ctx, question)); err != nil {
+		return err
 	}
 	for _, d := range team.Ledger(s.Messages()) {
 		fmt.Fprintf(out, "(%s: %s, %d tokens, from snapshot %s)\n", d.To, d.Outcome, d.Tokens, d.Snapshot)

@@ -79,6 +79,8 @@ type Chat struct {
 	agent   *agent.Agent
 	session *agent.Session
 
+	timeline *timeline // of what is delegated
+
 	meter  Meter       // without Spent
 	before agent.Spent // by the runs of this process before the newest
 	run    agent.Spent // by the newest
@@ -114,6 +116,7 @@ func New(ctx context.Context, o Options) (*Chat, error) {
 	if o.USD > 0 {
 		c.allowed = agent.NewAllowance(agent.Budget{USD: o.USD})
 	}
+	c.timeline = newTimeline(&c.opts)
 	c.db, err = embedded.Open(ctx, o.DB, &embedded.Options{
 		Account: o.Account, Store: o.Store,
 		Engine: engine.Options{Preset: onDemand(o.Preset), Window: o.Window, Watcher: &watcher{to: o.Notices}, Catalog: c.catalog, Now: o.Now},
@@ -166,7 +169,7 @@ func (c *Chat) made(o agent.Options) (*agent.Agent, error) {
 	if f == nil {
 		return agent.New(c.opts.Client, o)
 	}
-	t, err := team.New(c.opts.Client, team.Options{Agent: o, Members: f.Members, Depth: f.Depth, Digest: f.Digest})
+	t, err := team.New(c.opts.Client, team.Options{Agent: o, Members: f.Members, Depth: f.Depth, Digest: f.Digest, Heard: c.timeline.heard})
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +226,7 @@ func (c *Chat) noted(ctx context.Context, events iter.Seq2[agent.Event, error]) 
 	return func(yield func(agent.Event, error) bool) {
 		for e, err := range events {
 			c.note(&e)
+			c.timeline.note(&e)
 			if e.Kind == agent.EventCall && !c.opts.Unattended {
 				c.preview(ctx, e.Call)
 			}

@@ -117,14 +117,12 @@ func (c *Chat) SetModel(ctx context.Context, id string) error {
 	return nil
 }
 
-// Open goes on with a session that was kept; Last names the newest one of the project. With fork it stays as it is, and what is said goes into
-// a new one. An unknown one is store.ErrNotFound.
-func (c *Chat) Open(ctx context.Context, id string, fork bool) error {
-	if id == Last {
-		var err error
-		if id, err = c.last(ctx); err != nil {
-			return err
-		}
+// Open goes on with a session that was kept, by its id or the beginning of it; Last names the newest one of the project. With fork it stays as
+// it is, and what is said goes into a new one. An unknown one is store.ErrNotFound.
+func (c *Chat) Open(ctx context.Context, name string, fork bool) error {
+	id, err := c.named(ctx, name)
+	if err != nil {
+		return err
 	}
 	s, err := c.agent.Open(ctx, id)
 	if err == nil && fork {
@@ -137,6 +135,18 @@ func (c *Chat) Open(ctx context.Context, id string, fork bool) error {
 	}
 	c.begin(s)
 	return nil
+}
+
+// named returns the id of the session that a name means. One that may mean several is taken for an id.
+func (c *Chat) named(ctx context.Context, name string) (string, error) {
+	if name == Last {
+		return c.last(ctx)
+	}
+	found, err := c.db.Store().Journals(ctx, store.JournalQuery{Kind: "session", Name: name, Limit: 2})
+	if err != nil || len(found) != 1 {
+		return name, err
+	}
+	return found[0].ID, nil
 }
 
 // Last stands for the session of the project that changed last.

@@ -31,7 +31,11 @@ func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 func (r *Regexp) ReplaceAllString(s, with string) string {
 	return r.compiled().ReplaceAllString(s, with)
 }
-func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }
+func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, with)
+}
+func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
+func (r *Regexp) Split(s string, n int) []string         { return r.compiled().Split(s, n) }
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringIndex(s, n)
 }

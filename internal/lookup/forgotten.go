@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// forgotten adds what a conversation's view lacks now, and the files that were read again after they had been left
-// out. What a fork has from its parent counts once.
+// forgotten adds what a conversation's view lacks now, the files that were read again after they had been left
+// out, and the originals that the model fetched by their handles. What a fork has from its parent counts once.
 func (a *account) forgotten(ctx context.Context, s Store, state *store.State, requests []store.Request) error {
 	for _, d := range policy.Effective(state.Live()) {
 		if !a.counted[d.ID] {
@@ -32,6 +32,10 @@ func (a *account) forgotten(ctx context.Context, s Store, state *store.State, re
 		}
 	}
 	for _, r := range reads {
+		if r.fetched {
+			a.ReadAgain++
+			a.ReadAgainTokens += r.tokens
+		}
 		if at, ok := gone[r.file]; ok && r.at > at {
 			a.ReadAgain++
 			a.ReadAgainTokens += r.tokens
@@ -51,9 +55,10 @@ func lengthAt(requests []store.Request, t time.Time) int {
 	return 1 << 30
 }
 
-// A reading is a read of a file in a conversation.
+// A reading is a read of a file in a conversation, or an original that was fetched by its handle.
 type reading struct {
 	call, file string
+	fetched    bool
 	at         int // position of its result
 	tokens     int
 }
@@ -70,14 +75,15 @@ func (rs readings) file(call string) string {
 	return ""
 }
 
-// readsOf returns the reads of single files in a conversation, in order.
+// readsOf returns the reads of single files in a conversation, and what was fetched by its handle, in order.
 func readsOf(ctx context.Context, s Store, state *store.State) (out readings, err error) {
 	uses := map[string]string{} // file by call
+	fetches := map[string]bool{}
 	for i := range state.Chain {
 		e := &state.Chain[i]
 		switch e.Kind {
 		case decant.KindUse:
-			if e.Text.IsZero() {
+			if fetches[e.CallID] = tool.Expands(e.Name); e.Text.IsZero() {
 				continue
 			}
 			blobs, err := s.Blobs(ctx, state.Tenant, e.Text)
@@ -88,8 +94,8 @@ func readsOf(ctx context.Context, s Store, state *store.State) (out readings, er
 				uses[e.CallID] = c.Files[0].Key
 			}
 		case decant.KindResult:
-			if file := uses[e.CallID]; file != "" {
-				out = append(out, reading{e.CallID, file, e.Position, e.Tokens})
+			if file := uses[e.CallID]; file != "" || fetches[e.CallID] {
+				out = append(out, reading{e.CallID, file, fetches[e.CallID], e.Position, e.Tokens})
 			}
 		}
 	}

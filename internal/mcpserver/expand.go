@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,14 +14,15 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-const aboutExpand = "Get an original back by its handle: d:1f2e3d4c is one text (a command's output, a file that was read, a message), c:3 all messages that checkpoint 3 replaced. " +
+const aboutExpand = "Get an original back by its handle: d:1f2e3d4c is one text (a command's output, a file that was read, a message), c:3 all messages that checkpoint 3 replaced, " +
+	"m2-m80 the messages behind a record that begins with [Decant record of m2-m80. " +
 	"Handles stand in what recall and checkpoints return, and in places where Decant has left something out. Returns the exact text, at most 16000 bytes at a time; offset continues."
 
 // mostExpanded is how many bytes of an original are returned at a time.
 const mostExpanded = 16_000
 
 type expandInput struct {
-	Handle       string `json:"handle" jsonschema:"d: and hexadecimal digits, or c: and a number"`
+	Handle       string `json:"handle" jsonschema:"d: and hexadecimal digits, c: and a number, or the messages that a record is of, such as m2-m80"`
 	Conversation string `json:"conversation,omitempty" jsonschema:"conversation that the handle belongs to, needed for c: handles if there are several conversations; its id or session id, or the beginning of either"`
 	Offset       int    `json:"offset,omitempty" jsonschema:"byte to begin at, to read on"`
 	Limit        int    `json:"limit,omitempty" jsonschema:"how many bytes at most, up to 16000"`
@@ -47,8 +49,40 @@ func (t *tools) expand(ctx context.Context, in expandInput) ([]string, error) {
 	return []string{whole[from:to], note + "]"}, nil
 }
 
+// recorded puts the handle of a checkpoint, and its conversation, in place of the messages that a record says it is of. A model
+// reads these in its context, where the number of the checkpoint does not stand.
+func (s *served) recorded(ctx context.Context, in *expandInput) error {
+	var from, to int
+	if n, err := fmt.Sscanf(in.Handle, "m%d-m%d", &from, &to); n != 2 || err != nil {
+		return nil // another handle
+	}
+	list, err := s.chosen(ctx, in.Conversation)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].Checkpoints == 0 {
+			continue
+		}
+		state, err := s.Load(ctx, list[i].Key, store.Newest)
+		if err != nil {
+			return err
+		}
+		for _, cp := range slices.Backward(state.Checkpoints()) {
+			if cp.From == from && cp.To == to {
+				in.Handle, in.Conversation = fmt.Sprintf("c:%d", cp.Number), list[i].ID
+				return nil
+			}
+		}
+	}
+	return store.ErrNotFound
+}
+
 // original returns what a handle stands for: a text of the index, or what the store says of a decision.
 func (t *tools) original(ctx context.Context, s *served, in *expandInput) (string, error) {
+	if err := s.recorded(ctx, in); err != nil {
+		return "", err
+	}
 	digits, _, err := store.ParseHandle(decant.Handle(in.Handle))
 	if err != nil {
 		return "", err

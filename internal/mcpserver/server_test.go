@@ -164,6 +164,7 @@ func TestReadOnlyByDefault(t *testing.T) {
 	}
 }
 
+// 002-37: an agent itself finds what was archived and reads the original back, by its handle.
 func TestRecallAndExpand(t *testing.T) {
 	db, c := connect(t, mcpserver.Options{})
 	says(t, c, "recall", map[string]any{"query": "orchid"}, "Nothing in 0 texts")
@@ -308,6 +309,13 @@ func TestPourAndCheckpoints(t *testing.T) {
 	}
 	says(t, c, "checkpoints", map[string]any{"conversation": "aa11"}, "c:1", "m1-m2", "900 -> 90 tokens", "It was about orchids.")
 	says(t, c, "expand", map[string]any{"handle": "c:1"}, "name the conversation")
+	is, _ := ask(t, c, "expand", map[string]any{"handle": "m1-m2"}) // as the record in the model's context names it
+	if want, _ := ask(t, c, "expand", map[string]any{"handle": "c:1", "conversation": "aa11"}); !slices.Equal(is, want) {
+		t.Errorf("m1-m2 is %q, and c:1 %q", is, want)
+	}
+	if got, failed := ask(t, c, "expand", map[string]any{"handle": "m1-m3"}); !failed || !strings.Contains(got[0], "nothing has the handle m1-m3") {
+		t.Errorf("messages that no record is of: %q", got)
+	}
 }
 
 // A database that is not there yet is said, and does not end the server.

@@ -3,12 +3,12 @@ package notebook
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
@@ -72,9 +72,9 @@ func (a *absorber) set(r *record.Record, f, have map[string]string) {
 		}
 		switch k {
 		case "why":
-			r.Why = v
+			r.Why, r.Changed = v, a.l.now
 		case "revisit":
-			r.Revisit = v
+			r.Revisit, r.Changed = v, a.l.now
 		case "summary":
 			r.Context.Summary = page.Public(f[k])
 		default:
@@ -99,8 +99,8 @@ func union(a, b map[string]string) map[string]string {
 }
 
 var (
-	filesLine = regexp.MustCompile(`^(\d+)(?: \((.*)\))?$`)
-	amount    = regexp.MustCompile(`([\d.]+)(K?) (estimated|actual)`)
+	filesLine = lazyregexp.New(`^(\d+)(?: \((.*)\))?$`)
+	amount    = lazyregexp.New(`([\d.]+)(K?) (estimated|actual)`)
 )
 
 // task takes over one field of a task.

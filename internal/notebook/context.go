@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/scan"
@@ -28,6 +30,52 @@ func (b *Book) Checkpoint(ctx context.Context, s *scan.Session) error {
 		_, err = b.project(ctx)
 	}
 	return err
+}
+
+// Summarize puts what a model has written in place of the summary of a session's newest checkpoint, unless a person has changed
+// that meanwhile. Of what was quoted, the lines stay whose task, commits or outcome the model has left out.
+func (b *Book) Summarize(ctx context.Context, s *scan.Session, text string) error {
+	if m := tagged.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	text = strings.TrimSpace(page.Public(page.WithoutPrivate(text)))
+	if text == "" {
+		return errors.New("the model has written nothing")
+	}
+	quoted, _ := summarized(s, s.Messages+1)
+	quoted = page.Public(page.WithoutPrivate(quoted))
+	err := b.change(ctx, false, func(l *ledger) error {
+		for _, r := range l.records {
+			if r.Context != nil && r.Context.Session == s.ID && r.Context.Part == len(s.Compactions)+1 && r.Context.Summary == quoted {
+				r.Context.Summary = withLacking(text, quoted)
+				return nil
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		_, err = b.project(ctx)
+	}
+	return err
+}
+
+var (
+	tagged  = lazyregexp.New(`(?s)<summary>(.*?)(?:</summary>|$)`)
+	exactly = lazyregexp.New(`#?\b[A-Z][A-Z0-9]*-\d+\b|\b[0-9a-f]{7,40}\b|#\d+|\d+`)
+)
+
+// withLacking returns a text with those lines behind it that have an id, a SHA or a count which it lacks.
+func withLacking(text, quoted string) string {
+	have := map[string]bool{}
+	for _, x := range exactly.FindAllString(text, -1) {
+		have[x] = true
+	}
+	for line := range strings.SplitSeq(quoted, "\n") {
+		if slices.ContainsFunc(exactly.FindAllString(line, -1), func(x string) bool { return !have[x] }) {
+			text += "\n" + line
+		}
+	}
+	return strings.ReplaceAll(text, "</summary>", "")
 }
 
 // contexts notes the compactions of a session.

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/internal/notebook/scan"
@@ -266,7 +266,7 @@ func taken(k *scan.Task) *record.Task {
 }
 
 // conventional is a title such as "fix(auth): wait for the token".
-var conventional = regexp.MustCompile(`^([a-z]+)(?:\(([\w./-]+)\))?!?: `)
+var conventional = lazyregexp.New(`^([a-z]+)(?:\(([\w./-]+)\))?!?: `)
 
 // pattern names what kind of work a task was: the scope or the type that its title names, or the folder that all its files
 // are in.

@@ -27,14 +27,22 @@ func (l *ledger) due(r *record.Record) memory.State {
 
 // escalate makes an observation a rule. Both name each other.
 func (l *ledger) escalate(r *record.Record, why string) (*record.Record, error) {
-	id := record.ID(memory.KindRule, r.Text, l.now, r.ID)
+	id := cmp.Or(r.Shares, record.ID(memory.KindRule, r.Text, l.now, r.ID))
 	was, is, err := memory.Escalate(r.Item, id, l.now)
 	if err != nil {
 		return nil, err
 	}
 	is.Extra, r.Item = "", was
-	rule := &record.Record{Item: is, Detail: record.Detail{Shared: r.Shared, Session: r.Session, Seen: r.Seen}}
+	if rule := l.byID(id); rule != nil { // somebody else has changed the words of a shared rule, and a person says yes to them
+		err := l.rewrite(rule, r.Text)
+		rule.Why, rule.Changed = cmp.Or(why, r.Why), r.Changed
+		return rule, err
+	}
+	rule := &record.Record{Item: is, Detail: record.Detail{Shared: r.Shared || r.Shares != "", Session: r.Session, Seen: r.Seen}}
 	rule.Number, rule.Why = l.nextRule(), cmp.Or(why, whyOf(r))
+	if r.Shares != "" {
+		rule.Why, rule.Changed = cmp.Or(why, r.Why), r.Changed
+	}
 	l.records = append(l.records, rule)
 	return rule, nil
 }
@@ -55,7 +63,7 @@ func whyOf(r *record.Record) string {
 func (l *ledger) archive(r *record.Record, reason string) error {
 	it, err := memory.Archive(r.Item, l.now)
 	if err == nil {
-		r.Item, r.Reason = it, reason
+		r.Item, r.Reason, r.Changed = it, reason, l.now
 	}
 	return err
 }
@@ -139,7 +147,7 @@ func (b *Book) Edit(ctx context.Context, id, text, why string) (memory.Item, err
 			err = l.rewrite(r, text)
 		}
 		if err == nil && why != "" {
-			r.Why = oneLine(why)
+			r.Why, r.Changed = oneLine(why), l.now
 		}
 		return r, err
 	})
@@ -178,7 +186,7 @@ func (b *Book) Restore(ctx context.Context, id string) (memory.Item, error) {
 			return r, nil
 		}
 		if r.Item, err = memory.Restore(r.Item, l.now); err == nil {
-			r.Removed, r.Reason = time.Time{}, ""
+			r.Removed, r.Reason, r.Changed = time.Time{}, "", l.now
 		}
 		return r, err
 	})

@@ -95,11 +95,17 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 			return nil, nil, err
 		}
 	}
+	if disk[page.Shared], err = b.readShared(); err != nil {
+		return nil, nil, err
+	}
 	files := map[string]page.File{}
+	shared := ""
 	err = b.change(ctx, true, func(l *ledger) error {
 		a := absorber{l: l, zone: b.o.Now().Location(), count: b.count}
 		a.files(disk)
-		read, files = a.read, map[string]page.File{}
+		s := sharer{l: l, base: l.pages()[page.Shared].Base}
+		shared = s.file(string(disk[page.Shared]))
+		read, files = append(a.read, s.read...), map[string]page.File{}
 		v := l.view(a.zone, b.count)
 		for _, name := range page.Names {
 			files[name] = page.Render(name, v, string(disk[name]))
@@ -119,6 +125,11 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 			}
 		}
 	}
+	if err == nil {
+		var more []Change
+		more, err = b.writeShared(disk[page.Shared], shared)
+		changes = append(changes, more...)
+	}
 	if err != nil || b.o.DryRun { // what stands in the files is still what was written before
 		return read, changes, err
 	}
@@ -129,6 +140,8 @@ func (b *Book) pass(ctx context.Context) (read []string, changes []Change, err e
 			p.Base = f.Base
 			pages[name] = p
 		}
+		s := sharer{l: l, base: pages[page.Shared].Base}
+		pages[page.Shared] = record.Page{Base: s.known(shared)}
 		return nil
 	})
 }

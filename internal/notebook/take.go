@@ -3,10 +3,10 @@ package notebook
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/decantdev/decant/internal/fact"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
@@ -65,8 +65,8 @@ func (b *Book) Propose(ctx context.Context, origin string, texts []string) (n in
 }
 
 var (
-	indented = regexp.MustCompile(`(?m)^ {3,8}- `)
-	bullet   = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(.+)$`)
+	indented = lazyregexp.New(`(?m)^ {3,8}- `)
+	bullet   = lazyregexp.New(`^\s*(?:[-*+]|\d+[.)])\s+(.+)$`)
 	markup   = strings.NewReplacer("**", "", "__", "")
 )
 

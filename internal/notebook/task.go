@@ -3,15 +3,15 @@ package notebook
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
 	"github.com/decantdev/decant/memory"
 )
 
-var named = regexp.MustCompile(`^([A-Z][A-Z0-9]*-\d+)(?:: *| +)`)
+var named = lazyregexp.New(`^([A-Z][A-Z0-9]*-\d+)(?:: *| +)`)
 
 // Task notes a task that is begun. A text such as "TASK-42: Add a handler" names it; otherwise it gets the next number. One
 // whose name is known is returned as it is.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/tool"
 )
 
@@ -126,8 +127,34 @@ func (r *result) beginning() string {
 	return ""
 }
 
-// finish closes a stub and says how to get the original back.
-func finish(line string, r *result) string { return line + again(&r.call) + "]" }
+// finish closes a stub and says how to get the original back: by running the call again, or by its handle where the agent has
+// the tool for that.
+func (s *Subject) finish(line string, r *result) string {
+	line += again(&r.call)
+	if s.expand != "" {
+		handle := decant.HandleOf(decant.HashText(r.shown()))
+		if r.shrunk != nil {
+			handle = r.shrunk.Handle
+		}
+		line += ". Original: " + s.expand + " " + string(handle)
+	}
+	return line + "]"
+}
+
+// expander returns the name of the tool that gives originals back, empty if the agent has none.
+func expander(cs ...*decant.Conversation) string {
+	for _, c := range cs {
+		if c == nil {
+			continue
+		}
+		for i := range c.Fixed.Tools {
+			if name := c.Fixed.Tools[i].Name; tool.Expands(name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
 
 // again says how the agent gets an old result again. A command that may have changed
 // something is not to be repeated lightly.

@@ -54,7 +54,7 @@ func (s *Subject) stubLine(r *result, line string, n, room int) string {
 		line += begin
 		room -= s.opts.Counter.Count(begin)
 	}
-	return finish(line+s.namesClause(r, line, n, room), r)
+	return s.finish(line+s.namesClause(r, line, n, room), r)
 }
 
 // namesClause lists the names of r, which has n tokens, that are worth keeping and not in the line
@@ -75,5 +75,5 @@ func (s *Subject) quotedStub(r *result, line string, n int) string {
 		_, names := s.opts.Quote.room(n)
 		return s.stubLine(r, line, n, names)
 	}
-	return finish(line+quoted, r)
+	return s.finish(line+quoted, r)
 }

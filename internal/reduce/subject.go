@@ -21,6 +21,7 @@ type Subject struct {
 	results []result
 	uses    []use
 	index   *nameIndex // made on demand, see names
+	expand  string     // tool that gives originals back; empty: the agent has none
 }
 
 // use is one tool call.
@@ -34,7 +35,7 @@ type use struct {
 // Of looks at the messages of c that are still in the model's context. The reductions of what it returns go
 // on as long as ctx does.
 func Of(ctx context.Context, c *decant.Conversation, o Options) *Subject {
-	s := &Subject{ctx: ctx, opts: o, ms: c.Live()}
+	s := &Subject{ctx: ctx, opts: o, ms: c.Live(), expand: expander(c, o.Transcript)}
 	s.rounds = decant.Rounds(s.ms)
 	in := roundOf(s.ms, s.rounds)
 	pinned := s.pinnedRounds(in)

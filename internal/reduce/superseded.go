@@ -190,5 +190,5 @@ func (s *Subject) staleLine(r *result, how string) string {
 	if how != wasEdited { // a newer copy is in view
 		return line + ", see there]"
 	}
-	return finish(line+s.namesClause(r, line, s.opts.Counter.Count(r.shown()), maxNames), r)
+	return s.finish(line+s.namesClause(r, line, s.opts.Counter.Count(r.shown()), maxNames), r)
 }

@@ -115,8 +115,8 @@ func (r *Compaction) WriteText(w io.Writer) error {
 		p.line("  %-12s %4d %-9s %9s -> %s tokens", s.Reduction, s.Decisions, r.unit(s), Thousands(s.Before), Thousands(s.After))
 	}
 	p.line("  verbatim     %s", spansText(r.Kept))
-	p.line("result: ~%s, %s of before, in %s; legal; %.0f%% of the exact strings kept with their context",
-		Count(plan.After.Messages, "token"), percent(plan.After.Messages, plan.Before.Messages), Count(r.After, "message"), 100*plan.Score)
+	p.line("result: ~%s, %s of before, in %s; legal; %s of the exact strings kept with their context",
+		Count(plan.After.Messages, "token"), percent(plan.After.Messages, plan.Before.Messages), Count(r.After, "message"), portion(plan.Score))
 	r.price(p)
 	r.mended(p)
 	r.notes(p)

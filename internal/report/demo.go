@@ -78,7 +78,7 @@ func (d *Demo) Pour(request, before, after int, ds []decant.Decision) {
 	d.p.table(rows, "llrrrl")
 	for i := range ds {
 		if cp := ds[i].Checkpoint; cp != nil {
-			d.p.line("    of the names and numbers in them, %.0f%% still stand there with their context", 100*cp.Score)
+			d.p.line("    of the names and numbers in them, %s still stand there with their context", portion(cp.Score))
 		}
 	}
 	d.p.line("    the last request had %s tokens, this one has %s\n", Thousands(before), Thousands(after))

@@ -39,7 +39,7 @@ type Ledger struct {
 
 	Unmarked Unmarked `json:"unmarked,omitzero"` // what cache markers would have brought
 
-	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out: the price of forgetting
+	ReadAgain       int `json:"read_again"`        // files that were read again after the result was left out, and originals fetched by their handles: the price of forgetting
 	ReadAgainTokens int `json:"read_again_tokens"` // that these reads brought
 
 	Pours     []Pour     `json:"pours"`               // newest last

@@ -228,9 +228,10 @@ func (o *Overview) fixed() string {
 	return fmt.Sprintf(", and %s of system prompt and tools", Thousands(o.Fixed))
 }
 
-// text returns the checkpoint as a line. When a client had a summary made is not known.
+// text returns the checkpoint as a line. When a client had a summary made is not known. What tools returned is no part of the score, so the
+// line says whose words are.
 func (c *CheckpointRow) text(zone *time.Location) string {
-	kept, when := fmt.Sprintf("%.0f%% of its strings kept", 100*c.Score), ""
+	kept, when := portion(c.Score)+" of the exact strings of user and model kept", ""
 	if c.Summary == "" {
 		kept = "not readable"
 	}

@@ -144,7 +144,7 @@ func (r *Plan) facts(p *printer) {
 		return
 	}
 	const most = 10
-	p.line("kept: %.0f%% of the exact strings with their context; at risk are %s, heaviest first:", 100*r.Score, plural(len(r.Risk), "fact"))
+	p.line("kept: %s of the exact strings with their context; at risk are %s, heaviest first:", portion(r.Score), plural(len(r.Risk), "fact"))
 	for i, f := range heaviest(r.Risk) {
 		if i == most {
 			p.line("  and %s more: --json lists them", Thousands(len(r.Risk)-most))

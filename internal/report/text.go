@@ -28,6 +28,9 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
 }
 
+// portion returns a number between 0 and 1 as a percentage, rounded down: 100% means all, and nothing less does.
+func portion(part float64) string { return fmt.Sprintf("%d%%", int(100*part+1e-9)) }
+
 // WriteText writes in for people, at most width columns wide.
 func (in *Inspection) WriteText(w io.Writer, width int) error {
 	p := &printer{Writer: w, width: width}

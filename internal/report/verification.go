@@ -41,7 +41,7 @@ func (v *Verification) WriteText(w io.Writer, most int) error {
 		p.line("no facts to check: %s holds none that must be kept", v.Before)
 		return p.err
 	}
-	p.line("%.0f%% of the exact strings that user and model wrote are still there with their context", 100*v.Strings.Score)
+	p.line("%s of the exact strings that user and model wrote are still there with their context", portion(v.Strings.Score))
 	p.line("(%s: %s there in any form, %s with their context; those of the newest third count double)", Count(v.Strings.Strings, "string"), Thousands(v.Strings.Present), Thousands(v.Strings.Grounded))
 	p.line("of Decant's own list of what to keep, %d of %d are there:", len(v.Kept), v.facts())
 	for _, kind := range slices.Sorted(maps.Keys(v.ByKind)) {

@@ -86,44 +86,47 @@ func sentFor(ctx context.Context, src Source, o agent.Options, s *agent.Session,
 }
 
 // viewOf returns the texts of what was sent for stored requests of one version, those that were answered where the answers stand: others may
-// have had the same answer. The version may hold what came later, too.
+// have had the same answer.
 func viewOf(ctx context.Context, src Source, k store.Key, rs []store.Request, answers map[decant.Hash][]int) (texts, error) {
-	t, err := archive.ReadTranscript(ctx, src, k, rs[0].Version)
+	s, err := src.Load(ctx, k, rs[0].Version)
 	if err != nil {
 		return nil, fmt.Errorf("read what was sent: %w", err)
 	}
 	var end decant.Ref
-	for _, r := range rs {
-		if r.Length < 1 || r.Length > len(t.State.Chain) {
+	var of *store.Request
+	for i := range rs {
+		r := &rs[i]
+		if r.Length < 1 || r.Length > len(s.Chain) {
 			continue
 		}
-		if last := t.State.Chain[r.Length-1].Ref; last.After(end) && slices.Contains(answers[r.Answer], last.Message) {
-			end = last
+		if last := s.Chain[r.Length-1].Ref; last.After(end) && slices.Contains(answers[r.Answer], last.Message) {
+			end, of = last, r
 		}
 	}
-	if end == (decant.Ref{}) {
+	if of == nil {
 		return nil, nil
+	}
+	t, err := archive.ReadRequest(ctx, src, k, of)
+	if err != nil {
+		return nil, fmt.Errorf("read what was sent: %w", err)
 	}
 	view, err := t.View()
 	if err != nil {
 		return nil, fmt.Errorf("read what was sent: %w", err)
 	}
-	return until(view, end), nil
+	return allOf(view), nil
 }
 
-// until returns the texts of a view up to a block of the transcript.
-func until(view *decant.Conversation, end decant.Ref) (out texts) {
+// allOf returns the texts of a view.
+func allOf(view *decant.Conversation) (out texts) {
 	for i := range view.Fixed.System {
 		out = append(out, view.Fixed.System[i].Text())
 	}
 	for i := range view.Messages {
 		for k := range view.Messages[i].Blocks {
-			b := &view.Messages[i].Blocks[k]
-			switch {
-			case b.Ref.After(end):
-			case b.Kind == decant.KindUse:
+			if b := &view.Messages[i].Blocks[k]; b.Kind == decant.KindUse {
 				out = append(out, textsOf([]byte(b.Text()))...)
-			default:
+			} else {
 				out = append(out, b.Text())
 			}
 		}

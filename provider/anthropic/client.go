@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"time"
 
@@ -83,6 +84,15 @@ func New(o Options) (*Client, error) {
 	}
 	c.sdk = sdk.NewClient(opts...)
 	return c, nil
+}
+
+// FromEnv returns a client with the key in ANTHROPIC_API_KEY, of the server that ANTHROPIC_BASE_URL names, or of Anthropic's own.
+func FromEnv() (*Client, error) {
+	key := os.Getenv("ANTHROPIC_API_KEY")
+	if key == "" {
+		return nil, errors.New("there is no key: set ANTHROPIC_API_KEY")
+	}
+	return New(Options{Base: os.Getenv("ANTHROPIC_BASE_URL"), Credential: provider.Key("x-api-key", key)})
 }
 
 // Ask implements provider.Client.

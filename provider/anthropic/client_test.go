@@ -251,3 +251,27 @@ func TestBaseURLsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// The environment says whose calls they are and where they go, as for Anthropic's own SDKs.
+func TestFromEnv(t *testing.T) {
+	var key string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key = r.Header.Get("X-Api-Key")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer srv.Close()
+	t.Setenv("ANTHROPIC_BASE_URL", srv.URL)
+	t.Setenv("ANTHROPIC_API_KEY", "")
+	if _, err := anthropic.FromEnv(); err == nil || !strings.Contains(err.Error(), "ANTHROPIC_API_KEY") {
+		t.Errorf("without a key: %v", err)
+	}
+	t.Setenv("ANTHROPIC_API_KEY", testKey)
+	c, err := anthropic.FromEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Check(t.Context(), "claude-haiku-4-5"); err == nil || key != testKey {
+		t.Errorf("the server was sent the key %q; error %v", key, err)
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -84,16 +85,16 @@ func (r Reader) Answer(ctx context.Context, p *Prompt) (Answer, error) {
 }
 
 var (
-	interrogative = regexp.MustCompile(`[^\n.?!]*(?:[.!]\S[^\n.?!]*)*\?`)
-	scoring       = regexp.MustCompile(`(?i)\b(score|rank|rate|evaluate)\b.*\b(rubric|these|those|them|all|jobs?|\w+s)\b`)
-	summaries     = regexp.MustCompile(`(?i)\bsummar(y|ize|ise)\b`)
-	ofSubject     = regexp.MustCompile(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my |our )?(.+?)\s+(?:of|for)\s+(?:the |my )?(.+?)\s*\?`)
-	possessive    = regexp.MustCompile(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my )?(.+?)['’]s\s+(.+?)\s*\?`)
-	plainQuestion = regexp.MustCompile(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my |our )?(.+?)\s*\?`)
-	preference    = regexp.MustCompile(`(?i)\b(prefer\w*|favou?rite|like best|want)\b`)
-	numbered      = regexp.MustCompile(`(?i)^(.*?[a-z])[\s#_-]*(\d+)$`)
-	address       = regexp.MustCompile(`https?://[^\s<>"'()\[\]` + "`" + `,;|]+`)
-	ignorance     = regexp.MustCompile(`I do not know`)
+	interrogative = lazyregexp.New(`[^\n.?!]*(?:[.!]\S[^\n.?!]*)*\?`)
+	scoring       = lazyregexp.New(`(?i)\b(score|rank|rate|evaluate)\b.*\b(rubric|these|those|them|all|jobs?|\w+s)\b`)
+	summaries     = lazyregexp.New(`(?i)\bsummar(y|ize|ise)\b`)
+	ofSubject     = lazyregexp.New(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my |our )?(.+?)\s+(?:of|for)\s+(?:the |my )?(.+?)\s*\?`)
+	possessive    = lazyregexp.New(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my )?(.+?)['’]s\s+(.+?)\s*\?`)
+	plainQuestion = lazyregexp.New(`(?i)\bwhat(?: is|'s|s| was| are)\s+(?:the |my |our )?(.+?)\s*\?`)
+	preference    = lazyregexp.New(`(?i)\b(prefer\w*|favou?rite|like best|want)\b`)
+	numbered      = lazyregexp.New(`(?i)^(.*?[a-z])[\s#_-]*(\d+)$`)
+	address       = lazyregexp.New(`https?://[^\s<>"'()\[\]` + "`" + `,;|]+`)
+	ignorance     = lazyregexp.New(`I do not know`)
 )
 
 // asking returns the text to answer: of the newest message of the user with text the last text that asks or orders, or
@@ -231,7 +232,7 @@ func valueOf(text, property string) string {
 	return strings.TrimRight(strings.TrimSpace(v), ".!")
 }
 
-var words = regexp.MustCompile(`[\pL\pN][\pL\pN_-]{2,}`)
+var words = lazyregexp.New(`[\pL\pN][\pL\pN_-]{2,}`)
 
 // common are words of questions that answers need not have.
 var common = strings.Fields("what which who when where why how many much does did was were are the for and you your our my with that this have has had can could should would will please tell know from about again not any there their his her its prefer preferred favourite favorite like best want user")
@@ -252,10 +253,10 @@ func lineAbout(seen []string, question string, prefers bool) string {
 }
 
 var (
-	order    = regexp.MustCompile(`(?i)\b(read|open|execute|follow|fetch|visit|use|look at|work through)\b`)
-	fileName = regexp.MustCompile(`[\w./~-]*\w\.[a-z]{1,5}\b`)
-	reads    = regexp.MustCompile(`(?i)^(read|view|open|cat)|read`)
-	fetches  = regexp.MustCompile(`(?i)fetch|browse|visit|http|url`)
+	order    = lazyregexp.New(`(?i)\b(read|open|execute|follow|fetch|visit|use|look at|work through)\b`)
+	fileName = lazyregexp.New(`[\w./~-]*\w\.[a-z]{1,5}\b`)
+	reads    = lazyregexp.New(`(?i)^(read|view|open|cat)|read`)
+	fetches  = lazyregexp.New(`(?i)fetch|browse|visit|http|url`)
 )
 
 // readings returns the calls that read what the user orders to be read and what was not read in this turn.
@@ -289,7 +290,7 @@ func (p *Prompt) called(argument string) bool {
 }
 
 // call returns a call of the first tool whose name fits, with one argument, unless it was made in this turn.
-func (p *Prompt) call(tool *regexp.Regexp, argument string) []Block {
+func (p *Prompt) call(tool *lazyregexp.Regexp, argument string) []Block {
 	if p.called(argument) {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A criterion of a rubric and what it weighs.
@@ -17,11 +19,11 @@ type criterion struct {
 }
 
 var (
-	weighted = regexp.MustCompile(`(?i)([\pL][\pL .'/+-]*?)\s*(?:[:=(-]|weighs|counts|is worth)?\s*(\d+(?:\.\d+)?)\s*(%|points?|parts?)`)
-	bare     = regexp.MustCompile(`(?i)^\W*(?:and\s+)?([\pL][\pL .'/+-]*?)\s*(?:[:=(-])?\s*(\d+(?:\.\d+)?)\W*$`)
-	percent  = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*%\s*(?:for |of |on )?([\pL][\pL '/+-]*)`)
-	thing    = regexp.MustCompile(`(?i)\b([a-z]+)[\s#_-]*(\d+)\b(\s*[:|)(.\]-])?`)
-	forbids  = regexp.MustCompile(`(?i)\b(?:never|do not|don't)\s+(?:list|show|include|report|score|consider)\s+(?:anything (?:of|from|by)\s+)?([\pL\pN][\pL\pN .&'-]*)`)
+	weighted = lazyregexp.New(`(?i)([\pL][\pL .'/+-]*?)\s*(?:[:=(-]|weighs|counts|is worth)?\s*(\d+(?:\.\d+)?)\s*(%|points?|parts?)`)
+	bare     = lazyregexp.New(`(?i)^\W*(?:and\s+)?([\pL][\pL .'/+-]*?)\s*(?:[:=(-])?\s*(\d+(?:\.\d+)?)\W*$`)
+	percent  = lazyregexp.New(`(?i)(\d+(?:\.\d+)?)\s*%\s*(?:for |of |on )?([\pL][\pL '/+-]*)`)
+	thing    = lazyregexp.New(`(?i)\b([a-z]+)[\s#_-]*(\d+)\b(\s*[:|)(.\]-])?`)
+	forbids  = lazyregexp.New(`(?i)\b(?:never|do not|don't)\s+(?:list|show|include|report|score|consider)\s+(?:anything (?:of|from|by)\s+)?([\pL\pN][\pL\pN .&'-]*)`)
 )
 
 // A scored thing is one that a rubric was applied to.

@@ -1,16 +1,16 @@
 package sandbox
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 var (
-	searchFor = regexp.MustCompile(`(?i)\bsearch(?: the web)? for\s+([^\n.,;:?!]+)`)
-	searches  = regexp.MustCompile(`(?i)search|find`)
-	openEach  = regexp.MustCompile(`(?i)\b(?:open|read|fetch|visit|look at)\s+(?:each|every|all)\b`)
+	searchFor = lazyregexp.New(`(?i)\bsearch(?: the web)? for\s+([^\n.,;:?!]+)`)
+	searches  = lazyregexp.New(`(?i)search|find`)
+	openEach  = lazyregexp.New(`(?i)\b(?:open|read|fetch|visit|look at)\s+(?:each|every|all)\b`)
 )
 
 // search returns the call that searches for what the user orders to be searched for, and when that has been found, the calls that open

@@ -2,13 +2,13 @@ package sandbox
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // Summarizer is a model that writes a summary of what it is sent, for tests of calls that ask for one. It is a
@@ -51,11 +51,11 @@ type statement struct {
 }
 
 var (
-	wrapper  = regexp.MustCompile(`(?i)\b(?:wrap\w*|inside|within|enclosed? in|in)\b[^.\n<]{0,40}<([a-z_]+)>`)
-	opening  = regexp.MustCompile(`<([a-z][\w-]*)(?:\s[^<>]*)?>`)
-	quantity = regexp.MustCompile(`(?i)\b(?:at most|under|below|no more than|within|up to|maximum of|limit of|limited to|about|fewer than|less than)\s+([\d,]+)\s+(token|word|character|char|byte)s?\b`)
-	spoken   = regexp.MustCompile(`(?i)^[\s\[#*<(-]*(user|human|assistant|tool|system)\b[^:\n\]>]{0,30}[:\]>]+\**\s*`)
-	sentence = regexp.MustCompile(`[.!?][)"']?\s+[^\sa-z]`)
+	wrapper  = lazyregexp.New(`(?i)\b(?:wrap\w*|inside|within|enclosed? in|in)\b[^.\n<]{0,40}<([a-z_]+)>`)
+	opening  = lazyregexp.New(`<([a-z][\w-]*)(?:\s[^<>]*)?>`)
+	quantity = lazyregexp.New(`(?i)\b(?:at most|under|below|no more than|within|up to|maximum of|limit of|limited to|about|fewer than|less than)\s+([\d,]+)\s+(token|word|character|char|byte)s?\b`)
+	spoken   = lazyregexp.New(`(?i)^[\s\[#*<(-]*(user|human|assistant|tool|system)\b[^:\n\]>]{0,30}[:\]>]+\**\s*`)
+	sentence = lazyregexp.New(`[.!?][)"']?\s+[^\sa-z]`)
 )
 
 // A clerk notes what is said, each sentence once.
@@ -180,41 +180,41 @@ func sentenceEnd(line string) int {
 // classes are what a statement can be about, and a section as well.
 var classes = []struct {
 	name      string
-	section   *regexp.Regexp // in a heading
-	statement *regexp.Regexp
+	section   *lazyregexp.Regexp // in a heading
+	statement *lazyregexp.Regexp
 	weight    int
 }{
 	{
-		"rules", regexp.MustCompile(`(?i)rule|constraint|instruction|preference|requirement|guideline|must`),
-		regexp.MustCompile(`(?i)\b(must|never|always|prefer\w*|only|do not|don't|rule|required?|remember|deadline)\b`), 5,
+		"rules", lazyregexp.New(`(?i)rule|constraint|instruction|preference|requirement|guideline|must`),
+		lazyregexp.New(`(?i)\b(must|never|always|prefer\w*|only|do not|don't|rule|required?|remember|deadline)\b`), 5,
 	},
 	{
-		"next", regexp.MustCompile(`(?i)next|pending|to-?do|remaining|open|plan|outstanding|follow`),
-		regexp.MustCompile(`(?i)\b(next|to-?do|remaining|pending|still|will|need to|should|later|then)\b`), 2,
+		"next", lazyregexp.New(`(?i)next|pending|to-?do|remaining|open|plan|outstanding|follow`),
+		lazyregexp.New(`(?i)\b(next|to-?do|remaining|pending|still|will|need to|should|later|then)\b`), 2,
 	},
 	{
-		"errors", regexp.MustCompile(`(?i)error|problem|issue|fail|block|bug`),
-		regexp.MustCompile(`(?i)\b(errors?|fail\w*|exception|panic|refused|cannot|denied|broken?|bug)\b`), 3,
+		"errors", lazyregexp.New(`(?i)error|problem|issue|fail|block|bug`),
+		lazyregexp.New(`(?i)\b(errors?|fail\w*|exception|panic|refused|cannot|denied|broken?|bug)\b`), 3,
 	},
 	{
-		"decisions", regexp.MustCompile(`(?i)decision|decided|rationale|why|approach|chosen`),
-		regexp.MustCompile(`(?i)\b(decid\w*|decision|chose\w*|agreed|instead|because|so that|use)\b`), 3,
+		"decisions", lazyregexp.New(`(?i)decision|decided|rationale|why|approach|chosen`),
+		lazyregexp.New(`(?i)\b(decid\w*|decision|chose\w*|agreed|instead|because|so that|use)\b`), 3,
 	},
 	{
-		"done", regexp.MustCompile(`(?i)done|progress|complet|accomplish|state|status|action|history|work`),
-		regexp.MustCompile(`(?i)\b(done|fixed|created|wrote|written|added|passed|finished|updated|edited|implemented|changed|found|steps?)\b`), 2,
+		"done", lazyregexp.New(`(?i)done|progress|complet|accomplish|state|status|action|history|work`),
+		lazyregexp.New(`(?i)\b(done|fixed|created|wrote|written|added|passed|finished|updated|edited|implemented|changed|found|steps?)\b`), 2,
 	},
 	{
-		"files", regexp.MustCompile(`(?i)file|path|code|artifact|resource`),
-		regexp.MustCompile(`[\w.-]*/[\w./-]+|\b\w+\.(go|py|js|ts|md|txt|json|yaml|yml|sql|sh|c|h|rs|java)\b`), 1,
+		"files", lazyregexp.New(`(?i)file|path|code|artifact|resource`),
+		lazyregexp.New(`[\w.-]*/[\w./-]+|\b\w+\.(go|py|js|ts|md|txt|json|yaml|yml|sql|sh|c|h|rs|java)\b`), 1,
 	},
 	{
-		"facts", regexp.MustCompile(`(?i)fact|identifier|value|detail|reference|data|number|url|name|context|finding|key|learn`),
-		regexp.MustCompile(`https?://|\d{2,}|\b\w+_\w+|\b[a-z]+[A-Z]\w+|\b[0-9a-f]{7,}\b|=|: `), 2,
+		"facts", lazyregexp.New(`(?i)fact|identifier|value|detail|reference|data|number|url|name|context|finding|key|learn`),
+		lazyregexp.New(`https?://|\d{2,}|\b\w+_\w+|\b[a-z]+[A-Z]\w+|\b[0-9a-f]{7,}\b|=|: `), 2,
 	},
 	{
-		"request", regexp.MustCompile(`(?i)goal|task|request|intent|objective|purpose|asked|user`),
-		regexp.MustCompile(`$^`), 0,
+		"request", lazyregexp.New(`(?i)goal|task|request|intent|objective|purpose|asked|user`),
+		lazyregexp.New(`$^`), 0,
 	},
 }
 
@@ -269,7 +269,7 @@ func shares(said []*statement, sections []heading) [][]*statement {
 // A heading is a section that is asked for.
 type heading struct{ line, name string }
 
-var section = regexp.MustCompile(`(?m)^\s*(?:(#{1,6})\s+(.+)|(\d{1,2}[.)])\s+\**([A-Z][^.:\n]{1,60}?)\**(?:\s*:.*)?|[-*]\s+\*\*(.+?)\*\*.*)$`)
+var section = lazyregexp.New(`(?m)^\s*(?:(#{1,6})\s+(.+)|(\d{1,2}[.)])\s+\**([A-Z][^.:\n]{1,60}?)\**(?:\s*:.*)?|[-*]\s+\*\*(.+?)\*\*.*)$`)
 
 // headings returns the sections that a request for a summary names.
 func headings(asks string) (out []heading) {

@@ -264,23 +264,12 @@ func (p *Match) Leaves() int {
 }
 
 // Arrived returns the decisions about blocks that the request has in common with its conversation and that came
-// in after the version whose decisions are in force: those that were made as the blocks came in, which
-// depend on nothing else. A fork makes them its own.
-func (p *Match) Arrived() (out []decant.Decision) {
-	if p.Branch == nil || p.Relation == Replaces || p.Branch.Length >= p.Branch.Position {
+// in after the version whose decisions are in force. A fork makes them its own.
+func (p *Match) Arrived() []decant.Decision {
+	if p.Branch == nil || p.Relation == Replaces {
 		return nil
 	}
-	came := map[decant.Ref]bool{}
-	for i := range p.State.Chain[p.Branch.Length:p.Branch.Position] {
-		came[p.State.Chain[p.Branch.Length+i].Ref] = true
-	}
-	for i := range p.State.Decisions {
-		d := &p.State.Decisions[i]
-		if d.Pour == "" && (d.Kind == decant.Shrink || d.Kind == decant.Stub) && came[d.Target.Ref] {
-			out = append(out, *d)
-		}
-	}
-	return out
+	return p.Branch.Arrived(p.State)
 }
 
 // Known returns how many blocks at the beginning of the request are known.

@@ -61,9 +61,9 @@ var searches = agent.Tool{Name: "search", ReadOnly: true, Run: func(context.Cont
 }}
 
 // begin begins the service on a file and returns what answers its requests, and what ends it.
-func begin(t *testing.T, file string) (http.Handler, func()) {
+func begin(t *testing.T, file string, m sandbox.Model) (http.Handler, func()) {
 	t.Helper()
-	server := sandbox.New(sandbox.Options{Model: model{}, Chunk: 8})
+	server := sandbox.New(sandbox.Options{Model: m, Chunk: 8})
 	rt, stop := server.Pipe()
 	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
 	if err != nil {
@@ -75,7 +75,7 @@ func begin(t *testing.T, file string) (http.Handler, func()) {
 	}
 	service, err := chatserver.New(chatserver.Options{
 		Store: db.Store(), Engine: db.Engine(), Client: client, Page: page.Handler(),
-		Default: chatserver.Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: []string{"write", "search"}, Preset: "coding-session", Config: jsontext.Value(`{"context_window":60000}`)},
+		Default: chatserver.Agent{Name: "default", Model: "claude-sonnet-4-5", Tools: []string{"write", "search", "save_memory", "recall", "forget"}, Preset: "coding-session", Config: jsontext.Value(`{"context_window":60000}`)},
 		Tools:   func(string) ([]agent.Tool, error) { return []agent.Tool{writes, searches}, nil },
 	})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestThePageBeforeTheRealService(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	file := filepath.Join(t.TempDir(), "chat.db")
-	service, end := begin(t, file)
+	service, end := begin(t, file, model{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { service.ServeHTTP(w, r) }))
 	t.Cleanup(func() {
 		srv.CloseClientConnections()
@@ -129,7 +129,7 @@ func TestThePageBeforeTheRealService(t *testing.T) {
 
 	srv.CloseClientConnections()
 	end()
-	service, end = begin(t, file)
+	service, end = begin(t, file, model{})
 	p.do(chromedp.Reload())
 	p.shows("I heard: mail about contract")
 	p.until("document.querySelector('#talk .pour')")

@@ -13,7 +13,7 @@ import (
 func TestWhatIfOnThePage(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	service, end := begin(t, filepath.Join(t.TempDir(), "chat.db"))
+	service, end := begin(t, filepath.Join(t.TempDir(), "chat.db"), model{})
 	srv := httptest.NewServer(service)
 	t.Cleanup(func() {
 		srv.CloseClientConnections()

@@ -36,6 +36,7 @@ const (
 	memories           = "MEMORY.md"
 	Contexts           = "CONTEXT_ARCHIVE.md"
 	Decisions          = "DECISIONS.md"
+	Shared             = "shared.jsonl" // the one that is committed, see Line
 )
 
 // Names are all files, as people look at them.

@@ -1,11 +1,11 @@
 package page
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/notebook/record"
 )
 
@@ -33,16 +33,16 @@ func (f *Found) Sum(have map[string]string) string {
 }
 
 var (
-	marked  = regexp.MustCompile(`\s*<!-- (m:[0-9a-f]{12}) -->`)
-	lead    = regexp.MustCompile(`^(?:Observation|Pattern|Rule): `)
-	counted = regexp.MustCompile(` \(\d+ confirmations?\)$`)
-	ruled   = regexp.MustCompile(`^Rule(?: #\d+)?: `)
-	dated   = regexp.MustCompile(`^\d{4}-\d\d-\d\d: `)
-	ref     = regexp.MustCompile(`^([A-Z][A-Z0-9]*-\d+): `)
-	line    = regexp.MustCompile(`^  - ([A-Z][a-z]+): (.*)$`)
-	bold    = regexp.MustCompile(`^\*\*(Why|Confirmations|Suspended|Not told|Duration|Original transcript):\*\* ?(.*)$`)
-	months  = regexp.MustCompile(`^## (January|February|March|April|May|June|July|August|September|October|November|December) \d{4}$`)
-	linked  = regexp.MustCompile(`^- \[([A-Z_]+\.md)\]\([A-Z_]+\.md\): \d+ `)
+	marked  = lazyregexp.New(`\s*<!-- (m:[0-9a-f]{12}) -->`)
+	lead    = lazyregexp.New(`^(?:Observation|Pattern|Rule): `)
+	counted = lazyregexp.New(` \(\d+ confirmations?\)$`)
+	ruled   = lazyregexp.New(`^Rule(?: #\d+)?: `)
+	dated   = lazyregexp.New(`^\d{4}-\d\d-\d\d: `)
+	ref     = lazyregexp.New(`^([A-Z][A-Z0-9]*-\d+): `)
+	line    = lazyregexp.New(`^  - ([A-Z][a-z]+): (.*)$`)
+	bold    = lazyregexp.New(`^\*\*(Why|Confirmations|Suspended|Not told|Duration|Original transcript):\*\* ?(.*)$`)
+	months  = lazyregexp.New(`^## (January|February|March|April|May|June|July|August|September|October|November|December) \d{4}$`)
+	linked  = lazyregexp.New(`^- \[([A-Z_]+\.md)\]\([A-Z_]+\.md\): \d+ `)
 )
 
 // A parser reads a file line by line.

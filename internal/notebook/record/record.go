@@ -26,6 +26,7 @@ type Record struct {
 type Detail struct {
 	Type    Type   `json:"type,omitempty"`    // empty: the kind of the item says it
 	Shared  bool   `json:"shared,omitzero"`   // it stands in the file that is committed, too
+	Shares  string `json:"shares,omitempty"`  // of an observation: the id of the shared rule that waits for a yes
 	Session string `json:"session,omitempty"` // that it was first known from
 	Message int    `json:"message,omitzero"`  // of that session
 	Seen    []Seen `json:"seen,omitempty"`    // who confirmed it, and where; what was said stands in the confirmations of the item
@@ -44,7 +45,7 @@ type Detail struct {
 	Quotes    []string  `json:"quotes,omitempty"`    // what was said there: "SESSION mN “TEXT”"
 	Denied    []string  `json:"denied,omitempty"`    // sessions that contradicted it
 	Was       []string  `json:"was,omitempty"`       // its texts before it was edited, oldest first
-	Changed   time.Time `json:"changed,omitzero"`    // when a person last edited it
+	Changed   time.Time `json:"changed,omitzero"`    // when a person last edited it, or archived or restored it
 
 	Task    *Task    `json:"task,omitempty"`
 	Context *Context `json:"context,omitempty"`
@@ -121,6 +122,7 @@ type Context struct {
 type State struct {
 	Since     time.Time                  `json:"since"`
 	Off       bool                       `json:"off,omitzero"`
+	Trusts    bool                       `json:"trusts,omitzero"`     // rules that others share hold without a yes
 	Sessions  int                        `json:"sessions,omitzero"`   // that it has known
 	Recent    []string                   `json:"recent,omitempty"`    // the newest of them
 	Read      time.Time                  `json:"read,omitzero"`       // when sessions were last read
@@ -202,6 +204,9 @@ func (r *Record) Sessions() int {
 	slices.Sort(all)
 	return len(slices.Compact(all))
 }
+
+// Shareable reports whether a record may stand in the file that is committed: everything but rules and decisions is personal.
+func (r *Record) Shareable() bool { return r.Kind == memory.KindRule || r.Type == Decision }
 
 // Known reports whether a session has confirmed the record already, or is the one that it comes from.
 func (r *Record) Known(session string) bool {

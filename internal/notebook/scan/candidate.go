@@ -78,9 +78,9 @@ func statements(s *Session) (out []statement) {
 		}
 		var kind Kind
 		switch {
-		case orders(said.Text):
+		case orders(said.Text) && !passes(said.Text):
 			kind = Order
-		case said.First && corrects(said.Text):
+		case said.First && corrects(said.Text) && !passes(said.Text):
 			kind = Correction
 		case directs(said.Text):
 			kind = Request

@@ -19,6 +19,12 @@ var (
 	settled = lazyregexp.New(`^no(,? (problem|worries|idea|need|thanks|rush|hurry)\b|t (sure|yet|really|now)\b|pe?[.!]?$)`)
 	// pointing are words for something that was said before.
 	pointing = lazyregexp.New(`\b(it|it's|this|that|that's|these|those|them|they)\b`)
+	// lasting are words of orders that say so themselves: they hold though they point at something.
+	lasting = lazyregexp.New(`\b(always|never|from now on|from here on|going forward|in (the )?future|every ?time|each time|whenever|by default|before (you |each |every |any )?(commit|push|merg|releas|deploy)\w*|immer|nie|niemals|ab jetzt|ab sofort|künftig|toujours|jamais|désormais|siempre|nunca)(?:$|[^\pL])|总是|始终|永远|以后|每次|常に|必ず|今後|항상|절대`)
+	// momentary are words of orders that are about what is being done.
+	momentary = lazyregexp.New(`\b(let me know|let'?s see|for now|for the moment|right now|this time|just this once|the (latest|last|newest|current) \w+)\b`)
+	// conjunction is the word that which points at nothing.
+	conjunction = lazyregexp.New(`\b(sure|remember|mind|ensure|note|so|means?) that\b`)
 	// asked begins a question about how things are, which orders nothing.
 	asked = lazyregexp.New(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |or |wait,? |question: )*(what|why|who|whose|which|where|when|how|did|does|do (we|you|i|they)|is|are|was|were|has|have|hasn't|isn't|aren't|shouldn't|wouldn't|couldn't|would|will)\b`)
 	// polite begins a question that is an order.
@@ -49,6 +55,15 @@ func corrects(s string) bool {
 		return false
 	}
 	return !pointing.MatchString(low) && !telling.MatchString(strings.TrimLeft(low[len(cue):], " ,.:"))
+}
+
+// passes reports whether an order is about what is being done, and holds no longer.
+func passes(s string) bool {
+	low := strings.ToLower(s)
+	if lasting.MatchString(low) {
+		return false
+	}
+	return momentary.MatchString(low) || pointing.MatchString(conjunction.ReplaceAllString(low, "sure"))
 }
 
 // question reports whether a sentence asks how things are.

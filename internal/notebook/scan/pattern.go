@@ -62,21 +62,33 @@ func count(found map[string]*Pattern, steps []string, s *Session, message int) {
 	}
 }
 
-// longest leaves out patterns that are part of one before them which is run in as many sessions, or that repeat one
-// step.
+// longest leaves out patterns that are part of one before them which is run in as many sessions, that have all but a step in
+// common with one, or in which a step is repeated: those go round until something succeeds.
 func longest(all []Pattern) (out []Pattern) {
 	for _, p := range all {
-		if len(slices.Compact(slices.Clone(p.Steps))) < len(p.Steps) {
+		steps := slices.Sorted(slices.Values(p.Steps))
+		if len(slices.Compact(steps)) < len(p.Steps) {
 			continue
 		}
 		whole := strings.Join(p.Steps, "\n")
 		if !slices.ContainsFunc(out, func(q Pattern) bool {
-			return q.Sessions*2 >= p.Sessions && strings.Contains("\n"+strings.Join(q.Steps, "\n")+"\n", "\n"+whole+"\n")
+			return q.Sessions*2 >= p.Sessions && strings.Contains("\n"+strings.Join(q.Steps, "\n")+"\n", "\n"+whole+"\n") || nearly(p.Steps, q.Steps)
 		}) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// nearly reports whether all but one of some steps are among others.
+func nearly(steps, among []string) bool {
+	n := 0
+	for _, s := range steps {
+		if slices.Contains(among, s) {
+			n++
+		}
+	}
+	return len(steps) > 2 && n >= len(steps)-1
 }
 
 // Text returns a pattern as one line, for an observation.

@@ -40,3 +40,28 @@ func TestRefusedByName(t *testing.T) {
 		}
 	}
 }
+
+// 002-02, 002-19: what the notebook cannot do by itself is said by the name of its key, with what to do.
+func TestWhatIsNotInForceIsNamed(t *testing.T) {
+	s, _, err := parse([]byte(`{"compaction": {"summaryModel": "haiku", "summaryPrompt": "Be brief.", "triggers": {"sessionTokens": {"threshold": 50000}}}}`), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(append(s.Unheeded(), s.Gateway()), "\n")
+	for _, want := range []string{`compaction.summaryModel "haiku"`, "compaction.summaryPrompt", "--preset coding-session-50"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("nothing says %s:\n%s", want, all)
+		}
+	}
+	if ask := s.Ask(); !strings.Contains(ask, "Be brief.") || !strings.Contains(ask, "<summary>") {
+		t.Errorf("a model would be asked %q", ask)
+	}
+	d := byDefault()
+	if len(d.Unheeded()) > 0 || d.Gateway() != "" {
+		t.Error("the defaults are said not to be in force")
+	}
+	d.Threshold = 80_000
+	if !strings.Contains(d.Gateway(), "tokens: 80000") {
+		t.Error(d.Gateway())
+	}
+}

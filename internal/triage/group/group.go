@@ -10,11 +10,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
@@ -140,24 +140,24 @@ func hash(parts []string) string {
 
 // values are what differs from event to event of one error, and what stands for it. Their order matters: an address holds numbers.
 var values = []struct {
-	is   *regexp.Regexp
+	is   *lazyregexp.Regexp
 	name string
 }{
-	{regexp.MustCompile(`\b[\w.+-]+@[\w-]+\.[\w.-]+\b`), "<email>"},
-	{regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s'"<>)\]]+`), "<url>"},
-	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b`), "<uuid>"},
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?`), "<time>"},
-	{regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b`), "<ip>"},
-	{regexp.MustCompile(`\b0x[0-9a-fA-F]+\b`), "<hex>"},
-	{regexp.MustCompile(`(?:/[\w.@+-]+){2,}`), "<path>"},
-	{regexp.MustCompile(`\b(?:[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]*|[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]*)\b`), ""}, // by hexName
-	{regexp.MustCompile(`[-+]?\b\d[\d_,]*(?:\.\d+)?(?:ns|µs|us|ms|s|m|h|%|[KMGT]i?B)?\b`), "<n>"},
+	{lazyregexp.New(`\b[\w.+-]+@[\w-]+\.[\w.-]+\b`), "<email>"},
+	{lazyregexp.New(`\b[a-z][a-z0-9+.-]*://[^\s'"<>)\]]+`), "<url>"},
+	{lazyregexp.New(`\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b`), "<uuid>"},
+	{lazyregexp.New(`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?`), "<time>"},
+	{lazyregexp.New(`\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b`), "<ip>"},
+	{lazyregexp.New(`\b0x[0-9a-fA-F]+\b`), "<hex>"},
+	{lazyregexp.New(`(?:/[\w.@+-]+){2,}`), "<path>"},
+	{lazyregexp.New(`\b(?:[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]*|[0-9a-f]*[a-f][0-9a-f]*\d[0-9a-f]*)\b`), ""}, // by hexName
+	{lazyregexp.New(`[-+]?\b\d[\d_,]*(?:\.\d+)?(?:ns|µs|us|ms|s|m|h|%|[KMGT]i?B)?\b`), "<n>"},
 }
 
 // quoted is a value in quotes. One that looks like a name says what the error is about, and stays.
 var (
-	quoted = regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'|` + "`[^`\n]*`")
-	named  = regexp.MustCompile(`^[A-Za-z_][\w.:]{0,40}$`)
+	quoted = lazyregexp.New(`"[^"\n]*"|'[^'\n]*'|` + "`[^`\n]*`")
+	named  = lazyregexp.New(`^[A-Za-z_][\w.:]{0,40}$`)
 )
 
 // mostNormal is how many bytes of a message tell errors apart.

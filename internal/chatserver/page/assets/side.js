@@ -121,7 +121,7 @@ export class Side {
 
   async remove(s) {
     const sure = await ask({ title: "Delete this conversation?", danger: true, yes: "Delete", no: "Keep it",
-      text: "\u201c" + titleOf(s) + "\u201d and all that was said in it is removed. This cannot be undone. Memories that other conversations confirmed stay." });
+      text: "\u201c" + titleOf(s) + "\u201d and all that was said in it is removed. This cannot be undone. What is remembered stays until you forget it under Memories." });
     if (!sure) return;
     try {
       await call("DELETE", session(s.id));
