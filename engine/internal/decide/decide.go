@@ -53,7 +53,7 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	a.dr.Outcome.Before = a.dr.Size(a.dr.View)
 	a.dr.Outcome.After = a.dr.Outcome.Before
 	l, err := limitsOf(q, q.Preset)
-	q.Limits = l.Answered(q.Preset, a.answers(), q.Fixed, a.dr.Outcome.Before-q.Fixed)
+	q.Limits = l.Answered(q.Preset, answersIn(a.dr.View), q.Fixed, a.dr.Outcome.Before-q.Fixed)
 	if err != nil {
 		return false, err
 	}
@@ -81,10 +81,10 @@ func (a *attempt) decide(ctx context.Context) (behind bool, fault error) {
 	return false, recaller{a}.again(ctx, q.Limits.Trigger-a.dr.Outcome.After)
 }
 
-// answers returns how many answers of the model the view has.
-func (a *attempt) answers() (n int) {
-	for i := range a.dr.View.Messages {
-		if a.dr.View.Messages[i].Role == decant.RoleAssistant {
+// answersIn returns how many answers of the model a view has.
+func answersIn(view *decant.Conversation) (n int) {
+	for i := range view.Messages {
+		if view.Messages[i].Role == decant.RoleAssistant {
 			n++
 		}
 	}
