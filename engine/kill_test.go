@@ -135,7 +135,7 @@ type siege struct {
 // be in the store, every request that had left must leave as the same bytes from another engine on
 // the file, every original must be there, and the next request of every client must be accepted.
 func TestKill(t *testing.T) {
-	n := 15
+	n := 10
 	if s := os.Getenv(kills); s != "" {
 		n, _ = strconv.Atoi(s)
 	}
