@@ -91,7 +91,7 @@ func pauses(p preset.Prune) *preset.Preset {
 }
 
 // Bound thinking and rounds that are nearly always open, in every setting: whatever route is taken, no client
-// is ever refused, and what the provider refuses unseen is what it was asked for to find that out. By default these are 16
+// is ever refused, and what the provider refuses unseen is what it was asked for to find that out. By default these are 10
 // conversations for each setting, 200 in all; -rapid.checks 200 makes 4,000, which takes a quarter of an hour on two cores.
 func TestNoRouteIsRefusedToAClient(t *testing.T) {
 	t.Parallel()
