@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
@@ -92,12 +93,16 @@ func show(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	}}, nil
 }
 
-// wait tells how far it is, and waits to be cancelled.
+// wait tells how far it is, and waits to be cancelled. A cancelling that does not come through must not keep the tests waiting for ever.
 func wait(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	p := &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Total: 3, Message: "waiting"}
 	if err := r.Session.NotifyProgress(ctx, p); err != nil {
 		return nil, err
 	}
-	<-ctx.Done()
-	return nil, ctx.Err()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(10 * time.Second):
+		return nil, errors.New("nobody has cancelled the call")
+	}
 }
