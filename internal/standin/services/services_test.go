@@ -78,7 +78,8 @@ func TestNoSearchIsRefused(t *testing.T) {
 			if refused := searches(via); refused != want || hub.Calls()["search/code"] != 25 {
 				t.Errorf("paced: %v: %d refused, want %d, of %d, in %v", paced, refused, want, hub.Calls()["search/code"], time.Since(began))
 			}
-			if took := time.Since(began); took > 3*time.Minute {
+			// Two minutes are the least. Which call learns first how many are left differs, and each may cost a minute more.
+			if took := time.Since(began); took > 5*time.Minute {
 				t.Errorf("it took %v", took)
 			}
 		})
