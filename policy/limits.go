@@ -30,6 +30,7 @@ func (l Limits) Must() int { return l.Window - l.Reserve }
 // are enough, a pour is due, whatever the window has room for.
 func (l Limits) Answered(p *preset.Preset, answers, fixed, messages int) Limits {
 	if most := p.Trigger.Answers; most > 0 && answers >= most {
+		// The size that is there is over the trigger now, and the target is below it: a plan that must free nothing is none.
 		l.Trigger, l.Target = min(l.Trigger, fixed+messages-1), min(l.Target, messages*19/20)
 	}
 	return l

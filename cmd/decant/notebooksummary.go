@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,7 +132,8 @@ func spoken(doc *wire.Document, most int) string {
 		if most -= count(text); most < 0 {
 			break
 		}
-		lines = append([]string{string(ms[i].Role) + ": " + text}, lines...)
+		lines = append(lines, string(ms[i].Role)+": "+text)
 	}
+	slices.Reverse(lines)
 	return strings.Join(lines, "\n\n")
 }
