@@ -4,6 +4,7 @@ package main
 
 import (
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 )
@@ -79,19 +80,12 @@ func TestKilledBeforeItIsSent(t *testing.T) {
 // killedAtSlack runs the program, which is killed when its n-th call to Slack arrives.
 func (f *field) killedAtSlack(n int, args ...string) ran {
 	f.Helper()
-	cmd, out, errs := f.command(args...)
 	calls := 0
-	f.mu.Lock()
-	f.arrived = func(_ int, r *http.Request) {
+	return f.run(args, func(process *os.Process, _ int, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/api/") && !strings.HasPrefix(r.URL.Path, "/api/0/") {
 			if calls++; calls == n {
-				cmd.Process.Kill()
+				process.Kill()
 			}
 		}
-	}
-	f.mu.Unlock()
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		f.Fatal(err)
-	}
-	return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+	})
 }

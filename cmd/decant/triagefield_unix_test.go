@@ -36,7 +36,7 @@ type field struct {
 
 	mu      sync.Mutex
 	calls   int
-	arrived func(n int, r *http.Request) // told of each call, the first is 1; nil: nobody is
+	arrived func(n int, r *http.Request) // told of each call with mu held, the first is 1; nil: nobody is
 	refused []string                     // with 429
 }
 
@@ -91,11 +91,10 @@ func (w *watcher) Flush() { http.NewResponseController(w.ResponseWriter).Flush()
 func (f *field) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.calls++
-	n, told := f.calls, f.arrived
-	f.mu.Unlock()
-	if told != nil {
-		told(n, r)
+	if f.arrived != nil {
+		f.arrived(f.calls, r)
 	}
+	f.mu.Unlock()
 	seen := &watcher{w, 0}
 	f.Server.ServeHTTP(seen, r)
 	if seen.status == http.StatusTooManyRequests {
@@ -122,17 +121,25 @@ func (f *field) command(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer
 // triage runs the program. It is sent a signal when the n-th call arrives; 0: never.
 func (f *field) triage(at int, signal os.Signal, args ...string) ran {
 	f.Helper()
-	cmd, out, errs := f.command(args...)
-	f.mu.Lock()
-	f.calls, f.arrived = 0, func(n int, _ *http.Request) {
+	return f.run(args, func(process *os.Process, n int, _ *http.Request) {
 		if n == at {
-			cmd.Process.Signal(signal)
+			process.Signal(signal)
 		}
-	}
+	})
+}
+
+// run runs the program. Of each of its calls arrived is told before it is answered, of one after the other.
+func (f *field) run(args []string, arrived func(process *os.Process, n int, r *http.Request)) ran {
+	f.Helper()
+	cmd, out, errs := f.command(args...)
+	f.mu.Lock() // so that no call is answered before there is a process to tell of
+	f.calls, f.arrived = 0, func(n int, r *http.Request) { arrived(cmd.Process, n, r) }
+	err := cmd.Start()
 	f.mu.Unlock()
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+	if err != nil {
 		f.Fatal(err)
 	}
+	cmd.Wait() // how it ended is in its code
 	return ran{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
