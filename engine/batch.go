@@ -67,11 +67,20 @@ func (b *Batch) add(d dialect.Dialect, item *dialect.BatchItem, betas []string) 
 	return b.tab.add(m.ID, betas, u), nil
 }
 
-// Drop ends a batch that the provider has not taken.
+// Drop ends a batch that the provider has not taken: nothing is held back for it any longer.
 func (b *Batch) Drop() { b.tab.e.till.purse.Release(b.held) }
 
 // Book books a batch that the provider has taken, or may have, under the id that it gave it: what it may cost at most,
 // until it is settled. It returns at once; an error goes to Options.Logger.
 func (b *Batch) Book(id string) {
-	b.tab.book(store.Key{Tenant: b.held.Tenant, ID: id}, func() { b.tab.e.till.purse.Release(b.held) })
+	b.tab.behind(store.Key{Tenant: b.held.Tenant, ID: id}, b.Drop)
+}
+
+// BookNow books as Book does, and returns when that is done: for whoever then settles the batch. The provider has the
+// batch, so it is booked also when the context has ended.
+func (b *Batch) BookNow(ctx context.Context, id string) error {
+	defer b.Drop()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.tab.e.opts.Timeouts.Required)
+	defer cancel()
+	return b.tab.put(ctx, store.Key{Tenant: b.held.Tenant, ID: id})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -15,17 +16,36 @@ type Settlement struct {
 }
 
 // BatchBooked returns the settlement of a batch that is booked, nil when none of that id is, or when that cannot be
-// found out.
+// found out as fast as a request needs it.
 func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement {
 	if e.opts.Mode == Off {
 		return nil
 	}
 	ctx, cancel := e.patience.Optional(ctx)
 	defer cancel()
+	s, err := e.batchBooked(ctx, tenant, id)
+	e.note(err)
+	return s
+}
+
+// UnbookBatch books nothing in place of what a batch is booked at, for those whose answers are booked one by one
+// (Engine.Finish). That none of that id is booked is no error. It returns when that is done; after an error it can be
+// called again.
+func (e *Engine) UnbookBatch(ctx context.Context, tenant, id string) error {
+	s, err := e.batchBooked(ctx, tenant, id)
+	if s == nil || err != nil {
+		return err
+	}
+	return s.tab.put(ctx, s.key)
+}
+
+func (e *Engine) batchBooked(ctx context.Context, tenant, id string) (*Settlement, error) {
 	totals, err := e.store.Spending(ctx, store.SpendQuery{Tenant: tenant, Conversation: id})
-	if err != nil || len(totals) == 0 {
-		e.note(err)
-		return nil
+	if err != nil {
+		return nil, fmt.Errorf("look what batch %s is booked at: %w", id, err)
+	}
+	if len(totals) == 0 {
+		return nil, nil
 	}
 	s := &Settlement{store.Key{Tenant: tenant, ID: id}, tab{e, e.opts.Now(), map[string]*store.Spend{}}}
 	for _, t := range totals {
@@ -36,7 +56,7 @@ func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement
 	for _, t := range totals { // what none of its requests came to is nothing
 		s.tab.spends[t.Model] = &store.Spend{Time: s.tab.day, Model: t.Model}
 	}
-	return s
+	return s, nil
 }
 
 // Add adds what one request of the batch has used.
@@ -46,4 +66,4 @@ func (s *Settlement) Add(model string, u decant.Usage) {
 
 // Settle books what was added in place of what was booked, also when that was done before. It returns at once; an
 // error goes to Options.Logger.
-func (s *Settlement) Settle() { s.tab.book(s.key, func() {}) }
+func (s *Settlement) Settle() { s.tab.behind(s.key, func() {}) }

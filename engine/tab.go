@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -31,17 +32,25 @@ func (t *tab) add(model string, betas []string, u decant.Usage) budget.Amount {
 	return budget.Amount{Tokens: u.Context(), Money: store.Money(n)}
 }
 
-// book stores the tab of a batch in place of what was stored before.
-func (t *tab) book(k store.Key, done func()) {
+// put stores the tab of a batch in place of what was stored before.
+func (t *tab) put(ctx context.Context, k store.Key) error {
+	var list []store.Spend
+	for model, s := range t.spends {
+		s.ID, s.Without, s.Bare = "batch "+k.ID+" "+model, s.Usage, s.Cost
+		list = append(list, *s)
+	}
+	if err := t.e.store.Book(ctx, k, list); err != nil {
+		return fmt.Errorf("book batch %s: %w", k.ID, err)
+	}
+	return nil
+}
+
+// behind puts the tab of a batch while nobody waits, and then calls done.
+func (t *tab) behind(k store.Key, done func()) {
 	t.e.background(func(ctx context.Context) {
 		defer done()
-		var list []store.Spend
-		for model, s := range t.spends {
-			s.ID, s.Without, s.Bare = "batch "+k.ID+" "+model, s.Usage, s.Cost
-			list = append(list, *s)
-		}
-		if err := t.e.store.Book(ctx, k, list); err != nil {
-			t.e.opts.Logger.Error("book batch", "batch", k.ID, "error", err)
+		if err := t.put(ctx, k); err != nil {
+			t.e.opts.Logger.Error("a batch is not booked", "batch", k.ID, "error", err)
 		}
 	})
 }

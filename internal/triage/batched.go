@@ -175,23 +175,19 @@ func (p *enginePayer) Submit(ctx context.Context, items []provider.BatchItem) (*
 		held.Drop()
 		return nil, err
 	}
-	held.Book(b.ID)
-	return b, nil
+	return b, held.BookNow(ctx, b.ID)
 }
 
 func (p *enginePayer) Found(ctx context.Context, id string, items []provider.BatchItem) error {
 	held, err := p.prepare(ctx, items)
-	if err == nil {
-		held.Book(id)
+	if err != nil {
+		return err
 	}
-	return err
+	return held.BookNow(ctx, id)
 }
 
 func (p *enginePayer) Settle(ctx context.Context, id string, _ []provider.BatchItem, _ []provider.BatchResult) error {
-	if s := p.engine.BatchBooked(ctx, p.tenant, id); s != nil {
-		s.Settle()
-	}
-	return nil
+	return p.engine.UnbookBatch(ctx, p.tenant, id)
 }
 
 // Batch says how the run is done in batches, nil: it is not.
