@@ -60,6 +60,7 @@ type behind struct {
 	aside    *aside         // what no request waits for
 	flushes  flushes
 	ahead    *ahead
+	warm     *keeper // nil: nothing is kept warm
 }
 
 // background does necessary work that nobody waits for but Close.
@@ -80,6 +81,7 @@ func (e *Engine) Flush(ctx context.Context) error {
 // Close waits for what is still being archived, and as long as necessary work may take (Timeouts.Required) for what is
 // done beside requests, which it then ends.
 func (e *Engine) Close() error {
+	e.behind.warm.close()
 	e.outbox.Flush()
 	e.behind.archives.Wait()
 	e.behind.aside.close(e.opts.Timeouts.Required)

@@ -19,6 +19,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		return
 	}
 	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
+	e.behind.warm.answered(p, &res)
 	if res.Status/100 == 2 && p.ticket.Trial == nil {
 		e.behind.ahead.begin(p.ticket.Draft, p.Body, res.Content)
 	}

@@ -1,5 +1,12 @@
 package cost
 
+import (
+	"time"
+
+	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/token"
+)
+
 // A KeepWarm decides online whether a request of one output token is sent over the prefix of a resting conversation,
 // shortly before its cache entry expires, so that the next request reads it instead of writing it again. The zero
 // value has seen nothing. Amounts are in US dollars.
@@ -24,4 +31,59 @@ const KeepWarmShare = 0.02
 // have cost, one what this one costs, and lost by how much the next request is dearer if the entry has expired.
 func (k *KeepWarm) Ping(sent, one, lost float64) bool {
 	return sent+one <= lost && k.Spent+one <= KeepWarmShare*k.Paid+k.Saved
+}
+
+// PingAhead is how long before an entry expires it is used once more.
+const PingAhead = 30 * time.Second
+
+// An Entry is what a request has left in the provider's cache, and what becomes of the next one if that is lost.
+type Entry struct {
+	Model token.Model
+	At    time.Time    // decides which prices hold
+	Usage decant.Usage // of the request
+	Life  time.Duration
+	Safe  int // tokens at its beginning that are kept longer
+
+	// Poured is how many tokens the next prompt has after a pour that comes if nothing is in the cache, and Target how many
+	// of these are messages. Zero says that there is no such pour: then all is written again.
+	Poured, Target int
+}
+
+// Tokens returns how many tokens are in the cache.
+func (e *Entry) Tokens() int { return e.Usage.CacheRead + e.Usage.CacheWrite }
+
+// Ping returns what a request of one output token costs that uses the entry.
+func (e *Entry) Ping() float64 {
+	return e.Price(decant.Usage{CacheRead: e.Tokens(), Input: e.Usage.Input, Output: 1})
+}
+
+// Lost returns by how much the next request is dearer if so many tokens of the entry have expired.
+//
+// Where that request is poured it writes less. And losing the entry is worth the less, the nearer the conversation is to the pour that it
+// would pay for: at twice what a pour leaves that one is due (policy.Economy), and then it is had for nothing.
+func (e *Entry) Lost(tokens int) float64 {
+	over := tokens - e.Poured
+	if e.Poured == 0 || over <= 0 {
+		return e.again(tokens - e.Safe)
+	}
+	return max(0, 1-float64(over)/float64(max(1, e.Target))) * e.again(e.Poured-e.Safe)
+}
+
+// again returns by how much writing tokens is dearer than reading them.
+func (e *Entry) again(tokens int) float64 {
+	tokens = max(0, tokens)
+	u := decant.Usage{CacheWrite: tokens}
+	if e.Life >= LongLife {
+		u.Write1h = tokens
+	}
+	return e.Price(u) - e.Price(decant.Usage{CacheRead: tokens})
+}
+
+// Price returns what usage of the entry's model costs, 0 where no price is known.
+func (e *Entry) Price(u decant.Usage) float64 {
+	usd, known := Of(e.Model, u, Terms{At: e.At}).Total()
+	if !known {
+		return 0
+	}
+	return usd
 }

@@ -26,6 +26,7 @@ type Request struct {
 	Betas    []string  // that it asks for
 	Upstream string    // base URL of the provider that it goes to
 	Begun    time.Time // when it came
+	Warmed   time.Time // when a call of ours used last what the request before has left in the cache; zero: none did
 	Count    bool      // only its size is asked for
 	Observed bool      // nothing is changed
 	Project  string    // what it is about, when the client says
