@@ -121,10 +121,7 @@ func (r *rest) saved(begun time.Time, u decant.Usage) float64 {
 func (k *keeper) rest(key store.Key, r *rest, p *Prepared) {
 	dr := p.ticket.Draft
 	q := dr.Query
-	if poured, messages := pour.Cold(dr); poured > 0 && dr.Outcome.After > 0 {
-		scale := float64(r.entry.Usage.Prompt()) / float64(dr.Outcome.After)
-		r.entry.Poured, r.entry.Target = int(float64(poured)*scale), int(float64(messages)*scale)
-	}
+	r.entry.Poured = pour.Cold(dr)
 	d, ok := q.Request.Prompt.Dialect.(dialect.Warmer)
 	if !ok || !r.pays() || len(p.Body) > mostWarmBytes-k.bytes {
 		return

@@ -44,9 +44,9 @@ type Entry struct {
 	Life  time.Duration
 	Safe  int // tokens at its beginning that are kept longer
 
-	// Poured is how many tokens the next prompt has after a pour that comes if nothing is in the cache, and Target how many
-	// of these are messages. Zero says that there is no such pour: then all is written again.
-	Poured, Target int
+	// Poured says that the next request is poured if it finds nothing in the cache, which costs nothing extra then. Kept
+	// warm, it is poured later and at a price, so that nothing is known to be lost with the entry.
+	Poured bool
 }
 
 // Tokens returns how many tokens are in the cache.
@@ -58,20 +58,15 @@ func (e *Entry) Ping() float64 {
 }
 
 // Lost returns by how much the next request is dearer if so many tokens of the entry have expired.
-//
-// Where that request is poured it writes less. And losing the entry is worth the less, the nearer the conversation is to the pour that it
-// would pay for: at twice what a pour leaves that one is due (policy.Economy), and then it is had for nothing.
 func (e *Entry) Lost(tokens int) float64 {
-	over := tokens - e.Poured
-	if e.Poured == 0 || over <= 0 {
-		return e.again(tokens - e.Safe)
+	if e.Poured {
+		return 0
 	}
-	return max(0, 1-float64(over)/float64(max(1, e.Target))) * e.again(e.Poured-e.Safe)
+	return e.again(max(0, tokens-e.Safe))
 }
 
 // again returns by how much writing tokens is dearer than reading them.
 func (e *Entry) again(tokens int) float64 {
-	tokens = max(0, tokens)
 	u := decant.Usage{CacheWrite: tokens}
 	if e.Life >= LongLife {
 		u.Write1h = tokens

@@ -5,19 +5,15 @@ import (
 	"github.com/decantdev/decant/policy"
 )
 
-// Cold returns about how many tokens the prompt of an answered request would have after the pour that comes if the next one finds
-// nothing in the cache, and how many of them are messages; 0 where there would be no such pour.
-func Cold(dr *draft.Draft) (tokens, messages int) {
+// Cold reports whether the request behind an answered one would be poured if it found nothing in the cache.
+func Cold(dr *draft.Draft) bool {
 	q := dr.Query
 	p := &Pour{Draft: dr, Summarizer: q.Request.Summarizer}
-	if q.Env.NoEarlyPours && !q.Pressed || !q.Preset.EarlyPours.On() || dr.OnHold() || p.early() == notEarly {
-		return 0, 0
+	if q.Env.NoEarlyPours && !q.Pressed || !q.Preset.EarlyPours.On() || p.early() == notEarly {
+		return false
 	}
-	t := p.thinning()
-	t.Cold = true
-	tokens = dr.Outcome.After - policy.MeasureEarly(live(dr.View), t).Freed
-	if target := p.earlyTarget(); target > 0 {
-		tokens = min(tokens, q.Fixed+target)
-	}
-	return tokens, max(0, tokens-q.Fixed)
+	p.money = policy.Economy{Early: true, Switched: true}
+	p.money.Excess = policy.MeasureExcess(live(dr.View), dr.Outcome.After-q.Fixed, p.earlyTarget())
+	e := p.money.Weigh(policy.MeasureEarly(live(dr.View), p.thinning()), q.Fixed, 0, true)
+	return policy.Due(policy.Situation{Limits: q.Limits, Tokens: dr.Outcome.After, Hold: dr.OnHold(), Economy: e}) != ""
 }
