@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -100,12 +101,7 @@ func (e *Engine) caught(err *error) {
 	}
 }
 
-func (e *Engine) mode(req *Request) Mode {
-	if req.Mode != "" {
-		return req.Mode
-	}
-	return e.opts.Mode
-}
+func (o *Options) mode(req *Request) Mode { return cmp.Or(req.Mode, o.Mode) }
 
 // note tells about an error that does not become the answer to a request.
 func (e *Engine) note(err error) {

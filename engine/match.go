@@ -151,4 +151,4 @@ func (e *Engine) arrive(req *Request, r *prompt.Prompt) *arrival {
 }
 
 // observed reports whether the request is only recorded and planned for.
-func (a *arrival) observed() bool { return a.e.mode(a.req) == Observe }
+func (a *arrival) observed() bool { return a.e.opts.mode(a.req) == Observe }
