@@ -26,10 +26,10 @@ type Ledger struct {
 
 	Requests  int       `json:"requests"` // of clients
 	OwnCalls  int       `json:"own_calls"`
-	Spent     float64   `json:"spent_usd"`     // on everything, our own calls included
-	Bare      float64   `json:"without_usd"`   // what the clients' own requests would have cost, as far as they could have been sent
-	Saved     float64   `json:"saved_usd"`     // Bare less what was spent on the same requests
-	Own       float64   `json:"own_usd"`       // part of Spent
+	Spent     float64   `json:"spent_usd"`   // on everything, our own calls included
+	Bare      float64   `json:"without_usd"` // what the clients' own requests would have cost, as far as they could have been sent
+	Saved     float64   `json:"saved_usd"`   // Bare less what was spent on the same requests
+	Own       float64   `json:"own_usd"`     // part of Spent
 	Warm      Warm      `json:"keep_warm,omitzero"`
 	Rewritten float64   `json:"rewritten_usd"` // part of Spent: cache written again after pours
 	Over      Oversized `json:"over_window"`   // requests that could not have been sent without Decant
