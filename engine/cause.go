@@ -15,7 +15,7 @@ const leastMissed = 10_000
 func (b *booking) writes(x *ticket.Ticket, u decant.Usage) (out []store.Write) {
 	m := &b.dr.Meter
 	before := m.Newest.Sent
-	if warmed := x.Draft.Query.Request.Warmed; before != nil && warmed.After(before.At) {
+	if warmed := x.Draft.Query.Warmed; before != nil && warmed.After(before.At) {
 		kept := *before
 		kept.At, before = warmed, &kept // it lives from there on
 	}

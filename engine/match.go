@@ -59,7 +59,7 @@ func (a *arrival) replay(p *lineage.Match) (*draft.Draft, error) {
 	var meter notes.Meter
 	if p.Stored != nil {
 		if !a.req.Count {
-			q.Request.Warmed = e.behind.warm.came(p.Stored.Key)
+			q.Warmed = e.behind.warm.Came(p.Stored.Key)
 		}
 		p.Stored.Saw(a.prompt, p.Known())
 		meter = notes.Of(p.Stored).Meter()

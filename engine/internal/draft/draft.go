@@ -196,25 +196,25 @@ func (dr *Draft) OnHold() bool {
 // Idle returns the time since the request before was made, or a call of ours kept warm what it had left in the cache. Cache
 // entries live from there on.
 func (dr *Draft) Idle() time.Duration {
-	q, before := dr.Query, dr.before()
+	q, was := dr.Query, before(dr)
 	switch {
-	case before.IsZero():
+	case was.IsZero():
 		return 0
-	case q.Request.Warmed.After(before):
-		before = q.Request.Warmed
+	case q.Warmed.After(was):
+		was = q.Warmed
 	}
-	return q.Request.Begun.Sub(before)
+	return q.Request.Begun.Sub(was)
 }
 
 // Kept reports whether the client would find expired what the request before has left in the cache for so long, had no call
 // of ours kept it warm.
-func (dr *Draft) Kept(life time.Duration) bool {
-	q, before := dr.Query, dr.before()
-	return !before.IsZero() && q.Request.Warmed.After(before) && q.Request.Begun.Sub(before) >= life
+func Kept(dr *Draft, life time.Duration) bool {
+	q, was := dr.Query, before(dr)
+	return !was.IsZero() && q.Warmed.After(was) && q.Request.Begun.Sub(was) >= life
 }
 
 // before returns when the request before was made, zero where there was none.
-func (dr *Draft) before() time.Time {
+func before(dr *Draft) time.Time {
 	if at := dr.Meter.Newest.Client.At; !at.IsZero() || dr.Query.Match.State == nil {
 		return at
 	}

@@ -49,7 +49,7 @@ func sightOf(dr *draft.Draft) *Sight {
 	}
 	if marks := cost.MessageMarks(q.Refs.Conv); len(marks) > 0 {
 		s.Life = cost.LifeOf(marks[0].Life)
-		s.Kept = dr.Kept(s.Life)
+		s.Kept = draft.Kept(dr, s.Life)
 	}
 	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
 	w.fixedMarks()

@@ -1,4 +1,5 @@
-package engine
+// Package warm keeps what resting conversations have left in the cache of their providers from expiring.
+package warm
 
 import (
 	"context"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect"
+	"github.com/decantdev/decant/engine/internal/draft"
 	"github.com/decantdev/decant/engine/internal/pour"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/provider"
@@ -22,13 +24,13 @@ const (
 	mostWarmBytes = 64 << 20 // of requests
 )
 
-// A keeper keeps warm what conversations that rest have left in the provider's cache (Models.Warmer), as long as cost.KeepWarm says
-// so. It holds in memory what each has cost: a restart begins anew. The nil keeper keeps nothing warm.
-type keeper struct {
-	by    provider.Asker
-	aside *aside
-	now   func() time.Time
-	log   *slog.Logger
+// A Keeper keeps warm what conversations that rest have left in the provider's cache, as long as cost.KeepWarm says
+// so. It holds in memory what each has cost: a restart begins anew. The nil Keeper keeps nothing warm.
+type Keeper struct {
+	by  provider.Asker
+	do  func(func(context.Context) error)
+	now func() time.Time
+	log *slog.Logger
 
 	mu    sync.Mutex
 	rests map[store.Key]*rest
@@ -36,11 +38,22 @@ type keeper struct {
 	ended bool
 }
 
-func newKeeper(o *Options, a *aside) *keeper {
-	if o.Models.Warmer == nil {
+// New returns a keeper whose calls by makes, nil for none. do does work that no request waits for.
+func New(by provider.Asker, do func(func(context.Context) error), now func() time.Time, log *slog.Logger) *Keeper {
+	if by == nil {
 		return nil
 	}
-	return &keeper{by: o.Models.Warmer, aside: a, now: o.Now, log: o.Logger, rests: map[store.Key]*rest{}}
+	return &Keeper{by: by, do: do, now: now, log: log, rests: map[store.Key]*rest{}}
+}
+
+// An Answered is a request that was answered as it was sent.
+type Answered struct {
+	Key   store.Key
+	Draft *draft.Draft
+	Marks []cost.Mark // of the client's prompt
+	Body  []byte
+	Betas []string
+	Usage decant.Usage
 }
 
 // A rest is a conversation, resting or not.
@@ -58,18 +71,13 @@ type rest struct {
 	strange bool        // its provider's cache is not as the rule takes it to be
 }
 
-// answered notes what an answered request has left in the cache, and what calls of ours before it have brought. The
+// Answered notes what an answered request has left in the cache, and what calls of ours before it have brought. The
 // conversation rests from now on.
-func (k *keeper) answered(p *Prepared, res *Response) {
-	if k == nil || res.Status/100 != 2 || res.Broken || res.Batch || p.ticket.Trial != nil || p.Conversation == "" {
-		return
-	}
-	q := p.ticket.Draft.Query
-	u := p.charged(*res)
-	key := store.Key{Tenant: q.Request.Who.Tenant, ID: p.Conversation}
+func (k *Keeper) Answered(a *Answered) {
+	q, u := a.Draft.Query, a.Usage
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	r := k.rests[key]
+	r := k.rests[a.Key]
 	if r == nil && len(k.rests) >= mostRests {
 		k.forget()
 	}
@@ -78,30 +86,30 @@ func (k *keeper) answered(p *Prepared, res *Response) {
 		return
 	case r == nil:
 		r = &rest{}
-		k.rests[key] = r
+		k.rests[a.Key] = r
 	case q.Request.Begun.Before(r.begun): // a later one has been answered before
 		r.rule.Paid += r.entry.Price(u)
 		return
 	}
 	k.stop(r)
 	saved := r.saved(q.Request.Begun, u)
-	r.entry = entryOf(p, u)
+	r.entry = entryOf(a)
 	r.rule.Saved += saved
 	r.rule.Paid += r.entry.Price(u) + saved
 	r.begun, r.used, r.sent, r.calls = q.Request.Begun, q.Request.Begun, 0, 0
-	if life := r.entry.Life; p.ticket.Draft.Meter.Belief.Life(life) == life { // else it is not known when it expires
-		k.rest(key, r, p)
+	if life := r.entry.Life; a.Draft.Meter.Belief.Life(life) == life { // else it is not known when it expires
+		k.rest(r, a)
 	}
 }
 
 // entryOf returns what an answered request has left in the cache.
-func entryOf(p *Prepared, u decant.Usage) cost.Entry {
-	q := p.ticket.Draft.Query
-	e := cost.Entry{Model: q.Model, At: q.Request.Begun, Usage: u}
-	if marks := cost.MessageMarks(p.ticket.Draft.View); len(marks) > 0 {
+func entryOf(a *Answered) cost.Entry {
+	q := a.Draft.Query
+	e := cost.Entry{Model: q.Model, At: q.Request.Begun, Usage: a.Usage}
+	if marks := cost.MessageMarks(a.Draft.View); len(marks) > 0 {
 		e.Life = cost.LifeOf(marks[0].Life)
 	}
-	for _, m := range p.ticket.Sight.Prompt.Marks {
+	for _, m := range a.Marks {
 		if time.Duration(m.Life)*time.Second > e.Life {
 			e.Safe = max(e.Safe, min(m.End, q.Fixed))
 		}
@@ -118,21 +126,20 @@ func (r *rest) saved(begun time.Time, u decant.Usage) float64 {
 }
 
 // rest has the first call of a pause made in time, if it may be made. k is locked.
-func (k *keeper) rest(key store.Key, r *rest, p *Prepared) {
-	dr := p.ticket.Draft
-	q := dr.Query
-	r.entry.Poured = pour.Cold(dr)
+func (k *Keeper) rest(r *rest, a *Answered) {
+	q := a.Draft.Query
+	r.entry.Poured = pour.Cold(a.Draft)
 	d, ok := q.Request.Prompt.Dialect.(dialect.Warmer)
-	if !ok || !r.pays() || len(p.Body) > mostWarmBytes-k.bytes {
+	if !ok || !r.pays() || len(a.Body) > mostWarmBytes-k.bytes {
 		return
 	}
-	body, ok := d.Warm(p.Body)
+	body, ok := d.Warm(a.Body)
 	if !ok {
 		return
 	}
 	k.bytes += len(body)
-	r.asks = provider.Request{Model: q.Refs.Conv.Model, Body: body, Betas: slices.Concat(q.Request.Betas, p.Betas)}
-	r.cause = provider.Cause{Conversation: key, Upstream: q.Request.Upstream, Purpose: provider.ForCache}
+	r.asks = provider.Request{Model: q.Refs.Conv.Model, Body: body, Betas: slices.Concat(q.Request.Betas, a.Betas)}
+	r.cause = provider.Cause{Conversation: a.Key, Upstream: q.Request.Upstream, Purpose: provider.ForCache}
 	k.next(r)
 }
 
@@ -143,7 +150,7 @@ func (r *rest) pays() bool {
 }
 
 // next sets the timer for the next call. What has expired already is left alone. k is locked.
-func (k *keeper) next(r *rest) {
+func (k *Keeper) next(r *rest) {
 	k.over(r)
 	now := k.now()
 	if k.ended || !now.Before(r.used.Add(r.entry.Life)) || !r.pays() {
@@ -155,14 +162,14 @@ func (k *keeper) next(r *rest) {
 }
 
 // stop ends the calls of a pause. k is locked.
-func (k *keeper) stop(r *rest) {
+func (k *Keeper) stop(r *rest) {
 	k.over(r)
 	k.bytes -= len(r.asks.Body)
 	r.asks.Body = nil
 }
 
 // over ends the turn of a timer. k is locked.
-func (k *keeper) over(r *rest) {
+func (k *Keeper) over(r *rest) {
 	r.turn++
 	if r.timer != nil {
 		r.timer.Stop()
@@ -171,7 +178,7 @@ func (k *keeper) over(r *rest) {
 }
 
 // due makes a call whose time has come, unless it is too late, as after a machine has slept.
-func (k *keeper) due(r *rest, turn int) {
+func (k *Keeper) due(r *rest, turn int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	begun := k.now()
@@ -183,7 +190,7 @@ func (k *keeper) due(r *rest, turn int) {
 		return
 	}
 	cause, asks, entry := r.cause, r.asks, r.entry
-	k.aside.do(func(ctx context.Context) error {
+	k.do(func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, cost.PingAhead) // afterwards it has expired
 		defer cancel()
 		a, err := k.by.Ask(ctx, cause, &asks)
@@ -193,7 +200,7 @@ func (k *keeper) due(r *rest, turn int) {
 }
 
 // told notes what a call has come to. Where it has failed there is no other one in this pause.
-func (k *keeper) told(r *rest, turn int, e *cost.Entry, begun time.Time, a *provider.Answer, err error) {
+func (k *Keeper) told(r *rest, turn int, e *cost.Entry, begun time.Time, a *provider.Answer, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	usd := 0.0
@@ -221,9 +228,9 @@ func (k *keeper) told(r *rest, turn int, e *cost.Entry, begun time.Time, a *prov
 	k.next(r)
 }
 
-// came ends the pause of a conversation that goes on, and returns when a call of ours used last what its newest request
+// Came ends the pause of a conversation that goes on, and returns when a call of ours used last what its newest request
 // has left in the cache; zero: none did.
-func (k *keeper) came(key store.Key) (warmed time.Time) {
+func (k *Keeper) Came(key store.Key) (warmed time.Time) {
 	if k == nil {
 		return warmed
 	}
@@ -240,15 +247,8 @@ func (k *keeper) came(key store.Key) (warmed time.Time) {
 	return warmed
 }
 
-// closed ends the pause of a conversation that is over.
-func (k *keeper) closed(p *Prepared) {
-	if p.ticket != nil {
-		k.came(store.Key{Tenant: p.ticket.Draft.Query.Request.Who.Tenant, ID: p.Conversation})
-	}
-}
-
-// close makes no further calls.
-func (k *keeper) close() {
+// Close makes no further calls.
+func (k *Keeper) Close() {
 	if k == nil {
 		return
 	}
@@ -261,7 +261,7 @@ func (k *keeper) close() {
 }
 
 // forget makes room: what a conversation that nobody has gone on with for a day has cost is known no longer. k is locked.
-func (k *keeper) forget() {
+func (k *Keeper) forget() {
 	for key, r := range k.rests {
 		if r.timer == nil && k.now().Sub(r.begun) > day {
 			delete(k.rests, key)
