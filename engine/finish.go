@@ -20,7 +20,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		return
 	}
 	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
-	e.rests(p, &res)
+	rests(e, p, &res)
 	if res.Status/100 == 2 && p.ticket.Trial == nil {
 		e.behind.ahead.begin(p.ticket.Draft, p.Body, res.Content)
 	}
@@ -54,7 +54,7 @@ func (e *Engine) finish(p *Prepared, res Response) {
 }
 
 // rests lets a conversation that rests behind an answer be kept warm.
-func (e *Engine) rests(p *Prepared, res *Response) {
+func rests(e *Engine, p *Prepared, res *Response) {
 	if e.behind.warm == nil || res.Status/100 != 2 || res.Broken || res.Batch || p.ticket.Trial != nil || p.Conversation == "" {
 		return
 	}
