@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/engine/internal/warm"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -61,6 +62,7 @@ type behind struct {
 	aside    *aside         // what no request waits for
 	flushes  flushes
 	ahead    *ahead
+	warm     *warm.Keeper // nil: nothing is kept warm
 }
 
 // background does necessary work that nobody waits for but Close.
@@ -81,6 +83,7 @@ func (e *Engine) Flush(ctx context.Context) error {
 // Close waits for what is still being archived, and as long as necessary work may take (Timeouts.Required) for what is
 // done beside requests, which it then ends.
 func (e *Engine) Close() error {
+	e.behind.warm.Close()
 	e.outbox.Flush()
 	e.behind.archives.Wait()
 	e.behind.aside.close(e.opts.Timeouts.Required)
