@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -61,8 +63,15 @@ func TestNoAnswerIsGivenUpUnderLoad(t *testing.T) {
 	if pours < requests/20 {
 		t.Errorf("only %d pours: nothing was hammered", pours)
 	}
-	if _, err := k.engine.Prepare(t.Context(), &engine.Request{Session: k.session, Body: k.body()}); err != nil {
-		t.Errorf("the budget is spent by what is only reserved: %v", err)
+	// What the budget could come to is in the error of a request that asks for all of it.
+	long := regexp.MustCompile(`"max_tokens":\d+`).ReplaceAll(k.body(), fmt.Appendf(nil, `"max_tokens":%d`, hammeredTokens))
+	_, err = k.engine.Prepare(t.Context(), &engine.Request{Session: k.session, Body: long})
+	var over *budget.Error
+	if !errors.As(err, &over) {
+		t.Fatalf("a request for %d tokens: %v", hammeredTokens, err)
+	}
+	if held := over.Tokens - sent - hammeredTokens; held < 0 || held > k.sandbox.Log.Last().Usage.Context()+10_000 {
+		t.Errorf("%d tokens are held for a request and what was answered; %d were used", held, sent)
 	}
 }
 
@@ -82,11 +91,14 @@ func (k *dialogue) allBooked(requests, tokens int) {
 	}
 }
 
-// hammered returns options with a budget that does not hold all requests twice, booked and reserved.
+// hammeredTokens holds all requests, of which the more are sent the less was poured in time.
+const hammeredTokens = 5_000_000
+
+// hammered returns options with a budget.
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
 		Window: 200_000, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(t),
-		Budgets: []budget.Budget{{Per: "conversation", Tokens: 1_100_000}},
+		Budgets: []budget.Budget{{Per: "conversation", Tokens: hammeredTokens}},
 	}
 }
 
