@@ -1,7 +1,6 @@
 package summarize
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/find"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // known is what messages say, in the forms in which it is searched. It may be searched by several goroutines at once.
@@ -45,8 +45,8 @@ func (k *known) has(name string) bool {
 }
 
 var (
-	override = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override) (all |any |of |the |your |these |those )*(previous|prior|above|earlier|preceding|system) (\w+ )?(instruction|message|rule|prompt|order|direction)|忽略.{0,8}(指令|指示|规则)`)
-	asUser   = regexp.MustCompile(`(?i)\bthe user (\w+ly |also |now |then )?(wants?|wanted|asks?|asked|requests?|requested|says?|said|tells?|told|instructs?|instructed|demands?|demanded|orders?|ordered|prefers?)\b|用户(要求|希望|说|想要|命令)`)
+	override = lazyregexp.New(`(?i)\b(ignore|disregard|forget|override) (all |any |of |the |your |these |those )*(previous|prior|above|earlier|preceding|system) (\w+ )?(instruction|message|rule|prompt|order|direction)|忽略.{0,8}(指令|指示|规则)`)
+	asUser   = lazyregexp.New(`(?i)\bthe user (\w+ly |also |now |then )?(wants?|wanted|asks?|asked|requests?|requested|says?|said|tells?|told|instructs?|instructed|demands?|demanded|orders?|ordered|prefers?)\b|用户(要求|希望|说|想要|命令)`)
 )
 
 // orders reports whether a line passes on what a tool or a client program says as if it were for the agent to obey: an order to

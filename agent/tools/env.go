@@ -1,19 +1,19 @@
 package tools
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/secret"
 )
 
 // secretName matches names of variables that hold secrets, by the words that they are made of.
-var secretName = regexp.MustCompile(`(?i)(^|[_.-])(` +
+var secretName = lazyregexp.New(`(?i)(^|[_.-])(` +
 	`(\w*(api|access|private|secret|signing|encryption))?keys?|\w*tokens?|\w*secrets?|\w*passw(or)?ds?|passphrase|pass|pwd|pw|` +
 	`\w*credentials?|creds?|auth|\w*cookies?|jwt|bearer|pat|dsn|sas|webhook)([_.-]|\d*$)`)
 
 // userInURL matches a URL with a password in it.
-var userInURL = regexp.MustCompile(`://[^/@\s]*:[^/@\s]+@`)
+var userInURL = lazyregexp.New(`://[^/@\s]*:[^/@\s]+@`)
 
 // services are variables that lead to services of the machine which act for the user.
 var services = map[string]bool{"SSH_AUTH_SOCK": true, "GPG_AGENT_INFO": true, "DBUS_SESSION_BUS_ADDRESS": true, "DOCKER_HOST": true, "XAUTHORITY": true}

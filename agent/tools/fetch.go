@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 const (
@@ -214,7 +214,7 @@ func markdown() *converter.Converter {
 }
 
 // inline matches what stands in a page in place of an address, which nobody can read.
-var inline = regexp.MustCompile(`\(data:[^)\s]{40,}\)`)
+var inline = lazyregexp.New(`\(data:[^)\s]{40,}\)`)
 
 // readableType reports whether a kind of content is text.
 func readableType(kind string) bool {

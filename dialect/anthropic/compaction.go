@@ -2,12 +2,12 @@ package anthropic
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -102,7 +102,7 @@ func (d Dialect) Compacts(r *wire.Document) bool {
 }
 
 // unknown matches what a server says that does not know compactions, or not with a model.
-var unknown = regexp.MustCompile(`(?i)compact.*(not support|not permitted|invalid|beta|tag)|(not support|invalid|beta|tag).*compact`)
+var unknown = lazyregexp.New(`(?i)compact.*(not support|not permitted|invalid|beta|tag)|(not support|invalid|beta|tag).*compact`)
 
 // NoCompaction implements dialect.Compacter.
 func (Dialect) NoCompaction(refusal string) bool { return unknown.MatchString(refusal) }

@@ -2,27 +2,27 @@ package anthropic
 
 import (
 	"net/http"
-	"regexp"
 	"strconv"
 
 	"github.com/decantdev/decant/dialect"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // The texts by which the provider refuses a request for its size (docs/reference/anthropic.md, "Refusals") or for its
 // thinking. Wording drifts, so they are matched loosely.
 var (
-	tooLong   = regexp.MustCompile(`(?i)prompt is too long(?:: (\d+) tokens > (\d+) maximum)?`)
-	overLimit = regexp.MustCompile("(?i)input length and `?max_tokens`? exceed context limit: (\\d+) \\+ (\\d+) > (\\d+)")
-	tooMany   = regexp.MustCompile(`(?i)too many total text bytes: (\d+) > (\d+)`)
-	bound     = regexp.MustCompile("(?i)bound to a different conversation")
-	unsigned  = regexp.MustCompile("(?i)invalid `?signature`? in `?(redacted_)?thinking`? block")
+	tooLong   = lazyregexp.New(`(?i)prompt is too long(?:: (\d+) tokens > (\d+) maximum)?`)
+	overLimit = lazyregexp.New("(?i)input length and `?max_tokens`? exceed context limit: (\\d+) \\+ (\\d+) > (\\d+)")
+	tooMany   = lazyregexp.New(`(?i)too many total text bytes: (\d+) > (\d+)`)
+	bound     = lazyregexp.New("(?i)bound to a different conversation")
+	unsigned  = lazyregexp.New("(?i)invalid `?signature`? in `?(redacted_)?thinking`? block")
 
 	// A summary of the provider's is not where or as it must be, or not taken.
-	compaction = regexp.MustCompile("(?i)compaction|compact_2|compact-2")
+	compaction = lazyregexp.New("(?i)compaction|compact_2|compact-2")
 
 	// The model does not have the strategy, or the provider knows neither the field nor its beta.
-	uneditable = regexp.MustCompile("(?i)context.management|clear_tool_uses|anthropic-beta|beta (flag|header)")
+	uneditable = lazyregexp.New("(?i)context.management|clear_tool_uses|anthropic-beta|beta (flag|header)")
 )
 
 // ReadRefusal implements dialect.Answers.

@@ -1,13 +1,12 @@
 package tracing
 
 import (
-	"regexp"
-
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/secret"
 )
 
 // names is the form of models' names. Bedrock has the longest.
-var names = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._:/@\[\]-]{0,127}$`)
+var names = lazyregexp.New(`^[A-Za-z][A-Za-z0-9._:/@\[\]-]{0,127}$`)
 
 // unknown stands for a value that must not be shown.
 const unknown = "_OTHER"

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/remember"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 )
@@ -57,7 +57,7 @@ const project = "chat"
 // chatPreset is the policy of an agent that names none.
 const chatPreset = "chat"
 
-var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+var agentName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // policy returns the preset of a configuration.
 func (a *Agent) policy() (*preset.Preset, error) {

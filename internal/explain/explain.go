@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/goccy/go-yaml"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // YAML returns what is wrong with a YAML file: where, what is wanted there and what stands there, and
@@ -29,8 +30,8 @@ func YAML(err error, source bool) string {
 
 // What goccy/go-yaml says of a value of another type, and of another sort of node.
 var (
-	mismatch = regexp.MustCompile(`cannot unmarshal (.+) into Go (?:struct field \S+|value) of type (\S+)(?: \( overflow \))?`)
-	misused  = regexp.MustCompile(`(\w+) was used where (\w+) is expected`)
+	mismatch = lazyregexp.New(`cannot unmarshal (.+) into Go (?:struct field \S+|value) of type (\S+)(?: \( overflow \))?`)
+	misused  = lazyregexp.New(`(\w+) was used where (\w+) is expected`)
 )
 
 // nodes are the sorts of nodes.

@@ -21,6 +21,9 @@ func New(text string) *Regexp {
 	return r
 }
 
+// String returns the text that it was made of.
+func (r *Regexp) String() string { return r.compiled().String() }
+
 func (r *Regexp) MatchString(s string) bool            { return r.compiled().MatchString(s) }
 func (r *Regexp) FindString(s string) string           { return r.compiled().FindString(s) }
 func (r *Regexp) FindStringIndex(s string) []int       { return r.compiled().FindStringIndex(s) }

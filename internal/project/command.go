@@ -5,9 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A Command is a text that the user says by its name.
@@ -83,7 +84,7 @@ func (p *Project) addCommand(t tree, files fs.FS, name string) {
 	p.Commands = append(p.Commands, c)
 }
 
-var places = regexp.MustCompile(`\$(ARGUMENTS\b|[1-9])`)
+var places = lazyregexp.New(`\$(ARGUMENTS\b|[1-9])`)
 
 // Say returns the text with arguments in their places: $ARGUMENTS is all of them, $1 to $9 are single words. Where the text has no
 // place for them, they stand at its end.

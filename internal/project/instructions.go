@@ -5,9 +5,10 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A Document is a text that tells agents what to do.
@@ -96,8 +97,8 @@ func (r *reader) follow(t tree, from, to string, depth int) {
 }
 
 var (
-	imported = regexp.MustCompile(`(?m)(?:^|[\s(])@([^\s` + "`" + `()<>"']+)`)
-	codeSpan = regexp.MustCompile("(`+)[^`\n][^\n]*?`+")
+	imported = lazyregexp.New(`(?m)(?:^|[\s(])@([^\s` + "`" + `()<>"']+)`)
+	codeSpan = lazyregexp.New("(`+)[^`\n][^\n]*?`+")
 )
 
 // imports returns the files that a document names with @, outside of code, in order and once.

@@ -3,11 +3,12 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 const batchesPath = "/v1/messages/batches"
@@ -19,7 +20,7 @@ const (
 	batchLife     = 24 * time.Hour
 )
 
-var customID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var customID = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // batches are those of all accounts.
 type batches struct {

@@ -3,11 +3,11 @@ package sandbox
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A Misbehavior is a way in which a model, or what stands between it and its caller, fails those who asked it for a
@@ -97,7 +97,7 @@ func (m Misbehave) Answer(ctx context.Context, p *Prompt) (Answer, error) {
 
 const french = "Voici un résumé de la conversation. L'utilisateur a demandé plusieurs modifications, et l'assistant les a faites l'une après l'autre. Il reste quelques étapes, qui seront traitées ensuite."
 
-var digits = regexp.MustCompile(`\d{2,}`)
+var digits = lazyregexp.New(`\d{2,}`)
 
 // invented returns a text with other numbers, and with names that nobody said.
 func invented(said string) string {
@@ -111,7 +111,7 @@ func invented(said string) string {
 	return said + "\n\nSee /srv/atlas/config-7f3a91c.yaml, ticket ZX-90417 and https://atlas.invalid/runs/482109 for the rest."
 }
 
-var orders = regexp.MustCompile(`(?i)[^\n]*\b(ignore|disregard|forget) (all |any |the |your |everything )*(previous|prior|above|earlier)[^\n]*`)
+var orders = lazyregexp.New(`(?i)[^\n]*\b(ignore|disregard|forget) (all |any |the |your |everything )*(previous|prior|above|earlier)[^\n]*`)
 
 // orderIn returns the newest order to forget what was asked that stands in a prompt, or one of its own.
 func orderIn(p *Prompt) string {

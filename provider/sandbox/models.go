@@ -2,12 +2,12 @@ package sandbox
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/token"
 )
 
@@ -76,7 +76,7 @@ func (x *exchange) oneModel(id string) *apiError {
 }
 
 // dated is what may follow a model's name in its id.
-var dated = regexp.MustCompile(`^(-20\d{6})?$`)
+var dated = lazyregexp.New(`^(-20\d{6})?$`)
 
 // lookup returns the model with an id, which is the API's own: what hosts and routers put around
 // ids does not belong here.

@@ -1,9 +1,10 @@
 package sandbox
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // checkMessages checks the rules about which block may stand where (docs/reference/anthropic.md, "Rules").
@@ -104,7 +105,7 @@ func filled(path, part string, b *node) *apiError {
 	return nil
 }
 
-var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+var callID = lazyregexp.New(`^[a-zA-Z0-9_-]+$`)
 
 // checkIDs is the rules call-id-form and call-id-unique.
 func (q *request) checkIDs() *apiError {

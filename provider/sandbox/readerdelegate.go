@@ -1,19 +1,19 @@
 package sandbox
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // delegateName is the tool by which agents delegate.
 const delegateName = "delegate"
 
 // delegateTo finds who is to do what.
-var delegateTo = regexp.MustCompile(`(?i)\bdelegate to ([\w-]+):\s*([^\n]+)`)
+var delegateTo = lazyregexp.New(`(?i)\bdelegate to ([\w-]+):\s*([^\n]+)`)
 
 // delegates reports whether the user orders something to be delegated, and it can be.
 func (p *Prompt) delegates(asked string) bool {

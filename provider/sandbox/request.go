@@ -1,10 +1,10 @@
 package sandbox
 
 import (
-	"regexp"
 	"strconv"
 	"time"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/token"
 )
 
@@ -88,7 +88,7 @@ func (s shaper) parts(body *node) *apiError {
 	return nil
 }
 
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+var toolName = lazyregexp.New(`^[a-zA-Z0-9_-]{1,128}$`)
 
 // tools checks tool definitions. Those that the server runs have fields of their own, which differ
 // from one to the next and from version to version; they are taken as they are.

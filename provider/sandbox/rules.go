@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // Rules is a model that works without being intelligent: in each turn it makes a number of tool
@@ -139,7 +141,7 @@ func (r *Rules) input(tool string, n int) jsontext.Value {
 	return append(out, `,"description":"print"}`...)
 }
 
-var question = regexp.MustCompile(`(?i)\bwhat is ([\w.-]*\w)\?`)
+var question = lazyregexp.New(`(?i)\bwhat is ([\w.-]*\w)\?`)
 
 // asked returns the name that the user asks for, "" when there is no question.
 func asked(user string) string {

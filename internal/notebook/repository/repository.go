@@ -9,8 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A Repository is one whose notebook is meant.
@@ -77,21 +78,22 @@ func from(dir, path string) string {
 }
 
 var (
-	originSection = regexp.MustCompile(`(?m)^\s*\[remote "origin"\]\s*$`)
-	urlLine       = regexp.MustCompile(`(?m)^\s*url\s*=\s*(\S+)\s*$`)
-	nextSection   = regexp.MustCompile(`(?m)^\s*\[`)
+	originSection = lazyregexp.New(`(?m)^\s*\[remote "origin"\]\s*$`)
+	urlLine       = lazyregexp.New(`(?m)^\s*url\s*=\s*(\S+)\s*$`)
+	nextSection   = lazyregexp.New(`(?m)^\s*\[`)
 )
 
 // keyOf returns the key of a repository.
 func keyOf(common string) string {
-	text, err := os.ReadFile(filepath.Join(common, "config"))
-	if at := originSection.FindIndex(text); err == nil && at != nil {
+	data, err := os.ReadFile(filepath.Join(common, "config"))
+	text := string(data)
+	if at := originSection.FindStringIndex(text); err == nil && at != nil {
 		section := text[at[1]:]
-		if end := nextSection.FindIndex(section); end != nil {
+		if end := nextSection.FindStringIndex(section); end != nil {
 			section = section[:end[0]]
 		}
-		if m := urlLine.FindSubmatch(section); m != nil {
-			return hash("remote", address(string(m[1])))
+		if m := urlLine.FindStringSubmatch(section); m != nil {
+			return hash("remote", address(m[1]))
 		}
 	}
 	if real, err := filepath.EvalSymlinks(common); err == nil {
@@ -101,8 +103,8 @@ func keyOf(common string) string {
 }
 
 var (
-	scheme   = regexp.MustCompile(`^[a-z+]+://`)
-	userInfo = regexp.MustCompile(`^[^@/]+@`)
+	scheme   = lazyregexp.New(`^[a-z+]+://`)
+	userInfo = lazyregexp.New(`^[^@/]+@`)
 )
 
 // address returns the address of a remote, the same for the ways of writing it: without scheme, user, credentials and

@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A repo is a git repository that is served, with its issues.
@@ -57,9 +58,9 @@ func (r *repo) git(env []string, in []byte, args ...string) (string, error) {
 }
 
 var (
-	plainRef = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
-	hexSHA   = regexp.MustCompile(`^[0-9a-f]{4,40}$`)
-	fullSHA  = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	plainRef = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+	hexSHA   = lazyregexp.New(`^[0-9a-f]{4,40}$`)
+	fullSHA  = lazyregexp.New(`^[0-9a-f]{40}$`)
 )
 
 // resolve returns the commit of a reference as GitHub takes it: heads/x, tags/x, a branch, a tag, a SHA or its beginning.

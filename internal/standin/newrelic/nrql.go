@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A query is one of NRQL.
@@ -35,7 +37,7 @@ const (
 	mostRows        = 5000
 )
 
-var words = regexp.MustCompile("^(?:\\s+|(`[^`]+`|'(?:[^'\\\\]|\\\\.)*'|[A-Za-z_][\\w.]*|-?\\d+(?:\\.\\d+)?|[*(),=]))")
+var words = lazyregexp.New("^(?:\\s+|(`[^`]+`|'(?:[^'\\\\]|\\\\.)*'|[A-Za-z_][\\w.]*|-?\\d+(?:\\.\\d+)?|[*(),=]))")
 
 // A reader reads the words of a query.
 type reader struct {
@@ -171,7 +173,7 @@ func (r *reader) selects(q *query) bool {
 	}
 }
 
-var keywords = regexp.MustCompile(`(?i)^(?:SELECT|FROM|WHERE|FACET|SINCE|UNTIL|LIMIT|AND|OR|IN|LIKE|NOT|IS|NULL|TIMESERIES|COMPARE|ORDER|AS|WITH)$`)
+var keywords = lazyregexp.New(`(?i)^(?:SELECT|FROM|WHERE|FACET|SINCE|UNTIL|LIMIT|AND|OR|IN|LIKE|NOT|IS|NULL|TIMESERIES|COMPARE|ORDER|AS|WITH)$`)
 
 // name reads the name of an attribute or a type.
 func (r *reader) name(to *string) bool {

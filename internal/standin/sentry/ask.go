@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
@@ -32,7 +32,7 @@ func (r refusal) Error() string { return string(r) }
 
 func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
 
-var cursorForm = regexp.MustCompile(`^0:(\d{1,9}):[01]$`)
+var cursorForm = lazyregexp.New(`^0:(\d{1,9}):[01]$`)
 
 // parameters are those that a call may have.
 var parameters = map[bool][]string{

@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/standin"
 	"github.com/decantdev/decant/internal/triage/event"
 )
@@ -93,8 +93,8 @@ func (s *Server) calls() int {
 }
 
 var (
-	issuesPath = regexp.MustCompile(`^/api/0/organizations/([^/]+)/issues/$`)
-	eventsPath = regexp.MustCompile(`^/api/0/organizations/([^/]+)/issues/(\d+)/events/$`)
+	issuesPath = lazyregexp.New(`^/api/0/organizations/([^/]+)/issues/$`)
+	eventsPath = lazyregexp.New(`^/api/0/organizations/([^/]+)/issues/(\d+)/events/$`)
 )
 
 // ServeHTTP implements http.Handler.

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -286,8 +287,8 @@ func (k *known) blame(d *diagnosis) *suspect {
 }
 
 var (
-	timeouts = regexp.MustCompile(`(?i)timeout|timed out|deadline exceeded`)
-	limit    = regexp.MustCompile(`(?i)timeout|deadline|retries`)
+	timeouts = lazyregexp.New(`(?i)timeout|timed out|deadline exceeded`)
+	limit    = lazyregexp.New(`(?i)timeout|deadline|retries`)
 )
 
 // lead returns the answer where nothing was found.

@@ -3,11 +3,11 @@ package analyst
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -75,7 +75,7 @@ func (k *known) slower() (a *answer) {
 }
 
 // amount is a number with a unit of time, where one stands behind it.
-var amount = regexp.MustCompile(`(\d+(?:\.\d+)?)((?:\s*\*\s*time\.\w+|ms|s|m)?)`)
+var amount = lazyregexp.New(`(\d+(?:\.\d+)?)((?:\s*\*\s*time\.\w+|ms|s|m)?)`)
 
 // units are how many seconds a unit of time has.
 var units = map[string]float64{"": 1, "time.Nanosecond": 1e-9, "time.Microsecond": 1e-6, "time.Millisecond": 1e-3, "time.Second": 1, "time.Minute": 60, "time.Hour": 3600, "ms": 1e-3, "s": 1, "m": 60}

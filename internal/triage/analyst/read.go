@@ -2,7 +2,6 @@ package analyst
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -62,19 +62,19 @@ type diff struct {
 }
 
 var (
-	caseStart  = regexp.MustCompile(`(?m)^Error #\d+ is `)
-	field      = regexp.MustCompile(`(?m)^> (class|message): (.*)$`)
-	ownFrame   = regexp.MustCompile(`(?m)^> \* (.+?):(\d+)(?: .*)?$`)
-	window     = regexp.MustCompile(`(?m)^(\S+)@([0-9a-f]{7,40}) (.+), lines \d+ to \d+ of \d+$`)
-	version    = regexp.MustCompile(`(?m)^(\S+)@([0-9a-f]{7,40}) `)
-	analyzed   = regexp.MustCompile(`(?m)^> - Error #(\d+): .*? — Root cause: (.*)\. Files examined: (.*)$`)
-	numbered   = regexp.MustCompile(`^\s*(\d+)[:>-]?\t(.*)$`)
-	failedStep = regexp.MustCompile(`(?m)^> step \+[^:]+: (.+?)(?: \([^()]*\))? failed: `)
-	commit     = regexp.MustCompile(`(?m)^([0-9a-f]{7,40}) \d{4}-\d\d-\d\d `)
+	caseStart  = lazyregexp.New(`(?m)^Error #\d+ is `)
+	field      = lazyregexp.New(`(?m)^> (class|message): (.*)$`)
+	ownFrame   = lazyregexp.New(`(?m)^> \* (.+?):(\d+)(?: .*)?$`)
+	window     = lazyregexp.New(`(?m)^(\S+)@([0-9a-f]{7,40}) (.+), lines \d+ to \d+ of \d+$`)
+	version    = lazyregexp.New(`(?m)^(\S+)@([0-9a-f]{7,40}) `)
+	analyzed   = lazyregexp.New(`(?m)^> - Error #(\d+): .*? — Root cause: (.*)\. Files examined: (.*)$`)
+	numbered   = lazyregexp.New(`^\s*(\d+)[:>-]?\t(.*)$`)
+	failedStep = lazyregexp.New(`(?m)^> step \+[^:]+: (.+?)(?: \([^()]*\))? failed: `)
+	commit     = lazyregexp.New(`(?m)^([0-9a-f]{7,40}) \d{4}-\d\d-\d\d `)
 )
 
 // clearedText is what stands where an old result was.
-var clearedText = regexp.MustCompile(`(?i)\b(?:old|cleared|left out|removed)\b`)
+var clearedText = lazyregexp.New(`(?i)\b(?:old|cleared|left out|removed)\b`)
 
 // notMade begins the result of a call that was interrupted: it can be made again.
 const notMade = "This call was not made"
@@ -254,7 +254,7 @@ func (k *known) changed(use sandbox.Block, text string) {
 	k.diffs = append(k.diffs, d)
 }
 
-var numberedDiff = regexp.MustCompile(`^\s*(\d+)([+-])\t(.*)$`)
+var numberedDiff = lazyregexp.New(`^\s*(\d+)([+-])\t(.*)$`)
 
 // at returns the file of a frame if its line was shown. A stack names files as the machine does that ran the program, so that one of them may
 // end with the name of the other.

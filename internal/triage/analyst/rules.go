@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A file is what was shown of one.
@@ -33,19 +35,19 @@ type diagnosis struct {
 
 // A rule looks for one kind of mistake around the line that failed. It returns nil where it sees none.
 type rule struct {
-	fits   *regexp.Regexp // the class and message of the error
+	fits   *lazyregexp.Regexp // the class and message of the error
 	look   func(t *trouble) *diagnosis
 	anyway bool // also in the callers of what failed: what fails itself is in the innermost frame
 }
 
 // rules are the kinds of mistakes that the analyst knows, the most telling first.
 var rules = []rule{
-	{regexp.MustCompile(`(?i)index out of range|IndexError|ArrayIndexOutOfBounds|out of bounds|RangeError`), offByOne, false},
-	{regexp.MustCompile(`assignment to entry in nil map`), nilMap, false},
-	{regexp.MustCompile(`(?i)nil pointer|NoneType|nil:NilClass|of undefined|of null|NullPointer|is undefined|is null`), missingValue, false},
-	{regexp.MustCompile(`KeyError|(?i:key not found|missing key|no such key)`), missingKey, false},
-	{regexp.MustCompile(`(?i)division by zero|divide by zero|ZeroDivision`), division, false},
-	{regexp.MustCompile(``), swapped, true},
+	{lazyregexp.New(`(?i)index out of range|IndexError|ArrayIndexOutOfBounds|out of bounds|RangeError`), offByOne, false},
+	{lazyregexp.New(`assignment to entry in nil map`), nilMap, false},
+	{lazyregexp.New(`(?i)nil pointer|NoneType|nil:NilClass|of undefined|of null|NullPointer|is undefined|is null`), missingValue, false},
+	{lazyregexp.New(`KeyError|(?i:key not found|missing key|no such key)`), missingKey, false},
+	{lazyregexp.New(`(?i)division by zero|divide by zero|ZeroDivision`), division, false},
+	{lazyregexp.New(``), swapped, true},
 }
 
 // A trouble is a line that failed, and what is known of it.
@@ -74,7 +76,7 @@ func (t *trouble) diagnose() *diagnosis {
 // text returns the line that failed without what is a comment.
 func (t *trouble) text() string { return codeOf(t.file.lines[t.line]) }
 
-var comment = regexp.MustCompile(`(^|\s)(//|#).*$`)
+var comment = lazyregexp.New(`(^|\s)(//|#).*$`)
 
 // codeOf returns a line without a comment at its end.
 func codeOf(line string) string { return comment.ReplaceAllString(line, "") }
@@ -94,10 +96,10 @@ func (t *trouble) above(most int, do func(n int, text string) bool) {
 const reach = 40
 
 var (
-	function = regexp.MustCompile(`^\s*(?:async\s+)?(?:export\s+)?(?:func\b|def\b|function\b)`)
-	index    = regexp.MustCompile(`([A-Za-z_][\w.]*)\[([^\[\]]+)\]`)
-	indexed  = regexp.MustCompile(`([A-Za-z_][\w.]*(?:\[[^\[\]]+\])+)\[([^\[\]]+)\]`)
-	ident    = regexp.MustCompile(`[A-Za-z_]\w*`)
+	function = lazyregexp.New(`^\s*(?:async\s+)?(?:export\s+)?(?:func\b|def\b|function\b)`)
+	index    = lazyregexp.New(`([A-Za-z_][\w.]*)\[([^\[\]]+)\]`)
+	indexed  = lazyregexp.New(`([A-Za-z_][\w.]*(?:\[[^\[\]]+\])+)\[([^\[\]]+)\]`)
+	ident    = lazyregexp.New(`[A-Za-z_]\w*`)
 )
 
 // indexes returns what is read at an index in a line, and the index; in a[i][j] both.
@@ -121,7 +123,7 @@ func offByOne(t *trouble) *diagnosis {
 }
 
 // outside is the index that was too large, where the message has it.
-var outside = regexp.MustCompile(`out of range \[(\d+)\] with length \d+`)
+var outside = lazyregexp.New(`out of range \[(\d+)\] with length \d+`)
 
 // unchecked sees an index that nobody has held against the length: a number, or a name.
 func (t *trouble) unchecked() *diagnosis {
@@ -161,9 +163,9 @@ func counts(text, i, list string) bool {
 }
 
 var (
-	digits    = regexp.MustCompile(`^\d+$`)
-	fromEnd   = regexp.MustCompile(`^len\([\w.]+\)\s*-`) // there is one, unless there is none at all
-	quotedKey = regexp.MustCompile(`^['"]`)
+	digits    = lazyregexp.New(`^\d+$`)
+	fromEnd   = lazyregexp.New(`^len\([\w.]+\)\s*-`) // there is one, unless there is none at all
+	quotedKey = lazyregexp.New(`^['"]`)
 )
 
 // lets matches a check that lets an index be as large as the length of a list.
@@ -172,7 +174,7 @@ func lets(i, list string) *regexp.Regexp {
 	return regexp.MustCompile(`\bif\b.*\b` + regexp.QuoteMeta(i) + `\s*>\s*` + size + `(?:[^-\w]|$)`)
 }
 
-var written = regexp.MustCompile(`([A-Za-z_][\w.]*)\[[^\]]+\]\s*[-+*/|&]?=[^=]`)
+var written = lazyregexp.New(`([A-Za-z_][\w.]*)\[[^\]]+\]\s*[-+*/|&]?=[^=]`)
 
 // nilMap sees a map that is written to and may never have been made.
 func nilMap(t *trouble) *diagnosis {
@@ -223,8 +225,8 @@ func (t *trouble) bound(list, at string) (d *diagnosis) {
 }
 
 var (
-	attribute = regexp.MustCompile(`(?:attribute|reading|method|property) ['"\x60](\w+)['"\x60]`)
-	receivers = regexp.MustCompile(`([A-Za-z_]\w*)(\.|\[)`)
+	attribute = lazyregexp.New(`(?:attribute|reading|method|property) ['"\x60](\w+)['"\x60]`)
+	receivers = lazyregexp.New(`([A-Za-z_]\w*)(\.|\[)`)
 )
 
 // missingValue sees a value that may not be there, and comes from where it may not be.
@@ -256,7 +258,7 @@ func missingValue(t *trouble) *diagnosis {
 	return t.member()
 }
 
-var own = regexp.MustCompile(`\b((?:self|this)\.\w+)\s*[-+*/.\[]`)
+var own = lazyregexp.New(`\b((?:self|this)\.\w+)\s*[-+*/.\[]`)
 
 // member sees a member of an object that is used without a check.
 func (t *trouble) member() *diagnosis {
@@ -324,7 +326,7 @@ func parameter(v string) *regexp.Regexp {
 
 var lookups = `(?:get|find|first|lookup|fetch|search|match|pop|detect|find_by|querySelector|Lookup|Find|Get|First|By\w+)`
 
-var chain = regexp.MustCompile(`([A-Za-z_][\w.]*\.` + lookups + `\([^()]*\))\.(\w+)`)
+var chain = lazyregexp.New(`([A-Za-z_][\w.]*\.` + lookups + `\([^()]*\))\.(\w+)`)
 
 // chained sees a value that is used as soon as it was looked up.
 func (t *trouble) chained(name string) *diagnosis {
@@ -355,10 +357,10 @@ func (t *trouble) origin(v string) (d *diagnosis) {
 }
 
 var (
-	nothing  = regexp.MustCompile(`^(?:None|nil|null|undefined)\b`)
-	called   = regexp.MustCompile(`(?:([A-Za-z_]\w*)\.)?([A-Za-z_]\w*)\(`)
-	member   = regexp.MustCompile(`^[A-Za-z_]\w*(?:\.\w+)+$`)
-	mapIndex = regexp.MustCompile(`^[A-Za-z_][\w.]*\[[^\]]+\]\s*$`)
+	nothing  = lazyregexp.New(`^(?:None|nil|null|undefined)\b`)
+	called   = lazyregexp.New(`(?:([A-Za-z_]\w*)\.)?([A-Za-z_]\w*)\(`)
+	member   = lazyregexp.New(`^[A-Za-z_]\w*(?:\.\w+)+$`)
+	mapIndex = lazyregexp.New(`^[A-Za-z_][\w.]*\[[^\]]+\]\s*$`)
 )
 
 // maybe says whether an expression may be nothing.
@@ -386,7 +388,7 @@ func (t *trouble) maybe(v, from string, n int) *diagnosis {
 	return d
 }
 
-var returnsNothing = regexp.MustCompile(`^\s*return\s+(?:None|nil|null|undefined)(?:\s*,\s*nil)?\s*;?\s*$`)
+var returnsNothing = lazyregexp.New(`^\s*return\s+(?:None|nil|null|undefined)(?:\s*,\s*nil)?\s*;?\s*$`)
 
 // returns looks in what was shown for the function that a diagnosis wants, and for how it returns nothing.
 func (t *trouble) returns(d *diagnosis) *diagnosis {
@@ -416,10 +418,10 @@ func (t *trouble) returns(d *diagnosis) *diagnosis {
 	return d
 }
 
-var keyName = regexp.MustCompile(`(?:KeyError|key not found|missing key|no such key)\W*:?\s*['"]?([\w.-]+)['"]?`)
+var keyName = lazyregexp.New(`(?:KeyError|key not found|missing key|no such key)\W*:?\s*['"]?([\w.-]+)['"]?`)
 
 // assigned is what a line sets, where it sets something: a key that is set need not be there.
-var assigned = regexp.MustCompile(`^\s*[\w.]+(?:\[[^=]*\])?\s*=\s`)
+var assigned = lazyregexp.New(`^\s*[\w.]+(?:\[[^=]*\])?\s*=\s`)
 
 // asked reports whether a line in front of the one that failed asks for a key by its name.
 func (t *trouble) asked(key string) (yes bool) {
@@ -462,7 +464,7 @@ func missingKey(t *trouble) *diagnosis {
 		fix: fmt.Sprintf("say what happens where the table does not have %s", v[1]), quotes: []quote{{t.file, t.line, "it is read without a check"}}}
 }
 
-var divides = regexp.MustCompile(`(?:/|//|%)\s*(?:float|int|len|Decimal|float64)?\(?\s*([A-Za-z_][\w.]*)`)
+var divides = lazyregexp.New(`(?:/|//|%)\s*(?:float|int|len|Decimal|float64)?\(?\s*([A-Za-z_][\w.]*)`)
 
 // division sees a number that may be zero and is divided by.
 func division(t *trouble) *diagnosis {

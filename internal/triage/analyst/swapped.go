@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 var (
-	calls      = regexp.MustCompile(`([A-Za-z_]\w*)\(([^()]+(?:\([^()]*\)[^()]*)*)\)`)
+	calls      = lazyregexp.New(`([A-Za-z_]\w*)\(([^()]+(?:\([^()]*\)[^()]*)*)\)`)
 	definition = `(?:\bfunc\s+(?:\([^)]*\)\s*)?|\bdef\s+|\bfunction\s+)`
 )
 

@@ -9,8 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // mostOutput is how many bytes one git command may print, where what it prints is held.
@@ -105,7 +106,7 @@ func (b *bounded) ReadFrom(from io.Reader) (int64, error) {
 }
 
 // fullSHA matches the name of a commit that may stand among the arguments of git.
-var fullSHA = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+var fullSHA = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // checkSHA returns an error for what is no full SHA.
 func checkSHA(sha string) error {

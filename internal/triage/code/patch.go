@@ -2,9 +2,10 @@ package code
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A patched is what a commit has done to one file.
@@ -23,7 +24,7 @@ type row struct {
 }
 
 // hunkHead matches the heading of a part of a diff.
-var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 // parsePatch reads a unified diff of several files as git prints it. What it does not know is passed over.
 func parsePatch(text string) (out []patched) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
@@ -47,8 +47,8 @@ func (m Mapping) apply(given string) (name string, ok bool) {
 }
 
 var (
-	scheme = regexp.MustCompile(`^(webpack-internal|webpack|file|app|https?|rsrc|ng):/{2,3}`)
-	drive  = regexp.MustCompile(`^[A-Za-z]:/`)
+	scheme = lazyregexp.New(`^(webpack-internal|webpack|file|app|https?|rsrc|ng):/{2,3}`)
+	drive  = lazyregexp.New(`^[A-Za-z]:/`)
 )
 
 // plainName returns the name of a file as programs put it into stack traces, without what only bundlers and browsers put around it.

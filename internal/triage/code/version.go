@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A Version is the state of a repository that questions are about.
@@ -51,10 +52,10 @@ func (r *Reader) Version(ctx context.Context, repo, release string) (Version, er
 }
 
 // plainRef matches what may be asked for as a tag or as a SHA.
-var plainRef = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+var plainRef = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
 
 // shaLike matches a SHA, or what may be the beginning of one.
-var shaLike = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+var shaLike = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 
 // names returns as what a release may be known in the repository, the likeliest first. Sources put a package in front of a
 // version ("shop@1.2.3") and a build behind it ("1.2.3+42").

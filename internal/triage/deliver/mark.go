@@ -2,9 +2,9 @@ package deliver
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/internal/triage/report"
 )
 
@@ -17,7 +17,7 @@ type mark struct {
 }
 
 // markForm matches a mark.
-var markForm = regexp.MustCompile(`<!-- decant-triage: error=([\w.:-]+) run=([\w.-]+)#(\d+) confidence=(\w+) -->`)
+var markForm = lazyregexp.New(`<!-- decant-triage: error=([\w.:-]+) run=([\w.-]+)#(\d+) confidence=(\w+) -->`)
 
 // markOf returns the mark of an error of a run.
 func markOf(rep *report.Report, e *report.Error) mark {

@@ -10,13 +10,13 @@ import (
 	"log"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
 
+	"github.com/decantdev/decant/internal/lazyregexp"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -153,7 +153,7 @@ func blind(err error) error {
 }
 
 // channelID matches the id of a channel.
-var channelID = regexp.MustCompile(`^[CGD][A-Z0-9]{2,}$`)
+var channelID = lazyregexp.New(`^[CGD][A-Z0-9]{2,}$`)
 
 // channel returns the id of a channel, which searching takes alone.
 func (s *Slack) channel(ctx context.Context, name string) (string, error) {

@@ -2,10 +2,11 @@ package group
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // A State says what kind of news a group is.
@@ -193,9 +194,9 @@ func Rank(groups []*Group, since, until time.Time) {
 }
 
 var (
-	faces  = regexp.MustCompile(`(?i)^(?:GET|POST|PUT|PATCH|DELETE)\b|controller|checkout|login|signup|payment|cart|/api/|web`)
-	grave  = regexp.MustCompile(`(?i)panic|fatal|segmentation|sigsegv|out.?of.?memory|nomemory|stack.?(?:overflow|level)|systemstack|corrupt|deadlock|data.?loss`)
-	slight = regexp.MustCompile(`(?i)warn|deprecat|notfound|not.found|forbidden|unauthori[sz]ed|notauthorized|validation|ratelimit|too.many.requests`)
+	faces  = lazyregexp.New(`(?i)^(?:GET|POST|PUT|PATCH|DELETE)\b|controller|checkout|login|signup|payment|cart|/api/|web`)
+	grave  = lazyregexp.New(`(?i)panic|fatal|segmentation|sigsegv|out.?of.?memory|nomemory|stack.?(?:overflow|level)|systemstack|corrupt|deadlock|data.?loss`)
+	slight = lazyregexp.New(`(?i)warn|deprecat|notfound|not.found|forbidden|unauthori[sz]ed|notauthorized|validation|ratelimit|too.many.requests`)
 )
 
 // severity returns how bad an error is by its class and message.

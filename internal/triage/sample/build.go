@@ -13,15 +13,16 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 var (
-	plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
-	plainTag  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+/-]*$`)
+	plainName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
+	plainTag  = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+/-]*$`)
 )
 
 // build makes a repository of patches, or finds it where it was made before.
