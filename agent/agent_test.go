@@ -403,7 +403,7 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 		return agent.Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n.Add(1)), 1400)}, nil
 	}}
 	s := w.agent(agent.Options{Tools: []agent.Tool{read}, Project: "p"}).Session("")
-	pours := 0
+	pours, window := 0, 0
 	for i := range 40 {
 		all, o, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
 		if err != nil || o.Stop != agent.StopAnswered {
@@ -411,13 +411,14 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 		}
 		pours += count(all, agent.EventPour)
 		for _, e := range all {
+			window = max(window, e.Window)
 			if e.Size > e.Window {
 				t.Fatalf("turn %d: %d tokens in a window of %d", i, e.Size, e.Window)
 			}
 		}
 	}
-	if pours == 0 {
-		t.Error("there was no pour")
+	if pours == 0 || window == 0 {
+		t.Errorf("there was no pour, or nothing is known of the window (%d)", window)
 	}
 	if got := len(s.Messages()); got != 160 {
 		t.Errorf("%d messages are kept, want all 160", got)
@@ -426,9 +427,10 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The fork may be poured once more, where that pays. All that was said is twice the window: what it begins with is not that.
 	for e := range f.Run(t.Context(), "What was it about?") {
-		if e.Kind == agent.EventPour || e.Size > e.Window {
-			t.Errorf("a fork does not begin with what was poured: %+v", e)
+		if e.Kind == agent.EventPour && e.Pour.Before > window || e.Size > e.Window {
+			t.Errorf("a fork does not begin with what was poured: %+v %+v", e, e.Pour)
 		}
 	}
 	w.legal()

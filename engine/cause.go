@@ -14,9 +14,14 @@ const leastMissed = 10_000
 // writes says why a request wrote to the cache what it wrote, and notes what it left there.
 func (b *booking) writes(x *ticket.Ticket, u decant.Usage) (out []store.Write) {
 	m := &b.dr.Meter
-	step := x.Sight.Step(m.Newest.Sent, u)
+	before := m.Newest.Sent
+	if warmed := x.Draft.Query.Warmed; before != nil && warmed.After(before.At) {
+		kept := *before
+		kept.At, before = warmed, &kept // it lives from there on
+	}
+	step := x.Sight.Step(before, u)
 	step.Pour = x.Draft.Outcome.Poured() || x.Sight.Decisions != b.decided
-	for _, p := range cause.Explain(m.Newest.Sent, step) {
+	for _, p := range cause.Explain(before, step) {
 		out = append(out, store.Write{Cause: string(p.Kind), Detail: p.Detail, Tokens: p.Tokens, Hour: p.Hour})
 		if p.Kind.Avoidable() && p.Kind != cause.Poured && p.Tokens >= leastMissed {
 			b.e.opts.Logger.Info("written to the cache again", "tokens", p.Tokens, "cause", string(p.Kind), "detail", p.Detail, "model", x.Draft.Query.Model.ID)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -15,6 +16,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/patience"
 	"github.com/decantdev/decant/engine/internal/prompt"
+	"github.com/decantdev/decant/engine/internal/warm"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -60,6 +62,7 @@ type behind struct {
 	aside    *aside         // what no request waits for
 	flushes  flushes
 	ahead    *ahead
+	warm     *warm.Keeper // nil: nothing is kept warm
 }
 
 // background does necessary work that nobody waits for but Close.
@@ -80,6 +83,7 @@ func (e *Engine) Flush(ctx context.Context) error {
 // Close waits for what is still being archived, and as long as necessary work may take (Timeouts.Required) for what is
 // done beside requests, which it then ends.
 func (e *Engine) Close() error {
+	e.behind.warm.Close()
 	e.outbox.Flush()
 	e.behind.archives.Wait()
 	e.behind.aside.close(e.opts.Timeouts.Required)
@@ -98,12 +102,7 @@ func (e *Engine) caught(err *error) {
 	}
 }
 
-func (e *Engine) mode(req *Request) Mode {
-	if req.Mode != "" {
-		return req.Mode
-	}
-	return e.opts.Mode
-}
+func (o *Options) mode(req *Request) Mode { return cmp.Or(req.Mode, o.Mode) }
 
 // note tells about an error that does not become the answer to a request.
 func (e *Engine) note(err error) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/decantdev/decant/engine/internal/account"
+	"github.com/decantdev/decant/engine/internal/warm"
 )
 
 // Finish tells the engine how a prepared request was answered, so that it can be archived and that
@@ -19,6 +20,7 @@ func (e *Engine) Finish(p *Prepared, res Response) {
 		return
 	}
 	e.behind.flushes.answered(p, &res) // before the archive, which brings the ticket up to date
+	rests(e, p, &res)
 	if res.Status/100 == 2 && p.ticket.Trial == nil {
 		e.behind.ahead.begin(p.ticket.Draft, p.Body, res.Content)
 	}
@@ -49,4 +51,14 @@ func (e *Engine) finish(p *Prepared, res Response) {
 	if !e.outbox.Add(who, f) {
 		e.till.purse.Release(p.held)
 	}
+}
+
+// rests lets a conversation that rests behind an answer be kept warm.
+func rests(e *Engine, p *Prepared, res *Response) {
+	if e.behind.warm == nil || res.Status/100 != 2 || res.Broken || res.Batch || p.ticket.Trial != nil || p.Conversation == "" {
+		return
+	}
+	e.behind.warm.Answered(&warm.Answered{
+		Key: p.key(), Draft: p.ticket.Draft, Marks: p.ticket.Sight.Prompt.Marks, Body: p.Body, Betas: p.Betas, Usage: p.charged(*res),
+	})
 }

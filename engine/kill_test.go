@@ -40,7 +40,7 @@ import (
 const (
 	childPath     = "DECANT_TEST_GATEWAY_DB"       // the child's database
 	childUpstream = "DECANT_TEST_GATEWAY_UPSTREAM" // where it forwards to
-	kills         = "DECANT_TEST_KILLS"            // how many children TestKill kills; default 15
+	kills         = "DECANT_TEST_KILLS"            // how many children TestKill kills; default 10
 )
 
 // gateway serves an engine on a database until it is killed. It says where it listens, and then which
@@ -140,7 +140,7 @@ func TestKill(t *testing.T) {
 		n, _ = strconv.Atoi(s)
 	}
 	if testing.Short() {
-		n = 4
+		n = 2
 	}
 	s := newSiege(t)
 	upstream := httptest.NewServer(s)

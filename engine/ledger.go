@@ -66,7 +66,7 @@ func (b *booking) spend(f *finished, believable bool) store.Spend {
 		t = b.testimony(x, u, p.Fixed)
 	}
 	bare := u
-	if s.Lacks > 0 || s.Alike < s.Prompt.Tokens {
+	if s.Lacks > 0 || s.Alike < s.Prompt.Tokens || s.Kept {
 		bare = b.bare(x, &p, u, t)
 	}
 	bare = f.marks().Without(bare, p.Fixed)
@@ -146,6 +146,9 @@ func (b *booking) bare(x *ticket.Ticket, p *cost.Prompt, u decant.Usage, t cost.
 	}
 	var read int
 	switch {
+	case s.Kept: // without our calls only system prompt and tools may have been there, which others keep warm, too
+		read = shadow.Left(p, x.Draft.Query.Request.Begun, false)
+		alike = min(alike, p.Fixed)
 	case shadow.At.IsZero() && b.was.Prompt() > 0: // it is not known what was there: nothing is gained that is not sure
 		read = u.CacheRead + s.Lacks
 	case t == cost.Lost && s.Changed, s.Cold && t == cost.Silent && p.Missed(u.CacheRead):

@@ -58,6 +58,9 @@ func (a *arrival) replay(p *lineage.Match) (*draft.Draft, error) {
 	e, q := a.e, a.query(p)
 	var meter notes.Meter
 	if p.Stored != nil {
+		if !a.req.Count {
+			q.Warmed = e.behind.warm.Came(p.Stored.Key)
+		}
 		p.Stored.Saw(a.prompt, p.Known())
 		meter = notes.Of(p.Stored).Meter()
 	}
@@ -148,4 +151,4 @@ func (e *Engine) arrive(req *Request, r *prompt.Prompt) *arrival {
 }
 
 // observed reports whether the request is only recorded and planned for.
-func (a *arrival) observed() bool { return a.e.mode(a.req) == Observe }
+func (a *arrival) observed() bool { return a.e.opts.mode(a.req) == Observe }

@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/notes"
 	"github.com/decantdev/decant/engine/internal/outbox"
 	"github.com/decantdev/decant/engine/internal/patience"
+	"github.com/decantdev/decant/engine/internal/warm"
 	"github.com/decantdev/decant/store"
 )
 
@@ -32,6 +33,7 @@ func New(s Store, o Options) (*Engine, error) {
 	}
 	e.behind.aside = newAside(e.note, e.caught)
 	e.behind.ahead = newAhead(&e.opts, &e.env, s, e.behind.aside)
+	e.behind.warm = warm.New(o.Models.Warmer, e.behind.aside.do, o.Now, o.Logger)
 	e.behind.flushes = flushes{o.Models.Flusher, e.behind.aside, e.note}
 	e.env = draft.Env{IDs: store.NewIDs(o.Now, rand.Reader), Now: o.Now, Model: e.model, DropBlock: o.Adds.DropBlock, NoEarlyPours: o.NoEarlyPours, OptionalTimeout: o.Timeouts.Optional, RequiredTimeout: o.Timeouts.Required}
 	e.outbox = outbox.New(o.Memory.Backlog, o.ArchiveDelay, e.write, e.behind.archives.Go, func(full bool, lost int) { tellBacklog(&e.opts, full, lost) })

@@ -93,6 +93,12 @@ type Models struct {
 	// held in: others cannot send the summary back. Nil means that no provider is asked.
 	Asker provider.Asker
 
+	// Warmer makes the calls that keep warm what conversations that rest have left in the provider's cache: one shortly before it
+	// expires, answered with nothing or one token, as long as cost.KeepWarm says that it pays. They go on from what a client has
+	// sent, with the credential of its organization. It is another field than Asker because it is another question whether
+	// they are wanted. Nil means that nothing is kept warm.
+	Warmer provider.Asker
+
 	// Summarizer writes the records of pours that the window demands, segment by segment: ahead of a pour, behind the
 	// answers to requests that come near to it (preset.Summary.Ahead), and else while the client waits, within
 	// Timeouts.Required. It is never asked twice at once for one conversation. If it fails, is too late or loses too much,

@@ -25,7 +25,7 @@ import (
 // returns an error, which wraps ErrUnavailable. A request that exceeds a budget is a *budget.Error, one
 // that cannot be read where a budget applies an *UnmeteredError.
 func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
-	if e.mode(req) == Off {
+	if e.opts.mode(req) == Off {
 		return &Prepared{Body: req.Body}, nil
 	}
 	e.outbox.Enter()
@@ -49,7 +49,7 @@ func (e *Engine) Prepare(ctx context.Context, req *Request) (*Prepared, error) {
 // marked returns a request with the cache markers that it should have.
 func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *marks.Marks) {
 	by, ok := d.(dialect.Marker)
-	if !ok || e.markers == nil || req.Count || e.mode(req) != Manage {
+	if !ok || e.markers == nil || req.Count || e.opts.mode(req) != Manage {
 		return req, nil
 	}
 	with := *req
@@ -61,7 +61,7 @@ func marked(e *Engine, d dialect.Dialect, req *Request) (*Request, *marks.Marks)
 // unread returns what becomes of a request that cannot be read. Nothing of ours has failed, and the provider knows
 // best what is wrong with it; but it may read what we cannot, so that no budget lets it pass.
 func unread(e *Engine, req *Request, err error) (*Prepared, error) {
-	if len(e.till.of(req.Budgets)) > 0 && e.mode(req) == Manage && !req.Count {
+	if len(e.till.of(req.Budgets)) > 0 && e.opts.mode(req) == Manage && !req.Count {
 		return nil, &UnmeteredError{err}
 	}
 	return &Prepared{Body: req.Body}, nil

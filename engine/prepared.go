@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant/engine/internal/prompt"
 	"github.com/decantdev/decant/engine/internal/ticket"
 	"github.com/decantdev/decant/policy"
+	"github.com/decantdev/decant/store"
 )
 
 // A Prepared is a request that is ready to be sent.
@@ -134,4 +135,9 @@ func reportOf(tk *ticket.Ticket) Report {
 		r.Freed = r.LeftOut - policy.LeftOut(tk.Draft.InForce)
 	}
 	return r
+}
+
+// key returns the key of the conversation, whose id is empty when it is not known.
+func (p *Prepared) key() store.Key {
+	return store.Key{Tenant: p.ticket.Draft.Query.Request.Who.Tenant, ID: p.Conversation}
 }

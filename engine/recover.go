@@ -24,7 +24,7 @@ func (e *Engine) Recover(ctx context.Context, p *Prepared, status int, body []by
 	f := demandOf(refused)
 	f.Unedit = refused.Topic == dialect.Editing && p.clears() || refused.Topic == dialect.Compacting && (p.summarised() || p.ruled()) || refused.Topic == dialect.Editing && p.ruled()
 	f.Topic = refused.Topic
-	if f.Reason == "" && !f.Unedit || p.recovers >= maxRecovers || e.mode(p.arrival.req) != Manage || p.arrival.req.Count {
+	if f.Reason == "" && !f.Unedit || p.recovers >= maxRecovers || e.opts.mode(p.arrival.req) != Manage || p.arrival.req.Count {
 		return nil, false
 	}
 	f.Again = true

@@ -23,7 +23,7 @@ func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement
 	}
 	ctx, cancel := e.patience.Optional(ctx)
 	defer cancel()
-	s, err := e.batchBooked(ctx, tenant, id)
+	s, err := booked(ctx, e, tenant, id)
 	e.note(err)
 	return s
 }
@@ -32,14 +32,15 @@ func (e *Engine) BatchBooked(ctx context.Context, tenant, id string) *Settlement
 // (Engine.Finish). That none of that id is booked is no error. It returns when that is done; after an error it can be
 // called again.
 func (e *Engine) UnbookBatch(ctx context.Context, tenant, id string) error {
-	s, err := e.batchBooked(ctx, tenant, id)
+	s, err := booked(ctx, e, tenant, id)
 	if s == nil || err != nil {
 		return err
 	}
 	return s.tab.put(ctx, s.key)
 }
 
-func (e *Engine) batchBooked(ctx context.Context, tenant, id string) (*Settlement, error) {
+// booked returns the settlement of a batch, nil when none of that id is booked.
+func booked(ctx context.Context, e *Engine, tenant, id string) (*Settlement, error) {
 	totals, err := e.store.Spending(ctx, store.SpendQuery{Tenant: tenant, Conversation: id})
 	if err != nil {
 		return nil, fmt.Errorf("look what batch %s is booked at: %w", id, err)

@@ -32,7 +32,7 @@ func (x *call) book(ctx context.Context, err error) {
 	if m, known := x.c.opts.Catalog.Lookup(x.answer.Model); known && x.answer.Model != "" {
 		x.model = m.For(x.request.Betas)
 	}
-	x.spend = store.Spend{Time: x.begun.UTC(), Model: x.model.ID, Own: true, Usage: u, Cost: x.price(u)}
+	x.spend = store.Spend{Time: x.begun.UTC(), Model: x.model.ID, Own: true, Purpose: string(x.cause.Purpose), Usage: u, Cost: x.price(u)}
 	x.c.meter.leave(x.entry, x.spend.Cost)
 	x.c.enter(ctx, debt{x.cause.Conversation, x.spend, x})
 }

@@ -47,7 +47,11 @@ func (x *call) admit(ctx context.Context, r *Request) (err error) {
 	x.model, _ = x.c.opts.Catalog.Lookup(x.request.Model)
 	x.model = x.model.For(r.Betas)
 	most := x.most()
-	if x.entry, err = x.c.meter.enter(x.cause.Conversation.Tenant, most.Money); err != nil {
+	enter := x.c.meter.enter
+	if x.cause.Purpose == ForCache {
+		enter = x.c.meter.spare
+	}
+	if x.entry, err = enter(x.cause.Conversation.Tenant, most.Money); err != nil {
 		return err
 	}
 	if err = x.hold(ctx, most); err != nil {
@@ -147,6 +151,9 @@ func (x *call) tell(err error) {
 	}
 	if err != nil {
 		level, args = slog.LevelWarn, append(args, slog.Any("error", err))
+	}
+	if x.cause.Purpose == ForCache && (errors.Is(err, ErrNoCredential) || errors.Is(err, ErrResting)) {
+		level = slog.LevelDebug // it is as it should be: with a client's credential nothing is kept warm for long
 	}
 	x.c.opts.Logger.Log(context.Background(), level, "own call", args...)
 	x.c.opts.Made(made)

@@ -250,6 +250,30 @@ func TestTheCapOfRate(t *testing.T) {
 	}
 }
 
+// Calls that keep a cache warm take half of the cap at most, and are no reason to make none for a while.
+func TestWhatKeepsWarmLeavesRoom(t *testing.T) {
+	w := newWorld(t, func(_ *world, o *provider.Options) { o.Cap = provider.Cap{Calls: 4, Hour: -1, Day: -1} })
+	ask := func(p provider.Purpose) error {
+		c := about("c")
+		c.Purpose = p
+		_, err := w.Ask(t.Context(), c, prompt())
+		return err
+	}
+	for n, want := range []bool{true, true, false, false} {
+		if err := ask(provider.ForCache); errors.Is(err, provider.ErrResting) == want {
+			t.Errorf("call %d: %v", n+1, err)
+		}
+	}
+	for range 2 {
+		if err := ask(provider.ForRecord); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := ask(provider.ForRecord); !errors.Is(err, provider.ErrResting) {
+		t.Errorf("beyond the cap: %v", err)
+	}
+}
+
 // A cap of cost counts what calls under way may cost, so that calls side by side cannot exceed it together.
 func TestTheCapOfCost(t *testing.T) {
 	const each = 0.0101 // 2,000 tokens of output at $5 for a million, and a little for the prompt

@@ -42,6 +42,15 @@ func (c Cap) orDefault() Cap {
 	return c
 }
 
+// half returns half of the limits.
+func (c Cap) half() Cap {
+	if c.Calls > 0 {
+		c.Calls = max(1, c.Calls/2)
+	}
+	c.Hour, c.Day = c.Hour/2, c.Day/2
+	return c
+}
+
 // A meter holds the calls of all tenants against a cap. It is safe for concurrent use.
 type meter struct {
 	cap Cap
@@ -72,6 +81,16 @@ func newMeter(c Cap, now func() time.Time) *meter {
 
 // enter counts a call that may cost so much, or returns an error that wraps ErrResting.
 func (m *meter) enter(tenant string, most store.Money) (*entry, error) {
+	return m.count(tenant, most, false)
+}
+
+// spare is enter for a call that others go before: it is refused where half of the calls have been made, or half of the
+// money has been spent, and that is no reason to make none for a while.
+func (m *meter) spare(tenant string, most store.Money) (*entry, error) {
+	return m.count(tenant, most, true)
+}
+
+func (m *meter) count(tenant string, most store.Money, spare bool) (*entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
@@ -85,8 +104,12 @@ func (m *meter) enter(tenant string, most store.Money) (*entry, error) {
 	if now.Before(c.rest) {
 		return nil, fmt.Errorf("%w: none until %s", ErrResting, c.rest.UTC().Format("15:04 UTC"))
 	}
-	if why := m.over(c, now, most); why != "" {
-		if len(c.calls) > 0 { // it is not this one alone
+	limits := m.cap
+	if spare {
+		limits = limits.half()
+	}
+	if why := limits.over(c, now, most); why != "" {
+		if len(c.calls) > 0 && !spare { // it is not this one alone
 			c.rest = now.Add(m.cap.Rest)
 		}
 		return nil, fmt.Errorf("%w of %s", ErrResting, why)
@@ -97,16 +120,16 @@ func (m *meter) enter(tenant string, most store.Money) (*entry, error) {
 }
 
 // over returns the limit that another call would exceed, empty when it may be made.
-func (m *meter) over(c *count, now time.Time, most store.Money) string {
-	if n, _ := c.since(now.Add(-m.cap.In)); m.cap.Calls >= 0 && n >= m.cap.Calls {
-		return fmt.Sprintf("%d in %v", m.cap.Calls, m.cap.In)
+func (c Cap) over(of *count, now time.Time, most store.Money) string {
+	if n, _ := of.since(now.Add(-c.In)); c.Calls >= 0 && n >= c.Calls {
+		return fmt.Sprintf("%d in %v", c.Calls, c.In)
 	}
 	for _, l := range []struct {
 		usd    float64
 		in     time.Duration
 		period string
-	}{{m.cap.Hour, time.Hour, "an hour"}, {m.cap.Day, day, "a day"}} {
-		if _, spent := c.since(now.Add(-l.in)); l.usd >= 0 && (spent+most).USD() > l.usd {
+	}{{c.Hour, time.Hour, "an hour"}, {c.Day, day, "a day"}} {
+		if _, spent := of.since(now.Add(-l.in)); l.usd >= 0 && (spent+most).USD() > l.usd {
 			return fmt.Sprintf("$%.2f in %s", l.usd, l.period)
 		}
 	}

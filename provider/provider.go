@@ -59,12 +59,12 @@ type Purpose string
 
 // The purposes.
 const (
-	ForRecord     Purpose = "record"     // of a pour, or of a part of a conversation before it
-	ForMemory     Purpose = "memory"     // what is worth remembering, before it leaves the view
-	ForCompaction Purpose = "compaction" // the provider's own
-	ForCache      Purpose = "cache"      // to keep it warm
-	ForCount      Purpose = "count"      // of tokens; it costs nothing
-	ForTriage     Purpose = "triage"     // which errors are worth an investigation
+	ForRecord     Purpose = "record"       // of a pour, or of a part of a conversation before it
+	ForMemory     Purpose = "memory"       // what is worth remembering, before it leaves the view
+	ForCompaction Purpose = "compaction"   // the provider's own
+	ForCache      Purpose = store.ForCache // to keep it warm
+	ForCount      Purpose = "count"        // of tokens; it costs nothing
+	ForTriage     Purpose = "triage"       // which errors are worth an investigation
 )
 
 // A Cause says on whose behalf a call is made. Its tenant pays, and nobody else's credential is ever used for it.

@@ -129,7 +129,7 @@ func (x *call) bookBatch(ctx context.Context, id string, used map[string]decant.
 	var list []store.Spend
 	for name, u := range used {
 		m, _ := x.c.opts.Catalog.Lookup(name)
-		list = append(list, store.Spend{ID: "batch " + id + " " + name, Time: x.begun.UTC().Truncate(time.Millisecond), Model: m.ID, Own: true, Usage: u, Cost: x.batchPrice(name, u)})
+		list = append(list, store.Spend{ID: "batch " + id + " " + name, Time: x.begun.UTC().Truncate(time.Millisecond), Model: m.ID, Own: true, Purpose: string(x.cause.Purpose), Usage: u, Cost: x.batchPrice(name, u)})
 	}
 	if x.entry != nil {
 		x.c.meter.leave(x.entry, x.total(used))

@@ -19,6 +19,7 @@ type Spend struct {
 	Time    time.Time
 	Model   string
 	Own     bool         // a call that Decant made itself
+	Purpose string       // of an own call, in a word; empty: not known
 	Usage   decant.Usage // as reported
 	Without decant.Usage // usage of the same request if Decant had not changed it; zero for an own call
 	Cost    Money        // of Usage
@@ -63,7 +64,13 @@ type Total struct {
 	Rewrite Money // part of Cost
 	Over    Excess
 	Trials  Trials
+
+	Warm     int   // part of Own: calls whose purpose is ForCache
+	WarmCost Money // part of OwnCost
 }
+
+// ForCache is the purpose of calls that keep a provider's cache warm.
+const ForCache = "cache"
 
 // Trials are the part of a total for requests that were only observed.
 type Trials struct {

@@ -199,7 +199,8 @@ func (s *shell) env() []string {
 	env := append([]string(nil), s.opts.Env...)
 	env = append(env, "TMPDIR="+s.plan.Temp, "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=dumb", "PWD="+s.cwd)
 	if s.walls().name() != "" {
-		env = append(env, "XDG_CACHE_HOME="+filepath.Join(s.plan.Temp, "cache")) // the user's own cannot be written
+		cache := filepath.Join(s.plan.Temp, "cache") // the user's own cannot be written
+		env = append(env, "XDG_CACHE_HOME="+cache, "GOCACHE="+filepath.Join(cache, "go-build"))
 	}
 	return env
 }

@@ -26,6 +26,7 @@ import (
 // ownCalls is how a service asks models on its own account. Nil is one that asks none.
 type ownCalls struct {
 	settings *config.Summary
+	warms    bool              // keeps caches warm
 	account  *provider.Account // nil: none is configured
 	wallet   *provider.Wallet  // nil: clients' credentials are not used
 	calls    *gateway.Calls
@@ -38,10 +39,10 @@ type ownCalls struct {
 // newOwnCalls returns what settings ask for; nil when they ask for no model. Calls go out over one way, and wait as a
 // preset says before they are tried again.
 func newOwnCalls(c *config.Config, over http.RoundTripper, p *preset.Preset, log *slog.Logger) (*ownCalls, error) {
-	if !c.Summary.Enabled() {
+	if !c.Summary.Enabled() && !c.KeepWarm {
 		return nil, nil
 	}
-	o := &ownCalls{settings: &c.Summary, log: log}
+	o := &ownCalls{settings: &c.Summary, warms: c.KeepWarm, log: log}
 	var err error
 	if o.catalog, err = token.Builtin(); err != nil {
 		return nil, err
@@ -118,6 +119,12 @@ func (o *ownCalls) into(e *engine.Options, db engine.Store) error {
 	if err != nil {
 		return err
 	}
+	if o.warms {
+		e.Models.Warmer = caller
+	}
+	if !o.settings.Enabled() {
+		return nil
+	}
 	s, err := summarize.New(summarize.Options{Asker: caller, Model: o.model(), Catalog: o.catalog, Logger: o.log})
 	if err != nil {
 		return err
@@ -139,6 +146,7 @@ func intoCommand(c *config.Config, e *engine.Options, db engine.Store) error {
 	if err != nil {
 		return err
 	}
+	own.warms = false // it is for those who come back
 	return own.into(e, db)
 }
 
@@ -205,5 +213,8 @@ func (o *ownCalls) attrs() []any {
 	if o.account != nil {
 		model = o.account.Model
 	}
-	return []any{"summary_model", model, "client_credential", o.wallet != nil}
+	if !o.settings.Enabled() {
+		model = "none"
+	}
+	return []any{"summary_model", model, "client_credential", o.wallet != nil, "keep_warm", o.warms}
 }

@@ -26,6 +26,7 @@ type gatewayFlags struct {
 	Window              int    `placeholder:"TOKENS" help:"Window to use for every model instead of the catalogue's."`
 	SummaryModel        string `placeholder:"ID" help:"Model that writes records, or off. Its credential stands in the settings."`
 	AddMarkers          bool   `help:"Add cache markers for clients that set none behind their messages, as long as that pays."`
+	KeepWarm            bool   `help:"Keep warm what conversations that rest have left in the provider's cache, as long as that pays. It needs a credential: see --use-client-credential."`
 	UseClientCredential bool   `help:"Let own calls about a client's conversation use that client's credential, from memory only."`
 	Flush               string `placeholder:"on|off" help:"Save what is worth remembering before a pour. Overrides what presets say."`
 	Recall              bool   `help:"Tell a conversation that begins what is remembered of its project."`
@@ -43,14 +44,10 @@ func (f *gatewayFlags) loadWith(flags map[string]string) (*config.Config, error)
 	if f.Window != 0 {
 		window = strconv.Itoa(f.Window)
 	}
-	if f.UseClientCredential {
-		flags["use_client_credential"] = "true"
-	}
-	if f.AddMarkers {
-		flags["add_markers"] = "true"
-	}
-	if f.Recall {
-		flags["recall"] = "true"
+	for name, on := range map[string]bool{"use_client_credential": f.UseClientCredential, "add_markers": f.AddMarkers, "keep_warm": f.KeepWarm, "recall": f.Recall} {
+		if on {
+			flags[name] = "true"
+		}
 	}
 	maps.Copy(flags, map[string]string{
 		"summary_model": f.SummaryModel, "flush": f.Flush,

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/proof"
+	"github.com/decantdev/decant/internal/triage/report"
 )
 
 // sendFlags say what is sent.
@@ -74,14 +75,27 @@ func (r *triageRoom) deliver(ctx context.Context, s *streams, run *triage.Run, f
 	if o.Slack == nil && o.Hub == nil {
 		return nil
 	}
+	if try := o.Try; try != nil {
+		o.Try = func(ctx context.Context, e *report.Error) (*deliver.Branch, string, error) {
+			s.note("trying the patch of error %d: building and testing may take minutes", e.Number)
+			return try(ctx, e)
+		}
+	}
 	res, err := run.Deliver(ctx, o)
 	if err != nil {
 		s.warn(err)
 	}
+	earlier := 0
 	for _, e := range res.Entries {
-		if e.State == deliver.Done {
-			s.note("sent: %s to %s %s", e.Item.Kind, e.Item.To, e.Made.URL)
+		switch {
+		case e.Earlier:
+			earlier++
+		case e.State == deliver.Done:
+			s.note("sent: %s", strings.TrimSpace(fmt.Sprintf("%s to %s %s", e.Item.Kind, e.Item.To, e.Made.URL)))
 		}
+	}
+	if earlier > 0 {
+		s.note("sent before: %d, and not again", earlier)
 	}
 	for _, m := range res.Missing {
 		s.warn(fmt.Errorf("not delivered: %s", m))

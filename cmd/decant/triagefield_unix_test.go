@@ -145,6 +145,7 @@ func (f *field) run(args []string, arrived func(process *os.Process, n int, r *h
 
 // A fieldReport is what a test wants to know of a report.
 type fieldReport struct {
+	Run    string `json:"run"`
 	Errors []struct {
 		Key     string `json:"key"`
 		Number  int    `json:"number"`
@@ -274,6 +275,34 @@ func TestInterrupted(t *testing.T) {
 		if want := map[bool]int{true: exitInput, false: 0}[at == 1]; again.code != want {
 			t.Errorf("interrupted at call %d, then exit %d, want %d: %s", at, again.code, want, again.errs)
 		}
+	}
+}
+
+// One draft of a pull request, from the error to the branch at GitHub (issue 13): the patch of the one error for which the model writes one is built and tested for real, and is
+// proposed once, however often it is delivered.
+func TestADraftOfAPullRequest(t *testing.T) {
+	if os.Getenv("DECANT_PROOF") == "" {
+		t.Skip("DECANT_PROOF is not set: it compiles the standard library")
+	}
+	f := newField(t, nil)
+	settings, err := os.ReadFile(f.file(".decant/triage.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer("# issues:", "issues:", "# pull_request:", "pull_request:", "- name: acme/orders\n", "- name: acme/orders\n  confined: false\n", "- ./...", "- ./internal/price").Replace(string(settings))
+	f.write(".decant/triage.yaml", text)
+	r := f.triage(0, nil, fieldRun...)
+	id := f.report(r).Run
+	const pull = "sent: pull request to acme/orders"
+	if r.code != 0 || strings.Count(r.errs, pull) != 1 || strings.Count(r.errs, "trying the patch of error ") != 1 {
+		t.Fatalf("exit %d: %s", r.code, r.errs)
+	}
+	again := f.triage(0, nil, "deliver", id)
+	if again.code != 0 || strings.Contains(again.errs, "sent: ") || !strings.Contains(again.errs, "sent before: ") {
+		t.Errorf("delivered again: exit %d: %s", again.code, again.errs)
+	}
+	if r = f.triage(0, nil, fieldRun...); r.code != 0 || strings.Contains(r.errs, pull) {
+		t.Errorf("another run: exit %d: %s", r.code, r.errs)
 	}
 }
 

@@ -35,6 +35,7 @@ type Config struct {
 	Project    string   `yaml:"project"`            // what the conversations are about
 	Early      Level    `yaml:"early_pours"`        // how eagerly every preset pours early: off, low, default or high; empty: as the preset says
 	DropBlock  bool     `yaml:"drop_block"`         // may ask the provider to drop thinking that no longer fits
+	KeepWarm   bool     `yaml:"keep_warm"`          // keeps warm what conversations that rest have left in the provider's cache
 	AddMarkers bool     `yaml:"add_markers"`        // adds cache markers for clients that set none behind their messages
 	Drain      Drain    `yaml:"drain"`              // how long open streams may go on after a signal to stop
 	Log        string   `yaml:"log"`                // least level that is logged: debug, info, warn, error
@@ -238,6 +239,10 @@ func (c *Config) check() error {
 	}
 	if err := c.checkHooks(); err != nil {
 		return err
+	}
+	if c.KeepWarm && !c.Summary.Client && !(c.Summary.Configured() && c.Summary.Shared) {
+		return errors.New("keep_warm: no call finds what the clients have in the provider's cache; set use_client_credential, " +
+			"or summary.shared_cache with a key of their workspace")
 	}
 	return c.checkListen()
 }

@@ -21,7 +21,7 @@ func (c *Config) settings() []setting {
 	return []setting{
 		{"listen", text(&c.Listen)}, {"anthropic_upstream", text(&c.Upstream)}, {"db", text(&c.DB)}, {"encryption_key_file", text(&c.Seal.KeyFile)}, {"preset", text(&c.Preset)},
 		{"mode", text(&c.Mode)}, {"window", parsed(&c.Window, whole)}, {"project", text(&c.Project)},
-		{"early_pours", func(v string) error { return c.Early.UnmarshalText([]byte(v)) }}, {"drop_block", parsed(&c.DropBlock, yesno)}, {"add_markers", parsed(&c.AddMarkers, yesno)},
+		{"early_pours", func(v string) error { return c.Early.UnmarshalText([]byte(v)) }}, {"drop_block", parsed(&c.DropBlock, yesno)}, {"add_markers", parsed(&c.AddMarkers, yesno)}, {"keep_warm", parsed(&c.KeepWarm, yesno)},
 		{"drain", func(v string) error { return c.Drain.UnmarshalText([]byte(v)) }}, {"log", text(&c.Log)}, {"log_format", text(&c.LogFormat)},
 		{"tls_cert", text(&c.TLS.Cert)}, {"tls_key", text(&c.TLS.Key)}, {"metrics_listen", text(&c.Metrics)},
 		{"metrics_token", func(v string) error { c.Token = Secret(v); return nil }},

@@ -31,6 +31,24 @@ func TestNoSummaryModelByDefault(t *testing.T) {
 	}
 }
 
+// What keeps caches warm needs a credential under which the clients' cache is found; it needs no model for records.
+func TestKeepWarmNeedsACredential(t *testing.T) {
+	for _, tt := range []struct {
+		file string
+		ok   bool
+	}{
+		{"keep_warm: true", false},
+		{"{keep_warm: true, summary: {use_client_credential: true, model: 'off'}}", true},
+		{"{keep_warm: true, summary: {api_key_env: MY_KEY}}", false},
+		{"{keep_warm: true, summary: {api_key_env: MY_KEY, shared_cache: true}}", true},
+	} {
+		c, err := loadSummary(t, tt.file, "MY_KEY=sk-mine")
+		if (err == nil) != tt.ok || err == nil && !c.KeepWarm {
+			t.Errorf("%s: %v", tt.file, err)
+		}
+	}
+}
+
 func TestSummarySettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte("sk-of-the-file\n"), 0o600); err != nil {

@@ -90,6 +90,7 @@ func (a *account) book(t *store.Total, tenant string) {
 	l.Spent += t.Cost.USD()
 	l.Bare += row.Bare
 	l.Own += t.OwnCost.USD()
+	l.Warm.Calls, l.Warm.USD = l.Warm.Calls+t.Warm, l.Warm.USD+t.WarmCost.USD()
 	l.Rewritten += t.Rewrite.USD()
 	l.Saved += row.Net()
 	l.Over = l.Over.Add(row.Over)

@@ -33,9 +33,6 @@ func (w *Warm) add(o *Warm) {
 	w.Without, w.Spent, w.Saved = w.Without+o.Without, w.Spent+o.Spent, w.Saved+o.Saved
 }
 
-// pingAhead is how long before an entry expires it is used once more.
-const pingAhead = 30 * time.Second
-
 // keepWarm plays the rule of [cost.KeepWarm] on the pauses of a recorded session. An entry counts as lost only where the
 // usage shows that it was. It returns nil where the usage says nothing of entries with a lifetime.
 func keepWarm(c *decant.Conversation, find func(id string) token.Model) *Warm {
@@ -52,7 +49,7 @@ func keepWarm(c *decant.Conversation, find func(id string) token.Model) *Warm {
 		}
 		told = told || u.CacheWrite > 0
 		k.Paid += usd
-		rest := pause{kept: &r.Prompt, model: m, at: cost.Day(r.Message.Time)}
+		rest := pause{from: r.Prompt.At, kept: cost.Entry{Model: m, At: cost.Day(r.Message.Time), Usage: r.Prompt.Usage, Life: time.Duration(r.Prompt.Life) * time.Second}}
 		if i+1 < len(rs) {
 			rest.next = &rs[i+1]
 		}
@@ -67,24 +64,21 @@ func keepWarm(c *decant.Conversation, find func(id string) token.Model) *Warm {
 
 // A pause is the time between two requests, or behind the last.
 type pause struct {
-	kept  *cause.Prompt
-	next  *cause.Request // nil: nobody came back
-	model token.Model
-	at    time.Time
+	from time.Time
+	kept cost.Entry
+	next *cause.Request // nil: nobody came back
 }
 
 // play keeps the cache warm for as long as the rule says.
 func (p *pause) play(k *cost.KeepWarm, out *Warm) {
-	life := time.Duration(p.kept.Life) * time.Second
-	prefix := p.kept.Usage.CacheRead + p.kept.Usage.CacheWrite
-	if life == 0 || prefix == 0 {
+	prefix := p.kept.Tokens()
+	if p.kept.Life == 0 || prefix == 0 {
 		return
 	}
-	one := p.price(decant.Usage{CacheRead: prefix, Input: p.kept.Usage.Input, Output: 1})
-	lost := p.again(prefix)
-	warm, sent, n := life, 0.0, 0 // how long it is warm, with the pings so far
-	for (p.next == nil || p.length() >= warm-pingAhead) && k.Ping(sent, one, lost) {
-		warm += life - pingAhead
+	one, lost := p.kept.Ping(), p.kept.Lost(prefix)
+	warm, sent, n := p.kept.Life, 0.0, 0 // how long it is warm, with the pings so far
+	for (p.next == nil || p.length() >= warm-cost.PingAhead) && k.Ping(sent, one, lost) {
+		warm += p.kept.Life - cost.PingAhead
 		sent, n, k.Spent = sent+one, n+1, k.Spent+one
 	}
 	out.Pings += n
@@ -95,26 +89,12 @@ func (p *pause) play(k *cost.KeepWarm, out *Warm) {
 	out.Pauses++
 	if n > 0 && p.length() < warm {
 		out.Kept++
-		k.Saved += p.again(tokens)
+		k.Saved += p.kept.Lost(tokens)
 	}
-}
-
-func (p *pause) price(u decant.Usage) float64 {
-	usd, _ := cost.Of(p.model, u, cost.Terms{At: p.at}).Total()
-	return usd
-}
-
-// again returns by how much writing tokens is dearer than reading them.
-func (p *pause) again(tokens int) float64 {
-	u := decant.Usage{CacheWrite: tokens}
-	if p.kept.Life >= int(cost.LongLife/time.Second) {
-		u.Write1h = tokens
-	}
-	return p.price(u) - p.price(decant.Usage{CacheRead: tokens})
 }
 
 // length returns how long the pause was.
-func (p *pause) length() time.Duration { return p.next.Prompt.At.Sub(p.kept.At) }
+func (p *pause) length() time.Duration { return p.next.Prompt.At.Sub(p.from) }
 
 // expired returns the tokens that the next request wrote again because the entry had expired.
 func (p *pause) expired() (n int) {

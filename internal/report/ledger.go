@@ -26,10 +26,11 @@ type Ledger struct {
 
 	Requests  int       `json:"requests"` // of clients
 	OwnCalls  int       `json:"own_calls"`
-	Spent     float64   `json:"spent_usd"`     // on everything, our own calls included
-	Bare      float64   `json:"without_usd"`   // what the clients' own requests would have cost, as far as they could have been sent
-	Saved     float64   `json:"saved_usd"`     // Bare less what was spent on the same requests
-	Own       float64   `json:"own_usd"`       // part of Spent
+	Spent     float64   `json:"spent_usd"`   // on everything, our own calls included
+	Bare      float64   `json:"without_usd"` // what the clients' own requests would have cost, as far as they could have been sent
+	Saved     float64   `json:"saved_usd"`   // Bare less what was spent on the same requests
+	Own       float64   `json:"own_usd"`     // part of Spent
+	Warm      Warm      `json:"keep_warm,omitzero"`
 	Rewritten float64   `json:"rewritten_usd"` // part of Spent: cache written again after pours
 	Over      Oversized `json:"over_window"`   // requests that could not have been sent without Decant
 	Observed  Trials    `json:"observed"`      // requests that nothing was done about
@@ -50,6 +51,12 @@ type Ledger struct {
 	Projects []LedgerRow `json:"projects"`
 	Tenants  []LedgerRow `json:"tenants"`
 	By       string      `json:"-"` // the one table that is shown; empty: model, project and day
+}
+
+// Warm are the calls of Decant's own that kept the provider's cache warm.
+type Warm struct {
+	Calls int     `json:"calls"`
+	USD   float64 `json:"usd"` // part of what own calls cost
 }
 
 // Oversized are requests that no client could have sent as they were, because their prompts exceed the
@@ -150,6 +157,9 @@ func (l *Ledger) facts() [][2]string {
 	}
 	if l.Observed.Requests > 0 {
 		out = append(out, [2]string{"would have saved", l.Observed.fact()})
+	}
+	if l.Warm.Calls > 0 {
+		out = append(out, [2]string{"kept warm", fmt.Sprintf("%s to keep the cache warm, for %s of that", Count(l.Warm.Calls, "call"), usd(l.Warm.USD))})
 	}
 	if o := &l.Over; o.Requests > 0 {
 		out = append(out, [2]string{"could not have been sent", fmt.Sprintf("%s of %s tokens on average, larger than the model's window; %s spent on them",

@@ -20,8 +20,12 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// window is that of every model, in tokens: small, so that a short session needs a pour.
-const window = 8_550
+// The window of every model, in tokens: first small, so that a short session needs a pour, then large, so that no pour is
+// due and what is sent follows from what was decided before.
+const (
+	window = 8_550
+	large  = 20_000
+)
 
 // key encrypts what is encrypted. It is no secret.
 var key = strings.Repeat("01", 32)
@@ -52,7 +56,7 @@ func newMachine(program, dir string, encrypted bool) (*machine, error) {
 		return nil, err
 	}
 	m.url = "http://" + l.Addr().String()
-	m.api = &http.Server{Handler: m.remembering(sandbox.New(sandbox.Options{Window: window, Model: m.script})), ReadHeaderTimeout: 10 * time.Second}
+	m.api = &http.Server{Handler: m.remembering(sandbox.New(sandbox.Options{Window: large, Model: m.script})), ReadHeaderTimeout: 10 * time.Second}
 	go m.api.Serve(l) // it ends with Close
 	return m, nil
 }

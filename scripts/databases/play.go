@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -145,7 +146,7 @@ func (p *play) next(ctx context.Context, m *machine) ([]byte, error) {
 			a.Bodies[c.name] = string(body)
 		}
 		return nil
-	}, "--thrift", "off")
+	}, "--thrift", "off", "--window", strconv.Itoa(large))
 	if err != nil {
 		return nil, err
 	}

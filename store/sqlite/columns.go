@@ -63,7 +63,7 @@ var tables = map[string]table{
 	},
 	"spends": {
 		clear: "tenant id conversation time day model own input cache_read cache_write write_1h output " +
-			"bare_input bare_cache_read bare_cache_write bare_write_1h bare_output cost bare rewrite oversized trial trial_prompt trial_cost",
+			"bare_input bare_cache_read bare_cache_write bare_write_1h bare_output cost bare rewrite oversized trial trial_prompt trial_cost purpose",
 	},
 	"spent": {clear: "tenant day tokens cost"},
 	"jobs": { // claims; payload and error are empty

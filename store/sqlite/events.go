@@ -124,12 +124,12 @@ func (e *events) spend(t *tx, s *store.Spend) error {
 	}
 	return t.exec(`INSERT INTO spends (tenant, id, conversation, time, day, model, own, input, cache_read, cache_write, write_1h, output,
 		bare_input, bare_cache_read, bare_cache_write, bare_write_1h, bare_output, cost, bare, rewrite, oversized,
-		trial, trial_prompt, trial_cost)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		trial, trial_prompt, trial_cost, purpose)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		e.Tenant, s.ID, e.ID, micros(s.Time), day(s.Time), s.Model, s.Own,
 		u.Input, u.CacheRead, u.CacheWrite, u.Write1h, u.Output,
 		b.Input, b.CacheRead, b.CacheWrite, b.Write1h, b.Output, int64(s.Cost), int64(s.Bare), int64(s.Rewrite), s.Over,
-		s.Trial != nil, trial.Prompt, int64(trial.Cost))
+		s.Trial != nil, trial.Prompt, int64(trial.Cost), s.Purpose)
 }
 
 // assignments are what changes in a conversation's row: it is written once.

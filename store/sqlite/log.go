@@ -83,6 +83,7 @@ func (db *DB) Spending(ctx context.Context, q store.SpendQuery) ([]store.Total, 
 		"sum(oversized), sum(oversized * (input + cache_read + cache_write)), sum(oversized * (bare_input + bare_cache_read + bare_cache_write))",
 		"sum(oversized * cost), sum(oversized * bare)",
 		"sum(trial), sum(trial * (input + cache_read + cache_write)), sum(trial_prompt), sum(trial * cost), sum(trial_cost)",
+		"sum(purpose = '" + store.ForCache + "'), sum(cost * (purpose = '" + store.ForCache + "'))",
 	}, ", ")
 	var out []store.Total
 	err := db.rows(ctx, "SELECT day, model, "+sums+" FROM "+from+" GROUP BY day, model ORDER BY day, model",
@@ -121,7 +122,7 @@ func scanTotal(rows *sql.Rows) (t store.Total, err error) {
 		&u.Input, &u.CacheRead, &u.CacheWrite, &u.Write1h, &u.Output,
 		&w.Input, &w.CacheRead, &w.CacheWrite, &w.Write1h, &w.Output,
 		&t.Cost, &t.OwnCost, &t.Bare, &t.Rewrite, &o.Calls, &o.Sent, &o.Without, &o.Cost, &o.Bare,
-		&x.Calls, &x.Sent, &x.Prompt, &x.Cost, &x.Would)
+		&x.Calls, &x.Sent, &x.Prompt, &x.Cost, &x.Would, &t.Warm, &t.WarmCost)
 	t.Day = time.Unix(days*86400, 0).UTC().Format(time.DateOnly)
 	return t, err
 }

@@ -152,10 +152,11 @@ func spendingAddsUp(b *bench) {
 	u := decant.Usage{Input: 1, CacheRead: 10, CacheWrite: 100, Write1h: 50, Output: 1000}
 	b.spend(l, store.Spend{ID: "1", Time: day, Model: "m", Usage: u, Without: u.Add(u), Cost: 3, Bare: 7, Rewrite: 1})
 	b.spend(l, store.Spend{ID: "2", Time: day.Add(24*time.Hour - time.Microsecond), Model: "m", Usage: u, Without: u, Cost: 30, Bare: 70})
-	b.spend(l, store.Spend{ID: "3", Time: day.Add(24 * time.Hour), Model: "m", Own: true, Usage: u, Cost: 300})
+	b.spend(l, store.Spend{ID: "3", Time: day.Add(24 * time.Hour), Model: "m", Own: true, Purpose: store.ForCache, Usage: u, Cost: 300})
+	b.spend(l, store.Spend{ID: "5", Time: day.Add(24 * time.Hour), Model: "m", Own: true, Purpose: "record", Cost: 20})
 	b.spend(k, store.Spend{ID: "4", Time: day, Model: "k", Usage: u, Cost: 1 << 60})
 	first := store.Total{Day: "2026-03-14", Model: "m", Calls: 2, Usage: u.Add(u), Without: u.Add(u).Add(u), Cost: 33, Bare: 77, Rewrite: 1}
-	second := store.Total{Day: "2026-03-15", Model: "m", Own: 1, Usage: u, Cost: 300, OwnCost: 300}
+	second := store.Total{Day: "2026-03-15", Model: "m", Own: 2, Usage: u, Cost: 320, OwnCost: 320, Warm: 1, WarmCost: 300}
 	third := store.Total{Day: "2026-03-14", Model: "k", Calls: 1, Usage: u, Cost: 1 << 60}
 	b.equal("all, by day and model", b.spending(store.SpendQuery{}), []store.Total{third, first, second})
 	b.equal("one conversation", b.spending(store.SpendQuery{Conversation: l.ID}), []store.Total{first, second})

@@ -193,17 +193,32 @@ func (dr *Draft) OnHold() bool {
 	return slices.ContainsFunc(dr.InForce, func(d decant.Decision) bool { return d.Kind == decant.Hold })
 }
 
-// Idle returns the time since the request before was made. Cache entries live from there on.
+// Idle returns the time since the request before was made, or a call of ours kept warm what it had left in the cache. Cache
+// entries live from there on.
 func (dr *Draft) Idle() time.Duration {
-	q := dr.Query
-	before := dr.Meter.Newest.Client.At
-	if before.IsZero() && q.Match.State != nil {
-		before = q.Match.State.Anchor.Time
-	}
-	if before.IsZero() {
+	q, was := dr.Query, before(dr)
+	switch {
+	case was.IsZero():
 		return 0
+	case q.Warmed.After(was):
+		was = q.Warmed
 	}
-	return q.Request.Begun.Sub(before)
+	return q.Request.Begun.Sub(was)
+}
+
+// Kept reports whether the client would find expired what the request before has left in the cache for so long, had no call
+// of ours kept it warm.
+func Kept(dr *Draft, life time.Duration) bool {
+	q, was := dr.Query, before(dr)
+	return !was.IsZero() && q.Warmed.After(was) && q.Request.Begun.Sub(was) >= life
+}
+
+// before returns when the request before was made, zero where there was none.
+func before(dr *Draft) time.Time {
+	if at := dr.Meter.Newest.Client.At; !at.IsZero() || dr.Query.Match.State == nil {
+		return at
+	}
+	return dr.Query.Match.State.Anchor.Time
 }
 
 // AllThinking returns decisions that drop every thinking block of the view.

@@ -58,8 +58,9 @@ type Query struct {
 	MaxBytes int // bytes that the body may have
 	Preset   *preset.Preset
 	Limits   policy.Limits
-	Pressed  bool // a budget is nearly spent
-	GoesOn   bool // who sends the request goes on where the model pauses behind a summary
+	Pressed  bool      // a budget is nearly spent
+	Warmed   time.Time // when a call of ours used last what the request before has left in the cache; zero: none did
+	GoesOn   bool      // who sends the request goes on where the model pauses behind a summary
 }
 
 // An Env is what decisions about a request need besides it.

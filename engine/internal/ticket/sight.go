@@ -28,6 +28,7 @@ type Sight struct {
 	Life      time.Duration // that the markers behind its messages ask for, 0: there is none
 	Changed   bool          // it names another model or another fixed part than the request before
 	Cold      bool          // it was taken to find nothing in the cache for that
+	Kept      bool          // what it found there would have expired, had no call of ours kept it warm
 	Sent      Sent          // as it is sent
 }
 
@@ -48,6 +49,7 @@ func sightOf(dr *draft.Draft) *Sight {
 	}
 	if marks := cost.MessageMarks(q.Refs.Conv); len(marks) > 0 {
 		s.Life = cost.LifeOf(marks[0].Life)
+		s.Kept = draft.Kept(dr, s.Life)
 	}
 	w := walk{dr: dr, see: s, edited: firstEdited(dr)}
 	w.fixedMarks()

@@ -5,7 +5,6 @@
 package services
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/decantdev/decant/internal/standin/github"
 	"github.com/decantdev/decant/internal/standin/newrelic"
@@ -146,16 +147,11 @@ func (s *Server) Posted(w io.Writer) {
 func Settings(s *sample.Sample, base string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "sources:\n  - {type: newrelic, account: %d, base_url: %q}\n  - {type: sentry, organization: %s, base_url: %q}\n", account, base, organization, base)
-	b.WriteString("repos:\n")
-	for _, r := range s.Mapped() {
-		fmt.Fprintf(&b, "  - name: %q\n", r.Name)
-		if r.Tag != "" {
-			fmt.Fprintf(&b, "    tag: %q\n", r.Tag)
-		}
-		for i, p := range r.Paths {
-			fmt.Fprintf(&b, "%s{from: %q, to: %q}\n", cmp.Or(map[int]string{0: "    paths:\n      - "}[i], "      - "), p.From, p.To)
-		}
+	repos, err := yaml.Marshal(map[string]any{"repos": s.Mapped()})
+	if err != nil {
+		panic(err) // of words and lists of them
 	}
+	b.Write(repos)
 	b.WriteString("services:\n")
 	of := s.Services()
 	for _, name := range slices.Sorted(maps.Keys(of)) {

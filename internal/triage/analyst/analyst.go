@@ -217,6 +217,7 @@ type answer struct {
 	Evidence   []evidence `json:"evidence"`
 	Suspect    *suspect   `json:"suspect,omitzero"`
 	Fix        string     `json:"fix,omitzero"`
+	Patch      string     `json:"patch,omitzero"`
 	Next       []string   `json:"next_steps,omitempty"`
 	Tags       []string   `json:"tags,omitempty"`
 	Related    int        `json:"related,omitzero"`
@@ -247,7 +248,7 @@ func (k *known) conclude() *answer {
 		if d == nil {
 			continue
 		}
-		a := &answer{State: "root_cause", Cause: d.cause + ".", Confidence: "medium", Fix: d.fix, Tags: []string{d.tag}, Suspect: k.blame(d), Related: k.knownCause(d)}
+		a := &answer{State: "root_cause", Cause: d.cause + ".", Confidence: "medium", Fix: d.fix, Patch: d.patch, Tags: []string{d.tag}, Suspect: k.blame(d), Related: k.knownCause(d)}
 		if d.sure {
 			a.Confidence = "high"
 		}

@@ -27,6 +27,7 @@ type quote struct {
 type diagnosis struct {
 	cause  string
 	fix    string
+	patch  string // empty: it has written none
 	tag    string
 	quotes []quote
 	want   string // a function whose code would show more; empty: nothing would
@@ -283,11 +284,11 @@ func (t *trouble) handed(v string) *diagnosis {
 	if t.caller == nil {
 		return nil
 	}
-	name, checked := "", false
-	t.above(reach, func(_ int, text string) bool {
+	name, defined, checked := "", 0, false
+	t.above(reach, func(n int, text string) bool {
 		checked = checked || guards(text, v)
 		if m := parameter(v).FindStringSubmatch(text); m != nil {
-			name = m[1]
+			name, defined = m[1], n
 		}
 		return true
 	})
@@ -299,7 +300,7 @@ func (t *trouble) handed(v string) *diagnosis {
 		return nil
 	}
 	return &diagnosis{tag: "missing-value", cause: fmt.Sprintf("%s takes %s as if it were always there, and its caller hands over what may be missing", name, v),
-		fix: fmt.Sprintf("look whether %s is there before it is used", v), quotes: []quote{{t.file, t.line, "here it is used without a check"}, {t.caller.file, t.caller.line, "here it is handed over"}}}
+		fix: fmt.Sprintf("look whether %s is there before it is used", v), patch: mend(t.file, defined), quotes: []quote{{t.file, t.line, "here it is used without a check"}, {t.caller.file, t.caller.line, "here it is handed over"}}}
 }
 
 // guardedThere reports whether a caller looks at what it hands to a function before it does.

@@ -78,6 +78,8 @@ type Entry struct {
 	Made  Made      `json:"made,omitzero"`
 	Why   string    `json:"why,omitzero"`
 	Time  time.Time `json:"time"`
+
+	Earlier bool `json:"-"` // it had arrived before this call
 }
 
 // A Box keeps entries. When Write returns nil, the entry survives the death of the process; where two processes write at once, it fails for one.
@@ -126,6 +128,7 @@ func (c *courier) deliver(ctx context.Context, s service, it Item) (Entry, error
 	e, known := c.box.Entry(it.ID)
 	switch {
 	case known && (e.State == Done || e.State == unclear || e.State == skipped):
+		e.Earlier = e.State == Done
 		return e, nil
 	case known && e.State == begun:
 		return c.resume(ctx, s, e)

@@ -11,6 +11,7 @@
 //
 // Each of the repos in sample.yaml has a name, its folder of patches, the services whose code it has, mappings of paths as code.Mapping has them,
 // and tags, each with the number of the patch that it stands behind. In place of patches, dir may name a clone, in the folder or elsewhere.
+// Build and test, programs with their arguments, say how a patch is tried.
 //
 // The patches become repositories when they are first asked for. Names and times are those of the patches, so that the SHAs are always the same.
 //

@@ -43,6 +43,8 @@ type repo struct {
 	Paths    []code.Mapping `yaml:"paths"`
 	Tags     map[string]int `yaml:"tags"`
 	Tag      string         `yaml:"tag"`
+	Build    []string       `yaml:"build"`
+	Test     []string       `yaml:"test"`
 }
 
 // Bundled returns the sample that is part of the program.
@@ -182,7 +184,7 @@ func (s *Sample) Services() map[string]string {
 // Mapped returns the repositories as a service has them that knows their history: without folders.
 func (s *Sample) Mapped() (out []code.Repo) {
 	for _, r := range s.repos {
-		out = append(out, code.Repo{Name: r.Name, Paths: r.Paths, Tag: r.Tag})
+		out = append(out, code.Repo{Name: r.Name, Paths: r.Paths, Tag: r.Tag, Build: r.Build, Test: r.Test})
 	}
 	return out
 }
@@ -209,7 +211,7 @@ func (s *Sample) Repos(folder string) (out []code.Repo, err error) {
 		case !filepath.IsAbs(dir):
 			dir = filepath.Join(s.dir, dir)
 		}
-		out = append(out, code.Repo{Name: r.Name, Dir: dir, Paths: r.Paths, Tag: r.Tag})
+		out = append(out, code.Repo{Name: r.Name, Dir: dir, Paths: r.Paths, Tag: r.Tag, Build: r.Build, Test: r.Test})
 	}
 	return out, nil
 }
