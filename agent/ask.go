@@ -205,7 +205,7 @@ func (r *run) send(p *engine.Prepared) (*provider.Answer, error) {
 
 // took takes an answer: into the engine, the meter and the history.
 func (r *run) took(p *engine.Prepared, a *provider.Answer) error {
-	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Batch: a.Batch, Name: a.Name})
+	r.agent.opts.Engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: a.Usage, Content: a.Content, Stop: a.Stop, Batch: a.Batch, BookedAs: a.Item})
 	r.unseal()
 	r.asked = r.snapshot(p.Body, a)
 	if err := r.message(p, a, r.meter.book(a, sizeOf(p))); err != nil {

@@ -39,7 +39,7 @@ func spends(e *Engine, tk *ticket.Ticket, fs []finished, rs []store.Request) (ou
 		}
 		b.addExtra(&s, f)
 		b.addPasses(&s, f)
-		s.ID, rs[i].Writes = cmp.Or(f.res.Name, rs[i].ID), s.Writes
+		s.ID, rs[i].Writes = cmp.Or(f.res.BookedAs, rs[i].ID), s.Writes
 		out = append(out, s)
 		if !reported {
 			continue

@@ -27,7 +27,7 @@ type Response struct {
 	Editing      bool   // the answer says what context editing did
 	Cleared      int    // results that it left out of the prompt
 	Batch        bool   // it came with a batch, at the price of batches
-	Name         string // by which the tenant may tell of the same answer again, which is booked once; empty: it is told of once
+	BookedAs     string // under this id, by which the same answer is booked once although Finish is told of it again, as after a restart; empty: by the request's own
 }
 
 // finished is a request with its answer.

@@ -37,7 +37,7 @@ type Answer struct {
 	Model   string       // that answered
 	Usage   decant.Usage // of the call, all that it is billed for
 	Batch   bool         // it came with a batch, at the price of batches
-	Name    string       // of its request in that batch; empty: none is known
+	Item    string       // id of its request in that batch, see BatchItem; empty: not known
 }
 
 // A Client asks models over one API. It tries again what is worth trying again, and returns when ctx is done. It may be used by several

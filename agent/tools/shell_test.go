@@ -404,6 +404,15 @@ func TestNothingConfines(t *testing.T) {
 	}
 }
 
+// What programs keep for later goes where confined commands may write, also where the user's own place is named.
+func TestCachesCanBeWritten(t *testing.T) {
+	kinds(t, func(t *testing.T, kind string) {
+		dir := seenDir(t)
+		b := shellBench(t, kind, tools.Shell{Env: append(env(), "GOCACHE="+dir, "XDG_CACHE_HOME="+dir)})
+		b.has(b.bash(`for d in "$GOCACHE" "$XDG_CACHE_HOME"; do mkdir -p "$d" && touch "$d/x" && echo "${d#"$TMPDIR"}"; done`), "/cache/go-build\n/cache\n")
+	})
+}
+
 // Commands have the environment without what looks like a secret.
 func TestTheEnvironmentHasNoSecrets(t *testing.T) {
 	secrets := []string{"ANTHROPIC_API_KEY", "GITHUB_TOKEN", "GH_PAT", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "npm_config__authToken", "SSH_AUTH_SOCK", "MY_CREDENTIALS", "PGPASSWORD", "OPENAI_KEY_2", "SESSION_COOKIE"}

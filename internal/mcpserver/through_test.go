@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,8 +68,8 @@ func TestAModelFetchesWhatWasPoured(t *testing.T) {
 	}
 	defer c.Close()
 
-	var outputs []string
-	exact := map[string]int{} // by the letter that a handle begins with
+	var originals []string   // what tools have returned
+	back := map[string]int{} // how much came back, by the letter that its handle begins with
 	expand := func(handle string) string {
 		if err := e.Flush(t.Context()); err != nil {
 			t.Fatal(err)
@@ -77,13 +78,15 @@ func TestAModelFetchesWhatWasPoured(t *testing.T) {
 		if failed {
 			t.Fatalf("expand %s: %q", handle, texts)
 		}
-		for _, o := range outputs {
-			if strings.Contains(texts[0], o) {
-				exact[handle[:1]]++
-				break
-			}
+		whole := func(o string) bool { // one text is that of a result; that of a record has many
+			return texts[0] == o || handle[0] == 'm' && strings.Contains(texts[0], o)
 		}
-		return strings.Join(texts, "\n")
+		if !slices.ContainsFunc(originals, whole) {
+			t.Errorf("expand %s: no result is, or is in, %.200q", handle, texts[0])
+		}
+		back[handle[:1]]++
+		originals = append(originals, strings.Join(texts, "\n"))
+		return originals[len(originals)-1]
 	}
 	p := params()
 	for n := range 40 {
@@ -98,8 +101,8 @@ func TestAModelFetchesWhatWasPoured(t *testing.T) {
 			switch {
 			case !ok:
 			case use.Name == "Bash":
-				outputs = append(outputs, strings.Repeat(fmt.Sprintf("step %d of the build took %d ms\n", n, 37*n%101), 80))
-				results = append(results, anthropic.NewToolResultBlock(use.ID, outputs[len(outputs)-1], false))
+				originals = append(originals, strings.Repeat(fmt.Sprintf("step %d of the build took %d ms\n", n, 37*n%101), 80))
+				results = append(results, anthropic.NewToolResultBlock(use.ID, originals[len(originals)-1], false))
 			default:
 				results = append(results, anthropic.NewToolResultBlock(use.ID, expand(handle(t, use.Input)), false))
 			}
@@ -107,11 +110,11 @@ func TestAModelFetchesWhatWasPoured(t *testing.T) {
 		p.Messages = append(p.Messages, anthropic.NewUserMessage(results...))
 	}
 	e.Close()
-	if exact["d"] == 0 || exact["m"] == 0 {
-		t.Errorf("originals came back to the byte by the handles of stubs %d times, of records %d times", exact["d"], exact["m"])
+	if back["d"] == 0 || back["m"] == 0 {
+		t.Errorf("came back: %d results by the handles of stubs, %d messages by those of records", back["d"], back["m"])
 	}
-	if again := fetchedAgain(t, db); again < exact["d"]+exact["m"]-1 { // what came last was not sent yet
-		t.Errorf("the ledger counts %d that were fetched again, %v were", again, exact)
+	if again := fetchedAgain(t, db); again < back["d"]+back["m"]-1 { // what came last was not sent yet
+		t.Errorf("the ledger counts %d that were fetched again, %v were", again, back)
 	}
 }
 

@@ -3,13 +3,14 @@ package analyst
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/decantdev/decant/internal/lazyregexp"
 )
 
 // taker matches a function of Go with one parameter, a pointer, and one result: name, parameter and result.
-var taker = regexp.MustCompile(`^func ([A-Za-z_]\w*)\((\w+) \*[\w.]+\) ([\w.*\[\]]+) \{$`)
+var taker = lazyregexp.New(`^func ([A-Za-z_]\w*)\((\w+) \*[\w.]+\) ([\w.*\[\]]+) \{$`)
 
 // zeros are what functions return of types whose zero is plain.
 var zeros = map[string]string{"int": "0", "int64": "0", "float64": "0", "string": `""`, "bool": "false", "error": "nil"}
@@ -42,7 +43,8 @@ func packageOf(f *file) string {
 	return ""
 }
 
-// insert returns the patch that puts text behind a line, of which three lines on each side were shown; empty where they were not.
+// insert returns the patch that puts text behind a line, with up to three lines on each side as they were shown: fewer where the file, or what was shown of it,
+// ends. It is empty where a line in front was not shown, or the next one.
 func insert(f *file, line int, text string) string {
 	const around = 3
 	first, last := max(line-around+1, 1), line+around
@@ -50,7 +52,7 @@ func insert(f *file, line int, text string) string {
 	for n := first; n <= last; n++ {
 		shown, ok := f.lines[n]
 		if !ok {
-			if n <= line+1 { // what comes behind is the end of the file, or what nobody has seen
+			if n <= line+1 {
 				return ""
 			}
 			last = n - 1

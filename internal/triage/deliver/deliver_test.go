@@ -220,7 +220,15 @@ func TestDelivered(t *testing.T) {
 		}
 	}
 	calls := w.hub.Total()
-	w.must(w.report("r1", 2))
+	again, err := w.deliver(w.report("r1", 2))
+	if err != nil || len(again.Entries) != 6 || len(again.Missing) > 0 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	for _, e := range again.Entries {
+		if !e.Earlier {
+			t.Errorf("%s is told as sent now", e.Item.ID)
+		}
+	}
 	if len(w.issues()) != 2 || len(w.slack.Messages()) != 4 || w.hub.Calls()["issues/create"] != 2 {
 		t.Errorf("sent again: %d issues, %d messages, %d calls before", len(w.issues()), len(w.slack.Messages()), calls)
 	}

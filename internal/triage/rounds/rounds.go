@@ -180,7 +180,7 @@ func (r *Rounds) Ask(session, history string, t *provider.Turn) (*provider.Answe
 }
 
 func (a *result) answer() *provider.Answer {
-	return &provider.Answer{Text: a.Text, Content: a.Content, Calls: a.Calls, Stop: a.Stop, Model: a.Model, Usage: a.Usage, Batch: true, Name: a.ID}
+	return &provider.Answer{Text: a.Text, Content: a.Content, Calls: a.Calls, Stop: a.Stop, Model: a.Model, Usage: a.Usage, Batch: true, Item: a.ID}
 }
 
 func (a *result) refused() bool { return a.Failure != nil && a.Failure.Refused }
