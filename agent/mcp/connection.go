@@ -27,6 +27,7 @@ type connection struct {
 	client  *sdk.Client
 	said    tail // by the server on its standard error
 	changed atomic.Bool
+	cancels cancels // over HTTP
 
 	mu       sync.Mutex
 	session  *sdk.ClientSession // nil: the server has ended
@@ -133,6 +134,7 @@ func (c *connection) close() error {
 	if s == nil {
 		return nil
 	}
+	c.cancels.wait()
 	err := s.Close()
 	if _, ended := errors.AsType[*exec.ExitError](err); ended || errors.Is(err, sdk.ErrConnectionClosed) {
 		return nil // it had to be ended, or was gone already
@@ -181,18 +183,22 @@ func (c *connection) http() *http.Client {
 	if err != nil {
 		u = &url.URL{} // settle has parsed it
 	}
-	return &http.Client{Transport: &headed{c.opts.Base, u.Scheme, u.Host, c.server.Headers}}
+	return &http.Client{Transport: &headed{c.opts.Base, u.Scheme, u.Host, c.server.Headers, &c.cancels}}
 }
 
-// headed adds headers to requests for one server.
+// headed adds headers to requests for one server, and notes which calls it knows to be given up.
 type headed struct {
 	http.RoundTripper
 	scheme, host string
 	headers      map[string]string
+	cancels      *cancels
 }
 
 // RoundTrip implements http.RoundTripper.
 func (h *headed) RoundTrip(r *http.Request) (*http.Response, error) {
+	if saysCancelled(r) {
+		defer h.cancels.add(-1)
+	}
 	if r.URL.Host != h.host || r.URL.Scheme != h.scheme || len(h.headers) == 0 {
 		return h.RoundTripper.RoundTrip(r)
 	}

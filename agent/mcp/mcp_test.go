@@ -171,6 +171,37 @@ func TestProgressAndCancelling(t *testing.T) {
 	}
 }
 
+// A server over HTTP knows that a call was given up before the connection is closed, also when it is closed at once.
+func TestGivenUpAndClosedAtOnce(t *testing.T) {
+	for _, kind := range []string{"http", "sse"} {
+		t.Run(kind, func(t *testing.T) {
+			given := make(chan error, 1)
+			server := newServer()
+			server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+				return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+					out, err := next(ctx, method, r)
+					if method == "tools/call" {
+						given <- ctx.Err()
+					}
+					return out, err
+				}
+			})
+			s := open(t, overHTTP(t, kind, server))
+			ctx, cancel := context.WithCancel(t.Context())
+			tool := tools(t, s)["mcp__web__wait"]
+			if _, err := tool.Run(ctx, &agent.Call{Arguments: jsontext.Value(`{}`), Progress: func(string) { cancel() }}); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := <-given; !errors.Is(err, context.Canceled) {
+				t.Errorf("the server's call ended with %v", err)
+			}
+		})
+	}
+}
+
 // A server that ends makes the call fail that it ends in, and is started again once.
 func TestAServerThatEnds(t *testing.T) {
 	s := open(t, process(t, "web", "1"))

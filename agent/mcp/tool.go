@@ -100,6 +100,9 @@ func (c *connection) call(ctx context.Context, tool string, call *agent.Call) (a
 	case err == nil:
 		return resultOf(r), nil
 	case ctx.Err() != nil:
+		if c.server.Type != "stdio" {
+			c.cancels.add(1)
+		}
 		return agent.Result{}, ctx.Err()
 	case over(err):
 		c.lost(s)
