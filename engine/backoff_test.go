@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
@@ -146,6 +147,7 @@ func TestAPourIsPlannedAgainWhenThePresetChanges(t *testing.T) {
 
 // A report that no tokenizer could make is booked, and everything else goes by the estimate.
 func TestUsageThatCannotBeTrueIsNoAnchor(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, c := range []struct {
 		name     string
 		usage    decant.Usage

@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -147,6 +148,7 @@ func (w *twin) agree(requests int) {
 // A change of the system prompt that comes with every request and leaves the cache as it was, of whatever
 // form, is believed once at most; that is known to every engine on the store (audit 1).
 func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, known := range []int{0, 25} { // requests with one and the same line before it begins to change
 		w := newTwin(t, "", marker, sandbox.Options{})
 		pours := map[policy.Reason]int{}
@@ -166,6 +168,7 @@ func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
 
 // What another conversation keeps warm, the system prompt, says nothing about the messages.
 func TestASharedSystemPromptIsNoEvidence(t *testing.T) {
+	racetest.SkipSequential(t)
 	w := newTwin(t, `"system":[`+longSystem+marker+`}],`, marker, sandbox.Options{})
 	other := []byte(fmt.Sprintf(`{"model":%q,"max_tokens":4000,"tools":[{"name":"Bash","input_schema":{"type":"object"}}],%s"messages":[{"role":"user","content":"Hello."}]}`, w.model, w.extra))
 	free := 0
@@ -214,6 +217,7 @@ func TestAnotherModelFindsNothing(t *testing.T) {
 
 // A client that asks for a window of a million tokens by a beta has it, for its plans as well (audit 13).
 func TestBetaForAMillionTokens(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, betas := range [][]string{nil, {"claude-code-20250219", token.BetaMillion}} {
 		k := newDialogue(t, engine.Options{})
 		var err error
@@ -248,6 +252,7 @@ func TestBetaForAMillionTokens(t *testing.T) {
 // A client's markers inside a result's content and the one for the request as a whole count: with one of ours
 // there are never more than four, and none of an hour behind one of five minutes (audit 11).
 func TestHiddenMarkersLeaveNoRoom(t *testing.T) {
+	racetest.SkipSequential(t)
 	inside := func(m string) string { return `[{"type":"text","text":"ok"` + m + `}]` }
 	for _, tt := range []struct{ name, extra, use, result, end string }{
 		{"InsideAResult", `"system":[{"type":"text","text":"You work."` + marker + `},` + longSystem + marker + `}],`, marker, inside(marker), ""},

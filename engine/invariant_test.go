@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
 )
@@ -275,6 +276,7 @@ func TestInvariant2WhatIsSentIsTheView(t *testing.T) {
 }
 
 func TestInvariant3EveryBlockIsOneOfFour(t *testing.T) {
+	racetest.SkipSequential(t)
 	plays(t, func(s *step) {
 		key := store.Key{Tenant: s.c.tenant, ID: s.x.header.Get("X-Decant-Conversation")}
 		s.w.engine.Close()
@@ -352,6 +354,7 @@ func (f *fates) of(b *decant.Block) string {
 }
 
 func TestInvariant4EveryDecisionExpandsToItsOriginal(t *testing.T) {
+	racetest.SkipSequential(t)
 	plays(t, func(s *step) {
 		st := s.state()
 		if st == nil {
@@ -404,6 +407,7 @@ func (s *step) transcript(st *store.State) string {
 }
 
 func TestInvariant5EveryViewIsLegal(t *testing.T) {
+	racetest.SkipSequential(t)
 	plays(t, func(s *step) {
 		if s.x.status != http.StatusOK {
 			s.Fatalf("status %d: %s\nsent:\n%s", s.x.status, s.x.answer, brief(s.T, s.x.sent))
@@ -439,6 +443,7 @@ func TestInvariant6And9AnyNodeSendsTheSameBytes(t *testing.T) {
 }
 
 func TestInvariant7ViewsGrowAtTheirEnd(t *testing.T) {
+	racetest.SkipSequential(t)
 	plays(t, func(s *step) {
 		if poured := s.poured(); poured || s.before == nil {
 			return // from here on it grows again

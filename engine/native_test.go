@@ -20,6 +20,7 @@ import (
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -169,6 +170,7 @@ func TestTheMeterCountsTheEditedPrompt(t *testing.T) {
 // go out in the same exchange, nothing is folded, and nobody asks again: not in another conversation, and not
 // after a restart. A week later, or for another account, the question is open again only where the answer was no.
 func TestBindingIsLearned(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, tt := range []struct {
 		name     string
 		enforced bool
@@ -232,6 +234,7 @@ func TestARefusedProbeLeavesTheClientsBytes(t *testing.T) {
 // the provider minds the probe in it, or the gateway dies then, and the client goes on with more words. The probe
 // is taken back as if the request were the same.
 func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, tt := range []struct {
 		name string
 		dies bool
@@ -284,6 +287,7 @@ func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
 
 // A refusal overrules at once what was found out before.
 func TestALaterRefusalOverrules(t *testing.T) {
+	racetest.SkipSequential(t)
 	b := newBinder(t, engine.Options{Window: 200_000}, sandbox.Options{Window: 200_000, OldAccount: true})
 	b.until("minds")
 	b.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &sandbox.Rules{Calls: 10_000}})

@@ -19,6 +19,7 @@ import (
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -247,6 +248,7 @@ func TestFindCheckpoint(t *testing.T) {
 // Whatever clients do, every stored conversation can be read back, and what was sent is the view of it:
 // of all of it, or, for a client that went back to an earlier point, of that beginning.
 func TestTranscriptsOfPlays(t *testing.T) {
+	racetest.SkipSequential(t)
 	plays(t, func(s *step) {
 		var views []string
 		got := words(s, s.x.sent)

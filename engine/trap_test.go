@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -103,6 +104,7 @@ func TestPairsSurviveSixtyPours(t *testing.T) {
 // New models get reminders in messages of the role system, in the middle of the conversation, and the
 // API is particular about their places.
 func TestSystemMessagesKeepTheirPlace(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, m := range modes {
 		t.Run(m.model+m.thinking, func(t *testing.T) {
 			const window = 20_000
@@ -242,6 +244,7 @@ func TestListContentIsCompressed(t *testing.T) {
 
 // Signed thinking is sent as it came or not at all.
 func TestSignedThinkingUntouched(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, m := range modes[1:] {
 		t.Run(m.model, func(t *testing.T) {
 			k := newDialogue(t, engine.Options{})

@@ -7,12 +7,14 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/store"
 )
 
 // What observing says a conversation would have come to is what it comes to when the same requests are
 // managed, pour for pour; and nothing of it is booked as saved (U11).
 func TestATrialComesToWhatManagingDoes(t *testing.T) {
+	racetest.SkipSequential(t)
 	system := `"system":[{"type":"text","text":"` + strings.Repeat("You are a careful agent. ", 400) + `"` + marker + `}],`
 	run := func(mode engine.Mode, restart bool) (totals store.Total, pours int, requests []store.Request) {
 		c := newCoder(t, system, marker)
