@@ -74,6 +74,32 @@ func TestNoTimeTakesTheLastRung(t *testing.T) {
 	}
 }
 
+// A cold resume is never dearer than a poured one (issue 15): what finds nothing in the cache is poured, also where the plan
+// takes longer than a request waits for one that saves money. A trial keeps nobody waiting for it.
+func TestAColdResumeWaitsForItsPlan(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		idle     time.Duration
+		observed bool
+		poured   bool
+	}{{"Cold", time.Hour, false, true}, {"Warm", time.Minute, false, false}, {"Observed", time.Hour, true, false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := halfMegabyte(t)
+			q := p.Draft.Query
+			q.Preset = oneThatThins(t)
+			q.Limits = policy.Limits{Window: 200_000, Trigger: 180_000, Target: 50_000, Reserve: 4000}
+			q.Request.Observed = tt.observed
+			p.Draft.Outcome.Before = p.Draft.Size(p.Draft.View)
+			p.money = policy.Economy{Early: true, Lifetime: 5 * time.Minute, Idle: tt.idle}
+			q.Env.OptionalTimeout = time.Nanosecond
+			err := p.Make(t.Context(), policy.Free)
+			if poured := len(p.Draft.Made) > 0; poured != tt.poured || tt.poured != (err == nil) {
+				t.Errorf("%d decisions, error %v", len(p.Draft.Made), err)
+			}
+		})
+	}
+}
+
 func oneThatThins(t *testing.T) *preset.Preset {
 	t.Helper()
 	p, err := preset.Load("default")

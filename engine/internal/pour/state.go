@@ -32,6 +32,12 @@ func (p *Pour) isOptional(why policy.Reason) bool {
 	return why == policy.Free || why == policy.Paid || why == policy.Routine || p.Draft.Query.Request.Observed
 }
 
+// resumesCold reports whether a pour is of a request that finds nothing in the cache. The provider takes longer to write all
+// of it again than any plan takes, and without the pour it would be dearer: so it is waited for as if it had to be.
+func (p *Pour) resumesCold(why policy.Reason) bool {
+	return why == policy.Free && p.money.Cold() && !p.Draft.Query.Request.Observed
+}
+
 // Errors of a pour that the next route or target may not have.
 var (
 	errPoor     = errors.New("the pour would free too little")
