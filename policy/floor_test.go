@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/policy"
 )
 
 // U15: the size that a refused target names is one that can be had, and nothing smaller can be.
 func TestRefusedTargetNamesTheLeast(t *testing.T) {
+	racetest.SkipSequential(t)
 	asked := work(30, 4000)
 	asked.Messages = append(asked.Messages, decant.Message{Number: len(asked.Messages) + 1, Role: decant.RoleUser, Blocks: []decant.Block{{
 		Ref: decant.Ref{Message: len(asked.Messages) + 1}, Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("And what is left to do in " + strings.Repeat("this package, ", 100) + "please?"),

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -19,6 +20,7 @@ func (s summariser) Summarize(ctx context.Context, in policy.SummaryInput) (poli
 // Whatever a plan leaves for a record, a summariser that takes all of it keeps the plan within its target, with every
 // preset and with reductions put back.
 func TestARecordOfAnotherHandFits(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, name := range []string{"default", "agent-loop", "chat", "orchestrator"} {
 		for _, target := range []int{1500, 4000, 12_000, 40_000} {
 			for _, trigger := range []int{0, 3 * target} {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/policy"
@@ -202,6 +203,7 @@ func (r *longRun) measured(ms []decant.Message) (record, extraction recall.Resul
 // 001-15, 003-21, 004-17: what models wrote is frozen. After 60 pours every segment is what it was when it was written,
 // the user's words are there as after the first, and all else is no less than one fresh extraction would hold.
 func TestSixtyPours(t *testing.T) {
+	racetest.SkipSequential(t)
 	for name, write := range map[string]summariser{"Always": tale, "NowAndThen": flaky()} {
 		t.Run(name, func(t *testing.T) {
 			pours := 60

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/transport"
 )
@@ -87,6 +88,7 @@ func TestBodiesThatUnpackToMuch(t *testing.T) {
 
 // Text that packs well, as transcripts do, is read up to the limit and not beyond it.
 func TestUnpackedBodiesHaveTheLimitOfOthers(t *testing.T) {
+	racetest.SkipSequential(t)
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	text := func(n int) io.Reader {
 		var b strings.Builder

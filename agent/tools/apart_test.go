@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/agent/tools"
+	"github.com/decantdev/decant/internal/racetest"
 )
 
 // apartBench returns tools whose commands see nothing but programs and the project, which may hold a megabyte.
@@ -37,6 +38,7 @@ func apartBench(t *testing.T, kind string) *bench {
 // What lies beside a project of its own is not there for its commands, by whatever way they try, and neither is what they make of it for the
 // tools of files.
 func TestCommandsApart(t *testing.T) {
+	racetest.SkipSequential(t)
 	for _, kind := range []string{"bubblewrap", "landlock"} {
 		t.Run(kind, func(t *testing.T) {
 			b := apartBench(t, kind)

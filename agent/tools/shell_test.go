@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent/tools"
+	"github.com/decantdev/decant/internal/racetest"
 )
 
 // shellBench returns tools whose commands are confined in a certain way, or skips the test where the machine has no such way.
@@ -104,6 +105,7 @@ func TestCommands(t *testing.T) {
 
 // A command begins where the one before has left the shell, as long as that is in the project.
 func TestTheFolderStays(t *testing.T) {
+	racetest.SkipSequential(t)
 	kinds(t, func(t *testing.T, kind string) {
 		b := shellBench(t, kind, tools.Shell{})
 		steps := []struct{ command, want string }{
@@ -122,6 +124,7 @@ func TestTheFolderStays(t *testing.T) {
 
 // What a confined command tries outside of the project has no effect there.
 func TestCommandsDoNotGetOut(t *testing.T) {
+	racetest.SkipSequential(t)
 	kinds(t, func(t *testing.T, kind string) {
 		outside := t.TempDir() // in /tmp
 		b := shellBench(t, kind, tools.Shell{})
@@ -159,6 +162,7 @@ func TestCommandsDoNotGetOut(t *testing.T) {
 
 // What git runs and what says what the agent may do stays as it is within bubblewrap, also when the folder above it is put aside; git works.
 func TestBubblewrapKeepsWhatIsRunOutside(t *testing.T) {
+	racetest.SkipSequential(t)
 	for name, git := range map[string]func(b *bench){
 		"a repository": func(b *bench) {
 			b.put(".git/config", "[core]\n")
@@ -224,6 +228,7 @@ func everything(t *testing.T, dir string) (out string) {
 
 // What holds credentials is not read, by whatever name; the rest of the machine is.
 func TestConfinedCommandsReadNoCredentials(t *testing.T) {
+	racetest.SkipSequential(t)
 	kinds(t, func(t *testing.T, kind string) {
 		home := seenDir(t)
 		t.Setenv("HOME", home)

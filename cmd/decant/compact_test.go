@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/decantdev/decant/internal/racetest"
 )
 
 // U30: the result of a compaction does not fill a screen that nobody asked it to fill.
@@ -35,6 +37,7 @@ func TestCompactAsksWhereTheResultGoes(t *testing.T) {
 // users U5: of one session 20% of the size kept 54% of what matters, and 10% kept 85%. More room keeps no less, but
 // for a point of rounding.
 func TestMoreRoomKeepsNoLess(t *testing.T) {
+	racetest.SkipSequential(t)
 	kept := regexp.MustCompile(`(\d+)% of the exact strings`)
 	for _, name := range []string{"claude-code-session", "codex-session"} {
 		before := 0

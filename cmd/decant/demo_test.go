@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -76,6 +77,7 @@ func hidden(s string) string {
 
 // The demo prints the same every time, to the byte, but for how long it took.
 func TestDemoIsDeterministic(t *testing.T) {
+	racetest.SkipSequential(t)
 	if diff := cmp.Diff(demoOutput(t), demoOutput(t)); diff != "" {
 		t.Errorf("the second run differs from the first:\n%s", diff)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/cost/costtest"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -261,6 +262,7 @@ func sessions(t *testing.T) map[string]*decant.Conversation {
 // its cache, pours and pauses included; and what a replay promises is what the gateway does: the same
 // session costs the same.
 func TestReplayPredictsWhatTheSandboxReports(t *testing.T) {
+	racetest.SkipSequential(t)
 	var predicted, reported decant.Usage
 	pours := 0
 	for name, conv := range sessions(t) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
@@ -47,6 +48,7 @@ func open1(path string, k *seal.Key) (*seal.Key, error) {
 // TestKillConvert kills a process that converts a database, at different points of its work. What is left is the whole
 // database, encrypted or not.
 func TestKillConvert(t *testing.T) {
+	racetest.SkipSequential(t)
 	path := filepath.Join(t.TempDir(), "decant.db")
 	db := open(t, path)
 	_, err := tell(t.Context(), db, "one")

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
@@ -107,6 +108,7 @@ func TestOneDecidesWhetherItIsEncrypted(t *testing.T) {
 // TestWhatWasTamperedWithIsDamaged changes, moves and takes away what is encrypted. Whoever reads it is told, and
 // Check says so.
 func TestWhatWasTamperedWithIsDamaged(t *testing.T) {
+	racetest.SkipSequential(t)
 	load := func(db *sqlite.DB) error {
 		_, err := db.Load(t.Context(), store.Key{ID: "conv"}, store.Newest)
 		return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
@@ -20,6 +21,7 @@ func TestStore(t *testing.T) {
 
 // TestEncryptedStore has an encrypted store do all that a store does.
 func TestEncryptedStore(t *testing.T) {
+	racetest.SkipSequential(t)
 	storetest.Run(t, func(t *testing.T) storetest.Open {
 		path, key := filepath.Join(t.TempDir(), "decant.db"), key(t, "01")
 		return func(t *testing.T) store.Store { return openAs(t, path, sqlite.Options{Key: key}) }

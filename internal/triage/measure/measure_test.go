@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/layer"
@@ -62,6 +63,7 @@ func measured(t *testing.T, w *world, layers ...layer.Layer) *measure.Table {
 // Mission 000-31, 000-32, 000-34: with the layers on at most half of the tokens are billed, and as much is found. What each brings, alone and on top of
 // the others, and what is left between them, adds up.
 func TestLayersHalveTheSample(t *testing.T) {
+	racetest.SkipSequential(t)
 	layers := []layer.Layer{layer.PromptCache, layer.CodeCache}
 	if os.Getenv("DECANT_LAYERS") != "" {
 		layers = nil

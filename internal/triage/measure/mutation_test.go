@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/investigate"
@@ -38,6 +39,7 @@ type trial struct {
 // Mission 000-31, 000-34: mutations of five kinds are made afresh, and the errors that they bring recorded by running the programs. With the layers on as
 // much is found as without them, less one; with other names the same; without the defect nothing is blamed, and noise is not either.
 func TestMutations(t *testing.T) {
+	racetest.SkipSequential(t)
 	each := 2
 	if n, err := strconv.Atoi(os.Getenv(allMutations)); err == nil && n > 0 {
 		each = max(n/len(kinds), 1)
