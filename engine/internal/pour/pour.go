@@ -22,7 +22,7 @@ func (p *Pour) Make(ctx context.Context, why policy.Reason) error {
 		p.Summarizer = nil // it is being asked already
 	}
 	limit := p.Draft.Query.Env.RequiredTimeout
-	if p.isOptional(why) && !p.resumesCold(why) {
+	if p.isOptional(why) && !resumesCold(p, why) {
 		limit = p.Draft.Query.Env.OptionalTimeout
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)

@@ -34,7 +34,7 @@ func (p *Pour) isOptional(why policy.Reason) bool {
 
 // resumesCold reports whether a pour is of a request that finds nothing in the cache. The provider takes longer to write all
 // of it again than any plan takes, and without the pour it would be dearer: so it is waited for as if it had to be.
-func (p *Pour) resumesCold(why policy.Reason) bool {
+func resumesCold(p *Pour, why policy.Reason) bool {
 	return why == policy.Free && p.money.Cold() && !p.Draft.Query.Request.Observed
 }
 
