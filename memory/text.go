@@ -28,14 +28,14 @@ const mostRead = 64 << 10
 // clean returns a text as it may be remembered: on one line, without credentials, and not too long. Credentials are
 // masked before the text is cut, since a part of one might not be known for what it is.
 func clean(text string) (string, error) {
-	line := oneLine(masked(text, mostRead))
+	line := secret.Mask(oneLine(masked(text, mostRead))) // what stood on several lines may be known on one
 	switch {
 	case line == "":
 		return "", ErrEmpty
 	case !telling(line):
 		return "", ErrSecret
 	}
-	return cut(secret.Mask(line), MaxText), nil // what stood on several lines may be known on one
+	return cut(line, MaxText), nil
 }
 
 // masked returns the first bytes of a text, at most most of them, without credentials and without what nobody sees:
@@ -43,7 +43,7 @@ func clean(text string) (string, error) {
 func masked(text string, most int) string {
 	last := rune(0)
 	return secret.Mask(strings.Map(func(r rune) rune {
-		joins := (r == '\u200c' || r == '\u200d') && last >= '\u0600' // Persian, Hindi and others are spelled with them
+		joins := (r == '\u200c' || r == '\u200d') && last >= '\u0600' && !unicode.IsSpace(last) // Persian, Hindi and others are spelled with them
 		if unseen(r) && !joins {
 			return -1
 		}
