@@ -25,6 +25,7 @@ type replayCmd struct {
 	Clock    bool     `help:"Decide by the clock alone when the cache was cold, not by what was recorded."`
 	Warm     bool     `help:"Assume that the cache never goes cold, whatever was recorded."`
 	Split    bool     `help:"Play each stretch between two compactions of the client as a conversation of its own. Default: one conversation, as if the client had not compacted."`
+	Join     bool     `help:"Play the sessions one after the other, in the order of their time, as one conversation: each request has all sessions before it in front. For sessions of one project and one format."`
 	Shadow   bool     `help:"Say what watching the agent before pours was worth: what its next steps used that a record lacks which nobody watched it for, and how much of that the record of the pour has. Also what plans that are made ahead of pours are worth. Makes each checkpoint several times."`
 	KeepWarm bool     `name:"keep-warm" help:"Say what a request of one output token shortly before the cache expires would have saved or cost, by the recorded usage."`
 	Ends     bool     `help:"Say how much dearer than sending everything each policy is for a session that ends early, behind the worst of its requests."`
@@ -45,7 +46,11 @@ func (c *replayCmd) Run(s *streams) error {
 	if err != nil {
 		return inputError{err}
 	}
-	r, err := c.playAll(s, files, o)
+	play := c.playAll
+	if c.Join {
+		play = c.playJoined
+	}
+	r, err := play(s, files, o)
 	if err != nil {
 		return err
 	}
@@ -79,6 +84,11 @@ func (c *replayCmd) options() (*replay.Options, error) {
 	if len(names) == 0 {
 		names = replay.Defaults()
 	}
+	if c.Join {
+		if names, err = c.joinedPolicies(names); err != nil {
+			return nil, usageError{err}
+		}
+	}
 	for _, name := range names {
 		p, err := replay.Parse(name, c.Early)
 		if err != nil {
@@ -87,6 +97,19 @@ func (c *replayCmd) options() (*replay.Options, error) {
 		o.Policies = append(o.Policies, p)
 	}
 	return o, nil
+}
+
+// joinedPolicies returns those of the names of policies that can be played on joined sessions, or what cannot.
+func (c *replayCmd) joinedPolicies(names []string) ([]string, error) {
+	switch {
+	case c.Split:
+		return nil, errors.New("--join makes one conversation of several sessions, and --split several of one: leave one of them out")
+	case c.KeepWarm:
+		return nil, errors.New("--keep-warm goes by what was paid, and joined sessions were never sent: leave out --join")
+	case slices.Contains(c.Policy, "client"):
+		return nil, errors.New("--policy client is what was sent, which was several conversations: leave out --join")
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "client" }), nil
 }
 
 // sessionFiles returns the files that names stand for, those of directories in the order of their names.
@@ -142,6 +165,45 @@ func (c *replayCmd) playAll(s *streams, files []string, o *replay.Options) (*rep
 		return nil, failed[0]
 	}
 	return c.sum(files, played, failed), nil
+}
+
+// playJoined plays the files as one conversation. It skips and reports a file that cannot be read, unless it is the only one.
+func (c *replayCmd) playJoined(s *streams, files []string, o *replay.Options) (*report.Replay, error) {
+	var rs []replay.Recording
+	var skipped []string
+	for _, f := range files {
+		doc, err := s.document(f, c.From)
+		if err != nil && len(files) == 1 {
+			return nil, err
+		}
+		if err != nil {
+			skipped = append(skipped, err.Error())
+			continue
+		}
+		rs = append(rs, replay.Recording{Name: f, Format: string(doc.Format), Conversation: doc.Conversation})
+	}
+	name := joinedName(files)
+	show := newCountdown(s, []string{name}, len(o.Policies))
+	defer show.end()
+	o.Step = func() { show.step(0) }
+	played, err := replay.PlayJoined(name, rs, *o)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	for _, name := range played.Joined.LeftOut {
+		skipped = append(skipped, name+": nothing in it was answered")
+	}
+	r := report.NewReplay([]*replay.Session{played})
+	r.Skipped = skipped
+	return r, nil
+}
+
+// joinedName names the conversation that files make.
+func joinedName(files []string) string {
+	if len(files) == 1 {
+		return files[0]
+	}
+	return fmt.Sprintf("%s and %d more", filepath.Base(files[0]), len(files)-1)
 }
 
 // sum adds up what was played.

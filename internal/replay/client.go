@@ -33,7 +33,7 @@ func uncompacted(ms []decant.Message, e *token.Estimator) (whole []decant.Messag
 		}
 		end := replacementEnd(ms, i)
 		c := compaction{at: len(whole), time: ms[i].Time, summary: summarised(ms[i:end], whole, e)}
-		c.with = foreign(ms[i:end], len(cs))
+		c.with = foreign(ms[i:end])
 		cs = append(cs, c)
 		i = end
 	}
@@ -69,7 +69,8 @@ func summarised(with, before []decant.Message, e *token.Estimator) (n int) {
 }
 
 // foreign returns copies of messages whose blocks stand nowhere in the transcript.
-func foreign(ms []decant.Message, compaction int) []decant.Message {
+func foreign(ms []decant.Message) []decant.Message {
+	compaction := ms[0].Number
 	out := make([]decant.Message, len(ms))
 	for i := range ms {
 		out[i] = ms[i]
@@ -161,7 +162,7 @@ func (p *compactor) sentAlong(n int, u *decant.Usage) []cost.Block {
 		return nil
 	}
 	_, counted := p.lay.prompt(p.messages(n))
-	more := int(float64(u.Prompt())*p.seg.scale) - counted
+	more := int(float64(u.Prompt())*p.seg.front.scale) - counted
 	if more <= 0 {
 		return nil
 	}

@@ -18,6 +18,7 @@ type found struct {
 	known    bool
 	read     int // tokens that were read, of the model that was recorded
 	messages warmth
+	anew     bool    // system prompt or tools are taken to have changed with the request
 	share    float64 // of the messages, that was read where they were warm: providers miss some now and then
 }
 
@@ -40,8 +41,9 @@ func (s *segment) find() {
 		if u := r.usage(); u != nil {
 			r.found = found{known: true, read: u.CacheRead, messages: s.messagesAt(q), share: 1}
 			if r.found.messages == warm {
-				r.found.share = min(1, float64(u.CacheRead-s.system)/float64(s.cached(q-1)-s.system))
+				r.found.share = min(1, float64(u.CacheRead-s.front.system)/float64(s.cached(q-1)-s.front.system))
 			}
+			r.found.anew = s.anew(q)
 		}
 	}
 }
@@ -61,9 +63,9 @@ func (s *segment) messagesAt(q int) warmth {
 	}
 	had := s.cached(q - 1)
 	switch read := s.requests[q].usage().CacheRead; {
-	case had <= s.system:
+	case had <= s.front.system:
 		return untold
-	case read >= s.system+(had-s.system)/2:
+	case read >= s.front.system+(had-s.front.system)/2:
 		return warm
 	}
 	return cold
@@ -116,14 +118,14 @@ func (s *segment) commonPart() int {
 	least := 0
 	for q := range s.requests {
 		u := s.requests[q].usage()
-		if u == nil || u.CacheRead == 0 || q > 0 && (!s.knows(q) || u.CacheRead >= s.system) {
+		if u == nil || u.CacheRead == 0 || q > 0 && (!s.knows(q) || u.CacheRead >= s.front.system) {
 			continue
 		}
 		if least == 0 || u.CacheRead < least {
 			least = u.CacheRead
 		}
 	}
-	if float64(least) > nearly*float64(s.system) {
+	if float64(least) > nearly*float64(s.front.system) {
 		return 0
 	}
 	return least
@@ -137,7 +139,7 @@ func (s *segment) knows(q int) bool {
 // readSystem reports whether request q read system prompt and tools from the cache, or the part of them
 // that is common where that is known.
 func (s *segment) readSystem(q int) bool {
-	return float64(s.requests[q].usage().CacheRead) >= nearly*float64(s.system)
+	return float64(s.requests[q].usage().CacheRead) >= nearly*float64(s.front.system)
 }
 
 // alive reports whether by the clock the messages of request q-1 were still in the cache at q.
@@ -152,5 +154,5 @@ func (s *segment) gap(q int) time.Duration { return s.requests[q].at.Sub(s.reque
 // been in the cache and were not read. So it is where an agent is started again.
 func (s *segment) anew(q int) bool {
 	r := &s.requests[q]
-	return q > 0 && r.found.known && r.found.messages == cold && s.gap(q) < cost.LifeOf(s.requests[q-1].lives.fixed) && !s.readSystem(q)
+	return q > 0 && r.found.messages == cold && s.gap(q) < cost.LifeOf(s.requests[q-1].lives.fixed) && !s.readSystem(q)
 }

@@ -14,6 +14,7 @@ type layout struct {
 	est   *token.Estimator
 	known map[blockKey]cost.Block // by the estimate
 	frame int
+	front *front
 	fixed []cost.Block // system prompt and tools: what all sessions share, and the rest
 	sizes *sizes
 	ends  int // messages at the end that are marked
@@ -33,12 +34,23 @@ type blockKey struct {
 // newLayout returns the layout of a segment's prompts.
 func newLayout(e *token.Estimator, s *segment) *layout {
 	l := &layout{est: e, known: map[blockKey]cost.Block{}, frame: e.Message(&decant.Message{}), sizes: s.sizes, ends: s.ends}
-	if s.shared > 0 {
-		l.fixed = append(l.fixed, cost.Block{ID: decant.HashText("what all sessions share"), Tokens: s.shared})
-	}
-	l.fixed = append(l.fixed, cost.Block{ID: decant.HashText("system and tools"), Tokens: s.fixed - s.shared})
 	l.lives = lives{short, short}
+	if len(s.requests) > 0 {
+		l.begin(s.requests[0].front)
+	}
 	return l
+}
+
+// begin lays out prompts behind another system prompt and other tools, unless they are the same.
+func (l *layout) begin(f *front) {
+	if l.front == f {
+		return
+	}
+	l.front, l.fixed = f, nil
+	if f.shared > 0 {
+		l.fixed = append(l.fixed, cost.Block{ID: decant.HashText("what all sessions share"), Tokens: f.shared})
+	}
+	l.fixed = append(l.fixed, cost.Block{ID: decant.HashText(f.name), Tokens: f.fixed - f.shared})
 }
 
 // fork returns a layout that shares what is known about blocks that no decision has changed.
@@ -73,8 +85,8 @@ func (l *layout) prompt(ms []decant.Message, more ...cost.Block) (blocks []cost.
 	return blocks, tokens
 }
 
-// front returns how many blocks of a prompt stand before those of its messages, besides what is attached.
-func (l *layout) front() int { return len(l.fixed) }
+// before returns how many blocks of a prompt stand before those of its messages, besides what is attached.
+func (l *layout) before() int { return len(l.fixed) }
 
 // system returns the blocks of system prompt and tools.
 func (l *layout) system() []cost.Block {
@@ -163,5 +175,5 @@ func (l *layout) edit(ms []decant.Message, from float64, request int) {
 
 // renew gives the part of system prompt and tools that is the session's own another identity.
 func (l *layout) renew(request int) {
-	l.fixed[len(l.fixed)-1].ID = decant.HashText(fmt.Sprintf("system and tools %d", request))
+	l.fixed[len(l.fixed)-1].ID = decant.HashText(fmt.Sprintf("%s %d", l.front.name, request))
 }

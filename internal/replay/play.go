@@ -45,6 +45,9 @@ func (s *stage) limited(q int) token.Model {
 	return m
 }
 
+// fixed returns the tokens of system prompt and tools of request q.
+func (s *stage) fixed(q int) int { return s.seg.requests[q].front.fixed }
+
 // rates returns what a token of the messages costs to write to the cache and to read from it.
 func (s *stage) rates(q, prompt int) (write, read float64) {
 	r := &s.seg.requests[q]
@@ -74,6 +77,25 @@ func (s *stage) rates(q, prompt int) (write, read float64) {
 // policies, one each.
 func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 	find := o.models(c)
+	out := o.session(name, c, find)
+	var all check
+	for k, seg := range segments(c, &o, find) {
+		one, err := out.play(k, seg, token.For(find("")), &o)
+		if err != nil {
+			return nil, fmt.Errorf("play %s: %w", name, err)
+		}
+		all.join(one)
+		out.note(seg, o.Lifetime)
+	}
+	out.Recorded = all.settle(c, find)
+	if o.KeepWarm {
+		out.Warm = keepWarm(c, find)
+	}
+	return out, nil
+}
+
+// session returns the session of a recording that no policy has been played on.
+func (o *Options) session(name string, c *decant.Conversation, find models) *Session {
 	main := find("")
 	out := &Session{Name: name, Model: main.ID, Window: main.Window}
 	if o.Window > 0 {
@@ -87,20 +109,7 @@ func Play(name string, c *decant.Conversation, o Options) (*Session, error) {
 	for i, p := range o.Policies {
 		out.Results[i].Policy = p.Name
 	}
-	var all check
-	for k, seg := range segments(c, &o, find) {
-		one, err := out.play(k, seg, token.For(main), &o)
-		if err != nil {
-			return nil, fmt.Errorf("play %s: %w", name, err)
-		}
-		all.join(one)
-		out.note(seg, o.Lifetime)
-	}
-	out.Recorded = all.settle(c, find)
-	if o.KeepWarm {
-		out.Warm = keepWarm(c, find)
-	}
-	return out, nil
+	return out
 }
 
 // play plays one conversation of a session through every policy, and returns what the model says of the
@@ -137,7 +146,7 @@ func (s *Session) play(k int, seg *segment, e *token.Estimator, o *Options) (*ch
 			own = &r.check
 		}
 	}
-	if own != nil {
+	if own != nil || s.Joined != nil {
 		return own, nil
 	}
 	r := newRun(seg, lay.fork(), o)

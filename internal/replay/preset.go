@@ -101,7 +101,7 @@ func (p *pourer) keep(pour int, ds []decant.Decision) []decant.Decision {
 // due returns why a pour is due for a view.
 func (p *pourer) due(q int, conv, view *decant.Conversation) (policy.Reason, error) {
 	_, size := p.lay.prompt(view.Messages)
-	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, view.MaxOutput)
+	l, err := policy.LimitsFor(p.limited(q), p.preset, p.fixed(q), view.MaxOutput)
 	if err != nil {
 		return "", err
 	}
@@ -143,10 +143,10 @@ func (x *question) Economy() policy.Economy {
 	t.Native = x.wayOf(x.q, x.view) == clearing
 	t.Signed = t.Native
 	if w := x.wayOf(x.q, x.view); w == freely || w == forgetting {
-		e.Excess = policy.MeasureExcess(x.view, x.size-x.seg.fixed, policy.EarlyTarget(x.preset, x.limits, x.seg.fixed))
+		e.Excess = policy.MeasureExcess(x.view, x.size-x.fixed(x.q), policy.EarlyTarget(x.preset, x.limits, x.fixed(x.q)))
 	}
 	x.covers = e.Covers()
-	return e.Weigh(policy.MeasureEarly(x.view, t), x.seg.fixed, write, true)
+	return e.Weigh(policy.MeasureEarly(x.view, t), x.fixed(x.q), write, true)
 }
 
 // idle returns the time since the request before: the gateway goes by the clock.
@@ -172,7 +172,7 @@ func (p *pourer) lifetime(q int) time.Duration {
 // switched reports whether the gateway sees that nothing of the cache can be used: another model, or
 // another system prompt.
 func (p *pourer) switched(q int) bool {
-	return p.seg.requests[q].model.ID != p.seg.requests[q-1].model.ID || !p.warm && p.seg.anew(q)
+	return p.seg.requests[q].model.ID != p.seg.requests[q-1].model.ID || !p.warm && p.seg.requests[q].found.anew
 }
 
 func (p *pourer) thinning(conv *decant.Conversation, cold bool) policy.EarlyPour {
@@ -260,7 +260,7 @@ func (p *pourer) options(q int, conv *decant.Conversation) (policy.PlanOptions, 
 			o.Made = append(o.Made, d)
 		}
 	}
-	l, err := policy.LimitsFor(p.limited(q), p.preset, p.seg.fixed, conv.MaxOutput)
+	l, err := policy.LimitsFor(p.limited(q), p.preset, p.fixed(q), conv.MaxOutput)
 	return o, l, err
 }
 
@@ -313,9 +313,9 @@ func (p *pourer) prepare(q int, conv *decant.Conversation, view *decant.Conversa
 		return err
 	}
 	_, size := p.lay.prompt(view.Messages)
-	step := (size - p.seg.fixed) / max(1, len(decant.Rounds(view.Messages)))
+	step := (size - p.fixed(q)) / max(1, len(decant.Rounds(view.Messages)))
 	coming := max(0, l.Trigger-size) + step/2
-	if w := p.waits; w != nil && policy.Expected(w.plan, w.more(p, conv)+coming, l.Target, l.Trigger-p.seg.fixed) && len(policy.Lacks(context.Background(), after, decant.CheckpointIn(w.plan.Decisions), w.seen)) == 0 {
+	if w := p.waits; w != nil && policy.Expected(w.plan, w.more(p, conv)+coming, l.Target, l.Trigger-p.fixed(q)) && len(policy.Lacks(context.Background(), after, decant.CheckpointIn(w.plan.Decisions), w.seen)) == 0 {
 		w.seen = len(after.Messages)
 		return nil
 	}
@@ -352,7 +352,7 @@ func (p *pourer) swap(q int, conv *decant.Conversation, before []decant.Decision
 		return nil, err
 	}
 	out := &swapped{made: w.made}
-	out.surprised = !policy.Expected(w.plan, w.more(p, conv), l.Target, l.Trigger-p.seg.fixed)
+	out.surprised = !policy.Expected(w.plan, w.more(p, conv), l.Target, l.Trigger-p.fixed(q))
 	out.lacking = len(policy.Lacks(context.Background(), conv, decant.CheckpointIn(w.plan.Decisions), w.seen)) > 0
 	for to, plan := range map[*[]decant.Message]*decant.Plan{&out.view: w.plan, &out.first: w.first} {
 		view, err := p.under(q, conv, before, slices.Clone(plan.Decisions))

@@ -258,12 +258,12 @@ func TestResumedSessionIsColdForTheGateway(t *testing.T) {
 	o := s.options(t)
 	seg := segments(s.conv, &o, o.models(s.conv))[0]
 	for q := range seg.requests {
-		if got := seg.anew(q); got != (q == 5) {
+		if got := seg.requests[q].found.anew; got != (q == 5) {
 			t.Errorf("request %d: anew is %v", q+1, got)
 		}
 	}
-	if seg.common != 16_000 {
-		t.Errorf("%d tokens are common to all sessions, want 16,000", seg.common)
+	if seg.front.common != 16_000 {
+		t.Errorf("%d tokens are common to all sessions, want 16,000", seg.front.common)
 	}
 }
 

@@ -18,6 +18,7 @@ type Session struct {
 	Begun         bool     `json:"begins_compacted,omitempty"`    // it begins with a summary, and what that stands for is not there
 	Lifetime      string   `json:"cache_lifetime"`                // of cache entries: "5m", "1h", "mixed", "none", or "automatic" where the provider decides
 	LifetimeBy    string   `json:"cache_lifetime_by"`             // how that is known: recorded, marked, habit, as asked for
+	Joined        *Joined  `json:"joined,omitempty"`              // of which recordings it was made, where there are several
 	Recorded      *Against `json:"recorded,omitempty"`            // what the recording says it cost; absent where it says nothing, or something else is played
 	Warm          *Warm    `json:"keep_warm,omitempty"`           // what keeping the cache warm would have come to, where it was asked for and the usage tells
 	Results       []Result `json:"results"`                       // one a policy, in their order

@@ -57,6 +57,7 @@ func (r *run) play(p Policy) error {
 // then, whatever the policy.
 func (r *run) arrive(q int) {
 	r.lay.lives = r.seg.requests[q].lives
+	r.lay.begin(r.seg.requests[q].front)
 	if c := r.seg.sizes.cutAt(q); c != nil && c.all {
 		r.lay.cut(c)
 	}
@@ -78,7 +79,7 @@ func (r *run) send(q int, s step) {
 	blocks, size := r.lay.prompt(s.messages, s.attached...)
 	lost := r.changedPrefix(blocks, s.mark == nil)
 	if s.mark != nil {
-		front := r.lay.front() + len(s.attached)
+		front := r.lay.before() + len(s.attached)
 		for _, at := range s.mark.Marks(len(blocks)-front, ownMarkers) {
 			blocks[front+at].Cache = r.lay.lives.messages
 		}
@@ -86,7 +87,7 @@ func (r *run) send(q int, s step) {
 	r.age(q)
 	u := r.cache(q).Send(cost.Request{At: r.virtual, Blocks: blocks})
 	if !r.clocked {
-		u = req.found.less(u, r.seg.fixed)
+		u = req.found.less(u, req.front.fixed)
 	}
 	u.Output = req.output
 	r.charge(q, u)
@@ -139,11 +140,11 @@ func (r *run) age(q int) {
 
 // seed puts that part of system prompt and tools into the cache that the recorded request read from it.
 func (r *run) seed(q int) {
-	f := &r.seg.requests[q].found
+	f, front := &r.seg.requests[q].found, r.seg.requests[q].front
 	if r.clocked || !f.known {
 		return
 	}
-	read := float64(f.read) * float64(r.seg.fixed) / float64(max(1, r.seg.system))
+	read := float64(f.read) * float64(front.fixed) / float64(max(1, front.system))
 	blocks, sum := r.lay.system(), 0
 	for i := range blocks {
 		if sum += blocks[i].Tokens; read < nearly*float64(sum) {

@@ -14,20 +14,26 @@ type segment struct {
 	conv        *decant.Conversation
 	compactions []compaction // of the client; conv is the history without them
 	requests    []request
-	recorded    int // tokens of system prompt and tools, as far as the recording tells
-	fixed       int // tokens of them that are played
-	shared      int // the part of them, from the beginning, that other sessions of the agent have as well
-	system      int // recorded and shared, in tokens of the model that was recorded
-	common      int
-	scale       float64 // tokens of the model that is played for one of the model that was recorded
-	ends        int     // messages at the end of a request that the client marks for the cache
+	front       *front // of the recording; nil where several are joined
+	ends        int    // messages at the end of a request that the client marks for the cache
 	sizes       *sizes
+}
+
+// A front is what stands before the messages of the requests of one recording: system prompt and tools.
+type front struct {
+	name   string // its identity in the cache
+	fixed  int    // tokens that are played
+	shared int    // of them, from the beginning, that other sessions of the agent have as well
+	system int    // recorded and shared, in tokens of the model that was recorded
+	common int
+	scale  float64 // tokens of the model that is played for one of the model that was recorded
 }
 
 // A request is one that the recorded client made.
 type request struct {
 	messages int             // of the history that it held
 	at       time.Time       // when it was made
+	front    *front          // that it has
 	answer   *decant.Message // to it
 	model    token.Model     // that it is played for
 	output   int             // tokens of the answer
@@ -122,16 +128,18 @@ func (s *segment) learn(o *Options, m models) {
 	if len(s.requests) == 0 {
 		return
 	}
-	s.scale = ratio(as.Messages(s.conv.Messages), was.Messages(s.conv.Messages))
-	s.recorded = s.fixedPart(as, was)
-	s.fixed = s.recorded
+	f := &front{name: "system and tools", scale: ratio(as.Messages(s.conv.Messages), was.Messages(s.conv.Messages))}
+	s.front = f
+	f.fixed, f.system = s.fixedPart(as, was), s.fixedPart(was, was)
 	if o.Fixed > 0 {
-		s.fixed = o.Fixed
+		f.fixed = o.Fixed
 	}
-	s.system = s.fixedPart(was, was)
 	s.setLives(o.Lifetime)
-	s.common = s.commonPart()
-	s.shared = int(float64(s.fixed) * float64(s.common) / float64(max(1, s.system)))
+	f.common = s.commonPart()
+	f.shared = int(float64(f.fixed) * float64(f.common) / float64(max(1, f.system)))
+	for q := range s.requests {
+		s.requests[q].front = f
+	}
 	s.sizes = s.measure(was)
 	s.find()
 }
@@ -173,7 +181,7 @@ func (s *segment) fixedPart(as, was *token.Estimator) int {
 	if as == was {
 		return part
 	}
-	return int(float64(part) * s.scale)
+	return int(float64(part) * s.front.scale)
 }
 
 // ratio returns a / b, 1 when there is nothing to compare.

@@ -77,7 +77,7 @@ func (s *segment) compare(z *sizes, q int, was *token.Estimator) {
 	switch {
 	case counted == 0:
 	case grown > mostOff*counted:
-		z.unseen[news[len(news)-1].Number] = int(float64(grown-counted) * s.scale)
+		z.unseen[news[len(news)-1].Number] = int(float64(grown-counted) * s.front.scale)
 	case grown*mostOff >= counted:
 		for i := range news {
 			z.factor[news[i].Number] = float64(grown) / float64(counted)

@@ -106,6 +106,25 @@ func TestReplayText(t *testing.T) {
 	}
 }
 
+// Joined recordings are held against what they cost apart: no model takes them whole in one conversation.
+func TestReplayOfJoinedRecordings(t *testing.T) {
+	s := playedSession("a.jsonl and 2 more")
+	s.Recorded, s.Joined = nil, &replay.Joined{Recordings: []string{"a.jsonl", "b.jsonl", "c.jsonl"}, ApartUSD: 2 * s.Results[2].Modelled}
+	var b bytes.Buffer
+	if err := report.NewReplay([]*replay.Session{s}).WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{"note: 3 recordings, one after the other, as one conversation", `"default" comes to 0.500 of that.`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "no usage that says what was paid") {
+		t.Error("it says that sizes are mere estimates")
+	}
+}
+
 func TestReplayPage(t *testing.T) {
 	var b bytes.Buffer
 	r := report.NewReplay([]*replay.Session{playedSession("a.jsonl"), playedSession("b.jsonl")})

@@ -87,12 +87,30 @@ func (r *Replay) notes() (out []string) {
 	if len(r.Total) == 0 {
 		return nil
 	}
+	out = append(out, r.joinedNotes()...)
 	out = append(out, r.compactionNotes()...)
 	if n := r.modelNote(); n != "" {
 		out = append(out, n)
 	}
 	if n := r.lifetimeNote(); n != "" {
 		out = append(out, n)
+	}
+	return out
+}
+
+// joinedNotes says of which recordings sessions were joined, and what these cost apart.
+func (r *Replay) joinedNotes() (out []string) {
+	for _, s := range r.Sessions {
+		j := s.Joined
+		if j == nil {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s, one after the other, as one conversation: each request has all before it in front, and each recording its own system prompt, tools and pauses. "+
+			"Sizes are learned from each recording by itself; what was paid says nothing any more.", Count(len(j.Recordings), "recording")))
+		if i := r.chosen(); i >= 0 && !j.Unpriced && !s.Results[i].Unpriced && j.ApartUSD > 0 {
+			out = append(out, fmt.Sprintf("what is over the window nobody can send. As conversations of their own, each sent whole, the recordings cost $%.2f: %q comes to %s of that.",
+				j.ApartUSD, s.Results[i].Policy, ratio(s.Results[i].Modelled/j.ApartUSD)))
+		}
 	}
 	return out
 }
@@ -141,6 +159,9 @@ func (r *Replay) calls() string {
 // modelNote says how far the model of sizes and cache is from what was recorded.
 func (r *Replay) modelNote() string {
 	e := r.Errors
+	if e.Sessions == 0 && len(r.Sessions) == 1 && r.Sessions[0].Joined != nil {
+		return ""
+	}
 	if e.Sessions == 0 {
 		return "no usage that says what was paid: sizes are estimates, and the clock alone says when the cache was cold."
 	}
