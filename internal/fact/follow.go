@@ -23,7 +23,8 @@ type Followed struct {
 // stand. Of a file the newest read counts. Only files of prose are taken, and only those that an order
 // names: "execute the prompt in search-prompt.txt", "see AGENTS.md for the rules". An order is what the user
 // typed, the system prompt, or, one level on, a text that is followed itself. Files whose name says that
-// they instruct agents (AGENTS.md, SKILL.md and their like) need no order. When ctx is done it ends early, with
+// they instruct agents (AGENTS.md, SKILL.md and their like) need no order. A skill that the client loaded is followed until
+// the user goes on from what was committed. When ctx is done it ends early, with
 // what it knows by then.
 func Follow(ctx context.Context, ms []decant.Message, system []decant.Block) []Followed {
 	f := follower{ctx: ctx, calls: map[string]read{}, newest: map[string]candidate{}}
@@ -48,6 +49,8 @@ type follower struct {
 	calls  map[string]read
 	newest map[string]candidate // by file
 	given  []Followed           // by the client itself
+	step   string               // id of a call that commits
+	closed bool                 // what was done is committed, and nothing changed since
 }
 
 // A read is a call that shows one file of prose.
@@ -63,25 +66,40 @@ func (f *follower) block(b *decant.Block) {
 	switch {
 	case b.Kind == decant.KindText && b.Author == decant.AuthorUser:
 		text := b.Text()
-		f.order(typed.Words("", text))
+		words := typed.Words("", text)
+		f.order(words)
+		if f.closed && words != "" {
+			f.given, f.closed = slices.DeleteFunc(f.given, func(g Followed) bool { return g.File == skill }), false
+		}
 		f.client(b, text)
 	case b.Kind == decant.KindText && b.Author == decant.AuthorClient:
 		f.client(b, b.Text())
 	case b.Kind == decant.KindUse:
-		if c := tool.Parse(b.Name, b.Text()); c.Effect == tool.Read && len(c.Files) == 1 && isProse(c.Path) {
+		c := tool.Parse(b.Name, b.Text())
+		if c.Effect == tool.Read && len(c.Files) == 1 && isProse(c.Path) {
 			f.calls[b.CallID] = read{c.Files[0].Key, c.Path}
 		}
+		switch {
+		case strings.Contains(c.Command, "git commit"):
+			f.step = b.CallID
+		case c.Class == tool.Edit || c.Class == tool.Write:
+			f.closed = false
+		}
 	case b.Kind == decant.KindResult && !b.Error:
+		f.closed = f.closed || f.step != "" && b.CallID == f.step
 		if r, ok := f.calls[b.CallID]; ok && b.Content != nil {
 			f.newest[r.key] = candidate{Followed{Ref: b.Ref, File: r.path}, b}
 		}
 	}
 }
 
+// skill is the file of a skill. A client loads it for one task, and once more for the next.
+const skill = "SKILL.md"
+
 // clientForms are how client programs put instructions before the model, and the name of the file that
 // they come from. Seen in Claude Code 2 and Codex.
 var clientForms = []struct{ begins, file string }{
-	{"Base directory for this skill:", "SKILL.md"},
+	{"Base directory for this skill:", skill},
 	{"<system-reminder>\nAs you answer the user's questions, you can use the following context:\n# claudeMd", "CLAUDE.md"},
 	{"# AGENTS.md instructions", "AGENTS.md"},
 	{"<user_instructions>", "AGENTS.md"},

@@ -64,3 +64,40 @@ func TestFollowTakesTheSystemPromptsOrders(t *testing.T) {
 		t.Errorf("got %v, want guide.md", got)
 	}
 }
+
+// A skill is loaded for one task: its text does not take room in records of the tasks after it.
+func TestASkillIsFollowedUntilTheUserGoesOn(t *testing.T) {
+	text := func(n int, author decant.Author, s string) decant.Message {
+		return decant.Message{Number: n, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindText, Author: author, Content: decant.Text(s), Ref: decant.Ref{Message: n}}}}
+	}
+	call := func(n int, name, args, result string) []decant.Message {
+		id := fmt.Sprint("c", n)
+		return []decant.Message{
+			{Number: n, Role: decant.RoleAssistant, Blocks: []decant.Block{{Kind: decant.KindUse, Author: decant.AuthorModel, CallID: id, Name: name, Content: decant.Text(args)}}},
+			{Number: n + 1, Role: decant.RoleUser, Blocks: []decant.Block{{Kind: decant.KindResult, Author: decant.AuthorTool, CallID: id, Name: name, Content: decant.Text(result), Error: result == "failed"}}},
+		}
+	}
+	skill := text(2, decant.AuthorClient, "Base directory for this skill: /skills/tdd\n\nWrite the test first.")
+	commit := call(3, "Bash", `{"command":"git commit -am x"}`, "[main abc1234] x")
+	edit := call(5, "Edit", `{"file_path":"/a.go","old_string":"b","new_string":"c"}`, "The file has been updated.")
+	on := text(7, decant.AuthorUser, "Now the other parser.")
+	for _, tt := range []struct {
+		name string
+		ms   [][]decant.Message
+		want int
+	}{
+		{"InHand", [][]decant.Message{edit, {on}}, 1},
+		{"Committed", [][]decant.Message{commit}, 1},
+		{"CommittedAndGoneOn", [][]decant.Message{commit, {on}}, 0},
+		{"ChangedSince", [][]decant.Message{commit, edit, {on}}, 1},
+		{"CommitFailed", [][]decant.Message{call(3, "Bash", `{"command":"git commit -am x"}`, "failed"), {on}}, 1},
+		{"LoadedAgain", [][]decant.Message{commit, {on}, {text(8, decant.AuthorClient, "Base directory for this skill: /skills/tdd\n\nWrite the test first.")}}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ms := append([]decant.Message{text(1, decant.AuthorUser, "Mend the parser.")}, skill)
+			if got := fact.Follow(t.Context(), append(ms, slices.Concat(tt.ms...)...), nil); len(got) != tt.want {
+				t.Errorf("follows %v, want %d", got, tt.want)
+			}
+		})
+	}
+}

@@ -231,7 +231,7 @@ func (j *judge) remembered(id, n, i int) bool {
 }
 
 // verdict counts gold strings.
-type verdict struct{ gold, kept, grounded int }
+type verdict struct{ gold, kept, grounded, anywhere int }
 
 // judge compares the view that was sent for request q with the whole history.
 func (j *judge) judge(q int, view []decant.Message) verdict {
@@ -245,7 +245,7 @@ func (j *judge) of(gold []int, n int, view []decant.Message) verdict {
 		return v
 	}
 	if len(view) == n && &view[0] == &j.seg.conv.Messages[0] { // everything
-		return verdict{v.gold, v.gold, v.gold}
+		return verdict{v.gold, v.gold, v.gold, v.gold}
 	}
 	s := j.sight(view, n)
 	for _, id := range gold {
@@ -253,9 +253,9 @@ func (j *judge) of(gold []int, n int, view []decant.Message) verdict {
 			continue
 		}
 		v.kept++
-		if s.grounds(id) {
-			v.grounded++
-		}
+		first, anywhere := s.grounds(id)
+		v.grounded += count(first)
+		v.anywhere += count(anywhere)
 	}
 	return v
 }
@@ -268,9 +268,9 @@ func (j *judge) watch(q int, c *held, view []decant.Message) Shadow {
 	out, n := Shadow{Checkpoints: 1, Ready: j.ready(q, c.ready, view)}, j.seg.requests[q].messages
 	was, is := j.sight(c.view, n), j.sight(view, n)
 	for _, id := range j.soon(q) {
-		out.Absent.take(was.holds(id), is.holds(id) && is.grounds(id), is.holds(id))
-		grounded := is.holds(id) && is.grounds(id)
-		out.Ungrounded.take(was.holds(id) && was.grounds(id), grounded, grounded)
+		grounded := is.has(id)
+		out.Absent.take(was.holds(id), grounded, is.holds(id))
+		out.Ungrounded.take(was.has(id), grounded, grounded)
 	}
 	out.Absent.settle()
 	out.Ungrounded.settle()
@@ -346,7 +346,10 @@ func (j *judge) ready(q int, s *swapped, view []decant.Message) Ready {
 }
 
 // has reports whether an atom is in view with its context.
-func (s *sight) has(id int) bool { return s.holds(id) && s.grounds(id) }
+func (s *sight) has(id int) bool {
+	first, _ := s.grounds(id)
+	return first && s.holds(id)
+}
 
 func count(is bool) int {
 	if is {

@@ -52,9 +52,10 @@ type Result struct {
 	Freed     int `json:"freed_tokens"`
 	Illegal   int `json:"illegal"` // broken rules that the recording does not break
 
-	Gold     int `json:"gold"`     // exact strings that the assistant wrote next and that had been shown
-	Kept     int `json:"kept"`     // of them in view
-	Grounded int `json:"grounded"` // of them on a line that shares four plain words with one where they stood
+	Gold     int `json:"gold"`              // exact strings that the assistant wrote next and that had been shown
+	Kept     int `json:"kept"`              // of them in view
+	Grounded int `json:"grounded"`          // of them on a line that shares four plain words with one where they stood
+	Anywhere int `json:"grounded_anywhere"` // the same where all places in which they stood count, and not the first twelve, and where what stands in view as it stood last does
 
 	Later         int `json:"later"`          // exact strings that the assistant wrote within 40 messages of a pour and was not shown again before, summed over pours
 	LaterKept     int `json:"later_kept"`     // of them in view behind the pour
@@ -74,6 +75,9 @@ func (r *Result) Recall() float64 { return share(r.Kept, r.Gold) }
 
 // GroundedRecall returns the grounded recall.
 func (r *Result) GroundedRecall() float64 { return share(r.Grounded, r.Gold) }
+
+// AnywhereRecall returns the grounded recall where all places of a string count.
+func (r *Result) AnywhereRecall() float64 { return share(r.Anywhere, r.Gold) }
 
 // LaterRecall returns the share of what was needed behind pours that was there, grounded; 1 when nothing
 // was asked for.
@@ -137,6 +141,7 @@ func (r *Result) add(s *Result) {
 	r.Freed += s.Freed
 	r.Illegal += s.Illegal
 	r.Gold, r.Kept, r.Grounded = r.Gold+s.Gold, r.Kept+s.Kept, r.Grounded+s.Grounded
+	r.Anywhere += s.Anywhere
 	r.Later, r.LaterKept, r.LaterGrounded = r.Later+s.Later, r.LaterKept+s.LaterKept, r.LaterGrounded+s.LaterGrounded
 	r.Facts, r.AtRisk = r.Facts+s.Facts, r.AtRisk+s.AtRisk
 	r.Worst = r.Worst.join(s.Worst)

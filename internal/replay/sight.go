@@ -81,24 +81,25 @@ func (s *sight) holds(id int) bool {
 }
 
 // grounds reports whether an atom that is in view stands there on a line that says something of what
-// stood beside it before.
-func (s *sight) grounds(id int) bool {
+// stood beside it before, and whether it does if not only the first places count, or stands there where it stood last.
+func (s *sight) grounds(id int) (first, anywhere bool) {
 	var before []ruler.Context
 	var now []seen
-	whole := true
+	whole, last := true, false
 	for _, p := range s.spots(id) {
 		if p.message >= s.n {
 			break
 		}
 		before = append(before, p.beside...)
-		if at := s.at[p.message][p.block]; at >= 0 {
+		at := s.at[p.message][p.block]
+		if last = at >= 0; last {
 			now = append(now, seen{at, p.beside})
 		} else {
 			whole = false
 		}
 	}
 	if whole { // every line on which it stood is there
-		return true
+		return true, true
 	}
 	for _, o := range s.others {
 		if c := o.contexts(id, &s.atoms[id]); c != nil {
@@ -110,7 +111,8 @@ func (s *sight) grounds(id int) bool {
 	for _, n := range now {
 		contexts = append(contexts, n.beside...)
 	}
-	return ruler.Grounded(before, contexts)
+	first = ruler.Grounded(before, contexts)
+	return first, first || last || ruler.GroundedAnywhere(before, contexts)
 }
 
 // seen is where an atom stands in a view, and what stands beside it.

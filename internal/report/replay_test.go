@@ -115,7 +115,7 @@ func TestReplayOfJoinedRecordings(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{"note: 3 recordings, one after the other, as one conversation", `"default" comes to 0.500 of that.`} {
+	for _, want := range []string{"note: 3 recordings, one after the other, as one conversation", `"default" comes to 0.500 of that.`, "If all places count"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}

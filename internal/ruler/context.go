@@ -124,7 +124,12 @@ func (c Context) common(d Context) (n int) {
 // plain words with one of them: four, or all where no context had as many. Both are in order; only the
 // first [Most] of each count. A string that stood nowhere is not grounded.
 func Grounded(before, now []Context) bool {
-	before, now = before[:min(len(before), Most)], now[:min(len(now), Most)]
+	return GroundedAnywhere(before[:min(len(before), Most)], now[:min(len(now), Most)])
+}
+
+// GroundedAnywhere is [Grounded] where all of the contexts count. In a history of many tasks the first places of a string are
+// all in tasks of long ago, and a line that stands there as it was a moment ago would say nothing of it.
+func GroundedAnywhere(before, now []Context) bool {
 	if len(before) == 0 {
 		return false
 	}

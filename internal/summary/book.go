@@ -26,6 +26,7 @@ type must uint8
 const (
 	compete    must = iota
 	mustGoal        // the task, and the newest that the user said
+	mustDone        // what came of a finished job
 	mustRule        // an instruction that goes on being in force
 	mustUser        // what else the user typed
 	mustState       // how the work stands
@@ -38,7 +39,7 @@ const (
 
 // shares are the parts of the budget that what comes first may take, each with those before it: a record of
 // nothing but files would be of no use.
-var shares = [musts]float64{compete: 1, mustGoal: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9, mustChange: .9, mustFile: .9, mustWanted: .97}
+var shares = [musts]float64{compete: 1, mustGoal: .5, mustDone: .5, mustRule: .8, mustUser: .8, mustState: .85, mustPlan: .9, mustChange: .9, mustFile: .9, mustWanted: .97}
 
 // A group is what entries have in common: a heading line.
 type group struct {
@@ -56,6 +57,7 @@ type book struct {
 	lex       *lexicon
 	budget    float64 // tokens, by the package's own estimate
 	noResults bool
+	present   int       // index of the message from which on nothing is of a finished job
 	lines     int       // of the lexicon that are of the source, and not of segments only
 	words     int       // the same of its words
 	written   grounding // of lines of segments

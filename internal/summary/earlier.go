@@ -91,7 +91,7 @@ func (f *folder) end() {
 	}
 	body := strings.Join(f.open, "\n")
 	f.open = nil
-	t := text{index: f.index, number: f.number, body: body}
+	t := text{index: f.index, number: f.number, body: body, retold: true}
 	switch f.sec {
 	case secUser, secRules:
 		if f.sec == secRules && f.said(body) {
@@ -106,6 +106,9 @@ func (f *folder) end() {
 		t.author, t.question, t.body = byAnswer, afterColon(q), afterColon(a)
 	case secState, secLast:
 		f.outcome(body)
+		return
+	case secDone:
+		f.in.finished = append(f.in.finished, &t)
 		return
 	case secMeeting:
 		t.author = byUser

@@ -17,6 +17,7 @@ const (
 	secAnswers
 	secGoal
 	secRules
+	secDone // jobs that are finished
 	secPlan
 	secState
 	secFiles
@@ -45,8 +46,8 @@ const mark = "[Decant record of "
 
 // headings are the titles of the sections, in English and Chinese.
 var headings = [2][sections]string{
-	{"User", "Questions and answers", "Goal", "Rules", "Plan", "State", "Files", "Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions", "Open", "Summaries", "Quotes", "Last"},
-	{"用户", "问答", "目标", "规则", "计划", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘要", "摘录", "最近"},
+	{"User", "Questions and answers", "Goal", "Rules", "Finished", "Plan", "State", "Files", "Said in the meeting", "Said by the model", "Conclusions", "The client's earlier summary", "Decisions", "Open", "Summaries", "Quotes", "Last"},
+	{"用户", "问答", "目标", "规则", "已完成", "计划", "状态", "文件", "会上说过的话", "模型说过的话", "结论", "客户端先前的摘要", "决定", "未完成", "摘要", "摘录", "最近"},
 }
 
 // indent stands before every line that does not begin with the number of its message or with what it is

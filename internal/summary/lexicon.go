@@ -74,6 +74,9 @@ func (x *lexicon) line(s string, prose bool) int32 {
 	return n
 }
 
+// past is the chance that a fact of a finished job is needed again, as a share of that of one in hand.
+const past = float32(.25)
+
 // newline is what a line break counts, in tokens.
 const newline = .94
 
@@ -106,11 +109,14 @@ func (x *lexicon) said(n int32) []int32 {
 	return x.words[l.word : l.word+l.nwords]
 }
 
-// weigh gives every fact its chance after n messages.
-func (x *lexicon) weigh(n int) {
+// weigh gives every fact its chance after n messages. What has not been seen since message present is of jobs that are finished.
+func (x *lexicon) weigh(n, present int) {
 	x.weighed = true
 	for i := range x.facts {
 		x.facts[i].chance = float32(x.facts[i].Chance(n))
+		if x.facts[i].Last < present {
+			x.facts[i].chance *= past
+		}
 	}
 }
 

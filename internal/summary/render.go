@@ -84,7 +84,7 @@ func (p *page) cites(s section, e *entry, last int) bool {
 	switch {
 	case e.number == 0 || s == secQuotes || s == secWritten || s == secFiles:
 		return false
-	case s == secUser || s == secAnswers || s == secRules || s == secState || s == secLast:
+	case s == secUser || s == secAnswers || s == secRules || s == secDone || s == secState || s == secLast:
 		return e.number != last
 	}
 	return last == 0 || e.number-last >= max(4, p.book.src.messages/cites)

@@ -20,9 +20,10 @@ type source struct {
 	acts     []*act
 
 	// What an earlier record says that is neither.
-	history [][2]string // of files: path, and what became of it
-	quotes  []*quoted
-	planned plan
+	history  [][2]string // of files: path, and what became of it
+	quotes   []*quoted
+	finished []*text // what came of jobs
+	planned  plan
 }
 
 // An author is who wrote a text, as far as it matters here.
@@ -46,6 +47,7 @@ type text struct {
 	handle   decant.Handle
 	finished []int32 // lines of the lexicon that say that something was done, when they were asked for
 	closing  bool    // the model's last words before the user spoke again, or the stretch ends
+	retold   bool    // an earlier record has it
 }
 
 // An act is one call of a tool with what it returned. Its secrets are masked.

@@ -31,6 +31,7 @@ type file struct {
 	order   []string          // of the names
 	first   string            // the first line that the newest change added, where it named nothing
 	newest  int
+	touched int // index of the newest call
 }
 
 // takeTrail takes in the history of every file: read, made, changed, moved, deleted, with how the newest call
@@ -64,7 +65,7 @@ func (b *book) takeTrail() []*file {
 			continue // nobody has seen it, or there is no room
 		}
 		g := b.heading("", i)
-		b.add(entry{sec: secFiles, group: g, number: f.newest, text: f.line(), line: -1, must: when})
+		b.add(entry{sec: secFiles, group: g, number: f.newest, text: f.line(f.touched < b.present), line: -1, must: when})
 		b.lex.see(b.lex.line(f.path, false), max(0, b.src.messages-(b.src.to-f.newest)-1), decant.AuthorModel)
 	}
 	return order
@@ -75,7 +76,7 @@ func (f *file) touch(a *act, t tool.Touch) {
 	if strings.HasPrefix(t.Key, "/") {
 		f.path = t.Key
 	}
-	f.newest = a.number
+	f.newest, f.touched = a.number, a.index
 	switch {
 	case t.Class == tool.Read:
 		if a.done && !a.failed {
@@ -226,8 +227,8 @@ func firstNew(added, removed string) string {
 // mostNames are the names of a change that a line of the trail has room for.
 const mostNames = 6
 
-// line says what became of the file.
-func (f *file) line() string {
+// line says what became of the file, and what its changes were unless they are of a job that is finished.
+func (f *file) line(over bool) string {
 	var parts []string
 	say := func(what string, n int) {
 		if n > 0 {
@@ -255,7 +256,7 @@ func (f *file) line() string {
 		say("read", f.read)
 	}
 	s := f.path + ": " + strings.Join(append(f.earlier(), parts...), ", ")
-	if names := f.names(); names != "" && !f.undone() {
+	if names := f.names(); names != "" && !over && !f.undone() {
 		s += "; " + names
 	}
 	return s

@@ -24,6 +24,7 @@ const (
 // Parts of the budget for what the user said.
 const (
 	userShare = .5      // beyond it the oldest texts that are no rule are shortened
+	overShare = .1      // for what they said in finished jobs, beside what came of these
 	ruleShare = .08     // for saying the rules once more, under a heading of their own
 	taskShare = 1. / 4. // the first text and the request in hand may be so large and stay whole, pasted or not
 )
@@ -35,6 +36,7 @@ type utterance struct {
 	rules []string // those of its lines that go on being in force
 	cost  float64
 	short bool
+	over  bool // it belongs to a finished job, of which the record says what came of it
 }
 
 // A userWords is what the user said, as it is taken into a book.
@@ -57,12 +59,15 @@ func (b *book) takeUsers() {
 	}
 	newest := w.newest()
 	w.shorten(newest)
+	w.leave(newest)
 	for i := range w.texts {
 		u := &w.texts[i]
 		when := rest
 		switch {
 		case i == 0 || i >= newest:
 			when = mustGoal
+		case u.over:
+			when = compete
 		case len(u.rules) > 0 && !u.short:
 			when = mustRule
 		}
@@ -201,6 +206,21 @@ func (w *userWords) shorten(newest int) {
 			}
 			u.short = true
 			total -= u.cost - shortCost
+		}
+	}
+}
+
+// leave leaves the user's words in finished jobs to compete with everything else, the oldest first, as far as there is no room
+// for them. Their rules stand under a heading of their own.
+func (w *userWords) leave(newest int) {
+	room := overShare * w.book.budget
+	for i := newest - 1; i > 0; i-- {
+		u := &w.texts[i]
+		if u.index >= w.book.present {
+			continue
+		}
+		if room -= u.cost; room < 0 {
+			u.over, u.short = true, true
 		}
 	}
 }

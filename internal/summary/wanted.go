@@ -54,8 +54,8 @@ type wants struct {
 	order  []int32 // the newest first
 }
 
-// lead has the line taken first that says most beside each wanted fact, the earliest of several, as far as there is room. That
-// a file was read or changed says nothing of it.
+// lead has the line taken first that says most beside each wanted fact, as far as there is room: of several that say as
+// much one of the job in hand, and then the earliest. That a file was read or changed says nothing of it.
 func (w *wants) lead() {
 	b := w.book
 	best, most := map[int32]int{}, map[int32]int{}
@@ -65,7 +65,11 @@ func (w *wants) lead() {
 				if !w.wanted[id] {
 					continue
 				}
-				if n := besides(b.lex.texts[e.line], b.lex.facts[id].text); n > most[id] || best[id] == 0 {
+				n := 2 * besides(b.lex.texts[e.line], b.lex.facts[id].text)
+				if e.warm >= 0 {
+					n++
+				}
+				if n > most[id] || best[id] == 0 {
 					best[id], most[id] = i+1, n
 				}
 			}
