@@ -17,15 +17,6 @@ type Recording struct {
 	Conversation *decant.Conversation
 }
 
-// Joined says of which recordings a session was made.
-type Joined struct {
-	Recordings []string `json:"recordings"`         // their names, in the order in which they were played
-	LeftOut    []string `json:"left_out,omitempty"` // names of those in which nothing was answered
-	ApartUSD   float64  `json:"apart_usd"`          // what they cost if each is a conversation of its own and sent whole, as modelled
-	Unpriced   bool     `json:"unpriced,omitempty"` // a price is not known, so ApartUSD is too low
-	ApartOver  int      `json:"apart_over_window"`  // requests that are larger than the window even so
-}
-
 // PlayJoined plays recordings one after the other, in the order of their time, as one conversation: each request has
 // all recordings before it in front of its own. Each brings its own system prompt and tools, and keeps its own pauses; one
 // that began before the one in front of it had ended follows at once. What messages took and for how long they were cached is
@@ -141,7 +132,7 @@ func (o *Options) parts(rs []Recording) (out []*segment, played []Recording, una
 			continue
 		}
 		s.front.name = fmt.Sprintf("system and tools of recording %d", i+1)
-		s.continues(end)
+		continues(s, end)
 		last := &c.Messages[len(c.Messages)-1]
 		number, end = last.Number, s.requests[len(s.requests)-1].at
 		if last.Time.After(end) {
@@ -175,7 +166,7 @@ func moved(c *decant.Conversation, number int, after time.Time) *decant.Conversa
 }
 
 // continues moves the requests of a recording without times behind a time, at their pace.
-func (s *segment) continues(after time.Time) {
+func continues(s *segment, after time.Time) {
 	later := after.Add(time.Second).Sub(s.requests[0].at)
 	if later <= 0 || after.IsZero() {
 		return

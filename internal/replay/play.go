@@ -136,6 +136,9 @@ func (s *Session) play(k int, seg *segment, e *token.Estimator, o *Options) (*ch
 			r.out.Worst = r.worst(s.Name, everything)
 		}
 		s.Results[i].add(&r.out)
+		if s.Joined != nil {
+			s.Joined.Grounded = append(s.Joined.Grounded, share(r.anywhere, r.out.Gold))
+		}
 		if o.Shadow {
 			s.Shadows[i] = s.Shadows[i].sum(r.shadow)
 		}

@@ -14,7 +14,7 @@ func (r *run) weigh(q int, s step) {
 	o := &r.out
 	v := r.judge.judge(q, s.messages)
 	o.Gold, o.Kept, o.Grounded = o.Gold+v.gold, o.Kept+v.kept, o.Grounded+v.grounded
-	o.Anywhere += v.anywhere
+	r.anywhere += v.anywhere
 	if s.reason != "" {
 		v = r.judge.of(r.judge.later(q), r.seg.requests[q].messages, s.messages)
 		o.Later, o.LaterKept, o.LaterGrounded = o.Later+v.gold, o.LaterKept+v.kept, o.LaterGrounded+v.grounded

@@ -25,6 +25,19 @@ type Session struct {
 	Shadows       []Shadow `json:"shadows,omitempty"`             // what watching the agent before pours was worth, one a policy, where it was asked for
 }
 
+// Joined says of which recordings a session was made.
+type Joined struct {
+	Recordings []string `json:"recordings"`         // their names, in the order in which they were played
+	LeftOut    []string `json:"left_out,omitempty"` // names of those in which nothing was answered
+	ApartUSD   float64  `json:"apart_usd"`          // what they cost if each is a conversation of its own and sent whole, as modelled
+	Unpriced   bool     `json:"unpriced,omitempty"` // a price is not known, so ApartUSD is too low
+	ApartOver  int      `json:"apart_over_window"`  // requests that are larger than the window even so
+
+	// For each policy the share of exact strings that stand in view on a line that shares four plain words with any on which they
+	// stood, and not only with the first twelve, or where they stood last.
+	Grounded []float64 `json:"grounded_anywhere"`
+}
+
 // A Result is what one policy made of one or more conversations. Its parts add up.
 type Result struct {
 	Policy   string       `json:"policy"`
@@ -52,10 +65,9 @@ type Result struct {
 	Freed     int `json:"freed_tokens"`
 	Illegal   int `json:"illegal"` // broken rules that the recording does not break
 
-	Gold     int `json:"gold"`              // exact strings that the assistant wrote next and that had been shown
-	Kept     int `json:"kept"`              // of them in view
-	Grounded int `json:"grounded"`          // of them on a line that shares four plain words with one where they stood
-	Anywhere int `json:"grounded_anywhere"` // the same where all places in which they stood count, and not the first twelve, and where what stands in view as it stood last does
+	Gold     int `json:"gold"`     // exact strings that the assistant wrote next and that had been shown
+	Kept     int `json:"kept"`     // of them in view
+	Grounded int `json:"grounded"` // of them on a line that shares four plain words with one where they stood
 
 	Later         int `json:"later"`          // exact strings that the assistant wrote within 40 messages of a pour and was not shown again before, summed over pours
 	LaterKept     int `json:"later_kept"`     // of them in view behind the pour
@@ -75,9 +87,6 @@ func (r *Result) Recall() float64 { return share(r.Kept, r.Gold) }
 
 // GroundedRecall returns the grounded recall.
 func (r *Result) GroundedRecall() float64 { return share(r.Grounded, r.Gold) }
-
-// AnywhereRecall returns the grounded recall where all places of a string count.
-func (r *Result) AnywhereRecall() float64 { return share(r.Anywhere, r.Gold) }
 
 // LaterRecall returns the share of what was needed behind pours that was there, grounded; 1 when nothing
 // was asked for.
@@ -141,7 +150,6 @@ func (r *Result) add(s *Result) {
 	r.Freed += s.Freed
 	r.Illegal += s.Illegal
 	r.Gold, r.Kept, r.Grounded = r.Gold+s.Gold, r.Kept+s.Kept, r.Grounded+s.Grounded
-	r.Anywhere += s.Anywhere
 	r.Later, r.LaterKept, r.LaterGrounded = r.Later+s.Later, r.LaterKept+s.LaterKept, r.LaterGrounded+s.LaterGrounded
 	r.Facts, r.AtRisk = r.Facts+s.Facts, r.AtRisk+s.AtRisk
 	r.Worst = r.Worst.join(s.Worst)

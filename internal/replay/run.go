@@ -20,15 +20,16 @@ type run struct {
 	details bool
 	segment int
 
-	out     Result
-	shadow  Shadow
-	prompts []float64 // what each prompt costs
-	forced  int       // the first request from which on the window leaves no choice
-	check   check     // of the client's own policy
-	before  []cost.Block
-	last    time.Time // of the request before, or of a call after it
-	virtual time.Time // the same in the life of the cache
-	model   string    // of the request before
+	out      Result
+	anywhere int // gold strings that are grounded if all places count
+	shadow   Shadow
+	prompts  []float64 // what each prompt costs
+	forced   int       // the first request from which on the window leaves no choice
+	check    check     // of the client's own policy
+	before   []cost.Block
+	last     time.Time // of the request before, or of a call after it
+	virtual  time.Time // the same in the life of the cache
+	model    string    // of the request before
 }
 
 func newRun(seg *segment, lay *layout, o *Options) *run {

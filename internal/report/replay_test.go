@@ -109,13 +109,13 @@ func TestReplayText(t *testing.T) {
 // Joined recordings are held against what they cost apart: no model takes them whole in one conversation.
 func TestReplayOfJoinedRecordings(t *testing.T) {
 	s := playedSession("a.jsonl and 2 more")
-	s.Recorded, s.Joined = nil, &replay.Joined{Recordings: []string{"a.jsonl", "b.jsonl", "c.jsonl"}, ApartUSD: 2 * s.Results[2].Modelled}
+	s.Recorded, s.Joined = nil, &replay.Joined{Recordings: []string{"a.jsonl", "b.jsonl", "c.jsonl"}, ApartUSD: 2 * s.Results[2].Modelled, Grounded: []float64{1, 1, 0.9}}
 	var b bytes.Buffer
 	if err := report.NewReplay([]*replay.Session{s}).WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{"note: 3 recordings, one after the other, as one conversation", `"default" comes to 0.500 of that.`, "If all places count"} {
+	for _, want := range []string{"note: 3 recordings, one after the other, as one conversation", `"default" comes to 0.500 of that.`, `"default" has 0.900.`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}

@@ -107,9 +107,9 @@ func (r *Replay) joinedNotes() (out []string) {
 		}
 		out = append(out, fmt.Sprintf("%s, one after the other, as one conversation: each request has all before it in front, and each recording its own system prompt, tools and pauses. "+
 			"Sizes are learned from each recording by itself; what was paid says nothing any more.", Count(len(j.Recordings), "recording")))
-		if i := r.chosen(); i >= 0 {
+		if i := r.chosen(); i >= 0 && i < len(j.Grounded) {
 			out = append(out, fmt.Sprintf("grounded looks at the first twelve places of a string, which in so long a history are in work of long ago. If all places count, and what stands in view where it stood last, %q has %s.",
-				s.Results[i].Policy, ratio(s.Results[i].AnywhereRecall())))
+				s.Results[i].Policy, ratio(j.Grounded[i])))
 		}
 		if i := r.chosen(); i >= 0 && !j.Unpriced && !s.Results[i].Unpriced && j.ApartUSD > 0 {
 			out = append(out, fmt.Sprintf("As conversations of their own, each sent whole, the recordings cost $%.2f: %q comes to %s of that.",

@@ -21,7 +21,7 @@ func (b *book) quote(text string, g int32, index int, by decant.Author) {
 		}
 		n := b.lex.line(s, false)
 		b.lex.see(n, index, by)
-		b.add(entry{sec: secQuotes, group: g, text: s, line: n, value: lineValue, warm: b.cold(index)})
+		b.add(entry{sec: secQuotes, group: g, text: s, line: n, value: lineValue, warm: cold(index, b.present)})
 	}
 }
 

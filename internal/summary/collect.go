@@ -6,14 +6,15 @@ func collect(s *source, budget float64, noResults bool) *book {
 		t.finished = nil // lines of another lexicon, where nothing has fitted into a larger budget
 	}
 	b := &book{manner: mannerOf(s), src: s, lex: newLexicon(s.check), budget: budget, noResults: noResults}
-	b.takeJobs()
+	takeJobs(b)
 	tasks := b.takePlan()
 	files := b.takeTrail()
 	b.takeQuotes()
 	b.takeConclusions(tasks, files)
 	b.takeUsers()
 	b.takeState()
-	b.lex.weigh(s.messages, b.present)
+	from, _ := b.present.start()
+	b.lex.weigh(s.messages, from)
 	b.lines, b.words = len(b.lex.lines), len(b.lex.freq)
 	return b
 }

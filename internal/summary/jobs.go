@@ -53,6 +53,14 @@ type jobber struct {
 	closed bool // nothing was done since the job was brought to an end
 }
 
+// start returns index and number of the message with which a job began, 0 of none.
+func (j *job) start() (index, number int) {
+	if j == nil {
+		return 0, 0
+	}
+	return j.from, j.asked.number
+}
+
 // now returns the job in hand, nil before the user has said anything.
 func (w *jobber) now() *job {
 	if len(w.jobs) == 0 {
@@ -113,8 +121,8 @@ func (w *jobber) did(a *act) {
 	}
 }
 
-// takeJobs finds the jobs and takes in what came of those that are finished.
-func (b *book) takeJobs() {
+// takeJobs finds the jobs and has a book take in what came of those that are finished.
+func takeJobs(b *book) {
 	if b.talk || !b.src.model {
 		return
 	}
@@ -126,18 +134,10 @@ func (b *book) takeJobs() {
 	if n <= 0 {
 		return
 	}
-	b.present = jobs[n].from
+	b.present = jobs[n]
 	for _, j := range jobs[:n] {
-		b.add(entry{sec: secDone, group: -1, number: j.asked.number, text: b.outcomeOf(j), line: -1, must: mustDone})
+		b.add(entry{sec: secDone, group: -1, number: j.asked.number, text: j.outcome(&b.manner), line: -1, must: mustDone})
 	}
-}
-
-// cold returns how much less what stands in message index is worth if that is of a finished job, as [entry.warm].
-func (b *book) cold(index int) float32 {
-	if index < b.present {
-		return past - 1
-	}
-	return 0
 }
 
 // Sizes of what is said of a finished job, in bytes.
@@ -146,9 +146,9 @@ const (
 	closedBytes = 240
 )
 
-// outcomeOf says what was asked and what came of it.
-func (b *book) outcomeOf(j *job) string {
-	out := b.say("asked: ", "要求：") + clip(firstSaying(j.asked.body), askedBytes)
+// outcome says what was asked and what came of it.
+func (j *job) outcome(m *manner) string {
+	out := m.say("asked: ", "要求：") + clip(firstSaying(j.asked.body), askedBytes)
 	var came []string
 	for _, a := range j.steps {
 		if s := a.step(); s != "" && !slices.Contains(came, s) {
@@ -161,7 +161,7 @@ func (b *book) outcomeOf(j *job) string {
 		}
 	}
 	if len(came) == 0 && j.changed > 0 {
-		came = append(came, itoa(j.changed)+b.say(" changes to files", " 处文件改动"))
+		came = append(came, itoa(j.changed)+m.say(" changes to files", " 处文件改动"))
 	}
 	if len(came) == 0 {
 		return out

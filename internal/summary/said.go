@@ -84,7 +84,7 @@ func (c *concluder) work(t *text, corrected map[int32]bool) {
 		if narrates(s) && !t.closing || empty(s) && len(c.book.lex.of(n)) == 0 || overlaps(c.book.lex.of(n), corrected) || c.obsolete(n) {
 			continue
 		}
-		e := entry{sec: secSaid, group: g, text: s, line: n, value: findingValue, voice: plainVoice, number: t.number, warm: c.book.cold(t.index)}
+		e := entry{sec: secSaid, group: g, text: s, line: n, value: findingValue, voice: plainVoice, number: t.number, warm: cold(t.index, c.book.present)}
 		if t.closing {
 			e.value, e.voice = closingValue, closingVoice
 		}

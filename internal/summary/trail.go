@@ -31,7 +31,6 @@ type file struct {
 	order   []string          // of the names
 	first   string            // the first line that the newest change added, where it named nothing
 	newest  int
-	touched int // index of the newest call
 }
 
 // takeTrail takes in the history of every file: read, made, changed, moved, deleted, with how the newest call
@@ -57,6 +56,7 @@ func (b *book) takeTrail() []*file {
 		}
 	}
 	slices.SortFunc(order, func(f, g *file) int { return cmp.Or(f.newest-g.newest, strings.Compare(f.path, g.path)) })
+	_, since := b.present.start()
 	for i, f := range order {
 		when := mustFile
 		if f.altered() {
@@ -65,7 +65,7 @@ func (b *book) takeTrail() []*file {
 			continue // nobody has seen it, or there is no room
 		}
 		g := b.heading("", i)
-		b.add(entry{sec: secFiles, group: g, number: f.newest, text: f.line(f.touched < b.present), line: -1, must: when})
+		b.add(entry{sec: secFiles, group: g, number: f.newest, text: f.line(f.newest < since), line: -1, must: when})
 		b.lex.see(b.lex.line(f.path, false), max(0, b.src.messages-(b.src.to-f.newest)-1), decant.AuthorModel)
 	}
 	return order
@@ -76,7 +76,7 @@ func (f *file) touch(a *act, t tool.Touch) {
 	if strings.HasPrefix(t.Key, "/") {
 		f.path = t.Key
 	}
-	f.newest, f.touched = a.number, a.index
+	f.newest = a.number
 	switch {
 	case t.Class == tool.Read:
 		if a.done && !a.failed {
