@@ -15,6 +15,10 @@ var (
 	affirmed = lazyregexp.New(`\b(do not|don'?t|don’t|never) forget( to)?\b`)
 	// forbidding are words that turn what follows into its opposite.
 	forbidding = lazyregexp.New(`\b(no|not|never|don'?t|don’t|do not|doesn'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|avoid|stop|instead of|rather than|no longer|nicht|kein|keine|keinen|nie|niemals|statt|pas|jamais|plus jamais|au lieu|nunca|en lugar de|en vez de)(?:$|[^\pL])|不|别|禁止|ないで|しない|決して|하지|절대`)
+	// state is something that is not as it should be, which is no order: "migrations not running".
+	state = lazyregexp.New(`\b(\w{3,}s|\w+(?:tion|ment|problem|issue|error|bug)) not \w+ing\b`)
+	// refusing begins a clause that orders that something must not be, or must go.
+	refusing = lazyregexp.New(`(?m)^\W*((please|ok|okay|yes|no|and|also|so|just|actually|let'?s|lets|we|you|can|could|should|now|from|on|going|forward|in|future|the|want|to) ?,? ?)*(do not|don'?t|don’t|never|no|not|stop|avoid|no longer|mustn'?t|remove|delete|drop|kill|undo|revert|skip|ignore|disable|retire|get rid|nicht|kein|nie|pas|jamais|nunca)\b|不|别|禁止|ないで|しない|하지`)
 	// lacking is a word that forbids what follows, unless that is forbidden itself: "never push without a test".
 	lacking = lazyregexp.New(`\bwithout\b`)
 	// taking are words for making that something is not there, or not done.
@@ -32,6 +36,15 @@ func agree(a, b string, w bag) bool {
 		takesA, takesB = false, false
 	}
 	return (forbids(a) != takesA) == (forbids(b) != takesB)
+}
+
+// opposes reports whether a sentence that does not agree with a rule orders the opposite, in a clause that begins with
+// that: a no somewhere in a sentence is mostly about something else.
+func opposes(rule, sentence string, both bag) bool {
+	if forbids(concerning(rule, both)) {
+		return acts(rule, sentence, both, true)
+	}
+	return refusing.MatchString(concerning(sentence, both))
 }
 
 // swapped reports whether one sentence wants what the other sets aside: "npm instead of pnpm" for "pnpm, not npm". Its
@@ -56,7 +69,8 @@ func forbids(low string) bool {
 
 // concerning returns the clauses of a sentence that have one of the words, in small letters and without what is set against them.
 func concerning(s string, w bag) string {
-	low := contrast.ReplaceAllString(affirmed.ReplaceAllString(strings.ToLower(s), ""), "")
+	low := state.ReplaceAllString(affirmed.ReplaceAllString(strings.ToLower(s), ""), "$1")
+	low = contrast.ReplaceAllString(low, "")
 	var out []string
 	for _, c := range clause.Split(low, -1) {
 		if overlap(w, about(c)) > 0 {

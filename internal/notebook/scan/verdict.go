@@ -58,7 +58,7 @@ func compare(rule, sentence string) Verdict {
 	if agree(rule, sentence, shared(r, w)) {
 		return Confirms
 	}
-	if n*10 >= len(r)*8 {
+	if n*10 >= len(r)*8 && opposes(rule, sentence, shared(r, w)) {
 		return Contradicts
 	}
 	return neither
