@@ -44,7 +44,14 @@ func opposes(rule, sentence string, both bag) bool {
 	if forbids(concerning(rule, both)) {
 		return acts(rule, sentence, both, true)
 	}
-	return refusing.MatchString(concerning(sentence, both))
+	for _, c := range strings.Split(concerning(sentence, both), "\n") {
+		for _, part := range strings.Split(c, " and ") { // "delete the log and restart the server" is an order to restart
+			if overlap(both, about(part)) > 0 && refusing.MatchString(part) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // swapped reports whether one sentence wants what the other sets aside: "npm instead of pnpm" for "pnpm, not npm". Its
