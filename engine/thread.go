@@ -109,7 +109,6 @@ func (t *Thread) Close() {
 	t.finish(Response{})
 	if t.said != nil {
 		t.engine.behind.flushes.closed(t.said)
-		t.engine.behind.warm.Came(t.said.key())
 		t.said = nil
 	}
 }

@@ -9,9 +9,23 @@ import (
 	"testing"
 )
 
+// memColumns are columns of claude-mem's table of observations, by version of the plugin, as it makes them.
+var memColumns = map[string]string{
+	"Early":   "id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT NOT NULL, type TEXT NOT NULL, title TEXT, subtitle TEXT, created_at_epoch INTEGER NOT NULL",
+	"13.25.3": "id INTEGER PRIMARY KEY, memory_session_id TEXT NOT NULL, project TEXT NOT NULL, text TEXT, type TEXT NOT NULL, title TEXT, subtitle TEXT, facts TEXT, narrative TEXT, concepts TEXT, files_read TEXT, files_modified TEXT, prompt_number INTEGER, created_at TEXT, created_at_epoch INTEGER NOT NULL, merged_into_project TEXT, metadata TEXT",
+}
+
 // claude-mem keeps what it has observed in a table of its own database. Its titles wait for a yes, those of other projects
 // stay where they are, and nothing is written to that database.
 func TestClaudeMemIsImported(t *testing.T) {
+	for version, columns := range memColumns {
+		t.Run(version, func(t *testing.T) { importClaudeMem(t, columns) })
+	}
+}
+
+func importClaudeMem(t *testing.T, columns string) {
+	t.Helper()
+
 	dir := filepath.Join(t.TempDir(), "shop")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -22,13 +36,22 @@ func TestClaudeMemIsImported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Exec(`CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT NOT NULL, type TEXT NOT NULL, title TEXT, subtitle TEXT, created_at_epoch INTEGER NOT NULL);
-		INSERT INTO observations (project, type, title, subtitle, created_at_epoch) VALUES
-			('shop', 'decision', 'Prices are kept in cents', 'floats rounded orders wrongly', 2),
-			('shop', 'discovery', NULL, NULL, 3),
-			('other', 'decision', 'Deploys happen on Fridays', NULL, 1)`)
-	if err != nil {
-		t.Fatal(err)
+	statements := []string{"PRAGMA journal_mode = WAL", "CREATE TABLE observations (" + columns + ")",
+		`INSERT INTO observations (memory_session_id, project, type, title, subtitle, created_at_epoch) VALUES
+			('a', 'shop', 'decision', 'Prices are kept in cents', 'floats rounded orders wrongly', 2),
+			('b', 'shop', 'discovery', NULL, NULL, 3),
+			('c', 'shop/pricing', 'decision', 'Taxes are rounded per line', NULL, 4),
+			('d', 'shopping', 'decision', 'Lists are sorted', NULL, 5),
+			('e', 'other', 'decision', 'Deploys happen on Fridays', NULL, 1)`}
+	merged := 0
+	if strings.Contains(columns, "merged_into_project") {
+		merged = 1
+		statements = append(statements, "INSERT INTO observations (memory_session_id, project, type, title, created_at_epoch, merged_into_project) VALUES ('f', 'old', 'decision', 'Stock is counted at night', 6, 'shop')")
+	}
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -50,8 +73,12 @@ func TestClaudeMemIsImported(t *testing.T) {
 			t.Fatalf("%v: code %d\n%s", args, code, said.String())
 		}
 	}
-	if n := strings.Count(said.String(), "Prices are kept in cents: floats rounded orders wrongly"); n != 1 || strings.Contains(said.String(), "Fridays") {
-		t.Errorf("want the one observation of this project, got\n%s", said.String())
+	for want, n := range map[string]int{
+		"Prices are kept in cents: floats rounded orders wrongly": 1, "Taxes are rounded per line": 1, "Fridays": 0, "Lists": 0, "Stock is counted": merged,
+	} {
+		if got := strings.Count(said.String(), want); got != n {
+			t.Errorf("%q is there %d times, want %d:\n%s", want, got, n, said.String())
+		}
 	}
 	after, err := os.ReadFile(name)
 	if err != nil || !bytes.Equal(before, after) {

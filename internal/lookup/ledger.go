@@ -74,8 +74,9 @@ func (a *account) tenant(ctx context.Context, s Store, tenant string, found []st
 	for i := range totals {
 		a.book(&totals[i], tenant)
 	}
+	subs := subAgents(found)
 	for i := range found {
-		if err := a.conversation(ctx, s, &found[i]); err != nil {
+		if err := a.conversation(ctx, s, &found[i], subs[found[i].ID]); err != nil {
 			return fmt.Errorf("conversation %s: %w", found[i].ID, err)
 		}
 	}
@@ -115,8 +116,8 @@ func bookedRow(name string, t *store.Total) report.LedgerRow {
 }
 
 // conversation adds what one conversation shows, if something happened in it, and if each asks for it, each
-// of its decisions.
-func (a *account) conversation(ctx context.Context, s Store, c *store.Summary) error {
+// of its decisions. sub is its name if it is a sub-agent's.
+func (a *account) conversation(ctx context.Context, s Store, c *store.Summary, sub string) error {
 	requests, err := s.Requests(ctx, c.Key)
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (a *account) conversation(ctx context.Context, s Store, c *store.Summary) e
 		return nil
 	}
 	a.Conversations++
-	a.AddWrites(cmp.Or(c.Project, "(none)"), written(requests, &a.period, a.catalog))
+	a.AddWrites(cmp.Or(c.Project, "(none)"), sub, written(requests, &a.period, a.catalog))
 	a.Unmarked.Add(requests, a.period.holds, a.catalog)
 	a.AverageTokens += c.Tokens
 	totals, err := s.Spending(ctx, store.SpendQuery{Tenant: c.Tenant, Conversation: c.ID, Since: a.period.From, Until: a.period.To})

@@ -90,6 +90,9 @@ func (b *Book) Dir() string { return filepath.Join(b.repo.Root, b.o.Settings.Dir
 // Root returns the top of the repository.
 func (b *Book) Root() string { return b.repo.Root }
 
+// Name returns what the repository is called, in all its worktrees.
+func (b *Book) Name() string { return b.repo.Name }
+
 // Owns reports whether a folder is one of the repository's: in any of its worktrees and clones, also in a worktree that was
 // deleted after the notebook was used in it.
 func (b *Book) Owns(ctx context.Context, dir string) bool {

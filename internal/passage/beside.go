@@ -2,9 +2,15 @@ package passage
 
 import "strings"
 
-// beside calls yield with each two words that stand side by side, in whichever order: in names only, or anywhere. So a
-// name is found by its parts in any order, before texts that have the same words in different places.
-func beside(text string, names bool, yield func(string)) {
+// beside calls yield with each two words that stand side by side in a name, in whichever order. So a name is found by
+// its parts in any order, before texts that have the same words in different places.
+func beside(text string, yield func(string)) { twos(text, false, yield) }
+
+// apart calls yield with each two words that stand side by side in different names: a name may be told by its parts.
+func apart(text string, yield func(string)) { twos(text, true, yield) }
+
+// twos calls yield with each two words that stand side by side, in one name or in different names.
+func twos(text string, apart bool, yield func(string)) {
 	last := ""
 	for i := 0; i < len(text); {
 		n := nameEnd(text, i)
@@ -12,14 +18,12 @@ func beside(text string, names bool, yield func(string)) {
 			i++
 			continue
 		}
-		if names {
-			last = ""
-		}
+		first := true
 		eachPart(strings.TrimRight(text[i:n], joints), func(w string) {
-			if last != "" && last != w {
+			if first == apart && last != "" && last != w {
 				yield(min(last, w) + " " + max(last, w))
 			}
-			last = w
+			last, first = w, false
 		})
 		i = n
 	}

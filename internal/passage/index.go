@@ -11,6 +11,7 @@ const (
 	saturation = 0.8 // k1
 	lengthness = 0.3 // b
 	rareness   = 1.6 // power of a word's weight: a question has many common words, and the rare ones say what it is about
+	together   = 2.5 // weight of two words of a question that stand side by side in a name: it tells the name by its parts
 )
 
 // An Index finds passages of the texts that it was given. It holds no text. It is not safe for concurrent use.
@@ -71,7 +72,7 @@ func (x *Index) add(head []int32, body string, from int) {
 		}
 	}
 	words(body, func(w string) { count(x.term(w), 1); n++ })
-	beside(body, true, func(w string) { count(x.term(w), 1) })
+	beside(body, func(w string) { count(x.term(w), 1) })
 	for _, t := range head {
 		count(t, 1)
 	}
@@ -97,8 +98,14 @@ func (x *Index) Find(query string, most int, keep func(text int) bool) []Hit {
 		x.scores = make([]float64, len(x.passages)+len(x.passages)/8)
 	}
 	var touched []int32
-	for _, t := range x.wanted(query) {
-		touched = x.weigh(t, touched)
+	for _, t := range x.known(query, words) {
+		touched = x.weigh(t, 1, touched)
+	}
+	for _, t := range x.known(query, beside) {
+		touched = x.weigh(t, 1, touched)
+	}
+	for _, t := range x.known(query, apart) {
+		touched = x.weigh(t, together, touched)
 	}
 	best := map[int32]int32{} // by text
 	for _, p := range touched {
@@ -121,24 +128,22 @@ func (x *Index) Find(query string, most int, keep func(text int) bool) []Hit {
 	return out[:min(most, len(out))]
 }
 
-// wanted returns the words of a query that some text has, each once.
-func (x *Index) wanted(query string) (out []int32) {
-	known := func(w string) {
+// known returns those of the words of a query that some text has, each once.
+func (x *Index) known(query string, of func(string, func(string))) (out []int32) {
+	of(query, func(w string) {
 		if t, ok := x.terms[w]; ok {
 			out = append(out, t)
 		}
-	}
-	words(query, known)
-	beside(query, false, known)
+	})
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
 // weigh adds what a word is worth to the scores of the passages that have it, and those to touched that had none.
-func (x *Index) weigh(t int32, touched []int32) []int32 {
+func (x *Index) weigh(t int32, times float64, touched []int32) []int32 {
 	ps := x.postings[t]
 	have := float64(len(ps))
-	rare := math.Pow(math.Log(1+(float64(len(x.passages))-have+0.5)/(have+0.5)), rareness)
+	rare := times * math.Pow(math.Log(1+(float64(len(x.passages))-have+0.5)/(have+0.5)), rareness)
 	mean := float64(x.total) / float64(max(1, len(x.passages)))
 	for _, p := range ps {
 		n, long := float64(p.times), float64(x.passages[p.passage].words)/max(1, mean)

@@ -44,6 +44,17 @@ func TestANameCountsMoreThanItsPartsApart(t *testing.T) {
 	}
 }
 
+// The parts of a name that a question says side by side count more than rarer words that it has besides.
+func TestAQuestionTellsANameByItsParts(t *testing.T) {
+	texts := []string{"const ackFailures = 1", "the linter and the reviewer wait for a checkpoint"}
+	for range 20 {
+		texts = append(texts, "ack of the message and what then", "the failures of a disk")
+	}
+	if got := find(t, "failures ack and then I would look at what the linter and the reviewer say", texts...); got != 0 {
+		t.Errorf("found text %d", got)
+	}
+}
+
 // The passage that is found has the words, and is a part of the text.
 func TestPassagesOfLongTexts(t *testing.T) {
 	var b strings.Builder

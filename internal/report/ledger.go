@@ -37,6 +37,8 @@ type Ledger struct {
 
 	Writes        *Writes  `json:"cache_writes,omitempty"` // why tokens were written to the cache; nil: none were
 	ProjectWrites []Writes `json:"project_writes,omitempty"`
+	AgentWrites   []Writes `json:"agent_writes,omitempty"`     // of all main agents, and of all sub-agents
+	SubAgents     []Writes `json:"sub_agent_writes,omitempty"` // of each sub-agent, by its conversation
 
 	Unmarked Unmarked `json:"unmarked,omitzero"` // what cache markers would have brought
 
@@ -258,9 +260,11 @@ func (l *Ledger) WriteText(w io.Writer) error {
 	}
 	if l.By == "" {
 		l.Writes.text(p)
-		if rows := l.projectWrites(); len(rows) > 1 {
-			p.line("")
-			p.table(rows, "lRrRl")
+		for _, rows := range [][][]string{againBy("project", l.ProjectWrites), l.againByAgent()} {
+			if rows != nil {
+				p.line("")
+				p.table(rows, "lRrRl")
+			}
 		}
 	}
 	return p.err

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/decantdev/decant/internal/cause"
 	"github.com/decantdev/decant/internal/report"
 )
 
@@ -53,6 +54,36 @@ func TestLedgerSetsWhatCouldNotHaveBeenSentApart(t *testing.T) {
 		if strings.Contains(out, "hidden") {
 			t.Errorf("%s: shows another table than that by tenant", name)
 		}
+	}
+}
+
+// What was written to the cache again is shown for main agents and sub-agents, and for those sub-agents that wrote most; without
+// sub-agents there is nothing to tell apart.
+func TestLedgerTellsAgentsApart(t *testing.T) {
+	text := func(l *report.Ledger) string {
+		t.Helper()
+		var out strings.Builder
+		if err := l.WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	l := &report.Ledger{To: "2026-11-20"}
+	l.AddWrites("shop", "", cause.Table{{Kind: cause.New, Tokens: 3000}, {Kind: cause.Expired, Tokens: 1000, Extra: .25}})
+	if out := text(l); strings.Contains(out, "by agent") || !strings.Contains(out, "by project") {
+		t.Errorf("without sub-agents:\n%s", out)
+	}
+	for i, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		l.AddWrites("shop", name+" of m", cause.Table{{Kind: cause.New, Tokens: 500}, {Kind: cause.Tools, Tokens: 100 * i, Extra: .01}})
+	}
+	_, out, _ := strings.Cut(text(l), "by agent")
+	for _, want := range []string{"main agents    4,000          25%           $0.25  expired", "sub-agents     5,600          38%", "  g of m       1,100          55%           $0.01  tools changed", "  c of m"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "b of m") || strings.Index(out, "g of m") > strings.Index(out, "f of m") {
+		t.Errorf("want the five that wrote most again, the first first:\n%s", out)
 	}
 }
 

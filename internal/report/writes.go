@@ -51,8 +51,9 @@ func WritesOf(c *decant.Conversation, models func(id string) token.Model) *Write
 	return out
 }
 
-// AddWrites adds why a project wrote to the cache what it wrote.
-func (l *Ledger) AddWrites(project string, t cause.Table) {
+// AddWrites adds why requests of a project wrote to the cache what they wrote. sub names the sub-agent that made them; it
+// is empty for an agent that a user talks with.
+func (l *Ledger) AddWrites(project, sub string, t cause.Table) {
 	if len(t) == 0 {
 		return
 	}
@@ -60,12 +61,29 @@ func (l *Ledger) AddWrites(project string, t cause.Table) {
 		l.Writes = &Writes{}
 	}
 	l.Writes.Causes.Join(t)
-	i := slices.IndexFunc(l.ProjectWrites, func(w Writes) bool { return w.Name == project })
-	if i < 0 {
-		i = len(l.ProjectWrites)
-		l.ProjectWrites = append(l.ProjectWrites, Writes{Name: project})
+	joined(&l.ProjectWrites, project, t)
+	if sub == "" {
+		joined(&l.AgentWrites, mainAgents, t)
+		return
 	}
-	l.ProjectWrites[i].Causes.Join(t)
+	joined(&l.AgentWrites, subAgents, t)
+	joined(&l.SubAgents, sub, t)
+}
+
+// The rows of Ledger.AgentWrites.
+const (
+	mainAgents = "main agents"
+	subAgents  = "sub-agents"
+)
+
+// joined adds a table to the one of a name, a new one if need be.
+func joined(to *[]Writes, name string, t cause.Table) {
+	i := slices.IndexFunc(*to, func(w Writes) bool { return w.Name == name })
+	if i < 0 {
+		i = len(*to)
+		*to = append(*to, Writes{Name: name})
+	}
+	(*to)[i].Causes.Join(t)
 }
 
 // writesHead are the columns of the table of causes.
@@ -111,26 +129,68 @@ func detail(s string) string {
 	return ": " + s
 }
 
-// projectWrites are the projects in which something was written again, with the cause that cost most.
-func (l *Ledger) projectWrites() [][]string {
-	out := [][]string{{"by project", "written", "of it again", "more than read", "mostly because"}}
-	for i := range l.ProjectWrites {
-		w := &l.ProjectWrites[i]
-		written, again, extra, unknown := 0, 0, 0.0, false
-		var worst cause.Sum
-		for _, s := range w.Causes {
-			written += s.Tokens
-			if !s.Kind.Avoidable() {
-				continue
-			}
-			again, extra, unknown = again+s.Tokens, extra+s.Extra, unknown || s.Unpriced
-			if s.Tokens > worst.Tokens {
-				worst = s
-			}
+// again is what one of several wrote to the cache again.
+type again struct {
+	name           string
+	written, again int
+	extra          float64 // dollars, beyond reading it
+	unknown        bool    // prices
+	worst          cause.Sum
+}
+
+// again sums up what was written again.
+func (w *Writes) again() again {
+	a := again{name: w.Name}
+	for _, s := range w.Causes {
+		a.written += s.Tokens
+		if !s.Kind.Avoidable() {
+			continue
 		}
-		if again > 0 {
-			out = append(out, []string{w.Name, Thousands(written), percent(again, written), amount(extra, unknown), string(worst.Kind)})
+		a.again, a.extra, a.unknown = a.again+s.Tokens, a.extra+s.Extra, a.unknown || s.Unpriced
+		if s.Tokens > a.worst.Tokens {
+			a.worst = s
 		}
+	}
+	return a
+}
+
+// row returns the cells of a row.
+func (a *again) row() []string {
+	return []string{a.name, Thousands(a.written), percent(a.again, a.written), amount(a.extra, a.unknown), string(a.worst.Kind)}
+}
+
+// againBy returns a table of those that wrote something again, with the cause that cost most; nil when none did.
+func againBy(what string, ws []Writes) (out [][]string) {
+	for i := range ws {
+		if a := ws[i].again(); a.again > 0 {
+			out = append(out, a.row())
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return slices.Insert(out, 0, []string{"by " + what, "written", "of it again", "more than read", "mostly because"})
+}
+
+// mostSubAgents is how many sub-agents are shown.
+const mostSubAgents = 5
+
+// againByAgent is againBy of agents, with the sub-agents that wrote most again; nil where there are no sub-agents.
+func (l *Ledger) againByAgent() [][]string {
+	if len(l.SubAgents) == 0 {
+		return nil
+	}
+	out := againBy("agent", l.AgentWrites)
+	var subs []again
+	for i := range l.SubAgents {
+		if a := l.SubAgents[i].again(); a.again > 0 {
+			a.name = "  " + a.name
+			subs = append(subs, a)
+		}
+	}
+	slices.SortStableFunc(subs, func(a, b again) int { return cmp.Compare(b.again, a.again) })
+	for i := range subs[:min(mostSubAgents, len(subs))] {
+		out = append(out, subs[i].row())
 	}
 	return out
 }

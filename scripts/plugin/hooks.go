@@ -13,7 +13,7 @@ import (
 // hooked runs the hooks as Claude Code does, also with what is no event and without a database.
 func hooked(s *stage) (string, error) {
 	var out []string
-	for _, event := range []string{"SessionStart", "PreCompact", "Stop", "SessionEnd"} {
+	for _, event := range []string{"SessionStart", "PreCompact", "TaskCompleted", "SessionEnd"} {
 		var took []time.Duration
 		worked := time.Duration(0)
 		for range 21 {

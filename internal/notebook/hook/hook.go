@@ -58,7 +58,7 @@ type input struct {
 }
 
 // Run answers an event whose description is read from in. open returns the notebook of a folder; it is called only for events
-// that need one. Stop comes after every turn, and nothing is done then.
+// that need one. Stop comes after every turn, and nothing is done then: older plugins ask all the same.
 func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens int, open func(ctx context.Context, dir string) (Book, error)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

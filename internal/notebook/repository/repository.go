@@ -17,6 +17,7 @@ import (
 // A Repository is one whose notebook is meant.
 type Repository struct {
 	Root string // the top of the working tree, or the folder itself where there is no git
+	Name string // what the folder is called that git's common directory is in: the same for all its worktrees
 	Key  string // the same for all its worktrees, subfolders and clones on this machine
 }
 
@@ -36,11 +37,11 @@ func Find(dir string) (Repository, error) {
 		common, err := commonDir(at)
 		switch {
 		case err == nil:
-			return Repository{Root: at, Key: keyOf(common)}, nil
+			return Repository{Root: at, Name: nameOf(common), Key: keyOf(common)}, nil
 		case !errors.Is(err, fs.ErrNotExist):
 			return Repository{}, err
 		case at == filepath.Dir(at):
-			return Repository{Root: dir, Key: hash("folder", dir)}, nil
+			return Repository{Root: dir, Name: filepath.Base(dir), Key: hash("folder", dir)}, nil
 		}
 	}
 }
@@ -67,6 +68,14 @@ func commonDir(dir string) (string, error) {
 		return own, nil // a submodule
 	}
 	return from(own, strings.TrimSpace(string(text))), err
+}
+
+// nameOf returns what a repository is called, from git's common directory of it. A bare one is named for itself.
+func nameOf(common string) string {
+	if base := filepath.Base(common); base != ".git" {
+		return strings.TrimSuffix(base, ".git")
+	}
+	return filepath.Base(filepath.Dir(common))
 }
 
 // from returns a path as it is seen from dir.

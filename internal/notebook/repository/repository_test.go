@@ -20,14 +20,15 @@ func TestOneKey(t *testing.T) {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	key := func(name string) string {
+	find := func(name string) repository.Repository {
 		t.Helper()
 		r, err := repository.Find(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Key
+		return r
 	}
+	key := func(name string) string { t.Helper(); return find(name).Key }
 	git("init", "-q", "one")
 	git("-C", "one", "commit", "-q", "--allow-empty", "-m", "first")
 	git("-C", "one", "worktree", "add", "-q", "../two")
@@ -38,6 +39,13 @@ func TestOneKey(t *testing.T) {
 	}
 	if key("one") != key("two/sub") {
 		t.Error("a subfolder of a worktree has another notebook")
+	}
+	git("clone", "-q", "--bare", "one", "bare.git")
+	git("-C", "bare.git", "worktree", "add", "-q", "../five", "-b", "five")
+	for at, want := range map[string]string{"one": "one", "two/sub": "one", "four": "four", "five": "bare", ".": filepath.Base(dir)} {
+		if got := find(at).Name; got != want {
+			t.Errorf("%s is called %q, want %q", at, got, want)
+		}
 	}
 	if key("one") == key("four") || key("one") == key("three") {
 		t.Error("other repositories have the same notebook")

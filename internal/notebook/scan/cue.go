@@ -26,12 +26,16 @@ var (
 	// conjunction is the word that which points at nothing.
 	conjunction = lazyregexp.New(`\b(sure|remember|mind|ensure|note|so|means?) that\b`)
 	// asked begins a question about how things are, which orders nothing.
-	asked = lazyregexp.New(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |or |wait,? |question: )*(what|why|who|whose|which|where|when|how|did|does|do (we|you|i|they)|is|are|was|were|has|have|hasn't|isn't|aren't|shouldn't|wouldn't|couldn't|would|will)\b`)
+	asked = lazyregexp.New(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |or |wait,? |question: )*(what|why|who|whose|which|where|when|how|did|does|do (we|you|i|they)|is|are|was|were|has|have|hasn't|isn't|aren't|shouldn't|wouldn't|couldn't|would|will|should (we|i|it|this|that|they))\b`)
+	// wondering begins a question which orders nothing, though it may go on like one that does.
+	wondering = lazyregexp.New(`^(and |but |so |ok(ay)?,? |also,? |hm+,? )*(why (can|could|would|should|is|are|do|did|does|was)|what|which|who|where|when|how (can|could|do|does|did|is|are|would|much|many|difficult|hard|long))\b`)
 	// polite begins a question that is an order.
-	polite = lazyregexp.New(`\b((can|could|would|will|may|should) (we|you|i|u)|can't we|how about|why don't (we|you)|kannst du|könntest du|peux-tu|pourrais-tu|puedes|podrías)\b`)
+	polite = lazyregexp.New(`\b((can|could|would|will|may) (we|you|i|u)|should you|can't we|how about|why don't (we|you)|kannst du|könntest du|peux-tu|pourrais-tu|puedes|podrías)\b`)
 	// telling are beginnings of sentences that report or wonder.
-	telling  = lazyregexp.New(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |well,? |yeah,? |ah,? |like )*(consider|few more|more|i (wonder|wondered|suspect|think|thought|guess|figure|suppose|see|saw|believe|believed|just|did|don'?t (know|see|think|understand|remember|care)|do not|can|could|was|am|had|have|put|note|only|reset|messed|concede|manually|removed|started|mean|edit)|i'm|i've|i'll|we (did|made|added|had|are|were|still|also|have|just|removed|see)|you (wrote|said|did)|it|it's|its|they|they're|there|there's|that|that's|those|these|this|he|she|his|when i|so now|looking|one|the (test|tests|issue|problem|error|inline|current|attribution|message|logs?|new)|for auto|given|since|someone|users?|a user|in theory|got|learning|thinking|now the question|if (we|i|the|it|you)|"?in [a-z]+, the)\b`)
-	negative = lazyregexp.New(`\b(no|not|never|don'?t|don’t|do not|doesn'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|without|avoid|stop|ignore|skip|instead of|rather than|no longer|remove|undo|revert|nicht|kein|keine|keinen|nie|niemals|statt|pas|jamais|plus jamais|au lieu|nunca|en lugar de|en vez de)(?:$|[^\pL])|不|别|禁止|永远不|ないで|しない|決して|하지|절대`)
+	telling = lazyregexp.New(`^(and |but |so |oh,? |hm+,? |ok(ay)?,? |also,? |well,? |yeah,? |ah,? |like )*(consider|few more|more|i (wonder|wondered|suspect|think|thought|guess|figure|suppose|see|saw|believe|believed|just|did|don'?t (know|see|think|understand|remember|care)|do not|can|could|was|am|had|have|put|note|only|reset|messed|concede|manually|removed|started|mean|edit)|i'm|i've|i'll|we (did|made|added|had|are|were|still|also|have|just|removed|see)|you (wrote|said|did)|it|it's|its|they|they're|there|there's|theres|that|that's|thats|im|ive|maybe|perhaps|possibly|those|these|this|he|she|his|when i|so now|looking|one|the (test|tests|issue|problem|error|inline|current|attribution|message|logs?|new)|for auto|given|since|someone|users?|a user|in theory|got|learning|thinking|now the question|if (we|i|the|it|you)|"?in [a-z]+, the)\b`)
+	// narrating tells what somebody did or did not do.
+	narrating = lazyregexp.New(`^[^,.:;]*\b(i|we|you|they) (did|didn'?t|had|hadn'?t|was|were|wasn'?t|weren'?t|have not|haven'?t)\b`)
+	negative  = lazyregexp.New(`\b(no|not|never|don'?t|don’t|do not|doesn'?t|won'?t|can'?t|cannot|shouldn'?t|mustn'?t|without|avoid|stop|ignore|skip|instead of|rather than|no longer|remove|undo|revert|nicht|kein|keine|keinen|nie|niemals|statt|pas|jamais|plus jamais|au lieu|nunca|en lugar de|en vez de)(?:$|[^\pL])|不|别|禁止|永远不|ないで|しない|決して|하지|절대`)
 )
 
 // heard reports whether a sentence could be an order of some kind.
@@ -68,6 +72,9 @@ func passes(s string) bool {
 
 // question reports whether a sentence asks how things are.
 func question(low string) bool {
+	if wondering.MatchString(low) {
+		return true
+	}
 	if polite.MatchString(low) && !strings.Contains(low, " or do we ") {
 		return false
 	}
@@ -77,7 +84,7 @@ func question(low string) bool {
 // directs reports whether a sentence asks for something to be done or to be left.
 func directs(s string) bool {
 	low := strings.ToLower(strings.TrimSpace(s))
-	return !question(low) && !telling.MatchString(low)
+	return !question(low) && !telling.MatchString(low) && !narrating.MatchString(low)
 }
 
 // negates reports whether a sentence forbids or takes away.

@@ -89,6 +89,17 @@ func overlap(a, b bag) (n int) {
 	return n
 }
 
+// shared returns the words that a and b share.
+func shared(a, b bag) bag {
+	out := bag{}
+	for w := range a {
+		if b[w] {
+			out[w] = true
+		}
+	}
+	return out
+}
+
 // alike reports whether two sentences are about the same.
 func alike(a, b bag) bool {
 	n := overlap(a, b)

@@ -49,19 +49,33 @@ func compare(rule, sentence string) Verdict {
 	}
 	r, w := about(rule), about(sentence)
 	n := overlap(r, w)
-	if n < 2 || n*10 < len(r)*7 || n*4 < len(w) || sequence.MatchString(rule) && !sequence.MatchString(sentence) {
+	if !covers(n, len(r), len(w)) || n == 2 && !acts(rule, sentence, shared(r, w), len(r) == 2) || sequence.MatchString(rule) && !sequence.MatchString(sentence) {
 		return neither
 	}
 	if values(rule, sentence) {
 		return neither
 	}
-	if negates(rule) == negates(sentence) {
+	if agree(rule, sentence, shared(r, w)) {
 		return Confirms
 	}
-	if n*10 >= len(r)*8 {
+	if n*10 >= len(r)*8 && opposes(rule, sentence, shared(r, w)) {
 		return Contradicts
 	}
 	return neither
+}
+
+// covers reports whether a sentence of w words says most of what a rule of r words says, when n words are in both, and
+// not much beside it.
+func covers(n, r, w int) bool {
+	switch {
+	case n == 1 && r == 1:
+		return w == 1
+	case n < 2 || n*4 < w:
+		return false
+	case n == 2:
+		return r == 2 || r == 3 && w <= 4
+	}
+	return n*10 >= r*7
 }
 
 // sequence are words that say what comes first.
