@@ -57,7 +57,7 @@ type book struct {
 	lex       *lexicon
 	budget    float64 // tokens, by the package's own estimate
 	noResults bool
-	present   *job      // the oldest that is not finished; nil: none is finished
+	present   int       // index of the message from which on nothing is of a finished job
 	lines     int       // of the lexicon that are of the source, and not of segments only
 	words     int       // the same of its words
 	written   grounding // of lines of segments

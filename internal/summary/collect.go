@@ -13,8 +13,7 @@ func collect(s *source, budget float64, noResults bool) *book {
 	b.takeConclusions(tasks, files)
 	b.takeUsers()
 	b.takeState()
-	from, _ := b.present.start()
-	b.lex.weigh(s.messages, from)
+	b.lex.weigh(s.messages, b.present)
 	b.lines, b.words = len(b.lex.lines), len(b.lex.freq)
 	return b
 }

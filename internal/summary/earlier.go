@@ -108,8 +108,7 @@ func (f *folder) end() {
 		f.outcome(body)
 		return
 	case secDone:
-		f.in.finished = append(f.in.finished, &t)
-		return
+		t.author = byOutcome
 	case secMeeting:
 		t.author = byUser
 	case secTalk, secSaid, secEarlier, secDecided, secOpen:

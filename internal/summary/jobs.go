@@ -53,14 +53,6 @@ type jobber struct {
 	closed bool // nothing was done since the job was brought to an end
 }
 
-// start returns index and number of the message with which a job began, 0 of none.
-func (j *job) start() (index, number int) {
-	if j == nil {
-		return 0, 0
-	}
-	return j.from, j.asked.number
-}
-
 // now returns the job in hand, nil before the user has said anything.
 func (w *jobber) now() *job {
 	if len(w.jobs) == 0 {
@@ -126,15 +118,17 @@ func takeJobs(b *book) {
 	if b.talk || !b.src.model {
 		return
 	}
-	for _, t := range b.src.finished {
-		b.add(entry{sec: secDone, group: -1, number: t.number, text: t.body, line: -1, must: mustDone})
+	for _, t := range b.src.texts {
+		if t.author == byOutcome {
+			b.add(entry{sec: secDone, group: -1, number: t.number, text: t.body, line: -1, must: mustDone})
+		}
 	}
 	jobs := b.src.jobs()
 	n := len(jobs) - recentJobs
 	if n <= 0 {
 		return
 	}
-	b.present = jobs[n]
+	b.present = jobs[n].from
 	for _, j := range jobs[:n] {
 		b.add(entry{sec: secDone, group: -1, number: j.asked.number, text: j.outcome(&b.manner), line: -1, must: mustDone})
 	}

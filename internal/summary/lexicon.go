@@ -77,10 +77,10 @@ func (x *lexicon) line(s string, prose bool) int32 {
 // past is the chance that a fact of a finished job is needed again, as a share of that of one in hand.
 const past = float32(.25)
 
-// cold returns how much less what stands in a message is worth, as [entry.warm], if it stands before the job
-// that is the oldest in hand.
-func cold(index int, present *job) float32 {
-	if from, _ := present.start(); index < from {
+// cold returns how much less what stands in a message is worth, as [entry.warm], if it stands before
+// message present.
+func cold(index, present int) float32 {
+	if index < present {
 		return past - 1
 	}
 	return 0

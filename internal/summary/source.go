@@ -20,10 +20,9 @@ type source struct {
 	acts     []*act
 
 	// What an earlier record says that is neither.
-	history  [][2]string // of files: path, and what became of it
-	quotes   []*quoted
-	finished []*text // what came of jobs
-	planned  plan
+	history [][2]string // of files: path, and what became of it
+	quotes  []*quoted
+	planned plan
 }
 
 // An author is who wrote a text, as far as it matters here.
@@ -35,6 +34,7 @@ const (
 	byModel
 	byClient // a note that the agent program put there
 	byEarlier
+	byOutcome // what an earlier record says of a finished job
 )
 
 // A text is one thing that somebody said. Its secrets are masked.
@@ -76,6 +76,16 @@ func (s *source) check() {
 	if err := s.ctx.Err(); err != nil {
 		panic(ended{fmt.Errorf("summarise %d messages: %w", s.messages, err)})
 	}
+}
+
+// numberFrom returns the number of the first message from index on in which somebody said something.
+func (s *source) numberFrom(index int) int {
+	for _, t := range s.texts {
+		if t.index >= index && t.number > 0 {
+			return t.number
+		}
+	}
+	return 0
 }
 
 func caught(err *error) {

@@ -56,7 +56,7 @@ func (b *book) takeTrail() []*file {
 		}
 	}
 	slices.SortFunc(order, func(f, g *file) int { return cmp.Or(f.newest-g.newest, strings.Compare(f.path, g.path)) })
-	_, since := b.present.start()
+	since := b.src.numberFrom(b.present)
 	for i, f := range order {
 		when := mustFile
 		if f.altered() {

@@ -214,10 +214,9 @@ func (w *userWords) shorten(newest int) {
 // for them. Their rules stand under a heading of their own.
 func (w *userWords) leave(newest int) {
 	room := overShare * w.book.budget
-	from, _ := w.book.present.start()
 	for i := newest - 1; i > 0; i-- {
 		u := &w.texts[i]
-		if u.index >= from {
+		if u.index >= w.book.present {
 			continue
 		}
 		if room -= u.cost; room < 0 {
