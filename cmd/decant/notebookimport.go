@@ -58,6 +58,8 @@ func (c *notebookImportCmd) one(ctx context.Context, b *notebook.Book, name stri
 	return 0, errors.New("want a Markdown file, or a database of claude-mem (.db)")
 }
 
+const notClaudeMem = "it is no database of claude-mem that is known"
+
 // claudeMem returns what claude-mem has noted of a repository, a line each: what it noted in a worktree is filed by it under
 // "repository/worktree", and what it merged later under the old name. Its database is read only.
 func claudeMem(ctx context.Context, name, project string) (out []string, err error) {
@@ -71,12 +73,12 @@ func claudeMem(ctx context.Context, name, project string) (out []string, err err
 	defer func() { err = errors.Join(err, db.Close()) }()
 	merged := "project" // older versions do not merge projects
 	if err := db.QueryRowContext(ctx, "SELECT name FROM pragma_table_info('observations') WHERE name = 'merged_into_project'").Scan(&merged); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", notClaudeMem, err)
 	}
 	rows, err := db.QueryContext(ctx, `SELECT coalesce(title, ''), coalesce(subtitle, '') FROM observations
 		WHERE ?1 IN (project, `+merged+`) OR substr(project, 1, length(?1) + 1) = ?1 || '/' ORDER BY created_at_epoch, id`, project)
 	if err != nil {
-		return nil, fmt.Errorf("it is no database of claude-mem that is known: %w", err)
+		return nil, fmt.Errorf("%s: %w", notClaudeMem, err)
 	}
 	defer rows.Close()
 	for rows.Next() {

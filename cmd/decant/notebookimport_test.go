@@ -85,3 +85,37 @@ func importClaudeMem(t *testing.T, columns string) {
 		t.Error("the database of claude-mem was changed", err)
 	}
 }
+
+// A file of another kind, and a database of another program, are named for what they are not.
+func TestWhatIsNotClaudeMems(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	other := filepath.Join(dir, "other.db")
+	db, err := sql.Open("sqlite", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE notes (id INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := filepath.Join(dir, "text.db")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("This is no database. "), 200), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(dir, "d.db")
+	var said bytes.Buffer
+	out := &streams{in: strings.NewReader(""), out: &said, err: &said, width: 200}
+	if code := run([]string{"notebook", "init", "--dir", dir, "--db", store}, out); code != 0 {
+		t.Fatal(said.String())
+	}
+	for _, name := range []string{other, text} {
+		said.Reset()
+		code := run([]string{"notebook", "import", "--dir", dir, "--db", store, name}, out)
+		if want := filepath.Base(name) + ": " + notClaudeMem; code == 0 || !strings.Contains(said.String(), want) {
+			t.Errorf("exit %d, %q, want %q", code, said.String(), want)
+		}
+	}
+}

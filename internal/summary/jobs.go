@@ -9,11 +9,11 @@ import (
 
 // A job is what a user had done until they went on to something else: they said something new when it was committed, pushed or
 // merged, or its plan done, and nothing changed since. The last job is the one in hand, and people come back to the one before
-// it; the others are finished, and a record has of them what was asked and what came of it. Pauses are no sign: a request does not say when its messages came.
+// it; the others are finished, and a record has of them what was asked and what came of it. Pauses are no sign: a request does
+// not say when its messages came.
 type job struct {
 	asked   *text // the user's words that it began with
 	from    int   // index of the message that they are in
-	last    int   // index of its last message
 	changed int   // files were changed so often
 	steps   []*act
 	said    *text // the model's last words
@@ -65,11 +65,10 @@ func (w *jobber) now() *job {
 func (w *jobber) heard(t *text) {
 	j := w.now()
 	switch {
-	case t.author == byUser && (j == nil || !(&utterance{text: t}).nod() && w.closed):
+	case t.author == byUser && (j == nil || w.closed && !(&utterance{text: t}).nod()):
 		w.begin(t)
-	case j == nil:
-	default:
-		j.last, j.to = t.index, max(j.to, t.number)
+	case j != nil:
+		j.to = max(j.to, t.number)
 		if t.author == byModel {
 			j.said = t
 		}
@@ -81,13 +80,13 @@ func (w *jobber) heard(t *text) {
 func (w *jobber) begin(t *text) {
 	if n := len(w.jobs); n > 1 && w.closed && w.jobs[n-1].changed == 0 {
 		a, b := w.jobs[n-2], w.jobs[n-1]
-		a.last, a.to, a.steps = b.last, b.to, append(a.steps, b.steps...)
+		a.to, a.steps = b.to, append(a.steps, b.steps...)
 		if b.said != nil {
 			a.said = b.said
 		}
 		w.jobs = w.jobs[:n-1]
 	}
-	w.jobs = append(w.jobs, &job{asked: t, from: t.index, last: t.index, to: t.number})
+	w.jobs = append(w.jobs, &job{asked: t, from: t.index, to: t.number})
 	w.closed = false
 }
 
@@ -97,7 +96,7 @@ func (w *jobber) did(a *act) {
 	if j == nil || !a.done || a.said != "" {
 		return
 	}
-	j.last, j.to = a.index, max(j.to, a.number)
+	j.to = max(j.to, a.number)
 	if a.failed {
 		return
 	}
