@@ -9,8 +9,8 @@ import (
 // What the newest messages tell of what the model will need. The numbers were chosen on sessions of one project
 // (docs/BENCHMARKS.md, "Shadow validation").
 const (
-	wideUse  = 2  // times PlanOptions.Ahead: what the model used there may be used again, too
-	lookedAt = .4 // of PlanOptions.Ahead: the model has just read the results there, and will write what stands in them
+	wideUse  = 4 // times PlanOptions.Ahead: what the model used there may be used again, too
+	lookedAt = 3 // times PlanOptions.Ahead: the model has read the results there, and will write what stands in them
 )
 
 // uses are the exact strings that a record is to have with what they are, found once for a plan.

@@ -17,12 +17,7 @@ func (p *pourer) early(q int, conv, view *decant.Conversation, why policy.Reason
 	if !p.covers {
 		return p.allowed(q, view, thin), nil
 	}
-	o, l, err := p.options(q, conv)
-	if err != nil {
-		return nil, err
-	}
-	o.Target, o.Trigger, o.Limit = policy.EarlyTarget(p.preset, l, p.fixed(q)), l.Trigger-p.fixed(q), l.Must()-p.fixed(q)
-	proposal, err := policy.Propose(ctx, conv, o)
+	proposal, err := p.proposal(ctx, q, conv)
 	var irreducible *decant.IrreducibleError
 	switch {
 	case errors.As(err, &irreducible):
@@ -39,4 +34,14 @@ func (p *pourer) early(q int, conv, view *decant.Conversation, why policy.Reason
 		}
 	}
 	return p.allowed(q, view, proposal.Plan.Decisions), nil
+}
+
+// proposal returns the checkpoint that an early pour of request q proposes.
+func (p *pourer) proposal(ctx context.Context, q int, conv *decant.Conversation) (*policy.Proposal, error) {
+	o, l, err := p.options(q, conv)
+	if err != nil {
+		return nil, err
+	}
+	o.Target, o.Trigger, o.Limit = policy.EarlyTarget(p.preset, l, p.fixed(q)), l.Trigger-p.fixed(q), l.Must()-p.fixed(q)
+	return policy.Propose(ctx, conv, o)
 }

@@ -262,18 +262,28 @@ func (j *judge) of(gold []int, n int, view []decant.Message) verdict {
 
 // watch compares the view of request q with that of its candidate.
 func (j *judge) watch(q int, c *held, view []decant.Message) Shadow {
-	if c.alone {
+	switch {
+	case c.alone:
 		return Shadow{Unwatched: 1}
+	case c.early:
+		return Shadow{Early: j.hold(q, c, view)}
 	}
-	out, n := Shadow{Checkpoints: 1, Ready: j.ready(q, c.ready, view)}, j.seg.requests[q].messages
+	return Shadow{Held: j.hold(q, c, view), Ready: j.ready(q, c.ready, view)}
+}
+
+func (j *judge) hold(q int, c *held, view []decant.Message) Held {
+	out, n := Held{Checkpoints: 1}, j.seg.requests[q].messages
 	was, is := j.sight(c.view, n), j.sight(view, n)
 	for _, id := range j.soon(q) {
 		grounded := is.has(id)
 		out.Absent.take(was.holds(id), grounded, is.holds(id))
 		out.Ungrounded.take(was.has(id), grounded, grounded)
+		somewhere := is.hasAnywhere(id)
+		out.Anywhere.take(was.hasAnywhere(id), somewhere, somewhere)
 	}
 	out.Absent.settle()
 	out.Ungrounded.settle()
+	out.Anywhere.settle()
 	if c.moved {
 		out.Refused = 1
 	}
@@ -349,6 +359,12 @@ func (j *judge) ready(q int, s *swapped, view []decant.Message) Ready {
 func (s *sight) has(id int) bool {
 	first, _ := s.grounds(id)
 	return first && s.holds(id)
+}
+
+// hasAnywhere is has where not only the first places of an atom count.
+func (s *sight) hasAnywhere(id int) bool {
+	_, anywhere := s.grounds(id)
+	return anywhere && s.holds(id)
 }
 
 func count(is bool) int {

@@ -123,6 +123,7 @@ type held struct {
 	moved bool             // it covers another range
 	ready *swapped         // what has become of the plan that waited, nil: none did
 	alone bool             // no request came between the one from which it could have waited and the pour
+	early bool             // of an early pour, for which nothing waits
 }
 
 // A swapped is what has become of a plan that waited for a pour.

@@ -202,7 +202,7 @@ func (p *pourer) pour(q int, conv, view *decant.Conversation, why policy.Reason,
 		return view, nil
 	}
 	if decant.CheckpointIn(made) != nil {
-		if err := p.hold(q, conv, view, made, out); err != nil {
+		if err := p.hold(q, conv, view, made, why, out); err != nil {
 			return view, err
 		}
 		p.since, p.waits = -1, nil
@@ -264,15 +264,13 @@ func (p *pourer) options(q int, conv *decant.Conversation) (policy.PlanOptions, 
 	return o, l, err
 }
 
-// hold makes the candidate of a pour that has been decided, if somebody wants it.
-func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Decision, out *step) error {
+// hold makes the candidate of a pour that has been decided for a reason, if somebody wants it.
+func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Decision, why policy.Reason, out *step) error {
 	if !p.watch {
 		return nil
 	}
 	before := slices.Clone(p.ds[:len(p.ds)-len(made)])
-	blind := *p
-	blind.blind, blind.ds = true, before
-	ds, err := blind.decisions(q, conv, view, policy.Necessary)
+	ds, err := p.candidate(q, conv, view, before, why)
 	if err != nil {
 		return fmt.Errorf("a candidate: %w", err)
 	}
@@ -280,13 +278,30 @@ func (p *pourer) hold(q int, conv, view *decant.Conversation, made []decant.Deci
 	if err != nil {
 		return fmt.Errorf("a candidate: %w", err)
 	}
-	ready, err := p.swap(q, conv, before)
-	if err != nil {
+	a, b := decant.CheckpointIn(ds), decant.CheckpointIn(made)
+	out.held = &held{view: was.Messages, moved: a == nil || a.To != b.To, early: true}
+	if why != policy.Necessary {
+		return nil
+	}
+	out.held.early, out.held.alone = false, p.since < 0 || p.since == q
+	if out.held.ready, err = p.swap(q, conv, before); err != nil {
 		return fmt.Errorf("a plan that waited: %w", err)
 	}
-	a, b := decant.CheckpointIn(ds), decant.CheckpointIn(made)
-	out.held = &held{view: was.Messages, moved: a == nil || a.To != b.To, ready: ready, alone: p.since < 0 || p.since == q}
 	return nil
+}
+
+// candidate returns what a pour for a reason decides, with a checkpoint, if nobody has watched the agent.
+func (p *pourer) candidate(q int, conv, view *decant.Conversation, before []decant.Decision, why policy.Reason) ([]decant.Decision, error) {
+	blind := *p
+	blind.blind, blind.ds = true, before
+	if why == policy.Necessary {
+		return blind.decisions(q, conv, view, why)
+	}
+	proposal, err := blind.proposal(context.Background(), q, conv)
+	if err != nil {
+		return nil, err
+	}
+	return blind.allowed(q, view, proposal.Plan.Decisions), nil
 }
 
 // A waiting is the plan that waits for the next pour, as a gateway makes it behind the answers to requests

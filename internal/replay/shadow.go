@@ -1,19 +1,25 @@
 package replay
 
-// A Shadow says what watching the agent before a pour was worth. Each checkpoint is made twice: as a candidate that
-// nobody has watched the agent for, and as it is, with what the model used while everything was still in view
-// (policy.PlanOptions.Ahead). Both are held against the strings that the model wrote in the five answers behind the
+// A Shadow says what watching the agent before a pour was worth. Each checkpoint is made twice, for the same size: as a
+// candidate that nobody has watched the agent for, and as it is, with what the model used while everything was still in
+// view (policy.PlanOptions.Ahead). Both are held against the strings that the model wrote in the five answers behind the
 // pour and that nothing had shown to it again, by the rules of internal/ruler.
 type Shadow struct {
-	Checkpoints int `json:"checkpoints"` // that were made behind at least one request which could be watched
-	Unwatched   int `json:"unwatched"`   // made at once, because a single request brought more than the watched tokens: counted here and nowhere else
-	Changed     int `json:"changed"`     // records that are different from the candidate's
-	Idle        int `json:"idle"`        // of them, those in which nothing that was used is better off
-	Refused     int `json:"refused"`     // candidates in place of which another range was covered
+	Held            // checkpoints that the window demanded, made behind at least one request which could be watched
+	Unwatched int   `json:"unwatched"` // the same made at once, because a single request brought more than the watched tokens: counted here and nowhere else
+	Early     Held  `json:"early"`     // checkpoints that paid for themselves: no plan waits for them, and what the newest messages use is known when they are made
+	Ready     Ready `json:"ready"`     // plans that a gateway would have made ahead
+}
 
-	Ready      Ready `json:"ready"`      // plans that a gateway would have made ahead
-	Absent     Lack  `json:"absent"`     // a string is nowhere in the view
-	Ungrounded Lack  `json:"ungrounded"` // it is nowhere, or on no line that shares four plain words with one where it stood
+// A Held counts checkpoints that were held against their candidates.
+type Held struct {
+	Checkpoints int  `json:"checkpoints"`
+	Changed     int  `json:"changed"`    // records that are different from the candidate's
+	Idle        int  `json:"idle"`       // of them, those in which nothing that was used is better off
+	Refused     int  `json:"refused"`    // candidates in place of which another range was covered
+	Absent      Lack `json:"absent"`     // a string is nowhere in the view
+	Ungrounded  Lack `json:"ungrounded"` // it is nowhere, or on no line that shares four plain words with one where it stood
+	Anywhere    Lack `json:"anywhere"`   // the same where not only the first places of a string count, as in [Joined]
 }
 
 // A Lack counts what candidates lacked of what was used behind them.
@@ -57,9 +63,13 @@ func (l *Lack) settle() {
 
 // sum adds up.
 func (s Shadow) sum(o Shadow) Shadow {
-	return Shadow{
-		s.Checkpoints + o.Checkpoints, s.Unwatched + o.Unwatched, s.Changed + o.Changed, s.Idle + o.Idle, s.Refused + o.Refused,
-		s.Ready.sum(o.Ready), s.Absent.sum(o.Absent), s.Ungrounded.sum(o.Ungrounded),
+	return Shadow{s.Held.sum(o.Held), s.Unwatched + o.Unwatched, s.Early.sum(o.Early), s.Ready.sum(o.Ready)}
+}
+
+func (h Held) sum(o Held) Held {
+	return Held{
+		h.Checkpoints + o.Checkpoints, h.Changed + o.Changed, h.Idle + o.Idle, h.Refused + o.Refused,
+		h.Absent.sum(o.Absent), h.Ungrounded.sum(o.Ungrounded), h.Anywhere.sum(o.Anywhere),
 	}
 }
 

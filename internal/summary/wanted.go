@@ -10,7 +10,7 @@ import (
 // What an agent uses now it is likely to use again, and what stands beside it. The numbers were chosen on sessions of one
 // project (docs/BENCHMARKS.md, "Shadow validation").
 const (
-	wantedShare = .3 // of a budget, that lines of what is wanted may take before what competes
+	wantedShare = .5 // of a budget, that lines of what is wanted may take before what competes
 	warmth      = 3  // by so much more a line is worth that has something wanted on it
 	warmest     = 5  // the most that wanted things make a line worth more
 	reach       = 8  // lines to either side that are warmed as well
@@ -32,14 +32,16 @@ func want(b *book, facts []string) {
 	}
 }
 
-// names returns what a fact is called by. Where a file is spoken of, it is by its name, and hardly ever by its path.
+// names returns what a fact is called by. Where a file is spoken of, it is by its name, and hardly ever by its path; and
+// where something is defined that is called as state.Load, it is as Load.
 func names(f string) []string {
 	out := []string{f}
 	base := f[strings.LastIndexByte(f, '/')+1:]
+	also := []string{base, strings.TrimSuffix(base, path.Ext(base))}
 	if base == f {
-		return out
+		also = []string{f[strings.LastIndexByte(f, '.')+1:]}
 	}
-	for _, name := range []string{base, strings.TrimSuffix(base, path.Ext(base))} {
+	for _, name := range also {
 		for _, s := range fact.Scan(nil, name) {
 			out = append(out, name[s.Start:s.End])
 		}
