@@ -197,6 +197,15 @@ func (b *Block) Text() string {
 	return b.Content.Text()
 }
 
+// MayHold reports whether the block's text may hold a string; where it does not, the text does not. Content with a method
+// MayHold(string) bool is not decoded for that.
+func (b *Block) MayHold(s string) bool {
+	if h, ok := b.Content.(interface{ MayHold(string) bool }); ok {
+		return h.MayHold(s)
+	}
+	return strings.Contains(b.Text(), s)
+}
+
 // Hash returns the identity of the block's text. Equal texts have equal hashes. Content with a method
 // Hash() Hash is not decoded.
 func (b *Block) Hash() Hash {

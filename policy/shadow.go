@@ -27,7 +27,7 @@ func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, f
 	for i := range c.Messages {
 		if m := &c.Messages[i]; cp.Covers(m.Number) && ctx.Err() == nil {
 			for k := range m.Blocks {
-				find(m.Blocks[k].Text(), out, stands)
+				find(&m.Blocks[k], out, stands)
 			}
 		}
 	}
@@ -41,10 +41,17 @@ func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, f
 	return out[:n]
 }
 
-// find notes which of some strings stand in a text.
-func find(text string, strs []string, stands map[string]bool) {
+// find notes which of some strings stand in a block. Most stand in none, or in the first, so that hardly a text is decoded.
+func find(b *decant.Block, strs []string, stands map[string]bool) {
+	text, decoded := "", false
 	for _, s := range strs {
-		if !stands[s] && strings.Contains(text, s) {
+		if stands[s] || !b.MayHold(s) {
+			continue
+		}
+		if !decoded {
+			text, decoded = b.Text(), true
+		}
+		if strings.Contains(text, s) {
 			stands[s] = true
 		}
 	}

@@ -1,6 +1,8 @@
 package contents
 
 import (
+	"bytes"
+
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
 )
@@ -31,6 +33,24 @@ func (l *Lazy) Text() string {
 		return jsonspan.Unquote(l.raw)
 	}
 	return partsText(l.raw)
+}
+
+// MayHold reports whether the text may hold a string: the source does, or it has escapes that may stand for a part of it.
+func (l *Lazy) MayHold(s string) bool {
+	if bytes.Contains(l.raw, []byte(s)) {
+		return true
+	}
+	return l.form != FormRaw && (!verbatim(s) || bytes.Contains(l.raw, []byte(`\u`)) || bytes.Contains(l.raw, []byte(`\/`)))
+}
+
+// verbatim reports whether a string stands in JSON as it is, unless the source escapes what need not be.
+func verbatim(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // Size returns the length of the content as it stands in the source, quotes left out.
