@@ -21,7 +21,7 @@ func (p *pourer) early(q int, conv, view *decant.Conversation, why policy.Reason
 	if err != nil {
 		return nil, err
 	}
-	o.Target, o.Trigger, o.Limit = policy.EarlyTarget(p.preset, l, p.fixed(q)), l.Trigger-p.fixed(q), l.Must()-p.fixed(q)
+	o.Target, o.Trigger, o.Limit = policy.EarlyTarget(p.preset, l, p.fixed(q), decant.CheckpointIn(p.ds)), l.Trigger-p.fixed(q), l.Must()-p.fixed(q)
 	proposal, err := policy.Propose(ctx, conv, o)
 	var irreducible *decant.IrreducibleError
 	switch {
