@@ -221,7 +221,7 @@ func TestBetaForAMillionTokens(t *testing.T) {
 	for _, betas := range [][]string{nil, {"claude-code-20250219", token.BetaMillion}} {
 		k := newDialogue(t, engine.Options{})
 		var err error
-		if k.engine, err = engine.New(k.store, engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}); err != nil {
+		if k.engine, err = engine.New(k.store, engine.Options{NoEarlyPours: true, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}); err != nil {
 			t.Fatal(err)
 		}
 		k.user("Do the work.")

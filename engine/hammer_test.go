@@ -32,7 +32,7 @@ func TestNoAnswerIsGivenUpUnderLoad(t *testing.T) {
 	pours, sent := 0, 0
 	var answers sync.WaitGroup
 	for n := range requests {
-		lines := []int{1, 1, 100}[n%3] // two that bring nothing to pour, and may be archived together
+		lines := []int{1, 1, 200}[n%3] // two that bring nothing to pour, and may be archived together
 		k.round(n, strings.Repeat(fmt.Sprintf("line of step %d, alpha, beta\n", n), lines))
 		k.extra = fmt.Sprintf(`"system":"Mode %d.",`, (2*n+1)/3)
 		e := k.engine

@@ -83,6 +83,13 @@ func oneSize(t testing.TB) *preset.Preset {
 	return p
 }
 
+// outlining returns oneSize without early checkpoints, which would be made as soon as no round is open.
+func outlining(t testing.TB) *preset.Preset {
+	p := oneSize(t)
+	p.Tools.Exclude = []string{"no_such_tool"}
+	return p
+}
+
 // next sends a request, and takes the answer and the results of its calls into the conversation.
 func (b *binder) next() {
 	b.Helper()
@@ -246,7 +253,7 @@ func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
 		{"DeathAndRepeat", true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := engine.Options{Window: 200_000, Preset: oneSize(t)}
+			o := engine.Options{Window: 200_000, Preset: outlining(t)}
 			b := newBinder(t, o, sandbox.Options{Window: 200_000})
 			for b.last == nil || !strings.Contains(b.last.Report.Route, "minds") {
 				if b.n > 90 {
@@ -288,7 +295,7 @@ func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
 // A refusal overrules at once what was found out before.
 func TestALaterRefusalOverrules(t *testing.T) {
 	racetest.SkipSequential(t)
-	b := newBinder(t, engine.Options{Window: 200_000}, sandbox.Options{Window: 200_000, OldAccount: true})
+	b := newBinder(t, engine.Options{Window: 200_000, Preset: outlining(t)}, sandbox.Options{Window: 200_000, OldAccount: true})
 	b.until("minds")
 	b.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &sandbox.Rules{Calls: 10_000}})
 	for range 30 {

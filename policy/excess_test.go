@@ -96,7 +96,7 @@ func TestExcessIsCountedFromTheView(t *testing.T) {
 	}
 }
 
-// The larger the fixed part, the more an early checkpoint leaves, and never more than any pour does.
+// The larger the fixed part and what is covered already, the more an early checkpoint leaves, and never more than any pour does.
 func TestEarlyTargets(t *testing.T) {
 	p := options(t, "default").Preset
 	rule := p.EarlyPours.Settled()
@@ -108,15 +108,22 @@ func TestEarlyTargets(t *testing.T) {
 	choosy := *p
 	choosy.Tools.Exclude = []string{"Read"}
 	for _, tt := range []struct {
-		set   *preset.Preset
-		l     policy.Limits
-		fixed int
-		want  int
+		set    *preset.Preset
+		l      policy.Limits
+		fixed  int
+		before *decant.Checkpoint
+		want   int
 	}{
-		{p, wide, 0, rule.Target}, {p, wide, 40_000, rule.Target + 20_000}, {p, narrow, 40_000, 5000}, {off, wide, 40_000, 0}, {&choosy, wide, 40_000, 0},
+		{p, wide, 0, nil, rule.Target},
+		{p, wide, 45_000, nil, rule.Target + 15_000},
+		{p, wide, 45_000, &decant.Checkpoint{Original: 640_000}, rule.Target + 35_000},
+		{p, narrow, 40_000, nil, 5000},
+		{p, narrow, 0, &decant.Checkpoint{Original: 640_000}, 5000},
+		{off, wide, 40_000, nil, 0},
+		{&choosy, wide, 40_000, nil, 0},
 	} {
-		if got := policy.EarlyTarget(tt.set, tt.l, tt.fixed); got != tt.want {
-			t.Errorf("%d for a fixed part of %d, want %d", got, tt.fixed, tt.want)
+		if got := policy.EarlyTarget(tt.set, tt.l, tt.fixed, tt.before); got != tt.want {
+			t.Errorf("%d for a fixed part of %d behind %+v, want %d", got, tt.fixed, tt.before, tt.want)
 		}
 	}
 }

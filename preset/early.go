@@ -16,7 +16,7 @@ type EarlyPours struct {
 	Quote     float64 `yaml:"quote"`      // share of an old result whose lines stay
 	QuoteMost int     `yaml:"quote_most"` // tokens of such lines in one result
 	Names     int     `yaml:"names"`      // tokens of names behind the lines
-	Target    int     `yaml:"target"`     // tokens that the messages have after an early pour with a checkpoint, and half of the fixed part besides
+	Target    int     `yaml:"target"`     // tokens that the messages have after an early pour with the first checkpoint, and a third of the fixed part besides; later ones leave a 32nd of what is covered more
 }
 
 // off is the level without early pours.
@@ -30,9 +30,9 @@ func level(name string) (EarlyPours, bool) {
 	case off:
 		return EarlyPours{Level: off}, true
 	case "low":
-		return EarlyPours{Level: name, Patience: 1.3, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50, Target: 24_000}, true
+		return EarlyPours{Level: name, Patience: 1.3, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50, Target: 20_000}, true
 	case "", "default":
-		return EarlyPours{Level: "default", Patience: 1, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50, Target: 16_000}, true
+		return EarlyPours{Level: "default", Patience: 1.2, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50, Target: 16_000}, true
 	case "high":
 		return EarlyPours{Level: name, Patience: 1, Keep: 2, Least: 60, Quote: 0.15, QuoteMost: 500, Names: 50, Target: 10_000}, true
 	}

@@ -28,9 +28,8 @@ type notebookHookCmd struct {
 func (c *notebookHookCmd) Run(s *streams) error {
 	var opened *sqlite.DB
 	done := make(chan error, 1)
-	ctx := context.Background()
 	go func() {
-		done <- hook.Run(ctx, c.Event, s.in, s.out, c.Tokens, func(ctx context.Context, dir string) (hook.Book, error) {
+		done <- hook.Run(context.Background(), c.Event, s.in, s.out, c.Tokens, func(ctx context.Context, dir string) (hook.Book, error) {
 			b, db, err := c.book(ctx, dir)
 			opened = db
 			return b, err
@@ -44,7 +43,7 @@ func (c *notebookHookCmd) Run(s *streams) error {
 		if err != nil {
 			s.warn(err)
 		}
-	case <-time.After(hook.Patient):
+	case <-time.After(hook.Patient + 100*time.Millisecond): // what does not heed its context
 		fmt.Fprintf(s.err, "decant: hook %s was given up after %s\n", c.Event, hook.Patient)
 	}
 	return nil
@@ -94,32 +93,32 @@ func (h *hookBook) Opening(ctx context.Context, tokens int) (string, error) {
 
 // CatchUp implements hook.Book: the scans that are due, and sessions that nobody has read, such as those that crashed.
 func (h *hookBook) CatchUp(ctx context.Context) error {
-	if !h.book.Begun(ctx) {
-		return nil
+	if begun, err := h.book.Begun(ctx); err != nil || !begun {
+		return err
 	}
 	return h.later("scan")
 }
 
 // Checkpoint implements hook.Book.
 func (h *hookBook) Checkpoint(ctx context.Context, _, transcript string) error {
-	if !h.book.Begun(ctx) {
-		return nil
+	if begun, err := h.book.Begun(ctx); err != nil || !begun {
+		return err
 	}
 	return h.later("learn", "--checkpoint", "--", transcript)
 }
 
 // Ended implements hook.Book.
 func (h *hookBook) Ended(ctx context.Context, _, transcript string) error {
-	if !h.book.Begun(ctx) {
-		return nil
+	if begun, err := h.book.Begun(ctx); err != nil || !begun {
+		return err
 	}
 	return h.later("learn", "--", transcript)
 }
 
 // Completed implements hook.Book.
 func (h *hookBook) Completed(ctx context.Context, session, task string) error {
-	if !h.book.Begun(ctx) {
-		return nil
+	if begun, err := h.book.Begun(ctx); err != nil || !begun {
+		return err
 	}
 	_, err := h.book.Done(ctx, task, record.Task{}, memory.Source{Conversation: session})
 	if errors.Is(err, notebook.ErrOff) {

@@ -115,7 +115,7 @@ func (p *pluggedIn) hook(event, more string) (out, said string) {
 func (p *pluggedIn) has(file, want string) {
 	p.t.Helper()
 	name := filepath.Join(p.repo, ".decant", "notebook", file)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		text, err := os.ReadFile(name)
 		if strings.Contains(string(text), want) {
 			return

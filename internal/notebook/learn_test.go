@@ -1,6 +1,7 @@
 package notebook_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -131,6 +132,24 @@ func TestOffLearnsNothing(t *testing.T) {
 	d.no(err)
 	if len(items) > 0 {
 		t.Errorf("learned %+v", items)
+	}
+}
+
+// A notebook that cannot be read in time is not taken for one that nobody began: a hook would lose a task without a word.
+func TestBegunOrNotKnown(t *testing.T) {
+	d := newDesk(t)
+	b := d.open(d.root)
+	if begun, err := b.Begun(t.Context()); begun || err != nil {
+		t.Errorf("before: %v, %v", begun, err)
+	}
+	b = d.book()
+	if begun, err := b.Begun(t.Context()); !begun || err != nil {
+		t.Errorf("after: %v, %v", begun, err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if begun, err := b.Begun(over); begun || err == nil {
+		t.Errorf("in no time: %v, %v", begun, err)
 	}
 }
 

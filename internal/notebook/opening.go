@@ -75,9 +75,9 @@ func (b *Book) Find(ctx context.Context, name string) (*record.Record, error) {
 }
 
 // Begun reports whether a person has begun this notebook in any worktree: without that, nothing is learned from sessions.
-func (b *Book) Begun(ctx context.Context) bool {
+func (b *Book) Begun(ctx context.Context) (bool, error) {
 	l, err := b.read(ctx)
-	return err == nil && l.own != nil && len(l.own.Roots) > 0
+	return err == nil && l.own != nil && len(l.own.Roots) > 0, err
 }
 
 // State returns what the notebook knows of itself.

@@ -42,6 +42,6 @@ func (p *pourer) proposal(ctx context.Context, q int, conv *decant.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	o.Target, o.Trigger, o.Limit = policy.EarlyTarget(p.preset, l, p.fixed(q)), l.Trigger-p.fixed(q), l.Must()-p.fixed(q)
+	o.Target, o.Trigger, o.Limit = policy.EarlyTarget(p.preset, l, p.fixed(q), decant.CheckpointIn(p.ds)), l.Trigger-p.fixed(q), l.Must()-p.fixed(q)
 	return policy.Propose(ctx, conv, o)
 }

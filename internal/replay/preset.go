@@ -143,7 +143,7 @@ func (x *question) Economy() policy.Economy {
 	t.Native = x.wayOf(x.q, x.view) == clearing
 	t.Signed = t.Native
 	if w := x.wayOf(x.q, x.view); w == freely || w == forgetting {
-		e.Excess = policy.MeasureExcess(x.view, x.size-x.fixed(x.q), policy.EarlyTarget(x.preset, x.limits, x.fixed(x.q)))
+		e.Excess = policy.MeasureExcess(x.view, x.size-x.fixed(x.q), policy.EarlyTarget(x.preset, x.limits, x.fixed(x.q), decant.CheckpointIn(x.ds)))
 	}
 	x.covers = e.Covers()
 	return e.Weigh(policy.MeasureEarly(x.view, t), x.fixed(x.q), write, true)

@@ -99,7 +99,7 @@ func (p *Pour) earlyTarget() int {
 	if p.early() != byEditing || writes(p.Summarizer) || q.Preset.Native.Route == preset.RouteNative {
 		return 0
 	}
-	return policy.EarlyTarget(q.Preset, q.Limits, q.Fixed)
+	return policy.EarlyTarget(q.Preset, q.Limits, q.Fixed, decant.CheckpointIn(p.Draft.InForce))
 }
 
 // writes reports whether a model writes the records of pours.

@@ -1,7 +1,8 @@
 // Package hook answers the hooks of Claude Code: at the beginning of a session it says what earlier ones have left, and before
 // a compaction and at the end of a session it saves a checkpoint.
 //
-// A hook must never be in the way: it is quick, and what fails is an error for the log, never for the agent.
+// A hook must never be in the way: it is quick, and what fails is an error for the log, never for the agent. What takes long
+// is begun by it, and goes on behind it.
 // What the events are, what they are given and what they may print is Claude Code's to say
 // (https://code.claude.com/docs/en/hooks).
 package hook
@@ -22,7 +23,7 @@ type Book interface {
 	// Opening returns what a new session is told, in at most so many tokens; empty when there is nothing to tell.
 	Opening(ctx context.Context, tokens int) (string, error)
 
-	// CatchUp does what the schedules have asked for since it was called last. When ctx ends it stops, and goes on the next time.
+	// CatchUp sees to what the schedules have asked for since it was called last.
 	CatchUp(ctx context.Context) error
 
 	// Checkpoint saves what a session is about, from the client's file of it, before the client compacts it.
@@ -35,12 +36,10 @@ type Book interface {
 	Completed(ctx context.Context, session, task string) error
 }
 
-// How long a hook takes at most. What takes longer is given up. Reading what a session is told takes milliseconds; it is
-// given more where the machine is busy, because a session without its rules is worse than one that begins late.
-const (
-	limit   = 90 * time.Millisecond
-	Patient = time.Second
-)
+// Patient is how long a hook may take: a second less than what the plugin asks the client for. It takes a twentieth of a second
+// where the machine is free. Where it is busy it is waited for, because a session without its rules, or a task that is never
+// noted, is worse than a session that waits.
+const Patient = 4 * time.Second
 
 // mostInput is how many bytes an event may have.
 const mostInput = 1 << 20
@@ -65,7 +64,7 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 			err = fmt.Errorf("hook %s: %v", event, r)
 		}
 	}()
-	brief, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, Patient)
 	defer cancel()
 	var e input
 	lenient := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -74,13 +73,13 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 	}
 	switch event {
 	case "SessionStart":
-		err = start(ctx, brief, &e, out, tokens, open)
+		err = start(ctx, &e, out, tokens, open)
 	case "PreCompact":
-		err = save(brief, &e, open, Book.Checkpoint)
+		err = save(ctx, &e, open, Book.Checkpoint)
 	case "SessionEnd":
-		err = save(brief, &e, open, Book.Ended)
+		err = save(ctx, &e, open, Book.Ended)
 	case "TaskCompleted":
-		err = complete(brief, &e, open)
+		err = complete(ctx, &e, open)
 	case "Stop":
 	default:
 		err = fmt.Errorf("want one of %v", events)
@@ -91,8 +90,8 @@ func Run(ctx context.Context, event string, in io.Reader, out io.Writer, tokens 
 	return nil
 }
 
-// start tells a session what earlier ones have left, and then does what the schedules ask for while brief lasts.
-func start(ctx, brief context.Context, e *input, out io.Writer, tokens int, open func(context.Context, string) (Book, error)) error {
+// start tells a session what earlier ones have left, and then sees to what the schedules ask for.
+func start(ctx context.Context, e *input, out io.Writer, tokens int, open func(context.Context, string) (Book, error)) error {
 	b, err := open(ctx, e.Dir)
 	if err != nil {
 		return err
@@ -101,7 +100,7 @@ func start(ctx, brief context.Context, e *input, out io.Writer, tokens int, open
 	if err == nil && text != "" {
 		err = tell(out, text)
 	}
-	return errors.Join(err, b.CatchUp(brief))
+	return errors.Join(err, b.CatchUp(ctx))
 }
 
 // tell writes what the model is to be told.
