@@ -197,13 +197,11 @@ func (b *Block) Text() string {
 	return b.Content.Text()
 }
 
-// MayHold reports whether the block's text may hold a string; where it does not, the text does not. Content with a method
-// MayHold(string) bool is not decoded for that.
-func (b *Block) MayHold(s string) bool {
-	if h, ok := b.Content.(interface{ MayHold(string) bool }); ok {
-		return h.MayHold(s)
-	}
-	return strings.Contains(b.Text(), s)
+// MayHold reports whether the block's text may hold one of some strings; where it does not, the text holds none. Content
+// with a method MayHold(...string) bool is not decoded for that.
+func (b *Block) MayHold(strs ...string) bool {
+	h, ok := b.Content.(interface{ MayHold(...string) bool })
+	return !ok || h.MayHold(strs...)
 }
 
 // Hash returns the identity of the block's text. Equal texts have equal hashes. Content with a method

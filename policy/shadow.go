@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/decantdev/decant"
@@ -43,14 +44,12 @@ func Lacks(ctx context.Context, c *decant.Conversation, cp *decant.Checkpoint, f
 
 // find notes which of some strings stand in a block. Most stand in none, or in the first, so that hardly a text is decoded.
 func find(b *decant.Block, strs []string, stands map[string]bool) {
-	text, decoded := "", false
-	for _, s := range strs {
-		if stands[s] || !b.MayHold(s) {
-			continue
-		}
-		if !decoded {
-			text, decoded = b.Text(), true
-		}
+	open := slices.DeleteFunc(slices.Clone(strs), func(s string) bool { return stands[s] })
+	if !b.MayHold(open...) {
+		return
+	}
+	text := b.Text()
+	for _, s := range open {
 		if strings.Contains(text, s) {
 			stands[s] = true
 		}

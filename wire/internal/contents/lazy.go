@@ -35,12 +35,18 @@ func (l *Lazy) Text() string {
 	return partsText(l.raw)
 }
 
-// MayHold reports whether the text may hold a string: the source does, or it has escapes that may stand for a part of it.
-func (l *Lazy) MayHold(s string) bool {
-	if bytes.Contains(l.raw, []byte(s)) {
-		return true
+// MayHold reports whether the text may hold one of some strings: the source does, or it has escapes that may stand for a
+// part of one.
+func (l *Lazy) MayHold(strs ...string) bool {
+	if l.form != FormRaw && (bytes.Contains(l.raw, []byte(`\u`)) || bytes.Contains(l.raw, []byte(`\/`))) {
+		return len(strs) > 0
 	}
-	return l.form != FormRaw && (!verbatim(s) || bytes.Contains(l.raw, []byte(`\u`)) || bytes.Contains(l.raw, []byte(`\/`)))
+	for _, s := range strs {
+		if l.form != FormRaw && !verbatim(s) || bytes.Contains(l.raw, []byte(s)) {
+			return true
+		}
+	}
+	return false
 }
 
 // verbatim reports whether a string stands in JSON as it is, unless the source escapes what need not be.
