@@ -32,7 +32,7 @@ func level(name string) (EarlyPours, bool) {
 	case "low":
 		return EarlyPours{Level: name, Patience: 1.3, Keep: 8, Least: 60, Quote: 0.35, QuoteMost: 2000, Names: 50, Target: 20_000}, true
 	case "", "default":
-		return EarlyPours{Level: "default", Patience: 1.2, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50, Target: 16_000}, true
+		return EarlyPours{Level: "default", Patience: 1.2, Keep: 3, Least: 60, Quote: 0.3, QuoteMost: 1500, Names: 50, Target: 13_000}, true
 	case "high":
 		return EarlyPours{Level: name, Patience: 1, Keep: 2, Least: 60, Quote: 0.15, QuoteMost: 500, Names: 50, Target: 10_000}, true
 	}
