@@ -20,13 +20,22 @@ func InForce(ds []Decision) []Decision {
 
 // CheckpointIn returns the checkpoint in force among ds, nil when there is none. The newest one replaces all before it.
 func CheckpointIn(ds []Decision) *Checkpoint {
-	ds = InForce(ds)
 	for i := len(ds) - 1; i >= 0; i-- {
-		if ds[i].Kind == Cover {
-			return ds[i].Checkpoint
+		if d := &ds[i]; d.Kind == Cover && !takenBack(ds, d.ID) {
+			return d.Checkpoint
 		}
 	}
 	return nil
+}
+
+// takenBack reports whether one of ds takes back the decision with an id.
+func takenBack(ds []Decision, id string) bool {
+	for i := range ds {
+		if d := &ds[i]; d.Kind == Revoke && d.Revokes == id {
+			return true
+		}
+	}
+	return false
 }
 
 // PinsIn returns the blocks that ds pin and do not unpin, with the content that was pinned.
