@@ -11,7 +11,9 @@ func TestCheckpointIn(t *testing.T) {
 	first, second := &decant.Checkpoint{Number: 1}, &decant.Checkpoint{Number: 2}
 	one := decant.Decision{ID: "one", Kind: decant.Cover, Checkpoint: first}
 	two := decant.Decision{ID: "two", Kind: decant.Cover, Checkpoint: second}
-	back := func(id string) decant.Decision { return decant.Decision{ID: "back " + id, Kind: decant.Revoke, Revokes: id} }
+	back := func(id string) decant.Decision {
+		return decant.Decision{ID: "back " + id, Kind: decant.Revoke, Revokes: id}
+	}
 	other := decant.Decision{ID: "other", Kind: decant.Hold}
 	for _, tt := range []struct {
 		ds   []decant.Decision
