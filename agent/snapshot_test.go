@@ -148,9 +148,17 @@ func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
 		snap = agent.SnapshotOf(ctx)
 		return agent.Result{}, nil
 	}}
-	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}}
+	set, err := preset.Load("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := set.WithEarlyPours("off") // so that the snapshot is large
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := agent.Options{System: "You work.", Tools: []agent.Tool{readsMuch(40_000), seal}, Preset: whole}
 	s := w.agent(o).Session("")
-	for i := range 24 {
+	for i := range 8 {
 		if _, _, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i))); err != nil {
 			t.Fatal(err)
 		}
@@ -158,12 +166,9 @@ func TestASnapshotIsPouredWhereItDoesNotFit(t *testing.T) {
 	if _, _, err := ran(t, s.Run(t.Context(), "Delegate it.")); err != nil || snap == nil {
 		t.Fatal(err)
 	}
-	small, err := preset.Load("default")
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := *set
 	small.Trigger.Window = 30_000
-	o.Preset = small
+	o.Preset = &small
 	f, err := w.agent(o).Start(t.Context(), snap, "")
 	if err != nil {
 		t.Fatal(err)
