@@ -36,17 +36,42 @@ type browser struct {
 	ctx context.Context
 }
 
+// starting is held while a browser starts: of several that start at once on a busy machine one may crash.
+var starting sync.Mutex
+
+// newBrowser starts a browser. Chromium sometimes crashes before it can be spoken to, most of all on a busy
+// machine; that tells nothing about the page, so it is started anew, a few times.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox)
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
+	path := chromium(t)
+	starting.Lock()
+	defer starting.Unlock()
+	for left := 4; ; left-- {
+		ctx, err := start(t, path)
+		if err == nil {
+			return &browser{ctx}
+		}
+		if left == 0 {
+			t.Fatal(err)
+		}
+		t.Logf("started anew, %d more times at most: %v", left, err)
+		time.Sleep(time.Second) // what it crashed of may be over
 	}
-	return &browser{ctx}
+}
+
+// start starts Chromium, which ends with the test, and waits until it can be spoken to.
+func start(t *testing.T, path string) (context.Context, error) {
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+	ctx, end := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, leave := chromedp.NewContext(ctx)
+	if err := chromedp.Do(ctx); err != nil {
+		leave()
+		end()
+		return nil, err
+	}
+	t.Cleanup(end)
+	t.Cleanup(leave)
+	return ctx, nil
 }
 
 // A tab shows the page. Whatever it writes to the console as an error fails the test, but for what quiet holds.
