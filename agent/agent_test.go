@@ -20,6 +20,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
@@ -62,7 +64,7 @@ func newWorld(t *testing.T, m sandbox.Model) *world {
 	}
 	w.client = c
 	w.path = filepath.Join(t.TempDir(), "agent.db")
-	if w.db, err = embedded.Open(t.Context(), w.path, nil); err != nil {
+	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.db.Close() })

@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -26,7 +27,7 @@ import (
 // elsewhere returns what another process would get: the same database opened once more, with an agent on it.
 func (w *world) elsewhere(o agent.Options) *agent.Agent {
 	w.Helper()
-	db, err := embedded.Open(w.Context(), w.path, nil)
+	db, err := embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -62,7 +63,7 @@ func hashOf(t *testing.T, body []byte) string {
 // open opens the database, as another process would. The instructions are others each time.
 func (w *pastWorld) open() {
 	var err error
-	if w.db, err = embedded.Open(w.t.Context(), w.path, &embedded.Options{Engine: engine.Options{Window: 24_000}}); err != nil {
+	if w.db, err = embedded.Open(w.t.Context(), w.path, &embedded.Options{Engine: engine.Options{Window: 24_000, Timeouts: enginetest.Patient}}); err != nil {
 		w.Fatal(err)
 	}
 	w.system++

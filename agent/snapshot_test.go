@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -195,7 +196,7 @@ func TestASnapshotIsSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.db.Close()
-	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Preset: roomy}}); err != nil {
+	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Preset: roomy, Timeouts: enginetest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	var fails error
@@ -241,7 +242,7 @@ func TestASnapshotIsSealed(t *testing.T) {
 	}
 	o.Hooks.AfterModel = nil
 	apart := *w
-	if apart.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), nil); err != nil {
+	if apart.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "other.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	defer apart.db.Close()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
@@ -56,7 +57,7 @@ func TestGoesOnWithDatabasesOfAllForms(t *testing.T) {
 // TestEveryFormHasADatabase guards that a change of the form brings a database with it.
 func TestEveryFormHasADatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	d, err := embedded.Open(t.Context(), path, nil)
+	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func newWitness(t *testing.T, name string) *witness {
 		t.Fatal(err)
 	}
 	o := embedded.Options{Engine: engine.Options{
-		Window: databaseWindow, NoEarlyPours: true, Now: func() time.Time { return w.sent.Time }, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute},
+		Window: databaseWindow, NoEarlyPours: true, Now: func() time.Time { return w.sent.Time }, Timeouts: enginetest.Patient,
 	}}
 	var err error
 	if strings.HasSuffix(name, "-encrypted") {

@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
 // U24: a program that sets nothing saves what the gateway saves: stale readings of a file go long before
 // the window demands it. One that forbids it sends them all.
 func TestZeroOptionsPourForMoney(t *testing.T) {
-	patient := engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}} // the machine may be busy
+	patient := engine.Options{Timeouts: enginetest.Patient} // the machine may be busy
 	forbidden := patient
 	forbidden.NoEarlyPours = true
 	saving, whole := lastPrompt(t, patient), lastPrompt(t, forbidden)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -202,7 +203,7 @@ func TestSeed004Walkthrough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{Engine: engine.Options{Preset: set}})
+	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{Engine: engine.Options{Preset: set, Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store/sqlite"
@@ -34,7 +34,7 @@ func BenchmarkPourPrepared(b *testing.B) {
 			pour bool
 		}{{"Prepared", ahead, true}, {"PreparedByModel", ahead, true}, {"AtOnce", &never, true}, {"Request", &never, false}} {
 			b.Run(size.name+"/"+c.name, func(b *testing.B) {
-				o := engine.Options{Window: size.window, NoEarlyPours: true, Preset: c.form, ArchiveDelay: -1, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(b)}
+				o := engine.Options{Window: size.window, NoEarlyPours: true, Preset: c.form, ArchiveDelay: -1, Timeouts: enginetest.Patient, Logger: logtest.Strict(b)}
 				if c.name == "PreparedByModel" {
 					o.Models.Summarizer = &writer{write: good}
 				}

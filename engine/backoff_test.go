@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/policy"
@@ -34,7 +34,7 @@ func newGrowing(t testing.TB, o engine.Options, u decant.Usage) *growing {
 	if g.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	o.Timeouts.Optional, o.Timeouts.Required = time.Minute, time.Minute // the machine may be busy
+	o.Timeouts = enginetest.Patient
 	o.Logger = logtest.New(func(level slog.Level, line string) {
 		if level >= slog.LevelError {
 			t.Errorf("logged: %s", line)
@@ -108,7 +108,7 @@ func TestAPourThatBringsNothingIsNotPlannedAgain(t *testing.T) {
 
 // Any engine on the store plans at the same requests.
 func TestAnotherEngineKnowsThatAPourBringsNothing(t *testing.T) {
-	o := engine.Options{Window: 1_000_000, Preset: untouchable(t), Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}
+	o := engine.Options{Window: 1_000_000, Preset: untouchable(t), Timeouts: enginetest.Patient}
 	g := newGrowing(t, o, decant.Usage{Input: 100_000, Output: 20})
 	planned := map[string]int{}
 	for n := 10; n < 30; n++ {

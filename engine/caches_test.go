@@ -11,6 +11,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -221,7 +222,7 @@ func TestBetaForAMillionTokens(t *testing.T) {
 	for _, betas := range [][]string{nil, {"claude-code-20250219", token.BetaMillion}} {
 		k := newDialogue(t, engine.Options{})
 		var err error
-		if k.engine, err = engine.New(k.store, engine.Options{NoEarlyPours: true, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}); err != nil {
+		if k.engine, err = engine.New(k.store, engine.Options{NoEarlyPours: true, Timeouts: enginetest.Patient}); err != nil {
 			t.Fatal(err)
 		}
 		k.user("Do the work.")

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
@@ -32,7 +32,7 @@ func newTeam(t testing.TB, o engine.Options) *team {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Timeouts.Optional, o.Timeouts.Required = time.Minute, time.Minute // the machine may be busy
+	o.Timeouts = enginetest.Patient
 	o.Logger = logtest.Strict(t)
 	w := &team{TB: t, store: db, options: o, session: "s"}
 	t.Cleanup(func() {

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -69,7 +69,7 @@ func (k *dialogue) start(o engine.Options) {
 		o.Window = dialogueWindow
 	}
 	if o.Timeouts.Optional == 0 { // the machine may be busy
-		o.Timeouts.Optional, o.Timeouts.Required = time.Minute, time.Minute
+		o.Timeouts = enginetest.Patient
 	}
 	if o.Logger == nil {
 		o.Logger = logtest.Strict(k)

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -97,7 +97,7 @@ const hammeredTokens = 5_000_000
 // hammered returns options with a budget.
 func hammered(t *testing.T) engine.Options {
 	return engine.Options{
-		Window: 200_000, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(t),
+		Window: 200_000, Timeouts: enginetest.Patient, Logger: logtest.Strict(t),
 		Budgets: []budget.Budget{{Per: "conversation", Tokens: hammeredTokens}},
 	}
 }

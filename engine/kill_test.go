@@ -29,6 +29,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -74,7 +75,7 @@ func gateway(path string) error {
 
 func killedOptions() engine.Options {
 	return engine.Options{
-		Window: worldWindow, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute},
+		Window: worldWindow, Timeouts: enginetest.Patient,
 		Logger: logtest.New(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				fmt.Fprintln(os.Stderr, "fault:", line)

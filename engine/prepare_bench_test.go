@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store/sqlite"
@@ -72,7 +72,7 @@ func benchmarkPrepare(b *testing.B, kb, window int) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	e, err := engine.New(db, engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Window: window, NoEarlyPours: true, Logger: logtest.Strict(b)})
+	e, err := engine.New(db, engine.Options{Timeouts: enginetest.Patient, Window: window, NoEarlyPours: true, Logger: logtest.Strict(b)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -22,7 +22,7 @@ func BenchmarkRound(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer db.Close()
-			e, err := engine.New(db, engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(b)})
+			e, err := engine.New(db, engine.Options{Timeouts: enginetest.Patient, Logger: logtest.Strict(b)})
 			if err != nil {
 				b.Fatal(err)
 			}

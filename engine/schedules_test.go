@@ -15,6 +15,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -77,7 +78,7 @@ func (s *schedule) start() {
 	early := rapid.Bool().Draw(s.T, "early pours")
 	for range 2 {
 		e, err := engine.New(s.db, engine.Options{
-			Window: 12_000, NoEarlyPours: !early, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, ArchiveDelay: lag,
+			Window: 12_000, NoEarlyPours: !early, Timeouts: enginetest.Patient, ArchiveDelay: lag,
 			Now: s.clock.Now, Logger: logtest.Strict(s),
 		})
 		if err != nil {

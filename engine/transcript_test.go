@@ -18,6 +18,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/preset"
@@ -53,7 +54,7 @@ const fixedPart = `"system":[{"type":"text","text":"Be brief.","cache_control":{
 func kept(t *testing.T) (*sqlite.DB, store.Key) {
 	t.Helper()
 	db := emptyStore(t)
-	e, err := engine.New(db, engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(t)})
+	e, err := engine.New(db, engine.Options{Timeouts: enginetest.Patient, Logger: logtest.Strict(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/preset"
@@ -163,7 +163,7 @@ func (w *world) start() {
 }
 
 func (w *world) newEngine() *engine.Engine {
-	o := engine.Options{Preset: w.preset, Window: w.window, NoEarlyPours: !w.early, Adds: engine.Adds{DropBlock: w.drop}, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(w.t)}
+	o := engine.Options{Preset: w.preset, Window: w.window, NoEarlyPours: !w.early, Adds: engine.Adds{DropBlock: w.drop}, Timeouts: enginetest.Patient, Logger: logtest.Strict(w.t)}
 	if w.asks {
 		o.Models.Asker = &inquirer{post: w.ask}
 	}

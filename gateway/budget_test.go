@@ -20,6 +20,7 @@ import (
 	"github.com/decantdev/decant/budget"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -53,7 +54,7 @@ func newTill(t *testing.T, upstream http.Handler, o gateway.Options, budgets ...
 	t.Helper()
 	x := &till{}
 	x.world = newWorld(t, upstream, o, engine.Options{
-		Budgets: budgets, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Now: func() time.Time { return noon },
+		Budgets: budgets, Timeouts: enginetest.Patient, Now: func() time.Time { return noon },
 		Logger: logtest.New(func(level slog.Level, line string) {
 			if level >= slog.LevelError {
 				t.Errorf("logged: %s", line)

@@ -13,6 +13,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/gateway/tracing"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
@@ -56,7 +57,7 @@ func BenchmarkTracing(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer db.Close()
-			if o.Engine, err = engine.New(o.Tracing.Store(db), engine.Options{ArchiveDelay: time.Hour, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}); err != nil {
+			if o.Engine, err = engine.New(o.Tracing.Store(db), engine.Options{ArchiveDelay: time.Hour, Timeouts: enginetest.Patient}); err != nil {
 				b.Fatal(err)
 			}
 			defer o.Engine.Close()

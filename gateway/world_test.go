@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -91,7 +91,7 @@ func worldAt(t testing.TB, upstream string, o gateway.Options, eo engine.Options
 // patient gives an engine the time that it needs on a busy machine, unless the test is about time.
 func patient(o *engine.Options) {
 	if o.Timeouts.Optional == 0 {
-		o.Timeouts.Optional, o.Timeouts.Required = time.Minute, time.Minute
+		o.Timeouts = enginetest.Patient
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -41,7 +41,7 @@ func newWorld(t testing.TB, so sandbox.Options, eo engine.Options) *world {
 		t.Fatal(err)
 	}
 	w.store = db
-	eo.Timeouts.Optional, eo.Timeouts.Required = time.Minute, time.Minute // the machine may be busy
+	eo.Timeouts = enginetest.Patient
 	if eo.Logger == nil {
 		eo.Logger = logtest.Strict(t)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/remember"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/jsonspan"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/preset"
@@ -44,7 +45,7 @@ func newWorld(t *testing.T, m sandbox.Model, o embedded.Options) *world {
 	if w.client, err = anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")}); err != nil {
 		t.Fatal(err)
 	}
-	o.Account = &provider.Account{Client: w.client}
+	o.Account, o.Engine.Timeouts = &provider.Account{Client: w.client}, enginetest.Patient
 	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "agent.db"), &o); err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,8 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -123,7 +125,7 @@ func planned(p *sandbox.Prompt) sandbox.Answer {
 
 // run works on the session until it ends, or the process does.
 func (v *victim) run(ctx context.Context) (err error) {
-	db, err := embedded.Open(ctx, filepath.Join(v.folder, "team.db"), nil)
+	db, err := embedded.Open(ctx, filepath.Join(v.folder, "team.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		return err
 	}

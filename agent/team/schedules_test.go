@@ -23,6 +23,7 @@ import (
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -101,7 +102,7 @@ func newArena(t testing.TB) *arena {
 	}
 	a.file = filepath.Join(t.TempDir(), "team.db")
 	for i := range a.dbs {
-		if a.dbs[i], err = embedded.Open(t.Context(), a.file, &embedded.Options{Engine: engine.Options{Window: arenaWindow}}); err != nil {
+		if a.dbs[i], err = embedded.Open(t.Context(), a.file, &embedded.Options{Engine: engine.Options{Window: arenaWindow, Timeouts: enginetest.Patient}}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { a.dbs[i].Close() })

@@ -19,6 +19,8 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/team"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -62,7 +64,7 @@ func newWorld(t testing.TB, m sandbox.Model) *world {
 // open opens the database, once more where it is open already.
 func (w *world) open() *embedded.DB {
 	w.Helper()
-	db, err := embedded.Open(w.Context(), w.path, nil)
+	db, err := embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		w.Fatal(err)
 	}

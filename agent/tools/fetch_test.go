@@ -49,7 +49,7 @@ func site(t *testing.T) *httptest.Server {
 func TestFetch(t *testing.T) {
 	s := site(t)
 	host := strings.TrimPrefix(s.URL, "http://")
-	b := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{host}, Most: 70_000, Timeout: time.Second}})
+	b := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{host}, Most: 70_000}})
 	for path, want := range map[string]string{
 		"/page": "# Head\n\nSome **bold** [link](" + s.URL + "/x)\n\n- one\n\n![pic](data:...)", "/text": "plain \x1b[31m text\n", "/json": `{"a":1}`, "/latin": "café",
 		"/near": "plain \x1b[31m text\n", "/text#part": "plain \x1b[31m text\n",
@@ -61,7 +61,7 @@ func TestFetch(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/png": "error: the page is not text but image/png", "/bytes": "error: the page is not text", "/missing": "error: " + host + " answers with 404 Not Found\nnot here",
-		"/circle": "more than 5 redirects", "/slow": "error: ", "/long": "(30000 of 30010 characters: go on with offset 30000.)",
+		"/circle": "more than 5 redirects", "/long": "(30000 of 30010 characters: go on with offset 30000.)",
 		"/inside": "The page is at another host",
 	} {
 		b.has(b.try("fetch", args{"url": s.URL + path}), want)
@@ -70,6 +70,8 @@ func TestFetch(t *testing.T) {
 		t.Errorf("the rest is %q", got)
 	}
 	b.has(b.try("fetch", args{"url": s.URL + "/long", "offset": 40_000}), "error: the page has only 30010 characters")
+	hasty := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{host}, Timeout: 50 * time.Millisecond}})
+	b.has(hasty.try("fetch", args{"url": s.URL + "/slow"}), "error: ")
 	small := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{"127.0.0.1"}, Most: 1000}})
 	b.has(small.try("fetch", args{"url": s.URL + "/large"}), strings.Repeat("x", 1000)+"\n(The page has more than 1000 bytes")
 }

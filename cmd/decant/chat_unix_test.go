@@ -106,7 +106,7 @@ func (s *sitting) types(text string) {
 // sees waits until something is shown behind what was waited for before.
 func (s *sitting) sees(want string) {
 	s.Helper()
-	for range 1000 {
+	for range 3000 {
 		s.mu.Lock()
 		rest := s.shown.String()[s.seen:]
 		i := strings.Index(rest, want)
@@ -133,7 +133,7 @@ func (s *sitting) ends(code int) {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		s.Fatalf("it does not end; shown was:\n%s", s.text())
 	}
 	if got := s.cmd.ProcessState.ExitCode(); got != code {

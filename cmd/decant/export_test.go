@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestExportKeepsWhatHasAPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{
-		Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: logtest.Strict(t),
+		Timeouts: enginetest.Patient, Logger: logtest.Strict(t),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/transport"
@@ -70,7 +70,7 @@ func runFill() error {
 	d, err := embedded.Open(context.Background(), flag.Arg(0), &embedded.Options{
 		Engine: engine.Options{
 			NoEarlyPours: !*early, Mode: engine.Mode(*mode), Preset: policy,
-			Window: *window, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, // the machine may be busy
+			Window: *window, Timeouts: enginetest.Patient, // the machine may be busy
 			Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		},
 		Transport: transport.Options{Project: *project, Tenant: func(*http.Request) (string, error) { return *tenant, nil }},

@@ -21,6 +21,7 @@ import (
 	"github.com/decantdev/decant/internal/config"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/cost/costtest"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -71,7 +72,7 @@ func newRecital(t *testing.T, conv *decant.Conversation, early string) *recital 
 		t.Fatal(err)
 	}
 	r.decant, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "d.db"), &embedded.Options{
-		Engine: engine.Options{Preset: preset, Now: now, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}, Store: sqlite.Options{Now: now},
+		Engine: engine.Options{Preset: preset, Now: now, Timeouts: enginetest.Patient}, Store: sqlite.Options{Now: now},
 	})
 	if err != nil {
 		t.Fatal(err)

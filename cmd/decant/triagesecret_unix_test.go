@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/store"
 )
@@ -248,7 +250,7 @@ func TestNoSecretLeavesARun(t *testing.T) {
 // journals returns all that the journals of a database hold.
 func journals(t *testing.T, name string) string {
 	t.Helper()
-	db, err := embedded.Open(t.Context(), name, nil)
+	db, err := embedded.Open(t.Context(), name, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}

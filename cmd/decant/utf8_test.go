@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -75,7 +77,7 @@ func ask(t *testing.T, path, session, text string) {
 	t.Helper()
 	api := httptest.NewServer(sandbox.New(sandbox.Options{}))
 	defer api.Close()
-	d, err := embedded.Open(t.Context(), path, nil)
+	d, err := embedded.Open(t.Context(), path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,10 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway/keyring"
 	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -71,7 +73,7 @@ func (w *world) begin() {
 	w.end = append(w.end, stop)
 	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
 	if err == nil {
-		w.db, err = embedded.Open(w.Context(), w.path, &embedded.Options{Recall: w.recall, Account: &provider.Account{Client: client}})
+		w.db, err = embedded.Open(w.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}, Recall: w.recall, Account: &provider.Account{Client: client}})
 	}
 	speaker := w.client
 	if speaker == nil {

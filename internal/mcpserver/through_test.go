@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -22,6 +21,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/lookup"
 	"github.com/decantdev/decant/internal/mcpserver"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -126,7 +126,7 @@ func through(t *testing.T, window int) (*sqlite.DB, *engine.Engine, anthropic.Cl
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	e, err := engine.New(db, engine.Options{Window: window, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}})
+	e, err := engine.New(db, engine.Options{Window: window, Timeouts: enginetest.Patient})
 	if err != nil {
 		t.Fatal(err)
 	}

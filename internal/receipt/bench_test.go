@@ -12,6 +12,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/receipt"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -38,7 +40,7 @@ func BenchmarkWhy(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	db, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "why.db"), nil)
+	db, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "why.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/receipt"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -72,7 +73,7 @@ func (b *bureau) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, e
 func (b *bureau) open() {
 	b.Helper()
 	var err error
-	if b.db, err = embedded.Open(b.Context(), b.path, &embedded.Options{Engine: engine.Options{Window: 24_000}}); err != nil {
+	if b.db, err = embedded.Open(b.Context(), b.path, &embedded.Options{Engine: engine.Options{Window: 24_000, Timeouts: enginetest.Patient}}); err != nil {
 		b.Fatal(err)
 	}
 	type args struct {

@@ -12,7 +12,9 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
@@ -84,7 +86,7 @@ func newNight(t *testing.T, o sandbox.Options) *night {
 	if n.client, err = anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: &way{n, rt}, Credential: provider.Key("x-api-key", "test")}); err != nil {
 		t.Fatal(err)
 	}
-	if n.db, err = embedded.Open(t.Context(), t.TempDir()+"/triage.db", nil); err != nil {
+	if n.db, err = embedded.Open(t.Context(), t.TempDir()+"/triage.db", &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { n.db.Close() })

@@ -17,6 +17,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/whatif"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider"
@@ -45,7 +47,7 @@ func newWorld(t *testing.T, m sandbox.Model, o agent.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "agent.db"), nil); err != nil {
+	if w.db, err = embedded.Open(t.Context(), filepath.Join(t.TempDir(), "agent.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -60,7 +60,7 @@ func (u *user) types(text string) {
 // sees waits until something is shown behind what was waited for before.
 func (u *user) sees(want string) {
 	u.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		u.mu.Lock()
 		rest, more := u.shown.String()[u.seen:], u.more
@@ -96,7 +96,7 @@ func (u *user) quits() {
 		if err != nil {
 			u.Error(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		u.Fatal("it does not end; shown was:\n" + u.all())
 	}
 }

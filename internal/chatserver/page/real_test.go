@@ -16,8 +16,10 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/chatserver"
 	"github.com/decantdev/decant/internal/chatserver/page"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -69,7 +71,7 @@ func begin(t *testing.T, file string, m sandbox.Model) (http.Handler, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := embedded.Open(t.Context(), file, nil)
+	db, err := embedded.Open(t.Context(), file, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/embedded"
+	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
@@ -66,7 +68,7 @@ func (w *world) investigated(t *testing.T, off layer.Set, thinking bool) *report
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "triage.db"), nil)
+	db, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "triage.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		t.Fatal(err)
 	}
