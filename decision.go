@@ -123,7 +123,7 @@ const (
 // Rung is the step of the ladder that produced a summary, best first.
 type Rung string
 
-// The rungs. docs/ARCHITECTURE.md, "The way of a request", says when each is taken. A record with lines of segments is of
+// The rungs. docs/INTERNALS.md, "The way of a request", says when each is taken. A record with lines of segments is of
 // their lowest rung; a program's own summariser names it, RungModel where it names none.
 const (
 	RungNative     Rung = "native"  // the provider's own compaction

@@ -115,6 +115,7 @@ var layers = map[string][]string{
 	"scripts/recall":              {".", "token", "wire"},
 	"internal/notebook/monthly":   {"internal/notebook/scan"},
 	"internal/workspace":          {"agent", "agent/tools"},
+	"internal/enginetest":         {"engine"},
 	"internal/chatserver":         {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember", "internal/whatif", "internal/receipt", "agent/permission", "agent/tools", "internal/workspace"},
 	"examples/agent":              {"*"},
 	"examples/approval":           {"*"},
@@ -159,9 +160,9 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	}
 }
 
-// The drawing in docs/ARCHITECTURE.md is what the imports are: every package stands in it, below all that it imports.
+// The drawing in docs/INTERNALS.md is what the imports are: every package stands in it, below all that it imports.
 func TestTheDrawingOfTheLayersHolds(t *testing.T) {
-	text, err := os.ReadFile("docs/ARCHITECTURE.md")
+	text, err := os.ReadFile("docs/INTERNALS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestTheDrawingOfTheLayersHolds(t *testing.T) {
 	}
 }
 
-// The words of the glossary stand in docs/ARCHITECTURE.md and in the package comment, in one order.
+// The words of the glossary stand in docs/GLOSSARY.md and in the package comment, in one order.
 func TestOneGlossary(t *testing.T) {
 	words := func(file, pattern string) (out []string) {
 		text, err := os.ReadFile(file)
@@ -204,9 +205,9 @@ func TestOneGlossary(t *testing.T) {
 		}
 		return out
 	}
-	docs, code := words("docs/ARCHITECTURE.md", `(?m)^\| \*\*([^*]+)\*\* \| `), words("doc.go", `(?m)^//   - ([^:]+): `)
+	docs, code := words("docs/GLOSSARY.md", `(?m)^\| \*\*([^*]+)\*\* \| `), words("doc.go", `(?m)^//   - ([^:]+): `)
 	if len(docs) < 20 || docs[0] != "pour" || !slices.Equal(docs, code) {
-		t.Errorf("docs/ARCHITECTURE.md explains %q, doc.go %q", docs, code)
+		t.Errorf("docs/GLOSSARY.md explains %q, doc.go %q", docs, code)
 	}
 }
 

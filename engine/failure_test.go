@@ -16,7 +16,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// The failure ladder (docs/ARCHITECTURE.md, "The way of a request"): committed decisions are replayed and no new ones made, else
+// The failure ladder (docs/INTERNALS.md, "The way of a request"): committed decisions are replayed and no new ones made, else
 // the client's own bytes go out, else the request cannot be sent.
 func TestFailureLadder(t *testing.T) {
 	down := errors.New("the disk is on fire")

@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// How a request stands to what is known (docs/ARCHITECTURE.md, "Whose conversation a request is").
+// How a request stands to what is known (docs/INTERNALS.md, "Whose conversation a request is").
 func TestRelations(t *testing.T) {
 	racetest.SkipSequential(t)
 	start := func(t *testing.T) *dialogue {

@@ -31,7 +31,7 @@ type Store interface {
 // A Matcher finds the conversation that a request belongs to.
 type Matcher interface {
 	// Match returns the longest known prefix of chain within the tenant and the client's session,
-	// and the lines that hold it. chain is h(1), h(2), ... of the request's blocks (docs/ARCHITECTURE.md,
+	// and the lines that hold it. chain is h(1), h(2), ... of the request's blocks (docs/INTERNALS.md,
 	// "Whose conversation a request is"). Match.Known is 0 and there are no lines when even h(1) is unknown.
 	Match(ctx context.Context, tenant, session string, chain []decant.Hash) (Match, error)
 

@@ -24,27 +24,50 @@ func New(text string) *Regexp {
 // String returns the text that it was made of.
 func (r *Regexp) String() string { return r.compiled().String() }
 
-func (r *Regexp) MatchString(s string) bool            { return r.compiled().MatchString(s) }
-func (r *Regexp) FindString(s string) string           { return r.compiled().FindString(s) }
-func (r *Regexp) FindStringIndex(s string) []int       { return r.compiled().FindStringIndex(s) }
+// MatchString is [regexp.Regexp.MatchString].
+func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
+
+// FindString is [regexp.Regexp.FindString].
+func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
+
+// FindStringIndex is [regexp.Regexp.FindStringIndex].
+func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
+
+// FindStringSubmatch is [regexp.Regexp.FindStringSubmatch].
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex is [regexp.Regexp.FindStringSubmatchIndex].
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compiled().FindStringSubmatchIndex(s)
 }
+
+// ReplaceAllString is [regexp.Regexp.ReplaceAllString].
 func (r *Regexp) ReplaceAllString(s, with string) string {
 	return r.compiled().ReplaceAllString(s, with)
 }
+
+// ReplaceAllStringFunc is [regexp.Regexp.ReplaceAllStringFunc].
 func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
 	return r.compiled().ReplaceAllStringFunc(s, with)
 }
+
+// FindAllString is [regexp.Regexp.FindAllString].
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
-func (r *Regexp) Split(s string, n int) []string         { return r.compiled().Split(s, n) }
+
+// Split is [regexp.Regexp.Split].
+func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }
+
+// FindAllStringIndex is [regexp.Regexp.FindAllStringIndex].
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringIndex(s, n)
 }
+
+// FindAllStringSubmatch is [regexp.Regexp.FindAllStringSubmatch].
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.compiled().FindAllStringSubmatch(s, n)
 }
+
+// FindAllStringSubmatchIndex is [regexp.Regexp.FindAllStringSubmatchIndex].
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringSubmatchIndex(s, n)
 }

@@ -13,7 +13,7 @@ import (
 // A Relation is how a request stands to the conversation that it was found to belong to.
 type Relation string
 
-// The relations (docs/ARCHITECTURE.md, "Whose conversation a request is").
+// The relations (docs/INTERNALS.md, "Whose conversation a request is").
 const (
 	Begins    Relation = "begins"    // nothing of it is known
 	Continues Relation = "continues" // it holds all that is known, and perhaps more
