@@ -92,7 +92,6 @@ require (
 )
 
 require (
-	github.com/getkin/kin-openapi v0.153.0
 	github.com/google/go-github/v89 v89.0.0
 	github.com/hmarr/codeowners v1.2.1
 	github.com/jellydator/ttlcache/v3 v3.4.1
@@ -102,8 +101,6 @@ require (
 
 require (
 	github.com/agnivade/levenshtein v1.2.2 // indirect
-	github.com/go-openapi/jsonpointer v0.22.5 // indirect
-	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/gorilla/websocket v1.5.3 // indirect
 	golang.org/x/text v0.43.0 // indirect

@@ -8,19 +8,16 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/routers"
 )
 
 // A call is one request that is being answered.
 type call struct {
-	s     *Server
-	r     *http.Request
-	repo  *repo // nil where the path names none
-	route *routers.Route
-	path  map[string]string
-	body  []byte
+	s    *Server
+	r    *http.Request
+	repo *repo // nil where the path names none
+	op   *operation
+	path map[string]string
+	body []byte
 
 	header http.Header // of the answer
 	lost   bool        // nobody gets the answer
@@ -64,14 +61,12 @@ const most = 8 << 20
 // description demands besides was added.
 func (s *Server) handle(pattern, path string, do func(*call) (int, any, *apiError)) {
 	method, _, _ := strings.Cut(pattern, " ")
-	item := s.spec.Paths.Value(path)
-	op := item.GetOperation(method)
+	op := s.api.operation(method, path)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		c := &call{s: s, r: r, path: map[string]string{}, header: http.Header{},
-			route: &routers.Route{Spec: s.spec, Path: path, PathItem: item, Method: method, Operation: op}}
+		c := &call{s: s, r: r, op: op, path: map[string]string{}, header: http.Header{}}
 		for _, p := range op.Parameters {
-			if p.Value.In == openapi3.ParameterInPath {
-				c.path[p.Value.Name] = r.PathValue(p.Value.Name)
+			if p.In == "path" {
+				c.path[p.Name] = r.PathValue(p.Name)
 			}
 		}
 		status, v := c.answer(w, do)
@@ -86,7 +81,7 @@ func (s *Server) handle(pattern, path string, do func(*call) (int, any, *apiErro
 
 // answer does what a request asks for. Status 0: the connection is closed without an answer.
 func (c *call) answer(w http.ResponseWriter, do func(*call) (int, any, *apiError)) (int, any) {
-	op := c.route.Operation.OperationID
+	op := c.op.OperationID
 	c.s.count(op)
 	if status, v, ok := c.s.fail(w, c, op); ok {
 		return status, v

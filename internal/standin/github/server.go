@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // Options configures a Server. Repos is required.
@@ -23,7 +21,7 @@ type Options struct {
 // A Server is a stand-in for api.github.com. It is safe for concurrent use.
 type Server struct {
 	opts Options
-	spec *openapi3.T
+	api  *description
 	mux  *http.ServeMux
 
 	mu     sync.Mutex
@@ -53,7 +51,7 @@ func New(o Options) (*Server, error) {
 		s.repos[strings.ToLower(name)] = r
 	}
 	var err error
-	if s.spec, err = loadSpec(); err != nil {
+	if s.api, err = described(); err != nil {
 		return nil, err
 	}
 	s.routes()

@@ -2,55 +2,56 @@ package github
 
 import (
 	"bytes"
-	"context"
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/google/jsonschema-go/jsonschema"
 )
-
-//go:embed openapi.json
-var description []byte
-
-// loadSpec reads the description of the API.
-func loadSpec() (*openapi3.T, error) {
-	spec, err := openapi3.NewLoader().LoadFromData(description)
-	if err != nil {
-		return nil, fmt.Errorf("read the description of GitHub's API: %w", err)
-	}
-	return spec, nil
-}
-
-// input returns a request for the checks. The answer to a request that is checked has nothing to do with whose it is.
-func (c *call) input() *openapi3filter.RequestValidationInput {
-	r := c.r.Clone(c.r.Context())
-	r.Body = io.NopCloser(bytes.NewReader(c.body))
-	if len(c.body) > 0 {
-		r.Header.Set("Content-Type", "application/json") // go-github says so, and curl does not
-	}
-	return &openapi3filter.RequestValidationInput{Request: r, PathParams: c.path, Route: c.route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true}}
-}
 
 // checkRequest holds a request against the description.
 func (c *call) checkRequest() *apiError {
-	if c.route.Operation.OperationID == "issues/add-labels" && bytes.HasPrefix(c.body, []byte("[")) {
-		c.body = slices.Concat([]byte(`{"labels":`), c.body, []byte("}")) // the description allows it in words: "You can also pass an array of labels directly"
+	query := c.r.URL.Query()
+	for _, p := range c.op.Parameters {
+		text, there := c.path[p.Name]
+		if p.In == "query" {
+			text, there = query.Get(p.Name), query.Has(p.Name)
+		}
+		switch {
+		case !there && p.Required:
+			return invalid("Invalid request.\n\nThe parameter %q is missing.", p.Name)
+		case there:
+			if err := p.wrong(text); err != nil {
+				return invalid("Invalid request.\n\nParameter %q: %v", p.Name, err)
+			}
+		}
 	}
-	if err := openapi3filter.ValidateRequest(c.r.Context(), c.input()); err != nil {
-		text, _, _ := strings.Cut(err.Error(), "\nSchema:")
-		return invalid("Invalid request.\n\n%s", text)
-	}
-	for name := range c.r.URL.Query() {
-		if c.route.Operation.Parameters.GetByInAndName(openapi3.ParameterInQuery, name) == nil {
+	for name := range query {
+		if !c.op.asks(name) {
 			return invalid("Invalid request.\n\nThere is no parameter %q.", name)
 		}
+	}
+	return c.checkBody()
+}
+
+// checkBody holds the body of a request against the description.
+func (c *call) checkBody() *apiError {
+	want := c.op.RequestBody
+	if want == nil {
+		return nil
+	}
+	if len(c.body) == 0 {
+		if want.Required {
+			return invalid("Invalid request.\n\nThe body is missing.")
+		}
+		return nil
+	}
+	if c.op.OperationID == "issues/add-labels" && bytes.HasPrefix(c.body, []byte("[")) {
+		c.body = slices.Concat([]byte(`{"labels":`), c.body, []byte("}")) // the description allows it in words: "You can also pass an array of labels directly"
+	}
+	if err := want.Content[kind].wrong(c.body); err != nil {
+		return invalid("Invalid request.\n\n%v", err)
 	}
 	return nil
 }
@@ -64,57 +65,44 @@ func (c *call) fitting(status int, v any) (any, error) {
 	if err := json.Unmarshal(data, &v); err != nil { // now it is made of maps and slices alone
 		return nil, err
 	}
-	if content := c.schema(status); content != nil {
-		v = complete(content, v)
+	m, ok := c.op.answer(status)
+	if !ok {
+		return nil, fmt.Errorf("%s has no answer with status %d", c.op.OperationID, status)
+	}
+	if m != nil && m.Schema != nil {
+		v = c.s.api.complete(m.Schema, v)
 	}
 	if data, err = json.Marshal(v); err != nil {
 		return nil, err
 	}
-	in := &openapi3filter.ResponseValidationInput{RequestValidationInput: c.input(), Status: status,
-		Header: http.Header{"Content-Type": {"application/json"}}, Options: &openapi3filter.Options{IncludeResponseStatus: true}}
-	if err := openapi3filter.ValidateResponse(context.Background(), in.SetBodyBytes(data)); err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
-// schema returns the schema of an answer; nil: the description has none.
-func (c *call) schema(status int) *openapi3.Schema {
-	response := c.route.Operation.Responses.Status(status)
-	if response == nil || response.Value == nil {
-		return nil
-	}
-	media := response.Value.Content.Get("application/json")
-	if media == nil || media.Schema == nil {
-		return nil
-	}
-	return media.Schema.Value
+	return v, m.wrong(data)
 }
 
 // complete adds what a schema demands of a value and the stand-in has nothing to say about.
-func complete(s *openapi3.Schema, v any) any {
+func (d *description) complete(s *jsonschema.Schema, v any) any {
+	s = d.of(s)
 	for _, part := range s.AllOf {
-		v = complete(part.Value, v)
+		v = d.complete(part, v)
 	}
-	if choice := choose(s, v); choice != nil {
-		v = complete(choice, v)
+	if choice := d.choose(s, v); choice != nil {
+		v = d.complete(choice, v)
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range s.Required {
 			if _, ok := v[name]; !ok && s.Properties[name] != nil {
-				v[name] = zero(s.Properties[name].Value)
+				v[name] = d.zero(s.Properties[name])
 			}
 		}
 		for name, p := range s.Properties {
 			if x, ok := v[name]; ok && x != nil {
-				v[name] = complete(p.Value, x)
+				v[name] = d.complete(p, x)
 			}
 		}
 	case []any:
 		if s.Items != nil {
 			for i := range v {
-				v[i] = complete(s.Items.Value, v[i])
+				v[i] = d.complete(s.Items, v[i])
 			}
 		}
 	}
@@ -122,57 +110,65 @@ func complete(s *openapi3.Schema, v any) any {
 }
 
 // choose returns which of the alternatives of a schema a value is: the first of its kind whose demands are nearest to what it has.
-func choose(s *openapi3.Schema, v any) *openapi3.Schema {
-	all := append(append(openapi3.SchemaRefs{}, s.AnyOf...), s.OneOf...)
-	var best *openapi3.Schema
+func (d *description) choose(s *jsonschema.Schema, v any) *jsonschema.Schema {
+	var best *jsonschema.Schema
 	fewest := 1 << 30
-	for _, ref := range all {
+	for _, one := range slices.Concat(s.AnyOf, s.OneOf) {
+		one = d.of(one)
 		lacking := 0
 		switch v := v.(type) {
 		case map[string]any:
-			if ref.Value.Type != nil && !ref.Value.Type.Is("object") {
+			if typed(one) && !is(one, "object") {
 				continue
 			}
-			for _, name := range ref.Value.Required {
+			for _, name := range one.Required {
 				if _, ok := v[name]; !ok {
 					lacking++
 				}
 			}
 		case []any:
-			if ref.Value.Type == nil || !ref.Value.Type.Is("array") {
+			if !is(one, "array") {
 				continue
 			}
 		default:
 			return nil
 		}
 		if lacking < fewest {
-			best, fewest = ref.Value, lacking
+			best, fewest = one, lacking
 		}
 	}
 	return best
 }
 
+// typed reports whether a schema says of which type its values are.
+func typed(s *jsonschema.Schema) bool { return s.Type != "" || len(s.Types) > 0 }
+
+// is reports whether a schema says that its values are, or may be, of a type.
+func is(s *jsonschema.Schema, kind string) bool {
+	return s.Type == kind || slices.Contains(s.Types, kind)
+}
+
 // zero returns a value that a schema allows.
-func zero(s *openapi3.Schema) any {
+func (d *description) zero(s *jsonschema.Schema) any {
+	s = d.of(s)
+	all := slices.Concat(s.AnyOf, s.OneOf)
 	switch {
-	case s.Nullable:
+	case is(s, "null") || slices.ContainsFunc(all, func(s *jsonschema.Schema) bool { return is(s, "null") }):
 		return nil
 	case len(s.Enum) > 0:
 		return s.Enum[0]
-	case len(s.AllOf) > 0 || s.Type != nil && s.Type.Is("object"):
-		return complete(s, map[string]any{})
-	case len(s.AnyOf) > 0:
-		return zero(s.AnyOf[0].Value)
-	case len(s.OneOf) > 0:
-		return zero(s.OneOf[0].Value)
-	case s.Type == nil:
+	case len(s.AllOf) > 0 || is(s, "object"):
+		return d.complete(s, map[string]any{})
+	case len(all) > 0:
+		return d.zero(all[0])
+	case !typed(s):
 		return map[string]any{}
-	case s.Type.Is("array"):
+	case is(s, "array"):
 		return []any{}
-	case s.Type.Is("boolean"):
+	case is(s, "boolean"):
 		return false
-	case s.Type.Is("integer"), s.Type.Is("number"):
-		return max(0, deref(s.Min))
+	case is(s, "integer"), is(s, "number"):
+		return max(0, deref(s.Minimum))
 	}
 	switch s.Format {
 	case "uri":
@@ -182,12 +178,13 @@ func zero(s *openapi3.Schema) any {
 	case "email":
 		return "someone@example.com"
 	}
-	return strings.Repeat("x", int(s.MinLength))
+	return strings.Repeat("x", deref(s.MinLength))
 }
 
-func deref(f *float64) float64 {
-	if f == nil {
-		return 0
+// deref returns what a pointer is for, or nothing.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return *f
+	return v
 }
