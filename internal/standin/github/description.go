@@ -55,8 +55,8 @@ type media struct {
 	check  func() (*jsonschema.Resolved, error)
 }
 
-// kind is that of all bodies that are looked at.
-const kind = "application/json"
+// mediaJSON is the kind of all bodies that are looked at.
+const mediaJSON = "application/json"
 
 // described returns the description, which is read once.
 var described = sync.OnceValues(func() (*description, error) {
@@ -125,11 +125,11 @@ func schemas(v any) any {
 // nullable returns a schema that allows null besides.
 func nullable(s map[string]any) map[string]any {
 	delete(s, "nullable")
-	kind, ok := s["type"].(string)
+	typ, ok := s["type"].(string)
 	if !ok {
 		return object{"anyOf": []any{s, object{"type": "null"}}}
 	}
-	s["type"] = []any{kind, "null"}
+	s["type"] = []any{typ, "null"}
 	if all, ok := s["enum"].([]any); ok {
 		s["enum"] = append(all, nil)
 	}
@@ -191,7 +191,7 @@ func (op *operation) answer(status int) (*media, bool) {
 	if !ok {
 		return nil, false
 	}
-	return a.Content[kind], true
+	return a.Content[mediaJSON], true
 }
 
 // asks reports whether an operation has a parameter of a query.

@@ -23,7 +23,7 @@ func TestEveryBodyOfTheDescriptionCanBeChecked(t *testing.T) {
 				all = append(all, op.RequestBody.Content)
 			}
 			for _, content := range all {
-				m := content[kind]
+				m := content[mediaJSON]
 				if m == nil || m.Schema == nil {
 					continue
 				}
@@ -45,7 +45,7 @@ func TestWhatIsNotAsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	op := d.operation("POST", "/repos/{owner}/{repo}/issues")
-	body := op.RequestBody.Content[kind]
+	body := op.RequestBody.Content[mediaJSON]
 	for text, want := range map[string]string{
 		`{"title":"a"}`: "", `{"title":7}`: "", `{"title":"a","milestone":null}`: "", `{"title":"a","milestone":true}`: "milestone",
 		`{}`: "title", `{"title":"a","labels":"x"}`: "labels", `{"title":"a","assignee":null}`: "", `[]`: "array", `{`: "JSON",

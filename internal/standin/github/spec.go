@@ -50,7 +50,7 @@ func (c *call) checkBody() *apiError {
 	if c.op.OperationID == "issues/add-labels" && bytes.HasPrefix(c.body, []byte("[")) {
 		c.body = slices.Concat([]byte(`{"labels":`), c.body, []byte("}")) // the description allows it in words: "You can also pass an array of labels directly"
 	}
-	if err := want.Content[kind].wrong(c.body); err != nil {
+	if err := want.Content[mediaJSON].wrong(c.body); err != nil {
 		return invalid("Invalid request.\n\n%v", err)
 	}
 	return nil
