@@ -1,6 +1,9 @@
 package jsonspan
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // A Scanner reads one valid JSON text from front to back. Its methods consume what they return:
 //
@@ -149,7 +152,7 @@ func (s *Scanner) checkedNext() bool {
 }
 
 // Name consumes a member's name and colon and returns the name without quotes. It is a part of the
-// source unless the name is written with escapes. Before an element of an array, which has no name, it
+// source unless the name is written with escapes or is no valid UTF-8. Before an element of an array, which has no name, it
 // returns nil and consumes nothing, so that a loop that expects an object runs over an array, too.
 func (s *Scanner) Name() []byte {
 	start := s.pos
@@ -169,12 +172,22 @@ func (s *Scanner) Name() []byte {
 		s.expect(false)
 		return nil
 	}
-	for _, c := range raw { // names are short
-		if c == '\\' {
-			return []byte(Unquote(raw))
-		}
+	if asWritten(raw) {
+		return trimQuotes(raw)
 	}
-	return trimQuotes(raw)
+	return []byte(Unquote(raw))
+}
+
+// asWritten reports whether a string is what its bytes say: it has no escapes and is valid UTF-8. Names are short and mostly ASCII.
+func asWritten(raw []byte) bool {
+	ascii := true
+	for _, c := range raw {
+		if c == '\\' {
+			return false
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	return ascii || utf8.Valid(raw)
 }
 
 // expect fails, if the scanner checks, unless ok is true, which it returns.

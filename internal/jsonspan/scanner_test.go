@@ -36,6 +36,7 @@ func TestScannerWalksEveryValue(t *testing.T) {
 		{"Members", `{"a":1,"b" : "x" , "c":null}`, `{ a: 1 b: "x" c: null end`},
 		{"Nested", `{"a":[{"b":[]},2],"c":{}}`, `{ a: [ { b: [ end end 2 end c: { end end`},
 		{"EscapedName", `{"a\u0062\"":1}`, `{ ab": 1 end`},
+		{"NameOfOtherBytes", "{\"\x80b\":1,\"é\":2}", "{ \ufffdb: 1 é: 2 end"},
 		{"DuplicateNames", `{"a":1,"a":2}`, `{ a: 1 a: 2 end`},
 		{"QuotesInStrings", `["\"","\\","\\\"]",3]`, `[ "\"" "\\" "\\\"]" 3 end`},
 		{"LongStringEndingInBackslash", `["` + strings.Repeat("x", 40) + `\\",1]`, `[ "` + strings.Repeat("x", 40) + `\\" 1 end`},
@@ -131,7 +132,7 @@ func tokens(d *jsontext.Decoder, out []string) []string {
 }
 
 func FuzzScannerReadsWhatJSONTextReads(f *testing.F) {
-	for _, s := range []string{`{"a":[1,"x\"",{}],"b":null}`, `[[[]]]`, `{"\ud83d\ude00":"\\"}`, `{`, `"`, `[1,}`, `{"a"`, ``} {
+	for _, s := range []string{`{"a":[1,"x\"",{}],"b":null}`, `[[[]]]`, `{"\ud83d\ude00":"\\"}`, "{\"\x80b\":null}", `{`, `"`, `[1,}`, `{"a"`, ``} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
