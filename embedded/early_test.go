@@ -18,7 +18,7 @@ import (
 // U24: a program that sets nothing saves what the gateway saves: stale readings of a file go long before
 // the window demands it. One that forbids it sends them all.
 func TestZeroOptionsPourForMoney(t *testing.T) {
-	patient := engine.Options{Timeouts: enginetest.Patient} // the machine may be busy
+	patient := engine.Options{Timeouts: enginetest.Patient}
 	forbidden := patient
 	forbidden.NoEarlyPours = true
 	saving, whole := lastPrompt(t, patient), lastPrompt(t, forbidden)

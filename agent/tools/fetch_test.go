@@ -71,7 +71,7 @@ func TestFetch(t *testing.T) {
 	}
 	b.has(b.try("fetch", args{"url": s.URL + "/long", "offset": 40_000}), "error: the page has only 30010 characters")
 	hasty := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{host}, Timeout: 50 * time.Millisecond}})
-	b.has(hasty.try("fetch", args{"url": s.URL + "/slow"}), "error: ")
+	b.has(hasty.try("fetch", args{"url": s.URL + "/slow"}), "awaiting")
 	small := newBench(t, tools.Options{Shell: tools.Shell{Off: true}, Fetch: tools.Fetch{Private: []string{"127.0.0.1"}, Most: 1000}})
 	b.has(small.try("fetch", args{"url": s.URL + "/large"}), strings.Repeat("x", 1000)+"\n(The page has more than 1000 bytes")
 }

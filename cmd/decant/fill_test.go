@@ -70,7 +70,7 @@ func runFill() error {
 	d, err := embedded.Open(context.Background(), flag.Arg(0), &embedded.Options{
 		Engine: engine.Options{
 			NoEarlyPours: !*early, Mode: engine.Mode(*mode), Preset: policy,
-			Window: *window, Timeouts: enginetest.Patient, // the machine may be busy
+			Window: *window, Timeouts: enginetest.Patient,
 			Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		},
 		Transport: transport.Options{Project: *project, Tenant: func(*http.Request) (string, error) { return *tenant, nil }},

@@ -36,11 +36,11 @@ type browser struct {
 	ctx context.Context
 }
 
-// starting is held while a browser starts: of several that start at once on a busy machine one may crash.
+// starting is held while a browser starts. Some that started beside others have crashed; of what is not known.
 var starting sync.Mutex
 
-// newBrowser starts a browser. Chromium sometimes crashes before it can be spoken to, most of all on a busy
-// machine; that tells nothing about the page, so it is started anew, a few times.
+// newBrowser starts a browser. Chromium sometimes crashes before it can be spoken to; that tells nothing about the page, so
+// it is started anew, a few times.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := chromium(t)

@@ -41,6 +41,7 @@ type parameter struct {
 	Name, In string
 	Required bool
 	Schema   *jsonschema.Schema
+	check    check
 }
 
 // An answer is what comes with a status.
@@ -52,8 +53,11 @@ type answer struct {
 // A media is the form of a body.
 type media struct {
 	Schema *jsonschema.Schema
-	check  func() (*jsonschema.Resolved, error)
+	check  check
 }
+
+// A check returns what values are held against. It is made when it is first needed.
+type check func() (*jsonschema.Resolved, error)
 
 // mediaJSON is the kind of all bodies that are looked at.
 const mediaJSON = "application/json"
@@ -136,15 +140,17 @@ func nullable(s map[string]any) map[string]any {
 	return s
 }
 
-// connect puts in place of references what they are for, and makes the checks of bodies.
+// connect puts in place of references what they are for, and makes the checks.
 func (d *description) connect(op *operation) error {
 	for i, p := range op.Parameters {
 		if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
-			op.Parameters[i] = d.Components.Parameters[name]
+			p = d.Components.Parameters[name]
 		}
-		if op.Parameters[i] == nil || op.Parameters[i].Schema == nil {
-			return fmt.Errorf("there is no parameter %q", p.Ref)
+		if p == nil || p.Schema == nil {
+			return fmt.Errorf("there is no parameter %q", op.Parameters[i].Ref)
 		}
+		p.check = d.checkOf(p.Schema)
+		op.Parameters[i] = p
 	}
 	for status, a := range op.Responses {
 		if name, ok := strings.CutPrefix(a.Ref, "#/components/responses/"); ok {
@@ -153,23 +159,36 @@ func (d *description) connect(op *operation) error {
 			}
 			op.Responses[status] = a
 		}
-		d.checks(a.Content)
+		d.connectBodies(a.Content)
 	}
 	if op.RequestBody != nil {
-		d.checks(op.RequestBody.Content)
+		d.connectBodies(op.RequestBody.Content)
 	}
 	return nil
 }
 
-// checks makes the checks of bodies, each when it is first needed.
-func (d *description) checks(content map[string]*media) {
+// connectBodies makes the checks of bodies.
+func (d *description) connectBodies(content map[string]*media) {
 	for _, m := range content {
-		if m.Schema == nil || m.check != nil {
-			continue
+		if m.Schema != nil {
+			m.check = d.checkOf(m.Schema)
 		}
-		root := &jsonschema.Schema{AllOf: []*jsonschema.Schema{m.Schema}, Defs: d.Components.Schemas}
-		m.check = sync.OnceValues(func() (*jsonschema.Resolved, error) { return root.Resolve(nil) })
 	}
+}
+
+// checkOf returns the check of a schema, which may refer to others of the description.
+func (d *description) checkOf(s *jsonschema.Schema) check {
+	root := &jsonschema.Schema{AllOf: []*jsonschema.Schema{s}, Defs: d.Components.Schemas}
+	return sync.OnceValues(func() (*jsonschema.Resolved, error) { return root.Resolve(nil) })
+}
+
+// wrong returns why a value does not hold: nil, it does.
+func (c check) wrong(v any) error {
+	held, err := c()
+	if err != nil {
+		return err
+	}
+	return held.Validate(v)
 }
 
 // operation returns what a method does at a path of the description; nil: nothing.
@@ -214,11 +233,7 @@ func (p *parameter) wrong(text string) error {
 		}
 		v = n
 	}
-	check, err := p.Schema.Resolve(nil)
-	if err != nil {
-		return err
-	}
-	return check.Validate(v)
+	return p.check.wrong(v)
 }
 
 // wrong returns why a body is not what is described: nil, it is.
@@ -226,13 +241,9 @@ func (m *media) wrong(body []byte) error {
 	if m == nil || m.check == nil {
 		return nil
 	}
-	check, err := m.check()
-	if err != nil {
-		return err
-	}
 	var v any
 	if err := json.Unmarshal(body, &v); err != nil {
 		return err
 	}
-	return check.Validate(v)
+	return m.check.wrong(v)
 }

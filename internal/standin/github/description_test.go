@@ -1,40 +1,46 @@
 package github
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
 
-// Each body of the description can be checked, and what the stand-in completes of nothing is what the description demands, but for
-// lists that must not be empty.
-func TestEveryBodyOfTheDescriptionCanBeChecked(t *testing.T) {
+// Where the stand-in has nothing to say, what it answers and what a request would hold is as described.
+func TestWhatIsCompletedIsAsDescribed(t *testing.T) {
 	d, err := described()
 	if err != nil {
 		t.Fatal(err)
 	}
 	bodies := 0
+	hold := func(name string, content map[string]*media) {
+		m := content[mediaJSON]
+		if m == nil || m.Schema == nil {
+			return
+		}
+		bodies++
+		v := d.zero(m.Schema)
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.wrong(text); err != nil {
+			t.Errorf("%s: %s: %v", name, text, err)
+		}
+	}
 	for path, methods := range d.Paths {
 		for method, op := range methods {
-			all := []map[string]*media{}
-			for _, a := range op.Responses {
-				all = append(all, a.Content)
+			for status, a := range op.Responses {
+				if strings.HasPrefix(status, "2") { // refusals are written as they are
+					hold(method+" "+path+" "+status, a.Content)
+				}
 			}
 			if op.RequestBody != nil {
-				all = append(all, op.RequestBody.Content)
-			}
-			for _, content := range all {
-				m := content[mediaJSON]
-				if m == nil || m.Schema == nil {
-					continue
-				}
-				bodies++
-				if _, err := m.check(); err != nil {
-					t.Errorf("%s %s: %v", method, path, err)
-				}
+				hold(method+" "+path, op.RequestBody.Content)
 			}
 		}
 	}
-	if bodies < 100 {
+	if bodies < 30 {
 		t.Errorf("%d bodies", bodies)
 	}
 }
