@@ -116,6 +116,8 @@ var layers = map[string][]string{
 	"internal/notebook/monthly":   {"internal/notebook/scan"},
 	"internal/workspace":          {"agent", "agent/tools"},
 	"internal/enginetest":         {"engine"},
+	"internal/recorded":           {"wire"},
+	"scripts/cost":                {"*"},
 	"internal/chatserver":         {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember", "internal/whatif", "internal/receipt", "agent/permission", "agent/tools", "internal/workspace"},
 	"examples/agent":              {"*"},
 	"examples/approval":           {"*"},

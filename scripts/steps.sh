@@ -1,0 +1,62 @@
+# What .ci/run and scripts/nightly both do. They source this file, with $work a folder for what is left behind.
+
+# install COMMAND PACKAGE...: Debian's packages, where the command is missing.
+install() {
+  command -v "$1" >/dev/null || { apt-get update -q && apt-get install -q -y "${@:2}"; }
+}
+
+# tests COMMAND...: a test command. What rapid draws is megabytes when a property fails, so it is left out and long lines are
+# cut. Only the end of a log is read, so what failed is said there once more.
+tests() {
+  local log=$work/log status=0
+  "$@" 2>&1 | LC_ALL=C sed -u -e '/\[rapid\] draw /d' -e 's/^\(.\{400\}\).*/\1 .../' | tee "$log" || status=$?
+  if [ "$status" != 0 ]; then
+    printf '\nwhat failed:\n'
+    LC_ALL=C grep -E -A 10 -e '^ *--- FAIL' -e '^panic: ' -e 'WARNING: DATA RACE' -e '-rapid\.seed=' -e '^FAIL' -e '^#' "$log" |
+      cut -c1-200 | tail -n 80
+  fi
+  printf '%d packages, %d of them cached' "$(grep -c '^ok ' "$log")" "$(grep -c '^ok .*(cached)' "$log")" >"$work/note"
+  sed -n -E "s/^ok\s+(\S+)\s+([0-9.]+)s.*/\2 \1${kind:+ ($kind)}/p" "$log" >>"$work/packages"
+  return "$status"
+}
+
+# race [FLAG or PACKAGE]...: tests, watched by the race detector, of the packages whose production code starts goroutines.
+# SQLite is not watched: it is C made into Go with locks of its own, and takes two fifths of the time of the store's tests.
+race() {
+  install gcc gcc libc6-dev
+  local dirs
+  dirs=$(grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=testdata -e '^\s+go [a-zA-Z_]' -e '\.Go\([a-z]' -e 'AfterFunc\(' . |
+    xargs -n1 dirname | sort -u)
+  kind=race CGO_ENABLED=1 tests go test -race -gcflags=modernc.org/sqlite/lib=-race=false "$@" $dirs
+}
+
+# fuzz RUNS [PACKAGE]...: fuzzes all targets, of the packages or of all, one after the other. RUNS is a number and x, not a
+# time: at the end of its time the fuzzer may call a run that it breaks off a failure. What fails is kept in testdata/fuzz.
+fuzz() {
+  local runs=$1 dir target count=0 kind=fuzz
+  shift
+  [ $# -gt 0 ] || set -- $(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u)
+  for dir; do
+    for target in $(cat "$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' | sort -u); do
+      tests go test -run '^$' -fuzz "^$target\$" -fuzztime "$runs" -fuzzminimizetime 100x "$dir" </dev/null || {
+        newest=$(ls -t "$dir/testdata/fuzz/$target"/* 2>/dev/null | head -n 1)
+        [ -z "$newest" ] || head -c 2000 "$newest"
+        return 1
+      }
+      count=$((count + 1))
+    done
+  done
+  echo "$count targets" >"$work/note"
+}
+
+# page: the chat's page in Chromium, at both widths and in both themes, judged by axe-core where there is npm.
+page() {
+  install chromium chromium
+  if command -v npm >/dev/null; then
+    (cd "$work" && npm pack --silent axe-core@4 >/dev/null && tar xzf axe-core-*.tgz)
+    export DECANT_AXE=$work/package/axe.min.js
+  else
+    echo "SKIPPED: without npm axe-core does not judge whether everybody can use the page."
+  fi
+  DECANT_BROWSER=must tests go test -timeout 30m ./internal/chatserver/page
+}
