@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
@@ -64,9 +62,7 @@ func TestTheNextFormKeepsEverything(t *testing.T) {
 			path, want := told(t, k)
 			for range 2 { // it is done once
 				db := openNext(t, path, sqlite.Options{Key: k})
-				if diff := cmp.Diff(want, pictureIn(t, db)); diff != "" {
-					t.Errorf("what the store returns has changed:\n%s", diff)
-				}
+				unchanged(t, want, pictureIn(t, db))
 				if got := db.Row(t, "SELECT max(version_id), count(*) FROM goose_db_version", 2); got != "2|3" {
 					t.Errorf("form and rows for forms: %s, want 2|3", got)
 				}
@@ -96,9 +92,7 @@ func TestAKeyThatDoesNotFitChangesNoForm(t *testing.T) {
 			t.Errorf("open with a key: %v, want ErrUnsealed", err)
 		}
 	}
-	if diff := cmp.Diff(want, picture(t, path, nil)); diff != "" {
-		t.Errorf("what the store returns has changed:\n%s", diff)
-	}
+	unchanged(t, want, picture(t, path, nil))
 }
 
 // TestManyBringADatabaseToTheNextForm has many open a database at once that must be brought up to date.
@@ -118,9 +112,7 @@ func TestManyBringADatabaseToTheNextForm(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if diff := cmp.Diff(want, pictureIn(t, openNext(t, path, sqlite.Options{}))); diff != "" {
-		t.Errorf("what the store returns has changed:\n%s", diff)
-	}
+	unchanged(t, want, pictureIn(t, openNext(t, path, sqlite.Options{})))
 }
 
 // TestAMigrationThatFailsChangesNothing guards that a database keeps its form when a later one cannot be made of it.
@@ -129,9 +121,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	if _, err := sqlite.OpenNext(t.Context(), path, sqlite.Options{}, nextForm+"INSERT INTO nowhere VALUES (1);"); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("open: %v", err)
 	}
-	if diff := cmp.Diff(want, picture(t, path, nil)); diff != "" {
-		t.Errorf("what the store returns has changed:\n%s", diff)
-	}
+	unchanged(t, want, picture(t, path, nil))
 }
 
 // TestAFormIsMadeWhenNobodyWrites guards that whoever must bring a database up to date waits for another process as
