@@ -124,7 +124,6 @@ var layers = map[string][]string{
 	"examples/customtool":         {"*"},
 	"examples/jobsearch":          {"*"},
 	"examples/team":               {"*"},
-	"scripts/databases":           {".", "wire", "provider/sandbox"},
 	"scripts/house":               {},
 	"scripts/sbom":                {},
 }

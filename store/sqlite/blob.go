@@ -11,7 +11,7 @@ import (
 func (db *DB) Blobs(ctx context.Context, tenant string, hashes ...decant.Hash) ([][]byte, error) {
 	out := make([][]byte, len(hashes))
 	err := db.snapshot(ctx, func(r *reader) (err error) {
-		u := db.unpacker(r)
+		u := &unpacker{q: r}
 		for i, h := range hashes {
 			if out[i], err = u.blob(tenant, h); err != nil {
 				return err
@@ -24,8 +24,6 @@ func (db *DB) Blobs(ctx context.Context, tenant string, hashes ...decant.Hash) (
 	}
 	return out, nil
 }
-
-func (db *DB) unpacker(q querier) *unpacker { return &unpacker{codec: &db.codec, q: q} }
 
 // contentHash is decant.HashText without a copy of the data; zero for nil.
 func contentHash(data []byte) decant.Hash {

@@ -280,7 +280,7 @@ func (c *checker) contents() error {
 
 // pack examines one pack and returns how many blobs it has.
 func (c *checker) pack(id int64) (n int, err error) {
-	u := c.db.unpacker(c.q)
+	u := &unpacker{q: c.q}
 	if err := u.load(id); err != nil {
 		c.report("%v", err)
 		return 0, nil

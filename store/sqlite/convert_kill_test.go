@@ -6,13 +6,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
@@ -48,7 +46,6 @@ func open1(path string, k *seal.Key) (*seal.Key, error) {
 // TestKillConvert kills a process that converts a database, at different points of its work. What is left is the whole
 // database, encrypted or not.
 func TestKillConvert(t *testing.T) {
-	racetest.SkipSequential(t)
 	path := filepath.Join(t.TempDir(), "decant.db")
 	db := open(t, path)
 	_, err := tell(t.Context(), db, "one")
@@ -61,17 +58,13 @@ func TestKillConvert(t *testing.T) {
 	info, err := os.Stat(path)
 	must(t, err)
 	want := picture(t, path, nil)
-	n := 10
-	if testing.Short() {
-		n = 3
-	}
-	for range n {
+	for range testdepth.Of(2, 10) {
 		c, _ := start(t, path, converter, 0)
-		for size := rand.Int64N(info.Size()); ; runtime.Gosched() {
-			if at, err := os.Stat(path + ".converting"); err == nil && at.Size() >= size {
-				break
-			}
-		}
+		size := rand.Int64N(info.Size())
+		eventually.True(t, "it has written so much of the new database", func() bool {
+			at, err := os.Stat(path + ".converting")
+			return err == nil && at.Size() >= size
+		})
 		must(t, c.Process.Kill())
 		_ = c.Wait() // it was killed
 		k, err := open1(path, nil)
@@ -79,8 +72,6 @@ func TestKillConvert(t *testing.T) {
 			k, err = open1(path, key(t, "01"))
 		}
 		must(t, err)
-		if diff := cmp.Diff(want, picture(t, path, k)); diff != "" {
-			t.Fatalf("what the store returns has changed:\n%s", diff)
-		}
+		unchanged(t, want, picture(t, path, k))
 	}
 }

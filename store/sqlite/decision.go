@@ -13,8 +13,7 @@ import (
 )
 
 // A record is a decision as it is stored. The texts that go into views are kept apart from the
-// JSON, byte for byte: JSON cannot hold every byte. So is its pour, which earlier forms of the database did not name:
-// what is encrypted cannot be completed when the form is brought up to date.
+// JSON, byte for byte: JSON cannot hold every byte. Its pour has a column, too.
 type record struct {
 	*decant.Decision
 	rest  []byte // JSON of the decision without its texts

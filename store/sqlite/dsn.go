@@ -47,8 +47,8 @@ func newDSN(path string, o Options) dsn {
 const checkpointPages = 4000
 
 func (d dsn) write() string {
-	return d.with(d.open, "_txlock=immediate", "_pragma=auto_vacuum(incremental)", "_pragma=journal_mode(wal)",
-		"_pragma=synchronous("+d.sync+")", "_pragma=cache_size(-16000)", "_pragma=journal_size_limit(67108864)",
+	return d.with(d.open, "_txlock=immediate", "_pragma=auto_vacuum(incremental)", "_pragma=synchronous("+d.sync+")",
+		"_pragma=journal_mode(wal)", "_pragma=cache_size(-16000)", "_pragma=journal_size_limit(67108864)",
 		"_pragma=wal_autocheckpoint("+strconv.Itoa(checkpointPages)+")")
 }
 
@@ -72,9 +72,6 @@ var migrations embed.FS
 
 // free waits until no other process is writing to a database whose form must be brought up to date.
 func free(ctx context.Context, w *sql.DB) error {
-	if err := readable(ctx, w); err == nil || errors.Is(err, store.ErrNewer) {
-		return nil // nothing will be written
-	}
 	if _, err := w.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		if err = translate(err); errors.Is(err, store.ErrBusy) {
 			return fmt.Errorf("its form must be brought up to date: %w", err)
@@ -87,20 +84,22 @@ func free(ctx context.Context, w *sql.DB) error {
 
 // migrate brings the form of the database up to date. Two processes may do it at once: each
 // migration is one immediate transaction, so the later one fails and finds the work done.
-func migrate(ctx context.Context, w *sql.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
+func migrate(ctx context.Context, w *sql.DB, forms fs.FS) error {
+	if err := readable(ctx, w, forms); err == nil || errors.Is(err, store.ErrNewer) {
+		return err // nothing will be written
 	}
 	if err := free(ctx, w); err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, w, files,
-		goose.WithGoMigrations(form5()), goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	files, err := fs.Sub(forms, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, w, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
-	for range p.ListSources() {
+	for range len(p.ListSources()) + 1 { // another process may be first with each of them
 		if _, err = p.Up(ctx); err == nil || ctx.Err() != nil {
 			break
 		}
@@ -108,12 +107,5 @@ func migrate(ctx context.Context, w *sql.DB) error {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	have, known, err := p.GetVersions(ctx)
-	if err != nil {
-		return fmt.Errorf("read the version: %w", err)
-	}
-	if have > known {
-		return fmt.Errorf("its form has version %d, this program knows %d: %w", have, known, store.ErrNewer)
-	}
-	return nil
+	return readable(ctx, w, forms)
 }

@@ -18,31 +18,18 @@ func foresee(ctx context.Context, d dsn, key *seal.Key) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	begun, err := exists(ctx, r, "goose_db_version")
-	if err != nil || !begun {
-		return err
+	var told int
+	err = r.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'encryption'").Scan(&told)
+	if err != nil {
+		return fmt.Errorf("look for its tables: %w", err)
 	}
-	told, err := exists(ctx, r, "encryption")
-	if err == nil && !told {
-		_, err = unlock(nil, "", key) // it is older than encryption
-	}
-	if err != nil || !told {
-		return err
+	if told == 0 {
+		return nil
 	}
 	if _, err = howKept(ctx, r, key); errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
 	return err
-}
-
-// exists reports whether the database has a table.
-func exists(ctx context.Context, db *sql.DB, table string) (bool, error) {
-	var n int
-	err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?", table).Scan(&n)
-	if err != nil {
-		return false, fmt.Errorf("look for its tables: %w", err)
-	}
-	return n > 0, nil
 }
 
 // howKept returns how the values of a database are kept. While nobody has decided that, the error is sql.ErrNoRows.
@@ -87,11 +74,7 @@ func settle(ctx context.Context, w *sql.DB, key *seal.Key) (sealing, error) {
 	if key != nil {
 		wrapped, id = seal.NewBox().Wrap(key), key.ID()
 	}
-	// One that was in use when its form learned of encryption is not encrypted, whoever opens it.
-	_, err = w.ExecContext(ctx, `INSERT INTO encryption (one, data_key, key)
-		SELECT 1, iif(used, x'', ?), iif(used, '', ?) FROM (SELECT EXISTS (SELECT 1 FROM conversations) OR EXISTS (SELECT 1 FROM spends)
-			OR EXISTS (SELECT 1 FROM jobs) OR EXISTS (SELECT 1 FROM findings) OR EXISTS (SELECT 1 FROM tenant_keys)
-			OR EXISTS (SELECT 1 FROM acts) AS used) WHERE true ON CONFLICT DO NOTHING`, nonNil(wrapped), id)
+	_, err = w.ExecContext(ctx, "INSERT INTO encryption (one, data_key, key) VALUES (1, ?, ?) ON CONFLICT DO NOTHING", nonNil(wrapped), id)
 	if err != nil {
 		return s, fmt.Errorf("decide whether it is encrypted: %w", err)
 	}

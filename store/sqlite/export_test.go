@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -10,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	driver "modernc.org/sqlite"
 
 	"github.com/decantdev/decant/store"
@@ -29,23 +30,22 @@ func (db *DB) Pragma(t *testing.T, statement string) {
 	}
 }
 
-// Downgrade gives the database at path the form that it had at a version.
-func Downgrade(ctx context.Context, path string, version int64) error {
-	db, err := sql.Open("sqlite", newDSN(path, Options{}).write())
-	if err != nil {
-		return err
+// OpenNext opens a database as a program does that knows one form more: what a migration makes of the present one.
+func OpenNext(ctx context.Context, path string, o Options, migration string) (*DB, error) {
+	return openAs(ctx, path, o, nextForm(migration))
+}
+
+// nextForm returns the migrations with one more.
+func nextForm(migration string) fs.FS {
+	all := fstest.MapFS{}
+	files, _ := fs.Glob(migrations, "migrations/*")
+	for _, name := range files {
+		data, _ := fs.ReadFile(migrations, name) // part of the program
+		all[name] = &fstest.MapFile{Data: data}
 	}
-	defer db.Close()
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return err
-	}
-	_, err = p.DownTo(ctx, version)
-	return err
+	name := fmt.Sprintf("migrations/%05d_next.sql", newestForm(migrations)+1)
+	all[name] = &fstest.MapFile{Data: []byte("-- +goose Up\n" + migration)}
+	return all
 }
 
 // DefaultPathOn is DefaultPath on another system.
@@ -170,7 +170,16 @@ func (db *DB) eachConn(do func(*conn)) {
 
 // OpenReadOnly opens a database as one is opened that must not be written.
 func OpenReadOnly(ctx context.Context, path string) (*DB, error) {
-	db := &DB{path: path, now: time.Now, dsn: newDSN(path, Options{}), health: health{log: slog.New(slog.DiscardHandler)}}
+	return openReadOnly(ctx, path, migrations)
+}
+
+// OpenReadOnlyNext is OpenReadOnly for a program that knows one form more.
+func OpenReadOnlyNext(ctx context.Context, path, migration string) (*DB, error) {
+	return openReadOnly(ctx, path, nextForm(migration))
+}
+
+func openReadOnly(ctx context.Context, path string, forms fs.FS) (*DB, error) {
+	db := &DB{path: path, forms: forms, now: time.Now, dsn: newDSN(path, Options{}), health: health{log: slog.New(slog.DiscardHandler)}}
 	err := db.openReadOnly(ctx)
 	if err != nil {
 		db.shut()
@@ -201,7 +210,7 @@ func Tables() (known map[string]bool, clear []string) {
 
 // ForgetUncleaned is Forget without cleaning the files, so that what it has removed can still be in them.
 func (db *DB) ForgetUncleaned(ctx context.Context, ids ...string) (*store.Proof, error) {
-	c := &collector{Collected: &store.Collected{}, write: db.write, codec: &db.codec, pieces: newPieces()}
+	c := &collector{Collected: &store.Collected{}, write: db.write, pieces: newPieces()}
 	if err := c.forgetAll(ctx, &store.Forgetting{Conversations: ids}); err != nil {
 		return nil, err
 	}

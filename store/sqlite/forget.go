@@ -15,7 +15,7 @@ import (
 // Forget implements store.Keeper. Each conversation goes in a transaction of its own. Then the files are cleaned of
 // what no table shows any longer, see clean, and it is looked whether they are, see prove.
 func (db *DB) Forget(ctx context.Context, f store.Forgetting) (*store.Collected, error) {
-	c := &collector{Policy: store.Policy{Tenant: f.Tenant, Now: db.now()}, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
+	c := &collector{Policy: store.Policy{Tenant: f.Tenant, Now: db.now()}, Collected: &store.Collected{}, write: db.write}
 	var err error
 	if f.DryRun {
 		err = db.rehearse(ctx, c, func() error { return c.forgetAll(ctx, &f) })

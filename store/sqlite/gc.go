@@ -18,7 +18,7 @@ func (db *DB) GC(ctx context.Context, p store.Policy) (*store.Collected, error) 
 	if p.Now.IsZero() {
 		p.Now = db.now()
 	}
-	c := &collector{Policy: p, Collected: &store.Collected{}, write: db.write, codec: &db.codec}
+	c := &collector{Policy: p, Collected: &store.Collected{}, write: db.write}
 	var err error
 	if p.DryRun {
 		err = db.rehearse(ctx, c, func() error { return c.run(ctx) })
@@ -44,7 +44,7 @@ func (db *DB) rehearse(ctx context.Context, c *collector, do func() error) (err 
 	if err := db.Backup(ctx, path); err != nil {
 		return err
 	}
-	twin, err := Open(ctx, path, Options{Now: db.now, Key: db.key})
+	twin, err := openAs(ctx, path, Options{Now: db.now, Key: db.key}, db.forms)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (db *DB) rehearse(ctx context.Context, c *collector, do func() error) (err 
 	if err := twin.read(ctx, func(r *reader) (err error) { copied, err = used(r); return err }); err != nil {
 		return err
 	}
-	c.write, c.codec, c.packed = twin.write, &twin.codec, live-copied
+	c.write, c.packed = twin.write, live-copied
 	return do()
 }
 
@@ -61,7 +61,6 @@ type collector struct {
 	store.Policy
 	*store.Collected
 	write func(context.Context, func(*tx) error) error
-	codec *codec
 	heirs heirs
 
 	pieces *pieces // of what is removed; nil: none are taken

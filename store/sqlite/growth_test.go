@@ -101,9 +101,8 @@ func allowed(statement string) bool {
 func everyday(t *testing.T, db *sqlite.DB) {
 	t.Helper()
 	ctx := t.Context()
-	_, err := history(ctx, db)
-	must(t, err)
-	must(t, history5(ctx, db))
+	must(t, history(ctx, db))
+	must(t, pouredHistory(ctx, db))
 	l := &line{Key: store.Key{ID: "everyday"}, size: 300}
 	var chain []decant.Hash
 	for range 3 {

@@ -133,7 +133,7 @@ func (db *DB) Steps(ctx context.Context, k store.Key, after, limit int) (out [][
 				if err := rows.Scan(&seq, &codec, &data); err != nil {
 					return err
 				}
-				step, err := decodeStep(r, &db.codec, k, seq, codec, data)
+				step, err := decodeStep(r, k, seq, codec, data)
 				out = append(out, step)
 				return err
 			})
@@ -142,14 +142,14 @@ func (db *DB) Steps(ctx context.Context, k store.Key, after, limit int) (out [][
 }
 
 // decodeStep returns a step as it was written.
-func decodeStep(q querier, c *codec, k store.Key, seq int64, codec int, data []byte) ([]byte, error) {
+func decodeStep(q querier, k store.Key, seq int64, codec int, data []byte) ([]byte, error) {
 	data, err := q.vault().open(data, stepPlace(k, seq))
 	size := len(data)
 	if err == nil && codec == snappy {
 		size, err = s2.DecodedLen(data)
 	}
 	if err == nil {
-		data, err = c.decode(codec, size, data)
+		data, err = decode(codec, size, data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("step %d of journal %s: %w", seq, k.ID, err)

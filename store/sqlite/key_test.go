@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/store"
-	"github.com/decantdev/decant/store/sqlite"
 )
 
 // What a gateway relies on holds also against statements that are not Decant's.
@@ -42,20 +41,5 @@ func TestLimitsThatAreNotKnownAreAnError(t *testing.T) {
 	}
 	if _, err := db.TenantKeys(t.Context()); err == nil || !strings.Contains(err.Error(), "limits of key k1") {
 		t.Errorf("%v", err)
-	}
-}
-
-// Migrations may be numbered with gaps: a database of an earlier form gets all that are missing.
-func TestMigratesOverGaps(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.db")
-	if err := open(t, path).Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := sqlite.Downgrade(t.Context(), path, 9); err != nil {
-		t.Fatal(err)
-	}
-	db := open(t, path)
-	if ks, err := db.TenantKeys(t.Context()); err != nil || len(ks) != 0 {
-		t.Errorf("%v, %v", ks, err)
 	}
 }

@@ -202,7 +202,7 @@ func (l lineage) decided(id string, version int64) (ds []decant.Decision, err er
 func (db *DB) Fixed(ctx context.Context, tenant string, version decant.Hash) (*store.Fixed, error) {
 	f := &store.Fixed{Version: version}
 	err := db.snapshot(ctx, func(r *reader) error {
-		u := db.unpacker(r)
+		u := &unpacker{q: r}
 		var system, tools []byte
 		err := r.row("SELECT system, tools, tokens FROM fixed WHERE tenant = ? AND version = ?", []any{tenant, r.hash(tenant, version)}, &system, &tools, &f.Tokens)
 		if err == nil {

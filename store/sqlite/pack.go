@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/klauspost/compress/s2"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/store"
@@ -17,8 +16,7 @@ import (
 // How a pack's data is encoded. The numbers are stored: never reorder them.
 const (
 	plain  = 0
-	zipped = 1 // zstd: packs of one blob, from before there were packs
-	snappy = 2 // S2
+	snappy = 1 // S2
 )
 
 // minZip is the size from which compression is tried: below, it hardly ever gains anything.
@@ -133,27 +131,11 @@ func (p *packer) encode() (codec int, data []byte) {
 	return plain, p.data
 }
 
-// codec decodes packs. It is safe for concurrent use.
-type codec struct{ zstd *zstd.Decoder }
-
-func newCodec() (c codec, err error) {
-	c.zstd, err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(1<<32))
-	return c, err
-}
-
-func (c *codec) close() {
-	if c.zstd != nil {
-		c.zstd.Close()
-	}
-}
-
 // decode returns the content, of the given size, that is stored as data.
-func (c *codec) decode(codec, size int, data []byte) (out []byte, err error) {
+func decode(codec, size int, data []byte) (out []byte, err error) {
 	switch codec {
 	case plain:
 		out = data
-	case zipped:
-		out, err = c.zstd.DecodeAll(data, make([]byte, 0, size))
 	case snappy:
 		var n int
 		if n, err = s2.DecodedLen(data); err == nil && n == size {
@@ -174,9 +156,8 @@ func (c *codec) decode(codec, size int, data []byte) (out []byte, err error) {
 // An unpacker reads blobs. It keeps the pack that it has decoded last: what is read together is
 // often stored together. All its reads must see one moment.
 type unpacker struct {
-	codec *codec
-	q     querier
-	last  pack
+	q    querier
+	last pack
 }
 
 // blob returns one content, which the caller owns.
@@ -218,7 +199,7 @@ func (u *unpacker) load(id int64) error {
 	if err != nil {
 		return fmt.Errorf("pack %d: %w", id, err)
 	}
-	if p.data, err = u.codec.decode(codec, p.size(), p.data); err != nil {
+	if p.data, err = decode(codec, p.size(), p.data); err != nil {
 		return fmt.Errorf("pack %d: %w", id, err)
 	}
 	u.last = p

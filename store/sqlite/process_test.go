@@ -16,17 +16,17 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
 // The test binary starts itself as a child process that writes; these say what the child does.
 const (
-	childPath = "DECANT_TEST_CHILD_DB"    // the database
-	childName = "DECANT_TEST_CHILD_NAME"  // prefix of its conversations
-	childMax  = "DECANT_TEST_CHILD_MAX"   // commits of each writer, 0: until killed
-	converter = "converter"               // name of a child that converts the database instead
-	kills     = "DECANT_TEST_STORE_KILLS" // how many children TestKill kills; default 30
+	childPath = "DECANT_TEST_CHILD_DB"   // the database
+	childName = "DECANT_TEST_CHILD_NAME" // prefix of its conversations
+	childMax  = "DECANT_TEST_CHILD_MAX"  // commits of each writer, 0: until killed
+	converter = "converter"              // name of a child that converts the database instead
 )
 
 func TestMain(m *testing.M) {
@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	testdepth.Checks(15, 100)
 	goleak.VerifyTestMain(m)
 }
 
@@ -126,16 +127,9 @@ func acknowledged(t *testing.T, s *bufio.Scanner, n int, acks map[string]int64) 
 // TestKill kills a process that writes, again and again at another moment. Whatever was
 // acknowledged must be in the store, whole, and nothing may dangle.
 func TestKill(t *testing.T) {
-	n := 30
-	if s := os.Getenv(kills); s != "" {
-		n, _ = strconv.Atoi(s)
-	}
-	if testing.Short() {
-		n = 5
-	}
 	random := rand.New(rand.NewPCG(1, 2))
 	path := ""
-	for i := range n {
+	for i := range testdepth.Of(4, 60) {
 		if i%5 == 0 { // a database that has survived much, but not so large that checking it takes long
 			path = filepath.Join(t.TempDir(), "decant.db")
 		}
@@ -183,7 +177,8 @@ func survived(t *testing.T, path, name string, acks map[string]int64) {
 
 // TestProcesses has several processes write to one database at once.
 func TestProcesses(t *testing.T) {
-	const processes, each = 3, 40
+	const processes = 3
+	each := testdepth.Of(15, 40)
 	path := filepath.Join(t.TempDir(), "decant.db")
 	acks := map[string]int64{}
 	var mu sync.Mutex

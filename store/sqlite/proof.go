@@ -79,7 +79,7 @@ func (db *DB) prove(ctx context.Context, p *pieces) (*store.Proof, error) {
 	}
 	own := 0
 	if err := db.snapshot(ctx, func(r *reader) (err error) {
-		own, err = alsoIn(r, db.unpacker(r), found)
+		own, err = alsoIn(r, &unpacker{q: r}, found)
 		return err
 	}); err != nil {
 		return nil, err

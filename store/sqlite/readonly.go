@@ -40,7 +40,7 @@ func (db *DB) openReadOnly(ctx context.Context) (err error) {
 		if db.r, err = sql.Open("sqlite", db.dsn.read()); err != nil {
 			return err
 		}
-		if err = readable(ctx, db.r); err == nil || !unwritable(err) {
+		if err = readable(ctx, db.r, db.forms); err == nil || !unwritable(err) {
 			break
 		}
 		err = errors.Join(err, db.r.Close())
@@ -55,8 +55,7 @@ func (db *DB) openReadOnly(ctx context.Context) (err error) {
 		return err
 	}
 	db.pool = newPool(db.r, db.how)
-	db.codec, err = newCodec()
-	return err
+	return nil
 }
 
 // logged reports whether there are commits that have not reached the database file.
@@ -65,13 +64,13 @@ func logged(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// readable reports whether a database can be read that cannot be brought up to date.
-func readable(ctx context.Context, r *sql.DB) error {
+// readable reports whether a database can be read as it is: whether it has the newest of the forms.
+func readable(ctx context.Context, r *sql.DB, forms fs.FS) error {
 	var have int64
 	if err := r.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version").Scan(&have); err != nil {
 		return fmt.Errorf("read the version: %w", err)
 	}
-	switch known := newestForm(); {
+	switch known := newestForm(forms); {
 	case have > known:
 		return fmt.Errorf("its form has version %d, this program knows %d: %w", have, known, store.ErrNewer)
 	case have < known:
@@ -81,8 +80,8 @@ func readable(ctx context.Context, r *sql.DB) error {
 }
 
 // newestForm returns the version that migrations lead to.
-func newestForm() (newest int64) {
-	files, _ := migrations.ReadDir("migrations") // part of the program
+func newestForm(forms fs.FS) (newest int64) {
+	files, _ := fs.ReadDir(forms, "migrations") // part of the program
 	for _, f := range files {
 		digits, _, _ := strings.Cut(f.Name(), "_")
 		n, _ := strconv.ParseInt(digits, 10, 64)

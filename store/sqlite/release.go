@@ -74,7 +74,7 @@ func (d *divider) divide(id int64) error {
 	if err := d.t.row("SELECT length(data) FROM packs WHERE id = ?", []any{id}, &size); err != nil {
 		return err
 	}
-	u := unpacker{codec: d.codec, q: d.t}
+	u := unpacker{q: d.t}
 	if err := u.load(id); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (db *DB) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
 	}
 	s := &search{Query: q, terms: terms}
 	err = db.snapshot(ctx, func(r *reader) (err error) {
-		s.q, s.blobs = r, db.unpacker(r)
+		s.q, s.blobs = r, &unpacker{q: r}
 		if q.Conversation != "" {
 			if s.within, err = (lineage{r, q.Tenant}).ancestors(q.Conversation); err != nil {
 				return err
@@ -297,7 +297,7 @@ func (db *DB) Index(ctx context.Context, limit int) (int, error) {
 // indexSome indexes texts, in one transaction, and returns how many.
 func (db *DB) indexSome(ctx context.Context, most int) (n int, err error) {
 	err = db.write(ctx, func(t *tx) (err error) {
-		x := indexer{t: t, blobs: db.unpacker(t), left: most}
+		x := indexer{t: t, blobs: &unpacker{q: t}, left: most}
 		for n = 0; x.left > 0 && x.size < indexBytes && err == nil; n = most - x.left {
 			if err = x.next(); errors.Is(err, sql.ErrNoRows) {
 				return nil

@@ -60,16 +60,16 @@ type Options struct {
 
 // DB is a store in one SQLite file.
 type DB struct {
-	path string
-	now  func() time.Time
-	dsn  dsn
-	key  *seal.Key // nil: nothing is encrypted
+	path  string
+	forms fs.FS // the folder migrations in it
+	now   func() time.Time
+	dsn   dsn
+	key   *seal.Key // nil: nothing is encrypted
 
 	w      *sql.DB // its only connection belongs to the writer
 	r      *sql.DB // its connections belong to the pool
 	writer *writer
 	pool   *pool
-	codec  codec
 	how    sealing
 	health health
 
@@ -88,7 +88,12 @@ var _ store.Store = (*DB)(nil)
 // store.ErrSealed or store.ErrWrongKey; for an unencrypted one with a key, store.ErrUnsealed. In these cases it has
 // written nothing.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
-	db := &DB{path: path, now: o.Now, key: o.Key}
+	return openAs(ctx, path, o, migrations)
+}
+
+// openAs is Open with the forms that a database has had.
+func openAs(ctx context.Context, path string, o Options, forms fs.FS) (*DB, error) {
+	db := &DB{path: path, forms: forms, now: o.Now, key: o.Key}
 	if db.now == nil {
 		db.now = time.Now
 	}
@@ -111,7 +116,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 // reopen opens the database for reading only, after opening it for writing has failed.
 func (db *DB) reopen(ctx context.Context) error {
 	err := db.shut()
-	*db = DB{path: db.path, now: db.now, dsn: db.dsn, key: db.key, health: health{log: db.health.log}}
+	*db = DB{path: db.path, forms: db.forms, now: db.now, dsn: db.dsn, key: db.key, health: health{log: db.health.log}}
 	return errors.Join(err, db.openReadOnly(ctx))
 }
 
@@ -129,7 +134,7 @@ func (db *DB) open(ctx context.Context) (err error) {
 		return err
 	}
 	db.w.SetMaxOpenConns(1)
-	if err = migrate(ctx, db.w); err != nil {
+	if err = migrate(ctx, db.w, db.forms); err != nil {
 		return err
 	}
 	if db.how, err = settle(ctx, db.w, db.key); err != nil {
@@ -139,9 +144,6 @@ func (db *DB) open(ctx context.Context) (err error) {
 		return err
 	}
 	db.pool = newPool(db.r, db.how)
-	if db.codec, err = newCodec(); err != nil {
-		return err
-	}
 	if db.writer, err = newWriter(ctx, db.w, db.how, db.dsn.busy, db.health.look); err != nil {
 		return err
 	}
@@ -182,7 +184,6 @@ func (db *DB) shut() error {
 	if db.w != nil {
 		errs = append(errs, db.w.Close())
 	}
-	db.codec.close()
 	return errors.Join(errs...)
 }
 

@@ -1,11 +1,11 @@
 package sqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/seal"
 	"github.com/decantdev/decant/store/sqlite"
@@ -13,18 +13,24 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) storetest.Open {
-		path := filepath.Join(t.TempDir(), "decant.db")
-		return func(t *testing.T) store.Store { return open(t, path) }
-	})
+	testStore(t, sqlite.Options{})
 }
 
 // TestEncryptedStore has an encrypted store do all that a store does.
 func TestEncryptedStore(t *testing.T) {
-	racetest.SkipSequential(t)
+	testStore(t, sqlite.Options{Key: key(t, "01")})
+}
+
+// testStore runs the suite of all stores. Each of its many databases is a copy of one that is empty.
+func testStore(t *testing.T, o sqlite.Options) {
+	empty := filepath.Join(t.TempDir(), "empty.db")
+	must(t, openAs(t, empty, o).Close())
+	data, err := os.ReadFile(empty)
+	must(t, err)
 	storetest.Run(t, func(t *testing.T) storetest.Open {
-		path, key := filepath.Join(t.TempDir(), "decant.db"), key(t, "01")
-		return func(t *testing.T) store.Store { return openAs(t, path, sqlite.Options{Key: key}) }
+		path := filepath.Join(t.TempDir(), "decant.db")
+		must(t, os.WriteFile(path, data, 0o600))
+		return func(t *testing.T) store.Store { return openAs(t, path, o) }
 	})
 }
 
