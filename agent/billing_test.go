@@ -50,3 +50,19 @@ func TestABudgetHoldsHoweverPromptsAreBilled(t *testing.T) {
 		})
 	}
 }
+
+// What has come since the newest count may be counted as half as much again as it is estimated, also where it is most of the prompt:
+// what is held back for it covers that, and the run keeps within its budget.
+func TestABudgetHoldsForAProviderThatCountsMore(t *testing.T) {
+	const estimated = 4.9 // bytes of the words here that are estimated as one token
+	counts := biller(func(bytes int) decant.Usage { return decant.Usage{Input: int(1.5 / estimated * float64(4*bytes))} })
+	for _, tokens := range []int{20_000, 23_000} { // a prompt with one result fits twice by its estimate
+		w := newWorld(t, nil)
+		w.client = counts
+		a := w.agent(agent.Options{Budget: agent.Budget{Tokens: tokens}, MaxTokens: 500, Tools: []agent.Tool{readsMuch(39_000)}})
+		_, o, err := ran(t, a.Run(t.Context(), "Find the cause."))
+		if err != nil || !o.Forced || o.Text != "found" || o.Spent.Tokens() > tokens {
+			t.Errorf("%d of %d tokens are spent: outcome %+v, error %v", o.Spent.Tokens(), tokens, o, err)
+		}
+	}
+}
