@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -22,15 +24,16 @@ func binary(m *machine, c *costs) error {
 // commands measures what people and agents wait for many times a day: start, and the hook of a session that begins.
 func commands(m *machine, c *costs) error {
 	kept := filepath.Join(m.dir, "kept")
+	made := process{program: m.inside, home: kept, args: []string{"open", filepath.Join(kept, ".local/share/decant/decant.db")}}
 	homes := 0
 	hook := func(home string) process {
 		event := fmt.Sprintf(`{"session_id":"s","hook_event_name":"SessionStart","source":"startup","cwd":%q}`, m.dir)
 		return process{program: m.decant, home: home, args: []string{"notebook", "hook", "SessionStart"}, input: event}
 	}
-	if _, _, err := m.run(hook(kept)); err != nil { // it makes the database
+	if _, _, err := m.run(made); err != nil {
 		return err
 	}
-	least, err := m.inTurn(map[string]func() process{
+	all, err := m.inTurn(map[string]func() process{
 		"nothing": func() process { return process{program: m.self, role: "nothing"} },
 		"decant version": func() process {
 			return process{program: m.decant, home: kept, args: []string{"version"}}
@@ -44,10 +47,10 @@ func commands(m *machine, c *costs) error {
 	if err != nil {
 		return err
 	}
-	floor := least["nothing"].CPU
+	floor := all["nothing"].CPU
 	for _, name := range []string{"decant version", "hook of a session that begins, no database", "hook of a session that begins, database"} {
-		c.add(name+": processor", times(least[name].CPU, floor), "times an empty program")
-		c.add(name+": memory", float64(least[name].Peak)/mb, "MB at the peak")
+		c.add(name+": processor", times(all[name].CPU, floor), "times an empty program")
+		c.add(name+": memory", float64(all[name].Peak)/mb, "MB at the peak")
 	}
 	return nil
 }
@@ -71,7 +74,7 @@ func files(m *machine, c *costs) error {
 	if !json.Valid(text) {
 		return fmt.Errorf("%s is no JSON", file)
 	}
-	least, err := m.inTurn(map[string]func() process{
+	all, err := m.inTurn(map[string]func() process{
 		"valid": func() process { return process{program: m.self, role: "valid", args: []string{file}} },
 		"compact": func() process {
 			return process{program: m.decant, home: m.dir, args: []string{"compact", "--to", "10%", "-o", filepath.Join(m.dir, "compacted.json"), "--force", file}}
@@ -81,7 +84,7 @@ func files(m *machine, c *costs) error {
 	if err != nil {
 		return err
 	}
-	floor, compact, replay := least["valid"].CPU/validations, least["compact"], least["replay"]
+	floor, compact, replay := all["valid"].CPU/validations, all["compact"], all["replay"]
 	c.add("decant compact --to 10%, 3 MB of request: processor", times(compact.CPU, floor), "times json.Valid")
 	c.add("decant compact --to 10%, 3 MB of request: memory", float64(compact.Peak)/float64(len(text)), "bytes at the peak for each byte")
 	c.add("decant replay of one session: processor", times(replay.CPU, floor)*float64(len(text))/mb, "times json.Valid of 1 MB")
@@ -91,24 +94,20 @@ func files(m *machine, c *costs) error {
 
 // commits measures what a store does for a round of 4 KB that is appended to a conversation.
 func commits(m *machine, c *costs) error {
-	const rounds = 400
-	commit := func(role, rounds string) func() process {
-		return func() process {
-			return process{program: m.inside, home: m.dir, args: []string{role, m.database(), rounds}}
+	var all []spent
+	for range leastRuns {
+		s, _, err := m.run(process{program: m.inside, home: m.dir, args: []string{"commits", m.database(), m.database()}})
+		if err != nil {
+			return err
 		}
+		all = append(all, s)
 	}
-	least, err := m.inTurn(map[string]func() process{
-		"commits": commit("commits", fmt.Sprint(rounds)), "open": commit("commits", "0"),
-		"bare": commit("bare", fmt.Sprint(rounds)), "bare open": commit("bare", "0"),
-	})
-	if err != nil {
-		return err
-	}
-	all, open := least["commits"], least["open"]
-	m.empty = open.Database
-	c.add("commit of 4 KB: processor", times(all.CPU-open.CPU, least["bare"].CPU-least["bare open"].CPU), "times a bare table")
-	c.add("commit of 4 KB: allocations", (all.Mallocs-open.Mallocs)/rounds, "for each commit")
-	c.add("commit of 4 KB: allocated", (all.Bytes-open.Bytes)/rounds/1000, "KB for each commit")
+	slices.SortFunc(all, func(a, b spent) int { return cmp.Compare(a.Times, b.Times) })
+	s := middle(slices.Clone(all))
+	c.add("commit of 4 KB: processor", all[len(all)/2].Times, "times a bare table")
+	c.add("commit of 4 KB: allocations", s.Mallocs, "for each commit")
+	c.add("commit of 4 KB: allocated", s.Bytes/1000, "KB for each commit")
+	m.empty = s.Database
 	return nil
 }
 

@@ -35,6 +35,21 @@ func (c *costs) add(name string, value float64, unit string) {
 	c.Figures = append(c.Figures, figure{Name: name, Value: value, Unit: unit})
 }
 
+// above reports whether a figure is above what is accepted.
+func (c *costs) above(accepted *costs) bool {
+	return slices.ContainsFunc(c.Figures, func(f figure) bool {
+		i := slices.IndexFunc(accepted.Figures, func(a figure) bool { return a.Name == f.Name })
+		return i >= 0 && f.Value > accepted.Figures[i].Value*tolerance && !f.Loose
+	})
+}
+
+// least keeps what is less of the same figures, measured twice.
+func (c *costs) least(o *costs) {
+	for i := range c.Figures {
+		c.Figures[i].Value = min(c.Figures[i].Value, o.Figures[i].Value)
+	}
+}
+
 func readCosts(file string) (*costs, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -8,8 +8,8 @@
 //
 // No figure knows how fast the machine is. Processor time is divided by that of a floor, which runs in turn with it: a
 // process that does nothing, json.Valid, a bare reverse proxy, a bare table. All of them are processes of one thread of Go
-// each, so that none looks for work in vain, and the least of several runs counts. What a request or a commit takes is the
-// difference between a long run and a short one, so starting is not in it. It needs Linux and no network.
+// each, so that none looks for work in vain, and the median of several runs counts. What seems to be dearer is measured again
+// before it fails. The guard needs Linux and no network.
 package main
 
 import (
@@ -42,21 +42,22 @@ func exit(err error) {
 }
 
 func run(accepting bool) error {
-	now, err := measure()
+	accepted, err := readCosts(costFile)
+	if accepting {
+		accepted, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := measure(accepted)
 	if err != nil {
 		return err
 	}
 	if accepting {
-		if err := now.write(costFile); err != nil {
+		accepted = now
+		if err := errors.Join(now.write(costFile), rewriteTable(docFile, now)); err != nil {
 			return err
 		}
-		if err := rewriteTable(docFile, now); err != nil {
-			return err
-		}
-	}
-	accepted, err := readCosts(costFile)
-	if err != nil {
-		return err
 	}
 	dearer, hints := compare(os.Stdout, accepted, now)
 	for _, s := range hints {
@@ -71,19 +72,34 @@ func run(accepting bool) error {
 	return nil
 }
 
+// tries is how often something is measured that seems to be dearer. A busy machine may make it seem so once.
+const tries = 4
+
 // measure measures everything, first what needs a small process here: the most memory of a child is never less than this
 // process has, from which it was made.
-func measure() (*costs, error) {
+func measure(accepted *costs) (*costs, error) {
 	m, err := newMachine()
 	if err != nil {
 		return nil, err
 	}
 	defer m.close()
-	c := &costs{}
-	for _, subject := range []func(*machine, *costs) error{binary, commands, files, commits, plans, gateways} {
+	all := &costs{}
+	for _, subject := range []func(*machine, *costs) error{binary, commands, files, commits, plans, shortTalks, longTalks} {
+		c := &costs{}
 		if err := subject(m, c); err != nil {
 			return nil, err
 		}
+		for try := 1; try < tries && accepted != nil && c.above(accepted); try++ {
+			more := &costs{}
+			if err := subject(m, more); err != nil {
+				return nil, err
+			}
+			c.least(more)
+		}
+		all.Figures = append(all.Figures, c.Figures...)
+		if c.Plans != nil {
+			all.Plans = c.Plans
+		}
 	}
-	return c, nil
+	return all, nil
 }

@@ -157,3 +157,11 @@ func (t *talk) grow(n, size, rounds int) (bodies [][]byte) {
 	}
 	return bodies
 }
+
+// fresh returns the first requests of n conversations.
+func (t *talk) fresh(size, n int) (bodies [][]byte) {
+	for i := range n {
+		bodies = append(bodies, t.body(t.messages(i, size)))
+	}
+	return bodies
+}

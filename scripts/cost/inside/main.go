@@ -24,13 +24,11 @@ func run(what string, args []string) (err error) {
 	switch what {
 	case "gateway":
 		err = serve(args[0], args[1])
-		out = taken(args[1])
+		out = allocated(args[1])
+	case "open":
+		err = open(args[0])
 	case "commits":
-		err = commits(args[0], args[1])
-		out = taken(args[0])
-	case "bare":
-		err = bareCommits(args[0], args[1])
-		out = taken(args[0])
+		out, err = commits(args[0], args[1])
 	case "plans":
 		out, err = plans(args[0], args[1])
 	default:
@@ -42,13 +40,18 @@ func run(what string, args []string) (err error) {
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 
-// taken returns what this process has allocated so far, and how large its database is.
-func taken(file string) any {
+// A spent is what the guard reads.
+type spent struct {
+	Mallocs, Bytes, Database, Times float64
+}
+
+// allocated returns what this process has allocated so far, and how large its database is.
+func allocated(file string) spent {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	info, err := os.Stat(file)
-	if err != nil {
-		return err.Error() // which is not what is expected
+	s := spent{Mallocs: float64(m.Mallocs), Bytes: float64(m.TotalAlloc)}
+	if info, err := os.Stat(file); err == nil { // else it has failed before
+		s.Database = float64(info.Size())
 	}
-	return map[string]uint64{"Mallocs": m.Mallocs, "Bytes": m.TotalAlloc, "Database": uint64(info.Size())}
+	return s
 }
