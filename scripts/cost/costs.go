@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// costs are what the program costs: figures, and the plans of statements that read a whole table or sort.
+type costs struct {
+	Figures []figure            `json:"figures"`
+	Plans   map[string][]string `json:"plans"`
+}
+
+// A figure is one measure.
+type figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	Loose bool    `json:"loose,omitempty"` // too noisy to fail for: it is only reported
+}
+
+// tolerance is how much a figure may rise.
+const tolerance = 1.25
+
+func (c *costs) add(name string, value float64, unit string) {
+	c.Figures = append(c.Figures, figure{Name: name, Value: value, Unit: unit})
+}
+
+// above reports whether a figure is above what is accepted.
+func (c *costs) above(accepted *costs) bool {
+	return slices.ContainsFunc(c.Figures, func(f figure) bool {
+		i := slices.IndexFunc(accepted.Figures, func(a figure) bool { return a.Name == f.Name })
+		return i >= 0 && f.Value > accepted.Figures[i].Value*tolerance && !f.Loose
+	})
+}
+
+// least keeps what is less of the same figures, measured twice.
+func (c *costs) least(o *costs) {
+	for i := range c.Figures {
+		c.Figures[i].Value = min(c.Figures[i].Value, o.Figures[i].Value)
+	}
+}
+
+func readCosts(file string) (*costs, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read what is accepted: %w; run it in the folder of the module", err)
+	}
+	c := &costs{}
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, fmt.Errorf("%s: %w; make it anew: go run ./scripts/cost -accept", file, err)
+	}
+	return c, nil
+}
+
+// write writes costs as they are accepted.
+func (c *costs) write(file string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	rounded := costs{Plans: c.Plans}
+	for _, f := range c.Figures {
+		if _, err := fmt.Sscan(short(f.Value), &f.Value); err != nil {
+			return err
+		}
+		rounded.Figures = append(rounded.Figures, f)
+	}
+	if err := e.Encode(rounded); err != nil {
+		return err
+	}
+	return os.WriteFile(file, b.Bytes(), 0o644)
+}
+
+// short prints three digits, or whole numbers.
+func short(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// compare prints the table. It returns what is dearer than accepted, and hints what has become cheaper.
+func compare(w io.Writer, accepted, now *costs) (dearer, hints []string) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "measure\taccepted\tnow\tchange\t")
+	old := map[string]figure{}
+	for _, f := range accepted.Figures {
+		old[f.Name] = f
+	}
+	for _, f := range now.Figures {
+		was, known := old[f.Name]
+		delete(old, f.Name)
+		if !known {
+			dearer = append(dearer, f.Name+" is new: nothing is accepted for it")
+			was.Value = f.Value
+		}
+		change := fmt.Sprintf("%+.0f %%", math.Round(100*(f.Value/was.Value-1))+0) // never -0
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", f.Name, short(was.Value), short(f.Value), change, f.Unit)
+		line := fmt.Sprintf("%s: %s, accepted are %s %s (%s)", f.Name, short(f.Value), short(was.Value), f.Unit, change)
+		switch {
+		case f.Value > was.Value*tolerance && !f.Loose:
+			dearer = append(dearer, line)
+		case f.Value*tolerance < was.Value:
+			hints = append(hints, line+"; accept it, so that it stays so")
+		}
+	}
+	t.Flush()
+	for name := range old {
+		hints = append(hints, name+" is accepted and no longer measured")
+	}
+	added, gone := difference(now.Plans, accepted.Plans), difference(accepted.Plans, now.Plans)
+	return append(dearer, added...), append(hints, gone...)
+}
+
+// difference returns the lines of plans that others do not have.
+func difference(plans, others map[string][]string) (out []string) {
+	for _, statement := range slices.Sorted(maps.Keys(plans)) {
+		for _, line := range plans[statement] {
+			if !slices.Contains(others[statement], line) {
+				out = append(out, fmt.Sprintf("store/sqlite, statement %q: %s", statement, line))
+			}
+		}
+	}
+	return out
+}
+
+// The table stands between these lines.
+const (
+	tableBegins = "<!-- cost: begin -->\n"
+	tableEnds   = "<!-- cost: end -->\n"
+)
+
+// table is what docs/BENCHMARKS.md says of costs.
+func table(c *costs) string {
+	var b strings.Builder
+	b.WriteString("| measure | accepted | |\n|---|---|---|\n")
+	for _, f := range c.Figures {
+		unit := f.Unit
+		if f.Loose {
+			unit += " (reported only)"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.Name, short(f.Value), unit)
+	}
+	fmt.Fprintf(&b, "| statements of the store that read a whole table or sort | %d | listed in `%s` |\n", len(c.Plans), costFile)
+	return b.String()
+}
+
+// split cuts a document at the markers.
+func split(file string) (before, inside, after string, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", "", err
+	}
+	before, rest, begins := strings.Cut(string(text), tableBegins)
+	inside, after, ends := strings.Cut(rest, tableEnds)
+	if !begins || !ends {
+		return "", "", "", errors.New(file + " lacks the lines " + strings.TrimSpace(tableBegins) + " and " + strings.TrimSpace(tableEnds) + ", between which the table goes")
+	}
+	return before, inside, after, nil
+}
+
+// rewriteTable puts the table of costs into a document.
+func rewriteTable(file string, c *costs) error {
+	before, _, after, err := split(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(before+tableBegins+table(c)+tableEnds+after), 0o644)
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A machine is where programs are measured: a folder, and in it the programs.
+type machine struct {
+	dir, self, decant, inside string
+	databases                 int     // how many there are
+	empty                     float64 // bytes of one that has nothing in it
+}
+
+func newMachine() (*machine, error) {
+	dir, err := os.MkdirTemp("", "decant-cost")
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{dir: dir, decant: filepath.Join(dir, "decant"), inside: filepath.Join(dir, "inside")}
+	if m.self, err = os.Executable(); err != nil {
+		return m, err
+	}
+	for file, pkg := range map[string]string{m.decant: "./cmd/decant", m.inside: "./scripts/cost/inside"} {
+		c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, pkg)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := c.CombinedOutput(); err != nil {
+			return m, fmt.Errorf("build %s: %w: %s", pkg, err, out)
+		}
+		if err := repage(file); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// repage writes a program anew, page by page. The kernel then holds it in single pages, and a process has those in memory
+// that it touches. Else it would have more or less of their neighbours, by the way in which the file was written or read.
+func repage(file string) error {
+	old, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	if err := os.Remove(file); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o700)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{old}, make([]byte, os.Getpagesize()))
+	return errors.Join(err, f.Close())
+}
+
+func (m *machine) close() { os.RemoveAll(m.dir) }
+
+// database names a new database.
+func (m *machine) database() string {
+	m.databases++
+	return filepath.Join(m.dir, fmt.Sprint("database", m.databases))
+}
+
+// A spent is what a process has taken.
+type spent struct {
+	CPU            time.Duration
+	Peak           int64   // bytes of memory
+	Mallocs, Bytes float64 // what was allocated, of a process that says so
+	Database       float64 // bytes of its file, of a process that says so
+	Times          float64 // the floor, where a process has that in itself
+	Pours          int     // of a gateway
+}
+
+// middle returns the median of processor time, and the least of what others can only add to.
+func middle(runs []spent) spent {
+	slices.SortFunc(runs, func(a, b spent) int { return cmp.Compare(a.CPU, b.CPU) })
+	out := runs[len(runs)/2]
+	for _, s := range runs {
+		out.Peak, out.Mallocs, out.Bytes = min(out.Peak, s.Peak), min(out.Mallocs, s.Mallocs), min(out.Bytes, s.Bytes)
+		out.Database, out.Pours = min(out.Database, s.Database), min(out.Pours, s.Pours)
+	}
+	return out
+}
+
+// A process is one that is measured.
+type process struct {
+	program, role string // the role: of this program
+	home          string
+	args          []string
+	input         string
+
+	// serve talks with a process that serves until its input ends. Nil: it ends by itself.
+	serve func(server) error
+}
+
+// A server is a process that serves.
+type server struct {
+	address string
+	pid     int
+}
+
+// run runs a process to its end. It returns what that has taken and printed.
+func (m *machine) run(p process) (s spent, printed []byte, err error) {
+	c := exec.Command(p.program, p.args...)
+	c.Env = []string{"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + m.dir, "GOMAXPROCS=1", roleVariable + "=" + p.role}
+	var out, log bytes.Buffer
+	c.Stderr = &log
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s %s: %w: %.500s", filepath.Base(p.program), strings.Join(p.args, " "), err, log.String())
+		}
+	}()
+	if p.serve == nil {
+		c.Stdin, c.Stdout = strings.NewReader(p.input), &out
+		err = c.Run()
+	} else {
+		err = serve(c, &out, p.serve)
+	}
+	if err != nil {
+		return s, nil, err
+	}
+	if p.program == m.inside {
+		if err := json.Unmarshal(out.Bytes(), &s); err != nil {
+			return s, nil, fmt.Errorf("what it says of itself: %w: %.200q", err, out.Bytes())
+		}
+	}
+	used := c.ProcessState.SysUsage().(*syscall.Rusage)
+	s.CPU, s.Peak = c.ProcessState.UserTime()+c.ProcessState.SystemTime(), used.Maxrss<<10
+	s.Pours = strings.Count(log.String(), " pour=")
+	return s, out.Bytes(), nil
+}
+
+// serve calls do when a process has printed its address, ends its input, and keeps what it prints then.
+func serve(c *exec.Cmd, out io.Writer, do func(server) error) error {
+	input, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	output, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	at := server{pid: c.Process.Pid}
+	if _, err = fmt.Fscanln(output, &at.address); err == nil {
+		err = do(at)
+	}
+	input.Close()
+	_, copied := io.Copy(out, output)
+	return errors.Join(err, copied, c.Wait())
+}
+
+// Long processes are run a few times, short ones more.
+const (
+	leastRuns, mostRuns = 5, 15
+	enough              = time.Second // of processor time, for all runs of one process
+)
+
+// again reports whether what has run a number of times, and taken some time, should run again.
+func again(runs int, taken time.Duration) bool {
+	return runs < leastRuns || runs < mostRuns && taken < enough
+}
+
+// inTurn runs processes in turn, several times.
+func (m *machine) inTurn(processes map[string]func() process) (map[string]spent, error) {
+	all, taken := map[string][]spent{}, map[string]time.Duration{}
+	for range mostRuns {
+		for name, p := range processes {
+			if !again(len(all[name]), taken[name]) {
+				continue
+			}
+			s, _, err := m.run(p())
+			if err != nil {
+				return nil, err
+			}
+			all[name], taken[name] = append(all[name], s), taken[name]+s.CPU
+		}
+	}
+	out := map[string]spent{}
+	for name, runs := range all {
+		out[name] = middle(runs)
+	}
+	return out, nil
+}
+
+// processor returns the processor time that a process has taken so far.
+func processor(pid int) (time.Duration, error) {
+	var t unix.Timespec
+	err := unix.ClockGettime(int32(^pid<<3|2), &t) // its clock, see clock_getcpuclockid(3)
+	return time.Duration(t.Nano()), err
+}

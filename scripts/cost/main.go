@@ -1,0 +1,105 @@
+// Cost holds what the program costs against what was accepted, because nobody sees a program become dearer from one change
+// to the next. It measures the size of the binary, processor time, memory, allocations, bytes of the database and the plans
+// of all queries, compares them with testdata/cost.json, and fails where one is more than a quarter above.
+//
+// usage: go run ./scripts/cost [-accept]
+//
+// With -accept it writes what it measured to testdata/cost.json, and the table of docs/BENCHMARKS.md from that.
+//
+// No figure knows how fast the machine is. Processor time is divided by that of a floor, which runs in turn with it: a
+// process that does nothing, json.Valid, a bare reverse proxy, a bare table. All of them are processes of one thread of Go
+// each, so that none looks for work in vain, and the median of several runs counts. What seems to be dearer is measured again
+// before it fails. The guard needs Linux and no network.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+)
+
+const (
+	costFile = "testdata/cost.json"
+	docFile  = "docs/BENCHMARKS.md"
+)
+
+func main() {
+	if role, ok := roles[os.Getenv(roleVariable)]; ok {
+		exit(role(os.Args[1:]))
+	}
+	accepting := flag.Bool("accept", false, "accept what the program costs now")
+	flag.Parse()
+	exit(run(*accepting))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cost:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run(accepting bool) error {
+	accepted, err := readCosts(costFile)
+	if accepting {
+		accepted, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := measure(accepted)
+	if err != nil {
+		return err
+	}
+	if accepting {
+		accepted = now
+		if err := errors.Join(now.write(costFile), rewriteTable(docFile, now)); err != nil {
+			return err
+		}
+	}
+	dearer, hints := compare(os.Stdout, accepted, now)
+	for _, s := range hints {
+		fmt.Println("hint:", s)
+	}
+	for _, s := range dearer {
+		fmt.Println("dearer:", s)
+	}
+	if len(dearer) > 0 {
+		return errors.New("the program costs more than " + costFile + " accepts. Make it cheaper, or accept it and say why in the commit: go run ./scripts/cost -accept")
+	}
+	return nil
+}
+
+// tries is how often something is measured that seems to be dearer. A busy machine may make it seem so once.
+const tries = 4
+
+// measure measures everything, first what needs a small process here: the most memory of a child is never less than this
+// process has, from which it was made.
+func measure(accepted *costs) (*costs, error) {
+	m, err := newMachine()
+	if err != nil {
+		return nil, err
+	}
+	defer m.close()
+	all := &costs{}
+	for _, subject := range []func(*machine, *costs) error{binary, commands, files, commits, plans, shortTalks, longTalks} {
+		c := &costs{}
+		if err := subject(m, c); err != nil {
+			return nil, err
+		}
+		for try := 1; try < tries && accepted != nil && c.above(accepted); try++ {
+			more := &costs{}
+			if err := subject(m, more); err != nil {
+				return nil, err
+			}
+			c.least(more)
+		}
+		all.Figures = append(all.Figures, c.Figures...)
+		if c.Plans != nil {
+			all.Plans = c.Plans
+		}
+	}
+	return all, nil
+}
