@@ -20,6 +20,7 @@ import (
 	"github.com/decantdev/decant/internal/standin"
 	hub "github.com/decantdev/decant/internal/standin/github"
 	"github.com/decantdev/decant/internal/standin/slack"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
@@ -244,11 +245,7 @@ func TestOnceWheneverItIsKilled(t *testing.T) {
 	if writes != 12 { // two issues, a message and three replies: begun, and done
 		t.Fatalf("%d writes", writes)
 	}
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
-	for at := 1; at <= writes; at += step {
+	for at := 1; at <= writes; at += testdepth.Of(5, 1) {
 		for _, after := range []bool{false, true} {
 			w := newWorld(t)
 			w.box.dies, w.box.after = at, after
