@@ -94,7 +94,7 @@ func newNight(t *testing.T, o sandbox.Options) *night {
 	if n.sample, err = sample.Bundled(); err != nil {
 		t.Fatal(err)
 	}
-	repos, err := n.sample.Repos(t.TempDir())
+	repos, err := n.sample.Repos(sampleDir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,19 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// sampleDir is a folder for the repositories of the bundled sample: they are made once, and read by all tests.
+var sampleDir string
+
+func TestMain(m *testing.M) {
+	var err error
+	if sampleDir, err = os.MkdirTemp("", "triage-test-"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(sampleDir)
+		os.Exit(code)
+	}))
+}
 
 // A world has a real repository and a real store, and an analyst behind a strict stand-in for the Messages API.
 type world struct {

@@ -195,7 +195,7 @@ func (w *world) issues() (out []issue) {
 	}
 }
 
-// The rows of mission.md about what a run sends (000-36): two causes become issues, what is inconclusive does not; Slack has a message, and a reply
+// What a run sends: two causes become issues, what is inconclusive does not; Slack has a message, and a reply
 // for each error with the lines at the commit.
 func TestDelivered(t *testing.T) {
 	t.Parallel()
@@ -428,7 +428,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// What people do with issues and pull requests is read back (000-36, outcomes).
+// What people do with issues and pull requests is read back.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
