@@ -8,7 +8,7 @@ import (
 	"github.com/decantdev/decant"
 )
 
-// U12: what stands behind a summary and is older than it was kept; what has no time was said afterwards.
+// What stands behind a summary and is older than it was kept; what has no time was said afterwards.
 func TestKept(t *testing.T) {
 	at := func(minutes ...int) (ms []decant.Message) {
 		for i, n := range minutes {

@@ -225,7 +225,7 @@ func TestLeavesImportTheVocabularyOnly(t *testing.T) {
 	}
 }
 
-// What measures must not be what chooses, nor the other way round (audit 3, "Independence"): the ruler
+// What measures must not be what chooses, nor the other way round: the ruler
 // imports nothing of the module, and what decides what is kept does not reach the ruler.
 func TestTheRulerIsIndependent(t *testing.T) {
 	const ruler = module + "/internal/ruler"

@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// The schedule of systemd (mission 000-37, T): what it runs, and what systemd itself thinks of it.
+// The schedule of systemd: what it runs, and what systemd itself thinks of it.
 func TestTriageUnits(t *testing.T) {
 	d := directives(t, read(t, "decant-triage.service"))
 	for name, want := range map[string]string{

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/decantdev/decant/internal/eventually"
 )
 
 // A gate is a gateway that runs as its users run it.
@@ -168,7 +170,7 @@ func (g *gate) addKey(name string, limits ...string) *tenant {
 
 // knows waits until the gateway has noticed a key.
 func (g *gate) knows(who *tenant) {
-	for range 300 {
+	eventually.True(g.t, "the gateway notices the key of "+who.name, func() bool {
 		r, err := http.NewRequest(http.MethodGet, g.base+"/v1/models", nil)
 		if err != nil {
 			g.t.Fatal(err)
@@ -179,12 +181,8 @@ func (g *gate) knows(who *tenant) {
 			g.t.Fatal(err)
 		}
 		res.Body.Close()
-		if res.StatusCode == http.StatusOK {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	g.t.Fatalf("the gateway has not noticed the key of %s", who.name)
+		return res.StatusCode == http.StatusOK
+	})
 }
 
 // stop asks the gateway to end, and wants it to end well.

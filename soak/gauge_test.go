@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/decantdev/decant/internal/eventually"
 )
 
 // A sample is what the process holds at one moment.
@@ -109,12 +111,13 @@ func scrape(base string) map[string]float64 {
 	return out
 }
 
-// idle returns what the process holds when nobody asks anything: the least of what is seen within ten seconds.
-func (s *soak) idle() sample {
+// idle returns what the process holds when nobody asks anything: the least of what is seen within ten seconds, or as much longer as it
+// takes until that is little enough.
+func (s *soak) idle(enough func(*sample) bool) sample {
 	s.up.srv.CloseClientConnections()
 	http.DefaultClient.CloseIdleConnections()
 	best := s.sample()
-	for range 20 {
+	for begin, n := time.Now(), 0; n < 20 || !enough(&best) && time.Since(begin) < eventually.Patience; n++ {
 		time.Sleep(500 * time.Millisecond)
 		x := s.sample()
 		best.files, best.routines = min(best.files, x.files), min(best.routines, x.routines)

@@ -1,21 +1,27 @@
 // Package soak runs the program as it is run for weeks, in minutes: a gateway, a strict upstream that fails now and
 // then, clients of all manners, and somebody at the command line, all at once on one database.
 //
-//	DECANT_SOAK=30m go test -timeout 60m -v ./soak
+//	go test -timeout 60m -v ./soak -soak 30m
 //
-// Without DECANT_SOAK the test is skipped. DECANT_SOAK_RACE=1 builds the gateway with the race detector;
-// DECANT_SOAK_SESSIONS names further recordings, separated as in PATH; DECANT_SOAK_KEEP names a directory in which the
-// database and the gateway's log of a run that fails are kept.
+// Without -soak it runs at full depth only, for a quarter of an hour, which needs -timeout 30m. At full depth the gateway is built
+// with the race detector. DECANT_SOAK_SESSIONS names further recordings, separated as in PATH; DECANT_SOAK_KEEP names a directory
+// in which the database and the gateway's log of a run that fails are kept.
 package soak
 
 import (
 	"context"
+	"flag"
 	"math/rand/v2"
 	"os"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/decantdev/decant/internal/testdepth"
 )
+
+// lasts is how long the soak is to take; 0: as long as the depth says.
+var lasts = flag.Duration("soak", 0, "how long to run, at least 20s; 0: 15m at full depth")
 
 // A soak is one run.
 type soak struct {
@@ -34,15 +40,15 @@ type soak struct {
 const window = 60_000
 
 func TestSoak(t *testing.T) {
-	given := os.Getenv("DECANT_SOAK")
-	if given == "" {
-		t.Skip("takes minutes: set DECANT_SOAK to how long, as in DECANT_SOAK=30m, and -timeout to twice that")
+	length := *lasts
+	if length == 0 {
+		testdepth.NeedFull(t, "a gateway that is used for long by many loses nothing, and holds on to nothing; -soak 2m runs it for two minutes")
+		length = 15 * time.Minute
 	}
-	length, err := time.ParseDuration(given)
-	if err != nil || length < 20*time.Second {
-		t.Fatalf("DECANT_SOAK=%s: want a time of at least 20s, as 2m30s or 30m", given)
+	if length < 20*time.Second {
+		t.Fatalf("-soak %v: want at least 20s", length)
 	}
-	s := &soak{t: t, dir: workplace(t), race: os.Getenv("DECANT_SOAK_RACE") != ""}
+	s := &soak{t: t, dir: workplace(t), race: testdepth.Full()}
 	s.recordings = readRecordings(t)
 	s.up = newUpstream(t)
 	s.gate = startGate(t, s.dir, s.up.url, s.race)
@@ -76,10 +82,12 @@ func workplace(t *testing.T) string {
 func (s *soak) run(length time.Duration) {
 	lap := min(length/5, time.Minute)
 	s.lap(lap)
-	before := s.idle()
+	before := s.idle(func(*sample) bool { return true })
 	s.gauge.begin = len(s.gauge.samples)
 	s.lap(length - lap)
-	after := s.idle()
+	after := s.idle(func(x *sample) bool {
+		return x.files <= before.files+filesMore && x.routines <= before.routines+routineMore
+	})
 	s.gate.stop()
 	s.gauge.print(s.t, &s.tally)
 	s.gauge.judge(s.t, before, after, length, s.race)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,10 +13,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"github.com/decantdev/decant/internal/eventually"
 )
 
 // A sitting is somebody at a real terminal, in which the program runs.
@@ -75,6 +77,9 @@ func sitIn(t *testing.T, dir string, environ []string, args ...string) *sitting 
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		tty.Close()
+		if t.Failed() {
+			t.Logf("shown was:\n%s", s.text())
+		}
 	})
 	go s.watch()
 	return s
@@ -106,20 +111,15 @@ func (s *sitting) types(text string) {
 // sees waits until something is shown behind what was waited for before.
 func (s *sitting) sees(want string) {
 	s.Helper()
-	for range 3000 {
+	eventually.True(s, fmt.Sprintf("%q is shown", want), func() bool {
 		s.mu.Lock()
-		rest := s.shown.String()[s.seen:]
-		i := strings.Index(rest, want)
+		defer s.mu.Unlock()
+		i := strings.Index(s.shown.String()[s.seen:], want)
 		if i >= 0 {
 			s.seen += i + len(want)
 		}
-		s.mu.Unlock()
-		if i >= 0 {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	s.Fatalf("%q does not come; shown was:\n%s", want, s.text()[s.seen:])
+		return i >= 0
+	})
 }
 
 // ends waits for the end of the program.
@@ -131,17 +131,13 @@ func (s *sitting) ends(code int) {
 		<-s.over
 		ended <- err
 	}()
-	select {
-	case <-ended:
-	case <-time.After(time.Minute):
-		s.Fatalf("it does not end; shown was:\n%s", s.text())
-	}
+	eventually.Received(s, "the program ends", ended)
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.Errorf("exit code %d, want %d", got, code)
 	}
 }
 
-// Mission 004-34: the program at a real terminal: typed lines, a paste, keys that edit, a narrow screen, and the end, which leaves the
+// The program at a real terminal: typed lines, a paste, keys that edit, a narrow screen, and the end, which leaves the
 // terminal as it was.
 func TestChatAtATerminal(t *testing.T) {
 	s := sit(t, map[string]string{"AGENTS.md": "Be brief.", "notes.txt": "The color is green.\n"}, nil, "chat", "--sandbox")

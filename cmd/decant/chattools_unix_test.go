@@ -92,7 +92,7 @@ func TestChatTakesFilesBackAfterARestart(t *testing.T) {
 	}
 }
 
-// Mission 004-34: what a call would change is shown before it is made, asked about, allowed for good by a rule that outlives the program, and
+// What a call would change is shown before it is made, asked about, allowed for good by a rule that outlives the program, and
 // taken back with the conversation.
 func TestChatChangesFiles(t *testing.T) {
 	api := httptest.NewServer(sandbox.New(sandbox.Options{Model: writer{}}))

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 )
 
-// U30: the result of a compaction does not fill a screen that nobody asked it to fill.
+// The result of a compaction does not fill a screen that nobody asked it to fill.
 func TestCompactAsksWhereTheResultGoes(t *testing.T) {
 	const file = "../../testdata/claude-code-session.jsonl.gz"
 	for _, c := range []struct {
@@ -34,12 +34,11 @@ func TestCompactAsksWhereTheResultGoes(t *testing.T) {
 	}
 }
 
-// users U5: of one session 20% of the size kept 54% of what matters, and 10% kept 85%. More room keeps no less, but
+// Of one session 20% of the size kept 54% of what matters, and 10% kept 85%. More room keeps no less, but
 // for a point of rounding.
 func TestMoreRoomKeepsNoLess(t *testing.T) {
-	racetest.SkipSequential(t)
 	kept := regexp.MustCompile(`(\d+)% of the exact strings`)
-	for _, name := range []string{"claude-code-session", "codex-session"} {
+	for _, name := range testdepth.Of([]string{"claude-code-session"}, []string{"claude-code-session", "codex-session"}) {
 		before := 0
 		for _, to := range []string{"5%", "10%", "20%", "40%", "80%"} {
 			var out, messages bytes.Buffer

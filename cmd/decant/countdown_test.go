@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// U37: a replay of a real folder was silent for minutes. On a terminal one line says how far it is, from the
+// A replay of a real folder was silent for minutes. On a terminal one line says how far it is, from the
 // first second on; what was done of a file under way counts.
 func TestCountdown(t *testing.T) {
 	dir := t.TempDir()

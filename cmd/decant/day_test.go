@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// The day of seed 002: eight tasks in 85,000 tokens, of results as its table has them. The session is made up, and each count,
+// A day of eight tasks in 85,000 tokens, of results as its table has them. The session is made up, and each count,
 // SHA and outcome is in it once or twice, between pages of what nobody needs again.
 var dayTasks = [][]string{
 	{"TASK-101", "8f5a2d8", "46 of 46", "removed 14 files"},
@@ -44,7 +44,7 @@ func tokensOf(t *testing.T, src []byte) (n int) {
 	return n
 }
 
-// 002-08, 002-27: compacted at 50,000 tokens the day is at least 85 % smaller, and every id, SHA, count and outcome is in what is left.
+// Compacted at 50,000 tokens the day is at least 85 % smaller, and every id, SHA, count and outcome is in what is left.
 // The notebook has them too, one task each.
 func TestTheDayOfEightTasks(t *testing.T) {
 	dir := t.TempDir()

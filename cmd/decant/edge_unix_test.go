@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/certtest"
+	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -131,12 +132,10 @@ func (p *process) ask(key string) (status int, serial int64) {
 // becomes waits until a key has a status.
 func (p *process) becomes(key string, want int) {
 	p.t.Helper()
-	for p.t.Context().Err() == nil {
-		if status, _ := p.ask(key); status == want {
-			return
-		}
-	}
-	p.t.Fatalf("the key never came to status %d", want)
+	eventually.True(p.t, fmt.Sprintf("the key has status %d", want), func() bool {
+		status, _ := p.ask(key)
+		return status == want
+	})
 }
 
 func (p *process) has(when, key string, want int) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/internal/config"
+	"github.com/decantdev/decant/internal/enginetest"
 )
 
 // told is what a gateway has told people of a pour.
@@ -22,9 +23,17 @@ type told struct {
 	events     []string // that were posted
 }
 
+// patient gives the engines of a test the time that a busy machine takes, so that no pour is missed.
+func patient(t *testing.T) {
+	was := timeouts
+	timeouts = enginetest.Patient
+	t.Cleanup(func() { timeouts = was })
+}
+
 // pouredAway lets a gateway with the preset agent-loop, at a lower threshold, pour a conversation once.
 func pouredAway(t *testing.T, content bool) told {
 	t.Helper()
+	patient(t)
 	out := told{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -77,7 +86,7 @@ func pouredAway(t *testing.T, content bool) told {
 	return out
 }
 
-// 004-25, 004-33: whoever watches a gateway reads the preset's lines, a notice in the log, and what a hook is told.
+// Whoever watches a gateway reads the preset's lines, a notice in the log, and what a hook is told.
 func TestPeopleAreToldOfPours(t *testing.T) {
 	x := pouredAway(t, false)
 	first, second, _ := strings.Cut(x.lines, "\n")

@@ -13,7 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/decantdev/decant/internal/eventually"
 )
 
 // pluginDir is the plugin for Claude Code as it is installed.
@@ -115,18 +116,13 @@ func (p *pluggedIn) hook(event, more string) (out, said string) {
 func (p *pluggedIn) has(file, want string) {
 	p.t.Helper()
 	name := filepath.Join(p.repo, ".decant", "notebook", file)
-	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	eventually.True(p.t, fmt.Sprintf("%s has %q", file, want), func() bool {
 		text, err := os.ReadFile(name)
-		if strings.Contains(string(text), want) {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("%s lacks %q: %v\n%s", file, want, err, text)
-		}
-	}
+		return err == nil && strings.Contains(string(text), want)
+	})
 }
 
-// 002-01, 002-08, 002-19: what the plugin's files name does what it is for, run as the client runs it.
+// What the plugin's files name does what it is for, run as the client runs it.
 func TestThePluginsHooks(t *testing.T) {
 	p := plugIn(t)
 	if out, said := p.hook("SessionStart", `,"source":"startup"`); !strings.Contains(out, "Roses are pruned in March.") {
@@ -154,7 +150,7 @@ func TestThePluginsHooks(t *testing.T) {
 	}
 }
 
-// 002-26: the seed's script, with each of its flags, by its own name.
+// The script, with each of its flags, by its own name.
 func TestThePluginsScript(t *testing.T) {
 	p := plugIn(t)
 	script, err := filepath.Abs(filepath.Join(pluginDir, "bin", "compress-context"))

@@ -13,7 +13,7 @@ import (
 	"github.com/decantdev/decant/memory"
 )
 
-// 002-31: what was escalated and archived in the month is counted, and no other; a rule that was suspended or archived is in force for
+// What was escalated and archived in the month is counted, and no other; a rule that was suspended or archived is in force for
 // nobody, one that was restored is.
 func TestRecordsOfAMonth(t *testing.T) {
 	day := func(month, n int) time.Time { return time.Date(2026, time.Month(month), n, 9, 0, 0, 0, time.UTC) }
@@ -59,7 +59,7 @@ func TestRecordsOfAMonth(t *testing.T) {
 	}
 }
 
-// 002-29: the card of a session has the peak, what each compaction recovered and took, and where the transcript is.
+// The card of a session has the peak, what each compaction recovered and took, and where the transcript is.
 func TestCard(t *testing.T) {
 	start := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	got := card(&scan.Session{ID: "s1", File: "s1.jsonl", Start: start, Active: 5400, Requests: 40, Average: 50_000, Peak: 95_000, Usage: decant.Usage{},

@@ -10,8 +10,8 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// 002-04, 002-19, 002-26, 002-28: a session is compacted at once, by hand: a model that is configured writes the summary by the
-// seed's prompt, and what it lacks of ids and commits stays; without a model it is quoted.
+// A session is compacted at once, by hand: a model that is configured writes the summary by the
+// notebook's prompt, and what it lacks of ids and commits stays; without a model it is quoted.
 func TestSessionNowIsSummedUp(t *testing.T) {
 	home, repo := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)

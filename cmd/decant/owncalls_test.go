@@ -33,6 +33,7 @@ type asked struct {
 // serveWith lets a gateway with some settings pour a conversation because its window demands it.
 func serveWith(t *testing.T, settings string) (out asked) {
 	t.Helper()
+	patient(t)
 	model := sandbox.New(sandbox.Options{Model: sandbox.Summarizer{}, Keys: []string{clientKey, ourKey}})
 	var mu sync.Mutex
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -118,7 +119,7 @@ func TestNoModelIsAskedWithoutSettings(t *testing.T) {
 }
 
 // A configured model writes the record of a pour; the call is in the ledger under it, in the log and in metrics, and the key
-// is nowhere but in the call (review 001-19, 003-15).
+// is nowhere but in the call.
 func TestAConfiguredModelIsAsked(t *testing.T) {
 	got := serveWith(t, "summary: {api_key_env: OUR_KEY, base_url: 'UPSTREAM'}\n")
 	if len(got.keys) == 0 || strings.Count(strings.Join(got.keys, " "), ourKey) != len(got.keys) || !strings.Contains(got.bodies, `"model":"claude-haiku-5-5"`) {

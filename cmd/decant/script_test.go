@@ -1,9 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,30 +15,24 @@ import (
 
 func TestMain(m *testing.M) {
 	tools.MainIfConfined() // the program starts itself to confine commands
-	testscript.Main(m, map[string]func(){"decant": main, "fill": fill, "remember": remember, "notes-server": notesServer, "ops-server": opsServer})
+	testscript.Main(supplied{m}, map[string]func(){"decant": main, "fill": fill, "remember": remember, "notes-server": notesServer, "ops-server": opsServer})
 }
 
-// beside is a line of a script that goes on while its command runs.
-var beside = regexp.MustCompile(`(?m) &(?:\w+&)?$`)
+// sampleDir is a folder for the repositories of the bundled sample: they are made once, and read by all tests that change nothing there.
+var sampleDir string
 
-// scripts returns the scripts that are run: with -short, as with the race detector, those in which commands run beside others. What the others
-// start are whole processes, one after the other, and most of their time goes into that.
-func scripts(t *testing.T) (files []string) {
-	t.Helper()
-	all, err := filepath.Glob("testdata/script/*.txtar")
+// supplied runs tests that have a folder for what they share.
+type supplied struct{ *testing.M }
+
+func (s supplied) Run() int {
+	dir, err := os.MkdirTemp("", "decant-test-")
 	if err != nil {
-		t.Fatal(err)
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	for _, name := range all {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !testing.Short() || beside.Match(text) {
-			files = append(files, name)
-		}
-	}
-	return files
+	defer os.RemoveAll(dir)
+	sampleDir = dir
+	return s.M.Run()
 }
 
 // Each script is a user at a terminal: commands, files, and what must come out.
@@ -48,8 +42,8 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Files: scripts(t),
-		Cmds:  map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "original": original, "unpack": unpack, "services": targets},
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "original": original, "unpack": unpack, "services": targets},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SESSIONS", sessions)
 			e.Setenv("LOGS", filepath.Join(sessions, "..", "wire", "testdata", "logs"))

@@ -87,11 +87,14 @@ func newService(ctx context.Context, c *config.Config, log *slog.Logger, ring ri
 	return s, nil
 }
 
+// timeouts are how long engines may work on a request; zero: as long as they do by themselves.
+var timeouts engine.Timeouts
+
 // manager returns a function that makes the engine for a store.
 func manager(c *config.Config, pre *preset.Preset, s *service, money *gateway.Money, log *slog.Logger) func(engine.Store) (*engine.Engine, error) {
 	o := engine.Options{
 		Preset: pre, Mode: engine.Mode(c.Mode), Window: c.Window, Adds: engine.Adds{DropBlock: c.DropBlock, Markers: c.AddMarkers}, Budgets: budgetsOf(c),
-		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board,
+		Logger: log, Booked: money.Book, Memory: engine.Memory{Backlog: backlog(c)}, Watcher: s.board, Timeouts: timeouts,
 	}
 	return func(db engine.Store) (*engine.Engine, error) {
 		o := o

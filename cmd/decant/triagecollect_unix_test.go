@@ -12,9 +12,6 @@ import (
 // newChannel returns a field whose runs are told in Slack, and a run in batches of one error that has no more to do than to end.
 func newChannel(t *testing.T) *field {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a dozen processes")
-	}
 	f := newField(t, nil)
 	if r := f.triage(0, nil, "submit", "--since", "2026-10-21", "--max-errors", "1"); r.code != 0 {
 		t.Fatalf("submit: exit %d\n%s", r.code, r.errs)
@@ -41,7 +38,7 @@ func (f *field) collected() ran {
 	return ran{}
 }
 
-// Mission 000-37, issue 13 "submit and collect (two cron phases)": the collect that ends a run sends what was found, once.
+// Where one process submits and later ones collect, the collect that ends a run sends what was found, once.
 func TestWhatWasCollectedIsSent(t *testing.T) {
 	f := newChannel(t)
 	last := f.collected()
@@ -56,7 +53,7 @@ func TestWhatWasCollectedIsSent(t *testing.T) {
 	}
 }
 
-// Mission 000-37, issue 13 "faults": the collect that ends a run is killed at its first call to Slack, the next one at the call after that, and so on. Each begins where the
+// The collect that ends a run is killed at its first call to Slack, the next one at the call after that, and so on. Each begins where the
 // one before has died, and in the end everything was sent once.
 func TestKilledBeforeItIsSent(t *testing.T) {
 	f := newChannel(t)

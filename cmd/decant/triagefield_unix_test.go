@@ -22,6 +22,7 @@ import (
 	"github.com/decantdev/decant/internal/standin"
 	"github.com/decantdev/decant/internal/standin/github"
 	"github.com/decantdev/decant/internal/standin/services"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/sample"
 	"github.com/decantdev/decant/provider/sandbox"
@@ -40,20 +41,22 @@ type field struct {
 	refused []string                     // with 429
 }
 
-// newField serves a sample; nil: the bundled one.
+// newField serves a sample; nil: the bundled one, whose repositories are shared with other tests.
 func newField(t *testing.T, s *sample.Sample) *field { return newFieldOf(t, s, analyst.Analyst{}) }
 
 func newFieldOf(t *testing.T, s *sample.Sample, m sandbox.Model) *field {
 	t.Helper()
+	repos := t.TempDir()
 	if s == nil {
 		var err error
 		if s, err = sample.Bundled(); err != nil {
 			t.Fatal(err)
 		}
+		repos = sampleDir
 	}
 	f := &field{T: t, dir: t.TempDir()}
 	var err error
-	if f.Server, err = services.New(services.Options{Sample: s, Dir: t.TempDir(), Model: m}); err != nil {
+	if f.Server, err = services.New(services.Options{Sample: s, Dir: repos, Model: m}); err != nil {
 		t.Fatal(err)
 	}
 	web := httptest.NewServer(f)
@@ -201,12 +204,9 @@ func (f *field) answered() (all, twice int) {
 
 var fieldRun = []string{"run", "--since", "2026-10-21", "--max-errors", "4", "--parallel", "2", "--json"}
 
-// Mission 000-36, issue 13 "faults": kill -9 in any phase of a real process, then --resume: the same errors, the same findings, and no answer of the
+// Kill -9 in any phase of a real process, then --resume: the same errors, the same findings, and no answer of the
 // model that was kept is asked for again. Two investigations go on at once, so that a kill can lose two answers at most.
 func TestKilledAnywhereARunGoesOn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("twelve processes")
-	}
 	f := newField(t, nil)
 	whole := f.triage(0, nil, fieldRun...)
 	want, total := f.report(whole), f.calls
@@ -215,7 +215,7 @@ func TestKilledAnywhereARunGoesOn(t *testing.T) {
 		t.Fatalf("exit %d, %d calls, %d of them to the model: %s", whole.code, total, asked, whole.errs)
 	}
 	planned := total - asked // about: calls for code go on during investigations
-	for _, at := range []int{1, planned / 2, planned, planned + asked/3, planned + 2*asked/3, total} {
+	for _, at := range testdepth.Of([]int{planned / 2, planned + asked/3}, []int{1, planned / 2, planned, planned + asked/3, planned + 2*asked/3, total}) {
 		t.Run(fmt.Sprintf("call %d of %d", at, total), func(t *testing.T) {
 			f := newField(t, nil)
 			killed := f.triage(at, syscall.SIGKILL, fieldRun...)
@@ -263,7 +263,7 @@ func TestKilledWhileItPrints(t *testing.T) {
 	}
 }
 
-// Exit codes as cron reads them (000-36, T): 130 with the state saved, 0 after it went on; 3 while nothing is there to go on with.
+// Exit codes as cron reads them: 130 with the state saved, 0 after it went on; 3 while nothing is there to go on with.
 func TestInterrupted(t *testing.T) {
 	for _, at := range []int{1, 30} {
 		f := newField(t, nil)
@@ -278,14 +278,16 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// One draft of a pull request, from the error to the branch at GitHub (issue 13): the patch of the one error for which the model writes one is built and tested for real, and is
+// One draft of a pull request, from the error to the branch at GitHub: the patch of the one error for which the model writes one is built and tested for real, and is
 // proposed once, however often it is delivered.
 func TestADraftOfAPullRequest(t *testing.T) {
-	if os.Getenv("DECANT_PROOF") == "" {
-		t.Skip("DECANT_PROOF is not set: it compiles the standard library")
+	testdepth.NeedFull(t, "the patch of a draft is built and tested for real, with a standard library compiled for it")
+	s, err := sample.Bundled()
+	if err != nil {
+		t.Fatal(err)
 	}
-	f := newField(t, nil)
-	f.env = slices.DeleteFunc(f.env, func(v string) bool { return strings.HasPrefix(v, "DECANT_PROOF=") }) // the program knows no such setting
+	f := newField(t, s)                                                                                           // with repositories of its own, which get a branch
+	f.env = slices.DeleteFunc(f.env, func(v string) bool { return strings.HasPrefix(v, testdepth.Variable+"=") }) // the program knows no such setting
 	settings, err := os.ReadFile(f.file(".decant/triage.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -307,11 +309,8 @@ func TestADraftOfAPullRequest(t *testing.T) {
 	}
 }
 
-// What goes wrong with the services (issue 13, "faults"): what a run does about each, and that another run or --resume has everything.
+// What goes wrong with the services: what a run does about each, and that another run or --resume has everything.
 func TestFaultsOfServices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("processes")
-	}
 	for _, tt := range []struct {
 		name    string
 		inject  func(*field)
@@ -370,11 +369,8 @@ func TestFaultsOfServices(t *testing.T) {
 	}
 }
 
-// The doctor examines each credential, and says of each wrong one which it is and what to do (issue 13, "doctor").
+// The doctor examines each credential, and says of each wrong one which it is and what to do.
 func TestDoctorOfWrongCredentials(t *testing.T) {
-	if testing.Short() {
-		t.Skip("processes")
-	}
 	f := newField(t, nil)
 	if r := f.triage(0, nil, "doctor"); r.code != 0 || strings.Contains(r.out, "FAIL") || !strings.Contains(r.out, "(its key is taken)") {
 		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.errs)
@@ -399,7 +395,7 @@ func TestDoctorOfWrongCredentials(t *testing.T) {
 	}
 }
 
-// Five investigations at once provoke no 429 (mission 000-26 and the limiter of issue 13), and the code cache has most of what they read (000-25).
+// Five investigations at once provoke no 429, and the code cache has most of what they read.
 func TestFiveAtOnceProvokeNo429(t *testing.T) {
 	f := newField(t, nil)
 	r := f.triage(0, nil, "run", "--since", "2026-10-21", "--max-errors", "12", "--parallel", "5", "--run-tokens", "900000", "--json")

@@ -52,7 +52,7 @@ func (c curious) Answer(ctx context.Context, p *sandbox.Prompt) (sandbox.Answer,
 	return c.Analyst.Answer(ctx, p)
 }
 
-// Issue 13, "MCP servers as tools": an investigation has those that only read and those that are allowed, and no others. Results are short and masked.
+// An investigation has those that only read and those that are allowed, and no others. Results are short and masked.
 // A server that is not there is a notice.
 func TestToolsOfMCPServers(t *testing.T) {
 	f := newFieldOf(t, nil, curious{})

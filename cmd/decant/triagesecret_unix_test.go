@@ -205,7 +205,7 @@ func leaky(t *testing.T, all []planted) *sample.Sample {
 	return s
 }
 
-// Issue 13: 200 secrets and personal data in messages and code, 20 kinds drawn anew in each run of the test: none in prompts, on standard output and error,
+// 200 secrets and personal data in messages and code, 20 kinds drawn anew in each run of the test: none in prompts, on standard output and error,
 // in reports, in the database, or in what other commands print of the run.
 func TestNoSecretLeavesARun(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())

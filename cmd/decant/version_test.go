@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// U45: who reports a problem can say which commit it is about.
+// Who reports a problem can say which commit it is about.
 func TestVersionLine(t *testing.T) {
 	built := " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 	settings := func(modified string) []debug.BuildSetting {

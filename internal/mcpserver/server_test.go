@@ -164,7 +164,7 @@ func TestReadOnlyByDefault(t *testing.T) {
 	}
 }
 
-// 002-37: an agent itself finds what was archived and reads the original back, by its handle.
+// An agent itself finds what was archived and reads the original back, by its handle.
 func TestRecallAndExpand(t *testing.T) {
 	db, c := connect(t, mcpserver.Options{})
 	says(t, c, "recall", map[string]any{"query": "orchid"}, "Nothing in 0 texts")

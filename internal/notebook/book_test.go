@@ -96,7 +96,7 @@ func session(n int) memory.Source {
 	return memory.Source{Conversation: fmt.Sprintf("session-%d", n), From: n, To: n}
 }
 
-// 002-12, 002-14: five confirmations and a yes make a numbered rule; both name each other.
+// Five confirmations and a yes make a numbered rule; both name each other.
 func TestFiveConfirmationsAndAYesMakeARule(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()
@@ -147,7 +147,7 @@ func TestFiveConfirmationsAndAYesMakeARule(t *testing.T) {
 	d.same(b)
 }
 
-// 002-36: files are read back, decisions among them.
+// Files are read back, decisions among them.
 func TestEditsInFilesBecomeRecords(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()
@@ -260,7 +260,7 @@ func TestTwoWriters(t *testing.T) {
 	d.same(b)
 }
 
-// 002-13, 002-15, 002-24, 002-25. A quarter: nothing is lost, every schedule runs once, files are those of the store.
+// A quarter: nothing is lost, every schedule runs once, files are those of the store.
 func TestAQuarter(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()

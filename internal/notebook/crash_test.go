@@ -14,6 +14,7 @@ import (
 	"github.com/decantdev/decant/internal/notebook"
 	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/internal/notebook/record"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -98,10 +99,7 @@ func TestKilledAtAnyPoint(t *testing.T) {
 	d.reopen()
 	b := d.book()
 	var noted, edits []string
-	points := 8
-	if testing.Short() {
-		points = 4
-	}
+	points := testdepth.Of(4, 16)
 	for n := 1; n <= points; n++ {
 		at := n
 		if n%4 == 0 {

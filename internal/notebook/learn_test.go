@@ -54,7 +54,7 @@ func recording(t *testing.T, id string, at time.Time, turns ...string) scan.Sess
 	return s
 }
 
-// 002-11, 002-12: what the person says becomes an observation, their words in other sessions confirm it once each, however
+// What the person says becomes an observation, their words in other sessions confirm it once each, however
 // often a session is read, and what others write confirms nothing.
 func TestSessionsAreLearnedOnce(t *testing.T) {
 	d := newDesk(t)
@@ -95,7 +95,7 @@ func TestSessionsAreLearnedOnce(t *testing.T) {
 	d.same(b)
 }
 
-// 002-16: a task beyond the newest goes after so many sessions, before the month ends.
+// A task beyond the newest goes after so many sessions, before the month ends.
 func TestTasksGoAfterTwentySessions(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()
@@ -171,7 +171,7 @@ func TestChecksConfirm(t *testing.T) {
 	}
 }
 
-// 002-07, 002-15, 002-23: of recorded sessions come tasks, with what they took, and entries of the archive that name the transcript.
+// Of recorded sessions come tasks, with what they took, and entries of the archive that name the transcript.
 func TestRecordedSessionsBecomeTasksAndContexts(t *testing.T) {
 	d := newDesk(t)
 	b, ctx := d.book(), t.Context()
@@ -197,7 +197,7 @@ func TestRecordedSessionsBecomeTasksAndContexts(t *testing.T) {
 	}
 	_, err := b.Scan(ctx, false, true)
 	d.no(err)
-	if text := d.read(b, page.Observations); !strings.Contains(text, "Tasks here follow the pattern auth") { // 002-17
+	if text := d.read(b, page.Observations); !strings.Contains(text, "Tasks here follow the pattern auth") {
 		t.Errorf("no pattern in\n%s", text)
 	}
 	d.same(b)

@@ -99,7 +99,7 @@ func commitsIn(src []byte) (out []string) {
 }
 
 // A quarter of recorded sessions, three days apart: what is counted in the raw lines is in the notebook, kept or archived, once.
-// Every schedule runs once, files are those of the store, and what was archived comes back as it was (002-13, 002-15, 002-24, 002-25).
+// Every schedule runs once, files are those of the store, and what was archived comes back as it was.
 func TestAQuarterOfRecordedSessions(t *testing.T) {
 	d := newDesk(t)
 	if os.Getenv("DECANT_SESSIONS") == "" { // few sessions have few tasks

@@ -198,7 +198,7 @@ Say it.
 	}
 }
 
-// Mission 004-27: the three settings of the seed have its names. The project's come first, but a project allows nothing and cannot
+// The three settings have their names. The project's come first, but a project allows nothing and cannot
 // spend more than the user lets it.
 func TestSettings(t *testing.T) {
 	_, p := load(t, `

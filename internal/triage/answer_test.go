@@ -18,7 +18,7 @@ func (m says) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, erro
 	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: m[min(p.Answers(), len(m)-1)]}}}, nil
 }
 
-// Mission 000-04: what an investigation answers is one object of a schema that the model is given. What does not fit is sent back once with what is wrong; a model that never gives one
+// What an investigation answers is one object of a schema that the model is given. What does not fit is sent back once with what is wrong; a model that never gives one
 // leaves an error that is inconclusive and says why, and the run goes on.
 func TestTheAnswerHasASchema(t *testing.T) {
 	const fits = `{"state": "inconclusive", "cause": "the host resets connections", "confidence": "low", "evidence": []}`

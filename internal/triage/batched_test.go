@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
@@ -93,7 +94,7 @@ func newNight(t *testing.T, o sandbox.Options) *night {
 	if n.sample, err = sample.Bundled(); err != nil {
 		t.Fatal(err)
 	}
-	repos, err := n.sample.Repos(t.TempDir())
+	repos, err := n.sample.Repos(sampleDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,14 +108,14 @@ func newNight(t *testing.T, o sandbox.Options) *night {
 const model = "claude-sonnet-4-5"
 
 // options returns options of runs, and with whom they are done in batches.
-func (n *night) options(long bool) (triage.Options, triage.BatchOptions) {
+func (n *night) options() (triage.Options, triage.BatchOptions) {
 	n.Helper()
 	p, err := preset.Load("night-watch")
 	if err != nil {
 		n.Fatal(err)
 	}
 	j := &journal{n.db.Store(), n}
-	with := investigate.Options{Client: n.client, Model: model, Engine: n.db.Engine(), Journals: j, Preset: p, Code: n.reader, LongCache: long, Budget: 60_000}
+	with := investigate.Options{Client: n.client, Model: model, Engine: n.db.Engine(), Journals: j, Preset: p, Code: n.reader, LongCache: true, Budget: 60_000}
 	caller, err := provider.NewCaller(provider.Options{Account: &provider.Account{Client: n.client, Model: model}, Ledger: n.db.Store()})
 	if err != nil {
 		n.Fatal(err)
@@ -155,7 +156,7 @@ func (n *night) plan(o triage.Options, most int, b *triage.Batch) *triage.Plan {
 // phase opens a run as another process does, and goes on with it.
 func (n *night) phase(id string) (*triage.Batched, *rounds.State, error) {
 	n.Helper()
-	o, with := n.options(true)
+	o, with := n.options()
 	r, err := triage.Open(n.Context(), o, id)
 	if err != nil {
 		return nil, nil, err
@@ -171,7 +172,7 @@ func (n *night) phase(id string) (*triage.Batched, *rounds.State, error) {
 // batched does a run to its end, with a time between its phases.
 func (n *night) batched(every time.Duration, most int) *triage.Batched {
 	n.Helper()
-	o, _ := n.options(true)
+	o, _ := n.options()
 	r, err := triage.Start(n.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: most, PerError: 60_000, PerRun: 2_000_000}))
 	if err != nil {
 		n.Fatal(err)
@@ -191,9 +192,9 @@ func (n *night) batched(every time.Duration, most int) *triage.Batched {
 }
 
 // loop does a run at once.
-func (n *night) loop(long bool) *report.Report {
+func (n *night) loop() *report.Report {
 	n.Helper()
-	o, _ := n.options(long)
+	o, _ := n.options()
 	r, err := triage.Start(n.Context(), o, n.plan(o, 20, nil))
 	if err != nil {
 		n.Fatal(err)
@@ -204,14 +205,14 @@ func (n *night) loop(long bool) *report.Report {
 	return r.Report()
 }
 
-// Mission 000-32, issue 13 "cost per run, loop → batched rounds": the same sample, at once and in batches. Half the price is reached where the cache
+// The same sample, at once and in batches. Half the price is reached where the cache
 // lives from round to round; what it costs where it does not is told, too.
 func TestBatchesCostHalf(t *testing.T) {
-	long, short := newNight(t, sandbox.Options{}).loop(true), newNight(t, sandbox.Options{}).loop(false)
-	t.Logf("at once, cache of an hour: $%.4f; of five minutes: $%.4f; %d investigated, %d answers", long.Totals.USD, short.Totals.USD, long.Totals.Investigated, long.Totals.Iterations)
+	once := newNight(t, sandbox.Options{}).loop()
+	t.Logf("at once: $%.4f; %d investigated, %d answers", once.Totals.USD, once.Totals.Investigated, once.Totals.Iterations)
 	found := map[string]string{}
-	for i := range long.Errors {
-		found[long.Errors[i].Key] = long.Errors[i].Finding.Cause
+	for i := range once.Errors {
+		found[once.Errors[i].Key] = once.Errors[i].Finding.Cause
 	}
 	for _, tt := range []struct {
 		every time.Duration
@@ -220,10 +221,10 @@ func TestBatchesCostHalf(t *testing.T) {
 		n := newNight(t, sandbox.Options{})
 		b := n.batched(tt.every, 20)
 		rep := b.Run.Report()
-		t.Logf("every %v: %d batches, %v, $%.4f (%.0f %% of an hour's cache, %.0f %% of five minutes'); %d investigated, %d answers, cause known of %d", tt.every, b.Rounds(), n.now.Sub(rep.Began), rep.Totals.USD,
-			100*rep.Totals.USD/long.Totals.USD, 100*rep.Totals.USD/short.Totals.USD, rep.Totals.Investigated, rep.Totals.Iterations, rep.Totals.Investigated-rep.Totals.Inconclusive)
-		if rep.Totals.USD > tt.share*long.Totals.USD {
-			t.Errorf("every %v: $%.4f, at once $%.4f", tt.every, rep.Totals.USD, long.Totals.USD)
+		t.Logf("every %v: %d batches, %v, $%.4f (%.0f %%); %d investigated, %d answers, cause known of %d", tt.every, b.Rounds(), n.now.Sub(rep.Began), rep.Totals.USD,
+			100*rep.Totals.USD/once.Totals.USD, rep.Totals.Investigated, rep.Totals.Iterations, rep.Totals.Investigated-rep.Totals.Inconclusive)
+		if rep.Totals.USD > tt.share*once.Totals.USD {
+			t.Errorf("every %v: $%.4f, at once $%.4f", tt.every, rep.Totals.USD, once.Totals.USD)
 		}
 		for i := range rep.Errors {
 			if f := rep.Errors[i].Finding; f != nil && f.Cause != found[rep.Errors[i].Key] {
@@ -252,10 +253,11 @@ func (n *night) paid() (usd float64) {
 	return usd
 }
 
-// Mission 000-21, 000-22, 000-23 (12 errors in the pass, 3 of them investigated) and 000-24: one batch for each round, custom ids, "not ready" is no error, the pass chooses, and half price is booked.
+// Of 12 errors in the pass 3 are investigated: one batch for each round, custom ids, "not ready" is no error, the pass chooses, and half
+// of the price is booked.
 func TestARunInBatches(t *testing.T) {
 	n := newNight(t, sandbox.Options{BatchTime: 45 * time.Minute})
-	o, _ := n.options(true)
+	o, _ := n.options()
 	r, err := triage.Start(t.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: 3, PerError: 60_000, PerRun: 500_000}))
 	if err != nil {
 		t.Fatal(err)
@@ -306,20 +308,17 @@ func (n *night) batches() []provider.Batch {
 	return all
 }
 
-// Issue 13 "kill -9 in any phase": the process ends before or behind each write in turn, or the answer to a submission is lost. The next one goes on, nothing is asked twice, and the same is
-// found.
+// The process ends at a write, or the answer to a submission is lost: at another one each time. The next process goes on, nothing is asked twice,
+// and the same is found.
 func TestBatchesSurviveAnyEnd(t *testing.T) {
 	whole := newNight(t, sandbox.Options{})
 	b := whole.batched(30*time.Minute, 2)
 	want := b.Run.Report()
 	answered := answers(whole)
-	step := 11
-	if testing.Short() {
-		step = 29
-	}
-	for at := 1; ; at += step {
+	step := testdepth.Of(29, 5)
+	for at, round := 1, 0; ; at, round = at+step, round+1 {
 		n := newNight(t, sandbox.Options{})
-		o, _ := n.options(true)
+		o, _ := n.options()
 		r, err := triage.Start(t.Context(), o, n.plan(o, triage.MostPassed, &triage.Batch{Most: 2, PerError: 60_000, PerRun: 2_000_000}))
 		if err != nil {
 			t.Fatal(err)
@@ -333,7 +332,7 @@ func TestBatchesSurviveAnyEnd(t *testing.T) {
 			}
 			return errors.New("killed")
 		}
-		n.post = func() bool { posts++; return at%3 == 0 && posts == at/3 }
+		n.post = func() bool { posts++; return round%2 == 1 && posts == 1+round/2 }
 		fault := errors.New("")
 		for range 60 {
 			b, s, err := n.phase(r.ID())

@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/source"
 )
 
-// Mission 000-29: each key of seed 000 is honoured, or refused by its name and with the reason.
+// Each key of Night Watch is honoured, or refused by its name and with the reason.
 func TestTheKeysOfTheSeed(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.yaml")
 	read := func(env map[string]string) (*triage.Settings, error) {
@@ -36,6 +36,6 @@ func TestTheKeysOfTheSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Fill(); s.PerError != 30_000 || s.PerRun != 200_000 || s.Most != 5 {
-		t.Errorf("the seed's numbers: %+v", s)
+		t.Errorf("its numbers: %+v", s)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
@@ -27,7 +28,19 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// sampleDir is a folder for the repositories of the bundled sample: they are made once, and read by all tests.
+var sampleDir string
+
+func TestMain(m *testing.M) {
+	var err error
+	if sampleDir, err = os.MkdirTemp("", "triage-test-"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(sampleDir)
+		os.Exit(code)
+	}))
+}
 
 // A world has a real repository and a real store, and an analyst behind a strict stand-in for the Messages API.
 type world struct {
@@ -223,10 +236,10 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A run that is interrupted after any of its answers goes on in another process, finds the same, and asks nothing twice.
+// A run that is interrupted after any of its answers (at quick depth, every third) goes on in another process, finds the same, and asks nothing twice.
 func TestARunGoesOn(t *testing.T) {
 	whole := 0
-	for at := 0; ; at++ {
+	for at := 0; ; at += testdepth.Of(3, 1) {
 		w := newWorld(t, analyst.Analyst{})
 		w.commit("v1", map[string]string{"shop/cart.py": goodCart, "shop/stock.py": stock})
 		w.commit("v2", map[string]string{"shop/cart.py": badCart})

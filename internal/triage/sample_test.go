@@ -25,7 +25,7 @@ func TestTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repos, err := s.Repos(t.TempDir())
+	repos, err := s.Repos(sampleDir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/layer"
 )
 
-// Mission 000-29: the seed's own names count, and those of triage count more.
+// The short names count, and those of triage count more.
 func TestSettings(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -1,15 +1,9 @@
 package main
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
-// What an agent needed again is found in real sessions, far more often than by chance and in no time.
+// What an agent needed again is found in real sessions, far more often than by chance.
 func TestRecallInRecordedSessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("asks some hundred questions")
-	}
 	for _, file := range []string{"../../testdata/claude-code-session.jsonl.gz", "../../testdata/codex-session.jsonl.gz"} {
 		h, err := read([]string{file})
 		if err != nil {
@@ -21,9 +15,6 @@ func TestRecallInRecordedSessions(t *testing.T) {
 			t.Logf("%s", r)
 			if share := float64(r.found) / float64(r.asked); r.asked < 3 || share < .8 || share < 1.2*r.chance/float64(r.asked) {
 				t.Errorf("%s: %s", file, r)
-			}
-			if p95 := r.took[len(r.took)*95/100]; p95 > time.Second {
-				t.Errorf("%s: p95 is %s", file, p95)
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func run(t *testing.T, event, in string, b *book) (out string, err error) {
 
 const event = `{"session_id":"s1","transcript_path":"/t.jsonl","cwd":"/src/garden","hook_event_name":"X","source":"clear","task_subject":"Prune the roses","new member":[1]}`
 
-// 002-38, 002-41: each event of Claude Code reaches the notebook, and the beginning of a session is told its rules.
+// Each event of Claude Code reaches the notebook, and the beginning of a session is told its rules.
 func TestEvents(t *testing.T) {
 	for name, want := range map[string][]string{
 		"SessionStart": {"opening 700", "caught up"}, "PreCompact": {"checkpoint s1 /t.jsonl"}, "SessionEnd": {"ended s1 /t.jsonl"}, "TaskCompleted": {"completed s1 Prune the roses"}, "Stop": nil,

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// 002-18, 002-20, 002-22, 002-34: the block of the seed is read as it stands, and what differs from the defaults is in force.
+// The block of settings is read as it stands, and what differs from the defaults is in force.
 func TestParse(t *testing.T) {
 	const seed = `{"other": 1, "compaction": {"enabled": true, "triggers": {
 		"sessionTokens": {"enabled": true, "threshold": 80000, "description": "x"},
@@ -41,7 +41,7 @@ func TestRefusedByName(t *testing.T) {
 	}
 }
 
-// 002-02, 002-19: what the notebook cannot do by itself is said by the name of its key, with what to do.
+// What the notebook cannot do by itself is said by the name of its key, with what to do.
 func TestWhatIsNotInForceIsNamed(t *testing.T) {
 	s, _, err := parse([]byte(`{"compaction": {"summaryModel": "haiku", "summaryPrompt": "Be brief.", "triggers": {"sessionTokens": {"threshold": 50000}}}}`), true)
 	if err != nil {

@@ -51,7 +51,7 @@ func searches(via http.RoundTripper) (refused int) {
 }
 
 // The search of code of GitHub takes ten calls a minute, and the stand-in enforces it: five investigations that share a pacer are never refused. Without it
-// they are (issue 13, "one limiter that never provokes a 429").
+// they are.
 func TestNoSearchIsRefused(t *testing.T) {
 	s, err := sample.Bundled()
 	if err != nil {

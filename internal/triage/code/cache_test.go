@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What is held is loaded once for all who ask at the same time, for thirty minutes, within the bytes that there are (Mission 000-25).
+// What is held is loaded once for all who ask at the same time, for thirty minutes, within the bytes that there are.
 func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewCache(CacheOptions{})

@@ -117,7 +117,7 @@ func TestGitHubFaults(t *testing.T) {
 	}
 }
 
-// A run of similar errors asks GitHub for far less with the cache, and the tools use it (Mission 000-25).
+// A run of similar errors asks GitHub for far less with the cache, and the tools use it.
 func TestCacheSavesCalls(t *testing.T) {
 	t.Parallel()
 	c, _, _ := shop(t)

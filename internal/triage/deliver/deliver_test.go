@@ -20,6 +20,7 @@ import (
 	"github.com/decantdev/decant/internal/standin"
 	hub "github.com/decantdev/decant/internal/standin/github"
 	"github.com/decantdev/decant/internal/standin/slack"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/investigate"
@@ -194,7 +195,7 @@ func (w *world) issues() (out []issue) {
 	}
 }
 
-// The rows of mission.md about what a run sends (000-36): two causes become issues, what is inconclusive does not; Slack has a message, and a reply
+// What a run sends: two causes become issues, what is inconclusive does not; Slack has a message, and a reply
 // for each error with the lines at the commit.
 func TestDelivered(t *testing.T) {
 	t.Parallel()
@@ -244,11 +245,7 @@ func TestOnceWheneverItIsKilled(t *testing.T) {
 	if writes != 12 { // two issues, a message and three replies: begun, and done
 		t.Fatalf("%d writes", writes)
 	}
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
-	for at := 1; at <= writes; at += step {
+	for at := 1; at <= writes; at += testdepth.Of(5, 1) {
 		for _, after := range []bool{false, true} {
 			w := newWorld(t)
 			w.box.dies, w.box.after = at, after
@@ -431,7 +428,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// What people do with issues and pull requests is read back (000-36, outcomes).
+// What people do with issues and pull requests is read back.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	hub "github.com/decantdev/decant/internal/standin/github"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/deliver"
 	"github.com/decantdev/decant/internal/triage/proof"
@@ -112,9 +113,6 @@ func TestSuggestion(t *testing.T) {
 
 // A pull request takes five calls, and any of them may be the last of a process, or its answer be lost: there is one branch and one draft.
 func TestPullRequestOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds and tests sixteen times")
-	}
 	t.Parallel()
 	for _, f := range []hub.Fault{
 		{Operation: "git/create-tree"}, {Operation: "git/create-commit", Done: true}, {Operation: "git/create-ref", Done: true}, {Operation: "git/create-ref", Status: 502},
@@ -126,7 +124,7 @@ func TestPullRequestOnce(t *testing.T) {
 		w.must(w.patched("r1"))
 		w.check(f.Operation)
 	}
-	for at := 1; at <= 8; at++ {
+	for at := testdepth.Of(4, 1); at <= 8; at += testdepth.Of(3, 1) {
 		w := newWorld(t)
 		w.fixable()
 		w.o.Slack = nil

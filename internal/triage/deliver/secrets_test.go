@@ -24,7 +24,7 @@ func planted() (values, texts []string) {
 	return values, texts
 }
 
-// The row of issue 13: of 200 secrets and personal data in messages and in code, none is in Slack, in issues, in comments, in what is kept.
+// Of 200 secrets and personal data in messages and in code, none is in Slack, in issues, in comments, in what is kept.
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	values, texts := planted()

@@ -6,7 +6,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/effort"
 )
 
-// The table of the seed, with the order in which it asks. Mission 000-18.
+// The table, with the order in which it asks.
 func TestOf(t *testing.T) {
 	simple, auth := effort.Effort{7, effort.Simple}, effort.Effort{5, effort.Simple}
 	hard, other := effort.Effort{15, effort.Complex}, effort.Effort{10, effort.Moderate}
@@ -34,7 +34,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// The budgets of the seed. Mission 000-19.
+// The budgets.
 func TestThinking(t *testing.T) {
 	for c, want := range map[effort.Complexity]int{effort.Simple: 4000, effort.Moderate: 8000, effort.Complex: 12000, "": 8000, "odd": 8000} {
 		if got := c.Thinking(); got != want {

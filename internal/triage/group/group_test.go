@@ -148,7 +148,7 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// Mission 000-36: .4 frequency, .3 severity, .2 recency, .1 users; news first.
+// .4 frequency, .3 severity, .2 recency, .1 users; news first.
 func TestRank(t *testing.T) {
 	since, until := day, day.AddDate(0, 0, 1)
 	often := &group.Group{Key: "often", Class: "TimeoutError", Count: 100, Last: since, State: group.New}
@@ -200,7 +200,7 @@ func TestIgnore(t *testing.T) {
 	}
 }
 
-// Mission 000-03: top three errors, three traces, stacks of 500 characters.
+// Top three errors, three traces, stacks of 500 characters.
 func TestTraces(t *testing.T) {
 	var all []event.Event
 	for i := range 12 {

@@ -24,7 +24,7 @@ func shown() (*code.Seen, []code.Version) {
 	return seen, []code.Version{{Repo: "acme/shop", SHA: sha}}
 }
 
-// Evidence stands where its lines were shown, and nowhere else. Mission 000-34.
+// Evidence stands where its lines were shown, and nowhere else.
 func TestEvidence(t *testing.T) {
 	seen, versions := shown()
 	good := investigate.Evidence{Path: "cart.py", Line: 11, Text: "return x.y"}
@@ -112,7 +112,7 @@ func TestAnErrorIsData(t *testing.T) {
 	}
 }
 
-// Mission 000-20: earlier errors of the run: the newest four, 200 characters of a cause, three files, none twice.
+// Earlier errors of the run: the newest four, 200 characters of a cause, three files, none twice.
 func TestEarlierErrors(t *testing.T) {
 	var earlier []investigate.Summary
 	for i := range 6 {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/layer"
@@ -50,10 +49,9 @@ func cart(t *testing.T) *world {
 	return w
 }
 
-// Mission 000-20, 000-33: where what was found about an earlier error says what is wrong, nothing is looked into that is known, and at least a third of the
+// Where what was found about an earlier error says what is wrong, nothing is looked into that is known, and at least a third of the
 // answers are not needed. What is quoted was shown in the investigation itself, all the same. It counts for such errors only.
 func TestAnEarlierErrorSavesReads(t *testing.T) {
-	racetest.SkipSequential(t)
 	table := measured(t, cart(t), layer.CrossError)
 	errors, with, without := table.Superfluous()
 	if errors != 1 || with*3 > without*2 {

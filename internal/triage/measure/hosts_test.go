@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/sample"
@@ -36,7 +37,7 @@ func hosts(t *testing.T) []*host {
 	feed := &host{name: "feed", files: read(t, "testdata/hosts/feed"), mapping: []code.Mapping{{From: "/srv/feed/"}}, run: func(t *testing.T, dir string) []event.Event {
 		return ran(t, dir, "input.txt", "python3", "worker.py")
 	}}
-	if os.Getenv(allMutations) == "" {
+	if !testdepth.Full() { // the others are compiled anew for each mutation
 		return []*host{feed}
 	}
 	out := []*host{{name: "desk", files: desk, mapping: []code.Mapping{{From: "github.com/acme/desk/"}}, run: goProgram("input.txt")}, feed}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/analyst"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/layer"
@@ -60,15 +60,10 @@ func measured(t *testing.T, w *world, layers ...layer.Layer) *measure.Table {
 	return table
 }
 
-// Mission 000-31, 000-32, 000-34: with the layers on at most half of the tokens are billed, and as much is found. What each brings, alone and on top of
+// With the layers on at most half of the tokens are billed, and as much is found. What each brings, alone and on top of
 // the others, and what is left between them, adds up.
 func TestLayersHalveTheSample(t *testing.T) {
-	racetest.SkipSequential(t)
-	layers := []layer.Layer{layer.PromptCache, layer.CodeCache}
-	if os.Getenv("DECANT_LAYERS") != "" {
-		layers = nil
-	}
-	table := measured(t, shop(t), layers...)
+	table := measured(t, shop(t), testdepth.Of([]layer.Layer{layer.CodeCache}, nil)...)
 	off, on := &table.Off, &table.On
 	if s := 1 - float64(on.Billed)/float64(off.Billed); s < .5 || on.USD > .5*off.USD {
 		t.Errorf("%.0f%% of the billed tokens are saved: %d of %d; $%.4f of $%.4f", 100*s, off.Billed-on.Billed, off.Billed, on.USD, off.USD)
@@ -77,19 +72,17 @@ func TestLayersHalveTheSample(t *testing.T) {
 		t.Errorf("off %+v, on %+v", off, on)
 	}
 	if hits := on.Code.Rate(); hits < .3 || off.Code.Hits != 0 || on.Code.Misses*10 > off.Code.Misses*7 {
-		t.Errorf("000-25: the code cache had %.0f%%: %+v, without it %+v", 100*hits, on.Code, off.Code)
+		t.Errorf("the code cache had %.0f%%: %+v, without it %+v", 100*hits, on.Code, off.Code)
 	}
 	if table.Fading.Work.Thinking >= table.Steady.Work.Thinking || on.Work.Thinking != 0 {
-		t.Errorf("000-19: %d tokens of thinking, %d where they fade", table.Steady.Work.Thinking, table.Fading.Work.Thinking)
+		t.Errorf("%d tokens of thinking, %d where they fade", table.Steady.Work.Thinking, table.Fading.Work.Thinking)
 	}
 }
 
 // The same errors in files as long as those of grown programs, read by somebody who reads files whole: there, old results are cleared, results are cut and
 // answers are forced. Without layers it is the same reader in the same files.
 func TestLayersInLongFiles(t *testing.T) {
-	if os.Getenv("DECANT_LAYERS") == "" {
-		t.Skip("it takes minutes: DECANT_LAYERS=1")
-	}
+	testdepth.NeedFull(t, "what each layer saves where files are long")
 	w := grown(t, shop(t))
 	w.analyst, w.budget = analyst.Analyst{Thorough: true}, 100_000
 	table := measured(t, w)

@@ -7,20 +7,16 @@ import (
 	"os/exec"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/investigate"
 	"github.com/decantdev/decant/internal/triage/layer"
 )
-
-// allMutations names the variable of the environment that asks for all mutations, and says how many of each kind.
-const allMutations = "DECANT_MUTATIONS"
 
 // A mutation is a change that brings an error, and the error as the program has written it down.
 type mutation struct {
@@ -36,17 +32,10 @@ type trial struct {
 	noisy    bool // another commit has brought code that looks like the cause
 }
 
-// Mission 000-31, 000-34: mutations of five kinds are made afresh, and the errors that they bring recorded by running the programs. With the layers on as
-// much is found as without them, less one; with other names the same; without the defect nothing is blamed, and noise is not either.
+// Mutations of five kinds are made afresh, and the errors that they bring recorded by running the programs. With the layers on as
+// much is found as without them, less one. With other names it is the same. Without the defect nothing is blamed, and noise is not either.
 func TestMutations(t *testing.T) {
-	racetest.SkipSequential(t)
-	each := 2
-	if n, err := strconv.Atoi(os.Getenv(allMutations)); err == nil && n > 0 {
-		each = max(n/len(kinds), 1)
-	}
-	if testing.Short() {
-		each = 1
-	}
+	each := testdepth.Of(1, 12)
 	all := mutations(t, each)
 	if len(all) < len(kinds)*each {
 		t.Errorf("%d mutations bring errors, want %d", len(all), len(kinds)*each)

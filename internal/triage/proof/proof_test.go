@@ -98,7 +98,7 @@ func (s *shop) try(patch string) (map[string]string, string) {
 	return b.Files, why
 }
 
-// A patch is proven where it applies, builds, the tests pass, and its new test fails without it. Each of these alone refuses it (issue 13, results).
+// A patch is proven where it applies, builds, the tests pass, and its new test fails without it. Each of these alone refuses it.
 func TestProof(t *testing.T) {
 	s := newShop(t)
 	files, why := s.try(fix + test)

@@ -15,7 +15,7 @@ import (
 	"github.com/decantdev/decant/internal/triage/report"
 )
 
-// Mission 000-30: a run is reported by all measures of the seed, under its names.
+// A run is reported by all measures, under their names.
 func TestRunReport(t *testing.T) {
 	r := sample("")
 	data, err := json.Marshal(r)
@@ -59,7 +59,7 @@ func TestLayersAreReported(t *testing.T) {
 	}
 }
 
-// Mission 000-30: the tokens for each error are drawn over the runs, on a page that asks nobody for anything.
+// The tokens for each error are drawn over the runs, on a page that asks nobody for anything.
 func TestHistory(t *testing.T) {
 	var all []report.Past
 	for i := range 4 {

@@ -64,7 +64,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// What each layer saves is in the report: without it, with only it, and what they save together (issue 13, "Results"; mission 000-38). The figures: five prompts of 2,000 tokens
+// What each layer saves is in the report: without it, with only it, and what they save together. The figures: five prompts of 2,000 tokens
 // of which 6,000 were read from the cache and 3,000 were written to it, and results that have lost 500 tokens before the third prompt.
 func TestBill(t *testing.T) {
 	r := sample("")

@@ -103,7 +103,7 @@ func ask(of *rounds.Rounds, body string) (string, error) {
 	return a.Text, nil
 }
 
-// Issue 13, "half a batch failed": what has failed is sent again alone, three times in all, and the reason is told; what would be refused again is not.
+// What has failed is sent again alone, three times in all, and the reason is told; what would be refused again is not.
 func TestAFailedHalfIsSentAgainAlone(t *testing.T) {
 	r := newRoom(t)
 	r.fails["2"] = provider.BatchResult{Outcome: provider.BatchExpired, Err: errors.New("it has expired")}
@@ -140,7 +140,7 @@ func TestAFailedHalfIsSentAgainAlone(t *testing.T) {
 	}
 }
 
-// Issue 13, "nothing lost": where the answer to a submission is lost, the batch is found by its ids, and waits until these can be seen.
+// Where the answer to a submission is lost, the batch is found by its ids, and waits until these can be seen.
 func TestABatchIsFoundAgain(t *testing.T) {
 	r := newRoom(t)
 	of := r.open()

@@ -61,7 +61,7 @@ func all(t *testing.T, dir string) error {
 	return err
 }
 
-// Issue 13, "--sample DIR plays any other such folder": one that follows the documentation works, and each mistake in one is named with its file, and where
+// One that follows the documentation works, and each mistake in one is named with its file, and where
 // it has lines, its line.
 func TestAFolderOfSomebodyElse(t *testing.T) {
 	if err := all(t, folder(t)); err != nil {

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/internal/triage/event"
 	"github.com/decantdev/decant/internal/triage/sample"
 )
@@ -23,6 +23,9 @@ var record = flag.Bool("record", false, "write shop/events.jsonl anew")
 
 // What is bundled as events is what running the programs brings.
 func TestRecord(t *testing.T) {
+	if !*record {
+		testdepth.NeedFull(t, "what is bundled as events is what running the programs brings")
+	}
 	t.Parallel()
 	for _, program := range []string{"git", "go", "python3"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -137,7 +140,13 @@ func runOrders(t *testing.T, dir, release, name string) string {
 // runBilling runs the worker with a payment provider.
 func runBilling(t *testing.T, dir, release, name string) string {
 	settings := string(input(t, filepath.Join(dir, "settings.ini")))
-	settings = regexp.MustCompile(`(?m)^address = .*$`).ReplaceAllString(settings, "address = "+provider(t))
+	waits := strings.Contains(settings, "retry_ms") // since when the worker is impatient, by mistake
+	for expression, line := range map[string]string{
+		`(?m)^address = .*$`: "address = " + provider(t, waits), `(?m)^timeout = .*$`: "timeout = 60", `(?m)^timeout_ms = .*$`: "timeout_ms = 60000",
+		`(?m)^retry_ms = .*$`: "retry_ms = 10000", // a quick answer must come in time, on a busy machine too
+	} {
+		settings = regexp.MustCompile(expression).ReplaceAllString(settings, line)
+	}
 	at := filepath.Join(dir, "test.ini")
 	if err := os.WriteFile(at, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
@@ -145,8 +154,8 @@ func runBilling(t *testing.T, dir, release, name string) string {
 	return command(t, dir, input(t, name), "python3", "worker.py", "--release", release, "--settings", at)
 }
 
-// provider returns the address of a payment provider: slow ones take longer than the worker waits, and those that are to be reset are.
-func provider(t *testing.T) string {
+// provider returns the address of a payment provider: slow ones are not answered if the worker waits too short, and those that are to be reset are.
+func provider(t *testing.T, silent bool) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -159,19 +168,19 @@ func provider(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			go serve(c.(*net.TCPConn))
+			go serve(c.(*net.TCPConn), silent)
 		}
 	}()
 	return l.Addr().String()
 }
 
 // serve answers one client.
-func serve(c *net.TCPConn) {
+func serve(c *net.TCPConn, silent bool) {
 	defer c.Close()
 	for in := bufio.NewScanner(c); in.Scan(); {
 		switch text := in.Text(); {
-		case strings.Contains(text, "slow-"):
-			time.Sleep(400 * time.Millisecond)
+		case strings.Contains(text, "slow-") && silent:
+			continue // until the worker has waited long enough
 		case strings.Contains(text, "reset-"):
 			c.SetLinger(0)
 			return

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Mission 000-29: the seed's own names of variables work, with and without their prefix.
+// The short names of variables work, with and without their prefix.
 func TestReadConfig(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte("sntrys_from_file\n"), 0o600); err != nil {

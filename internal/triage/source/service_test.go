@@ -87,7 +87,7 @@ func lines(events []event.Event) map[string]int {
 	return out
 }
 
-// Mission 000-36: what New Relic and Sentry hold comes back as it was, stacks included.
+// What New Relic and Sentry hold comes back as it was, stacks included.
 func TestWhatServicesHoldComesBack(t *testing.T) {
 	_, nr := nerdgraph(t, newrelic.Rows(happened(30)))
 	_, sy := sentryServer(t, 30, 0)
