@@ -116,6 +116,7 @@ var layers = map[string][]string{
 	"internal/notebook/monthly":   {"internal/notebook/scan"},
 	"internal/workspace":          {"agent", "agent/tools"},
 	"internal/enginetest":         {"engine"},
+	"internal/killtest":           {"store"},
 	"internal/chatserver":         {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember", "internal/whatif", "internal/receipt", "agent/permission", "agent/tools", "internal/workspace"},
 	"examples/agent":              {"*"},
 	"examples/approval":           {"*"},

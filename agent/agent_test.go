@@ -3,10 +3,8 @@ package agent_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,25 +20,16 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// victimized is the process that a test has made to kill itself; nil: there is no such test here.
-var victimized func() (code int, is bool)
-
 // The properties are about whole sessions on real databases: -rapid.checks asks for more than what a run of all tests can afford.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "8"); err != nil { // the command line is read later and wins
-		panic(err)
-	}
-	if victimized != nil {
-		if code, is := victimized(); is {
-			os.Exit(code)
-		}
-	}
+	testdepth.Checks(4, 8)
 	goleak.VerifyTestMain(m)
 }
 
