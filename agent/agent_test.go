@@ -3,13 +3,13 @@ package agent_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,25 +22,16 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/openai"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// victimized is the process that a test has made to kill itself; nil: there is no such test here.
-var victimized func() (code int, is bool)
-
 // The properties are about whole sessions on real databases: -rapid.checks asks for more than what a run of all tests can afford.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "8"); err != nil { // the command line is read later and wins
-		panic(err)
-	}
-	if victimized != nil {
-		if code, is := victimized(); is {
-			os.Exit(code)
-		}
-	}
+	testdepth.Checks(4, 8)
 	goleak.VerifyTestMain(m)
 }
 
@@ -64,12 +55,37 @@ func newWorld(t *testing.T, m sandbox.Model) *world {
 	}
 	w.client = c
 	w.path = filepath.Join(t.TempDir(), "agent.db")
+	empty, err := empty()
+	if err == nil {
+		err = os.WriteFile(w.path, empty, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	if w.db, err = embedded.Open(t.Context(), w.path, &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.db.Close() })
 	return w
 }
+
+// empty returns a database without anything in it. Making its tables takes longer than many a test, so it is done once.
+var empty = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "empty.db")
+	db, err := embedded.Open(context.Background(), path, nil)
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
 
 // agent returns an agent with options.
 func (w *world) agent(o agent.Options) *agent.Agent {
@@ -404,9 +420,9 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 	read := agent.Tool{Name: "read", Run: func(context.Context, *agent.Call) (agent.Result, error) {
 		return agent.Result{Text: strings.Repeat(fmt.Sprintf("line of file %d with words\n", n.Add(1)), 1400)}, nil
 	}}
-	s := w.agent(agent.Options{Tools: []agent.Tool{read}, Project: "p"}).Session("")
+	s := w.agent(agent.Options{Tools: []agent.Tool{read}, Project: "p", Preset: narrow(t)}).Session("")
 	pours, window := 0, 0
-	for i := range 40 {
+	for i := range 20 {
 		all, o, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
 		if err != nil || o.Stop != agent.StopAnswered {
 			t.Fatalf("turn %d: %+v, %v", i, o, err)
@@ -422,8 +438,8 @@ func TestASessionOutgrowsTheWindow(t *testing.T) {
 	if pours == 0 || window == 0 {
 		t.Errorf("there was no pour, or nothing is known of the window (%d)", window)
 	}
-	if got := len(s.Messages()); got != 160 {
-		t.Errorf("%d messages are kept, want all 160", got)
+	if got := len(s.Messages()); got != 80 {
+		t.Errorf("%d messages are kept, want all 80", got)
 	}
 	f, err := s.Fork("")
 	if err != nil {

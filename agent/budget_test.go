@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -27,8 +28,7 @@ func readsMuch(characters int) agent.Tool {
 	}}
 }
 
-// At the limit of its budget or of its turns a run ends with an answer, within the limit, and after a warning (seed 000, layer 3;
-// mission 000-13, 000-16, 000-17).
+// At the limit of its budget or of its turns a run ends with an answer, within the limit, and after a warning.
 func TestAtTheLimitTheFinalAnswerIsForced(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    agent.Options
@@ -108,41 +108,40 @@ func TestABudgetTooSmallForAnything(t *testing.T) {
 }
 
 // Eight runs that race for the last of an allowance never overrun it together, and each that has begun ends with its final answer,
-// whatever the others do (mission 000-14).
+// whatever the others do.
 func TestRunsThatShareAnAllowance(t *testing.T) {
-	rounds := 200
-	if testing.Short() {
-		rounds = 3
+	for round := range testdepth.Of(5, 200) {
+		t.Run(fmt.Sprint(round), func(t *testing.T) { race(t, 60_000+5000*(round%5)+1000*(round/5%5)) })
 	}
-	for round := range rounds {
-		w := newWorld(t, answers(reader))
-		most := 60_000 + 1000*(round%25)
-		shared := agent.NewAllowance(agent.Budget{Tokens: most})
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		sum, answered := 0, 0
-		var begun sync.WaitGroup
-		begun.Add(8)
-		for range 8 {
-			first := sync.OnceFunc(func() { begun.Done(); begun.Wait() })
-			hooks := agent.Hooks{BeforeModel: func(context.Context, []byte) error { first(); return nil }}
-			a := w.agent(agent.Options{Allowance: shared, MaxTokens: 500, Tools: []agent.Tool{readsMuch(4000)}, Hooks: hooks})
-			wg.Go(func() {
-				_, o, err := ran(t, a.Run(t.Context(), "Find the cause."))
-				mu.Lock()
-				defer mu.Unlock()
-				sum += o.Spent.Tokens()
-				if err != nil || !o.Forced || o.Text != `{"cause":"found"}` {
-					t.Errorf("outcome %+v, error %v", o, err)
-					return
-				}
-				answered++
-			})
-		}
-		wg.Wait()
-		if sum > most || answered != 8 {
-			t.Errorf("%d of %d tokens are spent, %d of 8 runs have answered", sum, most, answered)
-		}
-		w.legal()
+}
+
+// race lets eight runs share an allowance of so many tokens.
+func race(t *testing.T, most int) {
+	w := newWorld(t, answers(reader))
+	shared := agent.NewAllowance(agent.Budget{Tokens: most})
+	var runs, begun sync.WaitGroup
+	var mu sync.Mutex
+	sum, answered := 0, 0
+	begun.Add(8)
+	for range 8 {
+		first := sync.OnceFunc(func() { begun.Done(); begun.Wait() })
+		hooks := agent.Hooks{BeforeModel: func(context.Context, []byte) error { first(); return nil }}
+		a := w.agent(agent.Options{Allowance: shared, MaxTokens: 500, Tools: []agent.Tool{readsMuch(4000)}, Hooks: hooks})
+		runs.Go(func() {
+			_, o, err := ran(t, a.Run(t.Context(), "Find the cause."))
+			mu.Lock()
+			defer mu.Unlock()
+			sum += o.Spent.Tokens()
+			if err != nil || !o.Forced || o.Text != `{"cause":"found"}` {
+				t.Errorf("outcome %+v, error %v", o, err)
+				return
+			}
+			answered++
+		})
 	}
+	runs.Wait()
+	if sum > most || answered != 8 {
+		t.Errorf("%d of %d tokens are spent, %d of 8 runs have answered", sum, most, answered)
+	}
+	w.legal()
 }

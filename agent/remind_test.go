@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/decantdev/decant/agent"
+	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -20,13 +21,13 @@ func TestTheModelIsRemindedAfterAPour(t *testing.T) {
 		return says(use(fmt.Sprintf("toolu_%d", len(p.Messages)), "read", `{}`))
 	}))
 	n := 0
-	o := agent.Options{Tools: []agent.Tool{readsMuch(40_000)}, Journals: w.db.Store(), Remind: func(ms []jsontext.Value) string {
+	o := agent.Options{Tools: []agent.Tool{readsMuch(40_000)}, Preset: narrow(t), Journals: w.db.Store(), Remind: func(ms []jsontext.Value) string {
 		n++
 		return fmt.Sprintf("REMINDER %d of %d messages.", n, len(ms))
 	}}
 	s := w.agent(o).Session("one")
 	pours := 0
-	for i := range 60 {
+	for i := range 24 {
 		all, o, err := ran(t, s.Run(t.Context(), fmt.Sprintf("Read file %d.", i)))
 		if err != nil || o.Stop != agent.StopAnswered {
 			t.Fatalf("turn %d: %+v, %v", i, o, err)
@@ -54,4 +55,15 @@ func TestTheModelIsRemindedAfterAPour(t *testing.T) {
 		t.Errorf("%d of %d reminders were sent", seen, n)
 	}
 	w.legal()
+}
+
+// narrow is a preset with a window that is soon full.
+func narrow(t *testing.T) *preset.Preset {
+	t.Helper()
+	p, err := preset.Load("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Trigger.Window = 80_000
+	return p
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,6 +17,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/agent/agenttest"
 	"github.com/decantdev/decant/agent/mcp"
+	"github.com/decantdev/decant/internal/eventually"
 )
 
 // process is a server in a process of its own.
@@ -238,9 +238,7 @@ func TestTheListChanges(t *testing.T) {
 	if _, err := call(t, s, "mcp__web__grow", `{}`); err != nil {
 		t.Fatal(err)
 	}
-	for t.Context().Err() == nil && !s.Changed() { // it is told of beside the answer
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "the list has changed", s.Changed) // it is told of beside the answer
 	if after := tools(t, s); len(after) != len(before)+1 || s.Changed() {
 		t.Errorf("%d tools, and %d before", len(after), len(before))
 	}
@@ -252,7 +250,7 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 	bad.Headers, bad.Name = nil, "locked"
 	s := mcp.Open(t.Context(), []mcp.Server{
 		process(t, "good", "1"), process(t, "broken", "broken"), {Name: "none", Command: "/there/is/no/such/program"}, bad, {Name: "odd", Type: "pigeon"},
-	}, mcp.Options{StartWithin: 10 * time.Second})
+	}, mcp.Options{StartWithin: eventually.Patience})
 	defer s.Close()
 	for _, want := range []string{"MCP server broken: it cannot be started", "no licence", "MCP server none:", "MCP server locked:", `MCP server odd: type: "pigeon"`} {
 		if err := s.Err(); err == nil || !strings.Contains(err.Error(), want) {

@@ -12,6 +12,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
+
+	"github.com/decantdev/decant/internal/eventually"
 )
 
 // asServer is the variable that makes this program a server.
@@ -102,7 +104,7 @@ func wait(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, err
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-time.After(10 * time.Second):
+	case <-time.After(eventually.Patience):
 		return nil, errors.New("nobody has cancelled the call")
 	}
 }

@@ -92,7 +92,7 @@ func interpret(t *testing.T, src string, file *syntax.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := r.Run(ctx, file); errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%q does not end", src)

@@ -9,13 +9,10 @@ import (
 	"iter"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,58 +24,13 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/killtest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
-
-// The environment of a process that runs a team and kills itself.
-const (
-	victimFolder = "DECANT_TEST_TEAM_VICTIM" // folder of its files; empty: this is no such process
-	victimPoint  = "DECANT_TEST_TEAM_POINT"  // which of the points that it comes by is its last; 0: none is
-)
-
-// A victim is a process that kills itself at one of the points that it comes by, coordinator and delegates together: before and after each step
-// is written, and before and after each tool has its effect.
-type victim struct {
-	journals
-	folder string
-	last   int64
-	at     atomic.Int64
-}
-
-// journals are a store's, under a name that leaves room for their method of the same name.
-type journals interface{ store.Journals }
-
-// point kills the process if it is time.
-func (v *victim) point() {
-	if v.at.Add(1) == v.last {
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // until the signal has come
-	}
-}
-
-// AddSteps writes steps.
-func (v *victim) AddSteps(ctx context.Context, a *store.Addition) error {
-	v.point()
-	defer v.point()
-	return v.journals.AddSteps(ctx, a)
-}
-
-// tool returns a tool whose effect is a line in a file, with the id of its call.
-func (v *victim) tool(name string) agent.Tool {
-	return agent.Tool{Name: name, Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
-		v.point()
-		defer v.point()
-		f, err := os.OpenFile(filepath.Join(v.folder, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err == nil {
-			_, err = fmt.Fprintln(f, c.ID)
-			err = errors.Join(err, f.Close())
-		}
-		return agent.Result{Text: "did " + c.ID}, err
-	}}
-}
 
 // What coordinator and delegates ask for, answer by answer.
 var (
@@ -123,24 +75,26 @@ func planned(p *sandbox.Prompt) sandbox.Answer {
 	return says(blocks...)
 }
 
-// run works on the session until it ends, or the process does.
-func (v *victim) run(ctx context.Context) (err error) {
-	db, err := embedded.Open(ctx, filepath.Join(v.folder, "team.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
+func init() { killtest.Main(work) } // before any test
+
+// work works on the session until it ends, or the process does: coordinator and delegates together.
+func work(ctx context.Context, v *killtest.Victim) (err error) {
+	db, err := embedded.Open(ctx, filepath.Join(v.Folder, "team.db"), &embedded.Options{Engine: engine.Options{Timeouts: enginetest.Patient}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	rt, stop := sandbox.New(sandbox.Options{Model: answers(func(p *sandbox.Prompt) sandbox.Answer { return planned(p) })}).Pipe()
+	rt, stop := sandbox.New(sandbox.Options{Model: answers(planned)}).Pipe()
 	defer stop()
 	client, err := anthropic.New(anthropic.Options{Base: "http://sandbox", Transport: rt, Credential: provider.Key("x-api-key", "test")})
 	if err != nil {
 		return err
 	}
-	v.journals = db.Store()
-	once, look, same := v.tool("once"), v.tool("look"), v.tool("same")
+	v.Journal = db.Store()
+	once, look, same := effect(v, "once"), effect(v, "look"), effect(v, "same")
 	look.ReadOnly, same.Idempotent = true, true
 	t, err := team.New(client, team.Options{
-		Agent:   agent.Options{Model: "claude-sonnet-4-5", System: "You coordinate.", Engine: db.Engine(), Journals: v, Tools: []agent.Tool{once, look, same}},
+		Agent:   agent.Options{Model: "claude-sonnet-4-5", System: "You coordinate.", Engine: db.Engine(), Journals: v.Journals(), Tools: []agent.Tool{once, look, same}},
 		Members: members,
 	})
 	if err != nil {
@@ -156,7 +110,15 @@ func (v *victim) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return v.report(ctx, t)
+	return report(ctx, v, t)
+}
+
+// effect returns a tool that has an effect.
+func effect(v *killtest.Victim, name string) agent.Tool {
+	return agent.Tool{Name: name, Run: func(_ context.Context, c *agent.Call) (agent.Result, error) {
+		text, err := v.Do(name, c.ID)
+		return agent.Result{Text: text}, err
+	}}
 }
 
 // finished reads a run to its end.
@@ -173,7 +135,7 @@ func finished(events iter.Seq2[agent.Event, error]) error {
 }
 
 // report writes down what was said in all sessions, and how many points there were.
-func (v *victim) report(ctx context.Context, t *team.Team) error {
+func report(ctx context.Context, v *killtest.Victim, t *team.Team) error {
 	all, err := t.Agent().Sessions(ctx, time.Time{}, 0)
 	if err != nil {
 		return err
@@ -187,51 +149,15 @@ func (v *victim) report(ctx context.Context, t *team.Team) error {
 		said[all[i].ID] = s.Messages()
 	}
 	out, err := json.Marshal(said)
-	return errors.Join(err, os.WriteFile(filepath.Join(v.folder, "said"), out, 0o600),
-		os.WriteFile(filepath.Join(v.folder, "points"), []byte(strconv.FormatInt(v.at.Load(), 10)), 0o600))
+	return errors.Join(err, os.WriteFile(filepath.Join(v.Folder, "said"), out, 0o600),
+		os.WriteFile(filepath.Join(v.Folder, "points"), []byte(strconv.FormatInt(v.Points(), 10)), 0o600))
 }
-
-func init() {
-	victimized = func() (int, bool) {
-		if os.Getenv(victimFolder) == "" {
-			return 0, false
-		}
-		last, err := strconv.ParseInt(os.Getenv(victimPoint), 10, 64)
-		if err == nil {
-			err = (&victim{folder: os.Getenv(victimFolder), last: last}).run(context.Background())
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1, true
-		}
-		return 0, true
-	}
-}
-
-// spawn runs a victim and reports whether it was killed.
-func spawn(t *testing.T, folder string, point int) (killed bool) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), victimFolder+"="+folder, victimPoint+"="+strconv.Itoa(point))
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		return true
-	}
-	if err != nil {
-		t.Fatalf("killed at point %d: %v\n%s", point, err, out)
-	}
-	return false
-}
-
-// kills is how many points of a run the process of a team is killed at.
-const kills = 20
 
 // Wherever the process of a coordinator and its delegates is killed by SIGKILL, and what goes on with it is killed again, nothing that must not be
 // done twice is done twice, and nothing is lost: who asked for it is told what came of it, or that nobody knows; each task is delegated once.
 func TestAKilledTeamGoesOn(t *testing.T) {
 	whole := t.TempDir()
-	if spawn(t, whole, 0) {
+	if killtest.Spawn(t, whole, 0) {
 		t.Fatal("a process that nobody kills was killed")
 	}
 	examine(t, whole, 0)
@@ -240,13 +166,10 @@ func TestAKilledTeamGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	points, err := strconv.Atoi(string(data))
-	if err != nil || points < 4*kills {
+	if err != nil || points < 80 {
 		t.Fatalf("%d points, %v", points, err)
 	}
-	n := kills
-	if testing.Short() {
-		n = 3
-	}
+	n := testdepth.Of(4, 80)
 	seed := rand.Uint64()
 	t.Logf("seed %d, %d points", seed, points)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -255,11 +178,11 @@ func TestAKilledTeamGoesOn(t *testing.T) {
 		t.Run(fmt.Sprintf("%d and %d", first, second), func(t *testing.T) {
 			folder, killed := t.TempDir(), 0
 			for _, point := range []int{first, second} {
-				if spawn(t, folder, point) {
+				if killtest.Spawn(t, folder, point) {
 					killed++
 				}
 			}
-			spawn(t, folder, 0)
+			killtest.Spawn(t, folder, 0)
 			examine(t, folder, killed)
 		})
 	}
@@ -282,32 +205,15 @@ type said struct {
 func examine(t *testing.T, folder string, killed int) {
 	t.Helper()
 	asked, told := calls(t, folder)
-	done := map[string]int{}
-	for _, name := range []string{"once", "look", "same"} {
-		data, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-		for _, id := range strings.Fields(string(data)) {
-			done[id]++
-		}
-	}
+	done := killtest.Done(t, folder, "once", "look", "same")
 	unknown := 0
 	for id, name := range asked {
-		r, times := told[id], done[id]
-		switch {
-		case name == "delegate":
-			if !strings.Contains(r, ": answered; ") || !strings.Contains(r, " is done") {
-				t.Errorf("of delegation %s the coordinator is told %q", id, r)
+		if name != "delegate" {
+			if killtest.Judge(t, id, told[id], done[id], name != "once") {
+				unknown++
 			}
-		case name == "once" && times > 1:
-			t.Errorf("%s was made %d times", id, times)
-		case r == "did "+id && times == 0 || r != "did "+id && name != "once":
-			t.Errorf("%s was made %d times, and who asked for it is told %q", id, times, r)
-		case r != "did "+id && !strings.Contains(r, "It is not known whether"):
-			t.Errorf("who asked for %s is told %q", id, r)
-		case r != "did "+id:
-			unknown++
+		} else if r := told[id]; !strings.Contains(r, ": answered; ") || !strings.Contains(r, " is done") {
+			t.Errorf("of delegation %s the coordinator is told %q", id, r)
 		}
 	}
 	if most := killed * (len(members) + 1); unknown > most {

@@ -24,28 +24,26 @@ import (
 	"github.com/decantdev/decant/embedded"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
+// fullSchedules is how many schedules are played at full depth: what ends in some minutes under the race detector.
+const fullSchedules = 400
+
 // Whatever the coordinator, its delegates and people do at the same time, and however long requests take: the bytes that the provider
 // receives of each delegate begin with those that the coordinator was sent when it delegated, as long as the delegate's window has
-// room for them (mission 003-10, 003-11, 003-12). DECANT_SCHEDULES says how many random schedules are tried; DECANT_SCHEDULES_KEEP names a
-// folder for what explains one that fails: who wins a race is not drawn, so the same number is another schedule next time.
+// room for them. What explains a schedule that fails is kept among the test's artifacts (go test -artifacts): who wins a race is not
+// drawn, so the same number is another schedule next time.
 func TestDelegatesBeginWithTheSealedState(t *testing.T) {
-	n := 8
-	if testing.Short() {
-		n = 5
-	}
-	if more, err := strconv.Atoi(os.Getenv("DECANT_SCHEDULES")); err == nil {
-		n = more
-	}
+	n := testdepth.Of(4, fullSchedules)
 	a := newArena(t)
 	for i := range n {
 		s := a.play(uint64(i))
 		if t.Failed() {
-			a.keep(os.Getenv("DECANT_SCHEDULES_KEEP"), s)
+			a.keep(t.ArtifactDir(), s)
 			t.Fatalf("schedule %d", i)
 		}
 		if i%100 == 99 {
@@ -228,9 +226,6 @@ func (a *arena) play(seed uint64) *agent.Session {
 
 // keep keeps in a folder what the sandbox has received and answered in the schedule, what was said to the coordinator, and what is stored.
 func (a *arena) keep(folder string, s *agent.Session) {
-	if folder == "" {
-		return
-	}
 	said, err := json.MarshalIndent(s.Messages(), "", "\t")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "said.json"), said, 0o600)

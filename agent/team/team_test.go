@@ -230,13 +230,13 @@ func TestTheLedgerSurvivesEveryPour(t *testing.T) {
 		t.Fatal(err)
 	}
 	narrow.Trigger.Window = 40_000
-	o := agent.Options{Tools: []agent.Tool{readsMuch(8000)}, Journals: w.db.Store(), Preset: narrow, MaxTokens: 2500, Remind: func([]jsontext.Value) string { return "And the rules." }}
+	o := agent.Options{Tools: []agent.Tool{readsMuch(12_000)}, Journals: w.db.Store(), Preset: narrow, MaxTokens: 2500, Remind: func([]jsontext.Value) string { return "And the rules." }}
 	members := []team.Member{{Name: "marco", Description: "works"}}
 	s := w.team(team.Options{Agent: o, Members: members}).Agent().Session("one")
 	pours := 0
-	for i := range 75 {
+	for i := range 50 {
 		say := fmt.Sprintf("Read file %d.", i)
-		if i%3 == 0 {
+		if i%2 == 0 {
 			say = fmt.Sprintf("Delegate %d.", i)
 		}
 		all, _, err := ran(t, s.Run(t.Context(), say))

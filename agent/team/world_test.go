@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -26,18 +25,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// victimized does what a process does that is there to be killed, in place of tests, and returns its exit code; false: this is no such
-// process. It is nil where processes cannot be killed like that.
-var victimized func() (int, bool)
-
-func TestMain(m *testing.M) {
-	if victimized != nil {
-		if code, is := victimized(); is {
-			os.Exit(code)
-		}
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A world is a team, with a real engine on a real file, before a strict stand-in for the Messages API.
 type world struct {

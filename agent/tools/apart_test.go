@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/racetest"
 )
 
 // apartBench returns tools whose commands see nothing but programs and the project, which may hold a megabyte.
@@ -38,7 +37,6 @@ func apartBench(t *testing.T, kind string) *bench {
 // What lies beside a project of its own is not there for its commands, by whatever way they try, and neither is what they make of it for the
 // tools of files.
 func TestCommandsApart(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, kind := range []string{"bubblewrap", "landlock"} {
 		t.Run(kind, func(t *testing.T) {
 			b := apartBench(t, kind)
@@ -92,7 +90,7 @@ func TestMost(t *testing.T) {
 			if got := b.try("bash", args{"command": "rm -f f1 f2 f3 sparse"}); strings.HasPrefix(got, "error: ") {
 				t.Errorf("to remove files: %s", got)
 			}
-			b.has(b.try("bash", args{"command": "mkdir hidden && cd hidden && i=0; while [ $i -lt 200 ]; do : >$i; i=$((i+1)); done; chmod 0 ../hidden; sleep 5"}), "error: ", "100 files")
+			b.has(b.try("bash", args{"command": "mkdir hidden && cd hidden && i=0; while [ $i -lt 200 ]; do : >$i; i=$((i+1)); done; chmod 0 ../hidden; sleep 100"}), "error: ", "100 files")
 			b.has(b.try("bash", args{"command": "chmod 700 hidden; rm -rf hidden; p=d; i=0; while [ $i -lt 99 ]; do p=$p/d; i=$((i+1)); done; mkdir -p $p/e/f"}), "error: ", "there is no more room")
 			if got := b.try("bash", args{"command": "rm -rf hidden d"}); strings.HasPrefix(got, "error: ") {
 				t.Errorf("to remove folders: %s", got)

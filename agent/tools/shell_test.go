@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/agent/tools"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/eventually"
 )
 
 // shellBench returns tools whose commands are confined in a certain way, or skips the test where the machine has no such way.
@@ -105,7 +105,6 @@ func TestCommands(t *testing.T) {
 
 // A command begins where the one before has left the shell, as long as that is in the project.
 func TestTheFolderStays(t *testing.T) {
-	racetest.SkipSequential(t)
 	kinds(t, func(t *testing.T, kind string) {
 		b := shellBench(t, kind, tools.Shell{})
 		steps := []struct{ command, want string }{
@@ -124,7 +123,6 @@ func TestTheFolderStays(t *testing.T) {
 
 // What a confined command tries outside of the project has no effect there.
 func TestCommandsDoNotGetOut(t *testing.T) {
-	racetest.SkipSequential(t)
 	kinds(t, func(t *testing.T, kind string) {
 		outside := t.TempDir() // in /tmp
 		b := shellBench(t, kind, tools.Shell{})
@@ -162,7 +160,6 @@ func TestCommandsDoNotGetOut(t *testing.T) {
 
 // What git runs and what says what the agent may do stays as it is within bubblewrap, also when the folder above it is put aside; git works.
 func TestBubblewrapKeepsWhatIsRunOutside(t *testing.T) {
-	racetest.SkipSequential(t)
 	for name, git := range map[string]func(b *bench){
 		"a repository": func(b *bench) {
 			b.put(".git/config", "[core]\n")
@@ -228,7 +225,6 @@ func everything(t *testing.T, dir string) (out string) {
 
 // What holds credentials is not read, by whatever name; the rest of the machine is.
 func TestConfinedCommandsReadNoCredentials(t *testing.T) {
-	racetest.SkipSequential(t)
 	kinds(t, func(t *testing.T, kind string) {
 		home := seenDir(t)
 		t.Setenv("HOME", home)
@@ -332,20 +328,17 @@ func TestCommandsAreEnded(t *testing.T) {
 		t.Run("confined by "+kind, func(t *testing.T) {
 			b := benchOf(t, kind)
 			mark := fmt.Sprintf("4%d%d.5", os.Getpid(), i)
-			line := "echo begun; touch begun; trap '' TERM INT HUP; setsid sleep " + mark + " & sleep " + mark + "; echo not reached"
-			got := b.try("bash", args{"command": line, "timeout": 2000})
-			b.has(got, "error: begun\n", "took longer than 2s and was killed")
+			line := "trap '' TERM INT HUP; setsid sleep " + mark + " & echo begun; sleep " + mark + "; echo not reached"
+			got, within := "", 500*time.Millisecond
+			for ; !strings.Contains(got, "begun") && within < eventually.Patience; within *= 2 { // until it has begun in time
+				got = b.try("bash", args{"command": line, "timeout": within.Milliseconds()})
+			}
+			b.has(got, "error: begun\n", fmt.Sprintf("took longer than %v and was killed", within/2))
 			ctx, cancel := context.WithCancel(t.Context())
-			os.Remove(filepath.Join(b.dir, "begun"))
-			go func() {
-				for ctx.Err() == nil {
-					if _, err := os.Stat(filepath.Join(b.dir, "begun")); err == nil {
-						cancel()
-					}
-					time.Sleep(5 * time.Millisecond)
-				}
-			}()
-			b.has(b.within(ctx, "", "bash", args{"command": line}), "error: begun\n", "was interrupted")
+			c := call(t, "bash", args{"command": line})
+			c.Progress = func(string) { cancel() } // it has begun
+			r, err := b.tool("bash").Run(ctx, c)
+			b.has(fmt.Sprint(r.Text, err), "begun\n", "was interrupted")
 			if runs(t, mark) {
 				t.Error("a child is left")
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/chatserver"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -66,7 +65,6 @@ func saving(p *sandbox.Prompt) sandbox.Answer {
 // notices; then a new session, after the old one was deleted, knows the preference that was corrected, beside others like it. Where sessions are not
 // told what is remembered, it does not. Missions 001-13, 001-34 (its checks by hand), 001-37 and 001-42.
 func TestMonthsOfChat(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, recall := range []bool{true, false} {
 		t.Run(fmt.Sprint("recall ", recall), func(t *testing.T) { months(t, recall) })
 	}

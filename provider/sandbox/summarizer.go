@@ -162,7 +162,8 @@ func (c *clerk) note(who, text string) {
 // sentenceEnd returns where the first sentence of a line ends, or a piece of it where that is long.
 func sentenceEnd(line string) int {
 	end := len(line)
-	if at := sentence.FindStringIndex(line); at != nil {
+	// What ends further on makes no difference, and a long line without a sentence would be read once for each of its pieces.
+	if at := sentence.FindStringIndex(line[:min(len(line), longest+utf8.UTFMax)]); at != nil {
 		end = at[1] - 1
 		for !utf8.RuneStart(line[end]) {
 			end--
