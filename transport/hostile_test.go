@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/transport"
 )
@@ -88,7 +88,6 @@ func TestBodiesThatUnpackToMuch(t *testing.T) {
 
 // Text that packs well, as transcripts do, is read up to the limit and not beyond it.
 func TestUnpackedBodiesHaveTheLimitOfOthers(t *testing.T) {
-	racetest.SkipSequential(t)
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	text := func(n int) io.Reader {
 		var b strings.Builder
@@ -97,10 +96,7 @@ func TestUnpackedBodiesHaveTheLimitOfOthers(t *testing.T) {
 		}
 		return strings.NewReader(strings.Replace(hello, "Hello.", b.String(), 1))
 	}
-	mb := 1 << 20
-	if testing.Short() {
-		mb = 1 << 18
-	}
+	mb := testdepth.Of(1<<18, 1<<20)
 	for size, want := range map[int]bool{9 * mb: true, 13 * mb: false} {
 		b, managed := &base{}, false
 		done := func(*http.Request, *engine.Prepared, engine.Response) { managed = true }

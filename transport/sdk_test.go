@@ -15,6 +15,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -171,10 +172,10 @@ func off() anthropic.ThinkingConfigParamUnion { return anthropic.ThinkingConfigP
 // turn boundaries and within long open rounds.
 func TestOfficialClientIsNeverRefused(t *testing.T) {
 	calls, least, most := 60, 4, 8 // pours
-	if testing.Short() {
+	if !testdepth.Full() {
 		calls, least, most = 26, 1, 4
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name     string
 		model    string
 		thinking anthropic.ThinkingConfigParamUnion
@@ -190,6 +191,9 @@ func TestOfficialClientIsNeverRefused(t *testing.T) {
 		{"Bound/OpenRound", "claude-sonnet-5-5", adaptive(), 1000},
 	} {
 		for _, stream := range []bool{false, true} {
+			if !testdepth.Full() && stream != (i%4 == 1 || i%4 == 2) {
+				continue // quick has each mode of thinking with and without a stream, and so turns and open rounds
+			}
 			t.Run(fmt.Sprintf("%s/Stream=%t", c.name, stream), func(t *testing.T) {
 				t.Parallel()
 				const window = 60_000
