@@ -168,7 +168,7 @@ func serve(c *exec.Cmd, out io.Writer, do func(server) error) error {
 // Long processes are run a few times, short ones more.
 const (
 	leastRuns, mostRuns = 5, 15
-	enough              = time.Second // of processor time, for all runs of one process
+	enough              = 1500 * time.Millisecond // of processor time, for all runs of one process
 )
 
 // again reports whether what has run a number of times, and taken some time, should run again.
