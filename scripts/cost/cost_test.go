@@ -60,7 +60,8 @@ func TestCompare(t *testing.T) {
 func TestAccepting(t *testing.T) {
 	dir := t.TempDir()
 	file, doc := filepath.Join(dir, "cost.json"), filepath.Join(dir, "doc.md")
-	made := &costs{Figures: []figure{{Name: "a", Value: 1.23456, Unit: "times"}}, Plans: map[string][]string{"SELECT a": {"SCAN a"}}}
+	made := &costs{Plans: map[string][]string{"SELECT a": {"SCAN a"}}}
+	made.add("a", 1.23456, "times")
 	if err := rewriteTable(doc, made); err == nil {
 		t.Error("a document that is not there was rewritten")
 	}

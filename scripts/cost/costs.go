@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -31,7 +32,9 @@ type figure struct {
 // tolerance is how much a figure may rise.
 const tolerance = 1.25
 
+// add adds a figure, as exact as it is printed.
 func (c *costs) add(name string, value float64, unit string) {
+	value, _ = strconv.ParseFloat(short(value), 64)
 	c.Figures = append(c.Figures, figure{Name: name, Value: value, Unit: unit})
 }
 
@@ -50,14 +53,15 @@ func (c *costs) least(o *costs) {
 	}
 }
 
+// readCosts reads what is accepted. It returns no costs with an error.
 func readCosts(file string) (*costs, error) {
+	c := &costs{}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read what is accepted: %w; run it in the folder of the module", err)
+		return c, fmt.Errorf("read what is accepted: %w; run it in the folder of the module", err)
 	}
-	c := &costs{}
 	if err := json.Unmarshal(text, c); err != nil {
-		return nil, fmt.Errorf("%s: %w; make it anew: go run ./scripts/cost -accept", file, err)
+		return &costs{}, fmt.Errorf("%s: %w; make it anew: go run ./scripts/cost -accept", file, err)
 	}
 	return c, nil
 }
@@ -68,14 +72,7 @@ func (c *costs) write(file string) error {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	rounded := costs{Plans: c.Plans}
-	for _, f := range c.Figures {
-		if _, err := fmt.Sscan(short(f.Value), &f.Value); err != nil {
-			return err
-		}
-		rounded.Figures = append(rounded.Figures, f)
-	}
-	if err := e.Encode(rounded); err != nil {
+	if err := e.Encode(c); err != nil {
 		return err
 	}
 	return os.WriteFile(file, b.Bytes(), 0o644)

@@ -46,7 +46,7 @@ func longTalks(m *machine, c *costs) error {
 	return c.addGateways(m, []play{
 		{name: "conversation that grows from 528 KB", bodies: grow, pours: 3, stored: "one long conversation"},
 		{name: "new conversations of 528 KB", bodies: t.fresh(528_000, 8), many: true},
-		{name: "the same 528 KB again", bodies: slices.Repeat(grow[:1], 20)},
+		{name: "the same 528 KB again", bodies: slices.Repeat(grow[:1], 40)},
 	})
 }
 
@@ -54,7 +54,7 @@ func longTalks(m *machine, c *costs) error {
 func (c *costs) addGateways(m *machine, plays []play) error {
 	upstream := httptest.NewServer(http.HandlerFunc(answer))
 	defer upstream.Close()
-	plays = append(plays, play{name: "one request", bodies: plays[0].bodies[:1]})
+	plays = append(plays, play{name: "only warm"})
 	runs, taken := make([][]spent, len(plays)), make([]time.Duration, len(plays))
 	for range mostRuns {
 		for i, p := range plays {
@@ -77,17 +77,17 @@ func (c *costs) addGateways(m *machine, plays []play) error {
 	return nil
 }
 
-// addGateway adds what a request of a play takes; one is a run with one request.
-func (c *costs) addGateway(m *machine, p play, runs []spent, one spent) error {
+// addGateway adds what a request of a play takes; none is a run without any.
+func (c *costs) addGateway(m *machine, p play, runs []spent, none spent) error {
 	slices.SortFunc(runs, func(a, b spent) int { return cmp.Compare(a.Times, b.Times) })
 	times, all := runs[len(runs)/2].Times, middle(runs)
-	n, name := float64(len(p.bodies)-1), "gateway, "+p.name
+	n, name := float64(len(p.bodies)), "gateway, "+p.name
 	if all.Pours < p.pours {
 		return fmt.Errorf("%s: %d pours, want at least %d: make it longer in scripts/cost/gateway.go", name, all.Pours, p.pours)
 	}
 	c.add(name+": processor", times, "times a bare proxy")
-	c.add(name+": allocations", (all.Mallocs-one.Mallocs)/n, "for each request")
-	c.add(name+": allocated", (all.Bytes-one.Bytes)/n/1000, "KB for each request")
+	c.add(name+": allocations", (all.Mallocs-none.Mallocs)/n, "for each request")
+	c.add(name+": allocated", (all.Bytes-none.Bytes)/n/1000, "KB for each request")
 	if p.stored != "" {
 		c.add("database, "+p.stored, (all.Database-m.empty)/p.said(), "bytes for each byte said")
 	}
@@ -107,44 +107,48 @@ func (p play) said() (n float64) {
 // ofFloor is how many requests go to the proxy for each to the gateway, so that both are measured as long.
 const ofFloor = 10
 
-// play sends requests to a gateway and to a bare proxy in turn, so that whatever else the machine does slows down both. The
-// first request, and what came before it, is not in the times.
+// warm is a request of a conversation of its own, after which a gateway has everything that it loads once.
+var warm = []byte(head + `{"role":"user","content":[{"type":"text","text":"Hello."}]}]}`)
+
+// play sends requests to a gateway and to a bare proxy in turn, so that whatever else the machine does slows down both. What
+// they took before is not in the times, and what they do behind the last answer is.
 func (m *machine) play(p play, upstream string) (s spent, err error) {
 	var before, beforeFloor time.Duration
 	var floor spent
-	both := func(gateway, proxy server) error {
-		transport := &http.Transport{DisableCompression: true}
-		defer transport.CloseIdleConnections()
-		client := &http.Client{Transport: transport}
-		for i := range p.bodies {
-			for n := range 1 + ofFloor {
-				to := proxy
-				if n == 0 {
-					to = gateway
-				}
-				if err := p.send(client, to.address, i); err != nil {
-					return err
-				}
-			}
-			if i == 0 {
-				var errs [2]error
-				before, errs[0] = processor(gateway.pid)
-				beforeFloor, errs[1] = processor(proxy.pid)
-				if err := errors.Join(errs[:]...); err != nil {
-					return fmt.Errorf("read the clock of a process: %w", err)
-				}
-			}
-		}
-		return nil
-	}
 	s, _, err = m.run(process{program: m.inside, home: m.dir, args: []string{"gateway", upstream, m.database()}, serve: func(gateway server) (err error) {
-		floor, _, err = m.run(process{program: m.self, role: "proxy", args: []string{upstream}, serve: func(proxy server) error {
-			return both(gateway, proxy)
+		floor, _, err = m.run(process{program: m.self, role: "proxy", args: []string{upstream}, serve: func(proxy server) (err error) {
+			before, beforeFloor, err = p.through(gateway, proxy)
+			return err
 		}})
 		return err
 	}})
 	s.Times = float64(s.CPU-before) / float64(floor.CPU-beforeFloor) * ofFloor
 	return s, err
+}
+
+// through sends the requests, and returns what gateway and proxy had taken when they were warm.
+func (p play) through(gateway, proxy server) (before, beforeFloor time.Duration, err error) {
+	transport := &http.Transport{DisableCompression: true}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport}
+	err = errors.Join(send(client, gateway, "warm", warm), send(client, proxy, "warm", warm))
+	before, clock := processor(gateway.pid)
+	beforeFloor, clockFloor := processor(proxy.pid)
+	err = errors.Join(err, clock, clockFloor)
+	for i := 0; i < len(p.bodies) && err == nil; i++ {
+		session := "one"
+		if p.many {
+			session = fmt.Sprint("session-", i)
+		}
+		err = send(client, gateway, session, p.bodies[i])
+		for n := 0; n < ofFloor && err == nil; n++ {
+			err = send(client, proxy, session, p.bodies[i])
+		}
+		if err != nil {
+			err = fmt.Errorf("%s, request %d: %w", p.name, i, err)
+		}
+	}
+	return before, beforeFloor, err
 }
 
 // answer answers as a model's API does. It does not look into the request, and reports what its length says.
@@ -175,15 +179,11 @@ data: {"type":"message_stop"}
 `, n/4)
 }
 
-// send sends the i-th request, and reads the answer to its end.
-func (p play) send(client *http.Client, address string, i int) error {
-	r, err := http.NewRequest(http.MethodPost, address+"/v1/messages?beta=true", bytes.NewReader(p.bodies[i]))
+// send sends a request, and reads the answer to its end.
+func send(client *http.Client, to server, session string, body []byte) error {
+	r, err := http.NewRequest(http.MethodPost, to.address+"/v1/messages?beta=true", bytes.NewReader(body))
 	if err != nil {
 		return err
-	}
-	session := "one"
-	if p.many {
-		session = fmt.Sprint("session-", i)
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "X-Api-Key": "key", "Anthropic-Version": "2023-06-01", "X-Decant-Session": session,
@@ -197,7 +197,7 @@ func (p play) send(client *http.Client, address string, i int) error {
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if fault := res.Header.Get("X-Decant-Fault"); err != nil || res.StatusCode != http.StatusOK || fault != "" {
-		return errors.Join(err, fmt.Errorf("%s, request %d: status %d, fault %q: %.200s", p.name, i, res.StatusCode, fault, text))
+		return errors.Join(err, fmt.Errorf("status %d, fault %q: %.200s", res.StatusCode, fault, text))
 	}
 	return nil
 }

@@ -25,48 +25,41 @@ type machine struct {
 	empty                     float64 // bytes of one that has nothing in it
 }
 
-func newMachine() (*machine, error) {
-	dir, err := os.MkdirTemp("", "decant-cost")
-	if err != nil {
-		return nil, err
+func newMachine() (m *machine, err error) {
+	m = &machine{}
+	if m.dir, err = os.MkdirTemp("", "decant-cost"); err != nil {
+		return m, err
 	}
-	m := &machine{dir: dir, decant: filepath.Join(dir, "decant"), inside: filepath.Join(dir, "inside")}
 	if m.self, err = os.Executable(); err != nil {
 		return m, err
 	}
-	for file, pkg := range map[string]string{m.decant: "./cmd/decant", m.inside: "./scripts/cost/inside"} {
-		c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, pkg)
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := c.CombinedOutput(); err != nil {
-			return m, fmt.Errorf("build %s: %w: %s", pkg, err, out)
-		}
-		if err := repage(file); err != nil {
-			return m, err
-		}
+	if m.decant, err = m.build("./cmd/decant"); err != nil {
+		return m, err
 	}
-	return m, nil
-}
-
-// repage writes a program anew, page by page. The kernel then holds it in single pages, and a process has those in memory
-// that it touches. Else it would have more or less of their neighbours, by the way in which the file was written or read.
-func repage(file string) error {
-	old, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer old.Close()
-	if err := os.Remove(file); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o700)
-	if err != nil {
-		return err
-	}
-	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{old}, make([]byte, os.Getpagesize()))
-	return errors.Join(err, f.Close())
+	m.inside, err = m.build("./scripts/cost/inside")
+	return m, err
 }
 
 func (m *machine) close() { os.RemoveAll(m.dir) }
+
+// build builds a program as releases are built, and writes it anew page by page. The kernel then holds it in single pages, and
+// a process has those in memory that it touches. Else it would have more or less of their neighbours, by the way in which the
+// file was written or read.
+func (m *machine) build(pkg string) (file string, err error) {
+	file = filepath.Join(m.dir, filepath.Base(pkg))
+	for _, args := range [][]string{
+		{"go", "build", "-trimpath", "-ldflags=-s -w", "-o", file + ".built", pkg},
+		{"dd", "bs=4096", "if=" + file + ".built", "of=" + file},
+		{"chmod", "+x", file},
+	} {
+		c := exec.Command(args[0], args[1:]...)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := c.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	return file, nil
+}
 
 // database names a new database.
 func (m *machine) database() string {
@@ -168,7 +161,7 @@ func serve(c *exec.Cmd, out io.Writer, do func(server) error) error {
 // Long processes are run a few times, short ones more.
 const (
 	leastRuns, mostRuns = 5, 15
-	enough              = time.Second // of processor time, for all runs of one process
+	enough              = 1500 * time.Millisecond // of processor time, for all runs of one process
 )
 
 // again reports whether what has run a number of times, and taken some time, should run again.

@@ -43,23 +43,17 @@ func exit(err error) {
 
 func run(accepting bool) error {
 	accepted, err := readCosts(costFile)
-	if accepting {
-		accepted, err = nil, nil
-	}
-	if err != nil {
+	if err != nil && !accepting {
 		return err
 	}
-	now, err := measure(accepted)
+	now, err := measure(accepted, accepting)
 	if err != nil {
 		return err
-	}
-	if accepting {
-		accepted = now
-		if err := errors.Join(now.write(costFile), rewriteTable(docFile, now)); err != nil {
-			return err
-		}
 	}
 	dearer, hints := compare(os.Stdout, accepted, now)
+	if accepting {
+		return errors.Join(now.write(costFile), rewriteTable(docFile, now))
+	}
 	for _, s := range hints {
 		fmt.Println("hint:", s)
 	}
@@ -77,19 +71,19 @@ const tries = 4
 
 // measure measures everything, first what needs a small process here: the most memory of a child is never less than this
 // process has, from which it was made.
-func measure(accepted *costs) (*costs, error) {
+func measure(accepted *costs, once bool) (*costs, error) {
 	m, err := newMachine()
+	defer m.close()
 	if err != nil {
 		return nil, err
 	}
-	defer m.close()
 	all := &costs{}
 	for _, subject := range []func(*machine, *costs) error{binary, commands, files, commits, plans, shortTalks, longTalks} {
 		c := &costs{}
 		if err := subject(m, c); err != nil {
 			return nil, err
 		}
-		for try := 1; try < tries && accepted != nil && c.above(accepted); try++ {
+		for try := 1; try < tries && !once && c.above(accepted); try++ {
 			more := &costs{}
 			if err := subject(m, more); err != nil {
 				return nil, err

@@ -65,7 +65,7 @@ func explain(db *sql.DB, statement string) (out []string) {
 		name, _, _ := strings.Cut(hole, holeEnds)
 		return []string{"not explained: what is " + name + "?"}
 	}
-	rows, err := db.Query("EXPLAIN QUERY PLAN "+statement, make([]any, parameters(statement))...)
+	rows, err := db.Query("EXPLAIN QUERY PLAN "+statement, make([]any, strings.Count(statement, "?"))...)
 	if err != nil {
 		return []string{"not explained: " + err.Error()}
 	}
@@ -85,9 +85,6 @@ func explain(db *sql.DB, statement string) (out []string) {
 	}
 	return out
 }
-
-// parameters is at least as many as a statement has.
-func parameters(statement string) int { return strings.Count(statement, "?") }
 
 var (
 	rowOfTrigger = regexp.MustCompile(`(?i)\b(new|old)\.\w+`)
