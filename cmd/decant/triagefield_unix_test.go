@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -311,6 +312,8 @@ func TestADraftOfAPullRequest(t *testing.T) {
 
 // What goes wrong with the services: what a run does about each, and that another run or --resume has everything.
 func TestFaultsOfServices(t *testing.T) {
+	errors := testdepth.Of(2, 4)
+	all := []string{"run", "--since", "2026-10-21", "--max-errors", strconv.Itoa(errors), "--parallel", "2", "--json"}
 	for _, tt := range []struct {
 		name    string
 		inject  func(*field)
@@ -345,7 +348,7 @@ func TestFaultsOfServices(t *testing.T) {
 			t.Parallel()
 			f := newField(t, nil)
 			tt.inject(f)
-			r := f.triage(0, nil, fieldRun...)
+			r := f.triage(0, nil, all...)
 			if r.code != tt.code {
 				t.Errorf("exit %d, want %d: %s", r.code, tt.code, r.errs)
 			}
@@ -358,10 +361,10 @@ func TestFaultsOfServices(t *testing.T) {
 				t.Errorf("refused: %q", f.refused)
 			}
 			if tt.code == exitOther {
-				r = f.triage(0, nil, append(fieldRun, "--resume")...)
+				r = f.triage(0, nil, append(slices.Clone(all), "--resume")...)
 			}
 			if tt.code != exitInput {
-				if got := f.report(r); r.code != 0 || got.Totals.Investigated != 4 {
+				if got := f.report(r); r.code != 0 || got.Totals.Investigated != errors {
 					t.Errorf("exit %d: %+v\n%s", r.code, got, r.errs)
 				}
 			}

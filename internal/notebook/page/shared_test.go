@@ -1,4 +1,4 @@
-package page_test
+package page
 
 import (
 	"slices"
@@ -8,15 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/decantdev/decant/internal/notebook/page"
 	"github.com/decantdev/decant/memory"
 )
 
 // lines draws lines of a few records, several versions of one among them.
-func lines(t *rapid.T, label string) (out []page.Line) {
+func lines(t *rapid.T, label string) (out []Line) {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for range rapid.IntRange(0, 8).Draw(t, label) {
-		out = append(out, page.Line{
+		out = append(out, Line{
 			ID:       rapid.SampledFrom([]string{"m:00", "m:01", "m:02", "m:03", "m:04"}).Draw(t, "id"),
 			Kind:     rapid.SampledFrom([]memory.Kind{memory.KindRule, memory.KindMemory}).Draw(t, "kind"),
 			Text:     "t" + rapid.String().Draw(t, "text"),
@@ -34,24 +33,24 @@ func lines(t *rapid.T, label string) (out []page.Line) {
 func TestSidesMergeAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := lines(t, "a"), lines(t, "b")
-		left, right := page.Join(a), page.Join(b)
+		left, right := Join(a), Join(b)
 		read := func(text string) string {
-			all, _, bad := page.Lines(text)
+			all, _, bad := Lines(text)
 			if len(bad) > 0 {
 				t.Fatalf("lines %v are no records:\n%s", bad, text)
 			}
-			return page.Join(all)
+			return Join(all)
 		}
 		merged := read(left + right)
 		if other := read("<<<<<<< a\n" + right + "=======\n" + left + ">>>>>>> b\n"); other != merged {
 			t.Fatalf("the order matters:\n%s---\n%s", merged, other)
 		}
-		all, tidy, _ := page.Lines(merged)
-		if !tidy || page.Join(all) != merged || strings.Count(merged, "\n") != len(all) {
+		all, tidy, _ := Lines(merged)
+		if !tidy || Join(all) != merged || strings.Count(merged, "\n") != len(all) {
 			t.Fatalf("read and written again it is not the same:\n%s", merged)
 		}
 		for _, l := range slices.Concat(a, b) {
-			i := slices.IndexFunc(all, func(m page.Line) bool { return m.ID == l.ID })
+			i := slices.IndexFunc(all, func(m Line) bool { return m.ID == l.ID })
 			if i < 0 || all[i].Compare(&l) < 0 {
 				t.Fatalf("%s is lost or older than %s", l.ID, l.Changed)
 			}

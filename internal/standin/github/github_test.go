@@ -1,4 +1,4 @@
-package github_test
+package github
 
 import (
 	"context"
@@ -13,15 +13,13 @@ import (
 	"time"
 
 	api "github.com/google/go-github/v89/github"
-
-	"github.com/decantdev/decant/internal/standin/github"
 )
 
 // A world is a repository, a server over it, and a client.
 type world struct {
 	dir    string
 	shas   []string
-	server *github.Server
+	server *Server
 	client *api.Client
 	http   *httptest.Server
 	now    time.Time
@@ -50,7 +48,7 @@ func newWorld(t *testing.T) *world {
 	}
 	git("tag", "v1", w.shas[0])
 	var err error
-	w.server, err = github.New(github.Options{Repos: map[string]string{"acme/shop": w.dir}, Token: "right", Now: func() time.Time { return w.now }})
+	w.server, err = New(Options{Repos: map[string]string{"acme/shop": w.dir}, Token: "right", Now: func() time.Time { return w.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,25 +278,25 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	w, ctx := newWorld(t), t.Context()
 	get := func() error { _, _, err := w.client.Repositories.Get(ctx, "acme", "shop"); return err }
-	w.server.Inject(github.Fault{Operation: "repos/get", After: 1, Status: 429, RetryAfter: time.Minute})
-	w.server.Inject(github.Fault{Operation: "repos/get", After: 1, Status: 502})
+	w.server.Inject(Fault{Operation: "repos/get", After: 1, Status: 429, RetryAfter: time.Minute})
+	w.server.Inject(Fault{Operation: "repos/get", After: 1, Status: 502})
 	for i, want := range []int{0, 429, 502, 0} {
 		if err := get(); status(err) != want || want == 0 && err != nil {
 			t.Errorf("call %d: %v, want %d", i, err, want)
 		}
 	}
-	w.server.Inject(github.Fault{Status: 403, RetryAfter: time.Minute})
+	w.server.Inject(Fault{Status: 403, RetryAfter: time.Minute})
 	var busy *api.AbuseRateLimitError
 	if err := get(); !errors.As(err, &busy) || busy.GetRetryAfter() != time.Minute {
 		t.Errorf("the secondary limit: %v", err)
 	}
-	w.server.Inject(github.Fault{Delay: time.Hour})
+	w.server.Inject(Fault{Delay: time.Hour})
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	if _, _, err := w.client.Repositories.Get(short, "acme", "shop"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a call that takes too long: %v", err)
 	}
-	w.server.Inject(github.Fault{Operation: "issues/create", Done: true})
+	w.server.Inject(Fault{Operation: "issues/create", Done: true})
 	if _, _, err := w.client.Issues.Create(ctx, "acme", "shop", &api.IssueRequest{Title: new("Lost")}); err == nil {
 		t.Error("the answer came")
 	}
@@ -310,7 +308,7 @@ func TestFaults(t *testing.T) {
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s, err := github.New(github.Options{Repos: map[string]string{"acme/shop": w.dir}, Limit: 2})
+	s, err := New(Options{Repos: map[string]string{"acme/shop": w.dir}, Limit: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package code_test
+package code
 
 import (
 	"encoding/json"
@@ -12,17 +12,16 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	shop := code.Repo{Name: "acme/shop", Dir: newClone(t).dir, Paths: []code.Mapping{
+	shop := Repo{Name: "acme/shop", Dir: newClone(t).dir, Paths: []Mapping{
 		{From: "/app/"}, {From: "/app/billing", To: "services/billing"}, {From: "github.com/acme/shop/"}, {From: "webpack://shop/src", To: "web/src"}, {From: `C:\build\`, To: "win"},
 	}}
-	other := code.Repo{Name: "acme/lib", Dir: newClone(t).dir, Paths: []code.Mapping{{From: "/app/lib"}}}
-	r, err := code.New(code.Options{Repos: []code.Repo{shop, other}})
+	other := Repo{Name: "acme/lib", Dir: newClone(t).dir, Paths: []Mapping{{From: "/app/lib"}}}
+	r, err := New(Options{Repos: []Repo{shop, other}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +101,7 @@ func TestTagTemplate(t *testing.T) {
 	sha := c.commit("One", map[string]string{"a": "x\n"})
 	c.git("tag", "orders-v1.0")
 	c.git("tag", "1.0", c.commit("Two", map[string]string{"a": "y\n"}))
-	r, err := code.New(code.Options{Repos: []code.Repo{{Name: "shop", Dir: c.dir, Tag: "orders-v{release}"}}})
+	r, err := New(Options{Repos: []Repo{{Name: "shop", Dir: c.dir, Tag: "orders-v{release}"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func TestReadFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := code.Shown{Repo: "acme/shop", SHA: bad, Path: "shop/price.py", FromLine: 5, ToLine: 6, Text: "def rate(order):\n    return order.customer.rate"}
+	want := Shown{Repo: "acme/shop", SHA: bad, Path: "shop/price.py", FromLine: 5, ToLine: 6, Text: "def rate(order):\n    return order.customer.rate"}
 	if len(a.Shown) != 1 || a.Shown[0] != want {
 		t.Errorf("Shown = %+v, want %+v", a.Shown, want)
 	}
@@ -155,7 +154,7 @@ func TestLongFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := utf8.RuneCountInString(a.Text); n > code.MostFile || n < code.MostFile-200 {
+	if n := utf8.RuneCountInString(a.Text); n > MostFile || n < MostFile-200 {
 		t.Errorf("%d characters", n)
 	}
 	if len(a.Shown) != 2 || a.Shown[0].FromLine != 1 || a.Shown[1].ToLine != 2000 {
@@ -184,11 +183,11 @@ func TestLongFile(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	t.Parallel()
-	if got := code.Cut("ab", 2, ""); got != "ab" {
+	if got := Cut("ab", 2, ""); got != "ab" {
 		t.Errorf("a text exactly at the limit is untouched: %q", got)
 	}
-	got := code.Cut(strings.Repeat("ä", 3000)+strings.Repeat("b", 3000), code.MostTraces, "Ask.")
-	if n := utf8.RuneCountInString(got); n > code.MostTraces || !strings.HasPrefix(got, "äää") || !strings.HasSuffix(got, "bbb") || !strings.Contains(got, "Ask.") {
+	got := Cut(strings.Repeat("ä", 3000)+strings.Repeat("b", 3000), MostTraces, "Ask.")
+	if n := utf8.RuneCountInString(got); n > MostTraces || !strings.HasPrefix(got, "äää") || !strings.HasSuffix(got, "bbb") || !strings.Contains(got, "Ask.") {
 		t.Errorf("%d characters", n)
 	}
 }
@@ -236,11 +235,11 @@ func TestSearch(t *testing.T) {
 		t.Error("a directory that is not there is an error")
 	}
 	long, err := r.Search(t.Context(), v, strings.Repeat("(total|nothing)?", 400)+"nothing", "")
-	if n := utf8.RuneCountInString(long.Text); err != nil || n > code.MostSearch {
+	if n := utf8.RuneCountInString(long.Text); err != nil || n > MostSearch {
 		t.Errorf("%d characters for a long pattern, %v", n, err)
 	}
 	a, err := r.Search(t.Context(), v, "nothing", "")
-	if n := utf8.RuneCountInString(a.Text); err != nil || n > code.MostSearch {
+	if n := utf8.RuneCountInString(a.Text); err != nil || n > MostSearch {
 		t.Errorf("%d characters, %v", n, err)
 	}
 }
@@ -273,8 +272,8 @@ func TestMask(t *testing.T) {
 	diff, _ := r.Diff(t.Context(), "acme/shop", sha, "")
 	found, _ := r.Search(t.Context(), v, "key", "")
 	none, err := r.Search(t.Context(), v, "hunter", "")
-	_, changes, _ := r.Changes(t.Context(), v, code.Window{Good: first}, []string{"conf.py"})
-	for _, a := range []code.Answer{read, diff, found, changes} {
+	_, changes, _ := r.Changes(t.Context(), v, Window{Good: first}, []string{"conf.py"})
+	for _, a := range []Answer{read, diff, found, changes} {
 		if strings.Contains(fmt.Sprint(a), "hunter2") || !strings.Contains(a.Text, "[secret]") {
 			t.Errorf("%+v", a)
 		}
@@ -289,7 +288,7 @@ func TestChangesAndSuspects(t *testing.T) {
 	c, good, bad := shop(t)
 	r := reader(t, c, nil)
 	v := version(t, r, "")
-	for _, w := range []code.Window{{Good: "v1.0.0"}, {Good: good[:8]}, {Since: time.Unix(1_790_005_000, 0)}} {
+	for _, w := range []Window{{Good: "v1.0.0"}, {Good: good[:8]}, {Since: time.Unix(1_790_005_000, 0)}} {
 		all, a, err := r.Changes(t.Context(), v, w, []string{"shop/price.py", "shop/cart.py"})
 		if err != nil || len(all) != 1 || all[0].SHA != bad || all[0].Subject != "Every customer has a rate" || all[0].Author != "Ada Moss" {
 			t.Errorf("%+v: %+v, %v\n%s", w, all, err, a.Text)
@@ -298,10 +297,10 @@ func TestChangesAndSuspects(t *testing.T) {
 			t.Error("a model is told an address")
 		}
 	}
-	if _, a, err := r.Changes(t.Context(), v, code.Window{Good: "0.0.1"}, []string{"shop/price.py"}); err != nil || !strings.HasPrefix(a.Text, "Notice: nobody knows") {
+	if _, a, err := r.Changes(t.Context(), v, Window{Good: "0.0.1"}, []string{"shop/price.py"}); err != nil || !strings.HasPrefix(a.Text, "Notice: nobody knows") {
 		t.Errorf("%v\n%s", err, a.Text)
 	}
-	var seen code.Seen
+	var seen Seen
 	if _, ok := seen.Suspect("acme/shop", bad); ok {
 		t.Error("a commit is a suspect whose diff nobody has read")
 	}
@@ -310,7 +309,7 @@ func TestChangesAndSuspects(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen.Add(a)
-	for _, q := range []code.Quote{
+	for _, q := range []Quote{
 		{Repo: "acme/shop", SHA: bad[:7], Path: "shop/price.py", Line: 6, Text: "return order.customer.rate"},
 		{Repo: "acme/shop", SHA: good, Path: "shop/price.py", Line: 6, Text: "return order.customer.rate if order.customer else 0"},
 		{Repo: "acme/shop", SHA: bad, Path: "shop/price.py", Line: 5, Text: "def rate(order):\n    return order.customer.rate"},
@@ -319,7 +318,7 @@ func TestChangesAndSuspects(t *testing.T) {
 			t.Errorf("%+v: %v\n%+v", q, err, seen.Shown())
 		}
 	}
-	for _, q := range []code.Quote{
+	for _, q := range []Quote{
 		{Repo: "acme/shop", SHA: bad, Path: "shop/price.py", Line: 6, Text: "return order.customer.rate if order.customer else 0"},
 		{Repo: "acme/shop", SHA: bad, Path: "shop/price.py", Line: 5, Text: "return order.customer.rate"},
 		{Repo: "acme/shop", SHA: bad, Path: "shop/price.py", Line: 1, Text: "def total(items):"},
@@ -336,7 +335,7 @@ func TestChangesAndSuspects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again code.Seen
+	var again Seen
 	if err := json.Unmarshal(kept, &again); err != nil {
 		t.Fatal(err)
 	}
@@ -442,7 +441,7 @@ func TestHostileRepository(t *testing.T) {
 	if _, err := r.Search(t.Context(), v, "feed", ""); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := r.Changes(t.Context(), v, code.Window{}, []string{"shop/-e"}); err != nil {
+	if _, _, err := r.Changes(t.Context(), v, Window{}, []string{"shop/-e"}); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(mark); err == nil {
@@ -455,11 +454,11 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 	dir := newClone(t).dir
 	inner := filepath.Join(dir, "inner")
 	os.Mkdir(inner, 0o755)
-	for want, repos := range map[string][]code.Repo{
+	for want, repos := range map[string][]Repo{
 		"needs a name": {{Dir: dir}}, "two of this name": {{Name: "a", Dir: dir}, {Name: "a", Dir: dir}}, "not the top": {{Name: "a", Dir: inner}},
 		"GitHub token": {{Name: "a/b"}}, "open the clone": {{Name: "a", Dir: filepath.Join(dir, "none")}},
 	} {
-		if _, err := code.New(code.Options{Repos: repos}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(Options{Repos: repos}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", repos, err, want)
 		}
 	}
@@ -468,13 +467,13 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 // Programs in containers are all in one folder: a frame is looked for in the repository that is asked about, where several map the folder.
 func TestTwoRepositoriesMapOneFolder(t *testing.T) {
 	t.Parallel()
-	var repos []code.Repo
+	var repos []Repo
 	for _, name := range []string{"acme/one", "acme/two"} {
 		c := newClone(t)
 		c.commit("Files", map[string]string{"main.py": "x\n", name[5:] + ".py": "x\n"})
-		repos = append(repos, code.Repo{Name: name, Dir: c.dir, Paths: []code.Mapping{{From: "/app/"}}})
+		repos = append(repos, Repo{Name: name, Dir: c.dir, Paths: []Mapping{{From: "/app/"}}})
 	}
-	r, err := code.New(code.Options{Repos: repos})
+	r, err := New(Options{Repos: repos})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package code_test
+package code
 
 import (
 	"errors"
@@ -12,12 +12,11 @@ import (
 
 	"github.com/decantdev/decant/internal/pace"
 	"github.com/decantdev/decant/internal/standin/github"
-	"github.com/decantdev/decant/internal/triage/code"
 	"github.com/decantdev/decant/internal/triage/event"
 )
 
 // served returns a stand-in for GitHub over a clone, and a reader of it.
-func served(t *testing.T, c *clone, cache *code.Cache) (*github.Server, *code.Reader) {
+func served(t *testing.T, c *clone, cache *Cache) (*github.Server, *Reader) {
 	t.Helper()
 	s, err := github.New(github.Options{Repos: map[string]string{"acme/shop": c.dir}, Token: "token"})
 	if err != nil {
@@ -25,11 +24,11 @@ func served(t *testing.T, c *clone, cache *code.Cache) (*github.Server, *code.Re
 	}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
-	client, err := code.GitHub("token", web.URL+"/", pace.New(pace.Options{Most: time.Second}))
+	client, err := GitHub("token", web.URL+"/", pace.New(pace.Options{Most: time.Second}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := code.New(code.Options{Repos: []code.Repo{{Name: "acme/shop", Paths: []code.Mapping{{From: "/app/"}}}}, GitHub: client, Cache: cache})
+	r, err := New(Options{Repos: []Repo{{Name: "acme/shop", Paths: []Mapping{{From: "/app/"}}}}, GitHub: client, Cache: cache})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,34 +53,34 @@ func TestGitHubAnswersAsAClone(t *testing.T) {
 		if a != b || errA != nil || errB != nil {
 			t.Fatalf("version %q: %+v, %v here, %+v, %v there", release, a, errA, b, errB)
 		}
-		for name, ask := range map[string]func(r *code.Reader) (code.Answer, error){
-			"read":      func(r *code.Reader) (code.Answer, error) { return r.ReadFile(ctx, a, "shop/price.py", 2, 6) },
-			"none":      func(r *code.Reader) (code.Answer, error) { return r.ReadFile(ctx, a, "price.py", 0, 0) },
-			"search":    func(r *code.Reader) (code.Answer, error) { return r.Search(ctx, a, "total", "") },
-			"in shop":   func(r *code.Reader) (code.Answer, error) { return r.Search(ctx, a, `rate\b`, "shop") },
-			"list":      func(r *code.Reader) (code.Answer, error) { return r.List(ctx, a, "shop") },
-			"diff":      func(r *code.Reader) (code.Answer, error) { return r.Diff(ctx, "acme/shop", bad, "") },
-			"diff file": func(r *code.Reader) (code.Answer, error) { return r.Diff(ctx, "acme/shop", bad[:8], "shop/price.py") },
-			"no diff":   func(r *code.Reader) (code.Answer, error) { return r.Diff(ctx, "acme/shop", bad, "CODEOWNERS") },
-			"changes": func(r *code.Reader) (code.Answer, error) {
-				_, answer, err := r.Changes(ctx, a, code.Window{Good: "v1.0.0"}, []string{"shop/price.py", "shop/cart.py"})
+		for name, ask := range map[string]func(r *Reader) (Answer, error){
+			"read":      func(r *Reader) (Answer, error) { return r.ReadFile(ctx, a, "shop/price.py", 2, 6) },
+			"none":      func(r *Reader) (Answer, error) { return r.ReadFile(ctx, a, "price.py", 0, 0) },
+			"search":    func(r *Reader) (Answer, error) { return r.Search(ctx, a, "total", "") },
+			"in shop":   func(r *Reader) (Answer, error) { return r.Search(ctx, a, `rate\b`, "shop") },
+			"list":      func(r *Reader) (Answer, error) { return r.List(ctx, a, "shop") },
+			"diff":      func(r *Reader) (Answer, error) { return r.Diff(ctx, "acme/shop", bad, "") },
+			"diff file": func(r *Reader) (Answer, error) { return r.Diff(ctx, "acme/shop", bad[:8], "shop/price.py") },
+			"no diff":   func(r *Reader) (Answer, error) { return r.Diff(ctx, "acme/shop", bad, "CODEOWNERS") },
+			"changes": func(r *Reader) (Answer, error) {
+				_, answer, err := r.Changes(ctx, a, Window{Good: "v1.0.0"}, []string{"shop/price.py", "shop/cart.py"})
 				return answer, err
 			},
-			"all changes": func(r *code.Reader) (code.Answer, error) {
-				_, answer, err := r.Changes(ctx, a, code.Window{}, []string{"shop/price.py", "docs/a.md"})
+			"all changes": func(r *Reader) (Answer, error) {
+				_, answer, err := r.Changes(ctx, a, Window{}, []string{"shop/price.py", "docs/a.md"})
 				return answer, err
 			},
-			"owner": func(r *code.Reader) (code.Answer, error) {
+			"owner": func(r *Reader) (Answer, error) {
 				_, answer, err := r.Owner(ctx, a, "shop/price.py", 6)
 				return answer, err
 			},
-			"instructions": func(r *code.Reader) (code.Answer, error) {
+			"instructions": func(r *Reader) (Answer, error) {
 				text, err := r.Instructions(ctx, a, "shop/price.py")
-				return code.Answer{Text: text}, err
+				return Answer{Text: text}, err
 			},
-			"find": func(r *code.Reader) (code.Answer, error) {
+			"find": func(r *Reader) (Answer, error) {
 				file, ok := r.Find(ctx, a, event.Frame{File: "/app/shop/cart.py"})
-				return code.Answer{Text: fmt.Sprint(file, ok)}, nil
+				return Answer{Text: fmt.Sprint(file, ok)}, nil
 			},
 		} {
 			x, errX := ask(here)
@@ -126,7 +125,7 @@ func TestCacheSavesCalls(t *testing.T) {
 		files[fmt.Sprintf("more/%d.txt", i)] = "nothing\n"
 	}
 	head := c.commit("More", files)
-	run := func(cache *code.Cache) (int, code.Stats) {
+	run := func(cache *Cache) (int, Stats) {
 		s, r := served(t, c, cache)
 		v := version(t, r, head)
 		var all sync.WaitGroup
@@ -136,8 +135,8 @@ func TestCacheSavesCalls(t *testing.T) {
 		all.Wait()
 		return s.Total(), r.Stats()
 	}
-	without, _ := run(code.NewCache(code.CacheOptions{Off: true}))
-	with, stats := run(code.NewCache(code.CacheOptions{}))
+	without, _ := run(NewCache(CacheOptions{Off: true}))
+	with, stats := run(NewCache(CacheOptions{}))
 	t.Logf("%d calls without the cache, %d with it, %.0f %% hits", without, with, 100*stats.Rate())
 	if with > without*7/10 {
 		t.Errorf("%d calls of %d: not 30 %% fewer", with, without)
@@ -148,8 +147,8 @@ func TestCacheSavesCalls(t *testing.T) {
 }
 
 // investigate asks what an investigation of one of several similar errors asks.
-func investigate(t *testing.T, r *code.Reader, v code.Version, i int) {
-	set := code.Tools{Reader: r, Seen: &code.Seen{}, Versions: []code.Version{v}, Window: code.Window{Good: "v1.0.0"}}
+func investigate(t *testing.T, r *Reader, v Version, i int) {
+	set := Tools{Reader: r, Seen: &Seen{}, Versions: []Version{v}, Window: Window{Good: "v1.0.0"}}
 	calls := [][2]string{
 		{"read_file", `{"path":"shop/price.py"}`}, {"read_file", fmt.Sprintf(`{"path":"more/%d.txt"}`, i)}, {"list_directory", `{"path":"shop"}`},
 		{"recent_changes", `{"paths":["shop/price.py"]}`}, {"show_change", `{"sha":"` + v.SHA + `"}`}, {"who_owns", `{"path":"shop/price.py","line":6}`},
@@ -188,7 +187,7 @@ func TestLargeRepository(t *testing.T) {
 	for i := range 10 {
 		_, err = r.Search(t.Context(), v, fmt.Sprintf("word%d", i), "")
 	}
-	if !errors.Is(err, code.ErrLimit) || s.Calls()["search/code"] != 10 {
+	if !errors.Is(err, ErrLimit) || s.Calls()["search/code"] != 10 {
 		t.Errorf("ten searches a minute: %v, %v", err, s.Calls())
 	}
 }

@@ -1,15 +1,13 @@
-package code_test
+package code
 
 import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/decantdev/decant/internal/triage/code"
 )
 
 func TestRunbooks(t *testing.T) {
-	all, err := code.Runbooks(fstest.MapFS{
+	all, err := Runbooks(fstest.MapFS{
 		"slow.md":   {Data: []byte("---\ntitle: Slow payments\nclasses: [TimeoutError, \"Net::*\"]\nservices: [billing]\n---\nLook at the queue.\n")},
 		"notes.txt": {Data: []byte("no runbook")},
 		"keys.md":   {Data: []byte("---\r\nclasses: [KeyError]\r\n---\r\nKeys.\r\n")},
@@ -34,7 +32,7 @@ func TestRunbooks(t *testing.T) {
 	for text, want := range map[string]string{
 		"no front matter": "front matter", "---\ntitle: x\n---\ntext": "classes", "---\nclasses: [\"[\"]\n---\n": "syntax", "---\nclas: [x]\n---\nx": "clas",
 	} {
-		_, err := code.Runbooks(fstest.MapFS{"a.md": {Data: []byte(text)}})
+		_, err := Runbooks(fstest.MapFS{"a.md": {Data: []byte(text)}})
 		if err == nil || !strings.Contains(err.Error(), "runbook a.md") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -1,18 +1,17 @@
-package code_test
+package code
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/decantdev/decant/agent"
-	"github.com/decantdev/decant/internal/triage/code"
 )
 
 func TestTools(t *testing.T) {
 	t.Parallel()
 	c, good, bad := shop(t)
 	r := reader(t, c, nil)
-	set := code.Tools{Reader: r, Seen: &code.Seen{}, Versions: []code.Version{version(t, r, "v1.1.0")}, Window: code.Window{Good: "v1.0.0"}}
+	set := Tools{Reader: r, Seen: &Seen{}, Versions: []Version{version(t, r, "v1.1.0")}, Window: Window{Good: "v1.0.0"}}
 	for _, tool := range set.Tools() {
 		if !tool.ReadOnly || !tool.Parallel || len(tool.Schema) == 0 {
 			t.Errorf("%s: %+v", tool.Name, tool)
@@ -50,7 +49,7 @@ func TestTools(t *testing.T) {
 }
 
 // use makes a call of one of the tools.
-func use(t *testing.T, set *code.Tools, name, args string) (string, error) {
+func use(t *testing.T, set *Tools, name, args string) (string, error) {
 	t.Helper()
 	for _, tool := range set.Tools() {
 		if tool.Name == name {

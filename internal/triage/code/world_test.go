@@ -1,4 +1,4 @@
-package code_test
+package code
 
 import (
 	"os"
@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/decantdev/decant/internal/triage/code"
 )
 
 // A clone is a real repository that a test writes.
@@ -84,9 +82,9 @@ func shop(t *testing.T) (c *clone, good, bad string) {
 }
 
 // reader returns a reader of one clone.
-func reader(t *testing.T, c *clone, mask func(string) string) *code.Reader {
+func reader(t *testing.T, c *clone, mask func(string) string) *Reader {
 	t.Helper()
-	r, err := code.New(code.Options{Repos: []code.Repo{{Name: "acme/shop", Dir: c.dir, Paths: []code.Mapping{{From: "/app/"}}}}, Mask: mask})
+	r, err := New(Options{Repos: []Repo{{Name: "acme/shop", Dir: c.dir, Paths: []Mapping{{From: "/app/"}}}}, Mask: mask})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +92,7 @@ func reader(t *testing.T, c *clone, mask func(string) string) *code.Reader {
 }
 
 // version returns the version of a release.
-func version(t *testing.T, r *code.Reader, release string) code.Version {
+func version(t *testing.T, r *Reader, release string) Version {
 	t.Helper()
 	v, err := r.Version(t.Context(), "acme/shop", release)
 	if err != nil {
