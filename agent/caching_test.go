@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Mission 000-27: what is kept for an hour is all of a prompt, or what many sessions begin with; or the provider is asked for nothing.
+// What is kept for an hour is all of a prompt, or what many sessions begin with; or the provider is asked for nothing.
 func TestWhatTheProviderIsAskedToKeep(t *testing.T) {
 	for name, want := range map[string]struct {
 		o           Options

@@ -448,7 +448,7 @@ func TestWhatGoesOnIsUnderWay(t *testing.T) {
 	}
 }
 
-// A patient writer of records waits until somebody was told that a pour takes a while (mission 001-40).
+// A patient writer of records waits until somebody was told that a pour takes a while.
 type patient struct{ told chan struct{} }
 
 func (p patient) Summarize(ctx context.Context, _ policy.SummaryInput) (policy.Summary, error) {

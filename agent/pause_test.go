@@ -8,8 +8,8 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// Seed 000, layer 1: the model pauses behind a summary, where the budget is looked at. An agent goes on from it, and where there is no
-// room for that it gives its final answer; the history holds neither summary nor pause (mission 000-07).
+// The model pauses behind a summary, where the budget is looked at. An agent goes on from it, and where there is no
+// room for that it gives its final answer; the history holds neither summary nor pause.
 func TestAnAgentGoesOnBehindAPause(t *testing.T) {
 	set, err := preset.Load("night-watch")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// The table of seed 000, layer 5. Mission 000-19.
+// The table of seed 000, layer 5.
 func TestFading(t *testing.T) {
 	for _, c := range []struct{ base, limit, iteration, want int }{
 		{4000, 7, 0, 4000}, {4000, 7, 1, 3500}, {4000, 7, 3, 2500}, {4000, 7, 6, 1000},
@@ -83,7 +83,7 @@ func steps(n int) answers {
 	}
 }
 
-// Each model is told of thinking what it takes, and refuses nothing. Mission 000-19.
+// Each model is told of thinking what it takes, and refuses nothing.
 func TestThinkingByModel(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    agent.Options
@@ -114,7 +114,7 @@ func TestThinkingByModel(t *testing.T) {
 }
 
 // A run that goes on elsewhere is at the iteration at which it was left, whether its process ended or a call waited to be allowed; the next
-// run begins anew. Mission 000-19.
+// run begins anew.
 func TestThinkingGoesOnElsewhere(t *testing.T) {
 	w := newWorld(t, steps(3))
 	o := agent.Options{Journals: w.db.Store(), Turns: 4, MaxTokens: 1000, Thinking: agent.Fading(8000), Tools: []agent.Tool{readsMuch(100)}}

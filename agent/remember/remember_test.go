@@ -274,7 +274,7 @@ func chatty(t *testing.T) *preset.Preset {
 	return p
 }
 
-// Mission 001-09 to 001-13 and 001-27, for sessions of agents: before a pour the model is given one turn that nobody sees, and saves with
+// Before a pour the model is given one turn that nobody sees, and saves with
 // save_memory what must outlive the history. A new session of the project is told of it; one of another project is not, nor is one
 // where sessions are told nothing.
 func TestASessionSavesWithSaveMemoryBeforeAPour(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 )
 
 // The coordinator delegates, three delegates work at the same time from the state that it delegated with, and it goes on with what they
-// answer (mission 003-11, 003-13). Two of them have its tools and its model: the provider reads what they begin with from its cache.
+// answer. Two of them have its tools and its model: the provider reads what they begin with from its cache.
 func TestATeamWorks(t *testing.T) {
 	w := newWorld(t, answers(func(p *sandbox.Prompt) sandbox.Answer {
 		switch {

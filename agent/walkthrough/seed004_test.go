@@ -135,7 +135,7 @@ var (
 	doneLine = regexp.MustCompile(`^  Compaction: summarized \d+ messages into ~[\d,]+ tokens, freed ~[\d,]+ estimated tokens$`)
 )
 
-// Seed 004's scenario (Mission 004-15, 004-23, 004-24, 004-25): a rubric in a file, three rounds of results, 85,000 tokens. A model in a process of
+// Seed 004's scenario: a rubric in a file, three rounds of results, 85,000 tokens. A model in a process of
 // its own that knows nothing but what it is sent scores the last round by the rubric and knows an address of the first one. With a client
 // that trims in place of pouring it does neither.
 func TestSeed004(t *testing.T) {
@@ -167,7 +167,7 @@ func TestSeed004(t *testing.T) {
 	}
 }
 
-// One round of 25,000 to 30,000 tokens (Mission 004-22): nothing happens, and all that was said is sent in its own bytes.
+// One round of 25,000 to 30,000 tokens: nothing happens, and all that was said is sent in its own bytes.
 func TestSeed004OneRound(t *testing.T) {
 	s := newSeeker(t, "agent-loop", 0)
 	scores := s.begin(1)

@@ -26,7 +26,7 @@ func postings(round, jobs int) string {
 	return b.String()
 }
 
-// Mission 004-05, 004-22, 004-25, 004-27: one round is left alone. Above the threshold old messages become a record, the first and the
+// One round is left alone. Above the threshold old messages become a record, the first and the
 // newest stay, and the two lines of the seed stand on standard error word for word. The rubric is still known.
 func TestTheSeedsScenario(t *testing.T) {
 	w := newWorld(t, sandbox.Reader{})
@@ -57,7 +57,7 @@ func TestTheSeedsScenario(t *testing.T) {
 	}
 }
 
-// Mission 004-26: where the model that writes records fails, the seed's warning says so, and the conversation goes on.
+// Where the model that writes records fails, the seed's warning says so, and the conversation goes on.
 func TestTheSeedsWarning(t *testing.T) {
 	w := newWorld(t, reader("https://jobs.example/3175519"))
 	for round := 1; round <= 4; round++ {
@@ -79,7 +79,7 @@ func TestTheSeedsWarning(t *testing.T) {
 	}
 }
 
-// Mission 004-28: without compaction old messages are trimmed, no model is asked, and what only the trimmed text said is gone. With
+// Without compaction old messages are trimmed, no model is asked, and what only the trimmed text said is gone. With
 // it the same conversation still knows.
 func TestTheKillSwitch(t *testing.T) {
 	for _, on := range []bool{true, false} {

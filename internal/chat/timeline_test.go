@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/agent/team"
 )
 
-// A turn in which somebody delegates leaves T0 to T7 (mission 003-13), also one that goes on with calls that were asked for before; others
+// A turn in which somebody delegates leaves T0 to T7, also one that goes on with calls that were asked for before; others
 // leave nothing. What a model writes cannot command the terminal.
 func TestTimeline(t *testing.T) {
 	at := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)

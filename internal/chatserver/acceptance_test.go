@@ -108,7 +108,7 @@ func (a *acceptance) turn(text string) {
 	a.context = get[chatserver.Context](a.world, 200, call{method: "GET", path: "/v1/sessions/" + a.id + "/context"})
 }
 
-// The acceptance criteria of seed 001, AC-1 to AC-19, each judged by what one session over the API has brought (mission 001-02 to 001-20, 001-34).
+// The acceptance criteria of seed 001, AC-1 to AC-19, each judged by what one session over the API has brought.
 func TestAcceptanceOfSeed001(t *testing.T) {
 	a := accept(t)
 	if a.context.Cycle == 0 || len(a.requests) == 0 {

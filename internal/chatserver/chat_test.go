@@ -13,11 +13,12 @@ import (
 
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
 
-// Seed 001 through the API: agents with the keys of the seed, sessions, messages, what is stored. Missions 001-07 and 001-36.
+// Seed 001 through the API: agents with the keys of the seed, sessions, messages, what is stored.
 func TestAgentsAndSessions(t *testing.T) {
 	w := newWorld(t, echo)
 	conf := `{"name":"mail","model":"claude-sonnet-4-5","system":"You sort mail.","config":{"context_window":150000,"prune_keep_last_assistants":5,"keep_recent_turns":4}}`
@@ -180,7 +181,7 @@ func TestARunOutlivesItsListener(t *testing.T) {
 	get[any](w, 409, call{method: "POST", path: path + "/messages", body: `{"text":"look","attachments":[{"name":"a.txt","media_type":"text/plain","data":"aGk="}]}`})
 	m.let <- struct{}{}
 	m.let <- struct{}{}
-	eventually(t, "the run ends", func() bool { return !get[chatserver.Session](w, 200, call{method: "GET", path: path}).Running })
+	eventually.True(t, "the run ends", func() bool { return !get[chatserver.Session](w, 200, call{method: "GET", path: path}).Running })
 	ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: path + "/messages"})
 	if len(ms) != 4 || ms[3].Text != "3: and two" {
 		t.Errorf("messages: %+v", ms)
@@ -316,7 +317,7 @@ func TestASessionIsKept(t *testing.T) {
 	if got := ids("?archived=true&q=roads"); !slices.Equal(got, []string{id}) {
 		t.Errorf("found by title: %v", got)
 	}
-	eventually(t, "what was said is found", func() bool { return len(ids("?q=zebra")) == 2 })
+	eventually.True(t, "what was said is found", func() bool { return len(ids("?q=zebra")) == 2 })
 	if got := ids("?q=giraffe"); len(got) != 0 {
 		t.Errorf("found by what nobody said: %v", got)
 	}
@@ -335,7 +336,7 @@ func TestASessionIsKept(t *testing.T) {
 		get[any](w, 204, call{method: "DELETE", path: "/v1/sessions/" + gone})
 		get[any](w, 404, call{method: "GET", path: "/v1/sessions/" + gone})
 	}
-	eventually(t, "nothing of it is stored", func() bool { return len(stored(w)) == 0 })
+	eventually.True(t, "nothing of it is stored", func() bool { return len(stored(w)) == 0 })
 	w.legal()
 }
 
@@ -425,7 +426,7 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 	if err := w.service.Continue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the run goes on", func() bool {
+	eventually.True(t, "the run goes on", func() bool {
 		ms := get[[]chatserver.Message](w, 200, call{method: "GET", path: "/v1/sessions/" + id + "/messages"})
 		return len(ms) == 2 && ms[1].Text == "1: hi"
 	})
@@ -439,7 +440,7 @@ func TestTheServiceEnds(t *testing.T) {
 	res := w.do(call{method: "POST", path: "/v1/sessions/" + id + "/messages", body: `{"text":"hi"}`})
 	closed := make(chan error, 1)
 	go func() { closed <- w.service.Close(t.Context()) }()
-	eventually(t, "nothing begins any more", func() bool {
+	eventually.True(t, "nothing begins any more", func() bool {
 		r := w.do(call{method: "POST", path: "/v1/sessions/" + id + "/continue", header: map[string]string{"Accept": "application/json"}})
 		defer r.Body.Close()
 		return r.StatusCode == 503

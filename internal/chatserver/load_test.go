@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 )
 
@@ -41,12 +42,10 @@ func (p paced) Speak(ctx context.Context, t *provider.Turn, heard func(provider.
 		Usage: decant.Usage{Input: len(t.Body) / 4, Output: 3 * p.pieces}}, nil
 }
 
-// Where DECANT_LOAD is set: 100 sessions of 100,000 tokens, each with a stream of 40 pieces over two seconds and a listener that hardly reads. None is dropped.
+// 100 sessions of 100,000 tokens, each with a stream of 40 pieces over two seconds and a listener that hardly reads. None is dropped.
 // It logs our own time for each message, which is what a message takes longer than its stream, and the memory of the process, its clients among it.
 func TestLoad(t *testing.T) {
-	if os.Getenv("DECANT_LOAD") == "" {
-		t.Skip("DECANT_LOAD is not set")
-	}
+	testdepth.NeedFull(t, "how many sessions are carried")
 	const sessions, turns, over = 100, 3, 2 * time.Second
 	w := newWorld(t, echo, func(w *world) { w.client = paced{40, over} })
 	words := strings.Repeat("The invoice of the third of May is paid, and nobody asks for it. ", 6200) // about 100,000 tokens

@@ -14,6 +14,8 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/memory"
 	"github.com/decantdev/decant/provider/sandbox"
 )
@@ -61,9 +63,9 @@ func saving(p *sandbox.Prompt) sandbox.Answer {
 	return out
 }
 
-// Seed 001 as a person lives it, through the API: 60 turns over two clients, a search of the mail of 120,000 tokens in turn 3, a restart, pours that nobody
-// notices; then a new session, after the old one was deleted, knows the preference that was corrected, beside others like it. Where sessions are not
-// told what is remembered, it does not. Missions 001-13, 001-34 (its checks by hand), 001-37 and 001-42.
+// Months as a person lives them, through the API: many turns over two clients, a search of the mail of 120,000 tokens in turn 3, a
+// restart, pours that nobody notices. Then a new session, after the old one was deleted, knows the preference that was corrected,
+// beside others like it. Where sessions are not told what is remembered, it does not.
 func TestMonthsOfChat(t *testing.T) {
 	for _, recall := range []bool{true, false} {
 		t.Run(fmt.Sprint("recall ", recall), func(t *testing.T) { months(t, recall) })
@@ -79,8 +81,8 @@ func months(t *testing.T, recall bool) {
 	w := newWorld(t, answers(secretary), func(w *world) { w.recall, w.tools = recall, []agent.Tool{mail} })
 	value := func() string { return fmt.Sprintf("brew-%x", rand.Uint32()) }
 	wrong, right, decoy := value(), value(), value()
-	id := w.session()
-	for turn := 1; turn <= 60; turn++ {
+	id, turns := w.session(), testdepth.Of(34, 60)
+	for turn := 1; turn <= turns; turn++ {
 		text := fmt.Sprintf("On day %d nothing much happened. ", turn)
 		switch turn {
 		case 1:
@@ -92,7 +94,7 @@ func months(t *testing.T, recall bool) {
 		case 30:
 			w.restart()
 		default:
-			text = strings.Repeat(text, 360)
+			text = strings.Repeat(text, 360*60/turns) // as much in all
 		}
 		if turn%2 == 0 {
 			if o := w.say(id, text); o.Stop != agent.StopAnswered || o.Error != "" {
@@ -111,14 +113,14 @@ func months(t *testing.T, recall bool) {
 		})
 	}
 	c := get[chatserver.Context](w, 200, call{method: "GET", path: "/v1/sessions/" + id + "/context"})
-	if c.Cycle == 0 || c.Flushes == 0 || c.Messages < 120 {
-		t.Errorf("context after 60 turns: %+v", c)
+	if c.Cycle == 0 || c.Flushes == 0 || c.Messages < 2*turns {
+		t.Errorf("context after %d turns: %+v", turns, c)
 	}
 	if o := w.say(id, "What do I prefer for drinks?"); !strings.Contains(o.Text, right) {
 		t.Errorf("the old session says %q, want %s", o.Text, right)
 	}
 	get[any](w, 204, call{method: "DELETE", path: "/v1/sessions/" + id})
-	eventually(t, "the old session is not stored", func() bool { return len(stored(w)) == 0 })
+	eventually.True(t, "the old session is not stored", func() bool { return len(stored(w)) == 0 })
 	remembered := get[[]map[string]any](w, 200, call{method: "GET", path: "/v1/memory"})
 	if len(remembered) != 2 {
 		t.Errorf("remembered: %v, want two things", remembered)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 )
@@ -112,7 +113,7 @@ func TestAWhatIfWithoutMemory(t *testing.T) {
 		}
 	}
 	get[any](w, 204, call{method: "DELETE", path: path})
-	eventually(t, "what was tried is removed", func() bool {
+	eventually.True(t, "what was tried is removed", func() bool {
 		js, err := w.db.Store().Journals(t.Context(), store.JournalQuery{Kind: "session"})
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/agent/tools"
 	"github.com/decantdev/decant/internal/chatserver"
+	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -285,7 +286,7 @@ func TestFilesGoWithTheirSession(t *testing.T) {
 		t.Errorf("the fork has %q, folders %q", text, w.folders())
 	}
 	get[any](w, 204, call{method: "DELETE", path: "/v1/sessions/" + id})
-	eventually(t, "the folder is gone", func() bool { return len(w.folders()) == 1 })
+	eventually.True(t, "the folder is gone", func() bool { return len(w.folders()) == 1 })
 	if text, _ := w.file(fork, "a"); text != "of the first" {
 		t.Errorf("the fork has %q", text)
 	}

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -285,18 +284,6 @@ func last(p *sandbox.Prompt) string {
 
 // echo is a model that says what it heard.
 var echo = answers(func(p *sandbox.Prompt) sandbox.Answer { return says(fmt.Sprintf("%d: %s", len(p.Messages), last(p))) })
-
-// eventually waits until do returns true.
-func eventually(t testing.TB, what string, do func() bool) {
-	t.Helper()
-	for range 1000 {
-		if do() {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("it never happens that %s", what)
-}
 
 // readAll reads a body and puts it back.
 func readAll(t testing.TB, res *http.Response) []byte {

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// Mission 004-34: what would change something is shown and asked about; yes, no with a reason, and always.
+// What would change something is shown and asked about; yes, no with a reason, and always.
 func TestApprovals(t *testing.T) {
 	var wrote []string
 	tool := agent.Tool{Name: "write", Ask: true,

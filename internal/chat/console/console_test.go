@@ -19,6 +19,7 @@ import (
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/chat"
 	"github.com/decantdev/decant/internal/chat/console"
+	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -60,7 +61,7 @@ func (u *user) types(text string) {
 // sees waits until something is shown behind what was waited for before.
 func (u *user) sees(want string) {
 	u.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(eventually.Patience)
 	for {
 		u.mu.Lock()
 		rest, more := u.shown.String()[u.seen:], u.more
@@ -91,13 +92,8 @@ func (u *user) all() string {
 func (u *user) quits() {
 	u.Helper()
 	u.types("/quit\r\n")
-	select {
-	case err := <-u.ended:
-		if err != nil {
-			u.Error(err)
-		}
-	case <-time.After(time.Minute):
-		u.Fatal("it does not end; shown was:\n" + u.all())
+	if err := eventually.Received(u, "the end of the conversation", u.ended); err != nil {
+		u.Error(err)
 	}
 }
 

@@ -3,17 +3,21 @@ package page_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/decantdev/decant/internal/eventually"
 )
 
 // chromium returns the browser. Without one the test is skipped, unless DECANT_BROWSER is must.
@@ -31,90 +35,168 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// A browser is Chromium without a window.
+// A browser is Chromium without a window. All tests share one: many that start at once need much, and some have crashed of it.
 type browser struct {
 	ctx context.Context
+	end func()
 }
 
-// starting is held while a browser starts. Some that started beside others have crashed; of what is not known.
-var starting sync.Mutex
+// shared is the browser of all tests; nil: none has begun, or the last one has crashed.
+var shared *browser
 
-// newBrowser starts a browser. Chromium sometimes crashes before it can be spoken to; that tells nothing about the page, so
-// it is started anew, a few times.
-func newBrowser(t *testing.T) *browser {
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared != nil {
+		shared.end()
+	}
+	os.Exit(code)
+}
+
+// A crash is the panic that ends a look at a page whose browser has crashed.
+type crash struct{ err error }
+
+// inBrowser lets a test look at pages. That Chromium crashes tells nothing about a page: the test begins anew with another one.
+// What it needs beside the browser it makes anew, too.
+func inBrowser(t *testing.T, look func(b *browser)) {
 	t.Helper()
 	path := chromium(t)
-	starting.Lock()
-	defer starting.Unlock()
 	for left := 4; ; left-- {
-		ctx, err := start(t, path)
+		err := looked(path, look)
 		if err == nil {
-			return &browser{ctx}
+			return
 		}
 		if left == 0 {
 			t.Fatal(err)
 		}
-		t.Logf("started anew, %d more times at most: %v", left, err)
-		time.Sleep(time.Second) // what it crashed of may be over
+		t.Logf("begun anew, %d more times at most: %v", left, err)
 	}
 }
 
-// start starts Chromium, which ends with the test, and waits until it can be spoken to.
-func start(t *testing.T, path string) (context.Context, error) {
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+// looked returns an error where the browser has crashed, or where none could be started.
+func looked(path string, look func(b *browser)) (err error) {
+	if shared != nil && shared.lost() {
+		shared.end()
+		shared = nil
+	}
+	if shared == nil {
+		if shared, err = start(path); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case crash:
+			err = v.err
+		default:
+			panic(v)
+		}
+	}()
+	look(shared)
+	return nil
+}
+
+// start starts Chromium, which has a folder of its own, and waits until it can be spoken to.
+func start(path string) (*browser, error) {
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WSURLReadTimeout(eventually.Patience))
 	ctx, end := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, leave := chromedp.NewContext(ctx)
+	b := &browser{ctx, func() { leave(); end() }}
 	if err := chromedp.Do(ctx); err != nil {
-		leave()
-		end()
+		b.end()
 		return nil, err
 	}
-	t.Cleanup(end)
-	t.Cleanup(leave)
-	return ctx, nil
+	return b, nil
+}
+
+// lost reports whether the browser is gone.
+func (b *browser) lost() bool {
+	select {
+	case <-chromedp.FromContext(b.ctx).Browser.LostConnection:
+		return true
+	default:
+		return b.ctx.Err() != nil
+	}
 }
 
 // A tab shows the page. Whatever it writes to the console as an error fails the test, but for what quiet holds.
 type tab struct {
 	*testing.T
-	ctx context.Context
+	of      *browser
+	ctx     context.Context
+	crashed atomic.Bool
 
 	mu    sync.Mutex
 	quiet []string
 	wrong []string
 }
 
-// tab opens a tab of a width and a theme, "light" or "dark", at an address. The tab shares nothing with others that have another browser context.
-func (b *browser) tab(t *testing.T, url string, width int64, theme string, opts ...chromedp.ContextOption) *tab {
+// tab opens a tab of a width and a theme, "light" or "dark", at an address. It shares nothing with others.
+func (b *browser) tab(t *testing.T, url string, width int64, theme string) *tab {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(b.ctx, opts...)
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
-	p := &tab{T: t, ctx: ctx}
+	return b.open(t, b.ctx, url, width, theme, chromedp.WithNewBrowserContext())
+}
+
+// beside opens another tab, which shares with this one what tabs of one user share.
+func (p *tab) beside(url string, width int64, theme string) *tab {
+	p.Helper()
+	return p.of.open(p.T, p.ctx, url, width, theme, chromedp.WithNewWindow(true))
+}
+
+func (b *browser) open(t *testing.T, parent context.Context, url string, width int64, theme string, opts ...chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(parent, opts...)
+	p := &tab{T: t, of: b, ctx: ctx}
+	t.Cleanup(cancel)
+	p.must("open", chromedp.Do(ctx))
+	p.must("listen", chromedp.Listen(ctx, func(event any) {
+		if _, is := event.(*inspector.EventTargetCrashed); is {
+			p.crashed.Store(true)
+			go cancel()
+		}
+	}))
 	listening, hear := context.WithCancel(ctx)
 	messages := chromedp.Console(listening)
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
-		for m, err := range messages {
-			if err != nil {
-				return
-			}
-			p.mu.Lock()
-			if m.Type == "error" || m.IsException() {
-				p.wrong = append(p.wrong, m.String())
-			}
-			p.mu.Unlock()
-		}
+		p.hear(messages)
 	}()
 	t.Cleanup(func() {
 		p.check()
 		hear()
 		<-heard
-		stop()
-		cancel()
 	})
 	p.do(chromedp.EmulateViewport(width, 860), media(theme), chromedp.Navigate(url))
 	return p
+}
+
+// hear notes what the console tells of errors.
+func (p *tab) hear(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
+	for m, err := range messages {
+		if err != nil {
+			return
+		}
+		if m.Type == "error" || m.IsException() {
+			p.mu.Lock()
+			p.wrong = append(p.wrong, m.String())
+			p.mu.Unlock()
+		}
+	}
+}
+
+// must ends the test where there is an error, or lets it begin anew where that is of a browser that has crashed.
+func (p *tab) must(what string, err error) {
+	p.Helper()
+	if err == nil {
+		return
+	}
+	if p.of.lost() || p.crashed.Load() {
+		panic(crash{fmt.Errorf("%s: the browser has crashed: %w", what, err)})
+	}
+	p.picture("failed")
+	p.Fatalf("%s: %v", what, err)
 }
 
 // media sets what the user prefers. Motion is reduced, so that nothing is looked at while it moves.
@@ -145,21 +227,18 @@ next:
 
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
-	if err := chromedp.Do(p.ctx, steps...); err != nil {
-		if p.ctx.Err() != nil {
-			p.picture("failed")
-		}
-		p.Fatal(err)
-	}
+	ctx, cancel := context.WithTimeout(p.ctx, eventually.Patience)
+	defer cancel()
+	p.must("the page does not answer", chromedp.Do(ctx, steps...))
 }
 
 // eval returns what an expression is in the page.
 func eval[T any](p *tab, js string) T {
 	p.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
-	if err != nil {
-		p.Fatalf("%s: %v", js, err)
-	}
+	ctx, cancel := context.WithTimeout(p.ctx, eventually.Patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	p.must(js, err)
 	return v
 }
 
@@ -173,21 +252,35 @@ func between(err error) bool {
 	return false
 }
 
+// looking evaluates an expression until it is true, for some seconds: the page tells nobody when it is drawn. What is not there yet
+// may be an error.
+const looking = `(async () => {
+	for (const begun = Date.now(); Date.now() < begun + 5000; await new Promise((done) => setTimeout(done, 20))) {
+		try { if (await (%s)) return true; } catch {}
+	}
+	return false;
+})()`
+
 // until waits until an expression is true in the page.
 func (p *tab) until(js string) {
 	p.Helper()
-	for range 400 {
-		is, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+js+")", chromedp.EvalAwaitPromise))
+	is := false
+	defer func() {
+		if !is && p.Failed() && p.ctx.Err() == nil {
+			p.picture("failed")
+			p.Logf("the page shows:\n%s", eval[string](p, "document.body.innerText.slice(0, 3000)"))
+		}
+	}()
+	eventually.True(p, js, func() bool {
+		ctx, cancel := context.WithTimeout(p.ctx, eventually.Patience)
+		defer cancel()
+		v, err := chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(looking, js), chromedp.EvalAwaitPromise))
 		if err != nil && !between(err) {
-			p.Fatalf("%s: %v", js, err)
+			p.must(js, err)
 		}
-		if is {
-			return
-		}
-		time.Sleep(25 * time.Millisecond) // the page tells nobody when it is drawn
-	}
-	p.picture("failed")
-	p.Fatalf("it never comes to %s; the page shows:\n%s", js, eval[string](p, "document.body.innerText.slice(0, 3000)"))
+		is = v
+		return is
+	})
 }
 
 // click clicks on what a selector finds first, as soon as it can be seen.

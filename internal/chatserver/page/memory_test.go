@@ -16,6 +16,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -91,21 +92,21 @@ func (p *tab) memories(want ...string) {
 // What an agent remembers, before the real service: it is listed with where it is from, a correction takes the place of what it corrects, it
 // outlives its conversation and answers in a new one, and who forgets it, on the page or by the agent, finds nothing of it afterwards.
 func TestMemoriesBeforeTheRealService(t *testing.T) {
-	t.Parallel()
-	b := newBrowser(t)
-	for _, width := range []int64{420, 1280} {
+	for width, theme := range testdepth.Of(map[int64]string{420: "dark"}, map[int64]string{420: "dark", 1280: "light"}) {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			service, end := begin(t, filepath.Join(t.TempDir(), "chat.db"), keeper{})
-			srv := httptest.NewServer(service)
-			t.Cleanup(func() {
-				srv.CloseClientConnections()
-				srv.Close()
-				end()
+			inBrowser(t, func(b *browser) {
+				service, end := begin(t, filepath.Join(t.TempDir(), "chat.db"), keeper{})
+				srv := httptest.NewServer(service)
+				t.Cleanup(func() {
+					srv.CloseClientConnections()
+					srv.Close()
+					end()
+				})
+				p := b.tab(t, srv.URL, width, theme)
+				p.until("document.querySelector('.welcome')")
+				p.remembers()
+				p.forgets()
 			})
-			p := b.tab(t, srv.URL, width, map[int64]string{420: "dark", 1280: "light"}[width], chromedp.WithNewBrowserContext())
-			p.until("document.querySelector('.welcome')")
-			p.remembers()
-			p.forgets()
 		})
 	}
 }

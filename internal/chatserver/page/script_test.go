@@ -81,7 +81,6 @@ func (s *service) play(ctx context.Context, t *talk, said string) {
 		})
 	case strings.Contains(said, "pour"):
 		s.do(func() { t.tell(object{"kind": "status", "text": "Organizing conversation..."}) })
-		time.Sleep(300 * time.Millisecond)
 		s.do(func() {
 			p := t.pour()
 			t.tell(object{"kind": "pour", "pour": object{"before": p["before"], "after": p["after"], "covered": p["messages"], "record": record}})
@@ -129,7 +128,6 @@ func (s *service) stream(ctx context.Context, t *talk, all string) {
 			t.partial += part
 			t.tell(object{"kind": "text", "text": part})
 		})
-		time.Sleep(10 * time.Millisecond)
 	}
 	s.do(func() {
 		if ctx.Err() == nil {

@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/decantdev/decant/internal/eventually"
+	"github.com/decantdev/decant/internal/testdepth"
 )
 
 // serve begins a service and returns it with its address.
@@ -25,26 +27,22 @@ func serve(t *testing.T, key string) (*service, string) {
 	return s, srv.URL
 }
 
-// everywhere runs a test at both widths and in both themes, with one browser; only at the smaller one, in the
-// dark one, unless DECANT_BROWSER is must.
+// everywhere runs a test at both widths and in both themes; only at the smaller one, in the dark one, where tests are quick.
 func everywhere(t *testing.T, do func(t *testing.T, p *tab, s *service)) {
-	t.Parallel()
-	b := newBrowser(t)
-	for _, width := range []int64{420, 1280} {
-		for _, theme := range []string{"light", "dark"} {
-			if os.Getenv("DECANT_BROWSER") != "must" && (width != 420 || theme != "dark") {
-				continue
-			}
+	for _, width := range testdepth.Of([]int64{420}, []int64{420, 1280}) {
+		for _, theme := range testdepth.Of([]string{"dark"}, []string{"light", "dark"}) {
 			t.Run(fmt.Sprint(width, "-", theme), func(t *testing.T) {
-				s, url := serve(t, "")
-				s.add("Plans for the move")
-				p := b.tab(t, url, width, theme)
-				p.until("document.querySelector('.welcome') && document.querySelector('#sessions a')")
-				do(t, p, s)
-				p.picture("end")
-				if eval[bool](p, "document.documentElement.scrollWidth > innerWidth") {
-					t.Error("the page is wider than the window")
-				}
+				inBrowser(t, func(b *browser) {
+					s, url := serve(t, "")
+					s.add("Plans for the move")
+					p := b.tab(t, url, width, theme)
+					p.until("document.querySelector('.welcome') && document.querySelector('#sessions a')")
+					do(t, p, s)
+					p.picture("end")
+					if eval[bool](p, "document.documentElement.scrollWidth > innerWidth") {
+						t.Error("the page is wider than the window")
+					}
+				})
 			})
 		}
 	}
@@ -56,20 +54,16 @@ func after(t *testing.T, s *service, do func()) {
 	var before int
 	s.do(func() { before = s.runs })
 	do()
-	s.comes(t, "another run", func() bool { return s.runs > before })
+	s.comes(t, "new run", func() bool { return s.runs > before })
 }
 
 // comes waits until something is so at the service.
 func (s *service) comes(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 400 {
-		so := false
-		if s.do(func() { so = is() }); so {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatal("the service has seen no " + what)
+	eventually.True(t, "the service has seen a "+what, func() (so bool) {
+		s.do(func() { so = is() })
+		return so
+	})
 }
 
 // list shows the list of conversations.
@@ -284,90 +278,90 @@ func TestTheConnectionIsLostAndRegained(t *testing.T) {
 }
 
 func TestTwoTabsShowTheSame(t *testing.T) {
-	t.Parallel()
-	b := newBrowser(t)
-	s, url := serve(t, "")
-	one := b.tab(t, url, 1280, "light")
-	one.until("document.querySelector('.welcome')")
-	one.say("be slow")
-	one.shows("one more word")
-	two := b.tab(t, url+"/"+eval[string](one, "location.hash"), 1280, "dark")
-	two.shows("one more word")
-	close(s.goOn)
-	one.idle()
-	two.idle()
-	show := "document.getElementById('talk').innerText"
-	if a, b := eval[string](one, show), eval[string](two, show); a != b {
-		t.Errorf("one tab shows %d characters, the other one %d", len(a), len(b))
-	}
+	inBrowser(t, func(b *browser) {
+		s, url := serve(t, "")
+		one := b.tab(t, url, 1280, "light")
+		one.until("document.querySelector('.welcome')")
+		one.say("be slow")
+		one.shows("one more word")
+		two := one.beside(url+"/"+eval[string](one, "location.hash"), 1280, "dark")
+		two.shows("one more word")
+		close(s.goOn)
+		one.idle()
+		two.idle()
+		show := "document.getElementById('talk').innerText"
+		if a, b := eval[string](one, show), eval[string](two, show); a != b {
+			t.Errorf("one tab shows %d characters, the other one %d", len(a), len(b))
+		}
+	})
 }
 
 func TestLoginKeepsNothingThatAScriptCanRead(t *testing.T) {
-	t.Parallel()
-	b := newBrowser(t)
-	_, url := serve(t, "sk-secret")
-	p := b.tab(t, url, 420, "light", chromedp.WithNewBrowserContext())
-	p.quiet = []string{"401"}
-	p.until("!document.getElementById('login').hidden")
-	p.write("#key", "wrong"+kb.Enter)
-	p.until("document.getElementById('login-error').textContent.includes('not known')")
-	p.picture("login")
-	p.do(chromedp.KeyEvent("sk-secret" + kb.Enter))
-	p.until("document.querySelector('.welcome') && !document.getElementById('logout-place').hidden")
-	p.say("hello")
-	p.shows("You said: hello")
-	p.idle()
-	if kept := eval[string](p, "document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.getElementById('key').value"); strings.Contains(kept, "sk-") || strings.Contains(kept, csrfToken) {
-		t.Errorf("the page keeps %s", kept)
-	}
-	p.list()
-	p.click("#logout-place button")
-	p.press("Log out")
-	p.until("document.readyState === 'complete' && document.getElementById('login')?.checkVisibility()")
+	inBrowser(t, func(b *browser) {
+		_, url := serve(t, "sk-secret")
+		p := b.tab(t, url, 420, "light")
+		p.quiet = []string{"401"}
+		p.until("!document.getElementById('login').hidden")
+		p.write("#key", "wrong"+kb.Enter)
+		p.until("document.getElementById('login-error').textContent.includes('not known')")
+		p.picture("login")
+		p.do(chromedp.KeyEvent("sk-secret" + kb.Enter))
+		p.until("document.querySelector('.welcome') && !document.getElementById('logout-place').hidden")
+		p.say("hello")
+		p.shows("You said: hello")
+		p.idle()
+		if kept := eval[string](p, "document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.getElementById('key').value"); strings.Contains(kept, "sk-") || strings.Contains(kept, csrfToken) {
+			t.Errorf("the page keeps %s", kept)
+		}
+		p.list()
+		p.click("#logout-place button")
+		p.press("Log out")
+		p.until("document.readyState === 'complete' && document.getElementById('login')?.checkVisibility()")
+	})
 }
 
 func TestAttachTheThemeAndTheKeyboard(t *testing.T) {
-	t.Parallel()
-	b := newBrowser(t)
-	s, url := serve(t, "")
-	p := b.tab(t, url, 1280, "light", chromedp.WithNewBrowserContext())
-	p.until("document.querySelector('.welcome')")
-	file := filepath.Join(t.TempDir(), "notes.md")
-	if err := os.WriteFile(file, []byte("# Notes"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}))
-	p.until("document.querySelector('#files li')?.innerText.includes('notes.md')")
-	p.write("#say", "one")
-	p.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierShift)))
-	p.say("two")
-	p.shows("You said: one")
-	p.idle()
-	s.do(func() {
-		m := s.sessions[0].messages[0]
-		if m["text"] != "one\ntwo" || !strings.Contains(text(m["attachments"]), `"data":"IyBOb3Rlcw=="`) {
-			t.Errorf("what was said: %v", m)
+	inBrowser(t, func(b *browser) {
+		s, url := serve(t, "")
+		p := b.tab(t, url, 1280, "light")
+		p.until("document.querySelector('.welcome')")
+		file := filepath.Join(t.TempDir(), "notes.md")
+		if err := os.WriteFile(file, []byte("# Notes"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}))
+		p.until("document.querySelector('#files li')?.innerText.includes('notes.md')")
+		p.write("#say", "one")
+		p.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierShift)))
+		p.say("two")
+		p.shows("You said: one")
+		p.idle()
+		s.do(func() {
+			m := s.sessions[0].messages[0]
+			if m["text"] != "one\ntwo" || !strings.Contains(text(m["attachments"]), `"data":"IyBOb3Rlcw=="`) {
+				t.Errorf("what was said: %v", m)
+			}
+		})
+		p.click("#theme-place button")
+		p.do(chromedp.Reload())
+		p.until("document.documentElement.dataset.theme === 'dark' && document.querySelector('article.user .chips')")
+		p.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(kb.ModifierCtrl)))
+		p.until("document.activeElement.id === 'search'")
+		eval[any](p, "document.activeElement.blur(); window.scrollTo(0, 0)")
+		seen := map[string]bool{}
+		for range 40 {
+			p.do(chromedp.KeyEvent(kb.Tab))
+			if eval[bool](p, "document.activeElement !== document.body && getComputedStyle(document.activeElement).outlineStyle === 'none' && document.activeElement.id !== 'say'") {
+				t.Errorf("the focus cannot be seen on %s", eval[string](p, "document.activeElement.outerHTML.slice(0, 200)"))
+			}
+			seen[eval[string](p, "document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.className || document.activeElement.textContent")] = true
+		}
+		for _, want := range []string{"skip", "new", "search", "say", "memories", "gauge", "Attach images or text files"} {
+			if !seen[want] {
+				t.Errorf("the keyboard does not reach %s", want)
+			}
 		}
 	})
-	p.click("#theme-place button")
-	p.do(chromedp.Reload())
-	p.until("document.documentElement.dataset.theme === 'dark' && document.querySelector('article.user .chips')")
-	p.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(kb.ModifierCtrl)))
-	p.until("document.activeElement.id === 'search'")
-	eval[any](p, "document.activeElement.blur(); window.scrollTo(0, 0)")
-	seen := map[string]bool{}
-	for range 40 {
-		p.do(chromedp.KeyEvent(kb.Tab))
-		if eval[bool](p, "document.activeElement !== document.body && getComputedStyle(document.activeElement).outlineStyle === 'none' && document.activeElement.id !== 'say'") {
-			t.Errorf("the focus cannot be seen on %s", eval[string](p, "document.activeElement.outerHTML.slice(0, 200)"))
-		}
-		seen[eval[string](p, "document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.className || document.activeElement.textContent")] = true
-	}
-	for _, want := range []string{"skip", "new", "search", "say", "memories", "gauge", "Attach images or text files"} {
-		if !seen[want] {
-			t.Errorf("the keyboard does not reach %s", want)
-		}
-	}
 }
 
 func TestEverybodyCanUseThePage(t *testing.T) {
