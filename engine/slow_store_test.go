@@ -84,7 +84,7 @@ func TestDecisionsAreStoredBeforeTheyLeave(t *testing.T) {
 				k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), NoEarlyPours: true, ArchiveDelay: -1, Timeouts: engine.Timeouts{Optional: 20 * time.Second, Required: time.Minute}})
 				k.user("look")
 				for n, slowly := range []bool{false, true, true, false} {
-					k.round(n, strings.Repeat(fmt.Sprintf("\x1b[32mok %d\x1b[0m\n", n), 2000))
+					k.round(n, strings.Repeat(fmt.Sprintf("\x1b[32mok %d\x1b[0m\n", n), 100))
 					if s.commit = nil; slowly {
 						s.commit = commit
 					}
@@ -117,7 +117,7 @@ func TestARecoveredRequestIsStoredBeforeItLeaves(t *testing.T) {
 				k.store = s
 				k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), NoEarlyPours: true, ArchiveDelay: -1, Window: 100_000, Timeouts: engine.Timeouts{Optional: 20 * time.Second, Required: time.Minute}})
 				k.user("look")
-				for n := range 20 {
+				for n := range 8 {
 					k.round(n, strings.Repeat("a line of output that says nothing new\n", 100))
 				}
 				refused := k.prepare()
