@@ -107,7 +107,7 @@ func TestOfficialClientWorksPastTheWindow(t *testing.T) {
 }
 
 // What is left out has one definition: metric, log and store agree on it, however often a checkpoint was
-// superseded (U19, F10).
+// superseded.
 func TestTokensLeftOutAreOneFigure(t *testing.T) {
 	const window = 24_000
 	up := strict(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
