@@ -15,7 +15,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// U24: a program that sets nothing saves what the gateway saves: stale readings of a file go long before
+// A program that sets nothing saves what the gateway saves: stale readings of a file go long before
 // the window demands it. One that forbids it sends them all.
 func TestZeroOptionsPourForMoney(t *testing.T) {
 	patient := engine.Options{Timeouts: enginetest.Patient}

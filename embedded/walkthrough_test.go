@@ -19,7 +19,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// A search is the job search of seed 004 with values of its own: a prompt in a file, jobs with ratings and addresses.
+// A search is a job search with values of its own: a prompt in a file, jobs with ratings and addresses.
 type search struct {
 	weights [3]int
 	jobs    []job
@@ -174,7 +174,7 @@ func (a *seeker) sent() []any {
 	return a.ms[min(from, len(a.ms)-1):]
 }
 
-// searchJobs goes through the walkthrough of seed 004: the prompt is read from a file that the user names, rounds of jobs are
+// searchJobs goes through the walkthrough: the prompt is read from a file that the user names, rounds of jobs are
 // fetched and scored, until the context has outgrown 80,000 tokens; then two more jobs come. It returns how the last are
 // scored, and what the model says of the address of the second job.
 func (a *seeker) searchJobs(jobs int) (scores, address string) {
@@ -191,7 +191,7 @@ func (a *seeker) searchJobs(jobs int) (scores, address string) {
 	return a.ask("Score these jobs by the rubric."), a.ask("What is the URL of job 2?")
 }
 
-// The walkthrough of seed 004 (004-15, 004-22, 004-23, 004-24): 85,000 tokens become about 10,000, and a model that knows only what
+// The walkthrough: 85,000 tokens become about 10,000, and a model that knows only what
 // it is sent still scores by the rubric and knows an address of the first round. An agent that trims to the same size does neither.
 func TestSeed004Walkthrough(t *testing.T) {
 	const jobs = 42

@@ -107,12 +107,12 @@ func TestOfficialClientWorksPastTheWindow(t *testing.T) {
 }
 
 // What is left out has one definition: metric, log and store agree on it, however often a checkpoint was
-// superseded (U19, F10).
+// superseded.
 func TestTokensLeftOutAreOneFigure(t *testing.T) {
 	const window = 24_000
 	up := strict(sandbox.Options{Window: window, Model: &sandbox.Rules{Calls: 1000}})
 	w := newWorld(t, up, gateway.Options{}, engine.Options{Window: window})
-	work(t, w.sdk(), false, 70)
+	work(t, w.sdk(), false, 50)
 	_, metrics := get(t, w, "/metrics")
 	w.engine.Close()
 	cs, err := w.store.Conversations(t.Context(), store.Filter{})

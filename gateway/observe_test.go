@@ -12,7 +12,7 @@ import (
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
-// The log of an observed request says what was planned, and not that it was done (U11).
+// The log of an observed request says what was planned, and not that it was done.
 func TestTheLogSaysPlanned(t *testing.T) {
 	const window = 30_000
 	up := strict(sandbox.Options{Window: 200_000})

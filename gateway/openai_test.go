@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/gateway"
 )
 
-// U6: a client of OpenAI's API at the gateway reads why it is refused, and no upstream sees its key.
+// A client of OpenAI's API at the gateway reads why it is refused, and no upstream sees its key.
 func TestOpenAIRequestsAreRefusedAndTheirKeyStaysHere(t *testing.T) {
 	const key = "Bearer sk-proj-secret"
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func openAIShape(t *testing.T, text string) {
 	}
 }
 
-// U41: what the gateway refuses is told from what failed in it.
+// What the gateway refuses is told from what failed in it.
 func TestRefusalsAreNoFaults(t *testing.T) {
 	w := newWorld(t, priced(5, 5), gateway.Options{Keys: keys}, engine.Options{Budgets: []budget.Budget{{Per: "day", Tokens: 1}}})
 	for _, c := range []struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/gateway"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 )
 
@@ -45,9 +46,9 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A file or a batch of 256 MB passes without being kept; so does one whose length is not known before.
+// A large file or batch passes without being kept; so does one whose length is not known before.
 func TestLargeBodiesPassWithoutBeingKept(t *testing.T) {
-	const size = 256 << 20
+	size := testdepth.Of[int64](32, 256) << 20
 	var got int64
 	w := newWorld(t, sink(&got), gateway.Options{}, engine.Options{})
 	for _, known := range []bool{true, false} {
@@ -78,7 +79,8 @@ func TestLargeBodiesPassWithoutBeingKept(t *testing.T) {
 // What is larger than the API takes is not managed: it passes as it comes, for the provider to answer, and is not
 // kept. Of a body whose length is not said as much is read as could be managed.
 func TestTooLargeBodiesOfMessagesPassWithoutBeingKept(t *testing.T) {
-	const limit, size = 1 << 20, 256 << 20
+	const limit = 1 << 20
+	size := testdepth.Of[int64](32, 256) << 20
 	head, tail := strings.TrimSuffix(hello, `Hello."}]}`), `"}]}`
 	var got int64
 	w := newWorld(t, sink(&got), gateway.Options{MaxBody: limit}, engine.Options{})
@@ -119,9 +121,10 @@ func TestTooLargeBodiesOfMessagesPassWithoutBeingKept(t *testing.T) {
 	}
 }
 
-// A thousand agents wait for their answers, each with 100 KB of history.
+// A thousand agents, two hundred at quick depth, wait for their answers, each with 100 KB of history.
 func TestThousandOpenStreams(t *testing.T) {
-	const streams, limit = 1000, 400 << 20
+	streams := testdepth.Of(200, 1000)
+	limit := int64(streams) * 400 << 10
 	release := make(chan struct{})
 	up := handler(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)

@@ -145,7 +145,7 @@ func TestSecretsNeverEnterMemory(t *testing.T) {
 	}
 }
 
-// TestPrompts holds the prompt of seed 001 letter by letter (001-26), and says what the other one must: no tools.
+// TestPrompts holds the prompt of a flush letter by letter, and says what the other one must: no tools.
 func TestPrompts(t *testing.T) {
 	const seed = "Pre-compaction memory flush. The session is near its context limit. Review the conversation and save any durable context to memory using save_memory. Include user preferences, decisions, key facts, and anything that should persist. Reply with SILENT after saving, or SILENT if nothing needs saving."
 	if memory.ToolPrompt != seed {

@@ -114,7 +114,7 @@ func TestTextIsOneBoundedLine(t *testing.T) {
 	})
 }
 
-// TestLifeOfAnObservation goes through the life cycle of seed 002, section 3.4 of its history: observed, confirmed,
+// TestLifeOfAnObservation goes through the life cycle: observed, confirmed,
 // escalated or archived, restored. Age counts from the last confirmation, and confirmations come before age.
 func TestLifeOfAnObservation(t *testing.T) {
 	const day = 24 * time.Hour

@@ -292,7 +292,7 @@ func quoteJSON(s string) string {
 	return b.String()
 }
 
-// The beta for a window of a million tokens counts, in whichever of several headers it stands (audit 13).
+// The beta for a window of a million tokens counts, in whichever of several headers it stands.
 func TestBetasReachTheEngine(t *testing.T) {
 	w := newWorld(t, sandbox.Options{}, engine.Options{})
 	for want, betas := range map[int]string{200_000: "claude-code-20250219", 1_000_000: "claude-code-20250219, context-1m-2025-08-07"} {

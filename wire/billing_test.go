@@ -20,8 +20,7 @@ func versionOf(t *testing.T, system string) decant.Hash {
 	return d.Conversation.Fixed.Version
 }
 
-// Claude Code's billing line has other values on every request; it is no part of what the system prompt is
-// (audit 1).
+// Claude Code's billing line has other values on every request; it is no part of what the system prompt is.
 func TestBillingLinesAreNoPartOfTheVersion(t *testing.T) {
 	want := versionOf(t, "["+plainSystem+"]")
 	block := func(line string) string { return `[{"type":"text","text":"` + line + `"},` + plainSystem + `]` }

@@ -8,8 +8,8 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// Images of a result go into a message of the user byte for byte (audit 7), the cache marker that stood on one
-// goes to the text; what a result makes known is counted (audit 8).
+// Images of a result go into a message of the user byte for byte, the cache marker that stood on one
+// goes to the text; what a result makes known is counted.
 func TestHeldParts(t *testing.T) {
 	const image = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`
 	marked := strings.TrimSuffix(image, "}") + `,"cache_control":{"type":"ephemeral"}}`

@@ -37,7 +37,7 @@ func logOf(tb testing.TB, name string) []byte {
 	return a.Files[0].Data
 }
 
-// U29: logs of other agents are told by their content and read; what is not changed is the same slice,
+// Logs of other agents are told by their content and read; what is not changed is the same slice,
 // and nothing else can be written.
 func TestLogsAreReadAndNotWritten(t *testing.T) {
 	for name, want := range logs {
@@ -169,7 +169,7 @@ func TestBareListOfMessages(t *testing.T) {
 	}
 }
 
-// U38: what is cut off is said to be, and a byte order mark is no part of what is read.
+// What is cut off is said to be, and a byte order mark is no part of what is read.
 func TestInputThatIsCutOff(t *testing.T) {
 	const whole = `{"model":"gpt-5.5","messages":[{"role":"user","content":"hi there"}]}`
 	for n := len(`{"model":"gpt-5.5","messages":[{"role":"user"`); n < len(whole); n++ {

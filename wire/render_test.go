@@ -366,7 +366,7 @@ func TestRenderPutsMarkersOnBlocks(t *testing.T) {
 }
 
 // Markers inside a result's content count like others; when the result is replaced, the last of them moves
-// to the block (audit 11).
+// to the block.
 func TestMarkersInsideResults(t *testing.T) {
 	const src = `{"model":"m","cache_control":{"type":"ephemeral","ttl":"1h"},"messages":[{"role":"user","content":"hi"},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"a":1}}]},` +

@@ -12,7 +12,7 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// pouring is the pour of the walkthrough of seed 004 under a preset.
+// pouring is the pour of the walkthrough under a preset.
 func pouring(t *testing.T, name string) *engine.Pouring {
 	t.Helper()
 	p, err := preset.Load(name)

@@ -20,7 +20,7 @@ func asked(models ...string) (out []provider.BatchItem) {
 	return out
 }
 
-// Mission 000-21, 000-22: a batch with custom ids, "not ready", and what became of each request.
+// A batch with custom ids, "not ready", and what became of each request.
 func TestBatches(t *testing.T) {
 	now := time.Date(2026, 11, 20, 6, 0, 0, 0, time.UTC)
 	rt, stop := sandbox.New(sandbox.Options{Now: func() time.Time { return now }, BatchTime: time.Hour}).Pipe()

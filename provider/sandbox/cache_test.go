@@ -196,7 +196,7 @@ func TestCacheSplitsByLifetime(t *testing.T) {
 	}
 }
 
-// Each part lives as long as its own marker asks for, and is written at its own price (audit 12).
+// Each part lives as long as its own marker asks for, and is written at its own price.
 func TestCacheOfMixedLifetimes(t *testing.T) {
 	c := newClock()
 	_, url := start(t, sandbox.Options{Now: c.Now})
@@ -221,7 +221,7 @@ func TestCacheOfMixedLifetimes(t *testing.T) {
 }
 
 // Claude Code's billing line differs on every request; that it is left out of the cache is one of two ways
-// that are reported (audit 1).
+// that are reported.
 func TestCacheAndBillingLine(t *testing.T) {
 	for _, counts := range []bool{false, true} {
 		_, url := start(t, sandbox.Options{CountBilling: counts})
@@ -238,7 +238,7 @@ func TestCacheAndBillingLine(t *testing.T) {
 	}
 }
 
-// Some providers cache without being asked, and report what was read but nothing as written (audit 14).
+// Some providers cache without being asked, and report what was read but nothing as written.
 func TestCacheWithoutMarkers(t *testing.T) {
 	c := newClock()
 	_, url := start(t, sandbox.Options{Now: c.Now, Unasked: time.Hour})

@@ -14,7 +14,7 @@ import (
 )
 
 // TestCheckpointColumns guards the table of checkpoints, which other programs may read: it has the
-// columns of the orchestrator's design (ADR-008), under their names.
+// columns that an orchestrator looks for, under their names.
 func TestCheckpointColumns(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "decant.db"))
 	l := &line{Key: store.Key{ID: "conv"}}
@@ -76,7 +76,7 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// TestChatViews guards the names under which the chat's design has its tables (missions 001-22 and 001-37), and that an encrypted
+// TestChatViews guards the names under which the chat's design has its tables, and that an encrypted
 // database tells nothing through them.
 func TestChatViews(t *testing.T) {
 	for name, o := range map[string]sqlite.Options{"clear": {}, "encrypted": {Key: key(t, "01")}} {
