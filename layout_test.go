@@ -123,6 +123,8 @@ var layers = map[string][]string{
 	"examples/jobsearch":          {"*"},
 	"examples/team":               {"*"},
 	"scripts/databases":           {".", "wire", "provider/sandbox"},
+	"scripts/cost":                {},
+	"scripts/cost/inside":         {".", "store", "store/sqlite", "engine", "gateway", "embedded"},
 	"scripts/house":               {},
 	"scripts/sbom":                {},
 }
