@@ -117,7 +117,6 @@ var layers = map[string][]string{
 	"internal/workspace":          {"agent", "agent/tools"},
 	"internal/enginetest":         {"engine"},
 	"internal/recorded":           {"wire"},
-	"scripts/cost":                {"*"},
 	"internal/killtest":           {"store"},
 	"internal/chatserver":         {".", "preset", "memory", "store", "provider", "archive", "engine", "gateway/keyring", "agent", "agent/remember", "internal/whatif", "internal/receipt", "agent/permission", "agent/tools", "internal/workspace"},
 	"examples/agent":              {"*"},
@@ -125,6 +124,8 @@ var layers = map[string][]string{
 	"examples/customtool":         {"*"},
 	"examples/jobsearch":          {"*"},
 	"examples/team":               {"*"},
+	"scripts/cost":                {},
+	"scripts/cost/inside":         {".", "store", "store/sqlite", "engine", "gateway", "embedded"},
 	"scripts/house":               {},
 	"scripts/sbom":                {},
 }
