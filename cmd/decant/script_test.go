@@ -9,12 +9,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/decantdev/decant/agent/tools"
-
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/wire"
 )
 
 func TestMain(m *testing.M) {
 	tools.MainIfConfined() // the program starts itself to confine commands
+	testdepth.Hide()
 	testscript.Main(supplied{m}, map[string]func(){"decant": main, "fill": fill, "remember": remember, "notes-server": notesServer, "ops-server": opsServer})
 }
 

@@ -288,7 +288,6 @@ func TestADraftOfAPullRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newField(t, s)                                                                                           // with repositories of its own, which get a branch
-	f.env = slices.DeleteFunc(f.env, func(v string) bool { return strings.HasPrefix(v, testdepth.Variable+"=") }) // the program knows no such setting
 	settings, err := os.ReadFile(f.file(".decant/triage.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,18 @@ import (
 // Variable is the name of the environment's variable that asks for full depth with the value 1.
 const Variable = "DECANT_FULL"
 
+// hidden reports whether the environment asked for full depth before Hide.
+var hidden bool
+
+// Hide takes the variable out of the environment, and keeps the depth. TestMain calls it where tests run the program or start it:
+// the program refuses a setting that it does not know.
+func Hide() {
+	hidden = Full()
+	os.Unsetenv(Variable)
+}
+
 // Full reports whether tests go to their full depth.
-func Full() bool { return os.Getenv(Variable) == "1" }
+func Full() bool { return hidden || os.Getenv(Variable) == "1" }
 
 // Of returns quick or full: how many, how large or which.
 func Of[T any](quick, full T) T {
