@@ -239,7 +239,7 @@ func TestAMomentIsWhatCameToTheAPI(t *testing.T) {
 		pours += w.pours
 		runs++
 	})
-	if runs >= 8 && (pours < 5 || moments < 50) { // -short tries one
+	if runs >= 8 && (pours < 5 || moments < 50) { // at quick depth there are fewer
 		t.Errorf("%d pours and %d moments: the test is about less than it says", pours, moments)
 	}
 }

@@ -31,7 +31,7 @@ import (
 )
 
 // fullSchedules is how many schedules are played at full depth: what ends in some minutes under the race detector.
-const fullSchedules = 400
+const fullSchedules = 250
 
 // Whatever the coordinator, its delegates and people do at the same time, and however long requests take: the bytes that the provider
 // receives of each delegate begin with those that the coordinator was sent when it delegated, as long as the delegate's window has

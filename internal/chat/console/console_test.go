@@ -1,4 +1,4 @@
-package console_test
+package console
 
 import (
 	"bytes"
@@ -18,7 +18,6 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/agent"
 	"github.com/decantdev/decant/internal/chat"
-	"github.com/decantdev/decant/internal/chat/console"
 	"github.com/decantdev/decant/internal/eventually"
 	"github.com/decantdev/decant/internal/project"
 	"github.com/decantdev/decant/provider"
@@ -141,7 +140,7 @@ func sits(t *testing.T, s setting) *user {
 	t.Cleanup(func() { typed.Close() })
 	go func() {
 		var c *chat.Chat
-		err := console.Run(t.Context(), console.Options{Project: p, In: in, Out: u, Plain: s.plain, History: filepath.Join(dir, "state", "history"),
+		err := Run(t.Context(), Options{Project: p, In: in, Out: u, Plain: s.plain, History: filepath.Join(dir, "state", "history"),
 			Open: func(notices io.Writer) (*chat.Chat, error) {
 				var err error
 				c, err = chat.New(t.Context(), chat.Options{Client: client, Model: "claude-sonnet-4-5", Preset: loop, DB: filepath.Join(dir, "chat.db"), Project: p,
