@@ -287,7 +287,7 @@ func TestADraftOfAPullRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newField(t, s)                                                                                           // with repositories of its own, which get a branch
+	f := newField(t, s) // with repositories of its own, which get a branch
 	settings, err := os.ReadFile(f.file(".decant/triage.yaml"))
 	if err != nil {
 		t.Fatal(err)
