@@ -12,7 +12,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -33,7 +32,6 @@ const searchTools = bashTool + `,{"name":"ToolSearch","input_schema":{"type":"ob
 // audit 8: a result that makes deferred tools known went into the checkpoint, or into the fold, and the model had
 // the tools no longer. It stays, whatever route is taken, once and again.
 func TestToolsThatWereLoadedStayLoaded(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, tt := range []struct {
 		name, model, thinking, tools string
 		kind                         decant.DecisionKind

@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -88,7 +89,7 @@ func TestMarkersThatBringNothingEnd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			const n = 40
+			n := testdepth.Of(25, 40)
 			system := `"system":"` + longWords + `",`
 			without, _ := played(t, system, "", engine.Adds{}, n, tt.before)
 			with, _ := played(t, system, "", engine.Adds{Markers: true}, n, tt.before)

@@ -80,6 +80,7 @@ func everyRequest(t *testing.T) *preset.Preset {
 // the newest four, if that frees 5,000 tokens; above 50,000 a summary.
 func TestTwoStages(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch"), Window: 200_000})
+	k.sandbox = sandbox.New(sandbox.Options{Window: 40_000, Model: &actor{}})
 	k.user("Why does OrdersController fail?")
 	var reasons []policy.Reason
 	for n := 1; n <= 60 && len(reasons) < 12; n++ {

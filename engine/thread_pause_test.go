@@ -9,6 +9,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/wire"
@@ -24,7 +25,7 @@ func TestAThreadGoesOnBehindAPause(t *testing.T) {
 		return decant.Message{Role: r, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(s)}}}
 	}
 	pauses := 0
-	for n := range 14 {
+	for n := range testdepth.Of(9, 14) {
 		th.Append(text(decant.RoleUser, fmt.Sprintf("Part %d.\n%s", n, output(fmt.Sprint(n), 20))))
 		view, report, err := th.View(t.Context())
 		if err != nil || report.Fault != nil {
