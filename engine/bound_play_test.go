@@ -98,7 +98,7 @@ func TestNoRouteIsRefusedToAClient(t *testing.T) {
 		t.Run(set.name, func(t *testing.T) {
 			t.Parallel()
 			taken := map[string]int{}
-			for range 30 { // some clients may all happen to say too little, and where archives are slow an account is known late
+			for n := range 300 { // some clients may all happen to say too little, and where archives are slow an account is known late
 				rapid.Check(t, func(rt *rapid.T) {
 					for _, r := range boundPlay(rt, set) {
 						taken[r]++
@@ -106,6 +106,7 @@ func TestNoRouteIsRefusedToAClient(t *testing.T) {
 				})
 				for r := range taken {
 					if strings.Contains(r, set.route) {
+						t.Logf("%d plays", n+1)
 						return
 					}
 				}

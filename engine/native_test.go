@@ -20,7 +20,6 @@ import (
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
