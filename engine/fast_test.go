@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store/sqlite"
@@ -22,7 +22,7 @@ func TestRequestsInARowFitTheWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), Timeouts: engine.Timeouts{Optional: time.Minute}})
+	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), Timeouts: enginetest.Patient})
 	if err != nil {
 		t.Fatal(err)
 	}

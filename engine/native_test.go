@@ -184,13 +184,12 @@ func TestBindingIsLearned(t *testing.T) {
 			now := newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 			o := engine.Options{Window: 200_000, Preset: oneSize(t), Now: now.Now}
 			b := newBinder(t, o, sandbox.Options{Window: 200_000, OldAccount: !tt.enforced, Now: o.Now})
-			const rounds = 60
+			const rounds = 50
 			asked := func(rounds int) (probes int) {
 				for range rounds {
 					b.next()
 					if r := b.last.Report; r.Route == "taken back" || strings.Contains(r.Route, "minds") {
 						probes++
-						t.Logf("probe at request %d", b.n)
 					}
 				}
 				return probes

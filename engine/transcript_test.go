@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -490,28 +491,30 @@ func TestTranscriptHasTheAnswerToMessagesCutAnew(t *testing.T) {
 // Two requests may read a conversation at once, while its archive is being written. The engine that
 // served them meters what comes next as one does that has just been started.
 func TestMeterAfterRequestsThatReadAtOnce(t *testing.T) {
-	k := newDialogue(t, engine.Options{})
-	late := &late{Store: k.store, done: make(chan struct{}), back: make(chan struct{})}
-	k.store = late
-	k.start(engine.Options{Timeouts: engine.Timeouts{Optional: 5 * time.Second, Required: time.Minute}}) // as long as the second request waits for the first
-	answer := func(p *engine.Prepared, tokens int) {
-		k.engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: decant.Usage{Input: tokens, Output: 10}, Content: []byte(`[{"type":"text","text":"noted"}]`)})
-	}
-	k.user("look")
-	answer(k.prepare(), 2000)
-	<-late.done // it is in the store, and the engine does not know yet
-	again := k.prepare()
-	close(late.back)
-	k.engine.Close()
-	answer(again, 3000)
-	k.engine.Close()
-	k.says("noted")
-	k.user("and?")
-	metered := k.prepare().Report.Before
-	k.start(engine.Options{})
-	if want := k.prepare().Report.Before; metered != want || want < 3000 {
-		t.Errorf("metered at %d tokens, and at %d by an engine that has just been started", metered, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		k := newDialogue(t, engine.Options{})
+		late := &late{Store: k.store, done: make(chan struct{}), back: make(chan struct{})}
+		k.store = late
+		k.start(engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}) // as long as the second request waits for the first
+		answer := func(p *engine.Prepared, tokens int) {
+			k.engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: decant.Usage{Input: tokens, Output: 10}, Content: []byte(`[{"type":"text","text":"noted"}]`)})
+		}
+		k.user("look")
+		answer(k.prepare(), 2000)
+		<-late.done // it is in the store, and the engine does not know yet
+		again := k.prepare()
+		close(late.back)
+		k.engine.Close()
+		answer(again, 3000)
+		k.engine.Close()
+		k.says("noted")
+		k.user("and?")
+		metered := k.prepare().Report.Before
+		k.start(engine.Options{})
+		if want := k.prepare().Report.Before; metered != want || want < 3000 {
+			t.Errorf("metered at %d tokens, and at %d by an engine that has just been started", metered, want)
+		}
+	})
 }
 
 // A late store has committed before it says so.
