@@ -87,7 +87,7 @@ var longSystem = `{"type":"text","text":"` + strings.Repeat("You are a careful a
 
 // What the ledger says that the client's own requests would have cost is what they do cost a twin without
 // Decant, wherever the client puts its markers, however long it pauses and whatever the provider's cache is
-// like; and when reading is cheap the planner does not rewrite as if it were not (audit 1, 12, 14; U4).
+// like; and when reading is cheap the planner does not rewrite as if it were not.
 func TestWithoutIsWhatATwinPays(t *testing.T) {
 	short, long := []time.Duration{20 * time.Second}, []time.Duration{20 * time.Second, 20 * time.Second, 20 * time.Second, 10 * time.Minute}
 	for _, tt := range []struct {
@@ -148,7 +148,7 @@ func (w *twin) agree(requests int) {
 }
 
 // A change of the system prompt that comes with every request and leaves the cache as it was, of whatever
-// form, is believed once at most; that is known to every engine on the store (audit 1).
+// form, is believed once at most; that is known to every engine on the store.
 func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
 	for _, known := range []int{0, 15} { // requests with one and the same line before it begins to change
 		w := newTwin(t, "", marker, sandbox.Options{})
@@ -216,7 +216,7 @@ func TestAnotherModelFindsNothing(t *testing.T) {
 	w.agree(20)
 }
 
-// A client that asks for a window of a million tokens by a beta has it, for its plans as well (audit 13).
+// A client that asks for a window of a million tokens by a beta has it, for its plans as well.
 func TestBetaForAMillionTokens(t *testing.T) {
 	for _, betas := range [][]string{nil, {"claude-code-20250219", token.BetaMillion}} {
 		k := newDialogue(t, engine.Options{})
@@ -250,7 +250,7 @@ func TestBetaForAMillionTokens(t *testing.T) {
 }
 
 // A client's markers inside a result's content and the one for the request as a whole count: with one of ours
-// there are never more than four, and none of an hour behind one of five minutes (audit 11).
+// there are never more than four, and none of an hour behind one of five minutes.
 func TestHiddenMarkersLeaveNoRoom(t *testing.T) {
 	inside := func(m string) string { return `[{"type":"text","text":"ok"` + m + `}]` }
 	for _, tt := range []struct{ name, extra, use, result, end string }{
@@ -335,7 +335,7 @@ func TestMarkersThatAreIgnored(t *testing.T) {
 	}
 }
 
-// Prompts over the window are booked apart: nobody could have sent them (F10).
+// Prompts over the window are booked apart: nobody could have sent them.
 func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.pour()
@@ -358,7 +358,7 @@ func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
 	if err != nil || s.Net != got.Net() || s.Other != 0 {
 		t.Errorf("the decisions leave %d of %d unexplained: %v", s.Other, s.Net, err)
 	}
-	// users U9: a pour is even once it has saved something, which it cannot on requests that nobody could have sent.
+	// A pour is even once it has saved something, which it cannot on requests that nobody could have sent.
 	if p := s.Pours[len(s.Pours)-1]; p.Requests == 0 || p.Requests != p.Over || p.Even() {
 		t.Errorf("a pour that was needed for every request since comes to %+v, even: %t", p, p.Even())
 	}
@@ -386,7 +386,7 @@ func TestAPriceKnowsTheCache(t *testing.T) {
 }
 
 // A billing line goes out as the client wrote it and makes no other system prompt of the one behind it
-// (audit 1).
+//.
 func TestBillingLinesAreSentAndNotKeptApart(t *testing.T) {
 	c := newCoder(t, "", marker)
 	for n := range 12 {

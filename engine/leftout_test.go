@@ -40,7 +40,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// A plan says exactly what will be left out once it is applied (U19).
+// A plan says exactly what will be left out once it is applied.
 func TestAPlanSavesWhatIsLeftOut(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.pour()

@@ -49,7 +49,7 @@ func dollars(t *testing.T, u decant.Usage) float64 {
 	return usd
 }
 
-// Issue 15, "A cache marker where one pays": a client that marks nothing, or only its system prompt, reads from the provider's
+// A client that marks nothing, or only its system prompt, reads from the provider's
 // cache what it has sent before once markers are added. What is booked as the client's own request is what it would have paid
 // without them, as far as the size of its system prompt can be told.
 func TestAddedMarkersSaveMoney(t *testing.T) {

@@ -236,7 +236,7 @@ func TestARefusedProbeLeavesTheClientsBytes(t *testing.T) {
 	}
 }
 
-// Issue 8, "a refused probe is revoked, never a fold": a client gives a request up before anybody knows whether
+// A client gives a request up before anybody knows whether
 // the provider minds the probe in it, or the gateway dies then, and the client goes on with more words. The probe
 // is taken back as if the request were the same.
 func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {

@@ -122,7 +122,7 @@ func TestSavingsAddUpExactly(t *testing.T) {
 	})
 }
 
-// What the decisions have come to and what was booked cannot contradict each other (U4): what was booked is
+// What the decisions have come to and what was booked cannot contradict each other: what was booked is
 // theirs to the last billionth, save what was booked while none of them was in force.
 func TestSavingsLeaveNothingUnexplained(t *testing.T) {
 	model := lookup(t)
@@ -221,7 +221,7 @@ func TestSavingsOfAConversation(t *testing.T) {
 }
 
 // What a decision has saved while it was in force stays its own when it is taken back, and what nobody has
-// been sent has neither saved nor cost anything (U9).
+// been sent has neither saved nor cost anything.
 func TestUndoneDecisionsKeepWhatTheySaved(t *testing.T) {
 	c := newCoder(t, `"system":[{"type":"text","text":"`+strings.Repeat("You are a careful agent. ", 400)+`"`+marker+`}],`, marker)
 	savings := func() archive.Savings {

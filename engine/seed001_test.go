@@ -15,7 +15,7 @@ import (
 
 // The integration tests that seed 001 names, by their names (001-33).
 
-// 001-01, 001-14, 001-17: a session that grows beyond its window is compacted before, goes on, and the checkpoint is stored.
+// A session that grows beyond its window is compacted before, goes on, and the checkpoint is stored.
 func TestLongSessionTriggersCompaction(t *testing.T) {
 	p := *policyOf(t, "chat")
 	p.Trigger.Window, p.Trigger.Reserve = dialogueWindow, dialogueWindow/10
@@ -61,7 +61,7 @@ func (follower) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, er
 	return sandbox.Answer{Blocks: []sandbox.Block{{Kind: decant.KindText, Text: answer}}}, nil
 }
 
-// 001-05: what stands at either end of results that were trimmed is still there to be asked for.
+// What stands at either end of results that were trimmed is still there to be asked for.
 func TestPrunedSessionStillProducesCoherentResponses(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: everyRequest(t), Window: 200_000})
 	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: follower{}})

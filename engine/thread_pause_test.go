@@ -15,7 +15,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// Mission 000-06, 000-07: a program that calls its model by itself sends what a view needs besides, says where the model has paused
+// A program that calls its model by itself sends what a view needs besides, says where the model has paused
 // behind a summary, and sends what it is then given.
 func TestAThreadGoesOnBehindAPause(t *testing.T) {
 	k := newDialogue(t, engine.Options{Window: 200_000, Preset: policyOf(t, "night-watch")})

@@ -12,7 +12,7 @@ import (
 )
 
 // What observing says a conversation would have come to is what it comes to when the same requests are
-// managed, pour for pour; and nothing of it is booked as saved (U11).
+// managed, pour for pour; and nothing of it is booked as saved.
 func TestATrialComesToWhatManagingDoes(t *testing.T) {
 	system := `"system":[{"type":"text","text":"` + strings.Repeat("You are a careful agent. ", 400) + `"` + marker + `}],`
 	run := func(mode engine.Mode, restart bool) (totals store.Total, pours int, requests []store.Request) {
