@@ -385,8 +385,7 @@ func TestAPriceKnowsTheCache(t *testing.T) {
 	}
 }
 
-// A billing line goes out as the client wrote it and makes no other system prompt of the one behind it
-//.
+// A billing line goes out as the client wrote it and makes no other system prompt of the one behind it.
 func TestBillingLinesAreSentAndNotKeptApart(t *testing.T) {
 	c := newCoder(t, "", marker)
 	for n := range 12 {

@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// What a view lacks counts once: of checkpoints the newest that was not taken back (F10, U19).
+// What a view lacks counts once: of checkpoints the newest that was not taken back.
 func TestLeftOut(t *testing.T) {
 	stub := func(id string, message, before, after int) decant.Decision {
 		return decant.Decision{ID: id, Kind: decant.Stub, Target: decant.Target{Ref: decant.Ref{Message: message}}, Before: before, After: after}
