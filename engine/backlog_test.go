@@ -16,7 +16,7 @@ import (
 // A store that hangs takes no more memory than it may: requests go on, what finds no room is not archived, it is
 // said once, and when the store works again all comes back with the clients' next requests.
 func TestBacklogHasABound(t *testing.T) {
-	const most, conversations = 1 << 20, 100
+	const most, conversations = 1 << 19, 40
 	k := newDialogue(t, engine.Options{})
 	gate := &gated{Store: k.store, open: make(chan struct{}), busy: make(chan struct{}, 2*conversations)}
 	k.store = gate

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
@@ -88,11 +88,11 @@ func untouchable(t testing.TB) *preset.Preset {
 }
 
 // A pour that is due and brings nothing is planned again only when there is more to pour: seven times
-// while the conversation grows tenfold, not with each of its 90 requests.
+// while the conversation grows tenfold, not with each of its requests.
 func TestAPourThatBringsNothingIsNotPlannedAgain(t *testing.T) {
 	g := newGrowing(t, engine.Options{Window: 1_000_000, Preset: untouchable(t)}, decant.Usage{Input: 100_000, Output: 20})
 	planned := 0
-	for n := 10; n < 100; n++ {
+	for n := 10; n < testdepth.Of(40, 100); n++ {
 		r := g.send(n).Report
 		if r.Reason != "" {
 			t.Fatalf("%d rounds: poured, %s", n, r.Reason)
@@ -147,7 +147,6 @@ func TestAPourIsPlannedAgainWhenThePresetChanges(t *testing.T) {
 
 // A report that no tokenizer could make is booked, and everything else goes by the estimate.
 func TestUsageThatCannotBeTrueIsNoAnchor(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, c := range []struct {
 		name     string
 		usage    decant.Usage

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/store"
 )
 
@@ -42,7 +41,6 @@ const (
 // Whether what stands at the end of a conversation may be replaced depends on what became of it
 // .
 func TestTails(t *testing.T) {
-	racetest.SkipSequential(t)
 	text := func(words ...string) string {
 		var bs []string
 		for _, w := range words {

@@ -12,7 +12,7 @@ import (
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -87,7 +87,7 @@ var longSystem = `{"type":"text","text":"` + strings.Repeat("You are a careful a
 
 // What the ledger says that the client's own requests would have cost is what they do cost a twin without
 // Decant, wherever the client puts its markers, however long it pauses and whatever the provider's cache is
-// like; and when reading is cheap the planner does not rewrite as if it were not (audit 1, 12, 14; U4).
+// like; and when reading is cheap the planner does not rewrite as if it were not.
 func TestWithoutIsWhatATwinPays(t *testing.T) {
 	short, long := []time.Duration{20 * time.Second}, []time.Duration{20 * time.Second, 20 * time.Second, 20 * time.Second, 10 * time.Minute}
 	for _, tt := range []struct {
@@ -95,7 +95,7 @@ func TestWithoutIsWhatATwinPays(t *testing.T) {
 		system, end string
 		options     sandbox.Options
 		pauses      []time.Duration
-		most, least int // pours in 60 requests
+		most, least int // pours in 60 requests, at least a third of these in 30
 	}{
 		{"Usual", `"system":[` + longSystem + marker + `}],`, marker, sandbox.Options{}, short, 4, 1},
 		{"BillingLine", `"system":[LINE,` + longSystem + marker + `}],`, marker, sandbox.Options{}, short, 4, 1},
@@ -118,18 +118,19 @@ func TestWithoutIsWhatATwinPays(t *testing.T) {
 				code := strings.Repeat("func loadPart0(ctx context.Context) error { return errors.New(partMissing0) }\n", 100)
 				w.ms[0] = `{"role":"user","content":[{"type":"text","text":` + quote(code) + marker + `}]}`
 			}
-			pours := 0
-			for n := range 60 {
+			pours, requests := 0, testdepth.Of(36, 60)
+			for n := range requests {
 				w.extra = strings.Replace(tt.system, "LINE", billingLine(n), 1)
 				w.after(tt.pauses[n%len(tt.pauses)])
 				if w.last.Report.Reason != "" {
 					pours++
 				}
 			}
-			if pours < tt.least || pours > tt.most {
-				t.Errorf("%d pours in 60 requests, want %d to %d", pours, tt.least, tt.most)
+			t.Logf("%d pours in %d requests", pours, requests)
+			if least := testdepth.Of((tt.least+2)/3, tt.least); pours < least || pours > tt.most {
+				t.Errorf("%d pours in %d requests, want %d to %d", pours, requests, least, tt.most)
 			}
-			w.agree(60)
+			w.agree(requests)
 		})
 	}
 }
@@ -147,13 +148,12 @@ func (w *twin) agree(requests int) {
 }
 
 // A change of the system prompt that comes with every request and leaves the cache as it was, of whatever
-// form, is believed once at most; that is known to every engine on the store (audit 1).
+// form, is believed once at most; that is known to every engine on the store.
 func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
-	racetest.SkipSequential(t)
-	for _, known := range []int{0, 25} { // requests with one and the same line before it begins to change
+	for _, known := range []int{0, 15} { // requests with one and the same line before it begins to change
 		w := newTwin(t, "", marker, sandbox.Options{})
-		pours := map[policy.Reason]int{}
-		for n := range 60 {
+		pours, requests := map[policy.Reason]int{}, testdepth.Of(35, 60)
+		for n := range requests {
 			line := fmt.Sprintf(`{"type":"text","text":"x-anthropic-billing-header: turn %d of many"}`, max(known, n))
 			w.extra = `"system":[` + line + `,` + longSystem + marker + `}],`
 			w.after(20 * time.Second)
@@ -163,17 +163,17 @@ func TestAChangeIsBelievedUntilReadsContradictIt(t *testing.T) {
 		if pours[policy.Free] > 1 || pours[policy.Paid] > 4 {
 			t.Errorf("changing from request %d on: %v", known+1, pours)
 		}
-		w.agree(60)
+		w.agree(requests)
 	}
 }
 
 // What another conversation keeps warm, the system prompt, says nothing about the messages.
 func TestASharedSystemPromptIsNoEvidence(t *testing.T) {
-	racetest.SkipSequential(t)
 	w := newTwin(t, `"system":[`+longSystem+marker+`}],`, marker, sandbox.Options{})
 	other := []byte(fmt.Sprintf(`{"model":%q,"max_tokens":4000,"tools":[{"name":"Bash","input_schema":{"type":"object"}}],%s"messages":[{"role":"user","content":"Hello."}]}`, w.model, w.extra))
 	free := 0
-	for n := range 60 {
+	requests := testdepth.Of(36, 60)
+	for n := range requests {
 		for range 4 { // ten minutes pass
 			w.now.pass(150 * time.Second)
 			for _, s := range []*sandbox.Server{w.sandbox, w.alone} {
@@ -192,10 +192,10 @@ func TestASharedSystemPromptIsNoEvidence(t *testing.T) {
 			free++
 		}
 	}
-	if free < 20 {
-		t.Errorf("%d pours in 60 requests that find nothing of their messages in the cache", free)
+	if free < requests/3 {
+		t.Errorf("%d pours in %d requests that find nothing of their messages in the cache", free, requests)
 	}
-	w.agree(60)
+	w.agree(requests)
 }
 
 // A model that really is another one finds nothing, and that is used.
@@ -216,9 +216,8 @@ func TestAnotherModelFindsNothing(t *testing.T) {
 	w.agree(20)
 }
 
-// A client that asks for a window of a million tokens by a beta has it, for its plans as well (audit 13).
+// A client that asks for a window of a million tokens by a beta has it, for its plans as well.
 func TestBetaForAMillionTokens(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, betas := range [][]string{nil, {"claude-code-20250219", token.BetaMillion}} {
 		k := newDialogue(t, engine.Options{})
 		var err error
@@ -251,9 +250,8 @@ func TestBetaForAMillionTokens(t *testing.T) {
 }
 
 // A client's markers inside a result's content and the one for the request as a whole count: with one of ours
-// there are never more than four, and none of an hour behind one of five minutes (audit 11).
+// there are never more than four, and none of an hour behind one of five minutes.
 func TestHiddenMarkersLeaveNoRoom(t *testing.T) {
-	racetest.SkipSequential(t)
 	inside := func(m string) string { return `[{"type":"text","text":"ok"` + m + `}]` }
 	for _, tt := range []struct{ name, extra, use, result, end string }{
 		{"InsideAResult", `"system":[{"type":"text","text":"You work."` + marker + `},` + longSystem + marker + `}],`, marker, inside(marker), ""},
@@ -265,8 +263,8 @@ func TestHiddenMarkersLeaveNoRoom(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCoder(t, tt.extra, "")
 			pours := 0
-			for n := 1; n <= 30; n++ {
-				if n == 22 {
+			for n := 1; n <= testdepth.Of(14, 30); n++ {
+				if n == testdepth.Of(9, 22) {
 					c.now.pass(2 * time.Hour) // a pour at the latest now
 				}
 				c.step() // the sandbox refuses more than four, and the wrong order
@@ -337,11 +335,11 @@ func TestMarkersThatAreIgnored(t *testing.T) {
 	}
 }
 
-// Prompts over the window are booked apart: nobody could have sent them (F10).
+// Prompts over the window are booked apart: nobody could have sent them.
 func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.pour()
-	for n := 100; n < 130; n++ {
+	for n := 100; n < 120; n++ {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
 		k.mustSend()
 	}
@@ -360,7 +358,7 @@ func TestWhatCouldNotHaveBeenSentIsBookedApart(t *testing.T) {
 	if err != nil || s.Net != got.Net() || s.Other != 0 {
 		t.Errorf("the decisions leave %d of %d unexplained: %v", s.Other, s.Net, err)
 	}
-	// users U9: a pour is even once it has saved something, which it cannot on requests that nobody could have sent.
+	// A pour is even once it has saved something, which it cannot on requests that nobody could have sent.
 	if p := s.Pours[len(s.Pours)-1]; p.Requests == 0 || p.Requests != p.Over || p.Even() {
 		t.Errorf("a pour that was needed for every request since comes to %+v, even: %t", p, p.Even())
 	}
@@ -387,8 +385,7 @@ func TestAPriceKnowsTheCache(t *testing.T) {
 	}
 }
 
-// A billing line goes out as the client wrote it and makes no other system prompt of the one behind it
-// (audit 1).
+// A billing line goes out as the client wrote it and makes no other system prompt of the one behind it.
 func TestBillingLinesAreSentAndNotKeptApart(t *testing.T) {
 	c := newCoder(t, "", marker)
 	for n := range 12 {

@@ -42,7 +42,7 @@ func (c *coder) steps(n int) {
 	}
 }
 
-// For each cause of a written cache that issue 15 names, the gateway's own record of the request names it, with as
+// For each cause of a written cache there is, the gateway's own record of the request names it, with as
 // many tokens as the provider's cache lost.
 func TestWhyTheCacheMissedIsNamed(t *testing.T) {
 	system := `"system":[` + longSystem + marker + `}],`

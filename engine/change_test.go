@@ -17,7 +17,7 @@ import (
 	"github.com/decantdev/decant/token"
 )
 
-// What is said about a change before it is made is what the next request shows (U8): its size, what it lacks,
+// What is said about a change before it is made is what the next request shows: its size, what it lacks,
 // and what of it is written again. Checkpoints that come back by an undo count.
 func TestPreviewsComeTrue(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestPreviewsComeTrue(t *testing.T) {
 }
 
 // The newest of several checkpoints is taken back: the one before it covers again what it covered, and that is
-// what the undo announces (U8).
+// what the undo announces.
 func TestUndoBringsTheEarlierCheckpointBack(t *testing.T) {
 	policy, err := preset.Load("orchestrator")
 	if err != nil {
@@ -156,7 +156,7 @@ func same(a, b decant.Message) bool {
 	return slices.EqualFunc(a.Blocks, b.Blocks, func(x, y decant.Block) bool { return x.Kind == y.Kind && x.CallID == y.CallID && x.Text() == y.Text() })
 }
 
-// A plan that was applied leaves nothing worth leaving out (U7), and what is legal is not folded.
+// A plan that was applied leaves nothing worth leaving out, and what is legal is not folded.
 func TestPlanAppliedTwice(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		k := newDialogue(t, engine.Options{NoEarlyPours: !early, Window: 200_000})

@@ -42,7 +42,7 @@ type dialogue struct {
 	last *engine.Prepared
 }
 
-const dialogueWindow = 40_000
+const dialogueWindow = 24_000
 
 func newDialogue(t testing.TB, o engine.Options) *dialogue {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -272,7 +273,7 @@ func TestDropBlock(t *testing.T) {
 	k.model, k.extra, k.tools = "claude-sonnet-5-5", `"thinking":{"type":"adaptive"},`, bashTool+","+memoryTool
 	k.user("Do the work.")
 	after := 0
-	for n := range 60 {
+	for n := range testdepth.Of(25, 60) {
 		status, answer := k.send()
 		if status != http.StatusOK {
 			t.Fatalf("status %d: %s", status, answer)

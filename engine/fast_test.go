@@ -5,23 +5,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store/sqlite"
 )
 
 // Answers are archived behind the requests. A client that does not think in between, of whose text the
 // estimate is a third of the truth, is metered by what the provider reported all the same.
 func TestRequestsInARowFitTheWindow(t *testing.T) {
-	const window = 40_000
+	const window = 20_000
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "decant.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), Timeouts: engine.Timeouts{Optional: time.Minute}})
+	e, err := engine.New(db, engine.Options{Window: window, Logger: logtest.Strict(t), Timeouts: enginetest.Patient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestRequestsInARowFitTheWindow(t *testing.T) {
 	})
 	var ms strings.Builder
 	pours := 0
-	for n := range 60 {
+	for n := range testdepth.Of(35, 60) {
 		if n > 0 {
 			fmt.Fprintf(&ms, `,{"role":"assistant","content":"Done, %d."},`, n)
 		}

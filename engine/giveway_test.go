@@ -64,7 +64,7 @@ func TestFreshResultsGiveWayOnlyToTheWindow(t *testing.T) {
 	}
 }
 
-// 004-02, 004-22: fifty messages are no reason for a pour; under the trigger by tokens nothing happens.
+// Fifty messages are no reason for a pour; under the trigger by tokens nothing happens.
 func TestManyMessagesAreNoReasonForAPour(t *testing.T) {
 	set, err := preset.Load("agent-loop")
 	if err != nil {

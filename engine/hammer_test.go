@@ -18,7 +18,7 @@ import (
 
 // Requests that come one upon the other, many of them with a pour, while the answers to others are being
 // archived, and the same conversation through two engines: every answer is booked once, and no budget stays
-// reserved (audit 16).
+// reserved.
 func TestNoAnswerIsGivenUpUnderLoad(t *testing.T) {
 	k := newDialogue(t, hammered(t))
 	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000})

@@ -7,13 +7,11 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/store"
 )
 
 // How a request stands to what is known (docs/INTERNALS.md, "Whose conversation a request is").
 func TestRelations(t *testing.T) {
-	racetest.SkipSequential(t)
 	start := func(t *testing.T) *dialogue {
 		k := newDialogue(t, engine.Options{})
 		k.user("Do the work.")

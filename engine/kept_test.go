@@ -12,7 +12,6 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/provider/sandbox"
 )
 
@@ -30,10 +29,9 @@ func (s *seeker) Answer(_ context.Context, p *sandbox.Prompt) (sandbox.Answer, e
 
 const searchTools = bashTool + `,{"name":"ToolSearch","input_schema":{"type":"object"}},{"name":"mcp__issues__list","defer_loading":true,"input_schema":{"type":"object"}}`
 
-// audit 8: a result that makes deferred tools known went into the checkpoint, or into the fold, and the model had
+// A result that makes deferred tools known went into the checkpoint, or into the fold, and the model had
 // the tools no longer. It stays, whatever route is taken, once and again.
 func TestToolsThatWereLoadedStayLoaded(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, tt := range []struct {
 		name, model, thinking, tools string
 		kind                         decant.DecisionKind
@@ -88,7 +86,7 @@ func loads(k *dialogue) {
 	*result = fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":[{"type":"tool_reference","tool_name":"mcp__issues__list"}]}]}`, id)
 }
 
-// audit 7: a fold dropped every image, the screenshot just taken included. Those of the newest round and of pins
+// A fold dropped every image, the screenshot just taken included. Those of the newest round and of pins
 // go with it, byte for byte, where the client had put them into results.
 func TestAFoldKeepsTheNewestImages(t *testing.T) {
 	k := newDialogue(t, engine.Options{NoEarlyPours: true})

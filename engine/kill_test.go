@@ -31,6 +31,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -41,7 +42,6 @@ import (
 const (
 	childPath     = "DECANT_TEST_GATEWAY_DB"       // the child's database
 	childUpstream = "DECANT_TEST_GATEWAY_UPSTREAM" // where it forwards to
-	kills         = "DECANT_TEST_KILLS"            // how many children TestKill kills; default 10
 )
 
 // gateway serves an engine on a database until it is killed. It says where it listens, and then which
@@ -136,13 +136,7 @@ type siege struct {
 // be in the store, every request that had left must leave as the same bytes from another engine on
 // the file, every original must be there, and the next request of every client must be accepted.
 func TestKill(t *testing.T) {
-	n := 10
-	if s := os.Getenv(kills); s != "" {
-		n, _ = strconv.Atoi(s)
-	}
-	if testing.Short() {
-		n = 2
-	}
+	n := testdepth.Of(2, 40)
 	s := newSiege(t)
 	upstream := httptest.NewServer(s)
 	defer upstream.Close()

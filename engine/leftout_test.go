@@ -9,7 +9,7 @@ import (
 	"github.com/decantdev/decant/store"
 )
 
-// What a view lacks counts once: of checkpoints the newest that was not taken back (F10, U19).
+// What a view lacks counts once: of checkpoints the newest that was not taken back.
 func TestLeftOut(t *testing.T) {
 	stub := func(id string, message, before, after int) decant.Decision {
 		return decant.Decision{ID: id, Kind: decant.Stub, Target: decant.Target{Ref: decant.Ref{Message: message}}, Before: before, After: after}
@@ -40,7 +40,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// A plan says exactly what will be left out once it is applied (U19).
+// A plan says exactly what will be left out once it is applied.
 func TestAPlanSavesWhatIsLeftOut(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.pour()

@@ -10,7 +10,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/cost/costtest"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -85,7 +85,6 @@ func marked(blocks []cost.Block) (out []int) {
 // Every pour but the first changes nothing of what the one before has settled; that must be read from
 // the provider's cache and not written again.
 func TestAPourReadsWhatItLeavesAlone(t *testing.T) {
-	racetest.SkipSequential(t)
 	long := strings.Repeat("You are a careful agent. ", 400)
 	c := newCoder(t, `"system":[{"type":"text","text":"You work."`+marker+`},{"type":"text","text":"`+long+`"`+marker+`}],`, marker)
 	var before []cost.Block
@@ -114,7 +113,6 @@ func TestAPourReadsWhatItLeavesAlone(t *testing.T) {
 }
 
 func TestMarkersOfOurs(t *testing.T) {
-	racetest.SkipSequential(t)
 	one := `"system":[{"type":"text","text":"You work."` + marker + `}],`
 	for _, tt := range []struct {
 		name        string
@@ -134,6 +132,9 @@ func TestMarkersOfOurs(t *testing.T) {
 			for poured := false; !poured; {
 				if c.n > 100 {
 					t.Fatal("100 requests without a pour")
+				}
+				if c.n == testdepth.Of(12, 100) {
+					c.now.pass(2 * time.Hour) // nothing is cached any more
 				}
 				c.step()
 				poured = c.last.Report.Reason != ""

@@ -10,6 +10,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -48,7 +49,7 @@ func dollars(t *testing.T, u decant.Usage) float64 {
 	return usd
 }
 
-// Issue 15, "A cache marker where one pays": a client that marks nothing, or only its system prompt, reads from the provider's
+// A client that marks nothing, or only its system prompt, reads from the provider's
 // cache what it has sent before once markers are added. What is booked as the client's own request is what it would have paid
 // without them, as far as the size of its system prompt can be told.
 func TestAddedMarkersSaveMoney(t *testing.T) {
@@ -88,7 +89,7 @@ func TestMarkersThatBringNothingEnd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			const n = 40
+			n := testdepth.Of(25, 40)
 			system := `"system":"` + longWords + `",`
 			without, _ := played(t, system, "", engine.Adds{}, n, tt.before)
 			with, _ := played(t, system, "", engine.Adds{Markers: true}, n, tt.before)

@@ -20,7 +20,6 @@ import (
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
@@ -177,7 +176,6 @@ func TestTheMeterCountsTheEditedPrompt(t *testing.T) {
 // go out in the same exchange, nothing is folded, and nobody asks again: not in another conversation, and not
 // after a restart. A week later, or for another account, the question is open again only where the answer was no.
 func TestBindingIsLearned(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, tt := range []struct {
 		name     string
 		enforced bool
@@ -186,6 +184,7 @@ func TestBindingIsLearned(t *testing.T) {
 			now := newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 			o := engine.Options{Window: 200_000, Preset: oneSize(t), Now: now.Now}
 			b := newBinder(t, o, sandbox.Options{Window: 200_000, OldAccount: !tt.enforced, Now: o.Now})
+			const rounds = 50
 			asked := func(rounds int) (probes int) {
 				for range rounds {
 					b.next()
@@ -195,7 +194,7 @@ func TestBindingIsLearned(t *testing.T) {
 				}
 				return probes
 			}
-			if n := asked(60); n != 1 {
+			if n := asked(rounds); n != 1 {
 				t.Fatalf("%d probes, want one", n)
 			}
 			if n := len(b.sandbox.Log.Refused()); n != map[bool]int{true: 1}[tt.enforced] {
@@ -208,12 +207,12 @@ func TestBindingIsLearned(t *testing.T) {
 			}
 			b.start(o)
 			b.session, b.ms = "another", b.ms[:1]
-			if n := asked(60); n != 0 {
+			if n := asked(rounds); n != 0 {
 				t.Errorf("%d probes in the next conversation, after a restart", n)
 			}
 			now.pass(8 * 24 * time.Hour)
 			b.session, b.ms = "later", b.ms[:1]
-			if n, want := asked(60), map[bool]int{false: 1}[tt.enforced]; n != want {
+			if n, want := asked(rounds), map[bool]int{false: 1}[tt.enforced]; n != want {
 				t.Errorf("%d probes a week later, want %d", n, want)
 			}
 		})
@@ -237,11 +236,10 @@ func TestARefusedProbeLeavesTheClientsBytes(t *testing.T) {
 	}
 }
 
-// Issue 8, "a refused probe is revoked, never a fold": a client gives a request up before anybody knows whether
+// A client gives a request up before anybody knows whether
 // the provider minds the probe in it, or the gateway dies then, and the client goes on with more words. The probe
 // is taken back as if the request were the same.
 func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, tt := range []struct {
 		name string
 		dies bool
@@ -294,7 +292,6 @@ func TestAProbeThatWasGivenUpIsTakenBack(t *testing.T) {
 
 // A refusal overrules at once what was found out before.
 func TestALaterRefusalOverrules(t *testing.T) {
-	racetest.SkipSequential(t)
 	b := newBinder(t, engine.Options{Window: 200_000, Preset: outlining(t)}, sandbox.Options{Window: 200_000, OldAccount: true})
 	b.until("minds")
 	b.sandbox = sandbox.New(sandbox.Options{Window: 200_000, Model: &sandbox.Rules{Calls: 10_000}})

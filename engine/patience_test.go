@@ -37,7 +37,7 @@ func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	l := &locked{Store: k.store}
 	k.store = l
-	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), Timeouts: engine.Timeouts{Optional: 20 * time.Second}})
+	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), Timeouts: engine.Timeouts{Optional: time.Minute}})
 	k.user("look")
 	decide := func(n int) *engine.Prepared {
 		k.round(n, strings.Repeat("\x1b[32mok\x1b[0m\n", 2000))
@@ -67,7 +67,7 @@ func TestALockedStoreIsWaitedForOnce(t *testing.T) {
 		t.Fatalf("%d commits met the lock, want 3", len(l.waits))
 	}
 	for i, long := range []bool{true, false, true} {
-		if w := l.waits[i]; w == 0 || w > 20*time.Second || long != (w > 5*time.Second) {
+		if w := l.waits[i]; w == 0 || w > time.Minute || long != (w > 10*time.Second) {
 			t.Errorf("commit %d was let wait for %s, long: %t", i+1, w, long)
 		}
 	}
@@ -79,7 +79,7 @@ func TestARefusedRequestWaitsForALockedStore(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	l := &locked{Store: k.store}
 	k.store = l
-	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), NoEarlyPours: true, Timeouts: engine.Timeouts{Optional: time.Second, Required: time.Minute}})
+	k.start(engine.Options{Logger: slog.New(slog.DiscardHandler), NoEarlyPours: true, Timeouts: engine.Timeouts{Optional: 20 * time.Second, Required: time.Minute}})
 	k.user("look")
 	for n := range 40 {
 		k.round(n, strings.Repeat("a line of output that says nothing new\n", 100))

@@ -43,7 +43,7 @@ const editsOfTheSeed = `"context_management":{"edits":[` +
 	`{"type":"compact_20260112","trigger":{"type":"input_tokens","value":50000},"instructions":"Preserve: error class, transaction name, file paths examined, code patterns found, root cause hypotheses, and tool call results that revealed important information. Discard: redundant file listings, failed search attempts, and intermediate reasoning that led to dead ends.","pause_after_compaction":true}` +
 	`]}`
 
-// Mission 000-06, 000-09, 000-10, 000-35: with prune: every_request each request has the edits of the seed to the letter, and their
+// With prune: every_request each request has the edits of the seed to the letter, and their
 // betas. By default they are sent only when a stage is due, and where a client has edits of its own it keeps these alone.
 func TestTheEditsOfTheSeed(t *testing.T) {
 	const theirs = `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}`
@@ -99,7 +99,7 @@ func investigate(k *dialogue, more int) engine.Report {
 	return engine.Report{}
 }
 
-// Mission 000-06, 000-07: the block stands first from then on, in the same bytes, with its beta; what it covers is archived, its facts
+// The block stands first from then on, in the same bytes, with its beta; what it covers is archived, its facts
 // are proved and it can be read; an undo sends the originals again, a restart the same bytes, and an export has what it takes.
 func TestAPauseIsAPour(t *testing.T) {
 	k := newPausing(t, preset.PruneAtPours, engine.Options{}, sandbox.Options{})
@@ -184,7 +184,7 @@ func undone(t *testing.T, k *dialogue) {
 	}
 }
 
-// Mission 000-07: at the pause the budget is looked at, and the model is asked once to come to an end.
+// At the pause the budget is looked at, and the model is asked once to come to an end.
 func TestTheBudgetAtAPause(t *testing.T) {
 	for _, limit := range []int{10_000_000, 198_000} {
 		k := newPausing(t, preset.PruneEveryRequest, engine.Options{Budgets: []budget.Budget{{Tokens: limit, Per: "day"}}, Logger: slog.New(slog.DiscardHandler)}, sandbox.Options{})

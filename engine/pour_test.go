@@ -21,7 +21,7 @@ func TestPourWithAFocus(t *testing.T) {
 		return good(ctx, in)
 	}}
 	set := *policyOf(t, "orchestrator")
-	k := newDialogue(t, engine.Options{Preset: &set, Models: engine.Models{Summarizer: w}, NoEarlyPours: true})
+	k := newDialogue(t, engine.Options{Window: 40_000, Preset: &set, Models: engine.Models{Summarizer: w}, NoEarlyPours: true})
 	k.user("Do the work.")
 	for n := 1; n <= 10; n++ {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 6))

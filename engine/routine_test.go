@@ -30,7 +30,7 @@ func resultsOf(t *testing.T, body []byte) (out []string) {
 	return out
 }
 
-// 001-05, 001-06: with prune: every_request the gateway has the seed's letter. On each request results older than
+// With prune: every_request the gateway has the seed's letter. On each request results older than
 // three messages of the assistant are trimmed above 4,000 characters, and those older than ten are cleared.
 func TestPruneOnEveryRequest(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: everyRequest(t), Window: 200_000})
@@ -76,10 +76,11 @@ func everyRequest(t *testing.T) *preset.Preset {
 	return &p
 }
 
-// 000-10, 000-11: where the provider does not clear, Decant does so by the same numbers: above 30,000 tokens all results but
+// Where the provider does not clear, Decant does so by the same numbers: above 30,000 tokens all results but
 // the newest four, if that frees 5,000 tokens; above 50,000 a summary.
 func TestTwoStages(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch"), Window: 200_000})
+	k.sandbox = sandbox.New(sandbox.Options{Window: 40_000, Model: &actor{}})
 	k.user("Why does OrdersController fail?")
 	var reasons []policy.Reason
 	for n := 1; n <= 60 && len(reasons) < 12; n++ {
@@ -108,7 +109,7 @@ func TestTwoStages(t *testing.T) {
 	}
 }
 
-// 000-02, 000-11: where the newest four results alone are too large, the second stage comes: the first message and the last
+// Where the newest four results alone are too large, the second stage comes: the first message and the last
 // four stay, and a record stands for the rest.
 func TestTheSecondStage(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch"), Window: 200_000})
@@ -138,7 +139,7 @@ func TestTheSecondStage(t *testing.T) {
 	t.Fatal("no summary in 8 rounds of 60 KB")
 }
 
-// 000-02: the seed's manual fallback as a preset: from six answers on, however small they are, the first message and the last four stay. What comes then is kept until there are six answers
+// The seed's manual fallback as a preset: from six answers on, however small they are, the first message and the last four stay. What comes then is kept until there are six answers
 // again, so that the provider's cache has something to read.
 func TestTheManualFallback(t *testing.T) {
 	k := newDialogue(t, engine.Options{Preset: policyOf(t, "night-watch-manual"), Window: 200_000})

@@ -14,7 +14,7 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/archive"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
 )
@@ -122,7 +122,7 @@ func TestSavingsAddUpExactly(t *testing.T) {
 	})
 }
 
-// What the decisions have come to and what was booked cannot contradict each other (U4): what was booked is
+// What the decisions have come to and what was booked cannot contradict each other: what was booked is
 // theirs to the last billionth, save what was booked while none of them was in force.
 func TestSavingsLeaveNothingUnexplained(t *testing.T) {
 	model := lookup(t)
@@ -180,10 +180,9 @@ func TestARewriteIsSharedByTheChangesBeforeIt(t *testing.T) {
 // A conversation with several pours against the strict stand-in: what is booked is what its decisions
 // have saved, but for a few parts in a hundred.
 func TestSavingsOfAConversation(t *testing.T) {
-	racetest.SkipSequential(t)
 	c := newCoder(t, `"system":[{"type":"text","text":"`+strings.Repeat("You are a careful agent. ", 400)+`"`+marker+`}],`, marker)
 	pours := 0
-	for c.n < 120 {
+	for c.n < testdepth.Of(80, 120) {
 		c.step()
 		if c.last.Report.Reason != "" {
 			pours++
@@ -222,9 +221,8 @@ func TestSavingsOfAConversation(t *testing.T) {
 }
 
 // What a decision has saved while it was in force stays its own when it is taken back, and what nobody has
-// been sent has neither saved nor cost anything (U9).
+// been sent has neither saved nor cost anything.
 func TestUndoneDecisionsKeepWhatTheySaved(t *testing.T) {
-	racetest.SkipSequential(t)
 	c := newCoder(t, `"system":[{"type":"text","text":"`+strings.Repeat("You are a careful agent. ", 400)+`"`+marker+`}],`, marker)
 	savings := func() archive.Savings {
 		got, err := archive.ReadSavings(t.Context(), c.store.(store.Log), c.state(), lookup(t))

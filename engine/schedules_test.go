@@ -17,6 +17,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
 )
@@ -57,7 +58,7 @@ func TestDelegatesKeepTheirViews(t *testing.T) {
 	}
 	defer db.Close()
 	runs, pours, forks := 0, 0, 0
-	for range 15 {
+	for range testdepth.Of(10, 15) {
 		rapid.Check(t, func(rt *rapid.T) {
 			runs++
 			s := &schedule{T: rt, db: db, session: fmt.Sprint("run ", runs), clock: newClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}

@@ -35,7 +35,7 @@ func workThrough(k *dialogue) (reports []engine.Report) {
 	return reports
 }
 
-// 000-06, 000-08, 000-11: at 50,000 tokens the model's provider writes the summary where it can, by the instructions of the
+// At 50,000 tokens the model's provider writes the summary where it can, by the instructions of the
 // preset; where it cannot, or must not, Decant does the same at the same size. The last four messages stay.
 func TestTheSecondStageByTheProvider(t *testing.T) {
 	for _, tt := range []struct {
@@ -77,7 +77,7 @@ func TestTheSecondStageByTheProvider(t *testing.T) {
 	}
 }
 
-// 000-07: the model pauses behind a summary: where the budget is nearly spent it is asked to come to an end, once.
+// The model pauses behind a summary: where the budget is nearly spent it is asked to come to an end, once.
 func TestWrapUpAtThePause(t *testing.T) {
 	for _, pressed := range []bool{true, false} {
 		q := &inquirer{}

@@ -192,7 +192,7 @@ func TestASummarizerIsAskedForWhatIsSentOnly(t *testing.T) {
 	w := &writer{write: good}
 	k := newDialogue(t, engine.Options{Models: engine.Models{Summarizer: w}, NoEarlyPours: true, Mode: engine.Observe})
 	k.user("Do the work.")
-	for n := range 14 {
+	for n := range 8 {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
 	}
 	k.mustSend()

@@ -9,12 +9,13 @@ import (
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/dialect/anthropic"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/wire"
 )
 
-// Mission 000-06, 000-07: a program that calls its model by itself sends what a view needs besides, says where the model has paused
+// A program that calls its model by itself sends what a view needs besides, says where the model has paused
 // behind a summary, and sends what it is then given.
 func TestAThreadGoesOnBehindAPause(t *testing.T) {
 	k := newDialogue(t, engine.Options{Window: 200_000, Preset: policyOf(t, "night-watch")})
@@ -24,7 +25,7 @@ func TestAThreadGoesOnBehindAPause(t *testing.T) {
 		return decant.Message{Role: r, Blocks: []decant.Block{{Kind: decant.KindText, Content: decant.Text(s)}}}
 	}
 	pauses := 0
-	for n := range 14 {
+	for n := range testdepth.Of(9, 14) {
 		th.Append(text(decant.RoleUser, fmt.Sprintf("Part %d.\n%s", n, output(fmt.Sprint(n), 20))))
 		view, report, err := th.View(t.Context())
 		if err != nil || report.Fault != nil {

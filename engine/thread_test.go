@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/decantdev/decant"
@@ -40,29 +41,31 @@ func TestAThreadGivesAViewOrAnError(t *testing.T) {
 
 // What a view may cost is held back until it was answered, or given up.
 func TestAThreadGivesBackWhatItHolds(t *testing.T) {
-	k := newDialogue(t, engine.Options{})
-	k.start(engine.Options{Budgets: []budget.Budget{{Per: "tenant", Tokens: 1500}}, Timeouts: engine.Timeouts{Optional: 100 * time.Millisecond, Required: time.Minute}, Logger: slog.New(slog.DiscardHandler)})
-	thread := func(session string) *engine.Thread {
-		th := k.engine.Thread(engine.Request{Session: session}, &decant.Conversation{Model: "claude-sonnet-4-5", MaxOutput: 1000})
-		th.Append(hello())
-		return th
-	}
-	first, second := thread("a"), thread("b")
-	for range 3 { // a view that is asked for again takes the place of the one before
-		if _, _, err := first.View(t.Context()); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		k := newDialogue(t, engine.Options{})
+		k.start(engine.Options{Budgets: []budget.Budget{{Per: "tenant", Tokens: 1500}}, Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}, Logger: slog.New(slog.DiscardHandler)})
+		thread := func(session string) *engine.Thread {
+			th := k.engine.Thread(engine.Request{Session: session}, &decant.Conversation{Model: "claude-sonnet-4-5", MaxOutput: 1000})
+			th.Append(hello())
+			return th
 		}
-	}
-	var over *budget.Error
-	if _, _, err := second.View(t.Context()); !errors.As(err, &over) {
-		t.Fatalf("beside another one: %v, want a *budget.Error", err)
-	}
-	first.Close()
-	if _, _, err := second.View(t.Context()); err != nil {
-		t.Fatalf("after the other was closed: %v", err)
-	}
-	second.Answered(decant.Usage{Input: 20, Output: 5})
-	if _, _, err := first.View(t.Context()); err != nil {
-		t.Fatalf("after the other was answered: %v", err)
-	}
+		first, second := thread("a"), thread("b")
+		for range 3 { // a view that is asked for again takes the place of the one before
+			if _, _, err := first.View(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var over *budget.Error
+		if _, _, err := second.View(t.Context()); !errors.As(err, &over) {
+			t.Fatalf("beside another one: %v, want a *budget.Error", err)
+		}
+		first.Close()
+		if _, _, err := second.View(t.Context()); err != nil {
+			t.Fatalf("after the other was closed: %v", err)
+		}
+		second.Answered(decant.Usage{Input: 20, Output: 5})
+		if _, _, err := first.View(t.Context()); err != nil {
+			t.Fatalf("after the other was answered: %v", err)
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,7 +21,6 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/preset"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/store/sqlite"
@@ -248,40 +248,37 @@ func TestFindCheckpoint(t *testing.T) {
 
 // Whatever clients do, every stored conversation can be read back, and what was sent is the view of it:
 // of all of it, or, for a client that went back to an earlier point, of that beginning.
-func TestTranscriptsOfPlays(t *testing.T) {
-	racetest.SkipSequential(t)
-	plays(t, func(s *step) {
-		var views []string
-		got := words(s, s.x.sent)
-		named := s.x.header.Get("X-Decant-Conversation")
-		for id, state := range s.w.conversations(s.c.tenant) {
-			if named != "" && id != named {
-				continue
-			}
-			tr, err := archive.ReadTranscript(context.Background(), s.w.db, state.Key, state.Version)
-			if err != nil {
-				s.Fatalf("conversation %s: %v", id, err)
-			}
-			view, err := tr.View()
-			if err != nil {
-				s.Fatalf("view of conversation %s: %v", id, err)
-			}
-			body, err := tr.Body(view)
-			if err != nil {
-				s.Fatalf("body of conversation %s: %v", id, err)
-			}
-			views = append(views, words(s, body))
-			if then := newestView(s, s.w.db, state.Key); then != nil && said(then) == got {
-				return
-			}
+func (s *step) transcriptsCanBeRead() {
+	var views []string
+	got := words(s, s.x.sent)
+	named := s.x.header.Get("X-Decant-Conversation")
+	for id, state := range s.w.conversations(s.c.tenant) {
+		if named != "" && id != named {
+			continue
 		}
-		if len(views) == 0 {
-			s.Fatalf("what was sent for %q is of no conversation in the store:\n%s", named, got)
+		tr, err := archive.ReadTranscript(context.Background(), s.w.db, state.Key, state.Version)
+		if err != nil {
+			s.Fatalf("conversation %s: %v", id, err)
 		}
-		if !slices.ContainsFunc(views, func(v string) bool { return strings.HasPrefix(v, got) }) {
-			s.Fatalf("what was sent is the view of no conversation (of %d):\n%s", len(views), cmp.Diff(got, views[0]))
+		view, err := tr.View()
+		if err != nil {
+			s.Fatalf("view of conversation %s: %v", id, err)
 		}
-	})
+		body, err := tr.Body(view)
+		if err != nil {
+			s.Fatalf("body of conversation %s: %v", id, err)
+		}
+		views = append(views, words(s, body))
+		if then := newestView(s, s.w.db, state.Key); then != nil && said(then) == got {
+			return
+		}
+	}
+	if len(views) == 0 {
+		s.Fatalf("what was sent for %q is of no conversation in the store:\n%s", named, got)
+	}
+	if !slices.ContainsFunc(views, func(v string) bool { return strings.HasPrefix(v, got) }) {
+		s.Fatalf("what was sent is the view of no conversation (of %d):\n%s", len(views), cmp.Diff(got, views[0]))
+	}
 }
 
 // A request for what is a beginning of a stored conversation adds nothing to it. What it was sent is
@@ -494,28 +491,30 @@ func TestTranscriptHasTheAnswerToMessagesCutAnew(t *testing.T) {
 // Two requests may read a conversation at once, while its archive is being written. The engine that
 // served them meters what comes next as one does that has just been started.
 func TestMeterAfterRequestsThatReadAtOnce(t *testing.T) {
-	k := newDialogue(t, engine.Options{})
-	late := &late{Store: k.store, done: make(chan struct{}), back: make(chan struct{})}
-	k.store = late
-	k.start(engine.Options{Timeouts: engine.Timeouts{Optional: 5 * time.Second, Required: time.Minute}}) // as long as the second request waits for the first
-	answer := func(p *engine.Prepared, tokens int) {
-		k.engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: decant.Usage{Input: tokens, Output: 10}, Content: []byte(`[{"type":"text","text":"noted"}]`)})
-	}
-	k.user("look")
-	answer(k.prepare(), 2000)
-	<-late.done // it is in the store, and the engine does not know yet
-	again := k.prepare()
-	close(late.back)
-	k.engine.Close()
-	answer(again, 3000)
-	k.engine.Close()
-	k.says("noted")
-	k.user("and?")
-	metered := k.prepare().Report.Before
-	k.start(engine.Options{})
-	if want := k.prepare().Report.Before; metered != want || want < 3000 {
-		t.Errorf("metered at %d tokens, and at %d by an engine that has just been started", metered, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		k := newDialogue(t, engine.Options{})
+		late := &late{Store: k.store, done: make(chan struct{}), back: make(chan struct{})}
+		k.store = late
+		k.start(engine.Options{Timeouts: engine.Timeouts{Optional: time.Minute, Required: time.Minute}}) // as long as the second request waits for the first
+		answer := func(p *engine.Prepared, tokens int) {
+			k.engine.Finish(p, engine.Response{Status: http.StatusOK, Usage: decant.Usage{Input: tokens, Output: 10}, Content: []byte(`[{"type":"text","text":"noted"}]`)})
+		}
+		k.user("look")
+		answer(k.prepare(), 2000)
+		<-late.done // it is in the store, and the engine does not know yet
+		again := k.prepare()
+		close(late.back)
+		k.engine.Close()
+		answer(again, 3000)
+		k.engine.Close()
+		k.says("noted")
+		k.user("and?")
+		metered := k.prepare().Report.Before
+		k.start(engine.Options{})
+		if want := k.prepare().Report.Before; metered != want || want < 3000 {
+			t.Errorf("metered at %d tokens, and at %d by an engine that has just been started", metered, want)
+		}
+	})
 }
 
 // A late store has committed before it says so.

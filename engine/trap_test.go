@@ -9,7 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/token"
@@ -68,10 +68,7 @@ func TestSessionsNeverConfused(t *testing.T) {
 
 // Calls and results stay together however often the conversation is poured.
 func TestPairsSurviveSixtyPours(t *testing.T) {
-	most := 60
-	if testing.Short() {
-		most = 6
-	}
+	most := testdepth.Of(6, 60)
 	for _, m := range modes {
 		t.Run(m.model+m.thinking, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +101,6 @@ func TestPairsSurviveSixtyPours(t *testing.T) {
 // New models get reminders in messages of the role system, in the middle of the conversation, and the
 // API is particular about their places.
 func TestSystemMessagesKeepTheirPlace(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, m := range modes {
 		t.Run(m.model+m.thinking, func(t *testing.T) {
 			const window = 20_000
@@ -117,7 +113,7 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 			k.user("Do the work.")
 			k.ms = append(k.ms, `{"role":"system","content":`+quote(strings.Repeat("Mind the rules of this project. ", 200))+`}`)
 			pours := 0
-			for n := range 60 {
+			for n := range testdepth.Of(15, 60) {
 				status, answer := k.send()
 				if status != http.StatusOK {
 					t.Fatalf("request %d, after %d pours: status %d: %s", n, pours, status, answer)
@@ -130,7 +126,7 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 					k.ms = append(k.ms, fmt.Sprintf(`{"role":"system","content":"Reminder %d."}`, n))
 				}
 			}
-			if pours < 2 {
+			if pours < testdepth.Of(1, 2) {
 				t.Errorf("%d pours", pours)
 			}
 		})
@@ -140,14 +136,14 @@ func TestSystemMessagesKeepTheirPlace(t *testing.T) {
 // What the user has just said stays, however long it is. A pour that cannot help is not tried on every
 // request.
 func TestEndlessCompactionStops(t *testing.T) {
-	k := newDialogue(t, engine.Options{})
+	k := newDialogue(t, engine.Options{Window: 16_000})
 	k.sandbox = sandbox.New(sandbox.Options{Window: 200_000})
 	k.user("Do the work.")
 	k.says("Tell me more.")
 	tries := 0
 	for n := range 12 {
 		k.ms = k.ms[:2]
-		k.user(fmt.Sprintf("Version %d: %s", n, strings.Repeat("every single word of this matters to me, ", 3600)))
+		k.user(fmt.Sprintf("Version %d: %s", n, strings.Repeat("every single word of this matters to me, ", 1440)))
 		k.mustSend()
 		if k.last.Report.Route != "" {
 			tries++
@@ -186,7 +182,7 @@ func TestUsageNotCountedTwice(t *testing.T) {
 func TestInFlightCallsNotCut(t *testing.T) {
 	k := newDialogue(t, engine.Options{})
 	k.user("Do the work.")
-	for n := 1; n < 40; n++ {
+	for n := 1; n < testdepth.Of(16, 40); n++ {
 		k.round(n, output(fmt.Sprintf("call_%d", n), 6))
 		k.mustSend()
 		view := parse(t, k.last.Body)
@@ -209,7 +205,8 @@ func TestQueuedMessagesNotLost(t *testing.T) {
 				k.extra = `"thinking":{"type":"adaptive"},`
 			}
 			k.user("Do the work.")
-			for n := 1; n < 40; n++ {
+			pours := 0
+			for n := 1; n < testdepth.Of(16, 40); n++ {
 				k.round(n, output(fmt.Sprintf("call_%d", n), 6))
 				last := &k.ms[len(k.ms)-1]
 				words := fmt.Sprintf("By the way: use port %d from now on.", 7000+n)
@@ -218,6 +215,12 @@ func TestQueuedMessagesNotLost(t *testing.T) {
 				if !bytes.Contains(k.last.Body, []byte(words)) {
 					t.Fatalf("the words %q are not in the view (%s)", words, k.last.Report.Route)
 				}
+				if k.last.Report.Reason != "" {
+					pours++
+				}
+			}
+			if pours == 0 {
+				t.Error("no pour: the test shows nothing")
 			}
 		})
 	}
@@ -244,13 +247,12 @@ func TestListContentIsCompressed(t *testing.T) {
 
 // Signed thinking is sent as it came or not at all.
 func TestSignedThinkingUntouched(t *testing.T) {
-	racetest.SkipSequential(t)
 	for _, m := range modes[1:] {
 		t.Run(m.model, func(t *testing.T) {
 			k := newDialogue(t, engine.Options{})
 			k.model, k.extra = m.model, `"thinking":`+m.thinking+","
 			k.user("Do the work.")
-			for n := range 40 {
+			for n := range testdepth.Of(15, 40) {
 				status, answer := k.send()
 				if status != http.StatusOK {
 					t.Fatalf("status %d: %s", status, answer)

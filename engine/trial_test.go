@@ -7,20 +7,19 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/store"
 )
 
 // What observing says a conversation would have come to is what it comes to when the same requests are
-// managed, pour for pour; and nothing of it is booked as saved (U11).
+// managed, pour for pour; and nothing of it is booked as saved.
 func TestATrialComesToWhatManagingDoes(t *testing.T) {
-	racetest.SkipSequential(t)
 	system := `"system":[{"type":"text","text":"` + strings.Repeat("You are a careful agent. ", 400) + `"` + marker + `}],`
 	run := func(mode engine.Mode, restart bool) (totals store.Total, pours int, requests []store.Request) {
 		c := newCoder(t, system, marker)
 		options := engine.Options{Window: 400_000, Now: c.now.Now, Mode: mode}
 		c.start(options)
-		for c.n < 90 {
+		for c.n < testdepth.Of(45, 90) {
 			c.step()
 			if p := c.last.Report.Planned; p != nil && p.Reason != "" || c.last.Report.Reason != "" {
 				pours++
@@ -40,7 +39,7 @@ func TestATrialComesToWhatManagingDoes(t *testing.T) {
 		return ts[0], pours, requests
 	}
 	managed, pours, _ := run(engine.Manage, false)
-	if pours < 3 || managed.Trials.Calls != 0 {
+	if pours < testdepth.Of(1, 3) || managed.Trials.Calls != 0 {
 		t.Fatalf("%d pours, %+v observed", pours, managed.Trials)
 	}
 	for _, restart := range []bool{false, true} { // what was planned is in the store

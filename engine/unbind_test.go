@@ -17,7 +17,7 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// users U1: thinking was left behind what a compaction had changed, and the client that went on from the file was
+// Thinking was left behind what a compaction had changed, and the client that went on from the file was
 // refused. What is compacted is accepted by a provider that binds thinking, however much is left.
 func TestACompactedConversationOfABoundModelIsAccepted(t *testing.T) {
 	b := newBinder(t, engine.Options{Window: 1_000_000}, sandbox.Options{Window: 1_000_000})
@@ -61,7 +61,7 @@ func TestACompactedConversationOfABoundModelIsAccepted(t *testing.T) {
 	}
 }
 
-// users U2: what was exported after pours was refused, and nobody said which betas it needs.
+// What was exported after pours was refused, and nobody said which betas it needs.
 func TestAnExportOfABoundModelIsAccepted(t *testing.T) {
 	for _, route := range []string{"cleared by the provider", "fold"} {
 		t.Run(route, func(t *testing.T) {

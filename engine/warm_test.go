@@ -12,6 +12,7 @@ import (
 	"github.com/decantdev/decant/engine"
 	"github.com/decantdev/decant/internal/cost"
 	"github.com/decantdev/decant/internal/jsonspan"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/anthropic"
@@ -108,6 +109,7 @@ func breaks(n int, pause time.Duration) (out []time.Duration) {
 // With pauses that are longer than the cache keeps anything, and not much longer, a conversation costs less when it is kept
 // warm; and whatever the pauses are, not more than a fiftieth more than without. Every call is booked with its purpose.
 func TestARestingConversationIsKeptWarm(t *testing.T) {
+	n := testdepth.Of(5, 8)
 	for _, tt := range []struct {
 		name   string
 		early  bool
@@ -117,11 +119,11 @@ func TestARestingConversationIsKeptWarm(t *testing.T) {
 		calls  bool
 	}{
 		{"EightMinutes", false, breaks(8, 8*time.Minute), 0.7, 0.9, true},
-		{"TwentyMinutes", false, breaks(8, 20*time.Minute), 0, 1 + cost.KeepWarmShare, true},
-		{"EightMinutesPouredEarly", true, breaks(8, 8*time.Minute), 0, 1 + cost.KeepWarmShare, false},
-		{"TwoHours", false, breaks(8, 2*time.Hour), 1, 1 + cost.KeepWarmShare, true},
-		{"TwoHoursPouredEarly", true, breaks(8, 2*time.Hour), 0, 1 + cost.KeepWarmShare, false},
-		{"NoPauses", false, breaks(8, 20*time.Second), 1, 1 + cost.KeepWarmShare, false},
+		{"TwentyMinutes", false, breaks(n, 20*time.Minute), 0, 1 + cost.KeepWarmShare, true},
+		{"EightMinutesPouredEarly", true, breaks(n, 8*time.Minute), 0, 1 + cost.KeepWarmShare, false},
+		{"TwoHours", false, breaks(n, 2*time.Hour), 1, 1 + cost.KeepWarmShare, true},
+		{"TwoHoursPouredEarly", true, breaks(n, 2*time.Hour), 0, 1 + cost.KeepWarmShare, false},
+		{"NoPauses", false, breaks(n, 20*time.Second), 1, 1 + cost.KeepWarmShare, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -170,14 +172,14 @@ func (k *resting) booked(paid store.Money) {
 // part of the prompt.
 func TestOnlyWhatIsNoPromptDiffersInACallThatKeepsWarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newResting(t, "key", engine.Options{NoEarlyPours: true, Window: 40_000})
+		k := newResting(t, "key", engine.Options{NoEarlyPours: true, Window: 30_000})
 		k.extra += `"stream":false,"tool_choice":{"type":"auto"},`
 		poured := false
 		for n := 0; n < 40 && !poured; n++ {
 			k.read(20 * time.Second)
 			poured = k.last.Report.Reason == policy.Necessary
 		}
-		for range 40 {
+		for range testdepth.Of(10, 40) {
 			k.read(20 * time.Second)
 		}
 		k.read(20 * time.Minute)

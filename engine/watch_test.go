@@ -49,7 +49,7 @@ func TestWatcherIsToldOfPours(t *testing.T) {
 	}
 }
 
-// 003-18, 003-19, 004-20: that a model's summary failed is told with the pour, which is made all the same.
+// That a model's summary failed is told with the pour, which is made all the same.
 func TestWatcherIsToldOfAFailedSummary(t *testing.T) {
 	o := &onlooker{}
 	w := &writer{write: func(context.Context, policy.SummaryInput) (policy.Summary, error) {

@@ -242,7 +242,7 @@ func readChats(t *testing.T, path string) (out []*chatLog) {
 	return out
 }
 
-// audit 17: what is asked afterwards about a chat survived no more often than in lines chosen by lot. The chats
+// What is asked afterwards about a chat survived no more often than in lines chosen by lot. The chats
 // are those of MemoryBank, in the folder memorybank of DECANT_DATA.
 func TestChatsAreKeptAboveChance(t *testing.T) {
 	dir := os.Getenv("DECANT_DATA")

@@ -7,21 +7,17 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/racetest"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 )
 
-// U15: the size that a refused target names is one that can be had, and nothing smaller can be.
+// The size that a refused target names is one that can be had, and nothing smaller can be.
 func TestRefusedTargetNamesTheLeast(t *testing.T) {
-	racetest.SkipSequential(t)
 	asked := work(30, 4000)
 	asked.Messages = append(asked.Messages, decant.Message{Number: len(asked.Messages) + 1, Role: decant.RoleUser, Blocks: []decant.Block{{
 		Ref: decant.Ref{Message: len(asked.Messages) + 1}, Kind: decant.KindText, Author: decant.AuthorUser, Content: decant.Text("And what is left to do in " + strings.Repeat("this package, ", 100) + "please?"),
 	}}})
-	presets := []string{"default", "agent-loop", "orchestrator"}
-	if testing.Short() {
-		presets = presets[:1]
-	}
+	presets := []string{"default", "agent-loop", "orchestrator"}[:testdepth.Of(1, 3)]
 	for name, c := range map[string]struct {
 		conv  *decant.Conversation
 		turns int

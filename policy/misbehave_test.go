@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/wire"
 )
@@ -54,8 +54,7 @@ var misbehaving = map[string]summariser{
 // Whatever a summariser writes, the view holds no less than the extractive one, measured by rules that chose none of it,
 // what the model wrote is marked as such, and the user's words and rules stay.
 func TestNoSummarizerMakesAViewWorse(t *testing.T) {
-	racetest.SkipSequential(t)
-	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"} {
+	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"}[:testdepth.Of(1, 2)] {
 		c := session(t, name).Conversation
 		o := options(t, "default")
 		o.Target, o.Trigger, o.Limit = 8000, 24_000, 30_000

@@ -422,7 +422,7 @@ func drawTalk(r *rapid.T) *decant.Conversation {
 	return &t.conv
 }
 
-// users U16: because the newest result alone was larger than the target, all 442 messages became one summary.
+// Because the newest result alone was larger than the target, all 442 messages became one summary.
 func TestOneLargeResultIsCutAndTheNewestRoundsStay(t *testing.T) {
 	c := &talk{}
 	c.user("Fix the vendor list.")
@@ -453,7 +453,7 @@ func TestOneLargeResultIsCutAndTheNewestRoundsStay(t *testing.T) {
 	}
 }
 
-// users U17: what was asked to stay and could not was left out without a word.
+// What was asked to stay and could not was left out without a word.
 func TestWhatCouldNotBeKeptIsSaid(t *testing.T) {
 	c := &talk{}
 	for i := range 30 {

@@ -6,21 +6,19 @@ import (
 
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
-// users U5: at 20% of its size a session had kept 54% of what it must keep, at 10% it had kept 85%.
+// At 20% of its size a session had kept 54% of what it must keep, at 10% it had kept 85%.
 func TestMoreRoomNeverKeepsLess(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plans a whole session a dozen times")
-	}
 	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"} {
 		t.Run(name, func(t *testing.T) {
 			c := session(t, name).Conversation
 			must := fact.Extract(context.Background(), c.Messages)
 			var keptBefore, recallBefore float64
-			for _, percent := range []int{10, 15, 20, 30, 40, 60} {
+			for _, percent := range testdepth.Of([]int{10, 20, 60}, []int{10, 15, 20, 30, 40, 60}) {
 				o := options(t, "default")
 				o.Record = true
 				o.Target = token.For(o.Model).Messages(c.Messages) * percent / 100

@@ -9,6 +9,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/engine"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -169,14 +170,14 @@ func (c *ruled) check(t *testing.T, where string, view *decant.Conversation) {
 	}
 }
 
-// Rules survive any number of pours (invariant 12, mission F6): twelve hundred of them, in 36 forms, by all
+// Rules survive any number of pours (invariant 12), in all forms, by all
 // ways in which they reach an agent.
 func TestRulesSurviveEveryPour(t *testing.T) {
 	for _, preset := range []string{"default", "agent-loop", "orchestrator"} {
 		t.Run(preset, func(t *testing.T) {
 			t.Parallel()
 			for seed := range ruledConversations() {
-				if preset != "default" && seed%10 != 0 {
+				if preset != "default" && seed%10 > 0 {
 					continue
 				}
 				c := newRuled(uint64(seed), 1)
@@ -200,12 +201,7 @@ func TestRulesSurviveEveryPour(t *testing.T) {
 }
 
 // ruledConversations is how many conversations with rules are played.
-func ruledConversations() int {
-	if testing.Short() {
-		return 20
-	}
-	return 200
-}
+func ruledConversations() int { return testdepth.Of(14, 200) }
 
 // The same where a session file is compacted again and again, and only the record of what was before is left.
 func TestRulesSurviveInASessionThatIsCompactedAgain(t *testing.T) {
@@ -250,10 +246,10 @@ func reread(view *decant.Conversation) *decant.Conversation {
 	return &out
 }
 
-// rubric is what a file says that the user tells the agent to execute (seed 004's example).
+// rubric is what a file says that the user tells the agent to execute.
 const rubric = "Search for remote Go jobs.\nScore each from 1 to 10: stack 4 points, pay 3, team 3.\nNever list Acme Corp.\nReport title, company, score and URL."
 
-// mission F1, 004-15, 004-24: the rubric of the file was gone after the first pour, and the file an outline.
+// The rubric of the file was gone after the first pour, and the file an outline.
 func TestInstructionsOfAFileStayWhole(t *testing.T) {
 	c := &talk{}
 	c.user("Execute the job search prompt from search-prompt.txt")
@@ -324,7 +320,7 @@ func TestLargeInstructionsAreShortenedToTheirRules(t *testing.T) {
 	}
 }
 
-// mission F5: a checkpoint that kept 2% was taken without a line.
+// A checkpoint that kept 2% was taken without a line.
 func TestAPoorRecordIsAnnounced(t *testing.T) {
 	c := &talk{}
 	c.user("Look at all of it.")

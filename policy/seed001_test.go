@@ -48,7 +48,7 @@ func TestEstimateTokensProportionalToContent(t *testing.T) {
 	}
 }
 
-// 001-04, 001-14: nothing is compacted at window less reserve.
+// Nothing is compacted at window less reserve.
 func TestShouldCompactBelowThresholdReturnsFalse(t *testing.T) {
 	_, l := chatLimits(t)
 	if l.Trigger != 200_000-20_000 {
@@ -61,7 +61,7 @@ func TestShouldCompactBelowThresholdReturnsFalse(t *testing.T) {
 	}
 }
 
-// 001-14: one token more is compacted.
+// One token more is compacted.
 func TestShouldCompactAboveThresholdReturnsTrue(t *testing.T) {
 	_, l := chatLimits(t)
 	for _, n := range []int{180_001, 500_000} {
@@ -71,7 +71,7 @@ func TestShouldCompactAboveThresholdReturnsTrue(t *testing.T) {
 	}
 }
 
-// 001-09: the flush has its line 4,000 tokens before.
+// The flush has its line 4,000 tokens before.
 func TestShouldFlushFiresBeforeCompact(t *testing.T) {
 	o, l := chatLimits(t)
 	f := o.Preset.Flush.Settled()
@@ -110,7 +110,7 @@ func compactedChat(t *testing.T, c *decant.Conversation, s policy.Summarizer) (*
 	return p.Plan, view
 }
 
-// 001-16, 001-18: behind the summary the newest ten messages stand as they were.
+// Behind the summary the newest ten messages stand as they were.
 func TestCompactPreservesRecentMessages(t *testing.T) {
 	c := exchanges(40)
 	plan, view := compactedChat(t, c, nil)
@@ -125,7 +125,7 @@ func TestCompactPreservesRecentMessages(t *testing.T) {
 	}
 }
 
-// 001-15, 001-16: a second model is asked for one summary of what goes, which stands behind the seed's marker in its place.
+// A second model is asked for one summary of what goes, which stands behind the seed's marker in its place.
 func TestCompactSummarizesOldMessages(t *testing.T) {
 	c := exchanges(40)
 	asked, through := 0, 0
@@ -147,7 +147,7 @@ func TestCompactSummarizesOldMessages(t *testing.T) {
 	}
 }
 
-// 001-19: whatever model the session has, the summary is written by the one that the seed names, which the catalogue
+// Whatever model the session has, the summary is written by the one that the seed names, which the catalogue
 // knows with its prices.
 func TestCompactUsesHaikuModel(t *testing.T) {
 	o := options(t, "chat")
@@ -162,7 +162,7 @@ func TestCompactUsesHaikuModel(t *testing.T) {
 	}
 }
 
-// 001-28: a session that is not longer than what stays is not compacted.
+// A session that is not longer than what stays is not compacted.
 func TestCompactNoopWhenFewMessages(t *testing.T) {
 	c := exchanges(2)
 	o := options(t, "chat")
@@ -174,7 +174,7 @@ func TestCompactNoopWhenFewMessages(t *testing.T) {
 	}
 }
 
-// 001-31: a request is measured, then compacted if it is too large, and only then pruned; what is on hold is left alone.
+// A request is measured, then compacted if it is too large, and only then pruned; what is on hold is left alone.
 func TestCompactComesBeforePrune(t *testing.T) {
 	_, l := chatLimits(t)
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/decantdev/decant/preset"
 )
 
-// 004-28: the kill switch. Old messages go as they did before there were summaries: nobody reads them, no model is asked, and
+// The kill switch. Old messages go as they did before there were summaries: nobody reads them, no model is asked, and
 // 50 messages at most are left. They can be read again.
 func TestCompactionSwitchedOff(t *testing.T) {
 	o := options(t, "agent-loop")
@@ -43,7 +43,7 @@ func TestCompactionSwitchedOff(t *testing.T) {
 	}
 }
 
-// 002-02: a session whose profile is "never" is compacted only where its window leaves no choice.
+// A session whose profile is "never" is compacted only where its window leaves no choice.
 func TestCompactionNever(t *testing.T) {
 	for name, want := range map[string]int{"coding-session-50": 50_000, "coding-session": 100_000, "coding-session-150": 150_000, "coding-session-never": 195_000} {
 		o := options(t, name)
@@ -60,7 +60,7 @@ func TestCompactionNever(t *testing.T) {
 	}
 }
 
-// 002-04, 002-08: at 100,000 tokens a summary between the seed's tags takes the place of what was done, and about a tenth is left.
+// At 100,000 tokens a summary between the seed's tags takes the place of what was done, and about a tenth is left.
 func TestCodingSessionPreset(t *testing.T) {
 	c := &talk{}
 	for i := range 10 {
@@ -83,7 +83,7 @@ func TestCodingSessionPreset(t *testing.T) {
 	}
 }
 
-// Mission 002-04, 002-28: where a model is configured it is given the seed's prompt, and what it writes stands between the seed's tags.
+// Where a model is configured it is given the seed's prompt, and what it writes stands between the seed's tags.
 func TestCodingSessionAsksForASummary(t *testing.T) {
 	c := &talk{}
 	for i := range 10 {

@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/decantdev/decant"
-	"github.com/decantdev/decant/internal/racetest"
 	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/internal/summary"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 )
@@ -200,16 +200,12 @@ func (r *longRun) measured(ms []decant.Message) (record, extraction recall.Resul
 	return recall.Of(r.t.Context(), ms, text), recall.Of(r.t.Context(), ms, s.Text)
 }
 
-// 001-15, 003-21, 004-17: what models wrote is frozen. After 60 pours every segment is what it was when it was written,
+// What models wrote is frozen. After 60 pours, or a few at quick depth, every segment is what it was when it was written,
 // the user's words are there as after the first, and all else is no less than one fresh extraction would hold.
 func TestSixtyPours(t *testing.T) {
-	racetest.SkipSequential(t)
 	for name, write := range map[string]summariser{"Always": tale, "NowAndThen": flaky()} {
 		t.Run(name, func(t *testing.T) {
-			pours := 60
-			if testing.Short() {
-				pours = 12
-			}
+			pours := testdepth.Of(8, 60)
 			r := newLongRun(t, write)
 			first, upTo := 0.0, 0
 			for n := 1; n <= pours; n++ {

@@ -5,11 +5,11 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/recall"
 	"github.com/decantdev/decant/internal/secret"
+	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/token"
@@ -54,18 +54,14 @@ func clerk(ctx context.Context, _ int, r *provider.Request) (*provider.Answer, e
 // Recorded sessions of real agents, by models with windows of all sizes: every call fits, nothing secret is in it, a model that
 // quotes is believed, and the record is within its room.
 func TestRecordedSessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes seconds")
-	}
-	for name, windows := range map[string][]int{"claude-code-session.jsonl.gz": {32_000}, "codex-session.jsonl.gz": {32_000, 200_000}} {
+	codex := testdepth.Of([]int{200_000}, []int{32_000, 200_000})
+	for name, windows := range map[string][]int{"claude-code-session.jsonl.gz": {32_000}, "codex-session.jsonl.gz": codex} {
 		ms := recorded(t, name)
 		for _, window := range windows {
 			a := &script{answer: clerk}
 			in := input(ms)
 			in.MaxTokens = 3000
-			start := time.Now()
 			out, err := smallWriter(t, a, window).Summarize(t.Context(), in)
-			took := time.Since(start)
 			if err != nil {
 				t.Fatalf("%s, window %d: %v after %d calls", name, window, err, len(a.asked))
 			}
@@ -85,8 +81,8 @@ func TestRecordedSessions(t *testing.T) {
 			if n > in.MaxTokens || n < 100 {
 				t.Errorf("%s, window %d: a record of %d tokens", name, window, n)
 			}
-			t.Logf("%s (%d messages), window %d: rung %s, %d calls, %d gaps, %d tokens, grounded %.2f, in %v",
-				strings.TrimSuffix(name, ".jsonl.gz"), len(ms), window, out.Rung, len(a.asked), len(out.Gaps), n, recall.Of(t.Context(), ms, out.Text).Score, took.Round(time.Millisecond))
+			t.Logf("%s (%d messages), window %d: rung %s, %d calls, %d gaps, %d tokens, grounded %.2f",
+				strings.TrimSuffix(name, ".jsonl.gz"), len(ms), window, out.Rung, len(a.asked), len(out.Gaps), n, recall.Of(t.Context(), ms, out.Text).Score)
 		}
 	}
 }

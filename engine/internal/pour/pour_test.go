@@ -74,7 +74,7 @@ func TestNoTimeTakesTheLastRung(t *testing.T) {
 	}
 }
 
-// A cold resume is never dearer than a poured one (issue 15): what finds nothing in the cache is poured, also where the plan
+// A cold resume is never dearer than a poured one: what finds nothing in the cache is poured, also where the plan
 // takes longer than a request waits for one that saves money. A trial keeps nobody waiting for it.
 func TestAColdResumeWaitsForItsPlan(t *testing.T) {
 	for _, tt := range []struct {

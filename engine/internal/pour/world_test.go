@@ -55,7 +55,7 @@ func halfMegabyte(tb testing.TB) *Pour {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	env := &draft.Env{
 		IDs: store.NewIDs(func() time.Time { return now }, rand.Reader), Now: func() time.Time { return now },
-		OptionalTimeout: time.Second, RequiredTimeout: 20 * time.Second,
+		OptionalTimeout: time.Minute, RequiredTimeout: time.Minute,
 		Model: func(id, _ string, _ int, _ []string) token.Model {
 			m, _ := models.Lookup(id)
 			m.Window = 1_000_000
