@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +21,7 @@ import (
 	"github.com/decantdev/decant/gateway"
 	"github.com/decantdev/decant/internal/enginetest"
 	"github.com/decantdev/decant/internal/logtest"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/store"
 	"github.com/decantdev/decant/wire"
@@ -258,20 +258,7 @@ func TestARequestThatFailsHoldsNothingBack(t *testing.T) {
 // A recorded session whose window is large enough for all of it: nothing is poured. With a budget that
 // it nearly spends, it is.
 func TestANearlySpentBudgetPoursEarlier(t *testing.T) {
-	f, err := os.Open("../testdata/claude-code-session.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := wire.Parse(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conv := doc.Conversation
+	conv := recorded.Session(t, recorded.Claude).Conversation
 	conv.Model, conv.MaxOutput = "claude-sonnet-4-5", 4000
 	without := play(t, conv, budget.Budget{})
 	if without.pours > 0 || without.refused > 0 {

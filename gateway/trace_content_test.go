@@ -57,7 +57,7 @@ func TestNoContentIsExported(t *testing.T) {
 	headers := []string{
 		"User-Agent", m.at("agent"), "X-Api-Key", "sk-ant-" + m.at("key"), "Authorization", "Bearer " + m.at("bearer"), "X-Decant-Session", m.at("named"), "X-Decant-Key", m.at("door"),
 		"X-" + m.at("header"), m.at("other"), "Cookie", m.at("cookie"), "Anthropic-Beta", m.at("beta"), "Baggage", "a=" + m.at("baggage"),
-		"Traceparent", recorded, "Tracestate", "zq=" + m.at("state"), "X-Forwarded-For", m.at("for"), "Referer", "https://" + m.at("referer"),
+		"Traceparent", sampled, "Tracestate", "zq=" + m.at("state"), "X-Forwarded-For", m.at("for"), "Referer", "https://" + m.at("referer"),
 	}
 	send := func(path, body string, more ...string) {
 		t.Helper()

@@ -75,7 +75,7 @@ func (w *tracedWorld) flush() {
 const (
 	parentTrace = "0af7651916cd43dd8448eb211c80319c"
 	parentSpan  = "b7ad6b7169203331"
-	recorded    = "00-" + parentTrace + "-" + parentSpan + "-01"
+	sampled     = "00-" + parentTrace + "-" + parentSpan + "-01"
 )
 
 func hexOf(id []byte) string { return fmt.Sprintf("%x", id) }
@@ -84,7 +84,7 @@ func TestARequestIsATrace(t *testing.T) {
 	up := strict(sandbox.Options{})
 	w := newTracedWorld(t, up, gateway.Options{}, engine.Options{}, tracing.Options{})
 	stream := strings.Replace(hello, `"max_tokens"`, `"stream":true,"max_tokens"`, 1)
-	res, _ := w.post(w.url, "/v1/messages?beta=true", stream, "Traceparent", recorded, "Tracestate", "vendor=1,other=2")
+	res, _ := w.post(w.url, "/v1/messages?beta=true", stream, "Traceparent", sampled, "Tracestate", "vendor=1,other=2")
 	w.flush()
 
 	root, call := w.Span("POST /v1/messages"), w.Span("chat claude-sonnet-4-5")
@@ -138,7 +138,7 @@ func TestARequestIsATrace(t *testing.T) {
 // Answers are archived behind the requests: a trace of its own, that says whose answers they are.
 func TestTheArchiveIsLinked(t *testing.T) {
 	w := newTracedWorld(t, strict(sandbox.Options{}), gateway.Options{}, engine.Options{}, tracing.Options{})
-	w.post(w.url, "/v1/messages", hello, "Traceparent", recorded)
+	w.post(w.url, "/v1/messages", hello, "Traceparent", sampled)
 	w.flush()
 	root, archive := w.Span("POST /v1/messages"), w.Span("decant.archive")
 	if hexOf(archive.TraceId) == parentTrace || len(archive.ParentSpanId) > 0 || len(archive.Links) != 1 || hexOf(archive.Links[0].SpanId) != hexOf(root.SpanId) {
@@ -160,8 +160,8 @@ func TestHeadersThatAreNoTraceAreIgnored(t *testing.T) {
 		{"Capitals", "00-" + strings.ToUpper(parentTrace) + "-" + parentSpan + "-01"},
 		{"Short", "00-" + parentTrace[1:] + "-" + parentSpan + "-01"},
 		{"VersionThatIsNone", "ff-" + parentTrace + "-" + parentSpan + "-01"},
-		{"More", recorded + "-more"},
-		{"Long", recorded + strings.Repeat("0", 4000)},
+		{"More", sampled + "-more"},
+		{"Long", sampled + strings.Repeat("0", 4000)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res, _ := w.post(w.url, "/v1/messages", hello, "Traceparent", c.parent, "Tracestate", "vendor=1")
@@ -179,7 +179,7 @@ func TestHeadersThatAreNoTraceAreIgnored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header = http.Header{"Traceparent": {recorded, strings.Replace(recorded, parentSpan, "b7ad6b7169203332", 1)}, "Content-Type": {"application/json"}, "X-Api-Key": {"sk-ant-secret"}, "Anthropic-Version": {"2023-06-01"}}
+		r.Header = http.Header{"Traceparent": {sampled, strings.Replace(sampled, parentSpan, "b7ad6b7169203332", 1)}, "Content-Type": {"application/json"}, "X-Api-Key": {"sk-ant-secret"}, "Anthropic-Version": {"2023-06-01"}}
 		res, err := w.client.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +211,7 @@ func TestWithoutTracingHeadersPass(t *testing.T) {
 }
 
 func TestWhichTracesAreRecorded(t *testing.T) {
-	unrecorded := strings.TrimSuffix(recorded, "01") + "00"
+	unrecorded := strings.TrimSuffix(sampled, "01") + "00"
 	for _, c := range []struct {
 		name   string
 		o      tracing.Options
@@ -219,10 +219,10 @@ func TestWhichTracesAreRecorded(t *testing.T) {
 		flags  string // of what goes upstream
 		spans  int
 	}{
-		{"ClientRecords", tracing.Options{Ratio: 1e-18}, recorded, "01", 1},
+		{"ClientRecords", tracing.Options{Ratio: 1e-18}, sampled, "01", 1},
 		{"ClientDoesNot", tracing.Options{Ratio: 1}, unrecorded, "00", 0},
 		{"NoneAsked", tracing.Options{Ratio: 1e-18}, "", "00", 0},
-		{"ClientDoesNotCount", tracing.Options{Ratio: 0, Alone: true}, recorded, "00", 0},
+		{"ClientDoesNotCount", tracing.Options{Ratio: 0, Alone: true}, sampled, "00", 0},
 		{"NorWhenItDoesNot", tracing.Options{Ratio: 1, Alone: true}, unrecorded, "01", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

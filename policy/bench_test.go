@@ -3,39 +3,20 @@ package policy_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/legal"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
 )
 
-// session returns the bundled session of the given name.
-func session(tb testing.TB, name string) *wire.Document {
-	tb.Helper()
-	f, err := os.Open("../testdata/" + name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	doc, err := wire.Parse(src)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return doc
-}
-
 // body returns a Messages request of at least n bytes made of the bundled sessions, over and over.
 func body(tb testing.TB, n int) []byte {
 	tb.Helper()
-	one, two := session(tb, "claude-code-session.jsonl.gz").Conversation, session(tb, "codex-session.jsonl.gz").Conversation
+	one, two := recorded.Session(tb, recorded.Claude).Conversation, recorded.Session(tb, recorded.Codex).Conversation
 	var out []byte
 	for ms := []decant.Message(nil); len(out) < n; {
 		for _, m := range append(one.Messages, two.Messages...) {

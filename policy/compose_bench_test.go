@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/policy"
 )
 
@@ -26,7 +27,7 @@ func prepared(tb testing.TB, c *decant.Conversation) (policy.PlanOptions, []deca
 
 // BenchmarkPropose plans a pour with and without segments that were prepared. To reach: less than 5 ms more with them.
 func BenchmarkPropose(b *testing.B) {
-	c := session(b, "claude-code-session.jsonl.gz").Conversation
+	c := recorded.Session(b, recorded.Claude).Conversation
 	o, segments := prepared(b, c)
 	for _, v := range []struct {
 		name     string

@@ -14,8 +14,8 @@ import (
 	"github.com/decantdev/decant/wire"
 )
 
-// recorded reads the recorded session of testdata, and what the catalogue knows of its model.
-func recorded() (*wire.Document, token.Model) {
+// bundled reads the recorded session of testdata, and what the catalogue knows of its model.
+func bundled() (*wire.Document, token.Model) {
 	file, err := os.Open("../testdata/claude-code-session.jsonl.gz")
 	if err != nil {
 		log.Fatal(err)
@@ -39,7 +39,7 @@ func recorded() (*wire.Document, token.Model) {
 
 // A plan is data. It says what would be done, at which price and risk, before anything is done.
 func ExamplePlan() {
-	doc, model := recorded()
+	doc, model := bundled()
 	set, err := preset.Load("default")
 	if err != nil {
 		log.Fatal(err)
@@ -64,7 +64,7 @@ func ExamplePlan() {
 // A session file is compacted: a plan is made, applied and checked, and what it leaves is written in the file's
 // own format.
 func ExamplePlan_compactFile() {
-	doc, model := recorded()
+	doc, model := bundled()
 	set, err := preset.Load("default")
 	if err != nil {
 		log.Fatal(err)

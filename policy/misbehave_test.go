@@ -8,6 +8,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 	"github.com/decantdev/decant/wire"
@@ -54,8 +55,8 @@ var misbehaving = map[string]summariser{
 // Whatever a summariser writes, the view holds no less than the extractive one, measured by rules that chose none of it,
 // what the model wrote is marked as such, and the user's words and rules stay.
 func TestNoSummarizerMakesAViewWorse(t *testing.T) {
-	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"}[:testdepth.Of(1, 2)] {
-		c := session(t, name).Conversation
+	for _, name := range []string{recorded.Claude, recorded.Codex}[:testdepth.Of(1, 2)] {
+		c := recorded.Session(t, name).Conversation
 		o := options(t, "default")
 		o.Target, o.Trigger, o.Limit = 8000, 24_000, 30_000
 		floor, before := planned(t, c, o)
@@ -94,7 +95,7 @@ func TestNoSummarizerMakesAViewWorse(t *testing.T) {
 
 // A segment counts as long as the messages that it is about are what they were, and a kept tail has no use for it.
 func TestASegmentOfOtherMessagesIsNotUsed(t *testing.T) {
-	c := session(t, "claude-code-session.jsonl.gz").Conversation
+	c := recorded.Session(t, recorded.Claude).Conversation
 	o, segments := prepared(t, c)
 	if got := policy.Usable(c, segments); len(got) != 1 {
 		t.Fatalf("%d segments are usable", len(got))

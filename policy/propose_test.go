@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
 )
@@ -20,7 +21,7 @@ func (s summariser) Summarize(ctx context.Context, in policy.SummaryInput) (poli
 // Whatever a plan leaves for a record, a summariser that takes all of it keeps the plan within its target, with every
 // preset and with reductions put back.
 func TestARecordOfAnotherHandFits(t *testing.T) {
-	c := session(t, "claude-code-session.jsonl.gz").Conversation
+	c := recorded.Session(t, recorded.Claude).Conversation
 	for _, name := range []string{"default", "agent-loop", "chat", "orchestrator"} {
 		for _, target := range testdepth.Of([]int{4000}, []int{1500, 4000, 12_000, 40_000}) {
 			for _, trigger := range []int{0, 3 * target} {
@@ -57,7 +58,7 @@ func TestARecordOfAnotherHandFits(t *testing.T) {
 func TestASummarizerMayBeWrongInAnyWay(t *testing.T) {
 	o := options(t, "default")
 	o.Target, o.Key = 4000, []byte("key")
-	c := session(t, "claude-code-session.jsonl.gz").Conversation
+	c := recorded.Session(t, recorded.Claude).Conversation
 	for name, s := range map[string]summariser{
 		"Panics": func(context.Context, policy.SummaryInput) (policy.Summary, error) { panic("out of range") },
 		"Free": func(context.Context, policy.SummaryInput) (policy.Summary, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/decantdev/decant/internal/fact"
 	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/token"
 	"github.com/decantdev/decant/wire"
@@ -13,9 +14,9 @@ import (
 
 // At 20% of its size a session had kept 54% of what it must keep, at 10% it had kept 85%.
 func TestMoreRoomNeverKeepsLess(t *testing.T) {
-	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"} {
+	for _, name := range []string{recorded.Claude, recorded.Codex} {
 		t.Run(name, func(t *testing.T) {
-			c := session(t, name).Conversation
+			c := recorded.Session(t, name).Conversation
 			must := fact.Extract(context.Background(), c.Messages)
 			var keptBefore, recallBefore float64
 			for _, percent := range testdepth.Of([]int{10, 20, 60}, []int{10, 15, 20, 30, 40, 60}) {
@@ -41,7 +42,7 @@ func TestMoreRoomNeverKeepsLess(t *testing.T) {
 
 // Where the conversation goes on by itself, what is left of the target is room for what comes next.
 func TestNothingIsPutBackWhereTheConversationGoesOn(t *testing.T) {
-	c := session(t, "claude-code-session.jsonl.gz").Conversation
+	c := recorded.Session(t, recorded.Claude).Conversation
 	o := options(t, "default")
 	o.Record = true
 	for _, percent := range []int{30, 40, 50, 60} {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/summary"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/policy"
@@ -263,7 +264,7 @@ func TestPoursOfRealSessions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := session(t, name).Conversation
+			c := recorded.Session(t, name).Conversation
 			r := newLongRun(t, flaky())
 			r.opts.Target, r.opts.Trigger, r.opts.Limit = 16_000, 32_000, 40_000
 			r.real(c.Live())

@@ -2,38 +2,18 @@ package summarize_test
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/decantdev/decant"
 	"github.com/decantdev/decant/internal/recall"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/secret"
 	"github.com/decantdev/decant/internal/testdepth"
 	"github.com/decantdev/decant/provider"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/token"
-	"github.com/decantdev/decant/wire"
 )
-
-// recorded returns the messages of a recorded session.
-func recorded(t *testing.T, name string) []decant.Message {
-	t.Helper()
-	f, err := os.Open("../testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := wire.Parse(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc.Conversation.Messages
-}
 
 // clerk answers as the sandbox's summariser does, without the network.
 func clerk(ctx context.Context, _ int, r *provider.Request) (*provider.Answer, error) {
@@ -55,8 +35,8 @@ func clerk(ctx context.Context, _ int, r *provider.Request) (*provider.Answer, e
 // quotes is believed, and the record is within its room.
 func TestRecordedSessions(t *testing.T) {
 	codex := testdepth.Of([]int{200_000}, []int{32_000, 200_000})
-	for name, windows := range map[string][]int{"claude-code-session.jsonl.gz": {32_000}, "codex-session.jsonl.gz": codex} {
-		ms := recorded(t, name)
+	for name, windows := range map[string][]int{recorded.Claude: {32_000}, recorded.Codex: codex} {
+		ms := recorded.Session(t, name).Conversation.Messages
 		for _, window := range windows {
 			a := &script{answer: clerk}
 			in := input(ms)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/replay"
 )
 
@@ -15,7 +16,7 @@ import (
 // two files would be.
 func halves(tb testing.TB, name string) []replay.Recording {
 	tb.Helper()
-	c := session(tb, name)
+	c := recorded.Session(tb, name).Conversation
 	turns := decant.Turns(c.Messages)
 	at := turns[len(turns)/2].Start
 	if at == 0 {
@@ -50,8 +51,8 @@ func playJoined(tb testing.TB, rs []replay.Recording, o replay.Options) *replay.
 func TestJoinedHalvesAreTheWhole(t *testing.T) {
 	o := options(t, "none", "default", "drop-oldest")
 	o.Fixed, o.Window = 20_000, 60_000
-	rs := halves(t, recorded)
-	whole := play(t, recorded, o)
+	rs := halves(t, recorded.Claude)
+	whole := play(t, recorded.Claude, o)
 	got := playJoined(t, []replay.Recording{rs[1], rs[0]}, o)
 	if diff := cmp.Diff([]string{"a.jsonl", "b.jsonl"}, got.Joined.Recordings); diff != "" {
 		t.Error(diff)
@@ -80,7 +81,7 @@ func TestJoinedHalvesAreTheWhole(t *testing.T) {
 // The pause between two recordings counts as it was, and there is none where they overlap.
 func TestPausesBetweenRecordingsCount(t *testing.T) {
 	o := options(t, "none")
-	rs := halves(t, recorded)
+	rs := halves(t, recorded.Claude)
 	begin := func(later time.Duration) time.Time {
 		moved := append([]decant.Message(nil), rs[1].Conversation.Messages...)
 		for i := range moved {
@@ -106,8 +107,8 @@ func TestPausesBetweenRecordingsCount(t *testing.T) {
 
 func TestWhatCannotBeJoined(t *testing.T) {
 	o := options(t, "none")
-	rs := halves(t, recorded)
-	codex := replay.Recording{Name: "c.jsonl", Format: "codex", Conversation: session(t, "codex-session.jsonl.gz")}
+	rs := halves(t, recorded.Claude)
+	codex := replay.Recording{Name: "c.jsonl", Format: "codex", Conversation: recorded.Session(t, recorded.Codex).Conversation}
 	client := options(t, "client")
 	tests := []struct {
 		name string
@@ -129,7 +130,7 @@ func TestWhatCannotBeJoined(t *testing.T) {
 }
 
 func TestRecordingsWithoutAnswersAreLeftOut(t *testing.T) {
-	rs := halves(t, recorded)
+	rs := halves(t, recorded.Claude)
 	empty := replay.Recording{Name: "empty.jsonl", Format: "claude-code", Conversation: rs[1].Conversation.With(rs[1].Conversation.Messages[:1])}
 	o := options(t, "none")
 	with, without := playJoined(t, []replay.Recording{rs[0], empty, rs[1]}, o), playJoined(t, rs, o)
@@ -143,7 +144,7 @@ func TestRecordingsWithoutAnswersAreLeftOut(t *testing.T) {
 
 // A recording without times comes where it was named, and plays at a steady pace behind the one before it.
 func TestRecordingsWithoutTimesAreJoinedAsNamed(t *testing.T) {
-	rs := halves(t, recorded)
+	rs := halves(t, recorded.Claude)
 	for i := range rs {
 		ms := append([]decant.Message(nil), rs[i].Conversation.Messages...)
 		for k := range ms {

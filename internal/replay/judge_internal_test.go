@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/ruler"
 	"github.com/decantdev/decant/token"
 )
@@ -13,7 +14,7 @@ import (
 // played returns the only conversation of a session in the repository, and the stage for it.
 func played(t *testing.T, name string, o *Options) *stage {
 	t.Helper()
-	c := recordedSession(t, name)
+	c := recorded.Session(t, name).Conversation
 	models, err := token.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func textOf(ms []decant.Message) string {
 func TestTheJudgeIsTheRuler(t *testing.T) {
 	kept, grounded, gold := 0, 0, 0
 	for file, names := range map[string][]string{
-		"claude-code-session.jsonl.gz": {"trim-500", "keep-last-3", "default:high", "chat"}, "codex-session.jsonl.gz": {"trim-500", "keep-last-3"},
+		recorded.Claude: {"trim-500", "keep-last-3", "default:high", "chat"}, recorded.Codex: {"trim-500", "keep-last-3"},
 	} {
 		for _, name := range names {
 			s := played(t, file, &Options{Window: 50_000, Fixed: 1000})

@@ -1,35 +1,15 @@
 package replay
 
 import (
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/token"
-	"github.com/decantdev/decant/wire"
 )
-
-// recordedSession reads a session of the repository.
-func recordedSession(t *testing.T, name string) *decant.Conversation {
-	t.Helper()
-	f, err := os.Open("../../testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := wire.Parse(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc.Conversation
-}
 
 // A preset's view is grown from the one before; it must be the view of all decisions.
 func TestGrownViewIsTheWholeView(t *testing.T) {
@@ -38,7 +18,7 @@ func TestGrownViewIsTheWholeView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := policy.start(played(t, "claude-code-session.jsonl.gz", &Options{Model: "claude-opus-4-6", Fixed: 1000, Window: 50_000})).(*pourer)
+		p := policy.start(played(t, recorded.Claude, &Options{Model: "claude-opus-4-6", Fixed: 1000, Window: 50_000})).(*pourer)
 		seg := p.seg
 		pours := 0
 		for q := range seg.requests {
@@ -77,7 +57,7 @@ func TestPruningOnEveryRequestHasAPrice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Play(name, recordedSession(t, "claude-code-session.jsonl.gz"), Options{Policies: []Policy{p}, Catalog: catalog})
+		s, err := Play(name, recorded.Session(t, recorded.Claude).Conversation, Options{Policies: []Policy{p}, Catalog: catalog})
 		if err != nil {
 			t.Fatal(err)
 		}

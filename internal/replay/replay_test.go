@@ -2,34 +2,14 @@ package replay_test
 
 import (
 	"math"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/replay"
 	"github.com/decantdev/decant/token"
-	"github.com/decantdev/decant/wire"
 )
-
-func session(tb testing.TB, name string) *decant.Conversation {
-	tb.Helper()
-	f, err := os.Open("../../testdata/" + name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	doc, err := wire.Parse(src)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return doc.Conversation
-}
 
 func options(tb testing.TB, names ...string) replay.Options {
 	tb.Helper()
@@ -50,18 +30,16 @@ func options(tb testing.TB, names ...string) replay.Options {
 
 func play(tb testing.TB, name string, o replay.Options) *replay.Session {
 	tb.Helper()
-	s, err := replay.Play(name, session(tb, name), o)
+	s, err := replay.Play(name, recorded.Session(tb, name).Conversation, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return s
 }
 
-const recorded = "claude-code-session.jsonl.gz"
-
 func TestEveryPolicyIsLegalAndNoneMissesNothing(t *testing.T) {
 	names := append(replay.Defaults(), "agent-loop", "chat", "orchestrator", "trim-500", "keep-last-3")
-	for _, file := range []string{recorded, "codex-session.jsonl.gz"} {
+	for _, file := range []string{recorded.Claude, recorded.Codex} {
 		s := play(t, file, options(t, names...))
 		for i := range s.Results {
 			r := &s.Results[i]
@@ -86,7 +64,7 @@ func TestEveryPolicyIsLegalAndNoneMissesNothing(t *testing.T) {
 // least for each fact, and the one that keeps more facts may cost more.
 func TestDefaultIsCheaperAtHighRecall(t *testing.T) {
 	o := options(t, "none", "default", "default:low", "default:high", "keep-last-10")
-	s := play(t, recorded, o)
+	s := play(t, recorded.Claude, o)
 	share := func(i int) float64 { return s.Results[i].USD / s.Results[0].USD }
 	def := &s.Results[1]
 	if share(1) > 0.93 || def.Recall() < 0.97 || def.GroundedRecall() < 0.9 {
@@ -105,14 +83,14 @@ func TestDefaultIsCheaperAtHighRecall(t *testing.T) {
 
 func TestPlayingTwiceGivesTheSame(t *testing.T) {
 	o := options(t, "none", "trim", "default")
-	if diff := cmp.Diff(play(t, recorded, o), play(t, recorded, o)); diff != "" {
+	if diff := cmp.Diff(play(t, recorded.Claude, o), play(t, recorded.Claude, o)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestPartsAddUp(t *testing.T) {
 	o := options(t, "none", "trim", "default")
-	a, b := play(t, recorded, o), play(t, "codex-session.jsonl.gz", o)
+	a, b := play(t, recorded.Claude, o), play(t, recorded.Codex, o)
 	sum := replay.Sum([]*replay.Session{a, b})
 	for i, total := range sum {
 		x, y := a.Results[i], b.Results[i]
@@ -133,7 +111,7 @@ func TestSmallWindowForcesCheckpoints(t *testing.T) {
 	o := options(t, "none", "default:off", "drop-oldest")
 	o.Window = 40_000
 	o.Fixed = 2000
-	s := play(t, recorded, o)
+	s := play(t, recorded.Claude, o)
 	if s.Results[0].Burst == 0 || s.Results[0].FirstBurst == 0 {
 		t.Error("everything fits a window of 40,000 tokens")
 	}
@@ -158,7 +136,7 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 func BenchmarkPlay(b *testing.B) {
 	o := options(b, replay.Defaults()...)
 	o.Details = false
-	c := session(b, recorded)
+	c := recorded.Session(b, recorded.Claude).Conversation
 	n := 0
 	for i := range c.Messages {
 		n += len(c.Messages[i].Text())
@@ -166,7 +144,7 @@ func BenchmarkPlay(b *testing.B) {
 	b.SetBytes(int64(n))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := replay.Play(recorded, c, o); err != nil {
+		if _, err := replay.Play(recorded.Claude, c, o); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/token"
 )
 
 // Checkpoints of a recorded session are held against candidates that nobody watched the agent for. What is counted adds
 // up, and asking changes nothing else of the result.
 func TestShadow(t *testing.T) {
-	c := recordedSession(t, "claude-code-session.jsonl.gz")
+	c := recorded.Session(t, recorded.Claude).Conversation
 	models, err := token.Builtin()
 	if err != nil {
 		t.Fatal(err)

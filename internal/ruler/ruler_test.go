@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/internal/ruler"
-	"github.com/decantdev/decant/wire"
 )
 
 // A golden is one case that the other ruler has answered; testdata/README.md says what is in it.
@@ -124,21 +124,8 @@ func named(atoms map[string]ruler.Kind) map[string]string {
 // names returns the names of tools and parameters in a session of the repository.
 func names(t *testing.T, session string) []string {
 	t.Helper()
-	f, err := os.Open("../../testdata/" + session)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := wire.Parse(src)
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := map[string]bool{}
-	for _, m := range doc.Conversation.Messages {
+	for _, m := range recorded.Session(t, session).Conversation.Messages {
 		for _, b := range m.Blocks {
 			if b.Kind == decant.KindUse {
 				seen[b.Name] = true

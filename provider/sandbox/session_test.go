@@ -2,42 +2,22 @@ package sandbox_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/decantdev/decant"
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/provider/sandbox"
 	"github.com/decantdev/decant/wire"
 )
 
-// session reads one of the repository's recorded sessions.
-func session(t testing.TB, name string) *decant.Conversation {
-	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := wire.Parse(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc.Conversation
-}
-
 // TestRecordedSessions plays real sessions: a script speaks for the assistant, the test sends what
 // the user and the tools said. With bound thinking, every request is the whole history so far.
 func TestRecordedSessions(t *testing.T) {
-	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"} {
+	for _, name := range []string{recorded.Claude, recorded.Codex} {
 		t.Run(name, func(t *testing.T) {
-			c := session(t, name)
+			c := recorded.Session(t, name).Conversation
 			script := sandbox.NewScript(c)
 			s, url := start(t, sandbox.Options{Model: script})
 			k := &talk{t: t, url: url, fields: adaptive + bash, marks: true}
@@ -100,7 +80,7 @@ func (m message) settle(calls []string) message {
 // encoded returns a session as one request, up to the last thing that is not the assistant's.
 func encoded(t testing.TB, name string) string {
 	t.Helper()
-	c := session(t, name)
+	c := recorded.Session(t, name).Conversation
 	n := len(c.Messages)
 	for n > 0 && c.Messages[n-1].Role == decant.RoleAssistant {
 		n--
@@ -118,7 +98,7 @@ func encoded(t testing.TB, name string) string {
 // session is a legal request.
 func TestEncodedSessionsAreAccepted(t *testing.T) {
 	_, url := start(t, sandbox.Options{})
-	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"} {
+	for _, name := range []string{recorded.Claude, recorded.Codex} {
 		if got := do(t, "POST", url+"/v1/messages", encoded(t, name)); got.status != 200 {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
@@ -127,7 +107,7 @@ func TestEncodedSessionsAreAccepted(t *testing.T) {
 
 // BenchmarkRequest measures one request of a grown conversation: a real session, sent as a whole.
 func BenchmarkRequest(b *testing.B) {
-	body := encoded(b, "claude-code-session.jsonl.gz")
+	body := encoded(b, recorded.Claude)
 	_, url := start(b, sandbox.Options{})
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/decantdev/decant/internal/notebook/scan"
-	"github.com/decantdev/decant/wire"
+	"github.com/decantdev/decant/internal/recorded"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -18,21 +18,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func values(t *testing.T) Values {
 	t.Helper()
 	v := Values{Month: time.Date(2026, 2, 10, 0, 0, 0, 0, time.UTC)}
-	for _, name := range []string{"claude-code-session.jsonl.gz", "codex-session.jsonl.gz"} {
-		f, err := os.Open("../../../testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		src, err := wire.Read(f)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc, err := wire.Parse(src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := scan.Read(doc.Conversation)
+	for _, name := range []string{recorded.Claude, recorded.Codex} {
+		s := scan.Read(recorded.Session(t, name).Conversation)
 		s.File = name
 		v.Sessions = append(v.Sessions, s)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/wire"
 )
 
@@ -134,7 +135,7 @@ func TestCandidatesHoldNoCredentials(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	src := recordedSession(b, "claude-code-session.jsonl.gz")
+	src := recorded.Source(b, recorded.Claude)
 	b.SetBytes(int64(len(src)))
 	for b.Loop() {
 		doc, err := wire.ParseAs(wire.ClaudeCode, src)

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,31 +9,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/decantdev/decant/internal/recorded"
 	"github.com/decantdev/decant/wire"
 )
 
-// recordedSession returns a real session of the module's testdata.
-func recordedSession(t testing.TB, name string) []byte {
-	t.Helper()
-	f, err := os.Open("../../../testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	src, err := wire.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return src
-}
-
 func readRecorded(t testing.TB, name string) Session {
 	t.Helper()
-	doc, err := wire.Parse(recordedSession(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Read(doc.Conversation)
+	return Read(recorded.Session(t, name).Conversation)
 }
 
 // rawUsage is what a line of Claude Code says about usage, read without anything of the module.
@@ -54,7 +35,7 @@ type rawUsage struct {
 
 // The measures of a session are those that a plain count of its lines gives.
 func TestMeasuresAreThoseOfTheLines(t *testing.T) {
-	src := recordedSession(t, "claude-code-session.jsonl.gz")
+	src := recorded.Source(t, recorded.Claude)
 	prompts, outputs := map[string]int{}, map[string]int{}
 	var first, last time.Time
 	for line := range bytes.Lines(src) {
@@ -79,7 +60,7 @@ func TestMeasuresAreThoseOfTheLines(t *testing.T) {
 		peak = max(peak, n)
 		output += outputs[id]
 	}
-	s := readRecorded(t, "claude-code-session.jsonl.gz")
+	s := readRecorded(t, recorded.Claude)
 	if s.Requests != len(prompts) || s.Peak != peak || s.Average != sum/len(prompts) || s.Usage.Prompt() != sum || s.Usage.Output != output {
 		t.Errorf("got %d requests, peak %d, average %d, prompts %d, output %d; the lines say %d, %d, %d, %d, %d",
 			s.Requests, s.Peak, s.Average, s.Usage.Prompt(), s.Usage.Output, len(prompts), peak, sum/len(prompts), sum, output)
@@ -91,7 +72,7 @@ func TestMeasuresAreThoseOfTheLines(t *testing.T) {
 
 // Commits become tasks with what git said about them, and the parts are never more than the whole.
 func TestCommitsAreTasks(t *testing.T) {
-	for name, shas := range map[string][]string{"claude-code-session.jsonl.gz": {"06e93767", "53466ba2"}, "codex-session.jsonl.gz": {"9759b67d", "8dc5394f", "fab6fe66"}} {
+	for name, shas := range map[string][]string{recorded.Claude: {"06e93767", "53466ba2"}, recorded.Codex: {"9759b67d", "8dc5394f", "fab6fe66"}} {
 		s := readRecorded(t, name)
 		var got []string
 		tokens, prompt := 0, 0
@@ -162,7 +143,7 @@ func TestChecksOfRules(t *testing.T) {
 }
 
 func TestPatternsRepeatAcrossSessions(t *testing.T) {
-	s := readRecorded(t, "claude-code-session.jsonl.gz")
+	s := readRecorded(t, recorded.Claude)
 	other := s
 	other.ID = "another"
 	found := Patterns([]Session{s, other})

@@ -1,5 +1,0 @@
-//go:build !race
-
-package racetest
-
-const enabled = false
