@@ -26,7 +26,6 @@ type figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
-	Loose bool    `json:"loose,omitempty"` // too noisy to fail for: it is only reported
 }
 
 // tolerance is how much a figure may rise.
@@ -42,7 +41,7 @@ func (c *costs) add(name string, value float64, unit string) {
 func (c *costs) above(accepted *costs) bool {
 	return slices.ContainsFunc(c.Figures, func(f figure) bool {
 		i := slices.IndexFunc(accepted.Figures, func(a figure) bool { return a.Name == f.Name })
-		return i >= 0 && f.Value > accepted.Figures[i].Value*tolerance && !f.Loose
+		return i >= 0 && f.Value > accepted.Figures[i].Value*tolerance
 	})
 }
 
@@ -105,7 +104,7 @@ func compare(w io.Writer, accepted, now *costs) (dearer, hints []string) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", f.Name, short(was.Value), short(f.Value), change, f.Unit)
 		line := fmt.Sprintf("%s: %s, accepted are %s %s (%s)", f.Name, short(f.Value), short(was.Value), f.Unit, change)
 		switch {
-		case f.Value > was.Value*tolerance && !f.Loose:
+		case f.Value > was.Value*tolerance:
 			dearer = append(dearer, line)
 		case f.Value*tolerance < was.Value:
 			hints = append(hints, line+"; accept it, so that it stays so")
@@ -142,11 +141,7 @@ func table(c *costs) string {
 	var b strings.Builder
 	b.WriteString("| measure | accepted | |\n|---|---|---|\n")
 	for _, f := range c.Figures {
-		unit := f.Unit
-		if f.Loose {
-			unit += " (reported only)"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.Name, short(f.Value), unit)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.Name, short(f.Value), f.Unit)
 	}
 	fmt.Fprintf(&b, "| statements of the store that read a whole table or sort | %d | listed in `%s` |\n", len(c.Plans), costFile)
 	return b.String()
