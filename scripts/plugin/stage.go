@@ -71,13 +71,15 @@ func (s *stage) serve() error {
 	if err := s.gateway.Start(); err != nil {
 		return err
 	}
-	for range 200 {
+	if patiently(func() bool {
 		text, _ := os.ReadFile(log.Name())
-		if m := listening.FindSubmatch(text); m != nil {
+		m := listening.FindSubmatch(text)
+		if m != nil {
 			s.base = "http://" + string(m[1])
-			return nil
 		}
-		time.Sleep(50 * time.Millisecond)
+		return m != nil
+	}) {
+		return nil
 	}
 	return fmt.Errorf("decant serve does not listen: %s", log.Name())
 }
